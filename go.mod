@@ -1,0 +1,3 @@
+module github.com/getdwell/dwell
+
+go 1.26

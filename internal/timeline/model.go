@@ -1,0 +1,253 @@
+// Package timeline rebuilds what happened from the facts of a recording: strands and
+// their states, connections, outgoing calls, inbound requests, and for every request
+// the segments that account for its time. It is pure: same recording, same Timeline.
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// Time and Duration are those of the recording, in nanoseconds.
+type (
+	Time     = recording.Time
+	Duration = recording.Duration
+)
+
+// Indexes into the slices of a Timeline; None where there is no such thing.
+type (
+	RequestID int
+	CallID    int
+	StrandID  int
+)
+
+// None is the index of nothing.
+const None = -1
+
+// Timeline is everything rebuilt from one recording. Slices are ordered by start.
+type Timeline struct {
+	Manifest   recording.Manifest
+	Start, End Time // span in which facts were recorded
+	Truncated  bool // the recording has no End fact
+	Processes  []Process
+	Strands    []Strand
+	Conns      []Conn
+	Calls      []Call
+	Requests   []Request
+	Lookups    []Lookup
+	Losses     []Loss
+	Missing    []recording.Missing
+	Listeners  []Listener
+	Hosts      []HostSample
+	Overhead   recording.Overhead // the last one recorded
+	Events     int
+}
+
+// Recorded reports whether a hook (recording.Hook...) was active.
+func (t *Timeline) Recorded(hook string) bool { return hookActive(t.Manifest.Hooks, hook) }
+
+// Process is a watched process.
+type Process struct {
+	ID         recording.ProcessID
+	PID        int64
+	Comm, Exe  string
+	Runtime    recording.Runtime
+	Start, End Time // NoTime where outside the recording
+}
+
+// Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals
+// tile the part of its life that was recorded; goroutines have none.
+type Strand struct {
+	Thread    recording.ThreadID
+	Goroutine recording.GoroutineID
+	Process   recording.ProcessID
+	Name      string
+	Loop      bool // multiplexes many requests: an event loop
+	Intervals []Interval
+}
+
+// State of a strand.
+type State int8
+
+// States. Unknown covers spans before the first and after the last known state.
+const (
+	StateUnknown State = iota
+	StateRunning
+	StateRunnable
+	StateSleeping
+	StateDisk
+)
+
+// Interval is a half-open span of one State.
+type Interval struct {
+	From, To Time
+	State    State
+	Off      *recording.Off // the fact behind a Runnable, Sleeping or Disk interval
+}
+
+// Conn is one connection of a watched process.
+type Conn struct {
+	ID             recording.ConnID
+	Side           recording.Side
+	Process        recording.ProcessID
+	Local, Peer    string // address and port
+	Name           string // host name of the peer, from DNS, SNI or Host; else ""
+	Opened         Time   // start of connect, or established if inbound; NoTime if Existing
+	Established    Time
+	Closed         Time // NoTime: still open at the end
+	By             recording.Closer
+	Existing       bool
+	Protocol       recording.Protocol
+	TLSFrom, TLSTo Time // handshake; NoTime if none was seen
+	Resumed        recording.Tristate
+	Exchanges      int // requests served or calls made on it
+}
+
+// Phase is where in its life a request or call is.
+type Phase int8
+
+// Phases, in the order of the JSON contract; the first eight are those of a Call.
+const (
+	PhaseQueue Phase = iota
+	PhaseDNS
+	PhaseConnect
+	PhaseTLS
+	PhaseSend
+	PhaseRemote
+	PhasePickUp
+	PhaseReceive
+	PhaseUnread  // "unread-request": the request is in our socket, nobody has read it
+	PhaseHandler // everything else of the request's own work
+	NumPhases
+)
+
+// Cause is the one thing a Segment waited for, or what it did.
+type Cause int8
+
+// Causes.
+const (
+	CauseUnknown Cause = iota
+	CauseOnCPU
+	CauseRunnable
+	CauseLock
+	CauseInterpreterLock
+	CausePool
+	CauseCondition
+	CauseRemote
+	CauseClient
+	CauseEventLoop
+	CauseGC
+	CauseDisk
+	CausePageFault
+	CauseIPC
+	CauseSleep
+	NumCauses
+)
+
+// Quality says what a Segment rests on.
+type Quality int8
+
+// Qualities.
+const (
+	Exact Quality = iota
+	Sampled
+	Inferred
+)
+
+// Segment is a piece of a Request's wall time with one phase and one cause.
+type Segment struct {
+	From, To Time
+	Phase    Phase
+	Cause    Cause
+	Quality  Quality
+	Call     CallID    // the call it belongs to, or None
+	Strand   StrandID  // the strand that worked, or whose state is the cause; or None
+	Blocker  RequestID // the other request that the strand worked for meanwhile, or None
+}
+
+// Call is one outgoing exchange seen from the caller.
+type Call struct {
+	ID         CallID
+	Request    RequestID // None: not associated, Why says why
+	Why        string    // how it was associated, or why not: a stable code
+	Process    recording.ProcessID
+	Strand     StrandID // that wrote the request
+	Conn       recording.ConnID
+	Ordinal    int    // of this exchange on its connection, from 0
+	New        bool   // the connection was opened for it
+	Peer       string // name if known, else address and port
+	Address    string // address and port
+	Operation  string // "GET /users/{}" or the operation header; "" under TLS
+	Status     int64
+	Start, End Time // End: its last byte was read
+	// Marks, NoTime where the phase did not happen or was not seen.
+	DNSFrom, DNSTo         Time
+	ConnectFrom, Connected Time
+	TLSFrom, TLSTo         Time
+	SendFrom, Sent         Time
+	Arrived, FirstRead     Time
+	Phases                 [PhaseReceive + 1]Duration // sum to End-Start
+	Cut                    bool                       // an end of the recording or of the connection cut it
+	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream"; else ""
+}
+
+// Request is one unit of inbound work.
+type Request struct {
+	ID          RequestID
+	Endpoint    string // "GET /prices/{}"
+	Process     recording.ProcessID
+	Strand      StrandID // that read it, or None
+	Conn        recording.ConnID
+	Ordinal     int // of this request on its connection, from 0 since it was recorded
+	Peer        string
+	Status      int64
+	Start       Time // its first byte was ready in the socket
+	FirstRead   Time
+	FirstWrite  Time      // of the response
+	End         Time      // its last byte was written
+	Segments    []Segment // ordered, disjoint, within [Start, End)
+	Unaccounted Duration  // End-Start minus the Segments
+	Calls       []CallID
+	Cut         bool   // an end of the recording cut it
+	Lossy       bool   // facts were lost while it ran
+	Excluded    string // as in Call
+}
+
+// Duration of the request.
+func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
+
+// Measured reports whether the request belongs in latency quantiles.
+func (r *Request) Measured() bool { return !r.Cut && r.Excluded == "" }
+
+// Lookup is one DNS exchange.
+type Lookup struct {
+	Thread   recording.ThreadID
+	Name     string
+	From, To Time // To NoTime: no answer was seen
+	Rcode    int64
+	Addrs    string
+}
+
+// Loss is a span in which facts of a hook were dropped.
+type Loss struct {
+	Hook     string
+	CPU      int64
+	From, To Time
+	Count    int64
+}
+
+// Listener is a listening socket and the samples of its accept queue.
+type Listener struct {
+	Port   int64
+	Limit  int64
+	Depths []Depth
+}
+
+// Depth is the length of an accept queue at a time.
+type Depth struct {
+	Time  Time
+	Depth int64
+}
+
+// HostSample is the whole machine at a time; fields as in recording.Host.
+type HostSample struct {
+	Time Time
+	recording.Host
+}

@@ -1,0 +1,31 @@
+package timeline
+
+import "strings"
+
+var (
+	phaseNames   = [...]string{"queue", "dns", "connect", "tls", "send", "remote", "pick-up", "receive", "unread-request", "handler"}
+	causeNames   = [...]string{"unknown", "on-cpu", "runnable", "lock", "interpreter-lock", "pool", "condition", "remote", "client", "event-loop", "gc", "disk", "page-fault", "ipc", "sleep"}
+	qualityNames = [...]string{"exact", "sampled", "inferred"}
+	stateNames   = [...]string{"unknown", "running", "runnable", "sleeping", "disk"}
+)
+
+// String returns the contract's name.
+func (p Phase) String() string { return phaseNames[p] }
+
+// String returns the contract's name.
+func (c Cause) String() string { return causeNames[c] }
+
+// String returns the contract's name.
+func (q Quality) String() string { return qualityNames[q] }
+
+// String returns the state's name.
+func (s State) String() string { return stateNames[s] }
+
+func hookActive(hooks, hook string) bool {
+	for _, h := range strings.Fields(hooks) {
+		if h == hook {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+package recording
+
+// Every enum is an int64 with its names in a table: the names are what the text
+// form and the schema of the binary form carry.
+type (
+	// Side says who opened a connection, seen from the watched process.
+	Side int64
+	// Direction of bytes on a connection, seen from the watched process.
+	Direction int64
+	// Closer says who ended a connection first.
+	Closer int64
+	// OffState is why a thread left its CPU.
+	OffState int64
+	// WakerKind classifies who made a thread runnable.
+	WakerKind int64
+	// Protocol is what the first bytes of a connection turned out to be.
+	Protocol int64
+	// Runtime is the language runtime of a process.
+	Runtime int64
+	// TLSRecord classifies one TLS record by what its header and position tell.
+	TLSRecord int64
+	// Tristate is a yes or no that may be unknown.
+	Tristate int64
+	// DNSPart is the half of a DNS exchange.
+	DNSPart int64
+)
+
+// Sides.
+const (
+	Inbound  Side = iota // accepted by the watched process
+	Outbound             // connected by the watched process
+)
+
+// Directions.
+const (
+	Read  Direction = iota // received by the watched process
+	Write                  // sent by the watched process
+)
+
+// Closers.
+const (
+	ClosedUnknown Closer = iota
+	ClosedByUs
+	ClosedByPeer
+	ClosedReset
+	ClosedRefused // the connection never came up
+)
+
+// Off states.
+const (
+	OffSleep     OffState = iota // interruptible sleep
+	OffDisk                      // uninterruptible sleep
+	OffPreempted                 // still runnable: preempted or yielded
+	OffOther                     // stopped, traced, parked, dead
+)
+
+// Waker kinds.
+const (
+	WakerNone      WakerKind = iota // no waking was seen
+	WakerThread                     // a watched thread, named in Off.Waker
+	WakerOther                      // a thread of another process
+	WakerInterrupt                  // the idle task or an interrupt: timers, devices
+)
+
+// Protocols.
+const (
+	ProtocolUnknown Protocol = iota
+	ProtocolHTTP1
+	ProtocolHTTP2
+	ProtocolTLS
+	ProtocolOther // bytes were seen and match nothing dwell knows
+)
+
+// Runtimes.
+const (
+	RuntimeNative Runtime = iota
+	RuntimeGo
+	RuntimeNode
+	RuntimePython
+	RuntimeRuby
+	RuntimeJVM
+)
+
+// TLS records.
+const (
+	TLSOther TLSRecord = iota
+	TLSClientHello
+	TLSServerHello
+	TLSHandshake // any other handshake record, encrypted or not
+	TLSChangeCipherSpec
+	TLSAlert
+	TLSApplication // type 23; in TLS 1.3 also encrypted handshake messages
+)
+
+// Tristates.
+const (
+	Unknown Tristate = iota
+	Yes
+	No
+)
+
+// DNS parts.
+const (
+	DNSQuery DNSPart = iota
+	DNSAnswer
+)
+
+var (
+	sideNames      = []string{"in", "out"}
+	directionNames = []string{"read", "write"}
+	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
+	offNames       = []string{"sleep", "disk", "preempted", "other"}
+	wakerNames     = []string{"none", "thread", "other", "interrupt"}
+	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other"}
+	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
+	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
+	tristateNames  = []string{"unknown", "yes", "no"}
+	dnsNames       = []string{"query", "answer"}
+)
+
+func enumName(names []string, v int64) string {
+	if v < 0 || v >= int64(len(names)) {
+		return "?"
+	}
+	return names[v]
+}
+
+// String returns the name used in the text form.
+func (v Side) String() string { return enumName(sideNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Direction) String() string { return enumName(directionNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Closer) String() string { return enumName(closerNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v OffState) String() string { return enumName(offNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v WakerKind) String() string { return enumName(wakerNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Protocol) String() string { return enumName(protocolNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Runtime) String() string { return enumName(runtimeNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v TLSRecord) String() string { return enumName(tlsNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Tristate) String() string { return enumName(tristateNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v DNSPart) String() string { return enumName(dnsNames, int64(v)) }

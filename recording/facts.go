@@ -1,0 +1,279 @@
+package recording
+
+// Visitor is shown every field of a fact, in the order that the binary and the
+// text form use. Reader, writer, text form, schema and validator are Visitors, so a
+// fact's layout is written once: in its Visit method.
+type Visitor interface {
+	Int(name string, v *int64)
+	Enum(name string, names []string, v *int64)
+	Str(name string, v *string)
+}
+
+// Fact is one kind of observation. Implementations are pointers to the structs in
+// this package, declared in the table Kinds.
+type Fact interface {
+	Kind() Kind
+	Visit(v Visitor)
+}
+
+// Event is a Fact at a time. For facts with a span (Off, Chunk) Time is the end.
+type Event struct {
+	Time Time
+	Fact Fact
+}
+
+// Manifest says what was recorded, by what, on what. It is the first event.
+type Manifest struct {
+	Tool   string // version of dwell
+	Kernel string // release
+	Arch   string // GOARCH
+	CPUs   int64
+	Hooks  string // space-separated, sorted: which Hook names were active
+	Target string // how the target was chosen, without arguments
+}
+
+// Clock pairs the event's Time with wall time.
+type Clock struct {
+	Wall int64 // ns since the Unix epoch
+}
+
+// Loss says that Count facts of Hook on CPU were dropped between From and the
+// event's Time.
+type Loss struct {
+	Hook  string
+	CPU   int64
+	Count int64
+	From  Time
+}
+
+// Overhead is dwell's own cost so far, cumulative since the recording began.
+type Overhead struct {
+	UserCPU int64 // ns of CPU in dwell's own process
+	BPF     int64 // ns of CPU in dwell's programs in the kernel
+	RSS     int64 // bytes, now
+	Events  int64 // events taken from the ring
+}
+
+// Host is a sample of the whole machine, cumulative since boot except Running.
+type Host struct {
+	Busy      int64 // ns of CPU, all processors
+	Idle      int64 // ns of CPU, all processors
+	Running   int64 // threads runnable at this instant
+	Pressure  int64 // ns some thread waited for a CPU (PSI)
+	Throttled int64 // ns the target's cgroup was throttled
+	Overflows int64 // connections dropped at full listen queues
+}
+
+// End marks a recording that was closed properly.
+type End struct {
+	Reason string // "time", "interrupt", "target-exit"
+}
+
+// Process declares a watched process.
+type Process struct {
+	ID      ProcessID
+	PID     int64
+	Start   int64 // ns since boot
+	Parent  ProcessID
+	Comm    string
+	Exe     string // base name of the executable
+	Runtime Runtime
+}
+
+// Exec says that a process replaced its program.
+type Exec struct {
+	Process ProcessID
+	Comm    string
+	Exe     string
+	Runtime Runtime
+}
+
+// ProcessExit ends a process.
+type ProcessExit struct {
+	Process ProcessID
+}
+
+// Thread declares a watched thread. Creator is the thread that made it, NoThread if
+// it existed before the recording.
+type Thread struct {
+	ID      ThreadID
+	TID     int64
+	Start   int64 // ns since boot
+	Process ProcessID
+	Creator ThreadID
+	Name    string
+}
+
+// ThreadExit ends a thread.
+type ThreadExit struct {
+	Thread ThreadID
+}
+
+// ThreadState is a snapshot taken at an end of the recording: the thread has been
+// off its CPU since Since (NoTime: since before the recording), in Syscall.
+type ThreadState struct {
+	Thread  ThreadID
+	State   OffState
+	Since   Time
+	Syscall string
+	On      int64 // 1 if it was running or runnable instead
+}
+
+// Off is one span off the CPU, recorded when the thread runs again (the event's
+// Time). It slept from Since to Woken and was runnable from Woken to Time; a
+// preempted thread was runnable throughout, and its Woken equals Since.
+type Off struct {
+	Thread    ThreadID
+	Since     Time
+	Woken     Time // NoTime: the waking was not seen
+	State     OffState
+	WakerKind WakerKind
+	Waker     ThreadID
+	Release   int64  // 1: the waker was inside a futex wake
+	CPU       int64  // where it runs again
+	Syscall   string // name; "" outside any (page fault, preemption)
+	Arg       int64  // first argument of the syscall: an fd, a futex address
+	Timed     int64  // 1: the wait had a time limit
+	Goroutine GoroutineID
+}
+
+// Listen declares a listening socket of a watched process.
+type Listen struct {
+	Process ProcessID
+	Port    int64
+	Backlog int64 // the limit of its accept queue
+}
+
+// Backlog is a sample of an accept queue, taken when a connection joined it.
+type Backlog struct {
+	Port  int64
+	Depth int64
+	Limit int64
+}
+
+// Conn declares a connection. Time is the start of connect (Outbound) or the moment
+// it was established (Inbound). Existing connections were open before the recording.
+type Conn struct {
+	ID        ConnID
+	Side      Side
+	Process   ProcessID
+	Thread    ThreadID // who called connect; NoThread for Inbound
+	Goroutine GoroutineID
+	Parent    GoroutineID // the goroutine that started Goroutine
+	Local     string      // address and port
+	Peer      string      // address and port
+	Existing  int64       // 1: open before the recording
+	Exec      int64       // Node's async ids at connect, see Chunk
+	Trigger   int64
+	Counter   int64
+}
+
+// Established says that an Outbound connect succeeded.
+type Established struct {
+	Conn ConnID
+}
+
+// Closed ends a connection. By says who closed first.
+type Closed struct {
+	Conn   ConnID
+	By     Closer
+	Thread ThreadID // ours that closed it; NoThread if the peer or nobody known
+}
+
+// ConnProtocol says what the first bytes of a connection were.
+type ConnProtocol struct {
+	Conn     ConnID
+	Protocol Protocol
+}
+
+// Chunk is one or more consecutive reads or writes on a connection by one thread.
+// Time is when the last of them returned.
+type Chunk struct {
+	Conn      ConnID
+	Thread    ThreadID
+	Dir       Direction
+	Offset    int64 // bytes that went this way before it
+	Bytes     int64 // 0 for a Read that met the end of the stream
+	Arrived   Time  // reads: when its first byte reached the socket; NoTime unknown
+	Last      Time  // reads: when its last byte reached the socket
+	Merged    int64 // 1: arrival stamps had to be merged; they may be too early
+	First     Time  // when the first of them returned; equals the event's Time for one
+	Goroutine GoroutineID
+	Exec      int64 // Node: execution async id, 0 none
+	Trigger   int64 // Node: trigger async id
+	Counter   int64 // Node: last async id given out
+}
+
+// HTTPRequest is the head of an HTTP/1.1 request found in the Chunks of its
+// connection. Time is that of the Chunk in which it began; Offset is the position of
+// its first byte in that direction. Nothing else of the message is kept.
+type HTTPRequest struct {
+	Conn      ConnID
+	Offset    int64
+	Head      int64 // bytes of the head; 0 if its end was not seen
+	Method    string
+	Route     string // path with ids and query stripped
+	Host      string // host name without port; "" if none or an address
+	Operation string // X-Amz-Target or Action, "" if none
+	Length    int64  // Content-Length; -1 chunked, -2 unknown
+	Close     int64  // 1: Connection: close
+	Upgrade   int64  // 1: asks for another protocol, or an event stream
+}
+
+// HTTPResponse is the head of an HTTP/1.1 response; fields as in HTTPRequest.
+type HTTPResponse struct {
+	Conn    ConnID
+	Offset  int64
+	Head    int64
+	Status  int64
+	Length  int64
+	Close   int64
+	Upgrade int64 // 1: 101, or an event stream
+}
+
+// TLS is what one TLS record's header, and the plain part of a handshake, tell.
+type TLS struct {
+	Conn    ConnID
+	Dir     Direction
+	Record  TLSRecord
+	Offset  int64 // of the record in its direction
+	Bytes   int64 // of the record's payload
+	SNI     string
+	Version int64 // 0x0303, 0x0304; 0 unknown
+	Resumed Tristate
+}
+
+// DNS is one half of a look-up. Exchanges match by thread, ID and Name.
+type DNS struct {
+	Thread  ThreadID
+	Part    DNSPart
+	ID      int64
+	Name    string
+	Type    string // A, AAAA, ...
+	Rcode   int64
+	Addrs   string // answers, space-separated
+	Server  string
+	Arrived Time // answers: when it reached the socket
+}
+
+// Sample says that a thread was on a CPU at this instant (a timer, about 1 kHz).
+type Sample struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+}
+
+// Boundary marks a point where Node's loop thread begins callbacks that no socket
+// caused (timers, immediates).
+type Boundary struct {
+	Thread  ThreadID
+	Exec    int64
+	Counter int64
+	What    string // "timers", "immediates", "poll"
+}
+
+// Missing says that something could not be observed, and why, in one sentence.
+type Missing struct {
+	What  string // stable code, see docs
+	Why   string
+	Count int64
+}

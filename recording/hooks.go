@@ -1,0 +1,18 @@
+package recording
+
+// The hooks of the recorder, named in Manifest.Hooks when they were active. A
+// hypothesis that needs the facts of a hook which was off is undecided.
+const (
+	HookSched      = "sched"      // Off, ThreadState
+	HookProcesses  = "processes"  // Process, Exec, Thread and their exits
+	HookSockets    = "sockets"    // Conn, Established, Closed, Listen, Backlog
+	HookIO         = "io"         // Chunk and the heads found in them
+	HookArrivals   = "arrivals"   // Chunk.Arrived, Chunk.Last
+	HookDNS        = "dns"        // DNS
+	HookTLS        = "tls"        // TLS
+	HookGoroutines = "goroutines" // the Goroutine fields
+	HookAsync      = "async"      // Node's async ids in Chunk and Conn
+	HookBoundaries = "boundaries" // Boundary
+	HookSamples    = "samples"    // Sample
+	HookHost       = "host"       // Host
+)

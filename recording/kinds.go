@@ -1,0 +1,77 @@
+package recording
+
+// Kind says which fact an event holds. Numbers are part of the binary form: append
+// only, never renumber.
+type Kind int64
+
+// The kinds, one for each fact.
+const (
+	KindNone Kind = iota
+	KindManifest
+	KindClock
+	KindLoss
+	KindOverhead
+	KindHost
+	KindEnd
+	KindProcess
+	KindExec
+	KindProcessExit
+	KindThread
+	KindThreadExit
+	KindThreadState
+	KindOff
+	KindListen
+	KindBacklog
+	KindConn
+	KindEstablished
+	KindClosed
+	KindConnProtocol
+	KindChunk
+	KindHTTPRequest
+	KindHTTPResponse
+	KindTLS
+	KindDNS
+	KindSample
+	KindBoundary
+	KindMissing
+)
+
+// KindSpec is one row of the table of kinds.
+type KindSpec struct {
+	Kind Kind
+	Name string // in the text form and in the schema of the binary form
+	New  func() Fact
+}
+
+// Kinds returns the table of all kinds, in order of their numbers.
+func Kinds() []KindSpec {
+	return []KindSpec{
+		{KindManifest, "manifest", func() Fact { return new(Manifest) }},
+		{KindClock, "clock", func() Fact { return new(Clock) }},
+		{KindLoss, "loss", func() Fact { return new(Loss) }},
+		{KindOverhead, "overhead", func() Fact { return new(Overhead) }},
+		{KindHost, "host", func() Fact { return new(Host) }},
+		{KindEnd, "end", func() Fact { return new(End) }},
+		{KindProcess, "process", func() Fact { return new(Process) }},
+		{KindExec, "exec", func() Fact { return new(Exec) }},
+		{KindProcessExit, "process-exit", func() Fact { return new(ProcessExit) }},
+		{KindThread, "thread", func() Fact { return new(Thread) }},
+		{KindThreadExit, "thread-exit", func() Fact { return new(ThreadExit) }},
+		{KindThreadState, "thread-state", func() Fact { return new(ThreadState) }},
+		{KindOff, "off", func() Fact { return new(Off) }},
+		{KindListen, "listen", func() Fact { return new(Listen) }},
+		{KindBacklog, "backlog", func() Fact { return new(Backlog) }},
+		{KindConn, "conn", func() Fact { return new(Conn) }},
+		{KindEstablished, "established", func() Fact { return new(Established) }},
+		{KindClosed, "closed", func() Fact { return new(Closed) }},
+		{KindConnProtocol, "conn-protocol", func() Fact { return new(ConnProtocol) }},
+		{KindChunk, "chunk", func() Fact { return new(Chunk) }},
+		{KindHTTPRequest, "http-request", func() Fact { return new(HTTPRequest) }},
+		{KindHTTPResponse, "http-response", func() Fact { return new(HTTPResponse) }},
+		{KindTLS, "tls", func() Fact { return new(TLS) }},
+		{KindDNS, "dns", func() Fact { return new(DNS) }},
+		{KindSample, "sample", func() Fact { return new(Sample) }},
+		{KindBoundary, "boundary", func() Fact { return new(Boundary) }},
+		{KindMissing, "missing", func() Fact { return new(Missing) }},
+	}
+}
