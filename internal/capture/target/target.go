@@ -1,0 +1,54 @@
+// Package target describes the processes that dwell watches: what they are, what
+// they listen on, and where their language runtime keeps the ids that tie kernel
+// events to goroutines and asynchronous operations. It is the only reader of /proc
+// and never stops, traces or writes to the process it describes.
+package target
+
+import (
+	"errors"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Errors of this package are wrapped with the operation and a remedy; test for them
+// with errors.Is.
+var (
+	// ErrNoProcess says that no such process exists, or that it ended meanwhile.
+	ErrNoProcess = errors.New("no such process")
+	// ErrZombie says that the process has ended and waits for its parent.
+	ErrZombie = errors.New("the process has exited (zombie)")
+	// ErrKernelThread says that the pid names a thread of the kernel.
+	ErrKernelThread = errors.New("the pid is a kernel thread")
+	// ErrUnsupported says that this build of the runtime is not one dwell knows.
+	ErrUnsupported = errors.New("unsupported runtime build")
+	// ErrNotReady says that the runtime has not come far enough yet: try again.
+	ErrNotReady = errors.New("the runtime has not started yet")
+)
+
+// Process is one process, read once. It never carries arguments or environment.
+type Process struct {
+	PID     int
+	Start   int64 // ns since boot, rounded down to the kernel's clock tick; see SameStart
+	Parent  int   // pid of the parent
+	Comm    string
+	Exe     string // base name of the executable, "" if it cannot be read
+	Runtime recording.Runtime
+}
+
+// Thread is one thread of a process, read once.
+type Thread struct {
+	TID     int
+	Start   int64 // as Process.Start
+	Name    string
+	State   byte   // R, S, D, T, Z, ... as in /proc/PID/stat
+	Syscall int    // number of the syscall it is blocked in, or -1
+	Arg     uint64 // first argument of Syscall
+}
+
+// clockTick is the resolution of start times in /proc, in ns (USER_HZ is 100 on
+// every architecture that dwell supports).
+const clockTick = 10_000_000
+
+// SameStart reports whether a start time of this package and one taken in the kernel
+// (task_struct.start_boottime, ns) are of the same task.
+func SameStart(proc, kernel int64) bool { return proc/clockTick == kernel/clockTick }
