@@ -1,0 +1,47 @@
+# dwell: see CONTRIBUTING.md. Every target works on a machine with Go, make and apt;
+# what else a target needs it installs, and says so.
+SHELL := /bin/bash
+GO ?= go
+NEED := ./.ci/need
+# Recording needs root; building does not.
+ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+
+.PHONY: build demo test lint generate check-generated case cases bench-overhead clean
+
+build: ## bin/dwell
+	$(GO) build -o bin/dwell ./cmd/dwell
+
+demo: build ## record the built-in slow service live and diagnose it
+	$(ROOT) bin/dwell demo
+
+test: build ## everything, live capture included
+	@$(NEED) node:nodejs python3:python3
+	./.ci/test ./...
+
+lint:
+	@bad=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$bad" ]; then echo "not gofmt-ed: $$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+generate: ## rebuild the programs in bpf/ and their Go bindings
+	@$(NEED) clang:clang llvm-strip:llvm /usr/include/bpf/bpf_helpers.h:libbpf-dev
+	$(GO) generate ./internal/capture/...
+
+check-generated: generate ## what is committed is what the sources give
+	git diff --exit-code --stat -- internal/capture
+
+case: build ## make case NAME=keep-alive
+	@test -x "cases/$(NAME)/run.sh" || { echo "usage: make case NAME=...; there are: $$(cd cases && ls -d */ | tr -d /)"; exit 2; }
+	@$(NEED) node:nodejs npm:npm
+	$(ROOT) cases/$(NAME)/run.sh
+
+cases: build
+	@for run in cases/*/run.sh; do $(MAKE) --no-print-directory case NAME=$$(basename $$(dirname $$run)) || exit 1; done
+
+bench-overhead: build ## what recording costs; writes docs/overhead.md
+	@$(NEED) node:nodejs taskset:util-linux
+	$(ROOT) $(GO) run ./internal/truth/overhead
+
+clean:
+	rm -rf bin
