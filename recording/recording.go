@@ -1,0 +1,135 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// Recording is one capture session, read completely.
+type Recording struct {
+	// Events are ordered by Time; events of equal Time keep the order in which they
+	// were written.
+	Events []Event
+	// Truncated says that there is no End fact: the recorder did not close it.
+	Truncated bool
+	// Dropped counts the bytes at the end of a binary file that were left out because
+	// they make no whole block. 0 for the text form.
+	Dropped int64
+}
+
+var (
+	// ErrEmpty says that a recording holds no events.
+	ErrEmpty = errors.New("the recording is empty")
+	// ErrNotRecording says that the input is neither form of a recording.
+	ErrNotRecording = errors.New("not a dwell recording")
+)
+
+// NewerError says that a recording was written in a format newer than this version
+// of dwell reads.
+type NewerError struct {
+	Version int // of the format, as found in the recording
+}
+
+// Error implements error.
+func (e NewerError) Error() string {
+	return fmt.Sprintf("the recording has format version %d, this dwell reads up to %d (use a newer dwell)", e.Version, Version)
+}
+
+// Load reads a recording in either form. Errors are, or wrap, ErrEmpty,
+// ErrNotRecording, NewerError, what r returned, or for the text form name the line.
+func Load(r io.Reader) (*Recording, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	start, err := in.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read recording: %w", err)
+	}
+	switch {
+	case len(start) == 0:
+		return nil, ErrEmpty
+	case bytes.HasPrefix(start, []byte(magic)):
+		return readBinary(in)
+	case bytes.HasPrefix([]byte(magic), start):
+		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
+	case !looksLikeText(start):
+		return nil, ErrNotRecording
+	}
+	return ParseText(in)
+}
+
+// looksLikeText reports whether start could be the beginning of the text form.
+func looksLikeText(start []byte) bool {
+	for len(start) > 0 {
+		r, n := utf8.DecodeRune(start)
+		if r == utf8.RuneError && n == 1 && len(start) >= utf8.UTFMax {
+			return false
+		}
+		if r < ' ' && r != '\n' && r != '\r' && r != '\t' {
+			return false
+		}
+		start = start[n:]
+	}
+	return true
+}
+
+// finish orders the events and says whether the recording was closed.
+func finish(events []Event, dropped int64) (*Recording, error) {
+	if len(events) == 0 && dropped > 0 {
+		return nil, fmt.Errorf("%w: it was cut before the end of its first block", ErrEmpty)
+	}
+	if len(events) == 0 {
+		return nil, ErrEmpty
+	}
+	sortEvents(events)
+	rec := &Recording{Events: events, Truncated: true, Dropped: dropped}
+	for i := len(events) - 1; i >= 0 && rec.Truncated; i-- {
+		_, ended := events[i].Fact.(*End)
+		rec.Truncated = !ended
+	}
+	return rec, nil
+}
+
+// sortEvents is a stable merge sort that takes linear time where events are in order
+// already, as nearly all are.
+func sortEvents(events []Event) {
+	if ordered(events) {
+		return
+	}
+	mergeSort(events, make([]Event, (len(events)+1)/2))
+}
+
+func ordered(events []Event) bool {
+	for i := 1; i < len(events); i++ {
+		if events[i].Time < events[i-1].Time {
+			return false
+		}
+	}
+	return true
+}
+
+func mergeSort(events, spare []Event) {
+	if len(events) < 2 {
+		return
+	}
+	mid := len(events) / 2
+	mergeSort(events[:mid], spare)
+	mergeSort(events[mid:], spare)
+	if events[mid-1].Time <= events[mid].Time {
+		return
+	}
+	left := spare[:copy(spare, events[:mid])]
+	right := events[mid:]
+	for i := range events {
+		if len(left) == 0 {
+			return
+		}
+		if len(right) == 0 || left[0].Time <= right[0].Time {
+			events[i], left = left[0], left[1:]
+		} else {
+			events[i], right = right[0], right[1:]
+		}
+	}
+}

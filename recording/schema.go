@@ -1,0 +1,187 @@
+package recording
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+)
+
+// fieldType is how a field is stored. The numbers are part of the binary form.
+type fieldType byte
+
+const (
+	typeInt fieldType = iota
+	typeEnum
+	typeStr
+)
+
+// column is one field of a kind.
+type column struct {
+	name  string
+	typ   fieldType
+	names []string // of an enum
+}
+
+// shape is the layout of one kind: its name and its columns in the order of Visit.
+type shape struct {
+	name    string
+	columns []column
+}
+
+// maxColumns is the number of fields a kind may have: which of them are set is one
+// 64-bit word in the binary form.
+const maxColumns = 64
+
+// maxKinds bounds the numbers that a file may define.
+const maxKinds = 4096
+
+// shapeVisitor collects the columns of a fact.
+type shapeVisitor struct{ columns []column }
+
+func (s *shapeVisitor) Int(name string, _ *int64) {
+	s.columns = append(s.columns, column{name: name, typ: typeInt})
+}
+
+func (s *shapeVisitor) Enum(name string, names []string, _ *int64) {
+	s.columns = append(s.columns, column{name: name, typ: typeEnum, names: names})
+}
+
+func (s *shapeVisitor) Str(name string, _ *string) {
+	s.columns = append(s.columns, column{name: name, typ: typeStr})
+}
+
+func shapeOf(name string, f Fact) shape {
+	var v shapeVisitor
+	f.Visit(&v)
+	return shape{name: name, columns: v.columns}
+}
+
+// sameStart reports whether a and b agree in all columns that both have, so that rows
+// of one can be read as rows of the other.
+func sameStart(a, b []column) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i].name != b[i].name || a[i].typ != b[i].typ {
+			return false
+		}
+	}
+	return true
+}
+
+// signature tells shapes of the same name apart.
+func (s shape) signature() string {
+	var b strings.Builder
+	b.WriteString(s.name)
+	for _, c := range s.columns {
+		b.WriteByte(0)
+		b.WriteByte('0' + byte(c.typ))
+		b.WriteString(c.name)
+	}
+	return b.String()
+}
+
+// appendShape adds the definition of kind number to a schema block.
+func appendShape(b []byte, number int, s shape) []byte {
+	b = binary.AppendUvarint(b, uint64(number))
+	b = appendString(b, s.name)
+	b = binary.AppendUvarint(b, uint64(len(s.columns)))
+	for _, c := range s.columns {
+		b = appendString(b, c.name)
+		b = append(b, byte(c.typ))
+		if c.typ != typeEnum {
+			continue
+		}
+		b = binary.AppendUvarint(b, uint64(len(c.names)))
+		for _, n := range c.names {
+			b = appendString(b, n)
+		}
+	}
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(s)))
+	return append(b, s...)
+}
+
+// errMalformed says that a block does not hold what its header promises.
+var errMalformed = errors.New("malformed block")
+
+// cursor reads the primitive values of a block. After the first failure it stays
+// failed and every read gives zero.
+type cursor struct {
+	b   []byte
+	bad bool
+}
+
+func (c *cursor) uvarint() uint64 {
+	if len(c.b) > 0 && c.b[0] < 0x80 { // most values: one byte
+		v := c.b[0]
+		c.b = c.b[1:]
+		return uint64(v)
+	}
+	v, n := binary.Uvarint(c.b)
+	if n <= 0 {
+		c.b, c.bad = nil, true
+		return 0
+	}
+	c.b = c.b[n:]
+	return v
+}
+
+func (c *cursor) varint() int64 {
+	u := c.uvarint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// count reads the number of things that follow, each at least one byte long.
+func (c *cursor) count() int {
+	n := c.uvarint()
+	if n > uint64(len(c.b)) {
+		c.b, c.bad = nil, true
+		return 0
+	}
+	return int(n)
+}
+
+func (c *cursor) bytes() []byte {
+	n := c.count()
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
+}
+
+func (c *cursor) byte() byte {
+	if len(c.b) == 0 {
+		c.bad = true
+		return 0
+	}
+	b := c.b[0]
+	c.b = c.b[1:]
+	return b
+}
+
+// shape reads one definition as written by appendShape.
+func (c *cursor) shape() (number uint64, s shape, err error) {
+	number = c.uvarint()
+	s.name = string(c.bytes())
+	n := c.count()
+	if n > maxColumns {
+		return 0, s, errMalformed
+	}
+	for range n {
+		col := column{name: string(c.bytes()), typ: fieldType(c.byte())}
+		if col.typ > typeStr {
+			return 0, s, errMalformed
+		}
+		if col.typ == typeEnum {
+			for range c.count() {
+				col.names = append(col.names, string(c.bytes()))
+			}
+		}
+		s.columns = append(s.columns, col)
+	}
+	if c.bad || s.name == "" || number == 0 || number > maxKinds {
+		return 0, s, errMalformed
+	}
+	return number, s, nil
+}
