@@ -1,0 +1,89 @@
+// Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US
+// sleeps, computes, asks the upstream N times (which answers after delay), answers, and
+// logs what it did.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/getdwell/dwell/internal/truth"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:21411", "address")
+	upstream := flag.String("upstream", "127.0.0.1:21410", "address")
+	name := flag.String("log", os.DevNull, "file for one line of JSON per request")
+	flag.Parse()
+	if err := serve(*listen, *upstream, *name); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(listen, upstream, name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	lines := make(chan truth.Served, 1<<16)
+	go func() {
+		enc := json.NewEncoder(file)
+		for line := range lines {
+			// A line lost here is missing from the truth, which the harness counts.
+			_ = enc.Encode(line)
+		}
+	}()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	return truth.ListenAndServe(listen, func(w http.ResponseWriter, r *http.Request) {
+		s := work(client, upstream, r)
+		w.Header().Set("Content-Length", "3")
+		_, _ = w.Write([]byte("ok\n"))
+		s.End = truth.Now()
+		lines <- s
+	})
+}
+
+func work(client *http.Client, upstream string, r *http.Request) truth.Served {
+	s := truth.Served{Start: truth.Now()}
+	s.Port, s.Ordinal = truth.Place(r)
+	s.ID, _ = strconv.Atoi(r.Header.Get("X-Request-Id"))
+	number := func(name string) int {
+		n, _ := strconv.Atoi(r.FormValue(name))
+		return n
+	}
+	if us := number("sleep"); us > 0 {
+		time.Sleep(time.Duration(us) * time.Microsecond)
+		s.Slept = truth.Now() - s.Start
+	}
+	from := truth.Now()
+	for until := from + int64(number("cpu"))*1000; truth.Now() < until; {
+	}
+	s.Computed = truth.Now() - from
+	from = truth.Now()
+	for range number("calls") {
+		ask(client, "http://"+upstream+"/answer?delay="+r.FormValue("delay"), r.Header.Get("X-Request-Id"))
+	}
+	s.Waited = truth.Now() - from
+	return s
+}
+
+func ask(client *http.Client, url, id string) {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	req.Header.Set("X-Request-Id", id)
+	res, err := client.Do(req)
+	if err != nil {
+		log.Print(err)
+		return
+	}
+	_, _ = io.Copy(io.Discard, res.Body)
+	res.Body.Close()
+}

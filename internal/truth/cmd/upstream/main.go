@@ -1,0 +1,51 @@
+// Command upstream is the far end of the truth services: it answers GET /answer after
+// ?delay= microseconds, and logs which request (by the header the service forwards)
+// each exchange on each connection belonged to.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"log"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/getdwell/dwell/internal/truth"
+)
+
+func main() {
+	listen := flag.String("listen", "127.0.0.1:21410", "address")
+	name := flag.String("log", "", "file for one line of JSON per exchange")
+	flag.Parse()
+	if err := serve(*listen, *name); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(listen, name string) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	lines := make(chan truth.Exchange, 1<<16)
+	go func() {
+		enc := json.NewEncoder(file)
+		for line := range lines {
+			// A line lost here is missing from the truth, which the harness counts.
+			_ = enc.Encode(line)
+		}
+	}()
+	return truth.ListenAndServe(listen, func(w http.ResponseWriter, r *http.Request) {
+		start := truth.Now()
+		port, ordinal := truth.Place(r)
+		if us, _ := strconv.Atoi(r.FormValue("delay")); us > 0 {
+			time.Sleep(time.Duration(us) * time.Microsecond)
+		}
+		id, _ := strconv.Atoi(r.Header.Get("X-Request-Id"))
+		w.Header().Set("Content-Length", "7")
+		_, _ = w.Write([]byte("answer\n"))
+		lines <- truth.Exchange{ID: id, Port: port, Ordinal: ordinal, Start: start, End: truth.Now()}
+	})
+}

@@ -1,0 +1,92 @@
+// A Node service that reports, per request, what it did. GET /work?sleep=US&cpu=US&
+// calls=N&delay=US&flow=F sleeps (a timer), computes, asks the upstream N times (which
+// answers after delay), and answers. flow says how the calls are made: direct
+// (callbacks), await, seq (callback after callback), all (Promise.all), timer (each
+// call from a timer), fetch. One JSON line per request goes to $LOG.
+'use strict';
+const fs = require('node:fs');
+const http = require('node:http');
+
+const upstream = process.env.UPSTREAM;
+const agent = new http.Agent({
+  keepAlive: process.env.KEEP_ALIVE !== '0',
+  maxSockets: Number(process.env.MAX_SOCKETS || 0) || Infinity,
+});
+const log = fs.createWriteStream(process.env.LOG || '/dev/null', { flags: 'a' });
+const now = () => Number(process.hrtime.bigint());
+const sleep = (us) => new Promise((done) => setTimeout(done, us / 1000));
+
+function compute(us) {
+  const from = now();
+  while (now() - from < us * 1000);
+  return now() - from;
+}
+
+function ask(id, delay, done) {
+  const options = { agent, headers: { 'X-Request-Id': id } };
+  http.get(`http://${upstream}/answer?delay=${delay}`, options, (res) => {
+    res.resume();
+    res.on('end', done);
+  });
+}
+
+const promised = (id, delay) => new Promise((done) => ask(id, delay, done));
+
+const flows = {
+  direct(id, plan, done) {
+    let left = plan.calls;
+    for (let i = 0; i < plan.calls; i++) ask(id, plan.delay, () => --left || done());
+    if (!left) done();
+  },
+  async await(id, plan, done) {
+    for (let i = 0; i < plan.calls; i++) await promised(id, plan.delay);
+    done();
+  },
+  seq(id, plan, done) {
+    const next = (left) => (left ? ask(id, plan.delay, () => next(left - 1)) : done());
+    next(plan.calls);
+  },
+  async all(id, plan, done) {
+    await Promise.all(Array.from({ length: plan.calls }, () => promised(id, plan.delay)));
+    done();
+  },
+  timer(id, plan, done) {
+    const next = (left) => (left ? setTimeout(() => ask(id, plan.delay, () => next(left - 1)), 1) : done());
+    next(plan.calls);
+  },
+  async fetch(id, plan, done) {
+    for (let i = 0; i < plan.calls; i++) {
+      const answer = await fetch(`http://${upstream}/answer?delay=${plan.delay}`, { headers: { 'X-Request-Id': id } });
+      await answer.text();
+    }
+    done();
+  },
+};
+
+async function work(req, res) {
+  const start = now();
+  const socket = req.socket;
+  const ordinal = socket.served || 0;
+  socket.served = ordinal + 1;
+  const port = socket.remotePort;
+  const id = req.headers['x-request-id'] || '-1';
+  const plan = { sleep: 0, cpu: 0, calls: 0, delay: 0, flow: 'direct' };
+  for (const [key, value] of new URL(req.url, 'http://x').searchParams) plan[key] = key === 'flow' ? value : Number(value);
+  let slept = 0;
+  if (plan.sleep) {
+    const from = now();
+    await sleep(plan.sleep);
+    slept = now() - from;
+  }
+  const computed = compute(plan.cpu);
+  const from = now();
+  flows[plan.flow](id, plan, () => {
+    const waited = plan.calls ? now() - from : 0;
+    res.end('ok\n');
+    log.write(JSON.stringify({ id: Number(id), port, ordinal, start, end: now(), slept, computed, waited }) + '\n');
+  });
+}
+
+const server = http.createServer(work);
+server.keepAliveTimeout = 300000;
+server.listen(Number(process.env.PORT), '127.0.0.1', 1024, () => console.log('ready'));
