@@ -225,7 +225,7 @@ func (d *decoder) fact(row *readerRow) (Fact, error) {
 
 // unknown makes a fact from the file's own definition of its kind.
 func (d *decoder) unknown(row *readerRow) (*UnknownFact, error) {
-	u := &UnknownFact{Name: row.shape.name, Fields: make([]Field, len(row.shape.columns))}
+	u := &UnknownFact{Name: row.shape.name}
 	for i, c := range row.shape.columns {
 		v := d.fill.values[i]
 		field := Field{Name: c.name, IsStr: c.typ != typeInt}
@@ -241,7 +241,7 @@ func (d *decoder) unknown(row *readerRow) (*UnknownFact, error) {
 		default:
 			return nil, errMalformed
 		}
-		u.Fields[i] = field
+		u.Fields = append(u.Fields, field)
 	}
 	return u, nil
 }
