@@ -1,21 +1,67 @@
 package target
 
+import (
+	"debug/buildinfo"
+	"debug/elf"
+	"fmt"
+)
+
 // GoLayout says where the Go runtime keeps the ids of goroutines. All offsets are in
 // bytes.
 //
 // The g that runs on a thread is at *(thread pointer + TLS). It may be the thread's
-// scheduler stack (g0): the goroutine is then (*(g+M))+CurG, zero when none.
+// scheduler stack (g0): the goroutine is then *(*(g+M)+CurG), zero when none.
 type GoLayout struct {
-	Version    string // of Go, as in "go1.26.1"
-	TLS        int64  // of g from the thread pointer (FS base); mostly -8
-	Goid       int64  // of goid (uint64) in g
-	ParentGoid int64  // of parentGoid (uint64) in g; -1 before Go 1.21
-	M          int64  // of m in g
-	CurG       int64  // of curg in m
-	G0         int64  // of g0 in m (0)
-	Source     string // "dwarf" or "table": what the offsets in g and m rest on
+	Version string // of Go, as in "go1.26.1"
+	TLS     int64  // of g from the thread pointer (FS base); mostly -8
+	GoFields
+	Source string // "dwarf" or "table": what GoFields rests on
+}
+
+// GoFields are the offsets of fields in the runtime's structs g and m.
+type GoFields struct {
+	Goid       int64 // of g.goid, a uint64
+	ParentGoid int64 // of g.parentGoid, a uint64; -1 before Go 1.21
+	M          int64 // of g.m
+	CurG       int64 // of m.curg
 }
 
 // GoOffsets finds the layout of a running Go program from its executable. It fails
 // with ErrUnsupported where the version is unknown or goroutines cannot be found.
-func GoOffsets(pid int) (GoLayout, error) { panic("todo") }
+func GoOffsets(pid int) (GoLayout, error) {
+	layout, err := goOffsets(procPath(pid, "exe"))
+	if err != nil {
+		return GoLayout{}, fmt.Errorf("find the goroutine ids of process %d: %w", pid, procError(err))
+	}
+	return layout, nil
+}
+
+func goOffsets(exe string) (GoLayout, error) {
+	file, err := elf.Open(exe)
+	if err != nil {
+		return GoLayout{}, err
+	}
+	defer file.Close()
+	if file.Machine != elf.EM_X86_64 {
+		return GoLayout{}, fmt.Errorf("%w: Go on %v (x86-64 only)", ErrUnsupported, file.Machine)
+	}
+	info, err := buildinfo.ReadFile(exe)
+	if err != nil {
+		return GoLayout{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	layout := GoLayout{Version: info.GoVersion}
+	if layout.TLS, err = goTLS(file); err != nil {
+		return GoLayout{}, err
+	}
+	if fields, ok := goFieldsFromDWARF(file); ok {
+		layout.GoFields, layout.Source = fields, "dwarf"
+		return layout, nil
+	}
+	fields, ok := goFieldsOf(info.GoVersion)
+	if !ok {
+		return GoLayout{}, fmt.Errorf("%w: %s without debug information (build without -ldflags=-w, or update dwell)",
+			ErrUnsupported, info.GoVersion)
+	}
+	layout.GoFields, layout.Source = fields, "table"
+	return layout, nil
+}

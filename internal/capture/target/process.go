@@ -1,20 +1,136 @@
 package target
 
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Info describes a process. It fails with ErrNoProcess, ErrZombie or
 // ErrKernelThread.
-func Info(pid int) (Process, error) { panic("todo") }
+func Info(pid int) (Process, error) {
+	s, err := readStat(strconv.Itoa(pid))
+	if err == nil {
+		err = s.watchable()
+	}
+	if err != nil {
+		return Process{}, fmt.Errorf("inspect process %d: %w", pid, err)
+	}
+	return describe(pid, s), nil
+}
+
+// watchable says why a task is not a process that can be watched.
+func (s procStat) watchable() error {
+	switch {
+	case s.flags&kernelThread != 0:
+		return fmt.Errorf("%w %q (give the pid of a service)", ErrKernelThread, s.comm)
+	case s.state == 'Z' || s.state == 'X':
+		return fmt.Errorf("%w: %q (its parent, process %d, may have started another)", ErrZombie, s.comm, s.parent)
+	}
+	return nil
+}
+
+func describe(pid int, s procStat) Process {
+	exe := exeName(pid)
+	return Process{
+		PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm,
+		Exe: exe, Runtime: detectRuntime(pid, exe),
+	}
+}
+
+// exeName is the base name of the executable; "" if it cannot be read.
+func exeName(pid int) string {
+	link, err := os.Readlink(procPath(pid, "exe"))
+	if err != nil {
+		return ""
+	}
+	return path.Base(strings.TrimSuffix(link, " (deleted)"))
+}
 
 // Threads lists the threads of a process, by tid.
-func Threads(pid int) ([]Thread, error) { panic("todo") }
+func Threads(pid int) ([]Thread, error) {
+	tids, err := numericEntries(procPath(pid, "task"))
+	if err != nil {
+		return nil, fmt.Errorf("list the threads of process %d: %w", pid, err)
+	}
+	slices.Sort(tids)
+	threads := make([]Thread, 0, len(tids))
+	for _, tid := range tids {
+		task := strconv.Itoa(pid) + "/task/" + strconv.Itoa(tid)
+		s, err := readStat(task)
+		if errors.Is(err, ErrNoProcess) {
+			continue // ended since it was listed
+		}
+		if err != nil {
+			return nil, fmt.Errorf("inspect thread %d of process %d: %w", tid, pid, err)
+		}
+		t := Thread{TID: tid, Start: s.start, Name: s.comm, State: s.state, Syscall: -1}
+		if line, err := os.ReadFile("/proc/" + task + "/syscall"); err == nil {
+			t.Syscall, t.Arg = parseSyscall(string(line))
+		}
+		threads = append(threads, t)
+	}
+	return threads, nil
+}
+
+// parseSyscall reads /proc/PID/task/TID/syscall: "running", "-1 sp pc" outside a
+// syscall, or the number and the arguments of the one the thread is blocked in.
+func parseSyscall(line string) (nr int, arg uint64) {
+	fields := strings.Fields(line)
+	if len(fields) < 2 {
+		return -1, 0
+	}
+	nr, err := strconv.Atoi(fields[0])
+	if err != nil || nr < 0 {
+		return -1, 0
+	}
+	arg, err = strconv.ParseUint(strings.TrimPrefix(fields[1], "0x"), 16, 64)
+	if err != nil {
+		return -1, 0
+	}
+	return nr, arg
+}
 
 // Tree lists a process and its living descendants, parents before children.
-func Tree(pid int) ([]Process, error) { panic("todo") }
-
-// Find lists the processes whose comm, executable or first two arguments (base names
-// only) match the regular expression, by pid; never dwell itself. No match is
-// ErrNoProcess.
-func Find(pattern string) ([]Process, error) { panic("todo") }
+func Tree(pid int) ([]Process, error) {
+	root, err := Info(pid)
+	if err != nil {
+		return nil, err
+	}
+	pids, err := numericEntries("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("list the children of process %d: %w", pid, err)
+	}
+	stats := map[int]procStat{}
+	children := map[int][]int{}
+	for _, p := range pids {
+		// Those that ended meanwhile are no longer living descendants.
+		if s, err := readStat(strconv.Itoa(p)); err == nil && s.watchable() == nil {
+			stats[p] = s
+			children[s.parent] = append(children[s.parent], p)
+		}
+	}
+	tree := []Process{root}
+	for i := 0; i < len(tree); i++ {
+		next := children[tree[i].PID]
+		slices.Sort(next)
+		for _, p := range next {
+			tree = append(tree, describe(p, stats[p]))
+		}
+	}
+	return tree, nil
+}
 
 // Roots keeps the processes that do not descend from another one in the list: of a
 // server and its workers, the server.
-func Roots(all []Process) []Process { panic("todo") }
+func Roots(all []Process) []Process {
+	listed := map[int]bool{}
+	for _, p := range all {
+		listed[p.PID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p Process) bool { return listed[p.Parent] })
+}

