@@ -1,0 +1,91 @@
+package target
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// throttled is how long (ns) the quota of the process's cgroup has kept it off the
+// CPUs. Any group above it may have a quota too: the largest figure on the way to the
+// root is taken, a lower bound where several throttle.
+func throttled(pid int) (int64, error) {
+	groups, err := os.ReadFile(procPath(pid, "cgroup"))
+	if err != nil {
+		return 0, procError(err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return 0, err
+	}
+	top, group, ok := cpuGroup(string(groups), string(mounts))
+	if !ok {
+		return 0, errors.New("no cgroup file system with the cpu controller is mounted")
+	}
+	var most int64
+	for dir := path.Join(top, group); ; dir = path.Dir(dir) {
+		text, err := os.ReadFile(dir + "/cpu.stat")
+		if err != nil && !(dir == top && errors.Is(err, os.ErrNotExist)) {
+			return 0, fmt.Errorf("read the throttling of a cgroup: %w (is dwell in another cgroup namespace?)", err)
+		}
+		most = max(most, parseThrottled(string(text)))
+		if len(dir) <= len(top) {
+			return most, nil
+		}
+	}
+}
+
+// cpuGroup finds, from the texts of /proc/PID/cgroup and /proc/self/mountinfo, where
+// the hierarchy that limits CPU time is mounted and which group in it is meant. A
+// version 1 hierarchy with the cpu controller goes before version 2, which then does
+// not have that controller.
+func cpuGroup(groups, mounts string) (top, group string, ok bool) {
+	unified, legacy := "", ""
+	for line := range strings.Lines(mounts) {
+		// ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE SUPEROPTIONS
+		before, after, _ := strings.Cut(line, " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if len(left) < 5 || len(right) < 3 {
+			continue
+		}
+		switch {
+		case right[0] == "cgroup2":
+			unified = left[4]
+		case right[0] == "cgroup" && slices.Contains(strings.Split(right[2], ","), "cpu"):
+			legacy = left[4]
+		}
+	}
+	for line := range strings.Lines(groups) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) < 3 {
+			continue
+		}
+		if legacy != "" && slices.Contains(strings.Split(parts[1], ","), "cpu") {
+			return legacy, parts[2], true
+		}
+		if legacy == "" && unified != "" && parts[0] == "0" {
+			return unified, parts[2], true
+		}
+	}
+	return "", "", false
+}
+
+// parseThrottled reads cpu.stat of either version, in ns; 0 in a group without quota.
+func parseThrottled(text string) int64 {
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.ParseInt(value, 10, 64)
+		switch {
+		case err != nil:
+		case name == "throttled_usec":
+			return n * 1000
+		case name == "throttled_time":
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,200 @@
+package target
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// requiredTracepoints are those without which nothing can be recorded.
+func requiredTracepoints() []string {
+	return []string{
+		"sched_switch", "sched_waking", "sched_process_fork", "sched_process_exec", "sched_process_exit",
+		"task_rename", "inet_sock_set_state", "sk_data_ready", "sock_recv_length", "sock_send_length",
+	}
+}
+
+// optionalTracepoints make a recording more telling.
+func optionalTracepoints() []string { return []string{"tcp_send_reset", "tcp_receive_reset"} }
+
+// examine decides every check.
+func examine(m machine) []Check {
+	return []Check{
+		checkArch(m), checkKernel(m), checkBTF(m), checkTracepoints(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
+		checkStats(m), checkProcesses(m), checkUprobes(m), checkMemlock(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
+	}
+}
+
+// check makes a Check; the remedy is dropped when there is nothing to remedy.
+func check(name string, ok bool, detail, remedy string) Check {
+	if ok {
+		remedy = ""
+	}
+	return Check{Name: name, OK: ok, Detail: detail, Remedy: remedy}
+}
+
+func required(c Check) Check {
+	c.Required = true
+	return c
+}
+
+func checkArch(m machine) Check {
+	return required(check("architecture", m.arch == "amd64", m.arch, "record on x86-64; recordings can be analysed anywhere"))
+}
+
+func checkKernel(m machine) Check {
+	// A distribution may have brought the tracepoints to an older kernel.
+	ok := releaseAtLeast(m.release, 6, 3) || len(m.absent(requiredTracepoints())) == 0
+	return required(check("kernel", ok, m.release, "boot Linux 6.3 or newer"))
+}
+
+func checkBTF(m machine) Check {
+	detail := "/sys/kernel/btf/vmlinux"
+	if m.btf != nil {
+		detail = m.btf.Error()
+	}
+	return required(check("kernel types (BTF)", m.btf == nil, detail, "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"))
+}
+
+func checkTracepoints(m machine) Check {
+	absent := m.absent(requiredTracepoints())
+	detail := fmt.Sprintf("%d needed", len(requiredTracepoints()))
+	if len(absent) > 0 {
+		detail = "missing: " + strings.Join(absent, " ")
+	}
+	if extra := m.absent(optionalTracepoints()); len(extra) > 0 {
+		detail += "; useful but missing: " + strings.Join(extra, " ")
+	}
+	return required(check("tracepoints", len(absent) == 0, detail, "boot Linux 6.3 or newer, built with tracepoints and BTF"))
+}
+
+// absent lists the names that the kernel does not have.
+func (m machine) absent(names []string) []string {
+	var absent []string
+	for _, name := range names {
+		if !m.tracepoints[name] {
+			absent = append(absent, name)
+		}
+	}
+	return absent
+}
+
+func (m machine) can(capability uint) bool { return m.caps>>capability&1 == 1 }
+
+func checkRights(m machine) Check {
+	admin := m.can(unix.CAP_SYS_ADMIN)
+	var lacks []string
+	if !admin && !m.can(unix.CAP_BPF) {
+		lacks = append(lacks, "CAP_BPF")
+	}
+	if !admin && !m.can(unix.CAP_PERFMON) {
+		lacks = append(lacks, "CAP_PERFMON")
+	}
+	detail := "may load and attach programs"
+	if len(lacks) > 0 {
+		detail = "lacks " + strings.Join(lacks, " and ")
+	} else if !m.initialUsers {
+		detail = "has the capabilities only in a user namespace"
+	}
+	if m.seccomp {
+		detail += "; a seccomp filter is active and may forbid bpf()"
+	}
+	return required(check("rights", len(lacks) == 0 && m.initialUsers, detail,
+		"run as root (sudo dwell ...); in a container: --privileged without user namespace"))
+}
+
+func checkNamespaces(m machine) Check {
+	detail := "sees the pids of the machine"
+	if !m.initialPIDs {
+		detail = "runs in a pid namespace of its own: the kernel counts pids differently"
+	}
+	return required(check("pid namespace", m.initialPIDs, detail, "run on the host; in a container: --pid=host"))
+}
+
+func checkLockdown(m machine) Check {
+	detail := m.lockdown
+	if detail == "" {
+		detail = "not reported"
+	}
+	return required(check("lockdown", m.lockdown != "confidentiality", detail,
+		"boot with lockdown=integrity or none: confidentiality forbids programs to read the kernel"))
+}
+
+func checkStats(m machine) Check {
+	ok := m.can(unix.CAP_SYS_ADMIN)
+	detail := "dwell can measure its own cost in the kernel"
+	if !ok {
+		detail = "lacks CAP_SYS_ADMIN: dwell's own cost in the kernel stays unknown"
+	}
+	return check("program statistics", ok, detail, "run as root")
+}
+
+func checkProcesses(m machine) Check {
+	ok := m.can(unix.CAP_SYS_PTRACE)
+	detail := "may read other processes"
+	if !ok {
+		detail = "lacks CAP_SYS_PTRACE: sockets and runtimes of other users' processes stay unknown"
+	}
+	return check("process details", ok, detail, "run as root")
+}
+
+func checkUprobes(m machine) Check {
+	ok := m.uprobes && (m.paranoid == "-1" || m.can(unix.CAP_PERFMON) || m.can(unix.CAP_SYS_ADMIN))
+	detail := "available"
+	switch {
+	case !m.uprobes:
+		detail = "the kernel has none"
+	case !ok:
+		detail = "perf_event_paranoid is " + m.paranoid
+	}
+	if !m.tracefs {
+		detail += " (tracefs is not mounted; not needed)"
+	}
+	return check("uprobes", ok, detail, "use a kernel with CONFIG_UPROBES=y, as root; needed for Node's timers only")
+}
+
+func checkMemlock(m machine) Check {
+	if releaseAtLeast(m.release, 5, 11) {
+		return check("locked memory", true, "not limited for programs since Linux 5.11", "")
+	}
+	const enough = 64 << 20
+	return check("locked memory", m.memlock >= enough || m.can(unix.CAP_SYS_RESOURCE),
+		fmt.Sprintf("limit %d KiB", m.memlock>>10), "ulimit -l unlimited")
+}
+
+func checkMPTCP(m machine) Check {
+	switch m.mptcp {
+	case "":
+		return check("Multipath TCP", true, "not in this kernel", "")
+	case "0":
+		return check("Multipath TCP", true, "switched off", "")
+	}
+	return check("Multipath TCP", true, "switched on: Go 1.24 and newer listen with it; it is recorded too", "")
+}
+
+func checkPressure(m machine) Check {
+	return check("pressure (PSI)", m.pressure == nil, describeError(m.pressure, "/proc/pressure/cpu"),
+		"boot with psi=1 to see when the machine is short of CPU")
+}
+
+func checkThrottling(m machine) Check {
+	return check("cgroup throttling", m.throttling == nil, describeError(m.throttling, "cpu.stat can be read"),
+		"mount the cgroup file system to see when a CPU limit stops the service")
+}
+
+func describeError(err error, otherwise string) string {
+	if err != nil {
+		return err.Error()
+	}
+	return otherwise
+}
+
+// releaseAtLeast compares a kernel release such as "6.18.44-generic".
+func releaseAtLeast(release string, major, minor int) bool {
+	var a, b int
+	if _, err := fmt.Sscanf(release, "%d.%d", &a, &b); err != nil {
+		return false
+	}
+	return a > major || a == major && b >= minor
+}
