@@ -1,0 +1,132 @@
+// Package expect reads the answer key of a case, expect.txt, and holds diagnoses
+// (the output of `dwell why --json`) against it.
+//
+// One expectation a line; # begins a comment. The first word names the scenario, the
+// second what is expected there:
+//
+//	bad/moderate  first      connection-churn
+//	bad/moderate  finding    connection-churn  "on a new connection" >= 0.95
+//	bad/moderate  refuted    slow-peer         "remote" < 0.5
+//	bad/overload  undecided  load
+//	fixed/moderate nothing
+//	moderate      saving     p50 within 30%
+//
+// first: the finding with the largest impact. finding, refuted: the id is in that list
+// (refuted also: it is no finding), and each condition holds for an item of its
+// evidence whose name contains the quoted words. undecided: neither. nothing: there
+// are no findings. saving: what was predicted from the bad variant's recording for a
+// quantile of all requests, against the difference then measured by the client.
+package expect
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Expectation is one line of expect.txt.
+type Expectation struct {
+	Line       int
+	Text       string
+	Scenario   string // "bad/moderate"; for a saving "moderate"
+	Kind       string // first, finding, refuted, undecided, nothing, saving
+	ID         string // of the hypothesis; for a saving the quantile
+	Conditions []Condition
+	Percent    float64 // of a saving
+}
+
+// Condition holds a number of the evidence against a bound.
+type Condition struct {
+	What string // part of the evidence's name
+	Op   string // < <= > >=
+	Than float64
+}
+
+// Parse reads an answer key.
+func Parse(r io.Reader) ([]Expectation, error) {
+	var all []Expectation
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(lines.Text(), "#")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		e, err := parseLine(strings.TrimSpace(text))
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the expectations, %q: %w", n, text, err)
+		}
+		e.Line = n
+		all = append(all, e)
+	}
+	return all, lines.Err()
+}
+
+// condition matches one; nothing but conditions may follow an id.
+var condition = regexp.MustCompile(`^\s*"([^"]+)"\s*(<=|>=|<|>)\s*([0-9.eE+-]+)`)
+
+func parseLine(text string) (Expectation, error) {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return Expectation{}, fmt.Errorf("want a scenario and what is expected there")
+	}
+	e := Expectation{Text: text, Scenario: words[0], Kind: words[1]}
+	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 5}[e.Kind]
+	if want == 0 {
+		return e, fmt.Errorf("%q is no kind of expectation", e.Kind)
+	}
+	if len(words) < want {
+		return e, fmt.Errorf("%s needs %d words, there are %d", e.Kind, want, len(words))
+	}
+	if want > 2 {
+		e.ID = words[2]
+	}
+	if e.Kind == "saving" {
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(words[4], "%"), 64)
+		if err != nil || words[3] != "within" || len(words) > 5 {
+			return e, fmt.Errorf("want: saving p50 within 30%%")
+		}
+		e.Percent = percent
+		return e, nil
+	}
+	return e, e.conditions(text)
+}
+
+func (e *Expectation) conditions(text string) error {
+	_, rest, quoted := strings.Cut(text, `"`)
+	if !quoted {
+		if n := len(strings.Fields(text)); n > 3 {
+			return fmt.Errorf("what follows the id is no condition")
+		}
+		return nil
+	}
+	for rest = `"` + rest; strings.TrimSpace(rest) != ""; {
+		m := condition.FindStringSubmatch(rest)
+		if m == nil {
+			return fmt.Errorf(`%q is no condition; want "name" < number`, rest)
+		}
+		than, err := strconv.ParseFloat(m[3], 64)
+		if err != nil {
+			return err
+		}
+		e.Conditions = append(e.Conditions, Condition{What: m[1], Op: m[2], Than: than})
+		rest = rest[len(m[0]):]
+	}
+	return nil
+}
+
+// Holds reports whether a value satisfies the condition.
+func (c Condition) Holds(value float64) bool {
+	switch c.Op {
+	case "<":
+		return value < c.Than
+	case "<=":
+		return value <= c.Than
+	case ">":
+		return value > c.Than
+	default:
+		return value >= c.Than
+	}
+}
