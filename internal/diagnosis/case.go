@@ -1,0 +1,123 @@
+package diagnosis
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Case is what a hypothesis tests: a Timeline, its Symptoms and the bounds.
+type Case struct {
+	*timeline.Timeline
+	Options
+	Overall  Symptom   // all measured requests
+	Symptoms []Symptom // with enough requests to decide anything
+	spans    [2]Time   // from the first start to the last end of a measured request
+}
+
+func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
+	c := &Case{Timeline: tl, Options: o.withDefaults()}
+	overall, each := symptoms(tl, c.Options)
+	c.Overall = overall
+	for _, s := range each {
+		if len(s.Requests) >= c.MinRequests {
+			c.Symptoms = append(c.Symptoms, s)
+		}
+	}
+	if c.Symptoms == nil && len(overall.Requests) >= c.MinRequests {
+		c.Symptoms = []Symptom{overall} // many endpoints, few requests each
+	}
+	for i, id := range overall.Requests {
+		r := &tl.Requests[id]
+		if i == 0 || r.Start < c.spans[0] {
+			c.spans[0] = r.Start
+		}
+		c.spans[1] = max(c.spans[1], r.End)
+	}
+	return c, each
+}
+
+// Busy returns the time from the first measured request's start to the last one's
+// end: what rates and utilisations refer to.
+func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
+
+// Spans returns the segments of the measured requests that keep accepts.
+func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
+	var out []Span
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			if s := &r.Segments[i]; keep(r, s) {
+				out = append(out, Span{id, s.From, s.To})
+			}
+		}
+	}
+	return out
+}
+
+// Gaps returns the time of the measured requests that no segment accounts for, and
+// the segments of unknown cause.
+func (c *Case) Gaps() []Span {
+	var out []Span
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		at := r.Start
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if s.From > at {
+				out = append(out, Span{id, at, s.From})
+			}
+			if s.Cause == timeline.CauseUnknown {
+				out = append(out, Span{id, s.From, s.To})
+			}
+			at = s.To
+		}
+		if r.End > at {
+			out = append(out, Span{id, at, r.End})
+		}
+	}
+	return out
+}
+
+// Total sums the lengths of spans.
+func Total(spans []Span) (d Duration) {
+	for _, s := range spans {
+		d += s.To.Sub(s.From)
+	}
+	return d
+}
+
+// Time returns the summed duration of the measured requests.
+func (c *Case) Time() (d Duration) {
+	for _, id := range c.Overall.Requests {
+		d += c.Requests[id].Duration()
+	}
+	return d
+}
+
+// Loops returns the strands that are event loops.
+func (c *Case) Loops() (ids []timeline.StrandID) {
+	for i := range c.Strands {
+		if c.Strands[i].Loop {
+			ids = append(ids, timeline.StrandID(i))
+		}
+	}
+	return ids
+}
+
+// Running returns how long a strand was on a CPU between two times.
+func (c *Case) Running(id timeline.StrandID, from, to Time) (d Duration) {
+	ivs := c.Strands[id].Intervals
+	i, _ := slices.BinarySearchFunc(ivs, from, func(iv timeline.Interval, t Time) int {
+		if iv.To <= t {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(ivs) && ivs[i].From < to; i++ {
+		if ivs[i].State == timeline.StateRunning {
+			d += min(ivs[i].To, to).Sub(max(ivs[i].From, from))
+		}
+	}
+	return d
+}

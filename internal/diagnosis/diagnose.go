@@ -1,0 +1,196 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Diagnosis is the verdict on every hypothesis, and what the verdicts rest on.
+type Diagnosis struct {
+	Options   Options // with the defaults filled in
+	Overall   Symptom
+	Symptoms  []Symptom // every endpoint, the most frequent first
+	Findings  []Finding // by impact; none counts time that an earlier one counted
+	Refuted   []Outcome // in the order of the hypotheses, as Undecided
+	Undecided []Outcome
+}
+
+// Diagnose tests the hypotheses on a timeline.
+func Diagnose(tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
+	c, each := newCase(tl, o)
+	d := &Diagnosis{Options: c.Options, Overall: c.Overall, Symptoms: each}
+	j := &judge{Case: c, ledger: newLedger(tl), out: d}
+	j.lost = j.losses()
+	for i := range hyps {
+		j.test(&hyps[i])
+	}
+	j.rank()
+	for _, t := range j.trials {
+		j.verdict(t)
+	}
+	return d
+}
+
+// judge holds what one diagnosis works on.
+type judge struct {
+	*Case
+	ledger *ledger
+	trials []*trial
+	cands  []*candidate
+	lost   map[string]int64 // facts lost while measured requests ran, by hook
+	out    *Diagnosis
+}
+
+// trial is one hypothesis under test.
+type trial struct {
+	*Hypothesis
+	res   Result
+	cands []*candidate
+	found bool
+}
+
+// candidate is a Candidate with its normal spans.
+type candidate struct {
+	Candidate
+	trial  *trial
+	spans  []Span
+	alone  scored // judged before any finding was taken
+	taken  bool
+	weight Duration // of its best impact, in the round at hand
+}
+
+func (j *judge) test(h *Hypothesis) {
+	t := &trial{Hypothesis: h}
+	j.trials = append(j.trials, t)
+	if t.res.Undecided = j.unobserved(h); t.res.Undecided != "" {
+		return
+	}
+	t.res = h.Test(j.Case)
+	for _, rc := range t.res.Candidates {
+		cd := &candidate{Candidate: rc, trial: t, spans: normal(j.Timeline, rc.Spans)}
+		cd.alone = j.score(cd, cd.spans)
+		t.cands = append(t.cands, cd)
+		j.cands = append(j.cands, cd)
+	}
+}
+
+// unobserved says why nothing can be decided about h, "" if it can.
+func (j *judge) unobserved(h *Hypothesis) string {
+	var off []string
+	for _, hook := range h.Needs {
+		if !j.Recorded(hook) {
+			off = append(off, hook)
+		}
+	}
+	switch {
+	case len(off) > 0:
+		return "not recorded: " + strings.Join(off, ", ")
+	case len(j.Symptoms) == 0:
+		return plural(len(j.Overall.Requests), "request") + " measured, at least " + plural(j.MinRequests, "request") + " of an endpoint needed"
+	}
+	return ""
+}
+
+// rank takes findings one by one, the largest first, but a cause before its
+// consequences, until nothing that is left satisfies the bounds.
+func (j *judge) rank() {
+	for {
+		best, bestScore := j.largest()
+		if best == nil {
+			return
+		}
+		best, bestScore = j.upstream(best, bestScore)
+		best.taken, best.trial.found = true, true
+		j.out.Findings = append(j.out.Findings, j.finding(best, bestScore))
+		j.ledger.take(bestScore.left)
+	}
+}
+
+func (j *judge) largest() (best *candidate, bs scored) {
+	for _, cd := range j.cands {
+		if cd.taken || !cd.alone.passes() {
+			continue
+		}
+		sc := j.score(cd, j.ledger.left(cd.spans))
+		if !sc.passes() {
+			continue
+		}
+		cd.weight = sc.weight()
+		if best == nil || cd.weight > best.weight {
+			best, bs = cd, sc
+		}
+	}
+	return best, bs
+}
+
+// upstream follows from a candidate to the cause whose consequence it is: one that
+// may explain it, satisfies the bounds and covers half of its time.
+func (j *judge) upstream(cd *candidate, sc scored) (*candidate, scored) {
+	for range j.trials { // a cause of a cause of ... ends
+		next, ns := j.cause(cd, sc)
+		if next == nil {
+			break
+		}
+		cd, sc = next, ns
+	}
+	return cd, sc
+}
+
+func (j *judge) cause(of *candidate, sc scored) (*candidate, scored) {
+	for _, cd := range j.cands {
+		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) {
+			continue
+		}
+		cs := j.score(cd, j.ledger.left(cd.spans))
+		if cs.passes() && overlap(j.Timeline, sc.left, cs.left)*2 >= Total(sc.left) {
+			return cd, cs
+		}
+	}
+	return nil, scored{}
+}
+
+func (j *judge) finding(cd *candidate, sc scored) Finding {
+	f := Finding{
+		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: sc.impacts[0], Also: sc.impacts[1:],
+		Fix: cd.Fix, Next: cd.Next,
+	}
+	s := j.symptom(f.Impact.Endpoint)
+	off := perRequest(len(j.Requests), cd.spans)
+	worst := slices.Clone(s.Requests)
+	slices.SortStableFunc(worst, func(a, b RequestID) int { return cmp.Compare(off[b], off[a]) })
+	for _, e := range cd.Evidence {
+		if e.Requests == nil {
+			e = e.On(worst)
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.Evidence = append(f.Evidence,
+		NS("its time in an ordinary request", mean(off, s.Ordinary)).On(s.Ordinary),
+		NS("its time in a slow request", mean(off, s.Slow)).On(s.Slow),
+		NS("noise of p50 between two halves of the recording", s.Noise50).On(s.Requests),
+		NS("noise of p99 between two halves of the recording", s.Noise99).On(s.Slow))
+	return f
+}
+
+func (j *judge) symptom(endpoint string) *Symptom {
+	for i := range j.Symptoms {
+		if j.Symptoms[i].Endpoint == endpoint {
+			return &j.Symptoms[i]
+		}
+	}
+	return &j.Overall
+}
+
+func mean(per []Duration, ids []RequestID) Duration {
+	if len(ids) == 0 {
+		return 0
+	}
+	var sum Duration
+	for _, id := range ids {
+		sum += per[id]
+	}
+	return sum / Duration(len(ids))
+}

@@ -1,0 +1,146 @@
+package diagnosis
+
+// Hypothesis is one named mechanism that can make requests slow.
+type Hypothesis struct {
+	ID       string
+	Title    string   // the mechanism in a short sentence
+	Doc      string   // what supports it and what refutes it
+	Needs    []string // hooks (recording.Hook...) without which it is undecided
+	Where    bool     // says where the time goes, not why: held to stricter bounds
+	Explains []string // ids of mechanisms whose waits may be consequences of this one
+	Test     func(*Case) Result
+}
+
+// Result is what a hypothesis measured. Whether it is supported or refuted is
+// decided by Diagnose, with the same bounds for all.
+type Result struct {
+	Candidates []Candidate // places that could be findings
+	Evidence   []Evidence  // measured whether or not anything was found; the most telling first
+	Undecided  string      // why it cannot be decided; "" if it can
+	Hidden     []Span      // time that could belong to it but was not accounted for
+}
+
+// Candidate is a place where the mechanism was seen.
+type Candidate struct {
+	Place    string
+	Title    string // one sentence in the user's terms
+	Fix      string // in the words of the target's ecosystem
+	Next     string // how to look further
+	Spans    []Span // what would go away in each request
+	Evidence []Evidence
+	Proven   bool // a rule of its own stands in for the stricter bounds of Where
+}
+
+// Span is a piece of a request's time.
+type Span struct {
+	Request  RequestID
+	From, To Time
+}
+
+// Verdict on a hypothesis.
+type Verdict int8
+
+// Verdicts.
+const (
+	Undecided Verdict = iota
+	Refuted
+	Supported
+)
+
+// String returns the verdict in lower case.
+func (v Verdict) String() string {
+	return [...]string{"undecided", "refuted", "supported"}[v]
+}
+
+// Unit of an Evidence.
+type Unit int8
+
+// Units.
+const (
+	UnitNS    Unit = iota // nanoseconds
+	UnitShare             // millionths of a whole
+	UnitCount
+	UnitRate  // thousandths per second
+	UnitRatio // thousandths
+)
+
+// String returns the name in the JSON contract, where shares, rates and ratios are decimal.
+func (u Unit) String() string {
+	return [...]string{"ns", "share", "count", "per_second", "ratio"}[u]
+}
+
+// Evidence is a measured quantity and what it was held against.
+type Evidence struct {
+	What     string
+	Value    int64
+	Unit     Unit
+	Bound    int64
+	Bounded  bool        // Bound means something
+	Requests []RequestID // it was measured on, at most evidenceRequests of them
+}
+
+// NS is an Evidence of a duration.
+func NS(what string, d Duration) Evidence { return Evidence{What: what, Value: int64(d), Unit: UnitNS} }
+
+// Count is an Evidence of a number of things.
+func Count(what string, n int) Evidence {
+	return Evidence{What: what, Value: int64(n), Unit: UnitCount}
+}
+
+// Part is an Evidence of a share.
+func Part(what string, s Share) Evidence {
+	return Evidence{What: what, Value: int64(s), Unit: UnitShare}
+}
+
+// Rate is an Evidence of so many things in a span of time.
+func Rate(what string, n int, in Duration) Evidence {
+	e := Evidence{What: what, Unit: UnitRate}
+	if in >= milli {
+		e.Value = int64(n) * 1_000_000 / int64(in/milli)
+	}
+	return e
+}
+
+// Against returns the evidence with its bound, in the evidence's unit.
+func (e Evidence) Against(bound int64) Evidence {
+	e.Bound, e.Bounded = bound, true
+	return e
+}
+
+// On returns the evidence pointing at requests, the first few of them.
+func (e Evidence) On(ids []RequestID) Evidence {
+	e.Requests = ids[:min(len(ids), evidenceRequests)]
+	return e
+}
+
+const evidenceRequests = 10
+
+// Impact is what removing a cause would save at one endpoint.
+type Impact struct {
+	Endpoint string
+	P50, P99 Duration // savings of the quantiles
+	Share    Share    // of all the time of the endpoint's requests
+	Requests int      // that lose time
+	Total    Duration // summed over the requests
+}
+
+// Finding is a supported hypothesis at a place.
+type Finding struct {
+	ID       string
+	Title    string
+	Place    string
+	Impact   Impact   // at the endpoint where it is largest
+	Also     []Impact // at the others where it is a finding too
+	Evidence []Evidence
+	Fix      string
+	Next     string
+}
+
+// Outcome is a hypothesis that gave no finding.
+type Outcome struct {
+	ID          string
+	Verdict     Verdict // Refuted or Undecided
+	Evidence    []Evidence
+	Missing     string // Undecided: what was missing
+	ExplainedBy string // Refuted: id of the finding whose consequence its time is
+}

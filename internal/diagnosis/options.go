@@ -1,0 +1,57 @@
+package diagnosis
+
+// Share is a part of a whole in millionths: integers compare the same everywhere.
+type Share int64
+
+// Whole is a Share of one.
+const Whole Share = 1_000_000
+
+// ShareOf returns part/whole, rounded down; 0 where whole is not positive.
+func ShareOf(part, whole int64) Share {
+	if whole <= 0 {
+		return 0
+	}
+	if part > 1<<42 || part < -(1<<42) { // part*Whole would not fit
+		return Share(part / (whole/int64(Whole) + 1))
+	}
+	return Share(part * int64(Whole) / whole)
+}
+
+// Of returns the share of d, rounded down.
+func (s Share) Of(d Duration) Duration {
+	return d/Duration(Whole)*Duration(s) + d%Duration(Whole)*Duration(s)/Duration(Whole)
+}
+
+// Options are the bounds that verdicts are held against. A zero field means its
+// default.
+type Options struct {
+	Endpoint string   // only requests of this endpoint, "" all
+	SLO      Duration // p99 that the user was promised, 0 none
+
+	MinRequests int      // fewer measured requests decide nothing; 20
+	MinSaving   Duration // a finding saves at least this much of p50 or p99; 1 ms
+	MinShare    Share    // and at least this share of it; 10 %
+	WhereShare  Share    // what says where, not why, explains this much of slow minus ordinary; 50 %
+	WhereRatio  int64    // and p99 is at least this many times p50; 3
+	CPUFloor    Duration // own CPU of a request from which on it is cpu-bound; 5 ms
+	LongHold    Duration // a callback this long holds an event loop; 10 ms
+	Saturated   Share    // a server this busy is saturated; 90 %
+}
+
+func (o Options) withDefaults() Options {
+	orDefault(&o.MinRequests, 20)
+	orDefault(&o.MinSaving, milli)
+	orDefault(&o.MinShare, Whole/10)
+	orDefault(&o.WhereShare, Whole/2)
+	orDefault(&o.WhereRatio, 3)
+	orDefault(&o.CPUFloor, 5*milli)
+	orDefault(&o.LongHold, 10*milli)
+	orDefault(&o.Saturated, Whole/10*9)
+	return o
+}
+
+func orDefault[T ~int | ~int64](v *T, d T) {
+	if *v == 0 {
+		*v = d
+	}
+}

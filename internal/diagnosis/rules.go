@@ -1,0 +1,224 @@
+package diagnosis
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// scored is a candidate's remaining time held against the bounds at each endpoint.
+type scored struct {
+	left    []Span
+	impacts []Impact // where it is a finding, the largest first
+	best    Impact   // the largest, finding or not
+	why     shortfall
+}
+
+// shortfall says by which bound the best impact is no finding.
+type shortfall struct {
+	explains Share    // of slow minus ordinary
+	ratio    int64    // p99 to p50, in thousandths
+	need     Duration // p99 saving that would do
+	where    bool     // it met the bounds on savings, not those on what says where
+}
+
+func (s *scored) passes() bool { return len(s.impacts) > 0 }
+
+func (s *scored) weight() Duration { return s.impacts[0].P50 + s.impacts[0].P99 }
+
+// score holds normal spans, of which nothing is taken yet, against the bounds.
+func (j *judge) score(cd *candidate, left []Span) scored {
+	sc := scored{left: left}
+	off := perRequest(len(j.Requests), left)
+	for i := range j.Symptoms {
+		s := &j.Symptoms[i]
+		im := j.ledger.impact(s, off)
+		saves := j.saves(s, im)
+		ok := saves
+		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
+			ok = false
+		}
+		if larger(im, sc.best) || sc.best.Endpoint == "" {
+			sc.best = im
+			sc.why = j.shortfall(s, off)
+			sc.why.where = saves
+		}
+		if ok {
+			sc.impacts = append(sc.impacts, im)
+			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {
+				sc.impacts[0], sc.impacts[n] = sc.impacts[n], sc.impacts[0]
+			}
+		}
+	}
+	return sc
+}
+
+func larger(a, b Impact) bool {
+	if x, y := a.P50+a.P99, b.P50+b.P99; x != y {
+		return x > y
+	}
+	return a.Total > b.Total
+}
+
+// saves holds an impact against what every finding must save, noise included.
+func (j *judge) saves(s *Symptom, im Impact) bool {
+	return j.worth(im.P50, s.P50, s.Noise50) || j.worth(im.P99, s.P99, s.Noise99)
+}
+
+func (j *judge) worth(saving, of, noise Duration) bool {
+	return saving >= j.MinSaving && saving >= j.MinShare.Of(of) && saving > noise
+}
+
+// explains holds it against the bounds for what says where, not why.
+func (j *judge) explains(s *Symptom, off []Duration) bool {
+	if j.SLO > 0 && s.P99 > j.SLO {
+		return true
+	}
+	why := j.shortfall(s, off)
+	return s.P99 >= Duration(j.WhereRatio)*s.P50 && why.explains >= j.WhereShare
+}
+
+func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
+	whole := make([]Duration, len(j.Requests))
+	for _, ids := range [][]RequestID{s.Ordinary, s.Slow} {
+		for _, id := range ids {
+			whole[id] = j.Requests[id].Duration()
+		}
+	}
+	diff := mean(whole, s.Slow) - mean(whole, s.Ordinary)
+	part := mean(off, s.Slow) - mean(off, s.Ordinary)
+	return shortfall{
+		explains: max(0, ShareOf(int64(part), int64(diff))),
+		ratio:    int64(ShareOf(int64(s.P99), int64(s.P50))) / 1000,
+		need:     max(j.MinSaving, j.MinShare.Of(s.P99)),
+	}
+}
+
+// verdict books a trial that gave no finding as refuted or undecided.
+func (j *judge) verdict(t *trial) {
+	if t.found {
+		return
+	}
+	out := Outcome{ID: t.ID, Verdict: Undecided, Evidence: t.res.Evidence, Missing: t.res.Undecided}
+	if out.Missing == "" {
+		out.Missing = j.unseen(t)
+	}
+	if out.Missing == "" {
+		out.Missing = j.hidden(t)
+	}
+	if out.Missing != "" {
+		j.out.Undecided = append(j.out.Undecided, out)
+		return
+	}
+	out.Verdict = Refuted
+	j.refute(t, &out)
+	j.out.Refuted = append(j.out.Refuted, out)
+}
+
+// refute adds the numbers that refute: the largest saving beside the bound.
+func (j *judge) refute(t *trial, out *Outcome) {
+	best := j.bestOf(t)
+	if best != nil && best.alone.passes() {
+		out.ExplainedBy = j.explainer(best)
+	}
+	if best == nil {
+		out.Evidence = append(out.Evidence, NS("it would save of p99", 0).Against(int64(j.MinSaving)))
+	} else {
+		sc := j.score(best, j.ledger.left(best.spans))
+		out.Evidence = append(out.Evidence, NS("it would save of p99", sc.best.P99).Against(int64(sc.why.need)))
+		if t.Where && sc.why.where {
+			out.Evidence = append(out.Evidence,
+				Part("of slow minus ordinary", sc.why.explains).Against(int64(j.WhereShare)),
+				Evidence{What: "p99 to p50", Value: sc.why.ratio, Unit: UnitRatio}.Against(j.WhereRatio*1000))
+		}
+	}
+	out.Evidence = append(out.Evidence, Count("requests examined", len(j.Overall.Requests)).Against(int64(j.MinRequests)))
+}
+
+func (j *judge) bestOf(t *trial) (best *candidate) {
+	for _, cd := range t.cands {
+		if best == nil || larger(cd.alone.best, best.alone.best) {
+			best = cd
+		}
+	}
+	return best
+}
+
+// explainer returns the finding that took most of a candidate's time.
+func (j *judge) explainer(of *candidate) (id string) {
+	var most Duration
+	for _, cd := range j.cands {
+		if !cd.taken {
+			continue
+		}
+		if o := overlap(j.Timeline, of.spans, cd.spans); o > most {
+			id, most = cd.trial.ID, o
+		}
+	}
+	return id
+}
+
+// losses counts, by hook, the facts that were lost while measured requests ran.
+func (j *judge) losses() map[string]int64 {
+	by := map[string]int64{}
+	for _, l := range j.Losses {
+		for _, id := range j.Overall.Requests {
+			if r := &j.Requests[id]; r.Start <= l.To && l.From <= r.End {
+				by[l.Hook] += l.Count
+				break
+			}
+		}
+	}
+	return by
+}
+
+// unseen says which losses keep a hypothesis from being refuted. A loss whose hook is
+// no known one concerns all hypotheses.
+func (j *judge) unseen(t *trial) string {
+	var n int64
+	for hook, count := range j.lost {
+		if slices.Contains(t.Needs, hook) || !slices.Contains(hooks, hook) {
+			n += count
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return plural(int(n), "fact") + " lost while requests ran"
+}
+
+// hooks are those a loss is known not to reach beyond.
+var hooks = []string{
+	recording.HookSched, recording.HookProcesses, recording.HookSockets, recording.HookIO,
+	recording.HookArrivals, recording.HookDNS, recording.HookTLS, recording.HookGoroutines,
+	recording.HookAsync, recording.HookBoundaries, recording.HookSamples, recording.HookHost,
+}
+
+// hidden says whether time that was not accounted for could change the verdict.
+func (j *judge) hidden(t *trial) string {
+	if len(t.res.Hidden) == 0 {
+		return ""
+	}
+	spans := t.res.Hidden
+	if best := j.bestOf(t); best != nil {
+		spans = append(append([]Span(nil), spans...), best.spans...)
+	}
+	cd := &candidate{trial: t, spans: normal(j.Timeline, spans)}
+	sc := j.score(cd, j.ledger.left(cd.spans))
+	if !sc.passes() {
+		return ""
+	}
+	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
+	s := j.symptom(sc.impacts[0].Endpoint)
+	return "up to " + micros(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
+}
+
+func micros(d Duration) string { return strconv.FormatInt(int64(d/1000), 10) + " us" }
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

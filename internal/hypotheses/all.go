@@ -1,0 +1,13 @@
+// Package hypotheses holds the mechanisms that dwell tests, one file each. A
+// hypothesis is a value: what it is, what it needs, and a pure test of a case.
+package hypotheses
+
+import "github.com/getdwell/dwell/internal/diagnosis"
+
+// All returns the hypotheses in the order in which they are reported.
+func All() []diagnosis.Hypothesis {
+	return []diagnosis.Hypothesis{
+		connectionChurn(),
+		slowPeer(),
+	}
+}

@@ -1,0 +1,158 @@
+package hypotheses
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func connectionChurn() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "connection-churn",
+		Title: "Calls open new connections instead of reusing one",
+		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
+			"the first use of each connection such a pool needs is innocent. Taken out of each request: the look-up, connect and TLS phases of " +
+			"those calls, and what requests wait for an event loop that is busy with handshakes, by replaying the arrivals through the loop without that work.",
+		Needs:    []string{recording.HookSockets, recording.HookIO},
+		Explains: []string{"tls-handshake", "slow-dns", "event-loop-blocked", "accept-queue", "run-queue", "cpu-bound", "load"},
+		Test:     testConnectionChurn,
+	}
+}
+
+// churn is what connectionChurn knows of one peer.
+type churn struct {
+	peerCalls
+	needed  int // connections a pool that keeps them would have opened
+	churned map[timeline.CallID]bool
+	setup   Duration // summed dns, connect and tls of the churned calls
+}
+
+func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	total, churned := 0, 0
+	for _, p := range byPeer(c) {
+		ch := findChurn(c, p)
+		total += len(p.calls)
+		churned += len(ch.churned)
+		if len(ch.churned) == 0 {
+			continue
+		}
+		res.Candidates = append(res.Candidates, churnAt(c, ch))
+		if associated(c, slices.DeleteFunc(slices.Clone(p.calls), func(id timeline.CallID) bool { return !ch.churned[id] })) < diagnosis.Whole {
+			res.Hidden = c.Gaps()
+		}
+	}
+	res.Evidence = []diagnosis.Evidence{
+		diagnosis.Part("of calls opened a connection where one could have been reused", diagnosis.ShareOf(int64(churned), int64(total))),
+		diagnosis.Count("calls", total),
+	}
+	return res
+}
+
+// findChurn replays the calls to a peer with a pool that keeps every connection.
+func findChurn(c *diagnosis.Case, p peerCalls) churn {
+	ch := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}
+	ends := make([]diagnosis.Time, 0, len(p.calls))
+	for _, id := range p.calls {
+		ends = append(ends, c.Calls[id].End)
+	}
+	slices.Sort(ends)
+	idle, done := 0, 0
+	for _, id := range p.calls {
+		call := &c.Calls[id]
+		for done < len(ends) && ends[done] <= call.Start {
+			idle++
+			done++
+		}
+		if idle == 0 {
+			ch.needed++
+			continue
+		}
+		idle--
+		if call.New {
+			ch.churned[id] = true
+			ch.setup += call.Phases[timeline.PhaseDNS] + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS]
+		}
+	}
+	return ch
+}
+
+func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
+	n := len(ch.churned)
+	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
+	direct := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+		return s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase)
+	})
+	waits := knockOn(c, ch)
+	end := endings(c, ch)
+	fix := reuseFix(runtimeOf(c, ch.process))
+	closer := "our side"
+	if end.peer > end.us {
+		fix, closer = peerClosesFix(runtimeOf(c, ch.process)), "the peer"
+	}
+	if end.peer+end.us == 0 {
+		closer = "nobody seen"
+	}
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of calls opened a connection where one could have been reused", share),
+		diagnosis.Count("calls on a new connection", n),
+		diagnosis.Count("connections that would have been enough", ch.needed),
+		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
+		diagnosis.NS("summed wait behind other requests' connection set-up", diagnosis.Total(waits)),
+		diagnosis.Count("connections closed first by us", end.us),
+		diagnosis.Count("connections closed first by the peer", end.peer),
+		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
+		diagnosis.Count("source ports used", end.ports),
+	}
+	return diagnosis.Candidate{
+		Place: ch.peer,
+		Title: "calls to " + ch.peer + " open a new connection instead of reusing one: " + thousands(n) + " of " +
+			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + strconv.Itoa(ch.needed) + " kept connections would do; closed first by " + closer,
+		Fix:      fix,
+		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
+		Spans:    append(direct, waits...),
+		Evidence: ev,
+	}
+}
+
+func setupPhase(p timeline.Phase) bool {
+	return p == timeline.PhaseDNS || p == timeline.PhaseConnect || p == timeline.PhaseTLS
+}
+
+// ending counts how the connections of churned calls ended.
+type ending struct {
+	us, peer, ports int
+	timeWait        int // sockets: closes by us in the seconds that TIME-WAIT lasts
+}
+
+// timeWaitSeconds is how long Linux keeps the side that closed first in TIME-WAIT.
+const timeWaitSeconds = 60
+
+func endings(c *diagnosis.Case, ch churn) (e ending) {
+	conns := map[recording.ConnID]bool{}
+	for id := range ch.churned {
+		conns[c.Calls[id].Conn] = true
+	}
+	ports := map[string]bool{}
+	for i := range c.Conns {
+		cn := &c.Conns[i]
+		if !conns[cn.ID] {
+			continue
+		}
+		ports[cn.Local] = true
+		switch cn.By {
+		case recording.ClosedByUs:
+			e.us++
+		case recording.ClosedByPeer, recording.ClosedReset:
+			e.peer++
+		}
+	}
+	e.ports = len(ports)
+	if from, to := c.Busy(); to > from {
+		e.timeWait = int(int64(e.us) * timeWaitSeconds * 1000 / max(1, int64(to.Sub(from)/1_000_000)))
+	}
+	return e
+}

@@ -1,0 +1,29 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+// reuseFix says how connections are kept and reused in a runtime's own words.
+func reuseFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return "give the client one agent that keeps connections: new https.Agent({ keepAlive: true }) " +
+			"(http.Agent for plain HTTP); AWS SDK v2: AWS_NODEJS_CONNECTION_REUSE_ENABLED=1"
+	case recording.RuntimeGo:
+		return "use one http.Client (one http.Transport) for all calls, read each body to its end and close it, " +
+			"and raise Transport.MaxIdleConnsPerHost (default 2) to the calls in flight"
+	case recording.RuntimePython:
+		return "make calls through one requests.Session, urllib3.PoolManager or httpx.Client that lives as long as the process"
+	case recording.RuntimeRuby:
+		return "keep one started Net::HTTP (or net-http-persistent, or one Faraday connection with that adapter) for all calls"
+	case recording.RuntimeJVM:
+		return "use one pooled client (java.net.http.HttpClient, Apache HttpClient, OkHttp) for all calls and " +
+			"read bodies to their end; keep idle connections longer than the pauses between calls"
+	}
+	return "keep connections open between calls and reuse them: one client with a pool for the life of the process"
+}
+
+// peerClosesFix says what to do where the peer ends the connections.
+func peerClosesFix(rt recording.Runtime) string {
+	return "the peer closes first: raise its idle (keep-alive) timeout above the pauses between calls, and see whether it answers " +
+		"Connection: close; on our side: " + reuseFix(rt)
+}

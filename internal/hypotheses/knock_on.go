@@ -1,0 +1,114 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// knockOn predicts what requests wait less for their event loop once it is spared the
+// churned connections' set-up: arrivals are replayed through the loop with all its
+// work and without that work, and every observed wait shrinks in that proportion.
+func knockOn(c *diagnosis.Case, ch churn) []diagnosis.Span {
+	var out []diagnosis.Span
+	for _, loop := range c.Loops() {
+		out = append(out, loopWaits(c, ch, loop)...)
+	}
+	return out
+}
+
+func loopWaits(c *diagnosis.Case, ch churn, loop timeline.StrandID) []diagnosis.Span {
+	ids, work := loopWork(c, ch, loop)
+	if len(ids) == 0 || len(work.setup) == 0 {
+		return nil
+	}
+	all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
+	for i, id := range ids {
+		at := c.Requests[id].Start
+		all[i] = diagnosis.Job{Arrive: at, Service: work.service[i]}
+		without[i] = diagnosis.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
+	}
+	was, would := diagnosis.Waits(all), diagnosis.Waits(without)
+	var out []diagnosis.Span
+	for i, id := range ids {
+		r := &c.Requests[id]
+		if was[i] > 0 && r.Measured() {
+			gone := diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
+			out = append(out, shrink(r, id, loop, gone)...)
+		}
+	}
+	return out
+}
+
+// shrink takes the share gone out of every wait of a request for its loop.
+func shrink(r *timeline.Request, id diagnosis.RequestID, loop timeline.StrandID, gone diagnosis.Share) (out []diagnosis.Span) {
+	for i := range r.Segments {
+		if s := &r.Segments[i]; waitsFor(s, loop) {
+			d := gone.Of(s.To.Sub(s.From))
+			out = append(out, diagnosis.Span{Request: id, From: s.From, To: s.From + diagnosis.Time(d)})
+		}
+	}
+	return out
+}
+
+// waitsFor reports whether a segment is a wait for a loop to get round to what is
+// ready in a socket.
+func waitsFor(s *timeline.Segment, loop timeline.StrandID) bool {
+	if s.Phase != timeline.PhaseUnread && s.Phase != timeline.PhasePickUp && s.Cause != timeline.CauseEventLoop {
+		return false
+	}
+	switch s.Cause {
+	case timeline.CauseEventLoop, timeline.CauseRunnable, timeline.CauseOnCPU:
+		return s.Strand == loop || s.Strand == timeline.None
+	}
+	return false
+}
+
+// work is the loop's CPU time per request, and the part spent on churned set-up.
+type work struct{ service, setup []Duration }
+
+// loopWork returns the requests a loop served, by arrival, and its work for each. What
+// the loop ran without a known request is spread evenly over them.
+func loopWork(c *diagnosis.Case, ch churn, loop timeline.StrandID) (ids []diagnosis.RequestID, w work) {
+	for i := range c.Requests {
+		if c.Requests[i].Strand == loop {
+			ids = append(ids, diagnosis.RequestID(i))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, w
+	}
+	slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int {
+		return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start)
+	})
+	w = work{make([]Duration, len(ids)), make([]Duration, len(ids))}
+	var known, setup Duration
+	steps := 0
+	first, last := c.Requests[ids[0]].Start, c.Requests[ids[0]].End
+	for i, id := range ids {
+		r := &c.Requests[id]
+		last = max(last, r.End)
+		for k := range r.Segments {
+			s := &r.Segments[k]
+			if s.Strand != loop || s.Cause != timeline.CauseOnCPU || s.Phase == timeline.PhaseUnread || s.Phase == timeline.PhasePickUp {
+				continue
+			}
+			w.service[i] += s.To.Sub(s.From)
+			if s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase) {
+				w.setup[i] += s.To.Sub(s.From)
+			}
+		}
+		known += w.service[i]
+		if w.setup[i] > 0 {
+			setup += w.setup[i]
+			steps++
+		}
+	}
+	rest := max(0, c.Running(loop, first, last)-known) / Duration(len(ids))
+	for i := range ids {
+		w.service[i] += rest
+	}
+	return ids, w
+}

@@ -1,0 +1,90 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Duration is that of a recording, in nanoseconds.
+type Duration = diagnosis.Duration
+
+// peerCalls are the calls of one process to one peer, in order of start.
+type peerCalls struct {
+	process recording.ProcessID
+	peer    string
+	calls   []timeline.CallID
+}
+
+// byPeer groups the calls by process and peer, the busiest pair first.
+func byPeer(c *diagnosis.Case) []peerCalls {
+	type key struct {
+		process recording.ProcessID
+		peer    string
+	}
+	index := map[key]int{}
+	var out []peerCalls
+	for i := range c.Calls {
+		k := key{c.Calls[i].Process, c.Calls[i].Peer}
+		n, ok := index[k]
+		if !ok {
+			n = len(out)
+			index[k] = n
+			out = append(out, peerCalls{process: k.process, peer: k.peer})
+		}
+		out[n].calls = append(out[n].calls, timeline.CallID(i))
+	}
+	for i := range out {
+		slices.SortStableFunc(out[i].calls, func(a, b timeline.CallID) int {
+			return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start)
+		})
+	}
+	slices.SortStableFunc(out, func(a, b peerCalls) int {
+		return cmp.Or(cmp.Compare(len(b.calls), len(a.calls)), cmp.Compare(a.peer, b.peer))
+	})
+	return out
+}
+
+// associated returns the share of calls that belong to a known request.
+func associated(c *diagnosis.Case, calls []timeline.CallID) diagnosis.Share {
+	n := 0
+	for _, id := range calls {
+		if c.Calls[id].Request != timeline.None {
+			n++
+		}
+	}
+	return diagnosis.ShareOf(int64(n), int64(len(calls)))
+}
+
+// runtimeOf returns the language runtime of a process.
+func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
+	for i := range c.Processes {
+		if c.Processes[i].ID == id {
+			return c.Processes[i].Runtime
+		}
+	}
+	return recording.RuntimeNative
+}
+
+// percent prints a share as a whole number of percent.
+func percent(s diagnosis.Share) string {
+	return strconv.FormatInt(int64(s+5000)/10_000, 10) + " %"
+}
+
+// thousands prints a number with commas.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	var b strings.Builder
+	for i, r := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func slowPeer() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "slow-peer",
+		Title: "The peer itself answers slowly",
+		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, " +
+			"by peer and operation: it really is the database. Time before the request is out and after the answer is in our socket " +
+			"is not the peer's. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
+		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
+		Where:    true,
+		Explains: []string{"accept-queue", "load"},
+		Test:     testSlowPeer,
+	}
+}
+
+func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	spans := remoteSpans(c)
+	var all []diagnosis.Span
+	for _, p := range byPeer(c) {
+		all = append(all, spans[p.process][p.peer]...)
+		if s := spans[p.process][p.peer]; s != nil {
+			res.Candidates = append(res.Candidates, slowPeerAt(c, p, s))
+		}
+		if associated(c, p.calls) < diagnosis.Whole {
+			res.Hidden = c.Gaps()
+		}
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(all)), int64(c.Time()))
+	res.Evidence = []diagnosis.Evidence{
+		diagnosis.Part("of all request time was spent waiting for peers", share),
+		diagnosis.Count("calls", len(c.Calls)),
+	}
+	return res
+}
+
+// remoteSpans collects the time requests waited for each peer of each process.
+func remoteSpans(c *diagnosis.Case) map[recording.ProcessID]map[string][]diagnosis.Span {
+	out := map[recording.ProcessID]map[string][]diagnosis.Span{}
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if s.Phase != timeline.PhaseRemote || s.Call == timeline.None {
+				continue
+			}
+			call := &c.Calls[s.Call]
+			if out[call.Process] == nil {
+				out[call.Process] = map[string][]diagnosis.Span{}
+			}
+			out[call.Process][call.Peer] = append(out[call.Process][call.Peer], diagnosis.Span{Request: id, From: s.From, To: s.To})
+		}
+	}
+	return out
+}
+
+func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosis.Candidate {
+	var waits []Duration
+	addresses := map[string]bool{}
+	byOperation := map[string]Duration{}
+	for _, id := range p.calls {
+		call := &c.Calls[id]
+		addresses[call.Address] = true
+		if call.Cut || call.Excluded != "" {
+			continue
+		}
+		waits = append(waits, call.Phases[timeline.PhaseRemote])
+		byOperation[call.Operation] += call.Phases[timeline.PhaseRemote]
+	}
+	slices.Sort(waits)
+	operation, most := "", Duration(-1)
+	for op, d := range byOperation {
+		if d > most || d == most && op < operation {
+			operation, most = op, d
+		}
+	}
+	place := p.peer
+	if operation != "" {
+		place = operation + " at " + p.peer
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	return diagnosis.Candidate{
+		Place: place,
+		Title: p.peer + " itself is slow to answer: " + percent(share) + " of all request time is spent waiting for it",
+		Fix:   "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
+		Next:  "compare its own log or metrics of the same calls with the remote times here",
+		Spans: spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(waits, 50)),
+			diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(waits, 99)),
+			diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), diagnosis.ShareOf(int64(most), int64(sum(waits)))),
+			diagnosis.Count("calls", len(waits)),
+			diagnosis.Count("addresses", len(addresses)),
+		},
+	}
+}
+
+func sum(ds []Duration) (d Duration) {
+	for _, x := range ds {
+		d += x
+	}
+	return d
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Build makes the view model of a diagnosis.
+func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
+	r := &Report{
+		Version:   Version,
+		Recording: recorded(tl),
+		Requests:  requests(d, tl),
+		Endpoints: []Endpoint{},
+		Calls:     calls(d, tl),
+		Findings:  []Finding{},
+		Refuted:   []Refuted{},
+		Undecided: []Undecided{},
+		Seen:      seen(tl),
+	}
+	for i := range d.Symptoms {
+		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
+	}
+	for i := range d.Findings {
+		r.Findings = append(r.Findings, finding(d, &d.Findings[i]))
+	}
+	for _, o := range d.Refuted {
+		r.Refuted = append(r.Refuted, Refuted{o.ID, evidence(o.Evidence), o.ExplainedBy})
+	}
+	for _, o := range d.Undecided {
+		r.Undecided = append(r.Undecided, Undecided{o.ID, o.Missing, evidence(o.Evidence)})
+	}
+	return r
+}
+
+func recorded(tl *timeline.Timeline) Recording {
+	span := int64(tl.End.Sub(tl.Start))
+	r := Recording{
+		Seconds:          Decimal(span / 1000),
+		Events:           tl.Events,
+		OverheadCPUShare: share(tl.Overhead.UserCPU+tl.Overhead.BPF, span),
+		Truncated:        tl.Truncated,
+	}
+	for _, l := range tl.Losses {
+		r.Lost += l.Count
+	}
+	return r
+}
+
+func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
+	s := &d.Overall
+	r := Requests{Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99}
+	for i := range tl.Requests {
+		q := &tl.Requests[i]
+		switch {
+		case d.Options.Endpoint != "" && q.Endpoint != d.Options.Endpoint:
+		case q.Cut:
+			r.Cut++
+		case q.Excluded != "":
+			r.Excluded++
+		}
+	}
+	var all, open int64
+	for _, id := range s.Requests {
+		all += int64(tl.Requests[id].Duration())
+		open += int64(tl.Requests[id].Unaccounted)
+	}
+	r.UnaccountedShare = share(open, all)
+	n, owned := 0, 0
+	for i := range tl.Calls {
+		if c := &tl.Calls[i]; !c.Cut {
+			n++
+			if c.Request != timeline.None {
+				owned++
+			}
+		}
+	}
+	r.AssociatedShare = unit
+	if n > 0 {
+		r.AssociatedShare = share(int64(owned), int64(n))
+	}
+	return r
+}
+
+func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
+	out := Finding{
+		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
+		Impact:   Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share)},
+		Evidence: evidence(f.Evidence), Fix: f.Fix, Next: f.Next,
+		p50: d.Overall.P50, p99: d.Overall.P99,
+	}
+	for i := range d.Symptoms {
+		if s := &d.Symptoms[i]; s.Endpoint == f.Impact.Endpoint {
+			out.p50, out.p99 = s.P50, s.P99
+		}
+	}
+	for _, im := range f.Also {
+		out.Also = append(out.Also, im.Endpoint)
+	}
+	return out
+}
+
+func evidence(in []diagnosis.Evidence) []Evidence {
+	out := make([]Evidence, 0, len(in))
+	for _, e := range in {
+		v := Evidence{What: e.What, Value: value(e.Value, e.Unit), Unit: e.Unit.String(), Requests: e.Requests}
+		if e.Bounded {
+			b := value(e.Bound, e.Unit)
+			v.Bound = &b
+		}
+		out = append(out, v)
+	}
+	return out
+}

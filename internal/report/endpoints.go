@@ -1,0 +1,102 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// table sums segments by phase and cause.
+type table [timeline.NumPhases][timeline.NumCauses]int64
+
+func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
+	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99, Causes: []CauseRow{}}
+	ord, ordAll := tabulate(tl, s.Ordinary)
+	slow, slowAll := tabulate(tl, s.Slow)
+	e.ordinary, e.slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
+	e.Unaccounted = Pair{unit, unit}
+	for p := range timeline.NumPhases {
+		for c := range timeline.NumCauses {
+			if ord[p][c] == 0 && slow[p][c] == 0 {
+				continue
+			}
+			row := CauseRow{p.String(), c.String(), share(ord[p][c], ordAll), share(slow[p][c], slowAll)}
+			e.Causes = append(e.Causes, row)
+			e.Unaccounted.P50Share -= row.P50Share
+			e.Unaccounted.P99Share -= row.P99Share
+		}
+	}
+	slices.SortStableFunc(e.Causes, func(a, b CauseRow) int {
+		return cmp.Or(cmp.Compare(b.P99Share, a.P99Share), cmp.Compare(b.P50Share, a.P50Share))
+	})
+	return e
+}
+
+func tabulate(tl *timeline.Timeline, ids []timeline.RequestID) (t table, all int64) {
+	for _, id := range ids {
+		r := &tl.Requests[id]
+		all += int64(r.Duration())
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			t[s.Phase][s.Cause] += int64(s.To.Sub(s.From))
+		}
+	}
+	return t, all
+}
+
+func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
+	type key struct{ peer, operation string }
+	groups := map[key][]*timeline.Call{}
+	for i := range tl.Calls {
+		c := &tl.Calls[i]
+		if c.Cut || c.Excluded != "" {
+			continue
+		}
+		if e := d.Options.Endpoint; e != "" && (c.Request == timeline.None || tl.Requests[c.Request].Endpoint != e) {
+			continue
+		}
+		k := key{c.Peer, c.Operation}
+		groups[k] = append(groups[k], c)
+	}
+	out := []CallGroup{}
+	for k, cs := range groups {
+		out = append(out, callGroup(k.peer, k.operation, cs))
+	}
+	slices.SortFunc(out, func(a, b CallGroup) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.Operation, b.Operation))
+	})
+	return out
+}
+
+func callGroup(peer, operation string, cs []*timeline.Call) CallGroup {
+	var sums [timeline.PhaseReceive + 1]int64
+	var owned, fresh int64
+	ds := make([]Duration, 0, len(cs))
+	for _, c := range cs {
+		ds = append(ds, c.End.Sub(c.Start))
+		if c.Request != timeline.None {
+			owned++
+		}
+		if c.New {
+			fresh++
+		}
+		for p := range sums {
+			sums[p] += int64(c.Phases[p])
+		}
+	}
+	slices.Sort(ds)
+	n := int64(len(cs))
+	mean := func(p timeline.Phase) Duration { return Duration(sums[p] / n) }
+	return CallGroup{
+		Peer: peer, Operation: operation, Count: len(cs),
+		AssociatedShare: share(owned, n), NewConnectionShare: share(fresh, n),
+		P50: diagnosis.Quantile(ds, 50), P99: diagnosis.Quantile(ds, 99),
+		Phases: Phases{
+			Queue: mean(timeline.PhaseQueue), DNS: mean(timeline.PhaseDNS), Connect: mean(timeline.PhaseConnect),
+			TLS: mean(timeline.PhaseTLS), Send: mean(timeline.PhaseSend), Remote: mean(timeline.PhaseRemote),
+			PickUp: mean(timeline.PhasePickUp), Receive: mean(timeline.PhaseReceive),
+		},
+	}
+}

@@ -1,0 +1,152 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Filter chooses requests to show.
+type Filter struct {
+	Endpoint string // only this one, "" all
+	Slowest  int    // only so many, the slowest first; 0 all, in order of start
+}
+
+func (f Filter) choose(tl *timeline.Timeline) []timeline.RequestID {
+	var ids []timeline.RequestID
+	for i := range tl.Requests {
+		r := &tl.Requests[i]
+		if f.Endpoint != "" && r.Endpoint != f.Endpoint || f.Slowest > 0 && !r.Measured() {
+			continue
+		}
+		ids = append(ids, timeline.RequestID(i))
+	}
+	if f.Slowest > 0 {
+		slices.SortStableFunc(ids, func(a, b timeline.RequestID) int {
+			return cmp.Compare(tl.Requests[b].Duration(), tl.Requests[a].Duration())
+		})
+		ids = ids[:min(len(ids), f.Slowest)]
+	}
+	return ids
+}
+
+type shownRequest struct {
+	ID         timeline.RequestID `json:"id"`
+	Endpoint   string             `json:"endpoint"`
+	Connection shownConnection    `json:"connection"`
+	Status     int64              `json:"status"`
+	Start      timeline.Time      `json:"start_ns"`
+	Duration   Duration           `json:"duration_ns"`
+	Segments   []shownSegment     `json:"segments"`
+	Unaccount  Duration           `json:"unaccounted_ns"`
+	Calls      []shownCall        `json:"calls"`
+	Cut        bool               `json:"cut,omitempty"`
+	Lossy      bool               `json:"lossy,omitempty"`
+	Excluded   string             `json:"excluded,omitempty"`
+}
+
+type shownConnection struct {
+	Peer    string `json:"peer"` // address and port
+	Ordinal int    `json:"ordinal"`
+}
+
+type shownSegment struct {
+	From     Duration            `json:"from_ns"` // since the request's start
+	To       Duration            `json:"to_ns"`
+	Phase    string              `json:"phase"`
+	Cause    string              `json:"cause"`
+	Quality  string              `json:"quality"`
+	Call     *timeline.CallID    `json:"call,omitempty"`
+	Strand   string              `json:"strand,omitempty"`
+	BehindOf *timeline.RequestID `json:"blocker,omitempty"`
+}
+
+type shownCall struct {
+	ID         timeline.CallID `json:"id"`
+	Peer       string          `json:"peer"`
+	Address    string          `json:"address"`
+	Local      string          `json:"local,omitempty"` // our address and port
+	Ordinal    int             `json:"ordinal"`
+	Operation  string          `json:"operation"`
+	Status     int64           `json:"status"`
+	New        bool            `json:"new_connection"`
+	Associated string          `json:"associated"`
+	From       Duration        `json:"from_ns"` // since the request's start
+	To         Duration        `json:"to_ns"`
+	Phases     Phases          `json:"phases"`
+	Cut        bool            `json:"cut,omitempty"`
+}
+
+// ShowJSON writes one line per request.
+func ShowJSON(w io.Writer, tl *timeline.Timeline, f Filter) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	locals := map[int64]string{}
+	for i := range tl.Conns {
+		locals[int64(tl.Conns[i].ID)] = tl.Conns[i].Local
+	}
+	for _, id := range f.choose(tl) {
+		if err := enc.Encode(shown(tl, id, locals)); err != nil {
+			return fmt.Errorf("write request %d as JSON: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string) shownRequest {
+	r := &tl.Requests[id]
+	out := shownRequest{
+		ID: id, Endpoint: r.Endpoint, Connection: shownConnection{r.Peer, r.Ordinal}, Status: r.Status,
+		Start: r.Start, Duration: r.Duration(), Segments: []shownSegment{}, Unaccount: r.Unaccounted, Calls: []shownCall{},
+		Cut: r.Cut, Lossy: r.Lossy, Excluded: r.Excluded,
+	}
+	for i := range r.Segments {
+		out.Segments = append(out.Segments, segment(tl, r, &r.Segments[i]))
+	}
+	for _, cid := range r.Calls {
+		c := &tl.Calls[cid]
+		out.Calls = append(out.Calls, shownCall{
+			ID: cid, Peer: c.Peer, Address: c.Address, Local: locals[int64(c.Conn)], Ordinal: c.Ordinal, Operation: c.Operation,
+			Status: c.Status, New: c.New, Associated: c.Why, From: c.Start.Sub(r.Start), To: c.End.Sub(r.Start),
+			Phases: phasesOf(c), Cut: c.Cut,
+		})
+	}
+	return out
+}
+
+func segment(tl *timeline.Timeline, r *timeline.Request, s *timeline.Segment) shownSegment {
+	out := shownSegment{
+		From: s.From.Sub(r.Start), To: s.To.Sub(r.Start),
+		Phase: s.Phase.String(), Cause: s.Cause.String(), Quality: s.Quality.String(),
+	}
+	if s.Call != timeline.None {
+		out.Call = &s.Call
+	}
+	if s.Strand != timeline.None {
+		out.Strand = strandName(tl, s.Strand)
+	}
+	if s.Blocker != timeline.None {
+		out.BehindOf = &s.Blocker
+	}
+	return out
+}
+
+func strandName(tl *timeline.Timeline, id timeline.StrandID) string {
+	s := &tl.Strands[id]
+	if s.Goroutine != 0 {
+		return fmt.Sprintf("goroutine %d", s.Goroutine)
+	}
+	return fmt.Sprintf("%s #%d", s.Name, s.Thread)
+}
+
+func phasesOf(c *timeline.Call) Phases {
+	p := c.Phases
+	return Phases{
+		Queue: p[timeline.PhaseQueue], DNS: p[timeline.PhaseDNS], Connect: p[timeline.PhaseConnect], TLS: p[timeline.PhaseTLS],
+		Send: p[timeline.PhaseSend], Remote: p[timeline.PhaseRemote], PickUp: p[timeline.PhasePickUp], Receive: p[timeline.PhaseReceive],
+	}
+}
