@@ -72,6 +72,7 @@ type Evidence struct {
 	Bound json.RawMessage `json:"bound"`
 }
 
+// String is the quantity as it is printed beside an expectation.
 func (e Evidence) String() string {
 	return fmt.Sprintf("%s = %.4g %s", e.What, e.Value, e.Unit)
 }
