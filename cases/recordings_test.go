@@ -1,0 +1,72 @@
+// Package cases tests the committed recordings of every case against its answer key,
+// without root and without the components of the case.
+package cases
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+
+	"github.com/getdwell/dwell/cases/expect"
+	"github.com/getdwell/dwell/recording"
+)
+
+func TestRecordingsMeetTheirAnswerKeys(t *testing.T) {
+	keys, err := filepath.Glob("*/expect.txt")
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("no case has an answer key: %v", err)
+	}
+	for _, key := range keys {
+		t.Run(path.Dir(key), func(t *testing.T) { checkCase(t, os.DirFS(path.Dir(key))) })
+	}
+}
+
+func checkCase(t *testing.T, dir fs.FS) {
+	file, err := dir.Open("expect.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	key, err := expect.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := expect.Results{Diagnoses: map[string]*expect.Diagnosis{}}
+	for _, variant := range []string{"bad", "fixed"} {
+		results.Diagnoses[variant+"/recording"] = diagnose(t, dir, "recording-"+variant+".txt")
+	}
+	outcomes := expect.Check(key, results)
+	if len(outcomes) < 2 {
+		t.Errorf("only %d expectations speak of the recordings", len(outcomes))
+	}
+	for _, o := range outcomes {
+		if o.Problem != "" {
+			t.Errorf("expect.txt:%d: %s\n%s", o.Line, o.Text, o.Problem)
+		}
+	}
+}
+
+// maxRecording keeps what is committed reviewable.
+const maxRecording = 1 << 20
+
+func load(t *testing.T, dir fs.FS, name string) *recording.Recording {
+	t.Helper()
+	text, err := fs.ReadFile(dir, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > maxRecording {
+		t.Errorf("%s has %d bytes, more than %d", name, len(text), maxRecording)
+	}
+	rec, err := recording.Load(bytes.NewReader(text))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	for _, problem := range recording.Validate(rec) {
+		t.Errorf("%s: %v", name, problem)
+	}
+	return rec
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A committed recording is short: enough requests to decide, small enough to read.
+const (
+	keptSeconds = 2
+	keptBytes   = 1 << 20
+)
+
+// keep plays both variants once more, briefly, and writes the recordings in text form
+// beside the case.
+func (sc *scene) keep(ctx context.Context, out io.Writer) error {
+	for _, variant := range []string{"bad", "fixed"} {
+		p, err := sc.play(ctx, take{scenario: variant + "/recording", variant: variant, rate: sc.Rate, seconds: keptSeconds})
+		if err != nil {
+			return fmt.Errorf("%s/recording: %w", variant, err)
+		}
+		name := filepath.Join(sc.Dir, "recording-"+variant+".txt")
+		size, err := convert(p.File, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "kept %s: %d requests, %d KB\n", name, p.Client.Answered, size/1024)
+	}
+	return nil
+}
+
+// convert writes a recording in its text form and returns its size in bytes.
+func convert(from, to string) (int, error) {
+	file, err := os.Open(from)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	rec, err := recording.Load(file)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", from, err)
+	}
+	var text bytes.Buffer
+	if err := recording.FormatText(&text, rec); err != nil {
+		return 0, err
+	}
+	if text.Len() > keptBytes {
+		return 0, fmt.Errorf("%s would have %d bytes, more than %d (record for a shorter time)", to, text.Len(), keptBytes)
+	}
+	return text.Len(), os.WriteFile(to, text.Bytes(), 0o644)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/getdwell/dwell/cases/expect"
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/truth/proc"
+)
+
+// dwell is the binary under test.
+const dwell = "bin/dwell"
+
+// played is one scenario: a variant under a load, recorded.
+type played struct {
+	Scenario  string
+	Client    load.Summary
+	Database  handlerTimes
+	Diagnosis *expect.Diagnosis
+	File      string // the recording
+}
+
+// take says what to play.
+type take struct {
+	scenario, variant string
+	rate              float64
+	seconds           int
+}
+
+// warmSeconds of moderate load precede the recording: code is compiled, connections
+// that can be kept are open.
+const warmSeconds = 4
+
+// play starts the variant, records it under load, and diagnoses the recording.
+func (sc *scene) play(ctx context.Context, t take) (*played, error) {
+	service, err := sc.service(ctx, t.variant)
+	if err != nil {
+		return nil, err
+	}
+	defer service.Stop()
+	if _, err := sc.send(ctx, warmSeconds, "-rate", fmt.Sprint(sc.Rate)); err != nil {
+		return nil, fmt.Errorf("warming up: %w", err)
+	}
+	if _, err := sc.handlerTimes(); err != nil {
+		return nil, err
+	}
+	p := &played{Scenario: t.scenario, File: sc.file(t, ".dwell")}
+	_ = os.Remove(p.File)
+	recorder, err := record(ctx, service.PID(), p.File)
+	if err != nil {
+		return nil, err
+	}
+	p.Client, err = sc.send(ctx, t.seconds, "-rate", fmt.Sprint(t.rate), "-seed", "2")
+	if stopped := recorder.Interrupt(endWithin); err == nil {
+		err = stopped
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.Database, err = sc.handlerTimes(); err != nil {
+		return nil, err
+	}
+	p.Diagnosis, err = why(ctx, p.File, sc.file(t, ".json"))
+	return p, err
+}
+
+func (sc *scene) file(t take, suffix string) string {
+	return filepath.Join(sc.Work, t.variant+"-"+filepath.Base(t.scenario)+suffix)
+}
+
+// record starts a recorder and returns when it records.
+func record(ctx context.Context, pid int, file string) (*proc.Process, error) {
+	return proc.Start(ctx, proc.Options{
+		Args:  []string{dwell, "attach", "--pid", strconv.Itoa(pid), "--for", "10m", "-o", file},
+		Ready: "recording",
+	})
+}
+
+// why diagnoses a recording in either form, and keeps the JSON.
+func why(ctx context.Context, recording, keep string) (*expect.Diagnosis, error) {
+	cmd := exec.CommandContext(ctx, dwell, "why", recording, "--json")
+	cmd.Stderr = os.Stderr
+	from := time.Now()
+	out, err := cmd.Output()
+	// Status 3 says that something stayed undecided; the expectations judge that.
+	if err != nil && cmd.ProcessState.ExitCode() != 3 {
+		return nil, fmt.Errorf("dwell why %s: %w", recording, err)
+	}
+	if err := os.WriteFile(keep, out, 0o644); err != nil {
+		return nil, err
+	}
+	d, err := expect.Read(bytes.NewReader(out))
+	if err == nil {
+		fmt.Fprintf(os.Stderr, "diagnosed %d events in %.1f s\n", d.Recording.Events, time.Since(from).Seconds())
+	}
+	return d, err
+}
+
+// print shows the client's view, the database's and dwell's of the same calls.
+func (p *played) print(out io.Writer) {
+	d := p.Diagnosis
+	fmt.Fprintf(out, "\n%s: %.0f requests/s\n", p.Scenario, p.Client.Rate)
+	fmt.Fprintf(out, "  the client waited     p50 %9.2f ms   p99 %9.2f ms   (%d requests)\n", ms(p.Client.P50), ms(p.Client.P99), p.Client.Answered)
+	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted)\n",
+		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted)
+	fmt.Fprintf(out, "  the database's metric p50 %9.2f ms   p99 %9.2f ms   (%d calls)\n", ms(p.Database.P50), ms(p.Database.P99), p.Database.Count)
+	for _, c := range d.Calls {
+		fmt.Fprintf(out, "  dwell: calls          p50 %9.2f ms   p99 %9.2f ms   (%d to %s, %.0f%% on a new connection)\n   ",
+			ms(c.P50), ms(c.P99), c.Count, c.Peer, 100*c.New)
+		for _, phase := range []string{"queue", "dns", "connect", "tls", "send", "remote", "pick-up", "receive"} {
+			fmt.Fprintf(out, " %s %.2f", phase, ms(c.Phases[phase]))
+		}
+		fmt.Fprintln(out, " ms")
+	}
+	for _, f := range d.Findings {
+		fmt.Fprintf(out, "  finding: %s: saves %.2f ms of p50, %.2f ms of p99\n", f.ID, ms(f.Impact.P50), ms(f.Impact.P99))
+	}
+}
+
+func ms(ns int64) float64 { return float64(ns) / 1e6 }
