@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Every structure that crosses from the kernel to the recorder, with explicit
+ * padding. The Go side is generated from this file. Times are CLOCK_MONOTONIC ns;
+ * `start` is the thread's start_boottime, which tells a reused tid from its
+ * predecessor.
+ */
+#pragma once
+
+enum { PREFIX = 512 }; /* payload bytes kept of one read or write */
+
+enum event_type {
+	EVENT_OFF = 1,
+	EVENT_FORK,
+	EVENT_EXEC,
+	EVENT_EXIT,
+	EVENT_RENAME,
+	EVENT_LISTEN,
+	EVENT_BACKLOG,
+	EVENT_CONN,
+	EVENT_ESTABLISHED,
+	EVENT_CLOSED,
+	EVENT_CHUNK,
+	EVENT_DATAGRAM,
+	EVENT_BOUNDARY,
+};
+
+/* Hooks as losses are counted; the order is that of the names in decode.go. */
+enum hook {
+	HOOK_SCHED,
+	HOOK_PROCESSES,
+	HOOK_SOCKETS,
+	HOOK_IO,
+	HOOK_DNS,
+	HOOK_BOUNDARIES,
+	HOOKS,
+};
+
+enum off_state { OFF_SLEEP, OFF_DISK, OFF_PREEMPTED, OFF_OTHER, OFF_RUNNING };
+enum waker_kind { WAKER_NONE, WAKER_THREAD, WAKER_OTHER, WAKER_INTERRUPT };
+enum side { SIDE_INBOUND, SIDE_OUTBOUND };
+enum direction { DIR_READ, DIR_WRITE };
+enum closer { CLOSER_UNKNOWN, CLOSER_US, CLOSER_PEER, CLOSER_RESET, CLOSER_REFUSED };
+
+struct head {
+	u64 ts;
+	u64 start;
+	u32 tid; /* 0: no watched thread acted */
+	u32 tgid;
+	u32 type;
+	u32 cpu;
+};
+
+/* What runs on a thread, as far as its language runtime tells. */
+struct runtime_ids {
+	u64 goid;
+	u64 parent_goid;
+	u64 exec; /* Node's ids are doubles, passed as their bits */
+	u64 trigger;
+	u64 counter;
+};
+
+struct off_event {
+	struct head h;
+	u64 since;
+	u64 woken; /* 0: the waking was not seen */
+	u64 arg;
+	u64 goid;
+	u64 waker_start;
+	u32 waker_tid;
+	u32 waker_tgid;
+	s32 nr; /* syscall, -1 none */
+	u8 state;
+	u8 waker_kind;
+	u8 release;
+	u8 timed;
+};
+
+/* A thread that started, was renamed, changed program or ended. */
+struct task_event {
+	struct head h;
+	u64 creator_start; /* FORK: who made it */
+	u32 creator_tid;
+	u32 creator_tgid;
+	u32 last;    /* EXIT: the process ended with it */
+	u32 old_tid; /* EXEC */
+	char comm[16];
+};
+
+struct address {
+	u8 local[16];
+	u8 peer[16];
+	u16 local_port;
+	u16 peer_port;
+	u16 family;
+	u16 pad;
+};
+
+struct listen_event {
+	struct head h;
+	u32 port;
+	u32 depth;
+	u32 limit;
+	u32 netns;
+};
+
+struct conn_event {
+	struct head h;
+	u64 id;
+	struct runtime_ids ids;
+	struct address addr;
+	u32 side;
+	u32 existing;
+	u32 closer; /* CLOSED */
+	u32 owner;  /* process that listens, for an inbound connection nobody has read */
+};
+
+struct chunk_event {
+	struct head h;
+	u64 id;
+	u64 offset;
+	u64 bytes;
+	u64 arrived;
+	u64 last;
+	u64 first;
+	struct runtime_ids ids;
+	u32 dir;
+	u32 merged;
+	u32 eof;
+	u32 data_len;
+};
+
+struct datagram_event {
+	struct head h;
+	u64 arrived;
+	struct address addr;
+	u32 dir;
+	u32 data_len;
+};
+
+struct boundary_event {
+	struct head h;
+	struct runtime_ids ids;
+	u64 what; /* 0 timers, 1 immediates */
+};
+
+/* One thread, read by the task iterator. */
+struct task_record {
+	u64 ts;
+	u64 start;
+	u64 since;
+	u64 arg;
+	u64 parent_start; /* of the parent process */
+	u32 tid;
+	u32 tgid;
+	u32 parent;
+	u32 netns;
+	s32 nr;
+	u32 state;
+	char comm[16];
+};
+
+/* A watched process. */
+struct watch {
+	u64 async_ids; /* address of Node's async_id_fields, 0 none */
+	s32 go_tls;    /* offset of g from the thread pointer */
+	s32 go_goid;   /* 0: no Go */
+	s32 go_parent; /* -1: not known */
+	s32 go_m;
+	s32 go_curg;
+	u32 pad;
+};
+
+struct port_key {
+	u32 netns;
+	u16 port;
+	u16 pad;
+};
+
+struct loss {
+	u64 count;
+	u64 first; /* of those not yet acknowledged */
+	u64 last;
+};

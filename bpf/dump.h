@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a recording needs at its ends: the threads as they are, and what was merged
+ * and not yet sent. */
+#pragma once
+
+/* Threads that already sleep enter their span here, so that their waking is seen. */
+static __always_inline struct span *open_span(struct task_struct *t, u8 state)
+{
+	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
+
+	if (s || state == OFF_RUNNING)
+		return s;
+	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s)
+		return 0;
+	s->state = state;
+	read_syscall(t, s);
+	s->since = bpf_ktime_get_ns();
+	return s;
+}
+
+SEC("iter/task")
+int dump_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct task_record r = {};
+	struct task_struct *parent;
+	struct span *s;
+
+	if (!t || !watch_of(t->tgid))
+		return 0;
+	r.ts = bpf_ktime_get_ns();
+	r.start = t->start_boottime;
+	r.tid = t->pid;
+	r.tgid = t->tgid;
+	parent = t->real_parent;
+	if (parent) {
+		r.parent = parent->tgid;
+		r.parent_start = BPF_CORE_READ(parent, group_leader, start_boottime);
+	}
+	r.netns = BPF_CORE_READ(t, nsproxy, net_ns, ns.inum);
+	bpf_probe_read_kernel(r.comm, sizeof(r.comm), t->comm);
+	r.state = t->on_rq ? OFF_RUNNING : classify(false, t->__state);
+	if (r.state == OFF_PREEMPTED)
+		r.state = OFF_RUNNING;
+	r.nr = -1;
+	s = open_span(t, r.state);
+	if (s && s->since) {
+		r.since = s->since;
+		r.nr = s->nr;
+		r.arg = s->arg;
+	}
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
+SEC("iter/bpf_sk_storage_map")
+int flush_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct flow *f = ctx->value;
+
+	if (ctx->sk && f)
+		flush_pending(f);
+	return 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The programs of dwell's recorder. They are one object because they share the
+ * watched set and the storage of threads and sockets; each kernel subsystem has its
+ * own header. They know nothing of requests. */
+#include "kernel.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi.h"
+#include "common.h"
+#include "runtime.h"
+#include "syscalls.h"
+#include "sched.h"
+#include "process.h"
+#include "flow.h"
+#include "sockets.h"
+#include "transfer.h"
+#include "lookup.h"
+#include "io.h"
+#include "dump.h"
+#include "boundary.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Types reach the Go side only if the object's BTF mentions them. */
+#define EXPORT(type, name) type *export_##name __attribute__((unused))
+EXPORT(enum event_type, event_type);
+EXPORT(enum hook, hook);
+EXPORT(enum off_state, off_state);
+EXPORT(enum waker_kind, waker_kind);
+EXPORT(enum side, side);
+EXPORT(enum direction, direction);
+EXPORT(enum closer, closer);
+EXPORT(struct off_event, off_event);
+EXPORT(struct task_event, task_event);
+EXPORT(struct listen_event, listen_event);
+EXPORT(struct conn_event, conn_event);
+EXPORT(struct chunk_event, chunk_event);
+EXPORT(struct datagram_event, datagram_event);
+EXPORT(struct boundary_event, boundary_event);
+EXPORT(struct task_record, task_record);

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is remembered of one socket of a watched process. */
+#pragma once
+
+enum { STAMPS = 16, STAMP_MASK = 15 }; /* the verifier refuses 64 */
+
+/* When the bytes up to a sequence number reached the socket. */
+struct stamp {
+	u32 end;
+	u32 merged; /* later segments had to share it: too early for them */
+	u64 ts;
+};
+
+/* Consecutive reads or writes waiting to leave as one event. */
+struct pending {
+	u64 first, last_ts;
+	u64 offset, bytes;
+	u64 arrived, last;
+	u64 start;
+	struct runtime_ids ids;
+	u32 tid, tgid;
+	u32 dir, merged;
+};
+
+struct flow {
+	u64 id;
+	u64 offset[2]; /* bytes that went each way, by enum direction */
+	u64 fin;       /* when the peer's FIN came */
+	u32 head, tail;
+	u32 stamped_from; /* arrivals before this sequence number are unknown */
+	u32 next_read;
+	u32 seen[2]; /* bytes since the direction turned */
+	u32 chunks;  /* reads or writes since then */
+	u32 pad;
+	u8 dir;
+	u8 started; /* a byte was seen */
+	u8 tls;
+	u8 closed;
+	u8 half_closed; /* we sent FIN, and still read */
+	u8 eof;
+	u8 side;
+	u8 lookup; /* UDP to a name server */
+	struct pending pending;
+	struct stamp stamps[STAMPS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct flow);
+} flows SEC(".maps");
+
+/* Ports on which watched processes listen; the value is one of them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct port_key);
+	__type(value, u32);
+} ports SEC(".maps");
+
+u64 last_flow = 0;
+
+static __always_inline bool before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+/* Sequence numbers of the received stream. */
+struct cursor {
+	u32 next;   /* after the last byte that arrived in order */
+	u32 copied; /* after the last byte that was read */
+	u32 fin;
+};
+
+static __always_inline bool read_cursor(struct sock *sk, struct cursor *c)
+{
+	struct tcp_sock *tp;
+	struct mptcp_sock *mp;
+
+	c->fin = (sk->__sk_common.skc_flags >> SOCK_DONE_BIT) & 1; /* set before data_ready */
+	if (sk->sk_protocol == IPPROTO_MPTCP) {
+		mp = (void *)sk;
+		if (!bpf_core_field_exists(mp->bytes_consumed))
+			return false;
+		c->next = (u32)BPF_CORE_READ(mp, bytes_received);
+		c->copied = (u32)BPF_CORE_READ(mp, bytes_consumed);
+		return true;
+	}
+	tp = bpf_skc_to_tcp_sock(sk);
+	if (!tp)
+		return false;
+	c->next = tp->rcv_nxt - c->fin;
+	c->copied = tp->copied_seq;
+	if (c->fin && before(c->next, c->copied))
+		c->copied = c->next;
+	return true;
+}
+
+/* Part of a Multipath TCP connection, whose own socket is the one that is read. */
+static __always_inline bool is_subflow(struct sock *sk)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	return tp && bpf_core_field_exists(tp->is_mptcp) && tp->is_mptcp;
+}
+
+static __always_inline u32 *listener_of(struct sock *sk)
+{
+	struct port_key key = {
+		.netns = sk->__sk_common.skc_net.net->ns.inum,
+		.port = sk->__sk_common.skc_num,
+	};
+
+	return bpf_map_lookup_elem(&ports, &key);
+}
+
+static __always_inline struct flow *new_flow(struct sock *sk, u8 side)
+{
+	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct cursor c = {};
+
+	if (!f)
+		return 0;
+	if (!f->id)
+		f->id = __sync_fetch_and_add(&last_flow, 1) + 1;
+	f->side = side;
+	if (read_cursor(sk, &c)) {
+		f->stamped_from = c.next;
+		f->next_read = c.copied;
+	}
+	return f;
+}
+
+static __always_inline void fill_address(struct address *a, struct sock *sk)
+{
+	struct sock_common *c = &sk->__sk_common;
+
+	__builtin_memset(a, 0, sizeof(*a));
+	a->family = c->skc_family;
+	a->local_port = c->skc_num;
+	a->peer_port = __builtin_bswap16(c->skc_dport);
+	if (a->family == AF_INET6) {
+		bpf_probe_read_kernel(a->local, 16, &c->skc_v6_rcv_saddr);
+		bpf_probe_read_kernel(a->peer, 16, &c->skc_v6_daddr);
+		return;
+	}
+	*(u32 *)a->local = c->skc_rcv_saddr;
+	*(u32 *)a->peer = c->skc_daddr;
+}
+
+/* Emits a fact of a connection's life; t and w are of the thread that caused it, or
+ * NULL. */
+static __always_inline struct conn_event *reserve_conn(u32 type, struct sock *sk, struct flow *f)
+{
+	struct conn_event *e = reserve(sizeof(*e), HOOK_SOCKETS);
+
+	if (!e)
+		return 0;
+	fill_head(&e->h, type, 0);
+	e->id = f->id;
+	__builtin_memset(&e->ids, 0, sizeof(e->ids));
+	fill_address(&e->addr, sk);
+	e->side = f->side;
+	e->existing = 0;
+	e->closer = CLOSER_UNKNOWN;
+	e->owner = 0;
+	return e;
+}
+
+static __always_inline void set_actor(struct head *h, struct task_struct *t)
+{
+	h->tid = t->pid;
+	h->tgid = t->tgid;
+	h->start = t->start_boottime;
+}
+
+static __noinline void flush_pending(struct flow *f)
+{
+	struct chunk_event *e;
+
+	if (!f || !f->pending.bytes)
+		return;
+	e = reserve(sizeof(*e), HOOK_IO);
+	if (e) {
+		fill_head(&e->h, EVENT_CHUNK, 0);
+		e->h.ts = f->pending.last_ts;
+		e->h.tid = f->pending.tid;
+		e->h.tgid = f->pending.tgid;
+		e->h.start = f->pending.start;
+		e->id = f->id;
+		e->offset = f->pending.offset;
+		e->bytes = f->pending.bytes;
+		e->arrived = f->pending.arrived;
+		e->last = f->pending.last;
+		e->first = f->pending.first;
+		e->ids = f->pending.ids;
+		e->dir = f->pending.dir;
+		e->merged = f->pending.merged;
+		e->eof = 0;
+		e->data_len = 0;
+		submit(e);
+	}
+	f->pending.bytes = 0;
+}

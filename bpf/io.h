@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reads and writes on sockets of watched processes. Both tracepoints run in the
+ * caller's own system call, whose registers name the user's buffer. */
+#pragma once
+
+enum {
+	MESSAGE_START = 1024, /* bytes of a message of which payload is taken */
+	MERGE_AFTER = 16,     /* chunks one way before they are merged */
+	MERGE_NS = 1000000,
+	IOVECS = 4,
+};
+
+/* Where the bytes of a system call are. */
+struct source {
+	u64 buffer;
+	u64 iov;
+	u64 count;
+};
+
+struct iovec {
+	u64 base;
+	u64 len;
+};
+
+static __always_inline void find_source(struct pt_regs *r, struct source *s)
+{
+	u64 iov[2], si, dx;
+	s32 nr;
+
+	s->buffer = 0;
+	s->count = 0;
+	s->iov = 0;
+	if (!r)
+		return;
+	nr = r->orig_ax;
+	si = r->si;
+	dx = r->dx;
+	barrier_var(dx); /* or the compiler shares its load with another pointer's */
+	switch (nr) {
+	case NR_read:
+	case NR_write:
+	case NR_recvfrom:
+	case NR_sendto:
+		s->buffer = si;
+		break;
+	case NR_readv:
+	case NR_writev:
+		s->iov = si;
+		s->count = dx;
+		break;
+	case NR_recvmsg:
+	case NR_sendmsg:
+		/* msg_iov and msg_iovlen of struct msghdr */
+		if (bpf_probe_read_user(iov, sizeof(iov), (void *)si + 16))
+			break;
+		s->iov = iov[0];
+		s->count = iov[1];
+		break;
+	}
+}
+
+/* Copies up to PREFIX of the bytes; data has room for twice as many, because the
+ * verifier does not relate an offset to a length. */
+static __always_inline u32 copy_prefix(u8 *data, struct source *s, u64 bytes)
+{
+	struct iovec v;
+	u64 take, done = 0;
+
+	if (bytes > PREFIX)
+		bytes = PREFIX;
+	if (s->buffer)
+		return bpf_probe_read_user(data, bytes, (void *)s->buffer) ? 0 : bytes;
+	for (u32 i = 0; i < IOVECS; i++) {
+		if (i >= s->count || done >= bytes || done >= PREFIX)
+			break;
+		if (bpf_probe_read_user(&v, sizeof(v), (void *)(s->iov + i * sizeof(v))))
+			break;
+		take = bytes - done;
+		if (v.len < take)
+			take = v.len;
+		if (take > PREFIX)
+			take = PREFIX;
+		if (bpf_probe_read_user(data + done, take, (void *)v.base))
+			break;
+		done += take;
+	}
+	return done > PREFIX ? PREFIX : done;
+}
+
+/* When the bytes [begin, end) reached the socket; forgets the stamps of bytes that
+ * are read. */
+static __always_inline void take_stamps(struct flow *f, u32 begin, u32 end, struct arrival *a)
+{
+	u32 head = *(volatile u32 *)&f->head, tail = f->tail, next = tail;
+
+	for (u32 i = 0; i < STAMPS; i++) {
+		struct stamp *s = &f->stamps[(tail + i) & STAMP_MASK];
+
+		if (tail + i == head || a->last)
+			break;
+		if (before(begin, s->end)) {
+			if (!a->first)
+				a->first = s->ts;
+			a->merged |= s->merged;
+			if (!before(s->end, end))
+				a->last = s->ts;
+		}
+		if (!before(end, s->end))
+			next = tail + i + 1;
+	}
+	f->tail = next;
+	if (before(begin, f->stamped_from))
+		a->first = 0;
+	if (!before(f->stamped_from, end))
+		a->last = 0;
+}
+
+static __always_inline struct flow *flow_of(struct sock *sk, struct watch *w, struct task_struct *t)
+{
+	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct conn_event *e;
+
+	if (f)
+		return f;
+	f = new_flow(sk, listener_of(sk) ? SIDE_INBOUND : SIDE_OUTBOUND);
+	if (!f)
+		return 0;
+	e = reserve_conn(EVENT_CONN, sk, f);
+	if (!e)
+		return f;
+	set_actor(&e->h, t);
+	e->existing = 1;
+	submit(e);
+	return f;
+}
+
+static __always_inline void merge(struct flow *f, struct transfer *x, struct task_struct *t,
+				  struct watch *w)
+{
+	struct pending *p = &f->pending;
+
+	if (!p->bytes) {
+		p->first = x->now;
+		p->offset = x->offset;
+		p->arrived = x->arrival.first;
+		p->start = t->start_boottime;
+		p->tid = t->pid;
+		p->tgid = t->tgid;
+		p->dir = x->dir;
+		p->merged = 0;
+		read_ids(&p->ids, w, t);
+	}
+	p->bytes += x->bytes;
+	p->last_ts = x->now;
+	p->last = x->arrival.last;
+	p->merged |= x->arrival.merged;
+}
+
+static __always_inline void fill_chunk(struct chunk_event *e, struct flow *f, struct transfer *x)
+{
+	e->id = f->id;
+	e->offset = x->offset;
+	e->bytes = x->bytes;
+	e->arrived = x->arrival.first;
+	e->last = x->arrival.last;
+	e->first = x->now;
+	e->dir = x->dir;
+	e->merged = x->arrival.merged;
+	e->eof = x->eof;
+	e->data_len = 0;
+}
+
+static __always_inline void emit_plain(struct flow *f, struct transfer *x, struct task_struct *t,
+				       struct watch *w)
+{
+	struct chunk_event *e = reserve(sizeof(*e), HOOK_IO);
+
+	if (!e)
+		return;
+	fill_head(&e->h, EVENT_CHUNK, t);
+	e->h.ts = x->now;
+	fill_chunk(e, f, x);
+	read_ids(&e->ids, w, t);
+	submit(e);
+}
+
+static __always_inline void emit_prefix(struct flow *f, struct transfer *x, struct task_struct *t,
+					struct watch *w)
+{
+	struct chunk_event *e = reserve(sizeof(*e) + 2 * PREFIX, HOOK_IO);
+	struct source s;
+	u8 *data;
+
+	if (!e)
+		return;
+	data = (u8 *)(e + 1);
+	fill_head(&e->h, EVENT_CHUNK, t);
+	e->h.ts = x->now;
+	fill_chunk(e, f, x);
+	read_ids(&e->ids, w, t);
+	find_source(user_regs(t), &s);
+	e->data_len = copy_prefix(data, &s, x->bytes);
+	/* TLS record types are 20 to 24, its major version is 3 */
+	if (!f->started && e->data_len > 2 && data[0] >= 20 && data[0] <= 24 && data[1] == 3)
+		f->tls = 1;
+	f->started = 1;
+	submit(e);
+}
+
+static __always_inline void transfer(struct flow *f, struct transfer *x, struct task_struct *t,
+				     struct watch *w)
+{
+	u32 dir = x->dir & 1;
+	u32 seen;
+
+	if (f->dir != dir) {
+		f->dir = dir;
+		f->seen[DIR_READ] = 0;
+		f->seen[DIR_WRITE] = 0;
+		f->chunks = 0;
+	}
+	seen = f->seen[dir];
+	if (seen < MESSAGE_START)
+		f->seen[dir] = seen + (x->bytes > MESSAGE_START ? MESSAGE_START : (u32)x->bytes);
+	f->chunks++;
+	if (f->pending.bytes && (f->pending.dir != dir || f->pending.tid != (u32)t->pid ||
+				 x->now - f->pending.first > MERGE_NS))
+		flush_pending(f);
+	if (x->bytes && (f->tls || seen < MESSAGE_START))
+		emit_prefix(f, x, t, w);
+	else if (x->bytes && f->chunks > MERGE_AFTER)
+		merge(f, x, t, w);
+	else
+		emit_plain(f, x, t, w);
+}
+
+static __always_inline bool is_stream(struct sock *sk)
+{
+	u16 protocol = sk->sk_protocol;
+	u16 family = sk->__sk_common.skc_family;
+
+	return (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP) &&
+	       (family == AF_INET || family == AF_INET6);
+}
+
+static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct flow *f = flow_of(sk, w, t);
+	struct transfer x = {.dir = DIR_READ};
+	struct cursor c;
+	u32 begin;
+
+	if (!f || !read_cursor(sk, &c))
+		return;
+	x.now = bpf_ktime_get_ns();
+	x.bytes = ret;
+	if (!ret) {
+		if (f->eof || !c.fin)
+			return;
+		f->eof = 1;
+		x.eof = 1;
+		x.arrival.first = x.arrival.last = f->fin;
+		x.offset = f->offset[DIR_READ];
+		transfer(f, &x, t, w);
+		return;
+	}
+	begin = c.copied - ret;
+	take_stamps(f, begin, c.copied, &x.arrival);
+	if (before(f->next_read, begin))
+		f->offset[DIR_READ] += begin - f->next_read; /* read unseen, as by splice */
+	f->next_read = c.copied;
+	x.offset = f->offset[DIR_READ];
+	f->offset[DIR_READ] += ret;
+	transfer(f, &x, t, w);
+}
+
+static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct flow *f = flow_of(sk, w, t);
+	struct transfer x = {.dir = DIR_WRITE};
+
+	if (!f)
+		return;
+	x.now = bpf_ktime_get_ns();
+	x.bytes = ret;
+	x.offset = f->offset[DIR_WRITE];
+	f->offset[DIR_WRITE] += ret;
+	transfer(f, &x, t, w);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(received, struct sock *sk, int ret, int flags)
+{
+	struct watch *w;
+
+	if (ret < 0 || flags & (MSG_PEEK | MSG_ERRQUEUE))
+		return 0;
+	w = watch_of(bpf_get_current_pid_tgid() >> 32);
+	if (!w)
+		return 0;
+	if (is_stream(sk))
+		on_read(sk, w, ret);
+	else if (sk->sk_protocol == IPPROTO_UDP && ret)
+		on_answer(sk, ret);
+	return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock *sk, int ret, int flags)
+{
+	struct watch *w;
+
+	if (ret <= 0)
+		return 0;
+	w = watch_of(bpf_get_current_pid_tgid() >> 32);
+	if (!w)
+		return 0;
+	if (is_stream(sk))
+		on_write(sk, w, ret);
+	else if (sk->sk_protocol == IPPROTO_UDP)
+		on_query(sk, ret);
+	return 0;
+}

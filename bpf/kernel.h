@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The few kernel types that the programs read. Every access is relocated against
+ * the running kernel's BTF (CO-RE), so only names and types matter here, neither
+ * order nor offsets; fields of anonymous unions are listed flat, and pad is ours.
+ */
+#pragma once
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+
+/* Constants of the BPF interface (uapi/linux/bpf.h). */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_RB_NO_WAKEUP = 1 };
+
+/* Constants of the kernel. */
+enum { AF_INET = 2, AF_INET6 = 10 };
+enum { IPPROTO_TCP = 6, IPPROTO_UDP = 17, IPPROTO_MPTCP = 262 };
+enum {
+	TCP_ESTABLISHED = 1,
+	TCP_SYN_SENT = 2,
+	TCP_SYN_RECV = 3,
+	TCP_FIN_WAIT1 = 4,
+	TCP_TIME_WAIT = 6,
+	TCP_CLOSE = 7,
+	TCP_CLOSE_WAIT = 8,
+	TCP_LAST_ACK = 9,
+	TCP_LISTEN = 10,
+};
+enum { SHUTDOWN_MASK = 3 };
+enum { MSG_PEEK = 2, MSG_ERRQUEUE = 0x2000 };
+enum { PF_IO_WORKER = 0x10, PF_KTHREAD = 0x200000 };
+enum { SOCK_DONE_BIT = 1 };
+enum { THREAD_SIZE = 16384 };
+enum { ECONNREFUSED = 111, ECONNRESET = 104, EPIPE = 32 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long r10, r9, r8, dx, si, di, orig_ax;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int on_cpu;
+	int on_rq;
+	int pid;
+	int tgid;
+	void *stack;
+	u64 start_boottime;
+	char comm[16];
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct signal_struct *signal;
+	struct nsproxy *nsproxy;
+	struct thread_struct thread;
+};
+
+struct in6_addr {
+	u8 bytes[16];
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct sock_common {
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	__be16 skc_dport;
+	u16 skc_num;
+	u16 skc_family;
+	volatile unsigned char skc_state;
+	u8 pad;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+	unsigned long skc_flags;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	int sk_err;
+	u16 sk_protocol;
+	u8 sk_shutdown;
+	u8 pad;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
+};
+
+struct tcp_sock {
+	u32 rcv_nxt;
+	u32 copied_seq;
+	bool is_mptcp;
+	u8 pad[3];
+};
+
+struct mptcp_sock {
+	u64 bytes_received;
+	u64 bytes_consumed;
+};
+
+struct linux_binprm;
+struct seq_file;
+struct bpf_map;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+	u64 session_id;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_iter__bpf_sk_storage_map {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	struct sock *sk;
+	void *value;
+};
+
+#pragma clang attribute pop

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Scheduling: one event for each span that a watched thread spent off its CPU. */
+#pragma once
+
+/* Kept per thread: a per-CPU map would go wrong when threads migrate. */
+struct span {
+	u64 since; /* 0: on a CPU */
+	u64 woken;
+	u64 arg;
+	u64 goid;
+	u64 waker_start;
+	u32 waker_tid;
+	u32 waker_tgid;
+	s32 nr;
+	u8 state;
+	u8 waker_kind;
+	u8 release;
+	u8 timed;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct span);
+} spans SEC(".maps");
+
+static __always_inline u8 classify(bool preempt, u32 state)
+{
+	if (preempt || !(state & 0x3ff))
+		return OFF_PREEMPTED; /* still runnable, whatever the state says */
+	if (state & 1)
+		return OFF_SLEEP;
+	if (state & 2)
+		return OFF_DISK;
+	return OFF_OTHER;
+}
+
+static __always_inline void read_syscall(struct task_struct *t, struct span *s)
+{
+	struct pt_regs *r = user_regs(t);
+
+	s->nr = -1;
+	s->arg = 0;
+	s->timed = 0;
+	if (!r || (s32)r->orig_ax < 0)
+		return;
+	s->nr = r->orig_ax;
+	s->arg = r->di;
+	s->timed = is_timed(r);
+}
+
+static __always_inline void switch_out(struct task_struct *t, u8 state)
+{
+	struct watch *w = watch_of(t->tgid);
+	struct span *s;
+
+	if (!w)
+		return;
+	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s)
+		return;
+	s->state = state;
+	s->goid = current_goid(w, t);
+	read_syscall(t, s);
+	s->since = bpf_ktime_get_ns();
+}
+
+static __always_inline void forget_waker(struct span *s)
+{
+	s->woken = 0;
+	s->waker_kind = WAKER_NONE;
+	s->waker_tid = 0;
+	s->waker_tgid = 0;
+	s->waker_start = 0;
+	s->release = 0;
+}
+
+static __always_inline void switch_in(struct task_struct *t)
+{
+	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
+	struct off_event *e;
+
+	if (!s || !s->since)
+		return;
+	e = reserve(sizeof(*e), HOOK_SCHED);
+	if (e) {
+		fill_head(&e->h, EVENT_OFF, t);
+		e->since = s->since;
+		e->arg = s->arg;
+		e->goid = s->goid;
+		e->nr = s->nr;
+		e->state = s->state;
+		e->timed = s->timed;
+		if (s->state == OFF_PREEMPTED)
+			forget_waker(s);
+		/* A waking may come before the switch-out that it ends. Whoever slept
+		 * and runs was woken: a waking seen before means at once. */
+		e->woken = s->woken && s->woken < s->since ? s->since : s->woken;
+		if (s->state == OFF_PREEMPTED)
+			e->woken = s->since;
+		e->waker_kind = s->waker_kind;
+		e->waker_start = s->waker_start;
+		e->waker_tid = s->waker_tid;
+		e->waker_tgid = s->waker_tgid;
+		e->release = s->release;
+		submit(e);
+	}
+	s->since = 0;
+	forget_waker(s);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	if (prev->pid)
+		switch_out(prev, classify(preempt, prev_state));
+	if (next->pid)
+		switch_in(next);
+	return 0;
+}
+
+/* Whether the current task is a bystander of an interrupt. Interrupts have a stack of
+ * their own, except on entry from user mode: then no system call is under way. This
+ * holds while the program itself needs little stack; from 64 bytes on, newer kernels
+ * give it a private one. */
+static __always_inline bool in_interrupt(struct task_struct *t, struct pt_regs *r)
+{
+	u32 here;
+
+	if (!t->pid)
+		return true;
+	asm volatile("%0 = w10" : "=w"(here));
+	if (here - (u32)(u64)t->stack >= THREAD_SIZE)
+		return true;
+	return r && (s32)r->orig_ax < 0;
+}
+
+static __always_inline void read_waker(struct span *s, struct task_struct *waker)
+{
+	struct pt_regs *r = user_regs(waker);
+
+	s->release = 0;
+	s->waker_tid = 0;
+	s->waker_tgid = 0;
+	s->waker_start = 0;
+	if (in_interrupt(waker, r)) {
+		s->waker_kind = WAKER_INTERRUPT;
+		return;
+	}
+	s->waker_kind = WAKER_OTHER;
+	s->release = r && is_release(r);
+	if (!watch_of(waker->tgid))
+		return;
+	s->waker_kind = WAKER_THREAD;
+	s->waker_tid = waker->pid;
+	s->waker_tgid = waker->tgid;
+	s->waker_start = waker->start_boottime;
+}
+
+/* sched_waking runs on the waker's CPU, sched_wakeup may not. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *p)
+{
+	struct span *s = bpf_task_storage_get(&spans, p, 0, 0);
+
+	if (!s)
+		return 0;
+	read_waker(s, bpf_get_current_task_btf());
+	s->woken = bpf_ktime_get_ns();
+	return 0;
+}
