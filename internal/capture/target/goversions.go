@@ -9,7 +9,18 @@ import (
 // version; they have not changed between patch releases. Read with DWARF from
 // programs built by each version.
 func goVersions() map[int]GoFields {
-	return map[int]GoFields{}
+	return map[int]GoFields{
+		17: {Goid: 152, ParentGoid: -1, M: 48, CurG: 192},
+		18: {Goid: 152, ParentGoid: -1, M: 48, CurG: 192},
+		19: {Goid: 152, ParentGoid: -1, M: 48, CurG: 192},
+		20: {Goid: 152, ParentGoid: -1, M: 48, CurG: 192},
+		21: {Goid: 152, ParentGoid: 272, M: 48, CurG: 192},
+		22: {Goid: 152, ParentGoid: 272, M: 48, CurG: 192},
+		23: {Goid: 160, ParentGoid: 280, M: 48, CurG: 192},
+		24: {Goid: 160, ParentGoid: 280, M: 48, CurG: 192},
+		25: {Goid: 152, ParentGoid: 272, M: 48, CurG: 184},
+		26: {Goid: 152, ParentGoid: 280, M: 48, CurG: 184},
+	}
 }
 
 // goFieldsOf looks up a version as a program's build information gives it. Of a
