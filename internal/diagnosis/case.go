@@ -106,7 +106,12 @@ func (c *Case) Loops() (ids []timeline.StrandID) {
 }
 
 // Running returns how long a strand was on a CPU between two times.
-func (c *Case) Running(id timeline.StrandID, from, to Time) (d Duration) {
+func (c *Case) Running(id timeline.StrandID, from, to Time) Duration {
+	return c.In(id, timeline.StateRunning, from, to)
+}
+
+// In returns how long a strand was in a state between two times.
+func (c *Case) In(id timeline.StrandID, state timeline.State, from, to Time) (d Duration) {
 	ivs := c.Strands[id].Intervals
 	i, _ := slices.BinarySearchFunc(ivs, from, func(iv timeline.Interval, t Time) int {
 		if iv.To <= t {
@@ -115,7 +120,7 @@ func (c *Case) Running(id timeline.StrandID, from, to Time) (d Duration) {
 		return 1
 	})
 	for ; i < len(ivs) && ivs[i].From < to; i++ {
-		if ivs[i].State == timeline.StateRunning {
+		if ivs[i].State == state {
 			d += min(ivs[i].To, to).Sub(max(ivs[i].From, from))
 		}
 	}

@@ -93,13 +93,9 @@ func perRequest(n int, spans []Span) []Duration {
 // all that is taken already.
 func (l *ledger) impact(s *Symptom, off []Duration) Impact {
 	im := Impact{Endpoint: s.Endpoint}
-	before, after := make([]Duration, len(s.Requests)), make([]Duration, len(s.Requests))
 	var all Duration
-	for i, id := range s.Requests {
-		d := l.tl.Requests[id].Duration()
-		all += d
-		before[i] = d - l.sum[id]
-		after[i] = before[i] - off[id]
+	for _, id := range s.Requests {
+		all += l.tl.Requests[id].Duration()
 		if off[id] > 0 {
 			im.Requests++
 			im.Total += off[id]
@@ -107,6 +103,11 @@ func (l *ledger) impact(s *Symptom, off []Duration) Impact {
 	}
 	if im.Requests == 0 {
 		return im
+	}
+	before, after := make([]Duration, len(s.Requests)), make([]Duration, len(s.Requests))
+	for i, id := range s.Requests {
+		before[i] = l.tl.Requests[id].Duration() - l.sum[id]
+		after[i] = before[i] - off[id]
 	}
 	slices.Sort(before)
 	slices.Sort(after)

@@ -1,7 +1,5 @@
 package diagnosis
 
-import "slices"
-
 // Quantile returns the nearest-rank quantile of sorted values: the smallest value
 // that at least percent of them do not exceed. It is 0 for no values.
 func Quantile(sorted []Duration, percent int) Duration {
@@ -23,10 +21,4 @@ func band(n, percent int) (from, to int) {
 		return 0, 0
 	}
 	return rank(n, max(percent-5, 0)), rank(n, min(percent+5, 100)) + 1
-}
-
-func sortedCopy(d []Duration) []Duration {
-	c := slices.Clone(d)
-	slices.Sort(c)
-	return c
 }

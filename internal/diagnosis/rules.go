@@ -80,13 +80,13 @@ func (j *judge) explains(s *Symptom, off []Duration) bool {
 }
 
 func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
-	whole := make([]Duration, len(j.Requests))
-	for _, ids := range [][]RequestID{s.Ordinary, s.Slow} {
+	whole := func(ids []RequestID) (sum Duration) {
 		for _, id := range ids {
-			whole[id] = j.Requests[id].Duration()
+			sum += j.Requests[id].Duration()
 		}
+		return sum / Duration(max(1, len(ids)))
 	}
-	diff := mean(whole, s.Slow) - mean(whole, s.Ordinary)
+	diff := whole(s.Slow) - whole(s.Ordinary)
 	part := mean(off, s.Slow) - mean(off, s.Ordinary)
 	return shortfall{
 		explains: max(0, ShareOf(int64(part), int64(diff))),

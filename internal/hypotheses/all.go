@@ -8,6 +8,14 @@ import "github.com/getdwell/dwell/internal/diagnosis"
 func All() []diagnosis.Hypothesis {
 	return []diagnosis.Hypothesis{
 		connectionChurn(),
+		slowDNS(),
+		tlsHandshake(),
 		slowPeer(),
+		cpuBound(),
+		eventLoopBlocked(),
+		acceptQueue(),
+		runQueue(),
+		load(),
+		dwellItself(),
 	}
 }

@@ -2,7 +2,6 @@ package hypotheses
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -109,8 +108,8 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	}
 	return diagnosis.Candidate{
 		Place: ch.peer,
-		Title: "calls to " + ch.peer + " open a new connection instead of reusing one: " + thousands(n) + " of " +
-			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + strconv.Itoa(ch.needed) + " kept connections would do; closed first by " + closer,
+		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + thousands(n) + " of " +
+			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + thousands(ch.needed) + " kept open would do; closed first by " + closer,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    append(direct, waits...),

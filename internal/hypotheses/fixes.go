@@ -27,3 +27,14 @@ func peerClosesFix(rt recording.Runtime) string {
 	return "the peer closes first: raise its idle (keep-alive) timeout above the pauses between calls, and see whether it answers " +
 		"Connection: close; on our side: " + reuseFix(rt)
 }
+
+// loopFix says how work leaves the event loop.
+func loopFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return "move long computations to worker_threads (piscina), use the asynchronous forms (crypto, zlib, fs), or split the work with setImmediate"
+	case recording.RuntimePython:
+		return "move blocking or long work off the loop: await asyncio.to_thread(...) or loop.run_in_executor with a process pool"
+	}
+	return "move long computations off the event loop's thread to a pool of workers, or split them"
+}

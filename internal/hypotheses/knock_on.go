@@ -21,7 +21,7 @@ func knockOn(c *diagnosis.Case, ch churn) []diagnosis.Span {
 
 func loopWaits(c *diagnosis.Case, ch churn, loop timeline.StrandID) []diagnosis.Span {
 	ids, work := loopWork(c, ch, loop)
-	if len(ids) == 0 || len(work.setup) == 0 {
+	if len(ids) == 0 {
 		return nil
 	}
 	all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
@@ -84,31 +84,42 @@ func loopWork(c *diagnosis.Case, ch churn, loop timeline.StrandID) (ids []diagno
 		return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start)
 	})
 	w = work{make([]Duration, len(ids)), make([]Duration, len(ids))}
+	seen := make(map[timeline.CallID]bool, len(ch.churned))
 	var known, setup Duration
-	steps := 0
 	first, last := c.Requests[ids[0]].Start, c.Requests[ids[0]].End
 	for i, id := range ids {
-		r := &c.Requests[id]
-		last = max(last, r.End)
-		for k := range r.Segments {
-			s := &r.Segments[k]
-			if s.Strand != loop || s.Cause != timeline.CauseOnCPU || s.Phase == timeline.PhaseUnread || s.Phase == timeline.PhasePickUp {
-				continue
-			}
-			w.service[i] += s.To.Sub(s.From)
-			if s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase) {
-				w.setup[i] += s.To.Sub(s.From)
-			}
-		}
+		last = max(last, c.Requests[id].End)
+		w.service[i], w.setup[i] = loopCPU(&c.Requests[id], loop, ch, seen)
 		known += w.service[i]
-		if w.setup[i] > 0 {
-			setup += w.setup[i]
-			steps++
-		}
+		setup += w.setup[i]
 	}
 	rest := max(0, c.Running(loop, first, last)-known) / Duration(len(ids))
-	for i := range ids {
+	perCall := setup / Duration(max(1, len(seen)))
+	for i, id := range ids {
 		w.service[i] += rest
+		for _, call := range c.Requests[id].Calls {
+			if ch.churned[call] && !seen[call] { // beside the path: it costs what the others cost
+				w.setup[i] += perCall
+			}
+		}
+		w.setup[i] = min(w.setup[i], w.service[i])
 	}
 	return ids, w
+}
+
+// loopCPU sums a request's own CPU time on a loop, and that of its churned set-up;
+// calls with such time are entered in seen.
+func loopCPU(r *timeline.Request, loop timeline.StrandID, ch churn, seen map[timeline.CallID]bool) (service, setup Duration) {
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if s.Strand != loop || !ownCPU(s) {
+			continue
+		}
+		service += s.To.Sub(s.From)
+		if s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase) {
+			setup += s.To.Sub(s.From)
+			seen[s.Call] = true
+		}
+	}
+	return service, setup
 }

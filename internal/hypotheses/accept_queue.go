@@ -1,0 +1,88 @@
+package hypotheses
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func acceptQueue() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "accept-queue",
+		Title: "Requests wait before the server reads them",
+		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
+			"the cause is a busy worker, or an event loop that wants to run 90 % of the time. The depth of the accept queue is evidence; " +
+			"dwell sees no accept as such.",
+		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
+		Where: true,
+		Test:  testAcceptQueue,
+	}
+}
+
+func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
+	fresh := map[recording.ConnID]bool{}
+	for i := range c.Conns {
+		if cn := &c.Conns[i]; cn.Side == recording.Inbound && !cn.Existing {
+			fresh[cn.ID] = true
+		}
+	}
+	busy, loop := loopDemand(c)
+	var waits []Duration
+	counted := diagnosis.RequestID(timeline.None)
+	before := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return r.Ordinal == 0 && fresh[r.Conn] && s.Phase == timeline.PhaseUnread
+	})
+	for _, sp := range before {
+		if sp.Request != counted {
+			waits = append(waits, 0)
+			counted = sp.Request
+		}
+		waits[len(waits)-1] += sp.To.Sub(sp.From)
+	}
+	slices.Sort(waits)
+	saturated := loop != timeline.None && busy >= c.Saturated
+	spans := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return r.Ordinal == 0 && fresh[r.Conn] && s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
+	})
+	depth, limit := deepest(c)
+	ev := []diagnosis.Evidence{
+		diagnosis.NS("p99 of the wait before the first read of a new connection", diagnosis.Quantile(waits, 99)),
+		diagnosis.Count("requests on new connections that waited", len(waits)),
+		diagnosis.Count("longest accept queue", int(depth)).Against(limit),
+		diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated)),
+	}
+	res := diagnosis.Result{Evidence: ev}
+	if len(spans) > 0 {
+		res.Candidates = []diagnosis.Candidate{{
+			Place:    listenerName(c),
+			Title:    "Requests wait before the server reads them: all its workers are busy",
+			Fix:      "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance",
+			Next:     "compare the number of workers with the requests in flight",
+			Spans:    spans,
+			Evidence: ev,
+		}}
+	}
+	return res
+}
+
+// deepest returns the longest accept queue seen and its limit.
+func deepest(c *diagnosis.Case) (depth, limit int64) {
+	for i := range c.Listeners {
+		l := &c.Listeners[i]
+		limit = max(limit, l.Limit)
+		for _, d := range l.Depths {
+			depth = max(depth, d.Depth)
+		}
+	}
+	return depth, limit
+}
+
+func listenerName(c *diagnosis.Case) string {
+	if len(c.Listeners) != 1 {
+		return "the listening sockets"
+	}
+	return "listening port " + strconv.FormatInt(c.Listeners[0].Port, 10)
+}

@@ -1,0 +1,66 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func cpuBound() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "cpu-bound",
+		Title: "The request's own work on the CPU",
+		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
+			"against ordinary requests, or if an ordinary request spends half of its time and at least 5 ms on a CPU.",
+		Needs: []string{recording.HookSched, recording.HookIO},
+		Where: true,
+		Test:  testCPUBound,
+	}
+}
+
+func testCPUBound(c *diagnosis.Case) diagnosis.Result {
+	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })
+	res := diagnosis.Result{Hidden: c.Gaps()}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	for i := range c.Symptoms {
+		res.Candidates = append(res.Candidates, cpuAt(c, &c.Symptoms[i], spans))
+	}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share).Against(int64(diagnosis.Whole / 2))}
+	return res
+}
+
+func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagnosis.Candidate {
+	var spans []diagnosis.Span
+	per := make([]Duration, len(c.Requests))
+	for _, sp := range all {
+		if s.Endpoint == "" || c.Requests[sp.Request].Endpoint == s.Endpoint {
+			spans = append(spans, sp)
+			per[sp.Request] += sp.To.Sub(sp.From)
+		}
+	}
+	var ordinary, slow Duration
+	for _, id := range s.Ordinary {
+		ordinary += per[id] / Duration(len(s.Ordinary))
+	}
+	for _, id := range s.Slow {
+		slow += per[id] / Duration(len(s.Slow))
+	}
+	strand := timeline.StrandID(timeline.None)
+	if len(s.Slow) > 0 {
+		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
+	}
+	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
+	return diagnosis.Candidate{
+		Place:  threadName(c, strand),
+		Title:  "Requests compute: an ordinary one spends " + percent(share) + " of its time on the CPU for its own work",
+		Fix:    "make the request's own code cheaper, or do part of it before or after the request",
+		Next:   "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: dwell names no code yet",
+		Spans:  spans,
+		Proven: share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of p50 is own CPU", share).Against(int64(diagnosis.Whole / 2)).On(s.Ordinary),
+			diagnosis.NS("own CPU of an ordinary request", ordinary).Against(int64(c.CPUFloor)).On(s.Ordinary),
+			diagnosis.NS("own CPU of a slow request", slow).On(s.Slow),
+		},
+	}
+}

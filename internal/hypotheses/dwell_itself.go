@@ -1,0 +1,65 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func dwellItself() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "dwell-itself",
+		Title: "The recorder's own cost",
+		Doc: "Supported by the CPU time of dwell's programs in the kernel, which run inside the watched threads' own time, taken out of every request in " +
+			"proportion to its time on a CPU (an upper bound: other processes pay part of it). Undecided where the recorder itself used 10 % of " +
+			"a processor on a saturated host. Lost facts are counted.",
+		Needs: []string{recording.HookSched},
+		Test:  testDwellItself,
+	}
+}
+
+// recorderShare is how much of one processor the recorder may use on a saturated host.
+const recorderShare = diagnosis.Whole / 10
+
+func testDwellItself(c *diagnosis.Case) diagnosis.Result {
+	wall := int64(c.End.Sub(c.Start))
+	used := diagnosis.ShareOf(c.Overhead.UserCPU+c.Overhead.BPF, wall)
+	var ran Duration
+	for i := range c.Strands {
+		ran += c.Running(timeline.StrandID(i), c.Start, c.End)
+	}
+	inside := min(diagnosis.Whole, diagnosis.ShareOf(c.Overhead.BPF, int64(ran)))
+	lost := int64(0)
+	for _, l := range c.Losses {
+		lost += l.Count
+	}
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of a processor used by the recorder", used).Against(int64(recorderShare)),
+		diagnosis.Part("of the watched threads' CPU time is its programs", inside),
+		diagnosis.Count("facts lost", int(lost)),
+	}
+	res := diagnosis.Result{Evidence: ev}
+	h := hostLoad(c)
+	switch {
+	case c.Overhead == recording.Overhead{}:
+		res.Undecided = "the recording holds no measure of the recorder's own cost"
+		return res
+	case used >= recorderShare && h.known && h.busy >= c.Saturated:
+		res.Undecided = "the recorder used " + percent(used) + " of a processor on a host that is " + percent(h.busy) + " busy"
+		return res
+	}
+	var spans []diagnosis.Span
+	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) }) {
+		sp.To = sp.From + diagnosis.Time(inside.Of(sp.To.Sub(sp.From)))
+		spans = append(spans, sp)
+	}
+	res.Candidates = []diagnosis.Candidate{{
+		Place:    "dwell",
+		Title:    "Recording slows the service down: " + percent(inside) + " of its CPU time is dwell's programs in the kernel",
+		Fix:      "record for a shorter time or at a lower rate of requests; do not trust small differences in this recording",
+		Next:     "compare the client's own latencies with and without dwell",
+		Spans:    spans,
+		Evidence: ev,
+	}}
+	return res
+}

@@ -1,0 +1,164 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func eventLoopBlocked() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "event-loop-blocked",
+		Title: "A callback holds the event loop while others wait",
+		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes for at least 10 ms without turning " +
+			"to any other socket. Waits behind many short callbacks are load, not a blocked loop.",
+		Needs:    []string{recording.HookSched, recording.HookIO, recording.HookArrivals},
+		Explains: []string{"accept-queue", "load"},
+		Test:     testEventLoopBlocked,
+	}
+}
+
+// hold is a stretch in which a loop ran without turning to another socket.
+type hold struct {
+	from, to diagnosis.Time
+	cpu      Duration
+	by       diagnosis.RequestID // the request it turned to last, or None
+}
+
+func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	var longest Duration
+	loops := c.Loops()
+	waiting := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+		return slices.ContainsFunc(loops, func(l timeline.StrandID) bool { return waitsFor(s, l) })
+	})
+	for _, loop := range loops {
+		long, most := holds(c, loop)
+		longest = max(longest, most)
+		if len(long) > 0 {
+			res.Candidates = append(res.Candidates, blockedAt(c, loop, long, most))
+		}
+	}
+	res.Evidence = []diagnosis.Evidence{
+		diagnosis.NS("longest time a loop did not turn to another socket", longest).Against(int64(c.LongHold)),
+		diagnosis.Part("of all request time waits for a loop", diagnosis.ShareOf(int64(diagnosis.Total(waiting)), int64(c.Time()))),
+		diagnosis.Count("event loops", len(loops)),
+	}
+	return res
+}
+
+// turn is an instant at which a loop turned to a socket, for a request or None.
+type turn struct {
+	at diagnosis.Time
+	of diagnosis.RequestID
+}
+
+// turns returns the instants at which a loop read or wrote something, in order.
+func turns(c *diagnosis.Case, loop timeline.StrandID) (out []turn) {
+	add := func(of diagnosis.RequestID, times ...diagnosis.Time) {
+		for _, t := range times {
+			if t != recording.NoTime {
+				out = append(out, turn{t, of})
+			}
+		}
+	}
+	for i := range c.Requests {
+		if r := &c.Requests[i]; r.Strand == loop {
+			add(diagnosis.RequestID(i), r.FirstRead, r.FirstWrite, r.End)
+		}
+	}
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Strand == loop {
+			add(k.Request, k.ConnectFrom, k.Connected, k.TLSFrom, k.TLSTo, k.SendFrom, k.Sent, k.FirstRead, k.End)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b turn) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// holds returns the long stretches of a loop, and the CPU time of the longest of all.
+func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
+	ts := turns(c, loop)
+	next := 0
+	h := hold{by: timeline.None}
+	flush := func(at diagnosis.Time) {
+		h.to = at
+		longest = max(longest, h.cpu)
+		if h.cpu >= c.LongHold {
+			long = append(long, h)
+		}
+		h = hold{from: at, by: timeline.None}
+	}
+	for _, iv := range c.Strands[loop].Intervals {
+		for ; next < len(ts) && ts[next].at < iv.From; next++ {
+			flush(ts[next].at)
+			h.by = ts[next].of
+		}
+		if iv.State != timeline.StateRunning {
+			if iv.State != timeline.StateRunnable {
+				flush(iv.From)
+				h.from = iv.To
+			}
+			continue
+		}
+		at := iv.From
+		for ; next < len(ts) && ts[next].at < iv.To; next++ {
+			h.cpu += ts[next].at.Sub(at)
+			at = ts[next].at
+			flush(at)
+			h.by = ts[next].of
+		}
+		h.cpu += iv.To.Sub(at)
+	}
+	if _, last := c.Busy(); h.cpu > 0 {
+		flush(max(h.from, last))
+	}
+	return long, longest
+}
+
+func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest Duration) diagnosis.Candidate {
+	var spans []diagnosis.Span
+	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return waitsFor(s, loop) }) {
+		i, _ := slices.BinarySearchFunc(long, sp.From, func(h hold, t diagnosis.Time) int { return cmp.Compare(h.to, t) })
+		for ; i < len(long) && long[i].from < sp.To; i++ {
+			from, to := max(sp.From, long[i].from), min(sp.To, long[i].to)
+			if from < to {
+				spans = append(spans, diagnosis.Span{Request: sp.Request, From: from, To: to})
+			}
+		}
+	}
+	var held Duration
+	by := map[string]Duration{}
+	for _, h := range long {
+		held += h.cpu
+		if h.by != timeline.None {
+			by[c.Requests[h.by].Endpoint] += h.cpu
+		}
+	}
+	who, most := "", Duration(0)
+	for name, d := range by {
+		if d > most || d == most && name < who {
+			who, most = name, d
+		}
+	}
+	from, to := c.Busy()
+	title := "The event loop is held by long callbacks while other requests wait"
+	if who != "" {
+		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
+	}
+	return diagnosis.Candidate{
+		Place: threadName(c, loop),
+		Title: title,
+		Fix:   loopFix(runtimeOf(c, c.Strands[loop].Process)),
+		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
+		Spans: spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
+			diagnosis.Count("times it was held longer than the bound", len(long)),
+			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(to.Sub(from)))),
+		},
+	}
+}

@@ -1,0 +1,60 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func load() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "load",
+		Title: "More requests arrive than the service can serve",
+		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, or the host's processors, " +
+			"want to run 90 % of the time while slow requests arrive. Requests in flight for slow beside ordinary requests show the knee.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"accept-queue", "run-queue"},
+		Test:     testLoad,
+	}
+}
+
+func testLoad(c *diagnosis.Case) diagnosis.Result {
+	h := hostLoad(c)
+	busy, loop := loopDemand(c)
+	server, place := "the event loop wants to run", threadName(c, loop)
+	if loop == timeline.None || h.busy > busy {
+		server, place, busy = "the host's processors are busy", "the host's processors", h.busy
+	}
+	from, to := c.Busy()
+	flying := inFlight(c)
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of the time "+server, busy).Against(int64(c.Saturated)),
+		diagnosis.Rate("requests arrive", len(c.Overall.Requests), to.Sub(from)),
+		diagnosis.Count("others in flight when an ordinary request arrives", meanOf(flying, c.Overall.Ordinary)).On(c.Overall.Ordinary),
+		diagnosis.Count("others in flight when a slow request arrives", meanOf(flying, c.Overall.Slow)).On(c.Overall.Slow),
+	}
+	res := diagnosis.Result{Evidence: ev}
+	switch {
+	case loop == timeline.None && !h.known:
+		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
+	case busy >= c.Saturated:
+		res.Candidates = []diagnosis.Candidate{{
+			Place:    place,
+			Title:    "More requests arrive than the service can serve: " + percent(busy) + " of the time " + server,
+			Fix:      "make each request cheaper (findings above), add instances or processes, or turn requests away earlier",
+			Next:     "record again at a lower rate: waits that vanish are load, times that stay are the request's own",
+			Spans:    c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return queues(s) }),
+			Evidence: ev,
+		}}
+	}
+	return res
+}
+
+// queues reports whether a segment is a wait for a server's turn.
+func queues(s *timeline.Segment) bool {
+	switch s.Cause {
+	case timeline.CauseRunnable, timeline.CauseEventLoop:
+		return true
+	}
+	return s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CausePool)
+}

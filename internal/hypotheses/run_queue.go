@@ -1,0 +1,57 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func runQueue() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "run-queue",
+		Title: "Threads are ready to run and get no CPU",
+		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
+			"control group is throttled. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+		Needs:    []string{recording.HookSched, recording.HookHost},
+		Where:    true,
+		Explains: []string{"accept-queue", "load"},
+		Test:     testRunQueue,
+	}
+}
+
+// throttledShare is how much throttling by a quota counts as a lack of CPU.
+const throttledShare = diagnosis.Whole / 100
+
+func testRunQueue(c *diagnosis.Case) diagnosis.Result {
+	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseRunnable })
+	h := hostLoad(c)
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time is spent ready to run without a CPU", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),
+		diagnosis.Part("of the host's processors is busy", h.busy).Against(int64(c.Saturated)),
+		diagnosis.Part("of the time the control group is throttled", h.throttled).Against(int64(throttledShare)),
+		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
+	}
+	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
+	lack := h.busy >= c.Saturated || h.throttled >= throttledShare
+	if !h.known {
+		res.Undecided = "no samples of the host while requests ran"
+		return res
+	}
+	if !lack {
+		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
+		return res
+	}
+	place, fix := "the host's processors", "give the service more CPU, or move what competes with it: other processes were running"
+	if h.throttled >= throttledShare {
+		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
+	}
+	res.Candidates = []diagnosis.Candidate{{
+		Place:    place,
+		Title:    "Threads are ready to run and get no CPU: " + percent(diagnosis.Share(ev[0].Value)) + " of all request time",
+		Fix:      fix,
+		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
+		Spans:    spans,
+		Evidence: ev,
+	}}
+	return res
+}

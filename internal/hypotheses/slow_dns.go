@@ -1,0 +1,61 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func slowDNS() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "slow-dns",
+		Title: "Name resolution is slow",
+		Doc: "Supported by the look-up phase of requests' calls. Look-ups that end without an address (search domains) and those without any answer " +
+			"are counted. Names answered from a file or a cache in the process send no look-up and cost none.",
+		Needs: []string{recording.HookDNS},
+		Test:  testSlowDNS,
+	}
+}
+
+const rcodeNameError = 3
+
+func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
+	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseDNS })
+	var took []Duration
+	misses, unanswered := 0, 0
+	for i := range c.Lookups {
+		l := &c.Lookups[i]
+		if l.To == recording.NoTime {
+			unanswered++
+			continue
+		}
+		took = append(took, l.To.Sub(l.From))
+		if l.Rcode == rcodeNameError {
+			misses++
+		}
+	}
+	slices.Sort(took)
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time is look-ups", share),
+		diagnosis.Count("look-ups", len(c.Lookups)),
+		diagnosis.NS("p99 of a look-up", diagnosis.Quantile(took, 99)),
+		diagnosis.Count("look-ups of names that do not exist", misses),
+		diagnosis.Count("look-ups without an answer", unanswered),
+	}
+	res := diagnosis.Result{Evidence: ev}
+	if len(spans) > 0 {
+		res.Candidates = []diagnosis.Candidate{{
+			Place: "the resolver",
+			Title: "Name resolution is slow: " + percent(share) + " of all request time is look-ups",
+			Fix: "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
+				"write names with a final dot or lower ndots where search domains miss",
+			Next:     "ask the resolver directly (dig) and compare",
+			Spans:    spans,
+			Evidence: ev,
+		}}
+	}
+	return res
+}

@@ -1,0 +1,58 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func tlsHandshake() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "tls-handshake",
+		Title: "TLS handshakes take long or are never resumed",
+		Doc: "Supported by the TLS phase of requests' calls. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
+			"evidence. Where connections are opened needlessly the handshakes are a consequence of connection-churn.",
+		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookTLS},
+		Test:  testTLSHandshake,
+	}
+}
+
+func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
+	isTLS := func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseTLS }
+	spans := c.Spans(isTLS)
+	cpu := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return isTLS(r, s) && ownCPU(s) })
+	n, resumed, unknown := 0, 0, 0
+	for i := range c.Conns {
+		cn := &c.Conns[i]
+		if cn.Side != recording.Outbound || cn.TLSFrom == recording.NoTime {
+			continue
+		}
+		n++
+		switch cn.Resumed {
+		case recording.Yes:
+			resumed++
+		case recording.Unknown:
+			unknown++
+		}
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time is TLS handshakes", share),
+		diagnosis.Count("handshakes", n),
+		diagnosis.Part("of the handshakes resumed a session", diagnosis.ShareOf(int64(resumed), int64(n))),
+		diagnosis.Part("of the handshakes are not known to have resumed or not", diagnosis.ShareOf(int64(unknown), int64(n))),
+		diagnosis.Part("of the handshakes' time is our own CPU", diagnosis.ShareOf(int64(diagnosis.Total(cpu)), int64(diagnosis.Total(spans)))),
+	}
+	res := diagnosis.Result{Evidence: ev}
+	if len(spans) > 0 {
+		res.Candidates = []diagnosis.Candidate{{
+			Place:    "outgoing connections",
+			Title:    "TLS handshakes take " + percent(share) + " of all request time",
+			Fix:      "keep connections open; resume sessions (one client with a session cache; check that the peer issues tickets); ECDSA certificates",
+			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
+			Spans:    spans,
+			Evidence: ev,
+		}}
+	}
+	return res
+}

@@ -1,0 +1,135 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+const second Duration = 1_000_000_000
+
+// watchedSlow is how many slow requests stand for all of them where each costs a
+// walk over a strand's intervals.
+const watchedSlow = 100
+
+// demand returns the share of a span in which a strand ran or wanted to run.
+func demand(c *diagnosis.Case, id timeline.StrandID, from, to diagnosis.Time) diagnosis.Share {
+	asleep := c.In(id, timeline.StateSleeping, from, to) + c.In(id, timeline.StateDisk, from, to) + c.In(id, timeline.StateUnknown, from, to)
+	return diagnosis.Whole - diagnosis.ShareOf(int64(asleep), int64(to.Sub(from)))
+}
+
+// around returns the second around a request's start, inside the time that requests
+// were measured in.
+func around(c *diagnosis.Case, r *timeline.Request) (from, to diagnosis.Time) {
+	first, last := c.Busy()
+	half := diagnosis.Time(second / 2)
+	return max(first, r.Start-half), min(last, r.Start+half)
+}
+
+// loopDemand returns how much of the time the loop that slow requests depend on wanted
+// to run while they arrived, and that loop; None if they depend on none.
+func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.StrandID) {
+	loop = timeline.None
+	for i := range c.Symptoms {
+		slow := c.Symptoms[i].Slow
+		step := max(1, len(slow)/watchedSlow)
+		sums, counts := map[timeline.StrandID]diagnosis.Share{}, map[timeline.StrandID]diagnosis.Share{}
+		for k := 0; k < len(slow); k += step {
+			r := &c.Requests[slow[k]]
+			if r.Strand == timeline.None || !c.Strands[r.Strand].Loop {
+				continue
+			}
+			from, to := around(c, r)
+			sums[r.Strand] += demand(c, r.Strand, from, to)
+			counts[r.Strand]++
+		}
+		for _, id := range c.Loops() {
+			if n := counts[id]; n > 0 && (loop == timeline.None || sums[id]/n > busiest) {
+				busiest, loop = sums[id]/n, id
+			}
+		}
+	}
+	return busiest, loop
+}
+
+// host is the whole machine over the time that requests were measured in.
+type host struct {
+	known                     bool
+	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
+	overflows                 int64
+}
+
+func hostLoad(c *diagnosis.Case) (h host) {
+	from, to := c.Busy()
+	var first, last *timeline.HostSample
+	for i := range c.Hosts {
+		s := &c.Hosts[i]
+		if first == nil || s.Time <= from {
+			first = s
+		}
+		if last == nil || last.Time < to {
+			last = s
+		}
+	}
+	if first == nil || last.Time <= first.Time {
+		return h
+	}
+	wall := int64(last.Time.Sub(first.Time))
+	busy := last.Busy - first.Busy
+	return host{
+		known:     true,
+		busy:      diagnosis.ShareOf(busy, busy+last.Idle-first.Idle),
+		pressure:  diagnosis.ShareOf(last.Pressure-first.Pressure, wall),
+		throttled: diagnosis.ShareOf(last.Throttled-first.Throttled, wall),
+		overflows: last.Overflows - first.Overflows,
+	}
+}
+
+// inFlight returns, for each measured request, how many others were open when it
+// started; indexed by request.
+func inFlight(c *diagnosis.Case) []int {
+	ids := c.Overall.Requests
+	starts, ends := make([]diagnosis.Time, 0, len(ids)), make([]diagnosis.Time, 0, len(ids))
+	for _, id := range ids {
+		starts = append(starts, c.Requests[id].Start)
+		ends = append(ends, c.Requests[id].End)
+	}
+	slices.Sort(starts)
+	slices.Sort(ends)
+	out := make([]int, len(c.Requests))
+	for _, id := range ids {
+		at := c.Requests[id].Start
+		begun, _ := slices.BinarySearch(starts, at)
+		over, _ := slices.BinarySearch(ends, at)
+		out[id] = max(0, begun-over)
+	}
+	return out
+}
+
+func meanOf(per []int, ids []diagnosis.RequestID) int {
+	n := 0
+	for _, id := range ids {
+		n += per[id]
+	}
+	return n / max(1, len(ids))
+}
+
+// ownCPU reports whether a segment is the request's own work on a CPU.
+func ownCPU(s *timeline.Segment) bool {
+	return s.Cause == timeline.CauseOnCPU && s.Phase != timeline.PhaseUnread && s.Phase != timeline.PhasePickUp
+}
+
+// threadName names a strand in the user's terms.
+func threadName(c *diagnosis.Case, id timeline.StrandID) string {
+	if id == timeline.None {
+		return "unknown thread"
+	}
+	s := &c.Strands[id]
+	for i := range c.Processes {
+		if p := &c.Processes[i]; p.ID == s.Process && p.Comm != s.Name {
+			return "thread " + s.Name + " of " + p.Comm
+		}
+	}
+	return "thread " + s.Name
+}
