@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 GO ?= go
 NEED := ./.ci/need
+CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
@@ -32,16 +33,18 @@ check-generated: generate ## what is committed is what the sources give
 	git diff --exit-code --stat -- internal/capture
 
 case: build ## make case NAME=keep-alive
-	@test -x "cases/$(NAME)/run.sh" || { echo "usage: make case NAME=...; there are: $$(cd cases && ls -d */ | tr -d /)"; exit 2; }
-	@$(NEED) node:nodejs npm:npm
-	$(ROOT) cases/$(NAME)/run.sh
+	@test -f "cases/$(NAME)/expect.txt" || { echo "usage: make case NAME=...; there are: $(CASES)"; exit 2; }
+	@$(NEED) node:nodejs npm:npm taskset:util-linux
+	$(GO) build -o bin/case ./cases/run
+	$(ROOT) bin/case $(NAME)
 
 cases: build
-	@for run in cases/*/run.sh; do $(MAKE) --no-print-directory case NAME=$$(basename $$(dirname $$run)) || exit 1; done
+	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done
 
 bench-overhead: build ## what recording costs; writes docs/overhead.md
 	@$(NEED) node:nodejs taskset:util-linux
-	$(ROOT) $(GO) run ./internal/truth/overhead
+	$(GO) build -o bin/bench-overhead ./internal/truth/overhead
+	$(ROOT) bin/bench-overhead
 
 clean:
 	rm -rf bin

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// analysis is everything worked out from one recording.
+type analysis struct {
+	timeline *timeline.Timeline
+	report   *report.Report
+	dropped  int64 // bytes at the end of the file that could not be read
+}
+
+func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		return nil, err
+	}
+	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
+	return &analysis{tl, report.Build(d, tl), rec.Dropped}, nil
+}
+
+func analyseFile(o whyOptions) (*analysis, error) {
+	rec, err := readRecording(o.command, o.path)
+	if err != nil {
+		return nil, err
+	}
+	a, err := analyse(rec, o.endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("dwell %s %s: %w", o.command, o.path, err)
+	}
+	if o.endpoint == "" {
+		return a, nil
+	}
+	if names := endpoints(a.timeline); !slices.Contains(names, o.endpoint) {
+		return nil, fmt.Errorf("dwell %s %s: no request of endpoint %q in it (there are: %s)",
+			o.command, o.path, o.endpoint, orNone(names))
+	}
+	return a, nil
+}
+
+func endpoints(tl *timeline.Timeline) []string {
+	var names []string
+	for i := range tl.Requests {
+		names = append(names, tl.Requests[i].Endpoint)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func orNone(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+// empty reports that there is not one whole request to speak of.
+func (a *analysis) empty() bool {
+	return a.report.Requests.Count == 0
+}
+
+func (a *analysis) whyEmpty() string {
+	r := a.report
+	if r.Requests.Cut > 0 {
+		return fmt.Sprintf("none of its %d requests began and ended while recording (record longer)", r.Requests.Cut)
+	}
+	if r.Requests.Excluded > 0 {
+		return fmt.Sprintf("its %d requests are all upgrades or streams, which have no latency", r.Requests.Excluded)
+	}
+	seen := "no connection was made to the target (send it requests while recording)"
+	switch {
+	case len(r.Seen.Protocols) > 0:
+		seen = "seen instead: " + strings.Join(r.Seen.Protocols, ", ") + " (dwell takes HTTP/1.1 in the clear apart: watch the service behind the proxy that ends TLS or HTTP/2)"
+	case r.Seen.Outbound > 0:
+		seen = fmt.Sprintf("seen instead: %d outgoing connections, no incoming one (is it the process that serves?)", r.Seen.Outbound)
+	}
+	return "no HTTP request was recognised; " + seen
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/spf13/cobra"
+)
+
+type attachOptions struct {
+	pid    int
+	name   string
+	path   string
+	length time.Duration
+}
+
+func attachCommand(w world, g *globals) *cobra.Command {
+	var o attachOptions
+	c := &cobra.Command{
+		Use:   "attach (--pid N | --name REGEX) [--for 30s] [-o REC]",
+		Short: "Record a service that runs already, and diagnose it",
+		Long: `Record a running service, with all its children and threads, those to come
+included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.`,
+		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma",
+		Args:    exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("pid") == c.Flags().Changed("name") {
+				return errors.New("dwell attach: say which process, with either --pid N or --name REGEX")
+			}
+			if err := checkLength(o.length); err != nil {
+				return fmt.Errorf("dwell attach: %w", err)
+			}
+			return attach(c.Context(), w, g, o)
+		},
+	}
+	c.Flags().IntVar(&o.pid, "pid", 0, "process id")
+	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
+	addRecordFlags(c, &o.length, &o.path)
+	return c
+}
+
+func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
+	roots, how, err := o.resolve()
+	if err != nil {
+		return fmt.Errorf("dwell attach%w", err)
+	}
+	var pids []int
+	var names []string
+	for _, p := range roots {
+		pids = append(pids, p.PID)
+		names = append(names, fmt.Sprintf("%s (%d)", p.Comm, p.PID))
+	}
+	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
+	r, err := record(ctx, w, recordOptions{
+		command: "attach", open: openCapture, path: o.path, length: o.length, target: how, pids: pids,
+	})
+	if err != nil {
+		return err
+	}
+	return finish(w, g, "attach", r)
+}
+
+// resolve returns the roots of the process trees to watch.
+func (o attachOptions) resolve() ([]target.Process, string, error) {
+	if o.name != "" {
+		found, err := target.Find(o.name)
+		if err != nil {
+			return nil, "", fmt.Errorf(": %w", err)
+		}
+		return target.Roots(found), "attach by name", nil
+	}
+	p, err := target.Info(o.pid)
+	if errors.Is(err, target.ErrNoProcess) {
+		return nil, "", fmt.Errorf(" %d: %w (did it restart? try --name puma)", o.pid, target.ErrNoProcess)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf(": %w", err)
+	}
+	return []target.Process{p}, "attach by pid", nil
+}

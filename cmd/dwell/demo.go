@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/getdwell/dwell/internal/demo"
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/spf13/cobra"
+)
+
+const (
+	demoLength = 10 * time.Second
+	demoRate   = 60 // requests a second: enough for p99, far from either processor's limit
+)
+
+type demoOptions struct {
+	length time.Duration
+	json   bool
+	keep   string // directory that the recordings are left in
+}
+
+func demoCommand(w world, g *globals) *cobra.Command {
+	var o demoOptions
+	c := &cobra.Command{
+		Use:   "demo [--for 10s] [--json]",
+		Short: "Record a built-in slow service live, diagnose it, and check the prediction on its fixed twin",
+		Long: `Start a small shop and the store it reads from, send it requests, record and
+diagnose it; then the same with the fault repaired, to hold the prediction against
+what happened. Everything stays on this machine and ends with the demo. Where BPF is
+not allowed, a bundled recording of the same service is diagnosed instead.`,
+		Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if o.length < time.Second {
+				return fmt.Errorf("dwell demo: --for %s: want at least 1s", o.length)
+			}
+			return runDemo(c.Context(), w, g, o)
+		},
+	}
+	c.Flags().DurationVar(&o.length, "for", demoLength, "how long to record each of the two variants")
+	c.Flags().BoolVar(&o.json, "json", false, "print as JSON")
+	c.Flags().StringVarP(&o.keep, "output", "o", "", "directory to leave the two recordings in")
+	return c
+}
+
+// act is one variant of the demo, played and diagnosed.
+type act struct {
+	*analysis
+	client load.Summary    // what the client measured; zero for a bundled recording
+	store  demo.StoreStats // what the store says of itself
+}
+
+// stage is where the acts are played.
+type stage struct {
+	w    world
+	o    demoOptions
+	dir  string // for the recordings
+	live bool   // false: bundled recordings
+}
+
+func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
+	s := &stage{w: w, o: o, dir: o.keep, live: true}
+	if o.keep == "" {
+		dir, err := os.MkdirTemp("", "dwell-demo-")
+		if err != nil {
+			return fmt.Errorf("dwell demo: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		s.dir = dir
+	}
+	if why := recordingForbidden(); why != nil {
+		fmt.Fprintf(w.err, "BPF is not allowed here: %s\nThe demo diagnoses a BUNDLED recording of the same service instead, made on another machine.\n", oneLine(why))
+		s.live = false
+	}
+	if o.json {
+		return s.json(ctx)
+	}
+	return s.text(ctx, g)
+}
+
+// json prints both diagnoses.
+func (s *stage) json(ctx context.Context) error {
+	bad, err := s.play(ctx, demo.Bad)
+	if err != nil {
+		return err
+	}
+	fixed, err := s.play(ctx, demo.Fixed)
+	if err != nil {
+		return err
+	}
+	enc := json.NewEncoder(s.w.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	return enc.Encode(struct {
+		Version int            `json:"version"`
+		Live    bool           `json:"live"`
+		Bad     *report.Report `json:"bad"`
+		Fixed   *report.Report `json:"fixed"`
+	}{1, s.live, bad.report, fixed.report})
+}
+
+// play runs one variant under load, records it and diagnoses it.
+func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
+	if !s.live {
+		rec, err := bundled(mode)
+		if err != nil {
+			return nil, err
+		}
+		a, err := analyse(rec, "")
+		return &act{analysis: a}, err
+	}
+	service, err := demo.Start(ctx, demoServer, mode)
+	if err != nil {
+		return nil, fmt.Errorf("dwell demo: %w", err)
+	}
+	defer service.Stop()
+	a := &act{}
+	path := filepath.Join(s.dir, string(mode)+".dwell")
+	if err := s.recordUnderLoad(ctx, service, path, a); err != nil {
+		return nil, err
+	}
+	if a.store, err = service.StoreStats(ctx); err != nil {
+		return nil, fmt.Errorf("dwell demo: %w", err)
+	}
+	if a.analysis, err = analyseFile(whyOptions{command: "demo", path: path}); err != nil {
+		return nil, err
+	}
+	if a.empty() {
+		return nil, fmt.Errorf("dwell demo: %s", a.whyEmpty())
+	}
+	return a, nil
+}
+
+// recordUnderLoad records the shop for as long as the load lasts.
+func (s *stage) recordUnderLoad(ctx context.Context, service *demo.Service, path string, a *act) error {
+	sent := make(chan struct{})
+	var failed error
+	begin := func() error {
+		go func() {
+			defer close(sent)
+			var result *load.Result
+			if result, failed = load.Run(ctx, s.load(service)); failed == nil {
+				a.client = result.Summary()
+			}
+		}()
+		return nil
+	}
+	r, err := record(ctx, s.w, recordOptions{
+		command: "demo", open: openCapture, path: path, target: "demo", pids: []int{service.PID},
+		begin: begin, until: sent,
+	})
+	if err != nil {
+		return err
+	}
+	if r.interrupted {
+		return errors.New("dwell demo: interrupted")
+	}
+	<-sent
+	if failed != nil {
+		return fmt.Errorf("dwell demo: %w", failed)
+	}
+	if a.client.Errors+a.client.Failed > 0 {
+		return fmt.Errorf("dwell demo: %d requests failed (%s)", a.client.Errors+a.client.Failed, a.client.FirstErr)
+	}
+	return nil
+}
+
+func (s *stage) load(service *demo.Service) load.Options {
+	return load.Options{
+		URL: service.URL, Rate: demoRate, For: s.o.length, Seed: 1,
+		Path: demo.ProductPath,
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/spf13/cobra"
+)
+
+func doctorCommand(w world, g *globals) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "doctor [--json]",
+		Short: "Say what this kernel and these privileges allow, and what to do about the rest",
+		Args:  exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			checks := target.Doctor()
+			if err := printChecks(w.out, checks, asJSON, g.useColor(w.out, w.getenv)); err != nil {
+				return err
+			}
+			if !canRecord(checks) {
+				return exitError{exitCannot}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	return c
+}
+
+func canRecord(checks []target.Check) bool {
+	for _, c := range checks {
+		if c.Required && !c.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// doctorJSON is the form of doctor --json.
+type doctorJSON struct {
+	Version   int         `json:"version"`
+	CanRecord bool        `json:"can_record"`
+	Checks    []checkJSON `json:"checks"`
+}
+
+type checkJSON struct {
+	Name     string `json:"name"`
+	OK       bool   `json:"ok"`
+	Required bool   `json:"required"`
+	Detail   string `json:"detail"`
+	Remedy   string `json:"remedy,omitempty"`
+}
+
+func printChecks(out io.Writer, checks []target.Check, asJSON, color bool) error {
+	if asJSON {
+		doc := doctorJSON{Version: 1, CanRecord: canRecord(checks), Checks: []checkJSON{}}
+		for _, c := range checks {
+			doc.Checks = append(doc.Checks, checkJSON(c))
+		}
+		return json.NewEncoder(out).Encode(doc)
+	}
+	width := 0
+	for _, c := range checks {
+		width = max(width, len(c.Name))
+	}
+	for _, c := range checks {
+		if _, err := fmt.Fprintf(out, "%s  %-*s  %s\n", mark(c, color), width, c.Name, c.Detail); err != nil {
+			return err
+		}
+		if !c.OK && c.Remedy != "" {
+			fmt.Fprintf(out, "%*s-> %s\n", len("missing")+2+width+2, "", c.Remedy)
+		}
+	}
+	verdict := "dwell can record on this machine."
+	if !canRecord(checks) {
+		verdict = "dwell cannot record here until what is missing above is put right. It can still read recordings: dwell why REC."
+	}
+	_, err := fmt.Fprintf(out, "\n%s\n", verdict)
+	return err
+}
+
+// mark is the first column: what is required is missing, what is not is merely absent.
+func mark(c target.Check, color bool) string {
+	text, code := "ok     ", "32"
+	switch {
+	case !c.OK && c.Required:
+		text, code = "missing", "31"
+	case !c.OK:
+		text, code = "without", "33"
+	}
+	if color {
+		return "\x1b[" + code + "m" + text + "\x1b[0m"
+	}
+	return text
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// recorder is what is needed of a capture session.
+type recorder interface {
+	// Watch adds a process and everything below it.
+	Watch(pid int) error
+	// Run records until ctx ends or nothing is left to watch.
+	Run(ctx context.Context) error
+	Close() error
+}
+
+// openRecorder opens a recorder that writes to sink. The second result reads what it
+// knows so far, at any time.
+type openRecorder func(sink *recordingFile, target string) (recorder, func() pulse, error)
+
+// recordOptions say what to record, and for how long.
+type recordOptions struct {
+	command string          // for messages
+	open    openRecorder    //
+	path    string          // of the recording; "" names it by the time
+	target  string          // how the target was chosen, for the manifest
+	pids    []int           // roots of the process trees
+	length  time.Duration   // 0: until interrupted
+	begin   func() error    // called when all is watched, before anything else
+	until   <-chan struct{} // ends the recording, if not nil
+	quiet   bool            // no status line
+}
+
+// recorded is what came of it.
+type recorded struct {
+	path        string
+	last        pulse
+	interrupted bool // by a signal
+}
+
+// record makes a recording. After an error before anything was recorded, no file is
+// left; after one later, what was recorded is kept and named in the error.
+func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
+	file, err := createRecording(o.path, time.Now(), whoInvoked(w.getenv))
+	if err != nil {
+		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
+	}
+	session, read, err := o.open(file, o.target)
+	if err != nil {
+		file.discard()
+		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
+	}
+	defer session.Close()
+	if err := o.prepare(session); err != nil {
+		file.discard()
+		return nil, err
+	}
+	began := time.Now()
+	live := func() pulse {
+		p := read()
+		p.elapsed = time.Since(began)
+		return p
+	}
+	r := &recorded{path: file.path}
+	r.interrupted, err = o.run(ctx, w, session, live)
+	r.last = live()
+	if err := errors.Join(err, file.close()); err != nil {
+		return nil, fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
+	}
+	return r, nil
+}
+
+// run records until the time is over, the target has ended, or a signal asks to stop;
+// a second signal then ends dwell at once.
+func (o *recordOptions) run(ctx context.Context, w world, session recorder, live func() pulse) (interrupted bool, err error) {
+	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stopNotify()
+	ctx, cancel := context.WithCancel(signalled)
+	if o.length > 0 {
+		ctx, cancel = context.WithTimeout(signalled, o.length)
+	}
+	defer cancel()
+	if o.until != nil {
+		go func() {
+			select {
+			case <-o.until:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	if !o.quiet {
+		status := showStatus(w.err, live)
+		defer status.end()
+	}
+	err = session.Run(ctx)
+	return signalled.Err() != nil, err
+}
+
+func (o *recordOptions) prepare(session recorder) error {
+	for _, pid := range o.pids {
+		if err := session.Watch(pid); err != nil {
+			return fmt.Errorf("dwell %s: %w", o.command, err)
+		}
+	}
+	if o.begin == nil {
+		return nil
+	}
+	return o.begin()
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// fakeRecorder writes a recording of nothing until it is told to stop.
+type fakeRecorder struct {
+	sink    *recordingFile
+	watch   error
+	running func() // called when Run begins, if not nil
+}
+
+func (f *fakeRecorder) Watch(int) error { return f.watch }
+
+func (f *fakeRecorder) Run(ctx context.Context) error {
+	if f.running != nil {
+		f.running()
+	}
+	<-ctx.Done()
+	err := f.sink.Write(recording.Event{Time: 1, Fact: &recording.Manifest{Tool: "test"}})
+	return errors.Join(err, f.sink.Write(recording.Event{Time: 2, Fact: &recording.End{Reason: "time"}}))
+}
+
+func (f *fakeRecorder) Close() error { return nil }
+
+func (f *fakeRecorder) open(sink *recordingFile, _ string) (recorder, func() pulse, error) {
+	f.sink = sink
+	return f, func() pulse { return pulse{} }, nil
+}
+
+func quiet(env ...string) world {
+	return world{out: io.Discard, err: io.Discard, getenv: environment(env...)}
+}
+
+func TestRecordEndsAfterItsLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rec")
+	r, err := record(t.Context(), quiet(), recordOptions{
+		command: "attach", open: new(fakeRecorder).open, path: path, pids: []int{1}, length: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := readRecording("test", r.path); err != nil || len(rec.Events) != 2 || r.interrupted {
+		t.Errorf("%v, %v, interrupted %v; want both events and no interruption", rec, err, r.interrupted)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want 0600", info.Mode())
+	}
+}
+
+func TestASignalEndsARecordingProperly(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failure waits for it
+	defer cancel()
+	fake := &fakeRecorder{running: func() { syscall.Kill(os.Getpid(), syscall.SIGINT) }}
+	r, err := record(ctx, quiet(), recordOptions{
+		command: "attach", path: filepath.Join(t.TempDir(), "rec"), pids: []int{1}, open: fake.open,
+	})
+	if err != nil || !r.interrupted || ctx.Err() != nil {
+		t.Errorf("%+v, %v; want an interrupted recording and no error", r, err)
+	}
+}
+
+func TestAFailureLeavesNoFile(t *testing.T) {
+	refused := errors.New("not permitted (try sudo)")
+	for name, o := range map[string]recordOptions{
+		"open":  {open: func(*recordingFile, string) (recorder, func() pulse, error) { return nil, nil, refused }},
+		"watch": {open: (&fakeRecorder{watch: refused}).open},
+		"begin": {open: new(fakeRecorder).open, begin: func() error { return refused }},
+	} {
+		dir := t.TempDir()
+		o.command, o.path, o.pids = "attach", filepath.Join(dir, "rec"), []int{1}
+		_, err := record(t.Context(), quiet(), o)
+		if !errors.Is(err, refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s: %s was left", name, left[0].Name())
+		}
+	}
+}
+
+func TestARecordingNeverReplacesAnythingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "thesis.txt")
+	if err := os.WriteFile(path, []byte("years of work"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := record(t.Context(), quiet(), recordOptions{command: "attach", open: new(fakeRecorder).open, path: path})
+	if err == nil || !strings.Contains(err.Error(), "is not a recording") {
+		t.Error(err)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "years of work" {
+		t.Errorf("the file now holds %q", data)
+	}
+}
+
+func TestUnderSudoARecordingBelongsToItsCaller(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	path := filepath.Join(t.TempDir(), "rec")
+	w := quiet("SUDO_UID=65534", "SUDO_GID=65534")
+	if _, err := record(t.Context(), w, recordOptions{command: "attach", open: new(fakeRecorder).open, path: path, length: time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 65534 {
+		t.Errorf("it belongs to uid %d", owner)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const longHelp = `dwell answers one question about a running service, with no code change and no
+restart: my client sees 60 ms, the database says 4 ms: where did the other 56 ms
+go, why, and what would fixing it save?
+
+It records what threads, sockets and locks did, rebuilds every request and every
+outgoing call, accounts for all of each request's time, and tests a fixed list of
+explanations: each comes out supported, refuted or undecided, with numbers.`
+
+const examples = `  sudo dwell run -- node app.js             start a service and watch it until Ctrl-C
+  sudo dwell attach --pid 4242 --for 30s    watch one that runs already
+  dwell why REC                             the diagnosis of a recording
+  dwell show REC --slowest 3                its slowest requests, piece by piece
+  dwell doctor                              what this machine allows
+  sudo dwell demo                           see it find the fault of a built-in service`
+
+// globals are the flags that every subcommand has.
+type globals struct {
+	noColor bool
+}
+
+func rootCommand(w world) *cobra.Command {
+	var g globals
+	root := &cobra.Command{
+		Use:                        "dwell",
+		Short:                      "Where did the time of a request go, why, and what would a fix save?",
+		Long:                       longHelp,
+		Example:                    examples,
+		SilenceErrors:              true, // execute prints them
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		},
+	}
+	root.SetIn(w.in)
+	root.SetOut(w.out)
+	root.SetErr(w.err)
+	root.PersistentFlags().BoolVar(&g.noColor, "no-color", false, "print without colours (also: NO_COLOR in the environment)")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
+	})
+	root.AddCommand(
+		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g),
+		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
+		factsCommand(w), launchCommand(), demoServerCommand(w),
+	)
+	return root
+}
+
+func unknownCommand(c *cobra.Command, name string) error {
+	if near := c.SuggestionsFor(name); len(near) > 0 {
+		return fmt.Errorf("dwell: there is no command %q; did you mean %s?", name, strings.Join(near, " or "))
+	}
+	return fmt.Errorf("dwell: there is no command %q (see dwell --help)", name)
+}
+
+// exactly asks for one argument for each of names.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		if len(names) == 0 {
+			return fmt.Errorf("%s takes no arguments, but got %q", c.CommandPath(), args[0])
+		}
+		return fmt.Errorf("%s needs %s (usage: %s)", c.CommandPath(), strings.Join(names, " and "), c.UseLine())
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// How long a service is waited for when the recording is over: first to end by
+// itself, since Ctrl-C reached it too, then after it was asked to.
+const (
+	ownGrace  = 500 * time.Millisecond
+	termGrace = 5 * time.Second
+)
+
+func runCommand(w world, g *globals) *cobra.Command {
+	var length time.Duration
+	var out string
+	c := &cobra.Command{
+		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
+		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
+		Long: `Start a service and record it, with all its children and threads, from its first
+instruction. Ctrl-C, or --for, ends the recording; the service is then asked to end,
+and the diagnosis is printed. Under sudo the service runs as the user who called sudo.`,
+		Example: "  sudo dwell run --for 30s -- node app.js",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("dwell run: what is to be run? (as in: dwell run -- node app.js)")
+			}
+			if err := checkLength(length); err != nil {
+				return fmt.Errorf("dwell run: %w", err)
+			}
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length})
+		},
+	}
+	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
+	addRecordFlags(c, &length, &out)
+	return c
+}
+
+func addRecordFlags(c *cobra.Command, length *time.Duration, out *string) {
+	c.Flags().DurationVar(length, "for", 0, "how long to record, such as 30s; without it, until Ctrl-C")
+	c.Flags().StringVarP(out, "output", "o", "", "file of the recording; without it, one named by the time in the current directory")
+}
+
+func checkLength(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("--for %s: a duration cannot be negative", d)
+	}
+	return nil
+}
+
+type serviceOptions struct {
+	args   []string
+	path   string
+	length time.Duration
+}
+
+func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
+	service, err := launch(o.args, w)
+	if err != nil {
+		return err
+	}
+	defer service.abandon()
+	began := time.Now()
+	r, err := record(ctx, w, recordOptions{
+		command: "run", open: openCapture, path: o.path, length: o.length,
+		target: "run " + filepath.Base(o.args[0]), pids: []int{service.pid()},
+		begin: service.start, until: service.done,
+	})
+	if err != nil {
+		return err
+	}
+	byItself := service.hasEnded() && !r.interrupted
+	if byItself && r.last.requests == 0 {
+		os.Remove(r.path)
+		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)",
+			filepath.Base(o.args[0]), short(time.Since(began)), service.ended())
+	}
+	if byItself {
+		fmt.Fprintf(w.err, "%s ended (%s)\n", filepath.Base(o.args[0]), service.ended())
+	} else if !service.end() {
+		fmt.Fprintf(w.err, "%s still runs as pid %d, though asked to end %s ago\n", filepath.Base(o.args[0]), service.pid(), termGrace)
+	}
+	return finish(w, g, "run", r)
+}
+
+// end lets the service end by itself, or asks it to; it reports whether it did.
+func (l *launched) end() bool {
+	if l.endsWithin(ownGrace) {
+		return true
+	}
+	l.cmd.Process.Signal(syscall.SIGTERM)
+	return l.endsWithin(termGrace)
+}
+
+// abandon ends a service that never started.
+func (l *launched) abandon() {
+	if !l.started {
+		l.gate.Close()
+		<-l.done
+	}
+}
+
+// finish says where the recording is and prints its diagnosis.
+func finish(w world, g *globals, command string, r *recorded) error {
+	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
+	return why(w, g, whyOptions{command: command, path: r.path})
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/getdwell/dwell/recording"
+	"github.com/spf13/cobra"
+)
+
+func versionCommand(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of dwell and of the recordings it reads",
+		Args:  exactly(),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(w.out, "dwell %s, recording format %d, %s/%s\n", version(), recording.Version, runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// version is what the Go toolchain stamped into the binary.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return info.Main.Version
+}

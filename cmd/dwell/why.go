@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/spf13/cobra"
+)
+
+type whyOptions struct {
+	command  string // for messages
+	path     string
+	endpoint string
+	json     bool
+}
+
+func whyCommand(w world, g *globals) *cobra.Command {
+	o := whyOptions{command: "why"}
+	c := &cobra.Command{
+		Use:     "why REC [--endpoint 'GET /x'] [--json]",
+		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
+		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings",
+		Args:    exactly("REC"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.path = args[0]
+			return why(w, g, o)
+		},
+	}
+	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
+	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
+	return c
+}
+
+func why(w world, g *globals, o whyOptions) error {
+	a, err := analyseFile(o)
+	if err != nil {
+		return err
+	}
+	if err := a.print(w, g, o.json); err != nil {
+		return err
+	}
+	return a.complain(w, o)
+}
+
+// print writes the diagnosis. A text that would say nothing is not printed.
+func (a *analysis) print(w world, g *globals, asJSON bool) error {
+	if asJSON {
+		return report.WhyJSON(w.out, a.report)
+	}
+	if a.empty() {
+		return nil
+	}
+	width, _ := terminal(w.out)
+	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+}
+
+// complain says on one line what kept the recording from being diagnosed, and what
+// to make of one that was cut off.
+func (a *analysis) complain(w world, o whyOptions) error {
+	if a.empty() {
+		return fmt.Errorf("dwell %s %s: %s", o.command, o.path, a.whyEmpty())
+	}
+	if a.dropped > 0 {
+		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is diagnosed\n", o.command, o.path, a.dropped)
+	} else if a.report.Recording.Truncated {
+		fmt.Fprintf(w.err, "dwell %s %s: the recording was not closed by the recorder; what is there is diagnosed\n", o.command, o.path)
+	}
+	return nil
+}
