@@ -1,7 +1,29 @@
 package main
 
-import "errors"
+import (
+	"context"
 
+	"github.com/getdwell/dwell/internal/capture"
+)
+
+// liveRecorder is a capture session with the place its facts go to.
+type liveRecorder struct {
+	*capture.Session
+	sink *recordingFile
+}
+
+// Run implements recorder.
+func (r liveRecorder) Run(ctx context.Context) error { return r.Session.Run(ctx, r.sink) }
+
+// openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how string) (recorder, func() pulse, error) {
-	return nil, nil, errors.New("not wired yet")
+	session, err := capture.Open(capture.Options{Tool: version(), Target: how})
+	if err != nil {
+		return nil, nil, err
+	}
+	read := func() pulse {
+		s := session.Stats()
+		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000)}
+	}
+	return liveRecorder{session, sink}, read, nil
 }

@@ -24,15 +24,15 @@ type openRecorder func(sink *recordingFile, target string) (recorder, func() pul
 
 // recordOptions say what to record, and for how long.
 type recordOptions struct {
-	command string          // for messages
-	open    openRecorder    //
-	path    string          // of the recording; "" names it by the time
-	target  string          // how the target was chosen, for the manifest
-	pids    []int           // roots of the process trees
-	length  time.Duration   // 0: until interrupted
-	begin   func() error    // called when all is watched, before anything else
-	until   <-chan struct{} // ends the recording, if not nil
-	quiet   bool            // no status line
+	command  string          // for messages
+	open     openRecorder    //
+	path     string          // of the recording; "" names it by the time
+	target   string          // how the target was chosen, for the manifest
+	pids     []int           // roots of the process trees
+	announce bool            // say that recording has begun
+	length   time.Duration   // 0: until interrupted
+	begin    func() error    // called when all is watched, before anything else
+	until    <-chan struct{} // ends the recording, if not nil
 }
 
 // recorded is what came of it.
@@ -93,12 +93,20 @@ func (o *recordOptions) run(ctx context.Context, w world, session recorder, live
 			}
 		}()
 	}
-	if !o.quiet {
-		status := showStatus(w.err, live)
-		defer status.end()
+	if o.announce {
+		fmt.Fprintln(w.err, o.announcement()) // scripts wait for it
 	}
+	status := showStatus(w.err, live)
+	defer status.end()
 	err = session.Run(ctx)
 	return signalled.Err() != nil, err
+}
+
+func (o *recordOptions) announcement() string {
+	if o.length > 0 {
+		return fmt.Sprintf("recording for %s (Ctrl-C ends it early)", o.length)
+	}
+	return "recording (Ctrl-C ends it)"
 }
 
 func (o *recordOptions) prepare(session recorder) error {

@@ -71,7 +71,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	began := time.Now()
 	r, err := record(ctx, w, recordOptions{
-		command: "run", open: openCapture, path: o.path, length: o.length,
+		command: "run", open: openCapture, announce: true, path: o.path, length: o.length,
 		target: "run " + filepath.Base(o.args[0]), pids: []int{service.pid()},
 		begin: service.start, until: service.done,
 	})
