@@ -1,0 +1,53 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// Why a call was associated, or not: stable codes in Call.Why.
+const (
+	WhyThread     = "thread"         // its thread was serving that request and no other
+	WhyGoroutine  = "goroutine"      // written on the request's own goroutine
+	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
+	WhyAsync      = "async-id"       // Node's async ids lead to the request
+	WhyLoopSingle = "loop-single"    // the only request open on that loop
+	WhyNoOwner    = "no-owner"       // nobody was being served there
+	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
+	WhyAmbiguous  = "loop-ambiguous" // several requests were open on that loop
+	WhyNoAsync    = "async-unowned"  // Node's async ids lead to no request
+)
+
+// associate gives calls of strands that serve one request at a time to that request.
+// Calls of loops are left to the rules for loops.
+func associate(t *Timeline, f *facts, work []made, o owners) {
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Strand == None || t.Strands[c.Strand].Loop || c.Why != "" {
+			continue
+		}
+		r := o.at(c.Strand, c.SendFrom)
+		if c.SendFrom == recording.NoTime {
+			r = o.at(c.Strand, c.Start)
+		}
+		if r == None {
+			c.Why = WhyNoOwner
+			continue
+		}
+		c.Request, c.Why = r, WhyThread
+		if t.Strands[c.Strand].Goroutine != recording.NoGoroutine {
+			c.Why = WhyGoroutine
+		}
+		if c.Start < t.Requests[r].FirstRead {
+			warmed(c, &work[i].bounds)
+		}
+	}
+}
+
+// warmed makes a call on a connection that was opened before its request came one on
+// a reused connection: opening it cost this request nothing.
+func warmed(c *Call, b *bounds) {
+	c.New = false
+	c.Start = recording.NoTime
+	c.DNSFrom, c.DNSTo = recording.NoTime, recording.NoTime
+	c.ConnectFrom, c.Connected = recording.NoTime, recording.NoTime
+	c.TLSFrom, c.TLSTo = recording.NoTime, recording.NoTime
+	settle(c, b)
+}

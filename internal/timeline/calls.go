@@ -1,0 +1,170 @@
+package timeline
+
+import (
+	"github.com/getdwell/dwell/recording"
+)
+
+// made is what a Call was rebuilt from; same index as in Timeline.Calls until the
+// calls are put in their final order.
+type made struct {
+	conn   int // index in facts.conns
+	x      exchange
+	bounds bounds
+}
+
+// bounds are the starts of a call's phases, in order, and its end.
+type bounds [PhaseReceive + 2]Time
+
+// phaseAt returns the phase a call is in at a time within it.
+func (b *bounds) phaseAt(at Time) Phase {
+	for p := PhaseReceive; p > PhaseQueue; p-- {
+		if b[p] <= at {
+			return p
+		}
+	}
+	return PhaseQueue
+}
+
+// buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, all
+// other protocols but HTTP/2 by turn-taking.
+func buildCalls(t *Timeline, f *facts) []made {
+	var work []made
+	for i := range f.conns {
+		c := &f.conns[i]
+		if c.decl.Side != recording.Outbound {
+			continue
+		}
+		var xs []exchange
+		switch {
+		case c.protocol == recording.ProtocolHTTP2:
+			continue
+		case len(c.asks) > 0:
+			xs = httpExchanges(c, recording.Write)
+		case c.protocol != recording.ProtocolHTTP1:
+			xs = opaqueExchanges(c)
+		}
+		before := len(t.Calls)
+		for _, x := range xs {
+			if x.asked.none() {
+				continue // sent before the recording began
+			}
+			t.Calls = append(t.Calls, newCall(t, f, i, x))
+			work = append(work, made{conn: i, x: x})
+			t.Conns[i].Exchanges++
+		}
+		if len(t.Calls) == before && failed(c) {
+			t.Calls = append(t.Calls, failedCall(t, f, i))
+			work = append(work, made{conn: i})
+		}
+	}
+	for i := range t.Calls {
+		t.Calls[i].ID = CallID(i)
+		settle(&t.Calls[i], &work[i].bounds)
+	}
+	return work
+}
+
+// failed reports a connection attempt that never carried a byte.
+func failed(c *connFacts) bool {
+	return c.decl.Existing != 1 && c.established == recording.NoTime && c.closed != nil &&
+		len(c.chunks[recording.Write])+len(c.chunks[recording.Read]) == 0
+}
+
+func failedCall(t *Timeline, f *facts, i int) Call {
+	c := &f.conns[i]
+	return Call{
+		Request: None, Process: c.decl.Process, Strand: f.strand(c.decl.Thread),
+		Conn: c.decl.ID, New: true, Peer: peerName(&t.Conns[i]), Address: c.decl.Peer,
+		Start: c.at, End: c.closedAt, ConnectFrom: c.at, Excluded: "failed",
+	}
+}
+
+// newCall makes a Call of one exchange on the i-th connection. The first exchange on
+// a connection that was opened in the recording takes the connect with it.
+func newCall(t *Timeline, f *facts, i int, x exchange) Call {
+	c, conn := &f.conns[i], &t.Conns[i]
+	writes := c.chunks[recording.Write]
+	call := Call{
+		Request: None, Process: c.decl.Process, Strand: f.strand(writes[x.asked.first].Thread),
+		Conn: c.decl.ID, Ordinal: x.ordinal, Peer: peerName(conn), Address: c.decl.Peer,
+		SendFrom: x.asked.begin, Sent: x.asked.end,
+	}
+	if x.ask != nil {
+		call.Operation = operation(x.ask)
+	}
+	if x.answer != nil {
+		call.Status = x.answer.Status
+	}
+	if x.ordinal == 0 && !conn.Existing {
+		call.New = true
+		call.ConnectFrom, call.Connected = conn.Opened, conn.Established
+		call.TLSFrom, call.TLSTo = conn.TLSFrom, conn.TLSTo
+	}
+	finishCall(&call, c, x, f.end)
+	return call
+}
+
+// operation names what a request asks for: the operation header if there is one,
+// for it tells more than the route.
+func operation(r *recording.HTTPRequest) string {
+	if r.Operation != "" {
+		return r.Operation
+	}
+	return r.Method + " " + r.Route
+}
+
+// finishCall finds the end of a call: the last byte of its answer, or what cut it.
+func finishCall(call *Call, c *connFacts, x exchange, end Time) {
+	if !x.replied.none() {
+		call.Arrived, call.FirstRead = x.replied.arrived, x.replied.begin
+		call.End = x.replied.end
+	}
+	switch {
+	case !x.replied.none() && x.replied.complete:
+	case x.ask == nil && len(c.chunks[recording.Read]) == 0:
+		call.End, call.Excluded = call.Sent, "one-way" // a protocol without answers
+	case c.closed != nil:
+		call.End, call.Cut = c.closedAt, true
+	default:
+		call.End, call.Cut = end, true
+	}
+	switch {
+	case x.answer == nil:
+	case x.answer.Status == 101:
+		call.Excluded = "upgrade"
+	case x.answer.Upgrade == 1:
+		call.Excluded = "stream"
+	}
+}
+
+// settle derives start, phases and their bounds from a call's marks. Marks that are
+// missing make a phase empty; marks out of order (an answer that came before the
+// request was all sent) are moved to the mark before. The gap after a look-up, a
+// connect or a handshake, before the next step begins, counts to the step before it.
+func settle(c *Call, b *bounds) {
+	first := c.SendFrom
+	for _, mark := range []Time{c.TLSFrom, c.ConnectFrom, c.DNSFrom} {
+		if c.New && mark != recording.NoTime {
+			first = mark
+		}
+	}
+	if c.Start == recording.NoTime || c.Start > first {
+		c.Start = first
+	}
+	c.End = max(c.End, c.Start)
+	*b = bounds{c.Start, recording.NoTime, recording.NoTime, recording.NoTime, c.SendFrom, c.Sent, c.Arrived, c.FirstRead, c.End}
+	if c.New {
+		b[PhaseDNS], b[PhaseConnect], b[PhaseTLS] = c.DNSFrom, c.ConnectFrom, c.TLSFrom
+	}
+	for p := PhaseReceive; p > PhaseQueue; p-- {
+		if b[p] == recording.NoTime {
+			b[p] = b[p+1]
+		}
+	}
+	for p := PhaseDNS; p <= PhaseReceive; p++ {
+		b[p] = min(max(b[p], b[p-1]), c.End)
+	}
+	for p := PhaseQueue; p <= PhaseReceive; p++ {
+		c.Phases[p] = b[p+1].Sub(b[p])
+	}
+}

@@ -1,0 +1,89 @@
+package timeline
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// buildConns makes one Conn a connection, in order of declaration, so that a
+// connection's index in facts is its index in Timeline.Conns.
+func buildConns(f *facts) []Conn {
+	conns := make([]Conn, len(f.conns))
+	for i := range f.conns {
+		c := &f.conns[i]
+		d := c.decl
+		conns[i] = Conn{
+			ID: d.ID, Side: d.Side, Process: d.Process, Local: d.Local, Peer: d.Peer,
+			Existing: d.Existing == 1, Protocol: c.protocol, Closed: c.closedAt,
+		}
+		if c.closed != nil {
+			conns[i].By = c.closed.By
+		}
+		if d.Existing != 1 {
+			conns[i].Opened = c.at
+			conns[i].Established = c.established
+			if d.Side == recording.Inbound {
+				conns[i].Established = c.at
+			}
+		}
+	}
+	return conns
+}
+
+// nameConns finds the names of peers: what the connection itself says (SNI, then the
+// Host of its first request), else the name whose look-up last gave its address.
+func nameConns(t *Timeline, f *facts) {
+	answers := namesByAddress(t.Lookups)
+	for i := range f.conns {
+		c := &f.conns[i]
+		if c.decl.Side != recording.Outbound {
+			continue
+		}
+		name := ""
+		for _, r := range c.tls {
+			if r.SNI != "" {
+				name = r.SNI
+				break
+			}
+		}
+		if name == "" && len(c.asks) > 0 {
+			name = c.asks[0].Host
+		}
+		if name == "" {
+			name = answers.before(host(c.decl.Peer), c.at)
+		}
+		t.Conns[i].Name = name
+	}
+}
+
+// peerName is what a Call's peer is called: its name if known, with the port unless
+// it is the usual one for HTTP or HTTPS; else address and port.
+func peerName(c *Conn) string {
+	if c.Name == "" {
+		return c.Peer
+	}
+	_, port := splitPort(c.Peer)
+	if port == "" || port == "80" || port == "443" {
+		return c.Name
+	}
+	return c.Name + ":" + port
+}
+
+// host returns the address of an address and port, in its canonical form.
+func host(addr string) string {
+	if ap, err := netip.ParseAddrPort(addr); err == nil {
+		return ap.Addr().Unmap().WithZone("").String()
+	}
+	h, _ := splitPort(addr)
+	return h
+}
+
+func splitPort(addr string) (host, port string) {
+	i := strings.LastIndexByte(addr, ':')
+	if i < 0 {
+		return addr, ""
+	}
+	return addr[:i], addr[i+1:]
+}

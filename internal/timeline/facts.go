@@ -1,0 +1,283 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// facts are the events of a recording, sorted by what they are about. Everything
+// later reads these lists; the events themselves are walked once.
+type facts struct {
+	start, end  Time
+	threads     []threadFacts
+	threadIndex map[recording.ThreadID]int
+	processes   []Process
+	procIndex   map[recording.ProcessID]int
+	conns       []connFacts
+	connIndex   map[recording.ConnID]int
+	dns         []dnsAt
+	boundaries  []boundaryAt
+	samples     []sampleAt
+}
+
+// threadFacts are the facts about one thread, in order of time.
+type threadFacts struct {
+	id         recording.ThreadID
+	tid        int64
+	process    recording.ProcessID
+	creator    recording.ThreadID
+	name       string
+	born, died Time // NoTime: outside the recording
+	steps      []step
+	seen       Time // the last time it was seen to do something
+}
+
+// step is one fact about a thread's state: an off-CPU span, or a snapshot.
+type step struct {
+	at   Time
+	off  *recording.Off
+	snap *recording.ThreadState
+}
+
+// connFacts are the facts about one connection, in order of time.
+type connFacts struct {
+	at          Time
+	decl        *recording.Conn
+	established Time
+	closed      *recording.Closed
+	closedAt    Time
+	protocol    recording.Protocol
+	chunks      [2][]chunkAt // by Direction
+	asks        []requestAt
+	answers     []responseAt
+	tls         []tlsAt
+}
+
+type chunkAt struct {
+	at Time
+	*recording.Chunk
+}
+
+// first is when the first of the chunk's calls returned.
+func (c chunkAt) first() Time {
+	if c.First == recording.NoTime || c.First > c.at {
+		return c.at
+	}
+	return c.First
+}
+
+// end is the position after its last byte.
+func (c chunkAt) end() int64 { return c.Offset + max(c.Bytes, 0) }
+
+type requestAt struct {
+	at Time
+	*recording.HTTPRequest
+}
+
+type responseAt struct {
+	at Time
+	*recording.HTTPResponse
+}
+
+type tlsAt struct {
+	at Time
+	*recording.TLS
+}
+
+type dnsAt struct {
+	at Time
+	*recording.DNS
+}
+
+type boundaryAt struct {
+	at Time
+	*recording.Boundary
+}
+
+type sampleAt struct {
+	at Time
+	*recording.Sample
+}
+
+// collect sorts the events into facts, and copies into t what needs no rebuilding.
+func collect(t *Timeline, events []recording.Event) *facts {
+	f := &facts{
+		threadIndex: map[recording.ThreadID]int{},
+		procIndex:   map[recording.ProcessID]int{},
+		connIndex:   map[recording.ConnID]int{},
+	}
+	if len(events) > 0 {
+		f.start, f.end = events[0].Time, events[len(events)-1].Time
+	}
+	t.Start, t.End, t.Events, t.Truncated = f.start, f.end, len(events), true
+	for i := range events {
+		at := events[i].Time
+		if !f.taskFact(at, events[i].Fact) && !f.connFact(at, events[i].Fact) {
+			t.hostFact(at, events[i].Fact)
+		}
+	}
+	t.Processes = f.processes
+	return f
+}
+
+// thread returns the thread's facts, None and nil for NoThread. A thread that was
+// never declared (facts were lost) is made up, without process or name.
+func (f *facts) thread(id recording.ThreadID) *threadFacts {
+	if id == recording.NoThread {
+		return nil
+	}
+	i, ok := f.threadIndex[id]
+	if !ok {
+		i = len(f.threads)
+		f.threadIndex[id] = i
+		f.threads = append(f.threads, threadFacts{id: id})
+	}
+	return &f.threads[i]
+}
+
+// strand returns the index of a thread's Strand, or None.
+func (f *facts) strand(id recording.ThreadID) StrandID {
+	if i, ok := f.threadIndex[id]; ok {
+		return StrandID(i)
+	}
+	return None
+}
+
+// see notes that a thread was running at a time.
+func (f *facts) see(id recording.ThreadID, at Time) {
+	if th := f.thread(id); th != nil {
+		th.seen = at
+	}
+}
+
+// runtime of a process; native if it is not known.
+func (f *facts) runtime(id recording.ProcessID) recording.Runtime {
+	if i, ok := f.procIndex[id]; ok {
+		return f.processes[i].Runtime
+	}
+	return recording.RuntimeNative
+}
+
+// taskFact takes facts about processes and threads.
+func (f *facts) taskFact(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Off:
+		if th := f.thread(x.Thread); th != nil {
+			th.steps = append(th.steps, step{at: at, off: x})
+		}
+	case *recording.ThreadState:
+		if th := f.thread(x.Thread); th != nil {
+			th.steps = append(th.steps, step{at: at, snap: x})
+		}
+	case *recording.Sample:
+		f.see(x.Thread, at)
+		f.samples = append(f.samples, sampleAt{at, x})
+	case *recording.Boundary:
+		f.see(x.Thread, at)
+		f.boundaries = append(f.boundaries, boundaryAt{at, x})
+	case *recording.Thread:
+		f.declareThread(at, x)
+	case *recording.ThreadExit:
+		if th := f.thread(x.Thread); th != nil {
+			th.died = at
+		}
+	default:
+		return f.processFact(at, fact)
+	}
+	return true
+}
+
+func (f *facts) declareThread(at Time, x *recording.Thread) {
+	th := f.thread(x.ID)
+	if th == nil {
+		return
+	}
+	th.tid, th.process, th.creator, th.name = x.TID, x.Process, x.Creator, x.Name
+	if x.Creator != recording.NoThread {
+		th.born = at
+	}
+}
+
+func (f *facts) processFact(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Process:
+		if _, ok := f.procIndex[x.ID]; ok {
+			return true
+		}
+		f.procIndex[x.ID] = len(f.processes)
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime})
+	case *recording.Exec:
+		if i, ok := f.procIndex[x.Process]; ok {
+			p := &f.processes[i]
+			p.Comm, p.Exe, p.Runtime = x.Comm, x.Exe, x.Runtime
+		}
+	case *recording.ProcessExit:
+		if i, ok := f.procIndex[x.Process]; ok {
+			f.processes[i].End = at
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// conn returns the facts of a declared connection, or nil.
+func (f *facts) conn(id recording.ConnID) *connFacts {
+	if i, ok := f.connIndex[id]; ok {
+		return &f.conns[i]
+	}
+	return nil
+}
+
+// connFact takes facts about connections. Facts of a connection that was never
+// declared are dropped: its side is unknown.
+func (f *facts) connFact(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Chunk:
+		f.see(x.Thread, at)
+		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
+			c.chunks[x.Dir] = append(c.chunks[x.Dir], chunkAt{at, x})
+		}
+	case *recording.HTTPRequest:
+		if c := f.conn(x.Conn); c != nil {
+			c.asks = append(c.asks, requestAt{at, x})
+		}
+	case *recording.HTTPResponse:
+		if c := f.conn(x.Conn); c != nil {
+			c.answers = append(c.answers, responseAt{at, x})
+		}
+	case *recording.TLS:
+		if c := f.conn(x.Conn); c != nil {
+			c.tls = append(c.tls, tlsAt{at, x})
+		}
+	case *recording.DNS:
+		f.see(x.Thread, at)
+		f.dns = append(f.dns, dnsAt{at, x})
+	default:
+		return f.connLife(at, fact)
+	}
+	return true
+}
+
+func (f *facts) connLife(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Conn:
+		f.see(x.Thread, at)
+		if _, ok := f.connIndex[x.ID]; !ok {
+			f.connIndex[x.ID] = len(f.conns)
+			f.conns = append(f.conns, connFacts{at: at, decl: x})
+		}
+	case *recording.Established:
+		if c := f.conn(x.Conn); c != nil {
+			c.established = at
+		}
+	case *recording.Closed:
+		if c := f.conn(x.Conn); c != nil && c.closed == nil {
+			c.closed, c.closedAt = x, at
+		}
+	case *recording.ConnProtocol:
+		if c := f.conn(x.Conn); c != nil {
+			c.protocol = x.Protocol
+		}
+	default:
+		return false
+	}
+	return true
+}

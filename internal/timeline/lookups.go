@@ -1,0 +1,188 @@
+package timeline
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// resolution is one resolving of a name: its look-ups of several types, and those of
+// the search domains that were tried first, on one thread.
+type resolution struct {
+	thread   recording.ThreadID
+	from, to Time   // to NoTime: not answered
+	addrs    string // answers, space-separated
+	names    []string
+	asked    []string // name and type of each look-up
+	open     int      // look-ups without an answer
+	used     bool     // a call took it
+}
+
+// buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions
+// in order of their start.
+func buildLookups(t *Timeline, f *facts) []resolution {
+	type key struct {
+		thread recording.ThreadID
+		id     int64
+		name   string
+		kind   string
+	}
+	pending := map[key]int{}
+	group := map[int]int{} // look-up -> resolution
+	current := map[recording.ThreadID]int{}
+	var all []resolution
+	for _, d := range f.dns {
+		k := key{d.Thread, d.ID, d.Name, d.Type}
+		if d.Part == recording.DNSQuery {
+			i, ok := pending[k]
+			if ok {
+				continue // asked again
+			}
+			i = len(t.Lookups)
+			pending[k] = i
+			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at})
+			g, ok := current[d.Thread]
+			if !ok || !all[g].takes(d.Name, d.Type) {
+				g = len(all)
+				all = append(all, resolution{thread: d.Thread, from: d.at})
+				current[d.Thread] = g
+			}
+			all[g].ask(d.Name, d.Type)
+			group[i] = g
+			continue
+		}
+		i, ok := pending[k]
+		if !ok {
+			continue
+		}
+		delete(pending, k)
+		l := &t.Lookups[i]
+		l.To, l.Rcode, l.Addrs = d.at, d.Rcode, d.Addrs
+		all[group[i]].answer(d)
+	}
+	return all
+}
+
+// takes reports whether a look-up may belong to the same resolving: the same name, or
+// one with more or fewer search domains, not asked before.
+func (r *resolution) takes(name, kind string) bool {
+	last := r.names[len(r.names)-1]
+	related := name == last || strings.HasPrefix(name, last) || strings.HasPrefix(last, name)
+	return related && (r.open > 0 || !slices.Contains(r.asked, name+" "+kind))
+}
+
+func (r *resolution) ask(name, kind string) {
+	r.names = append(r.names, name)
+	r.asked = append(r.asked, name+" "+kind)
+	r.open++
+}
+
+func (r *resolution) answer(d dnsAt) {
+	r.open--
+	r.to = max(r.to, d.at)
+	if d.Addrs != "" {
+		r.addrs = strings.TrimSpace(r.addrs + " " + d.Addrs)
+	}
+}
+
+// gave reports whether the resolution gave an address, or none that is known.
+func (r *resolution) gave(addr string) bool {
+	return slices.Contains(strings.Fields(r.addrs), addr)
+}
+
+// resolveOnThread gives new calls the resolution that ran on the connecting thread
+// right before: nothing else was sent or received there in between.
+func resolveOnThread(t *Timeline, f *facts, work []made, all []resolution) {
+	byThread := map[recording.ThreadID][]int{}
+	for i := range all {
+		byThread[all[i].thread] = append(byThread[all[i].thread], i)
+	}
+	if len(byThread) == 0 {
+		return
+	}
+	busy := lastActions(f)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		d := f.conns[work[i].conn].decl
+		list := byThread[d.Thread]
+		if !c.New || len(list) == 0 {
+			continue
+		}
+		n := sort.Search(len(list), func(k int) bool { return all[list[k]].from > c.ConnectFrom })
+		if n == 0 {
+			continue
+		}
+		r := &all[list[n-1]]
+		if r.used || r.open > 0 || r.to > c.ConnectFrom || !r.gave(host(d.Peer)) || busy.between(d.Thread, r.to, c.ConnectFrom) {
+			continue
+		}
+		r.used = true
+		c.DNSFrom, c.DNSTo = r.from, r.to
+		settle(c, &work[i].bounds)
+	}
+}
+
+// actions are the times at which each thread sent, received or connected.
+type actions map[recording.ThreadID][]Time
+
+// lastActions lists what threads did on their connections, for threads that resolve.
+func lastActions(f *facts) actions {
+	a := actions{}
+	for _, d := range f.dns {
+		a[d.Thread] = nil
+	}
+	for i := range f.conns {
+		for dir := range f.conns[i].chunks {
+			for _, c := range f.conns[i].chunks[dir] {
+				if _, ok := a[c.Thread]; ok {
+					a[c.Thread] = append(a[c.Thread], c.at)
+				}
+			}
+		}
+	}
+	for _, list := range a {
+		slices.Sort(list)
+	}
+	return a
+}
+
+// between reports whether a thread did something in (from, to).
+func (a actions) between(th recording.ThreadID, from, to Time) bool {
+	list := a[th]
+	i, _ := slices.BinarySearch(list, from+1)
+	return i < len(list) && list[i] < to
+}
+
+// named are the names that look-ups gave an address to, in order of time.
+type named map[string][]nameAt
+
+type nameAt struct {
+	at   Time
+	name string
+}
+
+func namesByAddress(lookups []Lookup) named {
+	n := named{}
+	for i := range lookups {
+		l := &lookups[i]
+		for _, a := range strings.Fields(l.Addrs) {
+			n[a] = append(n[a], nameAt{l.To, l.Name})
+		}
+	}
+	for _, list := range n {
+		slices.SortStableFunc(list, func(a, b nameAt) int { return int(min(1, max(-1, a.at-b.at))) })
+	}
+	return n
+}
+
+// before returns the name last given to an address before a time, "" if none.
+func (n named) before(addr string, at Time) string {
+	list := n[addr]
+	i := sort.Search(len(list), func(k int) bool { return list[k].at > at })
+	if i == 0 {
+		return ""
+	}
+	return list[i-1].name
+}

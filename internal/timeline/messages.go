@@ -1,0 +1,159 @@
+package timeline
+
+import (
+	"math"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// endless is the end of a message whose length no head tells.
+const endless = math.MaxInt64
+
+// message is one request or response on a connection: a span of bytes in one
+// direction, and when they moved.
+type message struct {
+	first, n int  // index of its first chunk in its direction, and how many
+	arrived  Time // reads: its first byte was in the socket; NoTime unknown
+	begin    Time // its first byte was read or written
+	end      Time // its last byte was read or written
+	complete bool // as far as its head told a length
+	merged   bool // arrival stamps had to be merged: arrived may be too early
+}
+
+// none reports that no byte of the message was seen.
+func (m *message) none() bool { return m.n == 0 }
+
+// extent is where in its direction's bytes a message lies.
+type extent struct {
+	from, to int64 // to: endless if unknown
+	sure     bool  // to was computed from a length, so the message must reach it
+	until    Time  // chunks from this time on are not its own; NoTime: no such limit
+}
+
+// reader finds the messages of one direction, front to back.
+type reader struct {
+	chunks []chunkAt
+	next   int
+}
+
+// message returns the message of an extent. Extents must be asked for in order.
+func (r *reader) message(e extent) message {
+	for r.next < len(r.chunks) && r.chunks[r.next].end() <= e.from {
+		r.next++
+	}
+	m := message{first: r.next}
+	var reach int64
+	for i := r.next; i < len(r.chunks); i++ {
+		c := r.chunks[i]
+		if c.Offset >= e.to || (e.until != recording.NoTime && i > r.next && c.first() >= e.until) {
+			break
+		}
+		if c.Bytes > 0 {
+			m.n, reach = i+1-r.next, c.end()
+			m.end = c.at
+		}
+	}
+	if m.none() {
+		return m
+	}
+	head := r.chunks[m.first]
+	m.begin, m.arrived, m.merged = head.first(), head.Arrived, head.Merged == 1
+	if e.from > head.Offset { // begins inside: all of the chunk was there by Last
+		m.begin = head.at
+		if head.Last != recording.NoTime {
+			m.arrived = head.Last
+		}
+	}
+	if m.arrived > m.begin {
+		m.arrived = m.begin
+	}
+	m.complete = !e.sure || reach >= e.to
+	return m
+}
+
+// exchange is a request and its response on one connection.
+type exchange struct {
+	ordinal int
+	ask     *recording.HTTPRequest  // nil: not seen, or opaque
+	answer  *recording.HTTPResponse // nil: none was seen, or opaque
+	asked   message
+	replied message
+}
+
+// final reports whether a response is the last one to its request.
+func final(r *recording.HTTPResponse) bool {
+	return r.Status < 100 || r.Status >= 200 || r.Status == 101
+}
+
+// httpExchanges pairs the requests and responses of an HTTP/1 connection: first in,
+// first out, which is right for pipelining too. A response that begins before the
+// oldest unanswered request belongs to one that was not recorded.
+func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
+	out := make([]exchange, 0, len(c.asks))
+	asks := reader{chunks: c.chunks[askDir]}
+	answers := reader{chunks: c.chunks[1-askDir]}
+	j := 0
+	for i := 0; i < len(c.asks); i++ {
+		for j < len(c.answers) && (!final(c.answers[j].HTTPResponse) || c.answers[j].at < c.asks[i].at) {
+			if final(c.answers[j].HTTPResponse) {
+				out = append(out, exchange{answer: c.answers[j].HTTPResponse, replied: answers.message(answerExtent(c, j, ""))})
+			}
+			j++
+		}
+		x := exchange{ask: c.asks[i].HTTPRequest}
+		until := recording.NoTime
+		if j < len(c.answers) {
+			x.answer = c.answers[j].HTTPResponse
+			until = c.answers[j].at
+		}
+		x.asked = asks.message(askExtent(c, i, until))
+		if x.answer != nil {
+			x.replied = answers.message(answerExtent(c, j, x.ask.Method))
+			j++
+		}
+		out = append(out, x)
+	}
+	for i := range out {
+		out[i].ordinal = i
+	}
+	return out
+}
+
+// askExtent of the i-th request: to its length if told, else to the next head, else
+// up to the moment the response begins.
+func askExtent(c *connFacts, i int, until Time) extent {
+	h := c.asks[i]
+	e := extent{from: h.Offset, to: endless}
+	if i+1 < len(c.asks) {
+		e.to = max(c.asks[i+1].Offset, h.Offset)
+	}
+	switch {
+	case h.Head > 0 && h.Length >= 0:
+		if end := h.Offset + h.Head + h.Length; end <= e.to {
+			e.to, e.sure = end, true
+		}
+	case e.to == endless:
+		e.until = until
+	}
+	return e
+}
+
+// answerExtent of the j-th response, interim ones counted: to its length if told,
+// else to the next head.
+func answerExtent(c *connFacts, j int, method string) extent {
+	h := c.answers[j]
+	e := extent{from: h.Offset, to: endless}
+	if j+1 < len(c.answers) {
+		e.to = max(c.answers[j+1].Offset, h.Offset)
+	}
+	length := h.Length
+	if method == "HEAD" || h.Status == 204 || h.Status == 304 || h.Status == 101 {
+		length = 0 // what Content-Length says there is not sent
+	}
+	if h.Head > 0 && length >= 0 {
+		if end := h.Offset + h.Head + length; end <= e.to {
+			e.to, e.sure = end, true
+		}
+	}
+	return e
+}

@@ -1,0 +1,75 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// closeNotify bounds the bytes of a TLS alert record, encrypted or not.
+const closeNotify = 31
+
+// opaqueExchanges finds requests and answers by turn-taking: a write after a read
+// begins a new exchange. What a server says first (a greeting) belongs to none.
+func opaqueExchanges(c *connFacts) []exchange {
+	var h handshake
+	secure := c.protocol == recording.ProtocolTLS || len(c.tls) > 0
+	if secure {
+		h = readHandshake(c)
+		h.skipTickets(c)
+	}
+	writes, reads := c.chunks[recording.Write], c.chunks[recording.Read]
+	var out []exchange
+	w, r, answered := 0, 0, true
+	for w < len(writes) || r < len(reads) {
+		if w < len(writes) && (r >= len(reads) || writes[w].at <= reads[r].at) {
+			if writes[w].end() > h.data[recording.Write] && !ending(c, w, secure) {
+				if answered {
+					out = append(out, exchange{ordinal: len(out), asked: message{first: w}})
+				}
+				out[len(out)-1].asked.extend(writes, w, h.data[recording.Write])
+				answered = false
+			}
+			w++
+			continue
+		}
+		if reads[r].Bytes > 0 && reads[r].end() > h.data[recording.Read] && len(out) > 0 {
+			x := &out[len(out)-1]
+			if x.replied.none() {
+				x.replied = message{first: r}
+			}
+			x.replied.extend(reads, r, h.data[recording.Read])
+			answered = true
+		}
+		r++
+	}
+	return out
+}
+
+// ending reports a TLS client's good-bye: a last short write that nothing answers.
+func ending(c *connFacts, w int, secure bool) bool {
+	writes := c.chunks[recording.Write]
+	if !secure || w != len(writes)-1 || writes[w].Bytes > closeNotify {
+		return false
+	}
+	for i := len(c.chunks[recording.Read]) - 1; i >= 0; i-- {
+		if r := c.chunks[recording.Read][i]; r.at > writes[w].at && r.Bytes > closeNotify {
+			return false
+		} else if r.at <= writes[w].at {
+			break
+		}
+	}
+	return true
+}
+
+// extend adds a chunk to the message. From is where application data begins: a
+// chunk that holds more than that arrived, for this purpose, with its last byte.
+func (m *message) extend(chunks []chunkAt, i int, from int64) {
+	c := chunks[i]
+	if m.none() {
+		m.begin, m.arrived, m.merged, m.complete = c.first(), c.Arrived, c.Merged == 1, true
+		if c.Offset < from && c.Last != recording.NoTime {
+			m.arrived = c.Last
+		}
+		if m.arrived > m.begin {
+			m.arrived = m.begin
+		}
+	}
+	m.n, m.end = i+1-m.first, c.at
+}

@@ -1,0 +1,78 @@
+package timeline
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// stint is a span in which a strand worked for one request.
+type stint struct {
+	from, to Time
+	request  RequestID
+}
+
+// owners are, for each strand, the requests it worked for, in order of time. Spans of
+// a strand that serves one request at a time are disjoint; a Loop has none here.
+type owners map[StrandID][]stint
+
+// buildOwners lists which requests each strand served, from reading one to answering
+// it, and marks the strands that read a request while another was open as Loops.
+func buildOwners(t *Timeline, f *facts, work []served) owners {
+	o := owners{}
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		if r.Strand != None && work[i].from < r.End {
+			o[r.Strand] = append(o[r.Strand], stint{work[i].from, r.End, r.ID})
+		}
+	}
+	for s := range t.Strands {
+		id := StrandID(s)
+		list := o[id]
+		if isNodeLoop(f, &t.Strands[s], s) {
+			t.Strands[s].Loop = true
+		}
+		slices.SortStableFunc(list, func(a, b stint) int { return int(min(1, max(-1, a.from-b.from))) })
+		for k := 1; k < len(list); k++ {
+			if list[k].from >= list[k-1].to {
+				continue
+			}
+			if aborted := t.Requests[list[k-1].request].Excluded == "aborted"; aborted {
+				list[k-1].to = list[k].from // it was given up before its connection closed
+				continue
+			}
+			t.Strands[s].Loop = true
+		}
+		if t.Strands[s].Loop {
+			delete(o, id)
+		}
+	}
+	return o
+}
+
+// isNodeLoop reports the main thread of a Node process, which is a loop even if it
+// never happened to have two requests open.
+func isNodeLoop(f *facts, s *Strand, i int) bool {
+	if s.Goroutine != recording.NoGoroutine || i >= len(f.threads) || f.runtime(s.Process) != recording.RuntimeNode {
+		return false
+	}
+	return f.threads[i].tid == f.processes[f.procIndex[s.Process]].PID
+}
+
+// at returns the request a strand worked for at a time, or None.
+func (o owners) at(s StrandID, at Time) RequestID {
+	list := o[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at >= list[i-1].to {
+		return None
+	}
+	return list[i-1].request
+}
+
+// from returns the stints of a strand that end after a time.
+func (o owners) from(s StrandID, at Time) []stint {
+	list := o[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].to > at })
+	return list[i:]
+}

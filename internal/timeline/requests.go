@@ -1,0 +1,113 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// served is what a Request was rebuilt from; same index as in Timeline.Requests.
+type served struct {
+	conn    int  // index in facts.conns
+	from    Time // when its strand turned to it: it was read, and its predecessor answered
+	reader  StrandID
+	writer  StrandID // that wrote the response, or None
+	x       exchange
+	inexact bool // when it arrived was not recorded, or merged with others
+}
+
+// buildRequests makes the Requests of all inbound HTTP/1 connections, ordered by start.
+func buildRequests(t *Timeline, f *facts) []served {
+	type pair struct {
+		r Request
+		s served
+	}
+	var all []pair
+	for i := range f.conns {
+		c := &f.conns[i]
+		if c.decl.Side != recording.Inbound || len(c.asks)+len(c.answers) == 0 {
+			continue
+		}
+		free := recording.NoTime // when the response before was complete
+		for _, x := range httpExchanges(c, recording.Read) {
+			r, s, ok := newRequest(f, i, x)
+			if !ok {
+				continue
+			}
+			s.from = max(r.FirstRead, min(free, r.End))
+			free = r.End
+			t.Conns[i].Exchanges++
+			all = append(all, pair{r, s})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(a.r.Start, b.r.Start), cmp.Compare(a.s.conn, b.s.conn), cmp.Compare(a.r.Ordinal, b.r.Ordinal))
+	})
+	t.Requests = make([]Request, len(all))
+	work := make([]served, len(all))
+	for i, p := range all {
+		p.r.ID = RequestID(i)
+		t.Requests[i], work[i] = p.r, p.s
+	}
+	return work
+}
+
+// newRequest makes a Request of one exchange on the i-th connection; not ok if too
+// little of it was seen to place it in time.
+func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
+	c := &f.conns[i]
+	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: x.ordinal, Peer: c.decl.Peer}
+	s := served{conn: i, x: x, reader: None, writer: None}
+	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
+	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {
+		return r, s, false
+	}
+	if x.ask == nil {
+		r.Start, r.FirstRead, r.Cut = f.start, f.start, true
+		s.reader = f.strand(writes[x.replied.first].Thread)
+	} else {
+		r.Endpoint = x.ask.Method + " " + x.ask.Route
+		r.FirstRead = x.asked.begin
+		r.Start = max(f.start, min(x.asked.arrived, r.FirstRead))
+		s.inexact = x.asked.merged
+		if x.asked.arrived == recording.NoTime {
+			r.Start, s.inexact = r.FirstRead, true
+			// What was already queued when recording began waited for an unknown time.
+			r.Cut = c.decl.Existing == 1 && x.ordinal == 0
+		}
+		s.reader = f.strand(reads[x.asked.first].Thread)
+	}
+	r.Strand = s.reader
+	finishRequest(&r, &s, c, f.end)
+	return r, s, true
+}
+
+// finishRequest finds the end of a request: its last byte written, or what cut it.
+func finishRequest(r *Request, s *served, c *connFacts, end Time) {
+	x := &s.x
+	if x.answer != nil {
+		r.Status = x.answer.Status
+	}
+	if x.answer != nil && !x.replied.none() {
+		r.FirstWrite, r.End = x.replied.begin, x.replied.end
+	}
+	switch {
+	case x.answer != nil && x.replied.complete && !x.replied.none():
+	case c.closed != nil:
+		r.End = c.closedAt
+		r.Excluded = "aborted"
+	default:
+		r.End, r.Cut = end, true
+	}
+	switch {
+	case x.answer != nil && x.answer.Upgrade == 1 && x.answer.Status != 101:
+		r.Excluded = "stream"
+	case x.answer != nil && x.answer.Status == 101, x.answer == nil && x.ask != nil && x.ask.Upgrade == 1:
+		r.Excluded = "upgrade"
+	}
+	r.End = max(r.End, r.FirstRead)
+	if r.FirstWrite != recording.NoTime {
+		r.FirstWrite = min(max(r.FirstWrite, r.FirstRead), r.End)
+	}
+}

@@ -1,0 +1,136 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// buildStrands makes one Strand a thread, in order of declaration, so that a thread's
+// index in facts is its StrandID.
+func buildStrands(f *facts) []Strand {
+	strands := make([]Strand, len(f.threads))
+	for i := range f.threads {
+		th := &f.threads[i]
+		strands[i] = Strand{
+			Thread:    th.id,
+			Process:   th.process,
+			Name:      th.name,
+			Intervals: tile(th, f.start, f.end),
+		}
+	}
+	return strands
+}
+
+// tiler lays a thread's states end to end. Between two off-CPU spans a thread runs;
+// before the first fact and after the last sign of life its state is unknown.
+type tiler struct {
+	list   []Interval
+	cursor Time
+	state  State          // that holds from cursor on, until a fact says otherwise
+	asleep *recording.Off // stands for the sleep a snapshot told of
+}
+
+func tile(th *threadFacts, start, end Time) []Interval {
+	t := tiler{cursor: start, list: make([]Interval, 0, 2*len(th.steps)+2)}
+	if th.born != recording.NoTime {
+		t.cursor, t.state = max(start, th.born), StateRunning
+	}
+	for _, s := range th.steps {
+		if s.off != nil {
+			t.off(s.at, s.off)
+		} else {
+			t.snapshot(s.at, s.snap)
+		}
+	}
+	t.finish(th, end)
+	return t.list
+}
+
+// to extends the tiling to a time with one state.
+func (t *tiler) to(at Time, state State, off *recording.Off) {
+	if at <= t.cursor {
+		return
+	}
+	if n := len(t.list); n > 0 && t.list[n-1].State == state && t.list[n-1].Off == off {
+		t.list[n-1].To = at
+	} else {
+		t.list = append(t.list, Interval{From: t.cursor, To: at, State: state, Off: off})
+	}
+	t.cursor = at
+}
+
+// held extends the tiling to a time with the state that held until then.
+func (t *tiler) held(at Time) {
+	if t.state == StateSleeping || t.state == StateDisk {
+		t.to(at, t.state, t.asleep)
+		return
+	}
+	t.to(at, t.state, nil)
+}
+
+func (t *tiler) off(at Time, off *recording.Off) {
+	if t.state == StateSleeping || t.state == StateDisk {
+		t.to(off.Since, StateUnknown, nil) // when that sleep ended was not recorded
+	} else {
+		t.held(min(off.Since, at))
+	}
+	woken := off.Woken
+	if woken == recording.NoTime || woken > at {
+		woken = at
+	}
+	switch off.State {
+	case recording.OffSleep:
+		t.to(woken, StateSleeping, off)
+		t.to(at, StateRunnable, off)
+	case recording.OffDisk:
+		t.to(woken, StateDisk, off)
+		t.to(at, StateRunnable, off)
+	case recording.OffPreempted:
+		t.to(at, StateRunnable, off)
+	default:
+		t.to(at, StateUnknown, off)
+	}
+	t.state, t.asleep = StateRunning, nil
+}
+
+func (t *tiler) snapshot(at Time, s *recording.ThreadState) {
+	if s.On == 1 {
+		if t.state == StateSleeping || t.state == StateDisk {
+			t.state = StateUnknown
+		}
+		t.held(at)
+		t.state = StateRunning
+		return
+	}
+	since := s.Since
+	if since == recording.NoTime {
+		since = t.cursor
+	}
+	t.held(min(since, at))
+	t.asleep = &recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall}
+	switch s.State {
+	case recording.OffDisk:
+		t.state = StateDisk
+	case recording.OffSleep:
+		t.state = StateSleeping
+	case recording.OffPreempted:
+		t.state, t.asleep = StateRunnable, nil
+	default:
+		t.state, t.asleep = StateUnknown, nil
+	}
+	t.held(at)
+}
+
+// finish tiles the rest of the thread's life.
+func (t *tiler) finish(th *threadFacts, end Time) {
+	if th.died != recording.NoTime {
+		if t.state != StateUnknown {
+			t.state = StateRunning // a thread runs to its exit
+		}
+		t.held(min(th.died, end))
+		return
+	}
+	if t.state == StateSleeping || t.state == StateDisk {
+		t.held(end)
+		return
+	}
+	t.held(min(th.seen, end))
+	t.to(end, StateUnknown, nil)
+}

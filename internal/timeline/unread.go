@@ -1,0 +1,155 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// manyPieces is from how many pieces on a wait is summed up by cause instead of being
+// listed piece by piece: with a long queue in front of one strand, listing what it did
+// meanwhile for each request would be quadratic.
+const manyPieces = 64
+
+// unread tiles the time in which a request lay in its socket: by what the strand that
+// came to read it was doing.
+func (s *segmenter) unread(r *Request, p *painter) {
+	if r.Start >= r.FirstRead {
+		return
+	}
+	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
+		s.unreadGo(r, p)
+		return
+	}
+	reader, from := r.Strand, r.Start
+	th := &s.f.threads[reader]
+	if th.born > from { // made for this connection: until then its creator was in charge
+		born := min(th.born, r.FirstRead)
+		if creator := s.f.strand(th.creator); creator != None {
+			s.readerWait(wait{r, creator, from, born, PhaseUnread, None}, p)
+		}
+		from = born
+	}
+	s.readerWait(wait{r, reader, from, r.FirstRead, PhaseUnread, None}, p)
+}
+
+// wait is a span in which a request waited for a strand to turn to it: to read it, or
+// to read the answer to one of its calls.
+type wait struct {
+	r        *Request
+	strand   StrandID
+	from, to Time
+	phase    Phase
+	call     CallID
+}
+
+// readerWait tiles a wait by what the strand did meanwhile.
+func (s *segmenter) readerWait(w wait, p *painter) {
+	if w.from >= w.to {
+		return
+	}
+	ivs := clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
+	stints := s.in.owners.from(w.strand, w.from)
+	n := sort.Search(len(stints), func(k int) bool { return stints[k].from >= w.to })
+	if len(ivs)+n > manyPieces {
+		s.lane(w.strand).summary(w, s.quality(w), p)
+		return
+	}
+	eachPiece(ivs, stints[:n], func(iv Interval, owner RequestID) {
+		iv.From, iv.To = max(iv.From, w.from), min(iv.To, w.to)
+		cause, quality := s.reading(w.strand, iv, owner)
+		if cause == causeIdle {
+			cause, quality = CauseUnknown, Inferred
+			if iv.To.Sub(iv.From) <= wakeLatency {
+				cause = CauseRunnable
+			}
+		}
+		if cause == CauseEventLoop && owner == None && s.wokenFor(w, iv) {
+			cause = CauseOnCPU
+		}
+		if cause == causeNone || iv.From >= iv.To {
+			return
+		}
+		if owner == w.r.ID {
+			owner = None
+		}
+		if cause == CauseRunnable {
+			owner = None
+		}
+		p.add(Segment{
+			From: iv.From, To: iv.To, Phase: w.phase, Cause: cause, Quality: max(quality, s.quality(w)),
+			Call: w.call, Strand: w.strand, Blocker: owner,
+		})
+	})
+}
+
+// quality of a wait's segments: inferred if its beginning was not stamped exactly.
+func (s *segmenter) quality(w wait) Quality {
+	if w.phase == PhaseUnread && s.in.requests[w.r.ID].inexact {
+		return Inferred
+	}
+	return Exact
+}
+
+// wokenFor reports that a loop was idle when the wait began and ran only since: what
+// it does is the way to this very read.
+func (s *segmenter) wokenFor(w wait, iv Interval) bool {
+	list := s.t.Strands[w.strand].Intervals
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > w.from })
+	return i < len(list) && list[i].State == StateSleeping && iv.From > w.from
+}
+
+// eachPiece visits the pieces of intervals cut by stints, with the request that the
+// strand worked for in each, or None.
+func eachPiece(ivs []Interval, stints []stint, visit func(Interval, RequestID)) {
+	k := 0
+	for _, iv := range ivs {
+		for iv.From < iv.To {
+			for k < len(stints) && stints[k].to <= iv.From {
+				k++
+			}
+			piece, owner := iv, RequestID(None)
+			if k < len(stints) && stints[k].from <= iv.From {
+				piece.To, owner = min(iv.To, stints[k].to), stints[k].request
+			} else if k < len(stints) {
+				piece.To = min(iv.To, stints[k].from)
+			}
+			visit(piece, owner)
+			iv.From = piece.To
+		}
+	}
+}
+
+// Causes that only waits know, and that no Segment shows.
+const (
+	causeIdle Cause = NumCauses     // asleep waiting for input, which was there
+	causeNone Cause = NumCauses + 1 // no facts
+	numWaits        = NumCauses + 2
+)
+
+// reading tells what kept a strand from reading: its state, and whom it worked for.
+func (s *segmenter) reading(id StrandID, iv Interval, owner RequestID) (Cause, Quality) {
+	loop := s.t.Strands[id].Loop
+	switch iv.State {
+	case StateRunning:
+		if loop {
+			return CauseEventLoop, Exact
+		}
+		return CauseOnCPU, Exact
+	case StateRunnable:
+		return CauseRunnable, Exact
+	case StateSleeping, StateDisk:
+		switch {
+		case s.waits.interpreterLock(id, iv.Off):
+			return CauseInterpreterLock, Inferred
+		case owner != None && loop:
+			return CauseEventLoop, Exact
+		case owner != None:
+			return CausePool, Exact
+		case iv.Off != nil && networkWait(iv.Off.Syscall):
+			return causeIdle, Inferred
+		}
+		return s.waits.sleep(id, iv)
+	}
+	return causeNone, Inferred
+}
