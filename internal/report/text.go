@@ -1,12 +1,190 @@
 package report
 
-import "io"
+import (
+	"fmt"
+	"io"
+	"strings"
+)
 
-// TextOptions say how text is laid out.
-type TextOptions struct {
-	Color bool
-	Width int // columns; 0 is 100
-}
+const (
+	shownEndpoints = 4
+	shownFindings  = 3
+	shownRows      = 8
+	shownMissing   = 3
+)
 
 // Text writes the report so that it fits one screen.
-func Text(w io.Writer, r *Report, o TextOptions) error { return nil }
+func Text(w io.Writer, r *Report, o TextOptions) error {
+	p := newPage(o)
+	head := "dwell: " + strings.Join(r.Seen.Processes[:min(2, len(r.Seen.Processes))], ", ")
+	if n := len(r.Seen.Processes) - 2; n > 0 {
+		head += fmt.Sprintf(" and %d more", n)
+	}
+	p.line(bold, "%s, %s s, %s", head, seconds(r.Recording.Seconds), plural(r.Requests.Count, "request"))
+	if r.Recording.Truncated {
+		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
+	}
+	if r.Requests.Count == 0 {
+		noRequests(p, r)
+	} else {
+		symptom(p, r)
+		whereItGoes(p, r)
+		findings(p, r)
+	}
+	ruledOut(p, r)
+	footer(p, r)
+	return p.flush(w)
+}
+
+func seconds(d Decimal) string {
+	t := (int64(d) + 50_000) / 100_000
+	return fmt.Sprintf("%d.%d", t/10, t%10)
+}
+
+// noRequests says what was seen instead of requests.
+func noRequests(p *page, r *Report) {
+	p.line(red, "No request was recognised: nothing can be said about latency.")
+	switch {
+	case r.Requests.Cut > 0:
+		p.line(plain, "  %s cut by an end of the recording: record for longer.", plural(r.Requests.Cut, "request"))
+	case len(r.Seen.Protocols) > 0:
+		p.wrap(plain, "  ", "Seen instead, from clients: "+strings.Join(r.Seen.Protocols, ", ")+
+			". dwell reads HTTP/1.1 in plain text; where TLS ends in this process, record the one behind the proxy.", 3)
+	case r.Seen.Outbound > 0:
+		p.wrap(plain, "  ", "No client connected; "+plural(r.Seen.Outbound, "outgoing connection")+" were seen. Send requests while recording.", 2)
+	default:
+		p.line(plain, "  No connection was seen. Is this the process that serves? Send requests while recording.")
+	}
+}
+
+func symptom(p *page, r *Report) {
+	wide := 0
+	shown := r.Endpoints[:min(len(r.Endpoints), shownEndpoints)]
+	for _, e := range shown {
+		wide = max(wide, len([]rune(e.Name)))
+	}
+	wide = min(wide, 40)
+	for _, e := range shown {
+		p.line(plain, "  %s  %s   p50 %s   p90 %s   p99 %s", pad(clip(e.Name, wide), wide), pad(plural(e.Count, "request"), -16),
+			pad(human(e.P50), -7), pad(human(e.P90), -7), pad(human(e.P99), -7))
+	}
+	if n := len(r.Endpoints) - len(shown); n > 0 {
+		p.line(dim, "  and %s", plural(n, "more endpoint"))
+	}
+}
+
+// focus is the endpoint whose time is shown: that of the first finding, else the
+// most frequent.
+func focus(r *Report) *Endpoint {
+	if len(r.Findings) > 0 {
+		for i := range r.Endpoints {
+			if r.Endpoints[i].Name == r.Findings[0].Endpoint {
+				return &r.Endpoints[i]
+			}
+		}
+	}
+	return &r.Endpoints[0]
+}
+
+func whereItGoes(p *page, r *Report) {
+	e := focus(r)
+	labels, ord, slow := rows(e)
+	p.raw("")
+	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 42), 42)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
+	to, ts := tenths(ord), tenths(slow)
+	for i, l := range labels {
+		p.raw("  " + pad(l, 30) + cell(p, e.ordinary, ord[i], to[i]) + "   " + cell(p, e.slow, slow[i], ts[i]))
+	}
+	p.raw(p.paint(dim, "  "+pad("total", 30)+pad(human(e.ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
+		pad(human(e.slow), -9)+pad("100.0 %", -9)))
+}
+
+func cell(p *page, whole Duration, part Decimal, t int) string {
+	d := Duration(int64(whole) / unit * int64(part))
+	if whole < 1<<40 {
+		d = Duration(int64(whole) * int64(part) / unit)
+	}
+	return pad(human(d), -9) + pad(fmt.Sprintf("%d.%d %%", t/10, t%10), -9) + " " + p.paint(cyan, pad(bar(int64(part), unit, 10), 10))
+}
+
+// rows returns the largest causes, the rest together, and what is unaccounted for.
+func rows(e *Endpoint) (labels []string, ord, slow []Decimal) {
+	add := func(l string, a, b Decimal) {
+		labels, ord, slow = append(labels, l), append(ord, a), append(slow, b)
+	}
+	var otherA, otherB Decimal
+	for _, c := range e.Causes {
+		if len(labels) < shownRows && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
+			add(c.Phase+", "+c.Cause, c.P50Share, c.P99Share)
+			continue
+		}
+		otherA += c.P50Share
+		otherB += c.P99Share
+	}
+	if otherA > 0 || otherB > 0 {
+		add("other", otherA, otherB)
+	}
+	add("Unaccounted", e.Unaccounted.P50Share, e.Unaccounted.P99Share)
+	return labels, ord, slow
+}
+
+// tenths rounds shares that sum to one to tenths of a percent that sum to 1000.
+func tenths(shares []Decimal) []int {
+	out := make([]int, len(shares))
+	left := 1000
+	for i, s := range shares {
+		out[i] = int(s / 1000)
+		left -= out[i]
+	}
+	for ; left > 0; left-- {
+		most := 0
+		for i, s := range shares {
+			if int64(s)-int64(out[i])*1000 > int64(shares[most])-int64(out[most])*1000 {
+				most = i
+			}
+		}
+		out[most]++
+	}
+	return out
+}
+
+func ruledOut(p *page, r *Report) {
+	if len(r.Refuted) > 0 {
+		p.raw("")
+		p.line(bold, "Ruled out")
+	}
+	for _, o := range r.Refuted {
+		text := phrases(o.Evidence, p.width-24)
+		if o.ExplainedBy != "" {
+			lead := "a consequence of " + o.ExplainedBy + ": "
+			text = lead + phrases(o.Evidence, p.width-24-len(lead))
+		}
+		p.line(plain, "  %s %s", pad(o.ID, 20), text)
+	}
+	if len(r.Undecided) > 0 {
+		p.raw("")
+		p.line(bold, "Undecided")
+	}
+	for _, o := range r.Undecided {
+		p.line(yellow, "  %s %s", pad(o.ID, 20), o.Missing)
+	}
+}
+
+func footer(p *page, r *Report) {
+	rec := &r.Recording
+	calls := "no calls"
+	if r.Seen.Calls > 0 {
+		calls = percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " associated"
+	}
+	p.raw("")
+	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted.",
+		plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare), calls,
+		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare)), 2)
+	for i, m := range r.Seen.Missing {
+		if i == shownMissing {
+			p.line(dim, "Not seen: and %s", plural(len(r.Seen.Missing)-i, "more thing"))
+			break
+		}
+		p.line(dim, "Not seen: %s", m)
+	}
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextOptions say how text is laid out.
+type TextOptions struct {
+	Color bool
+	Width int // columns; 0 is 100
+}
+
+// page collects lines of text.
+type page struct {
+	b     strings.Builder
+	color bool
+	width int
+}
+
+func newPage(o TextOptions) *page {
+	p := &page{color: o.Color, width: o.Width}
+	if p.width == 0 {
+		p.width = 100
+	}
+	p.width = max(p.width, 60)
+	return p
+}
+
+// style is an ANSI attribute.
+type style string
+
+const (
+	plain  style = ""
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+	cyan   style = "36"
+)
+
+func (p *page) paint(s style, text string) string {
+	if !p.color || s == plain || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
+
+func (p *page) line(s style, format string, args ...any) {
+	p.b.WriteString(strings.TrimRight(p.paint(s, clip(fmt.Sprintf(format, args...), p.width)), " "))
+	p.b.WriteByte('\n')
+}
+
+// raw writes a line that is painted and fits already.
+func (p *page) raw(text string) {
+	p.b.WriteString(strings.TrimRight(text, " "))
+	p.b.WriteByte('\n')
+}
+
+// wrap writes text over as many lines as it needs, at most limit of them; the first
+// begins with head, the others are indented to its width.
+func (p *page) wrap(s style, head, text string, limit int) {
+	indent := utf8.RuneCountInString(head)
+	lines := fold(text, p.width-indent)
+	if len(lines) > limit {
+		lines = lines[:limit]
+		lines[limit-1] = clip(lines[limit-1]+" ...", p.width-indent)
+	}
+	for i, l := range lines {
+		if i > 0 {
+			head = strings.Repeat(" ", indent)
+		}
+		p.raw(head + p.paint(s, l))
+	}
+}
+
+func (p *page) flush(w io.Writer) error {
+	if _, err := io.WriteString(w, p.b.String()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// fold breaks text at spaces into lines of at most width runes.
+func fold(text string, width int) (lines []string) {
+	at := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case at == "":
+			at = word
+		case utf8.RuneCountInString(at)+1+utf8.RuneCountInString(word) <= width:
+			at += " " + word
+		default:
+			lines = append(lines, clip(at, width))
+			at = word
+		}
+	}
+	return append(lines, clip(at, width))
+}
+
+// clip cuts text to width runes and marks the cut.
+func clip(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:max(0, width-3)]) + "..."
+}
+
+// pad fills text with spaces to width runes, on the left if width is negative.
+func pad(text string, width int) string {
+	n := max(width, -width) - utf8.RuneCountInString(text)
+	if n <= 0 {
+		return text
+	}
+	if width < 0 {
+		return strings.Repeat(" ", n) + text
+	}
+	return text + strings.Repeat(" ", n)
+}
+
+// bar draws a share of the whole as at most width cells.
+func bar(part, whole int64, width int) string {
+	if whole <= 0 || part <= 0 {
+		return ""
+	}
+	eighths := min(part*int64(width)*8/whole, int64(width)*8)
+	s := strings.Repeat("█", int(eighths/8))
+	if r := eighths % 8; r > 0 {
+		s += string([]rune("▏▎▍▌▋▊▉")[r-1])
+	}
+	if s == "" {
+		s = "▏"
+	}
+	return s
+}

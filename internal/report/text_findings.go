@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+func findings(p *page, r *Report) {
+	p.raw("")
+	if len(r.Findings) == 0 {
+		p.line(green, "Nothing stands out.")
+		return
+	}
+	p.line(bold, "%s", plural(len(r.Findings), "finding"))
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if i >= shownFindings {
+			p.line(plain, "%d %s (%s): %s", i+1, f.ID, f.Place, saving(f))
+			continue
+		}
+		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 3)
+		p.wrap(plain, "  ", f.ID+" at "+f.Place+": without it "+saving(f)+".", 2)
+		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)), 3)
+		p.wrap(green, "  fix      ", f.Fix, 3)
+	}
+}
+
+// saving says what quantiles would become.
+func saving(f *Finding) string {
+	one := func(name string, was, less Duration) string {
+		return fmt.Sprintf("%s %s -> %s (saves %s)", name, human(was), human(was-less), human(less))
+	}
+	return one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
+		", " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
+}
+
+func orAll(endpoint string) string {
+	if endpoint == "" {
+		return "all endpoints"
+	}
+	return endpoint
+}
+
+// phrases puts evidence into words, as much as fits into width runes, but at least one.
+func phrases(ev []Evidence, width int) string {
+	var b strings.Builder
+	for i, e := range ev {
+		t := phrase(e)
+		if i > 0 {
+			if utf8.RuneCountInString(b.String())+2+utf8.RuneCountInString(t) > width {
+				continue
+			}
+			b.WriteString("; ")
+		}
+		b.WriteString(t)
+	}
+	return b.String()
+}
+
+func phrase(e Evidence) string {
+	var t string
+	n := quantity(e.Value, e.Unit)
+	switch e.Unit {
+	case "ns", "ratio":
+		t = e.What + " " + n
+	case "per_second":
+		t = n + " " + e.What + " a second"
+	default:
+		t = n + " " + e.What
+	}
+	if e.Bound != nil {
+		t += " (bound " + quantity(*e.Bound, e.Unit) + ")"
+	}
+	return t
+}
+
+func quantity(v Decimal, u string) string {
+	switch u {
+	case "ns":
+		return human(Duration(v / unit))
+	case "share":
+		return percent(v)
+	case "count":
+		return thousands(int64(v / unit))
+	}
+	t := (int64(v) + unit/20) / (unit / 10)
+	return fmt.Sprintf("%s.%d", thousands(t/10), t%10)
+}
