@@ -1,11 +1,11 @@
 // Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
-// logs what it did.
+// logs what it did. PORT, UPSTREAM (address) and LOG (file) are in the environment, as
+// for the services in the other languages.
 package main
 
 import (
 	"encoding/json"
-	"flag"
 	"io"
 	"log"
 	"net/http"
@@ -17,16 +17,15 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:21411", "address")
-	upstream := flag.String("upstream", "127.0.0.1:21410", "address")
-	name := flag.String("log", os.DevNull, "file for one line of JSON per request")
-	flag.Parse()
-	if err := serve(*listen, *upstream, *name); err != nil {
+	if err := serve("127.0.0.1:"+os.Getenv("PORT"), os.Getenv("UPSTREAM"), os.Getenv("LOG")); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func serve(listen, upstream, name string) error {
+	if name == "" {
+		name = os.DevNull
+	}
 	file, err := os.Create(name)
 	if err != nil {
 		return err

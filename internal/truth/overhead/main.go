@@ -1,0 +1,80 @@
+// Command overhead measures what recording costs: throughput, latency and CPU per
+// request of the demo's Go server, a Node server and a process that is not watched,
+// with and without dwell in alternating rounds. It prints the ratios and writes
+// docs/overhead.md. It runs as root, from the root of the repository, on an otherwise
+// idle machine.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	var opt options
+	flag.IntVar(&opt.rounds, "rounds", 5, "rounds of each kind")
+	flag.DurationVar(&opt.span, "span", 6*time.Second, "of the load in a round")
+	flag.StringVar(&opt.out, "o", "docs/overhead.md", "file for the table")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, opt); err != nil {
+		fmt.Fprintln(os.Stderr, "overhead:", err)
+		os.Exit(2)
+	}
+}
+
+type options struct {
+	rounds int
+	span   time.Duration
+	out    string
+}
+
+// rates are the loads: saturation is closed-loop, so that the server is never idle.
+func loads() []loadKind {
+	return []loadKind{
+		{"at saturation", []string{"-workers", "32"}},
+		{"2,000 requests/s", []string{"-rate", "2000"}},
+	}
+}
+
+func run(ctx context.Context, opt options) error {
+	work, err := os.MkdirTemp("", "dwell-overhead-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", work+"/", "./internal/load/cmd/load", "./internal/truth/cmd/upstream", "./cmd/dwell").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("building: %w\n%s", err, out)
+	}
+	b := &bench{options: opt, work: work}
+	var rows []row
+	for _, kind := range subjects() {
+		s, err := kind.start(ctx, b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", kind.name, err)
+		}
+		for _, l := range loads() {
+			r, err := b.compare(ctx, s, l)
+			if err != nil {
+				s.stop()
+				return fmt.Errorf("%s, %s: %w", kind.name, l.name, err)
+			}
+			r.name = kind.name + ", " + l.name
+			fmt.Println(r.summary())
+			rows = append(rows, r)
+		}
+		s.stop()
+	}
+	if err := os.MkdirAll(filepath.Dir(opt.out), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(opt.out, []byte(page(rows, opt)), 0o644)
+}

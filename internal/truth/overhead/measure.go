@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/truth/proc"
+	"github.com/getdwell/dwell/recording"
+)
+
+// endWithin bounds how long the recorder may take to end.
+const endWithin = 2 * time.Minute
+
+// undecided is dwell's exit status when some hypothesis stayed so.
+const undecided = 3
+
+// bench is one run of this program.
+type bench struct {
+	options
+	work string
+}
+
+type loadKind struct {
+	name string
+	args []string // of the load generator
+}
+
+// sample is one round. CPU is in ns.
+type sample struct {
+	load.Summary
+	serverCPU  float64 // per request; what dwell's programs cost on the server's threads is in it
+	machineCPU float64 // per request: every process, and the kernel
+	recorder   cost    // zero without dwell
+}
+
+// cost of the recorder, in cores, and its memory in bytes.
+type cost struct {
+	user, bpf float64
+	peak      int64
+}
+
+// compare alternates rounds without and with dwell.
+func (b *bench) compare(ctx context.Context, s *subject, l loadKind) (row, error) {
+	var r row
+	if _, err := b.send(ctx, s, l, 2*time.Second); err != nil { // warm-up
+		return r, err
+	}
+	for i := range 2 * b.rounds {
+		one, err := b.round(ctx, s, l, i%2 == 1)
+		if err != nil {
+			return r, err
+		}
+		if i%2 == 0 {
+			r.without = append(r.without, one)
+		} else {
+			r.with = append(r.with, one)
+		}
+	}
+	return r, nil
+}
+
+func (b *bench) round(ctx context.Context, s *subject, l loadKind, recorded bool) (one sample, err error) {
+	file := b.work + "/recording.dwell"
+	var recorder *proc.Process
+	if recorded {
+		os.Remove(file)
+		recorder, err = proc.Start(ctx, proc.Options{
+			Args:  []string{b.work + "/dwell", "attach", "--pid", strconv.Itoa(s.watched), "--for", "10m", "-o", file},
+			Ready: "recording",
+		})
+		if err != nil {
+			return one, err
+		}
+		defer recorder.Stop()
+	}
+	before, err := readClocks(s, recorder)
+	if err != nil {
+		return one, err
+	}
+	if one.Summary, err = b.send(ctx, s, l, b.span); err != nil {
+		return one, err
+	}
+	after, err := readClocks(s, recorder)
+	if err != nil {
+		return one, err
+	}
+	n := float64(one.Answered)
+	one.serverCPU = float64(after.server-before.server) / n
+	one.machineCPU = float64(after.machine-before.machine) / n
+	if recorder == nil {
+		return one, nil
+	}
+	one.recorder.user = float64(after.recorder-before.recorder) / float64(after.at.Sub(before.at))
+	one.recorder.peak = after.peak
+	if err := recorder.Interrupt(endWithin); err != nil && proc.Status(err) != undecided && s.pid == s.watched {
+		return one, err // a bystander's recording holds no request, which dwell says
+	}
+	one.recorder.bpf, err = bpfShare(file)
+	return one, err
+}
+
+func (b *bench) send(ctx context.Context, s *subject, l loadKind, span time.Duration) (sum load.Summary, err error) {
+	args := append([]string{"-c", otherCPU, b.work + "/load", "-url", s.url, "-for", span.String()}, l.args...)
+	out, err := exec.CommandContext(ctx, "taskset", args...).Output()
+	if err != nil {
+		return sum, fmt.Errorf("the load generator: %w", err)
+	}
+	if err = json.Unmarshal(out, &sum); err == nil && (sum.Errors+sum.Failed > 0 || sum.Answered == 0) {
+		err = fmt.Errorf("the load was not answered properly: %s", out)
+	}
+	return sum, err
+}
+
+// clocks are cumulative CPU times, in ns.
+type clocks struct {
+	at                        time.Time
+	server, machine, recorder int64
+	peak                      int64 // bytes
+}
+
+// tick is the unit of /proc's CPU times; the kernel's USER_HZ is 100 everywhere.
+const tick = 10_000_000
+
+func readClocks(s *subject, recorder *proc.Process) (c clocks, err error) {
+	c.at = time.Now()
+	if c.server, err = processCPU(s.pid); err != nil {
+		return c, err
+	}
+	if c.machine, err = machineCPU(); err != nil || recorder == nil {
+		return c, err
+	}
+	if c.recorder, err = processCPU(recorder.PID()); err != nil {
+		return c, err
+	}
+	c.peak, err = peakMemory(recorder.PID())
+	return c, err
+}
+
+func processCPU(pid int) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(data), ") ") // the name may hold blanks
+	fields := strings.Fields(rest)
+	return sum(fields[11:13]) * tick, nil // utime, stime
+}
+
+func machineCPU() (int64, error) {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	line, _, _ := strings.Cut(string(data), "\n")
+	fields := strings.Fields(line)[1:] // user nice system idle iowait irq softirq steal
+	return (sum(fields[:3]) + sum(fields[5:7])) * tick, nil
+}
+
+func peakMemory(pid int) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(data), "VmHWM:")
+	return sum(strings.Fields(rest)[:1]) * 1024, nil
+}
+
+// sum adds numbers that the kernel printed.
+func sum(fields []string) (total int64) {
+	for _, f := range fields {
+		n, _ := strconv.ParseInt(f, 10, 64)
+		total += n
+	}
+	return total
+}
+
+// bpfShare is the run time of dwell's programs in the kernel, in cores, as the
+// kernel's own statistics in the recording say.
+func bpfShare(file string) (float64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	rec, err := recording.Load(f)
+	if err != nil {
+		return 0, err
+	}
+	var first, last recording.Event
+	for _, e := range rec.Events {
+		if _, is := e.Fact.(*recording.Overhead); is {
+			if first.Fact == nil {
+				first = e
+			}
+			last = e
+		}
+	}
+	if last.Time <= first.Time {
+		return 0, fmt.Errorf("%s says nothing about its overhead", file)
+	}
+	ran := last.Fact.(*recording.Overhead).BPF - first.Fact.(*recording.Overhead).BPF
+	return float64(ran) / float64(last.Time.Sub(first.Time)), nil
+}

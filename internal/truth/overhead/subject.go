@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+
+	"github.com/getdwell/dwell/internal/demo"
+	"github.com/getdwell/dwell/internal/truth/proc"
+)
+
+// The server under load has a CPU of its own; what it calls, and the load, share the
+// other. The recorder runs where the scheduler puts it.
+const (
+	serverCPU = "0"
+	otherCPU  = "1"
+)
+
+// subject is a running server, and what the recorder watches.
+type subject struct {
+	url     string
+	pid     int // of the server
+	watched int // pid given to the recorder; another one for a bystander
+	stop    func()
+}
+
+// subjectKind is how to start one.
+type subjectKind struct {
+	name  string
+	start func(ctx context.Context, b *bench) (*subject, error)
+}
+
+func subjects() []subjectKind {
+	return []subjectKind{
+		{"demo (Go, one TLS call a request)", startDemo},
+		{"Node, hello", startNode},
+		{"a bystander (Go, hello), not watched", startBystander},
+	}
+}
+
+func startDemo(ctx context.Context, b *bench) (*subject, error) {
+	command := func(dir, store string, mode demo.Mode) *exec.Cmd {
+		cpu := serverCPU
+		if store == "" {
+			cpu = otherCPU // this one is the store
+		}
+		return exec.Command("taskset", "-c", cpu, b.work+"/dwell", "__demo-server", "--dir", dir, "--store", store, "--mode", string(mode))
+	}
+	s, err := demo.Start(ctx, command, demo.Fixed)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{url: s.URL + demo.ProductPath(7), pid: s.PID, watched: s.PID, stop: s.Stop}, nil
+}
+
+func startNode(ctx context.Context, b *bench) (*subject, error) {
+	p, err := proc.Start(ctx, proc.Options{
+		Args: []string{"node", "internal/truth/services/service.js"}, Env: []string{"PORT=21420"}, CPUs: serverCPU, Ready: "ready",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &subject{url: "http://127.0.0.1:21420/work", pid: p.PID(), watched: p.PID(), stop: p.Stop}, nil
+}
+
+func startBystander(ctx context.Context, b *bench) (*subject, error) {
+	p, err := proc.Start(ctx, proc.Options{
+		Args: []string{b.work + "/upstream", "-listen", "127.0.0.1:21421", "-log", "/dev/null"}, CPUs: serverCPU, Ready: "ready",
+	})
+	if err != nil {
+		return nil, err
+	}
+	idle, err := proc.Start(ctx, proc.Options{Args: []string{"sleep", "3600"}})
+	if err != nil {
+		p.Stop()
+		return nil, err
+	}
+	stop := func() { p.Stop(); idle.Stop() }
+	return &subject{url: "http://127.0.0.1:21421/answer", pid: p.PID(), watched: idle.PID(), stop: stop}, nil
+}
