@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 )
 
 // NodeProbes are the places where Node's loop thread starts callbacks that no socket
@@ -93,6 +94,10 @@ func readImage(file string) (image nodeImage, relocated bool, err error) {
 	symbols, err := f.DynamicSymbols()
 	if err != nil {
 		return nodeImage{}, false, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
+	}
+	needed, _ := f.ImportedLibraries()
+	if !nodeLibrary("/"+path.Base(file)) && slices.ContainsFunc(needed, func(l string) bool { return nodeLibrary("/" + l) }) {
+		return nodeImage{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
 	}
 	image = nodeImage{path: file, values: map[string]uint64{}}
 	for _, s := range symbols {

@@ -1,0 +1,107 @@
+package target
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Counters of this machine exist and do not run backwards while a loop is busy for
+// more than the kernel's resolution.
+func TestHost(t *testing.T) {
+	before, missing := Host(os.Getpid())
+	for _, m := range missing {
+		t.Logf("not on this machine: %+v", m)
+		if m.What == "host-cpu" || m.What == "host-overflows" {
+			t.Errorf("every Linux has %s", m.What)
+		}
+	}
+	after := before
+	for after.Busy == before.Busy {
+		after, _ = Host(os.Getpid())
+	}
+	if after.Busy < before.Busy || after.Idle < before.Idle || after.Running < 1 || after.Pressure < before.Pressure {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+}
+
+func TestHostOfNobody(t *testing.T) {
+	const nobody = 1 << 30
+	host, missing := Host(nobody)
+	var codes []string
+	for _, m := range missing {
+		codes = append(codes, m.What)
+	}
+	if all := strings.Join(codes, " "); !strings.Contains(all, "host-throttling host-overflows") || host.Busy == 0 {
+		t.Errorf("missing %s, busy %d", all, host.Busy)
+	}
+}
+
+func TestParseCPU(t *testing.T) {
+	text := "cpu  100 20 3 4000 500 6 7 80 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\nctxt 5\nprocs_running 3\n"
+	busy, idle, running, err := parseCPU(text)
+	if busy != 1_360_000_000 || idle != 45_000_000_000 || running != 3 || err != nil {
+		t.Errorf("busy %d, idle %d, running %d, %v", busy, idle, running, err)
+	}
+	if _, _, _, err := parseCPU("cpu  1 2 x 4 5 6 7 8\n"); err == nil {
+		t.Error("a letter was accepted")
+	}
+	if _, _, _, err := parseCPU(""); err == nil {
+		t.Error("nothing was accepted")
+	}
+}
+
+func TestParsePressure(t *testing.T) {
+	got, err := parsePressure("some avg10=1.00 avg60=4.61 avg300=2.00 total=19066955\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n")
+	if got != 19_066_955_000 || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+	if _, err := parsePressure("full avg10=0.00 total=7\n"); err == nil {
+		t.Error("a file without the line was accepted")
+	}
+}
+
+func TestParseNetstat(t *testing.T) {
+	text := "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 22 3\nIpExt: ListenOverflows\nIpExt: 4\n"
+	if got, err := parseNetstat(text, "TcpExt:", "ListenOverflows"); got != 22 || err != nil {
+		t.Errorf("%d, %v", got, err)
+	}
+	if _, err := parseNetstat(text, "TcpExt:", "Others"); err == nil {
+		t.Error("a counter that is not there was found")
+	}
+}
+
+// Version 2 alone, version 1 alone, and both mounted with the cpu controller in
+// version 1.
+func TestCPUGroup(t *testing.T) {
+	const (
+		v2     = "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+		hybrid = "30 24 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+		v1     = "31 24 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n32 24 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+		groups = "4:cpu,cpuacct:/shop\n3:cpuset:/\n0::/shop.slice/web.service\n"
+	)
+	for _, c := range []struct{ groups, mounts, want string }{
+		{"0::/shop.slice/web.service\n", v2, "/sys/fs/cgroup /shop.slice/web.service"},
+		{groups, hybrid + v1, "/sys/fs/cgroup/cpu,cpuacct /shop"},
+		{groups, v1, "/sys/fs/cgroup/cpu,cpuacct /shop"},
+		{groups, "24 1 0:1 / / rw - ext4 /dev/vda rw\n", " "},
+	} {
+		top, group, ok := cpuGroup(c.groups, c.mounts)
+		if top+" "+group != c.want || ok != (top != "") {
+			t.Errorf("got %q %q %v, want %q", top, group, ok, c.want)
+		}
+	}
+}
+
+func TestParseThrottled(t *testing.T) {
+	for text, want := range map[string]int64{
+		"usage_usec 9\nnr_throttled 2\nthrottled_usec 1500\n":         1_500_000,
+		"nr_periods 3\nnr_throttled 2\nthrottled_time 1500\n":         1500,
+		"usage_usec 9\nuser_usec 8\nsystem_usec 1\n":                  0,
+		"nr_periods 0\nnr_throttled 0\nthrottled_usec 0\nnr_bursts 0": 0,
+	} {
+		if got := parseThrottled(text); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
