@@ -11,6 +11,10 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/cases/expect"
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -69,4 +73,23 @@ func load(t *testing.T, dir fs.FS, name string) *recording.Recording {
 		t.Errorf("%s: %v", name, problem)
 	}
 	return rec
+}
+
+// diagnose is what `dwell why --json` does.
+func diagnose(t *testing.T, dir fs.FS, name string) *expect.Diagnosis {
+	t.Helper()
+	tl, err := timeline.Build(load(t, dir, name))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	var out bytes.Buffer
+	r := report.Build(diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{}), tl)
+	if err := report.WhyJSON(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	d, err := expect.Read(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -60,7 +60,7 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 	}
 	defer sc.emulator.Stop()
 	results := expect.Results{Diagnoses: map[string]*expect.Diagnosis{}, Savings: map[string]expect.Saving{}}
-	if err := sc.compare(ctx, "moderate", take{rate: s.Rate, seconds: s.Seconds}, results, out); err != nil {
+	if err := sc.compare(ctx, take{scenario: "moderate", rate: s.Rate, seconds: s.Seconds}, results, out); err != nil {
 		return 0, err
 	}
 	if !opt.quick {
@@ -70,7 +70,7 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 		}
 		rate := knee * s.OverloadPercent / 100
 		fmt.Fprintf(out, "\nthe bad variant answers %.0f requests/s at most; overload is %.0f\n", knee, rate)
-		if err := sc.compare(ctx, "overload", take{rate: rate, seconds: s.OverloadSeconds}, results, out); err != nil {
+		if err := sc.compare(ctx, take{scenario: "overload", rate: rate, seconds: s.OverloadSeconds}, results, out); err != nil {
 			return 0, err
 		}
 	}
@@ -92,7 +92,9 @@ func readKey(s *spec) ([]expect.Expectation, error) {
 }
 
 // compare plays the bad variant, writes the prediction down, then plays the fixed one.
-func (sc *scene) compare(ctx context.Context, at string, t take, results expect.Results, out io.Writer) error {
+// The take's scenario is "moderate" or "overload".
+func (sc *scene) compare(ctx context.Context, t take, results expect.Results, out io.Writer) error {
+	at := t.scenario
 	t.scenario, t.variant = "bad/"+at, "bad"
 	bad, err := sc.play(ctx, t)
 	if err != nil {

@@ -19,6 +19,10 @@ import (
 // dwell is the binary under test.
 const dwell = "bin/dwell"
 
+// undecided is its exit status when some hypothesis stayed so; the expectations judge
+// that.
+const undecided = 3
+
 // played is one scenario: a variant under a load, recorded.
 type played struct {
 	Scenario  string
@@ -59,7 +63,7 @@ func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 		return nil, err
 	}
 	p.Client, err = sc.send(ctx, t.seconds, "-rate", fmt.Sprint(t.rate), "-seed", "2")
-	if stopped := recorder.Interrupt(endWithin); err == nil {
+	if stopped := recorder.Interrupt(endWithin); err == nil && proc.Status(stopped) != undecided {
 		err = stopped
 	}
 	if err != nil {
@@ -90,8 +94,7 @@ func why(ctx context.Context, recording, keep string) (*expect.Diagnosis, error)
 	cmd.Stderr = os.Stderr
 	from := time.Now()
 	out, err := cmd.Output()
-	// Status 3 says that something stayed undecided; the expectations judge that.
-	if err != nil && cmd.ProcessState.ExitCode() != 3 {
+	if err != nil && proc.Status(err) != undecided {
 		return nil, fmt.Errorf("dwell why %s: %w", recording, err)
 	}
 	if err := os.WriteFile(keep, out, 0o644); err != nil {

@@ -164,6 +164,15 @@ func (p *Process) Wait(within time.Duration) error {
 	}
 }
 
+// Status is the exit status that err tells of, -1 if it tells of none.
+func Status(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return -1
+}
+
 // Stop ends the program: kindly, then not. That it ends by a signal is no error.
 func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)

@@ -22,7 +22,7 @@ func TestTalk(t *testing.T) {
 		t.Errorf("line %q, %v", line, err)
 	}
 	p.stdin.Close()
-	if err := p.Wait(time.Minute); err == nil || !strings.Contains(err.Error(), "exit status 3\nready to serve\nheard one\nbye") {
+	if err := p.Wait(time.Minute); err == nil || !strings.Contains(err.Error(), "exit status 3\nready to serve\nheard one\nbye") || Status(err) != 3 {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,0 +1,146 @@
+package truth
+
+import (
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// What must hold of every scenario. Nothing else that depends on time is asserted.
+const (
+	countPercent     = 0.5 // requests counted against requests sent
+	p50Percent       = 5
+	p50Slack         = 150_000 // ns
+	precision        = 0.995
+	causePercent     = 95 // of the requests, within the tolerance
+	unaccountedShare = 0.02
+	loadFor          = 5 * time.Second
+	settle           = 300 * time.Millisecond // so that the last facts are drained
+	midLoadEdge      = time.Second
+)
+
+// TestAgainstTruth records each truth service and compares what dwell rebuilt with
+// what the client, the service and the upstream logged.
+func TestAgainstTruth(t *testing.T) {
+	for _, sc := range scenarios() {
+		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			s := newStage(t, sc)
+			s.send(sc, time.Second) // warm-up
+			file, recorder := s.record()
+			sent := s.send(sc, loadFor)
+			time.Sleep(settle)
+			s.stop(recorder)
+			tl := s.build(file)
+			score := Compare(tl, s.truth(sc, sent))
+			show(t, sc, score)
+			sc.check(t, score)
+		})
+	}
+}
+
+// TestAttachedUnderLoad records from the middle of a load: what lies well inside the
+// recording is whole, what its ends cut is counted apart.
+func TestAttachedUnderLoad(t *testing.T) {
+	for _, kind := range []runtimeKind{python(), node(), golang()} {
+		t.Run(kind.name, func(t *testing.T) {
+			sc := scenario{name: "attached under load", runtime: kind, plan: plan{cpu: 200, calls: 1, delay: 4000}, rate: 120}
+			s := newStage(t, sc)
+			done := make(chan *load.Result)
+			go func() { done <- s.send(sc, 4*loadFor) }()
+			file, recorder := s.record()
+			time.Sleep(loadFor)
+			s.stop(recorder)
+			tl := s.build(file)
+			truth := s.truth(sc, <-done)
+			truth.From = int64(tl.Start) + int64(midLoadEdge)
+			truth.To = int64(tl.End) - int64(midLoadEdge)
+			score := Compare(tl, truth)
+			score.Misplaced = 0 // ordinals count from the start of the recording
+			show(t, sc, score)
+			sc.check(t, score)
+		})
+	}
+}
+
+// TestHealthyServicesGiveNoFinding: a false finding is worse than none.
+func TestHealthyServicesGiveNoFinding(t *testing.T) {
+	// The rates put the service at about 70 % of one CPU.
+	for _, sc := range []scenario{
+		{name: "honest 50 ms peer", runtime: python(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
+		{name: "honest 50 ms peer", runtime: node(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
+		{name: "honest 50 ms peer", runtime: golang(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
+		{name: "70 % of a CPU", runtime: python(), plan: plan{cpu: 2000, calls: 1, delay: 3000}, rate: 180},
+		{name: "70 % of a CPU", runtime: node(), plan: plan{cpu: 2000, calls: 1, delay: 3000}, rate: 250},
+		{name: "70 % of a CPU", runtime: golang(), plan: plan{cpu: 2000, calls: 1, delay: 3000}, rate: 300},
+	} {
+		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			s := newStage(t, sc)
+			s.send(sc, time.Second)
+			file, recorder := s.record()
+			sum := s.send(sc, loadFor).Summary()
+			s.stop(recorder)
+			t.Logf("client: p50 %.2f ms, p99 %.2f ms", ms(sum.P50), ms(sum.P99))
+			if found := s.findings(file); len(found) > 0 {
+				t.Errorf("findings on a healthy service: %q", found)
+			}
+		})
+	}
+}
+
+// show prints one row of the table, and the causes below it.
+func show(t *testing.T, sc scenario, s Score) {
+	c := s.Calls
+	t.Logf("%-6s %-28s requests %d/%d cut %d extra %d misplaced %d | p50 client %.2f dwell %.2f ms | unaccounted %.2f%% unknown %.2f%%",
+		sc.runtime.name, sc.name, s.Matched, s.Sent, s.Cut, s.Extra, s.Misplaced, ms(s.ClientP50), ms(s.DwellP50),
+		100*share(s.Unaccounted, s.Duration), 100*share(s.UnknownSegments, s.Duration))
+	if c.Exchanges > 0 {
+		t.Logf("%-6s %-28s calls %d: right %d wrong %d unassociated %d unseen %d | precision %.4f recall %.4f",
+			sc.runtime.name, sc.name, c.Exchanges, c.Right, c.Wrong, c.Unassigned, c.Unseen, c.Precision(), c.Recall())
+	}
+	for _, a := range s.Causes {
+		t.Logf("%-6s %-28s %-9v within %5.1f%% of %d | mean truth %.3f dwell %.3f ms | off: median %+.3f, 95%% below %.3f ms",
+			sc.runtime.name, sc.name, a.Cause, 100*share(int64(a.Within), int64(a.Requests)), a.Requests,
+			ms(a.Truth), ms(a.Dwell), ms(a.MedianOff), ms(a.P95Off))
+	}
+}
+
+func ms(ns int64) float64 { return float64(ns) / 1e6 }
+
+func share(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+func (sc scenario) check(t *testing.T, s Score) {
+	t.Helper()
+	if off := max(s.Sent-s.Matched-s.Cut, s.Extra); float64(off) > float64(s.Sent)*countPercent/100 || s.Cut > s.Sent/100 {
+		t.Errorf("%d requests sent, %d found, %d cut, %d extra", s.Sent, s.Matched, s.Cut, s.Extra)
+	}
+	if s.Misplaced > 0 {
+		t.Errorf("%d requests have another ordinal on their connection", s.Misplaced)
+	}
+	if off := s.ClientP50 - s.DwellP50; max(off, -off) > max(p50Slack, s.ClientP50*p50Percent/100) {
+		t.Errorf("p50: client %.3f ms, dwell %.3f ms", ms(s.ClientP50), ms(s.DwellP50))
+	}
+	if p := s.Calls.Precision(); p < precision {
+		t.Errorf("precision %.4f: %+v", p, s.Calls)
+	}
+	if r := s.Calls.Recall(); r < sc.recall {
+		t.Errorf("recall %.4f, want %v: %+v", r, sc.recall, s.Calls)
+	}
+	if u := share(s.Unaccounted, s.Duration); u > unaccountedShare {
+		t.Errorf("unaccounted: %.2f%%", 100*u)
+	}
+	if !sc.causes {
+		return
+	}
+	for _, a := range s.Causes {
+		if a.Within*100 < a.Requests*causePercent && a.Cause != timeline.CauseRunnable {
+			t.Errorf("%v: within the tolerance for %d of %d requests only", a.Cause, a.Within, a.Requests)
+		}
+	}
+}

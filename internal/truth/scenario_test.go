@@ -1,0 +1,91 @@
+package truth
+
+import (
+	"fmt"
+	"math/rand/v2"
+)
+
+// runtimeKind is how a truth service is started, and what it can tell.
+type runtimeKind struct {
+	name     string
+	args     func(bin string) []string
+	threaded bool // reports its threads' scheduler clocks
+}
+
+func python() runtimeKind {
+	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/service.py"} }, true}
+}
+
+func node() runtimeKind {
+	return runtimeKind{"node", func(string) []string { return []string{"node", "services/service.js"} }, false}
+}
+
+func golang() runtimeKind {
+	return runtimeKind{"go", func(bin string) []string { return []string{bin + "/service"} }, false}
+}
+
+// plan is what each request asks of a service, varied between half and one and a half
+// times, so that answers overtake each other; us.
+type plan struct {
+	sleep, cpu, calls, delay int
+	flow                     string
+}
+
+// path draws the plan of request i; the same request asks for the same every time.
+func (p plan) path(i int) string {
+	r := rand.New(rand.NewPCG(uint64(i), 3))
+	vary := func(us int) int {
+		if us == 0 {
+			return 0
+		}
+		return us/2 + r.IntN(us)
+	}
+	return fmt.Sprintf("/work?sleep=%d&cpu=%d&calls=%d&delay=%d&flow=%s", vary(p.sleep), vary(p.cpu), p.calls, vary(p.delay), p.flow)
+}
+
+// scenario is a service, a load, and what must hold.
+type scenario struct {
+	name    string
+	runtime runtimeKind
+	env     []string
+	plan    plan
+	rate    float64 // open loop
+	workers int     // or closed
+	close   bool    // a connection per request
+
+	recall float64 // least share of calls attributed rightly; 0 is not asserted
+	causes bool    // each cause is held against the service's own numbers
+}
+
+func (sc scenario) path(i int) string { return sc.plan.path(i) }
+
+// pool is a full one: 4 connections to a peer with a host name.
+func pool() []string {
+	return []string{"MAX_SOCKETS=4", fmt.Sprint("UPSTREAM=localhost:", upstreamPort)}
+}
+
+func scenarios() []scenario {
+	calm := plan{sleep: 10_000, cpu: 3000, calls: 1, delay: 10_000}
+	two := plan{cpu: 200, calls: 2, delay: 2000}
+	flow := func(name string) plan { return plan{cpu: 100, calls: 2, delay: 4000, flow: name} }
+	return []scenario{
+		{name: "calm", runtime: python(), plan: calm, rate: 25, recall: 0.99, causes: true},
+		{name: "busy", runtime: python(), plan: two, rate: 120, recall: 0.99},
+		{name: "connection per call", runtime: python(), env: []string{"KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
+		{name: "connection per request", runtime: python(), plan: two, rate: 100, close: true, recall: 0.99},
+		{name: "64 at once", runtime: python(), plan: plan{calls: 1, delay: 20_000}, workers: 64, recall: 0.99},
+		{name: "calm", runtime: node(), plan: calm, rate: 25, recall: 0.5, causes: true},
+		{name: "direct, full pool", runtime: node(), env: pool(), plan: plan{calls: 1, delay: 4000, flow: "direct"}, rate: 400, recall: 0.9},
+		{name: "await, full pool", runtime: node(), env: pool(), plan: flow("await"), rate: 250, recall: 0.5},
+		{name: "call after call, full pool", runtime: node(), env: pool(), plan: flow("seq"), rate: 250, recall: 0.5},
+		{name: "Promise.all, full pool", runtime: node(), env: pool(), plan: flow("all"), rate: 250, recall: 0.5},
+		{name: "connection per call", runtime: node(), env: []string{"KEEP_ALIVE=0"}, plan: flow("await"), rate: 150, recall: 0.5},
+		{name: "64 at once, direct", runtime: node(), env: pool(), plan: plan{calls: 1, delay: 2000, flow: "direct"}, workers: 64, recall: 0.5},
+		{name: "behind timers", runtime: node(), plan: flow("timer"), rate: 150},
+		{name: "fetch", runtime: node(), plan: flow("fetch"), rate: 150},
+		{name: "calm", runtime: golang(), plan: calm, rate: 25, causes: true},
+		{name: "busy", runtime: golang(), plan: two, rate: 400},
+		{name: "connection per request", runtime: golang(), plan: two, rate: 200, close: true},
+		{name: "64 at once", runtime: golang(), plan: plan{calls: 1, delay: 20_000}, workers: 64},
+	}
+}

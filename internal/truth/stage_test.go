@@ -1,0 +1,221 @@
+package truth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/truth/proc"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Where the truth services listen.
+const (
+	upstreamPort = 21410
+	servicePort  = 21411
+)
+
+// undecided is dwell's exit status when some hypothesis stayed so.
+const undecided = 3
+
+// built are the programs under test, built once.
+var built = sync.OnceValues(func() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "dwell-truth-"); err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building: %w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if dir, err := built(); err == nil {
+		os.RemoveAll(dir)
+	}
+	os.Exit(status)
+}
+
+// stage is where one scenario is played.
+type stage struct {
+	t       *testing.T
+	bin     string
+	dir     string // of the logs
+	service *proc.Process
+}
+
+// newStage starts the upstream and the service, or skips, loudly, where nothing can be
+// recorded.
+func newStage(t *testing.T, sc scenario) *stage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("live")
+	}
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(bin+"/dwell", "doctor").CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED-NO-BPF: dwell doctor: %v\n%s", err, out)
+	}
+	s := &stage{t: t, bin: bin, dir: t.TempDir()}
+	s.start(proc.Options{
+		Args:  []string{bin + "/upstream", "-listen", fmt.Sprint("127.0.0.1:", upstreamPort), "-log", s.dir + "/upstream"},
+		Ready: "ready",
+	})
+	opt := proc.Options{Args: sc.runtime.args(bin), Ready: "ready", Env: append([]string{
+		fmt.Sprint("PORT=", servicePort), fmt.Sprint("UPSTREAM=127.0.0.1:", upstreamPort), "LOG=" + s.dir + "/service",
+	}, sc.env...)}
+	s.service = s.start(opt)
+	return s
+}
+
+func (s *stage) start(opt proc.Options) *proc.Process {
+	s.t.Helper()
+	p, err := proc.Start(context.Background(), opt)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(p.Stop)
+	return p
+}
+
+// send puts the scenario's load on the service.
+func (s *stage) send(sc scenario, span time.Duration) *load.Result {
+	s.t.Helper()
+	r, err := load.Run(context.Background(), load.Options{
+		URL: fmt.Sprintf("http://127.0.0.1:%d/", servicePort), Rate: sc.rate, Workers: sc.workers,
+		For: span, Seed: 7, Close: sc.close, Path: sc.path,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if sum := r.Summary(); sum.Errors+sum.Failed > 0 || sum.Answered == 0 {
+		s.t.Fatalf("the load was not answered properly: %+v", sum)
+	}
+	return r
+}
+
+// record starts a recorder and returns when it records.
+func (s *stage) record() (file string, recorder *proc.Process) {
+	s.t.Helper()
+	file = filepath.Join(s.dir, "recording.dwell")
+	if keep := os.Getenv("DWELL_KEEP"); keep != "" {
+		file = filepath.Join(keep, strings.ReplaceAll(s.t.Name(), "/", "-")+".dwell")
+		os.Remove(file)
+	}
+	return file, s.start(proc.Options{
+		Args:  []string{s.bin + "/dwell", "attach", "--pid", strconv.Itoa(s.service.PID()), "--for", "10m", "-o", file},
+		Ready: "recording",
+	})
+}
+
+func (s *stage) stop(recorder *proc.Process) {
+	s.t.Helper()
+	if err := recorder.Interrupt(time.Minute); err != nil && proc.Status(err) != undecided {
+		s.t.Fatal(err)
+	}
+}
+
+// build checks the recording and rebuilds its timeline.
+func (s *stage) build(file string) *timeline.Timeline {
+	s.t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	rec, err := recording.Load(f)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	report(s.t, "the facts are not valid", recording.Validate(rec))
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	report(s.t, "the timeline is not valid", timeline.Validate(tl))
+	if lost := tl.Losses; len(lost) > 0 {
+		s.t.Logf("facts were lost: %+v", lost)
+	}
+	return tl
+}
+
+// report shows the first of many problems.
+func report(t *testing.T, what string, problems []error) {
+	t.Helper()
+	for i, p := range problems {
+		if i == 5 {
+			t.Errorf("... and %d more", len(problems)-i)
+			return
+		}
+		t.Errorf("%s: %v", what, p)
+	}
+}
+
+// truth reads the logs. The service and the upstream are stopped first, so that the
+// logs are whole.
+func (s *stage) truth(sc scenario, sent *load.Result) Truth {
+	s.t.Helper()
+	s.service.Stop()
+	during := func(start int64) bool { return sent.Start <= start && start <= sent.End }
+	return Truth{
+		Client: sent.Log, From: sent.Start, To: sent.End, Threaded: sc.runtime.threaded,
+		// The warm-up's ids begin at 0 too.
+		Served: slices.DeleteFunc(lines[Served](s.t, s.dir+"/service"),
+			func(one Served) bool { return !during(one.Start) }),
+		Exchanges: slices.DeleteFunc(lines[Exchange](s.t, s.dir+"/upstream"),
+			func(one Exchange) bool { return !during(one.Start) }),
+	}
+}
+
+func lines[T any](t *testing.T, name string) []T {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := ReadLines[T](f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return all
+}
+
+// findings are the ids that dwell why reports.
+func (s *stage) findings(file string) []string {
+	s.t.Helper()
+	cmd := exec.Command(s.bin+"/dwell", "why", file, "--json")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil && proc.Status(err) != undecided {
+		s.t.Fatalf("dwell why: %v\n%s", err, stderr.String())
+	}
+	var d struct {
+		Findings []struct{ ID, Title string }
+	}
+	if err := json.Unmarshal(out, &d); err != nil {
+		s.t.Fatal(err)
+	}
+	var ids []string
+	for _, f := range d.Findings {
+		ids = append(ids, f.ID+": "+f.Title)
+	}
+	return ids
+}
