@@ -1,0 +1,71 @@
+package diagnosis
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// every makes n requests of one endpoint, 10 ms apart; shape gives each its segments
+// as lengths in microseconds.
+type piece struct {
+	phase timeline.Phase
+	cause timeline.Cause
+	us    int
+}
+
+func every(tl *timeline.Timeline, endpoint string, n int, shape func(i int) []piece) {
+	for i := range n {
+		id := timeline.RequestID(len(tl.Requests))
+		r := timeline.Request{ID: id, Endpoint: endpoint, Strand: timeline.None, Start: Time(i+1) * 10_000_000}
+		at := r.Start
+		for _, p := range shape(i) {
+			to := at + Time(p.us)*1000
+			r.Segments = append(r.Segments, timeline.Segment{From: at, To: to, Phase: p.phase, Cause: p.cause, Call: timeline.None, Strand: timeline.None, Blocker: timeline.None})
+			at = to
+		}
+		r.End = at
+		tl.Requests = append(tl.Requests, r)
+		tl.End = max(tl.End, at)
+	}
+}
+
+func newTimeline() *timeline.Timeline {
+	return &timeline.Timeline{Manifest: recording.Manifest{Hooks: "io sched"}, Start: 1}
+}
+
+// taking is a hypothesis that blames all time of one cause.
+func taking(id string, cause timeline.Cause) Hypothesis {
+	return Hypothesis{ID: id, Needs: []string{recording.HookIO}, Test: func(c *Case) Result {
+		spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == cause })
+		return Result{
+			Candidates: []Candidate{{Place: id, Spans: spans}},
+			Evidence:   []Evidence{NS("its time", Total(spans))},
+		}
+	}}
+}
+
+func verdicts(d *Diagnosis) map[string]string {
+	out := map[string]string{}
+	for _, f := range d.Findings {
+		out[f.ID] = "supported"
+	}
+	for _, o := range append(append([]Outcome(nil), d.Refuted...), d.Undecided...) {
+		out[o.ID] = o.Verdict.String()
+	}
+	return out
+}
+
+func expect(t *testing.T, d *Diagnosis, want map[string]string) {
+	t.Helper()
+	got := verdicts(d)
+	for id, v := range want {
+		if got[id] != v {
+			t.Errorf("%s is %s, want %s", id, got[id], v)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("verdicts %v, want %v", got, want)
+	}
+}

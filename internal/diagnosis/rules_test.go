@@ -1,0 +1,211 @@
+package diagnosis
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// work is 4 ms of CPU and a wait of us.
+func work(us int) []piece {
+	return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000}, {timeline.PhaseHandler, timeline.CauseLock, us}}
+}
+
+func TestBoundsOnSavings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		us   int
+		want string
+	}{
+		{"2 of 6 ms", 2000, "supported"},
+		{"1 ms is enough", 1000, "supported"},
+		{"0.9 ms is too little", 900, "refuted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := newTimeline()
+			every(tl, "GET /", 40, func(int) []piece { return work(c.us) })
+			d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
+			expect(t, d, map[string]string{"lock": c.want})
+		})
+	}
+}
+
+func TestTenPercentIsNeededToo(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 100_000}, {timeline.PhaseHandler, timeline.CauseLock, 5000}}
+	})
+	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
+	expect(t, d, map[string]string{"lock": "refuted"})
+	e := d.Refuted[0].Evidence
+	if at := slices.IndexFunc(e, func(e Evidence) bool { return e.What == "it would save of p99" }); at < 0 ||
+		e[at].Value != int64(5*milli) || e[at].Bound != 10_500_000 {
+		t.Errorf("the number that refutes is missing: %+v", e)
+	}
+}
+
+func TestUndecided(t *testing.T) {
+	hyp := taking("lock", timeline.CauseLock)
+	healthy := func(n int) *timeline.Timeline {
+		tl := newTimeline()
+		every(tl, "GET /", n, func(int) []piece { return work(0) })
+		return tl
+	}
+	t.Run("hook was off", func(t *testing.T) {
+		tl := healthy(40)
+		tl.Manifest.Hooks = "sched"
+		d := Diagnose(tl, []Hypothesis{hyp}, Options{})
+		expect(t, d, map[string]string{"lock": "undecided"})
+		if d.Undecided[0].Missing != "not recorded: io" {
+			t.Error(d.Undecided[0].Missing)
+		}
+	})
+	t.Run("too few requests", func(t *testing.T) {
+		expect(t, Diagnose(healthy(19), []Hypothesis{hyp}, Options{}), map[string]string{"lock": "undecided"})
+		expect(t, Diagnose(healthy(20), []Hypothesis{hyp}, Options{}), map[string]string{"lock": "refuted"})
+	})
+	t.Run("loss inside a request", func(t *testing.T) {
+		tl := healthy(40)
+		tl.Losses = []timeline.Loss{{Hook: recording.HookIO, From: tl.Requests[7].Start, To: tl.Requests[7].End, Count: 3}}
+		tl.Requests[7].Lossy = true
+		expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": "undecided"})
+	})
+	t.Run("loss of a hook that it does not need", func(t *testing.T) {
+		tl := healthy(40)
+		tl.Losses = []timeline.Loss{{Hook: recording.HookDNS, From: tl.Requests[7].Start, To: tl.Requests[7].End, Count: 3}}
+		expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": "refuted"})
+	})
+	t.Run("loss between requests", func(t *testing.T) {
+		tl := healthy(40)
+		tl.Losses = []timeline.Loss{{Hook: recording.HookIO, From: tl.Requests[7].End + 1, To: tl.Requests[8].Start - 1, Count: 3}}
+		expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": "refuted"})
+	})
+	t.Run("hidden time could be its", func(t *testing.T) {
+		tl := newTimeline()
+		every(tl, "GET /", 40, func(int) []piece {
+			return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000}, {timeline.PhaseHandler, timeline.CauseUnknown, 2000}}
+		})
+		h := hyp
+		h.Test = func(c *Case) Result { return Result{Hidden: c.Gaps()} }
+		expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "undecided"})
+	})
+}
+
+func TestFindingExceedsNoise(t *testing.T) {
+	// Blocks of ordinary requests alternate with blocks that are 3 ms slower for a reason
+	// of their own: a saving of 2 ms is within what two halves of the recording differ by.
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(i int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000 + i/2%2*3000}, {timeline.PhaseHandler, timeline.CauseLock, 2000}}
+	})
+	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
+	expect(t, d, map[string]string{"lock": "refuted"})
+	if d.Overall.Noise50 != 3*milli {
+		t.Errorf("noise of p50 is %d", d.Overall.Noise50)
+	}
+}
+
+func TestWhereNeedsMore(t *testing.T) {
+	remote := taking("slow-peer", timeline.CauseRemote)
+	remote.Where = true
+	waits := func(slow int) *timeline.Timeline {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			us := 5000
+			if i%10 == 9 {
+				us = slow
+			}
+			return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 1000}, {timeline.PhaseRemote, timeline.CauseRemote, us}}
+		})
+		return tl
+	}
+	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "refuted"})
+	expect(t, Diagnose(waits(16_000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "refuted"})
+	expect(t, Diagnose(waits(17_000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "supported"})
+	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLO: 2 * milli}), map[string]string{"slow-peer": "supported"})
+}
+
+func TestNoMillisecondIsCountedTwice(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 1000}, {timeline.PhaseHandler, timeline.CauseLock, 3000}, {timeline.PhaseRemote, timeline.CauseRemote, 2000}}
+	})
+	both := taking("both", timeline.CauseLock)
+	both.Test = func(c *Case) Result {
+		return Result{Candidates: []Candidate{{Spans: c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause != timeline.CauseOnCPU })}}}
+	}
+	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock), both}, Options{})
+	expect(t, d, map[string]string{"both": "supported", "lock": "refuted"})
+	if d.Findings[0].Impact.P50 != 5*milli || d.Refuted[0].ExplainedBy != "both" {
+		t.Errorf("impact %d, explained by %q", d.Findings[0].Impact.P50, d.Refuted[0].ExplainedBy)
+	}
+	d = Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock), taking("remote", timeline.CauseRemote)}, Options{})
+	if len(d.Findings) != 2 || d.Findings[0].ID != "lock" || d.Findings[1].Impact.P50 != 2*milli {
+		t.Errorf("findings %+v", d.Findings)
+	}
+}
+
+func TestCauseComesBeforeItsConsequence(t *testing.T) {
+	// The queue costs more than its cause alone, but three quarters of it go with the cause.
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{{timeline.PhaseUnread, timeline.CauseEventLoop, 30_000}, {timeline.PhaseUnread, timeline.CausePool, 10_000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+	})
+	queue := taking("queue", timeline.CauseEventLoop)
+	queue.Test = func(c *Case) Result {
+		return Result{Candidates: []Candidate{{Spans: c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread })}}}
+	}
+	cause := taking("cause", timeline.CauseEventLoop)
+	cause.Explains = []string{"queue"}
+	d := Diagnose(tl, []Hypothesis{queue, cause}, Options{})
+	if len(d.Findings) != 2 || d.Findings[0].ID != "cause" || d.Findings[1].ID != "queue" || d.Findings[1].Impact.P50 != 10*milli {
+		t.Errorf("findings %+v", d.Findings)
+	}
+	cause.Explains = nil
+	if d = Diagnose(tl, []Hypothesis{queue, cause}, Options{}); d.Findings[0].ID != "queue" {
+		t.Errorf("without a known relation the larger comes first, not %s", d.Findings[0].ID)
+	}
+}
+
+func TestEndpointsApart(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /slow", 40, func(int) []piece { return work(9000) })
+	every(tl, "GET /fast", 400, func(int) []piece { return work(0) })
+	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
+	if len(d.Findings) != 1 || d.Findings[0].Impact.Endpoint != "GET /slow" || d.Findings[0].Impact.P99 != 9*milli {
+		t.Errorf("findings %+v", d.Findings)
+	}
+	d = Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{Endpoint: "GET /fast"})
+	expect(t, d, map[string]string{"lock": "refuted"})
+	if len(d.Overall.Requests) != 400 {
+		t.Errorf("%d requests", len(d.Overall.Requests))
+	}
+}
+
+func TestCutAndExcludedRequestsAreNotMeasured(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece { return work(0) })
+	tl.Requests[3].Cut = true
+	tl.Requests[4].Excluded = "stream"
+	if d := Diagnose(tl, nil, Options{}); len(d.Overall.Requests) != 38 {
+		t.Errorf("%d requests measured", len(d.Overall.Requests))
+	}
+}
+
+func TestEvidencePointsAtRequests(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(i int) []piece { return work(2000 + i) })
+	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
+	for _, e := range d.Findings[0].Evidence {
+		if len(e.Requests) == 0 {
+			t.Errorf("%q points at no request", e.What)
+		}
+		for _, id := range e.Requests {
+			if int(id) >= len(tl.Requests) {
+				t.Errorf("%q points at request %d, which does not exist", e.What, id)
+			}
+		}
+	}
+}
