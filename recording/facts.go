@@ -135,6 +135,7 @@ type Off struct {
 	Arg       int64  // first argument of the syscall: an fd, a futex address
 	Timed     int64  // 1: the wait had a time limit
 	Goroutine GoroutineID
+	Counter   int64 // Node: last async id given out when it went off; 0 unknown
 }
 
 // Listen declares a listening socket of a watched process.

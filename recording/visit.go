@@ -147,6 +147,7 @@ func (f *Off) Visit(v Visitor) {
 	v.Int("arg", &f.Arg)
 	v.Int("timed", &f.Timed)
 	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Int("counter", &f.Counter)
 }
 
 // Kind implements Fact.
