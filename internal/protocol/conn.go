@@ -1,0 +1,174 @@
+// Package protocol tells what the first bytes of messages are: HTTP/1 heads, TLS
+// records, DNS messages. It is where secrets end: bytes come in, and out come only
+// facts that hold methods, routes, host names, operations from an allow-list, status
+// codes and sizes. It is pure: no clock, no I/O.
+package protocol
+
+import (
+	"bytes"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// enoughToTell is the longest prefix needed to tell the protocols apart.
+	enoughToTell = 16
+	// maxStrange is how many chunks of an unknown protocol are looked at. More than
+	// one, because a connection may be joined in the middle of a message.
+	maxStrange = 8
+)
+
+// Conn follows the bytes of one connection. Its memory is bounded: 4 KiB at most,
+// and that only while a head is incomplete.
+type Conn struct {
+	id       recording.ConnID
+	client   recording.Direction // in which the client speaks
+	protocol recording.Protocol
+	start    [2]start
+	strange  int
+	http     *httpConn
+	tls      *tlsConn
+}
+
+// start is the first bytes of a direction while they are too few to tell.
+type start struct {
+	offset int64
+	bytes  []byte
+	judged bool // this direction has been found to be nothing known
+}
+
+// NewConn follows the connection id, opened by side.
+func NewConn(id recording.ConnID, side recording.Side) *Conn {
+	c := &Conn{id: id, client: recording.Read}
+	if side == recording.Outbound {
+		c.client = recording.Write
+	}
+	return c
+}
+
+// Protocol is what the connection has turned out to be so far.
+func (c *Conn) Protocol() recording.Protocol { return c.protocol }
+
+// Chunk takes one read or write of size bytes at position offset of its direction.
+// data is as much of its beginning as was captured, maybe nothing; it is not kept.
+// The facts it returns belong to the chunks in which their Offsets lie: a head that
+// began in an earlier chunk is returned with the one that completed it.
+func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) []recording.Fact {
+	if size <= 0 || offset < 0 || offset > maxOffset || size > maxOffset || dir != recording.Read && dir != recording.Write {
+		return nil
+	}
+	data = data[:min(int64(len(data)), size)]
+	switch c.protocol {
+	case recording.ProtocolUnknown:
+		return c.detect(chunk{dir, offset, size, data})
+	case recording.ProtocolHTTP1:
+		return c.http.chunk(chunk{dir, offset, size, data})
+	case recording.ProtocolTLS:
+		return c.tls.chunk(chunk{dir, offset, size, data})
+	}
+	return nil
+}
+
+// Close returns the facts about a message whose head was still incomplete.
+func (c *Conn) Close() []recording.Fact {
+	switch {
+	case c.http != nil:
+		return c.http.close()
+	case c.tls != nil:
+		return c.tls.close()
+	}
+	return nil
+}
+
+// maxOffset keeps sums of offsets and lengths within 64 bits.
+const maxOffset = 1 << 60
+
+// chunk is one read or write; data is a prefix of it.
+type chunk struct {
+	dir          recording.Direction
+	offset, size int64
+	data         []byte
+}
+
+func (k chunk) end() int64 { return k.offset + k.size }
+
+// from gives the captured bytes at and after position p.
+func (k chunk) from(p int64) []byte {
+	if skip := p - k.offset; skip < int64(len(k.data)) {
+		return k.data[skip:]
+	}
+	return nil
+}
+
+// detect finds out what protocol the connection speaks and lets its parser begin.
+func (c *Conn) detect(k chunk) []recording.Fact {
+	s := &c.start[k.dir]
+	if len(s.bytes) > 0 && k.offset == s.offset+int64(len(s.bytes)) {
+		k = chunk{k.dir, s.offset, k.size + int64(len(s.bytes)), append(s.bytes, k.data...)}
+	}
+	s.bytes = nil
+	protocol, undecided := guess(k.data, k.dir == c.client)
+	if undecided && int64(len(k.data)) == k.size && len(k.data) < enoughToTell {
+		s.offset, s.bytes = k.offset, bytes.Clone(k.data)
+		return nil
+	}
+	if undecided || protocol == recording.ProtocolUnknown {
+		s.judged = s.judged || len(k.data) > 0
+		c.strange++
+		if c.strange < maxStrange && !(c.start[0].judged && c.start[1].judged) {
+			return nil
+		}
+		protocol = recording.ProtocolOther
+	}
+	c.protocol = protocol
+	facts := []recording.Fact{&recording.ConnProtocol{Conn: c.id, Protocol: protocol}}
+	switch protocol {
+	case recording.ProtocolHTTP1:
+		c.http = &httpConn{id: c.id, client: c.client}
+		return append(facts, c.http.chunk(k)...)
+	case recording.ProtocolTLS:
+		c.tls = &tlsConn{id: c.id, client: c.client}
+		return append(facts, c.tls.chunk(k)...)
+	}
+	return facts
+}
+
+// guess names the protocol in which a message could begin with b. undecided: more
+// bytes are needed.
+func guess(b []byte, fromClient bool) (p recording.Protocol, undecided bool) {
+	if len(b) == 0 {
+		return recording.ProtocolUnknown, false
+	}
+	if fromClient && hasPrefix(b, http2Preface) != no {
+		return recording.ProtocolHTTP2, hasPrefix(b, http2Preface) == maybe
+	}
+	if match := startLine(b, fromClient); match != no {
+		return recording.ProtocolHTTP1, match == maybe
+	}
+	if match := recordStart(b); match != no {
+		return recording.ProtocolTLS, match == maybe
+	}
+	return recording.ProtocolUnknown, false
+}
+
+const http2Preface = "PRI * HTTP/2"
+
+// match says whether bytes have a form; maybe: as far as they go.
+type match int
+
+const (
+	no match = iota
+	maybe
+	yes
+)
+
+func hasPrefix(b []byte, prefix string) match {
+	n := min(len(b), len(prefix))
+	switch {
+	case string(b[:n]) != prefix[:n]:
+		return no
+	case n < len(prefix):
+		return maybe
+	}
+	return yes
+}

@@ -1,0 +1,279 @@
+package protocol
+
+import (
+	"bytes"
+	"net/netip"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Lengths of a body beside its Content-Length; the first two as in the facts.
+const (
+	lengthChunked = -1
+	lengthUnknown = -2
+	lengthAbsent  = -3 // no field names one
+)
+
+// methods are the only request methods that are recognised. A closed list: what is in
+// the place of a method never leaves otherwise.
+func methods() [20]string {
+	return [...]string{"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "PROPFIND",
+		"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "QUERY"}
+}
+
+// startLine reports whether b could begin the first line of a message.
+func startLine(b []byte, fromClient bool) match {
+	if len(b) == 0 {
+		return no
+	}
+	if !fromClient {
+		return statusLine(b)
+	}
+	for _, m := range methods() {
+		if len(b) <= len(m) {
+			if strings.HasPrefix(m, string(b)) {
+				return maybe
+			}
+			continue
+		}
+		if b[len(m)] == ' ' && string(b[:len(m)]) == m {
+			return requestTarget(b[len(m)+1:], m)
+		}
+	}
+	return no
+}
+
+// requestTarget judges what follows the method.
+func requestTarget(b []byte, method string) match {
+	if len(b) == 0 {
+		return maybe
+	}
+	if c := b[0]; method != "CONNECT" && c != '/' && c != '*' && hasPrefix(b, "http://") == no && hasPrefix(b, "https://") == no {
+		return no
+	}
+	line, _, whole := bytes.Cut(b, []byte("\n"))
+	target, version, two := bytes.Cut(line, []byte(" "))
+	for _, c := range target {
+		if c <= ' ' || c == 0x7f {
+			return no
+		}
+	}
+	if whole {
+		version = bytes.TrimSuffix(version, []byte("\r"))
+		if string(version) != "HTTP/1.1" && string(version) != "HTTP/1.0" {
+			return no
+		}
+		return yes
+	}
+	if two && hasPrefix(version, "HTTP/1.") == no {
+		return no
+	}
+	return yes
+}
+
+func statusLine(b []byte) match {
+	if m := hasPrefix(b, "HTTP/1."); m != yes {
+		return m
+	}
+	for i, c := range b[7:min(len(b), 12)] { // "1 200"
+		if (i == 1) != (c == ' ') || i != 1 && (c < '0' || c > '9') {
+			return no
+		}
+	}
+	if len(b) < 12 {
+		return maybe
+	}
+	return yes
+}
+
+// fields is what is taken from header fields; nothing else of them is looked at.
+type fields struct {
+	length      int64
+	close       bool
+	keepAlive   bool
+	upgrade     bool
+	eventStream bool // Content-Type
+	wantsStream bool // Accept
+	form        bool
+	host        string
+	operation   string
+}
+
+// parseFields reads the lines after the first. A last line without its end is left
+// out.
+func parseFields(b []byte) fields {
+	f := fields{length: lengthAbsent}
+	for {
+		line, rest, ok := bytes.Cut(b, []byte("\n"))
+		if !ok {
+			break
+		}
+		b = rest
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		v := strings.TrimSpace(string(value))
+		switch strings.ToLower(string(name)) {
+		case "content-length":
+			f.length = joinLengths(f.length, contentLength(v))
+		case "transfer-encoding":
+			if hasToken(v, "chunked") {
+				f.length = lengthChunked
+			}
+		case "connection":
+			f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
+		case "upgrade": // curl asks for h2c as a matter of course and is not answered
+			f.upgrade = !hasToken(v, "h2c")
+		case "content-type":
+			f.eventStream, f.form = mediaType(v, "text/event-stream"), mediaType(v, "application/x-www-form-urlencoded")
+		case "accept":
+			f.wantsStream = mediaType(v, "text/event-stream")
+		case "host":
+			f.host = hostName(v)
+		case "x-amz-target":
+			f.operation = operationName(v)
+		}
+	}
+	return f
+}
+
+// joinLengths takes a further Content-Length into account. Transfer-Encoding goes
+// first; lengths that differ are no length.
+func joinLengths(before, n int64) int64 {
+	if before == lengthAbsent || before == n {
+		return n
+	}
+	if before == lengthChunked {
+		return before
+	}
+	return lengthUnknown
+}
+
+// parseRequest reads a head, or what was captured of one. form: its body is a form.
+func parseRequest(b []byte, complete bool) (f *recording.HTTPRequest, form, ok bool) {
+	line, rest, whole := bytes.Cut(b, []byte("\n"))
+	method, line, found := bytes.Cut(line, []byte(" "))
+	if !found || startLine(b, true) != yes {
+		return nil, false, false
+	}
+	target, version, hasVersion := bytes.Cut(line, []byte(" "))
+	t := parseTarget(string(method), string(target), hasVersion || whole)
+	f = &recording.HTTPRequest{
+		Method: string(method), Route: t.route, Host: t.host, Operation: t.operation,
+	}
+	h := parseFields(rest)
+	f.Length = h.length
+	if f.Host == "" {
+		f.Host = h.host
+	}
+	if h.operation != "" {
+		f.Operation = h.operation
+	}
+	old := bytes.HasPrefix(version, []byte("HTTP/1.0"))
+	f.Close = flag(h.close || old && !h.keepAlive)
+	f.Upgrade = flag(h.upgrade || h.wantsStream || f.Method == "CONNECT")
+	if complete {
+		f.Head = int64(len(b))
+	}
+	switch {
+	case f.Length != lengthAbsent:
+	case complete:
+		f.Length = 0
+	default:
+		f.Length = lengthUnknown
+	}
+	return f, h.form && f.Method == "POST", true
+}
+
+// parseResponse reads a head, or what was captured of one. method is that of the
+// request it answers, "" if unknown.
+func parseResponse(b []byte, complete bool, method string) (f *recording.HTTPResponse, ok bool) {
+	if statusLine(b) != yes {
+		return nil, false
+	}
+	f = &recording.HTTPResponse{Status: int64(b[9]-'0')*100 + int64(b[10]-'0')*10 + int64(b[11]-'0')}
+	_, rest, _ := bytes.Cut(b, []byte("\n"))
+	h := parseFields(rest)
+	f.Length = h.length
+	if f.Length == lengthAbsent { // it ends with the connection
+		f.Length = lengthUnknown
+	}
+	f.Close = flag(h.close || b[7] == '0' && !h.keepAlive)
+	f.Upgrade = flag(h.eventStream || f.Status == 101)
+	if method == "HEAD" || f.Status == 204 || f.Status == 304 || f.Status < 200 {
+		f.Length = 0
+	}
+	if complete {
+		f.Head = int64(len(b))
+	}
+	return f, true
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// contentLength reads a decimal length; lengthUnknown if it is none.
+func contentLength(s string) int64 {
+	if s == "" || len(s) > 17 {
+		return lengthUnknown
+	}
+	n := int64(0)
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return lengthUnknown
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	return n
+}
+
+// hasToken reports whether a comma-separated list holds token.
+func hasToken(list, token string) bool {
+	for part := range strings.SplitSeq(list, ",") {
+		if strings.EqualFold(strings.TrimSpace(part), token) {
+			return true
+		}
+	}
+	return false
+}
+
+func mediaType(v, want string) bool {
+	v, _, _ = strings.Cut(v, ";")
+	return strings.EqualFold(strings.TrimSpace(v), want)
+}
+
+// hostName gives the name in a host with or without port, in lower case; "" for
+// addresses and for what is no host name.
+func hostName(s string) string {
+	if i := strings.LastIndexByte(s, ':'); i >= 0 {
+		s = s[:i]
+	}
+	s = strings.ToLower(strings.TrimSuffix(s, "."))
+	if _, err := netip.ParseAddr(s); err == nil || s == "" || len(s) > 253 {
+		return ""
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '.' && c != '-' && c != '_' {
+			return ""
+		}
+	}
+	return s
+}
+
+// operationName accepts what looks like the name of an operation of an API.
+func operationName(s string) string {
+	if len(s) > 80 {
+		return ""
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '-' && c != '_' {
+			return ""
+		}
+	}
+	return s
+}

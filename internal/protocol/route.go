@@ -1,0 +1,141 @@
+package protocol
+
+import "strings"
+
+const (
+	maxSegments = 16     // of a route; what is deeper becomes "..."
+	maxValues   = 50     // of one position in Routes
+	maxNodes    = 20_000 // of a Routes
+	anyValue    = "{}"
+)
+
+// Route turns a path without query into a route. A segment of 2 to 24 lower-case
+// letters, _ and -, or v with digits, stands for itself; every other becomes {}.
+func Route(path string) string {
+	if path == "" || path[0] != '/' {
+		return "/" + anyValue
+	}
+	var b strings.Builder
+	n := 0
+	for segment := range strings.SplitSeq(path[1:], "/") {
+		b.WriteByte('/')
+		if n++; n > maxSegments {
+			b.WriteString("...")
+			break
+		}
+		if segment != "" && !plain(segment) {
+			segment = anyValue
+		}
+		b.WriteString(segment)
+	}
+	return b.String()
+}
+
+// plain reports whether a segment may be shown.
+func plain(s string) bool {
+	if len(s) < 2 || len(s) > 24 || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	word, version := true, s[0] == 'v'
+	for i := 1; i < len(s); i++ {
+		c := s[i]
+		word = word && (c >= 'a' && c <= 'z' || c == '_' || c == '-')
+		version = version && c >= '0' && c <= '9'
+	}
+	return word || version
+}
+
+// Routes finds positions in routes that hold an identifier though it looks like a
+// word: those with more than 50 values. The zero Routes is ready to use. Memory is
+// bounded; when it is full, values not seen before count as identifiers.
+type Routes struct {
+	root  routeNode
+	nodes int
+}
+
+type routeNode struct {
+	next map[string]*routeNode
+	any  bool // more than maxValues: the only key is anyValue
+}
+
+// Add takes a route as Route returns it into account.
+func (r *Routes) Add(route string) {
+	node := &r.root
+	for segment := range segments(route) {
+		if node.any {
+			segment = anyValue
+		}
+		child := node.next[segment]
+		if child == nil {
+			if r.nodes >= maxNodes && segment != anyValue {
+				segment = anyValue
+				child = node.next[segment]
+			}
+			if child == nil {
+				child = node.add(segment)
+				r.nodes++
+			}
+		}
+		if len(node.next) > maxValues {
+			child = node.collapse()
+		}
+		node = child
+	}
+}
+
+// Collapse gives the route with {} at the positions found so far.
+func (r *Routes) Collapse(route string) string {
+	var b strings.Builder
+	node := &r.root
+	for segment := range segments(route) {
+		if node != nil && (node.any || node.next[segment] == nil && node.next[anyValue] != nil) {
+			segment = anyValue
+		}
+		b.WriteByte('/')
+		b.WriteString(segment)
+		if node != nil {
+			node = node.next[segment]
+		}
+	}
+	return b.String()
+}
+
+func segments(route string) func(func(string) bool) {
+	return strings.SplitSeq(strings.TrimPrefix(route, "/"), "/")
+}
+
+func (n *routeNode) add(segment string) *routeNode {
+	if n.next == nil {
+		n.next = map[string]*routeNode{}
+	}
+	child := &routeNode{}
+	n.next[segment] = child
+	return child
+}
+
+// collapse replaces all values of a position by one.
+func (n *routeNode) collapse() *routeNode {
+	merged := &routeNode{}
+	for _, child := range n.next {
+		merged.merge(child)
+	}
+	n.next, n.any = map[string]*routeNode{anyValue: merged}, true
+	return merged
+}
+
+// merge takes what is below other over. The outcome does not depend on the order.
+func (n *routeNode) merge(other *routeNode) {
+	for segment, child := range other.next {
+		if n.any {
+			segment = anyValue
+		}
+		mine := n.next[segment]
+		if mine == nil {
+			mine = n.add(segment)
+		}
+		mine.merge(child)
+		if other.any && !n.any || len(n.next) > maxValues {
+			n.collapse()
+		}
+	}
+}
