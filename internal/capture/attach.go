@@ -1,0 +1,76 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+)
+
+// load brings maps and programs into the kernel.
+func (s *Session) load() error {
+	spec, err := loadProbes()
+	if err != nil {
+		return fmt.Errorf("read the built-in programs: %w", err)
+	}
+	if s.opts.RingBytes > 0 {
+		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
+	}
+	if err := spec.LoadAndAssign(&s.objects, nil); err != nil {
+		return explain(err)
+	}
+	return nil
+}
+
+// explain names the remedy of a failure to load or attach.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM):
+		return fmt.Errorf("load programs: %w: %w", ErrNotPermitted, err)
+	case errors.Is(err, btf.ErrNotFound) || errors.Is(err, ebpf.ErrNotSupported):
+		if _, statErr := os.Stat("/sys/kernel/btf/vmlinux"); statErr != nil {
+			return fmt.Errorf("load programs: %w: %w", ErrNoBTF, err)
+		}
+		return fmt.Errorf("load programs: %w: %w", ErrOldKernel, err)
+	}
+	return fmt.Errorf("load programs: %w (run dwell doctor to see what this kernel allows)", err)
+}
+
+// attach hooks every tracing program up. The iterators run on demand, the probes of
+// Node when a Node process is found.
+func (s *Session) attach() error {
+	for _, p := range s.tracing() {
+		l, err := link.AttachTracing(link.TracingOptions{Program: p})
+		if err != nil {
+			return explain(fmt.Errorf("attach %s: %w", p, err))
+		}
+		s.closers = append(s.closers, l)
+	}
+	return nil
+}
+
+func (s *Session) tracing() []*ebpf.Program {
+	o := &s.objects
+	return []*ebpf.Program{
+		o.SchedSwitch, o.SchedWaking, o.ProcessFork, o.ProcessExec, o.ProcessExit,
+		o.TaskRenamed, o.SocketState, o.DataReady, o.Received, o.Sent,
+	}
+}
+
+func (s *Session) programs() []meteredProgram {
+	o := &s.objects
+	return []meteredProgram{
+		{probesHookHOOK_SCHED, o.SchedSwitch}, {probesHookHOOK_SCHED, o.SchedWaking},
+		{probesHookHOOK_PROCESSES, o.ProcessFork}, {probesHookHOOK_PROCESSES, o.ProcessExec},
+		{probesHookHOOK_PROCESSES, o.ProcessExit}, {probesHookHOOK_PROCESSES, o.TaskRenamed},
+		{probesHookHOOK_SOCKETS, o.SocketState}, {probesHookHOOK_SOCKETS, o.DataReady},
+		{probesHookHOOK_IO, o.Received}, {probesHookHOOK_IO, o.Sent},
+		{probesHookHOOK_BOUNDARIES, o.RunTimers}, {probesHookHOOK_BOUNDARIES, o.CheckImmediate},
+	}
+}

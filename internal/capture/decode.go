@@ -1,0 +1,106 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// decoder turns samples of the ring into facts. It gives out the ids of a recording
+// and declares each thing before its first use, with the time at which it began: the
+// reader of a recording sorts by time.
+type decoder struct {
+	describe  func(pid int) (target.Process, error)
+	processes map[uint32]*process // by tgid, while they live
+	threads   map[threadKey]*thread
+	conns     map[uint64]*conn
+	closed    []*conn // in order of closing, to be forgotten
+	lookups   lookups
+	execs     []uint32 // processes that run a new program, to be described
+	last      struct {
+		process recording.ProcessID
+		thread  recording.ThreadID
+		conn    recording.ConnID
+	}
+	out   []recording.Event
+	now   recording.Time // of the newest sample
+	count int64          // of samples
+	live  liveStats
+	noted map[string]*recording.Missing
+}
+
+func newDecoder(describe func(int) (target.Process, error)) *decoder {
+	return &decoder{
+		describe:  describe,
+		processes: map[uint32]*process{},
+		threads:   map[threadKey]*thread{},
+		conns:     map[uint64]*conn{},
+		lookups:   lookups{seen: map[lookupKey]recording.Time{}},
+		noted:     map[string]*recording.Missing{},
+	}
+}
+
+// emit appends a fact.
+func (d *decoder) emit(t recording.Time, f recording.Fact) {
+	d.out = append(d.out, recording.Event{Time: t, Fact: f})
+}
+
+// note counts what could not be observed; the facts are written at the end.
+func (d *decoder) note(missing []recording.Missing) {
+	for _, m := range missing {
+		if old, ok := d.noted[m.What+m.Why]; ok {
+			old.Count += m.Count
+			continue
+		}
+		d.noted[m.What+m.Why] = &m
+	}
+}
+
+// noteOnce is note for what is found missing again and again.
+func (d *decoder) noteOnce(missing []recording.Missing) {
+	for _, m := range missing {
+		if _, ok := d.noted[m.What+m.Why]; !ok {
+			d.noted[m.What+m.Why] = &m
+		}
+	}
+}
+
+// sample decodes one sample of the ring.
+func (d *decoder) sample(b []byte) {
+	h := view[probesHead](b)
+	d.count++
+	d.now = max(d.now, recording.Time(h.Ts))
+	switch probesEventType(h.Type) {
+	case probesEventTypeEVENT_OFF:
+		d.off(view[probesOffEvent](b))
+	case probesEventTypeEVENT_FORK, probesEventTypeEVENT_EXEC,
+		probesEventTypeEVENT_EXIT, probesEventTypeEVENT_RENAME:
+		d.task(view[probesTaskEvent](b))
+	case probesEventTypeEVENT_LISTEN:
+		d.listen(view[probesListenEvent](b))
+	case probesEventTypeEVENT_BACKLOG:
+		d.backlog(view[probesListenEvent](b))
+	case probesEventTypeEVENT_CONN:
+		d.connection(view[probesConnEvent](b))
+	case probesEventTypeEVENT_ESTABLISHED:
+		d.established(view[probesConnEvent](b))
+	case probesEventTypeEVENT_CLOSED:
+		d.closedConn(view[probesConnEvent](b))
+	case probesEventTypeEVENT_CHUNK:
+		e := view[probesChunkEvent](b)
+		d.chunk(e, tail[probesChunkEvent](b, e.DataLen))
+	case probesEventTypeEVENT_DATAGRAM:
+		e := view[probesDatagramEvent](b)
+		d.datagram(e, tail[probesDatagramEvent](b, e.DataLen))
+	case probesEventTypeEVENT_BOUNDARY:
+		d.boundary(view[probesBoundaryEvent](b))
+	}
+}
+
+// takeExecs hands over the processes that run a new program.
+func (d *decoder) takeExecs() []uint32 {
+	out := d.execs
+	d.execs = nil
+	return out
+}

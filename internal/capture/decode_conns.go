@@ -1,0 +1,253 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"math"
+
+	"github.com/getdwell/dwell/internal/protocol"
+	"github.com/getdwell/dwell/recording"
+)
+
+// keepClosed is how long a closed connection is remembered, because what already
+// arrived can still be read.
+const keepClosed = 5_000_000_000
+
+// conn is one connection. An outbound one is declared when its local port is known,
+// an inbound one when a process has used it.
+type conn struct {
+	fact     recording.Conn
+	began    recording.Time
+	declared bool
+	ended    recording.Time
+	owner    uint32 // process that listens
+	parser   *protocol.Conn
+	recent   [2]recentChunks
+	pending  []recording.Time // starts of requests that have no response yet
+}
+
+// recentChunks finds the time at which a byte went by: a head may be known only when
+// later bytes complete it.
+type recentChunks struct {
+	from [8]int64
+	time [8]recording.Time
+	next int
+}
+
+func (r *recentChunks) add(offset int64, t recording.Time) {
+	r.from[r.next%len(r.from)], r.time[r.next%len(r.from)] = offset, t
+	r.next++
+}
+
+// at is when the byte at offset was read or written; otherwise where it is no longer
+// known.
+func (r *recentChunks) at(offset int64, otherwise recording.Time) recording.Time {
+	best := int64(-1)
+	for i := range min(r.next, len(r.from)) {
+		if r.from[i] <= offset && r.from[i] > best {
+			best, otherwise = r.from[i], r.time[i]
+		}
+	}
+	return otherwise
+}
+
+func asyncID(bits uint64) int64 {
+	v := math.Float64frombits(bits)
+	if !(v > 0 && v < 1<<53) {
+		return 0
+	}
+	return int64(v)
+}
+
+func (d *decoder) connection(e *probesConnEvent) {
+	d.last.conn++
+	c := &conn{began: recording.Time(e.H.Ts), owner: e.Owner, fact: recording.Conn{
+		ID: d.last.conn, Side: recording.Side(e.Side), Existing: int64(e.Existing),
+		Goroutine: recording.GoroutineID(e.Ids.Goid), Parent: recording.GoroutineID(e.Ids.ParentGoid),
+		Exec: asyncID(e.Ids.Exec), Trigger: asyncID(e.Ids.Trigger), Counter: asyncID(e.Ids.Counter),
+	}}
+	c.parser = protocol.NewConn(c.fact.ID, c.fact.Side)
+	c.setAddress(&e.Addr)
+	d.conns[e.Id] = c
+	if e.H.Tid == 0 {
+		return
+	}
+	c.fact.Process = d.processOf(e.H.Tgid).fact.ID
+	if c.fact.Existing == 1 {
+		d.declare(c)
+	} else {
+		c.fact.Thread = d.actor(&e.H)
+	}
+}
+
+func (c *conn) setAddress(a *probesAddress) {
+	c.fact.Local = endpoint(a.Family, a.Local, a.LocalPort)
+	c.fact.Peer = endpoint(a.Family, a.Peer, a.PeerPort)
+}
+
+// declare writes the Conn fact once.
+func (d *decoder) declare(c *conn) {
+	if c.declared {
+		return
+	}
+	c.declared = true
+	if c.fact.Process == recording.NoProcess {
+		c.fact.Process = d.processOf(c.owner).fact.ID
+	}
+	f := c.fact
+	d.emit(c.began, &f)
+}
+
+// connOf finds a connection; nil if its beginning was lost.
+func (d *decoder) connOf(id uint64) *conn {
+	c := d.conns[id]
+	if c == nil {
+		d.note([]recording.Missing{missingFact("connection", "the beginning of a connection was lost")})
+	}
+	return c
+}
+
+func (d *decoder) established(e *probesConnEvent) {
+	c := d.connOf(e.Id)
+	if c == nil {
+		return
+	}
+	c.setAddress(&e.Addr)
+	d.declare(c)
+	d.emit(recording.Time(e.H.Ts), &recording.Established{Conn: c.fact.ID})
+}
+
+func (d *decoder) closedConn(e *probesConnEvent) {
+	c := d.connOf(e.Id)
+	if c == nil {
+		return
+	}
+	c.ended = recording.Time(e.H.Ts)
+	d.closed = append(d.closed, c)
+	if !c.declared && c.fact.Process == recording.NoProcess && d.processes[c.owner] == nil {
+		return
+	}
+	if !c.declared && c.fact.Side == recording.Outbound {
+		c.setAddress(&e.Addr)
+	}
+	d.declare(c)
+	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
+}
+
+func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
+	c := d.connOf(e.Id)
+	if c == nil {
+		return
+	}
+	if c.fact.Process == recording.NoProcess {
+		c.fact.Process = d.processOf(e.H.Tgid).fact.ID
+	}
+	d.declare(c)
+	t := recording.Time(e.H.Ts)
+	f := &recording.Chunk{
+		Conn: c.fact.ID, Thread: d.actor(&e.H), Dir: recording.Direction(e.Dir),
+		Offset: int64(e.Offset), Bytes: int64(e.Bytes),
+		Arrived: recording.Time(e.Arrived), Last: recording.Time(e.Last),
+		Merged: int64(e.Merged), First: recording.Time(e.First),
+		Goroutine: recording.GoroutineID(e.Ids.Goid), Exec: asyncID(e.Ids.Exec),
+		Trigger: asyncID(e.Ids.Trigger), Counter: asyncID(e.Ids.Counter),
+	}
+	d.emit(t, f)
+	if f.Bytes > 0 {
+		d.parse(c, f, data, t)
+	}
+}
+
+// parse hands the captured bytes to the protocol parsers. They end here: only facts
+// go on.
+func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte, t recording.Time) {
+	recent := &c.recent[f.Dir&1]
+	recent.add(f.Offset, t)
+	for _, found := range c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data) {
+		at := t
+		switch g := found.(type) {
+		case *recording.HTTPRequest:
+			at = recent.at(g.Offset, t)
+			d.requestBegins(c, f, at)
+		case *recording.HTTPResponse:
+			at = recent.at(g.Offset, t)
+			d.responseBegins(c, g, at)
+		case *recording.TLS:
+			at = recent.at(g.Offset, t)
+		}
+		d.emit(at, found)
+	}
+}
+
+func (d *decoder) requestBegins(c *conn, f *recording.Chunk, at recording.Time) {
+	if c.fact.Side != recording.Inbound {
+		return
+	}
+	d.live.requests++
+	if f.Arrived != recording.NoTime {
+		at = f.Arrived
+	}
+	if len(c.pending) < 64 {
+		c.pending = append(c.pending, at)
+	}
+}
+
+func (d *decoder) responseBegins(c *conn, g *recording.HTTPResponse, at recording.Time) {
+	if g.Status < 200 || len(c.pending) == 0 {
+		return
+	}
+	d.live.add(int64(at.Sub(c.pending[0])))
+	c.pending = c.pending[1:]
+}
+
+func (d *decoder) listen(e *probesListenEvent) {
+	d.emit(recording.Time(e.H.Ts), &recording.Listen{
+		Process: d.processOf(e.H.Tgid).fact.ID, Port: int64(e.Port), Backlog: int64(e.Limit)})
+}
+
+// listens declares a listener that was there before.
+func (d *decoder) listens(pid int, port, limit int64) {
+	d.emit(d.now, &recording.Listen{Process: d.processID(uint32(pid)), Port: port, Backlog: limit})
+}
+
+func (d *decoder) backlog(e *probesListenEvent) {
+	d.emit(recording.Time(e.H.Ts), &recording.Backlog{
+		Port: int64(e.Port), Depth: int64(e.Depth), Limit: int64(e.Limit)})
+}
+
+// forget drops what ended long ago, so that memory stays bounded.
+func (d *decoder) forget() {
+	n := 0
+	for n < len(d.closed) && d.now.Sub(d.closed[n].ended) > keepClosed {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	old := map[*conn]bool{}
+	for _, c := range d.closed[:n] {
+		old[c] = true
+	}
+	for id, c := range d.conns {
+		if old[c] {
+			delete(d.conns, id)
+		}
+	}
+	d.closed = append([]*conn(nil), d.closed[n:]...)
+	d.lookups.forget(d.now)
+}
+
+// finish declares what no fact has named yet.
+func (d *decoder) finish() {
+	for _, c := range d.conns {
+		if c.ended == recording.NoTime && d.processes[c.owner] != nil {
+			d.declare(c)
+		}
+	}
+	for _, t := range d.threads {
+		d.use(t)
+	}
+	for _, m := range d.noted {
+		d.emit(d.now, m)
+	}
+}

@@ -1,0 +1,215 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// threadKey tells a thread from a later one with the same number.
+type threadKey struct {
+	tid   uint32
+	start uint64
+}
+
+type process struct {
+	fact  recording.Process
+	execs []recording.Time // new programs not described yet
+}
+
+// thread is declared when the first fact names it, so that its declaration carries
+// the name it gives itself right after it starts.
+type thread struct {
+	fact     recording.Thread
+	began    recording.Time
+	declared bool
+	ended    bool
+}
+
+// described declares a process that was there before the recording, or refreshes
+// what is known of it.
+func (d *decoder) described(p target.Process) {
+	old, ok := d.processes[uint32(p.PID)]
+	if !ok {
+		d.addProcess(uint32(p.PID), recording.Process{
+			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime,
+			Parent: d.processID(uint32(p.Parent)),
+		})
+		return
+	}
+	for _, t := range old.execs {
+		d.emit(t, &recording.Exec{Process: old.fact.ID, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime})
+	}
+	old.execs = nil
+	old.fact.Comm, old.fact.Exe, old.fact.Runtime = p.Comm, p.Exe, p.Runtime
+}
+
+func (d *decoder) addProcess(tgid uint32, f recording.Process) *process {
+	d.last.process++
+	f.ID, f.PID = d.last.process, int64(tgid)
+	p := &process{fact: f}
+	d.processes[tgid] = p
+	d.emit(d.now, &f)
+	return p
+}
+
+func (d *decoder) processID(tgid uint32) recording.ProcessID {
+	if p, ok := d.processes[tgid]; ok {
+		return p.fact.ID
+	}
+	return recording.NoProcess
+}
+
+// processOf finds the process of a thread, and describes it if its start was lost.
+func (d *decoder) processOf(tgid uint32) *process {
+	if p, ok := d.processes[tgid]; ok {
+		return p
+	}
+	found, err := d.describe(int(tgid))
+	if err != nil {
+		d.note([]recording.Missing{missingFact("process", "a process ended before it could be described")})
+		return d.addProcess(tgid, recording.Process{})
+	}
+	d.described(found)
+	return d.processes[tgid]
+}
+
+// threadOf finds a thread, or makes it known.
+func (d *decoder) threadOf(tid uint32, start uint64, tgid uint32) *thread {
+	key := threadKey{tid, start}
+	if t, ok := d.threads[key]; ok {
+		return t
+	}
+	return d.addThread(key, tgid, d.now)
+}
+
+func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *thread {
+	p := d.processOf(tgid)
+	d.last.thread++
+	t := &thread{began: began, fact: recording.Thread{
+		ID: d.last.thread, TID: int64(key.tid), Start: int64(key.start),
+		Process: p.fact.ID, Name: p.fact.Comm,
+	}}
+	d.threads[key] = t
+	return t
+}
+
+// use declares a thread if need be; every fact that names one gets its id here.
+func (d *decoder) use(t *thread) recording.ThreadID {
+	if !t.declared {
+		t.declared = true
+		f := t.fact
+		d.emit(t.began, &f)
+	}
+	return t.fact.ID
+}
+
+// actor is the watched thread in the head of an event, NoThread if there is none.
+func (d *decoder) actor(h *probesHead) recording.ThreadID {
+	if h.Tid == 0 {
+		return recording.NoThread
+	}
+	return d.use(d.threadOf(h.Tid, h.Start, h.Tgid))
+}
+
+func (d *decoder) task(e *probesTaskEvent) {
+	switch probesEventType(e.H.Type) {
+	case probesEventTypeEVENT_FORK:
+		d.fork(e)
+	case probesEventTypeEVENT_EXEC:
+		d.exec(e)
+	case probesEventTypeEVENT_EXIT:
+		d.exit(e)
+	case probesEventTypeEVENT_RENAME:
+		t := d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid)
+		t.fact.Name = cString(e.Comm[:])
+	}
+}
+
+// fork makes a new thread known, and its process if it is the first.
+func (d *decoder) fork(e *probesTaskEvent) {
+	if e.H.Tid == e.H.Tgid {
+		parent := d.processOf(e.CreatorTgid)
+		d.addProcess(e.H.Tgid, recording.Process{
+			Start: int64(e.H.Start), Parent: parent.fact.ID,
+			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
+		})
+	}
+	t := d.addThread(threadKey{e.H.Tid, e.H.Start}, e.H.Tgid, recording.Time(e.H.Ts))
+	t.fact.Name = cString(e.Comm[:])
+	t.fact.Creator = d.use(d.threadOf(e.CreatorTid, e.CreatorStart, e.CreatorTgid))
+}
+
+// exec notes a new program. The thread that asked for it takes the number and the
+// start time of the process's first thread, which has ended if it was another.
+func (d *decoder) exec(e *probesTaskEvent) {
+	p := d.processOf(e.H.Tgid)
+	p.execs = append(p.execs, recording.Time(e.H.Ts))
+	d.execs = append(d.execs, e.H.Tgid)
+	key := threadKey{e.H.Tid, e.H.Start}
+	if t, ok := d.threads[key]; !ok || t.ended {
+		d.addThread(key, e.H.Tgid, recording.Time(e.H.Ts))
+	}
+	d.threads[key].fact.Name = cString(e.Comm[:])
+}
+
+func (d *decoder) exit(e *probesTaskEvent) {
+	t := d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid)
+	d.emit(recording.Time(e.H.Ts), &recording.ThreadExit{Thread: d.use(t)})
+	t.ended = true
+	delete(d.threads, threadKey{e.H.Tid, e.H.Start})
+	if e.Last == 0 {
+		return
+	}
+	p := d.processOf(e.H.Tgid)
+	d.emit(recording.Time(e.H.Ts), &recording.ProcessExit{Process: p.fact.ID})
+	delete(d.processes, e.H.Tgid)
+}
+
+// adoptTask declares a thread that was there when watching began.
+func (d *decoder) adoptTask(r *probesTaskRecord) {
+	d.now = max(d.now, recording.Time(r.Ts))
+	key := threadKey{r.Tid, r.Start}
+	if _, ok := d.threads[key]; ok {
+		return
+	}
+	t := d.addThread(key, r.Tgid, recording.Time(r.Ts))
+	t.fact.Name = cString(r.Comm[:])
+	d.threadState(r)
+}
+
+// threadState records what a thread does at an end of the recording.
+func (d *decoder) threadState(r *probesTaskRecord) {
+	f := &recording.ThreadState{Thread: d.use(d.threadOf(r.Tid, r.Start, r.Tgid))}
+	if probesOffState(r.State) == probesOffStateOFF_RUNNING {
+		f.On = 1
+	} else {
+		f.State = recording.OffState(r.State)
+		f.Since = recording.Time(r.Since)
+		f.Syscall = syscallName(r.Nr)
+	}
+	d.emit(recording.Time(r.Ts), f)
+}
+
+func (d *decoder) off(e *probesOffEvent) {
+	f := &recording.Off{
+		Thread: d.actor(&e.H), Since: recording.Time(e.Since), Woken: recording.Time(e.Woken),
+		State: recording.OffState(e.State), WakerKind: recording.WakerKind(e.WakerKind),
+		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: syscallName(e.Nr),
+		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
+	}
+	if f.WakerKind == recording.WakerThread {
+		f.Waker = d.use(d.threadOf(e.WakerTid, e.WakerStart, e.WakerTgid))
+	}
+	d.emit(recording.Time(e.H.Ts), f)
+}
+
+func (d *decoder) boundary(e *probesBoundaryEvent) {
+	what := "timers"
+	if e.What == 1 {
+		what = "immediates"
+	}
+	d.emit(recording.Time(e.H.Ts), &recording.Boundary{Thread: d.actor(&e.H),
+		Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what})
+}

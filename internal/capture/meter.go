@@ -1,0 +1,134 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// meteredProgram is a program and the hook whose losses it causes.
+type meteredProgram struct {
+	hook    probesHook
+	program *ebpf.Program
+}
+
+// meter reads what the recorder costs and what it lost.
+type meter struct {
+	programs []meteredProgram
+	base     recording.Overhead
+	misses   map[*ebpf.Program]uint64
+	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
+	lost     int64
+	since    recording.Time // of the last reading
+}
+
+func newMeter(programs []meteredProgram) *meter {
+	m := &meter{programs: programs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
+	m.base = m.read()
+	m.since = clock()
+	return m
+}
+
+// clock reads CLOCK_MONOTONIC, the clock of every fact.
+func clock() recording.Time {
+	var ts unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) != nil {
+		return recording.NoTime
+	}
+	return recording.Time(ts.Nano())
+}
+
+func (m *meter) read() recording.Overhead {
+	var o recording.Overhead
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
+		o.UserCPU = u.Utime.Nano() + u.Stime.Nano()
+		o.RSS = u.Maxrss << 10 // the peak
+	}
+	for _, p := range m.programs {
+		if stats, err := p.program.Stats(); err == nil {
+			o.BPF += int64(stats.Runtime)
+		}
+	}
+	return o
+}
+
+// overhead is the cost since the session was opened.
+func (m *meter) overhead(events int64) *recording.Overhead {
+	o := m.read()
+	o.UserCPU -= m.base.UserCPU
+	o.BPF -= m.base.BPF
+	o.Events = events
+	return &o
+}
+
+// hookNames names enum hook of abi.h in its order.
+func hookNames() [probesHookHOOKS]string {
+	return [...]string{recording.HookSched, recording.HookProcesses, recording.HookSockets,
+		recording.HookIO, recording.HookDNS, recording.HookBoundaries}
+}
+
+// losses are the events lost since the last call.
+func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
+	var events []recording.Event
+	now := clock()
+	for hook, name := range hookNames() {
+		var perCPU []probesLoss
+		if err := o.Losses.Lookup(uint32(hook), &perCPU); err != nil {
+			return nil, fmt.Errorf("read losses: %w", err)
+		}
+		for cpu, l := range perCPU {
+			index := uint32(cpu*int(probesHookHOOKS) + hook)
+			n := l.Count - m.reported[index]
+			if n == 0 {
+				continue
+			}
+			m.reported[index] = l.Count
+			if err := o.Reported.Put(index, l.Count); err != nil {
+				return nil, fmt.Errorf("acknowledge losses: %w", err)
+			}
+			m.lost += int64(n)
+			events = append(events, lossEvent(name, int64(cpu), n, l.First, l.Last))
+		}
+	}
+	events = append(events, m.recursion(now)...)
+	m.since = now
+	return events, nil
+}
+
+func lossEvent(hook string, cpu int64, n, first, last uint64) recording.Event {
+	return recording.Event{Time: recording.Time(last), Fact: &recording.Loss{
+		Hook: hook, CPU: cpu, Count: int64(n), From: recording.Time(first)}}
+}
+
+// recursion counts runs that the kernel skipped because another program was running
+// on that CPU. It does not tell which CPU: -1.
+func (m *meter) recursion(now recording.Time) []recording.Event {
+	var events []recording.Event
+	names := hookNames()
+	for _, p := range m.programs {
+		stats, err := p.program.Stats()
+		if err != nil {
+			continue
+		}
+		n := stats.RecursionMisses - m.misses[p.program]
+		if n == 0 {
+			continue
+		}
+		m.misses[p.program] = stats.RecursionMisses
+		m.lost += int64(n)
+		events = append(events, lossEvent(names[p.hook], -1, n, uint64(m.since), uint64(now)))
+	}
+	return events
+}
+
+// wallClock pairs both clocks.
+func wallClock() recording.Event {
+	return recording.Event{Time: clock(), Fact: &recording.Clock{Wall: time.Now().UnixNano()}}
+}

@@ -1,0 +1,47 @@
+package capture
+
+import (
+	"errors"
+	"time"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Errors of Open. Test for them with errors.Is; their text names the remedy.
+var (
+	// ErrNotPermitted says that the kernel does not let this user load programs.
+	ErrNotPermitted = errors.New("not permitted to load BPF programs (run as root: sudo dwell ..., or grant CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)")
+	// ErrNoBTF says that the kernel does not describe its own types.
+	ErrNoBTF = errors.New("the kernel has no type information in /sys/kernel/btf/vmlinux (use a kernel built with CONFIG_DEBUG_INFO_BTF)")
+	// ErrOldKernel says that a tracepoint is missing.
+	ErrOldKernel = errors.New("the kernel is too old (dwell needs Linux 6.3 or newer)")
+	// ErrUnsupported says that dwell cannot record on this system at all.
+	ErrUnsupported = errors.New("recording needs Linux on x86-64 (recordings can be read anywhere)")
+)
+
+// Options of a Session.
+type Options struct {
+	Tool       string // version of dwell, for the Manifest
+	Target     string // how the target was chosen, for the Manifest; no arguments
+	RingBytes  int    // size of the buffer between kernel and recorder; 0: 16 MiB
+	Boundaries bool   // probe where Node's loop starts timers and immediates
+}
+
+// Sink takes the events of a recording. A recording.Writer is one.
+type Sink interface {
+	Write(recording.Event) error
+	// Flush makes what was written safe from a crash. It is called once a second.
+	Flush() error
+}
+
+// Stats is a snapshot for a status line. Its latencies are estimates from the first
+// byte of a request to the first byte of its response; the diagnosis has exact ones.
+type Stats struct {
+	Elapsed  time.Duration
+	Events   int64
+	Requests int64 // inbound requests seen
+	Rate     int64 // requests in the last second
+	P50, P99 time.Duration
+	Lost     int64   // events that the kernel could not pass on
+	CPU      float64 // of one core, user space and programs in the kernel, last second
+}

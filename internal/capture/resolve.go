@@ -1,0 +1,135 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cilium/ebpf/link"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// resolveFor bounds the search for the ids of a runtime that is starting.
+const resolveFor = 20 * time.Second
+
+// resolution is what was found out about a process's runtime.
+type resolution struct {
+	process target.Process
+	watch   probesWatch
+	err     error
+}
+
+// missing says what the recording lacks because err is not nil.
+func (r resolution) missing() []recording.Missing {
+	if r.err == nil || errors.Is(r.err, target.ErrNotReady) {
+		return nil
+	}
+	what := "async-ids"
+	if r.process.Runtime == recording.RuntimeGo {
+		what = "goroutine-ids"
+	}
+	return []recording.Missing{missingFact(what, r.err.Error())}
+}
+
+// resolve finds where a process keeps its runtime's ids.
+func (s *Session) resolve(p target.Process) resolution {
+	r := resolution{process: p}
+	switch p.Runtime {
+	case recording.RuntimeGo:
+		r.err = resolveGo(p.PID, &r.watch)
+	case recording.RuntimeNode:
+		r.err = s.resolveNode(p.PID, &r.watch)
+	}
+	return r
+}
+
+func resolveGo(pid int, w *probesWatch) error {
+	l, err := target.GoOffsets(pid)
+	if err != nil {
+		return fmt.Errorf("find the goroutine ids of process %d: %w", pid, err)
+	}
+	w.GoTls, w.GoGoid, w.GoParent = int32(l.TLS), int32(l.Goid), int32(l.ParentGoid)
+	w.GoM, w.GoCurg = int32(l.M), int32(l.CurG)
+	return nil
+}
+
+func (s *Session) resolveNode(pid int, w *probesWatch) error {
+	f, err := target.NewNodeFinder(pid)
+	if err != nil {
+		return fmt.Errorf("find the async ids of process %d: %w", pid, err)
+	}
+	defer f.Close()
+	ids, err := f.Find()
+	if err != nil {
+		return fmt.Errorf("find the async ids of process %d: %w", pid, err)
+	}
+	w.AsyncIds = ids.Address
+	if s.opts.Boundaries {
+		return s.probeNode(pid)
+	}
+	return nil
+}
+
+// probeNode attaches the probes of Node's loop functions to one process.
+func (s *Session) probeNode(pid int) error {
+	b, err := target.NodeBoundaries(pid)
+	if err != nil {
+		return fmt.Errorf("find the loop functions of process %d: %w", pid, err)
+	}
+	exe, err := link.OpenExecutable(b.Path)
+	if err != nil {
+		return fmt.Errorf("open the executable of process %d: %w", pid, err)
+	}
+	timers, err := exe.Uprobe("", s.objects.RunTimers, &link.UprobeOptions{Address: b.RunTimers, PID: pid})
+	if err != nil {
+		return fmt.Errorf("probe the timers of process %d: %w", pid, err)
+	}
+	immediates, err := exe.Uprobe("", s.objects.CheckImmediate, &link.UprobeOptions{Address: b.CheckImmediate, PID: pid})
+	if err != nil {
+		timers.Close()
+		return fmt.Errorf("probe the immediates of process %d: %w", pid, err)
+	}
+	s.keep(timers, immediates)
+	return nil
+}
+
+// resolveLater describes a process that has just started a program, and goes on
+// asking while its runtime is not ready.
+func (s *Session) resolveLater(pid int) {
+	s.workers.Go(func() {
+		deadline := time.Now().Add(resolveFor)
+		for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+			p, err := target.Info(pid)
+			if err != nil {
+				return // it has ended
+			}
+			r := s.resolve(p)
+			late := time.Now().After(deadline)
+			if errors.Is(r.err, target.ErrNotReady) && late {
+				r.err = fmt.Errorf("%w: %s", target.ErrUnsupported, r.err)
+			}
+			if !s.deliver(r) || !errors.Is(r.err, target.ErrNotReady) {
+				return
+			}
+			select {
+			case <-s.done:
+				return
+			case <-time.After(wait):
+			}
+		}
+	})
+}
+
+// deliver passes a resolution to Run; false when the session is over.
+func (s *Session) deliver(r resolution) bool {
+	select {
+	case s.resolved <- r:
+		return true
+	case <-s.done:
+		return false
+	}
+}

@@ -1,0 +1,211 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// drainEvery is how often the ring is emptied. The programs never wake the
+	// recorder: a wake-up for each event would cost more than the event.
+	drainEvery = 10 * time.Millisecond
+	// tickEvery is the period of clock, cost, host and loss facts, and of flushing.
+	tickEvery = time.Second
+)
+
+// status is the snapshot behind Stats.
+type status struct {
+	mu      sync.Mutex
+	stats   Stats
+	started time.Time
+	cpu     int64
+}
+
+// Stats returns the latest snapshot; it changes once a second. It may be called from
+// any goroutine.
+func (s *Session) Stats() Stats {
+	s.status.mu.Lock()
+	defer s.status.mu.Unlock()
+	return s.status.stats
+}
+
+// Run records until ctx is done or every watched process has ended, and writes the
+// facts to sink. It returns the first error of sink. It is called once.
+func (s *Session) Run(ctx context.Context, sink Sink) error {
+	s.begin()
+	s.status.started = time.Now()
+	if err := sink.Write(recording.Event{Time: s.begun, Fact: s.manifest()}); err != nil {
+		return err
+	}
+	if err := s.tick(sink); err != nil {
+		return err
+	}
+	reason, err := s.loop(ctx, sink)
+	if err != nil {
+		return err
+	}
+	return s.finish(sink, reason)
+}
+
+func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error) {
+	drain := time.NewTicker(drainEvery)
+	defer drain.Stop()
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return "time", nil
+			}
+			return "interrupt", nil
+		case r := <-s.resolved:
+			err = s.apply(r)
+		case <-tick.C:
+			err = s.tick(sink)
+		case <-drain.C:
+			err = s.drain(sink)
+			if err == nil && len(s.roots) > 0 && len(s.decoder.processes) == 0 {
+				return "target-exit", nil
+			}
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// apply uses what was found out about a process that started a program.
+func (s *Session) apply(r resolution) error {
+	s.decoder.described(r.process)
+	s.decoder.note(r.missing())
+	if r.err != nil {
+		return nil
+	}
+	return s.setWatch(r.process.PID, &r.watch)
+}
+
+// drain decodes what is in the ring and writes it.
+func (s *Session) drain(sink Sink) error {
+	s.reader.SetDeadline(time.Unix(1, 0))
+	var rec ringbuf.Record
+	for {
+		err := s.reader.ReadInto(&rec)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("read the event buffer: %w", err)
+		}
+		s.decoder.sample(rec.RawSample)
+	}
+	for _, pid := range s.decoder.takeExecs() {
+		s.resolveLater(int(pid))
+	}
+	return s.write(sink)
+}
+
+func (s *Session) write(sink Sink) error {
+	for _, e := range s.decoder.out {
+		if err := sink.Write(e); err != nil {
+			return err
+		}
+	}
+	s.decoder.out = s.decoder.out[:0]
+	return nil
+}
+
+// tick writes the facts of each second.
+func (s *Session) tick(sink Sink) error {
+	losses, err := s.meter.losses(&s.objects)
+	if err != nil {
+		return err
+	}
+	cost := s.meter.overhead(s.decoder.count)
+	events := append(losses, wallClock(), recording.Event{Time: clock(), Fact: cost})
+	events = append(events, s.host()...)
+	for _, e := range events {
+		if err := sink.Write(e); err != nil {
+			return err
+		}
+	}
+	s.snapshot(cost)
+	s.decoder.forget()
+	return sink.Flush()
+}
+
+// host samples the machine around the first watched process that still lives.
+func (s *Session) host() []recording.Event {
+	for _, pid := range s.roots {
+		if _, ok := s.decoder.processes[uint32(pid)]; !ok {
+			continue
+		}
+		h, missing := target.Host(pid)
+		s.decoder.noteOnce(missing)
+		return []recording.Event{{Time: clock(), Fact: &h}}
+	}
+	return nil
+}
+
+func (s *Session) snapshot(cost *recording.Overhead) {
+	s.status.mu.Lock()
+	defer s.status.mu.Unlock()
+	live := &s.decoder.live
+	cpu := cost.UserCPU + cost.BPF
+	s.status.stats = Stats{
+		Elapsed: time.Since(s.status.started), Events: s.decoder.count,
+		Requests: live.requests, Rate: live.requests - s.status.stats.Requests,
+		P50: live.quantile(50), P99: live.quantile(99),
+		Lost: s.meter.lost, CPU: float64(cpu-s.status.cpu) / float64(tickEvery),
+	}
+	s.status.cpu = cpu
+}
+
+// finish writes what only the end shows: what was merged and held, the state of
+// every thread, and the last counters.
+func (s *Session) finish(sink Sink, reason string) error {
+	steps := []func() error{
+		s.flushFlows,
+		func() error { return s.drain(sink) },
+		func() error { return s.dumpTasks(s.decoder.threadState) },
+		func() error { return s.drain(sink) },
+		s.finishDecoder,
+		func() error { return s.write(sink) },
+		func() error { return s.tick(sink) },
+		func() error {
+			return sink.Write(recording.Event{Time: clock(), Fact: &recording.End{Reason: reason}})
+		},
+		sink.Flush,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) finishDecoder() error {
+	s.decoder.note(s.missing)
+	s.decoder.finish()
+	return nil
+}
+
+// keep closes what was opened while running when the session ends.
+func (s *Session) keep(c ...io.Closer) {
+	s.status.mu.Lock()
+	defer s.status.mu.Unlock()
+	s.closers = append(s.closers, c...)
+}

@@ -1,0 +1,144 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Session is one recording under way. Open it, Watch the target, then Run.
+type Session struct {
+	opts    Options
+	objects probesObjects
+	reader  *ringbuf.Reader
+	closers []io.Closer // links and the switch of BPF statistics
+	decoder *decoder
+	meter   *meter
+
+	resolved chan resolution // runtimes found while running
+	done     chan struct{}   // closed by Close: resolvers give up
+	workers  sync.WaitGroup
+	status   status
+	roots    []int // pids given to Watch
+	missing  []recording.Missing
+	begun    recording.Time
+}
+
+// Open loads the programs and attaches them; nothing is recorded until Watch. The
+// error is one of this package's where the system does not allow it.
+func Open(opts Options) (*Session, error) {
+	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64)}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	if err := s.start(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Session) start() error {
+	if err := s.attach(); err != nil {
+		return err
+	}
+	reader, err := ringbuf.NewReader(s.objects.Events)
+	if err != nil {
+		return fmt.Errorf("open the event buffer: %w", err)
+	}
+	s.reader = reader
+	s.decoder = newDecoder(s.describe)
+	s.enableStats()
+	s.meter = newMeter(s.programs())
+	return nil
+}
+
+// enableStats lets the kernel account for the time of our programs. Without it the
+// recording says that this part of the cost is missing.
+func (s *Session) enableStats() {
+	stats, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))
+	if err != nil {
+		s.missing = append(s.missing, recording.Missing{What: "bpf-run-time",
+			Why: "the kernel does not account for the time of BPF programs", Count: 1})
+		return
+	}
+	s.closers = append(s.closers, stats)
+}
+
+// Close detaches everything. The target is left as it was.
+func (s *Session) Close() error {
+	select {
+	case <-s.done:
+		return nil
+	default:
+		close(s.done)
+	}
+	s.workers.Wait()
+	var first error
+	for _, c := range slices.Backward(s.closers) {
+		if err := c.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if s.reader != nil {
+		s.reader.Close()
+	}
+	s.objects.Close()
+	return first
+}
+
+func (s *Session) manifest() *recording.Manifest {
+	return &recording.Manifest{
+		Tool: s.opts.Tool, Kernel: kernelRelease(), Arch: "amd64",
+		CPUs: int64(cpus()), Hooks: s.hooks(), Target: s.opts.Target,
+	}
+}
+
+func (s *Session) hooks() string {
+	names := []string{
+		recording.HookSched, recording.HookProcesses, recording.HookSockets, recording.HookIO,
+		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
+		recording.HookGoroutines, recording.HookAsync, recording.HookHost,
+	}
+	if s.opts.Boundaries {
+		names = append(names, recording.HookBoundaries)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+func kernelRelease() string {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+func cpus() int {
+	n, err := ebpf.PossibleCPU()
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+// describe says what a process is that the kernel named and nobody described yet.
+func (s *Session) describe(pid int) (target.Process, error) {
+	if pid == os.Getpid() {
+		return target.Process{}, fmt.Errorf("watch process %d: it is dwell itself", pid)
+	}
+	return target.Info(pid)
+}

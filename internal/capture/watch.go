@@ -1,0 +1,139 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Watch adds a process, its threads and its living descendants; later children join
+// by themselves. It may take a second where a runtime's ids must be searched for.
+func (s *Session) Watch(pid int) error {
+	if pid == os.Getpid() {
+		return fmt.Errorf("watch process %d: it is dwell itself (give the pid of a service)", pid)
+	}
+	tree, err := target.Tree(pid)
+	if err != nil {
+		return err
+	}
+	for _, p := range tree {
+		if p.PID != os.Getpid() {
+			err = s.watchOne(p)
+		}
+		if err != nil && p.PID == pid {
+			return err
+		}
+	}
+	s.roots = append(s.roots, pid)
+	return s.dumpTasks(s.decoder.adoptTask)
+}
+
+// watchOne enters one process into the watched set. Ids of runtimes that are found
+// only by searching follow when they are found.
+func (s *Session) watchOne(p target.Process) error {
+	r := s.resolve(p)
+	if errors.Is(r.err, target.ErrNotReady) {
+		s.resolveLater(p.PID)
+	}
+	s.begin()
+	s.decoder.described(p)
+	if err := s.objects.Watched.Put(uint32(p.PID), &r.watch); err != nil {
+		return fmt.Errorf("watch process %d: %w", p.PID, err)
+	}
+	s.decoder.note(r.missing())
+	return s.addListeners(p.PID)
+}
+
+// begin fixes the time at which the recording starts: when the first process is about
+// to be watched.
+func (s *Session) begin() {
+	if s.begun == recording.NoTime {
+		s.begun = clock()
+		s.decoder.now = s.begun
+	}
+}
+
+// addListeners tells the programs on which ports connections come in.
+func (s *Session) addListeners(pid int) error {
+	listeners, err := target.Listeners(pid)
+	if err != nil {
+		return err
+	}
+	netns := uint32(0)
+	err = s.dumpTasks(func(r *probesTaskRecord) {
+		if r.Tgid == uint32(pid) {
+			netns = r.Netns
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range listeners {
+		key := probesPortKey{Netns: netns, Port: l.Address.Port()}
+		if err := s.objects.Ports.Put(&key, uint32(pid)); err != nil {
+			return fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
+		}
+		s.decoder.listens(pid, int64(l.Address.Port()), l.Limit)
+	}
+	return nil
+}
+
+// dumpTasks calls do for each watched thread.
+func (s *Session) dumpTasks(do func(*probesTaskRecord)) error {
+	data, err := iterate(link.IterOptions{Program: s.objects.DumpTasks})
+	if err != nil {
+		return fmt.Errorf("list watched threads: %w", err)
+	}
+	size := int(unsafe.Sizeof(probesTaskRecord{}))
+	for ; len(data) >= size; data = data[size:] {
+		do(view[probesTaskRecord](data))
+	}
+	return nil
+}
+
+// flushFlows makes the programs emit what they merged and still hold.
+func (s *Session) flushFlows() error {
+	_, err := iterate(link.IterOptions{Program: s.objects.FlushFlows, Map: s.objects.Flows})
+	if err != nil {
+		return fmt.Errorf("collect merged reads and writes: %w", err)
+	}
+	return nil
+}
+
+func iterate(opts link.IterOptions) ([]byte, error) {
+	it, err := link.AttachIter(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	r, err := it.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// setWatch replaces what is known of a process's runtime, unless it is gone.
+func (s *Session) setWatch(pid int, w *probesWatch) error {
+	err := s.objects.Watched.Update(uint32(pid), w, ebpf.UpdateExist)
+	if errors.Is(err, ebpf.ErrKeyNotExist) {
+		return nil
+	}
+	return err
+}
+
+// missingFact is a reason in the form of a fact, ready to be counted.
+func missingFact(what, why string) recording.Missing {
+	return recording.Missing{What: what, Why: why, Count: 1}
+}
