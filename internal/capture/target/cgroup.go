@@ -44,7 +44,8 @@ func throttled(pid int) (int64, error) {
 // version 1 hierarchy with the cpu controller goes before version 2, which then does
 // not have that controller.
 func cpuGroup(groups, mounts string) (top, group string, ok bool) {
-	unified, legacy := "", ""
+	type mount struct{ root, at string }
+	var unified, legacy mount
 	for line := range strings.Lines(mounts) {
 		// ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE SUPEROPTIONS
 		before, after, _ := strings.Cut(line, " - ")
@@ -54,9 +55,9 @@ func cpuGroup(groups, mounts string) (top, group string, ok bool) {
 		}
 		switch {
 		case right[0] == "cgroup2":
-			unified = left[4]
+			unified = mount{left[3], left[4]}
 		case right[0] == "cgroup" && slices.Contains(strings.Split(right[2], ","), "cpu"):
-			legacy = left[4]
+			legacy = mount{left[3], left[4]}
 		}
 	}
 	for line := range strings.Lines(groups) {
@@ -64,11 +65,15 @@ func cpuGroup(groups, mounts string) (top, group string, ok bool) {
 		if len(parts) < 3 {
 			continue
 		}
-		if legacy != "" && slices.Contains(strings.Split(parts[1], ","), "cpu") {
-			return legacy, parts[2], true
+		m := unified
+		if legacy.at != "" {
+			m = legacy
 		}
-		if legacy == "" && unified != "" && parts[0] == "0" {
-			return unified, parts[2], true
+		ours := m == unified && parts[0] == "0" || m == legacy && slices.Contains(strings.Split(parts[1], ","), "cpu")
+		if ours && m.at != "" {
+			// Containers mostly see only the part of the hierarchy below ROOT.
+			below, _ := strings.CutPrefix(parts[2], strings.TrimSuffix(m.root, "/"))
+			return m.at, below, true
 		}
 	}
 	return "", "", false

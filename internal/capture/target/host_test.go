@@ -1,7 +1,10 @@
 package target
 
 import (
+	"fmt"
 	"os"
+	"path"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -22,6 +25,48 @@ func TestHost(t *testing.T) {
 	}
 	if after.Busy < before.Busy || after.Idle < before.Idle || after.Running < 1 || after.Pressure < before.Pressure {
 		t.Errorf("before %+v, after %+v", before, after)
+	}
+}
+
+// A busy process in a group below one with a quota of a hundredth of a CPU.
+func TestThrottledByTheGroupAbove(t *testing.T) {
+	groups, _ := os.ReadFile("/proc/self/cgroup")
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	top, _, ok := cpuGroup(string(groups), string(mounts))
+	if !ok {
+		t.Skip("no cgroups on this machine")
+	}
+	outer := path.Join(top, fmt.Sprintf("dwell-test-%d", os.Getpid()))
+	inner := path.Join(outer, "inner")
+	if err := os.Mkdir(outer, 0o755); err != nil {
+		t.Skipf("may not make a cgroup: %v", err)
+	}
+	t.Cleanup(func() { // after the process has been killed and waited for
+		os.Remove(inner)
+		os.Remove(outer)
+	})
+	if os.WriteFile(path.Join(outer, "cpu.cfs_quota_us"), []byte("1000"), 0) != nil &&
+		os.WriteFile(path.Join(outer, "cpu.max"), []byte("1000 100000"), 0) != nil {
+		t.Skip("may not set a quota")
+	}
+	if err := os.Mkdir(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	pid, _ := start(t, "sh", "-c", "echo ready; while :; do :; done")
+	if got, err := throttled(pid); err != nil {
+		t.Errorf("before: %d, %v", got, err)
+	}
+	if err := os.WriteFile(path.Join(inner, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		got, err := throttled(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got > 1_000_000 {
+			return
+		}
 	}
 }
 
@@ -71,8 +116,8 @@ func TestParseNetstat(t *testing.T) {
 	}
 }
 
-// Version 2 alone, version 1 alone, and both mounted with the cpu controller in
-// version 1.
+// Version 2 alone, version 1 alone, both mounted with the cpu controller in version 1,
+// and the part that a container sees.
 func TestCPUGroup(t *testing.T) {
 	const (
 		v2     = "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -84,6 +129,7 @@ func TestCPUGroup(t *testing.T) {
 		{"0::/shop.slice/web.service\n", v2, "/sys/fs/cgroup /shop.slice/web.service"},
 		{groups, hybrid + v1, "/sys/fs/cgroup/cpu,cpuacct /shop"},
 		{groups, v1, "/sys/fs/cgroup/cpu,cpuacct /shop"},
+		{"4:cpu:/docker/f00/web\n", "32 24 0:28 /docker/f00 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n", "/sys/fs/cgroup/cpu /web"},
 		{groups, "24 1 0:1 / / rw - ext4 /dev/vda rw\n", " "},
 	} {
 		top, group, ok := cpuGroup(c.groups, c.mounts)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestInfo(t *testing.T) {
-	pid, _ := start(t, "sh", "-c", "echo ready; read forever")
+	pid, _ := start(t, "sh", "-c", "echo ready; kill -STOP $$")
 	got, err := Info(pid)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +53,14 @@ func TestInfoErrors(t *testing.T) {
 		if _, err := Info(2); !errors.Is(err, ErrKernelThread) {
 			t.Errorf("kernel thread: %v", err)
 		}
+	}
+}
+
+// Without the rights to look into another user's process the message says so.
+func TestNoRights(t *testing.T) {
+	err := procError(fmt.Errorf("open: %w", os.ErrPermission))
+	if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "sudo") {
+		t.Error(err)
 	}
 }
 
@@ -145,14 +153,14 @@ func killPID(pid int) {
 func TestThreads(t *testing.T) {
 	pid, _ := start(t, "sh", "-c", "echo ready; exec sleep 63")
 	const clockNanosleep = 230
-	// The shell may still have to start sleep; then its syscall is another.
+	// The shell may still have to start sleep, and sleep to fall asleep.
 	for {
 		threads, err := Threads(pid)
 		if err != nil || len(threads) != 1 {
 			t.Fatalf("%+v, %v", threads, err)
 		}
-		if th := threads[0]; th.Syscall == clockNanosleep {
-			if th.TID != pid || th.Name != "sleep" || th.State != 'S' {
+		if th := threads[0]; th.Syscall == clockNanosleep && th.State == 'S' {
+			if th.TID != pid || th.Name != "sleep" {
 				t.Errorf("got %+v", th)
 			}
 			return

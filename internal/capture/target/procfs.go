@@ -57,10 +57,13 @@ func readStat(task string) (procStat, error) {
 }
 
 // procError turns the ways in which /proc says that a process is gone into
-// ErrNoProcess.
+// ErrNoProcess, and says what to do about missing rights.
 func procError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("%w (did it restart? try --name with the name of its program, such as --name puma)", ErrNoProcess)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w (run as root: sudo dwell ...)", err)
 	}
 	return err
 }
