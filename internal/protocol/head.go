@@ -169,8 +169,8 @@ func parseRequest(b []byte, complete bool) (f *recording.HTTPRequest, form, ok b
 		f.Operation = h.operation
 	}
 	old := bytes.HasPrefix(version, []byte("HTTP/1.0"))
-	f.Close = flag(h.close || old && !h.keepAlive)
-	f.Upgrade = flag(h.upgrade || h.wantsStream || f.Method == "CONNECT")
+	f.Close = oneIf(h.close || old && !h.keepAlive)
+	f.Upgrade = oneIf(h.upgrade || h.wantsStream || f.Method == "CONNECT")
 	if complete {
 		f.Head = int64(len(b))
 	}
@@ -197,8 +197,8 @@ func parseResponse(b []byte, complete bool, method string) (f *recording.HTTPRes
 	if f.Length == lengthAbsent { // it ends with the connection
 		f.Length = lengthUnknown
 	}
-	f.Close = flag(h.close || b[7] == '0' && !h.keepAlive)
-	f.Upgrade = flag(h.eventStream || f.Status == 101)
+	f.Close = oneIf(h.close || b[7] == '0' && !h.keepAlive)
+	f.Upgrade = oneIf(h.eventStream || f.Status == 101)
 	if method == "HEAD" || f.Status == 204 || f.Status == 304 || f.Status < 200 {
 		f.Length = 0
 	}
@@ -208,7 +208,7 @@ func parseResponse(b []byte, complete bool, method string) (f *recording.HTTPRes
 	return f, true
 }
 
-func flag(b bool) int64 {
+func oneIf(b bool) int64 {
 	if b {
 		return 1
 	}

@@ -61,7 +61,7 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 	if s.state == inTurn && h.turned(k.dir) && startLine(k.data, k.dir == h.client) != no {
 		s.state = atStart
 	}
-	interim := false
+	final, interim := false, false // heads of this chunk
 	for p := k.offset; p < k.end() && !h.tunnel; {
 		switch s.state {
 		case inBody:
@@ -79,13 +79,13 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 				interim, f = true, nil // not the answer
 			}
 			if f != nil {
-				facts = append(facts, f)
-				interim = false
+				facts, final = append(facts, f), true
 			}
 		}
 	}
 	s.pos = k.end()
-	h.answered = k.dir != h.client && (h.answered || !interim)
+	pending := interim || s.state == inHead // the answer, if this was none
+	h.answered = k.dir != h.client && (h.answered || final || !pending)
 	h.last, h.spoken = k.dir, true
 	return facts
 }

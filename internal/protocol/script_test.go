@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/getdwell/dwell/recording"
 )
+
+var update = flag.Bool("update", false, "write what comes out into testdata/http")
 
 // The files in testdata/http are conversations:
 //
@@ -120,6 +123,25 @@ func (p *player) step(s step) []recording.Fact {
 	return p.send(s.fromClient, s.data, s.hidden)
 }
 
+// rewrite gives the script with what came out after each step.
+func rewrite(t *testing.T, text string) string {
+	p, lines := newPlayer(recording.Inbound), strings.Split(text, "\n")
+	steps := parseScript(t, text)
+	var out []string
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "= ") {
+			out = append(out, line)
+		}
+		if len(steps) > 0 && steps[0].line == i+1 {
+			for _, f := range factLines(t, p.step(steps[0])) {
+				out = append(out, "= "+f)
+			}
+			steps = steps[1:]
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
 func TestHTTPScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/http/*.txt")
 	if err != nil || len(files) == 0 {
@@ -129,6 +151,12 @@ func TestHTTPScripts(t *testing.T) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(file, []byte(rewrite(t, string(text))), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		}
 		for _, side := range []recording.Side{recording.Inbound, recording.Outbound} {
 			t.Run(fmt.Sprint(strings.TrimSuffix(filepath.Base(file), ".txt"), "/", side), func(t *testing.T) {
@@ -160,13 +188,23 @@ func TestHTTPFactsDoNotDependOnChunks(t *testing.T) {
 		for size := 1; size < 9; size++ {
 			p := newPlayer(recording.Inbound)
 			var got []string
+			var sent [2]string // what each side sent, the client first
 			for _, s := range steps {
 				if s.close {
 					got = append(got, factLines(t, p.step(s))...)
 				}
+				if s.fromClient {
+					sent[0] += s.data
+				} else {
+					sent[1] += s.data
+				}
 				for data := s.data; data != ""; {
 					n := min(size, len(data))
-					got = append(got, factLines(t, p.send(s.fromClient, data[:n], 0))...)
+					facts := p.send(s.fromClient, data[:n], 0)
+					got = append(got, factLines(t, facts)...)
+					for _, f := range facts {
+						checkPlace(t, sent, f)
+					}
 					data = data[n:]
 				}
 			}
@@ -174,5 +212,21 @@ func TestHTTPFactsDoNotDependOnChunks(t *testing.T) {
 				t.Errorf("%s in chunks of %d:\n got %s\nwant %s", file, size, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 			}
 		}
+	}
+}
+
+// checkPlace checks that a head is where the fact says.
+func checkPlace(t *testing.T, sent [2]string, f recording.Fact) {
+	t.Helper()
+	place := func(s string, offset, head int64, begin string) {
+		if got := s[offset : offset+head]; !strings.HasPrefix(got, begin) || strings.Index(got, "\r\n\r\n") != len(got)-4 {
+			t.Errorf("%v: no head there, but %q", f, got)
+		}
+	}
+	switch f := f.(type) {
+	case *recording.HTTPRequest:
+		place(sent[0], f.Offset, f.Head, f.Method+" ")
+	case *recording.HTTPResponse:
+		place(sent[1], f.Offset, f.Head, "HTTP/1.")
 	}
 }
