@@ -41,6 +41,35 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 	}
 }
 
+// associateLoops associates the calls of loop strands: by Node's async ids where they
+// were recorded, else only where one request was open.
+func associateLoops(t *Timeline, calls []made, moves map[StrandID][]move) (wanted []Time) {
+	wanted = make([]Time, len(t.Calls))
+	for i := range t.Strands {
+		list, ok := moves[StrandID(i)]
+		switch {
+		case !ok:
+		case hasAsyncIDs(list):
+			associateAsync(t, list, wanted)
+		default:
+			associateSingle(t, StrandID(i), list)
+		}
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Why == "" {
+			c.Why = WhyNoOwner
+		}
+		if c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
+			warmed(c, &calls[i].bounds)
+		}
+		if c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
+			c.Request, c.Why = None, WhyNoOwner
+		}
+	}
+	return wanted
+}
+
 // warmed makes a call on a connection that was opened before its request came one on
 // a reused connection: opening it cost this request nothing.
 func warmed(c *Call, b *bounds) {

@@ -29,7 +29,12 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	resolveOnThread(t, f, calls, resolutions)
 	associate(t, f, calls, o)
 	associateGo(t, f, calls, o)
-	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o})
+	moves := loops(t, f, requests, calls)
+	wanted := associateLoops(t, calls, moves)
+	resolveElsewhere(t, f, calls, resolutions)
+	turns := buildTurns(t, moves, o)
+	queueCalls(t, calls, turns, wanted)
+	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns})
 	orderCalls(t)
 	markLossy(t)
 	return t, nil

@@ -53,3 +53,6 @@ func associateGo(t *Timeline, f *facts, work []made, o owners) {
 
 // unreadGo tiles the time in which nobody read a request of a Go program.
 func (s *segmenter) unreadGo(r *Request, p *painter) {}
+
+// goHandler tiles the time from reading a request to its last byte in a Go program.
+func (s *segmenter) goHandler(r *Request, p *painter) {}

@@ -89,7 +89,7 @@ func (r *resolution) answer(d dnsAt) {
 
 // gave reports whether the resolution gave an address, or none that is known.
 func (r *resolution) gave(addr string) bool {
-	return slices.Contains(strings.Fields(r.addrs), addr)
+	return slices.Contains(splitAddrs(r.addrs), addr)
 }
 
 // resolveOnThread gives new calls the resolution that ran on the connecting thread
@@ -167,7 +167,7 @@ func namesByAddress(lookups []Lookup) named {
 	n := named{}
 	for i := range lookups {
 		l := &lookups[i]
-		for _, a := range strings.Fields(l.Addrs) {
+		for _, a := range splitAddrs(l.Addrs) {
 			n[a] = append(n[a], nameAt{l.To, l.Name})
 		}
 	}
@@ -185,4 +185,11 @@ func (n named) before(addr string, at Time) string {
 		return ""
 	}
 	return list[i-1].name
+}
+
+// splitAddrs returns the addresses of DNS answers, each once.
+func splitAddrs(addrs string) []string {
+	list := strings.Fields(addrs)
+	slices.Sort(list)
+	return slices.Compact(list)
 }

@@ -11,6 +11,7 @@ type segmentInput struct {
 	requests []served
 	calls    []made
 	owners   owners
+	turns    *loopTurns
 }
 
 // segmenter tiles requests with segments.
@@ -18,6 +19,7 @@ type segmenter struct {
 	t       *Timeline
 	f       *facts
 	in      segmentInput
+	turns   *loopTurns
 	waits   *waits
 	callsOf [][]CallID // by request, in order of start
 	lanes   map[StrandID]*lane
@@ -26,7 +28,7 @@ type segmenter struct {
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, waits: newWaits(t, f), lanes: map[StrandID]*lane{}}
+	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}}
 	s.callsOf = callsByRequest(t)
 	for i := range t.Requests {
 		r := &t.Requests[i]
@@ -48,7 +50,12 @@ func (s *segmenter) request(r *Request, p *painter) {
 	s.unread(r, p)
 	p.add(Segment{From: r.FirstRead, To: work.from, Phase: PhaseQueue, Cause: CausePool, Quality: Exact, Call: None, Strand: r.Strand, Blocker: None})
 	st := &s.t.Strands[r.Strand]
-	if !st.Loop && st.Goroutine == recording.NoGoroutine {
+	switch {
+	case st.Goroutine != recording.NoGoroutine:
+		s.goHandler(r, p)
+	case st.Loop:
+		s.loopHandler(r, p)
+	default:
 		s.threadHandler(r, p)
 	}
 }

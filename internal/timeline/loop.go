@@ -1,0 +1,203 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// move is one thing that a loop strand was seen to do.
+type move struct {
+	at      Time
+	ready   Time // when what it did became possible; NoTime unknown
+	kind    moveKind
+	request RequestID // inbound: whose bytes; else None
+	call    CallID    // outbound: whose bytes; else None
+	conn    int32     // index in facts.conns
+	exec    int64     // Node's async ids, 0 unknown
+	trigger int64
+	counter int64
+}
+
+// moveKind says what a move was.
+type moveKind int8
+
+const (
+	moveForeign   moveKind = iota // bytes that belong to no request or call
+	moveRead                      // inbound: read the first bytes of a request
+	moveBody                      // inbound: read more of it
+	moveRespond                   // inbound: wrote a response
+	moveConnect                   // outbound: began to connect
+	moveHandshake                 // outbound: read or wrote before the first call was sent
+	moveSend                      // outbound: wrote a request
+	moveAnswer                    // outbound: read an answer
+	moveBlock                     // went to sleep until something happens
+	moveBoundary                  // began callbacks that no socket caused
+)
+
+// loops gathers what every loop strand did, in order of time. Without such strands
+// it is empty.
+func loops(t *Timeline, f *facts, requests []served, calls []made) map[StrandID][]move {
+	moves := map[StrandID][]move{}
+	for i := range t.Strands {
+		if t.Strands[i].Loop {
+			moves[StrandID(i)] = nil
+		}
+	}
+	if len(moves) == 0 {
+		return moves
+	}
+	g := gatherer{t: t, f: f, moves: moves}
+	onConn := make([][]int32, len(f.conns))
+	for i := range requests {
+		onConn[requests[i].conn] = append(onConn[requests[i].conn], int32(i))
+	}
+	for i := range calls {
+		onConn[calls[i].conn] = append(onConn[calls[i].conn], int32(i))
+	}
+	for i := range f.conns {
+		list := onConn[i]
+		if f.conns[i].decl.Side == recording.Inbound {
+			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
+			g.inbound(i, list, requests)
+		} else {
+			g.outbound(i, list, calls)
+		}
+	}
+	g.pauses()
+	for id := range moves {
+		slices.SortStableFunc(moves[id], func(a, b move) int { return cmp.Compare(a.at, b.at) })
+	}
+	return moves
+}
+
+type gatherer struct {
+	t     *Timeline
+	f     *facts
+	moves map[StrandID][]move
+}
+
+// add adds a move of a thread, if that is a loop.
+func (g *gatherer) add(th recording.ThreadID, m move) {
+	s := g.f.strand(th)
+	if list, ok := g.moves[s]; ok {
+		g.moves[s] = append(list, m)
+	}
+}
+
+func chunkMove(c chunkAt, conn int) move {
+	return move{at: c.at, conn: int32(conn), request: None, call: None, exec: c.Exec, trigger: c.Trigger, counter: c.Counter}
+}
+
+// inbound adds the moves on the i-th connection, which carried the listed requests.
+func (g *gatherer) inbound(i int, list []int32, requests []served) {
+	c := &g.f.conns[i]
+	k := 0
+	for n, chunk := range c.chunks[recording.Read] {
+		for k < len(list) && after(n, &requests[list[k]].x.asked) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		if k < len(list) && holds(n, &requests[list[k]].x.asked) {
+			m.request, m.kind, m.ready = RequestID(list[k]), moveBody, chunk.Arrived
+			if n == requests[list[k]].x.asked.first {
+				m.kind = moveRead
+			}
+		}
+		g.add(chunk.Thread, m)
+	}
+	k = 0
+	for n, chunk := range c.chunks[recording.Write] {
+		for k < len(list) && after(n, &requests[list[k]].x.replied) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		if k < len(list) && holds(n, &requests[list[k]].x.replied) {
+			m.request, m.kind = RequestID(list[k]), moveRespond
+		}
+		g.add(chunk.Thread, m)
+	}
+}
+
+// after reports that the n-th chunk comes after a message, or that it has none.
+func after(n int, m *message) bool { return m.none() || n >= m.first+m.n }
+
+func holds(n int, m *message) bool { return n >= m.first && n < m.first+m.n }
+
+// outbound adds the moves on the i-th connection, which carried the listed calls.
+// What happened before the first of them was sent belongs to it: it waits for it.
+func (g *gatherer) outbound(i int, list []int32, calls []made) {
+	c := &g.f.conns[i]
+	opener := CallID(None)
+	if len(list) > 0 && g.t.Calls[list[0]].New {
+		opener = CallID(list[0])
+	}
+	d := c.decl
+	if d.Existing != 1 {
+		g.add(d.Thread, move{at: c.at, kind: moveConnect, call: opener, request: None, conn: int32(i), exec: d.Exec, trigger: d.Trigger, counter: d.Counter})
+	}
+	k := 0
+	for n, chunk := range c.chunks[recording.Write] {
+		for k < len(list) && after(n, &calls[list[k]].x.asked) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		switch {
+		case k < len(list) && holds(n, &calls[list[k]].x.asked):
+			m.call, m.kind, m.ready = CallID(list[k]), moveSend, g.sendable(i, list, k)
+		case k == 0 && opener != None:
+			m.call, m.kind, m.ready = opener, moveHandshake, c.established
+		}
+		g.add(chunk.Thread, m)
+	}
+	k = 0
+	for n, chunk := range c.chunks[recording.Read] {
+		for k < len(list) && after(n, &calls[list[k]].x.replied) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		m.ready = chunk.Arrived
+		switch {
+		case k < len(list) && holds(n, &calls[list[k]].x.replied):
+			m.call, m.kind = CallID(list[k]), moveAnswer
+		case k == 0 && opener != None && chunk.Bytes > 0:
+			m.call, m.kind = opener, moveHandshake
+		}
+		g.add(chunk.Thread, m)
+	}
+}
+
+// sendable is when the connection was free for its k-th call: up, or answered.
+func (g *gatherer) sendable(i int, list []int32, k int) Time {
+	if k > 0 {
+		return g.t.Calls[list[k-1]].End
+	}
+	return g.f.conns[i].established
+}
+
+// pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
+func (g *gatherer) pauses() {
+	for id := range g.moves {
+		if int(id) >= len(g.f.threads) {
+			continue
+		}
+		for _, s := range g.f.threads[id].steps {
+			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) {
+				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt
+				m := move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: None, call: None, conn: -1, counter: s.off.Counter}
+				if timer {
+					m.exec = 1
+				}
+				g.moves[id] = append(g.moves[id], m)
+			}
+		}
+	}
+	for _, b := range g.f.boundaries {
+		m := move{at: b.at, kind: moveBoundary, request: None, call: None, conn: -1, exec: b.Exec, counter: b.Counter}
+		if b.What == "timers" {
+			m.trigger = 1
+		}
+		g.add(b.Thread, m)
+	}
+}

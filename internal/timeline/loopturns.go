@@ -1,0 +1,145 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// loopTurns are the turns of all loops, for each request in order of time.
+type loopTurns struct {
+	all []turn
+	of  [][]int32 // by request: indexes in all
+}
+
+// buildTurns cuts what the loops did into turns, and tells owners about them.
+func buildTurns(t *Timeline, moves map[StrandID][]move, o owners) *loopTurns {
+	l := &loopTurns{of: make([][]int32, len(t.Requests))}
+	for i := range t.Strands {
+		id := StrandID(i)
+		if len(moves[id]) == 0 {
+			continue
+		}
+		turns := findTurns(t, id, moves[id])
+		list := make([]stint, 0, len(turns))
+		for k := range turns {
+			u := &turns[k]
+			l.of[u.request] = append(l.of[u.request], int32(len(l.all)+k))
+			if u.from < u.to {
+				list = append(list, stint{u.from, u.to, u.request})
+			}
+		}
+		l.all = append(l.all, turns...)
+		o[id] = list
+	}
+	for _, of := range l.of {
+		slices.SortStableFunc(of, func(a, b int32) int { return cmp.Compare(l.all[a].from, l.all[b].from) })
+	}
+	return l
+}
+
+// asking returns the turn in which a request asked for something at or after since:
+// its first turn that was not over by then; nil if there is none.
+func (l *loopTurns) asking(r RequestID, since Time) *turn {
+	of := l.of[r]
+	i := sort.Search(len(of), func(k int) bool { return l.all[of[k]].to > since })
+	if i == len(of) {
+		return nil
+	}
+	return &l.all[of[i]]
+}
+
+// queueCalls lets the calls of loops begin when they were wanted: at the end of the
+// turn that asked for them. Until a socket or a resolver was free they were queued.
+func queueCalls(t *Timeline, calls []made, l *loopTurns, wanted []Time) {
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Request == None || c.Why != WhyAsync || wanted[i] == recording.NoTime {
+			continue
+		}
+		u := l.asking(c.Request, wanted[i])
+		if u == nil || u.to >= c.Start || u.to < t.Requests[c.Request].FirstRead {
+			continue
+		}
+		c.Start = u.to
+		settle(c, &calls[i].bounds)
+	}
+}
+
+// resolveElsewhere gives the new calls of loops their look-ups, which ran on another
+// thread: one that gave the peer's address, between the request's being read and the
+// connect. Look-ups are answered about in the order in which they were asked for, so
+// the oldest that nobody took is it.
+func resolveElsewhere(t *Timeline, f *facts, calls []made, all []resolution) {
+	byAddress := map[string]*resolved{}
+	for i := range all {
+		for _, a := range splitAddrs(all[i].addrs) {
+			r := byAddress[a]
+			if r == nil {
+				r = &resolved{}
+				byAddress[a] = r
+			}
+			r.list, r.free = append(r.list, i), append(r.free, len(r.free))
+		}
+	}
+	if len(byAddress) == 0 {
+		return
+	}
+	for _, i := range byConnect(t) {
+		c := &t.Calls[i]
+		if !c.New || c.Request == None || c.DNSFrom != recording.NoTime || c.Strand == None || !t.Strands[c.Strand].Loop {
+			continue
+		}
+		r := byAddress[host(f.conns[calls[i].conn].decl.Peer)]
+		if r == nil {
+			continue
+		}
+		since := t.Requests[c.Request].FirstRead
+		k := r.oldest(sort.Search(len(r.list), func(k int) bool { return all[r.list[k]].from >= since }))
+		if k == len(r.list) {
+			continue
+		}
+		if d := &all[r.list[k]]; d.open == 0 && d.to <= c.ConnectFrom && f.sameProcess(d.thread, c.Process) {
+			r.free[k] = k + 1
+			c.DNSFrom, c.DNSTo = d.from, d.to
+			settle(c, &calls[i].bounds)
+		}
+	}
+}
+
+// resolved are the resolutions that gave one address, in order of their start. Free
+// leads from each to the next that nobody took.
+type resolved struct {
+	list []int
+	free []int
+}
+
+// oldest returns the first untaken resolution from the k-th on; len(list) if none.
+func (r *resolved) oldest(k int) int {
+	end := k
+	for end < len(r.free) && r.free[end] != end {
+		end = r.free[end]
+	}
+	for k < len(r.free) && r.free[k] != k && r.free[k] != end {
+		k, r.free[k] = r.free[k], end
+	}
+	return end
+}
+
+// byConnect lists the calls in order of their connect.
+func byConnect(t *Timeline) []CallID {
+	list := make([]CallID, len(t.Calls))
+	for i := range list {
+		list[i] = CallID(i)
+	}
+	slices.SortStableFunc(list, func(a, b CallID) int { return cmp.Compare(t.Calls[a].ConnectFrom, t.Calls[b].ConnectFrom) })
+	return list
+}
+
+// sameProcess reports whether a thread is of a process.
+func (f *facts) sameProcess(th recording.ThreadID, p recording.ProcessID) bool {
+	i, ok := f.threadIndex[th]
+	return ok && f.threads[i].process == p
+}

@@ -1,0 +1,154 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// loopHandler tiles the time from reading a request to its last byte, for a request
+// of a loop. While the loop worked for it, the loop's state is the cause. Each gap
+// between two turns is explained by what the later turn resumed for: first that was
+// not ready, and then the loop did not come to it.
+func (s *segmenter) loopHandler(r *Request, p *painter) {
+	cut := s.in.requests[r.ID].from // up to here all is explained
+	tail := cut                     // up to here the last turn may have gone on
+	for _, i := range s.turns.of[r.ID] {
+		u := &s.turns.all[i]
+		if u.from >= r.End {
+			break
+		}
+		if u.to < cut || u.last < cut {
+			continue
+		}
+		from := max(u.from, cut)
+		if from > cut {
+			s.gap(r, u, gap{cut, min(tail, from), from}, p)
+		}
+		s.ownTurn(r, u, from, u.last, p)
+		cut, tail = max(cut, u.last), max(tail, u.to)
+	}
+	s.lastGap(r, cut, tail, p)
+}
+
+// gap is a span between two turns: until tail, the earlier may have gone on unseen.
+type gap struct{ from, tail, to Time }
+
+// gap tiles the time before a turn.
+func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
+	if u.call == None {
+		s.ownTurn(r, nil, g.from, g.tail, p)
+		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
+		switch {
+		case u.how == resumeTimer:
+			rest.Cause = CauseSleep
+		case u.how == resumeBody && u.ready != recording.NoTime:
+			ready := min(max(u.ready, g.tail), g.to)
+			rest.Cause, rest.Quality, rest.To = CauseClient, Exact, ready
+			p.add(rest)
+			s.readerWait(wait{r, r.Strand, ready, g.to, PhaseHandler, None}, p)
+			return
+		}
+		p.add(rest)
+		return
+	}
+	b := &s.in.calls[u.call].bounds
+	from := g.from
+	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
+		tail := min(g.tail, begun)
+		s.ownTurn(r, nil, from, tail, p)
+		p.add(Segment{From: tail, To: begun, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None})
+		from = begun
+	}
+	s.pending(r, u, from, g.to, p)
+}
+
+// pending tiles a span in which a request waited for its call to go on: until what it
+// resumed for was ready, by the phase; then by what the loop did instead.
+func (s *segmenter) pending(r *Request, u *turn, from, to Time, p *painter) {
+	c := &s.t.Calls[u.call]
+	b := &s.in.calls[u.call].bounds
+	ready := u.ready
+	if c.DNSTo != recording.NoTime && u.from <= c.ConnectFrom {
+		ready = c.DNSTo
+	}
+	if ready == recording.NoTime || ready > to {
+		ready = to
+	}
+	for ph := PhaseQueue; ph <= PhaseReceive; ph++ {
+		at, end := max(b[ph], from), min(b[ph+1], to)
+		if at >= end {
+			continue
+		}
+		g := Segment{From: at, To: min(end, max(ready, at)), Phase: ph, Cause: CauseRemote, Call: u.call, Strand: r.Strand, Blocker: None}
+		if ph == PhaseQueue {
+			g.Cause, g.Quality = CausePool, Inferred
+		}
+		p.add(g)
+		s.readerWait(wait{r, r.Strand, max(g.To, at), end, ph, u.call}, p)
+	}
+}
+
+// ownTurn tiles a span in which the loop worked for the request, by the loop's state.
+// Work on a call's connection before it is sent, or on its answer, is of that phase.
+func (s *segmenter) ownTurn(r *Request, u *turn, from, to Time, p *painter) {
+	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, from, to) {
+		at, end := max(iv.From, from), min(iv.To, to)
+		for at < end {
+			g := Segment{From: at, To: end, Phase: PhaseHandler, Call: None, Strand: r.Strand, Blocker: None}
+			if u != nil && u.call != None && s.t.Calls[u.call].Request == r.ID {
+				s.phase(&g, u.call)
+			}
+			at = g.To
+			if s.loopState(r, iv, &g) {
+				p.add(g)
+			}
+		}
+	}
+}
+
+// phase cuts a piece at the next bound of a call, and gives it the call's phase if
+// what the loop does then is work on the call itself.
+func (s *segmenter) phase(g *Segment, id CallID) {
+	b := &s.in.calls[id].bounds
+	if g.From < b[0] {
+		g.To = min(g.To, b[0])
+		return
+	}
+	if g.From >= b[PhaseReceive+1] {
+		return
+	}
+	ph := b.phaseAt(g.From)
+	g.To = min(g.To, b[ph+1])
+	switch ph {
+	case PhaseDNS, PhaseConnect, PhaseTLS, PhaseSend, PhaseReceive:
+		g.Phase, g.Call = ph, id
+	}
+}
+
+// loopState gives a piece of a loop's own turn its cause; false if it is unknown.
+func (s *segmenter) loopState(r *Request, iv Interval, g *Segment) bool {
+	switch iv.State {
+	case StateRunning:
+		g.Cause = CauseOnCPU
+	case StateRunnable:
+		g.Cause = CauseRunnable
+	case StateSleeping, StateDisk:
+		g.Cause, g.Quality = s.waits.sleep(r.Strand, iv)
+	default:
+		return false
+	}
+	return true
+}
+
+// lastGap tiles the end of a request that was cut: by the call that is pending, if
+// there is one. A request that was answered ends in a turn of its own.
+func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
+	if cut >= r.End {
+		return
+	}
+	for _, id := range s.callsOf[r.ID] {
+		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
+			u := turn{from: r.End, request: r.ID, how: resumeCall, call: id, ready: c.Arrived}
+			s.gap(r, &u, gap{cut, min(tail, r.End), r.End}, p)
+			return
+		}
+	}
+	s.ownTurn(r, nil, cut, min(tail, r.End), p)
+}

@@ -1,0 +1,115 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// turn is a span in which a loop worked for one request, and how it came to.
+type turn struct {
+	from, to Time
+	last     Time // the last thing it was seen to do for the request
+	request  RequestID
+	how      resume
+	ready    Time   // when what it resumed for was there; NoTime unknown
+	call     CallID // the call that it resumed for, or None
+}
+
+// resume says how a turn began.
+type resume int8
+
+const (
+	resumeRead   resume = iota // the request was read
+	resumeBody                 // more of the request was read
+	resumeCall                 // a call went on: connected, shook hands, was sent or answered
+	resumeTimer                // timers ran
+	resumeUnseen               // something that no fact shows
+)
+
+// turner cuts a loop's moves into turns.
+type turner struct {
+	t     *Timeline
+	turns []turn
+	open  bool
+	fresh Time // since when the loop does nothing that is known; NoTime: it does
+	timer bool // what woke it, or runs since fresh, is a timer
+	wakes []Interval
+}
+
+// findTurns returns the turns of one loop, in order of time. A turn lasts until the
+// loop sleeps, or does something for another. End is the recording's.
+func findTurns(t *Timeline, strand StrandID, moves []move) []turn {
+	u := turner{t: t, fresh: recording.NoTime, wakes: t.Strands[strand].Intervals}
+	for i := range moves {
+		u.step(&moves[i])
+	}
+	u.close(t.End)
+	return u.turns
+}
+
+func (u *turner) close(at Time) {
+	if u.open {
+		last := &u.turns[len(u.turns)-1]
+		last.to = max(last.last, min(at, u.t.End))
+		u.open = false
+	}
+}
+
+func (u *turner) step(m *move) {
+	switch m.kind {
+	case moveBlock:
+		u.close(m.at)
+		u.fresh, u.timer = u.ranAgain(m), m.exec == 1
+		return
+	case moveBoundary:
+		u.close(m.at)
+		u.fresh, u.timer = m.at, m.trigger == 1
+		return
+	}
+	r := m.request
+	if m.call != None {
+		r = u.t.Calls[m.call].Request
+	}
+	if r == None {
+		u.close(m.at)
+		u.fresh, u.timer = recording.NoTime, false
+		return
+	}
+	if u.open && u.turns[len(u.turns)-1].request == r && m.kind != moveRead {
+		u.turns[len(u.turns)-1].last = m.at
+		return
+	}
+	u.close(m.at)
+	u.begin(r, m)
+}
+
+// ranAgain is when the loop ran again after a sleep that began at m.
+func (u *turner) ranAgain(m *move) Time {
+	ivs := clipped(u.wakes, m.at, m.at+1)
+	if len(ivs) == 0 {
+		return recording.NoTime
+	}
+	return max(m.at, ivs[0].To)
+}
+
+// begin begins a turn with a move. One that is not a read was made by a callback that
+// began unseen: since the loop was woken, if it did nothing else.
+func (u *turner) begin(r RequestID, m *move) {
+	n := turn{from: m.at, to: m.at, last: m.at, request: r, ready: m.ready, call: m.call}
+	switch m.kind {
+	case moveRead:
+		n.how = resumeRead
+	case moveBody:
+		n.how = resumeBody
+	case moveConnect, moveSend, moveHandshake, moveAnswer:
+		n.how = resumeCall
+	default:
+		n.how = resumeUnseen
+		if u.timer {
+			n.how = resumeTimer
+		}
+	}
+	if unseen := m.kind == moveConnect || m.kind == moveSend || m.kind == moveRespond; unseen && u.fresh != recording.NoTime {
+		n.from = max(u.fresh, u.t.Requests[r].FirstRead)
+		n.from = min(n.from, m.at)
+	}
+	u.turns, u.open = append(u.turns, n), true
+	u.fresh, u.timer = recording.NoTime, false
+}
