@@ -55,11 +55,10 @@ type trial struct {
 // candidate is a Candidate with its normal spans.
 type candidate struct {
 	Candidate
-	trial  *trial
-	spans  []Span
-	alone  scored // judged before any finding was taken
-	taken  bool
-	weight Duration // of its best impact, in the round at hand
+	trial *trial
+	spans []Span
+	alone scored // judged before any finding was taken
+	taken bool
 }
 
 func (j *judge) test(h *Hypothesis) {
@@ -95,17 +94,28 @@ func (j *judge) unobserved(h *Hypothesis) string {
 }
 
 // rank takes findings one by one, the largest first, but a cause before its
-// consequences, until nothing that is left satisfies the bounds.
+// consequences, until nothing that is left satisfies the bounds. They are shown by
+// impact; a cause is shown with the weight of what it explains.
 func (j *judge) rank() {
+	var weights []Duration
 	for {
-		best, bestScore := j.largest()
+		best, sc := j.largest()
 		if best == nil {
-			return
+			break
 		}
-		best, bestScore = j.upstream(best, bestScore)
+		weight := sc.weight()
+		best, sc, weight = j.upstream(best, sc, weight)
 		best.taken, best.trial.found = true, true
-		j.out.Findings = append(j.out.Findings, j.finding(best, bestScore))
-		j.ledger.take(bestScore.left)
+		f := j.finding(best, sc)
+		at, _ := slices.BinarySearchFunc(weights, weight, func(w, t Duration) int {
+			if w >= t {
+				return -1
+			}
+			return 1
+		})
+		weights = slices.Insert(weights, at, weight)
+		j.out.Findings = slices.Insert(j.out.Findings, at, f)
+		j.ledger.take(sc.left)
 	}
 }
 
@@ -115,41 +125,47 @@ func (j *judge) largest() (best *candidate, bs scored) {
 			continue
 		}
 		sc := j.score(cd, j.ledger.left(cd.spans))
-		if !sc.passes() {
-			continue
-		}
-		cd.weight = sc.weight()
-		if best == nil || cd.weight > best.weight {
+		if sc.passes() && (best == nil || sc.weight() > bs.weight()) {
 			best, bs = cd, sc
 		}
 	}
 	return best, bs
 }
 
-// upstream follows from a candidate to the cause whose consequence it is: one that
-// may explain it, satisfies the bounds and covers half of its time.
-func (j *judge) upstream(cd *candidate, sc scored) (*candidate, scored) {
-	for range j.trials { // a cause of a cause of ... ends
-		next, ns := j.cause(cd, sc)
-		if next == nil {
+// upstream follows from a candidate to its cause, to the cause of that, and so on.
+func (j *judge) upstream(cd *candidate, sc scored, weight Duration) (*candidate, scored, Duration) {
+	for range j.trials {
+		cause, cs, most := j.cause(cd, sc)
+		if cause == nil {
 			break
 		}
-		cd, sc = next, ns
+		if !most {
+			weight = 0
+		}
+		cd, sc = cause, cs
+		weight = max(weight, cs.weight())
 	}
-	return cd, sc
+	return cd, sc, weight
 }
 
-func (j *judge) cause(of *candidate, sc scored) (*candidate, scored) {
+// cause returns a candidate that may explain another, satisfies the bounds, and covers
+// most of its time or lies mostly inside it; most says which.
+func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, most bool) {
 	for _, cd := range j.cands {
 		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) {
 			continue
 		}
-		cs := j.score(cd, j.ledger.left(cd.spans))
-		if cs.passes() && overlap(j.Timeline, sc.left, cs.left)*2 >= Total(sc.left) {
-			return cd, cs
+		cs = j.score(cd, j.ledger.left(cd.spans))
+		if !cs.passes() {
+			continue
+		}
+		both := overlap(j.Timeline, sc.left, cs.left)
+		most = both*2 >= Total(sc.left)
+		if most || both*2 >= Total(cs.left) {
+			return cd, cs, most
 		}
 	}
-	return nil, scored{}
+	return nil, scored{}, false
 }
 
 func (j *judge) finding(cd *candidate, sc scored) Finding {

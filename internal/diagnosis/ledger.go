@@ -104,15 +104,27 @@ func (l *ledger) impact(s *Symptom, off []Duration) Impact {
 	if im.Requests == 0 {
 		return im
 	}
-	before, after := make([]Duration, len(s.Requests)), make([]Duration, len(s.Requests))
-	for i, id := range s.Requests {
+	im.P50, im.P99 = l.savings(s.Requests, off)
+	im.Share = ShareOf(int64(im.Total), int64(all))
+	return im
+}
+
+// savings computes by how much the quantiles of requests fall without off.
+func (l *ledger) savings(ids []RequestID, off []Duration) (p50, p99 Duration) {
+	before, after := make([]Duration, len(ids)), make([]Duration, len(ids))
+	for i, id := range ids {
 		before[i] = l.tl.Requests[id].Duration() - l.sum[id]
 		after[i] = before[i] - off[id]
 	}
 	slices.Sort(before)
 	slices.Sort(after)
-	im.P50 = Quantile(before, 50) - Quantile(after, 50)
-	im.P99 = Quantile(before, 99) - Quantile(after, 99)
-	im.Share = ShareOf(int64(im.Total), int64(all))
-	return im
+	return Quantile(before, 50) - Quantile(after, 50), Quantile(before, 99) - Quantile(after, 99)
+}
+
+// spread computes how far the savings differ between the halves of a symptom: a saving
+// that only one half shows is noise.
+func (l *ledger) spread(s *Symptom, off []Duration) (p50, p99 Duration) {
+	a50, a99 := l.savings(s.halves[0], off)
+	b50, b99 := l.savings(s.halves[1], off)
+	return apart(a50, b50), apart(a99, b99)
 }

@@ -34,7 +34,12 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 	for i := range j.Symptoms {
 		s := &j.Symptoms[i]
 		im := j.ledger.impact(s, off)
-		saves := j.saves(s, im)
+		noise50, noise99 := s.Noise50, s.Noise99
+		if j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) {
+			spread50, spread99 := j.ledger.spread(s, off)
+			noise50, noise99 = max(noise50, spread50), max(noise99, spread99)
+		}
+		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99)
 		ok := saves
 		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
 			ok = false
@@ -43,6 +48,7 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 			sc.best = im
 			sc.why = j.shortfall(s, off)
 			sc.why.where = saves
+			sc.why.need = max(j.MinSaving, j.MinShare.Of(s.P99), noise99)
 		}
 		if ok {
 			sc.impacts = append(sc.impacts, im)
@@ -61,11 +67,7 @@ func larger(a, b Impact) bool {
 	return a.Total > b.Total
 }
 
-// saves holds an impact against what every finding must save, noise included.
-func (j *judge) saves(s *Symptom, im Impact) bool {
-	return j.worth(im.P50, s.P50, s.Noise50) || j.worth(im.P99, s.P99, s.Noise99)
-}
-
+// worth holds a saving against what every finding must save, noise included.
 func (j *judge) worth(saving, of, noise Duration) bool {
 	return saving >= j.MinSaving && saving >= j.MinShare.Of(of) && saving > noise
 }
@@ -91,7 +93,6 @@ func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
 	return shortfall{
 		explains: max(0, ShareOf(int64(part), int64(diff))),
 		ratio:    int64(ShareOf(int64(s.P99), int64(s.P50))) / 1000,
-		need:     max(j.MinSaving, j.MinShare.Of(s.P99)),
 	}
 }
 

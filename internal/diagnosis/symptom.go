@@ -15,6 +15,8 @@ type Symptom struct {
 	P50, P90, P99    Duration
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
+
+	halves [2][]RequestID // the same requests dealt into two
 }
 
 // noiseBlocks is how many runs of consecutive requests the recording is dealt into;
@@ -22,8 +24,8 @@ type Symptom struct {
 const noiseBlocks = 20
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom {
-	s := Symptom{Endpoint: endpoint}
-	s.Noise50, s.Noise99 = noise(tl, ids)
+	s := Symptom{Endpoint: endpoint, halves: halve(ids)}
+	s.Noise50, s.Noise99 = noise(tl, s.halves)
 	s.Requests = slices.Clone(ids)
 	slices.SortFunc(s.Requests, func(a, b RequestID) int {
 		return cmp.Or(cmp.Compare(tl.Requests[a].Duration(), tl.Requests[b].Duration()), cmp.Compare(a, b))
@@ -45,22 +47,25 @@ func durations(tl *timeline.Timeline, ids []RequestID) []Duration {
 	return d
 }
 
-// noise compares two halves of the same requests, in order of start.
-func noise(tl *timeline.Timeline, ids []RequestID) (p50, p99 Duration) {
-	var half [2][]Duration
+// halve deals requests, in order of start, into two halves of many runs each.
+func halve(ids []RequestID) (half [2][]RequestID) {
 	size := max(1, len(ids)/noiseBlocks)
 	for i, id := range ids {
 		h := i / size % 2
-		half[h] = append(half[h], tl.Requests[id].Duration())
+		half[h] = append(half[h], id)
 	}
-	slices.Sort(half[0])
-	slices.Sort(half[1])
-	diff := func(percent int) Duration {
-		d := Quantile(half[0], percent) - Quantile(half[1], percent)
-		return max(d, -d)
-	}
-	return diff(50), diff(99)
+	return half
 }
+
+// noise compares the quantiles of two halves of the same requests.
+func noise(tl *timeline.Timeline, halves [2][]RequestID) (p50, p99 Duration) {
+	a, b := durations(tl, halves[0]), durations(tl, halves[1])
+	slices.Sort(a)
+	slices.Sort(b)
+	return apart(Quantile(a, 50), Quantile(b, 50)), apart(Quantile(a, 99), Quantile(b, 99))
+}
+
+func apart(a, b Duration) Duration { return max(a-b, b-a) }
 
 // symptoms groups the measured requests by endpoint, the most frequent first.
 func symptoms(tl *timeline.Timeline, o Options) (overall Symptom, each []Symptom) {

@@ -13,8 +13,9 @@ func dwellItself() diagnosis.Hypothesis {
 		Doc: "Supported by the CPU time of dwell's programs in the kernel, which run inside the watched threads' own time, taken out of every request in " +
 			"proportion to its time on a CPU (an upper bound: other processes pay part of it). Undecided where the recorder itself used 10 % of " +
 			"a processor on a saturated host. Lost facts are counted.",
-		Needs: []string{recording.HookSched},
-		Test:  testDwellItself,
+		Needs:    []string{recording.HookSched},
+		Explains: []string{"cpu-bound", "run-queue", "load", "event-loop-blocked", "accept-queue"},
+		Test:     testDwellItself,
 	}
 }
 

@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, or the host's processors, " +
-			"want to run 90 % of the time while slow requests arrive. Requests in flight for slow beside ordinary requests show the knee.",
+			"want to run 90 % of the time while slow requests arrive, the processors mostly for the service itself. Requests in flight for slow beside ordinary requests show the knee.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
 		Test:     testLoad,
@@ -22,8 +22,10 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	h := hostLoad(c)
 	busy, loop := loopDemand(c)
 	server, place := "the event loop wants to run", threadName(c, loop)
+	own := true
 	if loop == timeline.None || h.busy > busy {
 		server, place, busy = "the host's processors are busy", "the host's processors", h.busy
+		own = ours(c)*2 >= h.busy // or the service is not what they are busy with
 	}
 	from, to := c.Busy()
 	flying := inFlight(c)
@@ -37,7 +39,7 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	switch {
 	case loop == timeline.None && !h.known:
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
-	case busy >= c.Saturated:
+	case busy >= c.Saturated && own:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    place,
 			Title:    "More requests arrive than the service can serve: " + percent(busy) + " of the time " + server,
@@ -48,6 +50,17 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		}}
 	}
 	return res
+}
+
+// ours returns the share of the host's processors that the watched threads used while
+// requests were measured.
+func ours(c *diagnosis.Case) diagnosis.Share {
+	from, to := c.Busy()
+	var ran Duration
+	for i := range c.Strands {
+		ran += c.Running(timeline.StrandID(i), from, to)
+	}
+	return diagnosis.ShareOf(int64(ran), int64(to.Sub(from))*max(1, c.Manifest.CPUs))
 }
 
 // queues reports whether a segment is a wait for a server's turn.

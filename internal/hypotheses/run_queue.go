@@ -14,7 +14,7 @@ func runQueue() diagnosis.Hypothesis {
 			"control group is throttled. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
-		Explains: []string{"accept-queue", "load"},
+		Explains: []string{"accept-queue"},
 		Test:     testRunQueue,
 	}
 }

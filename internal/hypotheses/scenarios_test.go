@@ -1,0 +1,274 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+// story is one imagined service; its name is hypothesis/verdict.
+type story struct {
+	name string
+	text string // what happens, drawn or told
+	play func() *recording.Recording
+}
+
+const requestsPlayed = 24
+
+// serve lets one thread answer requests, 50 ms apart, and returns the scenario.
+func serve(s *scenario, each func(t *thread, i int)) *scenario {
+	t := s.worker(1, 1000*us)
+	for i := range requestsPlayed {
+		t.request(recording.Time(i+1)*50_000*us, 10*us, "/prices/{}")
+		t.compute(500 * us)
+		each(t, i)
+		t.respond()
+	}
+	return s
+}
+
+// keptCall makes a plain call on a connection that is opened once.
+func keptCall(t *thread, remote recording.Time) {
+	if t.kept == nil {
+		t.kept = t.dial(200 * us)
+	}
+	t.call(t.kept, remote, "/items/{}")
+}
+
+func churning(by recording.Closer) *scenario {
+	return serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+		o := t.dial(300 * us)
+		t.handshake(o, 300*us, 900*us)
+		t.sealed(o, 600*us)
+		t.hangUp(o, by)
+	})
+}
+
+func healthy() *scenario {
+	return serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { keptCall(t, 600*us) })
+}
+
+func without(s *scenario, hooks string) *scenario {
+	s.hooks = hooks
+	return s
+}
+
+func done(s *scenario, busy int64) *recording.Recording {
+	s.hosts(busy)
+	return s.recording(int64(s.cpu) / 200)
+}
+
+func threadStories() []story {
+	return []story{
+		{"connection-churn/supported", "Every request opens a TLS connection to db.test, uses it once and closes it:\nread | connect 300 us | hello 300 us | 900 us of own CPU | finished 300 us | answer 600 us | write",
+			func() *recording.Recording { return done(churning(recording.ClosedByUs), 30) }},
+		{"connection-churn/refuted", "The first request opens a connection, the others use it again.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"connection-churn/undecided", "A healthy service, but facts of reads and writes were lost while a request ran.",
+			func() *recording.Recording {
+				s := healthy()
+				s.add(251_000*us, &recording.Loss{Hook: recording.HookIO, CPU: 1, Count: 12, From: 250_000 * us})
+				return done(s, 30)
+			}},
+		{"slow-peer/supported", "The database answers in 600 us, every fifth time in 40 ms.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+					keptCall(t, map[bool]recording.Time{false: 600 * us, true: 40_000 * us}[i%5 == 4])
+				}), 30)
+			}},
+		{"slow-peer/refuted", "The database needs an honest 12 ms for every answer.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { keptCall(t, 12_000*us) }), 30)
+			}},
+		{"slow-peer/undecided", "Arrivals in sockets were not recorded: the peer's time and ours cannot be told apart.",
+			func() *recording.Recording {
+				return done(without(healthy(), "dns host io processes sched sockets tls"), 30)
+			}},
+		{"cpu-bound/supported", "Every request computes for 9 ms and waits 600 us for the database.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us); keptCall(t, 600*us) }), 50)
+			}},
+		{"cpu-bound/refuted", "A request computes for half a millisecond.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"cpu-bound/undecided", "Scheduling was not recorded.",
+			func() *recording.Recording { return done(without(healthy(), "arrivals dns host io sockets tls"), 30) }},
+		{"slow-dns/supported", "24 requests come at once, each on its own thread: every one needs its first connection, and a look-up of 4 ms before it.",
+			func() *recording.Recording {
+				return done(burst(func(t *thread) { t.lookup(4000 * us); keptCall(t, 600*us) }), 30)
+			}},
+		{"slow-dns/refuted", "One look-up of 4 ms, for the first request; the connection is kept.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+					if i == 0 {
+						t.lookup(4000 * us)
+					}
+					keptCall(t, 600*us)
+				}), 30)
+			}},
+		{"slow-dns/undecided", "Look-ups were not recorded.",
+			func() *recording.Recording {
+				return done(without(healthy(), "arrivals host io processes sched sockets tls"), 30)
+			}},
+		{"tls-handshake/supported", "24 requests come at once, each on its own thread: every one needs its first connection, with a handshake of 2 x 4 ms.",
+			func() *recording.Recording {
+				return done(burst(func(t *thread) {
+					o := t.dial(100 * us)
+					t.handshake(o, 4000*us, 900*us)
+					t.sealed(o, 600*us)
+				}), 30)
+			}},
+		{"tls-handshake/churn-refuted", "One kept connection would do, but every request opens one: the handshakes are a consequence.",
+			func() *recording.Recording { return done(churning(recording.ClosedByPeer), 30) }},
+		{"slow-dns/churn-refuted", "Every request looks its database up, which takes 4 ms, and opens a connection that it need not.",
+			func() *recording.Recording { return done(lookingUp(4000*us), 30) }},
+		{"tls-handshake/refuted", "Plain HTTP on a kept connection: no handshake at all.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"tls-handshake/undecided", "TLS records were not looked at.",
+			func() *recording.Recording {
+				return done(without(healthy(), "arrivals dns host io processes sched sockets"), 30)
+			}},
+		{"run-queue/supported", "The host is 98 % busy: one request in five waits 9 ms for a CPU although its bytes are there.",
+			func() *recording.Recording { return done(starved(), 98) }},
+		{"run-queue/refuted", "The same waits on a host that is half idle: not for want of a CPU.",
+			func() *recording.Recording { return done(starved(), 50) }},
+		{"run-queue/undecided", "No sample of the host was taken.",
+			func() *recording.Recording { return starved().recording(1000) }},
+		{"load/supported", "Two processors, four threads: every request computes for 9 ms, and one comes for each processor every 8.5 ms.\nEach waits longer for its CPU than the one before.",
+			func() *recording.Recording { return done(overloaded(), 98) }},
+		{"load/refuted", "A quiet host and a healthy service.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"load/undecided", "No event loop, and no sample of the host: nothing says how busy the server was.",
+			func() *recording.Recording { return healthy().recording(1000) }},
+		{"dwell-itself/supported", "Nearly half of the service's CPU time is dwell's programs: of 9 ms a request, 4 are the recorder's.",
+			func() *recording.Recording {
+				s := serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us) })
+				s.hosts(50)
+				return s.recording(int64(s.cpu) * 45 / 100)
+			}},
+		{"dwell-itself/refuted", "Half a percent of the service's CPU time is dwell's.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"dwell-itself/undecided", "The recorder used a fifth of a processor on a host without idle time.",
+			func() *recording.Recording {
+				s := healthy()
+				s.hosts(99)
+				rec := s.recording(1000)
+				for _, e := range rec.Events {
+					if o, ok := e.Fact.(*recording.Overhead); ok {
+						o.UserCPU = int64(e.Time) / 5
+					}
+				}
+				return rec
+			}},
+		{"event-loop-blocked/refuted", "A service of threads: no event loop to block.",
+			func() *recording.Recording { return done(healthy(), 30) }},
+		{"event-loop-blocked/undecided", "Scheduling was not recorded.",
+			func() *recording.Recording { return done(without(healthy(), "arrivals dns host io sockets tls"), 30) }},
+	}
+}
+
+// overloaded gives two processors more work than they can do; two threads share each.
+func overloaded() *scenario {
+	s := newScenario(recording.RuntimePython)
+	for cpu := range 2 {
+		threads := [2]*thread{s.worker(recording.ThreadID(2*cpu+1), 1000*us), s.worker(recording.ThreadID(2*cpu+2), 1000*us)}
+		free := recording.Time(0)
+		for i := range requestsPlayed {
+			t, arrives := threads[i%2], recording.Time(i+2)*8500*us
+			t.request(arrives, max(10*us, free-arrives), "/prices/{}")
+			t.compute(9000 * us)
+			t.respond()
+			free = t.at
+		}
+	}
+	return s
+}
+
+// cheap is a request whose handshake, where it needs one, costs more than all else.
+var cheap = cost{before: 250 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}
+
+func loopStories() []story {
+	return []story{
+		{"connection-churn/overload-supported", "A Node service opens a TLS connection a request. A request comes every 1.2 ms, needs 1.5 ms of the loop, and 0.5 without\nits handshake: nearly all of the wait before the handler is a consequence of the handshakes.",
+			func() *recording.Recording { return done(loopOf(false, 80, 1200*us, cheap), 60) }},
+		{"connection-churn/loop-refuted", "The same service and load with connections kept: the first few are opened, then used again.",
+			func() *recording.Recording { return done(loopOf(true, 80, 1200*us, cheap), 40) }},
+		{"load/loop-supported", "Connections are kept, but a request comes every 1.2 ms and needs 1.6 ms of the loop for itself.",
+			func() *recording.Recording {
+				return done(loopOf(true, 60, 1200*us, cost{before: 1200 * us, handshake: 900 * us, after: 300 * us, remote: 600 * us}), 60)
+			}},
+		{"load/loop-refuted", "Connections are kept; the loop runs 70 % of the time.",
+			func() *recording.Recording {
+				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
+			}},
+		{"event-loop-blocked/supported", "Every tenth request is a report that computes for 30 ms; the others need 0.5 ms each and wait behind it.",
+			func() *recording.Recording { return done(reports(10, 30_000*us), 60) }},
+		{"event-loop-blocked/loop-refuted", "Connections are kept; the loop runs 70 % of the time, never for long at once.",
+			func() *recording.Recording {
+				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
+			}},
+		{"accept-queue/refuted", "A Node service with time to spare reads every request at once.",
+			func() *recording.Recording { return done(loopOf(true, 60, 3000*us, cheap), 30) }},
+		{"accept-queue/undecided", "Arrivals in sockets were not recorded.",
+			func() *recording.Recording {
+				return done(without(loopOf(true, 60, 3000*us, cheap), "async dns host io processes sched sockets tls"), 30)
+			}},
+	}
+}
+
+// reports lets every n-th request compute for long.
+func reports(n int, long recording.Time) *scenario {
+	l := newLoop(true)
+	for i := range 60 {
+		c, route := cheap, "/prices/{}"
+		if i%n == n/2 {
+			c, route = cost{before: long}, "/report"
+		}
+		l.arrive(10_000*us+recording.Time(i)*4000*us, route, c)
+	}
+	return l.play()
+}
+
+// burst lets requests come all at once, each on a thread of its own.
+func burst(each func(t *thread)) *scenario {
+	s := newScenario(recording.RuntimePython)
+	for i := range requestsPlayed {
+		t := s.worker(recording.ThreadID(i+1), 1000*us)
+		t.request(50_000*us+recording.Time(i)*10*us, 10*us, "/prices/{}")
+		t.compute(500 * us)
+		each(t)
+		t.respond()
+	}
+	return s
+}
+
+// starved makes one request in eight wait for a CPU.
+func starved() *scenario {
+	s := newScenario(recording.RuntimePython)
+	t := s.worker(1, 1000*us)
+	for i := range requestsPlayed {
+		ready := 10 * us
+		if i%5 == 4 {
+			ready = 9000 * us
+		}
+		t.request(recording.Time(i+1)*50_000*us, ready, "/prices/{}")
+		t.compute(500 * us)
+		keptCall(t, 600*us)
+		t.respond()
+	}
+	return s
+}
+
+func lookingUp(took recording.Time) *scenario {
+	return serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+		t.lookup(took)
+		o := t.dial(100 * us)
+		t.call(o, 600*us, "/items/{}")
+		t.hangUp(o, recording.ClosedByUs)
+	})
+}
+
+// lookup asks the resolver for the upstream's address.
+func (t *thread) lookup(took recording.Time) {
+	t.compute(20 * us)
+	id := int64(t.conns) + 7
+	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSQuery, ID: id, Name: "db.test", Type: "A", Server: "10.0.0.53:53"})
+	arrives := t.at + took
+	t.sleep(arrives, 5*us, "poll")
+	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSAnswer, ID: id, Name: "db.test", Type: "A", Addrs: "10.0.0.2", Server: "10.0.0.53:53", Arrived: arrives})
+}

@@ -1,0 +1,155 @@
+package hypotheses
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+var (
+	update = flag.Bool("update", false, "write what was found into the golden files")
+	replay = flag.Bool("play", false, "write the recordings of the imagined services anew")
+)
+
+// TestVerdicts diagnoses every recording in testdata: the folder is the hypothesis,
+// the file's name the verdict that it must get, and the lines that begin with "#>" what
+// else is said about it. Files named live-* are cuts of recordings of live services.
+func TestVerdicts(t *testing.T) {
+	if *replay {
+		playAll(t)
+	}
+	for _, h := range All() {
+		for _, want := range []string{"supported", "refuted", "undecided"} {
+			files, err := filepath.Glob(filepath.Join("testdata", h.ID, "*"+want+".txt"))
+			if err != nil || len(files) == 0 {
+				t.Errorf("%s has no recording that is %s (%v)", h.ID, want, err)
+			}
+			for _, f := range files {
+				t.Run(h.ID+"/"+strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { verdict(t, f, h.ID, want) })
+			}
+		}
+	}
+}
+
+func verdict(t *testing.T, file, id, want string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.ParseText(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range recording.Validate(rec) {
+		t.Error("recording: ", problem)
+	}
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range timeline.Validate(tl) {
+		t.Error("timeline: ", problem)
+	}
+	said := say(diagnosis.Diagnose(tl, All(), diagnosis.Options{}), id)
+	if !strings.HasPrefix(said, want) {
+		t.Errorf("%s, want %s", said, want)
+	}
+	golden, rest := split(string(text))
+	if *update {
+		if err := os.WriteFile(file, []byte(join(said, rest)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if golden != said {
+		t.Errorf("said:\n%s\nexpected (-update accepts it):\n%s", said, golden)
+	}
+}
+
+// say puts into words what a diagnosis says about one hypothesis, and what came first.
+func say(d *diagnosis.Diagnosis, id string) string {
+	var b strings.Builder
+	for i, f := range d.Findings {
+		if f.ID == id {
+			fmt.Fprintf(&b, "supported, finding %d of %d: %s\n", i+1, len(d.Findings), f.Title)
+			fmt.Fprintf(&b, "at %s, %s: p50 -%d us, p99 -%d us\n", f.Place, f.Impact.Endpoint, f.Impact.P50/1000, f.Impact.P99/1000)
+			list(&b, f.Evidence)
+		}
+	}
+	for _, o := range append(append([]diagnosis.Outcome(nil), d.Refuted...), d.Undecided...) {
+		if o.ID == id {
+			fmt.Fprintln(&b, strings.TrimSpace(o.Verdict.String()+" "+o.Missing+" "+o.ExplainedBy))
+			list(&b, o.Evidence)
+		}
+	}
+	return b.String()
+}
+
+func list(b *strings.Builder, ev []diagnosis.Evidence) {
+	for _, e := range ev {
+		fmt.Fprintf(b, "  %s %d %s", e.What, e.Value, e.Unit)
+		if e.Bounded {
+			fmt.Fprintf(b, " against %d", e.Bound)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// split takes the golden lines out of a recording's comments.
+func split(text string) (golden, rest string) {
+	var g, r strings.Builder
+	for line := range strings.Lines(text) {
+		if said, ok := strings.CutPrefix(line, "#> "); ok {
+			g.WriteString(said)
+		} else {
+			r.WriteString(line)
+		}
+	}
+	return g.String(), r.String()
+}
+
+// join puts golden lines after the first comments.
+func join(golden, rest string) string {
+	at := 0
+	for line := range strings.Lines(rest) {
+		if !strings.HasPrefix(line, "#") {
+			break
+		}
+		at += len(line)
+	}
+	var b strings.Builder
+	b.WriteString(rest[:at])
+	for line := range strings.Lines(golden) {
+		b.WriteString("#> " + line)
+	}
+	b.WriteString(rest[at:])
+	return b.String()
+}
+
+// playAll writes the recordings of all stories.
+func playAll(t *testing.T) {
+	for _, s := range append(threadStories(), loopStories()...) {
+		var b bytes.Buffer
+		for line := range strings.Lines(s.text) {
+			b.WriteString("# " + strings.TrimRight(line, "\n") + "\n")
+		}
+		if err := recording.FormatText(&b, s.play()); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("testdata", filepath.FromSlash(s.name)+".txt")
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
