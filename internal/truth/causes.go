@@ -89,10 +89,11 @@ func agree(tl *timeline.Timeline, m matches, served map[int]*Served, one measure
 	return a
 }
 
-// caused sums the segments of one cause; ns.
+// caused sums the segments of one cause, without those before the request was read,
+// of which the service knows nothing; ns.
 func caused(r *timeline.Request, cause timeline.Cause) (total int64) {
 	for _, s := range r.Segments {
-		if s.Cause == cause {
+		if s.Cause == cause && s.Phase != timeline.PhaseUnread {
 			total += int64(s.To.Sub(s.From))
 		}
 	}

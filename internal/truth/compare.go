@@ -21,17 +21,17 @@ type Truth struct {
 
 // Score is how a Timeline compares with the Truth.
 type Score struct {
-	Sent, Matched   int // requests the client had answered; of them found in the Timeline
-	Extra           int // requests in the Timeline beyond those that clients sent
-	Cut             int // requests that an end of the recording cut, counted apart
-	Misplaced       int // matched, but with another ordinal on their connection
-	ClientP50       int64
-	DwellP50        int64 // of the same requests; ns
-	Calls           Association
-	Causes          []Agreement
-	Unaccounted     int64 // sum over the matched requests; ns
-	Duration        int64 // sum over the matched requests; ns
-	UnknownSegments int64 // time in segments of unknown cause; ns
+	Sent, Matched int // requests the client had answered; of them found in the Timeline
+	Extra         int // requests in the Timeline beyond those that clients sent
+	Cut           int // requests that an end of the recording cut, counted apart
+	Misplaced     int // matched, but with another ordinal on their connection
+	ClientP50     int64
+	DwellP50      int64 // of the same requests; ns
+	Calls         Association
+	Causes        []Agreement
+	Unaccounted   int64 // sum over the matched requests; ns
+	Duration      int64 // sum over the matched requests; ns
+	Unknown       int64 // time in segments of unknown cause; ns
 }
 
 // Association is how the calls were attributed, of all that the upstream answered.
@@ -116,7 +116,11 @@ func matchRequests(tl *timeline.Timeline, truth Truth) matches {
 		dwell = append(dwell, int64(r.Duration()))
 		m.score.Duration += int64(r.Duration())
 		m.score.Unaccounted += int64(r.Unaccounted)
-		m.score.UnknownSegments += caused(r, timeline.CauseUnknown)
+		for _, g := range r.Segments {
+			if g.Cause == timeline.CauseUnknown {
+				m.score.Unknown += int64(g.To.Sub(g.From))
+			}
+		}
 	}
 	slices.Sort(client)
 	slices.Sort(dwell)

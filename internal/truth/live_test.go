@@ -33,7 +33,9 @@ func TestAgainstTruth(t *testing.T) {
 			time.Sleep(settle)
 			s.stop(recorder)
 			tl := s.build(file)
-			score := Compare(tl, s.truth(sc, sent))
+			tr := s.truth(sc, sent)
+			debugCauses(t, tl, tr)
+			score := Compare(tl, tr)
 			show(t, sc, score)
 			sc.check(t, score)
 		})
@@ -94,7 +96,7 @@ func show(t *testing.T, sc scenario, s Score) {
 	c := s.Calls
 	t.Logf("%-6s %-28s requests %d/%d cut %d extra %d misplaced %d | p50 client %.2f dwell %.2f ms | unaccounted %.2f%% unknown %.2f%%",
 		sc.runtime.name, sc.name, s.Matched, s.Sent, s.Cut, s.Extra, s.Misplaced, ms(s.ClientP50), ms(s.DwellP50),
-		100*share(s.Unaccounted, s.Duration), 100*share(s.UnknownSegments, s.Duration))
+		100*share(s.Unaccounted, s.Duration), 100*share(s.Unknown, s.Duration))
 	if c.Exchanges > 0 {
 		t.Logf("%-6s %-28s calls %d: right %d wrong %d unassociated %d unseen %d | precision %.4f recall %.4f",
 			sc.runtime.name, sc.name, c.Exchanges, c.Right, c.Wrong, c.Unassigned, c.Unseen, c.Precision(), c.Recall())

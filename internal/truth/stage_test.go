@@ -105,7 +105,7 @@ func (s *stage) send(sc scenario, span time.Duration) *load.Result {
 		s.t.Fatal(err)
 	}
 	if sum := r.Summary(); sum.Errors+sum.Failed > 0 || sum.Answered == 0 {
-		s.t.Fatalf("the load was not answered properly: %+v", sum)
+		s.t.Fatalf("the load was not answered properly: %+v\n%s", sum, s.service.Tail())
 	}
 	return r
 }
