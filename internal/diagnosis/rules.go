@@ -117,24 +117,37 @@ func (j *judge) verdict(t *trial) {
 	j.out.Refuted = append(j.out.Refuted, out)
 }
 
-// refute adds the numbers that refute: the largest saving beside the bound.
+// refute adds the numbers that refute, after the most telling one of the test: the
+// largest saving beside its bound, and what explains it instead.
 func (j *judge) refute(t *trial, out *Outcome) {
+	var ev []Evidence
 	best := j.bestOf(t)
-	if best != nil && best.alone.passes() {
-		out.ExplainedBy = j.explainer(best)
-	}
 	if best == nil {
-		out.Evidence = append(out.Evidence, NS("it would save of p99", 0).Against(int64(j.MinSaving)))
+		ev = append(ev, NS("p99 would fall by", 0).Against(int64(j.MinSaving)))
 	} else {
-		sc := j.score(best, j.ledger.left(best.spans))
-		out.Evidence = append(out.Evidence, NS("it would save of p99", sc.best.P99).Against(int64(sc.why.need)))
-		if t.Where && sc.why.where {
-			out.Evidence = append(out.Evidence,
-				Part("of slow minus ordinary", sc.why.explains).Against(int64(j.WhereShare)),
-				Evidence{What: "p99 to p50", Value: sc.why.ratio, Unit: UnitRatio}.Against(j.WhereRatio*1000))
+		ev = j.short(t, best)
+		if best.alone.passes() {
+			var gone Share
+			if out.ExplainedBy, gone = j.explainer(best); out.ExplainedBy != "" {
+				out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
+			}
 		}
 	}
+	at := min(1, len(out.Evidence))
+	out.Evidence = slices.Insert(slices.Clone(out.Evidence), at, ev...)
 	out.Evidence = append(out.Evidence, Count("requests examined", len(j.Overall.Requests)).Against(int64(j.MinRequests)))
+}
+
+// short says by how much a candidate fell short.
+func (j *judge) short(t *trial, best *candidate) []Evidence {
+	sc := j.score(best, j.ledger.left(best.spans))
+	ev := []Evidence{NS("p99 would fall by", sc.best.P99).Against(int64(sc.why.need))}
+	if t.Where && sc.why.where {
+		ev = append(ev,
+			Part("of slow minus ordinary", sc.why.explains).Against(int64(j.WhereShare)),
+			Evidence{What: "p99 to p50", Value: sc.why.ratio, Unit: UnitRatio}.Against(j.WhereRatio*1000))
+	}
+	return ev
 }
 
 func (j *judge) bestOf(t *trial) (best *candidate) {
@@ -146,18 +159,17 @@ func (j *judge) bestOf(t *trial) (best *candidate) {
 	return best
 }
 
-// explainer returns the finding that took most of a candidate's time.
-func (j *judge) explainer(of *candidate) (id string) {
-	var most Duration
+// explainer returns the finding that took most of a candidate's time, and the share.
+func (j *judge) explainer(of *candidate) (id string, gone Share) {
 	for _, cd := range j.cands {
 		if !cd.taken {
 			continue
 		}
-		if o := overlap(j.Timeline, of.spans, cd.spans); o > most {
-			id, most = cd.trial.ID, o
+		if s := ShareOf(int64(overlap(j.Timeline, of.spans, cd.spans)), int64(Total(of.spans))); s > gone {
+			id, gone = cd.trial.ID, s
 		}
 	}
-	return id
+	return id, gone
 }
 
 // losses counts, by hook, the facts that were lost while measured requests ran.

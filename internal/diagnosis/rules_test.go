@@ -40,7 +40,7 @@ func TestTenPercentIsNeededToo(t *testing.T) {
 	d := Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{})
 	expect(t, d, map[string]string{"lock": "refuted"})
 	e := d.Refuted[0].Evidence
-	if at := slices.IndexFunc(e, func(e Evidence) bool { return e.What == "it would save of p99" }); at < 0 ||
+	if at := slices.IndexFunc(e, func(e Evidence) bool { return e.What == "p99 would fall by" }); at < 0 ||
 		e[at].Value != int64(5*milli) || e[at].Bound != 10_500_000 {
 		t.Errorf("the number that refutes is missing: %+v", e)
 	}

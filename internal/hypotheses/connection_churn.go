@@ -97,14 +97,14 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	}
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
-		diagnosis.Count("calls on a new connection", n),
-		diagnosis.Count("connections that would have been enough", ch.needed),
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
-		diagnosis.NS("summed wait behind other requests' connection set-up", diagnosis.Total(waits)),
+		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("connections closed first by us", end.us),
-		diagnosis.Count("connections closed first by the peer", end.peer),
+		diagnosis.Count("closed first by the peer", end.peer),
 		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
 		diagnosis.Count("source ports used", end.ports),
+		diagnosis.Count("calls on a connection opened needlessly", n),
+		diagnosis.Count("connections that would have been enough", ch.needed),
 	}
 	return diagnosis.Candidate{
 		Place: ch.peer,

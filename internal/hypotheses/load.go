@@ -27,11 +27,10 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		server, place, busy = "the host's processors are busy", "the host's processors", h.busy
 		own = ours(c)*2 >= h.busy // or the service is not what they are busy with
 	}
-	from, to := c.Busy()
 	flying := inFlight(c)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of the time "+server, busy).Against(int64(c.Saturated)),
-		diagnosis.Rate("requests arrive", len(c.Overall.Requests), to.Sub(from)),
+		arrivals(c),
 		diagnosis.Count("others in flight when an ordinary request arrives", meanOf(flying, c.Overall.Ordinary)).On(c.Overall.Ordinary),
 		diagnosis.Count("others in flight when a slow request arrives", meanOf(flying, c.Overall.Slow)).On(c.Overall.Slow),
 	}
@@ -50,6 +49,16 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		}}
 	}
 	return res
+}
+
+// arrivals is the rate from the first to the last arrival.
+func arrivals(c *diagnosis.Case) diagnosis.Evidence {
+	first, _ := c.Busy()
+	last := first
+	for _, id := range c.Overall.Requests {
+		last = max(last, c.Requests[id].Start)
+	}
+	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), last.Sub(first))
 }
 
 // ours returns the share of the host's processors that the watched threads used while

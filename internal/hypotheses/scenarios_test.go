@@ -202,6 +202,8 @@ func loopStories() []story {
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
 			}},
+		{"accept-queue/supported", "One worker serves a request after the other, each waits 5 ms for its database. Every tenth time twelve come at once:\nthey wait in the accept queue, up to 60 ms.",
+			func() *recording.Recording { return done(crowds(), 20) }},
 		{"accept-queue/refuted", "A Node service with time to spare reads every request at once.",
 			func() *recording.Recording { return done(loopOf(true, 60, 3000*us, cheap), 30) }},
 		{"accept-queue/undecided", "Arrivals in sockets were not recorded.",
@@ -222,6 +224,28 @@ func reports(n int, long recording.Time) *scenario {
 		l.arrive(10_000*us+recording.Time(i)*4000*us, route, c)
 	}
 	return l.play()
+}
+
+// crowds lets one worker serve requests on new connections; most come alone.
+func crowds() *scenario {
+	s := newScenario(recording.RuntimeRuby)
+	s.add(us, &recording.Listen{Process: 1, Port: 80, Backlog: 64})
+	t := s.worker(1, 1000*us)
+	at := 20_000 * us
+	for range 5 {
+		for i := range 22 {
+			t.accept(at - 50*us)
+			s.add(at-50*us, &recording.Backlog{Port: 80, Depth: int64(max(1, i-9)), Limit: 64})
+			t.request(at, 10*us, "/prices/{}")
+			keptCall(t, 5000*us)
+			t.respond()
+			if i < 10 {
+				at += 20_000 * us
+			}
+		}
+		at += 100_000 * us
+	}
+	return s
 }
 
 // burst lets requests come all at once, each on a thread of its own.

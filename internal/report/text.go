@@ -156,8 +156,7 @@ func ruledOut(p *page, r *Report) {
 	for _, o := range r.Refuted {
 		text := phrases(o.Evidence, p.width-24)
 		if o.ExplainedBy != "" {
-			lead := "a consequence of " + o.ExplainedBy + ": "
-			text = lead + phrases(o.Evidence, p.width-24-len(lead))
+			text = "consequence: " + phrases(o.Evidence, p.width-24-len("consequence: "))
 		}
 		p.line(plain, "  %s %s", pad(o.ID, 20), text)
 	}

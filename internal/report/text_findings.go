@@ -21,7 +21,7 @@ func findings(p *page, r *Report) {
 		}
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 3)
 		p.wrap(plain, "  ", f.ID+" at "+f.Place+": without it "+saving(f)+".", 2)
-		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)), 3)
+		p.wrap(plain, "  because  ", phrases(f.Evidence, 3*(p.width-13)-30), 3)
 		p.wrap(green, "  fix      ", f.Fix, 3)
 	}
 }
