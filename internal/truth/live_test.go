@@ -99,6 +99,9 @@ func show(t *testing.T, sc scenario, s Score) {
 		t.Logf("%-6s %-28s calls %d: right %d wrong %d unassociated %d unseen %d | precision %.4f recall %.4f",
 			sc.runtime.name, sc.name, c.Exchanges, c.Right, c.Wrong, c.Unassigned, c.Unseen, c.Precision(), c.Recall())
 	}
+	if !sc.causes {
+		return
+	}
 	for _, a := range s.Causes {
 		t.Logf("%-6s %-28s %-9v within %5.1f%% of %d | mean truth %.3f dwell %.3f ms | off: median %+.3f, 95%% below %.3f ms",
 			sc.runtime.name, sc.name, a.Cause, 100*share(int64(a.Within), int64(a.Requests)), a.Requests,

@@ -54,6 +54,7 @@ type scenario struct {
 	rate    float64 // open loop
 	workers int     // or closed
 	close   bool    // a connection per request
+	tls     bool    // to the upstream; Node only
 
 	recall float64 // least share of calls attributed rightly; 0 is not asserted
 	causes bool    // each cause is held against the service's own numbers
@@ -64,6 +65,11 @@ func (sc scenario) path(i int) string { return sc.plan.path(i) }
 // pool is a full one: 4 connections to a peer with a host name.
 func pool() []string {
 	return []string{"MAX_SOCKETS=4", fmt.Sprint("UPSTREAM=localhost:", upstreamPort)}
+}
+
+// overTLS is a peer with a host name, behind TLS.
+func overTLS(keep string) []string {
+	return []string{"SCHEME=https", fmt.Sprint("UPSTREAM=localhost:", upstreamPort), keep}
 }
 
 func scenarios() []scenario {
@@ -86,6 +92,8 @@ func scenarios() []scenario {
 		{name: "Promise.all, full pool", runtime: node(), env: pool(), plan: flow("all"), rate: 250, recall: 0.5},
 		{name: "connection per call", runtime: node(), env: []string{"KEEP_ALIVE=0"}, plan: flow("await"), rate: 150, recall: 0.5},
 		{name: "64 at once, direct", runtime: node(), env: pool(), plan: plan{calls: 1, delay: 2000, flow: "direct"}, workers: 64, recall: 0.5},
+		{name: "TLS, kept", runtime: node(), env: overTLS("KEEP_ALIVE=1"), tls: true, plan: flow("await"), rate: 150, recall: 0.5},
+		{name: "TLS, connection per call", runtime: node(), env: overTLS("KEEP_ALIVE=0"), tls: true, plan: flow("await"), rate: 60, recall: 0.5},
 		{name: "behind timers", runtime: node(), plan: flow("timer"), rate: 150},
 		{name: "fetch", runtime: node(), plan: flow("fetch"), rate: 150},
 		{name: "calm", runtime: golang(), plan: calm, workers: 1, causes: true},

@@ -74,7 +74,7 @@ func newStage(t *testing.T, sc scenario) *stage {
 	}
 	s := &stage{t: t, bin: bin, dir: t.TempDir()}
 	s.start(proc.Options{
-		Args:  []string{bin + "/upstream", "-listen", fmt.Sprint("127.0.0.1:", upstreamPort), "-log", s.dir + "/upstream"},
+		Args:  []string{bin + "/upstream", "-listen", fmt.Sprint("127.0.0.1:", upstreamPort), "-log", s.dir + "/upstream", fmt.Sprintf("-tls=%v", sc.tls)},
 		Ready: "ready",
 	})
 	opt := proc.Options{Args: sc.runtime.args(bin), Ready: "ready", Env: append([]string{

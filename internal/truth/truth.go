@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -72,24 +73,30 @@ type place struct {
 type placeKey struct{}
 
 // Place returns the client's port and the ordinal of this request on its connection.
-// It counts, so it is asked once per request; the server is ListenAndServe's.
+// It counts, so it is asked once per request; the server is Serve's.
 func Place(r *http.Request) (port, ordinal int) {
 	p := r.Context().Value(placeKey{}).(*place)
 	return p.port, int(p.served.Add(1)) - 1
 }
 
-// ListenAndServe serves until it fails, and prints "ready" when it listens.
-func ListenAndServe(listen string, handler http.HandlerFunc) error {
+// Serve serves until the process ends, and prints "ready" when it listens. With secure
+// it speaks TLS, with the certificate that tests of net/http use.
+func Serve(listen string, secure bool, handler http.HandlerFunc) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return err
 	}
-	server := http.Server{
-		Handler: handler,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, placeKey{}, &place{port: c.RemoteAddr().(*net.TCPAddr).Port})
-		},
+	server := httptest.NewUnstartedServer(handler)
+	server.Listener.Close()
+	server.Listener = l
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, placeKey{}, &place{port: c.RemoteAddr().(*net.TCPAddr).Port})
+	}
+	if secure {
+		server.StartTLS()
+	} else {
+		server.Start()
 	}
 	fmt.Println("ready")
-	return server.Serve(l)
+	select {}
 }

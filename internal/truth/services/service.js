@@ -7,8 +7,12 @@
 const fs = require('node:fs');
 const http = require('node:http');
 
+// UPSTREAM is host:port; SCHEME=https speaks TLS to it.
 const upstream = process.env.UPSTREAM;
-const agent = new http.Agent({
+const scheme = process.env.SCHEME || 'http';
+const client = scheme === 'https' ? require('node:https') : http;
+const agent = new client.Agent({
+  rejectUnauthorized: false, // the upstream's certificate is one for tests
   keepAlive: process.env.KEEP_ALIVE !== '0',
   maxSockets: Number(process.env.MAX_SOCKETS || 0) || Infinity,
 });
@@ -24,7 +28,7 @@ function compute(us) {
 
 function ask(id, delay, done) {
   const options = { agent, headers: { 'X-Request-Id': id } };
-  http.get(`http://${upstream}/answer?delay=${delay}`, options, (res) => {
+  client.get(`${scheme}://${upstream}/answer?delay=${delay}`, options, (res) => {
     res.resume();
     res.on('end', done);
   });

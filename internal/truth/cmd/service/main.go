@@ -39,7 +39,7 @@ func serve(listen, upstream, name string) error {
 		}
 	}()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
-	return truth.ListenAndServe(listen, func(w http.ResponseWriter, r *http.Request) {
+	return truth.Serve(listen, false, func(w http.ResponseWriter, r *http.Request) {
 		s := work(client, upstream, r)
 		w.Header().Set("Content-Length", "3")
 		_, _ = w.Write([]byte("ok\n"))

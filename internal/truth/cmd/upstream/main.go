@@ -18,13 +18,14 @@ import (
 func main() {
 	listen := flag.String("listen", "127.0.0.1:21410", "address")
 	name := flag.String("log", "", "file for one line of JSON per exchange")
+	secure := flag.Bool("tls", false, "speak TLS")
 	flag.Parse()
-	if err := serve(*listen, *name); err != nil {
+	if err := serve(*listen, *name, *secure); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func serve(listen, name string) error {
+func serve(listen, name string, secure bool) error {
 	file, err := os.Create(name)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func serve(listen, name string) error {
 			_ = enc.Encode(line)
 		}
 	}()
-	return truth.ListenAndServe(listen, func(w http.ResponseWriter, r *http.Request) {
+	return truth.Serve(listen, secure, func(w http.ResponseWriter, r *http.Request) {
 		start := truth.Now()
 		port, ordinal := truth.Place(r)
 		if us, _ := strconv.Atoi(r.FormValue("delay")); us > 0 {
