@@ -68,6 +68,11 @@ func (a *analysis) empty() bool {
 	return a.report.Requests.Count == 0
 }
 
+// undecided reports that no hypothesis was supported or refuted.
+func (a *analysis) undecided() bool {
+	return len(a.report.Findings) == 0 && len(a.report.Refuted) == 0
+}
+
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {

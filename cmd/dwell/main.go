@@ -29,8 +29,9 @@ type world struct {
 
 // Exit statuses, as documented in docs/contract.md.
 const (
-	exitDone   = 0
-	exitCannot = 2 // usage, rights, input
+	exitDone      = 0
+	exitCannot    = 2 // usage, rights, input
+	exitUndecided = 3 // no hypothesis could be supported or refuted
 )
 
 // execute runs the command line args and returns its exit status.

@@ -15,7 +15,7 @@ import (
 // TestMain lets the test binary be dwell: as the command of the scripts, and as the
 // processes that dwell starts from its own executable.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") {
+	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "__") || os.Getenv("BE_DWELL") != "" {
 		main()
 	}
 	testscript.Main(m, map[string]func(){"dwell": main})

@@ -43,15 +43,14 @@ func show(w world, g *globals, o showOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(a.timeline.Requests) == 0 {
+		return fmt.Errorf("dwell show %s: %s", o.path, a.whyEmpty())
+	}
+	a.warn(w, o.whyOptions)
 	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	if o.json {
-		err = report.ShowJSON(w.out, a.timeline, filter)
-	} else {
-		width, _ := terminal(w.out)
-		err = report.ShowText(w.out, a.timeline, filter, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+		return report.ShowJSON(w.out, a.timeline, filter)
 	}
-	if err != nil {
-		return err
-	}
-	return a.complain(w, o.whyOptions)
+	width, _ := terminal(w.out)
+	return report.ShowText(w.out, a.timeline, filter, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
 }

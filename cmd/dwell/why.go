@@ -39,7 +39,15 @@ func why(w world, g *globals, o whyOptions) error {
 	if err := a.print(w, g, o.json); err != nil {
 		return err
 	}
-	return a.complain(w, o)
+	if a.empty() {
+		return fmt.Errorf("dwell %s %s: %s", o.command, o.path, a.whyEmpty())
+	}
+	a.warn(w, o)
+	if a.undecided() {
+		fmt.Fprintf(w.err, "dwell %s %s: nothing could be decided on %d requests (record longer, or send more)\n", o.command, o.path, a.report.Requests.Count)
+		return exitError{exitUndecided}
+	}
+	return nil
 }
 
 // print writes the diagnosis. A text that would say nothing is not printed.
@@ -54,16 +62,11 @@ func (a *analysis) print(w world, g *globals, asJSON bool) error {
 	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
 }
 
-// complain says on one line what kept the recording from being diagnosed, and what
-// to make of one that was cut off.
-func (a *analysis) complain(w world, o whyOptions) error {
-	if a.empty() {
-		return fmt.Errorf("dwell %s %s: %s", o.command, o.path, a.whyEmpty())
-	}
+// warn says what to make of a recording that was cut off.
+func (a *analysis) warn(w world, o whyOptions) {
 	if a.dropped > 0 {
-		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is diagnosed\n", o.command, o.path, a.dropped)
+		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is used\n", o.command, o.path, a.dropped)
 	} else if a.report.Recording.Truncated {
-		fmt.Fprintf(w.err, "dwell %s %s: the recording was not closed by the recorder; what is there is diagnosed\n", o.command, o.path)
+		fmt.Fprintf(w.err, "dwell %s %s: the recorder did not close the recording; what is there is used\n", o.command, o.path)
 	}
-	return nil
 }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/demo"
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/report"
+)
+
+func needBPF(t *testing.T) {
+	t.Helper()
+	if err := recordingForbidden(); err != nil {
+		t.Skipf("SKIPPED-NO-BPF: %v", err)
+	}
+}
+
+// console is where a command under test prints.
+type console struct {
+	mu       sync.Mutex
+	out, err bytes.Buffer
+	begun    chan struct{} // closed when "recording" was printed
+	once     sync.Once
+}
+
+type consoleErr struct{ *console }
+
+func (c consoleErr) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if bytes.HasPrefix(p, []byte("recording")) {
+		c.once.Do(func() { close(c.begun) })
+	}
+	return c.console.err.Write(p)
+}
+
+func (c *console) world(env ...string) world {
+	return world{in: strings.NewReader(""), out: &c.out, err: consoleErr{c}, getenv: environment(env...)}
+}
+
+// last is the last line on stderr.
+func (c *console) last() string {
+	lines := strings.Split(strings.TrimSpace(c.err.String()), "\n")
+	return lines[len(lines)-1]
+}
+
+func newConsole() *console { return &console{begun: make(chan struct{})} }
+
+// send puts count requests on url, one after the other, all answered.
+func send(t *testing.T, url string, count int) {
+	t.Helper()
+	for i := range count {
+		resp, err := exchange(url)
+		if err != nil || !strings.HasPrefix(resp, "HTTP/1.") {
+			t.Fatalf("request %d to %s: %q, %v", i, url, resp, err)
+		}
+	}
+}
+
+// exchange sends one request on a connection of its own and reads to the end.
+func exchange(address string) (string, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n")
+	var answer bytes.Buffer
+	_, err = answer.ReadFrom(conn)
+	return answer.String(), err
+}
+
+func diagnosisOf(t *testing.T, path string) *report.Report {
+	t.Helper()
+	c := newConsole()
+	if status := execute(t.Context(), []string{"why", path, "--json"}, c.world()); status != exitDone {
+		t.Fatalf("why: status %d: %s", status, c.err.String())
+	}
+	var r report.Report
+	if err := json.Unmarshal(c.out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
+
+func TestLiveDemoFindsItsFaultAndOnlyThere(t *testing.T) {
+	needBPF(t)
+	c := newConsole()
+	if status := execute(t.Context(), []string{"demo", "--for", "3s", "--json"}, c.world()); status != exitDone {
+		t.Fatalf("status %d: %s", status, c.err.String())
+	}
+	var got struct{ Bad, Fixed report.Report }
+	if err := json.Unmarshal(c.out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if f := got.Bad.Findings; len(f) == 0 || f[0].ID != "connection-churn" || f[0].Impact.P50Saving < report.Duration(time.Millisecond) {
+		t.Errorf("findings in the bad one: %+v; want connection-churn first, saving at least 1 ms", f)
+	}
+	if f := got.Fixed.Findings; len(f) > 0 {
+		t.Errorf("findings in the fixed one: %+v", f)
+	}
+	if got.Bad.Requests.P50-got.Fixed.Requests.P50 < report.Duration(time.Millisecond) {
+		t.Errorf("p50 fell from %d to %d ns", got.Bad.Requests.P50, got.Fixed.Requests.P50)
+	}
+}
+
+func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
+	needBPF(t)
+	service, err := demo.Start(t.Context(), demoServer, demo.Bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Stop()
+	c := newConsole()
+	path := filepath.Join(t.TempDir(), "rec")
+	status := make(chan int)
+	go func() {
+		status <- execute(t.Context(), []string{"attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "-o", path}, c.world())
+	}()
+	<-c.begun
+	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: time.Second, Path: demo.ProductPath})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := <-status; s != exitDone {
+		t.Fatalf("status %d: %s", s, c.err.String())
+	}
+	if r, sent := diagnosisOf(t, path), result.Summary().Answered; r.Requests.Count != sent || r.Requests.Cut != 0 {
+		t.Errorf("%d requests and %d cut, the client sent %d", r.Requests.Count, r.Requests.Cut, sent)
+	}
+	send(t, strings.TrimPrefix(service.URL, "http://"), 1)
+}
+
+func TestLiveRunStartsAndEndsTheServiceAsItsCaller(t *testing.T) {
+	needBPF(t)
+	dir := t.TempDir()
+	const address, count = "127.0.0.1:21301", 50
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	c := newConsole()
+	path := filepath.Join(t.TempDir(), "rec")
+	status := make(chan int)
+	go func() {
+		status <- execute(t.Context(), []string{"run", "--for", "5s", "-o", path, "--", python, "-m", "http.server", "-b", "127.0.0.1", "-d", dir, "21301"}, c.world())
+	}()
+	<-c.begun
+	for wait := time.Now().Add(4 * time.Second); time.Now().Before(wait); time.Sleep(20 * time.Millisecond) {
+		if probe, err := net.Dial("tcp", address); err == nil {
+			probe.Close()
+			break
+		}
+	}
+	send(t, address, count)
+	if s := <-status; s != exitDone {
+		t.Fatalf("status %d: %s", s, c.err.String())
+	}
+	if r := diagnosisOf(t, path); r.Requests.Count != count {
+		t.Errorf("%d requests, the client sent %d", r.Requests.Count, count)
+	}
+	if _, err := net.Dial("tcp", address); err == nil {
+		t.Error("the service still listens")
+	}
+}
+
+func TestLiveRunOfWhatServesNothing(t *testing.T) {
+	needBPF(t)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"false"}, "before any request (exit status 1)"},
+		{[]string{"sleep", "60"}, "no HTTP request was recognised; no connection was made to the target"},
+	} {
+		c := newConsole()
+		path := filepath.Join(t.TempDir(), "rec")
+		status := execute(t.Context(), append([]string{"run", "--for", "1s", "-o", path, "--"}, test.args...), c.world())
+		if status != exitCannot || !strings.Contains(c.last(), test.want) || c.out.Len() > 0 {
+			t.Errorf("%s: status %d, %q, %q; want %d and %q", test.args[0], status, c.last(), c.out.String(), exitCannot, test.want)
+		}
+	}
+}
+
+func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/proc/self/exe", "attach", "--pid", fmt.Sprint(os.Getpid()), "--for", "1s")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "BE_DWELL=1")
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitCannot || !strings.Contains(string(out), "sudo") {
+		t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), out)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("%s was left", left[0].Name())
+	}
+}
