@@ -55,6 +55,19 @@ func (c *console) last() string {
 	return lines[len(lines)-1]
 }
 
+// start runs a command until it records. The channel gets its exit status.
+func (c *console) start(t *testing.T, args ...string) <-chan int {
+	t.Helper()
+	status := make(chan int, 1)
+	go func() { status <- execute(t.Context(), args, c.world()) }()
+	select {
+	case <-c.begun:
+	case s := <-status:
+		t.Fatalf("%s: status %d: %s", args, s, c.err.String())
+	}
+	return status
+}
+
 func newConsole() *console { return &console{begun: make(chan struct{})} }
 
 // send puts count requests on url, one after the other, all answered.
@@ -125,11 +138,7 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	defer service.Stop()
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := make(chan int)
-	go func() {
-		status <- execute(t.Context(), []string{"attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "-o", path}, c.world())
-	}()
-	<-c.begun
+	status := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "-o", path)
 	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: time.Second, Path: demo.ProductPath})
 	if err != nil {
 		t.Fatal(err)
@@ -153,11 +162,7 @@ func TestLiveRunStartsAndEndsTheServiceAsItsCaller(t *testing.T) {
 	}
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := make(chan int)
-	go func() {
-		status <- execute(t.Context(), []string{"run", "--for", "5s", "-o", path, "--", python, "-m", "http.server", "-b", "127.0.0.1", "-d", dir, "21301"}, c.world())
-	}()
-	<-c.begun
+	status := c.start(t, "run", "--for", "5s", "-o", path, "--", python, "-m", "http.server", "-b", "127.0.0.1", "-d", dir, "21301")
 	for wait := time.Now().Add(4 * time.Second); time.Now().Before(wait); time.Sleep(20 * time.Millisecond) {
 		if probe, err := net.Dial("tcp", address); err == nil {
 			probe.Close()
@@ -195,7 +200,12 @@ func TestLiveRunOfWhatServesNothing(t *testing.T) {
 }
 
 func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
-	dir := t.TempDir()
+	// Not t.TempDir: another user must be able to write there.
+	dir, err := os.MkdirTemp("", "dwell-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +214,10 @@ func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
-	out, _ := cmd.CombinedOutput()
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
 	if cmd.ProcessState.ExitCode() != exitCannot || !strings.Contains(string(out), "sudo") {
 		t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), out)
 	}

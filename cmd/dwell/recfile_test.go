@@ -43,7 +43,7 @@ func TestReadRecordingSaysWhatIsWrong(t *testing.T) {
 	}{
 		"newer": {newer, "use a newer dwell"},
 		"head":  {whole[:4], "record again"},
-		"text":  {[]byte("1000 manifest tool="), "damaged"},
+		"text":  {[]byte("1000 manifest tool=test\n2000 off thread=one\n"), "damaged"},
 	} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, test.data, 0o600); err != nil {
