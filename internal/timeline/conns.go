@@ -33,29 +33,48 @@ func buildConns(f *facts) []Conn {
 }
 
 // nameConns finds the names of peers: what the connection itself says (SNI, then the
-// Host of its first request), else the name whose look-up last gave its address.
+// Host of its first request); else what another connection to the same address and
+// port of the same process says; else the name whose look-up last gave its address.
 func nameConns(t *Timeline, f *facts) {
-	answers := namesByAddress(t.Lookups)
+	type peer struct {
+		process recording.ProcessID
+		address string
+	}
+	said := map[peer]string{}
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Outbound {
 			continue
 		}
-		name := ""
-		for _, r := range c.tls {
-			if r.SNI != "" {
-				name = r.SNI
-				break
-			}
+		t.Conns[i].Name = ownName(c)
+		if k := (peer{c.decl.Process, c.decl.Peer}); said[k] == "" {
+			said[k] = t.Conns[i].Name
 		}
-		if name == "" && len(c.asks) > 0 {
-			name = c.asks[0].Host
-		}
-		if name == "" {
-			name = answers.before(host(c.decl.Peer), c.at)
-		}
-		t.Conns[i].Name = name
 	}
+	answers := namesByAddress(t.Lookups)
+	for i := range f.conns {
+		c := &f.conns[i]
+		if c.decl.Side != recording.Outbound || t.Conns[i].Name != "" {
+			continue
+		}
+		t.Conns[i].Name = said[peer{c.decl.Process, c.decl.Peer}]
+		if t.Conns[i].Name == "" {
+			t.Conns[i].Name = answers.before(host(c.decl.Peer), c.at)
+		}
+	}
+}
+
+// ownName is the name of its peer that a connection itself says, "" if none.
+func ownName(c *connFacts) string {
+	for _, r := range c.tls {
+		if r.SNI != "" {
+			return r.SNI
+		}
+	}
+	if len(c.asks) > 0 {
+		return c.asks[0].Host
+	}
+	return ""
 }
 
 // peerName is what a Call's peer is called: its name if known, with the port unless

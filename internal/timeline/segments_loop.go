@@ -36,7 +36,7 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		s.ownTurn(r, nil, g.from, g.tail, p)
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
-		case u.how == resumeTimer:
+		case u.timer:
 			rest.Cause = CauseSleep
 		case u.how == resumeBody && u.ready != recording.NoTime:
 			ready := min(max(u.ready, g.tail), g.to)
@@ -53,7 +53,11 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
 		tail := min(g.tail, begun)
 		s.ownTurn(r, nil, from, tail, p)
-		p.add(Segment{From: tail, To: begun, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None})
+		rest := Segment{From: tail, To: begun, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
+		if u.timer {
+			rest.Cause = CauseSleep
+		}
+		p.add(rest)
 		from = begun
 	}
 	s.pending(r, u, from, g.to, p)

@@ -13,6 +13,7 @@ type handshake struct {
 	from, to Time
 	data     [2]int64 // by Direction: first byte of application data
 	resumed  recording.Tristate
+	version  int64
 }
 
 // finishedSize reports whether a record's payload may be TLS 1.3's Finished: a hash of
@@ -49,7 +50,7 @@ func readHandshake(c *connFacts) handshake {
 	if h.from == recording.NoTime {
 		return handshake{}
 	}
-	h.to = max(h.to, h.from)
+	h.to, h.version = max(h.to, h.from), version
 	return h
 }
 
@@ -71,8 +72,12 @@ func (h *handshake) handshakeRecord(r tlsAt, next, version int64) {
 
 // skipTickets moves the start of the server's application data behind the session
 // tickets of TLS 1.3, which follow its handshake and may be read before or with the
-// answer. Two records of equal size that open the stream are tickets if more follows.
+// first answer. Two records of equal size that open the stream are tickets if more
+// follows before the client sends again: then they are no answers of their own.
 func (h *handshake) skipTickets(c *connFacts) {
+	if h.version != tls13 {
+		return
+	}
 	var after []tlsAt
 	for _, r := range c.tls {
 		if r.Dir == recording.Read && r.Offset >= h.data[recording.Read] && r.Record == recording.TLSApplication {
@@ -86,9 +91,36 @@ func (h *handshake) skipTickets(c *connFacts) {
 		return
 	}
 	end := after[1].Offset + tlsHeader + after[1].Bytes
-	if reads := c.chunks[recording.Read]; len(reads) > 0 && reads[len(reads)-1].end() > end {
-		h.data[recording.Read] = end
+	more := recording.NoTime // when what follows them was read
+	for _, r := range c.chunks[recording.Read] {
+		if r.end() > end {
+			more = r.at
+			break
+		}
 	}
+	if more == recording.NoTime || h.sentBetween(c, after[0].at, more) {
+		return
+	}
+	h.data[recording.Read] = end
+}
+
+// sentBetween reports whether the client sent a request before from, and again
+// between from and to.
+func (h *handshake) sentBetween(c *connFacts, from, to Time) bool {
+	asked := false
+	for _, w := range c.chunks[recording.Write] {
+		if w.end() <= h.data[recording.Write] {
+			continue
+		}
+		if asked && w.at > from && w.at < to {
+			return true
+		}
+		asked = asked || w.at <= from
+		if w.at >= to {
+			break
+		}
+	}
+	return false
 }
 
 // buildHandshakes fills in the TLS part of all outbound connections.

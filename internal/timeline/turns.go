@@ -8,6 +8,7 @@ type turn struct {
 	last     Time // the last thing it was seen to do for the request
 	request  RequestID
 	how      resume
+	timer    bool   // it began when the loop was woken by time, as far as can be seen
 	ready    Time   // when what it resumed for was there; NoTime unknown
 	call     CallID // the call that it resumed for, or None
 }
@@ -19,7 +20,6 @@ const (
 	resumeRead   resume = iota // the request was read
 	resumeBody                 // more of the request was read
 	resumeCall                 // a call went on: connected, shook hands, was sent or answered
-	resumeTimer                // timers ran
 	resumeUnseen               // something that no fact shows
 )
 
@@ -102,13 +102,10 @@ func (u *turner) begin(r RequestID, m *move) {
 		n.how = resumeCall
 	default:
 		n.how = resumeUnseen
-		if u.timer {
-			n.how = resumeTimer
-		}
 	}
 	if unseen := m.kind == moveConnect || m.kind == moveSend || m.kind == moveRespond; unseen && u.fresh != recording.NoTime {
 		n.from = max(u.fresh, u.t.Requests[r].FirstRead)
-		n.from = min(n.from, m.at)
+		n.from, n.timer = min(n.from, m.at), u.timer
 	}
 	u.turns, u.open = append(u.turns, n), true
 	u.fresh, u.timer = recording.NoTime, false
