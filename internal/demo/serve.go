@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -26,6 +27,7 @@ type ServeOptions struct {
 // one line on Out, and ends when ctx does or when In is closed, so that neither
 // process outlives the one that started it.
 func Serve(ctx context.Context, o ServeOptions) error {
+	o.takeName()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -55,6 +57,16 @@ func Serve(ctx context.Context, o ServeOptions) error {
 		return fmt.Errorf("serve the demo: %w", err)
 	}
 	return nil
+}
+
+// takeName names the process for what it is. Where that is not possible it keeps the
+// name of its executable, which does no harm.
+func (o ServeOptions) takeName() {
+	name := "demo-store"
+	if o.Store != "" {
+		name = "demo-shop"
+	}
+	os.WriteFile("/proc/self/comm", []byte(name), 0)
 }
 
 // handler returns what to serve, and the TLS configuration if it is to be encrypted.
