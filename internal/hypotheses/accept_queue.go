@@ -55,6 +55,9 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated)),
 	}
 	res := diagnosis.Result{Evidence: ev}
+	if len(spans) == 0 && loop != timeline.None { // whatever waited, no worker was busy enough
+		res.Evidence = []diagnosis.Evidence{ev[3], ev[0], ev[1], ev[2]}
+	}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    listenerName(c),

@@ -83,24 +83,18 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n := len(ch.churned)
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
 	direct := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
-		return s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase)
+		return ch.setsUp(s)
 	})
 	waits := knockOn(c, ch)
 	end := endings(c, ch)
-	fix := reuseFix(runtimeOf(c, ch.process))
-	closer := "our side"
-	if end.peer > end.us {
-		fix, closer = peerClosesFix(runtimeOf(c, ch.process)), "the peer"
-	}
-	if end.peer+end.us == 0 {
-		closer = "nobody seen"
-	}
+	closer, fix := end.story(runtimeOf(c, ch.process))
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of calls opened a connection where one could have been reused", share),
 		diagnosis.NS("mean look-up, connect and TLS time of such a call", ch.setup/Duration(n)),
 		diagnosis.NS("mean wait for a loop that is busy with set-up", diagnosis.Total(waits)/Duration(max(1, len(c.Overall.Requests)))),
 		diagnosis.Count("connections closed first by us", end.us),
-		diagnosis.Count("closed first by the peer", end.peer),
+		diagnosis.Count("closed first by the peer right after its answer", end.peer),
+		diagnosis.Count("closed first by the peer after an idle second", end.idle),
 		diagnosis.Count("sockets this would keep in TIME-WAIT", end.timeWait),
 		diagnosis.Count("source ports used", end.ports),
 		diagnosis.Count("calls on a connection opened needlessly", n),
@@ -109,7 +103,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + thousands(n) + " of " +
-			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + thousands(ch.needed) + " kept open would do; closed first by " + closer,
+			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + thousands(ch.needed) + " kept open would do; " + closer,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    append(direct, waits...),
@@ -117,41 +111,11 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	}
 }
 
-func setupPhase(p timeline.Phase) bool {
-	return p == timeline.PhaseDNS || p == timeline.PhaseConnect || p == timeline.PhaseTLS
-}
-
-// ending counts how the connections of churned calls ended.
-type ending struct {
-	us, peer, ports int
-	timeWait        int // sockets: closes by us in the seconds that TIME-WAIT lasts
-}
-
-// timeWaitSeconds is how long Linux keeps the side that closed first in TIME-WAIT.
-const timeWaitSeconds = 60
-
-func endings(c *diagnosis.Case, ch churn) (e ending) {
-	conns := map[recording.ConnID]bool{}
-	for id := range ch.churned {
-		conns[c.Calls[id].Conn] = true
+// setsUp reports whether a segment is part of opening a churned connection.
+func (ch *churn) setsUp(s *timeline.Segment) bool {
+	switch s.Phase {
+	case timeline.PhaseDNS, timeline.PhaseConnect, timeline.PhaseTLS:
+		return s.Call != timeline.None && ch.churned[s.Call]
 	}
-	ports := map[string]bool{}
-	for i := range c.Conns {
-		cn := &c.Conns[i]
-		if !conns[cn.ID] {
-			continue
-		}
-		ports[cn.Local] = true
-		switch cn.By {
-		case recording.ClosedByUs:
-			e.us++
-		case recording.ClosedByPeer, recording.ClosedReset:
-			e.peer++
-		}
-	}
-	e.ports = len(ports)
-	if from, to := c.Busy(); to > from {
-		e.timeWait = int(int64(e.us) * timeWaitSeconds * 1000 / max(1, int64(to.Sub(from)/1_000_000)))
-	}
-	return e
+	return false
 }

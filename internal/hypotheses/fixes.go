@@ -24,8 +24,8 @@ func reuseFix(rt recording.Runtime) string {
 
 // peerClosesFix says what to do where the peer ends the connections.
 func peerClosesFix(rt recording.Runtime) string {
-	return "the peer closes first: raise its idle (keep-alive) timeout above the pauses between calls, and see whether it answers " +
-		"Connection: close; on our side: " + reuseFix(rt)
+	return "the peer closes idle connections first: raise its idle (keep-alive) timeout above the pauses between calls; " +
+		"on our side: " + reuseFix(rt)
 }
 
 // loopFix says how work leaves the event loop.

@@ -31,26 +31,53 @@ func loopWaits(c *diagnosis.Case, ch churn, loop timeline.StrandID) []diagnosis.
 		without[i] = diagnosis.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
 	}
 	was, would := diagnosis.Waits(all), diagnosis.Waits(without)
+	busy := setUp(c, ch, loop)
 	var out []diagnosis.Span
 	for i, id := range ids {
 		r := &c.Requests[id]
-		if was[i] > 0 && r.Measured() {
-			gone := diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
-			out = append(out, shrink(r, id, loop, gone)...)
+		if !r.Measured() {
+			continue
+		}
+		gone := diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
+		for k := range r.Segments {
+			if s := &r.Segments[k]; waitsFor(s, loop) {
+				out = append(out, shrink(diagnosis.Span{Request: id, From: s.From, To: s.To}, gone, busy)...)
+			}
 		}
 	}
 	return out
 }
 
-// shrink takes the share gone out of every wait of a request for its loop.
-func shrink(r *timeline.Request, id diagnosis.RequestID, loop timeline.StrandID, gone diagnosis.Share) (out []diagnosis.Span) {
-	for i := range r.Segments {
-		if s := &r.Segments[i]; waitsFor(s, loop) {
-			d := gone.Of(s.To.Sub(s.From))
-			out = append(out, diagnosis.Span{Request: id, From: s.From, To: s.From + diagnosis.Time(d)})
+// shrink takes out of a wait the share that the replay says is gone, or, if that is
+// more, the very time in which the loop did other requests' set-up.
+func shrink(w diagnosis.Span, gone diagnosis.Share, busy []diagnosis.Span) (out []diagnosis.Span) {
+	i, _ := slices.BinarySearchFunc(busy, w.From, func(b diagnosis.Span, t diagnosis.Time) int {
+		if b.To <= t {
+			return -1
 		}
+		return 1
+	})
+	for ; i < len(busy) && busy[i].From < w.To; i++ {
+		out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, busy[i].From), To: min(w.To, busy[i].To)})
+	}
+	if d := gone.Of(w.To.Sub(w.From)); d > diagnosis.Total(out) {
+		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
 	}
 	return out
+}
+
+// setUp returns when a loop worked on churned connections' set-up, in order.
+func setUp(c *diagnosis.Case, ch churn, loop timeline.StrandID) (busy []diagnosis.Span) {
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		for k := range r.Segments {
+			if s := &r.Segments[k]; s.Strand == loop && ownCPU(s) && ch.setsUp(s) {
+				busy = append(busy, diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
+			}
+		}
+	}
+	slices.SortFunc(busy, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })
+	return busy
 }
 
 // waitsFor reports whether a segment is a wait for a loop to get round to what is
@@ -116,7 +143,7 @@ func loopCPU(r *timeline.Request, loop timeline.StrandID, ch churn, seen map[tim
 			continue
 		}
 		service += s.To.Sub(s.From)
-		if s.Call != timeline.None && ch.churned[s.Call] && setupPhase(s.Phase) {
+		if ch.setsUp(s) {
 			setup += s.To.Sub(s.From)
 			seen[s.Call] = true
 		}

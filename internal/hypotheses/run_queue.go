@@ -38,6 +38,9 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		return res
 	}
 	if !lack {
+		if diagnosis.Share(ev[0].Value) >= c.MinShare {
+			res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
+		}
 		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 		return res
 	}

@@ -100,7 +100,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 			diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(waits, 99)),
 			diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), diagnosis.ShareOf(int64(most), int64(sum(waits)))),
 			diagnosis.Count("calls", len(waits)),
-			diagnosis.Count("addresses", len(addresses)),
+			diagnosis.Count("addresses seen", len(addresses)),
 		},
 	}
 }

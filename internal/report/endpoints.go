@@ -16,7 +16,8 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
 	e.ordinary, e.slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
-	e.Unaccounted = Pair{unit, unit}
+	e.Unaccounted = Pair{share(ord.rest(ordAll), ordAll), share(slow.rest(slowAll), slowAll)}
+	left := Pair{unit - e.Unaccounted.P50Share, unit - e.Unaccounted.P99Share}
 	for p := range timeline.NumPhases {
 		for c := range timeline.NumCauses {
 			if ord[p][c] == 0 && slow[p][c] == 0 {
@@ -24,14 +25,44 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 			}
 			row := CauseRow{p.String(), c.String(), share(ord[p][c], ordAll), share(slow[p][c], slowAll)}
 			e.Causes = append(e.Causes, row)
-			e.Unaccounted.P50Share -= row.P50Share
-			e.Unaccounted.P99Share -= row.P99Share
+			left.P50Share -= row.P50Share
+			left.P99Share -= row.P99Share
 		}
 	}
+	settle(e.Causes, left)
 	slices.SortStableFunc(e.Causes, func(a, b CauseRow) int {
 		return cmp.Or(cmp.Compare(b.P99Share, a.P99Share), cmp.Compare(b.P50Share, a.P50Share))
 	})
 	return e
+}
+
+// settle gives the millionths that rounding left over to the largest shares, so that
+// all shares sum to one.
+func settle(rows []CauseRow, left Pair) {
+	if len(rows) == 0 {
+		return
+	}
+	a, b := 0, 0
+	for i := range rows {
+		if rows[i].P50Share > rows[a].P50Share {
+			a = i
+		}
+		if rows[i].P99Share > rows[b].P99Share {
+			b = i
+		}
+	}
+	rows[a].P50Share += left.P50Share
+	rows[b].P99Share += left.P99Share
+}
+
+// rest is what the table leaves of the whole.
+func (t *table) rest(all int64) int64 {
+	for p := range t {
+		for _, d := range t[p] {
+			all -= d
+		}
+	}
+	return all
 }
 
 func tabulate(tl *timeline.Timeline, ids []timeline.RequestID) (t table, all int64) {

@@ -84,10 +84,11 @@ func (p *page) flush(w io.Writer) error {
 	return nil
 }
 
-// fold breaks text at spaces into lines of at most width runes.
+// fold breaks text at spaces into lines of at most width runes; a number stays with
+// its unit.
 func fold(text string, width int) (lines []string) {
 	at := ""
-	for _, word := range strings.Fields(text) {
+	for _, word := range words(text) {
 		switch {
 		case at == "":
 			at = word
@@ -99,6 +100,20 @@ func fold(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, clip(at, width))
+}
+
+func words(text string) (out []string) {
+	for _, f := range strings.Fields(text) {
+		switch strings.TrimRight(f, ",;.)") {
+		case "ns", "us", "ms", "s", "%":
+			if n := len(out); n > 0 {
+				out[n-1] += " " + f
+				continue
+			}
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
 // clip cuts text to width runes and marks the cut.
@@ -130,9 +145,6 @@ func bar(part, whole int64, width int) string {
 	s := strings.Repeat("█", int(eighths/8))
 	if r := eighths % 8; r > 0 {
 		s += string([]rune("▏▎▍▌▋▊▉")[r-1])
-	}
-	if s == "" {
-		s = "▏"
 	}
 	return s
 }

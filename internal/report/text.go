@@ -30,8 +30,9 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 		symptom(p, r)
 		whereItGoes(p, r)
 		findings(p, r)
+		ruledOut(p, r)
+		undecided(p, r)
 	}
-	ruledOut(p, r)
 	footer(p, r)
 	return p.flush(w)
 }
@@ -51,7 +52,7 @@ func noRequests(p *page, r *Report) {
 		p.wrap(plain, "  ", "Seen instead, from clients: "+strings.Join(r.Seen.Protocols, ", ")+
 			". dwell reads HTTP/1.1 in plain text; where TLS ends in this process, record the one behind the proxy.", 3)
 	case r.Seen.Outbound > 0:
-		p.wrap(plain, "  ", "No client connected; "+plural(r.Seen.Outbound, "outgoing connection")+" were seen. Send requests while recording.", 2)
+		p.wrap(plain, "  ", "No client connected; "+plural(r.Seen.Outbound, "outgoing connection")+" seen. Send requests while recording.", 2)
 	default:
 		p.line(plain, "  No connection was seen. Is this the process that serves? Send requests while recording.")
 	}
@@ -160,12 +161,29 @@ func ruledOut(p *page, r *Report) {
 		}
 		p.line(plain, "  %s %s", pad(o.ID, 20), text)
 	}
-	if len(r.Undecided) > 0 {
-		p.raw("")
-		p.line(bold, "Undecided")
+}
+
+// undecided gives one line to each thing that was missing.
+func undecided(p *page, r *Report) {
+	if len(r.Undecided) == 0 {
+		return
 	}
+	p.raw("")
+	p.line(bold, "Undecided")
+	ids := map[string][]string{}
+	var reasons []string
 	for _, o := range r.Undecided {
-		p.line(yellow, "  %s %s", pad(o.ID, 20), o.Missing)
+		if ids[o.Missing] == nil {
+			reasons = append(reasons, o.Missing)
+		}
+		ids[o.Missing] = append(ids[o.Missing], o.ID)
+	}
+	for _, reason := range reasons {
+		if of := ids[reason]; len(of) == 1 {
+			p.line(yellow, "  %s %s", pad(of[0], 20), reason)
+		} else {
+			p.wrap(yellow, "  ", reason+": "+strings.Join(of, ", "), 3)
+		}
 	}
 }
 

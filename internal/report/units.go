@@ -19,19 +19,16 @@ func human(d Duration) string {
 		size Duration
 	}{{"us", 1000}, {"ms", 1_000_000}, {"s", 1_000_000_000}}
 	for i, u := range units {
-		last := i == len(units)-1
-		if !last && round(d, u.size/100) >= 100_000 { // 1000 of it: the next unit
-			continue
-		}
-		hundredths := round(d, u.size/100)
+		whole, tenths, hundredths := round(d, u.size), round(d, u.size/10), round(d, u.size/100)
 		switch {
+		case whole >= 1000 && i < len(units)-1:
+			continue
 		case hundredths < 1000:
 			return fmt.Sprintf("%d.%02d %s", hundredths/100, hundredths%100, u.name)
-		case hundredths < 10_000:
-			tenths := round(d, u.size/10)
+		case tenths < 1000:
 			return fmt.Sprintf("%d.%d %s", tenths/10, tenths%10, u.name)
 		}
-		return thousands(int64(round(d, u.size))) + " " + u.name
+		return thousands(int64(whole)) + " " + u.name
 	}
 	return ""
 }

@@ -1,0 +1,70 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/recording"
+)
+
+// ending counts how the connections of churned calls ended.
+type ending struct {
+	us       int // closed first by us
+	peer     int // closed first by the peer, right after its answer: it was asked to, or insists
+	idle     int // closed first by the peer after an idle pause
+	ports    int
+	timeWait int // sockets: closes by us in the seconds that TIME-WAIT lasts
+}
+
+// timeWaitSeconds is how long Linux keeps the side that closed first in TIME-WAIT.
+const timeWaitSeconds = 60
+
+// idlePause is how long a connection was unused when its end is one of idleness.
+const idlePause = second
+
+func endings(c *diagnosis.Case, ch churn) (e ending) {
+	last := map[recording.ConnID]diagnosis.Time{} // the end of the last answer on it
+	for id := range ch.churned {
+		last[c.Calls[id].Conn] = c.Calls[id].End
+	}
+	for _, id := range ch.calls {
+		if at, ok := last[c.Calls[id].Conn]; ok {
+			last[c.Calls[id].Conn] = max(at, c.Calls[id].End)
+		}
+	}
+	ports := map[string]bool{}
+	for i := range c.Conns {
+		cn := &c.Conns[i]
+		used, ok := last[cn.ID]
+		if !ok {
+			continue
+		}
+		ports[cn.Local] = true
+		switch {
+		case cn.By == recording.ClosedByUs:
+			e.us++
+		case cn.By != recording.ClosedByPeer && cn.By != recording.ClosedReset:
+		case cn.Closed.Sub(used) >= idlePause:
+			e.idle++
+		default:
+			e.peer++
+		}
+	}
+	e.ports = len(ports)
+	if from, to := c.Busy(); to > from {
+		e.timeWait = int(int64(e.us) * timeWaitSeconds * 1000 / max(1, int64(to.Sub(from)/1_000_000)))
+	}
+	return e
+}
+
+// story says who ended the connections, and what to do about it.
+func (e ending) story(rt recording.Runtime) (closer, fix string) {
+	switch {
+	case e.us+e.peer+e.idle == 0:
+		return "who closed them was not seen", reuseFix(rt)
+	case e.idle > e.us+e.peer:
+		return "the peer closes them when idle", peerClosesFix(rt)
+	case e.peer > e.us:
+		return "the peer closes them right after its answer, as a client without keep-alive asks it to",
+			reuseFix(rt) + "; should the peer close even then, have it stop answering Connection: close"
+	}
+	return "our side closes them first", reuseFix(rt)
+}
