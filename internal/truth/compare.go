@@ -21,10 +21,11 @@ type Truth struct {
 
 // Score is how a Timeline compares with the Truth.
 type Score struct {
-	Sent, Matched int // requests the client had answered; of them found in the Timeline
-	Extra         int // requests in the Timeline beyond those that clients sent
-	Cut           int // requests that an end of the recording cut, counted apart
-	Misplaced     int // matched, but with another ordinal on their connection
+	Sent, Matched int          // requests the client had answered; of them found in the Timeline
+	Extra         int          // requests in the Timeline beyond those that clients sent
+	Cut           int          // requests that an end of the recording cut, counted apart
+	Missing       []load.Entry // those sent that are not in the Timeline
+	Misplaced     int          // matched, but with another ordinal on their connection
 	ClientP50     int64
 	DwellP50      int64 // of the same requests; ns
 	Calls         Association
@@ -120,6 +121,11 @@ func matchRequests(tl *timeline.Timeline, truth Truth) matches {
 			if g.Cause == timeline.CauseUnknown {
 				m.score.Unknown += int64(g.To.Sub(g.From))
 			}
+		}
+	}
+	for _, e := range truth.Client {
+		if inSpan[e.ID] && !taken[e.ID] {
+			m.score.Missing = append(m.score.Missing, e)
 		}
 	}
 	slices.Sort(client)
