@@ -163,35 +163,84 @@ func docText(doc *ast.CommentGroup) string {
 	return b.String()
 }
 
-// assigned returns where the package's files write to, or take the address of, an
-// identifier that no enclosing function declares.
+// assigned returns where the package's functions write to, or take the address of, a
+// name that they do not declare themselves.
 func assigned(files []*source) map[string]string {
 	where := map[string]string{}
 	for _, s := range files {
-		note := func(e ast.Expr) {
-			if id := rootIdent(e); id != nil && (id.Obj == nil || isPackageLevel(id.Obj, s.file)) {
-				where[id.Name] = s.fset.Position(id.Pos()).String()
+		for _, decl := range s.file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			local := declared(f)
+			for _, id := range writes(f) {
+				if !local[id.Name] {
+					where[id.Name] = s.fset.Position(id.Pos()).String()
+				}
 			}
 		}
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				if n.Tok != token.DEFINE {
-					for _, e := range n.Lhs {
-						note(e)
-					}
-				}
-			case *ast.IncDecStmt:
-				note(n.X)
-			case *ast.UnaryExpr:
-				if n.Op == token.AND {
-					note(n.X)
-				}
-			}
-			return true
-		})
 	}
 	return where
+}
+
+// declared are the names that a function declares, in whatever scope.
+func declared(f *ast.FuncDecl) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Field:
+			for _, id := range n.Names {
+				names[id.Name] = true
+			}
+		case *ast.ValueSpec:
+			for _, id := range n.Names {
+				names[id.Name] = true
+			}
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					names[id.Name] = true
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if id, ok := e.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					names[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// writes are the variables that a function changes or takes the address of.
+func writes(f *ast.FuncDecl) []*ast.Ident {
+	var list []*ast.Ident
+	note := func(e ast.Expr) {
+		if id := rootIdent(e); id != nil {
+			list = append(list, id)
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				for _, e := range n.Lhs {
+					note(e)
+				}
+			}
+		case *ast.IncDecStmt:
+			note(n.X)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				note(n.X)
+			}
+		}
+		return true
+	})
+	return list
 }
 
 // rootIdent is the variable that an assignable expression reaches into.
@@ -209,10 +258,6 @@ func rootIdent(e ast.Expr) *ast.Ident {
 		return rootIdent(e.X)
 	}
 	return nil
-}
-
-func isPackageLevel(obj *ast.Object, file *ast.File) bool {
-	return file.Scope != nil && file.Scope.Lookup(obj.Name) == obj
 }
 
 func TestExportedNamesAreDocumented(t *testing.T) {

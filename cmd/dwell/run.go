@@ -69,7 +69,6 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 		return err
 	}
 	defer service.abandon()
-	began := time.Now()
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, path: o.path, length: o.length,
 		target: "run " + filepath.Base(o.args[0]), pids: []int{service.pid()},
@@ -82,7 +81,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	if byItself && r.last.requests == 0 {
 		os.Remove(r.path)
 		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)",
-			filepath.Base(o.args[0]), short(time.Since(began)), service.ended())
+			filepath.Base(o.args[0]), short(r.last.elapsed), service.ended())
 	}
 	if byItself {
 		fmt.Fprintf(w.err, "%s ended (%s)\n", filepath.Base(o.args[0]), service.ended())
