@@ -1,0 +1,93 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// FuzzConn sends arbitrary chunks: in script, each byte gives direction, size, hidden
+// bytes and gaps of the next chunk, whose bytes come from data.
+func FuzzConn(f *testing.F) {
+	f.Add([]byte{64, 64, 1, 130}, []byte("GET /a?b=c HTTP/1.1\r\nHost: x.example\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"))
+	f.Add([]byte{5, 9}, []byte("\x16\x03\x01\x00\x05\x01\x00\x00\x01\x03"))
+	f.Add([]byte{255, 3}, []byte("POST / HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\nAction=Aa"))
+	f.Fuzz(func(t *testing.T, script, data []byte) {
+		p := newPlayer(recording.Outbound)
+		for _, b := range script {
+			n := min(int(b&63)*4+1, len(data))
+			hidden := int64(0)
+			if b&64 != 0 && n > 100 {
+				hidden = int64(n)
+			}
+			facts := p.send(b&128 == 0, string(data[:n]), hidden)
+			data = data[n:]
+			if b == 77 {
+				p.pos[0] += 10
+			}
+			for _, fact := range facts {
+				checkFact(t, fact, p.pos)
+			}
+		}
+		for _, fact := range p.conn.Close() {
+			checkFact(t, fact, p.pos)
+		}
+		if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
+			t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
+		}
+	})
+}
+
+// checkFact checks what holds for every fact of any input.
+func checkFact(t *testing.T, fact recording.Fact, sent [2]int64) {
+	t.Helper()
+	client := recording.Write
+	switch f := fact.(type) {
+	case *recording.HTTPRequest:
+		if f.Offset < 0 || f.Head < 0 || f.Offset+f.Head > sent[client] || f.Length < -2 {
+			t.Errorf("of %d bytes: %+v", sent[client], f)
+		}
+		if strings.ContainsAny(f.Route+f.Host+f.Operation, "?&=#@ \r\n") {
+			t.Errorf("%+v", f)
+		}
+		for segment := range strings.SplitSeq(strings.TrimPrefix(f.Route, "/"), "/") {
+			if segment != "" && segment != "{}" && segment != "..." && segment != "*" && !plain(segment) {
+				t.Errorf("segment %q of %+v", segment, f)
+			}
+		}
+	case *recording.HTTPResponse:
+		if f.Offset < 0 || f.Head < 0 || f.Offset+f.Head > sent[1-client] || f.Length < -2 || f.Status < 0 || f.Status > 999 {
+			t.Errorf("of %d bytes: %+v", sent[1-client], f)
+		}
+	case *recording.TLS:
+		if f.Offset < 0 || f.Bytes <= 0 || f.Offset >= sent[f.Dir] {
+			t.Errorf("of %d bytes: %+v", sent[f.Dir], f)
+		}
+	}
+}
+
+func FuzzDNS(f *testing.F) {
+	f.Add(message(f, false, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if got, ok := DNS(b); ok && (got.Name == "" || got.Name != hostName(got.Name+":")) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func FuzzHellos(f *testing.F) {
+	f.Add([]byte("\x02\x00\x00\x2c\x03\x03"+strings.Repeat("r", 32)+"\x00\x13\x01\x00\x00\x06\x00\x2b\x00\x02\x03\x04"), false)
+	f.Fuzz(func(t *testing.T, b []byte, fromClient bool) {
+		var c tlsConn
+		var got recording.TLS
+		if fromClient {
+			c.clientHello(&got, b)
+		} else if len(b) > 0 {
+			c.serverHello(&got, b)
+		}
+		if got.SNI != "" && got.SNI != hostName(got.SNI+":") || len(c.session) > 255 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
