@@ -8,6 +8,7 @@ const (
 	WhyGoroutine  = "goroutine"      // written on the request's own goroutine
 	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
+	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
 	WhyLoopSingle = "loop-single"    // the only request open on that loop
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
@@ -50,7 +51,7 @@ func associateLoops(t *Timeline, calls []made, moves map[StrandID][]move) (wante
 		switch {
 		case !ok:
 		case hasAsyncIDs(list):
-			associateAsync(t, list, wanted)
+			associateAsync(t, StrandID(i), list, wanted)
 		default:
 			associateSingle(t, StrandID(i), list)
 		}

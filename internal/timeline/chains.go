@@ -2,12 +2,16 @@ package timeline
 
 // chains are sets of calls that belong to one request, whichever that is: each was
 // made when the one before was answered. Evidence about any of them counts for all.
+// Hints are weaker: they count only where one from before a call and one from after it
+// say the same.
 type chains struct {
 	index   map[CallID]int
 	calls   []CallID
 	parent  []int
 	claimed []RequestID // by root: None, or who claims the set
 	odds    []bool      // by root: claimed by two
+	before  []ref       // hint: whose turn the call was made in
+	after   []ref       // hint: what was done when it was answered
 }
 
 func newChains() *chains { return &chains{index: map[CallID]int{}} }
@@ -22,6 +26,8 @@ func (c *chains) add(id CallID) int {
 		c.parent = append(c.parent, i)
 		c.claimed = append(c.claimed, None)
 		c.odds = append(c.odds, false)
+		c.before = append(c.before, nobody)
+		c.after = append(c.after, nobody)
 	}
 	return i
 }
@@ -34,51 +40,124 @@ func (c *chains) root(i int) int {
 	return i
 }
 
-// join makes the sets of two calls one.
-func (c *chains) join(a, b CallID) {
-	i, j := c.root(c.add(a)), c.root(c.add(b))
+// link says that a call is of the same request as another, or of a request.
+func (c *chains) link(id CallID, to ref) {
+	if r, ok := to.request(); ok {
+		c.claim(c.root(c.add(id)), r)
+		return
+	}
+	other, ok := to.call()
+	if !ok {
+		return
+	}
+	i, j := c.root(c.add(id)), c.root(c.add(other))
 	if i == j {
 		return
 	}
 	c.parent[i] = j
 	c.odds[j] = c.odds[j] || c.odds[i]
 	if c.claimed[i] != None {
-		c.claim(b, c.claimed[i])
+		c.claim(j, c.claimed[i])
 	}
 }
 
-// claim says that a call belongs to a request.
-func (c *chains) claim(id CallID, r RequestID) {
-	i := c.root(c.add(id))
-	if c.claimed[i] != None && c.claimed[i] != r {
-		c.odds[i] = true
+func (c *chains) claim(root int, r RequestID) {
+	if c.claimed[root] != None && c.claimed[root] != r {
+		c.odds[root] = true
 	}
-	c.claimed[i] = r
+	c.claimed[root] = r
 }
 
-// request returns who a call belongs to as far as is known, or None.
-func (c *chains) request(id CallID) RequestID {
-	i, ok := c.index[id]
-	if !ok {
-		return None
+// hint says that a call was made in the turn of a request or of an answered call.
+func (c *chains) hint(id CallID, turn ref) {
+	c.before[c.add(id)] = turn
+	if answered, ok := turn.call(); ok {
+		c.next(answered, callRef(id))
 	}
-	if i = c.root(i); c.odds[i] {
-		return None
+}
+
+// resumed says that a response was written in the turn of an answered call.
+func (c *chains) resumed(answered CallID, r RequestID) { c.next(answered, requestRef(r)) }
+
+// next keeps the first thing done when a call was answered: what comes later may
+// already be of another callback.
+func (c *chains) next(answered CallID, what ref) {
+	if i := c.add(answered); c.after[i] == nobody {
+		c.after[i] = what
 	}
-	return c.claimed[i]
+}
+
+// same reports whether two refs are known to be of one request.
+func (c *chains) same(a, b ref) bool {
+	return a == b || c.known(a) != None && c.known(a) == c.known(b)
+}
+
+// known is the request that a ref stands for by evidence, or None.
+func (c *chains) known(a ref) RequestID {
+	if r, ok := a.request(); ok {
+		return r
+	}
+	if id, ok := a.call(); ok {
+		if i, ok := c.index[id]; ok {
+			if i = c.root(i); !c.odds[i] {
+				return c.claimed[i]
+			}
+		}
+	}
+	return None
 }
 
 // settle writes the outcome into the calls. Calls that began before their request was
 // read are not its own, whatever the ids say.
-func (c *chains) settle(t *Timeline) {
-	for _, id := range c.calls {
+func (c *chains) settle(t *Timeline, open *openCount) {
+	hints := c.hints(t, open)
+	for i, id := range c.calls {
 		call := &t.Calls[id]
 		if call.Why != "" {
 			continue
 		}
-		call.Request, call.Why = c.request(id), WhyAsync
+		call.Request, call.Why = c.known(callRef(id)), WhyAsync
+		if call.Request == None && !c.odds[c.root(i)] {
+			call.Request, call.Why = hints[i], WhyAsyncHint
+		}
 		if r := call.Request; r == None || call.SendFrom < t.Requests[r].FirstRead {
 			call.Request, call.Why = None, WhyNoAsync
 		}
 	}
+}
+
+// hints are the requests that the hints from before and after each call agree on. If
+// nothing tells whose turn it was made in, the hint from after it suffices where only
+// one request was open.
+func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
+	from, to := make([]RequestID, len(c.calls)), make([]RequestID, len(c.calls))
+	resolve := func(what ref, known []RequestID) RequestID {
+		if r := c.known(what); r != None {
+			return r
+		}
+		if id, ok := what.call(); ok {
+			if i, ok := c.index[id]; ok {
+				return known[i]
+			}
+		}
+		return None
+	}
+	for i, id := range c.calls { // in order of sending, so what is before is known
+		if from[i] = c.known(callRef(id)); from[i] == None {
+			from[i] = resolve(c.before[i], from)
+		}
+	}
+	for i := len(c.calls) - 1; i >= 0; i-- {
+		if to[i] = c.known(callRef(c.calls[i])); to[i] == None {
+			to[i] = resolve(c.after[i], to)
+		}
+	}
+	agreed := make([]RequestID, len(c.calls))
+	for i, id := range c.calls {
+		agreed[i] = None
+		if from[i] == to[i] || from[i] == None && c.before[i] == nobody && open.at(t.Calls[id].Start) == 1 {
+			agreed[i] = to[i]
+		}
+	}
+	return agreed
 }

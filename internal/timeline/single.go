@@ -43,3 +43,22 @@ func associateSingle(t *Timeline, strand StrandID, moves []move) {
 		}
 	}
 }
+
+// openOn returns how many requests are open on a loop, for any time.
+func openOn(t *Timeline, strand StrandID) *openCount {
+	o := &openCount{}
+	for i := range t.Requests {
+		if r := &t.Requests[i]; r.Strand == strand {
+			o.starts, o.ends = append(o.starts, r.FirstRead), append(o.ends, r.End)
+		}
+	}
+	slices.Sort(o.starts)
+	slices.Sort(o.ends)
+	return o
+}
+
+// countUpTo counts the times that are at most t.
+func countUpTo(times []Time, t Time) int {
+	n, _ := slices.BinarySearch(times, t+1)
+	return n
+}

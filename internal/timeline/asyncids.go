@@ -1,0 +1,46 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// asyncIDs remembers who was being worked for when Node gave out each async
+// id: ranges in order of id.
+type asyncIDs struct {
+	last   []int64 // last id of each range
+	owner  []ref
+	since  []Time // the move before they were given out
+	next   int64  // ids up to here are known
+	before Time   // the move at which next was seen
+}
+
+// give notes that the ids up to counter were given out while working for owner.
+func (a *asyncIDs) give(counter int64, owner ref, at Time) {
+	if counter <= a.next {
+		return
+	}
+	if n := len(a.last); n > 0 && a.owner[n-1] == owner && a.since[n-1] == a.before {
+		a.last[n-1] = counter
+	} else {
+		a.last, a.owner, a.since = append(a.last, counter), append(a.owner, owner), append(a.since, a.before)
+	}
+	a.next, a.before = counter, at
+}
+
+// find returns who was worked for when an id was given out, or nobody.
+func (a *asyncIDs) find(id int64) ref {
+	if id <= 0 || id > a.next {
+		return nobody
+	}
+	return a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
+
+// asked returns the last move before an id was given out, NoTime if it is not known.
+func (a *asyncIDs) asked(id int64) Time {
+	if id <= 0 || id > a.next {
+		return recording.NoTime
+	}
+	return a.since[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
