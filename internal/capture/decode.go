@@ -24,6 +24,7 @@ type decoder struct {
 		conn    recording.ConnID
 	}
 	out   []recording.Event
+	at    recording.Time // of the sample being decoded
 	now   recording.Time // of the newest sample
 	count int64          // of samples
 	live  liveStats
@@ -70,7 +71,8 @@ func (d *decoder) noteOnce(missing []recording.Missing) {
 func (d *decoder) sample(b []byte) {
 	h := view[probesHead](b)
 	d.count++
-	d.now = max(d.now, recording.Time(h.Ts))
+	d.at = recording.Time(h.Ts)
+	d.now = max(d.now, d.at)
 	switch probesEventType(h.Type) {
 	case probesEventTypeEVENT_OFF:
 		d.off(view[probesOffEvent](b))

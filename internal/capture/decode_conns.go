@@ -9,9 +9,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// keepClosed is how long a closed connection is remembered, because what already
-// arrived can still be read.
-const keepClosed = 5_000_000_000
+// keepEnded is how long, in ns, what has ended is remembered: what arrived on a
+// closed connection can still be read.
+const keepEnded = 5_000_000_000
 
 // conn is one connection. An outbound one is declared when its local port is known,
 // an inbound one when a process has used it.
@@ -134,14 +134,20 @@ func (d *decoder) closedConn(e *probesConnEvent) {
 	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
 }
 
+// setUser gives an inbound connection to the process that uses it; one that started
+// after the connection came up leaves it to the process that listened.
+func (d *decoder) setUser(c *conn, tgid uint32) {
+	if p := d.processOf(tgid); c.fact.Process == recording.NoProcess && p.began <= c.began {
+		c.fact.Process = p.fact.ID
+	}
+}
+
 func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	c := d.connOf(e.Id)
 	if c == nil {
 		return
 	}
-	if c.fact.Process == recording.NoProcess {
-		c.fact.Process = d.processOf(e.H.Tgid).fact.ID
-	}
+	d.setUser(c, e.H.Tgid)
 	d.declare(c)
 	t := recording.Time(e.H.Ts)
 	f := &recording.Chunk{
@@ -207,7 +213,7 @@ func (d *decoder) listen(e *probesListenEvent) {
 
 // listens declares a listener that was there before.
 func (d *decoder) listens(pid int, port, limit int64) {
-	d.emit(d.now, &recording.Listen{Process: d.processID(uint32(pid)), Port: port, Backlog: limit})
+	d.emit(d.at, &recording.Listen{Process: d.processID(uint32(pid)), Port: port, Backlog: limit})
 }
 
 func (d *decoder) backlog(e *probesListenEvent) {
@@ -217,8 +223,9 @@ func (d *decoder) backlog(e *probesListenEvent) {
 
 // forget drops what ended long ago, so that memory stays bounded.
 func (d *decoder) forget() {
+	d.forgetTasks()
 	n := 0
-	for n < len(d.closed) && d.now.Sub(d.closed[n].ended) > keepClosed {
+	for n < len(d.closed) && d.now.Sub(d.closed[n].ended) > keepEnded {
 		n++
 	}
 	if n == 0 {

@@ -13,8 +13,11 @@ type threadKey struct {
 	start uint64
 }
 
+// process is kept for a while after its end: its last events may come later.
 type process struct {
 	fact  recording.Process
+	began recording.Time
+	ended recording.Time
 	execs []recording.Time // new programs not described yet
 }
 
@@ -23,15 +26,15 @@ type process struct {
 type thread struct {
 	fact     recording.Thread
 	began    recording.Time
+	ended    recording.Time
 	declared bool
-	ended    bool
 }
 
 // described declares a process that was there before the recording, or refreshes
 // what is known of it.
 func (d *decoder) described(p target.Process) {
 	old, ok := d.processes[uint32(p.PID)]
-	if !ok {
+	if !ok || old.ended != recording.NoTime {
 		d.addProcess(uint32(p.PID), recording.Process{
 			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime,
 			Parent: d.processID(uint32(p.Parent)),
@@ -48,9 +51,9 @@ func (d *decoder) described(p target.Process) {
 func (d *decoder) addProcess(tgid uint32, f recording.Process) *process {
 	d.last.process++
 	f.ID, f.PID = d.last.process, int64(tgid)
-	p := &process{fact: f}
+	p := &process{fact: f, began: d.at}
 	d.processes[tgid] = p
-	d.emit(d.now, &f)
+	d.emit(d.at, &f)
 	return p
 }
 
@@ -69,7 +72,9 @@ func (d *decoder) processOf(tgid uint32) *process {
 	found, err := d.describe(int(tgid))
 	if err != nil {
 		d.note([]recording.Missing{missingFact("process", "a process ended before it could be described")})
-		return d.addProcess(tgid, recording.Process{})
+		p := d.addProcess(tgid, recording.Process{})
+		p.ended = d.now
+		return p
 	}
 	d.described(found)
 	return d.processes[tgid]
@@ -81,7 +86,7 @@ func (d *decoder) threadOf(tid uint32, start uint64, tgid uint32) *thread {
 	if t, ok := d.threads[key]; ok {
 		return t
 	}
-	return d.addThread(key, tgid, d.now)
+	return d.addThread(key, tgid, d.at)
 }
 
 func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *thread {
@@ -136,8 +141,13 @@ func (d *decoder) fork(e *probesTaskEvent) {
 			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
 		})
 	}
-	t := d.addThread(threadKey{e.H.Tid, e.H.Start}, e.H.Tgid, recording.Time(e.H.Ts))
-	t.fact.Name = cString(e.Comm[:])
+	key := threadKey{e.H.Tid, e.H.Start}
+	t := d.threads[key]
+	if t == nil {
+		t = d.addThread(key, e.H.Tgid, d.at)
+		t.fact.Name = cString(e.Comm[:])
+	}
+	t.began = d.at // it may have been listed before its start was read from the ring
 	t.fact.Creator = d.use(d.threadOf(e.CreatorTid, e.CreatorStart, e.CreatorTgid))
 }
 
@@ -145,38 +155,59 @@ func (d *decoder) fork(e *probesTaskEvent) {
 // start time of the process's first thread, which has ended if it was another.
 func (d *decoder) exec(e *probesTaskEvent) {
 	p := d.processOf(e.H.Tgid)
-	p.execs = append(p.execs, recording.Time(e.H.Ts))
+	p.execs = append(p.execs, d.at)
 	d.execs = append(d.execs, e.H.Tgid)
 	key := threadKey{e.H.Tid, e.H.Start}
-	if t, ok := d.threads[key]; !ok || t.ended {
-		d.addThread(key, e.H.Tgid, recording.Time(e.H.Ts))
+	if t, ok := d.threads[key]; !ok || t.ended != recording.NoTime {
+		d.addThread(key, e.H.Tgid, d.at)
 	}
 	d.threads[key].fact.Name = cString(e.Comm[:])
 }
 
 func (d *decoder) exit(e *probesTaskEvent) {
 	t := d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid)
-	d.emit(recording.Time(e.H.Ts), &recording.ThreadExit{Thread: d.use(t)})
-	t.ended = true
-	delete(d.threads, threadKey{e.H.Tid, e.H.Start})
-	if e.Last == 0 {
+	d.emit(d.at, &recording.ThreadExit{Thread: d.use(t)})
+	t.ended = d.at
+	p := d.processOf(e.H.Tgid)
+	if e.Last == 0 || p.ended != recording.NoTime {
 		return
 	}
-	p := d.processOf(e.H.Tgid)
-	d.emit(recording.Time(e.H.Ts), &recording.ProcessExit{Process: p.fact.ID})
-	delete(d.processes, e.H.Tgid)
+	d.emit(d.at, &recording.ProcessExit{Process: p.fact.ID})
+	p.ended = d.at
 }
 
-// adoptTask declares a thread that was there when watching began.
+// alive reports whether any watched process has not ended.
+func (d *decoder) alive() bool {
+	for _, p := range d.processes {
+		if p.ended == recording.NoTime {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetTasks drops threads and processes that ended long ago.
+func (d *decoder) forgetTasks() {
+	for key, t := range d.threads {
+		if t.ended != recording.NoTime && d.now.Sub(t.ended) > keepEnded {
+			delete(d.threads, key)
+		}
+	}
+	for tgid, p := range d.processes {
+		if p.ended != recording.NoTime && d.now.Sub(p.ended) > keepEnded {
+			delete(d.processes, tgid)
+		}
+	}
+}
+
+// adoptTask makes known a thread that was there when watching began.
 func (d *decoder) adoptTask(r *probesTaskRecord) {
-	d.now = max(d.now, recording.Time(r.Ts))
 	key := threadKey{r.Tid, r.Start}
 	if _, ok := d.threads[key]; ok {
 		return
 	}
-	t := d.addThread(key, r.Tgid, recording.Time(r.Ts))
+	t := d.addThread(key, r.Tgid, d.at)
 	t.fact.Name = cString(r.Comm[:])
-	d.threadState(r)
 }
 
 // threadState records what a thread does at an end of the recording.
@@ -192,7 +223,11 @@ func (d *decoder) threadState(r *probesTaskRecord) {
 	d.emit(recording.Time(r.Ts), f)
 }
 
+// off passes a span on, unless the thread is only being taken down.
 func (d *decoder) off(e *probesOffEvent) {
+	if d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid).ended != recording.NoTime {
+		return
+	}
 	f := &recording.Off{
 		Thread: d.actor(&e.H), Since: recording.Time(e.Since), Woken: recording.Time(e.Woken),
 		State: recording.OffState(e.State), WakerKind: recording.WakerKind(e.WakerKind),
@@ -202,7 +237,7 @@ func (d *decoder) off(e *probesOffEvent) {
 	if f.WakerKind == recording.WakerThread {
 		f.Waker = d.use(d.threadOf(e.WakerTid, e.WakerStart, e.WakerTgid))
 	}
-	d.emit(recording.Time(e.H.Ts), f)
+	d.emit(d.at, f)
 }
 
 func (d *decoder) boundary(e *probesBoundaryEvent) {
@@ -210,6 +245,6 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 	if e.What == 1 {
 		what = "immediates"
 	}
-	d.emit(recording.Time(e.H.Ts), &recording.Boundary{Thread: d.actor(&e.H),
+	d.emit(d.at, &recording.Boundary{Thread: d.actor(&e.H),
 		Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what})
 }

@@ -77,7 +77,7 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 			err = s.tick(sink)
 		case <-drain.C:
 			err = s.drain(sink)
-			if err == nil && len(s.roots) > 0 && len(s.decoder.processes) == 0 {
+			if err == nil && len(s.roots) > 0 && !s.decoder.alive() {
 				return "target-exit", nil
 			}
 		}
@@ -99,22 +99,29 @@ func (s *Session) apply(r resolution) error {
 
 // drain decodes what is in the ring and writes it.
 func (s *Session) drain(sink Sink) error {
+	if err := s.decode(); err != nil {
+		return err
+	}
+	for _, pid := range s.decoder.takeExecs() {
+		s.resolveLater(int(pid))
+	}
+	return s.write(sink)
+}
+
+// decode empties the ring.
+func (s *Session) decode() error {
 	s.reader.SetDeadline(time.Unix(1, 0))
 	var rec ringbuf.Record
 	for {
 		err := s.reader.ReadInto(&rec)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			break
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("read the event buffer: %w", err)
 		}
 		s.decoder.sample(rec.RawSample)
 	}
-	for _, pid := range s.decoder.takeExecs() {
-		s.resolveLater(int(pid))
-	}
-	return s.write(sink)
 }
 
 func (s *Session) write(sink Sink) error {
@@ -149,7 +156,7 @@ func (s *Session) tick(sink Sink) error {
 // host samples the machine around the first watched process that still lives.
 func (s *Session) host() []recording.Event {
 	for _, pid := range s.roots {
-		if _, ok := s.decoder.processes[uint32(pid)]; !ok {
+		if p := s.decoder.processes[uint32(pid)]; p == nil || p.ended != recording.NoTime {
 			continue
 		}
 		h, missing := target.Host(pid)

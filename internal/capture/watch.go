@@ -17,25 +17,54 @@ import (
 )
 
 // Watch adds a process, its threads and its living descendants; later children join
-// by themselves. It may take a second where a runtime's ids must be searched for.
+// by themselves. It may take a second where a runtime's ids must be searched for. It
+// is called before Run.
 func (s *Session) Watch(pid int) error {
 	if pid == os.Getpid() {
 		return fmt.Errorf("watch process %d: it is dwell itself (give the pid of a service)", pid)
 	}
-	tree, err := target.Tree(pid)
+	if err := s.watchTree(pid); err != nil {
+		return err
+	}
+	s.roots = append(s.roots, pid)
+	var threads []probesTaskRecord
+	err := s.dumpTasks(func(r *probesTaskRecord) {
+		s.decoder.adoptTask(r)
+		threads = append(threads, *r)
+	})
 	if err != nil {
 		return err
 	}
-	for _, p := range tree {
-		if p.PID != os.Getpid() {
-			err = s.watchOne(p)
-		}
-		if err != nil && p.PID == pid {
+	if err := s.decode(); err != nil { // who was started since is in the ring
+		return err
+	}
+	for i := range threads {
+		s.decoder.threadState(&threads[i])
+	}
+	return nil
+}
+
+// watchTree enters a process and its descendants into the watched set. It looks
+// again until it finds no child that was made while it looked.
+func (s *Session) watchTree(pid int) error {
+	seen := map[int]bool{os.Getpid(): true}
+	for more := true; more; {
+		more = false
+		tree, err := target.Tree(pid)
+		if err != nil && !seen[pid] {
 			return err
 		}
+		for _, p := range tree {
+			if seen[p.PID] {
+				continue
+			}
+			seen[p.PID], more = true, true
+			if err := s.watchOne(p); err != nil && p.PID == pid {
+				return err
+			}
+		}
 	}
-	s.roots = append(s.roots, pid)
-	return s.dumpTasks(s.decoder.adoptTask)
+	return nil
 }
 
 // watchOne enters one process into the watched set. Ids of runtimes that are found
@@ -59,7 +88,7 @@ func (s *Session) watchOne(p target.Process) error {
 func (s *Session) begin() {
 	if s.begun == recording.NoTime {
 		s.begun = clock()
-		s.decoder.now = s.begun
+		s.decoder.at, s.decoder.now = s.begun, s.begun
 	}
 }
 

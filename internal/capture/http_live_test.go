@@ -1,0 +1,264 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// exchange sends one GET on a connection of its own and tells when, from which port.
+func exchange(t *testing.T, port int, path string) (local string, sent recording.Time) {
+	t.Helper()
+	c, err := net.Dial("tcp", localhost(port))
+	if err != nil {
+		t.Error(err)
+		return "", 0
+	}
+	defer c.Close()
+	get(t, c, path, &sent)
+	return c.LocalAddr().String(), sent
+}
+
+// get sends a GET on an open connection and reads the response.
+func get(t *testing.T, c net.Conn, path string, sent *recording.Time) {
+	t.Helper()
+	*sent = clock()
+	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: example.com\r\n\r\n", path)
+	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	io.Copy(io.Discard, resp.Body)
+}
+
+// Fifty requests, eight at a time, each on its own connection and thread:
+//
+//	client   send---------------------------------recv
+//	socket        arrived------read          write
+//	thread                      |---sleep---|
+func TestThreadedPython(t *testing.T) {
+	const port = 21030
+	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{})
+	sent := map[string]recording.Time{}
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for range 7 {
+				local, at := exchange(t, port, "/orders/list")
+				mu.Lock()
+				sent[local] = at
+				mu.Unlock()
+			}
+		})
+	}
+	clients.Wait()
+	rec := l.stop()
+
+	requests := all[*recording.HTTPRequest](rec)
+	if len(requests) != 56 || len(sent) != 56 {
+		t.Fatalf("%d requests recorded, %d connections made; want 56", len(requests), len(sent))
+	}
+	chunks := map[recording.ConnID][]*recording.Chunk{}
+	for _, c := range all[*recording.Chunk](rec) {
+		chunks[c.Conn] = append(chunks[c.Conn], c)
+	}
+	threads := map[recording.ThreadID]bool{}
+	for _, c := range all[*recording.Conn](rec) {
+		began, ok := sent[c.Peer]
+		first := chunks[c.ID][0]
+		if !ok || c.Side != recording.Inbound || c.Existing != 0 {
+			t.Errorf("not a connection that was made: %+v", c)
+		}
+		if first.Dir != recording.Read || first.Arrived < began || first.Arrived > first.First {
+			t.Errorf("sent at %d, but %+v", began, first)
+		}
+		threads[first.Thread] = true
+	}
+	if len(threads) != 56 {
+		t.Errorf("%d threads read requests, want one for each of 56", len(threads))
+	}
+	if requests[0].Route != "/orders/list" || requests[0].Host != "example.com" {
+		t.Errorf("%+v", requests[0])
+	}
+	checkSleeps(t, rec, 56)
+	if p := all[*recording.Process](rec); len(p) != 1 || p[0].PID != int64(server.Process.Pid) || p[0].Runtime != recording.RuntimePython {
+		t.Errorf("processes: %+v", p)
+	}
+}
+
+// checkSleeps checks that each handler's sleep of 10 ms shows as time off the CPU in
+// that call, ended by a timer.
+func checkSleeps(t *testing.T, rec *recording.Recording, want int) {
+	t.Helper()
+	slept := map[recording.ThreadID]recording.Duration{}
+	for _, o := range all[*recording.Off](rec) {
+		if o.Syscall != "clock_nanosleep" {
+			continue
+		}
+		slept[o.Thread] += when(rec, o).Sub(o.Since)
+		if o.State == recording.OffSleep && (o.Timed != 1 || o.WakerKind != recording.WakerInterrupt) {
+			t.Errorf("not ended by a timer: %+v", o)
+		}
+	}
+	for thread, d := range slept {
+		if d < 8_000_000 {
+			t.Errorf("thread %d slept %d ns of 10 ms", thread, d)
+		}
+	}
+	if len(slept) != want {
+		t.Errorf("%d threads slept, want %d", len(slept), want)
+	}
+}
+
+// A connection that is older than the recording: what waits in it then has no known
+// arrival, what comes later has.
+func TestExistingConnection(t *testing.T) {
+	const port = 21031
+	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
+	c, err := net.Dial("tcp", localhost(port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var sent recording.Time
+	get(t, c, "/before", &sent)
+	l := record(t, server.Process.Pid, Options{})
+	get(t, c, "/first", &sent)
+	get(t, c, "/second", &sent)
+	rec := l.stop()
+
+	conns := all[*recording.Conn](rec)
+	if len(conns) != 1 || conns[0].Existing != 1 || conns[0].Side != recording.Inbound || conns[0].Peer != c.LocalAddr().String() {
+		t.Fatalf("connections: %+v", conns)
+	}
+	var reads []*recording.Chunk
+	for _, f := range all[*recording.Chunk](rec) {
+		if f.Dir == recording.Read {
+			reads = append(reads, f)
+		}
+	}
+	if len(reads) != 2 || reads[0].Arrived != recording.NoTime || reads[1].Arrived < sent || reads[1].Arrived > reads[1].First {
+		t.Errorf("sent at %d, reads: %+v %+v", sent, reads[0], reads[1])
+	}
+	if n := len(all[*recording.HTTPRequest](rec)); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
+
+// A client that sends its request and the end of its stream at once.
+func TestDataWithFIN(t *testing.T) {
+	const port = 21032
+	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{})
+	c, err := net.Dial("tcp", localhost(port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(c, "GET /half HTTP/1.1\r\nHost: h\r\n\r\n")
+	c.(*net.TCPConn).CloseWrite()
+	io.Copy(io.Discard, c)
+	c.Close()
+	rec := l.stop()
+
+	chunks := all[*recording.Chunk](rec)
+	last := chunks[len(chunks)-1]
+	if last.Dir != recording.Read || last.Bytes != 0 || last.Arrived == recording.NoTime || last.Arrived > last.First {
+		t.Errorf("the end of the stream: %+v", last)
+	}
+	if chunks[0].Bytes == 0 || chunks[0].Arrived == recording.NoTime || last.Offset != chunks[0].Bytes {
+		t.Errorf("the request: %+v", chunks[0])
+	}
+	if closed := all[*recording.Closed](rec); len(closed) != 1 || closed[0].By != recording.ClosedByPeer {
+		t.Errorf("closed: %+v", closed)
+	}
+}
+
+// Node's calls carry the async ids by which they can be told apart.
+func TestNode(t *testing.T) {
+	const port, upstream = 21033, 21034
+	server := start(t, port, "node", "testdata/server.js", fmt.Sprint(port), fmt.Sprint(upstream))
+	l := record(t, server.Process.Pid, Options{Boundaries: true})
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() { exchange(t, port, "/front") })
+	}
+	clients.Wait()
+	rec := l.stop()
+
+	// Both ends of the calls to the upstream are in this process: 8 + 8 requests
+	// read, 8 written.
+	if n := len(all[*recording.HTTPRequest](rec)); n != 24 {
+		t.Errorf("%d requests, want 24", n)
+	}
+	out := map[recording.ConnID]bool{}
+	for _, c := range all[*recording.Conn](rec) {
+		if c.Side == recording.Outbound {
+			out[c.ID] = true
+			if c.Exec == 0 || c.Counter < c.Exec {
+				t.Errorf("a connection without async ids: %+v", c)
+			}
+		}
+	}
+	if len(out) != 2 {
+		t.Errorf("%d connections to the upstream, want the pool's 2", len(out))
+	}
+	for _, c := range all[*recording.Chunk](rec) {
+		if out[c.Conn] && c.Dir == recording.Write && c.Trigger == 0 {
+			t.Errorf("a call without a trigger id: %+v", c)
+		}
+	}
+	if b := all[*recording.Boundary](rec); len(b) < 8 {
+		t.Errorf("%d boundaries, want one for each timer at least", len(b))
+	}
+}
+
+// A goroutine's id is on what it reads, and its new connections name it as the parent
+// of the goroutine that dials.
+func TestGo(t *testing.T) {
+	const port = 21035
+	binary := filepath.Join(t.TempDir(), "goserver")
+	if out, err := exec.Command("go", "build", "-o", binary, "./testdata/goserver").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	server := start(t, port, binary, fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{})
+	for range 10 {
+		exchange(t, port, "/outer")
+	}
+	rec := l.stop()
+
+	readers := map[recording.GoroutineID]bool{}
+	for _, c := range all[*recording.Chunk](rec) {
+		if c.Goroutine == recording.NoGoroutine {
+			t.Errorf("a chunk without a goroutine: %+v", c)
+		}
+		if c.Dir == recording.Read {
+			readers[c.Goroutine] = true
+		}
+	}
+	dialled := 0
+	for _, c := range all[*recording.Conn](rec) {
+		if c.Side == recording.Outbound {
+			dialled++
+			if !readers[c.Parent] {
+				t.Errorf("dialled for no request: %+v", c)
+			}
+		}
+	}
+	if n := len(all[*recording.HTTPRequest](rec)); dialled != 10 || n != 30 {
+		t.Errorf("%d connections made and %d requests, want 10 and 30", dialled, n)
+	}
+}

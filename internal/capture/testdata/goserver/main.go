@@ -1,0 +1,22 @@
+// Command goserver serves HTTP on the port given and asks itself over a new
+// connection for each request.
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+)
+
+func main() {
+	address := "127.0.0.1:" + os.Args[1]
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	http.HandleFunc("/inner", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "inner") })
+	http.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
+		if resp, err := client.Get("http://" + address + "/inner"); err == nil {
+			io.Copy(w, resp.Body)
+			resp.Body.Close()
+		}
+	})
+	panic(http.ListenAndServe(address, nil))
+}

@@ -1,0 +1,11 @@
+// A Node service that asks an upstream over a pool: node server.js PORT UPSTREAM-PORT
+const http = require("http");
+const [port, upstream] = process.argv.slice(2).map(Number);
+const agent = new http.Agent({ keepAlive: true, maxSockets: 2 });
+http.createServer((q, r) => setTimeout(() => r.end("stored"), 3)).listen(upstream, "127.0.0.1");
+http.createServer((q, r) => {
+  http.get({ host: "127.0.0.1", port: upstream, path: "/item", agent }, (u) => {
+    u.resume();
+    u.on("end", () => setTimeout(() => r.end("ok"), 1));
+  });
+}).listen(port, "127.0.0.1");
