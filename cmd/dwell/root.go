@@ -55,7 +55,7 @@ func rootCommand(w world) *cobra.Command {
 	root.AddCommand(
 		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
-		factsCommand(w), launchCommand(), demoServerCommand(w),
+		factsCommand(w), launchCommand(), demoServerCommand(w), demoLoadCommand(w),
 	)
 	return root
 }
