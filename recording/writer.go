@@ -43,7 +43,8 @@ type Writer struct {
 	strings  map[string]int64
 	table    []byte // the strings of this block
 	body     []byte // the events of this block
-	frame    []byte // reused
+	block    []byte // reused: the strings and events of a block
+	frame    []byte // reused: a block with its head
 	time     Time   // of the last event in this block
 	row      rowVisitor
 	failed   error
@@ -157,10 +158,9 @@ func (w *Writer) Flush() error {
 	if w.failed != nil || len(w.body) == 0 {
 		return w.failed
 	}
-	block := binary.AppendUvarint(nil, uint64(len(w.strings)))
-	block = append(block, w.table...)
-	block = append(block, w.body...)
-	w.frame = w.appendFrame(w.frame[:0], frameEventsZstd, block)
+	w.block = binary.AppendUvarint(w.block[:0], uint64(len(w.strings)))
+	w.block = append(append(w.block, w.table...), w.body...)
+	w.frame = w.appendFrame(w.frame[:0], frameEventsZstd, w.block)
 	if _, err := w.out.Write(w.frame); err != nil {
 		return w.fail(fmt.Errorf("write recording: %w", err))
 	}

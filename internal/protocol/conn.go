@@ -13,19 +13,20 @@ import (
 const (
 	// enoughToTell is the longest prefix needed to tell the protocols apart.
 	enoughToTell = 16
-	// maxStrange is how many chunks of an unknown protocol are looked at. More than
-	// one, because a connection may be joined in the middle of a message.
-	maxStrange = 8
+	// maxStrange is how many chunks of an unknown protocol are looked at. Many,
+	// because a connection may be joined in the middle of a long message.
+	maxStrange = 256
 )
 
-// Conn follows the bytes of one connection. Its memory is bounded: 4 KiB at most,
-// and that only while a head is incomplete.
+// Conn follows the bytes of one connection. Its memory is bounded: about 6 KiB at
+// most, and below 1 KiB while no head is incomplete.
 type Conn struct {
 	id       recording.ConnID
 	client   recording.Direction // in which the client speaks
 	protocol recording.Protocol
 	start    [2]start
 	strange  int
+	last     recording.Direction // of the last strange chunk
 	http     *httpConn
 	tls      *tlsConn
 }
@@ -34,7 +35,7 @@ type Conn struct {
 type start struct {
 	offset int64
 	bytes  []byte
-	judged bool // this direction has been found to be nothing known
+	judged bool // what this side says at its turn is nothing known
 }
 
 // NewConn follows the connection id, opened by side.
@@ -113,8 +114,11 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 		return nil
 	}
 	if undecided || protocol == recording.ProtocolUnknown {
-		s.judged = s.judged || len(k.data) > 0
 		c.strange++
+		// The very first chunk may belong to a message that began before.
+		turn := k.offset == 0 && k.dir == c.client || c.strange > 1 && c.last != k.dir
+		c.last = k.dir
+		s.judged = s.judged || turn && len(k.data) > 0
 		if c.strange < maxStrange && !(c.start[0].judged && c.start[1].judged) {
 			return nil
 		}

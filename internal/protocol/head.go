@@ -15,11 +15,18 @@ const (
 	lengthAbsent  = -3 // no field names one
 )
 
-// methods are the only request methods that are recognised. A closed list: what is in
-// the place of a method never leaves otherwise.
-func methods() [20]string {
-	return [...]string{"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "PROPFIND",
-		"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE", "QUERY"}
+// maxMethod is the length of the longest method.
+const maxMethod = 9
+
+// isMethod reports whether s is a request method: a closed list, so that what is in
+// the place of one never leaves otherwise.
+func isMethod(s []byte) bool {
+	switch string(s) {
+	case "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "QUERY", "PROPFIND",
+		"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE":
+		return true
+	}
+	return false
 }
 
 // startLine reports whether b could begin the first line of a message.
@@ -30,26 +37,31 @@ func startLine(b []byte, fromClient bool) match {
 	if !fromClient {
 		return statusLine(b)
 	}
-	for _, m := range methods() {
-		if len(b) <= len(m) {
-			if strings.HasPrefix(m, string(b)) {
-				return maybe
-			}
-			continue
-		}
-		if b[len(m)] == ' ' && string(b[:len(m)]) == m {
-			return requestTarget(b[len(m)+1:], m)
-		}
+	space := bytes.IndexByte(b[:min(len(b), maxMethod+1)], ' ')
+	switch {
+	case space > 0 && isMethod(b[:space]):
+		return requestTarget(b[space+1:], string(b[:space]) == "CONNECT")
+	case space < 0 && len(b) <= maxMethod && isUpper(b):
+		return maybe
 	}
 	return no
 }
 
+func isUpper(b []byte) bool {
+	for _, c := range b {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
 // requestTarget judges what follows the method.
-func requestTarget(b []byte, method string) match {
+func requestTarget(b []byte, authority bool) match {
 	if len(b) == 0 {
 		return maybe
 	}
-	if c := b[0]; method != "CONNECT" && c != '/' && c != '*' && hasPrefix(b, "http://") == no && hasPrefix(b, "https://") == no {
+	if c := b[0]; !authority && c != '/' && c != '*' && hasPrefix(b, "http://") == no && hasPrefix(b, "https://") == no {
 		return no
 	}
 	line, _, whole := bytes.Cut(b, []byte("\n"))
@@ -110,30 +122,54 @@ func parseFields(b []byte) fields {
 			break
 		}
 		b = rest
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		v := strings.TrimSpace(string(value))
-		switch strings.ToLower(string(name)) {
-		case "content-length":
-			f.length = joinLengths(f.length, contentLength(v))
-		case "transfer-encoding":
-			if hasToken(v, "chunked") {
-				f.length = lengthChunked
-			}
-		case "connection":
-			f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
-		case "upgrade": // curl asks for h2c as a matter of course and is not answered
-			f.upgrade = !hasToken(v, "h2c")
-		case "content-type":
-			f.eventStream, f.form = mediaType(v, "text/event-stream"), mediaType(v, "application/x-www-form-urlencoded")
-		case "accept":
-			f.wantsStream = mediaType(v, "text/event-stream")
-		case "host":
-			f.host = hostName(v)
-		case "x-amz-target":
-			f.operation = operationName(v)
+		if name, value, found := bytes.Cut(line, []byte(":")); found {
+			f.field(name, bytes.TrimSpace(value))
 		}
 	}
 	return f
+}
+
+// field takes one field. Its names are told apart by length first, because most are
+// of no interest.
+func (f *fields) field(name, value []byte) {
+	switch {
+	case named(name, "content-length"):
+		f.length = joinLengths(f.length, contentLength(string(value)))
+	case named(name, "transfer-encoding"):
+		if hasToken(string(value), "chunked") {
+			f.length = lengthChunked
+		}
+	case named(name, "connection"):
+		v := string(value)
+		f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
+	case named(name, "upgrade"): // curl asks for h2c as a matter of course and is not answered
+		f.upgrade = !hasToken(string(value), "h2c")
+	case named(name, "content-type"):
+		v := string(value)
+		f.eventStream, f.form = mediaType(v, "text/event-stream"), mediaType(v, "application/x-www-form-urlencoded")
+	case named(name, "accept"):
+		f.wantsStream = mediaType(string(value), "text/event-stream")
+	case named(name, "host"):
+		f.host = hostName(string(value))
+	case named(name, "x-amz-target"):
+		f.operation = operationName(string(value))
+	}
+}
+
+// named reports whether a field has the name want, which is in lower case.
+func named(name []byte, want string) bool {
+	if len(name) != len(want) {
+		return false
+	}
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != want[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // joinLengths takes a further Content-Length into account. Transfer-Encoding goes

@@ -162,16 +162,22 @@ func (h *httpConn) head(k chunk, p int64) (int64, recording.Fact) {
 	s := &h.streams[k.dir]
 	rest := k.from(p)
 	searched := max(0, len(s.head)-3)
-	s.head = append(s.head, rest[:min(len(rest), maxHead-len(s.head))]...)
+	captured := rest
+	if len(s.head) > 0 {
+		s.head = append(s.head, rest[:min(len(rest), maxHead-len(s.head))]...)
+		captured = s.head
+	}
+	if i := bytes.Index(captured[searched:], []byte("\r\n\r\n")); i >= 0 {
+		n := searched + i + 4
+		s.head = nil
+		return s.begin + int64(n), h.message(k.dir, captured[:n], captured[n:])
+	}
+	if len(s.head) == 0 {
+		s.head = bytes.Clone(rest[:min(len(rest), maxHead)])
+	}
 	if startLine(s.head, k.dir == h.client) == no {
 		s.state, s.head = inTurn, nil
 		return k.end(), nil
-	}
-	if i := bytes.Index(s.head[searched:], []byte("\r\n\r\n")); i >= 0 {
-		n := searched + i + 4
-		head, body := s.head[:n], s.head[n:]
-		s.head = nil
-		return s.begin + int64(n), h.message(k.dir, head, body)
 	}
 	if p+int64(len(rest)) == k.end() && len(s.head) < maxHead {
 		return k.end(), nil
