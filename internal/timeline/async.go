@@ -17,7 +17,9 @@ type asyncWalk struct {
 	slept  bool // since the last move that told where the ids stood
 	carry  ref  // the owner before that sleep
 	turn   asyncTurn
-	opened map[int32]bool // connections whose connect told whose the first call is
+	opened map[int32]bool  // connections whose connect told whose the first call is
+	handle map[int32]int64 // inbound connections: the id of their handle
+	oldest int64           // last id given out before the recording
 	chains *chains
 	wanted []Time // by call: the move before the ids of its write were given out
 }
@@ -26,12 +28,13 @@ type asyncWalk struct {
 type asyncTurn struct {
 	of      ref
 	counter int64 // last id given out before; 0: no turn is known to run
+	conn    int32 // read from, index in facts.conns
 }
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
 func associateAsync(t *Timeline, strand StrandID, moves []move, wanted []Time) {
-	w := asyncWalk{t: t, owner: nobody, carry: nobody, opened: map[int32]bool{}, wanted: wanted, chains: newChains()}
+	w := asyncWalk{t: t, owner: nobody, carry: nobody, opened: map[int32]bool{}, handle: map[int32]int64{}, wanted: wanted, chains: newChains()}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
@@ -64,6 +67,9 @@ func (m *move) whose() ref {
 
 func (w *asyncWalk) step(m *move) {
 	if m.counter > w.ids.next {
+		if w.ids.next == 0 {
+			w.oldest = m.counter
+		}
 		w.ids.give(m.counter, w.giver(m), m.at)
 	}
 	if m.counter > 0 {
@@ -76,10 +82,11 @@ func (w *asyncWalk) step(m *move) {
 		}
 		w.owner, w.turn = nobody, asyncTurn{of: nobody}
 	case !m.callback(): // a read, or what begins other callbacks
-		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter}
+		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
 	case m.kind == moveRespond:
 		w.responded(m)
 		w.owner = m.whose()
+	case m.kind == moveAside:
 	case m.kind == moveConnect:
 		if m.call != None {
 			w.opened[m.conn] = w.evidence(m)
@@ -103,7 +110,7 @@ func (w *asyncWalk) step(m *move) {
 // way to one.
 func (m *move) callback() bool {
 	switch m.kind {
-	case moveConnect, moveSend, moveRespond:
+	case moveConnect, moveSend, moveRespond, moveAside:
 		return true
 	case moveHandshake:
 		return m.exec != 0
@@ -155,8 +162,12 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case m.exec == 0:
 		return false
-	case inTurn && (!answered || w.fresh(m.trigger)):
+	case inTurn && (w.fresh(m.trigger) || !answered && w.ownHandle(m.trigger)):
 		w.chains.link(m.call, w.turn.of)
+		return true
+	case inTurn && !answered:
+		w.chains.hint(m.call, w.turn.of)
+		w.chains.doubt(m.call, w.ids.find(m.trigger))
 		return true
 	}
 	who := w.ids.find(m.trigger)
@@ -168,6 +179,24 @@ func (w *asyncWalk) evidence(m *move) bool {
 	}
 	w.chains.link(m.call, who)
 	return true
+}
+
+// ownHandle reports whether an id older than the turn is that of the connection which
+// the turn's request was read from: then the request's own callback runs. If it is a
+// timer's instead, somebody who is still being served asked for it.
+func (w *asyncWalk) ownHandle(id int64) bool {
+	if known, ok := w.handle[w.turn.conn]; ok {
+		return known == id
+	}
+	owner := w.chains.known(w.ids.find(id))
+	r, _ := w.turn.of.request()
+	own := id <= w.oldest || // of a connection older than the recording
+		id == w.turn.counter-1 || // accepted and read at once
+		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
+	if own {
+		w.handle[w.turn.conn] = id
+	}
+	return own
 }
 
 // responded learns from a response that was written in the turn of an answer.

@@ -12,6 +12,7 @@ type chains struct {
 	odds    []bool      // by root: claimed by two
 	before  []ref       // hint: whose turn the call was made in
 	after   []ref       // hint: what was done when it was answered
+	doubted []ref       // hint: who else it may be made for
 }
 
 func newChains() *chains { return &chains{index: map[CallID]int{}} }
@@ -28,6 +29,7 @@ func (c *chains) add(id CallID) int {
 		c.odds = append(c.odds, false)
 		c.before = append(c.before, nobody)
 		c.after = append(c.after, nobody)
+		c.doubted = append(c.doubted, nobody)
 	}
 	return i
 }
@@ -75,6 +77,9 @@ func (c *chains) hint(id CallID, turn ref) {
 		c.next(answered, callRef(id))
 	}
 }
+
+// doubt says that a call, of which there is a hint, may be somebody else's.
+func (c *chains) doubt(id CallID, other ref) { c.doubted[c.add(id)] = other }
 
 // resumed says that a response was written in the turn of an answered call.
 func (c *chains) resumed(answered CallID, r RequestID) { c.next(answered, requestRef(r)) }
@@ -142,14 +147,19 @@ func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
 		}
 		return None
 	}
-	for i, id := range c.calls { // in order of sending, so what is before is known
-		if from[i] = c.known(callRef(id)); from[i] == None {
-			from[i] = resolve(c.before[i], from)
-		}
-	}
-	for i := len(c.calls) - 1; i >= 0; i-- {
+	for i := len(c.calls) - 1; i >= 0; i-- { // against the order of sending: what is after is known
 		if to[i] = c.known(callRef(c.calls[i])); to[i] == None {
 			to[i] = resolve(c.after[i], to)
+		}
+	}
+	for i, id := range c.calls {
+		turn := resolve(c.before[i], from)
+		switch from[i] = c.known(callRef(id)); {
+		case from[i] != None:
+		case c.doubted[i] == nobody || to[i] == turn:
+			from[i] = turn
+		case to[i] == resolve(c.doubted[i], from):
+			from[i] = to[i]
 		}
 	}
 	agreed := make([]RequestID, len(c.calls))

@@ -32,6 +32,7 @@ const (
 	moveHandshake                 // outbound: read or wrote before the first call was sent
 	moveSend                      // outbound: wrote a request
 	moveAnswer                    // outbound: read an answer
+	moveAside                     // wrote bytes that belong to no request or call
 	moveBlock                     // went to sleep until something happens
 	moveBoundary                  // began callbacks that no socket caused
 )
@@ -115,6 +116,8 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 		m := chunkMove(chunk, i)
 		if k < len(list) && holds(n, &requests[list[k]].x.replied) {
 			m.request, m.kind = RequestID(list[k]), moveRespond
+		} else {
+			m.kind = moveAside
 		}
 		g.add(chunk.Thread, m)
 	}
@@ -148,6 +151,8 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 			m.call, m.kind, m.ready = CallID(list[k]), moveSend, g.sendable(i, list, k)
 		case k == 0 && opener != None:
 			m.call, m.kind, m.ready = opener, moveHandshake, c.established
+		default:
+			m.kind = moveAside
 		}
 		g.add(chunk.Thread, m)
 	}

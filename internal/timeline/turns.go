@@ -54,6 +54,8 @@ func (u *turner) close(at Time) {
 
 func (u *turner) step(m *move) {
 	switch m.kind {
+	case moveAside:
+		return
 	case moveBlock:
 		u.close(m.at)
 		u.fresh, u.timer = u.ranAgain(m), m.exec == 1
