@@ -65,6 +65,7 @@ struct off_event {
 	u64 woken; /* 0: the waking was not seen */
 	u64 arg;
 	u64 goid;
+	u64 counter; /* Node's last async id, if it waits for events */
 	u64 waker_start;
 	u32 waker_tid;
 	u32 waker_tgid;
@@ -153,7 +154,7 @@ struct task_record {
 	u32 tid;
 	u32 tgid;
 	u32 parent;
-	u32 netns;
+	u32 pad;
 	s32 nr;
 	u32 state;
 	char comm[16];

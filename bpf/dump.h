@@ -29,7 +29,6 @@ int dump_tasks(struct bpf_iter__task *ctx)
 
 	if (!t || !watch_of(t->tgid))
 		return 0;
-	r.ts = bpf_ktime_get_ns();
 	r.start = t->start_boottime;
 	r.tid = t->pid;
 	r.tgid = t->tgid;
@@ -38,7 +37,6 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		r.parent = parent->tgid;
 		r.parent_start = BPF_CORE_READ(parent, group_leader, start_boottime);
 	}
-	r.netns = BPF_CORE_READ(t, nsproxy, net_ns, ns.inum);
 	bpf_probe_read_kernel(r.comm, sizeof(r.comm), t->comm);
 	r.state = t->on_rq ? OFF_RUNNING : classify(false, t->__state);
 	if (r.state == OFF_PREEMPTED)
@@ -50,6 +48,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		r.nr = s->nr;
 		r.arg = s->arg;
 	}
+	r.ts = bpf_ktime_get_ns();
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
 	return 0;
 }

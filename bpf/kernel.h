@@ -88,10 +88,6 @@ struct net {
 	struct ns_common ns;
 };
 
-struct nsproxy {
-	struct net *net_ns;
-};
-
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -105,7 +101,6 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
-	struct nsproxy *nsproxy;
 	struct thread_struct thread;
 };
 

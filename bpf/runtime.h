@@ -3,6 +3,8 @@
  * id is 0: unknown. */
 #pragma once
 
+enum { ASYNC_COUNTER = 16 }; /* offset of the last id given out in async_id_fields */
+
 static __always_inline u64 read_word(u64 address)
 {
 	u64 value = 0;

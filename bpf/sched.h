@@ -8,6 +8,7 @@ struct span {
 	u64 woken;
 	u64 arg;
 	u64 goid;
+	u64 counter;
 	u64 waker_start;
 	u32 waker_tid;
 	u32 waker_tgid;
@@ -63,6 +64,10 @@ static __always_inline void switch_out(struct task_struct *t, u8 state)
 	s->state = state;
 	s->goid = current_goid(w, t);
 	read_syscall(t, s);
+	s->counter = 0;
+	if (w->async_ids && t->pid == t->tgid &&
+	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait))
+		s->counter = read_word(w->async_ids + ASYNC_COUNTER);
 	s->since = bpf_ktime_get_ns();
 }
 
@@ -89,6 +94,7 @@ static __always_inline void switch_in(struct task_struct *t)
 		e->since = s->since;
 		e->arg = s->arg;
 		e->goid = s->goid;
+		e->counter = s->counter;
 		e->nr = s->nr;
 		e->state = s->state;
 		e->timed = s->timed;

@@ -4,6 +4,7 @@ package capture
 
 import (
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,6 +18,7 @@ type decoder struct {
 	conns     map[uint64]*conn
 	closed    []*conn // in order of closing, to be forgotten
 	lookups   lookups
+	routes    protocol.Routes
 	execs     []uint32 // processes that run a new program, to be described
 	last      struct {
 		process recording.ProcessID

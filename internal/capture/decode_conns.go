@@ -26,29 +26,33 @@ type conn struct {
 	pending  []recording.Time // starts of requests that have no response yet
 }
 
-// recentChunks finds the time at which a byte went by: a head may be known only when
-// later bytes complete it.
+// chunkTimes are the times of one read or write.
+type chunkTimes struct {
+	from          int64
+	time, arrived recording.Time
+}
+
+// recentChunks finds the read or write in which a byte went by: a head may be known
+// only when later bytes complete it.
 type recentChunks struct {
-	from [8]int64
-	time [8]recording.Time
+	ring [8]chunkTimes
 	next int
 }
 
-func (r *recentChunks) add(offset int64, t recording.Time) {
-	r.from[r.next%len(r.from)], r.time[r.next%len(r.from)] = offset, t
+func (r *recentChunks) add(f *recording.Chunk) {
+	r.ring[r.next%len(r.ring)] = chunkTimes{f.Offset, f.First, f.Arrived}
 	r.next++
 }
 
-// at is when the byte at offset was read or written; otherwise where it is no longer
-// known.
-func (r *recentChunks) at(offset int64, otherwise recording.Time) recording.Time {
-	best := int64(-1)
-	for i := range min(r.next, len(r.from)) {
-		if r.from[i] <= offset && r.from[i] > best {
-			best, otherwise = r.from[i], r.time[i]
+// at is the read or write that held the byte at offset; nil if it is no longer known.
+func (r *recentChunks) at(offset int64) *chunkTimes {
+	var best *chunkTimes
+	for i := range min(r.next, len(r.ring)) {
+		if c := &r.ring[i]; c.from <= offset && (best == nil || c.from >= best.from) {
+			best = c
 		}
 	}
-	return otherwise
+	return best
 }
 
 func asyncID(bits uint64) int64 {
@@ -131,6 +135,7 @@ func (d *decoder) closedConn(e *probesConnEvent) {
 		c.setAddress(&e.Addr)
 	}
 	d.declare(c)
+	d.found(c, c.parser.Close())
 	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
 }
 
@@ -160,50 +165,75 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	}
 	d.emit(t, f)
 	if f.Bytes > 0 {
-		d.parse(c, f, data, t)
+		d.parse(c, f, data)
 	}
 }
 
 // parse hands the captured bytes to the protocol parsers. They end here: only facts
 // go on.
-func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte, t recording.Time) {
-	recent := &c.recent[f.Dir&1]
-	recent.add(f.Offset, t)
-	for _, found := range c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data) {
-		at := t
-		switch g := found.(type) {
+func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) {
+	c.recent[f.Dir&1].add(f)
+	d.found(c, c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data))
+}
+
+// found writes what a parser made out, at the time of the bytes it was made of: it
+// may tell only later what it saw.
+func (d *decoder) found(c *conn, facts []recording.Fact) {
+	asks := recording.Read // the direction of requests
+	if c.fact.Side == recording.Outbound {
+		asks = recording.Write
+	}
+	for _, fact := range facts {
+		at := d.at
+		switch f := fact.(type) {
 		case *recording.HTTPRequest:
-			at = recent.at(g.Offset, t)
-			d.requestBegins(c, f, at)
+			f.Route = d.route(f.Route)
+			at = d.requestBegins(c, c.recent[asks].at(f.Offset))
 		case *recording.HTTPResponse:
-			at = recent.at(g.Offset, t)
-			d.responseBegins(c, g, at)
+			at = d.responseBegins(c, f, c.recent[1-asks].at(f.Offset))
 		case *recording.TLS:
-			at = recent.at(g.Offset, t)
+			if seen := c.recent[f.Dir&1].at(f.Offset); seen != nil {
+				at = seen.time
+			}
 		}
-		d.emit(at, found)
+		d.emit(at, fact)
 	}
 }
 
-func (d *decoder) requestBegins(c *conn, f *recording.Chunk, at recording.Time) {
-	if c.fact.Side != recording.Inbound {
-		return
-	}
-	d.live.requests++
-	if f.Arrived != recording.NoTime {
-		at = f.Arrived
-	}
-	if len(c.pending) < 64 {
-		c.pending = append(c.pending, at)
-	}
+// route strips words that turn out to be identifiers because a position has too many.
+func (d *decoder) route(route string) string {
+	d.routes.Add(route)
+	return d.routes.Collapse(route)
 }
 
-func (d *decoder) responseBegins(c *conn, g *recording.HTTPResponse, at recording.Time) {
-	if g.Status < 200 || len(c.pending) == 0 {
-		return
+// requestBegins counts a request whose first byte was in seen, and tells its time.
+func (d *decoder) requestBegins(c *conn, seen *chunkTimes) recording.Time {
+	at, arrived := d.at, d.at
+	if seen != nil {
+		at, arrived = seen.time, seen.time
+		if seen.arrived != recording.NoTime {
+			arrived = seen.arrived
+		}
 	}
-	d.live.add(int64(at.Sub(c.pending[0])))
-	c.pending = c.pending[1:]
+	if c.fact.Side == recording.Inbound {
+		d.live.requests++
+		if len(c.pending) < 64 {
+			c.pending = append(c.pending, arrived)
+		}
+	}
+	return at
+}
+
+func (d *decoder) responseBegins(c *conn, f *recording.HTTPResponse, seen *chunkTimes) recording.Time {
+	at := d.at
+	if seen != nil {
+		at = seen.time
+	}
+	if f.Status >= 200 && len(c.pending) > 0 {
+		d.live.add(int64(at.Sub(c.pending[0])))
+		c.pending = c.pending[1:]
+	}
+	return at
 }
 
 func (d *decoder) listen(e *probesListenEvent) {
@@ -247,8 +277,14 @@ func (d *decoder) forget() {
 // finish declares what no fact has named yet.
 func (d *decoder) finish() {
 	for _, c := range d.conns {
-		if c.ended == recording.NoTime && d.processes[c.owner] != nil {
+		if c.ended != recording.NoTime {
+			continue
+		}
+		if d.processes[c.owner] != nil {
 			d.declare(c)
+		}
+		if c.declared {
+			d.found(c, c.parser.Close())
 		}
 	}
 	for _, t := range d.threads {

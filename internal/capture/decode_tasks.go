@@ -154,6 +154,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 // exec notes a new program. The thread that asked for it takes the number and the
 // start time of the process's first thread, which has ended if it was another.
 func (d *decoder) exec(e *probesTaskEvent) {
+	d.endThread(e.OldTid, e.H.Tgid)
 	p := d.processOf(e.H.Tgid)
 	p.execs = append(p.execs, d.at)
 	d.execs = append(d.execs, e.H.Tgid)
@@ -164,10 +165,26 @@ func (d *decoder) exec(e *probesTaskEvent) {
 	d.threads[key].fact.Name = cString(e.Comm[:])
 }
 
+// endThread ends the thread that asked for a new program, unless it was the first:
+// it goes on under the first one's number.
+func (d *decoder) endThread(tid, tgid uint32) {
+	if tid == tgid {
+		return
+	}
+	for key, t := range d.threads {
+		if key.tid == tid && t.ended == recording.NoTime {
+			d.emit(d.at, &recording.ThreadExit{Thread: d.use(t)})
+			t.ended = d.at
+		}
+	}
+}
+
 func (d *decoder) exit(e *probesTaskEvent) {
 	t := d.threadOf(e.H.Tid, e.H.Start, e.H.Tgid)
-	d.emit(d.at, &recording.ThreadExit{Thread: d.use(t)})
-	t.ended = d.at
+	if t.ended == recording.NoTime {
+		d.emit(d.at, &recording.ThreadExit{Thread: d.use(t)})
+		t.ended = d.at
+	}
 	p := d.processOf(e.H.Tgid)
 	if e.Last == 0 || p.ended != recording.NoTime {
 		return
@@ -233,6 +250,7 @@ func (d *decoder) off(e *probesOffEvent) {
 		State: recording.OffState(e.State), WakerKind: recording.WakerKind(e.WakerKind),
 		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: syscallName(e.Nr),
 		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
+		Counter: asyncID(e.Counter),
 	}
 	if f.WakerKind == recording.WakerThread {
 		f.Waker = d.use(d.threadOf(e.WakerTid, e.WakerStart, e.WakerTgid))

@@ -94,7 +94,7 @@ func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
 				return nil, fmt.Errorf("acknowledge losses: %w", err)
 			}
 			m.lost += int64(n)
-			events = append(events, lossEvent(name, int64(cpu), n, l.First, l.Last))
+			events = append(events, lossEvent(name, int64(cpu), probesLoss{Count: n, First: l.First, Last: l.Last}))
 		}
 	}
 	events = append(events, m.recursion(now)...)
@@ -102,9 +102,9 @@ func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
 	return events, nil
 }
 
-func lossEvent(hook string, cpu int64, n, first, last uint64) recording.Event {
-	return recording.Event{Time: recording.Time(last), Fact: &recording.Loss{
-		Hook: hook, CPU: cpu, Count: int64(n), From: recording.Time(first)}}
+func lossEvent(hook string, cpu int64, l probesLoss) recording.Event {
+	return recording.Event{Time: recording.Time(l.Last), Fact: &recording.Loss{
+		Hook: hook, CPU: cpu, Count: int64(l.Count), From: recording.Time(l.First)}}
 }
 
 // recursion counts runs that the kernel skipped because another program was running
@@ -123,7 +123,8 @@ func (m *meter) recursion(now recording.Time) []recording.Event {
 		}
 		m.misses[p.program] = stats.RecursionMisses
 		m.lost += int64(n)
-		events = append(events, lossEvent(names[p.hook], -1, n, uint64(m.since), uint64(now)))
+		events = append(events, lossEvent(names[p.hook], -1,
+			probesLoss{Count: n, First: uint64(m.since), Last: uint64(now)}))
 	}
 	return events
 }

@@ -190,6 +190,7 @@ type probesOffEvent struct {
 	Woken      uint64
 	Arg        uint64
 	Goid       uint64
+	Counter    uint64
 	WakerStart uint64
 	WakerTid   uint32
 	WakerTgid  uint32
@@ -239,6 +240,7 @@ type probesSpan struct {
 	Woken      uint64
 	Arg        uint64
 	Goid       uint64
+	Counter    uint64
 	WakerStart uint64
 	WakerTid   uint32
 	WakerTgid  uint32
@@ -270,7 +272,7 @@ type probesTaskRecord struct {
 	Tid         uint32
 	Tgid        uint32
 	Parent      uint32
-	Netns       uint32
+	Pad         uint32
 	Nr          int32
 	State       uint32
 	Comm        [16]int8

@@ -35,14 +35,15 @@ func (r resolution) missing() []recording.Missing {
 	return []recording.Missing{missingFact(what, r.err.Error())}
 }
 
-// resolve finds where a process keeps its runtime's ids.
-func (s *Session) resolve(p target.Process) resolution {
+// resolve finds where a process keeps its runtime's ids. A finder of Node's may be
+// passed to be used again; nil makes one.
+func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolution {
 	r := resolution{process: p}
 	switch p.Runtime {
 	case recording.RuntimeGo:
 		r.err = resolveGo(p.PID, &r.watch)
 	case recording.RuntimeNode:
-		r.err = s.resolveNode(p.PID, &r.watch)
+		r.err = s.resolveNode(p.PID, finder, &r.watch)
 	}
 	return r
 }
@@ -50,22 +51,24 @@ func (s *Session) resolve(p target.Process) resolution {
 func resolveGo(pid int, w *probesWatch) error {
 	l, err := target.GoOffsets(pid)
 	if err != nil {
-		return fmt.Errorf("find the goroutine ids of process %d: %w", pid, err)
+		return err
 	}
 	w.GoTls, w.GoGoid, w.GoParent = int32(l.TLS), int32(l.Goid), int32(l.ParentGoid)
 	w.GoM, w.GoCurg = int32(l.M), int32(l.CurG)
 	return nil
 }
 
-func (s *Session) resolveNode(pid int, w *probesWatch) error {
-	f, err := target.NewNodeFinder(pid)
-	if err != nil {
-		return fmt.Errorf("find the async ids of process %d: %w", pid, err)
+func (s *Session) resolveNode(pid int, f *target.NodeFinder, w *probesWatch) error {
+	if f == nil {
+		var err error
+		if f, err = target.NewNodeFinder(pid); err != nil {
+			return err
+		}
+		defer f.Close()
 	}
-	defer f.Close()
 	ids, err := f.Find()
 	if err != nil {
-		return fmt.Errorf("find the async ids of process %d: %w", pid, err)
+		return err
 	}
 	w.AsyncIds = ids.Address
 	if s.opts.Boundaries {
@@ -101,27 +104,40 @@ func (s *Session) probeNode(pid int) error {
 // asking while its runtime is not ready.
 func (s *Session) resolveLater(pid int) {
 	s.workers.Go(func() {
+		var finder *target.NodeFinder
+		defer func() {
+			if finder != nil {
+				finder.Close()
+			}
+		}()
 		deadline := time.Now().Add(resolveFor)
 		for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 			p, err := target.Info(pid)
 			if err != nil {
 				return // it has ended
 			}
-			r := s.resolve(p)
-			late := time.Now().After(deadline)
-			if errors.Is(r.err, target.ErrNotReady) && late {
+			if p.Runtime == recording.RuntimeNode && finder == nil {
+				finder, _ = target.NewNodeFinder(pid) // resolve tells why not
+			}
+			r := s.resolve(p, finder)
+			if errors.Is(r.err, target.ErrNotReady) && time.Now().After(deadline) {
 				r.err = fmt.Errorf("%w: %s", target.ErrUnsupported, r.err)
 			}
-			if !s.deliver(r) || !errors.Is(r.err, target.ErrNotReady) {
+			if !s.deliver(r) || !errors.Is(r.err, target.ErrNotReady) || !s.pause(wait) {
 				return
-			}
-			select {
-			case <-s.done:
-				return
-			case <-time.After(wait):
 			}
 		}
 	})
+}
+
+// pause waits; false when the session is over.
+func (s *Session) pause(wait time.Duration) bool {
+	select {
+	case <-s.done:
+		return false
+	case <-time.After(wait):
+		return true
+	}
 }
 
 // deliver passes a resolution to Run; false when the session is over.

@@ -67,20 +67,28 @@ func (s *Session) watchTree(pid int) error {
 	return nil
 }
 
-// watchOne enters one process into the watched set. Ids of runtimes that are found
-// only by searching follow when they are found.
+// watchOne enters one process into the watched set. Its ports come first: they tell
+// which of its connections are inbound. Ids of runtimes that are found only by
+// searching follow when they are found.
 func (s *Session) watchOne(p target.Process) error {
-	r := s.resolve(p)
-	if errors.Is(r.err, target.ErrNotReady) {
-		s.resolveLater(p.PID)
+	r := s.resolve(p, nil)
+	listeners, err := s.addListeners(p.PID)
+	if err != nil {
+		return err
 	}
 	s.begin()
 	s.decoder.described(p)
+	s.decoder.note(r.missing())
+	for _, l := range listeners {
+		s.decoder.listens(p.PID, int64(l.Address.Port()), l.Limit)
+	}
 	if err := s.objects.Watched.Put(uint32(p.PID), &r.watch); err != nil {
 		return fmt.Errorf("watch process %d: %w", p.PID, err)
 	}
-	s.decoder.note(r.missing())
-	return s.addListeners(p.PID)
+	if errors.Is(r.err, target.ErrNotReady) {
+		s.resolveLater(p.PID)
+	}
+	return nil
 }
 
 // begin fixes the time at which the recording starts: when the first process is about
@@ -93,28 +101,22 @@ func (s *Session) begin() {
 }
 
 // addListeners tells the programs on which ports connections come in.
-func (s *Session) addListeners(pid int) error {
+func (s *Session) addListeners(pid int) ([]target.Listener, error) {
 	listeners, err := target.Listeners(pid)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	netns := uint32(0)
-	err = s.dumpTasks(func(r *probesTaskRecord) {
-		if r.Tgid == uint32(pid) {
-			netns = r.Netns
-		}
-	})
+	netns, err := target.NetNS(pid)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, l := range listeners {
 		key := probesPortKey{Netns: netns, Port: l.Address.Port()}
 		if err := s.objects.Ports.Put(&key, uint32(pid)); err != nil {
-			return fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
+			return nil, fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
 		}
-		s.decoder.listens(pid, int64(l.Address.Port()), l.Limit)
 	}
-	return nil
+	return listeners, nil
 }
 
 // dumpTasks calls do for each watched thread.
