@@ -44,14 +44,14 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 
 // associateLoops associates the calls of loop strands: by Node's async ids where they
 // were recorded, else only where one request was open.
-func associateLoops(t *Timeline, calls []made, moves map[StrandID][]move) (wanted []Time) {
+func associateLoops(t *Timeline, f *facts, calls []made, moves map[StrandID][]move) (wanted []Time) {
 	wanted = make([]Time, len(t.Calls))
 	for i := range t.Strands {
 		list, ok := moves[StrandID(i)]
 		switch {
 		case !ok:
 		case hasAsyncIDs(list):
-			associateAsync(t, StrandID(i), list, wanted)
+			associateAsync(t, f, loopMoves{StrandID(i), list}, wanted)
 		default:
 			associateSingle(t, StrandID(i), list)
 		}

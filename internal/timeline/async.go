@@ -12,6 +12,7 @@ package timeline
 // turn is only a hint, for timers and the like may run in it unseen.
 type asyncWalk struct {
 	t      *Timeline
+	f      *facts
 	ids    asyncIDs
 	owner  ref
 	slept  bool // since the last move that told where the ids stood
@@ -19,6 +20,7 @@ type asyncWalk struct {
 	turn   asyncTurn
 	opened map[int32]bool  // connections whose connect told whose the first call is
 	handle map[int32]int64 // inbound connections: the id of their handle
+	first  map[int32]int64 // inbound connections: last id given out before their first read
 	oldest int64           // last id given out before the recording
 	chains *chains
 	wanted []Time // by call: the move before the ids of its write were given out
@@ -33,15 +35,22 @@ type asyncTurn struct {
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
-func associateAsync(t *Timeline, strand StrandID, moves []move, wanted []Time) {
-	w := asyncWalk{t: t, owner: nobody, carry: nobody, opened: map[int32]bool{}, handle: map[int32]int64{}, wanted: wanted, chains: newChains()}
+func associateAsync(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
+	moves := loop.moves
+	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, wanted: wanted, chains: newChains()}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
 	for i := range moves {
 		w.step(&moves[i])
 	}
-	w.chains.settle(t, openOn(t, strand))
+	w.chains.settle(t, openOn(t, loop.strand))
+}
+
+// loopMoves are what one loop did.
+type loopMoves struct {
+	strand StrandID
+	moves  []move
 }
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
@@ -83,6 +92,9 @@ func (w *asyncWalk) step(m *move) {
 		w.owner, w.turn = nobody, asyncTurn{of: nobody}
 	case !m.callback(): // a read, or what begins other callbacks
 		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
+		if _, ok := w.first[m.conn]; !ok && m.kind == moveRead {
+			w.first[m.conn] = m.counter
+		}
 	case m.kind == moveRespond:
 		w.responded(m)
 		w.owner = m.whose()
@@ -156,13 +168,17 @@ func (w *asyncWalk) fresh(id int64) bool { return w.turn.counter > 0 && id > w.t
 func (w *asyncWalk) evidence(m *move) bool {
 	inTurn := w.turn.of != nobody && (w.fresh(m.exec) || m.exec == 0 && w.turn.counter > 0)
 	_, answered := w.turn.of.call()
+	_, read := w.turn.of.request()
 	switch {
+	case read && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
+		w.chains.link(m.call, w.turn.of)
+		return true
 	case inTurn && m.trigger == 0:
 		w.chains.hint(m.call, w.turn.of)
 		return true
 	case m.exec == 0:
 		return false
-	case inTurn && (w.fresh(m.trigger) || !answered && w.ownHandle(m.trigger)):
+	case inTurn && w.fresh(m.trigger):
 		w.chains.link(m.call, w.turn.of)
 		return true
 	case inTurn && !answered:
@@ -181,20 +197,29 @@ func (w *asyncWalk) evidence(m *move) bool {
 	return true
 }
 
-// ownHandle reports whether an id older than the turn is that of the connection which
-// the turn's request was read from: then the request's own callback runs. If it is a
-// timer's instead, somebody who is still being served asked for it.
-func (w *asyncWalk) ownHandle(id int64) bool {
+// ownHandle reports whether a move that was made in a request's turn was made by the
+// request's own callback: its trigger id, older than the turn, is that of the connection
+// that the request was read from. If it is a timer's instead, somebody who is still
+// being served asked for it.
+func (w *asyncWalk) ownHandle(m *move) bool {
 	if known, ok := w.handle[w.turn.conn]; ok {
-		return known == id
+		return known == m.trigger
 	}
-	owner := w.chains.known(w.ids.find(id))
+	born := &w.f.conns[w.turn.conn]
+	low, high := w.ids.countAt(born.at), w.first[w.turn.conn]
+	if born.decl.Existing == 1 {
+		low, high = 0, w.oldest
+	}
+	if m.trigger <= low || m.trigger > high {
+		return false
+	}
+	owner := w.chains.known(w.ids.find(m.trigger))
 	r, _ := w.turn.of.request()
-	own := id <= w.oldest || // of a connection older than the recording
-		id == w.turn.counter-1 || // accepted and read at once
+	own := born.decl.Existing == 1 || m.trigger == high-1 || // accepted and read at once
+		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {
-		w.handle[w.turn.conn] = id
+		w.handle[w.turn.conn] = m.trigger
 	}
 	return own
 }

@@ -12,8 +12,10 @@ type asyncIDs struct {
 	last   []int64 // last id of each range
 	owner  []ref
 	since  []Time // the move before they were given out
-	next   int64  // ids up to here are known
-	before Time   // the move at which next was seen
+	times  []Time // at which counts were seen
+	counts []int64
+	next   int64 // ids up to here are known
+	before Time  // the move at which next was seen
 }
 
 // give notes that the ids up to counter were given out while working for owner.
@@ -27,6 +29,7 @@ func (a *asyncIDs) give(counter int64, owner ref, at Time) {
 		a.last, a.owner, a.since = append(a.last, counter), append(a.owner, owner), append(a.since, a.before)
 	}
 	a.next, a.before = counter, at
+	a.times, a.counts = append(a.times, at), append(a.counts, counter)
 }
 
 // find returns who was worked for when an id was given out, or nobody.
@@ -43,4 +46,13 @@ func (a *asyncIDs) asked(id int64) Time {
 		return recording.NoTime
 	}
 	return a.since[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
+
+// countAt returns the last id known to have been given out before a time.
+func (a *asyncIDs) countAt(at Time) int64 {
+	i := sort.Search(len(a.times), func(k int) bool { return a.times[k] > at })
+	if i == 0 {
+		return 0
+	}
+	return a.counts[i-1]
 }

@@ -30,7 +30,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	associate(t, f, calls, o)
 	associateGo(t, f, calls, o)
 	moves := loops(t, f, requests, calls)
-	wanted := associateLoops(t, calls, moves)
+	wanted := associateLoops(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, calls, turns, wanted)
