@@ -1,0 +1,10 @@
+//go:build !linux || !amd64
+
+package main
+
+import "github.com/getdwell/dwell/internal/capture"
+
+// openCapture is the openRecorder of a machine that cannot record.
+func openCapture(*recordingFile, string) (recorder, func() pulse, error) {
+	return nil, nil, capture.ErrUnsupported
+}
