@@ -100,19 +100,12 @@ func (l *launched) start() error {
 	return nil
 }
 
-// hasEnded reports whether the service is gone.
-func (l *launched) hasEnded() bool { return l.endsWithin(0) }
-
+// endsWithin waits for the service to end, and reports whether it did.
 func (l *launched) endsWithin(grace time.Duration) bool {
 	select {
 	case <-l.done:
 		return true
 	case <-time.After(grace):
-	}
-	select {
-	case <-l.done:
-		return true
-	default:
 		return false
 	}
 }

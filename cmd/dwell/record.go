@@ -39,7 +39,8 @@ type recordOptions struct {
 type recorded struct {
 	path        string
 	last        pulse
-	interrupted bool // by a signal
+	interrupted bool // ended by a signal
+	timedOut    bool // ended because its length was reached
 }
 
 // record makes a recording. After an error before anything was recorded, no file is
@@ -66,7 +67,11 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		return p
 	}
 	r := &recorded{path: file.path}
-	r.interrupted, err = o.run(ctx, w, session, live)
+	err = o.run(ctx, w, session, live)
+	r.interrupted, r.timedOut = errors.Is(err, errInterrupted), errors.Is(err, context.DeadlineExceeded)
+	if r.interrupted || r.timedOut {
+		err = nil
+	}
 	r.last = live()
 	if err := errors.Join(err, file.close()); err != nil {
 		return nil, fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
@@ -74,9 +79,12 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	return r, nil
 }
 
-// run records until the time is over, the target has ended, or a signal asks to stop;
-// a second signal then ends dwell at once.
-func (o *recordOptions) run(ctx context.Context, w world, session recorder, live func() pulse) (interrupted bool, err error) {
+// errInterrupted says that a signal ended a recording.
+var errInterrupted = errors.New("interrupted")
+
+// run records until the time is over (context.DeadlineExceeded), a signal asks to stop
+// (errInterrupted), or the target has ended (nil). A second signal ends dwell at once.
+func (o *recordOptions) run(ctx context.Context, w world, session recorder, live func() pulse) error {
 	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stopNotify()
 	ctx, cancel := context.WithCancel(signalled)
@@ -98,8 +106,22 @@ func (o *recordOptions) run(ctx context.Context, w world, session recorder, live
 	}
 	status := showStatus(w.err, live)
 	defer status.end()
-	err = session.Run(ctx)
-	return signalled.Err() != nil, err
+	switch err := session.Run(ctx); {
+	case err != nil:
+		return err
+	case signalled.Err() != nil:
+		return errInterrupted
+	default:
+		return deadline(ctx)
+	}
+}
+
+// deadline returns ctx's error if its time is over.
+func deadline(ctx context.Context) error {
+	if err := ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
 }
 
 func (o *recordOptions) announcement() string {

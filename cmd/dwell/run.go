@@ -77,7 +77,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	if err != nil {
 		return err
 	}
-	byItself := service.hasEnded() && !r.interrupted
+	byItself := !r.interrupted && !r.timedOut && service.endsWithin(termGrace)
 	if byItself && r.last.requests == 0 {
 		os.Remove(r.path)
 		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)",
