@@ -10,9 +10,10 @@ import (
 type Case struct {
 	*timeline.Timeline
 	Options
-	Overall  Symptom   // all measured requests
-	Symptoms []Symptom // with enough requests to decide anything
-	spans    [2]Time   // from the first start to the last end of a measured request
+	Overall  Symptom     // all measured requests
+	Symptoms []Symptom   // with enough requests to decide anything
+	spans    [2]Time     // from the first start to the last end of a measured request
+	measured []RequestID // the requests of Overall, in order of id
 }
 
 func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
@@ -27,7 +28,8 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	if c.Symptoms == nil && len(overall.Requests) >= c.MinRequests {
 		c.Symptoms = []Symptom{overall} // many endpoints, few requests each
 	}
-	for i, id := range overall.Requests {
+	c.measured = slices.Sorted(slices.Values(overall.Requests))
+	for i, id := range c.measured {
 		r := &tl.Requests[id]
 		if i == 0 || r.Start < c.spans[0] {
 			c.spans[0] = r.Start
@@ -44,7 +46,7 @@ func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
 // Spans returns the segments of the measured requests that keep accepts.
 func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	var out []Span
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.measured {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			if s := &r.Segments[i]; keep(r, s) {
@@ -59,7 +61,7 @@ func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Spa
 // the segments of unknown cause.
 func (c *Case) Gaps() []Span {
 	var out []Span
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.measured {
 		r := &c.Requests[id]
 		at := r.Start
 		for i := range r.Segments {

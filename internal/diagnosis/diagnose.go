@@ -121,7 +121,7 @@ func (j *judge) rank() {
 
 func (j *judge) largest() (best *candidate, bs scored) {
 	for _, cd := range j.cands {
-		if cd.taken || !cd.alone.passes() {
+		if cd.taken || !cd.alone.passes() || j.follows(cd) {
 			continue
 		}
 		sc := j.score(cd, j.ledger.left(cd.spans))
@@ -130,6 +130,18 @@ func (j *judge) largest() (best *candidate, bs scored) {
 		}
 	}
 	return best, bs
+}
+
+// follows reports whether a queue is the consequence of a finding that may explain it
+// and takes half of it: without its cause a queue shrinks by more than what is known
+// to go, so what is left is no finding of its own.
+func (j *judge) follows(of *candidate) bool {
+	for _, cd := range j.cands {
+		if of.trial.Queue && cd.taken && slices.Contains(cd.trial.Explains, of.trial.ID) && overlap(of.spans, cd.spans)*2 >= Total(of.spans) {
+			return true
+		}
+	}
+	return false
 }
 
 // upstream follows from a candidate to its cause, to the cause of that, and so on.
@@ -159,7 +171,7 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 		if !cs.passes() {
 			continue
 		}
-		both := overlap(j.Timeline, sc.left, cs.left)
+		both := overlap(sc.left, cs.left)
 		most = both*2 >= Total(sc.left)
 		if most || both*2 >= Total(cs.left) {
 			return cd, cs, most

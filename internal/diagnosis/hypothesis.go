@@ -7,6 +7,7 @@ type Hypothesis struct {
 	Doc      string   // what supports it and what refutes it
 	Needs    []string // hooks (recording.Hook...) without which it is undecided
 	Where    bool     // says where the time goes, not why: held to stricter bounds
+	Queue    bool     // a wait for a server's turn: it is a consequence of a cause that explains half of it
 	Explains []string // ids of mechanisms whose waits may be consequences of this one
 	Test     func(*Case) Result
 }

@@ -13,19 +13,21 @@ type ledger struct {
 	tl    *timeline.Timeline
 	taken [][]Span   // per request: sorted, disjoint
 	sum   []Duration // per request: their length
+	empty bool
 }
 
 func newLedger(tl *timeline.Timeline) *ledger {
-	return &ledger{tl, make([][]Span, len(tl.Requests)), make([]Duration, len(tl.Requests))}
+	return &ledger{tl, make([][]Span, len(tl.Requests)), make([]Duration, len(tl.Requests)), true}
 }
 
 // normal sorts spans by request and time, clips them to their requests and merges
 // overlaps. Requests in which facts were lost support nothing: their spans go.
 func normal(tl *timeline.Timeline, spans []Span) []Span {
-	in := slices.Clone(spans)
-	slices.SortFunc(in, func(a, b Span) int {
-		return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-	})
+	in := spans
+	if !slices.IsSortedFunc(in, bySpan) {
+		in = slices.Clone(in)
+		slices.SortFunc(in, bySpan)
+	}
 	var out []Span
 	for _, s := range in {
 		r := &tl.Requests[s.Request]
@@ -42,18 +44,35 @@ func normal(tl *timeline.Timeline, spans []Span) []Span {
 	return out
 }
 
+func bySpan(a, b Span) int {
+	if a.Request != b.Request {
+		return cmp.Compare(a.Request, b.Request)
+	}
+	if a.From != b.From {
+		return cmp.Compare(a.From, b.From)
+	}
+	return cmp.Compare(a.To, b.To)
+}
+
 // left returns what of normal spans is not taken yet.
 func (l *ledger) left(spans []Span) []Span {
-	var out []Span
+	if l.empty {
+		return spans
+	}
+	out := make([]Span, 0, len(spans))
 	for _, s := range spans {
-		for _, t := range l.taken[s.Request] {
-			if t.To <= s.From || t.From >= s.To {
-				continue
+		taken := l.taken[s.Request]
+		i, _ := slices.BinarySearchFunc(taken, s.From, func(t Span, at Time) int {
+			if t.To <= at {
+				return -1
 			}
-			if t.From > s.From {
+			return 1
+		})
+		for ; i < len(taken) && taken[i].From < s.To; i++ {
+			if t := taken[i]; t.From > s.From {
 				out = append(out, Span{s.Request, s.From, t.From})
 			}
-			s.From = t.To
+			s.From = taken[i].To
 		}
 		if s.From < s.To {
 			out = append(out, s)
@@ -64,20 +83,37 @@ func (l *ledger) left(spans []Span) []Span {
 
 // take books normal spans of which nothing is taken yet.
 func (l *ledger) take(spans []Span) {
-	for _, s := range spans {
-		l.taken[s.Request] = append(l.taken[s.Request], s)
-		l.sum[s.Request] += s.To.Sub(s.From)
-	}
-	for _, s := range spans {
-		slices.SortFunc(l.taken[s.Request], func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+	l.empty = false
+	for i := 0; i < len(spans); {
+		id := spans[i].Request
+		fresh := len(l.taken[id]) == 0
+		for ; i < len(spans) && spans[i].Request == id; i++ {
+			l.taken[id] = append(l.taken[id], spans[i])
+			l.sum[id] += spans[i].To.Sub(spans[i].From)
+		}
+		if !fresh {
+			slices.SortFunc(l.taken[id], bySpan)
+		}
 	}
 }
 
 // overlap returns how much of the normal spans a lies in the normal spans b.
-func overlap(tl *timeline.Timeline, a, b []Span) Duration {
-	l := newLedger(tl)
-	l.take(b)
-	return Total(a) - Total(l.left(a))
+func overlap(a, b []Span) Duration {
+	var sum Duration
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		x, y := &a[i], &b[k]
+		if x.Request == y.Request {
+			if from, to := max(x.From, y.From), min(x.To, y.To); from < to {
+				sum += to.Sub(from)
+			}
+		}
+		if x.Request < y.Request || x.Request == y.Request && x.To <= y.To {
+			i++
+		} else {
+			k++
+		}
+	}
+	return sum
 }
 
 // perRequest sums normal spans by request.

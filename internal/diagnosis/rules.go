@@ -105,33 +105,41 @@ func (j *judge) verdict(t *trial) {
 	if out.Missing == "" {
 		out.Missing = j.unseen(t)
 	}
-	if out.Missing == "" {
-		out.Missing = j.hidden(t)
+	cd := j.atMost(t)
+	if out.Missing == "" && cd != nil {
+		out.Missing = j.hidden(t, cd)
 	}
 	if out.Missing != "" {
 		j.out.Undecided = append(j.out.Undecided, out)
 		return
 	}
 	out.Verdict = Refuted
-	j.refute(t, &out)
+	j.refute(t, cd, &out)
 	j.out.Refuted = append(j.out.Refuted, out)
 }
 
 // refute adds the numbers that refute, after the most telling one of the test: the
-// largest saving beside its bound, and what explains it instead.
-func (j *judge) refute(t *trial, out *Outcome) {
+// largest saving beside its bound, even if all time that was not accounted for were
+// its, and what explains it instead.
+func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	var ev []Evidence
 	best := j.bestOf(t)
-	if best == nil {
-		ev = append(ev, NS("p99 would fall by", 0).Against(int64(j.MinSaving)))
-	} else {
-		ev = j.short(t, best)
-		if best.alone.passes() {
-			var gone Share
-			if out.ExplainedBy, gone = j.explainer(best); out.ExplainedBy != "" {
-				out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
-			}
+	if best != nil && best.alone.passes() {
+		var gone Share
+		if out.ExplainedBy, gone = j.explainer(best); out.ExplainedBy != "" {
+			out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
 		}
+	}
+	switch {
+	case atMost != nil:
+		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 {
+			ev = append(ev, Part("of all request time is not accounted for", s))
+		}
+		ev = append(ev, j.short(t, atMost)...)
+	case best != nil:
+		ev = j.short(t, best)
+	default:
+		ev = append(ev, NS("p99 would fall by", 0).Against(int64(j.MinSaving)))
 	}
 	at := min(1, len(out.Evidence))
 	out.Evidence = slices.Insert(slices.Clone(out.Evidence), at, ev...)
@@ -165,7 +173,7 @@ func (j *judge) explainer(of *candidate) (id string, gone Share) {
 		if !cd.taken {
 			continue
 		}
-		if s := ShareOf(int64(overlap(j.Timeline, of.spans, cd.spans)), int64(Total(of.spans))); s > gone {
+		if s := ShareOf(int64(overlap(of.spans, cd.spans)), int64(Total(of.spans))); s > gone {
 			id, gone = cd.trial.ID, s
 		}
 	}
@@ -208,17 +216,22 @@ var hooks = []string{
 	recording.HookAsync, recording.HookBoundaries, recording.HookSamples, recording.HookHost,
 }
 
-// hidden says whether time that was not accounted for could change the verdict.
-func (j *judge) hidden(t *trial) string {
+// atMost is a candidate that has all the time that was not accounted for besides a
+// trial's own; nil if that hides nothing.
+func (j *judge) atMost(t *trial) *candidate {
 	if len(t.res.Hidden) == 0 {
-		return ""
+		return nil
 	}
-	spans := t.res.Hidden
+	spans := slices.Clone(t.res.Hidden)
 	if best := j.bestOf(t); best != nil {
-		spans = append(append([]Span(nil), spans...), best.spans...)
+		spans = append(spans, best.spans...)
 	}
-	cd := &candidate{trial: t, spans: normal(j.Timeline, spans)}
-	sc := j.score(cd, j.ledger.left(cd.spans))
+	return &candidate{trial: t, spans: normal(j.Timeline, spans)}
+}
+
+// hidden says whether time that was not accounted for could change the verdict.
+func (j *judge) hidden(t *trial, atMost *candidate) string {
+	sc := j.score(atMost, j.ledger.left(atMost.spans))
 	if !sc.passes() {
 		return ""
 	}

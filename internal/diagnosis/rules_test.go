@@ -209,3 +209,31 @@ func TestEvidencePointsAtRequests(t *testing.T) {
 		}
 	}
 }
+
+func TestQueueFollowsItsCause(t *testing.T) {
+	// Of 40 ms in the queue the cause is known to explain 30: the other 10 are no finding.
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{{timeline.PhaseUnread, timeline.CauseEventLoop, 30_000}, {timeline.PhaseUnread, timeline.CausePool, 10_000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+	})
+	queue := Hypothesis{ID: "queue", Queue: true, Test: func(c *Case) Result {
+		return Result{Candidates: []Candidate{{Spans: c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread })}}}
+	}}
+	cause := taking("cause", timeline.CauseEventLoop)
+	cause.Explains = []string{"queue"}
+	d := Diagnose(tl, []Hypothesis{queue, cause}, Options{})
+	expect(t, d, map[string]string{"cause": "supported", "queue": "refuted"})
+	if o := d.Refuted[0]; o.ExplainedBy != "cause" || o.Evidence[0].Value != int64(Whole)*3/4 {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestLossyRequestsSupportNothing(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece { return work(2000) })
+	for i := range tl.Requests {
+		tl.Requests[i].Lossy = true
+	}
+	tl.Losses = []timeline.Loss{{Hook: recording.HookIO, From: tl.Requests[0].Start, To: tl.End, Count: 1}}
+	expect(t, Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{}), map[string]string{"lock": "undecided"})
+}

@@ -16,6 +16,7 @@ func acceptQueue() diagnosis.Hypothesis {
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
 			"the cause is a busy worker, or an event loop that wants to run 90 % of the time. The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
+		Queue: true,
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where: true,
 		Test:  testAcceptQueue,

@@ -14,7 +14,8 @@ func connectionChurn() diagnosis.Hypothesis {
 		Title: "Calls open new connections instead of reusing one",
 		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
 			"the first use of each connection such a pool needs is innocent. Taken out of each request: the look-up, connect and TLS phases of " +
-			"those calls, and what requests wait for an event loop that is busy with handshakes, by replaying the arrivals through the loop without that work.",
+			"those calls with their own work for it, and what requests wait for an event loop that is busy with handshakes, by replaying the arrivals through the loop without that work. The prediction is a lower bound: what a client " +
+			"does before it connects and after it closes cannot be told from the request's own work.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
 		Explains: []string{"tls-handshake", "slow-dns", "event-loop-blocked", "accept-queue", "run-queue", "cpu-bound", "load"},
 		Test:     testConnectionChurn,
@@ -82,10 +83,12 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	n := len(ch.churned)
 	share := diagnosis.ShareOf(int64(n), int64(len(ch.calls)))
-	direct := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
-		return ch.setsUp(s)
-	})
-	waits := knockOn(c, ch)
+	setup := setupSpans(c, ch.churned)
+	waits := knockOn(c, setup)
+	spans := waits
+	for _, s := range setup {
+		spans = append(spans, s.Span)
+	}
 	end := endings(c, ch)
 	closer, fix := end.story(runtimeOf(c, ch.process))
 	ev := []diagnosis.Evidence{
@@ -106,16 +109,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 			thousands(len(ch.calls)) + " calls (" + percent(share) + "), where " + thousands(ch.needed) + " kept open would do; " + closer,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
-		Spans:    append(direct, waits...),
+		Spans:    spans,
 		Evidence: ev,
 	}
-}
-
-// setsUp reports whether a segment is part of opening a churned connection.
-func (ch *churn) setsUp(s *timeline.Segment) bool {
-	switch s.Phase {
-	case timeline.PhaseDNS, timeline.PhaseConnect, timeline.PhaseTLS:
-		return s.Call != timeline.None && ch.churned[s.Call]
-	}
-	return false
 }

@@ -31,20 +31,20 @@ type hold struct {
 func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	var longest Duration
+	var behind []diagnosis.Span
 	loops := c.Loops()
-	waiting := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
-		return slices.ContainsFunc(loops, func(l timeline.StrandID) bool { return waitsFor(s, l) })
-	})
 	for _, loop := range loops {
 		long, most := holds(c, loop)
 		longest = max(longest, most)
 		if len(long) > 0 {
-			res.Candidates = append(res.Candidates, blockedAt(c, loop, long, most))
+			cd := blockedAt(c, loop, long, most)
+			behind = append(behind, cd.Spans...)
+			res.Candidates = append(res.Candidates, cd)
 		}
 	}
 	res.Evidence = []diagnosis.Evidence{
+		diagnosis.Part("of all request time waits behind callbacks that hold a loop", diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))),
 		diagnosis.NS("longest time a loop did not turn to another socket", longest).Against(int64(c.LongHold)),
-		diagnosis.Part("of all request time waits for a loop", diagnosis.ShareOf(int64(diagnosis.Total(waiting)), int64(c.Time()))),
 		diagnosis.Count("event loops", len(loops)),
 	}
 	return res

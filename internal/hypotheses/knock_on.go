@@ -11,16 +11,16 @@ import (
 // knockOn predicts what requests wait less for their event loop once it is spared the
 // churned connections' set-up: arrivals are replayed through the loop with all its
 // work and without that work, and every observed wait shrinks in that proportion.
-func knockOn(c *diagnosis.Case, ch churn) []diagnosis.Span {
+func knockOn(c *diagnosis.Case, setup []setupSpan) []diagnosis.Span {
 	var out []diagnosis.Span
 	for _, loop := range c.Loops() {
-		out = append(out, loopWaits(c, ch, loop)...)
+		out = append(out, loopWaits(c, on(setup, loop), loop)...)
 	}
 	return out
 }
 
-func loopWaits(c *diagnosis.Case, ch churn, loop timeline.StrandID) []diagnosis.Span {
-	ids, work := loopWork(c, ch, loop)
+func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID) []diagnosis.Span {
+	ids, work := loopWork(c, busy, loop)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -31,7 +31,6 @@ func loopWaits(c *diagnosis.Case, ch churn, loop timeline.StrandID) []diagnosis.
 		without[i] = diagnosis.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
 	}
 	was, would := diagnosis.Waits(all), diagnosis.Waits(without)
-	busy := setUp(c, ch, loop)
 	var out []diagnosis.Span
 	for i, id := range ids {
 		r := &c.Requests[id]
@@ -66,20 +65,6 @@ func shrink(w diagnosis.Span, gone diagnosis.Share, busy []diagnosis.Span) (out 
 	return out
 }
 
-// setUp returns when a loop worked on churned connections' set-up, in order.
-func setUp(c *diagnosis.Case, ch churn, loop timeline.StrandID) (busy []diagnosis.Span) {
-	for i := range c.Requests {
-		r := &c.Requests[i]
-		for k := range r.Segments {
-			if s := &r.Segments[k]; s.Strand == loop && ownCPU(s) && ch.setsUp(s) {
-				busy = append(busy, diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
-			}
-		}
-	}
-	slices.SortFunc(busy, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })
-	return busy
-}
-
 // waitsFor reports whether a segment is a wait for a loop to get round to what is
 // ready in a socket.
 func waitsFor(s *timeline.Segment, loop timeline.StrandID) bool {
@@ -93,12 +78,13 @@ func waitsFor(s *timeline.Segment, loop timeline.StrandID) bool {
 	return false
 }
 
-// work is the loop's CPU time per request, and the part spent on churned set-up.
+// work is how long requests occupy the loop, and the part for churned set-up.
 type work struct{ service, setup []Duration }
 
-// loopWork returns the requests a loop served, by arrival, and its work for each. What
-// the loop ran without a known request is spread evenly over them.
-func loopWork(c *diagnosis.Case, ch churn, loop timeline.StrandID) (ids []diagnosis.RequestID, w work) {
+// loopWork returns the requests a loop served, by arrival, and its work for each. All
+// the time it ran or wanted to run is spread over them in proportion to what it is
+// known to have run for them.
+func loopWork(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID) (ids []diagnosis.RequestID, w work) {
 	for i := range c.Requests {
 		if c.Requests[i].Strand == loop {
 			ids = append(ids, diagnosis.RequestID(i))
@@ -110,43 +96,31 @@ func loopWork(c *diagnosis.Case, ch churn, loop timeline.StrandID) (ids []diagno
 	slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int {
 		return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start)
 	})
-	w = work{make([]Duration, len(ids)), make([]Duration, len(ids))}
-	seen := make(map[timeline.CallID]bool, len(ch.churned))
-	var known, setup Duration
-	first, last := c.Requests[ids[0]].Start, c.Requests[ids[0]].End
-	for i, id := range ids {
-		last = max(last, c.Requests[id].End)
-		w.service[i], w.setup[i] = loopCPU(&c.Requests[id], loop, ch, seen)
-		known += w.service[i]
-		setup += w.setup[i]
+	setup := make([]Duration, len(c.Requests))
+	for _, b := range busy {
+		setup[b.Request] += b.To.Sub(b.From)
 	}
-	rest := max(0, c.Running(loop, first, last)-known) / Duration(len(ids))
-	perCall := setup / Duration(max(1, len(seen)))
+	w = work{make([]Duration, len(ids)), make([]Duration, len(ids))}
+	var known Duration
+	first, last := c.Requests[ids[0]].FirstRead, c.Requests[ids[0]].End
 	for i, id := range ids {
-		w.service[i] += rest
-		for _, call := range c.Requests[id].Calls {
-			if ch.churned[call] && !seen[call] { // beside the path: it costs what the others cost
-				w.setup[i] += perCall
+		r := &c.Requests[id]
+		first, last = min(first, r.FirstRead), max(last, r.End)
+		for k := range r.Segments {
+			if s := &r.Segments[k]; s.Strand == loop && ownCPU(s) {
+				w.service[i] += s.To.Sub(s.From)
 			}
 		}
-		w.setup[i] = min(w.setup[i], w.service[i])
+		w.setup[i] = min(setup[id], w.service[i])
+		known += w.service[i]
+	}
+	all := c.Running(loop, first, last) + c.In(loop, timeline.StateRunnable, first, last)
+	if known > 0 && all > known {
+		more := diagnosis.ShareOf(int64(all-known), int64(known))
+		for i := range ids {
+			w.service[i] += more.Of(w.service[i])
+			w.setup[i] += more.Of(w.setup[i])
+		}
 	}
 	return ids, w
-}
-
-// loopCPU sums a request's own CPU time on a loop, and that of its churned set-up;
-// calls with such time are entered in seen.
-func loopCPU(r *timeline.Request, loop timeline.StrandID, ch churn, seen map[timeline.CallID]bool) (service, setup Duration) {
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		if s.Strand != loop || !ownCPU(s) {
-			continue
-		}
-		service += s.To.Sub(s.From)
-		if ch.setsUp(s) {
-			setup += s.To.Sub(s.From)
-			seen[s.Call] = true
-		}
-	}
-	return service, setup
 }

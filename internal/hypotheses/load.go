@@ -12,6 +12,7 @@ func load() diagnosis.Hypothesis {
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, or the host's processors, " +
 			"want to run 90 % of the time while slow requests arrive, the processors mostly for the service itself. Requests in flight for slow beside ordinary requests show the knee.",
+		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
 		Test:     testLoad,
@@ -22,10 +23,10 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	h := hostLoad(c)
 	busy, loop := loopDemand(c)
 	server, place := "the event loop wants to run", threadName(c, loop)
-	own := true
-	if loop == timeline.None || h.busy > busy {
+	own := diagnosis.Whole
+	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
 		server, place, busy = "the host's processors are busy", "the host's processors", h.busy
-		own = ours(c)*2 >= h.busy // or the service is not what they are busy with
+		own = diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
 	}
 	flying := inFlight(c)
 	ev := []diagnosis.Evidence{
@@ -38,7 +39,9 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	switch {
 	case loop == timeline.None && !h.known:
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
-	case busy >= c.Saturated && own:
+	case busy >= c.Saturated && own < diagnosis.Whole/2:
+		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", own).Against(int64(diagnosis.Whole / 2))}, ev...)
+	case busy >= c.Saturated:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    place,
 			Title:    "More requests arrive than the service can serve: " + percent(busy) + " of the time " + server,

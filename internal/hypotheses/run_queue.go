@@ -12,6 +12,7 @@ func runQueue() diagnosis.Hypothesis {
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
 			"control group is throttled. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
 		Explains: []string{"accept-queue"},

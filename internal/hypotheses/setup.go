@@ -1,0 +1,97 @@
+package hypotheses
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// setupSpan is a piece of a request's time that goes with opening a churned connection.
+type setupSpan struct {
+	diagnosis.Span
+	strand timeline.StrandID // that worked on it, or None if it was a wait
+}
+
+// setupSpans returns, in order of requests, what requests spent on opening churned
+// connections: the look-up, connect and TLS phases of their calls; their own work
+// from connect until the call is sent, where no other call of theirs is under way
+// (an event loop goes on from connect to the hello without a pause); and a wait of
+// unknown cause that ends with connecting to a host name, which is its look-up.
+func setupSpans(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpan) {
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		lone := aloneUntilSent(c, r, churned)
+		for k := range r.Segments {
+			s := &r.Segments[k]
+			span := setupSpan{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, timeline.None}
+			if ownCPU(s) {
+				span.strand = s.Strand
+			}
+			switch {
+			case s.Call != timeline.None:
+				if !churned[s.Call] || s.Phase > timeline.PhaseTLS || s.Phase == timeline.PhaseQueue {
+					continue
+				}
+				out = append(out, span)
+			case s.Phase == timeline.PhaseHandler:
+				out = append(out, besides(c, s, span, lone)...)
+			}
+		}
+	}
+	return out
+}
+
+// besides returns what of a handler segment goes with opening the connections of calls.
+func besides(c *diagnosis.Case, s *timeline.Segment, span setupSpan, calls []*timeline.Call) (out []setupSpan) {
+	for _, call := range calls {
+		if s.Cause == timeline.CauseUnknown && s.To == call.Start && s.To == call.ConnectFrom && named(call) {
+			out = append(out, span)
+			continue
+		}
+		part := span
+		part.From, part.To = max(s.From, call.Start), min(s.To, call.SendFrom)
+		if ownCPU(s) && part.From < part.To && part.To.Sub(part.From) < c.LongHold {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// aloneUntilSent returns the churned calls of a request during whose opening none of
+// its other calls was under way.
+func aloneUntilSent(c *diagnosis.Case, r *timeline.Request, churned map[timeline.CallID]bool) (out []*timeline.Call) {
+	for _, id := range r.Calls {
+		call := &c.Calls[id]
+		if !churned[id] || call.SendFrom == recording.NoTime {
+			continue
+		}
+		if !slices.ContainsFunc(r.Calls, func(other timeline.CallID) bool {
+			o := &c.Calls[other]
+			return other != id && o.Start < call.SendFrom && o.End > call.Start
+		}) {
+			out = append(out, call)
+		}
+	}
+	return out
+}
+
+// named reports whether a call's peer is known by a host name.
+func named(call *timeline.Call) bool {
+	_, err := netip.ParseAddrPort(call.Peer)
+	return call.Peer != "" && err != nil
+}
+
+// on returns the spans in which one strand worked on opening connections, by time.
+func on(all []setupSpan, strand timeline.StrandID) (out []diagnosis.Span) {
+	for _, s := range all {
+		if s.strand == strand {
+			out = append(out, s.Span)
+		}
+	}
+	slices.SortFunc(out, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
