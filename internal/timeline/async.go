@@ -134,16 +134,17 @@ func (m *move) callback() bool {
 // before their callback, so everything since the last move was the last owner's. A
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
-func (w *asyncWalk) giver(m *move) ref {
+func (w *asyncWalk) giver(m *move) giver {
+	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}} }
 	before := w.owner
 	if w.slept {
 		before = w.carry
 	}
 	if !m.callback() {
 		if w.slept && m.kind == moveBoundary {
-			return nobody
+			return sure(nobody)
 		}
-		return before
+		return sure(before)
 	}
 	running := w.ids.find(m.exec)
 	if m.kind == moveRespond {
@@ -151,13 +152,27 @@ func (w *asyncWalk) giver(m *move) ref {
 	}
 	switch {
 	case w.chains.same(running, before):
-		return before
-	case !w.slept && (m.exec > w.ids.next || running == nobody || w.turn.counter > 0):
-		return before
+		return sure(before)
+	case !w.slept && (m.exec > w.ids.next || running == nobody || !w.foreign(m)):
+		return sure(before)
 	case before == nobody:
-		return running
+		return sure(running)
 	}
-	return nobody
+	return giver{nobody, [2]ref{before, running}}
+}
+
+// foreign reports a move of a callback that cannot be of the turn that runs: its
+// execution id is older, was given out for somebody else, and is not that of the
+// connection which was read from.
+func (w *asyncWalk) foreign(m *move) bool {
+	if m.exec == 0 || w.turn.counter == 0 || w.fresh(m.exec) {
+		return w.turn.counter == 0
+	}
+	if own, ok := w.handle[w.turn.conn]; ok && own == m.trigger {
+		return false
+	}
+	running := w.ids.find(m.exec)
+	return running != nobody && !w.chains.same(running, w.turn.of)
 }
 
 // fresh reports whether an id was given out in the turn that runs.
@@ -189,6 +204,11 @@ func (w *asyncWalk) evidence(m *move) bool {
 	who := w.ids.find(m.trigger)
 	if who == nobody && m.kind == moveConnect {
 		who = w.ids.find(m.exec) // the look-up's own
+	}
+	if a, b := w.ids.maybe(m.trigger); who == nobody && a != nobody {
+		w.chains.hint(m.call, a)
+		w.chains.doubt(m.call, b)
+		return true
 	}
 	if r, ok := who.request(); who == nobody || ok && w.t.Requests[r].End < m.at {
 		return false
@@ -239,9 +259,10 @@ func (w *asyncWalk) responded(m *move) {
 // adopt makes the one whose callback is running the owner of what follows, if no turn
 // is known to run.
 func (w *asyncWalk) adopt(m *move) {
-	if w.turn.counter > 0 {
+	if !w.foreign(m) {
 		return
 	}
+	w.turn = asyncTurn{of: nobody}
 	w.owner = w.ids.find(m.exec)
 	if w.owner == nobody && m.call != None {
 		w.owner = callRef(m.call)

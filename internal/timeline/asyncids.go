@@ -11,25 +11,43 @@ import (
 type asyncIDs struct {
 	last   []int64 // last id of each range
 	owner  []ref
-	since  []Time // the move before they were given out
-	times  []Time // at which counts were seen
+	either [][2]ref // whose they may be where owner is nobody
+	since  []Time   // the move before they were given out
+	times  []Time   // at which counts were seen
 	counts []int64
 	next   int64 // ids up to here are known
 	before Time  // the move at which next was seen
 }
 
-// give notes that the ids up to counter were given out while working for owner.
-func (a *asyncIDs) give(counter int64, owner ref, at Time) {
+// giver says whose ids are: owner's; or, if that is nobody, one of either.
+type giver struct {
+	owner  ref
+	either [2]ref
+}
+
+// give notes that the ids up to counter were given out by a giver.
+func (a *asyncIDs) give(counter int64, by giver, at Time) {
 	if counter <= a.next {
 		return
 	}
-	if n := len(a.last); n > 0 && a.owner[n-1] == owner && a.since[n-1] == a.before {
+	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.since[n-1] == a.before {
 		a.last[n-1] = counter
 	} else {
-		a.last, a.owner, a.since = append(a.last, counter), append(a.owner, owner), append(a.since, a.before)
+		a.last, a.owner = append(a.last, counter), append(a.owner, by.owner)
+		a.either, a.since = append(a.either, by.either), append(a.since, a.before)
 	}
 	a.next, a.before = counter, at
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
+}
+
+// maybe returns the two that an id may have been given out for, nobody if there is no
+// such doubt.
+func (a *asyncIDs) maybe(id int64) (ref, ref) {
+	if id <= 0 || id > a.next {
+		return nobody, nobody
+	}
+	e := a.either[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+	return e[0], e[1]
 }
 
 // find returns who was worked for when an id was given out, or nobody.
