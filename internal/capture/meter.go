@@ -30,9 +30,14 @@ type meter struct {
 
 func newMeter(programs []meteredProgram) *meter {
 	m := &meter{programs: programs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
+	m.rebase()
+	return m
+}
+
+// rebase makes the cost so far count for nothing.
+func (m *meter) rebase() {
 	m.base = m.read()
 	m.since = clock()
-	return m
 }
 
 // clock reads CLOCK_MONOTONIC, the clock of every fact.
@@ -59,7 +64,7 @@ func (m *meter) read() recording.Overhead {
 	return o
 }
 
-// overhead is the cost since the session was opened.
+// overhead is the cost since the recording began.
 func (m *meter) overhead(events int64) *recording.Overhead {
 	o := m.read()
 	o.UserCPU -= m.base.UserCPU

@@ -96,6 +96,7 @@ func (s *Session) watchOne(p target.Process) error {
 func (s *Session) begin() {
 	if s.begun == recording.NoTime {
 		s.begun = clock()
+		s.meter.rebase() // the cost of getting ready is not that of recording
 		s.decoder.at, s.decoder.now = s.begun, s.begun
 	}
 }

@@ -1,0 +1,140 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// nameServer answers every question for an A record with 127.0.0.1, and others with
+// nothing.
+func nameServer(t *testing.T, address string) {
+	t.Helper()
+	c, err := net.ListenPacket("udp", address+":53")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		buf := make([]byte, 512)
+		for {
+			n, from, err := c.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			c.WriteTo(answer(buf[:n]), from)
+		}
+	}()
+}
+
+func answer(query []byte) []byte {
+	var m dnsmessage.Message
+	if m.Unpack(query) != nil {
+		return nil
+	}
+	m.Response, m.Additionals = true, nil
+	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+		m.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
+			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+		}}
+	}
+	reply, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return reply
+}
+
+// glibc sends the questions for both address families in one call, and each of them
+// is recorded once.
+func TestLookup(t *testing.T) {
+	const server = "127.0.0.91"
+	nameServer(t, server)
+	config := filepath.Join(t.TempDir(), "resolv.conf")
+	if err := os.WriteFile(config, []byte("nameserver "+server+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	// In a mount namespace of its own, with its own configuration of the resolver.
+	client := start(t, 0, "unshare", "-m", "sh", "-c",
+		fmt.Sprintf("mount --bind %s /etc/resolv.conf && exec %s testdata/server.py resolve 0", config, python(t)))
+	l := record(t, client.Process.Pid, Options{})
+	fmt.Fprintln(client.stdin)
+	client.stdin.Close()
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+	rec := l.stop()
+
+	seen := map[string]int{}
+	var asked recording.Time
+	for _, d := range all[*recording.DNS](rec) {
+		seen[d.Part.String()+" "+d.Type+" "+d.Addrs]++
+		if d.Name != "db.dwell.test" || d.Server != server+":53" || d.Thread == recording.NoThread {
+			t.Errorf("%+v", d)
+		}
+		if d.Part == recording.DNSQuery {
+			asked = when(rec, d)
+		} else if d.Arrived < asked || d.Arrived > when(rec, d) {
+			t.Errorf("asked at %d, answered at %d, read at %d", asked, d.Arrived, when(rec, d))
+		}
+	}
+	for _, want := range []string{"query A ", "query AAAA ", "answer A 127.0.0.1", "answer AAAA "} {
+		if seen[want] != 1 {
+			t.Errorf("%q was seen %d times, want once; all: %v", want, seen[want], seen)
+		}
+	}
+}
+
+// Go's listeners are Multipath TCP where the kernel allows it. A client that speaks
+// it too is read from a socket whose handshake nobody sees.
+func TestMultipathTCP(t *testing.T) {
+	const port = 21036
+	binary := filepath.Join(t.TempDir(), "goserver")
+	if out, err := exec.Command("go", "build", "-o", binary, "./testdata/goserver").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	server := start(t, port, binary, fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{})
+	var d net.Dialer
+	d.SetMultipathTCP(true)
+	c, err := d.DialContext(context.Background(), "tcp", localhost(port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if multipath, err := c.(*net.TCPConn).MultipathTCP(); err != nil || !multipath {
+		t.Skip("this kernel does not speak Multipath TCP")
+	}
+	var sent, again recording.Time
+	get(t, c, "/inner", &sent)
+	get(t, c, "/inner", &again)
+	c.Close()
+	rec := l.stop()
+
+	if conns := all[*recording.Conn](rec); len(conns) != 1 || conns[0].Existing != 0 || conns[0].Side != recording.Inbound {
+		t.Fatalf("connections: %+v", conns)
+	}
+	var arrivals []recording.Time
+	for _, f := range all[*recording.Chunk](rec) {
+		if f.Dir == recording.Read && f.Bytes > 0 {
+			arrivals = append(arrivals, f.Arrived)
+		}
+	}
+	if len(arrivals) == 0 || arrivals[0] < sent || arrivals[0] > again {
+		t.Errorf("sent at %d and %d, arrived at %v", sent, again, arrivals)
+	}
+	if n := len(all[*recording.HTTPRequest](rec)); n != 2 {
+		t.Errorf("%d requests, want 2", n)
+	}
+}
