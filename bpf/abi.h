@@ -22,6 +22,7 @@ enum event_type {
 	EVENT_CHUNK,
 	EVENT_DATAGRAM,
 	EVENT_BOUNDARY,
+	EVENT_SAMPLE,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -32,6 +33,7 @@ enum hook {
 	HOOK_IO,
 	HOOK_DNS,
 	HOOK_BOUNDARIES,
+	HOOK_SAMPLES,
 	HOOKS,
 };
 
@@ -142,6 +144,11 @@ struct boundary_event {
 	struct head h;
 	struct runtime_ids ids;
 	u64 what; /* 0 timers, 1 immediates */
+};
+
+struct sample_event {
+	struct head h;
+	u64 goid;
 };
 
 /* One thread, read by the task iterator. */

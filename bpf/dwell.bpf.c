@@ -20,6 +20,7 @@
 #include "io.h"
 #include "dump.h"
 #include "boundary.h"
+#include "sample.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -39,4 +40,5 @@ EXPORT(struct conn_event, conn_event);
 EXPORT(struct chunk_event, chunk_event);
 EXPORT(struct datagram_event, datagram_event);
 EXPORT(struct boundary_event, boundary_event);
+EXPORT(struct sample_event, sample_event);
 EXPORT(struct task_record, task_record);

@@ -72,5 +72,6 @@ func (s *Session) programs() []meteredProgram {
 		{probesHookHOOK_SOCKETS, o.SocketState}, {probesHookHOOK_SOCKETS, o.DataReady},
 		{probesHookHOOK_IO, o.Received}, {probesHookHOOK_IO, o.Sent},
 		{probesHookHOOK_BOUNDARIES, o.RunTimers}, {probesHookHOOK_BOUNDARIES, o.CheckImmediate},
+		{probesHookHOOK_SAMPLES, o.Sample},
 	}
 }

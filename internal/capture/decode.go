@@ -99,6 +99,9 @@ func (d *decoder) sample(b []byte) {
 		d.datagram(e, tail[probesDatagramEvent](b, e.DataLen))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
+	case probesEventTypeEVENT_SAMPLE:
+		e := view[probesSampleEvent](b)
+		d.emit(d.at, &recording.Sample{Thread: d.actor(&e.H), Goroutine: recording.GoroutineID(e.Goid)})
 	}
 }
 

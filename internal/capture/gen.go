@@ -3,4 +3,4 @@ package capture
 // The objects and their Go types are built from bpf/ and committed, so that building
 // dwell needs no C compiler. Rebuild them with: go generate ./internal/capture
 
-//go:generate go tool bpf2go -cc clang -cflags "-O2 -mcpu=v3 -Wall -Werror -Wpadded" -target amd64 -type event_type -type hook -type off_state -type waker_kind -type side -type direction -type closer -type head -type runtime_ids -type off_event -type task_event -type address -type listen_event -type conn_event -type chunk_event -type datagram_event -type boundary_event -type task_record -type watch -type port_key -type loss probes ../../bpf/dwell.bpf.c -- -I../../bpf
+//go:generate go tool bpf2go -cc clang -cflags "-O2 -mcpu=v3 -Wall -Werror -Wpadded" -target amd64 -type event_type -type hook -type off_state -type waker_kind -type side -type direction -type closer -type head -type runtime_ids -type off_event -type task_event -type address -type listen_event -type conn_event -type chunk_event -type datagram_event -type boundary_event -type sample_event -type task_record -type watch -type port_key -type loss probes ../../bpf/dwell.bpf.c -- -I../../bpf

@@ -238,6 +238,7 @@ func TestGo(t *testing.T) {
 	for range 10 {
 		exchange(t, port, "/outer")
 	}
+	exchange(t, port, "/busy") // 20 ms on a CPU
 	rec := l.stop()
 
 	readers := map[recording.GoroutineID]bool{}
@@ -258,7 +259,10 @@ func TestGo(t *testing.T) {
 			}
 		}
 	}
-	if n := len(all[*recording.HTTPRequest](rec)); dialled != 10 || n != 30 {
-		t.Errorf("%d connections made and %d requests, want 10 and 30", dialled, n)
+	if len(all[*recording.Sample](rec)) == 0 {
+		t.Error("no goroutine was sampled on a CPU")
+	}
+	if n := len(all[*recording.HTTPRequest](rec)); dialled != 10 || n != 31 {
+		t.Errorf("%d connections made and %d requests, want 10 and 31", dialled, n)
 	}
 }

@@ -76,7 +76,7 @@ func (m *meter) overhead(events int64) *recording.Overhead {
 // hookNames names enum hook of abi.h in its order.
 func hookNames() [probesHookHOOKS]string {
 	return [...]string{recording.HookSched, recording.HookProcesses, recording.HookSockets,
-		recording.HookIO, recording.HookDNS, recording.HookBoundaries}
+		recording.HookIO, recording.HookDNS, recording.HookBoundaries, recording.HookSamples}
 }
 
 // losses are the events lost since the last call.

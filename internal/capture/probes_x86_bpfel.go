@@ -100,6 +100,7 @@ const (
 	probesEventTypeEVENT_CHUNK       probesEventType = 11
 	probesEventTypeEVENT_DATAGRAM    probesEventType = 12
 	probesEventTypeEVENT_BOUNDARY    probesEventType = 13
+	probesEventTypeEVENT_SAMPLE      probesEventType = 14
 )
 
 type probesFlow struct {
@@ -164,7 +165,8 @@ const (
 	probesHookHOOK_IO         probesHook = 3
 	probesHookHOOK_DNS        probesHook = 4
 	probesHookHOOK_BOUNDARIES probesHook = 5
-	probesHookHOOKS           probesHook = 6
+	probesHookHOOK_SAMPLES    probesHook = 6
+	probesHookHOOKS           probesHook = 7
 )
 
 type probesListenEvent struct {
@@ -225,6 +227,12 @@ type probesRuntimeIds struct {
 	Exec       uint64
 	Trigger    uint64
 	Counter    uint64
+}
+
+type probesSampleEvent struct {
+	_    structs.HostLayout
+	H    probesHead
+	Goid uint64
 }
 
 type probesSide uint32
@@ -318,6 +326,7 @@ const (
 	probesProgProcessFork        = "process_fork"
 	probesProgReceived           = "received"
 	probesProgRunTimers          = "run_timers"
+	probesProgSample             = "sample"
 	probesProgSchedSwitch        = "sched_switch"
 	probesProgSchedWaking        = "sched_waking"
 	probesProgSent               = "sent"
@@ -334,6 +343,7 @@ const (
 	probesVarExportListenEvent   = "export_listen_event"
 	probesVarExportOffEvent      = "export_off_event"
 	probesVarExportOffState      = "export_off_state"
+	probesVarExportSampleEvent   = "export_sample_event"
 	probesVarExportSide          = "export_side"
 	probesVarExportTaskEvent     = "export_task_event"
 	probesVarExportTaskRecord    = "export_task_record"
@@ -392,6 +402,7 @@ type probesProgramSpecs struct {
 	ProcessFork    *ebpf.ProgramSpec `ebpf:"process_fork"`
 	Received       *ebpf.ProgramSpec `ebpf:"received"`
 	RunTimers      *ebpf.ProgramSpec `ebpf:"run_timers"`
+	Sample         *ebpf.ProgramSpec `ebpf:"sample"`
 	SchedSwitch    *ebpf.ProgramSpec `ebpf:"sched_switch"`
 	SchedWaking    *ebpf.ProgramSpec `ebpf:"sched_waking"`
 	Sent           *ebpf.ProgramSpec `ebpf:"sent"`
@@ -427,6 +438,7 @@ type probesVariableSpecs struct {
 	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
+	ExportSampleEvent   *ebpf.VariableSpec `ebpf:"export_sample_event"`
 	ExportSide          *ebpf.VariableSpec `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.VariableSpec `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.VariableSpec `ebpf:"export_task_record"`
@@ -490,6 +502,7 @@ type probesVariables struct {
 	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`
+	ExportSampleEvent   *ebpf.Variable `ebpf:"export_sample_event"`
 	ExportSide          *ebpf.Variable `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.Variable `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.Variable `ebpf:"export_task_record"`
@@ -510,6 +523,7 @@ type probesPrograms struct {
 	ProcessFork    *ebpf.Program `ebpf:"process_fork"`
 	Received       *ebpf.Program `ebpf:"received"`
 	RunTimers      *ebpf.Program `ebpf:"run_timers"`
+	Sample         *ebpf.Program `ebpf:"sample"`
 	SchedSwitch    *ebpf.Program `ebpf:"sched_switch"`
 	SchedWaking    *ebpf.Program `ebpf:"sched_waking"`
 	Sent           *ebpf.Program `ebpf:"sent"`
@@ -528,6 +542,7 @@ func (p *probesPrograms) Close() error {
 		p.ProcessFork,
 		p.Received,
 		p.RunTimers,
+		p.Sample,
 		p.SchedSwitch,
 		p.SchedWaking,
 		p.Sent,

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -94,7 +95,7 @@ func (s *Session) apply(r resolution) error {
 	if r.err != nil {
 		return nil
 	}
-	return s.setWatch(r.process.PID, &r.watch)
+	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
 // drain decodes what is in the ring and writes it.

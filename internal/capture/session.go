@@ -34,6 +34,7 @@ type Session struct {
 	roots    []int // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
+	sampling bool
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -110,7 +111,7 @@ func (s *Session) hooks() string {
 	names := []string{
 		recording.HookSched, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
-		recording.HookGoroutines, recording.HookAsync, recording.HookHost,
+		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
 	}
 	if s.opts.Boundaries {
 		names = append(names, recording.HookBoundaries)

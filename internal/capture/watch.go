@@ -82,8 +82,8 @@ func (s *Session) watchOne(p target.Process) error {
 	for _, l := range listeners {
 		s.decoder.listens(p.PID, int64(l.Address.Port()), l.Limit)
 	}
-	if err := s.objects.Watched.Put(uint32(p.PID), &r.watch); err != nil {
-		return fmt.Errorf("watch process %d: %w", p.PID, err)
+	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
+		return err
 	}
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
@@ -156,13 +156,20 @@ func iterate(opts link.IterOptions) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// setWatch replaces what is known of a process's runtime, unless it is gone.
-func (s *Session) setWatch(pid int, w *probesWatch) error {
-	err := s.objects.Watched.Update(uint32(pid), w, ebpf.UpdateExist)
-	if errors.Is(err, ebpf.ErrKeyNotExist) {
+// use tells the programs what is known of a process's runtime. Unless the process is
+// to be added, one that is gone meanwhile is left alone.
+func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
+	err := s.objects.Watched.Update(uint32(pid), w, how)
+	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
+		return fmt.Errorf("watch process %d: %w", pid, err)
+	}
+	if w.GoGoid == 0 {
 		return nil
 	}
-	return err
+	if err := s.startSampling(); err != nil {
+		s.decoder.note([]recording.Missing{missingFact("samples", err.Error())})
+	}
+	return nil
 }
 
 // missingFact is a reason in the form of a fact, ready to be counted.

@@ -6,12 +6,17 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 )
 
 func main() {
 	address := "127.0.0.1:" + os.Args[1]
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	http.HandleFunc("/inner", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "inner") })
+	http.HandleFunc("/busy", func(http.ResponseWriter, *http.Request) {
+		for end := time.Now().Add(20 * time.Millisecond); time.Now().Before(end); {
+		}
+	})
 	http.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
 		if resp, err := client.Get("http://" + address + "/inner"); err == nil {
 			io.Copy(w, resp.Body)

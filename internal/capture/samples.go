@@ -1,0 +1,55 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
+)
+
+// samplePeriod is near a millisecond, and no multiple of what timers use.
+const samplePeriod = 997_000
+
+// startSampling opens the timer of goroutine samples on every CPU, once: only a
+// process that runs Go needs it.
+func (s *Session) startSampling() error {
+	if s.sampling {
+		return nil
+	}
+	s.sampling = true
+	for cpu := range cpus() {
+		if err := s.sampleCPU(cpu); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Session) sampleCPU(cpu int) error {
+	attr := unix.PerfEventAttr{
+		Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK,
+		Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Sample: samplePeriod,
+		Bits: unix.PerfBitExcludeIdle,
+	}
+	fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	if err != nil {
+		return fmt.Errorf("open the sampling timer of CPU %d: %w (kernel.perf_event_paranoid may forbid it)", cpu, err)
+	}
+	s.keep(fileDescriptor(fd))
+	l, err := link.AttachRawLink(link.RawLinkOptions{Target: fd, Program: s.objects.Sample, Attach: ebpf.AttachPerfEvent})
+	if err != nil {
+		return fmt.Errorf("attach to the sampling timer of CPU %d: %w", cpu, err)
+	}
+	s.keep(l)
+	return nil
+}
+
+// fileDescriptor is an open file without more to it.
+type fileDescriptor int
+
+// Close implements io.Closer.
+func (fd fileDescriptor) Close() error { return unix.Close(int(fd)) }
