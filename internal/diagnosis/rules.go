@@ -237,10 +237,20 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	}
 	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
 	s := j.symptom(sc.impacts[0].Endpoint)
-	return "up to " + micros(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
+	return "up to " + inWords(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
 }
 
-func micros(d Duration) string { return strconv.FormatInt(int64(d/1000), 10) + " us" }
+// inWords prints a duration with one decimal in the unit that fits.
+func inWords(d Duration) string {
+	unit, name := Duration(1000), " us"
+	switch {
+	case d >= 1000*milli:
+		unit, name = 1000*milli, " s"
+	case d >= milli:
+		unit, name = milli, " ms"
+	}
+	return strconv.FormatInt(int64(d/unit), 10) + "." + strconv.FormatInt(int64(d%unit*10/unit), 10) + name
+}
 
 func plural(n int, noun string) string {
 	if n == 1 {

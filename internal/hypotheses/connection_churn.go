@@ -32,6 +32,7 @@ type churn struct {
 
 func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
+	var hidden []window
 	total, churned := 0, 0
 	for _, p := range byPeer(c) {
 		ch := findChurn(c, p)
@@ -41,10 +42,14 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 			continue
 		}
 		res.Candidates = append(res.Candidates, churnAt(c, ch))
-		if associated(c, slices.DeleteFunc(slices.Clone(p.calls), func(id timeline.CallID) bool { return !ch.churned[id] })) < diagnosis.Whole {
-			res.Hidden = c.Gaps()
-		}
+		hidden = append(hidden, unowned(c, p.calls, func(k *timeline.Call) window {
+			if !ch.churned[k.ID] {
+				return window{}
+			}
+			return window{k.Start, k.SendFrom}
+		})...)
 	}
+	res.Hidden = hiddenIn(c, hidden)
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Part("of calls opened a connection where one could have been reused", diagnosis.ShareOf(int64(churned), int64(total))),
 		diagnosis.Count("calls", total),

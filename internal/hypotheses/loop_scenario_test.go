@@ -10,11 +10,10 @@ import (
 // eventLoop plays one Node process whose loop takes what is ready in order of time.
 type eventLoop struct {
 	*thread
-	todo    []task
-	idle    []*outgoing // connections kept open
-	keep    bool
-	waiting int   // connections whose request was not read yet
-	ids     int64 // async ids given out
+	todo []task
+	idle []*outgoing // connections kept open
+	keep bool
+	ids  int64 // async ids given out
 }
 
 // task is something that becomes ready, and what the loop then does.

@@ -50,17 +50,6 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 	return out
 }
 
-// associated returns the share of calls that belong to a known request.
-func associated(c *diagnosis.Case, calls []timeline.CallID) diagnosis.Share {
-	n := 0
-	for _, id := range calls {
-		if c.Calls[id].Request != timeline.None {
-			n++
-		}
-	}
-	return diagnosis.ShareOf(int64(n), int64(len(calls)))
-}
-
 // runtimeOf returns the language runtime of a process.
 func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 	for i := range c.Processes {

@@ -28,7 +28,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	h := hostLoad(c)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time is spent ready to run without a CPU", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),
-		diagnosis.Part("of the host's processors is busy", h.busy).Against(int64(c.Saturated)),
+		diagnosis.Part("of the host's processor time is in use", h.busy).Against(int64(c.Saturated)),
 		diagnosis.Part("of the time the control group is throttled", h.throttled).Against(int64(throttledShare)),
 		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
 	}
@@ -39,9 +39,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		return res
 	}
 	if !lack {
-		if diagnosis.Share(ev[0].Value) >= c.MinShare {
-			res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
-		}
+		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
 		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 		return res
 	}

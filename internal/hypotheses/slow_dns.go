@@ -24,6 +24,7 @@ const rcodeNameError = 3
 func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseDNS })
 	var took []Duration
+	var windows []window
 	misses, unanswered := 0, 0
 	for i := range c.Lookups {
 		l := &c.Lookups[i]
@@ -32,6 +33,7 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 			continue
 		}
 		took = append(took, l.To.Sub(l.From))
+		windows = append(windows, window{l.From, l.To})
 		if l.Rcode == rcodeNameError {
 			misses++
 		}
@@ -45,7 +47,7 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("look-ups of names that do not exist", misses),
 		diagnosis.Count("look-ups without an answer", unanswered),
 	}
-	res := diagnosis.Result{Evidence: ev}
+	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows)}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place: "the resolver",

@@ -27,15 +27,15 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	spans := remoteSpans(c)
 	var all []diagnosis.Span
+	var hidden []window
 	for _, p := range byPeer(c) {
 		all = append(all, spans[p.process][p.peer]...)
 		if s := spans[p.process][p.peer]; s != nil {
 			res.Candidates = append(res.Candidates, slowPeerAt(c, p, s))
 		}
-		if associated(c, p.calls) < diagnosis.Whole {
-			res.Hidden = c.Gaps()
-		}
+		hidden = append(hidden, unowned(c, p.calls, func(k *timeline.Call) window { return window{k.SendFrom, max(k.Arrived, k.FirstRead)} })...)
 	}
+	res.Hidden = hiddenIn(c, hidden)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(all)), int64(c.Time()))
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Part("of all request time was spent waiting for peers", share),

@@ -21,6 +21,11 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 	isTLS := func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseTLS }
 	spans := c.Spans(isTLS)
 	cpu := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return isTLS(r, s) && ownCPU(s) })
+	owned := map[recording.ConnID]bool{}
+	for i := range c.Calls {
+		owned[c.Calls[i].Conn] = owned[c.Calls[i].Conn] || c.Calls[i].Request != timeline.None
+	}
+	var hidden []window
 	n, resumed, unknown := 0, 0, 0
 	for i := range c.Conns {
 		cn := &c.Conns[i]
@@ -28,6 +33,9 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 			continue
 		}
 		n++
+		if !owned[cn.ID] {
+			hidden = append(hidden, window{cn.TLSFrom, cn.TLSTo})
+		}
 		switch cn.Resumed {
 		case recording.Yes:
 			resumed++
@@ -43,7 +51,7 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the handshakes are not known to have resumed or not", diagnosis.ShareOf(int64(unknown), int64(n))),
 		diagnosis.Part("of the handshakes' time is our own CPU", diagnosis.ShareOf(int64(diagnosis.Total(cpu)), int64(diagnosis.Total(spans)))),
 	}
-	res := diagnosis.Result{Evidence: ev}
+	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, hidden)}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    "outgoing connections",

@@ -15,6 +15,9 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99, Causes: []CauseRow{}}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
+	for _, id := range s.Requests {
+		e.total += tl.Requests[id].Duration()
+	}
 	e.ordinary, e.slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
 	e.Unaccounted = Pair{share(ord.rest(ordAll), ordAll), share(slow.rest(slowAll), slowAll)}
 	left := Pair{unit - e.Unaccounted.P50Share, unit - e.Unaccounted.P99Share}

@@ -59,6 +59,7 @@ type Endpoint struct {
 	Unaccounted Pair       `json:"unaccounted"` // what the causes leave of 1
 
 	ordinary, slow Duration // mean durations of the two sets
+	total          Duration // summed over all its requests
 }
 
 // CauseRow is what one phase and cause take of the requests near p50 and near p99.
@@ -147,7 +148,8 @@ type Undecided struct {
 
 // Seen is what the text says about a recording beyond its requests.
 type Seen struct {
-	Processes []string // "node (pid 4242)"
+	Processes []string // "node (pid 4242)", those that served most requests first
+	Silent    int      // processes that served none
 	Protocols []string // of the inbound connections, with counts
 	Missing   []string
 	Calls     int

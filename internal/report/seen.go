@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -9,10 +11,7 @@ import (
 
 func seen(tl *timeline.Timeline) Seen {
 	s := Seen{Calls: len(tl.Calls)}
-	for i := range tl.Processes {
-		p := &tl.Processes[i]
-		s.Processes = append(s.Processes, fmt.Sprintf("%s (pid %d)", p.Comm, p.PID))
-	}
+	s.Processes, s.Silent = servers(tl)
 	var in [recording.ProtocolOther + 1]int
 	for i := range tl.Conns {
 		c := &tl.Conns[i]
@@ -37,6 +36,24 @@ func seen(tl *timeline.Timeline) Seen {
 		}
 	}
 	return s
+}
+
+// servers names the processes that served requests, the busiest first, and counts the
+// others; if none served any, it names all.
+func servers(tl *timeline.Timeline) (names []string, silent int) {
+	served := map[recording.ProcessID]int{}
+	for i := range tl.Requests {
+		served[tl.Requests[i].Process]++
+	}
+	list := slices.Clone(tl.Processes)
+	slices.SortStableFunc(list, func(a, b timeline.Process) int { return cmp.Compare(served[b.ID], served[a.ID]) })
+	for i := range list {
+		if len(served) > 0 && served[list[i].ID] == 0 {
+			return names, len(list) - i
+		}
+		names = append(names, fmt.Sprintf("%s (pid %d)", list[i].Comm, list[i].PID))
+	}
+	return names, 0
 }
 
 func times(n int64) string {

@@ -25,7 +25,7 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 	return p.flush(w)
 }
 
-const labelWidth = 34
+const labelWidth = 42
 
 // scale maps times of one request to columns.
 type scale struct {
@@ -49,13 +49,11 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	p.line(bold, "#%d %s  %s  status %d, from %s (number %d on its connection), at +%s%s", id, r.Endpoint, human(r.Duration()),
 		r.Status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state)
 	next := 0
-	for i := 0; i < len(r.Segments); {
-		to := alike(r.Segments, i)
-		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= r.Segments[i].From; next++ {
+	for _, w := range rowsOf(r) {
+		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= w.from; next++ {
 			callLines(p, tl, s, r.Calls[next])
 		}
-		segmentLine(p, s, r.Segments[i:to])
-		i = to
+		drawn(p, s, shownSpan{"  " + w.label(), w.from, w.to, w.note(), cyan})
 	}
 	for ; next < len(r.Calls); next++ {
 		callLines(p, tl, s, r.Calls[next])
@@ -63,42 +61,6 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	if r.Unaccounted > 0 {
 		p.line(yellow, "  %s %s", pad("Unaccounted", labelWidth), human(r.Unaccounted))
 	}
-}
-
-// alike returns the end of the run of adjacent segments from i on that differ at most
-// in what the loop did meanwhile: they make one line.
-func alike(all []timeline.Segment, i int) int {
-	k := i + 1
-	for ; k < len(all); k++ {
-		a, b := &all[k-1], &all[k]
-		if a.To != b.From || a.Phase != b.Phase || a.Cause != b.Cause || a.Quality != b.Quality || a.Call != b.Call {
-			break
-		}
-	}
-	return k
-}
-
-func segmentLine(p *page, s scale, run []timeline.Segment) {
-	first := &run[0]
-	label := first.Phase.String() + ", " + first.Cause.String()
-	if first.Quality != timeline.Exact {
-		label += " (" + first.Quality.String() + ")"
-	}
-	note := ""
-	if first.Call != timeline.None {
-		note = fmt.Sprintf(" call %d", first.Call)
-	}
-	behind := map[timeline.RequestID]bool{}
-	for i := range run {
-		if b := run[i].Blocker; b != timeline.None {
-			behind[b] = true
-			note = fmt.Sprintf(" behind #%d", b)
-		}
-	}
-	if len(behind) > 1 {
-		note = fmt.Sprintf(" behind %d", len(behind))
-	}
-	drawn(p, s, shownSpan{"  " + label, first.From, run[len(run)-1].To, note, cyan})
 }
 
 // shownSpan is one line of a waterfall.

@@ -16,11 +16,7 @@ const (
 // Text writes the report so that it fits one screen.
 func Text(w io.Writer, r *Report, o TextOptions) error {
 	p := newPage(o)
-	head := "dwell: " + strings.Join(r.Seen.Processes[:min(2, len(r.Seen.Processes))], ", ")
-	if n := len(r.Seen.Processes) - 2; n > 0 {
-		head += fmt.Sprintf(" and %d more", n)
-	}
-	p.line(bold, "%s, %s s, %s", head, seconds(r.Recording.Seconds), plural(r.Requests.Count, "request"))
+	p.line(bold, "dwell: %s, %s s, %s", who(r), seconds(r.Recording.Seconds), plural(r.Requests.Count, "request"))
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
@@ -35,6 +31,26 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	}
 	footer(p, r)
 	return p.flush(w)
+}
+
+// who names the processes that served requests, or those there are if none did.
+func who(r *Report) string {
+	list, silent := r.Seen.Processes, r.Seen.Silent
+	text := strings.Join(list[:min(2, len(list))], ", ")
+	if n := len(list) - 2; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	if silent > 0 {
+		text += fmt.Sprintf(" (and %s that served none)", processes(silent))
+	}
+	return text
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return thousands(int64(n)) + " processes"
 }
 
 func seconds(d Decimal) string {
@@ -72,19 +88,25 @@ func symptom(p *page, r *Report) {
 	if n := len(r.Endpoints) - len(shown); n > 0 {
 		p.line(dim, "  and %s", plural(n, "more endpoint"))
 	}
+	if len(r.Endpoints) > 1 {
+		p.line(dim, "  (--endpoint 'GET /x' shows one of them alone)")
+	}
 }
 
-// focus is the endpoint whose time is shown: that of the first finding, else the
-// most frequent.
+// focus is the endpoint whose time is shown: that of the first finding, else the one
+// that takes the most time in all.
 func focus(r *Report) *Endpoint {
-	if len(r.Findings) > 0 {
-		for i := range r.Endpoints {
-			if r.Endpoints[i].Name == r.Findings[0].Endpoint {
-				return &r.Endpoints[i]
-			}
+	best := &r.Endpoints[0]
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		if len(r.Findings) > 0 && e.Name == r.Findings[0].Endpoint {
+			return e
+		}
+		if e.total > best.total {
+			best = e
 		}
 	}
-	return &r.Endpoints[0]
+	return best
 }
 
 func whereItGoes(p *page, r *Report) {

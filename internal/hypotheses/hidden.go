@@ -1,0 +1,54 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// window is a span of time in which something went on that belongs to no known request.
+type window struct{ from, to diagnosis.Time }
+
+// unowned collects a window from each call that belongs to no known request; a call of
+// which no such span is known gives none.
+func unowned(c *diagnosis.Case, calls []timeline.CallID, of func(*timeline.Call) window) (ws []window) {
+	for _, id := range calls {
+		if call := &c.Calls[id]; call.Request == timeline.None {
+			ws = append(ws, of(call))
+		}
+	}
+	return ws
+}
+
+// hiddenIn returns the time of requests that was not accounted for and passed while
+// one of the windows was open: it could belong to what went on there.
+func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
+	ws = slices.DeleteFunc(ws, func(w window) bool { return w.from == recording.NoTime || w.to <= w.from })
+	if len(ws) == 0 {
+		return nil
+	}
+	slices.SortFunc(ws, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+	merged := ws[:1]
+	for _, w := range ws[1:] {
+		if last := &merged[len(merged)-1]; w.from <= last.to {
+			last.to = max(last.to, w.to)
+		} else {
+			merged = append(merged, w)
+		}
+	}
+	for _, g := range c.Gaps() {
+		i, _ := slices.BinarySearchFunc(merged, g.From, func(w window, t diagnosis.Time) int {
+			if w.to <= t {
+				return -1
+			}
+			return 1
+		})
+		for ; i < len(merged) && merged[i].from < g.To; i++ {
+			out = append(out, diagnosis.Span{Request: g.Request, From: max(g.From, merged[i].from), To: min(g.To, merged[i].to)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package hypotheses
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// TestLive diagnoses cuts of recordings of live services; the lines that begin with
+// "#>" say the verdict on every hypothesis, and its first number.
+func TestLive(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "live", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no live recordings", err)
+	}
+	for _, f := range files {
+		t.Run(filepath.Base(f), func(t *testing.T) {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, err := recording.ParseText(bytes.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl, err := timeline.Build(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range timeline.Validate(tl) {
+				t.Error("timeline: ", problem)
+			}
+			said := sayAll(diagnosis.Diagnose(tl, All(), diagnosis.Options{}))
+			golden, rest := split(string(text))
+			if *update {
+				if err := os.WriteFile(f, []byte(join(said, rest)), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if golden != said {
+				t.Errorf("said:\n%s\nexpected (-update accepts it):\n%s", said, golden)
+			}
+		})
+	}
+}
+
+// sayAll puts the verdicts of a diagnosis into one line each.
+func sayAll(d *diagnosis.Diagnosis) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d requests, p50 %d us, p99 %d us\n", len(d.Overall.Requests), d.Overall.P50/1000, d.Overall.P99/1000)
+	for _, f := range d.Findings {
+		fmt.Fprintf(&b, "supported %s: p50 -%d us, p99 -%d us", f.ID, f.Impact.P50/1000, f.Impact.P99/1000)
+		list(&b, f.Evidence[:1])
+	}
+	for _, o := range append(append([]diagnosis.Outcome(nil), d.Refuted...), d.Undecided...) {
+		fmt.Fprintf(&b, "%s %s: %s%s", o.Verdict, o.ID, o.Missing, o.ExplainedBy)
+		list(&b, o.Evidence[:min(1, len(o.Evidence))])
+		if len(o.Evidence) == 0 {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
