@@ -6,10 +6,18 @@ import (
 	"unicode/utf8"
 )
 
+// mostlyOpen is how much time may stay unaccounted for before "nothing stands out"
+// would say too much.
+const mostlyOpen Decimal = unit / 10
+
 func findings(p *page, r *Report) {
 	p.raw("")
 	if len(r.Findings) == 0 {
-		p.line(green, "Nothing stands out.")
+		if open := r.Requests.UnaccountedShare; open >= mostlyOpen {
+			p.line(yellow, "Nothing stands out, but %s of the time is not accounted for.", percent(open))
+		} else {
+			p.line(green, "Nothing stands out.")
+		}
 		return
 	}
 	p.line(bold, "%s", plural(len(r.Findings), "finding"))
