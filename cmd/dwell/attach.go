@@ -63,6 +63,9 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if err != nil {
 		return err
 	}
+	if !r.interrupted && !r.timedOut {
+		fmt.Fprintln(w.err, "all watched processes have ended")
+	}
 	return finish(w, g, "attach", r)
 }
 
