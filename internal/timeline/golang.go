@@ -45,14 +45,39 @@ func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
 	}
 }
 
+// goDialled bounds the time between a connection's being up and its first request: a
+// dial that its request did not wait for leaves an idle connection for anyone.
+const goDialled Duration = 1_000_000
+
 // associateGo gives new connections of Go programs to the request whose goroutine
-// dialled. Calls on pooled connections run on the pool's own goroutines: which request
-// they belong to is not known.
+// started the dial. Calls on pooled connections run on the pool's own goroutines: which
+// request they belong to is not known.
 func associateGo(t *Timeline, f *facts, work []made, o owners) {
+	strands := map[goKey]StrandID{}
+	for i := range t.Strands {
+		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
+			strands[goKey{t.Strands[i].Process, g}] = StrandID(i)
+		}
+	}
+	if len(strands) == 0 {
+		return
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Why != WhyNoOwner || c.Strand == None || t.Strands[c.Strand].Goroutine == recording.NoGoroutine && f.runtime(c.Process) != recording.RuntimeGo {
+			continue
+		}
+		c.Why = WhyReused
+		d := f.conns[work[i].conn].decl
+		dialler, ok := strands[goKey{d.Process, d.Parent}]
+		if !c.New || !ok || d.Parent == recording.NoGoroutine {
+			continue
+		}
+		r := o.at(dialler, c.ConnectFrom)
+		up := max(c.Connected, c.TLSTo)
+		if r == None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
+			continue
+		}
+		c.Request, c.Why = r, WhyGoDial
+	}
 }
-
-// unreadGo tiles the time in which nobody read a request of a Go program.
-func (s *segmenter) unreadGo(r *Request, p *painter) {}
-
-// goHandler tiles the time from reading a request to its last byte in a Go program.
-func (s *segmenter) goHandler(r *Request, p *painter) {}

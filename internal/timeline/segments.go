@@ -23,12 +23,13 @@ type segmenter struct {
 	waits   *waits
 	callsOf [][]CallID // by request, in order of start
 	lanes   map[StrandID]*lane
+	goRuns  goRuns
 }
 
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}}
+	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}, goRuns: newGoRuns(t, f)}
 	s.callsOf = callsByRequest(t)
 	for i := range t.Requests {
 		r := &t.Requests[i]

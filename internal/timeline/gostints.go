@@ -1,0 +1,160 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// goStint is a span in which a goroutine was on a thread, as far as can be told: from
+// one sight of it there to the next of another, or to the thread's going idle. What
+// came before the first sight since the thread was idle counts to it, too.
+type goStint struct {
+	from, to Time
+	thread   StrandID
+	timer    bool // the thread was woken for it by time, as far as can be seen
+}
+
+// goKey names a goroutine.
+type goKey struct {
+	process   recording.ProcessID
+	goroutine recording.GoroutineID
+}
+
+// sight is a goroutine seen on a thread; NoGoroutine: the thread went idle.
+type sight struct {
+	at        Time
+	goroutine recording.GoroutineID
+	until     Time // idle: when the thread ran again
+	timer     bool // idle: time woke it
+}
+
+// goStints lists where each goroutine ran, in order of time.
+func goStints(f *facts) map[goKey][]goStint {
+	stints := map[goKey][]goStint{}
+	for id, sights := range goSights(f) {
+		slices.SortStableFunc(sights, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
+		addStints(stints, sights, StrandID(id), f.threads[id].process)
+	}
+	for _, list := range stints {
+		slices.SortStableFunc(list, func(a, b goStint) int { return cmp.Compare(a.from, b.from) })
+	}
+	return stints
+}
+
+// addStints cuts what was seen on one thread into stints.
+func addStints(stints map[goKey][]goStint, sights []sight, thread StrandID, p recording.ProcessID) {
+	var open goStint
+	owner := recording.NoGoroutine
+	flush := func(at Time) {
+		if owner != recording.NoGoroutine {
+			open.to = at
+			k := goKey{p, owner}
+			stints[k] = append(stints[k], open)
+		}
+	}
+	fresh, timer := recording.NoTime, false // since when the thread runs, seen with none
+	for _, s := range sights {
+		switch {
+		case s.goroutine == recording.NoGoroutine:
+			flush(s.at)
+			owner, fresh, timer = recording.NoGoroutine, s.until, s.timer
+		case s.goroutine != owner:
+			flush(s.at)
+			open = goStint{from: s.at, thread: thread}
+			if fresh != recording.NoTime && fresh < s.at {
+				open.from, open.timer = fresh, timer
+			}
+			owner, fresh, timer = s.goroutine, recording.NoTime, false
+		}
+	}
+	if n := len(sights); n > 0 {
+		flush(sights[n-1].at)
+	}
+}
+
+// goSights collects by thread which goroutines were seen there.
+func goSights(f *facts) [][]sight {
+	sights := make([][]sight, len(f.threads))
+	see := func(th recording.ThreadID, at Time, g recording.GoroutineID) {
+		if s := f.strand(th); s != None && g != recording.NoGoroutine {
+			sights[s] = append(sights[s], sight{at: at, goroutine: g})
+		}
+	}
+	for i := range f.conns {
+		for _, chunks := range f.conns[i].chunks {
+			for _, c := range chunks {
+				see(c.Thread, c.at, c.Goroutine)
+			}
+		}
+	}
+	for _, s := range f.samples {
+		see(s.Thread, s.at, s.Goroutine)
+	}
+	for i := range f.threads {
+		if f.runtime(f.threads[i].process) != recording.RuntimeGo {
+			continue
+		}
+		for _, s := range f.threads[i].steps {
+			switch {
+			case s.off == nil:
+			case s.off.Goroutine != recording.NoGoroutine:
+				see(f.threads[i].id, s.off.Since, s.off.Goroutine)
+				see(f.threads[i].id, s.at, s.off.Goroutine)
+			case s.off.State == recording.OffSleep:
+				until := s.off.Woken
+				if until == recording.NoTime {
+					until = s.at
+				}
+				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt
+				sights[i] = append(sights[i], sight{at: s.off.Since, until: until, timer: timer})
+			}
+		}
+	}
+	return sights
+}
+
+// goBusy lists for each Go process the spans in which as many of its threads ran or
+// were runnable as there are processors: what else is ready there waits in Go's own
+// run queue. Spans are Runnable; all else is Sleeping.
+func goBusy(t *Timeline, f *facts) map[recording.ProcessID][]Interval {
+	type edge struct {
+		at   Time
+		step int
+	}
+	edges := map[recording.ProcessID][]edge{}
+	for i := range f.threads {
+		p := f.threads[i].process
+		if f.runtime(p) != recording.RuntimeGo {
+			continue
+		}
+		for _, iv := range t.Strands[i].Intervals {
+			if iv.State == StateRunning || iv.State == StateRunnable {
+				edges[p] = append(edges[p], edge{iv.From, 1}, edge{iv.To, -1})
+			}
+		}
+	}
+	busy := map[recording.ProcessID][]Interval{}
+	for p, list := range edges {
+		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step, a.step)) })
+		n, tl := 0, tiler{cursor: t.Start}
+		for _, e := range list {
+			state := StateSleeping
+			if n >= int(max(1, t.Manifest.CPUs)) {
+				state = StateRunnable
+			}
+			tl.to(e.at, state, nil)
+			n += e.step
+		}
+		tl.to(t.End, StateSleeping, nil)
+		busy[p] = tl.list
+	}
+	return busy
+}
+
+// after returns the stints that end after a time.
+func stintsAfter(list []goStint, at Time) []goStint {
+	return list[sort.Search(len(list), func(k int) bool { return list[k].to > at }):]
+}

@@ -1,0 +1,124 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// goRuns are where and when goroutines ran; nil maps where there are no Go programs.
+type goRuns struct {
+	stints map[goKey][]goStint
+	busy   map[recording.ProcessID][]Interval
+}
+
+func newGoRuns(t *Timeline, f *facts) goRuns {
+	for i := range f.processes {
+		if f.processes[i].Runtime == recording.RuntimeGo {
+			return goRuns{goStints(f), goBusy(t, f)}
+		}
+	}
+	return goRuns{}
+}
+
+// unreadGo tiles the time in which nobody read a request of a Go program: its
+// goroutine waited for a processor while all were busy; else for a thread to wake.
+func (s *segmenter) unreadGo(r *Request, p *painter) {
+	from := r.FirstRead
+	for _, u := range s.stintsOf(r, r.Start) {
+		if u.from > r.FirstRead {
+			break
+		}
+		if u.from <= r.FirstRead && r.FirstRead <= u.to {
+			from = max(u.from, r.Start)
+			s.goWait(wait{r, r.Strand, r.Start, from, PhaseUnread, None}, p)
+			s.goStates(r, u.thread, span{from, r.FirstRead, None, PhaseUnread}, p)
+			return
+		}
+	}
+	s.goWait(wait{r, r.Strand, r.Start, from, PhaseUnread, None}, p)
+}
+
+// stintsOf returns the stints of a request's goroutine that end after a time.
+func (s *segmenter) stintsOf(r *Request, from Time) []goStint {
+	return stintsAfter(s.goRuns.stints[goKey{r.Process, s.t.Strands[r.Strand].Goroutine}], from)
+}
+
+// goWait tiles a span in which a goroutine was ready and did not run.
+func (s *segmenter) goWait(w wait, p *painter) {
+	busy := clipped(s.goRuns.busy[w.r.Process], w.from, w.to)
+	if len(busy) > manyPieces {
+		busy = busy[:manyPieces]
+	}
+	for _, iv := range busy {
+		g := Segment{
+			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Cause: CauseRunnable, Quality: Inferred,
+			Call: w.call, Strand: w.r.Strand, Blocker: None,
+		}
+		if iv.State != StateRunnable && g.To.Sub(g.From) > wakeLatency {
+			g.Cause = CauseUnknown
+		}
+		p.add(g)
+	}
+}
+
+// goStates tiles a span in which a goroutine was on a thread, by the thread's states.
+func (s *segmenter) goStates(r *Request, thread StrandID, w span, p *painter) {
+	for _, iv := range clipped(s.t.Strands[thread].Intervals, w.from, w.to) {
+		g := Segment{
+			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Quality: Inferred,
+			Call: w.call, Strand: r.Strand, Blocker: None,
+		}
+		switch iv.State {
+		case StateRunning:
+			g.Cause = CauseOnCPU
+		case StateRunnable:
+			g.Cause = CauseRunnable
+		case StateSleeping, StateDisk:
+			g.Cause, _ = s.waits.sleep(thread, iv)
+		default:
+			continue
+		}
+		p.add(g)
+	}
+}
+
+// goHandler tiles the time from reading a request to its last byte in a Go program:
+// where its goroutine was on a thread, by that thread's states; where it was parked,
+// by its calls, else unknown.
+func (s *segmenter) goHandler(r *Request, p *painter) {
+	spans := s.spans(r.ID)
+	at := s.in.requests[r.ID].from
+	for _, u := range s.stintsOf(r, at) {
+		if u.from >= r.End {
+			break
+		}
+		if u.from > at {
+			s.goParked(r, spans, span{at, min(u.from, r.End), None, PhaseHandler}, u.timer, p)
+		}
+		from, to := max(u.from, at), min(u.to, r.End)
+		s.goStates(r, u.thread, span{from, to, None, PhaseHandler}, p)
+		at = max(at, to)
+	}
+	s.goParked(r, spans, span{at, r.End, None, PhaseHandler}, false, p)
+}
+
+// goParked tiles a span in which a goroutine was on no thread.
+func (s *segmenter) goParked(r *Request, spans []span, w span, timer bool, p *painter) {
+	rest := Segment{From: w.from, To: w.to, Phase: w.phase, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
+	if timer {
+		rest.Cause = CauseSleep
+	}
+	for _, c := range spans {
+		if c.to <= rest.From || c.from >= w.to {
+			continue
+		}
+		before := rest
+		before.To = min(c.from, w.to)
+		p.add(before)
+		from, to := max(c.from, rest.From), min(c.to, w.to)
+		if c.phase == PhasePickUp {
+			s.goWait(wait{r, r.Strand, from, to, c.phase, c.call}, p)
+		} else {
+			p.add(Segment{From: from, To: to, Phase: c.phase, Cause: CauseRemote, Call: c.call, Strand: r.Strand, Blocker: None})
+		}
+		rest.From = to
+	}
+	p.add(rest)
+}
