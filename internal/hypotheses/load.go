@@ -11,13 +11,17 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, or the host's processors, " +
-			"want to run 90 % of the time while slow requests arrive, the processors mostly for the service itself. Requests in flight for slow beside ordinary requests show the knee.",
+			"want to run 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
 		Test:     testLoad,
 	}
 }
+
+// mostlyOurs is how much of the busy processors' time is the service's own if its load
+// is what saturates them.
+const mostlyOurs = diagnosis.Whole / 4 * 3
 
 func testLoad(c *diagnosis.Case) diagnosis.Result {
 	h := hostLoad(c)
@@ -39,8 +43,8 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	switch {
 	case loop == timeline.None && !h.known:
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
-	case busy >= c.Saturated && own < diagnosis.Whole/2:
-		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", own).Against(int64(diagnosis.Whole / 2))}, ev...)
+	case busy >= c.Saturated && own < mostlyOurs:
+		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", own).Against(int64(mostlyOurs))}, ev...)
 	case busy >= c.Saturated:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    place,
