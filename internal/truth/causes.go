@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/load"
@@ -29,19 +30,16 @@ type measure struct {
 	truth func(*Served) int64
 }
 
-// agreements compares each cause that the service reports. A threaded service's
-// scheduler clocks say how long it ran; another one only what it computed.
+// agreements compares each cause that the service reports. Some have clocks that say
+// how long they ran; others know only what they computed.
 func agreements(tl *timeline.Timeline, truth Truth, m matches) []Agreement {
-	onCPU := func(s *Served) int64 { return s.Computed }
-	if truth.Threaded {
-		onCPU = func(s *Served) int64 { return s.Ran }
-	}
+	onCPU := func(s *Served) int64 { return cmp.Or(s.Ran, s.Computed) }
 	measures := []measure{
 		{timeline.CauseSleep, func(s *Served) int64 { return s.Slept }},
 		{timeline.CauseOnCPU, onCPU},
 		{timeline.CauseRemote, func(s *Served) int64 { return s.Waited }},
 	}
-	if truth.Threaded {
+	if slices.ContainsFunc(truth.Served, func(s Served) bool { return s.Ran > 0 }) {
 		measures = append(measures, measure{timeline.CauseRunnable, func(s *Served) int64 { return s.Runnable }})
 	}
 	served := map[int]*Served{}

@@ -16,7 +16,6 @@ type Truth struct {
 	Served    []Served
 	Exchanges []Exchange
 	From, To  int64 // only requests sent in this span are compared; ns
-	Threaded  bool  // Served.Ran and Served.Runnable are known
 }
 
 // Score is how a Timeline compares with the Truth.
@@ -166,7 +165,7 @@ func associate(tl *timeline.Timeline, truth Truth, m matches) Association {
 		calls[port] = append(calls[port], c)
 	}
 	for _, list := range calls {
-		slices.SortFunc(list, func(a, b *timeline.Call) int { return cmp.Compare(a.Start, b.Start) })
+		slices.SortFunc(list, func(a, b *timeline.Call) int { return cmp.Compare(sentFrom(a), sentFrom(b)) })
 	}
 	compared := map[int]bool{}
 	for _, id := range m.used {
@@ -178,7 +177,7 @@ func associate(tl *timeline.Timeline, truth Truth, m matches) Association {
 			continue
 		}
 		a.Exchanges++
-		c := callAt(calls[x.Port], x.Start)
+		c := callAt(calls[x.Port], x)
 		switch {
 		case c == nil:
 			a.Unseen++
@@ -195,11 +194,26 @@ func associate(tl *timeline.Timeline, truth Truth, m matches) Association {
 	return a
 }
 
-func callAt(calls []*timeline.Call, time int64) *timeline.Call {
+// callAt returns the call of one connection that an exchange belongs to: the first that
+// had not ended when it began, if it was sent before the exchange ended. (Calls take
+// turns from when they are sent; before, they may wait for the connection. A call counts
+// as sent when the write has returned, and the upstream may have begun by then.)
+func callAt(calls []*timeline.Call, x Exchange) *timeline.Call {
 	for _, c := range calls {
-		if int64(c.Start) <= time && time <= int64(c.End) {
+		if int64(c.End) < x.Start {
+			continue
+		}
+		if sentFrom(c) <= x.End {
 			return c
 		}
+		return nil
 	}
 	return nil
+}
+
+func sentFrom(c *timeline.Call) int64 {
+	if c.SendFrom == recording.NoTime {
+		return int64(c.Start)
+	}
+	return int64(c.SendFrom)
 }

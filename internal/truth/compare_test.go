@@ -40,7 +40,8 @@ func TestRequestsMatchByPortAndTime(t *testing.T) {
 
 func TestCallsAreRightWrongOrHonest(t *testing.T) {
 	call := func(request timeline.RequestID, from, to int64) timeline.Call {
-		return timeline.Call{Request: request, Conn: 3, Start: timeline.Time(from * 1000), End: timeline.Time(to * 1000)}
+		// It queued for the connection long before it was sent.
+		return timeline.Call{Request: request, Conn: 3, Start: 1, SendFrom: timeline.Time(from * 1000), End: timeline.Time(to * 1000)}
 	}
 	tl := &timeline.Timeline{
 		Requests: []timeline.Request{request(0, "5001", 100, 900), request(1, "5002", 100, 900)},
@@ -54,9 +55,11 @@ func TestCallsAreRightWrongOrHonest(t *testing.T) {
 	got := Compare(tl, Truth{
 		Client: []load.Entry{entry(7, 5001, 50, 950), entry(8, 5002, 50, 950)},
 		Exchanges: []Exchange{
-			{ID: 7, Port: 6001, Start: 250_000}, {ID: 8, Port: 6001, Start: 450_000},
-			{ID: 8, Port: 6001, Start: 650_000}, {ID: 7, Port: 6002, Start: 250_000},
-			{ID: 99, Port: 6001, Start: 1}, // of a request outside the comparison
+			{ID: 7, Port: 6001, Start: 250_000, End: 260_000},
+			{ID: 8, Port: 6001, Start: 390_000, End: 450_000}, // began before the write returned
+			{ID: 8, Port: 6001, Start: 650_000, End: 660_000},
+			{ID: 7, Port: 6002, Start: 250_000, End: 260_000},  // no such connection
+			{ID: 99, Port: 6001, Start: 250_000, End: 260_000}, // of a request outside the comparison
 		},
 		To: 1_000_000,
 	}).Calls
@@ -79,7 +82,7 @@ func TestCausesAreHeldAgainstTheServicesOwnNumbers(t *testing.T) {
 	got := Compare(&timeline.Timeline{Requests: []timeline.Request{r}}, Truth{
 		Client: []load.Entry{entry(7, 5001, 50, 10_200)},
 		Served: []Served{{ID: 7, Slept: 6_800_000, Ran: 2_000_000, Computed: 3_000_000}},
-		To:     20_000_000, Threaded: true,
+		To:     20_000_000,
 	})
 	want := []Agreement{
 		{Cause: timeline.CauseSleep, Requests: 1, Within: 1, Truth: 6_800_000, Dwell: 6_900_000, MedianOff: 100_000, P95Off: 100_000},

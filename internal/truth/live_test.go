@@ -34,7 +34,7 @@ func TestAgainstTruth(t *testing.T) {
 			time.Sleep(settle)
 			s.stop(recorder)
 			tl := s.build(file)
-			score := Compare(tl, s.truth(sc, sent))
+			score := Compare(tl, s.truth(sent))
 			show(t, sc, score)
 			sc.check(t, score)
 		})
@@ -48,13 +48,21 @@ func TestAttachedUnderLoad(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			sc := scenario{name: "attached under load", runtime: kind, plan: plan{cpu: 200, calls: 1, delay: 4000}, rate: 120}
 			s := newStage(t, sc)
-			done := make(chan *load.Result)
-			go func() { done <- s.send(sc, 4*loadFor) }()
+			done, failed := make(chan *load.Result, 1), make(chan error, 1)
+			go func() {
+				sent, err := s.try(sc, 4*loadFor)
+				done <- sent
+				failed <- err
+			}()
 			file, recorder := s.record()
 			time.Sleep(loadFor)
 			s.stop(recorder)
 			tl := s.build(file)
-			truth := s.truth(sc, <-done)
+			sent, err := <-done, <-failed
+			if err != nil {
+				t.Fatal(err)
+			}
+			truth := s.truth(sent)
 			truth.From = int64(tl.Start) + int64(midLoadEdge)
 			truth.To = int64(tl.End) - int64(midLoadEdge)
 			score := Compare(tl, truth)

@@ -8,21 +8,20 @@ import (
 
 // runtimeKind is how a truth service is started, and what it can tell.
 type runtimeKind struct {
-	name     string
-	args     func(bin string) []string
-	threaded bool // reports its threads' scheduler clocks
+	name string
+	args func(bin string) []string
 }
 
 func python() runtimeKind {
-	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/service.py"} }, true}
+	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/service.py"} }}
 }
 
 func node() runtimeKind {
-	return runtimeKind{"node", func(string) []string { return []string{"node", "services/service.js"} }, false}
+	return runtimeKind{"node", func(string) []string { return []string{"node", "services/service.js"} }}
 }
 
 func golang() runtimeKind {
-	return runtimeKind{"go", func(bin string) []string { return []string{bin + "/service"} }, false}
+	return runtimeKind{"go", func(bin string) []string { return []string{bin + "/service"} }}
 }
 
 // plan is what each request asks of a service, varied between half and one and a half
@@ -55,6 +54,7 @@ type scenario struct {
 	workers int     // or closed
 	close   bool    // a connection per request
 	tls     bool    // to the upstream; Node only
+	peer    string  // the upstream's name; "" its address
 
 	recall float64 // least share of calls attributed rightly; 0 is not asserted
 	causes bool    // each cause is held against the service's own numbers
@@ -62,14 +62,14 @@ type scenario struct {
 
 func (sc scenario) path(i int) string { return sc.plan.path(i) }
 
-// pool is a full one: 4 connections to a peer with a host name.
+// pool is a full one.
 func pool() []string {
-	return []string{"MAX_SOCKETS=4", fmt.Sprint("UPSTREAM=localhost:", upstreamPort)}
+	return []string{"MAX_SOCKETS=4"}
 }
 
-// overTLS is a peer with a host name, behind TLS.
+// overTLS speaks TLS to the upstream.
 func overTLS(keep string) []string {
-	return []string{"SCHEME=https", fmt.Sprint("UPSTREAM=localhost:", upstreamPort), keep}
+	return []string{"SCHEME=https", keep}
 }
 
 func scenarios() []scenario {
@@ -84,16 +84,16 @@ func scenarios() []scenario {
 		{name: "connection per call", runtime: python(), env: []string{"KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
 		{name: "connection per request", runtime: python(), plan: two, rate: 100, close: true, recall: 0.99},
 		{name: "64 at once", runtime: python(), plan: plan{calls: 1, delay: 20_000}, workers: 64, recall: 0.99},
-		{name: "calm", runtime: node(), plan: plan{cpu: 3000, calls: 1, delay: 10_000}, workers: 1, recall: 0.95, causes: true},
+		{name: "calm", runtime: node(), env: []string{"CLOCKS=1"}, plan: plan{cpu: 3000, calls: 1, delay: 10_000}, workers: 1, recall: 0.95, causes: true},
 		{name: "calm, first a timer", runtime: node(), plan: calm, workers: 1},
-		{name: "direct, full pool", runtime: node(), env: pool(), plan: plan{calls: 1, delay: 4000, flow: "direct"}, rate: 400, recall: 0.9},
-		{name: "await, full pool", runtime: node(), env: pool(), plan: flow("await"), rate: 250, recall: 0.5},
-		{name: "call after call, full pool", runtime: node(), env: pool(), plan: flow("seq"), rate: 250, recall: 0.5},
-		{name: "Promise.all, full pool", runtime: node(), env: pool(), plan: flow("all"), rate: 250, recall: 0.5},
+		{name: "direct, full pool", runtime: node(), env: pool(), peer: "localhost", plan: plan{calls: 1, delay: 4000, flow: "direct"}, rate: 400, recall: 0.9},
+		{name: "await, full pool", runtime: node(), env: pool(), peer: "localhost", plan: flow("await"), rate: 250, recall: 0.5},
+		{name: "call after call, full pool", runtime: node(), env: pool(), peer: "localhost", plan: flow("seq"), rate: 250, recall: 0.5},
+		{name: "Promise.all, full pool", runtime: node(), env: pool(), peer: "localhost", plan: flow("all"), rate: 250, recall: 0.5},
 		{name: "connection per call", runtime: node(), env: []string{"KEEP_ALIVE=0"}, plan: flow("await"), rate: 150, recall: 0.5},
-		{name: "64 at once, direct", runtime: node(), env: pool(), plan: plan{calls: 1, delay: 2000, flow: "direct"}, workers: 64, recall: 0.5},
-		{name: "TLS, kept", runtime: node(), env: overTLS("KEEP_ALIVE=1"), tls: true, plan: flow("await"), rate: 150, recall: 0.5},
-		{name: "TLS, connection per call", runtime: node(), env: overTLS("KEEP_ALIVE=0"), tls: true, plan: flow("await"), rate: 60, recall: 0.5},
+		{name: "64 at once, direct", runtime: node(), env: pool(), peer: "localhost", plan: plan{calls: 1, delay: 2000, flow: "direct"}, workers: 64, recall: 0.5},
+		{name: "TLS, kept", runtime: node(), env: overTLS("KEEP_ALIVE=1"), tls: true, peer: "localhost", plan: flow("await"), rate: 150, recall: 0.5},
+		{name: "TLS, connection per call", runtime: node(), env: overTLS("KEEP_ALIVE=0"), tls: true, peer: "localhost", plan: flow("await"), rate: 60, recall: 0.5},
 		{name: "behind timers", runtime: node(), plan: flow("timer"), rate: 150},
 		{name: "fetch", runtime: node(), plan: flow("fetch"), rate: 150},
 		{name: "calm", runtime: golang(), plan: calm, workers: 1, causes: true},

@@ -2,9 +2,11 @@ package truth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,12 +21,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/truth/proc"
 	"github.com/getdwell/dwell/recording"
-)
-
-// Where the truth services listen.
-const (
-	upstreamPort = 21410
-	servicePort  = 21411
 )
 
 // undecided is dwell's exit status when some hypothesis stayed so.
@@ -56,6 +52,22 @@ type stage struct {
 	bin     string
 	dir     string // of the logs
 	service *proc.Process
+	port    int // of the service
+}
+
+// freePorts returns ports of this host that nobody listens on.
+func freePorts(t *testing.T) (service, upstream int) {
+	t.Helper()
+	var ports [2]int
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports[0], ports[1]
 }
 
 // newStage starts the upstream and the service, or skips, loudly, where nothing can be
@@ -73,12 +85,14 @@ func newStage(t *testing.T, sc scenario) *stage {
 		t.Skipf("SKIPPED-NO-BPF: dwell doctor: %v\n%s", err, out)
 	}
 	s := &stage{t: t, bin: bin, dir: t.TempDir()}
+	port, upstream := freePorts(t)
+	s.port = port
 	s.start(proc.Options{
-		Args:  []string{bin + "/upstream", "-listen", fmt.Sprint("127.0.0.1:", upstreamPort), "-log", s.dir + "/upstream", fmt.Sprintf("-tls=%v", sc.tls)},
+		Args:  []string{bin + "/upstream", "-listen", fmt.Sprint("127.0.0.1:", upstream), "-log", s.dir + "/upstream", fmt.Sprintf("-tls=%v", sc.tls)},
 		Ready: "ready",
 	})
 	opt := proc.Options{Args: sc.runtime.args(bin), Ready: "ready", Env: append([]string{
-		fmt.Sprint("PORT=", servicePort), fmt.Sprint("UPSTREAM=127.0.0.1:", upstreamPort), "LOG=" + s.dir + "/service",
+		fmt.Sprint("PORT=", port), fmt.Sprintf("UPSTREAM=%s:%d", cmp.Or(sc.peer, "127.0.0.1"), upstream), "LOG=" + s.dir + "/service",
 	}, sc.env...)}
 	s.service = s.start(opt)
 	return s
@@ -97,17 +111,26 @@ func (s *stage) start(opt proc.Options) *proc.Process {
 // send puts the scenario's load on the service.
 func (s *stage) send(sc scenario, span time.Duration) *load.Result {
 	s.t.Helper()
-	r, err := load.Run(context.Background(), load.Options{
-		URL: fmt.Sprintf("http://127.0.0.1:%d/", servicePort), Rate: sc.rate, Workers: sc.workers,
-		For: span, Seed: 7, Close: sc.close, Path: sc.path,
-	})
+	r, err := s.try(sc, span)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if sum := r.Summary(); sum.Errors+sum.Failed > 0 || sum.Answered == 0 {
-		s.t.Fatalf("the load was not answered properly: %+v\n%s", sum, s.service.Tail())
-	}
 	return r
+}
+
+// try is send for other goroutines than the test's.
+func (s *stage) try(sc scenario, span time.Duration) (*load.Result, error) {
+	r, err := load.Run(context.Background(), load.Options{
+		URL: fmt.Sprintf("http://127.0.0.1:%d/", s.port), Rate: sc.rate, Workers: sc.workers,
+		For: span, Seed: 7, Close: sc.close, Path: sc.path,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if sum := r.Summary(); sum.Errors+sum.Failed > 0 || sum.Answered == 0 {
+		return nil, fmt.Errorf("the load was not answered properly: %+v\n%s", sum, s.service.Tail())
+	}
+	return r, nil
 }
 
 // record starts a recorder and returns when it records.
@@ -169,12 +192,12 @@ func report(t *testing.T, what string, problems []error) {
 
 // truth reads the logs. The service and the upstream are stopped first, so that the
 // logs are whole.
-func (s *stage) truth(sc scenario, sent *load.Result) Truth {
+func (s *stage) truth(sent *load.Result) Truth {
 	s.t.Helper()
 	s.service.Stop()
 	during := func(start int64) bool { return sent.Start <= start && start <= sent.End }
 	return Truth{
-		Client: sent.Log, From: sent.Start, To: sent.End, Threaded: sc.runtime.threaded,
+		Client: sent.Log, From: sent.Start, To: sent.End,
 		// The warm-up's ids begin at 0 too.
 		Served: slices.DeleteFunc(lines[Served](s.t, s.dir+"/service"),
 			func(one Served) bool { return !during(one.Start) }),

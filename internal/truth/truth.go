@@ -27,8 +27,8 @@ type Served struct {
 	Slept    int64 `json:"slept"`
 	Computed int64 `json:"computed"`           // in its busy loop
 	Waited   int64 `json:"waited"`             // for the upstream
-	Ran      int64 `json:"ran,omitempty"`      // on a CPU, by schedstat; threaded services
-	Runnable int64 `json:"runnable,omitempty"` // by schedstat; threaded services
+	Ran      int64 `json:"ran,omitempty"`      // on a CPU; 0 if the service cannot know
+	Runnable int64 `json:"runnable,omitempty"` // if Ran is known
 }
 
 // Exchange is what the upstream says of one call it answered.
