@@ -32,10 +32,9 @@ type sight struct {
 }
 
 // goStints lists where each goroutine ran, in order of time.
-func goStints(f *facts) map[goKey][]goStint {
+func goStints(f *facts, byThread [][]sight) map[goKey][]goStint {
 	stints := map[goKey][]goStint{}
-	for id, sights := range goSights(f) {
-		slices.SortStableFunc(sights, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
+	for id, sights := range byThread {
 		addStints(stints, sights, StrandID(id), f.threads[id].process)
 	}
 	for _, list := range stints {
@@ -75,7 +74,7 @@ func addStints(stints map[goKey][]goStint, sights []sight, thread StrandID, p re
 	}
 }
 
-// goSights collects by thread which goroutines were seen there.
+// goSights collects by thread which goroutines were seen there, in order of time.
 func goSights(f *facts) [][]sight {
 	sights := make([][]sight, len(f.threads))
 	see := func(th recording.ThreadID, at Time, g recording.GoroutineID) {
@@ -112,6 +111,9 @@ func goSights(f *facts) [][]sight {
 				sights[i] = append(sights[i], sight{at: s.off.Since, until: until, timer: timer})
 			}
 		}
+	}
+	for _, list := range sights {
+		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
 	}
 	return sights
 }
@@ -154,7 +156,7 @@ func goBusy(t *Timeline, f *facts) map[recording.ProcessID][]Interval {
 	return busy
 }
 
-// after returns the stints that end after a time.
+// stintsAfter returns the stints that end after a time.
 func stintsAfter(list []goStint, at Time) []goStint {
 	return list[sort.Search(len(list), func(k int) bool { return list[k].to > at }):]
 }

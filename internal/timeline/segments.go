@@ -12,6 +12,7 @@ type segmentInput struct {
 	calls    []made
 	owners   owners
 	turns    *loopTurns
+	runs     goRuns
 }
 
 // segmenter tiles requests with segments.
@@ -29,7 +30,7 @@ type segmenter struct {
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}, goRuns: newGoRuns(t, f)}
+	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}, goRuns: in.runs}
 	s.callsOf = callsByRequest(t)
 	for i := range t.Requests {
 		r := &t.Requests[i]

@@ -4,6 +4,7 @@ import "github.com/getdwell/dwell/recording"
 
 // goRuns are where and when goroutines ran; nil maps where there are no Go programs.
 type goRuns struct {
+	sights [][]sight // by thread
 	stints map[goKey][]goStint
 	busy   map[recording.ProcessID][]Interval
 }
@@ -11,7 +12,8 @@ type goRuns struct {
 func newGoRuns(t *Timeline, f *facts) goRuns {
 	for i := range f.processes {
 		if f.processes[i].Runtime == recording.RuntimeGo {
-			return goRuns{goStints(f), goBusy(t, f)}
+			sights := goSights(f)
+			return goRuns{sights, goStints(f, sights), goBusy(t, f)}
 		}
 	}
 	return goRuns{}
