@@ -71,7 +71,11 @@ func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop() // so that an interrupted demo, too, leaves nothing behind
 	s := &stage{w: w, o: o, dir: o.keep, live: true}
-	if o.keep == "" {
+	if o.keep != "" {
+		if err := makeDirectory(o.keep, whoInvoked(w.getenv)); err != nil {
+			return fmt.Errorf("dwell demo: %w", err)
+		}
+	} else {
 		dir, err := os.MkdirTemp("", "dwell-demo-")
 		if err != nil {
 			return fmt.Errorf("dwell demo: %w", err)

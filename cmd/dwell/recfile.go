@@ -79,6 +79,18 @@ func createRecording(path string, now time.Time, owner invoker) (*recordingFile,
 	return r, nil
 }
 
+// makeDirectory makes a directory for recordings, unless it is there.
+func makeDirectory(path string, owner invoker) error {
+	err := os.Mkdir(path, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil && owner.sudo {
+		err = os.Chown(path, owner.uid, owner.gid)
+	}
+	return err
+}
+
 func mayReplace(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().IsRegular() && info.Size() == 0 {
