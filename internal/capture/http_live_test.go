@@ -94,6 +94,7 @@ func TestThreadedPython(t *testing.T) {
 		t.Errorf("%+v", requests[0])
 	}
 	checkSleeps(t, rec, 56)
+	checkReleases(t, rec, 28) // a thread that is quick is not waited for
 	if p := all[*recording.Process](rec); len(p) != 1 || p[0].PID != int64(server.Process.Pid) || p[0].Runtime != recording.RuntimePython {
 		t.Errorf("processes: %+v", p)
 	}
@@ -123,8 +124,22 @@ func checkSleeps(t *testing.T, rec *recording.Recording, want int) {
 	}
 }
 
-// A connection that is older than the recording: what waits in it then has no known
-// arrival, what comes later has.
+// checkReleases checks that the first thread, which waits until each new thread says
+// that it runs, was woken by that thread's release of the lock.
+func checkReleases(t *testing.T, rec *recording.Recording, want int) {
+	t.Helper()
+	n := 0
+	for _, o := range all[*recording.Off](rec) {
+		if o.Thread == 1 && o.WakerKind == recording.WakerThread && o.Release == 1 && o.Syscall == "futex" {
+			n++
+		}
+	}
+	if n < want {
+		t.Errorf("%d waits of the first thread were ended by a release, want %d at least", n, want)
+	}
+}
+
+// A connection that is older than the recording is followed from then on.
 func TestExistingConnection(t *testing.T) {
 	const port = 21031
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
@@ -133,11 +148,11 @@ func TestExistingConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	var sent recording.Time
-	get(t, c, "/before", &sent)
+	var sent [2]recording.Time
+	get(t, c, "/before", &sent[0])
 	l := record(t, server.Process.Pid, Options{})
-	get(t, c, "/first", &sent)
-	get(t, c, "/second", &sent)
+	get(t, c, "/first", &sent[0])
+	get(t, c, "/second", &sent[1])
 	rec := l.stop()
 
 	conns := all[*recording.Conn](rec)
@@ -150,8 +165,13 @@ func TestExistingConnection(t *testing.T) {
 			reads = append(reads, f)
 		}
 	}
-	if len(reads) != 2 || reads[0].Arrived != recording.NoTime || reads[1].Arrived < sent || reads[1].Arrived > reads[1].First {
-		t.Errorf("sent at %d, reads: %+v %+v", sent, reads[0], reads[1])
+	if len(reads) != 2 {
+		t.Fatalf("%d reads, want 2", len(reads))
+	}
+	for i, r := range reads {
+		if r.Arrived < sent[i] || r.Arrived > r.First {
+			t.Errorf("sent at %d, read: %+v", sent[i], r)
+		}
 	}
 	if n := len(all[*recording.HTTPRequest](rec)); n != 2 {
 		t.Errorf("%d requests, want 2", n)

@@ -131,6 +131,9 @@ func TestBulk(t *testing.T) {
 			writes++
 		}
 	}
+	if closed := all[*recording.Closed](rec); len(closed) != 1 || closed[0].By != recording.ClosedByUs || closed[0].Thread == recording.NoThread {
+		t.Errorf("not closed once by a thread of ours: %d times", len(closed))
+	}
 	if written != read || writes > 1024 {
 		t.Errorf("%d bytes in %d facts, the client read %d; want the same in far fewer than 2048", written, writes, read)
 	}

@@ -317,6 +317,7 @@ const (
 	probesMapReported            = "reported"
 	probesMapSpans               = "spans"
 	probesMapWatched             = "watched"
+	probesProgAdoptFlows         = "adopt_flows"
 	probesProgCheckImmediate     = "check_immediate"
 	probesProgDataReady          = "data_ready"
 	probesProgDumpTasks          = "dump_tasks"
@@ -393,6 +394,7 @@ type probesSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesProgramSpecs struct {
+	AdoptFlows     *ebpf.ProgramSpec `ebpf:"adopt_flows"`
 	CheckImmediate *ebpf.ProgramSpec `ebpf:"check_immediate"`
 	DataReady      *ebpf.ProgramSpec `ebpf:"data_ready"`
 	DumpTasks      *ebpf.ProgramSpec `ebpf:"dump_tasks"`
@@ -514,6 +516,7 @@ type probesVariables struct {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesPrograms struct {
+	AdoptFlows     *ebpf.Program `ebpf:"adopt_flows"`
 	CheckImmediate *ebpf.Program `ebpf:"check_immediate"`
 	DataReady      *ebpf.Program `ebpf:"data_ready"`
 	DumpTasks      *ebpf.Program `ebpf:"dump_tasks"`
@@ -533,6 +536,7 @@ type probesPrograms struct {
 
 func (p *probesPrograms) Close() error {
 	return _ProbesClose(
+		p.AdoptFlows,
 		p.CheckImmediate,
 		p.DataReady,
 		p.DumpTasks,

@@ -27,6 +27,9 @@ func (s *Session) Watch(pid int) error {
 		return err
 	}
 	s.roots = append(s.roots, pid)
+	if _, err := iterate(link.IterOptions{Program: s.objects.AdoptFlows}); err != nil {
+		return fmt.Errorf("list open connections: %w", err)
+	}
 	var threads []probesTaskRecord
 	err := s.dumpTasks(func(r *probesTaskRecord) {
 		s.decoder.adoptTask(r)
@@ -34,6 +37,9 @@ func (s *Session) Watch(pid int) error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(threads) == 0 {
+		return fmt.Errorf("watch process %d: the kernel knows no such process (did it end? dwell must run in the PID namespace of the host)", pid)
 	}
 	if err := s.decode(); err != nil { // who was started since is in the ring
 		return err

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture"
@@ -18,7 +19,21 @@ func main() {
 	pid := flag.Int("pid", 0, "process to watch")
 	length := flag.Duration("for", 3*time.Second, "how long to record")
 	boundaries := flag.Bool("boundaries", false, "probe Node's loop functions")
+	profile := flag.String("profile", "", "file for a CPU profile of the recorder")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	if err := record(*pid, *length, *boundaries); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
