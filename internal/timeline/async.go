@@ -280,10 +280,3 @@ func callRef(c CallID) ref       { return -2 - ref(c) }
 
 func (r ref) request() (RequestID, bool) { return RequestID(r), r >= 0 }
 func (r ref) call() (CallID, bool)       { return CallID(-2 - r), r <= -2 }
-
-// openCount counts the requests that are open on a loop at a time.
-type openCount struct{ starts, ends []Time }
-
-func (o *openCount) at(t Time) int {
-	return countUpTo(o.starts, t) - countUpTo(o.ends, t-1)
-}

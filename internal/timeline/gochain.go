@@ -49,7 +49,7 @@ type chainInput struct {
 // neighbour returns the goroutine that was seen on a thread before (-1) or after (1)
 // the one seen there at a time, NoGoroutine if the thread was idle in between.
 func (g goRuns) neighbour(thread StrandID, at Time, step int) recording.GoroutineID {
-	if thread == None {
+	if int(thread) >= len(g.sights) || thread == None {
 		return recording.NoGoroutine
 	}
 	sights := g.sights[thread]

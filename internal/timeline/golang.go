@@ -62,6 +62,8 @@ func associateGo(t *Timeline, f *facts, runs goRuns, work []made, o owners) {
 	if len(strands) == 0 {
 		return
 	}
+	pooled := pooledPeers(t)
+	open := openIn(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Why != WhyNoOwner || c.Strand == None || t.Strands[c.Strand].Goroutine == recording.NoGoroutine && f.runtime(c.Process) != recording.RuntimeGo {
@@ -78,7 +80,27 @@ func associateGo(t *Timeline, f *facts, runs goRuns, work []made, o owners) {
 		if r == None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
 			continue
 		}
+		if pooled[goPeer{d.Process, d.Peer}] && open[d.Process].during(c.ConnectFrom, c.SendFrom) > 1 {
+			continue // another request may have taken the connection meanwhile
+		}
 		c.Request, c.Why = r, WhyGoDial
 	}
 	chainGo(t, f, runs, chainInput{work, o, strands})
+}
+
+// goPeer is a peer of a process.
+type goPeer struct {
+	process recording.ProcessID
+	address string
+}
+
+// pooledPeers are the peers to which a process used some connection more than once.
+func pooledPeers(t *Timeline) map[goPeer]bool {
+	pooled := map[goPeer]bool{}
+	for i := range t.Conns {
+		if c := &t.Conns[i]; c.Exchanges > 1 || c.Existing && c.Exchanges > 0 {
+			pooled[goPeer{c.Process, c.Peer}] = true
+		}
+	}
+	return pooled
 }

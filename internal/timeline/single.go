@@ -3,6 +3,8 @@ package timeline
 import (
 	"cmp"
 	"slices"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // associateSingle associates the calls of a loop that tells nothing about whom it
@@ -44,17 +46,52 @@ func associateSingle(t *Timeline, strand StrandID, moves []move) {
 	}
 }
 
-// openOn returns how many requests are open on a loop, for any time.
+// openCount tells how many requests of some set are open.
+type openCount struct{ starts, ends []Time }
+
+// at returns how many are open at a time.
+func (o *openCount) at(t Time) int { return o.during(t, t) }
+
+// during returns how many are open at some time between from and to.
+func (o *openCount) during(from, to Time) int {
+	return countUpTo(o.starts, to) - countUpTo(o.ends, from-1)
+}
+
+func (o *openCount) add(r *Request) {
+	o.starts, o.ends = append(o.starts, r.FirstRead), append(o.ends, r.End)
+}
+
+func (o *openCount) sort() {
+	slices.Sort(o.starts)
+	slices.Sort(o.ends)
+}
+
+// openOn counts the requests of a loop.
 func openOn(t *Timeline, strand StrandID) *openCount {
 	o := &openCount{}
 	for i := range t.Requests {
 		if r := &t.Requests[i]; r.Strand == strand {
-			o.starts, o.ends = append(o.starts, r.FirstRead), append(o.ends, r.End)
+			o.add(r)
 		}
 	}
-	slices.Sort(o.starts)
-	slices.Sort(o.ends)
+	o.sort()
 	return o
+}
+
+// openIn counts the requests of each process.
+func openIn(t *Timeline) map[recording.ProcessID]*openCount {
+	all := map[recording.ProcessID]*openCount{}
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		if all[r.Process] == nil {
+			all[r.Process] = &openCount{}
+		}
+		all[r.Process].add(r)
+	}
+	for _, o := range all {
+		o.sort()
+	}
+	return all
 }
 
 // countUpTo counts the times that are at most t.
