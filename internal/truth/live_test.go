@@ -118,7 +118,7 @@ func show(t *testing.T, sc scenario, s Score) {
 		t.Logf("%-6s %-28s calls %d: right %d wrong %d unassociated %d unseen %d | precision %.4f recall %.4f",
 			sc.runtime.name, sc.name, c.Exchanges, c.Right, c.Wrong, c.Unassigned, c.Unseen, c.Precision(), c.Recall())
 	}
-	if !sc.causes {
+	if !sc.causes && !sc.shown {
 		return
 	}
 	for _, a := range s.Causes {
