@@ -37,7 +37,7 @@ type asyncTurn struct {
 // when each was wanted.
 func associateAsync(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
 	moves := loop.moves
-	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, wanted: wanted, chains: newChains()}
+	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody}, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, wanted: wanted, chains: newChains()}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}

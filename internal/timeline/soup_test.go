@@ -30,29 +30,123 @@ func FuzzBuild(f *testing.F) {
 	})
 }
 
-// soup makes n random facts about a few processes, threads and connections.
+// soup makes n facts about a few processes, threads and connections: most of them
+// plausible, in random order, the rest random.
 func soup(r *rand.Rand, n int) *recording.Recording {
-	rec := &recording.Recording{}
-	at := recording.Time(1000)
-	kinds := recording.Kinds()
-	fill := &filler{r: r}
-	for range n {
-		at += recording.Time(r.IntN(50))
-		fill.now = at
-		fact := kinds[1+r.IntN(len(kinds)-1)].New()
-		if r.IntN(3) == 0 { // more of what matters
-			fact = []func() recording.Fact{
-				func() recording.Fact { return new(recording.Chunk) },
-				func() recording.Fact { return new(recording.HTTPRequest) },
-				func() recording.Fact { return new(recording.HTTPResponse) },
-				func() recording.Fact { return new(recording.Off) },
-				func() recording.Fact { return new(recording.TLS) },
-			}[r.IntN(5)]()
+	k := &cook{r: r, rec: &recording.Recording{}, now: 1000, pos: map[recording.ConnID]*[2]int64{}, calm: 20 + r.IntN(80)}
+	k.add(&recording.Manifest{CPUs: 2})
+	for p := recording.ProcessID(1); p <= 3; p++ {
+		k.add(&recording.Process{ID: p, PID: int64(p), Runtime: []recording.Runtime{0, recording.RuntimeNode, recording.RuntimeGo, recording.RuntimePython}[p]})
+		for t := int64(1); t <= 2; t++ {
+			k.add(&recording.Thread{ID: recording.ThreadID(int64(p)*10 + t), Process: p, TID: int64(p) + t - 1})
 		}
-		fact.Visit(fill)
-		rec.Events = append(rec.Events, recording.Event{Time: at, Fact: fact})
 	}
-	return rec
+	for range n {
+		k.step()
+	}
+	return k.rec
+}
+
+// cook makes plausible facts.
+type cook struct {
+	r     *rand.Rand
+	rec   *recording.Recording
+	now   recording.Time
+	conns []*recording.Conn
+	pos   map[recording.ConnID]*[2]int64 // bytes that went each way
+	calm  int                            // how many of a hundred facts are plausible
+	ids   int64                          // async ids given out
+}
+
+func (k *cook) add(f recording.Fact) {
+	k.rec.Events = append(k.rec.Events, recording.Event{Time: k.now, Fact: f})
+}
+
+func (k *cook) step() {
+	k.now += recording.Time(k.r.IntN(50))
+	if k.r.IntN(100) >= k.calm {
+		fact := recording.Kinds()[k.r.IntN(len(recording.Kinds()))].New()
+		fact.Visit(&filler{r: k.r, now: k.now})
+		k.add(fact)
+		return
+	}
+	k.ids += int64(k.r.IntN(4))
+	switch p := recording.ProcessID(1 + k.r.IntN(3)); k.r.IntN(12) {
+	case 0:
+		k.conn(p)
+	case 1, 2:
+		k.off(p)
+	case 3:
+		k.add(&recording.Boundary{Thread: k.thread(p), Counter: k.ids, What: "timers"})
+	case 4:
+		part := recording.DNSPart(k.r.IntN(2))
+		k.add(&recording.DNS{Thread: k.thread(p), Part: part, ID: int64(k.r.IntN(3)), Name: "a", Type: "A", Addrs: "127.0.0.1"})
+	default:
+		if len(k.conns) > 0 {
+			k.talk(k.conns[k.r.IntN(len(k.conns))])
+		}
+	}
+}
+
+func (k *cook) thread(p recording.ProcessID) recording.ThreadID {
+	return recording.ThreadID(int64(p)*10 + 1 + int64(k.r.IntN(8)/7))
+}
+
+func (k *cook) conn(p recording.ProcessID) {
+	c := &recording.Conn{
+		ID: recording.ConnID(len(k.conns) + 1), Process: p, Side: recording.Side(k.r.IntN(2)), Thread: k.thread(p),
+		Peer: "127.0.0.1:80", Existing: int64(k.r.IntN(4) / 3), Counter: k.ids, Exec: k.id(), Trigger: k.id(),
+		Parent: recording.GoroutineID(k.r.IntN(4)),
+	}
+	k.conns, k.pos[c.ID] = append(k.conns, c), &[2]int64{}
+	k.add(c)
+	if c.Side == recording.Outbound && k.r.IntN(4) > 0 {
+		k.now += 10
+		k.add(&recording.Established{Conn: c.ID})
+	}
+	if k.r.IntN(3) == 0 {
+		k.add(&recording.ConnProtocol{Conn: c.ID, Protocol: recording.ProtocolTLS})
+	}
+}
+
+// id is an async id that was given out lately, or none.
+func (k *cook) id() int64 { return max(0, k.ids-int64(k.r.IntN(12))) }
+
+func (k *cook) off(p recording.ProcessID) {
+	since := k.now
+	k.now += recording.Time(k.r.IntN(100))
+	k.add(&recording.Off{
+		Thread: k.thread(p), Since: since, Woken: (since + k.now) / 2, State: recording.OffState(k.r.IntN(3)),
+		Syscall: []string{"futex", "epoll_pwait", "epoll_pwait", "read", "nanosleep", ""}[k.r.IntN(6)],
+		Timed:   int64(k.r.IntN(2)), WakerKind: recording.WakerInterrupt, Goroutine: recording.GoroutineID(k.r.IntN(3)),
+	})
+}
+
+// talk moves bytes on a connection, mostly a message with its head.
+func (k *cook) talk(c *recording.Conn) {
+	if k.r.IntN(40) == 0 {
+		k.add(&recording.Closed{Conn: c.ID})
+		return
+	}
+	dir := recording.Direction(k.r.IntN(2))
+	offset := k.pos[c.ID][dir]
+	k.pos[c.ID][dir] += 50
+	k.add(&recording.Chunk{
+		Conn: c.ID, Thread: k.thread(c.Process), Dir: dir, Offset: offset, Bytes: 50, Arrived: k.now - recording.Time(k.r.IntN(60)),
+		Goroutine: recording.GoroutineID(k.r.IntN(4) * int(c.Process/2%2)), Exec: k.id(), Trigger: k.id(), Counter: k.ids,
+	})
+	asks := (dir == recording.Read) == (c.Side == recording.Inbound)
+	switch k.r.IntN(5) {
+	case 0:
+	case 1:
+		k.add(&recording.TLS{Conn: c.ID, Dir: dir, Record: recording.TLSRecord(k.r.IntN(7)), Offset: offset, Bytes: 45, Version: 0x0304})
+	default:
+		if asks {
+			k.add(&recording.HTTPRequest{Conn: c.ID, Offset: offset, Head: 30, Length: int64(k.r.IntN(30)) - 1, Method: "GET", Route: "/"})
+		} else {
+			k.add(&recording.HTTPResponse{Conn: c.ID, Offset: offset, Head: 30, Length: int64(k.r.IntN(30)) - 1, Status: []int64{100, 200, 200, 200, 101}[k.r.IntN(5)]})
+		}
+	}
 }
 
 // filler fills the fields of a fact with small random values, so that they meet.

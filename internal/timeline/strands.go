@@ -67,7 +67,7 @@ func (t *tiler) held(at Time) {
 
 func (t *tiler) off(at Time, off *recording.Off) {
 	if t.state == StateSleeping || t.state == StateDisk {
-		t.to(off.Since, StateUnknown, nil) // when that sleep ended was not recorded
+		t.to(min(off.Since, at), StateUnknown, nil) // when that sleep ended was not recorded
 	} else {
 		t.held(min(off.Since, at))
 	}
