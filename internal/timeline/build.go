@@ -43,16 +43,25 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 
 // orderCalls puts the calls in order of their start and renumbers them everywhere.
 func orderCalls(t *Timeline) {
-	slices.SortStableFunc(t.Calls, func(a, b Call) int {
+	order := make([]CallID, len(t.Calls))
+	for i := range order {
+		order[i] = CallID(i)
+	}
+	slices.SortFunc(order, func(i, j CallID) int {
+		a, b := &t.Calls[i], &t.Calls[j]
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Conn, b.Conn), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	renumber := make([]CallID, len(t.Calls))
-	for i := range t.Calls {
-		renumber[t.Calls[i].ID] = CallID(i)
-		t.Calls[i].ID = CallID(i)
-		if r := t.Calls[i].Request; r != None {
+	calls := make([]Call, len(t.Calls))
+	for i, k := range order {
+		renumber[k], calls[i] = CallID(i), t.Calls[k]
+		calls[i].ID = CallID(i)
+		if r := calls[i].Request; r != None {
 			t.Requests[r].Calls = append(t.Requests[r].Calls, CallID(i))
 		}
+	}
+	if len(calls) > 0 {
+		t.Calls = calls
 	}
 	for i := range t.Requests {
 		for k := range t.Requests[i].Segments {

@@ -2,13 +2,16 @@ package timeline
 
 import "sort"
 
+// laneStep is how many pieces of a lane share one running sum.
+const laneStep = 32
+
 // lane is what a strand did over its whole life, by the cause it gives to those who
 // wait for it, with running sums: how long it did what between two times takes two
 // searches, however much happened in between.
 type lane struct {
 	from []Time // starts of the pieces; the last is the end
 	what []Cause
-	sums [][numWaits]Duration // before each piece
+	sums [][numWaits]Duration // before every laneStep-th piece
 }
 
 // lane returns the strand's lane, made at its first use.
@@ -16,20 +19,21 @@ func (s *segmenter) lane(id StrandID) *lane {
 	if l := s.lanes[id]; l != nil {
 		return l
 	}
+	ivs := s.t.Strands[id].Intervals
 	l := &lane{}
 	var sum [numWaits]Duration
-	ivs := s.t.Strands[id].Intervals
 	eachPiece(ivs, s.in.owners[id], func(iv Interval, owner RequestID) {
 		cause, _ := s.reading(id, iv, owner)
-		if n := len(l.what); n > 0 && l.what[n-1] == cause {
-			sum[cause] += iv.To.Sub(iv.From)
-			return
+		if n := len(l.what); n == 0 || l.what[n-1] != cause {
+			if n%laneStep == 0 {
+				l.sums = append(l.sums, sum)
+			}
+			l.from, l.what = append(l.from, iv.From), append(l.what, cause)
 		}
-		l.from, l.what, l.sums = append(l.from, iv.From), append(l.what, cause), append(l.sums, sum)
 		sum[cause] += iv.To.Sub(iv.From)
 	})
 	if n := len(ivs); n > 0 {
-		l.from, l.sums = append(l.from, ivs[n-1].To), append(l.sums, sum)
+		l.from = append(l.from, ivs[n-1].To)
 	}
 	s.lanes[id] = l
 	return l
@@ -37,13 +41,14 @@ func (s *segmenter) lane(id StrandID) *lane {
 
 // before returns the time spent on each cause before a time.
 func (l *lane) before(at Time) [numWaits]Duration {
-	i := sort.Search(len(l.from), func(k int) bool { return l.from[k] > at }) - 1
+	i := sort.Search(len(l.what), func(k int) bool { return l.from[k] > at }) - 1
 	if i < 0 {
 		return [numWaits]Duration{}
 	}
-	sum := l.sums[i]
-	if i < len(l.what) {
-		sum[l.what[i]] += at.Sub(l.from[i])
+	k := i / laneStep
+	sum := l.sums[k]
+	for k *= laneStep; k <= i; k++ {
+		sum[l.what[k]] += min(l.from[k+1], at).Sub(l.from[k])
 	}
 	return sum
 }

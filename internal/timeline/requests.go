@@ -19,11 +19,8 @@ type served struct {
 
 // buildRequests makes the Requests of all inbound HTTP/1 connections, ordered by start.
 func buildRequests(t *Timeline, f *facts) []served {
-	type pair struct {
-		r Request
-		s served
-	}
-	var all []pair
+	var all []Request
+	var made []served
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Inbound || len(c.asks)+len(c.answers) == 0 {
@@ -38,17 +35,21 @@ func buildRequests(t *Timeline, f *facts) []served {
 			s.from = max(r.FirstRead, min(free, r.End))
 			free = r.End
 			t.Conns[i].Exchanges++
-			all = append(all, pair{r, s})
+			all, made = append(all, r), append(made, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.r.Start, b.r.Start), cmp.Compare(a.s.conn, b.s.conn), cmp.Compare(a.r.Ordinal, b.r.Ordinal))
+	order := make([]int32, len(all))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(all[a].Start, all[b].Start), cmp.Compare(made[a].conn, made[b].conn), cmp.Compare(all[a].Ordinal, all[b].Ordinal))
 	})
 	t.Requests = make([]Request, len(all))
 	work := make([]served, len(all))
-	for i, p := range all {
-		p.r.ID = RequestID(i)
-		t.Requests[i], work[i] = p.r, p.s
+	for i, k := range order {
+		t.Requests[i], work[i] = all[k], made[k]
+		t.Requests[i].ID = RequestID(i)
 	}
 	return work
 }
