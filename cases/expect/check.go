@@ -44,9 +44,9 @@ func Check(all []Expectation, results Results) []Outcome {
 
 func (e Expectation) saving(s Saving) Outcome {
 	o := Outcome{Expectation: e, Seen: fmt.Sprintf("predicted %.2f ms, measured %.2f ms", ms(s.Predicted), ms(s.Measured))}
-	off := float64(s.Predicted-s.Measured) / float64(max(s.Measured, 1)) * 100
-	if s.Measured <= 0 || off > e.Percent || off < -e.Percent {
-		o.Problem = fmt.Sprintf("off by %+.0f%%", off)
+	share := float64(s.Predicted) / float64(max(s.Measured, 1)) * 100
+	if s.Measured <= 0 || share < e.Low || share > e.High {
+		o.Problem = fmt.Sprintf("%s: %.0f%%", o.Seen, share)
 	}
 	return o
 }

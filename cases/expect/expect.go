@@ -9,13 +9,13 @@
 //	bad/moderate  refuted    slow-peer         "remote" < 0.5
 //	bad/overload  undecided  load
 //	fixed/moderate nothing
-//	moderate      saving     p50 within 30%
+//	moderate      saving     p50 50%..120%
 //
 // first: the finding with the largest impact. finding, refuted: the id is in that list
 // (refuted also: it is no finding), and each condition holds for an item of its
 // evidence whose name contains the quoted words. undecided: neither. nothing: there
 // are no findings. saving: what was predicted from the bad variant's recording for a
-// quantile of all requests, against the difference then measured by the client.
+// quantile of all requests, as a share of the difference that the client then measured.
 package expect
 
 import (
@@ -35,7 +35,7 @@ type Expectation struct {
 	Kind       string // first, finding, refuted, undecided, nothing, saving
 	ID         string // of the hypothesis; for a saving the quantile
 	Conditions []Condition
-	Percent    float64 // of a saving
+	Low, High  float64 // of a saving, in percent
 }
 
 // Condition holds a number of the evidence against a bound.
@@ -73,7 +73,7 @@ func parseLine(text string) (Expectation, error) {
 		return Expectation{}, fmt.Errorf("want a scenario and what is expected there")
 	}
 	e := Expectation{Text: text, Scenario: words[0], Kind: words[1]}
-	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 5}[e.Kind]
+	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 4}[e.Kind]
 	if want == 0 {
 		return e, fmt.Errorf("%q is no kind of expectation", e.Kind)
 	}
@@ -84,11 +84,10 @@ func parseLine(text string) (Expectation, error) {
 		e.ID = words[2]
 	}
 	if e.Kind == "saving" {
-		percent, err := strconv.ParseFloat(strings.TrimSuffix(words[4], "%"), 64)
-		if err != nil || words[3] != "within" || len(words) > 5 {
-			return e, fmt.Errorf("want: saving p50 within 30%%")
+		n, err := fmt.Sscanf(words[3], "%f%%..%f%%", &e.Low, &e.High)
+		if n != 2 || err != nil || len(words) > 4 || e.Low > e.High {
+			return e, fmt.Errorf("want: saving p50 50%%..120%%")
 		}
-		e.Percent = percent
 		return e, nil
 	}
 	return e, e.conditions(text)
