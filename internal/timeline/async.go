@@ -102,6 +102,9 @@ func (w *asyncWalk) step(m *move) {
 	case m.kind == moveConnect:
 		if m.call != None {
 			w.opened[m.conn] = w.evidence(m)
+			if !w.fresh(m.exec) {
+				w.wanted[m.call] = w.ids.asked(m.exec)
+			}
 		}
 		w.adopt(m)
 	case m.kind == moveSend:
@@ -109,7 +112,7 @@ func (w *asyncWalk) step(m *move) {
 		if !w.opened[m.conn] || !w.t.Calls[m.call].New {
 			w.evidence(m)
 		}
-		if !w.fresh(m.trigger) {
+		if _, known := w.opened[m.conn]; !w.fresh(m.trigger) && !(known && w.t.Calls[m.call].New) {
 			w.wanted[m.call] = w.ids.asked(m.trigger)
 		}
 		w.adopt(m)

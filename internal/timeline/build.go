@@ -29,7 +29,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	resolveOnThread(t, f, calls, resolutions)
 	associate(t, f, calls, o)
 	runs := newGoRuns(t, f)
-	associateGo(t, f, runs, calls, o)
+	associateGo(t, f, runs, chainInput{calls: calls, owners: o})
 	moves := loops(t, f, requests, calls)
 	wanted := associateLoops(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)

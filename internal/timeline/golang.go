@@ -52,7 +52,8 @@ const goDialled Duration = 1_000_000
 // associateGo gives new connections of Go programs to the request whose goroutine
 // started the dial. Calls on pooled connections run on the pool's own goroutines: which
 // request they belong to is not known.
-func associateGo(t *Timeline, f *facts, runs goRuns, work []made, o owners) {
+func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
+	work, o := in.calls, in.owners
 	strands := map[goKey]StrandID{}
 	for i := range t.Strands {
 		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
@@ -85,7 +86,8 @@ func associateGo(t *Timeline, f *facts, runs goRuns, work []made, o owners) {
 		}
 		c.Request, c.Why = r, WhyGoDial
 	}
-	chainGo(t, f, runs, chainInput{work, o, strands})
+	in.strands = strands
+	chainGo(t, f, runs, in)
 }
 
 // goPeer is a peer of a process.

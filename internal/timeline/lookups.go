@@ -36,11 +36,10 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 	for _, d := range f.dns {
 		k := key{d.Thread, d.ID, d.Name, d.Type}
 		if d.Part == recording.DNSQuery {
-			i, ok := pending[k]
-			if ok {
+			if _, ok := pending[k]; ok {
 				continue // asked again
 			}
-			i = len(t.Lookups)
+			i := len(t.Lookups)
 			pending[k] = i
 			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at})
 			g, ok := current[d.Thread]

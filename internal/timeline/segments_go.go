@@ -92,22 +92,29 @@ func (s *segmenter) goHandler(r *Request, p *painter) {
 			break
 		}
 		if u.from > at {
-			s.goParked(r, spans, span{at, min(u.from, r.End), None, PhaseHandler}, u.timer, p)
+			s.goParked(r, parked{at, min(u.from, r.End), spans, u.timer}, p)
 		}
 		from, to := max(u.from, at), min(u.to, r.End)
 		s.goStates(r, u.thread, span{from, to, None, PhaseHandler}, p)
 		at = max(at, to)
 	}
-	s.goParked(r, spans, span{at, r.End, None, PhaseHandler}, false, p)
+	s.goParked(r, parked{at, r.End, spans, false}, p)
+}
+
+// parked is a span in which a goroutine was on no thread.
+type parked struct {
+	from, to Time
+	calls    []span // of its request
+	timer    bool   // time woke it, as far as can be seen
 }
 
 // goParked tiles a span in which a goroutine was on no thread.
-func (s *segmenter) goParked(r *Request, spans []span, w span, timer bool, p *painter) {
-	rest := Segment{From: w.from, To: w.to, Phase: w.phase, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
-	if timer {
+func (s *segmenter) goParked(r *Request, w parked, p *painter) {
+	rest := Segment{From: w.from, To: w.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
+	if w.timer {
 		rest.Cause = CauseSleep
 	}
-	for _, c := range spans {
+	for _, c := range w.calls {
 		if c.to <= rest.From || c.from >= w.to {
 			continue
 		}

@@ -21,10 +21,16 @@ func (s *segmenter) loopHandler(r *Request, p *painter) {
 		if from > cut {
 			s.gap(r, u, gap{cut, min(tail, from), from}, p)
 		}
-		s.ownTurn(r, u, from, u.last, p)
+		s.ownTurn(r, stretch{u, from, u.last}, p)
 		cut, tail = max(cut, u.last), max(tail, u.to)
 	}
 	s.lastGap(r, cut, tail, p)
+}
+
+// stretch is a span in or before a turn, nil if that is not known.
+type stretch struct {
+	turn     *turn
+	from, to Time
 }
 
 // gap is a span between two turns: until tail, the earlier may have gone on unseen.
@@ -33,7 +39,7 @@ type gap struct{ from, tail, to Time }
 // gap tiles the time before a turn.
 func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	if u.call == None {
-		s.ownTurn(r, nil, g.from, g.tail, p)
+		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
 		case u.timer:
@@ -52,7 +58,7 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	from := g.from
 	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
 		tail := min(g.tail, begun)
-		s.ownTurn(r, nil, from, tail, p)
+		s.ownTurn(r, stretch{nil, from, tail}, p)
 		rest := Segment{From: tail, To: begun, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		if u.timer {
 			rest.Cause = CauseSleep
@@ -60,12 +66,13 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		p.add(rest)
 		from = begun
 	}
-	s.pending(r, u, from, g.to, p)
+	s.pending(r, stretch{u, from, g.to}, p)
 }
 
 // pending tiles a span in which a request waited for its call to go on: until what it
 // resumed for was ready, by the phase; then by what the loop did instead.
-func (s *segmenter) pending(r *Request, u *turn, from, to Time, p *painter) {
+func (s *segmenter) pending(r *Request, w stretch, p *painter) {
+	u, from, to := w.turn, w.from, w.to
 	c := &s.t.Calls[u.call]
 	b := &s.in.calls[u.call].bounds
 	ready := u.ready
@@ -80,6 +87,11 @@ func (s *segmenter) pending(r *Request, u *turn, from, to Time, p *painter) {
 		if at >= end {
 			continue
 		}
+		if ph == PhaseQueue && c.New && c.DNSFrom == recording.NoTime {
+			// A name was resolved without asking anyone: that is soon done, but when is not known.
+			s.readerWait(wait{r, r.Strand, at, end, ph, u.call}, p)
+			continue
+		}
 		g := Segment{From: at, To: min(end, max(ready, at)), Phase: ph, Cause: CauseRemote, Call: u.call, Strand: r.Strand, Blocker: None}
 		if ph == PhaseQueue {
 			g.Cause, g.Quality = CausePool, Inferred
@@ -91,13 +103,13 @@ func (s *segmenter) pending(r *Request, u *turn, from, to Time, p *painter) {
 
 // ownTurn tiles a span in which the loop worked for the request, by the loop's state.
 // Work on a call's connection before it is sent, or on its answer, is of that phase.
-func (s *segmenter) ownTurn(r *Request, u *turn, from, to Time, p *painter) {
-	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, from, to) {
-		at, end := max(iv.From, from), min(iv.To, to)
+func (s *segmenter) ownTurn(r *Request, w stretch, p *painter) {
+	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, w.from, w.to) {
+		at, end := max(iv.From, w.from), min(iv.To, w.to)
 		for at < end {
 			g := Segment{From: at, To: end, Phase: PhaseHandler, Call: None, Strand: r.Strand, Blocker: None}
-			if u != nil && u.call != None && s.t.Calls[u.call].Request == r.ID {
-				s.phase(&g, u.call)
+			if w.turn != nil && w.turn.call != None && s.t.Calls[w.turn.call].Request == r.ID {
+				s.phase(&g, w.turn.call)
 			}
 			at = g.To
 			if s.loopState(r, iv, &g) {
@@ -154,5 +166,5 @@ func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 			return
 		}
 	}
-	s.ownTurn(r, nil, cut, min(tail, r.End), p)
+	s.ownTurn(r, stretch{nil, cut, min(tail, r.End)}, p)
 }

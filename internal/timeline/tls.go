@@ -35,6 +35,9 @@ func readHandshake(c *connFacts) handshake {
 			}
 		case recording.TLSServerHello:
 			version, h.resumed = r.Version, r.Resumed
+			if version == tls13 {
+				h.to = recording.NoTime
+			}
 		case recording.TLSApplication:
 			if version == tls13 && h.to == recording.NoTime && r.Dir == recording.Write && finishedSize(r.Bytes) {
 				h.to = r.at

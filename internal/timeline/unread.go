@@ -85,7 +85,7 @@ func (s *segmenter) readerWait(w wait, p *painter) {
 
 // quality of a wait's segments: inferred if its beginning was not stamped exactly.
 func (s *segmenter) quality(w wait) Quality {
-	if w.phase == PhaseUnread && s.in.requests[w.r.ID].inexact {
+	if w.phase == PhaseQueue || w.phase == PhaseUnread && s.in.requests[w.r.ID].inexact {
 		return Inferred
 	}
 	return Exact
