@@ -23,8 +23,8 @@ type quantity struct {
 func quantities() []quantity {
 	return []quantity{
 		{"throughput", func(s sample) float64 { return s.Rate }},
-		{"p50", func(s sample) float64 { return float64(s.Service50) }},
-		{"p99", func(s sample) float64 { return float64(s.Service99) }},
+		{"p50", func(s sample) float64 { return float64(s.P50) }},
+		{"p99", func(s sample) float64 { return float64(s.P99) }},
 		{"server CPU a request", func(s sample) float64 { return s.serverCPU }},
 		{"machine CPU a request", func(s sample) float64 { return s.machineCPU }},
 	}
