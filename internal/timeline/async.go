@@ -238,7 +238,7 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	}
 	owner := w.chains.known(w.ids.find(m.trigger))
 	r, _ := w.turn.of.request()
-	own := born.decl.Existing == 1 || m.trigger == high-1 || // accepted and read at once
+	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || m.trigger == high-1 || // accepted and read at once
 		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {

@@ -131,43 +131,61 @@ func (c *chains) settle(t *Timeline, open *openCount) {
 	}
 }
 
-// hints are the requests that the hints from before and after each call agree on. If
-// nothing tells whose turn it was made in, the hint from after it suffices where only
-// one request was open.
+// hints are the requests, by root, that the hints from before and after a set's calls
+// agree on. If nothing tells whose turn they were made in, the hint from after suffices
+// where only one request was open.
 func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
-	from, to := make([]RequestID, len(c.calls)), make([]RequestID, len(c.calls))
-	resolve := func(what ref, known []RequestID) RequestID {
-		if r := c.known(what); r != None {
-			return r
-		}
-		if id, ok := what.call(); ok {
-			if i, ok := c.index[id]; ok {
-				return known[i]
-			}
-		}
-		return None
+	h := hinted{c: c, from: make([]RequestID, len(c.calls)), to: make([]RequestID, len(c.calls))}
+	made := make([]bool, len(c.calls)) // some hint tells whose turn a call of the set was made in
+	alone := make([]bool, len(c.calls))
+	for i := range c.calls {
+		h.from[i], h.to[i], alone[i] = None, None, true
 	}
 	for i := len(c.calls) - 1; i >= 0; i-- { // against the order of sending: what is after is known
-		if to[i] = c.known(callRef(c.calls[i])); to[i] == None {
-			to[i] = resolve(c.after[i], to)
+		if root := c.root(i); h.to[root] == None {
+			h.to[root] = h.resolve(root, c.after[i], h.to)
 		}
 	}
 	for i, id := range c.calls {
-		turn := resolve(c.before[i], from)
-		switch from[i] = c.known(callRef(id)); {
-		case from[i] != None:
-		case c.doubted[i] == nobody || to[i] == turn:
-			from[i] = turn
-		case to[i] == resolve(c.doubted[i], from):
-			from[i] = to[i]
+		root := c.root(i)
+		alone[root] = alone[root] && open.at(t.Calls[id].Start) == 1
+		made[root] = made[root] || c.before[i] != nobody
+		turn := h.resolve(root, c.before[i], h.from)
+		switch {
+		case h.from[root] != None:
+		case c.doubted[i] == nobody || h.to[root] == turn:
+			h.from[root] = turn
+		case h.to[root] == h.resolve(root, c.doubted[i], h.from):
+			h.from[root] = h.to[root]
 		}
 	}
 	agreed := make([]RequestID, len(c.calls))
-	for i, id := range c.calls {
+	for i := range c.calls {
+		root := c.root(i)
 		agreed[i] = None
-		if from[i] == to[i] || from[i] == None && c.before[i] == nobody && open.at(t.Calls[id].Start) == 1 {
-			agreed[i] = to[i]
+		if h.from[root] == h.to[root] || !made[root] && alone[root] {
+			agreed[i] = h.to[root]
 		}
 	}
 	return agreed
+}
+
+// hinted is who sets of calls belong to by their hints, by root.
+type hinted struct {
+	c        *chains
+	from, to []RequestID
+}
+
+// resolve returns the request that a hint about a set names, by evidence or by what is
+// known of the set it leads to.
+func (h *hinted) resolve(root int, what ref, known []RequestID) RequestID {
+	if r := h.c.known(what); r != None {
+		return r
+	}
+	if id, ok := what.call(); ok {
+		if i, ok := h.c.index[id]; ok && h.c.root(i) != root {
+			return known[h.c.root(i)]
+		}
+	}
+	return None
 }

@@ -11,7 +11,7 @@ func (s *segmenter) loopHandler(r *Request, p *painter) {
 	tail := cut                     // up to here the last turn may have gone on
 	for _, i := range s.turns.of[r.ID] {
 		u := &s.turns.all[i]
-		if u.from >= r.End {
+		if u.from > r.End {
 			break
 		}
 		if u.to < cut || u.last < cut {
