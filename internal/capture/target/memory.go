@@ -78,16 +78,19 @@ const (
 	blockSize = 1 << 20 // of one read, in bytes
 )
 
-// search calls found with the address of every aligned 8-byte word in [from, to) that
+// extent is a half-open range of addresses.
+type extent struct{ from, to uint64 }
+
+// search calls found with the address of every aligned 8-byte word in span that
 // equals value. It returns how many bytes it read; stop ends it early.
-func (m memory) search(from, to, value uint64, found func(at uint64), stop func() bool) int64 {
+func (m memory) search(span extent, value uint64, found func(at uint64), stop func() bool) int64 {
 	var pattern [8]byte
 	binary.LittleEndian.PutUint64(pattern[:], value)
-	block := make([]byte, min(blockSize, to-from))
+	block := make([]byte, min(blockSize, span.to-span.from))
 	entries := make([]byte, len(block)/pageSize*8)
 	var scanned int64
-	for at := from; at < to && !stop(); at += blockSize {
-		n := min(blockSize, to-at)
+	for at := span.from; at < span.to && !stop(); at += blockSize {
+		n := min(blockSize, span.to-at)
 		for run := range m.resident(at, n, entries) {
 			size, _ := m.mem.ReadAt(block[:run.to-run.from], int64(run.from))
 			scanned += int64(size)

@@ -37,17 +37,17 @@ func TestSearch(t *testing.T) {
 	defer mem.close()
 	var found []int
 	never := func() bool { return false }
-	scanned := mem.search(base, base+size, value, func(at uint64) { found = append(found, int(at-base)) }, never)
+	scanned := mem.search(extent{base, base + size}, value, func(at uint64) { found = append(found, int(at-base)) }, never)
 	if !slices.Equal(found, aligned) {
 		t.Errorf("found at %d, want %d", found, aligned)
 	}
 	if touched := int64(5 * pageSize); scanned != touched {
 		t.Errorf("read %d bytes, %d were in memory", scanned, touched)
 	}
-	if again := mem.search(base, base+size, value, func(uint64) {}, never); again != scanned {
+	if again := mem.search(extent{base, base + size}, value, func(uint64) {}, never); again != scanned {
 		t.Errorf("the first search left %d bytes in memory, of %d", again, scanned)
 	}
-	if n := mem.search(base, base+size, value, func(uint64) {}, func() bool { return true }); n != 0 {
+	if n := mem.search(extent{base, base + size}, value, func(uint64) {}, func() bool { return true }); n != 0 {
 		t.Errorf("read %d bytes after it was stopped", n)
 	}
 }

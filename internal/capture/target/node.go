@@ -112,7 +112,7 @@ func (f *NodeFinder) find() (NodeAsync, error) {
 			continue
 		}
 		done := func() bool { return result.Address != 0 || late() }
-		scanned += f.memory.search(m.from, m.to, f.vtable.asyncHooks, func(at uint64) {
+		scanned += f.memory.search(extent{m.from, m.to}, f.vtable.asyncHooks, func(at uint64) {
 			address, environment, ok := f.asyncIDs(at)
 			switch {
 			case !ok || result.Address != 0:
@@ -152,7 +152,7 @@ func (f *NodeFinder) stackWords(maps []mapping) func(word uint64) bool {
 		seen := false
 		for _, m := range maps {
 			if m.name == "[stack]" && word != 0 {
-				f.memory.search(m.from, m.to, word, func(uint64) { seen = true }, func() bool { return seen })
+				f.memory.search(extent{m.from, m.to}, word, func(uint64) { seen = true }, func() bool { return seen })
 			}
 		}
 		return seen
