@@ -9,7 +9,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Recordings of the demo's two variants in text form, cut from a live run.
+// Recordings of the two variants in text form, cut from a live run:
+//
+//	dwell demo --for 3s -o DIR
+//	dwell facts DIR/bad.dwell --first 1200ms >bundled/bad.txt
 //
 //go:embed bundled/bad.txt bundled/fixed.txt
 var bundledFiles embed.FS

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +29,13 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
+			for name, file := range map[string]string{"BAD": "bundled/bad.txt", "FIXED": "bundled/fixed.txt"} {
+				path, err := filepath.Abs(file)
+				if err != nil {
+					return err
+				}
+				e.Setenv(name, path)
+			}
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
