@@ -17,6 +17,8 @@ struct span {
 	u8 waker_kind;
 	u8 release;
 	u8 timed;
+	u64 ran;    /* when it last came back to a CPU */
+	u64 opened; /* by the task iterator, maybe while the thread was already running */
 };
 
 struct {
@@ -51,6 +53,9 @@ static __always_inline void read_syscall(struct task_struct *t, struct span *s)
 	s->timed = is_timed(r);
 }
 
+/* The kernel skips programs for a moment while another tool attaches to the same
+ * tracepoint or leaves it, and does not count them. Here a switch that was skipped
+ * shows at the next one of the thread. */
 static __always_inline void switch_out(struct task_struct *t, u8 state)
 {
 	struct watch *w = watch_of(t->tgid);
@@ -59,8 +64,13 @@ static __always_inline void switch_out(struct task_struct *t, u8 state)
 	if (!w)
 		return;
 	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s)
+	if (!s) { /* no memory at once */
+		count_loss(HOOK_SCHED);
 		return;
+	}
+	if (s->since && !s->opened)
+		count_loss_since(HOOK_SCHED, s->since); /* it came back unseen */
+	s->opened = 0;
 	s->state = state;
 	s->goid = current_goid(w, t);
 	read_syscall(t, s);
@@ -86,8 +96,12 @@ static __always_inline void switch_in(struct task_struct *t)
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
 	struct off_event *e;
 
-	if (!s || !s->since)
+	if (!s)
 		return;
+	if (!s->since) {
+		count_loss_since(HOOK_SCHED, s->ran); /* it left unseen */
+		return;
+	}
 	e = reserve(sizeof(*e), HOOK_SCHED);
 	if (e) {
 		fill_head(&e->h, EVENT_OFF, t);
@@ -112,6 +126,7 @@ static __always_inline void switch_in(struct task_struct *t)
 		e->release = s->release;
 		submit(e);
 	}
+	s->ran = bpf_ktime_get_ns();
 	s->since = 0;
 	forget_waker(s);
 }

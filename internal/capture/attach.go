@@ -32,7 +32,7 @@ func (s *Session) load() error {
 func explain(err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM):
-		return fmt.Errorf("load programs: %w: %w", ErrNotPermitted, err)
+		return fmt.Errorf("%w (%s)", ErrNotPermitted, permitRemedy(os.Geteuid()))
 	case errors.Is(err, btf.ErrNotFound) || errors.Is(err, ebpf.ErrNotSupported):
 		if _, statErr := os.Stat("/sys/kernel/btf/vmlinux"); statErr != nil {
 			return fmt.Errorf("load programs: %w: %w", ErrNoBTF, err)
@@ -40,6 +40,14 @@ func explain(err error) error {
 		return fmt.Errorf("load programs: %w: %w", ErrOldKernel, err)
 	}
 	return fmt.Errorf("load programs: %w (run dwell doctor to see what this kernel allows)", err)
+}
+
+// permitRemedy says what to do for a user whom the kernel refused.
+func permitRemedy(user int) string {
+	if user == 0 {
+		return "root lacks CAP_BPF or CAP_PERFMON here, as in a container, or the kernel is locked down: see dwell doctor"
+	}
+	return "try sudo, or grant CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"
 }
 
 // attach hooks every tracing program up. The iterators run on demand, the probes of

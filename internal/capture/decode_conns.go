@@ -23,6 +23,7 @@ type conn struct {
 	owner    uint32 // process that listens
 	parser   *protocol.Conn
 	recent   [2]recentChunks
+	next     [2]int64         // offset of the next byte each way
 	pending  []recording.Time // starts of requests that have no response yet
 }
 
@@ -164,6 +165,10 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 		Trigger: asyncID(e.Ids.Trigger), Counter: asyncID(e.Ids.Counter),
 	}
 	d.emit(t, f)
+	if f.Offset > c.next[f.Dir&1] {
+		d.note([]recording.Missing{missingFact("unseen-bytes", "bytes were read by calls that are not followed, as splice, or whose facts were lost")})
+	}
+	c.next[f.Dir&1] = f.Offset + f.Bytes
 	if f.Bytes > 0 {
 		d.parse(c, f, data)
 	}

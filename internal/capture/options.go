@@ -10,7 +10,7 @@ import (
 // Errors of Open. Test for them with errors.Is; their text names the remedy.
 var (
 	// ErrNotPermitted says that the kernel does not let this user load programs.
-	ErrNotPermitted = errors.New("not permitted to load BPF programs (run as root: sudo dwell ..., or grant CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE)")
+	ErrNotPermitted = errors.New("not permitted to load BPF programs")
 	// ErrNoBTF says that the kernel does not describe its own types.
 	ErrNoBTF = errors.New("the kernel has no type information in /sys/kernel/btf/vmlinux (use a kernel built with CONFIG_DEBUG_INFO_BTF)")
 	// ErrOldKernel says that a tracepoint is missing.

@@ -257,6 +257,8 @@ type probesSpan struct {
 	WakerKind  uint8
 	Release    uint8
 	Timed      uint8
+	Ran        uint64
+	Opened     uint64
 }
 
 type probesTaskEvent struct {
