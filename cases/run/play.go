@@ -111,7 +111,8 @@ func why(ctx context.Context, recording, keep string) (*expect.Diagnosis, error)
 func (p *played) print(out io.Writer) {
 	d := p.Diagnosis
 	fmt.Fprintf(out, "\n%s: %.0f requests/s\n", p.Scenario, p.Client.Rate)
-	fmt.Fprintf(out, "  the client waited     p50 %9.2f ms   p99 %9.2f ms   (%d requests)\n", ms(p.Client.P50), ms(p.Client.P99), p.Client.Answered)
+	fmt.Fprintf(out, "  the client waited     p50 %9.2f ms   p99 %9.2f ms   (%d requests, %d without an answer)\n",
+		ms(p.Client.P50), ms(p.Client.P99), p.Client.Requests, p.Client.Errors)
 	fmt.Fprintf(out, "    of that once sent   p50 %9.2f ms   p99 %9.2f ms\n", ms(p.Client.Service50), ms(p.Client.Service99))
 	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted)\n",
 		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted)

@@ -21,6 +21,11 @@ const (
 	otherCPU   = "1"
 )
 
+// toleratedPercent of the requests may get no answer: beyond the knee the accept queue
+// overflows, and the kernel resets connections that waited for a minute. They are
+// printed.
+const toleratedPercent = 3
+
 // endWithin bounds how long a recorder may take to finish and diagnose.
 const endWithin = 5 * time.Minute
 
@@ -76,7 +81,7 @@ func (sc *scene) send(ctx context.Context, seconds int, how ...string) (load.Sum
 	if err := json.Unmarshal(out, &s); err != nil {
 		return s, fmt.Errorf("what the load generator printed: %w", err)
 	}
-	if s.Errors > 0 || s.Failed > 0 || s.Answered == 0 {
+	if s.Errors*100 > s.Requests*toleratedPercent || s.Failed > 0 || s.Answered == 0 {
 		return s, fmt.Errorf("of %d requests %d got no answer (%s) and %d a bad one", s.Requests, s.Errors, s.FirstErr, s.Failed)
 	}
 	return s, nil
