@@ -21,6 +21,8 @@ type asyncWalk struct {
 	opened map[int32]bool  // connections whose connect told whose the first call is
 	handle map[int32]int64 // inbound connections: the id of their handle
 	first  map[int32]int64 // inbound connections: last id given out before their first read
+	prompt map[int32]bool  // of those: accepted since the move before that read
+	last   Time            // of the move before
 	oldest int64           // last id given out before the recording
 	chains *chains
 	wanted []Time // by call: the move before the ids of its write were given out
@@ -37,12 +39,13 @@ type asyncTurn struct {
 // when each was wanted.
 func associateAsync(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
 	moves := loop.moves
-	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody}, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, wanted: wanted, chains: newChains()}
+	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody}, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, prompt: map[int32]bool{}, wanted: wanted, chains: newChains()}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
 	for i := range moves {
 		w.step(&moves[i])
+		w.last = moves[i].at
 	}
 	w.chains.settle(t, openOn(t, loop.strand))
 }
@@ -93,7 +96,7 @@ func (w *asyncWalk) step(m *move) {
 	case !m.callback(): // a read, or what begins other callbacks
 		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
 		if _, ok := w.first[m.conn]; !ok && m.kind == moveRead {
-			w.first[m.conn] = m.counter
+			w.first[m.conn], w.prompt[m.conn] = m.counter, w.f.conns[m.conn].at >= w.last
 		}
 	case m.kind == moveRespond:
 		w.responded(m)
@@ -238,7 +241,7 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	}
 	owner := w.chains.known(w.ids.find(m.trigger))
 	r, _ := w.turn.of.request()
-	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || m.trigger == high-1 || // accepted and read at once
+	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || w.prompt[w.turn.conn] && m.trigger == high-1 || // accepted and read at once
 		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {
