@@ -21,6 +21,9 @@ func (r liveRecorder) Run(ctx context.Context) error { return r.Session.Run(ctx,
 func openCapture(sink *recordingFile, how string) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{Tool: version(), Target: how})
 	if err != nil {
+		if why := recordingForbidden(); why != nil {
+			err = why // says more, and what to do
+		}
 		return nil, nil, err
 	}
 	read := func() pulse {

@@ -84,7 +84,11 @@ func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
 		s.dir = dir
 	}
 	if why := recordingForbidden(); why != nil {
-		fmt.Fprintf(w.err, "BPF is not allowed here: %s\nThe demo diagnoses a BUNDLED recording of the same service instead, made on another machine.\n", oneLine(why))
+		note := w.out
+		if o.json {
+			note = w.err
+		}
+		fmt.Fprintf(note, "Recording is not possible here: %s\nWhat follows comes from BUNDLED recordings of the demo's service, made on another machine.\n\n", why)
 		s.live = false
 	}
 	if o.json {

@@ -199,7 +199,10 @@ func TestLiveRunOfWhatServesNothing(t *testing.T) {
 	}
 }
 
-func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
+// withoutRights runs dwell as a user who may not load programs, in a directory that
+// this user may write to, and returns what was printed and left there.
+func withoutRights(t *testing.T, args ...string) (status int, out string, left []string) {
+	t.Helper()
 	// Not t.TempDir: another user must be able to write there.
 	dir, err := os.MkdirTemp("", "dwell-test-")
 	if err != nil {
@@ -209,19 +212,37 @@ func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/proc/self/exe", "attach", "--pid", fmt.Sprint(os.Getpid()), "--for", "1s")
+	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "BE_DWELL=1")
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
-	out, err := cmd.CombinedOutput()
+	printed, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
-	if cmd.ProcessState.ExitCode() != exitCannot || !strings.Contains(string(out), "sudo") {
-		t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), out)
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if left, _ := os.ReadDir(dir); len(left) > 0 {
-		t.Errorf("%s was left", left[0].Name())
+	return cmd.ProcessState.ExitCode(), string(printed), files
+}
+
+func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
+	for _, args := range [][]string{
+		{"attach", "--pid", fmt.Sprint(os.Getpid()), "--for", "1s"},
+		{"run", "--for", "1s", "--", "sleep", "60"},
+	} {
+		status, out, left := withoutRights(t, args...)
+		if status != exitCannot || !strings.Contains(out, "CAP_BPF") || !strings.Contains(out, "sudo") || len(left) > 0 {
+			t.Errorf("%s: status %d, left %v: %s", args[0], status, left, out)
+		}
+	}
+}
+
+func TestWithoutRightsTheDemoShowsABundledRecordingAndSaysSo(t *testing.T) {
+	status, out, _ := withoutRights(t, "demo")
+	if status != exitDone || !strings.Contains(out, "BUNDLED") || !strings.Contains(out, "connection-churn at") {
+		t.Errorf("status %d: %s", status, out)
 	}
 }
