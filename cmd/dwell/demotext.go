@@ -21,7 +21,7 @@ func (s *stage) text(ctx context.Context, g *globals) error {
 	}
 	if s.live {
 		fmt.Fprintf(out, "\nThe client sees p50 %s, p99 %s. The store's own metrics say p50 %s, p99 %s a query.\nWhere is the rest?\n\n",
-			ns(bad.client.P50), ns(bad.client.P99), ns(bad.store.P50), ns(bad.store.P99))
+			ns(bad.client.Service50), ns(bad.client.Service99), ns(bad.store.P50), ns(bad.store.P99))
 	}
 	if err := bad.print(s.w, g, false); err != nil {
 		return err
