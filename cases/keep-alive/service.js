@@ -41,4 +41,6 @@ const server = http.createServer((req, res) => {
 });
 
 server.keepAliveTimeout = 300000; // the load generator's connections outlive a queue
-server.listen(process.env.PORT, '127.0.0.1', () => console.log('ready'));
+// The accept queue is as long as the system allows: beyond the knee one pass of the event
+// loop takes seconds, and what then overflows would be reset, not slow.
+server.listen(process.env.PORT, '127.0.0.1', 65535, () => console.log('ready'));
