@@ -122,10 +122,13 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 		before.To = min(c.from, w.to)
 		p.add(before)
 		from, to := max(c.from, rest.From), min(c.to, w.to)
-		if c.phase == PhasePickUp {
+		switch c.phase {
+		case PhasePickUp:
 			s.goWait(wait{r, r.Strand, from, to, c.phase, c.call}, p)
-		} else {
-			p.add(Segment{From: from, To: to, Phase: c.phase, Cause: CauseRemote, Call: c.call, Strand: r.Strand, Blocker: None})
+		case PhaseConnect, PhaseTLS, PhaseReceive:
+			s.goExchange(r, span{from, to, c.call, c.phase}, p)
+		default:
+			p.add(s.remote(c, from, to))
 		}
 		rest.From = to
 	}
