@@ -44,7 +44,7 @@ func buildTurns(t *Timeline, moves map[StrandID][]move, o owners) *loopTurns {
 // its first turn that was not over by then; nil if there is none.
 func (l *loopTurns) asking(r RequestID, since Time) *turn {
 	of := l.of[r]
-	i := sort.Search(len(of), func(k int) bool { return l.all[of[k]].to > since })
+	i := sort.Search(len(of), func(k int) bool { return l.all[of[k]].to >= since })
 	if i == len(of) {
 		return nil
 	}

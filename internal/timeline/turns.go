@@ -78,8 +78,21 @@ func (u *turner) step(m *move) {
 		u.turns[len(u.turns)-1].last = m.at
 		return
 	}
+	if u.handedOver(m) {
+		open := u.turns[len(u.turns)-1]
+		u.turns[len(u.turns)-1] = turn{from: m.at, to: m.at, last: m.at, request: r, how: resumeCall, ready: m.ready, call: m.call}
+		u.turns = append(u.turns, open)
+		return
+	}
 	u.close(m.at)
 	u.begin(r, m)
+}
+
+// handedOver reports a write on a connection that became free in the turn that runs:
+// whoever waited for it gets a moment, and the turn goes on.
+func (u *turner) handedOver(m *move) bool {
+	return u.open && m.kind == moveSend && !u.t.Calls[m.call].New && m.ready != recording.NoTime &&
+		m.ready >= u.turns[len(u.turns)-1].from
 }
 
 // ranAgain is when the loop ran again after a sleep that began at m.
