@@ -32,24 +32,19 @@ struct {
 	__type(value, u64);
 } reported SEC(".maps");
 
-/* Counts an event that was lost between a time and now. */
-static __noinline void count_loss_since(u32 hook, u64 from)
+static __noinline void count_loss(u32 hook)
 {
 	struct loss *l = bpf_map_lookup_elem(&losses, &hook);
 	u32 index = bpf_get_smp_processor_id() * HOOKS + hook;
 	u64 *reported_count = bpf_map_lookup_elem(&reported, &index);
+	u64 now = bpf_ktime_get_ns();
 
 	if (!l)
 		return;
-	if (!reported_count || l->count == *reported_count || from < l->first)
-		l->first = from;
+	if (!reported_count || l->count == *reported_count)
+		l->first = now;
 	l->count++;
-	l->last = bpf_ktime_get_ns();
-}
-
-static __always_inline void count_loss(u32 hook)
-{
-	count_loss_since(hook, bpf_ktime_get_ns());
+	l->last = now;
 }
 
 /* Room in the ring, or NULL after counting the loss. */

@@ -13,7 +13,7 @@ static __always_inline struct span *open_span(struct task_struct *t, u8 state)
 	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s)
 		return 0;
-	s->opened = 1;
+	s->runtime = t->se.sum_exec_runtime;
 	s->state = state;
 	read_syscall(t, s);
 	s->since = bpf_ktime_get_ns();

@@ -88,6 +88,10 @@ struct net {
 	struct ns_common ns;
 };
 
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -101,6 +105,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
+	struct sched_entity se;
 	struct thread_struct thread;
 };
 

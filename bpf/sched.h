@@ -17,8 +17,7 @@ struct span {
 	u8 waker_kind;
 	u8 release;
 	u8 timed;
-	u64 ran;    /* when it last came back to a CPU */
-	u64 opened; /* by the task iterator, maybe while the thread was already running */
+	u64 runtime; /* CPU time used until it left */
 };
 
 struct {
@@ -53,34 +52,6 @@ static __always_inline void read_syscall(struct task_struct *t, struct span *s)
 	s->timed = is_timed(r);
 }
 
-/* The kernel skips programs for a moment while another tool attaches to the same
- * tracepoint or leaves it, and does not count them. Here a switch that was skipped
- * shows at the next one of the thread. */
-static __always_inline void switch_out(struct task_struct *t, u8 state)
-{
-	struct watch *w = watch_of(t->tgid);
-	struct span *s;
-
-	if (!w)
-		return;
-	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s) { /* no memory at once */
-		count_loss(HOOK_SCHED);
-		return;
-	}
-	if (s->since && !s->opened)
-		count_loss_since(HOOK_SCHED, s->since); /* it came back unseen */
-	s->opened = 0;
-	s->state = state;
-	s->goid = current_goid(w, t);
-	read_syscall(t, s);
-	s->counter = 0;
-	if (w->async_ids && t->pid == t->tgid &&
-	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait))
-		s->counter = read_word(w->async_ids + ASYNC_COUNTER);
-	s->since = bpf_ktime_get_ns();
-}
-
 static __always_inline void forget_waker(struct span *s)
 {
 	s->woken = 0;
@@ -91,20 +62,14 @@ static __always_inline void forget_waker(struct span *s)
 	s->release = 0;
 }
 
-static __always_inline void switch_in(struct task_struct *t)
+/* Emits the span that ended when the thread came back to a CPU. */
+static __always_inline void end_span(struct task_struct *t, struct span *s, u64 back)
 {
-	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
-	struct off_event *e;
+	struct off_event *e = reserve(sizeof(*e), HOOK_SCHED);
 
-	if (!s)
-		return;
-	if (!s->since) {
-		count_loss_since(HOOK_SCHED, s->ran); /* it left unseen */
-		return;
-	}
-	e = reserve(sizeof(*e), HOOK_SCHED);
 	if (e) {
 		fill_head(&e->h, EVENT_OFF, t);
+		e->h.ts = back;
 		e->since = s->since;
 		e->arg = s->arg;
 		e->goid = s->goid;
@@ -126,9 +91,57 @@ static __always_inline void switch_in(struct task_struct *t)
 		e->release = s->release;
 		submit(e);
 	}
-	s->ran = bpf_ktime_get_ns();
 	s->since = 0;
 	forget_waker(s);
+}
+
+/* A kernel may run no programs in the context of some tasks, such as the supervisor
+ * of a virtual machine. A thread that takes over from one of them comes back unseen:
+ * this shows when it leaves again, and the CPU time it has used says when it was. */
+static __always_inline void end_unseen(struct task_struct *t, struct span *s, u64 now)
+{
+	u64 back = now - (t->se.sum_exec_runtime - s->runtime);
+
+	if (back < s->woken)
+		back = s->woken;
+	if (back < s->since)
+		back = s->since;
+	end_span(t, s, back < now ? back : now);
+}
+
+static __always_inline void switch_out(struct task_struct *t, u8 state)
+{
+	struct watch *w = watch_of(t->tgid);
+	struct span *s;
+	u64 now;
+
+	if (!w)
+		return;
+	now = bpf_ktime_get_ns();
+	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s) { /* no memory at once */
+		count_loss(HOOK_SCHED);
+		return;
+	}
+	if (s->since)
+		end_unseen(t, s, now);
+	s->state = state;
+	s->runtime = t->se.sum_exec_runtime;
+	s->goid = current_goid(w, t);
+	read_syscall(t, s);
+	s->counter = 0;
+	if (w->async_ids && t->pid == t->tgid &&
+	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait))
+		s->counter = read_word(w->async_ids + ASYNC_COUNTER);
+	s->since = now;
+}
+
+static __always_inline void switch_in(struct task_struct *t)
+{
+	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
+
+	if (s && s->since)
+		end_span(t, s, bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_switch")

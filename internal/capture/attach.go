@@ -31,7 +31,7 @@ func (s *Session) load() error {
 // explain names the remedy of a failure to load or attach.
 func explain(err error) error {
 	switch {
-	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM):
+	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM) || !mayLoad():
 		return fmt.Errorf("%w (%s)", ErrNotPermitted, permitRemedy(os.Geteuid()))
 	case errors.Is(err, btf.ErrNotFound) || errors.Is(err, ebpf.ErrNotSupported):
 		if _, statErr := os.Stat("/sys/kernel/btf/vmlinux"); statErr != nil {
@@ -40,6 +40,20 @@ func explain(err error) error {
 		return fmt.Errorf("load programs: %w: %w", ErrOldKernel, err)
 	}
 	return fmt.Errorf("load programs: %w (run dwell doctor to see what this kernel allows)", err)
+}
+
+// mayLoad reports whether this process has the capabilities that loading needs. A
+// refusal may come as another error: features that may not be probed look absent.
+func mayLoad() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var sets [2]unix.CapUserData
+	if unix.Capget(&header, &sets[0]) != nil {
+		return true // unknown: let the error speak
+	}
+	has := func(capability int) bool {
+		return sets[capability/32].Effective&(1<<(capability%32)) != 0
+	}
+	return has(unix.CAP_SYS_ADMIN) || has(unix.CAP_BPF) && has(unix.CAP_PERFMON)
 }
 
 // permitRemedy says what to do for a user whom the kernel refused.

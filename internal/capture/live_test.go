@@ -118,10 +118,7 @@ func (l *live) stop() *recording.Recording {
 		l.t.Error(problem)
 	}
 	for _, lost := range all[*recording.Loss](rec) {
-		// Switches are lost when another tool attaches at the same time.
-		if lost.Hook != recording.HookSched {
-			l.t.Errorf("lost: %+v", lost)
-		}
+		l.t.Errorf("lost: %+v", lost)
 	}
 	l.t.Cleanup(func() {
 		if l.t.Failed() {

@@ -257,8 +257,7 @@ type probesSpan struct {
 	WakerKind  uint8
 	Release    uint8
 	Timed      uint8
-	Ran        uint64
-	Opened     uint64
+	Runtime    uint64
 }
 
 type probesTaskEvent struct {
