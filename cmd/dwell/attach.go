@@ -58,7 +58,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
-		command: "attach", open: openCapture, announce: true, path: o.path, length: o.length, target: how, pids: pids,
+		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, target: how, pids: pids,
 	})
 	if err != nil {
 		return err

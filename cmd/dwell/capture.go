@@ -17,6 +17,9 @@ type liveRecorder struct {
 // Run implements recorder.
 func (r liveRecorder) Run(ctx context.Context) error { return r.Session.Run(ctx, r.sink) }
 
+// dropRights is world.dropRights where dwell can record.
+func dropRights() error { return capture.DropRights() }
+
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how string) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{Tool: version(), Target: how})

@@ -4,6 +4,9 @@ package main
 
 import "github.com/getdwell/dwell/internal/capture"
 
+// dropRights has nothing to give up.
+func dropRights() error { return nil }
+
 // openCapture is the openRecorder of a machine that cannot record.
 func openCapture(*recordingFile, string) (recorder, func() pulse, error) {
 	return nil, nil, capture.ErrUnsupported

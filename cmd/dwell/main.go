@@ -15,7 +15,7 @@ func main() { os.Exit(status()) }
 
 func status() int {
 	return execute(context.Background(), os.Args[1:], world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, dropRights: dropRights,
 	})
 }
 
@@ -25,6 +25,8 @@ type world struct {
 	out    io.Writer // results
 	err    io.Writer // progress and complaints
 	getenv func(string) string
+	// dropRights gives up, for good, what a running recorder does not need.
+	dropRights func() error
 }
 
 // Exit statuses, as documented in docs/contract.md.

@@ -30,6 +30,7 @@ type recordOptions struct {
 	target   string          // how the target was chosen, for the manifest
 	pids     []int           // roots of the process trees
 	announce bool            // say that recording has begun
+	only     bool            // no other recording follows: rights can go
 	length   time.Duration   // 0: until interrupted
 	begin    func() error    // called when all is watched, before anything else
 	until    <-chan struct{} // ends the recording, if not nil
@@ -59,6 +60,11 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if err := o.prepare(session); err != nil {
 		file.discard()
 		return nil, err
+	}
+	if o.only && w.dropRights != nil {
+		if err := w.dropRights(); err != nil {
+			fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
+		}
 	}
 	began := time.Now()
 	live := func() pulse {

@@ -70,7 +70,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	}
 	defer service.abandon()
 	r, err := record(ctx, w, recordOptions{
-		command: "run", open: openCapture, announce: true, path: o.path, length: o.length,
+		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
 		target: "run " + filepath.Base(o.args[0]), pids: []int{service.pid()},
 		begin: service.start, until: service.done,
 	})

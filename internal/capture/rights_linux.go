@@ -1,0 +1,62 @@
+package capture
+
+import (
+	"fmt"
+
+	"kernel.org/pub/linux/libs/security/libcap/cap"
+)
+
+// needed are the capabilities that a running session goes on using.
+func needed() []cap.Value {
+	return []cap.Value{
+		cap.BPF,             // maps: new processes, counters
+		cap.PERFMON,         // programs on the functions of new processes
+		cap.SYS_PTRACE,      // what /proc says of the processes of others
+		cap.DAC_READ_SEARCH, // their executables; a recording that belongs to sudo's caller
+		cap.KILL,            // to end what dwell run started
+	}
+}
+
+// DropRights gives up, for all threads and for good, every capability that a running
+// session does not need. Call it when all sessions are open: opening another one
+// afterwards may fail.
+func DropRights() error {
+	have, kept := cap.GetProc(), cap.NewSet()
+	for _, c := range needed() {
+		if ok, err := have.GetFlag(cap.Permitted, c); err != nil || !ok {
+			continue
+		}
+		if err := kept.SetFlag(cap.Permitted, true, c); err != nil {
+			return fmt.Errorf("drop rights: %w", err)
+		}
+		if err := kept.SetFlag(cap.Effective, true, c); err != nil {
+			return fmt.Errorf("drop rights: %w", err)
+		}
+	}
+	if err := dropBound(have, kept); err != nil {
+		return fmt.Errorf("drop rights: bounding set: %w", err)
+	}
+	if err := kept.SetProc(); err != nil {
+		return fmt.Errorf("drop rights: %w", err)
+	}
+	return nil
+}
+
+// dropBound shrinks what a program run later could regain, where we may.
+func dropBound(have, kept *cap.Set) error {
+	if ok, err := have.GetFlag(cap.Effective, cap.SETPCAP); err != nil || !ok {
+		return err
+	}
+	for c := cap.Value(0); c < cap.MaxBits(); c++ {
+		if keep, err := kept.GetFlag(cap.Permitted, c); err != nil || keep {
+			continue
+		}
+		if bound, err := cap.GetBound(c); err != nil || !bound {
+			continue
+		}
+		if err := cap.DropBound(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
