@@ -4,6 +4,7 @@ package recording
 // hypothesis that needs the facts of a hook which was off is undecided.
 const (
 	HookSched      = "sched"      // Off, ThreadState
+	HookWakings    = "wakings"    // Off.Woken and the waker: a lost one leaves NoTime, hides no time
 	HookProcesses  = "processes"  // Process, Exec, Thread and their exits
 	HookSockets    = "sockets"    // Conn, Established, Closed, Listen, Backlog
 	HookIO         = "io"         // Chunk and the heads found in them

@@ -11,6 +11,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // load brings maps and programs into the kernel.
@@ -88,12 +90,12 @@ func (s *Session) tracing() []*ebpf.Program {
 func (s *Session) programs() []meteredProgram {
 	o := &s.objects
 	return []meteredProgram{
-		{probesHookHOOK_SCHED, o.SchedSwitch}, {probesHookHOOK_SCHED, o.SchedWaking},
-		{probesHookHOOK_PROCESSES, o.ProcessFork}, {probesHookHOOK_PROCESSES, o.ProcessExec},
-		{probesHookHOOK_PROCESSES, o.ProcessExit}, {probesHookHOOK_PROCESSES, o.TaskRenamed},
-		{probesHookHOOK_SOCKETS, o.SocketState}, {probesHookHOOK_SOCKETS, o.DataReady},
-		{probesHookHOOK_IO, o.Received}, {probesHookHOOK_IO, o.Sent},
-		{probesHookHOOK_BOUNDARIES, o.RunTimers}, {probesHookHOOK_BOUNDARIES, o.CheckImmediate},
-		{probesHookHOOK_SAMPLES, o.Sample},
+		{recording.HookSched, o.SchedSwitch}, {recording.HookWakings, o.SchedWaking},
+		{recording.HookProcesses, o.ProcessFork}, {recording.HookProcesses, o.ProcessExec},
+		{recording.HookProcesses, o.ProcessExit}, {recording.HookProcesses, o.TaskRenamed},
+		{recording.HookSockets, o.SocketState}, {recording.HookArrivals, o.DataReady},
+		{recording.HookIO, o.Received}, {recording.HookIO, o.Sent},
+		{recording.HookBoundaries, o.RunTimers}, {recording.HookBoundaries, o.CheckImmediate},
+		{recording.HookSamples, o.Sample},
 	}
 }

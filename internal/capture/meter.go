@@ -12,9 +12,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// meteredProgram is a program and the hook whose losses it causes.
+// meteredProgram is a program and the hook whose facts are lost when it is skipped.
 type meteredProgram struct {
-	hook    probesHook
+	hook    string
 	program *ebpf.Program
 }
 
@@ -116,7 +116,6 @@ func lossEvent(hook string, cpu int64, l probesLoss) recording.Event {
 // on that CPU. It does not tell which CPU: -1.
 func (m *meter) recursion(now recording.Time) []recording.Event {
 	var events []recording.Event
-	names := hookNames()
 	for _, p := range m.programs {
 		stats, err := p.program.Stats()
 		if err != nil {
@@ -128,7 +127,7 @@ func (m *meter) recursion(now recording.Time) []recording.Event {
 		}
 		m.misses[p.program] = stats.RecursionMisses
 		m.lost += int64(n)
-		events = append(events, lossEvent(names[p.hook], -1,
+		events = append(events, lossEvent(p.hook, -1,
 			probesLoss{Count: n, First: uint64(m.since), Last: uint64(now)}))
 	}
 	return events
