@@ -50,6 +50,7 @@ type trial struct {
 	res   Result
 	cands []*candidate
 	found bool
+	lossy []bool // per request: facts that it needs were lost; nil if none were
 }
 
 // candidate is a Candidate with its normal spans.
@@ -59,6 +60,8 @@ type candidate struct {
 	spans []Span
 	alone scored // judged before any finding was taken
 	taken bool
+
+	weight Duration // by which its finding is ranked, once taken
 }
 
 func (j *judge) test(h *Hypothesis) {
@@ -67,9 +70,10 @@ func (j *judge) test(h *Hypothesis) {
 	if t.res.Undecided = j.unobserved(h); t.res.Undecided != "" {
 		return
 	}
+	t.lossy = j.lossy(h.Needs)
 	t.res = h.Test(j.Case)
 	for _, rc := range t.res.Candidates {
-		cd := &candidate{Candidate: rc, trial: t, spans: normal(j.Timeline, rc.Spans)}
+		cd := &candidate{Candidate: rc, trial: t, spans: normal(j.Timeline, rc.Spans, t.lossy)}
 		cd.alone = j.score(cd, cd.spans)
 		t.cands = append(t.cands, cd)
 		j.cands = append(j.cands, cd)
@@ -88,7 +92,7 @@ func (j *judge) unobserved(h *Hypothesis) string {
 	case len(off) > 0:
 		return "not recorded: " + strings.Join(off, ", ")
 	case len(j.Symptoms) == 0:
-		return plural(len(j.Overall.Requests), "request") + " measured, at least " + plural(j.MinRequests, "request") + " of an endpoint needed"
+		return Plural(len(j.Overall.Requests), "request") + " measured, at least " + Plural(j.MinRequests, "request") + " of an endpoint needed"
 	}
 	return ""
 }
@@ -105,7 +109,8 @@ func (j *judge) rank() {
 		}
 		weight := sc.weight()
 		best, sc, weight = j.upstream(best, sc, weight)
-		best.taken, best.trial.found = true, true
+		weight = j.behind(best, weight)
+		best.taken, best.trial.found, best.weight = true, true, weight
 		f := j.finding(best, sc)
 		at, _ := slices.BinarySearchFunc(weights, weight, func(w, t Duration) int {
 			if w >= t {
@@ -130,6 +135,24 @@ func (j *judge) largest() (best *candidate, bs scored) {
 		}
 	}
 	return best, bs
+}
+
+// behind limits the weight of a queue to that of the findings that explain a part of
+// it worth a finding: where time is lost is shown after why.
+func (j *judge) behind(of *candidate, weight Duration) Duration {
+	for _, cd := range j.cands {
+		if of.trial.Queue && cd.taken && j.partOf(cd, of) {
+			weight = min(weight, cd.weight)
+		}
+	}
+	return weight
+}
+
+// partOf reports whether a candidate may explain a queue, and does so for a part of it
+// that is worth a finding.
+func (j *judge) partOf(cause, queue *candidate) bool {
+	return slices.Contains(cause.trial.Explains, queue.trial.ID) &&
+		ShareOf(int64(overlap(queue.spans, cause.spans)), int64(Total(queue.spans))) >= j.MinShare
 }
 
 // follows reports whether a queue is the consequence of a finding that may explain it
@@ -161,7 +184,7 @@ func (j *judge) upstream(cd *candidate, sc scored, weight Duration) (*candidate,
 }
 
 // cause returns a candidate that may explain another, satisfies the bounds, and covers
-// most of its time or lies mostly inside it; most says which.
+// most of its time, which most says, or lies mostly inside it, or is a part of a queue.
 func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, most bool) {
 	for _, cd := range j.cands {
 		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) {
@@ -173,7 +196,7 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 		}
 		both := overlap(sc.left, cs.left)
 		most = both*2 >= Total(sc.left)
-		if most || both*2 >= Total(cs.left) {
+		if most || both*2 >= Total(cs.left) || of.trial.Queue && j.partOf(cd, of) {
 			return cd, cs, most
 		}
 	}
@@ -183,7 +206,7 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 func (j *judge) finding(cd *candidate, sc scored) Finding {
 	f := Finding{
 		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: sc.impacts[0], Also: sc.impacts[1:],
-		Fix: cd.Fix, Next: cd.Next,
+		Fix: cd.Fix, Next: cd.Next, AtLeast: cd.AtLeast,
 	}
 	s := j.symptom(f.Impact.Endpoint)
 	off := perRequest(len(j.Requests), cd.spans)

@@ -15,6 +15,10 @@ type Hypothesis struct {
 // Result is what a hypothesis measured. Whether it is supported or refuted is
 // decided by Diagnose, with the same bounds for all.
 type Result struct {
+	// Lead is what was measured, a clause: "peers take 64 % of all request time". With a
+	// bound that it misses it refutes. Where nothing could be taken out of any request,
+	// Lead is the whole reason, with its own bound or the chances there were.
+	Lead       string
 	Candidates []Candidate // places that could be findings
 	Evidence   []Evidence  // measured whether or not anything was found; the most telling first
 	Undecided  string      // why it cannot be decided; "" if it can
@@ -29,7 +33,9 @@ type Candidate struct {
 	Next     string // how to look further
 	Spans    []Span // what would go away in each request
 	Evidence []Evidence
-	Proven   bool // a rule of its own stands in for the stricter bounds of Where
+	Lead     string // stands for the Result's if this is the largest candidate; "" does not
+	Proven   bool   // a rule of its own stands in for the stricter bounds of Where
+	AtLeast  bool   // more would go away than Spans, which cannot be told apart from the rest
 }
 
 // Span is a piece of a request's time.
@@ -135,12 +141,14 @@ type Finding struct {
 	Evidence []Evidence
 	Fix      string
 	Next     string
+	AtLeast  bool // Impact is a lower bound
 }
 
 // Outcome is a hypothesis that gave no finding.
 type Outcome struct {
 	ID          string
 	Verdict     Verdict // Refuted or Undecided
+	Why         string  // Refuted: the number that refutes it and its bound, a sentence without its full stop
 	Evidence    []Evidence
 	Missing     string // Undecided: what was missing
 	ExplainedBy string // Refuted: id of the finding whose consequence its time is

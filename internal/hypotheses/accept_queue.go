@@ -55,14 +55,27 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("longest accept queue", int(depth)).Against(limit),
 		diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated)),
 	}
-	res := diagnosis.Result{Evidence: ev}
+	res := diagnosis.Result{Evidence: ev, Lead: diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))) +
+		" of all request time waits for a busy worker to read a new connection"}
+	switch {
+	case len(fresh) == 0:
+		res.Lead = "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
+	case len(spans) == 0 && loop != timeline.None:
+		res.Lead = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
+	case len(spans) == 0:
+		res.Lead = "no busy worker kept a new connection waiting (" + diagnosis.Thousands(int64(len(fresh))) + " came)"
+	}
 	if len(spans) == 0 && loop != timeline.None { // whatever waited, no worker was busy enough
 		res.Evidence = []diagnosis.Evidence{ev[3], ev[0], ev[1], ev[2]}
 	}
 	if len(spans) > 0 {
+		who := "all its workers are busy"
+		if saturated {
+			who = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time"
+		}
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    listenerName(c),
-			Title:    "Requests wait before the server reads them: all its workers are busy",
+			Title:    "Requests wait before the server reads them: " + who,
 			Fix:      "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance",
 			Next:     "compare the number of workers with the requests in flight",
 			Spans:    spans,

@@ -25,6 +25,9 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	for i := range c.Symptoms {
 		res.Candidates = append(res.Candidates, cpuAt(c, &c.Symptoms[i], spans))
 	}
+	if len(spans) == 0 {
+		res.Lead = "no request was seen to compute"
+	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share).Against(int64(diagnosis.Whole / 2))}
 	return res
 }
@@ -52,10 +55,11 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagno
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
 	return diagnosis.Candidate{
 		Place:  threadName(c, strand),
-		Title:  "Requests compute: an ordinary one spends " + percent(share) + " of its time on the CPU for its own work",
+		Title:  "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work",
 		Fix:    "make the request's own code cheaper, or do part of it before or after the request",
 		Next:   "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: dwell names no code yet",
 		Spans:  spans,
+		Lead:   cpuLead(c, share, ordinary),
 		Proven: share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of p50 is own CPU", share).Against(int64(diagnosis.Whole / 2)).On(s.Ordinary),
@@ -63,4 +67,12 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagno
 			diagnosis.NS("own CPU of a slow request", slow).On(s.Slow),
 		},
 	}
+}
+
+// cpuLead says what keeps an ordinary request from being bound by its own work.
+func cpuLead(c *diagnosis.Case, share diagnosis.Share, own Duration) string {
+	if share >= diagnosis.Whole/2 && own < c.CPUFloor {
+		return "own CPU of an ordinary request is " + diagnosis.Human(own) + " (bound " + diagnosis.Human(c.CPUFloor) + ")"
+	}
+	return "own CPU is " + diagnosis.Percent(share) + " of an ordinary request (bound 50 %)"
 }

@@ -39,14 +39,14 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the watched threads' CPU time is its programs", inside),
 		diagnosis.Count("facts lost", int(lost)),
 	}
-	res := diagnosis.Result{Evidence: ev}
+	res := diagnosis.Result{Evidence: ev, Lead: "dwell's programs take " + diagnosis.Percent(inside) + " of the service's CPU time"}
 	h := hostLoad(c)
 	switch {
 	case c.Overhead == recording.Overhead{}:
 		res.Undecided = "the recording holds no measure of the recorder's own cost"
 		return res
 	case used >= recorderShare && h.known && h.busy >= c.Saturated:
-		res.Undecided = "the recorder used " + percent(used) + " of a processor on a host that is " + percent(h.busy) + " busy"
+		res.Undecided = "the recorder used " + diagnosis.Percent(used) + " of a processor on a host that is " + diagnosis.Percent(h.busy) + " busy"
 		return res
 	}
 	var spans []diagnosis.Span
@@ -56,7 +56,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    "dwell",
-		Title:    "Recording slows the service down: " + percent(inside) + " of its CPU time is dwell's programs in the kernel",
+		Title:    "Recording slows the service down: " + diagnosis.Percent(inside) + " of its CPU time is dwell's programs in the kernel",
 		Fix:      "record for a shorter time or at a lower rate of requests; do not trust small differences in this recording",
 		Next:     "compare the client's own latencies with and without dwell",
 		Spans:    spans,

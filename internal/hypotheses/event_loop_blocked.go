@@ -42,12 +42,27 @@ func testEventLoopBlocked(c *diagnosis.Case) diagnosis.Result {
 			res.Candidates = append(res.Candidates, cd)
 		}
 	}
+	res.Lead = blockedLead(c, len(loops), longest, behind)
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Part("of all request time waits behind callbacks that hold a loop", diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))),
 		diagnosis.NS("longest time a loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 		diagnosis.Count("event loops", len(loops)),
 	}
 	return res
+}
+
+func blockedLead(c *diagnosis.Case, loops int, longest Duration, behind []diagnosis.Span) string {
+	switch bound := diagnosis.Human(c.LongHold); {
+	case loops == 0:
+		return "no thread served several requests at once (" + diagnosis.Plural(len(c.Overall.Requests), "request") + ")"
+	case longest < c.LongHold:
+		return "no callback held the loop longer than " + diagnosis.Human(longest) + " (bound " + bound + ")"
+	case len(behind) == 0:
+		return "a callback held the loop for up to " + diagnosis.Human(longest) + ", but no request waited behind one longer than " + bound
+	default:
+		return diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))) +
+			" of all request time waits behind callbacks longer than " + bound
+	}
 }
 
 // turn is an instant at which a loop turned to a socket, for a request or None.

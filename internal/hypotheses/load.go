@@ -10,8 +10,8 @@ func load() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
-		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, or the host's processors, " +
-			"want to run 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Requests in flight for slow beside ordinary requests show the knee.",
+		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -23,35 +23,64 @@ func load() diagnosis.Hypothesis {
 // is what saturates them.
 const mostlyOurs = diagnosis.Whole / 4 * 3
 
-func testLoad(c *diagnosis.Case) diagnosis.Result {
+// server is what requests wait for a turn of.
+type server struct {
+	place string
+	is    string // "the event loop wants to run"
+	busy  diagnosis.Share
+	own   diagnosis.Share // of what it is busy with
+	waits func(*diagnosis.Case, *timeline.Request, *timeline.Segment) bool
+	known bool
+}
+
+// serverOf returns the server that is the bottleneck: the event loop or the workers that
+// slow requests depend on; or, if those have time to spare, the host's processors.
+func serverOf(c *diagnosis.Case) server {
 	h := hostLoad(c)
-	busy, loop := loopDemand(c)
-	server, place := "the event loop wants to run", threadName(c, loop)
-	own := diagnosis.Whole
-	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
-		server, place, busy = "the host's processors are busy", "the host's processors", h.busy
-		own = diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
+	if w := waitedFor(c); len(w) > 0 {
+		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy {
+			place, is := "its only worker", "its only worker was serving another request"
+			if len(w) > 1 {
+				place = "its " + diagnosis.Plural(len(w), "worker")
+				is = place + " were serving other requests"
+			}
+			return server{place, is, busy, diagnosis.Whole, forWorker, true}
+		}
 	}
+	busy, loop := loopDemand(c)
+	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
+		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
+		return server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known}
+	}
+	return server{threadName(c, loop), "the event loop wants to run", busy, diagnosis.Whole, queues, true}
+}
+
+func testLoad(c *diagnosis.Case) diagnosis.Result {
+	s := serverOf(c)
 	flying := inFlight(c)
 	ev := []diagnosis.Evidence{
-		diagnosis.Part("of the time "+server, busy).Against(int64(c.Saturated)),
+		diagnosis.Part("of the time "+s.is, s.busy).Against(int64(c.Saturated)),
 		arrivals(c),
 		diagnosis.Count("others in flight when an ordinary request arrives", meanOf(flying, c.Overall.Ordinary)).On(c.Overall.Ordinary),
 		diagnosis.Count("others in flight when a slow request arrives", meanOf(flying, c.Overall.Slow)).On(c.Overall.Slow),
 	}
-	res := diagnosis.Result{Evidence: ev}
+	often := s.is + " " + diagnosis.Percent(s.busy) + " of the time"
+	res := diagnosis.Result{Evidence: ev, Lead: often}
 	switch {
-	case loop == timeline.None && !h.known:
+	case !s.known:
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
-	case busy >= c.Saturated && own < mostlyOurs:
-		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", own).Against(int64(mostlyOurs))}, ev...)
-	case busy >= c.Saturated:
+	case s.busy < c.Saturated:
+		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
+	case s.own < mostlyOurs:
+		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
+		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (bound " + diagnosis.Percent(mostlyOurs) + ")"
+	default:
 		res.Candidates = []diagnosis.Candidate{{
-			Place:    place,
-			Title:    "More requests arrive than the service can serve: " + percent(busy) + " of the time " + server,
-			Fix:      "make each request cheaper (findings above), add instances or processes, or turn requests away earlier",
+			Place:    s.place,
+			Title:    "More requests arrive than the service can serve: " + diagnosis.Percent(s.busy) + " of the time " + s.is,
+			Fix:      "make each request cheaper (findings above), add workers, instances or processes, or turn requests away earlier",
 			Next:     "record again at a lower rate: waits that vanish are load, times that stay are the request's own",
-			Spans:    c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return queues(s) }),
+			Spans:    c.Spans(func(r *timeline.Request, g *timeline.Segment) bool { return s.waits(c, r, g) }),
 			Evidence: ev,
 		}}
 	}
@@ -80,7 +109,7 @@ func ours(c *diagnosis.Case) diagnosis.Share {
 }
 
 // queues reports whether a segment is a wait for a server's turn.
-func queues(s *timeline.Segment) bool {
+func queues(_ *diagnosis.Case, _ *timeline.Request, s *timeline.Segment) bool {
 	switch s.Cause {
 	case timeline.CauseRunnable, timeline.CauseEventLoop:
 		return true

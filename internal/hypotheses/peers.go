@@ -3,8 +3,6 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -50,6 +48,12 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 	return out
 }
 
+// noCalls says that there was nothing a peer could have to do with, and how many chances
+// there were for it.
+func noCalls(c *diagnosis.Case) string {
+	return "no outgoing call was made in " + diagnosis.Plural(len(c.Overall.Requests), "request")
+}
+
 // runtimeOf returns the language runtime of a process.
 func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 	for i := range c.Processes {
@@ -58,22 +62,4 @@ func runtimeOf(c *diagnosis.Case, id recording.ProcessID) recording.Runtime {
 		}
 	}
 	return recording.RuntimeNative
-}
-
-// percent prints a share as a whole number of percent.
-func percent(s diagnosis.Share) string {
-	return strconv.FormatInt(int64(s+5000)/10_000, 10) + " %"
-}
-
-// thousands prints a number with commas.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	var b strings.Builder
-	for i, r := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }

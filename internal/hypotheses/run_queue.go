@@ -40,6 +40,8 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	if !lack {
 		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
+		res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (bound " + diagnosis.Percent(c.Saturated) + "): " +
+			"a ready thread gets one soon"
 		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 		return res
 	}
@@ -47,9 +49,10 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	if h.throttled >= throttledShare {
 		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
 	}
+	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
-		Title:    "Threads are ready to run and get no CPU: " + percent(diagnosis.Share(ev[0].Value)) + " of all request time",
+		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    spans,

@@ -17,11 +17,13 @@ type setupSpan struct {
 }
 
 // setupSpans returns, in order of requests, what requests spent on opening churned
-// connections: the look-up, connect and TLS phases of their calls; their own work
-// from connect until the call is sent, where no other call of theirs is under way
-// (an event loop goes on from connect to the hello without a pause); and a wait of
-// unknown cause that ends with connecting to a host name, which is its look-up.
-func setupSpans(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpan) {
+// connections: the look-up, connect and TLS phases of their calls, a look-up that sent
+// no question included; their own work from connect until the call is sent, where no
+// other call of theirs is under way (an event loop goes on from connect to the hello
+// without a pause); and a wait of unknown cause that ends with connecting to a host
+// name, which is its look-up.
+func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
+	churned, full := ch.churned, poolFull(c, ch.calls)
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		lone := aloneUntilSent(c, r, churned)
@@ -33,10 +35,10 @@ func setupSpans(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setu
 			}
 			switch {
 			case s.Call != timeline.None:
-				if !churned[s.Call] || s.Phase > timeline.PhaseTLS || s.Phase == timeline.PhaseQueue {
-					continue
+				if churned[s.Call] && (s.Phase <= timeline.PhaseTLS && s.Phase != timeline.PhaseQueue ||
+					s.Phase == timeline.PhaseQueue && named(&c.Calls[s.Call]) && !full(c.Calls[s.Call].Start)) {
+					out = append(out, span)
 				}
-				out = append(out, span)
 			case s.Phase == timeline.PhaseHandler:
 				out = append(out, besides(c, s, span, lone)...)
 			}
@@ -77,6 +79,34 @@ func aloneUntilSent(c *diagnosis.Case, r *timeline.Request, churned map[timeline
 		}
 	}
 	return out
+}
+
+// poolFull returns whether, at a time, as many of the calls were on connections as ever
+// were at once: what is issued then may wait for a place in a pool.
+func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) bool {
+	var begun, over []diagnosis.Time
+	for _, id := range calls {
+		call := &c.Calls[id]
+		from := call.SendFrom
+		if call.New && call.ConnectFrom != recording.NoTime {
+			from = call.ConnectFrom
+		}
+		if from != recording.NoTime {
+			begun, over = append(begun, from), append(over, max(from, call.End))
+		}
+	}
+	slices.Sort(begun)
+	slices.Sort(over)
+	open := func(at diagnosis.Time) int {
+		b, _ := slices.BinarySearch(begun, at+1)
+		o, _ := slices.BinarySearch(over, at+1)
+		return b - o
+	}
+	most := 0
+	for _, at := range begun {
+		most = max(most, open(at))
+	}
+	return func(at diagnosis.Time) bool { return open(at) >= most }
 }
 
 // named reports whether a call's peer is known by a host name.

@@ -47,11 +47,11 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("look-ups of names that do not exist", misses),
 		diagnosis.Count("look-ups without an answer", unanswered),
 	}
-	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows)}
+	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows), Lead: dnsLead(c, share)}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place: "the resolver",
-			Title: "Name resolution is slow: " + percent(share) + " of all request time is look-ups",
+			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups",
 			Fix: "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
 				"write names with a final dot or lower ndots where search domains miss",
 			Next:     "ask the resolver directly (dig) and compare",
@@ -60,4 +60,23 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		}}
 	}
 	return res
+}
+
+// dnsLead says how much time look-ups take, or how many chances there were for one.
+func dnsLead(c *diagnosis.Case, share diagnosis.Share) string {
+	opened := 0
+	for i := range c.Conns {
+		if cn := &c.Conns[i]; cn.Side == recording.Outbound && !cn.Existing {
+			opened++
+		}
+	}
+	switch {
+	case share > 0:
+		return "look-ups take " + diagnosis.Percent(share) + " of all request time"
+	case len(c.Lookups) > 0:
+		return "no request waited for one of " + diagnosis.Plural(len(c.Lookups), "look-up")
+	case opened > 0:
+		return "no look-up was sent for " + diagnosis.Plural(opened, "new connection")
+	}
+	return "no name was needed: no connection was opened during " + diagnosis.Plural(len(c.Overall.Requests), "request")
 }

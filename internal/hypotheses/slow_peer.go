@@ -37,6 +37,12 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Hidden = hiddenIn(c, hidden)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(all)), int64(c.Time()))
+	switch {
+	case len(c.Calls) == 0:
+		res.Lead = noCalls(c)
+	case len(all) == 0:
+		res.Lead = "no request waited for the answer to one of " + diagnosis.Plural(len(c.Calls), "call")
+	}
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Part("of all request time was spent waiting for peers", share),
 		diagnosis.Count("calls", len(c.Calls)),
@@ -91,9 +97,10 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	return diagnosis.Candidate{
 		Place: place,
-		Title: p.peer + " itself is slow to answer: " + percent(share) + " of all request time is spent waiting for it",
+		Title: p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it",
 		Fix:   "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
 		Next:  "compare its own log or metrics of the same calls with the remote times here",
+		Lead:  p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans: spans,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(waits, 50)),

@@ -52,10 +52,20 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the handshakes' time is our own CPU", diagnosis.ShareOf(int64(diagnosis.Total(cpu)), int64(diagnosis.Total(spans)))),
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, hidden)}
+	switch {
+	case share > 0:
+		res.Lead = "TLS handshakes take " + diagnosis.Percent(share) + " of all request time"
+	case n > 0:
+		res.Lead = "no request waited for one of " + diagnosis.Plural(n, "TLS handshake")
+	case len(c.Calls) > 0:
+		res.Lead = "no TLS handshake in " + diagnosis.Plural(len(c.Calls), "call")
+	default:
+		res.Lead = noCalls(c)
+	}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    "outgoing connections",
-			Title:    "TLS handshakes take " + percent(share) + " of all request time",
+			Title:    "TLS handshakes take " + diagnosis.Percent(share) + " of all request time",
 			Fix:      "keep connections open; resume sessions (one client with a session cache; check that the peer issues tickets); ECDSA certificates",
 			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
 			Spans:    spans,

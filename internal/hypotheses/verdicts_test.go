@@ -86,7 +86,7 @@ func say(d *diagnosis.Diagnosis, id string) string {
 	}
 	for _, o := range append(append([]diagnosis.Outcome(nil), d.Refuted...), d.Undecided...) {
 		if o.ID == id {
-			fmt.Fprintln(&b, strings.TrimSpace(o.Verdict.String()+" "+o.Missing+" "+o.ExplainedBy))
+			fmt.Fprintln(&b, o.Verdict.String()+": "+o.Missing+o.Why)
 			list(&b, o.Evidence)
 		}
 	}

@@ -25,7 +25,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		r.Findings = append(r.Findings, finding(d, &d.Findings[i]))
 	}
 	for _, o := range d.Refuted {
-		r.Refuted = append(r.Refuted, Refuted{o.ID, evidence(o.Evidence), o.ExplainedBy})
+		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, evidence(o.Evidence), o.ExplainedBy})
 	}
 	for _, o := range d.Undecided {
 		r.Undecided = append(r.Undecided, Undecided{o.ID, o.Missing, evidence(o.Evidence)})
@@ -85,7 +85,7 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
 	out := Finding{
 		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
-		Impact:   Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share)},
+		Impact:   Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast},
 		Evidence: evidence(f.Evidence), Fix: f.Fix, Next: f.Next,
 		p50: d.Overall.P50, p99: d.Overall.P99,
 	}

@@ -121,6 +121,7 @@ type Impact struct {
 	P50Saving Duration `json:"p50_saving_ns"`
 	P99Saving Duration `json:"p99_saving_ns"`
 	Share     Decimal  `json:"share"` // of the endpoint's summed time
+	AtLeast   bool     `json:"lower_bound,omitempty"`
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.
@@ -135,6 +136,7 @@ type Evidence struct {
 // Refuted is a hypothesis that the numbers rule out.
 type Refuted struct {
 	ID          string     `json:"id"`
+	Why         string     `json:"why"` // the number that refutes it and its bound, a sentence
 	Evidence    []Evidence `json:"evidence"`
 	ExplainedBy string     `json:"explained_by,omitempty"` // the finding whose consequence its time is
 }

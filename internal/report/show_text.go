@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -25,18 +26,25 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 	return p.flush(w)
 }
 
-const labelWidth = 42
+// noteWidth is room for the call a row belongs to, or the request it was behind.
+const noteWidth = 15
 
 // scale maps times of one request to columns.
 type scale struct {
-	from  timeline.Time
-	whole Duration
-	cells int
+	from   timeline.Time
+	whole  Duration
+	labels int // columns of the labels
+	cells  int // columns of the bars
 }
 
 func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	r := &tl.Requests[id]
-	s := scale{r.Start, max(1, r.Duration()), max(10, p.width-labelWidth-24)}
+	rows := rowsOf(r)
+	s := scale{from: r.Start, whole: max(1, r.Duration()), labels: len("    unread-request, on-cpu")}
+	for i := range rows {
+		s.labels = max(s.labels, 3+utf8.RuneCountInString(rows[i].label()))
+	}
+	s.cells = max(10, p.width-s.labels-9-noteWidth)
 	state := ""
 	switch {
 	case r.Cut:
@@ -46,10 +54,11 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	case r.Excluded != "":
 		state = ", " + r.Excluded
 	}
-	p.line(bold, "#%d %s  %s  status %d, from %s (number %d on its connection), at +%s%s", id, r.Endpoint, human(r.Duration()),
-		r.Status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state)
+	head := fmt.Sprintf("#%d ", id)
+	p.wrap(bold, head, fmt.Sprintf("%s %s, status %d, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
+		r.Status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state), 2)
 	next := 0
-	for _, w := range rowsOf(r) {
+	for _, w := range rows {
 		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= w.from; next++ {
 			callLines(p, tl, s, r.Calls[next])
 		}
@@ -59,7 +68,7 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 		callLines(p, tl, s, r.Calls[next])
 	}
 	if r.Unaccounted > 0 {
-		p.line(yellow, "  %s %s", pad("Unaccounted", labelWidth), human(r.Unaccounted))
+		p.line(yellow, "  %s %s", pad("Unaccounted", s.labels-2), human(r.Unaccounted))
 	}
 }
 
@@ -79,7 +88,7 @@ func drawn(p *page, s scale, d shownSpan) {
 	}
 	text := strings.Repeat(" ", from) + p.paint(d.style, strings.Repeat("█", min(fill, s.cells-from)))
 	text += strings.Repeat(" ", max(0, s.cells-from-fill))
-	p.raw(pad(clip(d.label, labelWidth), labelWidth) + pad(human(d.to.Sub(d.from)), -8) + " " + text + clip(d.note, 15))
+	p.raw(pad(clip(d.label, s.labels), s.labels) + pad(human(d.to.Sub(d.from)), -8) + " " + text + clip(d.note, noteWidth))
 }
 
 func (s scale) column(t timeline.Time) int {
@@ -105,7 +114,7 @@ func callLines(p *page, tl *timeline.Timeline, s scale, id timeline.CallID) {
 	if c.Status > 0 {
 		how += fmt.Sprintf(", status %d", c.Status)
 	}
-	p.line(bold, "  call %d: %s  %s, %s", id, name, human(c.End.Sub(c.Start)), how)
+	p.wrap(bold, "  ", fmt.Sprintf("call %d: %s, %s, %s", id, name, human(c.End.Sub(c.Start)), how), 2)
 	at := c.Start
 	for ph := timeline.PhaseQueue; ph <= timeline.PhaseReceive; ph++ {
 		d := c.Phases[ph]

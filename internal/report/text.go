@@ -127,6 +127,9 @@ func cell(p *page, whole Duration, part Decimal, t int) string {
 	if whole < 1<<40 {
 		d = Duration(int64(whole) * int64(part) / unit)
 	}
+	if d == 0 {
+		return pad("-", -9) + pad("-", -9) + strings.Repeat(" ", 11)
+	}
 	return pad(human(d), -9) + pad(fmt.Sprintf("%d.%d %%", t/10, t%10), -9) + " " + p.paint(cyan, pad(bar(int64(part), unit, 10), 10))
 }
 
@@ -177,11 +180,7 @@ func ruledOut(p *page, r *Report) {
 		p.line(bold, "Ruled out")
 	}
 	for _, o := range r.Refuted {
-		text := phrases(o.Evidence, p.width-24)
-		if o.ExplainedBy != "" {
-			text = "consequence: " + phrases(o.Evidence, p.width-24-len("consequence: "))
-		}
-		p.line(plain, "  %s %s", pad(o.ID, 20), text)
+		p.wrap(plain, "  "+pad(o.ID, 19)+" ", o.Why, 3)
 	}
 }
 
@@ -202,7 +201,7 @@ func undecided(p *page, r *Report) {
 	}
 	for _, reason := range reasons {
 		if of := ids[reason]; len(of) == 1 {
-			p.line(yellow, "  %s %s", pad(of[0], 20), reason)
+			p.wrap(yellow, "  "+pad(of[0], 19)+" ", reason, 3)
 		} else {
 			p.wrap(yellow, "  ", reason+": "+strings.Join(of, ", "), 3)
 		}
@@ -221,9 +220,9 @@ func footer(p *page, r *Report) {
 		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare)), 2)
 	for i, m := range r.Seen.Missing {
 		if i == shownMissing {
-			p.line(dim, "Not seen: and %s", plural(len(r.Seen.Missing)-i, "more thing"))
+			p.line(dim, "Not seen: %s more", thousands(int64(len(r.Seen.Missing)-i)))
 			break
 		}
-		p.line(dim, "Not seen: %s", m)
+		p.wrap(dim, "Not seen: ", m, 2)
 	}
 }

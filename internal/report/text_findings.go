@@ -28,7 +28,7 @@ func findings(p *page, r *Report) {
 			continue
 		}
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 3)
-		p.wrap(plain, "  ", f.ID+" at "+f.Place+": without it "+saving(f)+".", 2)
+		p.wrap(plain, "  ", f.ID+" at "+f.Place+": without it "+saving(f)+".", 3)
 		p.wrap(plain, "  because  ", phrases(f.Evidence, 3*(p.width-13)-30), 3)
 		p.wrap(green, "  fix      ", f.Fix, 3)
 	}
@@ -36,11 +36,18 @@ func findings(p *page, r *Report) {
 
 // saving says what quantiles would become.
 func saving(f *Finding) string {
+	least, most := "", ""
+	if f.Impact.AtLeast {
+		least, most = "at least ", "at most "
+	}
 	one := func(name string, was, less Duration) string {
-		return fmt.Sprintf("%s %s -> %s (saves %s)", name, human(was), human(was-less), human(less))
+		if less == 0 {
+			return name + " stays " + human(was)
+		}
+		return name + " " + human(was) + " -> " + most + human(was-less) + " (saves " + least + human(less) + ")"
 	}
 	return one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
-		", " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
+		"; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 }
 
 func orAll(endpoint string) string {
@@ -51,11 +58,15 @@ func orAll(endpoint string) string {
 }
 
 // phrases puts evidence into words, as much as fits into width runes, but at least one.
+// What did not happen at all is left out.
 func phrases(ev []Evidence, width int) string {
 	var b strings.Builder
-	for i, e := range ev {
+	for _, e := range ev {
 		t := phrase(e)
-		if i > 0 {
+		if e.Value == 0 && e.Unit != "share" {
+			continue
+		}
+		if b.Len() > 0 {
 			if utf8.RuneCountInString(b.String())+2+utf8.RuneCountInString(t) > width {
 				continue
 			}

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
+	"slices"
+	"strconv"
 
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -17,13 +19,15 @@ type row struct {
 	inferred timeline.Quality // the weakest of its segments
 	causes   []timeline.Cause // in order of first appearance
 	behind   map[timeline.RequestID]bool
+	took     map[timeline.Cause]Duration
 }
 
 // rowsOf joins the segments of a request to rows.
 func rowsOf(r *timeline.Request) (out []row) {
 	for i := range r.Segments {
 		s := &r.Segments[i]
-		next := row{s.From, s.To, s.Phase, s.Call, s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{}}
+		next := row{s.From, s.To, s.Phase, s.Call, s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
+			map[timeline.Cause]Duration{s.Cause: s.To.Sub(s.From)}}
 		if s.Blocker != timeline.None {
 			next.behind[s.Blocker] = true
 		}
@@ -49,6 +53,9 @@ func (w *row) takes(next *row, short Duration) bool {
 func (w *row) join(next *row) {
 	w.to = next.to
 	w.inferred = max(w.inferred, next.inferred)
+	for c, d := range next.took {
+		w.took[c] += d
+	}
 	for id := range next.behind {
 		w.behind[id] = true
 	}
@@ -60,12 +67,19 @@ func (w *row) join(next *row) {
 	w.causes = append(w.causes, next.causes[0])
 }
 
+// labelledCauses is how many causes of a row are named, those that took longest.
+const labelledCauses = 2
+
 func (w *row) label() string {
-	names := make([]string, len(w.causes))
-	for i, c := range w.causes {
-		names[i] = c.String()
+	causes := slices.Clone(w.causes)
+	slices.SortStableFunc(causes, func(a, b timeline.Cause) int { return cmp.Compare(w.took[b], w.took[a]) })
+	label := w.phase.String() + ", " + causes[0].String()
+	for _, c := range causes[1:min(len(causes), labelledCauses)] {
+		label += "/" + c.String()
 	}
-	label := w.phase.String() + ", " + strings.Join(names, "/")
+	if n := len(causes) - labelledCauses; n > 0 {
+		label += "/" + strconv.Itoa(n) + " more"
+	}
 	if w.inferred != timeline.Exact {
 		label += " (" + w.inferred.String() + ")"
 	}

@@ -1,0 +1,146 @@
+package diagnosis
+
+import (
+	"slices"
+	"strings"
+)
+
+// refute says, in numbers and in words, why a hypothesis is refuted: the largest saving
+// beside its bound, even if all time that was not accounted for were its, and what
+// explains it instead. The most telling number of the test stays first.
+func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
+	best := j.bestOf(t)
+	lead := t.res.Lead
+	if best != nil && best.Lead != "" {
+		lead = best.Lead
+	}
+	var ev []Evidence
+	var but, counting string
+	switch {
+	case atMost != nil:
+		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden, t.lossy))), int64(j.Time())); s >= Whole/100 {
+			ev = append(ev, Part("of all request time is not accounted for", s))
+			counting = "counting the " + Percent(s) + " of time not accounted for, "
+		}
+		fell, words := j.short(t, atMost)
+		ev, but = append(ev, fell...), words
+	case best != nil:
+		ev, but = j.short(t, best)
+	default:
+		ev = append(ev, NS("p99 would fall by", 0).Against(int64(j.MinSaving)))
+	}
+	out.Why = join(lead, counting+but)
+	if rest, ok := strings.CutPrefix(but, "it "); ok && counting == "" {
+		out.Why = lead + ", but " + rest
+		if strings.HasSuffix(lead, ")") { // it has a bound of its own
+			out.Why = lead + " and " + rest
+		}
+	}
+	if best != nil && best.alone.passes() {
+		var gone Share
+		if out.ExplainedBy, gone = j.explainer(best); out.ExplainedBy != "" {
+			out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
+			with := Percent(gone) + " of its time goes with " + out.ExplainedBy
+			if out.Why = "a consequence: " + with; gone < Whole/2 {
+				out.Why = join(lead, with+", and of the rest: "+but)
+			}
+		}
+	}
+	at := min(1, len(out.Evidence))
+	out.Evidence = slices.Insert(slices.Clone(out.Evidence), at, ev...)
+	out.Evidence = append(out.Evidence, Count("requests examined", len(j.Overall.Requests)).Against(int64(j.MinRequests)))
+}
+
+// join puts clauses one after the other.
+func join(clauses ...string) string {
+	return strings.Join(slices.DeleteFunc(clauses, func(s string) bool { return s == "" }), "; ")
+}
+
+// short says by how much a candidate fell short, as evidence and in words.
+func (j *judge) short(t *trial, best *candidate) (ev []Evidence, words string) {
+	sc := j.score(best, j.ledger.left(best.spans))
+	ev = []Evidence{
+		NS("p99 would fall by", sc.best.P99).Against(int64(sc.why.need.least)),
+		NS("p50 would fall by", sc.best.P50).Against(int64(sc.why.need50.least)),
+	}
+	if !t.Where || !sc.why.where {
+		return ev, saved(&sc)
+	}
+	ev = append(ev,
+		Part("of slow minus ordinary", sc.why.explains).Against(int64(j.WhereShare)),
+		Evidence{What: "p99 to p50", Value: sc.why.ratio, Unit: UnitRatio}.Against(j.WhereRatio*1000))
+	var missed []string
+	if sc.why.explains < j.WhereShare {
+		missed = append(missed, "it explains "+Percent(sc.why.explains)+" of what makes slow requests slow (bound "+Percent(j.WhereShare)+")")
+	}
+	if sc.why.ratio < j.WhereRatio*1000 {
+		missed = append(missed, "p99 is "+decimals(Duration(sc.why.ratio/100), 1)+" x p50 (bound "+Thousands(j.WhereRatio)+" x)")
+	}
+	if missed == nil { // it fell short only of what earlier findings left
+		return ev, saved(&sc)
+	}
+	return ev, join(missed...)
+}
+
+// saved says what a candidate would save of the quantile where that is nearest to its
+// bound, and the bound.
+func saved(sc *scored) string {
+	name, saves, need := "p99", sc.best.P99, sc.why.need
+	if near := func(d Duration, b bound) Share { return ShareOf(int64(d), int64(b.least)) }; near(sc.best.P50, sc.why.need50) > near(saves, need) {
+		name, saves, need = "p50", sc.best.P50, sc.why.need50
+	}
+	kind := "bound "
+	if need.noise {
+		kind = "noise "
+	}
+	if saves <= 0 {
+		return "taken out, neither p50 nor p99 falls (bound " + Human(need.least) + ")"
+	}
+	return "taken out, " + name + " falls by " + Human(saves) + " (" + kind + Human(need.least) + ")"
+}
+
+func (j *judge) bestOf(t *trial) (best *candidate) {
+	for _, cd := range t.cands {
+		if best == nil || larger(cd.alone.best, best.alone.best) {
+			best = cd
+		}
+	}
+	return best
+}
+
+// explainer returns the finding that took most of a candidate's time, and the share.
+func (j *judge) explainer(of *candidate) (id string, gone Share) {
+	for _, cd := range j.cands {
+		if !cd.taken {
+			continue
+		}
+		if s := ShareOf(int64(overlap(of.spans, cd.spans)), int64(Total(of.spans))); s > gone {
+			id, gone = cd.trial.ID, s
+		}
+	}
+	return id, gone
+}
+
+// atMost is a candidate that has all the time that was not accounted for besides a
+// trial's own; nil if that hides nothing.
+func (j *judge) atMost(t *trial) *candidate {
+	if len(t.res.Hidden) == 0 {
+		return nil
+	}
+	spans := slices.Clone(t.res.Hidden)
+	if best := j.bestOf(t); best != nil {
+		spans = append(spans, best.spans...)
+	}
+	return &candidate{trial: t, spans: normal(j.Timeline, spans, t.lossy)}
+}
+
+// hidden says whether time that was not accounted for could change the verdict.
+func (j *judge) hidden(t *trial, atMost *candidate) string {
+	sc := j.score(atMost, j.ledger.left(atMost.spans))
+	if !sc.passes() {
+		return ""
+	}
+	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden, t.lossy)))
+	s := j.symptom(sc.impacts[0].Endpoint)
+	return "up to " + Human(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
+}

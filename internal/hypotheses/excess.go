@@ -1,0 +1,125 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// compared is how many calls of each kind are needed to compare the own work around
+// calls that opened a connection with that around calls that did not.
+const compared = 8
+
+// place is where in the code a call is made, as far as that can be seen: the how
+// manieth call of a request of an endpoint it is, and what it asks of whom.
+type place struct {
+	endpoint, peer, operation string
+	index                     int
+	after                     bool // the work after the request's last call, not that before this one
+}
+
+// effort is the own work around one call, in order of time.
+type effort struct {
+	call timeline.CallID
+	work []setupSpan
+	sum  Duration
+}
+
+// excess returns the own work by which requests with calls on new connections exceed
+// those with the same calls on reused ones: building sockets and contexts before
+// connect, tearing them down after the answer. What is taken is the difference of
+// the medians, next to each call. known counts the calls that could be compared.
+func excess(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpan, known int) {
+	fresh, reused := map[place][]effort{}, map[place][]Duration{}
+	for _, id := range c.Overall.Requests {
+		eachEffort(c, &c.Requests[id], func(at place, e effort) {
+			switch {
+			case churned[e.call]:
+				fresh[at] = append(fresh[at], e)
+			case !c.Calls[e.call].New:
+				reused[at] = append(reused[at], e.sum)
+			}
+		})
+	}
+	for at, efforts := range fresh {
+		if len(efforts) < compared || len(reused[at]) < compared {
+			continue
+		}
+		if !at.after {
+			known += len(efforts)
+		}
+		var sums []Duration
+		for _, e := range efforts {
+			sums = append(sums, e.sum)
+		}
+		slices.Sort(sums)
+		slices.Sort(reused[at])
+		more := diagnosis.Quantile(sums, 50) - diagnosis.Quantile(reused[at], 50)
+		for _, e := range efforts {
+			out = append(out, nearest(e.work, more, at.after)...)
+		}
+	}
+	slices.SortFunc(out, func(a, b setupSpan) int {
+		return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From))
+	})
+	return out, known
+}
+
+// eachEffort visits a request's own work before each of its calls and after the last,
+// if it makes them one after the other.
+func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(place, effort)) {
+	calls := slices.Clone(r.Calls)
+	slices.SortStableFunc(calls, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start) })
+	for i := 1; i < len(calls); i++ {
+		if c.Calls[calls[i]].Start < c.Calls[calls[i-1]].End {
+			return
+		}
+	}
+	from := r.Start
+	for i, id := range calls {
+		call := &c.Calls[id]
+		at := place{endpoint: r.Endpoint, peer: call.Peer, operation: call.Operation, index: i}
+		visit(at, effortIn(r, id, from, call.Start))
+		if from = call.End; i == len(calls)-1 {
+			at.after = true
+			visit(at, effortIn(r, id, from, r.End))
+		}
+	}
+}
+
+// effortIn collects a request's own work outside of calls in a span.
+func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time) effort {
+	e := effort{call: call}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		a, b := max(s.From, from), min(s.To, to)
+		if s.Call == timeline.None && ownCPU(s) && a < b {
+			e.work = append(e.work, setupSpan{diagnosis.Span{Request: r.ID, From: a, To: b}, s.Strand})
+			e.sum += b.Sub(a)
+		}
+	}
+	return e
+}
+
+// nearest takes so much work from the end of it, or from its beginning.
+func nearest(work []setupSpan, d Duration, first bool) (out []setupSpan) {
+	for i := range work {
+		w := work[len(work)-1-i]
+		if first {
+			w = work[i]
+		}
+		if d <= 0 {
+			break
+		}
+		if long := w.To.Sub(w.From); long > d && first {
+			w.To = w.From + diagnosis.Time(d)
+		} else if long > d {
+			w.From = w.To - diagnosis.Time(d)
+		}
+		d -= w.To.Sub(w.From)
+		out = append(out, w)
+	}
+	return out
+}
