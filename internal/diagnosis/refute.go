@@ -36,9 +36,10 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 			out.Why = lead + " and " + rest
 		}
 	}
-	if best != nil && best.alone.passes() {
-		var gone Share
-		if out.ExplainedBy, gone = j.explainer(best); out.ExplainedBy != "" {
+	if best != nil && (best.alone.passes() || t.Queue) {
+		id, gone := j.explainer(best)
+		if id != "" && (best.alone.passes() || gone >= Whole/2) {
+			out.ExplainedBy = id
 			out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
 			with := Percent(gone) + " of its time goes with " + out.ExplainedBy
 			if out.Why = "a consequence: " + with; gone < Whole/2 {

@@ -55,16 +55,11 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("longest accept queue", int(depth)).Against(limit),
 		diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated)),
 	}
-	res := diagnosis.Result{Evidence: ev, Lead: diagnosis.Percent(diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))) +
-		" of all request time waits for a busy worker to read a new connection"}
-	switch {
-	case len(fresh) == 0:
-		res.Lead = "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
-	case len(spans) == 0 && loop != timeline.None:
-		res.Lead = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
-	case len(spans) == 0:
-		res.Lead = "no busy worker kept a new connection waiting (" + diagnosis.Thousands(int64(len(fresh))) + " came)"
+	loopBusy := ""
+	if loop != timeline.None {
+		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
 	}
+	res := diagnosis.Result{Evidence: ev, Lead: acceptLead(c, len(fresh), spans, loopBusy)}
 	if len(spans) == 0 && loop != timeline.None { // whatever waited, no worker was busy enough
 		res.Evidence = []diagnosis.Evidence{ev[3], ev[0], ev[1], ev[2]}
 	}
@@ -83,6 +78,19 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		}}
 	}
 	return res
+}
+
+func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy string) string {
+	switch {
+	case fresh == 0:
+		return "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
+	case len(spans) > 0:
+		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+		return diagnosis.Percent(share) + " of all request time waits for a busy worker to read a new connection"
+	case loopBusy != "":
+		return loopBusy
+	}
+	return "no busy worker kept a new connection waiting (" + diagnosis.Thousands(int64(fresh)) + " came)"
 }
 
 // deepest returns the longest accept queue seen and its limit.

@@ -5,9 +5,13 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
-const second Duration = 1_000_000_000
+const (
+	milli  Duration = 1_000_000
+	second Duration = 1_000_000_000
+)
 
 // watchedSlow is how many slow requests stand for all of them where each costs a
 // walk over a strand's intervals.
@@ -126,10 +130,19 @@ func threadName(c *diagnosis.Case, id timeline.StrandID) string {
 		return "unknown thread"
 	}
 	s := &c.Strands[id]
+	comm := ""
 	for i := range c.Processes {
-		if p := &c.Processes[i]; p.ID == s.Process && p.Comm != s.Name {
-			return "thread " + s.Name + " of " + p.Comm
+		if p := &c.Processes[i]; p.ID == s.Process {
+			comm = p.Comm
 		}
 	}
-	return "thread " + s.Name
+	switch {
+	case s.Goroutine != recording.NoGoroutine:
+		return "goroutines of " + comm
+	case comm == "" || comm == s.Name:
+		return "thread " + s.Name
+	case s.Name == "":
+		return "a thread of " + comm
+	}
+	return "thread " + s.Name + " of " + comm
 }

@@ -210,7 +210,7 @@ func undecided(p *page, r *Report) {
 
 func footer(p *page, r *Report) {
 	rec := &r.Recording
-	calls := "no calls"
+	calls := "no outgoing calls"
 	if r.Seen.Calls > 0 {
 		calls = percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " associated"
 	}

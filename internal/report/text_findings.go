@@ -41,7 +41,7 @@ func saving(f *Finding) string {
 		least, most = "at least ", "at most "
 	}
 	one := func(name string, was, less Duration) string {
-		if less == 0 {
+		if human(was-less) == human(was) {
 			return name + " stays " + human(was)
 		}
 		return name + " " + human(was) + " -> " + most + human(was-less) + " (saves " + least + human(less) + ")"
@@ -85,6 +85,11 @@ func phrase(e Evidence) string {
 		t = e.What + " " + n
 	case "per_second":
 		t = n + " " + e.What + " a second"
+	case "count":
+		t = n + " " + e.What
+		if e.Value == unit {
+			t = n + " " + singular(e.What)
+		}
 	default:
 		t = n + " " + e.What
 	}
@@ -92,6 +97,17 @@ func phrase(e Evidence) string {
 		t += " (bound " + quantity(*e.Bound, e.Unit) + ")"
 	}
 	return t
+}
+
+// singular puts the first word of what was counted into the singular.
+func singular(what string) string {
+	word, rest, _ := strings.Cut(what, " ")
+	if short, ok := strings.CutSuffix(word, "sses"); ok {
+		word = short + "ss"
+	} else {
+		word = strings.TrimSuffix(word, "s")
+	}
+	return strings.TrimSuffix(word+" "+rest, " ")
 }
 
 func quantity(v Decimal, u string) string {

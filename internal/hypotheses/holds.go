@@ -1,0 +1,61 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// waitsBehind returns what requests waited for a loop during long holds.
+func waitsBehind(c *diagnosis.Case, loop timeline.StrandID, long []hold) (out []diagnosis.Span) {
+	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return waitsFor(s, loop) }) {
+		i, _ := slices.BinarySearchFunc(long, sp.From, func(h hold, t diagnosis.Time) int { return cmp.Compare(h.to, t) })
+		for ; i < len(long) && long[i].from < sp.To; i++ {
+			from, to := max(sp.From, long[i].from), min(sp.To, long[i].to)
+			if from < to {
+				out = append(out, diagnosis.Span{Request: sp.Request, From: from, To: to})
+			}
+		}
+	}
+	return out
+}
+
+// rareHolders returns the own work, inside long holds, of requests that hold a loop
+// where few of their endpoint do: such a callback is not what the endpoint is for, and
+// hides, near p99, what the others wait behind it. Where most hold the loop, the hold
+// is the request's own work.
+func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
+	holders := map[diagnosis.RequestID]bool{}
+	of := map[string]int{}
+	for _, h := range long {
+		if h.by != timeline.None && !holders[h.by] {
+			holders[h.by] = true
+			of[c.Requests[h.by].Endpoint]++
+		}
+	}
+	all := map[string]int{}
+	for _, id := range c.Overall.Requests {
+		all[c.Requests[id].Endpoint]++
+	}
+	for _, h := range long {
+		if h.by == timeline.None {
+			continue
+		}
+		r := &c.Requests[h.by]
+		if diagnosis.ShareOf(int64(of[r.Endpoint]), int64(all[r.Endpoint])) >= rareShare {
+			continue
+		}
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if from, to := max(s.From, h.from), min(s.To, h.to); ownCPU(s) && from < to {
+				out = append(out, diagnosis.Span{Request: h.by, From: from, To: to})
+			}
+		}
+	}
+	return out
+}
+
+// rareShare is how many requests of an endpoint are still few.
+const rareShare = diagnosis.Whole / 10
