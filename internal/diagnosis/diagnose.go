@@ -50,7 +50,7 @@ type trial struct {
 	res   Result
 	cands []*candidate
 	found bool
-	lossy []bool // per request: facts that it needs were lost; nil if none were
+	doubt *doubt
 }
 
 // candidate is a Candidate with its normal spans.
@@ -70,10 +70,10 @@ func (j *judge) test(h *Hypothesis) {
 	if t.res.Undecided = j.unobserved(h); t.res.Undecided != "" {
 		return
 	}
-	t.lossy = j.lossy(h.Needs)
+	t.doubt = j.doubts(h.Needs)
 	t.res = h.Test(j.Case)
 	for _, rc := range t.res.Candidates {
-		cd := &candidate{Candidate: rc, trial: t, spans: normal(j.Timeline, rc.Spans, t.lossy)}
+		cd := &candidate{Candidate: rc, trial: t, spans: t.doubt.sure(normal(j.Timeline, rc.Spans))}
 		cd.alone = j.score(cd, cd.spans)
 		t.cands = append(t.cands, cd)
 		j.cands = append(j.cands, cd)

@@ -21,8 +21,8 @@ func newLedger(tl *timeline.Timeline) *ledger {
 }
 
 // normal sorts spans by request and time, clips them to their requests and merges
-// overlaps. Requests in which facts were lost support nothing: their spans go.
-func normal(tl *timeline.Timeline, spans []Span, lossy []bool) []Span {
+// overlaps.
+func normal(tl *timeline.Timeline, spans []Span) []Span {
 	in := spans
 	if !slices.IsSortedFunc(in, bySpan) {
 		in = slices.Clone(in)
@@ -32,7 +32,7 @@ func normal(tl *timeline.Timeline, spans []Span, lossy []bool) []Span {
 	for _, s := range in {
 		r := &tl.Requests[s.Request]
 		s.From, s.To = max(s.From, r.Start), min(s.To, r.End)
-		if s.From >= s.To || lossy != nil && lossy[s.Request] || !r.Measured() {
+		if s.From >= s.To || !r.Measured() {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Request == s.Request && s.From <= out[n-1].To {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,32 +21,109 @@ func concerns(hook string, needs []string) bool {
 	return slices.Contains(needs, hook) || !slices.Contains(hooks, hook)
 }
 
-// lossy says of every request whether facts that a hypothesis needs were lost while it
-// ran; nil if none were.
-func (j *judge) lossy(needs []string) []bool {
-	var lost [][2]Time
+// doubt is what a hypothesis may not rest on, since facts that it needs were lost. It
+// is nil where none were.
+type doubt struct {
+	j     *judge
+	lossy []bool    // per request: facts were lost while it ran that may change what it is
+	sched [][2]Time // scheduling facts were lost in these spans, in order, disjoint
+	cuts  map[timeline.StrandID][][2]Time
+}
+
+// doubts finds what losses make doubtful to a hypothesis with these needs. A lost
+// scheduling fact leaves a strand's state unknown from the fact before to the one
+// after; any other lost fact may change a whole request.
+func (j *judge) doubts(needs []string) *doubt {
+	var sched, other [][2]Time
 	for _, l := range j.Losses {
-		if concerns(l.Hook, needs) {
-			lost = append(lost, [2]Time{l.From, l.To})
+		switch {
+		case !concerns(l.Hook, needs):
+		case l.Hook == recording.HookSched:
+			sched = append(sched, [2]Time{l.From, l.To})
+		default:
+			other = append(other, [2]Time{l.From, l.To})
 		}
 	}
-	if len(lost) == 0 {
+	if len(sched)+len(other) == 0 {
 		return nil
 	}
-	slices.SortFunc(lost, func(a, b [2]Time) int { return cmp.Compare(a[0], b[0]) })
-	merged := lost[:1]
-	for _, l := range lost[1:] {
-		if last := &merged[len(merged)-1]; l[0] <= last[1] {
-			last[1] = max(last[1], l[1])
-		} else {
-			merged = append(merged, l)
-		}
-	}
-	out := make([]bool, len(j.Requests))
+	d := &doubt{j: j, lossy: make([]bool, len(j.Requests)), sched: merged(sched), cuts: map[timeline.StrandID][][2]Time{}}
+	other = merged(other)
 	for i := range j.Requests {
 		r := &j.Requests[i]
-		k, _ := slices.BinarySearchFunc(merged, r.Start, func(l [2]Time, at Time) int { return cmp.Compare(l[1], at) })
-		out[i] = k < len(merged) && merged[k][0] <= r.End
+		d.lossy[i] = touches(other, r.Start, r.End) || r.Strand == timeline.None && touches(d.sched, r.Start, r.End)
+	}
+	return d
+}
+
+// merged sorts spans of time and joins those that overlap.
+func merged(spans [][2]Time) [][2]Time {
+	slices.SortFunc(spans, func(a, b [2]Time) int { return cmp.Compare(a[0], b[0]) })
+	var out [][2]Time
+	for _, s := range spans {
+		if n := len(out); n > 0 && s[0] <= out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], s[1])
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// touches reports whether one of the ordered, disjoint spans meets another one.
+func touches(spans [][2]Time, from, to Time) bool {
+	k := firstAfter(spans, from)
+	return k < len(spans) && spans[k][0] <= to
+}
+
+// firstAfter returns the index of the first span that ends at or after a time.
+func firstAfter(spans [][2]Time, at Time) int {
+	k, _ := slices.BinarySearchFunc(spans, at, func(s [2]Time, at Time) int { return cmp.Compare(s[1], at) })
+	return k
+}
+
+// of returns the spans in which the state of a strand is not known.
+func (d *doubt) of(id timeline.StrandID) [][2]Time {
+	if cuts, ok := d.cuts[id]; ok {
+		return cuts
+	}
+	cuts := slices.Clone(d.sched)
+	ivs := d.j.Strands[id].Intervals
+	for _, l := range d.sched {
+		i, _ := slices.BinarySearchFunc(ivs, l[0], func(iv timeline.Interval, at Time) int { return cmp.Compare(iv.To, at) })
+		for ; i < len(ivs) && ivs[i].From <= l[1]; i++ {
+			cuts = append(cuts, [2]Time{ivs[i].From, ivs[i].To})
+		}
+	}
+	d.cuts[id] = merged(cuts)
+	return d.cuts[id]
+}
+
+// sure takes out of spans what is doubtful.
+func (d *doubt) sure(spans []Span) []Span {
+	if d == nil {
+		return spans
+	}
+	var out []Span
+	for _, s := range spans {
+		if d.lossy[s.Request] {
+			continue
+		}
+		strand := d.j.Requests[s.Request].Strand
+		if strand == timeline.None {
+			out = append(out, s)
+			continue
+		}
+		cuts := d.of(strand)
+		for k := firstAfter(cuts, s.From); k < len(cuts) && cuts[k][0] < s.To; k++ {
+			if cuts[k][0] > s.From {
+				out = append(out, Span{s.Request, s.From, cuts[k][0]})
+			}
+			s.From = max(s.From, cuts[k][1])
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
 	}
 	return out
 }

@@ -63,8 +63,8 @@ func TestLedgerLeavesWhatIsNotTaken(t *testing.T) {
 	at := tl.Requests[0].Start
 	span := func(from, to Time) Span { return Span{0, at + from, at + to} }
 	l := newLedger(tl)
-	l.take(normal(tl, []Span{span(10, 20), span(30, 40), span(15, 25)}, nil))
-	got := l.left(normal(tl, []Span{span(-50, 12), span(18, 50)}, nil))
+	l.take(normal(tl, []Span{span(10, 20), span(30, 40), span(15, 25)}))
+	got := l.left(normal(tl, []Span{span(-50, 12), span(18, 50)}))
 	want := []Span{span(0, 10), span(25, 30), span(40, 50)}
 	if !slices.Equal(got, want) {
 		t.Errorf("left %v, want %v", got, want)

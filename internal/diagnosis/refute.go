@@ -18,7 +18,7 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	var but, counting string
 	switch {
 	case atMost != nil:
-		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden, t.lossy))), int64(j.Time())); s >= Whole/100 {
+		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 {
 			ev = append(ev, Part("of all request time is not accounted for", s))
 			counting = "counting the " + Percent(s) + " of time not accounted for, "
 		}
@@ -132,7 +132,7 @@ func (j *judge) atMost(t *trial) *candidate {
 	if best := j.bestOf(t); best != nil {
 		spans = append(spans, best.spans...)
 	}
-	return &candidate{trial: t, spans: normal(j.Timeline, spans, t.lossy)}
+	return &candidate{trial: t, spans: normal(j.Timeline, spans)}
 }
 
 // hidden says whether time that was not accounted for could change the verdict.
@@ -141,7 +141,7 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	if !sc.passes() {
 		return ""
 	}
-	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden, t.lossy)))
+	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
 	s := j.symptom(sc.impacts[0].Endpoint)
 	return "up to " + Human(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,8 @@ func findings(p *page, r *Report) {
 	if len(r.Findings) == 0 {
 		if open := r.Requests.UnaccountedShare; open >= mostlyOpen {
 			p.line(yellow, "Nothing stands out, but %s of the time is not accounted for.", percent(open))
+		} else if n := len(r.Undecided); n > 0 {
+			p.line(yellow, "Nothing stands out in what could be decided; %s undecided.", are(n))
 		} else {
 			p.line(green, "Nothing stands out.")
 		}
@@ -24,29 +27,41 @@ func findings(p *page, r *Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if i >= shownFindings {
-			p.line(plain, "%d %s (%s): %s", i+1, f.ID, f.Place, saving(f))
+			p.line(plain, "%d %s (%s): %s", i+1, f.ID, f.Place, saving(f, r.Findings[:i]))
 			continue
 		}
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 3)
-		p.wrap(plain, "  ", f.ID+" at "+f.Place+": without it "+saving(f)+".", 3)
+		p.wrap(plain, "  ", f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i])+".", 3)
 		p.wrap(plain, "  because  ", phrases(f.Evidence, 3*(p.width-13)-30), 3)
 		p.wrap(green, "  fix      ", f.Fix, 3)
 	}
 }
 
-// saving says what quantiles would become.
-func saving(f *Finding) string {
+func are(n int) string {
+	if n == 1 {
+		return "1 suspect is"
+	}
+	return thousands(int64(n)) + " suspects are"
+}
+
+// saving says what quantiles would become, or, after earlier findings at the same
+// endpoint, by how much they would fall further.
+func saving(f *Finding, earlier []Finding) string {
+	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
 	least, most := "", ""
 	if f.Impact.AtLeast {
 		least, most = "at least ", "at most "
 	}
 	one := func(name string, was, less Duration) string {
-		if human(was-less) == human(was) {
-			return name + " stays " + human(was)
+		switch {
+		case human(was-less) == human(was):
+			return name + " stays as it is (" + human(was) + ")"
+		case further:
+			return name + " falls by another " + least + human(less)
 		}
 		return name + " " + human(was) + " -> " + most + human(was-less) + " (saves " + least + human(less) + ")"
 	}
-	return one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
+	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
 		"; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 }
 
