@@ -37,6 +37,29 @@ enum hook {
 	HOOKS,
 };
 
+/* The programs that run often, as their cost is metered. */
+enum program {
+	PROGRAM_SWITCH,
+	PROGRAM_WAKING,
+	PROGRAM_STATE,
+	PROGRAM_ARRIVAL,
+	PROGRAM_READ,
+	PROGRAM_WRITE,
+	PROGRAM_SAMPLE,
+	PROGRAMS,
+};
+
+enum { METER_EVERY = 64 }; /* runs of a program for one that is timed */
+
+/* What a program cost on one CPU. */
+struct cost {
+	u64 runs;
+	u64 timed; /* runs that were timed */
+	u64 ns;    /* that those took */
+};
+
+enum { HINTS = 8192 }; /* slots; a power of two */
+
 enum off_state { OFF_SLEEP, OFF_DISK, OFF_PREEMPTED, OFF_OTHER, OFF_RUNNING };
 enum waker_kind { WAKER_NONE, WAKER_THREAD, WAKER_OTHER, WAKER_INTERRUPT };
 enum side { SIDE_INBOUND, SIDE_OUTBOUND };

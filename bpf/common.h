@@ -17,6 +17,23 @@ struct {
 	__type(value, struct watch);
 } watched SEC(".maps");
 
+/* Whether any watched process has a tgid that ends in these bits. A bystander pays for
+ * this array, which costs a few instructions, and not for the hash. Slots are never
+ * cleared: a stale one costs time, not truth. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HINTS);
+	__type(key, u32);
+	__type(value, u32);
+} watched_hints SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PROGRAMS);
+	__type(key, u32);
+	__type(value, struct cost);
+} costs SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, HOOKS);
@@ -61,9 +78,10 @@ static __always_inline void submit(void *event)
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline void fill_head(struct head *h, u32 type, struct task_struct *t)
+/* A clock reading costs as much as the rest of an event: callers that have one pass it. */
+static __always_inline void fill_head_at(struct head *h, u32 type, struct task_struct *t, u64 ts)
 {
-	h->ts = bpf_ktime_get_ns();
+	h->ts = ts;
 	h->type = type;
 	h->cpu = bpf_get_smp_processor_id();
 	h->tid = t ? t->pid : 0;
@@ -71,10 +89,68 @@ static __always_inline void fill_head(struct head *h, u32 type, struct task_stru
 	h->start = t ? t->start_boottime : 0;
 }
 
+static __always_inline void fill_head(struct head *h, u32 type, struct task_struct *t)
+{
+	fill_head_at(h, type, t, bpf_ktime_get_ns());
+}
+
+static __always_inline bool hinted(void *hints, u32 key)
+{
+	u32 slot = key & (HINTS - 1);
+	u32 *hint = bpf_map_lookup_elem(hints, &slot);
+
+	return hint && *hint;
+}
+
+static __always_inline void hint(void *hints, u32 key)
+{
+	u32 slot = key & (HINTS - 1), one = 1;
+
+	bpf_map_update_elem(hints, &slot, &one, BPF_ANY);
+}
+
 static __always_inline struct watch *watch_of(u32 tgid)
 {
+	if (!hinted(&watched_hints, tgid))
+		return 0;
 	return bpf_map_lookup_elem(&watched, &tgid);
 }
+
+/* The kernel's own statistics of programs cost each run more than most runs take, for
+ * every program of the host. So one run in METER_EVERY is timed here. */
+static __always_inline u64 meter_begin(u32 program)
+{
+	struct cost *c = bpf_map_lookup_elem(&costs, &program);
+
+	if (!c || c->runs++ % METER_EVERY)
+		return 0;
+	return bpf_ktime_get_ns();
+}
+
+static __always_inline void meter_end(u32 program, u64 began)
+{
+	u64 end, clock;
+	struct cost *c;
+
+	if (!began)
+		return;
+	c = bpf_map_lookup_elem(&costs, &program);
+	if (!c)
+		return;
+	end = bpf_ktime_get_ns();
+	clock = bpf_ktime_get_ns() - end; /* what reading the clock adds to a timed run */
+	if (end - began > clock)
+		c->ns += end - began - clock;
+	c->timed++;
+}
+
+#define METERED(program, work)                                                     \
+	({                                                                         \
+		u64 began = meter_begin(program);                                  \
+		work;                                                              \
+		meter_end(program, began);                                         \
+		0;                                                                 \
+	})
 
 /* The registers with which a task entered the kernel; NULL for kernel threads. */
 static __always_inline struct pt_regs *user_regs(struct task_struct *t)

@@ -28,6 +28,8 @@ char LICENSE[] SEC("license") = "GPL";
 #define EXPORT(type, name) type *export_##name __attribute__((unused))
 EXPORT(enum event_type, event_type);
 EXPORT(enum hook, hook);
+EXPORT(enum program, program);
+EXPORT(struct cost, cost);
 EXPORT(enum off_state, off_state);
 EXPORT(enum waker_kind, waker_kind);
 EXPORT(enum side, side);

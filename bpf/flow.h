@@ -59,6 +59,14 @@ struct {
 	__type(value, u32);
 } ports SEC(".maps");
 
+/* Whether any of ports ends in these bits; see watched_hints. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, HINTS);
+	__type(key, u32);
+	__type(value, u32);
+} port_hints SEC(".maps");
+
 u64 last_flow = 0;
 
 static __always_inline bool before(u32 a, u32 b)
@@ -107,11 +115,11 @@ static __always_inline bool is_subflow(struct sock *sk)
 
 static __always_inline u32 *listener_of(struct sock *sk)
 {
-	struct port_key key = {
-		.netns = sk->__sk_common.skc_net.net->ns.inum,
-		.port = sk->__sk_common.skc_num,
-	};
+	struct port_key key = {.port = sk->__sk_common.skc_num};
 
+	if (!hinted(&port_hints, key.port))
+		return 0;
+	key.netns = sk->__sk_common.skc_net.net->ns.inum;
 	return bpf_map_lookup_elem(&ports, &key);
 }
 
@@ -183,8 +191,7 @@ static __noinline void flush_pending(struct flow *f)
 		return;
 	e = reserve(sizeof(*e), HOOK_IO);
 	if (e) {
-		fill_head(&e->h, EVENT_CHUNK, 0);
-		e->h.ts = f->pending.last_ts;
+		fill_head_at(&e->h, EVENT_CHUNK, 0, f->pending.last_ts);
 		e->h.tid = f->pending.tid;
 		e->h.tgid = f->pending.tgid;
 		e->h.start = f->pending.start;

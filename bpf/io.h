@@ -8,6 +8,7 @@ enum {
 	MERGE_AFTER = 16,     /* chunks one way before they are merged */
 	MERGE_NS = 1000000,
 	IOVECS = 4,
+	SHORT = 128, /* most messages: less room, less to copy */
 };
 
 /* Where the bytes of a system call are. */
@@ -59,17 +60,15 @@ static __always_inline void find_source(struct pt_regs *r, struct source *s)
 	}
 }
 
-/* Copies up to PREFIX of the bytes; data has room for twice as many, because the
- * verifier does not relate an offset to a length. */
-static __always_inline u32 copy_prefix(u8 *data, struct source *s, u64 bytes)
+/* Copies up to PREFIX of bytes that lie in pieces; data has room for twice as many,
+ * because the verifier does not relate an offset to a length. */
+static __always_inline u32 gather(u8 *data, struct source *s, u64 bytes)
 {
 	struct iovec v;
 	u64 take, done = 0;
 
 	if (bytes > PREFIX)
 		bytes = PREFIX;
-	if (s->buffer)
-		return bpf_probe_read_user(data, bytes, (void *)s->buffer) ? 0 : bytes;
 	for (u32 i = 0; i < IOVECS; i++) {
 		if (i >= s->count || done >= bytes || done >= PREFIX)
 			break;
@@ -85,6 +84,14 @@ static __always_inline u32 copy_prefix(u8 *data, struct source *s, u64 bytes)
 		done += take;
 	}
 	return done > PREFIX ? PREFIX : done;
+}
+
+/* Copies up to room bytes that lie in one piece. */
+static __always_inline u32 copy(u8 *data, struct source *s, u64 bytes, const u32 room)
+{
+	if (bytes > room)
+		bytes = room;
+	return bpf_probe_read_user(data, bytes, (void *)s->buffer) ? 0 : bytes;
 }
 
 /* When the bytes [begin, end) reached the socket; forgets the stamps of bytes that
@@ -170,6 +177,14 @@ static __always_inline void fill_chunk(struct chunk_event *e, struct flow *f, st
 	e->data_len = 0;
 }
 
+static __always_inline void fill_event(struct chunk_event *e, struct flow *f, struct transfer *x,
+				       struct task_struct *t, struct watch *w)
+{
+	fill_head_at(&e->h, EVENT_CHUNK, t, x->now);
+	fill_chunk(e, f, x);
+	read_ids(&e->ids, w, t);
+}
+
 static __always_inline void emit_plain(struct flow *f, struct transfer *x, struct task_struct *t,
 				       struct watch *w)
 {
@@ -177,34 +192,49 @@ static __always_inline void emit_plain(struct flow *f, struct transfer *x, struc
 
 	if (!e)
 		return;
-	fill_head(&e->h, EVENT_CHUNK, t);
-	e->h.ts = x->now;
-	fill_chunk(e, f, x);
-	read_ids(&e->ids, w, t);
+	fill_event(e, f, x, t, w);
 	submit(e);
 }
+
+/* Whether the first bytes of a connection are a TLS record: types 20 to 24, major
+ * version 3. */
+static __always_inline void note_start(struct flow *f, struct chunk_event *e)
+{
+	u8 *data = (u8 *)(e + 1);
+
+	if (!f->started && e->data_len > 2 && data[0] >= 20 && data[0] <= 24 && data[1] == 3)
+		f->tls = 1;
+	f->started = 1;
+}
+
+/* An event with room for so many bytes, filled by fetch. A macro, because the verifier
+ * wants the room as a constant. */
+#define EMIT_WITH(room, fetch)                                                     \
+	do {                                                                       \
+		struct chunk_event *e = reserve(sizeof(*e) + (room), HOOK_IO);     \
+		u8 *data;                                                          \
+                                                                                   \
+		if (!e)                                                            \
+			return;                                                    \
+		data = (u8 *)(e + 1);                                              \
+		fill_event(e, f, x, t, w);                                         \
+		e->data_len = fetch;                                               \
+		note_start(f, e);                                                  \
+		submit(e);                                                         \
+	} while (0)
 
 static __always_inline void emit_prefix(struct flow *f, struct transfer *x, struct task_struct *t,
 					struct watch *w)
 {
-	struct chunk_event *e = reserve(sizeof(*e) + 2 * PREFIX, HOOK_IO);
 	struct source s;
-	u8 *data;
 
-	if (!e)
-		return;
-	data = (u8 *)(e + 1);
-	fill_head(&e->h, EVENT_CHUNK, t);
-	e->h.ts = x->now;
-	fill_chunk(e, f, x);
-	read_ids(&e->ids, w, t);
 	find_source(user_regs(t), &s);
-	e->data_len = copy_prefix(data, &s, x->bytes);
-	/* TLS record types are 20 to 24, its major version is 3 */
-	if (!f->started && e->data_len > 2 && data[0] >= 20 && data[0] <= 24 && data[1] == 3)
-		f->tls = 1;
-	f->started = 1;
-	submit(e);
+	if (!s.buffer)
+		EMIT_WITH(2 * PREFIX, gather(data, &s, x->bytes));
+	else if (x->bytes <= SHORT)
+		EMIT_WITH(SHORT, copy(data, &s, x->bytes, SHORT));
+	else
+		EMIT_WITH(PREFIX, copy(data, &s, x->bytes, PREFIX));
 }
 
 static __always_inline void transfer(struct flow *f, struct transfer *x, struct task_struct *t,
@@ -290,36 +320,44 @@ static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)
 	transfer(f, &x, t, w);
 }
 
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(received, struct sock *sk, int ret, int flags)
+static __always_inline void on_received(struct sock *sk, int ret, int flags)
 {
 	struct watch *w;
 
 	if (ret < 0 || flags & (MSG_PEEK | MSG_ERRQUEUE))
-		return 0;
+		return;
 	w = watch_of(bpf_get_current_pid_tgid() >> 32);
 	if (!w)
-		return 0;
+		return;
 	if (is_stream(sk))
 		on_read(sk, w, ret);
 	else if (sk->sk_protocol == IPPROTO_UDP && ret)
 		on_answer(sk, ret);
-	return 0;
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(received, struct sock *sk, int ret, int flags)
+{
+	return METERED(PROGRAM_READ, on_received(sk, ret, flags));
+}
+
+static __always_inline void on_sent(struct sock *sk, int ret)
+{
+	struct watch *w;
+
+	if (ret <= 0)
+		return;
+	w = watch_of(bpf_get_current_pid_tgid() >> 32);
+	if (!w)
+		return;
+	if (is_stream(sk))
+		on_write(sk, w, ret);
+	else if (sk->sk_protocol == IPPROTO_UDP)
+		on_query(sk, ret);
 }
 
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
-	struct watch *w;
-
-	if (ret <= 0)
-		return 0;
-	w = watch_of(bpf_get_current_pid_tgid() >> 32);
-	if (!w)
-		return 0;
-	if (is_stream(sk))
-		on_write(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP)
-		on_query(sk, ret);
-	return 0;
+	return METERED(PROGRAM_WRITE, on_sent(sk, ret));
 }

@@ -62,7 +62,7 @@ static __always_inline void emit_datagram(struct sock *sk, struct task_struct *t
 					  struct transfer *x)
 {
 	struct datagram_event *e;
-	u32 length = x->bytes > PREFIX ? PREFIX : (u32)x->bytes;
+	u32 length = x->bytes;
 
 	if (!buffer)
 		return;
@@ -73,6 +73,9 @@ static __always_inline void emit_datagram(struct sock *sk, struct task_struct *t
 	fill_address(&e->addr, sk);
 	e->dir = x->dir;
 	e->arrived = x->arrival.first;
+	barrier_var(length); /* or the bound is checked long before, and forgotten */
+	if (length > PREFIX)
+		length = PREFIX;
 	e->data_len = bpf_probe_read_user(e + 1, length, (void *)buffer) ? 0 : length;
 	submit(e);
 }

@@ -31,6 +31,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 		return 0;
 	if (tgid != (u32)parent->tgid) {
 		fresh = *w; /* same memory layout until it runs another program */
+		hint(&watched_hints, tgid);
 		bpf_map_update_elem(&watched, &tgid, &fresh, BPF_NOEXIST);
 	}
 	e = reserve_task(EVENT_FORK, child);

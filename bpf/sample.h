@@ -3,8 +3,7 @@
  * scheduler's knowledge. */
 #pragma once
 
-SEC("perf_event")
-int sample(void *ctx)
+static __always_inline void on_sample(void)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
@@ -12,13 +11,18 @@ int sample(void *ctx)
 	u64 goid;
 
 	if (!w || !w->go_goid)
-		return 0;
+		return;
 	goid = current_goid(w, t);
 	e = reserve(sizeof(*e), HOOK_SAMPLES);
 	if (!e)
-		return 0;
+		return;
 	fill_head(&e->h, EVENT_SAMPLE, t);
 	e->goid = goid;
 	submit(e);
-	return 0;
+}
+
+SEC("perf_event")
+int sample(void *ctx)
+{
+	return METERED(PROGRAM_SAMPLE, on_sample());
 }

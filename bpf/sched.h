@@ -68,8 +68,7 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 	struct off_event *e = reserve(sizeof(*e), HOOK_SCHED);
 
 	if (e) {
-		fill_head(&e->h, EVENT_OFF, t);
-		e->h.ts = back;
+		fill_head_at(&e->h, EVENT_OFF, t, back);
 		e->since = s->since;
 		e->arg = s->arg;
 		e->goid = s->goid;
@@ -109,19 +108,20 @@ static __always_inline void end_unseen(struct task_struct *t, struct span *s, u6
 	end_span(t, s, back < now ? back : now);
 }
 
-static __always_inline void switch_out(struct task_struct *t, u8 state)
+/* Returns when, if the thread is watched. */
+static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 {
 	struct watch *w = watch_of(t->tgid);
 	struct span *s;
 	u64 now;
 
 	if (!w)
-		return;
+		return 0;
 	now = bpf_ktime_get_ns();
 	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) { /* no memory at once */
 		count_loss(HOOK_SCHED);
-		return;
+		return now;
 	}
 	if (s->since)
 		end_unseen(t, s, now);
@@ -134,24 +134,29 @@ static __always_inline void switch_out(struct task_struct *t, u8 state)
 	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait))
 		s->counter = read_word(w->async_ids + ASYNC_COUNTER);
 	s->since = now;
+	return now;
 }
 
-static __always_inline void switch_in(struct task_struct *t)
+static __always_inline void switch_in(struct task_struct *t, u64 now)
 {
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
 
 	if (s && s->since)
-		end_span(t, s, bpf_ktime_get_ns());
+		end_span(t, s, now ? now : bpf_ktime_get_ns());
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
+	u64 began = meter_begin(PROGRAM_SWITCH);
+	u64 now = 0;
+
 	if (prev->pid)
-		switch_out(prev, classify(preempt, prev_state));
+		now = switch_out(prev, classify(preempt, prev_state));
 	if (next->pid)
-		switch_in(next);
+		switch_in(next, now);
+	meter_end(PROGRAM_SWITCH, began);
 	return 0;
 }
 
@@ -197,11 +202,13 @@ static __always_inline void read_waker(struct span *s, struct task_struct *waker
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *p)
 {
+	u64 began = meter_begin(PROGRAM_WAKING);
 	struct span *s = bpf_task_storage_get(&spans, p, 0, 0);
 
-	if (!s)
-		return 0;
-	read_waker(s, bpf_get_current_task_btf());
-	s->woken = bpf_ktime_get_ns();
+	if (s) {
+		read_waker(s, bpf_get_current_task_btf());
+		s->woken = bpf_ktime_get_ns();
+	}
+	meter_end(PROGRAM_WAKING, began);
 	return 0;
 }

@@ -11,6 +11,7 @@ static __always_inline void on_listen(struct sock *sk, struct task_struct *t)
 	u32 tgid = t->tgid;
 	struct listen_event *e;
 
+	hint(&port_hints, key.port);
 	bpf_map_update_elem(&ports, &key, &tgid, BPF_ANY);
 	e = reserve(sizeof(*e), HOOK_SOCKETS);
 	if (!e)
@@ -128,8 +129,7 @@ static __always_inline void on_closing(struct sock *sk, int old, int new)
 	}
 }
 
-SEC("tp_btf/inet_sock_set_state")
-int BPF_PROG(socket_state, struct sock *sk, int old, int new)
+static __always_inline void on_state(struct sock *sk, int old, int new)
 {
 	struct task_struct *t;
 	struct watch *w;
@@ -137,21 +137,26 @@ int BPF_PROG(socket_state, struct sock *sk, int old, int new)
 	if (new == TCP_ESTABLISHED) {
 		if (sk->sk_protocol == IPPROTO_TCP)
 			on_established(sk, old);
-		return 0;
+		return;
 	}
 	if (new != TCP_LISTEN && new != TCP_SYN_SENT) {
 		on_closing(sk, old, new);
-		return 0;
+		return;
 	}
 	t = bpf_get_current_task_btf();
 	w = watch_of(t->tgid);
 	if (!w || sk->sk_protocol != IPPROTO_TCP)
-		return 0;
+		return;
 	if (new == TCP_LISTEN)
 		on_listen(sk, t);
 	else
 		on_connect(sk, t, w);
-	return 0;
+}
+
+SEC("tp_btf/inet_sock_set_state")
+int BPF_PROG(socket_state, struct sock *sk, int old, int new)
+{
+	return METERED(PROGRAM_STATE, on_state(sk, old, new));
 }
 
 static __always_inline void on_backlog(struct sock *sk)
@@ -235,22 +240,26 @@ static __always_inline struct flow *adopt(struct sock *sk)
 	return f;
 }
 
-SEC("tp_btf/sk_data_ready")
-int BPF_PROG(data_ready, struct sock *sk)
+static __always_inline void on_ready(struct sock *sk)
 {
 	u16 family = sk->__sk_common.skc_family;
 	struct flow *f;
 
 	if (family != AF_INET && family != AF_INET6)
-		return 0;
+		return;
 	if (sk->__sk_common.skc_state == TCP_LISTEN) {
 		on_backlog(sk);
-		return 0;
+		return;
 	}
 	f = bpf_sk_storage_get(&flows, sk, 0, 0);
 	if (!f)
 		f = adopt(sk);
 	if (f)
 		on_arrival(sk, f);
-	return 0;
+}
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(data_ready, struct sock *sk)
+{
+	return METERED(PROGRAM_ARRIVAL, on_ready(sk));
 }

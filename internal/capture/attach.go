@@ -32,7 +32,10 @@ func (s *Session) load() error {
 
 // explain names the remedy of a failure to load or attach.
 func explain(err error) error {
+	var refused *ebpf.VerifierError
 	switch {
+	case errors.As(err, &refused) && mayLoad():
+		return fmt.Errorf("load programs: the kernel's verifier refused one: %w (please report it with the output of dwell doctor)", err)
 	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM) || !mayLoad():
 		return fmt.Errorf("%w (%s)", ErrNotPermitted, permitRemedy(os.Geteuid()))
 	case errors.Is(err, btf.ErrNotFound) || errors.Is(err, ebpf.ErrNotSupported):

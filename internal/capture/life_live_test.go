@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,9 +146,16 @@ func TestLoss(t *testing.T) {
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
 	l := record(t, server.Process.Pid, Options{RingBytes: 4096})
 	began := clock()
-	for range 100 {
-		exchange(t, port, "/lossy")
+	const clients, each = 8, 50 // more at once than the ring holds between two readings
+	var burst sync.WaitGroup
+	for range clients {
+		burst.Go(func() {
+			for range each {
+				exchange(t, port, "/lossy")
+			}
+		})
 	}
+	burst.Wait()
 	rec := l.stopLossy()
 
 	lost := int64(0)
@@ -160,7 +168,7 @@ func TestLoss(t *testing.T) {
 	if lost == 0 || lost != l.session.Stats().Lost {
 		t.Errorf("%d events lost by the facts, %d by the status; want the same, and some", lost, l.session.Stats().Lost)
 	}
-	if n := len(all[*recording.HTTPRequest](rec)); n >= 100 {
+	if n := len(all[*recording.HTTPRequest](rec)); n >= clients*each {
 		t.Errorf("all %d requests recorded in spite of the losses", n)
 	}
 }

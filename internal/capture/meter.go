@@ -21,6 +21,7 @@ type meteredProgram struct {
 // meter reads what the recorder costs and what it lost.
 type meter struct {
 	programs []meteredProgram
+	costs    *ebpf.Map
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -28,8 +29,8 @@ type meter struct {
 	since    recording.Time // of the last reading
 }
 
-func newMeter(programs []meteredProgram) *meter {
-	m := &meter{programs: programs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
+func newMeter(programs []meteredProgram, costs *ebpf.Map) *meter {
+	m := &meter{programs: programs, costs: costs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
 	m.rebase()
 	return m
 }
@@ -56,12 +57,25 @@ func (m *meter) read() recording.Overhead {
 		o.UserCPU = u.Utime.Nano() + u.Stime.Nano()
 		o.RSS = u.Maxrss << 10 // the peak
 	}
-	for _, p := range m.programs {
-		if stats, err := p.program.Stats(); err == nil {
-			o.BPF += int64(stats.Runtime)
+	for program := range uint32(probesProgramPROGRAMS) {
+		var perCPU []probesCost
+		if m.costs.Lookup(program, &perCPU) != nil {
+			continue
+		}
+		for _, c := range perCPU {
+			o.BPF += c.estimate()
 		}
 	}
 	return o
+}
+
+// estimate is the time of all runs, in ns, from those that were timed: one in
+// METER_EVERY, by the programs themselves.
+func (c probesCost) estimate() int64 {
+	if c.Timed == 0 {
+		return 0
+	}
+	return int64(float64(c.Ns) / float64(c.Timed) * float64(c.Runs))
 }
 
 // overhead is the cost since the recording began.

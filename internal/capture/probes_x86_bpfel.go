@@ -68,6 +68,13 @@ type probesConnEvent struct {
 	Owner    uint32
 }
 
+type probesCost struct {
+	_     structs.HostLayout
+	Runs  uint64
+	Timed uint64
+	Ns    uint64
+}
+
 type probesDatagramEvent struct {
 	_       structs.HostLayout
 	H       probesHead
@@ -220,6 +227,19 @@ type probesPortKey struct {
 	Pad   uint16
 }
 
+type probesProgram uint32
+
+const (
+	probesProgramPROGRAM_SWITCH  probesProgram = 0
+	probesProgramPROGRAM_WAKING  probesProgram = 1
+	probesProgramPROGRAM_STATE   probesProgram = 2
+	probesProgramPROGRAM_ARRIVAL probesProgram = 3
+	probesProgramPROGRAM_READ    probesProgram = 4
+	probesProgramPROGRAM_WRITE   probesProgram = 5
+	probesProgramPROGRAM_SAMPLE  probesProgram = 6
+	probesProgramPROGRAMS        probesProgram = 7
+)
+
 type probesRuntimeIds struct {
 	_          structs.HostLayout
 	Goid       uint64
@@ -311,13 +331,16 @@ type probesWatch struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	probesMapCosts               = "costs"
 	probesMapEvents              = "events"
 	probesMapFlows               = "flows"
 	probesMapLosses              = "losses"
+	probesMapPortHints           = "port_hints"
 	probesMapPorts               = "ports"
 	probesMapReported            = "reported"
 	probesMapSpans               = "spans"
 	probesMapWatched             = "watched"
+	probesMapWatchedHints        = "watched_hints"
 	probesProgAdoptFlows         = "adopt_flows"
 	probesProgCheckImmediate     = "check_immediate"
 	probesProgDataReady          = "data_ready"
@@ -338,6 +361,7 @@ const (
 	probesVarExportChunkEvent    = "export_chunk_event"
 	probesVarExportCloser        = "export_closer"
 	probesVarExportConnEvent     = "export_conn_event"
+	probesVarExportCost          = "export_cost"
 	probesVarExportDatagramEvent = "export_datagram_event"
 	probesVarExportDirection     = "export_direction"
 	probesVarExportEventType     = "export_event_type"
@@ -345,6 +369,7 @@ const (
 	probesVarExportListenEvent   = "export_listen_event"
 	probesVarExportOffEvent      = "export_off_event"
 	probesVarExportOffState      = "export_off_state"
+	probesVarExportProgram       = "export_program"
 	probesVarExportSampleEvent   = "export_sample_event"
 	probesVarExportSide          = "export_side"
 	probesVarExportTaskEvent     = "export_task_event"
@@ -417,13 +442,16 @@ type probesProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesMapSpecs struct {
-	Events   *ebpf.MapSpec `ebpf:"events"`
-	Flows    *ebpf.MapSpec `ebpf:"flows"`
-	Losses   *ebpf.MapSpec `ebpf:"losses"`
-	Ports    *ebpf.MapSpec `ebpf:"ports"`
-	Reported *ebpf.MapSpec `ebpf:"reported"`
-	Spans    *ebpf.MapSpec `ebpf:"spans"`
-	Watched  *ebpf.MapSpec `ebpf:"watched"`
+	Costs        *ebpf.MapSpec `ebpf:"costs"`
+	Events       *ebpf.MapSpec `ebpf:"events"`
+	Flows        *ebpf.MapSpec `ebpf:"flows"`
+	Losses       *ebpf.MapSpec `ebpf:"losses"`
+	PortHints    *ebpf.MapSpec `ebpf:"port_hints"`
+	Ports        *ebpf.MapSpec `ebpf:"ports"`
+	Reported     *ebpf.MapSpec `ebpf:"reported"`
+	Spans        *ebpf.MapSpec `ebpf:"spans"`
+	Watched      *ebpf.MapSpec `ebpf:"watched"`
+	WatchedHints *ebpf.MapSpec `ebpf:"watched_hints"`
 }
 
 // probesVariableSpecs contains global variables before they are loaded into the kernel.
@@ -434,6 +462,7 @@ type probesVariableSpecs struct {
 	ExportChunkEvent    *ebpf.VariableSpec `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.VariableSpec `ebpf:"export_closer"`
 	ExportConnEvent     *ebpf.VariableSpec `ebpf:"export_conn_event"`
+	ExportCost          *ebpf.VariableSpec `ebpf:"export_cost"`
 	ExportDatagramEvent *ebpf.VariableSpec `ebpf:"export_datagram_event"`
 	ExportDirection     *ebpf.VariableSpec `ebpf:"export_direction"`
 	ExportEventType     *ebpf.VariableSpec `ebpf:"export_event_type"`
@@ -441,6 +470,7 @@ type probesVariableSpecs struct {
 	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
+	ExportProgram       *ebpf.VariableSpec `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.VariableSpec `ebpf:"export_sample_event"`
 	ExportSide          *ebpf.VariableSpec `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.VariableSpec `ebpf:"export_task_event"`
@@ -469,24 +499,30 @@ func (o *probesObjects) Close() error {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesMaps struct {
-	Events   *ebpf.Map `ebpf:"events"`
-	Flows    *ebpf.Map `ebpf:"flows"`
-	Losses   *ebpf.Map `ebpf:"losses"`
-	Ports    *ebpf.Map `ebpf:"ports"`
-	Reported *ebpf.Map `ebpf:"reported"`
-	Spans    *ebpf.Map `ebpf:"spans"`
-	Watched  *ebpf.Map `ebpf:"watched"`
+	Costs        *ebpf.Map `ebpf:"costs"`
+	Events       *ebpf.Map `ebpf:"events"`
+	Flows        *ebpf.Map `ebpf:"flows"`
+	Losses       *ebpf.Map `ebpf:"losses"`
+	PortHints    *ebpf.Map `ebpf:"port_hints"`
+	Ports        *ebpf.Map `ebpf:"ports"`
+	Reported     *ebpf.Map `ebpf:"reported"`
+	Spans        *ebpf.Map `ebpf:"spans"`
+	Watched      *ebpf.Map `ebpf:"watched"`
+	WatchedHints *ebpf.Map `ebpf:"watched_hints"`
 }
 
 func (m *probesMaps) Close() error {
 	return _ProbesClose(
+		m.Costs,
 		m.Events,
 		m.Flows,
 		m.Losses,
+		m.PortHints,
 		m.Ports,
 		m.Reported,
 		m.Spans,
 		m.Watched,
+		m.WatchedHints,
 	)
 }
 
@@ -498,6 +534,7 @@ type probesVariables struct {
 	ExportChunkEvent    *ebpf.Variable `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.Variable `ebpf:"export_closer"`
 	ExportConnEvent     *ebpf.Variable `ebpf:"export_conn_event"`
+	ExportCost          *ebpf.Variable `ebpf:"export_cost"`
 	ExportDatagramEvent *ebpf.Variable `ebpf:"export_datagram_event"`
 	ExportDirection     *ebpf.Variable `ebpf:"export_direction"`
 	ExportEventType     *ebpf.Variable `ebpf:"export_event_type"`
@@ -505,6 +542,7 @@ type probesVariables struct {
 	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`
+	ExportProgram       *ebpf.Variable `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.Variable `ebpf:"export_sample_event"`
 	ExportSide          *ebpf.Variable `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.Variable `ebpf:"export_task_event"`

@@ -61,21 +61,8 @@ func (s *Session) start() error {
 	}
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
-	s.enableStats()
-	s.meter = newMeter(s.programs())
+	s.meter = newMeter(s.programs(), s.objects.Costs)
 	return nil
-}
-
-// enableStats lets the kernel account for the time of our programs. Without it the
-// recording says that this part of the cost is missing.
-func (s *Session) enableStats() {
-	stats, err := ebpf.EnableStats(uint32(unix.BPF_STATS_RUN_TIME))
-	if err != nil {
-		s.missing = append(s.missing, recording.Missing{What: "bpf-run-time",
-			Why: "the kernel does not account for the time of BPF programs", Count: 1})
-		return
-	}
-	s.closers = append(s.closers, stats)
 }
 
 // Close detaches everything. The target is left as it was.

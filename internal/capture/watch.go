@@ -119,7 +119,8 @@ func (s *Session) addListeners(pid int) ([]target.Listener, error) {
 	}
 	for _, l := range listeners {
 		key := probesPortKey{Netns: netns, Port: l.Address.Port()}
-		if err := s.objects.Ports.Put(&key, uint32(pid)); err != nil {
+		err := errors.Join(hint(s.objects.PortHints, uint32(key.Port)), s.objects.Ports.Put(&key, uint32(pid)))
+		if err != nil {
 			return nil, fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
 		}
 	}
@@ -165,6 +166,9 @@ func iterate(opts link.IterOptions) ([]byte, error) {
 // use tells the programs what is known of a process's runtime. Unless the process is
 // to be added, one that is gone meanwhile is left alone.
 func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
+	if err := hint(s.objects.WatchedHints, uint32(pid)); err != nil {
+		return fmt.Errorf("watch process %d: %w", pid, err)
+	}
 	err := s.objects.Watched.Update(uint32(pid), w, how)
 	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("watch process %d: %w", pid, err)
@@ -176,6 +180,11 @@ func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
 		s.decoder.note([]recording.Missing{missingFact("samples", err.Error())})
 	}
 	return nil
+}
+
+// hint tells the programs that a key may be in the map that the hints stand before.
+func hint(hints *ebpf.Map, key uint32) error {
+	return hints.Put(key%hints.MaxEntries(), uint32(1))
 }
 
 // missingFact is a reason in the form of a fact, ready to be counted.
