@@ -30,6 +30,7 @@ func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID)
 		all[i] = diagnosis.Job{Arrive: at, Service: work.service[i]}
 		without[i] = diagnosis.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
 	}
+	sums := sumOf(busy)
 	was, would := diagnosis.Waits(all), diagnosis.Waits(without)
 	var out []diagnosis.Span
 	for i, id := range ids {
@@ -40,25 +41,54 @@ func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID)
 		gone := diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
 		for k := range r.Segments {
 			if s := &r.Segments[k]; waitsFor(s, loop) {
-				out = append(out, shrink(diagnosis.Span{Request: id, From: s.From, To: s.To}, gone, busy)...)
+				out = append(out, shrink(diagnosis.Span{Request: id, From: s.From, To: s.To}, gone, &sums)...)
 			}
 		}
 	}
 	return out
 }
 
-// shrink takes out of a wait the share that the replay says is gone, or, if that is
-// more, the very time in which the loop did other requests' set-up.
-func shrink(w diagnosis.Span, gone diagnosis.Share, busy []diagnosis.Span) (out []diagnosis.Span) {
-	i, _ := slices.BinarySearchFunc(busy, w.From, func(b diagnosis.Span, t diagnosis.Time) int {
-		if b.To <= t {
+// manyPieces is from how many pieces on a span of the same length, at the beginning of
+// the wait, stands for them: waits in an overload hold thousands.
+const manyPieces = 16
+
+// busySum is what a loop did for set-up, by time, with running sums.
+type busySum struct {
+	spans  []diagnosis.Span
+	before []Duration // of each span: the length of those before it
+}
+
+func sumOf(spans []diagnosis.Span) busySum {
+	b := busySum{spans, make([]Duration, len(spans)+1)}
+	for i, s := range spans {
+		b.before[i+1] = b.before[i] + s.To.Sub(s.From)
+	}
+	return b
+}
+
+// in returns the pieces of set-up within a wait.
+func (b *busySum) in(w diagnosis.Span) (out []diagnosis.Span) {
+	i, _ := slices.BinarySearchFunc(b.spans, w.From, func(s diagnosis.Span, t diagnosis.Time) int {
+		if s.To <= t {
 			return -1
 		}
 		return 1
 	})
-	for ; i < len(busy) && busy[i].From < w.To; i++ {
-		out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, busy[i].From), To: min(w.To, busy[i].To)})
+	n, _ := slices.BinarySearchFunc(b.spans, w.To, func(s diagnosis.Span, t diagnosis.Time) int { return cmp.Compare(s.From, t) })
+	if n-i > manyPieces {
+		d := b.before[n] - b.before[i] - max(0, w.From.Sub(b.spans[i].From)) - max(0, b.spans[n-1].To.Sub(w.To))
+		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
 	}
+	for ; i < n; i++ {
+		out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, b.spans[i].From), To: min(w.To, b.spans[i].To)})
+	}
+	return out
+}
+
+// shrink takes out of a wait the share that the replay says is gone, or, if that is
+// more, the very time in which the loop did other requests' set-up.
+func shrink(w diagnosis.Span, gone diagnosis.Share, busy *busySum) []diagnosis.Span {
+	out := busy.in(w)
 	if d := gone.Of(w.To.Sub(w.From)); d > diagnosis.Total(out) {
 		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
 	}
