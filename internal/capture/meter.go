@@ -4,6 +4,7 @@ package capture
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -55,8 +56,8 @@ func (m *meter) read() recording.Overhead {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) == nil {
 		o.UserCPU = u.Utime.Nano() + u.Stime.Nano()
-		o.RSS = u.Maxrss << 10 // the peak
 	}
+	o.RSS = residentBytes()
 	for program := range uint32(probesProgramPROGRAMS) {
 		var perCPU []probesCost
 		if m.costs.Lookup(program, &perCPU) != nil {
@@ -76,6 +77,19 @@ func (c probesCost) estimate() int64 {
 		return 0
 	}
 	return int64(float64(c.Ns) / float64(c.Timed) * float64(c.Runs))
+}
+
+// residentBytes is the memory that dwell holds now; 0 if it cannot be read.
+func residentBytes() int64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	var size, resident int64
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		return 0
+	}
+	return resident * int64(os.Getpagesize())
 }
 
 // overhead is the cost since the recording began.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,7 @@ func (s *Session) start() error {
 	if err := s.attach(); err != nil {
 		return err
 	}
+	debug.FreeOSMemory() // the kernel's types, read to load the programs, are tens of MB
 	reader, err := ringbuf.NewReader(s.objects.Events)
 	if err != nil {
 		return fmt.Errorf("open the event buffer: %w", err)
