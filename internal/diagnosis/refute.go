@@ -15,7 +15,8 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 		lead = best.Lead
 	}
 	var ev []Evidence
-	var but, counting string
+	var counting string
+	var but miss
 	switch {
 	case atMost != nil:
 		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 {
@@ -29,13 +30,7 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	default:
 		ev = append(ev, NS("p99 would fall by", 0).Against(int64(j.MinSaving)))
 	}
-	out.Why = join(lead, counting+but)
-	if rest, ok := strings.CutPrefix(but, "it "); ok && counting == "" {
-		out.Why = lead + ", but " + rest
-		if strings.HasSuffix(lead, ")") { // it has a bound of its own
-			out.Why = lead + " and " + rest
-		}
-	}
+	out.Why = clauses(lead, counting, but)
 	if best != nil && (best.alone.passes() || t.Queue) {
 		id, gone := j.explainer(best)
 		if id != "" && (best.alone.passes() || gone >= Whole/2) {
@@ -43,7 +38,7 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 			out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
 			with := Percent(gone) + " of its time goes with " + out.ExplainedBy
 			if out.Why = "a consequence: " + with; gone < Whole/2 {
-				out.Why = join(lead, with+", and of the rest: "+but)
+				out.Why = lead + "; " + with + ", and of the rest: " + but.words
 			}
 		}
 	}
@@ -52,35 +47,55 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	out.Evidence = append(out.Evidence, Count("requests examined", len(j.Overall.Requests)).Against(int64(j.MinRequests)))
 }
 
-// join puts clauses one after the other.
-func join(clauses ...string) string {
-	return strings.Join(slices.DeleteFunc(clauses, func(s string) bool { return s == "" }), "; ")
+// miss says by which bound a candidate fell short: of savings, or of what says where,
+// not why.
+type miss struct {
+	words string
+	where bool
 }
 
+// clauses joins what was measured and by what it fell short. That a cause takes much
+// time but is not why slow requests are slow has to read as no contradiction.
+func clauses(lead, counting string, but miss) string {
+	switch {
+	case lead == "" || but.words == "":
+		return lead + counting + but.words
+	case counting != "" && strings.HasPrefix(but.words, explains):
+		return lead + "; " + counting + "it " + but.words
+	case counting != "" || !but.where:
+		return lead + "; " + counting + but.words
+	case strings.HasSuffix(lead, ")"): // it has a bound of its own
+		return lead + " and " + but.words
+	}
+	return lead + ", but " + but.words
+}
+
+const explains = "explains "
+
 // short says by how much a candidate fell short, as evidence and in words.
-func (j *judge) short(t *trial, best *candidate) (ev []Evidence, words string) {
+func (j *judge) short(t *trial, best *candidate) (ev []Evidence, but miss) {
 	sc := j.score(best, j.ledger.left(best.spans))
 	ev = []Evidence{
 		NS("p99 would fall by", sc.best.P99).Against(int64(sc.why.need.least)),
 		NS("p50 would fall by", sc.best.P50).Against(int64(sc.why.need50.least)),
 	}
 	if !t.Where || !sc.why.where {
-		return ev, saved(&sc)
+		return ev, miss{words: saved(&sc)}
 	}
 	ev = append(ev,
 		Part("of slow minus ordinary", sc.why.explains).Against(int64(j.WhereShare)),
 		Evidence{What: "p99 to p50", Value: sc.why.ratio, Unit: UnitRatio}.Against(j.WhereRatio*1000))
 	var missed []string
 	if sc.why.explains < j.WhereShare {
-		missed = append(missed, "it explains "+Percent(sc.why.explains)+" of what makes slow requests slow (bound "+Percent(j.WhereShare)+")")
+		missed = append(missed, explains+Percent(sc.why.explains)+" of what makes slow requests slow (bound "+Percent(j.WhereShare)+")")
 	}
 	if sc.why.ratio < j.WhereRatio*1000 {
 		missed = append(missed, "p99 is "+decimals(Duration(sc.why.ratio/100), 1)+" x p50 (bound "+Thousands(j.WhereRatio)+" x)")
 	}
 	if missed == nil { // it fell short only of what earlier findings left
-		return ev, saved(&sc)
+		return ev, miss{words: saved(&sc)}
 	}
-	return ev, join(missed...)
+	return ev, miss{strings.Join(missed, "; "), true}
 }
 
 // saved says what a candidate would save of the quantile where that is nearest to its

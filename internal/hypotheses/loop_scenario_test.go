@@ -13,6 +13,8 @@ type eventLoop struct {
 	todo []task
 	idle []*outgoing // connections kept open
 	keep bool
+	drop int   // of kept connections, every so manieth is closed all the same; 0 none
+	used int   // connections that came back
 	ids  int64 // async ids given out
 }
 
@@ -32,7 +34,10 @@ type visit struct {
 }
 
 // cost is what a request makes the loop do.
-type cost struct{ before, handshake, after, remote recording.Time }
+type cost struct {
+	before, handshake, after, remote recording.Time
+	dial                             recording.Time // before it connects, to build the socket
+}
 
 const rtt = 100 * us
 
@@ -104,6 +109,7 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 }
 
 func (l *eventLoop) connect(v *visit) {
+	l.compute(v.cost.dial)
 	l.conns++
 	l.port++
 	v.out = &outgoing{id: l.conns}
@@ -147,7 +153,7 @@ func (l *eventLoop) send(v *visit) {
 		at := l.moved(v.out.id, &v.out.bytes, recording.Chunk{Dir: recording.Read, Bytes: 305, Arrived: arrives})
 		l.add(l.at, &recording.TLS{Conn: v.out.id, Dir: recording.Read, Record: recording.TLSApplication, Offset: at, Bytes: 300})
 		l.compute(v.cost.after)
-		if l.keep {
+		if l.used++; l.keep && (l.drop == 0 || l.used%l.drop != 0) {
 			l.idle = append(l.idle, v.out)
 		} else {
 			l.hangUp(v.out, recording.ClosedByUs)

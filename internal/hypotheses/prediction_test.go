@@ -32,6 +32,38 @@ func TestPredictedSavingComesTrue(t *testing.T) {
 	}
 }
 
+// TestOwnWorkIsComparedWithReusedCalls closes every other connection of a service that
+// works 800 us to build a socket before it connects: that work is found by comparison
+// with the calls on kept connections, and its saving comes true.
+func TestOwnWorkIsComparedWithReusedCalls(t *testing.T) {
+	play := func(drop int) *diagnosis.Diagnosis {
+		l := newLoop(true)
+		l.drop = drop
+		c := cheap
+		c.dial = 800 * us
+		for i := range 1000 {
+			l.arrive(10_000*us+recording.Time(i)*4000*us, "/prices/{}", c)
+		}
+		return diagnosed(t, l.play())
+	}
+	bad, fixed := play(2), play(0)
+	if len(bad.Findings) != 1 || bad.Findings[0].ID != "connection-churn" || bad.Findings[0].AtLeast {
+		t.Fatalf("%+v", bad.Findings)
+	}
+	saved, predicted := bad.Overall.P99-fixed.Overall.P99, bad.Findings[0].Impact.P99
+	if off := predicted - saved; off > saved/10 || off < -saved/10 {
+		t.Errorf("predicted to save %d us of p99, saved %d", predicted/1000, saved/1000)
+	}
+}
+
+// TestAloneItIsALowerBound: without a call on a reused connection nothing tells the
+// work to build a socket from the request's own.
+func TestAloneItIsALowerBound(t *testing.T) {
+	if d := diagnosed(t, loopOf(false, 200, 4000*us, cheap)); len(d.Findings) != 1 || !d.Findings[0].AtLeast {
+		t.Errorf("%+v", d.Findings)
+	}
+}
+
 func diagnosed(t *testing.T, s *scenario) *diagnosis.Diagnosis {
 	t.Helper()
 	tl, err := timeline.Build(done(s, 60))

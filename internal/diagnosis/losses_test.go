@@ -1,0 +1,59 @@
+package diagnosis
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// TestLostSchedulingIsDoubtfulWhereItTouches loses a scheduling fact while a strand was
+// in its second interval: only what lies in that one is in doubt.
+func TestLostSchedulingIsDoubtfulWhereItTouches(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 1, func(int) []piece { return work(2000) })
+	r := &tl.Requests[0]
+	r.Strand = 0
+	at := r.Start
+	tl.Strands = []timeline.Strand{{Intervals: []timeline.Interval{
+		{From: at, To: at + 100, State: timeline.StateRunning},
+		{From: at + 100, To: at + 200, State: timeline.StateSleeping},
+		{From: at + 200, To: at + 300, State: timeline.StateRunning},
+	}}}
+	tl.Losses = []timeline.Loss{{Hook: recording.HookSched, From: at + 140, To: at + 150, Count: 1}}
+	c, _ := newCase(tl, Options{})
+	j := &judge{Case: c}
+	all := []Span{{0, at + 50, at + 250}}
+	for needs, want := range map[string][]Span{
+		recording.HookSched: {{0, at + 50, at + 100}, {0, at + 200, at + 250}},
+		recording.HookIO:    all,
+	} {
+		if got := j.doubts([]string{needs}).sure(all); !slices.Equal(got, want) {
+			t.Errorf("needs %s: %v, want %v", needs, got, want)
+		}
+	}
+	tl.Losses[0].Hook = recording.HookIO
+	if got := j.doubts([]string{recording.HookIO}).sure(all); got != nil {
+		t.Errorf("a lost read or write may change the whole request, but %v is sure", got)
+	}
+}
+
+// TestFewLossesLeaveAFinding loses one scheduling fact in each of many requests that
+// all wait for the same lock: it is found all the same.
+func TestFewLossesLeaveAFinding(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece { return work(4000) })
+	tl.Strands = []timeline.Strand{{}}
+	for i := range tl.Requests {
+		r := &tl.Requests[i]
+		r.Strand = 0
+		mid := r.Start + 500_000
+		tl.Losses = append(tl.Losses, timeline.Loss{Hook: recording.HookSched, From: mid, To: mid + 1000, Count: 1})
+	}
+	h := taking("lock", timeline.CauseLock)
+	h.Needs = []string{recording.HookSched}
+	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "supported"})
+	h.Test = func(*Case) Result { return Result{} }
+	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "undecided"})
+}

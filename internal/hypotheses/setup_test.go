@@ -1,0 +1,24 @@
+package hypotheses
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// TestPoolFull has two calls on connections from 10 to 40 and one from 60 to 70: a call
+// issued while two are out may wait for a place in a pool of two, others do not.
+func TestPoolFull(t *testing.T) {
+	tl := &timeline.Timeline{Calls: []timeline.Call{
+		{ID: 0, New: true, ConnectFrom: 10, SendFrom: 15, End: 40},
+		{ID: 1, SendFrom: 20, End: 40},
+		{ID: 2, New: true, ConnectFrom: 60, SendFrom: 65, End: 70},
+	}}
+	full := poolFull(&diagnosis.Case{Timeline: tl}, []timeline.CallID{0, 1, 2})
+	for at, want := range map[diagnosis.Time]bool{5: false, 12: false, 20: true, 39: true, 40: false, 62: false, 80: false} {
+		if full(at) != want {
+			t.Errorf("at %d it is full: %v, want %v", at, !want, want)
+		}
+	}
+}
