@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,8 +29,11 @@ func attachCommand(w world, g *globals) *cobra.Command {
 		Long: `Record a running service, with all its children and threads, those to come
 included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.`,
 		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma",
-		Args:    exactly(),
-		RunE: func(c *cobra.Command, _ []string) error {
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := pidArgument(c, args); err != nil {
+				return err
+			}
 			if c.Flags().Changed("pid") == c.Flags().Changed("name") {
 				return errors.New("dwell attach: say which process, with either --pid N or --name REGEX")
 			}
@@ -43,6 +47,20 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
 	return c
+}
+
+// pidArgument takes a bare pid, as other tools do, for --pid.
+func pidArgument(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := strconv.Atoi(args[0]); err != nil {
+		return fmt.Errorf("dwell attach: %q is not a pid (to choose by name: --name %s)", args[0], args[0])
+	}
+	if c.Flags().Changed("pid") {
+		return errors.New("dwell attach: two pids (watch one; its children are watched with it)")
+	}
+	return c.Flags().Set("pid", args[0])
 }
 
 func attach(ctx context.Context, w world, g *globals, o attachOptions) error {

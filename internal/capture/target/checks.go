@@ -22,7 +22,7 @@ func optionalTracepoints() []string { return []string{"tcp_send_reset", "tcp_rec
 func examine(m machine) []Check {
 	return []Check{
 		checkArch(m), checkKernel(m), checkBTF(m), checkTracepoints(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
-		checkStats(m), checkProcesses(m), checkUprobes(m), checkMemlock(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
+		checkProcesses(m), checkUprobes(m), checkMemlock(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
 	}
 }
 
@@ -119,15 +119,6 @@ func checkLockdown(m machine) Check {
 	}
 	return required(check("lockdown", m.lockdown != "confidentiality", detail,
 		"boot with lockdown=integrity or none: confidentiality forbids programs to read the kernel"))
-}
-
-func checkStats(m machine) Check {
-	ok := m.can(unix.CAP_SYS_ADMIN)
-	detail := "dwell can measure its own cost in the kernel"
-	if !ok {
-		detail = "lacks CAP_SYS_ADMIN: dwell's own cost in the kernel stays unknown"
-	}
-	return check("program statistics", ok, detail, "run as root")
 }
 
 func checkProcesses(m machine) Check {
