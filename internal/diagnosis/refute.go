@@ -20,8 +20,8 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	switch {
 	case atMost != nil:
 		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 {
-			ev = append(ev, Part("of all request time is not accounted for", s))
-			counting = "counting the " + Percent(s) + " of time not accounted for, "
+			ev = append(ev, Part("of all request time is of unknown cause", s))
+			counting = "counting the " + Percent(s) + " of unknown cause, "
 		}
 		fell, words := j.short(t, atMost)
 		ev, but = append(ev, fell...), words
@@ -38,7 +38,7 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 			out.Evidence = append([]Evidence{Part("of its time goes with "+out.ExplainedBy, gone)}, out.Evidence...)
 			with := Percent(gone) + " of its time goes with " + out.ExplainedBy
 			if out.Why = "a consequence: " + with; gone < Whole/2 {
-				out.Why = lead + "; " + with + ", and of the rest: " + but.words
+				out.Why = lead + "; " + with + "; the rest taken out, " + but.words
 			}
 		}
 	}
@@ -62,8 +62,10 @@ func clauses(lead, counting string, but miss) string {
 		return lead + counting + but.words
 	case counting != "" && strings.HasPrefix(but.words, explains):
 		return lead + "; " + counting + "it " + but.words
-	case counting != "" || !but.where:
+	case counting != "":
 		return lead + "; " + counting + but.words
+	case !but.where:
+		return lead + "; taken out, " + but.words
 	case strings.HasSuffix(lead, ")"): // it has a bound of its own
 		return lead + " and " + but.words
 	}
@@ -110,9 +112,9 @@ func saved(sc *scored) string {
 		kind = "noise "
 	}
 	if saves <= 0 {
-		return "taken out, neither p50 nor p99 falls (bound " + Human(need.least) + ")"
+		return "neither p50 nor p99 falls (bound " + Human(need.least) + ")"
 	}
-	return "taken out, " + name + " falls by " + Human(saves) + " (" + kind + Human(need.least) + ")"
+	return name + " falls by " + Human(saves) + " (" + kind + Human(need.least) + ")"
 }
 
 func (j *judge) bestOf(t *trial) (best *candidate) {
@@ -158,5 +160,5 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	}
 	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
 	s := j.symptom(sc.impacts[0].Endpoint)
-	return "up to " + Human(mean(off, s.Slow)) + " of a slow request is not accounted for and could be its"
+	return "up to " + Human(mean(off, s.Slow)) + " of a slow request is of unknown cause and could be its"
 }

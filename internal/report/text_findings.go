@@ -5,22 +5,18 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// mostlyOpen is how much time may stay unaccounted for before "nothing stands out"
-// would say too much.
+// mostlyOpen is how much time may stay without a known cause before "nothing stands
+// out" would say too much.
 const mostlyOpen Decimal = unit / 10
 
 func findings(p *page, r *Report) {
 	p.raw("")
 	if len(r.Findings) == 0 {
-		if open := r.Requests.UnaccountedShare; open >= mostlyOpen {
-			p.line(yellow, "Nothing stands out, but %s of the time is not accounted for.", percent(open))
-		} else if n := len(r.Undecided); n > 0 {
-			p.line(yellow, "Nothing stands out in what could be decided; %s undecided.", are(n))
-		} else {
-			p.line(green, "Nothing stands out.")
-		}
+		nothing(p, r)
 		return
 	}
 	p.line(bold, "%s", plural(len(r.Findings), "finding"))
@@ -42,6 +38,30 @@ func are(n int) string {
 		return "1 suspect is"
 	}
 	return thousands(int64(n)) + " suspects are"
+}
+
+// nothing says that nothing was found, and what could hide something.
+func nothing(p *page, r *Report) {
+	text, s := "Nothing stands out.", green
+	if n := len(r.Undecided); n > 0 {
+		text, s = "Nothing stands out in what could be decided; "+are(n)+" undecided.", yellow
+	}
+	e := focus(r)
+	open := e.Unaccounted
+	for _, c := range e.Causes {
+		if c.Cause == timeline.CauseUnknown.String() {
+			open.P50Share += c.P50Share
+			open.P99Share += c.P99Share
+		}
+	}
+	if most := max(open.P50Share, open.P99Share); most >= mostlyOpen {
+		which := "a slow"
+		if most == open.P50Share {
+			which = "an ordinary"
+		}
+		text, s = text+" But for "+percent(most)+" of "+which+" request's time no cause is known.", yellow
+	}
+	p.wrap(s, "", text, 2)
 }
 
 // saving says what quantiles would become, or, after earlier findings at the same
