@@ -38,7 +38,7 @@ func readBinary(in io.Reader) (*Recording, error) {
 			return nil, fmt.Errorf("read recording: %w", err)
 		}
 		if payload == nil {
-			return finish(d.events, 0)
+			return finish(d.all(), 0)
 		}
 		if d.block(kind, payload) != nil {
 			break
@@ -48,7 +48,7 @@ func readBinary(in io.Reader) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
-	return finish(d.events, frames.length+rest)
+	return finish(d.all(), frames.length+rest)
 }
 
 // frameReader takes the frames of a file one by one.
@@ -107,11 +107,15 @@ func torn(err error) error {
 	return err
 }
 
+// manyEvents is from how many on events are kept in several slices while reading.
+const manyEvents = 1 << 16
+
 // decoder turns blocks into events.
 type decoder struct {
 	specs   []KindSpec
-	kinds   map[uint64]*readerRow
-	events  []Event
+	kinds   []*readerRow      // by the number that the file gives them; nil where it defines none
+	blocks  [][]Event         // full blocks of events, in the order of the file
+	events  []Event           // the block being filled
 	table   []string          // of the current block
 	strings map[string]string // of all blocks, so that equal ones share memory
 	fill    fillVisitor
@@ -123,11 +127,20 @@ type readerRow struct {
 	shape shape
 	spec  *KindSpec // nil: not known to this version
 	exact bool      // columns are where spec has them
+	width int       // columns of shape or of spec, whichever has more
 	last  [maxColumns]int64
 }
 
 func newDecoder() *decoder {
-	return &decoder{specs: Kinds(), kinds: map[uint64]*readerRow{}, strings: map[string]string{}}
+	return &decoder{specs: Kinds(), strings: map[string]string{}}
+}
+
+// all returns the events of all blocks.
+func (d *decoder) all() []Event {
+	if len(d.blocks) == 0 {
+		return d.events
+	}
+	return slices.Concat(append(d.blocks, d.events)...)
 }
 
 // block decodes one frame; on error nothing of it is kept. Frames of unknown type
@@ -138,6 +151,10 @@ func (d *decoder) block(kind byte, payload []byte) error {
 	case frameSchema:
 		return d.schema(c)
 	case frameEvents, frameEventsZstd:
+		if len(d.events) > manyEvents { // rather than to copy them when they outgrow their memory
+			d.blocks = append(d.blocks, d.events)
+			d.events = make([]Event, 0, cap(d.events))
+		}
 		before := len(d.events)
 		if err := d.eventBlock(c); err != nil {
 			clear(d.events[before:])
@@ -154,12 +171,16 @@ func (d *decoder) schema(c *cursor) error {
 		if err != nil {
 			return err
 		}
-		row := &readerRow{shape: s}
+		row := &readerRow{shape: s, width: len(s.columns)}
 		for i := range d.specs {
 			if d.specs[i].Name == s.name {
 				row.spec = &d.specs[i]
-				row.exact = sameStart(s.columns, shapeOf(s.name, row.spec.New()).columns)
+				own := shapeOf(s.name, row.spec.New()).columns
+				row.exact, row.width = sameStart(s.columns, own), max(len(s.columns), len(own))
 			}
+		}
+		for uint64(len(d.kinds)) <= number {
+			d.kinds = append(d.kinds, nil)
 		}
 		d.kinds[number] = row
 	}
@@ -168,7 +189,9 @@ func (d *decoder) schema(c *cursor) error {
 
 func (d *decoder) eventBlock(c *cursor) error {
 	for _, row := range d.kinds {
-		row.last = [maxColumns]int64{}
+		if row != nil {
+			row.last = [maxColumns]int64{}
+		}
 	}
 	d.table = append(d.table[:0], "")
 	for range c.count() {
@@ -176,14 +199,17 @@ func (d *decoder) eventBlock(c *cursor) error {
 	}
 	var t Time
 	for len(c.b) > 0 {
-		row := d.kinds[c.uvarint()]
+		var row *readerRow
+		if number := c.uvarint(); number < uint64(len(d.kinds)) {
+			row = d.kinds[number]
+		}
 		t += Time(c.varint())
 		set := c.uvarint()
 		if row == nil || c.bad || bits.Len64(set) > len(row.shape.columns) {
 			return errMalformed
 		}
 		values := &d.fill.values
-		clear(values[:])
+		clear(values[:row.width])
 		for ; set != 0; set &= set - 1 {
 			i := bits.TrailingZeros64(set)
 			row.last[i] += c.varint()

@@ -73,11 +73,18 @@ func (m *matchVisitor) Str(name string, v *string) {
 
 // slabs makes the facts that are most of a recording many at a time.
 type slabs struct {
-	offs    []Off
-	chunks  []Chunk
-	samples []Sample
+	offs      []Off
+	chunks    []Chunk
+	samples   []Sample
+	requests  []HTTPRequest
+	responses []HTTPResponse
+	records   []TLS
+	conns     []Conn
+	opened    []Established
+	closed    []Closed
 }
 
+// slabSize bounds the memory that a fact which is kept alone keeps with it.
 const slabSize = 256
 
 func (s *slabs) make(spec *KindSpec) Fact {
@@ -88,6 +95,18 @@ func (s *slabs) make(spec *KindSpec) Fact {
 		return take(&s.chunks)
 	case KindSample:
 		return take(&s.samples)
+	case KindHTTPRequest:
+		return take(&s.requests)
+	case KindHTTPResponse:
+		return take(&s.responses)
+	case KindTLS:
+		return take(&s.records)
+	case KindConn:
+		return take(&s.conns)
+	case KindEstablished:
+		return take(&s.opened)
+	case KindClosed:
+		return take(&s.closed)
 	}
 	return spec.New()
 }

@@ -110,8 +110,12 @@ func ordered(events []Event) bool {
 	return true
 }
 
+// fewEvents is up to how many events are put in order by insertion.
+const fewEvents = 24
+
 func mergeSort(events, spare []Event) {
-	if len(events) < 2 {
+	if len(events) <= fewEvents {
+		insertionSort(events)
 		return
 	}
 	mid := len(events) / 2
@@ -130,6 +134,14 @@ func mergeSort(events, spare []Event) {
 			events[i], left = left[0], left[1:]
 		} else {
 			events[i], right = right[0], right[1:]
+		}
+	}
+}
+
+func insertionSort(events []Event) {
+	for i := 1; i < len(events); i++ {
+		for k := i; k > 0 && events[k].Time < events[k-1].Time; k-- {
+			events[k], events[k-1] = events[k-1], events[k]
 		}
 	}
 }
