@@ -53,16 +53,16 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.NS("p99 of the wait before the first read of a new connection", diagnosis.Quantile(waits, 99)),
 		diagnosis.Count("requests on new connections that waited", len(waits)),
 		diagnosis.Count("longest accept queue", int(depth)).Against(limit),
-		diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated)),
 	}
 	loopBusy := ""
 	if loop != timeline.None {
+		demand := diagnosis.Part("of the time the loop wants to run", busy).Against(int64(c.Saturated))
+		if ev = append(ev, demand); len(spans) == 0 { // whatever waited, no worker was busy enough
+			ev = append([]diagnosis.Evidence{demand}, ev[:len(ev)-1]...)
+		}
 		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
 	}
 	res := diagnosis.Result{Evidence: ev, Lead: acceptLead(c, len(fresh), spans, loopBusy)}
-	if len(spans) == 0 && loop != timeline.None { // whatever waited, no worker was busy enough
-		res.Evidence = []diagnosis.Evidence{ev[3], ev[0], ev[1], ev[2]}
-	}
 	if len(spans) > 0 {
 		who := "all its workers are busy"
 		if saturated {

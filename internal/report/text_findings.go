@@ -98,7 +98,7 @@ func phrases(ev []Evidence, width int) string {
 	var b strings.Builder
 	for _, e := range ev {
 		t := phrase(e)
-		if e.Value == 0 && e.Unit != "share" {
+		if e.Value == 0 && (e.Unit != "share" || e.Bound != nil) {
 			continue
 		}
 		if b.Len() > 0 {
