@@ -45,16 +45,14 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 
 // associateLoops associates the calls of loop strands: by Node's async ids where they
 // were recorded, else only where one request was open.
-func associateLoops(t *Timeline, f *facts, calls []made, moves map[StrandID][]move) (wanted []Time) {
+func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wanted []Time) {
 	wanted = make([]Time, len(t.Calls))
-	for i := range t.Strands {
-		list, ok := moves[StrandID(i)]
-		switch {
-		case !ok:
-		case hasAsyncIDs(list):
-			associateAsync(t, f, loopMoves{StrandID(i), list}, wanted)
-		default:
-			associateSingle(t, StrandID(i), list)
+	chains, conns := newChains(len(t.Calls)), make([]asyncConn, len(f.conns))
+	for _, loop := range moves {
+		if hasAsyncIDs(loop.moves) {
+			associateAsync(t, f, asyncInput{loop, wanted, chains, conns})
+		} else {
+			associateSingle(t, loop.strand, loop.moves)
 		}
 	}
 	for i := range t.Calls {

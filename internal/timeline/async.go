@@ -18,12 +18,9 @@ type asyncWalk struct {
 	slept  bool // since the last move that told where the ids stood
 	carry  ref  // the owner before that sleep
 	turn   asyncTurn
-	opened map[int32]bool  // connections whose connect told whose the first call is
-	handle map[int32]int64 // inbound connections: the id of their handle
-	first  map[int32]int64 // inbound connections: last id given out before their first read
-	prompt map[int32]bool  // of those: accepted since the move before that read
-	last   Time            // of the move before
-	oldest int64           // last id given out before the recording
+	conns  []asyncConn // by index in facts.conns
+	last   Time        // of the move before
+	oldest int64       // last id given out before the recording
 	chains *chains
 	wanted []Time // by call: the move before the ids of its write were given out
 }
@@ -35,25 +32,56 @@ type asyncTurn struct {
 	conn    int32 // read from, index in facts.conns
 }
 
+// asyncConn is what the walk knows of one connection.
+type asyncConn struct {
+	told      tristate // outbound: whether its connect told whose the first call is
+	hasHandle bool
+	handle    int64 // inbound: the id of its handle
+	read      bool  // inbound: it was read from
+	first     int64 // last id given out before its first read
+	prompt    bool  // accepted since the move before that read
+}
+
+// tristate says what is known of a connect; untold if it was not seen.
+type tristate int8
+
+const (
+	untold tristate = iota
+	toldNothing
+	toldWhose
+)
+
+// asyncInput is one Node loop, and what is shared by the walks of all.
+type asyncInput struct {
+	loop   loopMoves
+	wanted []Time
+	chains *chains
+	conns  []asyncConn
+}
+
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
-func associateAsync(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
-	moves := loop.moves
-	w := asyncWalk{t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody}, opened: map[int32]bool{}, handle: map[int32]int64{}, first: map[int32]int64{}, prompt: map[int32]bool{}, wanted: wanted, chains: newChains()}
+func associateAsync(t *Timeline, f *facts, in asyncInput) {
+	moves := in.loop.moves
+	w := asyncWalk{
+		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
+		conns: in.conns, wanted: in.wanted, chains: in.chains,
+	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
+	w.ids.expect(moves)
 	for i := range moves {
 		w.step(&moves[i])
 		w.last = moves[i].at
 	}
-	w.chains.settle(t, openOn(t, loop.strand))
-}
-
-// loopMoves are what one loop did.
-type loopMoves struct {
-	strand StrandID
-	moves  []move
+	w.chains.settle(t, openOn(t, in.loop.strand))
+	w.chains.reset()
+	for i := range moves {
+		if c := moves[i].conn; c != noConn {
+			w.conns[c] = asyncConn{}
+		}
+	}
 }
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
@@ -92,11 +120,12 @@ func (w *asyncWalk) step(m *move) {
 		if m.counter == 0 && !w.slept {
 			w.slept, w.carry = true, w.owner
 		}
-		w.owner, w.turn = nobody, asyncTurn{of: nobody}
+		w.owner, w.turn = nobody, asyncTurn{of: nobody, conn: noConn}
 	case !m.callback(): // a read, or what begins other callbacks
 		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
-		if _, ok := w.first[m.conn]; !ok && m.kind == moveRead {
-			w.first[m.conn], w.prompt[m.conn] = m.counter, w.f.conns[m.conn].at >= w.last
+		if m.kind == moveRead && !w.conns[m.conn].read {
+			c := &w.conns[m.conn]
+			c.read, c.first, c.prompt = true, m.counter, w.f.conns[m.conn].at >= w.last
 		}
 	case m.kind == moveRespond:
 		w.responded(m)
@@ -104,7 +133,10 @@ func (w *asyncWalk) step(m *move) {
 	case m.kind == moveAside:
 	case m.kind == moveConnect:
 		if m.call != None {
-			w.opened[m.conn] = w.evidence(m)
+			w.conns[m.conn].told = toldNothing
+			if w.evidence(m) {
+				w.conns[m.conn].told = toldWhose
+			}
 			if !w.fresh(m.exec) {
 				w.wanted[m.call] = w.ids.asked(m.exec)
 			}
@@ -112,10 +144,11 @@ func (w *asyncWalk) step(m *move) {
 		w.adopt(m)
 	case m.kind == moveSend:
 		w.chains.add(m.call)
-		if !w.opened[m.conn] || !w.t.Calls[m.call].New {
+		told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
+		if told != toldWhose || !opener {
 			w.evidence(m)
 		}
-		if _, known := w.opened[m.conn]; !w.fresh(m.trigger) && !(known && w.t.Calls[m.call].New) {
+		if !w.fresh(m.trigger) && !(told != untold && opener) {
 			w.wanted[m.call] = w.ids.asked(m.trigger)
 		}
 		w.adopt(m)
@@ -174,7 +207,7 @@ func (w *asyncWalk) foreign(m *move) bool {
 	if m.exec == 0 || w.turn.counter == 0 || w.fresh(m.exec) {
 		return w.turn.counter == 0
 	}
-	if own, ok := w.handle[w.turn.conn]; ok && own == m.trigger {
+	if c := w.turn.conn; c != noConn && w.conns[c].hasHandle && w.conns[c].handle == m.trigger {
 		return false
 	}
 	running := w.ids.find(m.exec)
@@ -228,11 +261,12 @@ func (w *asyncWalk) evidence(m *move) bool {
 // that the request was read from. If it is a timer's instead, somebody who is still
 // being served asked for it.
 func (w *asyncWalk) ownHandle(m *move) bool {
-	if known, ok := w.handle[w.turn.conn]; ok {
-		return known == m.trigger
+	c := &w.conns[w.turn.conn]
+	if c.hasHandle {
+		return c.handle == m.trigger
 	}
 	born := &w.f.conns[w.turn.conn]
-	low, high := w.ids.countAt(born.at), w.first[w.turn.conn]
+	low, high := w.ids.countAt(born.at), c.first
 	if born.decl.Existing == 1 {
 		low, high = 0, w.oldest
 	}
@@ -241,11 +275,11 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	}
 	owner := w.chains.known(w.ids.find(m.trigger))
 	r, _ := w.turn.of.request()
-	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || w.prompt[w.turn.conn] && m.trigger == high-1 || // accepted and read at once
+	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
 		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {
-		w.handle[w.turn.conn] = m.trigger
+		c.handle, c.hasHandle = m.trigger, true
 	}
 	return own
 }
@@ -268,7 +302,7 @@ func (w *asyncWalk) adopt(m *move) {
 	if !w.foreign(m) {
 		return
 	}
-	w.turn = asyncTurn{of: nobody}
+	w.turn = asyncTurn{of: nobody, conn: noConn}
 	w.owner = w.ids.find(m.exec)
 	if w.owner == nobody && m.call != None {
 		w.owner = callRef(m.call)

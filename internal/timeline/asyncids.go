@@ -25,6 +25,18 @@ type giver struct {
 	either [2]ref
 }
 
+// expect makes room for what the moves of a loop tell.
+func (a *asyncIDs) expect(moves []move) {
+	n, last := 0, a.next
+	for i := range moves {
+		if moves[i].counter > last {
+			n, last = n+1, moves[i].counter
+		}
+	}
+	a.last, a.owner, a.either = make([]int64, 0, n), make([]ref, 0, n), make([][2]ref, 0, n)
+	a.since, a.times, a.counts = make([]Time, 0, n), make([]Time, 0, n), make([]int64, 0, n)
+}
+
 // give notes that the ids up to counter were given out by a giver.
 func (a *asyncIDs) give(counter int64, by giver, at Time) {
 	if counter <= a.next {

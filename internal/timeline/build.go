@@ -43,25 +43,25 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 
 // orderCalls puts the calls in order of their start and renumbers them everywhere.
 func orderCalls(t *Timeline) {
-	order := make([]CallID, len(t.Calls))
-	for i := range order {
-		order[i] = CallID(i)
-	}
-	slices.SortFunc(order, func(i, j CallID) int {
-		a, b := &t.Calls[i], &t.Calls[j]
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Conn, b.Conn), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
-	renumber := make([]CallID, len(t.Calls))
-	calls := make([]Call, len(t.Calls))
-	for i, k := range order {
-		renumber[k], calls[i] = CallID(i), t.Calls[k]
+	calls := byStart(t.Calls)
+	t.Calls = calls
+	renumber := make([]CallID, len(calls))
+	counts := make([]int32, len(t.Requests))
+	for i := range calls {
+		renumber[calls[i].ID] = CallID(i)
 		calls[i].ID = CallID(i)
 		if r := calls[i].Request; r != None {
-			t.Requests[r].Calls = append(t.Requests[r].Calls, CallID(i))
+			counts[r]++
 		}
 	}
-	if len(calls) > 0 {
-		t.Calls = calls
+	of := lists[CallID](counts)
+	for i := range calls {
+		if r := calls[i].Request; r != None {
+			of[r] = append(of[r], CallID(i))
+		}
+	}
+	for i, list := range of {
+		t.Requests[i].Calls = list
 	}
 	for i := range t.Requests {
 		for k := range t.Requests[i].Segments {
@@ -70,6 +70,24 @@ func orderCalls(t *Timeline) {
 			}
 		}
 	}
+}
+
+// byStart orders calls by their start; those of equal start by connection and ordinal.
+func byStart(list []Call) []Call {
+	calls := byTime(list, func(c *Call) Time { return c.Start })
+	for i := 0; i < len(calls); {
+		k := i + 1
+		for k < len(calls) && calls[k].Start == calls[i].Start {
+			k++
+		}
+		if k > i+1 {
+			slices.SortFunc(calls[i:k], func(a, b Call) int {
+				return cmp.Or(cmp.Compare(a.Conn, b.Conn), cmp.Compare(a.Ordinal, b.Ordinal))
+			})
+		}
+		i = k
+	}
+	return calls
 }
 
 // markLossy marks the requests during which facts were lost.

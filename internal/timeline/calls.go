@@ -28,7 +28,14 @@ func (b *bounds) phaseAt(at Time) Phase {
 // buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, all
 // other protocols but HTTP/2 by turn-taking.
 func buildCalls(t *Timeline, f *facts) []made {
-	var work []made
+	n := 0
+	for i := range f.conns {
+		if c := &f.conns[i]; c.decl.Side == recording.Outbound {
+			n += max(len(c.asks), 1)
+		}
+	}
+	t.Calls = make([]Call, 0, n)
+	work := make([]made, 0, n)
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Outbound {
@@ -43,7 +50,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 		case c.protocol != recording.ProtocolHTTP1:
 			xs = opaqueExchanges(c)
 		}
-		before := len(t.Calls)
+		before, peer := len(t.Calls), peerName(&t.Conns[i])
 		for _, x := range xs {
 			if x.asked.none() {
 				continue // sent before the recording began
@@ -53,9 +60,15 @@ func buildCalls(t *Timeline, f *facts) []made {
 			t.Conns[i].Exchanges++
 		}
 		if len(t.Calls) == before && failed(c) {
-			t.Calls = append(t.Calls, failedCall(t, f, i))
+			t.Calls = append(t.Calls, failedCall(f, i))
 			work = append(work, made{conn: i})
 		}
+		for k := before; k < len(t.Calls); k++ {
+			t.Calls[k].Peer = peer
+		}
+	}
+	if len(t.Calls) == 0 {
+		t.Calls = nil
 	}
 	for i := range t.Calls {
 		t.Calls[i].ID = CallID(i)
@@ -70,11 +83,11 @@ func failed(c *connFacts) bool {
 		len(c.chunks[recording.Write])+len(c.chunks[recording.Read]) == 0
 }
 
-func failedCall(t *Timeline, f *facts, i int) Call {
+func failedCall(f *facts, i int) Call {
 	c := &f.conns[i]
 	return Call{
 		Request: None, Process: c.decl.Process, Strand: f.strand(c.decl.Thread),
-		Conn: c.decl.ID, New: true, Peer: peerName(&t.Conns[i]), Address: c.decl.Peer,
+		Conn: c.decl.ID, New: true, Address: c.decl.Peer,
 		Start: c.at, End: c.closedAt, ConnectFrom: c.at, Excluded: "failed",
 	}
 }
@@ -86,11 +99,11 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	writes := c.chunks[recording.Write]
 	call := Call{
 		Request: None, Process: c.decl.Process, Strand: f.strand(writes[x.asked.first].Thread),
-		Conn: c.decl.ID, Ordinal: x.ordinal, Peer: peerName(conn), Address: c.decl.Peer,
+		Conn: c.decl.ID, Ordinal: x.ordinal, Address: c.decl.Peer,
 		SendFrom: x.asked.begin, Sent: x.asked.end,
 	}
 	if x.ask != nil {
-		call.Operation = operation(x.ask)
+		call.Operation = f.operation(x.ask)
 	}
 	if x.answer != nil {
 		call.Status = x.answer.Status
@@ -106,11 +119,11 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 
 // operation names what a request asks for: the operation header if there is one,
 // for it tells more than the route.
-func operation(r *recording.HTTPRequest) string {
+func (f *facts) operation(r *recording.HTTPRequest) string {
 	if r.Operation != "" {
 		return r.Operation
 	}
-	return r.Method + " " + r.Route
+	return f.endpoint(r.Method, r.Route)
 }
 
 // finishCall finds the end of a call: the last byte of its answer, or what cut it.

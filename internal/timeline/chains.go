@@ -5,7 +5,7 @@ package timeline
 // Hints are weaker: they count only where one from before a call and one from after it
 // say the same.
 type chains struct {
-	index   map[CallID]int
+	index   []int32 // by call: its place in the lists below, plus 1
 	calls   []CallID
 	parent  []int
 	claimed []RequestID // by root: None, or who claims the set
@@ -15,14 +15,30 @@ type chains struct {
 	doubted []ref       // hint: who else it may be made for
 }
 
-func newChains() *chains { return &chains{index: map[CallID]int{}} }
+// newChains returns chains for so many calls, in no set yet.
+func newChains(calls int) *chains { return &chains{index: make([]int32, calls)} }
+
+// reset forgets all sets.
+func (c *chains) reset() {
+	for _, id := range c.calls {
+		c.index[id] = 0
+	}
+	c.calls, c.parent, c.claimed, c.odds = c.calls[:0], c.parent[:0], c.claimed[:0], c.odds[:0]
+	c.before, c.after, c.doubted = c.before[:0], c.after[:0], c.doubted[:0]
+}
+
+// find returns the place of a call; not ok if it is in no set.
+func (c *chains) find(id CallID) (place int, ok bool) {
+	i := int(c.index[id])
+	return i - 1, i > 0
+}
 
 // add makes a set of a call that is in none.
 func (c *chains) add(id CallID) int {
-	i, ok := c.index[id]
+	i, ok := c.find(id)
 	if !ok {
 		i = len(c.parent)
-		c.index[id] = i
+		c.index[id] = int32(i) + 1
 		c.calls = append(c.calls, id)
 		c.parent = append(c.parent, i)
 		c.claimed = append(c.claimed, None)
@@ -103,7 +119,7 @@ func (c *chains) known(a ref) RequestID {
 		return r
 	}
 	if id, ok := a.call(); ok {
-		if i, ok := c.index[id]; ok {
+		if i, ok := c.find(id); ok {
 			if i = c.root(i); !c.odds[i] {
 				return c.claimed[i]
 			}
@@ -183,7 +199,7 @@ func (h *hinted) resolve(root int, what ref, known []RequestID) RequestID {
 		return r
 	}
 	if id, ok := what.call(); ok {
-		if i, ok := h.c.index[id]; ok && h.c.root(i) != root {
+		if i, ok := h.c.find(id); ok && h.c.root(i) != root {
 			return known[h.c.root(i)]
 		}
 	}

@@ -7,14 +7,15 @@ import "github.com/getdwell/dwell/recording"
 type facts struct {
 	start, end  Time
 	threads     []threadFacts
-	threadIndex map[recording.ThreadID]int
+	threadIndex index[recording.ThreadID]
 	processes   []Process
 	procIndex   map[recording.ProcessID]int
 	conns       []connFacts
-	connIndex   map[recording.ConnID]int
+	connIndex   index[recording.ConnID]
 	dns         []dnsAt
 	boundaries  []boundaryAt
 	samples     []sampleAt
+	joined      map[[2]string]string // method and route
 }
 
 // threadFacts are the facts about one thread, in order of time.
@@ -27,6 +28,7 @@ type threadFacts struct {
 	born, died Time // NoTime: outside the recording
 	steps      []step
 	seen       Time // the last time it was seen to do something
+	acts       int  // how often it was
 }
 
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
@@ -98,11 +100,7 @@ type sampleAt struct {
 
 // collect sorts the events into facts, and copies into t what needs no rebuilding.
 func collect(t *Timeline, events []recording.Event) *facts {
-	f := &facts{
-		threadIndex: map[recording.ThreadID]int{},
-		procIndex:   map[recording.ProcessID]int{},
-		connIndex:   map[recording.ConnID]int{},
-	}
+	f := &facts{procIndex: map[recording.ProcessID]int{}, joined: map[[2]string]string{}}
 	if len(events) > 0 {
 		f.start, f.end = events[0].Time, events[len(events)-1].Time
 	}
@@ -123,10 +121,10 @@ func (f *facts) thread(id recording.ThreadID) *threadFacts {
 	if id == recording.NoThread {
 		return nil
 	}
-	i, ok := f.threadIndex[id]
-	if !ok {
+	i := f.threadIndex.get(id)
+	if i == None {
 		i = len(f.threads)
-		f.threadIndex[id] = i
+		f.threadIndex.set(id, i)
 		f.threads = append(f.threads, threadFacts{id: id})
 	}
 	return &f.threads[i]
@@ -134,17 +132,26 @@ func (f *facts) thread(id recording.ThreadID) *threadFacts {
 
 // strand returns the index of a thread's Strand, or None.
 func (f *facts) strand(id recording.ThreadID) StrandID {
-	if i, ok := f.threadIndex[id]; ok {
-		return StrandID(i)
-	}
-	return None
+	return StrandID(f.threadIndex.get(id))
 }
 
 // see notes that a thread was running at a time.
 func (f *facts) see(id recording.ThreadID, at Time) {
 	if th := f.thread(id); th != nil {
 		th.seen = at
+		th.acts++
 	}
+}
+
+// endpoint joins method and route, with the same memory for all that are equal.
+func (f *facts) endpoint(method, route string) string {
+	k := [2]string{method, route}
+	s, ok := f.joined[k]
+	if !ok {
+		s = method + " " + route
+		f.joined[k] = s
+	}
+	return s
 }
 
 // runtime of a process; native if it is not known.
@@ -220,7 +227,7 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 
 // conn returns the facts of a declared connection, or nil.
 func (f *facts) conn(id recording.ConnID) *connFacts {
-	if i, ok := f.connIndex[id]; ok {
+	if i := f.connIndex.get(id); i != None {
 		return &f.conns[i]
 	}
 	return nil
@@ -260,8 +267,8 @@ func (f *facts) connLife(at Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Conn:
 		f.see(x.Thread, at)
-		if _, ok := f.connIndex[x.ID]; !ok {
-			f.connIndex[x.ID] = len(f.conns)
+		if f.connIndex.get(x.ID) == None {
+			f.connIndex.set(x.ID, len(f.conns))
 			f.conns = append(f.conns, connFacts{at: at, decl: x})
 		}
 	case *recording.Established:

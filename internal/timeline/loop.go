@@ -14,11 +14,14 @@ type move struct {
 	kind    moveKind
 	request RequestID // inbound: whose bytes; else None
 	call    CallID    // outbound: whose bytes; else None
-	conn    int32     // index in facts.conns
+	conn    int32     // index in facts.conns, or noConn
 	exec    int64     // Node's async ids, 0 unknown
 	trigger int64
 	counter int64
 }
+
+// noConn is the connection of what is done on none.
+const noConn int32 = -1
 
 // moveKind says what a move was.
 type moveKind int8
@@ -39,24 +42,24 @@ const (
 
 // loops gathers what every loop strand did, in order of time. Without such strands
 // it is empty.
-func loops(t *Timeline, f *facts, requests []served, calls []made) map[StrandID][]move {
-	moves := map[StrandID][]move{}
+func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
+	var all []loopMoves
+	place := make([]int32, len(t.Strands)) // in all, plus 1
 	for i := range t.Strands {
 		if t.Strands[i].Loop {
-			moves[StrandID(i)] = nil
+			all = append(all, loopMoves{strand: StrandID(i)})
+			place[i] = int32(len(all))
+			if i < len(f.threads) {
+				th := &f.threads[i]
+				all[len(all)-1].moves = make([]move, 0, th.acts+len(th.steps))
+			}
 		}
 	}
-	if len(moves) == 0 {
-		return moves
+	if len(all) == 0 {
+		return nil
 	}
-	g := gatherer{t: t, f: f, moves: moves}
-	onConn := make([][]int32, len(f.conns))
-	for i := range requests {
-		onConn[requests[i].conn] = append(onConn[requests[i].conn], int32(i))
-	}
-	for i := range calls {
-		onConn[calls[i].conn] = append(onConn[calls[i].conn], int32(i))
-	}
+	g := gatherer{t: t, f: f, place: place, all: all}
+	onConn := byConn(f, requests, calls)
 	for i := range f.conns {
 		list := onConn[i]
 		if f.conns[i].decl.Side == recording.Inbound {
@@ -67,23 +70,49 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) map[StrandID]
 		}
 	}
 	g.pauses()
-	for id := range moves {
-		slices.SortStableFunc(moves[id], func(a, b move) int { return cmp.Compare(a.at, b.at) })
+	for i := range all {
+		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
 	}
-	return moves
+	return all
+}
+
+// loopMoves are what one loop did.
+type loopMoves struct {
+	strand StrandID
+	moves  []move
+}
+
+// byConn lists the requests, or calls, of each connection.
+func byConn(f *facts, requests []served, calls []made) [][]int32 {
+	counts := make([]int32, len(f.conns))
+	for i := range requests {
+		counts[requests[i].conn]++
+	}
+	for i := range calls {
+		counts[calls[i].conn]++
+	}
+	onConn := lists[int32](counts)
+	for i := range requests {
+		onConn[requests[i].conn] = append(onConn[requests[i].conn], int32(i))
+	}
+	for i := range calls {
+		onConn[calls[i].conn] = append(onConn[calls[i].conn], int32(i))
+	}
+	return onConn
 }
 
 type gatherer struct {
 	t     *Timeline
 	f     *facts
-	moves map[StrandID][]move
+	place []int32 // by strand: its place in all, plus 1; 0 if it is no loop
+	all   []loopMoves
 }
 
 // add adds a move of a thread, if that is a loop.
 func (g *gatherer) add(th recording.ThreadID, m move) {
-	s := g.f.strand(th)
-	if list, ok := g.moves[s]; ok {
-		g.moves[s] = append(list, m)
+	if s := g.f.strand(th); s != None && g.place[s] > 0 {
+		loop := &g.all[g.place[s]-1]
+		loop.moves = append(loop.moves, m)
 	}
 }
 
@@ -183,23 +212,24 @@ func (g *gatherer) sendable(i int, list []int32, k int) Time {
 
 // pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
 func (g *gatherer) pauses() {
-	for id := range g.moves {
-		if int(id) >= len(g.f.threads) {
+	for i := range g.all {
+		loop := &g.all[i]
+		if int(loop.strand) >= len(g.f.threads) {
 			continue
 		}
-		for _, s := range g.f.threads[id].steps {
+		for _, s := range g.f.threads[loop.strand].steps {
 			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) {
 				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt
-				m := move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: None, call: None, conn: -1, counter: s.off.Counter}
+				m := move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: None, call: None, conn: noConn, counter: s.off.Counter}
 				if timer {
 					m.exec = 1
 				}
-				g.moves[id] = append(g.moves[id], m)
+				loop.moves = append(loop.moves, m)
 			}
 		}
 	}
 	for _, b := range g.f.boundaries {
-		m := move{at: b.at, kind: moveBoundary, request: None, call: None, conn: -1, exec: b.Exec, counter: b.Counter}
+		m := move{at: b.at, kind: moveBoundary, request: None, call: None, conn: noConn, exec: b.Exec, counter: b.Counter}
 		if b.What == "timers" {
 			m.trigger = 1
 		}

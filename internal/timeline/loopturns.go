@@ -15,24 +15,34 @@ type loopTurns struct {
 }
 
 // buildTurns cuts what the loops did into turns, and tells owners about them.
-func buildTurns(t *Timeline, moves map[StrandID][]move, o owners) *loopTurns {
-	l := &loopTurns{of: make([][]int32, len(t.Requests))}
-	for i := range t.Strands {
-		id := StrandID(i)
-		if len(moves[id]) == 0 {
+func buildTurns(t *Timeline, moves []loopMoves, o owners) *loopTurns {
+	l := &loopTurns{}
+	if len(moves) > 0 {
+		l.all = make([]turn, 0, len(t.Requests)+len(t.Calls))
+	}
+	for _, loop := range moves {
+		if len(loop.moves) == 0 {
 			continue
 		}
-		turns := findTurns(t, id, moves[id])
+		before := len(l.all)
+		l.all = appendTurns(l.all, t, loop)
+		turns := l.all[before:]
 		list := make([]stint, 0, len(turns))
 		for k := range turns {
-			u := &turns[k]
-			l.of[u.request] = append(l.of[u.request], int32(len(l.all)+k))
-			if u.from < u.to {
+			if u := &turns[k]; u.from < u.to {
 				list = append(list, stint{u.from, u.to, u.request})
 			}
 		}
-		l.all = append(l.all, turns...)
-		o[id] = list
+		o[loop.strand] = list
+	}
+	counts := make([]int32, len(t.Requests))
+	for i := range l.all {
+		counts[l.all[i].request]++
+	}
+	l.of = lists[int32](counts)
+	for i := range l.all {
+		r := l.all[i].request
+		l.of[r] = append(l.of[r], int32(i))
 	}
 	for _, of := range l.of {
 		slices.SortStableFunc(of, func(a, b int32) int { return cmp.Compare(l.all[a].from, l.all[b].from) })
@@ -140,6 +150,6 @@ func byConnect(t *Timeline) []CallID {
 
 // sameProcess reports whether a thread is of a process.
 func (f *facts) sameProcess(th recording.ThreadID, p recording.ProcessID) bool {
-	i, ok := f.threadIndex[th]
-	return ok && f.threads[i].process == p
+	i := f.threadIndex.get(th)
+	return i != None && f.threads[i].process == p
 }

@@ -15,12 +15,12 @@ type stint struct {
 
 // owners are, for each strand, the requests it worked for, in order of time. Spans of
 // a strand that serves one request at a time are disjoint; a Loop has none here.
-type owners map[StrandID][]stint
+type owners [][]stint
 
 // buildOwners lists which requests each strand served, from reading one to answering
 // it, and marks the strands that read a request while another was open as Loops.
 func buildOwners(t *Timeline, f *facts, work []served) owners {
-	o := owners{}
+	o := make(owners, len(t.Strands))
 	for i := range t.Requests {
 		r := &t.Requests[i]
 		if r.Strand != None && work[i].from < r.End {
@@ -45,7 +45,7 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 			t.Strands[s].Loop = true
 		}
 		if t.Strands[s].Loop {
-			delete(o, id)
+			o[id] = nil
 		}
 	}
 	return o

@@ -1,15 +1,13 @@
 package timeline
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/getdwell/dwell/recording"
 )
 
 // served is what a Request was rebuilt from; same index as in Timeline.Requests.
 type served struct {
 	conn    int  // index in facts.conns
+	start   Time // of the request
 	from    Time // when its strand turned to it: it was read, and its predecessor answered
 	reader  StrandID
 	writer  StrandID // that wrote the response, or None
@@ -19,8 +17,13 @@ type served struct {
 
 // buildRequests makes the Requests of all inbound HTTP/1 connections, ordered by start.
 func buildRequests(t *Timeline, f *facts) []served {
-	var all []Request
-	var made []served
+	n := 0
+	for i := range f.conns {
+		if c := &f.conns[i]; c.decl.Side == recording.Inbound {
+			n += max(len(c.asks), len(c.answers))
+		}
+	}
+	all, made := make([]Request, 0, n), make([]served, 0, n)
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Inbound || len(c.asks)+len(c.answers) == 0 {
@@ -38,20 +41,14 @@ func buildRequests(t *Timeline, f *facts) []served {
 			all, made = append(all, r), append(made, s)
 		}
 	}
-	order := make([]int32, len(all))
-	for i := range order {
-		order[i] = int32(i)
+	for i := range all {
+		made[i].start = all[i].Start
 	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(all[a].Start, all[b].Start), cmp.Compare(made[a].conn, made[b].conn), cmp.Compare(all[a].Ordinal, all[b].Ordinal))
-	})
-	t.Requests = make([]Request, len(all))
-	work := make([]served, len(all))
-	for i, k := range order {
-		t.Requests[i], work[i] = all[k], made[k]
+	t.Requests = byTime(all, func(r *Request) Time { return r.Start })
+	for i := range t.Requests {
 		t.Requests[i].ID = RequestID(i)
 	}
-	return work
+	return byTime(made, func(s *served) Time { return s.start })
 }
 
 // newRequest makes a Request of one exchange on the i-th connection; not ok if too
@@ -68,7 +65,7 @@ func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
 		r.Start, r.FirstRead, r.Cut = f.start, f.start, true
 		s.reader = f.strand(writes[x.replied.first].Thread)
 	} else {
-		r.Endpoint = x.ask.Method + " " + x.ask.Route
+		r.Endpoint = f.endpoint(x.ask.Method, x.ask.Route)
 		r.FirstRead = x.asked.begin
 		r.Start = max(f.start, min(x.asked.arrived, r.FirstRead))
 		s.inexact = x.asked.merged

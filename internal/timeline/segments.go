@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/recording"
@@ -23,20 +25,22 @@ type segmenter struct {
 	turns   *loopTurns
 	waits   *waits
 	callsOf [][]CallID // by request, in order of start
-	lanes   map[StrandID]*lane
+	lanes   []*lane    // by strand
 	goRuns  goRuns
 }
 
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: map[StrandID]*lane{}, goRuns: in.runs}
+	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: make([]*lane, len(t.Strands)), goRuns: in.runs}
 	s.callsOf = callsByRequest(t)
+	var p painter
+	var kept pages
 	for i := range t.Requests {
 		r := &t.Requests[i]
-		p := painter{cursor: r.Start, end: r.End}
+		p = painter{list: p.list[:0], cursor: r.Start, end: r.End}
 		s.request(r, &p)
-		r.Segments = p.list
+		r.Segments = kept.keep(p.list)
 		r.Unaccounted = r.Duration()
 		for _, g := range r.Segments {
 			r.Unaccounted -= g.To.Sub(g.From)
@@ -65,17 +69,42 @@ func (s *segmenter) request(r *Request, p *painter) {
 // callsByRequest lists the calls of each request that it may have waited for: those
 // that ended before it did.
 func callsByRequest(t *Timeline) [][]CallID {
-	lists := make([][]CallID, len(t.Requests))
+	counts := make([]int32, len(t.Requests))
+	for i := range t.Calls {
+		if r := t.Calls[i].Request; r != None {
+			counts[r]++
+		}
+	}
+	of := lists[CallID](counts)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Request != None && c.End <= t.Requests[c.Request].End {
-			lists[c.Request] = append(lists[c.Request], CallID(i))
+			of[c.Request] = append(of[c.Request], CallID(i))
 		}
 	}
-	for _, l := range lists {
-		sort.SliceStable(l, func(a, b int) bool { return t.Calls[l[a]].Start < t.Calls[l[b]].Start })
+	for _, l := range of {
+		slices.SortStableFunc(l, func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
 	}
-	return lists
+	return of
+}
+
+// pages hold the segments of all requests, many in one piece of memory.
+type pages struct{ rest []Segment }
+
+// pageSize is how many segments a page holds.
+const pageSize = 1 << 12
+
+// keep returns a copy of a list; nil if it is empty.
+func (p *pages) keep(list []Segment) []Segment {
+	if len(list) == 0 {
+		return nil
+	}
+	if len(list) > len(p.rest) {
+		p.rest = make([]Segment, max(pageSize, len(list)))
+	}
+	kept := p.rest[:len(list):len(list)]
+	p.rest = p.rest[copy(kept, list):]
+	return kept
 }
 
 // painter collects segments front to back: what overlaps the one before is cut, what

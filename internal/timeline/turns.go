@@ -33,12 +33,12 @@ type turner struct {
 	wakes []Interval
 }
 
-// findTurns returns the turns of one loop, in order of time. A turn lasts until the
-// loop sleeps, or does something for another. End is the recording's.
-func findTurns(t *Timeline, strand StrandID, moves []move) []turn {
-	u := turner{t: t, fresh: recording.NoTime, wakes: t.Strands[strand].Intervals}
-	for i := range moves {
-		u.step(&moves[i])
+// appendTurns adds the turns of one loop to a list, in order of time. A turn lasts
+// until the loop sleeps, or does something for another.
+func appendTurns(turns []turn, t *Timeline, loop loopMoves) []turn {
+	u := turner{t: t, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.strand].Intervals}
+	for i := range loop.moves {
+		u.step(&loop.moves[i])
 	}
 	u.close(t.End)
 	return u.turns

@@ -1,0 +1,136 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+)
+
+// byTime returns a list in order of a time of its elements, those of equal time in the
+// order in which they were. It takes linear time.
+func byTime[T any](list []T, at func(*T) Time) []T {
+	order := timeOrder(len(list), func(i int) Time { return at(&list[i]) })
+	if order == nil {
+		return list
+	}
+	sorted := make([]T, len(list))
+	for k, i := range order {
+		sorted[k] = list[i.place]
+	}
+	return sorted
+}
+
+// timeKey is the time of an element, since the earliest of all, and its place.
+type timeKey struct {
+	since uint64
+	place int32
+}
+
+// timeOrder returns n elements in order of their times, those of equal time in the
+// order of their places; nil if they are in order already.
+func timeOrder(n int, at func(int) Time) []timeKey {
+	if n == 0 {
+		return nil
+	}
+	first, last, ordered := at(0), at(0), true
+	for i := 1; i < n; i++ {
+		t := at(i)
+		ordered = ordered && t >= last
+		first, last = min(first, t), max(last, t)
+	}
+	if ordered {
+		return nil
+	}
+	keys := make([]timeKey, n)
+	for i := range keys {
+		keys[i] = timeKey{uint64(at(i)) - uint64(first), int32(i)}
+	}
+	if n < radix {
+		slices.SortFunc(keys, func(a, b timeKey) int {
+			return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.place, b.place))
+		})
+		return keys
+	}
+	return radixSort(keys, uint64(last)-uint64(first))
+}
+
+// Keys are sorted by so many bits at a time.
+const (
+	radixBits = 11
+	radix     = 1 << radixBits
+)
+
+// radixSort sorts keys up to most, the digits from the last on: each pass keeps the
+// order of the one before.
+func radixSort(keys []timeKey, most uint64) []timeKey {
+	spare := make([]timeKey, len(keys))
+	for shift := 0; most>>shift > 0; shift += radixBits {
+		var next [radix]int32
+		for i := range keys {
+			next[keys[i].since>>shift%radix]++
+		}
+		sum := int32(0)
+		for d, n := range next {
+			next[d], sum = sum, sum+n
+		}
+		for i := range keys {
+			d := keys[i].since >> shift % radix
+			spare[next[d]] = keys[i]
+			next[d]++
+		}
+		keys, spare = spare, keys
+	}
+	return keys
+}
+
+// lists lays out empty lists of known lengths in one piece of memory; nil for 0.
+func lists[T any](lengths []int32) [][]T {
+	sum := 0
+	for _, n := range lengths {
+		sum += int(n)
+	}
+	all, out := make([]T, sum), make([][]T, len(lengths))
+	for i, n := range lengths {
+		if n > 0 {
+			out[i], all = all[:0:n], all[n:]
+		}
+	}
+	return out
+}
+
+// index leads from ids to places in a list. Recorders give ids out one after the other,
+// so nearly all are found by counting; but a recording may hold any.
+type index[ID ~int64] struct {
+	near []int32 // by id: its place + 1, or 0
+	far  map[ID]int32
+	size int
+}
+
+// indexSlack bounds how much thinner than its ids near may be.
+const indexSlack = 4
+
+// get returns the place of an id, None if it has none.
+func (x *index[ID]) get(id ID) int {
+	if uint64(id) < uint64(len(x.near)) && x.near[id] > 0 {
+		return int(x.near[id]) - 1
+	}
+	if place, ok := x.far[id]; ok {
+		return int(place)
+	}
+	return None
+}
+
+// set gives an id that has no place yet a place.
+func (x *index[ID]) set(id ID, place int) {
+	x.size++
+	if id < 0 || int64(id) > int64(indexSlack*x.size+radix) {
+		if x.far == nil {
+			x.far = map[ID]int32{}
+		}
+		x.far[id] = int32(place)
+		return
+	}
+	if missing := int(id) + 1 - len(x.near); missing > 0 {
+		x.near = append(x.near, make([]int32, missing)...)
+	}
+	x.near[id] = int32(place) + 1
+}
