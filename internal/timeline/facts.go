@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // facts are the events of a recording, sorted by what they are about. Everything
 // later reads these lists; the events themselves are walked once.
@@ -98,6 +102,15 @@ type sampleAt struct {
 	*recording.Sample
 }
 
+// doubled returns a list with room for at least one more, doubling what is full: a
+// list of a whole recording is copied less often than if append made the room.
+func doubled[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return slices.Grow(list, len(list)+1)
+}
+
 // collect sorts the events into facts, and copies into t what needs no rebuilding.
 func collect(t *Timeline, events []recording.Event) *facts {
 	f := &facts{procIndex: map[recording.ProcessID]int{}, joined: map[[2]string]string{}}
@@ -167,7 +180,7 @@ func (f *facts) taskFact(at Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Off:
 		if th := f.thread(x.Thread); th != nil {
-			th.steps = append(th.steps, step{at: at, off: x})
+			th.steps = append(doubled(th.steps), step{at: at, off: x})
 		}
 	case *recording.ThreadState:
 		if th := f.thread(x.Thread); th != nil {

@@ -28,7 +28,7 @@ type tiler struct {
 }
 
 func tile(th *threadFacts, start, end Time) []Interval {
-	t := tiler{cursor: start, list: make([]Interval, 0, 2*len(th.steps)+2)}
+	t := tiler{cursor: start, list: make([]Interval, 0, pieces(th.steps))}
 	if th.born != recording.NoTime {
 		t.cursor, t.state = max(start, th.born), StateRunning
 	}
@@ -41,6 +41,18 @@ func tile(th *threadFacts, start, end Time) []Interval {
 	}
 	t.finish(th, end)
 	return t.list
+}
+
+// pieces is how many intervals steps make at most, nearly: what runs, sleeps and is
+// runnable before each.
+func pieces(steps []step) int {
+	n := 2 + 3*len(steps)
+	for i := range steps {
+		if off := steps[i].off; off != nil && off.State == recording.OffPreempted {
+			n--
+		}
+	}
+	return n
 }
 
 // to extends the tiling to a time with one state.
