@@ -7,7 +7,7 @@ const (
 	WhyThread     = "thread"         // its thread was serving that request and no other
 	WhyGoroutine  = "goroutine"      // written on the request's own goroutine
 	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
-	WhyGoChain    = "go-chain"       // its goroutine ran right before it was sent and right after it was answered
+	WhyGoChain    = "go-chain"       // its goroutine ran right before it, or the first of a chain, was sent and right after it, or the last, was answered
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
 	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
 	WhyLoopSingle = "loop-single"    // the only request open on that loop
