@@ -1,6 +1,8 @@
 package truth
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,23 +22,46 @@ const (
 	settle           = 300 * time.Millisecond // so that the last facts are drained
 	midLoadEdge      = time.Second
 	maxShown         = 10
+	attempts         = 3
 )
+
+// try plays a scenario up to attempts times, until it returns no problem. What else
+// happens on a machine makes agreement worse and never better: agreement seen once
+// is agreement, and disagreement seen every time is a fault.
+func try(t *testing.T, play func() []string) {
+	t.Helper()
+	for i := 1; ; i++ {
+		problems := play()
+		if len(problems) == 0 {
+			return
+		}
+		if i == attempts {
+			for _, p := range problems {
+				t.Error(p)
+			}
+			return
+		}
+		t.Logf("attempt %d of %d: %s", i, attempts, strings.Join(problems, "; "))
+	}
+}
 
 // TestAgainstTruth records each truth service and compares what dwell rebuilt with
 // what the client, the service and the upstream logged.
 func TestAgainstTruth(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
-			s := newStage(t, sc)
-			s.send(sc, time.Second) // warm-up
-			file, recorder := s.record()
-			sent := s.send(sc, loadFor)
-			time.Sleep(settle)
-			s.stop(recorder)
-			tl := s.build(file)
-			score := Compare(tl, s.truth(sent))
-			show(t, sc, score)
-			sc.check(t, score)
+			try(t, func() []string {
+				s := newStage(t, sc)
+				s.send(sc, time.Second) // warm-up
+				file, recorder := s.record()
+				sent := s.send(sc, loadFor)
+				time.Sleep(settle)
+				s.stop(recorder)
+				tl := s.build(file)
+				score := Compare(tl, s.truth(sent))
+				show(t, sc, score)
+				return sc.problems(score)
+			})
 		})
 	}
 }
@@ -47,30 +72,35 @@ func TestAttachedUnderLoad(t *testing.T) {
 	for _, kind := range []runtimeKind{python(), node(), golang()} {
 		t.Run(kind.name, func(t *testing.T) {
 			sc := scenario{name: "attached under load", runtime: kind, plan: plan{cpu: 200, calls: 1, delay: 4000}, rate: 120}
-			s := newStage(t, sc)
-			done, failed := make(chan *load.Result, 1), make(chan error, 1)
-			go func() {
-				sent, err := s.try(sc, 4*loadFor)
-				done <- sent
-				failed <- err
-			}()
-			file, recorder := s.record()
-			time.Sleep(loadFor)
-			s.stop(recorder)
-			tl := s.build(file)
-			sent, err := <-done, <-failed
-			if err != nil {
-				t.Fatal(err)
-			}
-			truth := s.truth(sent)
-			truth.From = int64(tl.Start) + int64(midLoadEdge)
-			truth.To = int64(tl.End) - int64(midLoadEdge)
-			score := Compare(tl, truth)
-			score.Misplaced = 0 // ordinals count from the start of the recording
-			show(t, sc, score)
-			sc.check(t, score)
+			try(t, func() []string { return sc.midLoad(t) })
 		})
 	}
+}
+
+// midLoad plays a scenario whose load began before the recording and goes on after it.
+func (sc scenario) midLoad(t *testing.T) []string {
+	s := newStage(t, sc)
+	done, failed := make(chan *load.Result, 1), make(chan error, 1)
+	go func() {
+		sent, err := s.try(sc, 4*loadFor)
+		done <- sent
+		failed <- err
+	}()
+	file, recorder := s.record()
+	time.Sleep(loadFor)
+	s.stop(recorder)
+	tl := s.build(file)
+	sent, err := <-done, <-failed
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := s.truth(sent)
+	truth.From = int64(tl.Start) + int64(midLoadEdge)
+	truth.To = int64(tl.End) - int64(midLoadEdge)
+	score := Compare(tl, truth)
+	score.Misplaced = 0 // ordinals count from the start of the recording
+	show(t, sc, score)
+	return sc.problems(score)
 }
 
 // TestHealthyServicesGiveNoFinding: a false finding is worse than none.
@@ -84,22 +114,28 @@ func TestHealthyServicesGiveNoFinding(t *testing.T) {
 		{name: "70 % of what it can", runtime: golang(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 	} {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
-			s := newStage(t, sc)
-			if sc.rate == 0 {
-				most := sc
-				most.workers = 16
-				sc.rate = 0.7 * s.send(most, 3*time.Second).Summary().Rate
-			}
-			s.send(sc, time.Second)
-			file, recorder := s.record()
-			sum := s.send(sc, loadFor).Summary()
-			s.stop(recorder)
-			t.Logf("client: %.0f requests/s, p50 %.2f ms, p99 %.2f ms", sum.Rate, ms(sum.P50), ms(sum.P99))
-			if found := s.findings(file); len(found) > 0 {
-				t.Errorf("findings on a healthy service: %q", found)
-			}
+			try(t, func() []string { return sc.healthy(t) })
 		})
 	}
+}
+
+// healthy plays a scenario and returns what was found, which is too much.
+func (sc scenario) healthy(t *testing.T) []string {
+	s := newStage(t, sc)
+	if sc.rate == 0 {
+		most := sc
+		most.workers = 16
+		sc.rate = 0.7 * s.send(most, 3*time.Second).Summary().Rate
+	}
+	s.send(sc, time.Second)
+	file, recorder := s.record()
+	sum := s.send(sc, loadFor).Summary()
+	s.stop(recorder)
+	t.Logf("client: %.0f requests/s, p50 %.2f ms, p99 %.2f ms", sum.Rate, ms(sum.P50), ms(sum.P99))
+	if found := s.findings(file); len(found) > 0 {
+		return []string{fmt.Sprintf("findings on a healthy service: %q", found)}
+	}
+	return nil
 }
 
 // show prints one row of the table, and the causes below it.
@@ -137,32 +173,35 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-func (sc scenario) check(t *testing.T, s Score) {
-	t.Helper()
+// problems are what must hold of every scenario and does not.
+func (sc scenario) problems(s Score) []string {
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if off := max(s.Sent-s.Matched-s.Cut, s.Extra); float64(off) > float64(s.Sent)*countPercent/100 || s.Cut > s.Sent/100 {
-		t.Errorf("%d requests sent, %d found, %d cut, %d extra", s.Sent, s.Matched, s.Cut, s.Extra)
+		say("%d requests sent, %d found, %d cut, %d extra", s.Sent, s.Matched, s.Cut, s.Extra)
 	}
 	if s.Misplaced > 0 {
-		t.Errorf("%d requests have another ordinal on their connection", s.Misplaced)
+		say("%d requests have another ordinal on their connection", s.Misplaced)
 	}
 	if off := s.ClientP50 - s.DwellP50; max(off, -off) > max(p50Slack, s.ClientP50*p50Percent/100) {
-		t.Errorf("p50: client %.3f ms, dwell %.3f ms", ms(s.ClientP50), ms(s.DwellP50))
+		say("p50: client %.3f ms, dwell %.3f ms", ms(s.ClientP50), ms(s.DwellP50))
 	}
 	if p := s.Calls.Precision(); p < precision {
-		t.Errorf("precision %.4f: %+v", p, s.Calls)
+		say("precision %.4f: %+v", p, s.Calls)
 	}
 	if r := s.Calls.Recall(); r < sc.recall {
-		t.Errorf("recall %.4f, want %v: %+v", r, sc.recall, s.Calls)
+		say("recall %.4f, want %v: %+v", r, sc.recall, s.Calls)
 	}
 	if u := share(s.Unaccounted, s.Duration); u > unaccountedShare {
-		t.Errorf("unaccounted: %.2f%%", 100*u)
+		say("unaccounted: %.2f%%", 100*u)
 	}
 	if !sc.causes {
-		return
+		return all
 	}
 	for _, a := range s.Causes {
 		if a.Within*100 < a.Requests*causePercent && a.Cause != timeline.CauseRunnable {
-			t.Errorf("%v: within the tolerance for %d of %d requests only", a.Cause, a.Within, a.Requests)
+			say("%v: within the tolerance for %d of %d requests only", a.Cause, a.Within, a.Requests)
 		}
 	}
+	return all
 }
