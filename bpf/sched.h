@@ -81,6 +81,8 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		/* A waking may come before the switch-out that it ends. Whoever slept
 		 * and runs was woken: a waking seen before means at once. */
 		e->woken = s->woken && s->woken < s->since ? s->since : s->woken;
+		if (e->woken > back) /* woken once more while it came back */
+			e->woken = back;
 		if (s->state == OFF_PREEMPTED)
 			e->woken = s->since;
 		e->waker_kind = s->waker_kind;

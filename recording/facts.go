@@ -257,7 +257,7 @@ type DNS struct {
 	Arrived Time // answers: when it reached the socket
 }
 
-// Sample says that a thread was on a CPU at this instant (a timer, about 1 kHz).
+// Sample says that a thread was on a CPU at this instant (a timer, about 200 Hz).
 type Sample struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
