@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 )
 
 // runtimeKind is how a truth service is started, and what it can tell.
@@ -66,6 +67,9 @@ type scenario struct {
 	causes bool    // each cause must agree with the service's own numbers
 	shown  bool    // it is only shown: the service cannot tell its waits from its own work
 }
+
+// clocked reports whether the service's CPU clock is the truth of its CPU time.
+func (sc scenario) clocked() bool { return slices.Contains(sc.env, "CLOCKS=1") }
 
 func (sc scenario) path(i int) string { return sc.plan.path(i) }
 
