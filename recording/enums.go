@@ -23,6 +23,10 @@ type (
 	Tristate int64
 	// DNSPart is the half of a DNS exchange.
 	DNSPart int64
+	// FrameType is the language runtime a frame belongs to.
+	FrameType int64
+	// StackOrigin says on what occasion a stack was taken.
+	StackOrigin int64
 )
 
 // Sides.
@@ -105,6 +109,24 @@ const (
 	DNSAnswer
 )
 
+// Frame types.
+const (
+	FrameNative FrameType = iota
+	FrameKernel
+	FrameGo
+	FrameJVM
+	FramePython
+	FrameRuby
+	FrameV8
+	FrameOther
+)
+
+// Stack origins.
+const (
+	StackOnCPU   StackOrigin = iota // a timer found the thread running
+	StackBlocked                    // the thread left its CPU to wait
+)
+
 var (
 	sideNames      = []string{"in", "out"}
 	directionNames = []string{"read", "write"}
@@ -116,6 +138,8 @@ var (
 	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
 	tristateNames  = []string{"unknown", "yes", "no"}
 	dnsNames       = []string{"query", "answer"}
+	frameNames     = []string{"native", "kernel", "go", "jvm", "python", "ruby", "v8", "other"}
+	originNames    = []string{"on-cpu", "blocked"}
 )
 
 func enumName(names []string, v int64) string {
@@ -154,3 +178,9 @@ func (v Tristate) String() string { return enumName(tristateNames, int64(v)) }
 
 // String returns the name used in the text form.
 func (v DNSPart) String() string { return enumName(dnsNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v FrameType) String() string { return enumName(frameNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v StackOrigin) String() string { return enumName(originNames, int64(v)) }

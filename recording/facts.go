@@ -135,7 +135,10 @@ type Off struct {
 	Arg       int64  // first argument of the syscall: an fd, a futex address
 	Timed     int64  // 1: the wait had a time limit
 	Goroutine GoroutineID
-	Counter   int64 // Node: last async id given out when it went off; 0 unknown
+	Counter   int64    // Node: last async id given out when it went off; 0 unknown
+	SP        int64    // user stack pointer when it went off; 0 unknown
+	Owner     ThreadID // of the glibc mutex it waits for, as the mutex said when it went off
+	Ran       int64    // ns of CPU it used, by the scheduler's clock, since it last came back; 0 unknown
 }
 
 // Listen declares a listening socket of a watched process.
@@ -260,6 +263,32 @@ type DNS struct {
 // Sample says that a thread was on a CPU at this instant (a timer, about 200 Hz).
 type Sample struct {
 	Thread    ThreadID
+	Goroutine GoroutineID
+}
+
+// Frame declares one place in code. What a runtime does not tell is empty or 0.
+type Frame struct {
+	ID       FrameID
+	Type     FrameType
+	Function string // with its class, package or module where the runtime tells
+	File     string // of the source
+	Line     int64  // in File
+	Module   string // native: base name of the executable or library
+}
+
+// Stack declares a stack by its innermost frame and the stack that called it: the
+// stacks of a recording form a tree that shares their outer parts.
+type Stack struct {
+	ID     StackID
+	Caller StackID // NoStack for the outermost frame
+	Frame  FrameID
+}
+
+// StackAt is the stack that a thread had at the event's Time.
+type StackAt struct {
+	Thread    ThreadID
+	Stack     StackID
+	Origin    StackOrigin
 	Goroutine GoroutineID
 }
 

@@ -15,5 +15,6 @@ const (
 	HookAsync      = "async"      // Node's async ids in Chunk and Conn
 	HookBoundaries = "boundaries" // Boundary
 	HookSamples    = "samples"    // Sample
+	HookStacks     = "stacks"     // Frame, Stack, StackAt
 	HookHost       = "host"       // Host
 )

@@ -35,3 +35,12 @@ type GoroutineID int64
 
 // NoGoroutine marks events of threads that run no Go code.
 const NoGoroutine GoroutineID = 0
+
+// FrameID and StackID are numbers local to one recording, like ThreadID.
+type (
+	FrameID int64
+	StackID int64
+)
+
+// NoStack marks the outermost frame, and a stack that is not known.
+const NoStack StackID = 0

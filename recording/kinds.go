@@ -34,6 +34,9 @@ const (
 	KindSample
 	KindBoundary
 	KindMissing
+	KindFrame
+	KindStack
+	KindStackAt
 )
 
 // KindSpec is one row of the table of kinds.
@@ -73,5 +76,8 @@ func Kinds() []KindSpec {
 		{KindSample, "sample", func() Fact { return new(Sample) }},
 		{KindBoundary, "boundary", func() Fact { return new(Boundary) }},
 		{KindMissing, "missing", func() Fact { return new(Missing) }},
+		{KindFrame, "frame", func() Fact { return new(Frame) }},
+		{KindStack, "stack", func() Fact { return new(Stack) }},
+		{KindStackAt, "stack-at", func() Fact { return new(StackAt) }},
 	}
 }

@@ -148,6 +148,9 @@ func (f *Off) Visit(v Visitor) {
 	v.Int("timed", &f.Timed)
 	v.Int("goroutine", (*int64)(&f.Goroutine))
 	v.Int("counter", &f.Counter)
+	v.Int("sp", &f.SP)
+	v.Int("owner", (*int64)(&f.Owner))
+	v.Int("ran", &f.Ran)
 }
 
 // Kind implements Fact.
@@ -304,6 +307,40 @@ func (*Sample) Kind() Kind { return KindSample }
 // Visit implements Fact.
 func (f *Sample) Visit(v Visitor) {
 	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+}
+
+// Kind implements Fact.
+func (*Frame) Kind() Kind { return KindFrame }
+
+// Visit implements Fact.
+func (f *Frame) Visit(v Visitor) {
+	v.Int("id", (*int64)(&f.ID))
+	v.Enum("type", frameNames, (*int64)(&f.Type))
+	v.Str("function", &f.Function)
+	v.Str("file", &f.File)
+	v.Int("line", &f.Line)
+	v.Str("module", &f.Module)
+}
+
+// Kind implements Fact.
+func (*Stack) Kind() Kind { return KindStack }
+
+// Visit implements Fact.
+func (f *Stack) Visit(v Visitor) {
+	v.Int("id", (*int64)(&f.ID))
+	v.Int("caller", (*int64)(&f.Caller))
+	v.Int("frame", (*int64)(&f.Frame))
+}
+
+// Kind implements Fact.
+func (*StackAt) Kind() Kind { return KindStackAt }
+
+// Visit implements Fact.
+func (f *StackAt) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("stack", (*int64)(&f.Stack))
+	v.Enum("origin", originNames, (*int64)(&f.Origin))
 	v.Int("goroutine", (*int64)(&f.Goroutine))
 }
 

@@ -16,6 +16,10 @@ type (
 	RequestID int
 	CallID    int
 	StrandID  int
+	WaitID    int
+	LockID    int
+	StackID   int
+	FrameID   int
 )
 
 // None is the index of nothing.
@@ -37,6 +41,10 @@ type Timeline struct {
 	Listeners  []Listener
 	Hosts      []HostSample
 	Overhead   recording.Overhead // the last one recorded
+	Frames     []recording.Frame
+	Stacks     []Stack
+	Waits      []Wait
+	Locks      []Lock
 	Events     int
 }
 
@@ -61,6 +69,75 @@ type Strand struct {
 	Name      string
 	Loop      bool // multiplexes many requests: an event loop
 	Intervals []Interval
+	Stacks    []StackAt // in order of time
+	Waits     []WaitID  // in order of time, disjoint
+}
+
+// Stack is a stack by its innermost frame and the stack that called it; see Frames of
+// a Timeline for the frames.
+type Stack struct {
+	Caller StackID // None for the outermost frame
+	Frame  FrameID
+}
+
+// StackAt is the stack of a strand at a time.
+type StackAt struct {
+	Time      Time
+	Stack     StackID
+	Origin    recording.StackOrigin
+	Goroutine recording.GoroutineID
+}
+
+// Wait is a span in which a strand slept for something other than the network.
+// Consecutive timed waits for one thing are one Wait.
+type Wait struct {
+	Strand   StrandID
+	From, To Time // To: it was made runnable
+	Back     Time // it ran again
+	Cause    Cause
+	Quality  Quality
+	Rule     string         // stable code of what told the cause
+	Off      *recording.Off // the last fact of it
+	Stack    StackID        // or None
+	Borrowed bool           // Stack is that of other waits at the same place in the code
+	Lock     LockID         // what it waited for, or None
+	Holds    []Hold         // who had that meanwhile, disjoint, in order of time; what is missing is not known
+	Request  RequestID      // that the strand worked for, or None
+}
+
+// Hold is a span, within a Wait, in which a strand had what was waited for.
+type Hold struct {
+	Strand   StrandID
+	From, To Time
+	Since    Time      // it had it since then; NoTime: not known
+	Basis    HoldBasis // what the claim rests on
+}
+
+// HoldBasis is the fact that names a holder.
+type HoldBasis int8
+
+// Hold bases.
+const (
+	HoldByRelease HoldBasis = iota // it woke the next one from inside a futex wake
+	HoldByOwner                    // glibc's mutex named it
+)
+
+// Lock is a thing that strands wait for each other at: a lock, an interpreter lock, a
+// pool. Where the kernel shows no identity, it is the place in code where it is taken.
+type Lock struct {
+	Process recording.ProcessID
+	Kind    Cause   // CauseLock, CauseInterpreterLock, CausePool or CauseCondition
+	Name    string  // the function that takes it, or its address
+	Address int64   // of the futex word, if that identifies it; else 0
+	Stack   StackID // of one Wait for it, or None
+	Waits   []WaitID
+}
+
+// Part is a span in which a strand other than that which read it worked for a request,
+// handed over by a wake-up.
+type Part struct {
+	Strand   StrandID
+	From, To Time
 }
 
 // State of a strand.
@@ -205,6 +282,7 @@ type Request struct {
 	Segments    []Segment // ordered, disjoint, within [Start, End)
 	Unaccounted Duration  // End-Start minus the Segments
 	Calls       []CallID
+	Parts       []Part // work for it on other strands, in order of start
 	Cut         bool   // an end of the recording cut it
 	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
