@@ -92,13 +92,17 @@ struct off_event {
 	u64 goid;
 	u64 counter; /* Node's last async id, if it waits for events */
 	u64 waker_start;
+	u64 sp;  /* user stack pointer */
+	u64 ran; /* CPU time used since it last came back; 0 unknown */
 	u32 waker_tid;
 	u32 waker_tgid;
-	s32 nr; /* syscall, -1 none */
+	u32 owner; /* tid in the glibc mutex that it waits for */
+	s32 nr;	   /* syscall, -1 none */
 	u8 state;
 	u8 waker_kind;
 	u8 release;
 	u8 timed;
+	u32 pad;
 };
 
 /* A thread that started, was renamed, changed program or ended. */

@@ -16,6 +16,7 @@ static __always_inline struct span *open_span(struct task_struct *t, u8 state)
 	s->runtime = t->se.sum_exec_runtime;
 	s->state = state;
 	read_syscall(t, s);
+	s->owner = 0;
 	s->since = bpf_ktime_get_ns();
 	return s;
 }

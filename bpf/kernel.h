@@ -65,7 +65,7 @@ enum { ECONNREFUSED = 111, ECONNRESET = 104, EPIPE = 32 };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
-	unsigned long r10, r9, r8, dx, si, di, orig_ax;
+	unsigned long r10, r9, r8, dx, si, di, orig_ax, sp;
 };
 
 struct thread_struct {

@@ -14,6 +14,15 @@ static __always_inline u64 read_word(u64 address)
 	return value;
 }
 
+static __always_inline u32 read_half(u64 address)
+{
+	u32 value = 0;
+
+	if (bpf_probe_read_user(&value, sizeof(value), (void *)address))
+		return 0;
+	return value;
+}
+
 /* The goroutine that runs on a thread, also while the thread is on its scheduler
  * stack. */
 static __always_inline u64 current_g(struct watch *w, struct task_struct *t)

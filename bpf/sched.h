@@ -18,6 +18,10 @@ struct span {
 	u8 release;
 	u8 timed;
 	u64 runtime; /* CPU time used until it left */
+	u64 ran;     /* of that, since it came back before */
+	u64 sp;
+	u32 owner; /* until it is read: whether there may be one */
+	u32 pad;
 };
 
 struct {
@@ -45,11 +49,14 @@ static __always_inline void read_syscall(struct task_struct *t, struct span *s)
 	s->nr = -1;
 	s->arg = 0;
 	s->timed = 0;
+	s->owner = 0;
+	s->sp = r ? r->sp : 0;
 	if (!r || (s32)r->orig_ax < 0)
 		return;
 	s->nr = r->orig_ax;
 	s->arg = r->di;
 	s->timed = is_timed(r);
+	s->owner = waits_for_mutex(r);
 }
 
 static __always_inline void forget_waker(struct span *s)
@@ -73,6 +80,10 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		e->arg = s->arg;
 		e->goid = s->goid;
 		e->counter = s->counter;
+		e->sp = s->sp;
+		e->ran = s->ran;
+		e->owner = s->owner;
+		e->pad = 0;
 		e->nr = s->nr;
 		e->state = s->state;
 		e->timed = s->timed;
@@ -115,7 +126,7 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 {
 	struct watch *w = watch_of(t->tgid);
 	struct span *s;
-	u64 now;
+	u64 now, runtime;
 
 	if (!w)
 		return 0;
@@ -128,9 +139,15 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 	if (s->since)
 		end_unseen(t, s, now);
 	s->state = state;
-	s->runtime = t->se.sum_exec_runtime;
+	runtime = t->se.sum_exec_runtime;
+	s->ran = s->runtime ? runtime - s->runtime : 0;
+	s->runtime = runtime;
 	s->goid = current_goid(w, t);
 	read_syscall(t, s);
+	if (s->owner && !w->go_goid) /* Go has mutexes of its own */
+		s->owner = read_half(s->arg + GLIBC_MUTEX_OWNER);
+	else
+		s->owner = 0;
 	s->counter = 0;
 	if (w->async_ids && t->pid == t->tgid &&
 	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait))

@@ -59,3 +59,15 @@ static __always_inline bool is_release(struct pt_regs *r)
 	}
 	return false;
 }
+
+/* Of glibc's pthread_mutex_t: who has it. The word that is waited on is at its start.
+ * https://sourceware.org/git/?p=glibc.git;f=sysdeps/nptl/bits/struct_mutex.h */
+enum { GLIBC_MUTEX_OWNER = 8 };
+
+/* Whether the wait is what glibc does for a mutex: for its word not to be 2, which says
+ * that it is held and waited for. Others wait for that value too: the owner read then
+ * is checked by the recorder, who knows the threads. */
+static __always_inline bool waits_for_mutex(struct pt_regs *r)
+{
+	return (s32)r->orig_ax == NR_futex && (r->si & 0x7f) == 0 && (u32)r->dx == 2;
+}

@@ -15,6 +15,7 @@ type decoder struct {
 	describe  func(pid int) (target.Process, error)
 	processes map[uint32]*process // by tgid, while they live
 	threads   map[threadKey]*thread
+	latest    map[uint32]*thread // by tid
 	conns     map[uint64]*conn
 	closed    []*conn // in order of closing, to be forgotten
 	lookups   lookups
@@ -38,6 +39,7 @@ func newDecoder(describe func(int) (target.Process, error)) *decoder {
 		describe:  describe,
 		processes: map[uint32]*process{},
 		threads:   map[threadKey]*thread{},
+		latest:    map[uint32]*thread{},
 		conns:     map[uint64]*conn{},
 		lookups:   lookups{seen: map[lookupKey]recording.Time{}},
 		noted:     map[string]*recording.Missing{},

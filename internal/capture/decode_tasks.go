@@ -97,6 +97,7 @@ func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *t
 		Process: p.fact.ID, Name: p.fact.Comm,
 	}}
 	d.threads[key] = t
+	d.latest[key.tid] = t
 	return t
 }
 
@@ -208,6 +209,9 @@ func (d *decoder) forgetTasks() {
 	for key, t := range d.threads {
 		if t.ended != recording.NoTime && d.now.Sub(t.ended) > keepEnded {
 			delete(d.threads, key)
+			if d.latest[key.tid] == t {
+				delete(d.latest, key.tid)
+			}
 		}
 	}
 	for tgid, p := range d.processes {
@@ -250,12 +254,25 @@ func (d *decoder) off(e *probesOffEvent) {
 		State: recording.OffState(e.State), WakerKind: recording.WakerKind(e.WakerKind),
 		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: syscallName(e.Nr),
 		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
-		Counter: asyncID(e.Counter),
+		Counter: asyncID(e.Counter), SP: int64(e.Sp), Ran: int64(e.Ran),
+	}
+	if e.Owner != 0 {
+		f.Owner = d.owner(e)
 	}
 	if f.WakerKind == recording.WakerThread {
 		f.Waker = d.use(d.threadOf(e.WakerTid, e.WakerStart, e.WakerTgid))
 	}
 	d.emit(d.at, f)
+}
+
+// owner is the thread that a mutex names, if it is a mutex: then it is a thread of the
+// process that waits.
+func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
+	t := d.latest[e.Owner]
+	if t == nil || e.Owner == e.H.Tid || t.fact.Process != d.processID(e.H.Tgid) || t.ended != recording.NoTime {
+		return recording.NoThread
+	}
+	return d.use(t)
 }
 
 func (d *decoder) boundary(e *probesBoundaryEvent) {

@@ -201,13 +201,17 @@ type probesOffEvent struct {
 	Goid       uint64
 	Counter    uint64
 	WakerStart uint64
+	Sp         uint64
+	Ran        uint64
 	WakerTid   uint32
 	WakerTgid  uint32
+	Owner      uint32
 	Nr         int32
 	State      uint8
 	WakerKind  uint8
 	Release    uint8
 	Timed      uint8
+	Pad        uint32
 }
 
 type probesOffState uint32
@@ -278,6 +282,10 @@ type probesSpan struct {
 	Release    uint8
 	Timed      uint8
 	Runtime    uint64
+	Ran        uint64
+	Sp         uint64
+	Owner      uint32
+	Pad        uint32
 }
 
 type probesTaskEvent struct {
