@@ -77,11 +77,28 @@ func (t *tiler) held(at Time) {
 	t.to(at, t.state, nil)
 }
 
+// taken is how much of a span on a CPU has to be missing from the CPU time used in it
+// to be taken for more than the inexactness of both clocks.
+const taken Duration = 30_000
+
+// ran extends the tiling to a time with the state that held until then. A thread that
+// ran but used less CPU time than that took lost its CPU to interrupts, or to other
+// guests of the machine's host: it was runnable. When in the span is not known; here
+// it is the end.
+func (t *tiler) ran(at Time, used int64) {
+	if lost := at.Sub(t.cursor) - Duration(used); t.state == StateRunning && used > 0 && lost > taken {
+		t.held(at - Time(lost))
+		t.to(at, StateRunnable, nil)
+		return
+	}
+	t.held(at)
+}
+
 func (t *tiler) off(at Time, off *recording.Off) {
 	if t.state == StateSleeping || t.state == StateDisk {
 		t.to(min(off.Since, at), StateUnknown, nil) // when that sleep ended was not recorded
 	} else {
-		t.held(min(off.Since, at))
+		t.ran(min(off.Since, at), off.Ran)
 	}
 	woken := off.Woken
 	if woken == recording.NoTime || woken > at {
