@@ -18,6 +18,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	f := collect(t, rec.Events)
 	t.Truncated = t.Truncated || rec.Truncated
 	t.Strands = buildStrands(f)
+	buildStacks(t, f)
 	t.Conns = buildConns(f)
 	buildHandshakes(t, f)
 	resolutions := buildLookups(t, f)
@@ -37,6 +38,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	queueCalls(t, calls, turns, wanted)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs})
 	orderCalls(t)
+	indexCalls(t)
 	markLossy(t)
 	return t, nil
 }

@@ -20,6 +20,7 @@ type facts struct {
 	boundaries  []boundaryAt
 	samples     []sampleAt
 	joined      map[[2]string]string // method and route
+	stacks      stackFacts
 }
 
 // threadFacts are the facts about one thread, in order of time.
@@ -33,6 +34,7 @@ type threadFacts struct {
 	steps      []step
 	seen       Time // the last time it was seen to do something
 	acts       int  // how often it was
+	stacks     []StackAt
 }
 
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
@@ -199,7 +201,7 @@ func (f *facts) taskFact(at Time, fact recording.Fact) bool {
 			th.died = at
 		}
 	default:
-		return f.processFact(at, fact)
+		return f.processFact(at, fact) || f.stackFact(at, fact)
 	}
 	return true
 }

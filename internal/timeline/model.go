@@ -45,7 +45,9 @@ type Timeline struct {
 	Stacks     []Stack
 	Waits      []Wait
 	Locks      []Lock
+	WaitStacks WaitStacks
 	Events     int
+	callsOn    [][]CallID // by strand that wrote them, in order of start
 }
 
 // Recorded reports whether a hook (recording.Hook...) was active.

@@ -1,0 +1,181 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Activity is a span in which a strand did one thing, or waited for one.
+type Activity struct {
+	From, To Time
+	Cause    Cause   // CauseOnCPU, CauseRunnable, CauseRemote, or that of its Wait; CauseUnknown if not known
+	Phase    Phase   // of Call; PhaseHandler without one
+	Call     CallID  // the call of that strand that was open, or None
+	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
+	Stack    StackID // on a CPU: sampled, of the sample nearest in time; asleep: where it blocked; or None
+	Syscall  string  // asleep: the system call it slept in
+}
+
+// Doing tells what a strand did in [from, to), in order, without gaps or overlaps
+// where its states are known. Asleep in a system call of the network while one of its
+// calls is open, it waits for that call; without one, the cause is unknown: it may be
+// idle. Linear in what lies within the span.
+func (t *Timeline) Doing(s StrandID, from, to Time) []Activity {
+	if s < 0 || int(s) >= len(t.Strands) || from >= to {
+		return nil
+	}
+	var list []Activity
+	for _, iv := range clipped(t.Strands[s].Intervals, from, to) {
+		a := Activity{From: max(iv.From, from), To: min(iv.To, to), Phase: PhaseHandler, Call: None, Wait: None, Stack: None}
+		switch iv.State {
+		case StateRunning:
+			a.Cause = CauseOnCPU
+			list = t.onCPU(s, iv, a, list)
+			continue
+		case StateRunnable:
+			a.Cause = CauseRunnable
+		case StateSleeping, StateDisk:
+			list = t.asleep(s, iv, a, list)
+			continue
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// onCPU cuts a span on a CPU half-way between the samples taken in it.
+func (t *Timeline) onCPU(s StrandID, iv Interval, a Activity, list []Activity) []Activity {
+	end := a.To
+	samples := slices.DeleteFunc(slices.Clone(t.StacksIn(s, iv.From, iv.To)), func(x StackAt) bool {
+		return x.Origin != recording.StackOnCPU
+	})
+	for k, x := range samples {
+		a.Stack, a.To = x.Stack, end
+		if k+1 < len(samples) {
+			a.To = min(end, x.Time+(samples[k+1].Time-x.Time)/2)
+		}
+		if a.From >= a.To {
+			continue
+		}
+		if n := len(list); n > 0 && list[n-1].To == a.From && list[n-1].Cause == CauseOnCPU && list[n-1].Stack == a.Stack {
+			list[n-1].To = a.To
+		} else {
+			list = append(list, a)
+		}
+		a.From = a.To
+	}
+	if a.From < end {
+		a.To = end
+		list = append(list, a)
+	}
+	return list
+}
+
+// asleep tells what a sleeping strand waited for: its Wait, else the phases of the call
+// it had open.
+func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) []Activity {
+	end := a.To
+	if iv.Off != nil {
+		a.Syscall = iv.Off.Syscall
+		a.Stack = t.blockedStack(s, iv)
+	}
+	if w := t.WaitAt(s, a.From); w != None {
+		a.Wait, a.Cause, a.Stack = w, t.Waits[w].Cause, t.Waits[w].Stack
+		return append(list, a)
+	}
+	if iv.State == StateDisk {
+		a.Cause = CauseDisk
+		return append(list, a)
+	}
+	if iv.Off == nil || !networkWait(iv.Off.Syscall) {
+		return append(list, a)
+	}
+	for a.From < end {
+		c, until := t.openCall(s, a.From)
+		a.To, a.Call, a.Cause, a.Phase = min(end, until), c, CauseUnknown, PhaseHandler
+		if c != None {
+			a.Cause = CauseRemote
+			a.Phase, until = t.Calls[c].phaseAt(a.From)
+			a.To = min(a.To, until)
+		}
+		list = append(list, a)
+		a.From = a.To
+	}
+	return list
+}
+
+// blockedStack returns the stack taken as a strand began the sleep of an interval.
+func (t *Timeline) blockedStack(s StrandID, iv Interval) StackID {
+	since := iv.From
+	if iv.Off.Since != recording.NoTime {
+		since = min(since, iv.Off.Since)
+	}
+	for _, x := range t.StacksIn(s, since-stackEarly, iv.To) {
+		if x.Origin == recording.StackBlocked {
+			return x.Stack
+		}
+	}
+	return None
+}
+
+// stackEarly is how long before a sleep began its stack may be stamped.
+const stackEarly Time = 50_000
+
+// openCall returns the call that a strand had open at a time, of several the one that
+// began last, and until when that stays so; None and the start of the next one if it
+// had none.
+func (t *Timeline) openCall(s StrandID, at Time) (CallID, Time) {
+	if int(s) >= len(t.callsOn) {
+		return None, t.End + 1
+	}
+	list := t.callsOn[s]
+	i, _ := slices.BinarySearchFunc(list, at+1, func(c CallID, at Time) int { return cmp.Compare(t.Calls[c].Start, at) })
+	next := t.End + 1
+	if i < len(list) {
+		next = t.Calls[list[i]].Start
+	}
+	for k := i - 1; k >= 0 && k >= i-openCalls; k-- {
+		if c := &t.Calls[list[k]]; at < c.End {
+			return list[k], min(next, c.End)
+		}
+	}
+	return None, next
+}
+
+// openCalls bounds how many calls before a time are looked at for one still open: a
+// thread that blocks has one.
+const openCalls = 8
+
+// phaseAt is the phase a call was in at a time within it, and when that ended.
+func (c *Call) phaseAt(at Time) (Phase, Time) {
+	for _, x := range []struct {
+		phase    Phase
+		from, to Time
+	}{
+		{PhaseDNS, c.DNSFrom, c.DNSTo}, {PhaseConnect, c.ConnectFrom, c.Connected}, {PhaseTLS, c.TLSFrom, c.TLSTo}, {PhaseSend, c.SendFrom, c.Sent},
+		{PhaseRemote, c.Sent, c.Arrived}, {PhasePickUp, c.Arrived, c.FirstRead}, {PhaseReceive, c.FirstRead, c.End},
+	} {
+		if x.from != recording.NoTime && x.from <= at && at < x.to {
+			return x.phase, x.to
+		}
+	}
+	return PhaseQueue, c.End
+}
+
+// indexCalls lists the calls of each strand, in order of start.
+func indexCalls(t *Timeline) {
+	counts := make([]int32, len(t.Strands))
+	for i := range t.Calls {
+		if s := t.Calls[i].Strand; s != None {
+			counts[s]++
+		}
+	}
+	t.callsOn = lists[CallID](counts)
+	for i := range t.Calls {
+		if s := t.Calls[i].Strand; s != None {
+			t.callsOn[s] = append(t.callsOn[s], CallID(i))
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package timeline
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// SiteOf returns the frame that best names the place of a wait: the innermost one of
+// the application, or of a library it brought along; else the innermost outside of what
+// implements locks and queues. False if the stack has no frame.
+func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
+	if f := t.frameOf(id, ownCode); f != None {
+		return t.Frames[f], true
+	}
+	if f := t.frameOf(id, beyondLocks); f != None {
+		return t.Frames[f], true
+	}
+	if id < 0 || int(id) >= len(t.Stacks) {
+		return recording.Frame{}, false
+	}
+	return t.Frames[t.Stacks[id].Frame], true
+}
+
+// LockSite returns the frame that takes the lock a stack waits for: the innermost
+// outside of what implements locks, of the runtime's own library too. False if the
+// stack has none.
+func (t *Timeline) LockSite(id StackID) (recording.Frame, bool) {
+	if f := t.frameOf(id, beyondLocks); f != None {
+		return t.Frames[f], true
+	}
+	return recording.Frame{}, false
+}
+
+// frameOf returns the innermost frame that passes, of those of a managed runtime if
+// the stack has any; None if there is none.
+func (t *Timeline) frameOf(id StackID, passes func(recording.Frame) bool) FrameID {
+	best := FrameID(None)
+	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
+		f := t.Stacks[id].Frame
+		if !passes(t.Frames[f]) {
+			continue
+		}
+		if managed(t.Frames[f]) {
+			return f
+		}
+		if best == None {
+			best = f
+		}
+	}
+	return best
+}
+
+// managed reports a frame of a language runtime, as against one of machine code whose
+// source language is not known.
+func managed(f recording.Frame) bool {
+	switch f.Type {
+	case recording.FrameGo, recording.FrameJVM, recording.FramePython, recording.FrameRuby, recording.FrameV8:
+		return true
+	}
+	return false
+}
+
+// ownCode reports a frame that is not of a runtime or its standard library.
+func ownCode(f recording.Frame) bool {
+	return beyondLocks(f) && !hasPrefix(plainName(f), standardLibrary[f.Type]) && !ofFiles(f.File, standardFiles[f.Type])
+}
+
+// beyondLocks reports a frame that is not part of what implements locks, queues and
+// waiting.
+func beyondLocks(f recording.Frame) bool {
+	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) {
+		return false
+	}
+	return !hasPrefix(plainName(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
+}
+
+// lockLibrary holds, by type of frame, how the names of functions begin that implement
+// locks, conditions, queues and futures.
+var lockLibrary = map[recording.FrameType][]string{
+	recording.FrameJVM: {
+		"_complete_monitor_locking", "java.lang.Object.wait", "java.lang.Thread.sleep", "java.lang.Thread.join", "java.lang.Thread.park", "java.lang.Thread.yield",
+		"java.lang.VirtualThread.", "java.util.concurrent.", "jdk.internal.misc.Unsafe.", "jdk.internal.vm.", "sun.misc.Unsafe.",
+	},
+	recording.FrameNative: {
+		"__lll_", "___pthread_", "__pthread_", "pthread_", "__futex", "futex", "__GI_", "sem_", "__new_sem_", "do_futex_wait", "syscall", "__syscall",
+		"std::mutex", "std::condition_variable", "uv_mutex_", "uv_cond_", "uv_sem_", "take_gil", "drop_gil",
+	},
+	recording.FrameGo: {
+		"runtime.", "internal/runtime", "internal/sync.", "sync.",
+	},
+	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin"},
+}
+
+// lockFiles holds the files of such functions, where names do not tell.
+var lockFiles = map[recording.FrameType][]string{
+	recording.FramePython: {"/threading.py", "/queue.py", "/concurrent/futures/", "/asyncio/locks.py", "/asyncio/queues.py", "/multiprocessing/synchronize.py"},
+	recording.FrameRuby:   {"/monitor.rb", "/thread.rb"},
+}
+
+// standardLibrary holds, by type of frame, how the names of functions begin that come
+// with the runtime.
+var standardLibrary = map[recording.FrameType][]string{
+	recording.FrameJVM: {"java.", "javax.", "jdk.", "sun.", "com.sun."},
+	recording.FrameGo:  {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
+}
+
+// standardFiles holds where the files of such functions lie: within a directory, or
+// with a prefix such as "node:".
+var standardFiles = map[recording.FrameType][]string{
+	recording.FramePython: {"/lib/python", "<frozen"},
+	recording.FrameV8:     {"node:"},
+	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:"},
+}
+
+// ofFiles reports a path that holds one of some parts. Packages installed beside the
+// standard library are not part of it.
+func ofFiles(path string, parts []string) bool {
+	if path == "" || strings.Contains(path, "site-packages/") || strings.Contains(path, "dist-packages/") || strings.Contains(path, "/gems/") {
+		return false
+	}
+	for _, p := range parts {
+		if strings.Contains(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSystemLibrary reports libraries that only carry out what a program asked for.
+func isSystemLibrary(module string) bool {
+	for _, p := range []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso", "libjvm.so"} {
+		if strings.HasPrefix(module, p) {
+			return true
+		}
+	}
+	return false
+}
