@@ -23,6 +23,7 @@ type Result struct {
 	Evidence   []Evidence  // measured whether or not anything was found; the most telling first
 	Undecided  string      // why it cannot be decided; "" if it can
 	Hidden     []Span      // time that could belong to it but was not accounted for
+	Hides      string      // what Hidden is, follows "of a slow request"; "" is of unknown cause
 }
 
 // Candidate is a place where the mechanism was seen.

@@ -12,7 +12,7 @@ import (
 var hooks = []string{
 	recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 	recording.HookArrivals, recording.HookDNS, recording.HookTLS, recording.HookGoroutines,
-	recording.HookAsync, recording.HookBoundaries, recording.HookSamples, recording.HookHost,
+	recording.HookAsync, recording.HookBoundaries, recording.HookSamples, recording.HookStacks, recording.HookHost,
 }
 
 // concerns reports whether facts that a hook lost matter to what needs some hooks. A

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -19,7 +20,7 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 	var but miss
 	switch {
 	case atMost != nil:
-		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 {
+		if s := ShareOf(int64(Total(normal(j.Timeline, t.res.Hidden))), int64(j.Time())); s >= Whole/100 && t.res.Hides == "" {
 			ev = append(ev, Part("of all request time is of unknown cause", s))
 			counting = "counting the " + Percent(s) + " of unknown cause, "
 		}
@@ -160,5 +161,5 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	}
 	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
 	s := j.symptom(sc.impacts[0].Endpoint)
-	return "up to " + Human(mean(off, s.Slow)) + " of a slow request is of unknown cause and could be its"
+	return "up to " + Human(mean(off, s.Slow)) + " of a slow request " + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
 }

@@ -1,0 +1,243 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func serialCalls() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "serial-calls",
+		Title: "Calls that need nothing of each other run one after the other",
+		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
+			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
+			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most leaves it undecided.",
+		Needs: []string{recording.HookSockets, recording.HookIO},
+		Test:  testSerialCalls,
+	}
+}
+
+// otherwise is the share of requests in which two calls must be seen in the other
+// order, or at once, to need nothing of each other.
+const otherwise = diagnosis.Whole / 20
+
+// couple is two places in the code of an endpoint where calls are made, in an order.
+type couple struct {
+	endpoint string
+	a, b     shape
+}
+
+// serial knows, of each couple of calls, in how many requests they were seen in what order.
+type serial struct {
+	after map[couple]int // requests in which a call of b began after one of a had ended
+	both  map[couple]int // requests in which they overlapped, with a before b in order of shape
+}
+
+func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
+	seen := orders(c)
+	var spans, hidden []diagnosis.Span
+	lost := map[couple]Duration{}
+	in, proven := 0, 0
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		path := onPath(c, r)
+		whole := runs(path, func([]waited, *waited) bool { return true })
+		if len(whole) == 0 {
+			continue
+		}
+		in++
+		for _, run := range whole {
+			hidden = append(hidden, shorter(run)...)
+		}
+		if free := seen.besides(r, path, lost); len(free) > 0 {
+			proven++
+			spans = append(spans, free...)
+		}
+	}
+	res := diagnosis.Result{Hidden: hidden, Hides: "is calls one after the other, always in one order: whether one needs another's answer is not seen"}
+	res.Evidence = []diagnosis.Evidence{
+		diagnosis.Count("requests that make calls one after the other", in),
+		diagnosis.Count("requests in which some of them need nothing of each other", proven),
+	}
+	switch {
+	case len(c.Calls) == 0:
+		res.Lead = noCalls(c)
+	case in == 0:
+		res.Lead = "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " waited for two calls one after the other"
+	default:
+		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+		res.Lead = "calls known to need nothing of each other take " + diagnosis.Percent(share) + " of all request time more than the longest of them"
+	}
+	if len(spans) > 0 {
+		res.Candidates = []diagnosis.Candidate{serialAt(c, mostLost(lost), spans, proven)}
+	}
+	return res
+}
+
+func serialAt(c *diagnosis.Case, of couple, spans []diagnosis.Span, proven int) diagnosis.Candidate {
+	a, b := callName(of.a), callName(of.b)
+	return diagnosis.Candidate{
+		Place: of.endpoint + ": " + a + " and " + b,
+		Title: "Calls run one after the other that could run at once, most of all " + a + " and " + b + ": they come in either order, so neither needs the other's answer",
+		Fix:   atOnceFix(runtimeOf(c, of.a.process)) + " (a bound, not a proof: calls made at once share the peer)",
+		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
+		Lead:  "calls known to need nothing of each other run one after the other in " + diagnosis.Plural(proven, "request"),
+		Spans: spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Count("requests in which such calls run one after the other", proven),
+			diagnosis.NS("mean time of them beyond the longest", diagnosis.Total(spans)/Duration(max(1, proven))),
+		},
+	}
+}
+
+func callName(s shape) string { return cmp.Or(s.operation, "calls") + " at " + s.peer }
+
+func mostLost(lost map[couple]Duration) (of couple) {
+	most := Duration(-1)
+	for k, d := range lost {
+		if d > most || d == most && less(k, of) {
+			of, most = k, d
+		}
+	}
+	return of
+}
+
+func less(a, b couple) bool {
+	return cmp.Or(cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.a.peer, b.a.peer), cmp.Compare(a.a.operation, b.a.operation),
+		cmp.Compare(a.b.peer, b.b.peer), cmp.Compare(a.b.operation, b.b.operation)) < 0
+}
+
+// waited is a call that a request waited for, with the pieces of its time that went
+// into that, in order.
+type waited struct {
+	call   *timeline.Call
+	pieces []diagnosis.Span
+	sum    Duration
+}
+
+// onPath returns the calls that a request waited for, in order of start.
+func onPath(c *diagnosis.Case, r *timeline.Request) (out []waited) {
+	if len(r.Calls) < 2 {
+		return nil
+	}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if s.Call == timeline.None {
+			continue
+		}
+		call := &c.Calls[s.Call]
+		k := len(out) - 1
+		for k >= 0 && out[k].call != call {
+			k--
+		}
+		if k < 0 {
+			k = len(out)
+			out = append(out, waited{call: call})
+		}
+		out[k].pieces = append(out[k].pieces, diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
+		out[k].sum += s.To.Sub(s.From)
+	}
+	return out
+}
+
+// orders counts in what order the calls of requests were made. What follows a call that
+// failed, or comes between two calls of one shape, may be there because of the first:
+// a new token, a second try.
+func orders(c *diagnosis.Case) *serial {
+	s := &serial{map[couple]int{}, map[couple]int{}}
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		for i := 1; i < len(r.Calls); i++ {
+			a, b := &c.Calls[r.Calls[i-1]], &c.Calls[r.Calls[i]]
+			k := couple{r.Endpoint, shapeOf(a), shapeOf(b)}
+			again := k.a != k.b && i+1 < len(r.Calls) && shapeOf(&c.Calls[r.Calls[i+1]]) == k.a
+			switch {
+			case b.Start < a.End:
+				s.both[k]++
+			case a.Status < failed && !again:
+				s.after[k]++
+			}
+		}
+	}
+	return s
+}
+
+// failed is the least status of a response that is an error.
+const failed = 400
+
+// apart reports whether two calls, of which b was made after a, need nothing of each
+// other: the same two are made in the other order, or at once, too.
+func (s *serial) apart(k couple) bool {
+	back := couple{k.endpoint, k.b, k.a}
+	other := s.both[k]
+	if k.a != k.b {
+		other += s.after[back] + s.both[back]
+	}
+	return other >= 3 && diagnosis.ShareOf(int64(other), int64(other+s.after[k])) >= otherwise
+}
+
+// besides returns what a request waited for calls that could have been made beside
+// a longer one, and adds up which couples cost how much.
+func (s *serial) besides(r *timeline.Request, path []waited, lost map[couple]Duration) (out []diagnosis.Span) {
+	for _, run := range runs(path, func(run []waited, next *waited) bool {
+		return !slices.ContainsFunc(run, func(w waited) bool { return !s.apart(couple{r.Endpoint, shapeOf(w.call), shapeOf(next.call)}) })
+	}) {
+		part := shorter(run)
+		out = append(out, part...)
+		lost[couple{r.Endpoint, shapeOf(run[0].call), shapeOf(run[1].call)}] += diagnosis.Total(part)
+	}
+	return out
+}
+
+// runs cuts calls into those runs of at least two, one after the other, that more
+// accepts call by call.
+func runs(path []waited, more func(run []waited, next *waited) bool) (out [][]waited) {
+	for i := 0; i < len(path); {
+		k := i + 1
+		for k < len(path) && path[k].call.Start >= path[k-1].call.End && more(path[i:k], &path[k]) {
+			k++
+		}
+		if k > i+1 {
+			out = append(out, path[i:k])
+		}
+		i = k
+	}
+	return out
+}
+
+// shorter returns the pieces of all calls but the longest.
+func shorter(run []waited) (out []diagnosis.Span) {
+	longest := 0
+	for i := range run {
+		if run[i].sum > run[longest].sum {
+			longest = i
+		}
+	}
+	for i := range run {
+		if i != longest {
+			out = append(out, run[i].pieces...)
+		}
+	}
+	return out
+}
+
+// atOnceFix says how calls are made at once in a runtime's own words.
+func atOnceFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return "make them at once: await Promise.all([...])"
+	case recording.RuntimeGo:
+		return "make them at once: golang.org/x/sync/errgroup"
+	case recording.RuntimePython:
+		return "make them at once: asyncio.gather, or a concurrent.futures.ThreadPoolExecutor"
+	case recording.RuntimeJVM:
+		return "make them at once: CompletableFuture.allOf on an executor of its own, or structured concurrency"
+	case recording.RuntimeRuby:
+		return "make them at once: a thread each, or concurrent-ruby futures"
+	}
+	return "make them at once"
+}
