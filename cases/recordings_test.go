@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/cases/expect"
@@ -24,13 +25,27 @@ func TestRecordingsMeetTheirAnswerKeys(t *testing.T) {
 		t.Fatalf("no case has an answer key: %v", err)
 	}
 	for _, key := range keys {
-		t.Run(path.Dir(key), func(t *testing.T) { checkCase(t, os.DirFS(path.Dir(key))) })
+		dir := os.DirFS(path.Dir(key))
+		pairs, err := fs.Glob(dir, "recording-*bad.txt")
+		if err != nil || len(pairs) == 0 {
+			t.Errorf("%s: no recording beside it: %v", key, err)
+		}
+		for _, bad := range pairs {
+			pair := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(bad, "recording"), "bad.txt"), "-")
+			t.Run(path.Join(path.Dir(key), pair), func(t *testing.T) { checkPair(t, dir, pair) })
+		}
 	}
 }
 
-func checkCase(t *testing.T, dir fs.FS) {
-	bad, fixed := diagnose(t, dir, "recording-bad.txt"), diagnose(t, dir, "recording-fixed.txt")
-	outcomes := check(t, dir, bad, fixed)
+// checkPair checks the recordings of a switch; a case with one does not name it.
+func checkPair(t *testing.T, dir fs.FS, pair string) {
+	name := strings.TrimSuffix("recording-"+pair, "-")
+	bad, fixed := diagnose(t, dir, name+"-bad.txt"), diagnose(t, dir, name+"-fixed.txt")
+	at := path.Join(pair, "recording")
+	check := func(t *testing.T, bad, fixed *expect.Diagnosis) []expect.Outcome {
+		return check(t, dir, map[string]*expect.Diagnosis{"bad/" + at: bad, "fixed/" + at: fixed})
+	}
+	outcomes := check(t, bad, fixed)
 	if len(outcomes) < 2 {
 		t.Errorf("only %d expectations speak of the recordings", len(outcomes))
 	}
@@ -41,7 +56,7 @@ func checkCase(t *testing.T, dir fs.FS) {
 	}
 	// The key can fail: it tells the variants apart.
 	failed := 0
-	for _, o := range check(t, dir, fixed, bad) {
+	for _, o := range check(t, fixed, bad) {
 		if o.Problem != "" {
 			failed++
 		}
@@ -51,7 +66,7 @@ func checkCase(t *testing.T, dir fs.FS) {
 	}
 }
 
-func check(t *testing.T, dir fs.FS, bad, fixed *expect.Diagnosis) []expect.Outcome {
+func check(t *testing.T, dir fs.FS, diagnoses map[string]*expect.Diagnosis) []expect.Outcome {
 	t.Helper()
 	file, err := dir.Open("expect.txt")
 	if err != nil {
@@ -62,9 +77,7 @@ func check(t *testing.T, dir fs.FS, bad, fixed *expect.Diagnosis) []expect.Outco
 	if err != nil {
 		t.Fatal(err)
 	}
-	return expect.Check(key, expect.Results{
-		Diagnoses: map[string]*expect.Diagnosis{"bad/recording": bad, "fixed/recording": fixed},
-	})
+	return expect.Check(key, expect.Results{Diagnoses: diagnoses})
 }
 
 // maxRecording keeps what is committed reviewable.

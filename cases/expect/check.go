@@ -10,9 +10,10 @@ type Saving struct {
 	Predicted, Measured int64
 }
 
-// Results are the diagnoses by scenario, and the savings by "moderate p50".
+// Results are the diagnoses and clients by scenario, and the savings by "moderate p50".
 type Results struct {
 	Diagnoses map[string]*Diagnosis
+	Clients   map[string]Client // none of a committed recording
 	Savings   map[string]Saving
 }
 
@@ -34,7 +35,11 @@ func Check(all []Expectation, results Results) []Outcome {
 			}
 			continue
 		}
-		if d := results.Diagnoses[e.Scenario]; d != nil {
+		if d := results.Diagnoses[e.Scenario]; d != nil && e.Kind == "measured" {
+			client, run := results.Clients[e.Scenario]
+			seen, problem := e.measured(Measures(d, client, run))
+			out = append(out, Outcome{e, problem, seen})
+		} else if d != nil {
 			seen, problem := e.check(d)
 			out = append(out, Outcome{e, problem, seen})
 		}
@@ -101,6 +106,9 @@ func (e Expectation) evidence(d *Diagnosis, list []Item) (seen, problem string) 
 
 // check looks for one piece of evidence that satisfies the condition.
 func (c Condition) check(list []Item, id string) (seen, problem string) {
+	if c.Op == "says" {
+		return c.said(list, id)
+	}
 	problem = fmt.Sprintf("no evidence is named %q", c.What)
 	for _, item := range list {
 		if item.ID != id {
@@ -117,6 +125,26 @@ func (c Condition) check(list []Item, id string) (seen, problem string) {
 		}
 	}
 	return "", problem
+}
+
+// said looks for the words in what the items tell people.
+func (c Condition) said(list []Item, id string) (seen, problem string) {
+	var told []string
+	for _, item := range list {
+		if item.ID != id {
+			continue
+		}
+		told = append(told, item.Title, item.Place)
+		for _, one := range item.Evidence {
+			told = append(told, one.What)
+		}
+	}
+	for _, text := range told {
+		if strings.Contains(text, c.What) {
+			return text, ""
+		}
+	}
+	return "", fmt.Sprintf("none of these says %q: %q", c.What, told)
 }
 
 func where(d *Diagnosis, id string) string {

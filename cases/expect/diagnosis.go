@@ -52,6 +52,7 @@ type Calls struct {
 type Item struct {
 	ID       string     `json:"id"`
 	Title    string     `json:"title"`
+	Place    string     `json:"place"`
 	Impact   Impact     `json:"impact"`
 	Evidence []Evidence `json:"evidence"`
 	Missing  string     `json:"missing"`

@@ -10,12 +10,16 @@
 //	bad/overload  undecided  load
 //	fixed/moderate nothing
 //	moderate      saving     p50 50%..120%
+//	bad/moderate  finding    lock-convoy       "waiting at once" >= 3 says "Cache.get"
+//	fixed/sla     measured   "client p99 ms" < 20
 //
 // first: the finding with the largest impact. finding, refuted: the id is in that list
 // (refuted also: it is no finding), and each condition holds for an item of its
-// evidence whose name contains the quoted words. undecided: neither. nothing: there
-// are no findings. saving: what was predicted from the bad variant's recording for a
-// quantile of all requests, as a share of the difference that the client then measured.
+// evidence whose name contains the quoted words; says: its title, place or what else was
+// seen contains them. undecided: neither. nothing: there are no findings. saving: what was
+// predicted from the bad variant's recording for a quantile of all requests, as a share of
+// the difference that the client then measured. measured: a number of the whole scenario,
+// one of those in Measures.
 package expect
 
 import (
@@ -32,7 +36,7 @@ type Expectation struct {
 	Line       int
 	Text       string
 	Scenario   string // "bad/moderate"; for a saving "moderate"
-	Kind       string // first, finding, refuted, undecided, nothing, saving
+	Kind       string // first, finding, refuted, undecided, nothing, saving, measured
 	ID         string // of the hypothesis; for a saving the quantile
 	Conditions []Condition
 	Low, High  float64 // of a saving, in percent
@@ -40,8 +44,8 @@ type Expectation struct {
 
 // Condition holds a number of the evidence against a bound.
 type Condition struct {
-	What string // part of the evidence's name
-	Op   string // < <= > >=
+	What string // part of the evidence's name; of says the words
+	Op   string // < <= > >= says
 	Than float64
 }
 
@@ -65,7 +69,10 @@ func Parse(r io.Reader) ([]Expectation, error) {
 }
 
 // condition matches one; nothing but conditions may follow an id.
-var condition = regexp.MustCompile(`^\s*"([^"]+)"\s*(<=|>=|<|>)\s*([0-9.eE+-]+)`)
+var (
+	condition = regexp.MustCompile(`^\s*"([^"]+)"\s*(<=|>=|<|>)\s*([0-9.eE+-]+)`)
+	says      = regexp.MustCompile(`^\s*says\s*"([^"]+)"`)
+)
 
 func parseLine(text string) (Expectation, error) {
 	words := strings.Fields(text)
@@ -73,7 +80,7 @@ func parseLine(text string) (Expectation, error) {
 		return Expectation{}, fmt.Errorf("want a scenario and what is expected there")
 	}
 	e := Expectation{Text: text, Scenario: words[0], Kind: words[1]}
-	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 4}[e.Kind]
+	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 4, "measured": 2}[e.Kind]
 	if want == 0 {
 		return e, fmt.Errorf("%q is no kind of expectation", e.Kind)
 	}
@@ -90,21 +97,24 @@ func parseLine(text string) (Expectation, error) {
 		}
 		return e, nil
 	}
-	return e, e.conditions(text)
+	rest := text
+	for _, word := range words[:want] {
+		rest = strings.TrimSpace(strings.TrimPrefix(rest, word))
+	}
+	return e, e.conditions(rest)
 }
 
-func (e *Expectation) conditions(text string) error {
-	_, rest, quoted := strings.Cut(text, `"`)
-	if !quoted {
-		if n := len(strings.Fields(text)); n > 3 {
-			return fmt.Errorf("what follows the id is no condition")
+// conditions reads what follows the id.
+func (e *Expectation) conditions(rest string) error {
+	for strings.TrimSpace(rest) != "" {
+		if m := says.FindStringSubmatch(rest); m != nil {
+			e.Conditions = append(e.Conditions, Condition{What: m[1], Op: "says"})
+			rest = rest[len(m[0]):]
+			continue
 		}
-		return nil
-	}
-	for rest = `"` + rest; strings.TrimSpace(rest) != ""; {
 		m := condition.FindStringSubmatch(rest)
 		if m == nil {
-			return fmt.Errorf(`%q is no condition; want "name" < number`, rest)
+			return fmt.Errorf(`%q is no condition; want "name" < number, or says "words"`, rest)
 		}
 		than, err := strconv.ParseFloat(m[3], 64)
 		if err != nil {

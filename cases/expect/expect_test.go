@@ -6,9 +6,9 @@ import (
 )
 
 const diagnosis = `{"version":1,
- "requests":{"count":300,"p50_ns":6000000},
+ "requests":{"count":300,"p50_ns":6000000,"associated_share":0.97},
  "findings":[
-  {"id":"connection-churn","impact":{"p50_saving_ns":3000000},"evidence":[{"what":"calls on a new connection","value":1,"unit":"share","bound":">= 0.5"}]},
+  {"id":"connection-churn","title":"3 ms of p50","place":"Pool.open","impact":{"p50_saving_ns":3000000},"evidence":[{"what":"calls on a new connection","value":1,"unit":"share","bound":">= 0.5"}]},
   {"id":"load","evidence":[]}],
  "refuted":[{"id":"slow-peer","evidence":[{"what":"remote share of p50","value":0.12,"unit":"share"}]}],
  "undecided":[{"id":"slow-dns","missing":"no look-up was seen"}]}`
@@ -22,6 +22,8 @@ func TestExpectationsThatHold(t *testing.T) {
 		`bad/x first connection-churn`,
 		`bad/x finding connection-churn "new connection" >= 0.95`,
 		`bad/x finding load   # without a number`,
+		`bad/x finding connection-churn says "of p50" "new connection" >= 1 says "Pool.open"`,
+		`bad/x measured "share of calls associated" >= 0.95 "client p99 ms" < 21`,
 		`bad/x refuted slow-peer "remote" < 0.5 "share of p50" > 0.1`,
 		`bad/x undecided slow-dns`,
 		`good/x nothing`,
@@ -39,6 +41,10 @@ func TestExpectationsThatFail(t *testing.T) {
 		`bad/x finding connection-churn "new connection" < 0.5`: "calls on a new connection = 1 share, expected < 0.5",
 		`bad/x finding connection-churn "resumed" < 0.5`:        `no evidence is named "resumed"`,
 		`bad/x finding slow-peer`:                               "it is refuted: [remote share of p50 = 0.12 share]",
+		`bad/x finding connection-churn says "Pool.close"`:      `says "Pool.close": ["3 ms of p50" "Pool.open"`,
+		`bad/x measured "client p99 ms" < 20`:                   "client p99 ms = 20.5, expected < 20",
+		`bad/x measured "client p98 ms" < 20`:                   "was not measured",
+		`good/x measured "client p99 ms" < 20`:                  "was not measured",
 		`bad/x refuted load`:                                    "it is a finding",
 		`bad/x refuted slow-peer "remote" < 0.1`:                "remote share of p50 = 0.12 share, expected < 0.1",
 		`bad/x refuted disk`:                                    "no verdict on it",
@@ -62,6 +68,7 @@ func check(t *testing.T, line string) string {
 	}
 	out := Check(all, Results{
 		Diagnoses: map[string]*Diagnosis{"bad/x": read(t, diagnosis), "good/x": read(t, nothing)},
+		Clients:   map[string]Client{"bad/x": {P50: 4_000_000, P99: 20_500_000, Rate: 30}},
 		Savings:   map[string]Saving{"x p50": {Predicted: 3_000_000, Measured: 4_000_000}},
 	})
 	if len(out) != 1 {
@@ -86,6 +93,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 	for _, line := range []string{
 		"bad/x", "bad/x maybe load", "bad/x first", "bad/x finding load surely",
 		`bad/x finding load "share" = 1`, `bad/x finding load "share" < 0.1 and`, "x saving p50 30%", "x saving p50 50..90", "x saving p50 90%..50%",
+		`bad/x measured client`, `bad/x finding load says`, `bad/x first load "share" > x`,
 	} {
 		if all, err := Parse(strings.NewReader(line)); err == nil {
 			t.Errorf("%q was read as %+v", line, all)

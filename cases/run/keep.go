@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -19,18 +18,22 @@ const (
 
 // keep plays both variants once more, briefly, and writes the recordings in text form
 // beside the case.
-func (sc *scene) keep(ctx context.Context, out io.Writer) error {
+func (sc *scene) keep(ctx context.Context) error {
 	for _, variant := range []string{"bad", "fixed"} {
-		p, err := sc.play(ctx, take{scenario: variant + "/recording", variant: variant, rate: sc.Rate, seconds: keptSeconds})
-		if err != nil {
-			return fmt.Errorf("%s/recording: %w", variant, err)
+		at, name := variant+"/recording", "recording-"+variant+".txt"
+		if sc.pair.Name != onePair {
+			at, name = variant+"/"+sc.pair.Name+"/recording", "recording-"+sc.pair.Name+"-"+variant+".txt"
 		}
-		name := filepath.Join(sc.Dir, "recording-"+variant+".txt")
+		p, err := sc.play(ctx, take{scenario: at, variant: variant, rate: sc.pair.Rate, seconds: sc.pair.Keep})
+		if err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		name = filepath.Join(sc.Dir, name)
 		size, err := convert(p.File, name)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "kept %s: %d requests, %d KB\n", name, p.Client.Answered, size/1024)
+		fmt.Fprintf(sc.out, "kept %s: %d requests, %d KB\n", name, p.Client.Answered, size/1024)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/getdwell/dwell/cases/expect"
@@ -39,10 +40,6 @@ type take struct {
 	seconds           int
 }
 
-// warmSeconds of moderate load precede the recording: code is compiled, connections
-// that can be kept are open.
-const warmSeconds = 4
-
 // play starts the variant, records it under load, and diagnoses the recording.
 func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 	service, err := sc.service(ctx, t.variant)
@@ -50,15 +47,11 @@ func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 		return nil, err
 	}
 	defer service.Stop()
-	if _, err := sc.send(ctx, warmSeconds, "-rate", fmt.Sprint(sc.Rate)); err != nil {
-		return nil, fmt.Errorf("warming up: %w", err)
-	}
 	if _, err := sc.handlerTimes(); err != nil {
 		return nil, err
 	}
 	p := &played{Scenario: t.scenario, File: sc.file(t, ".dwell")}
-	_ = os.Remove(p.File)
-	recorder, err := record(ctx, service.PID(), p.File)
+	recorder, err := sc.record(ctx, service.PID(), t)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +69,15 @@ func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 	return p, err
 }
 
-func (sc *scene) file(t take, suffix string) string {
-	return filepath.Join(sc.Work, t.variant+"-"+filepath.Base(t.scenario)+suffix)
+// file is where something of a take is kept.
+func (st *stage) file(t take, suffix string) string {
+	return filepath.Join(st.Work, strings.ReplaceAll(t.scenario, "/", "-")+suffix)
 }
 
 // record starts a recorder and returns when it records.
-func record(ctx context.Context, pid int, file string) (*proc.Process, error) {
+func (st *stage) record(ctx context.Context, pid int, t take) (*proc.Process, error) {
+	file := st.file(t, ".dwell")
+	_ = os.Remove(file)
 	return proc.Start(ctx, proc.Options{
 		Args:  []string{dwell, "attach", "--pid", strconv.Itoa(pid), "--for", "10m", "-o", file},
 		Ready: "recording",
@@ -114,8 +110,8 @@ func (p *played) print(out io.Writer) {
 	fmt.Fprintf(out, "  the client waited     p50 %9.2f ms   p99 %9.2f ms   (%d requests, %d without an answer)\n",
 		ms(p.Client.P50), ms(p.Client.P99), p.Client.Requests, p.Client.Errors)
 	fmt.Fprintf(out, "    of that once sent   p50 %9.2f ms   p99 %9.2f ms\n", ms(p.Client.Service50), ms(p.Client.Service99))
-	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted)\n",
-		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted)
+	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted, %.0f%% of calls associated)\n",
+		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted, 100*d.Requests.Associated)
 	fmt.Fprintf(out, "  the database's metric p50 %9.2f ms   p99 %9.2f ms   (%d calls)\n", ms(p.Database.P50), ms(p.Database.P99), p.Database.Count)
 	for _, c := range d.Calls {
 		fmt.Fprintf(out, "  dwell: calls          p50 %9.2f ms   p99 %9.2f ms   (%d to %s, %.0f%% on a new connection)\n   ",
@@ -126,7 +122,7 @@ func (p *played) print(out io.Writer) {
 		fmt.Fprintln(out, " ms")
 	}
 	for _, f := range d.Findings {
-		fmt.Fprintf(out, "  finding: %s: saves %.2f ms of p50, %.2f ms of p99\n", f.ID, ms(f.Impact.P50), ms(f.Impact.P99))
+		fmt.Fprintf(out, "  finding: %s: %s\n    saves %.2f ms of p50, %.2f ms of p99\n", f.ID, f.Title, ms(f.Impact.P50), ms(f.Impact.P99))
 	}
 }
 

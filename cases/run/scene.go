@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +15,6 @@ import (
 	"github.com/getdwell/dwell/internal/truth/proc"
 )
 
-// Where things run: the service has a CPU of its own, the rest shares the other, so
-// that the service is what saturates.
-const (
-	serviceCPU = "0"
-	otherCPU   = "1"
-)
-
 // toleratedPercent of the requests may get no answer: beyond the knee the accept queue
 // overflows, and the kernel resets connections that waited for a minute. They are
 // printed.
@@ -29,11 +23,18 @@ const toleratedPercent = 3
 // endWithin bounds how long a recorder may take to finish and diagnose.
 const endWithin = 5 * time.Minute
 
-// scene is a running emulator, and what it takes to play scenarios before it.
-type scene struct {
+// stage is a case whose components and load generator are ready.
+type stage struct {
 	*spec
+	load string // the load generator's binary
+	out  io.Writer
+}
+
+// scene is a running emulator, and what it takes to play a pair before it.
+type scene struct {
+	*stage
+	pair     *pair
 	emulator *proc.Process
-	load     string // the load generator's binary
 }
 
 // handlerTimes is what the emulator says about itself; ns.
@@ -44,7 +45,10 @@ type handlerTimes struct {
 	Max   int64 `json:"max_ns"`
 }
 
-func openScene(ctx context.Context, s *spec) (*scene, error) {
+func openStage(ctx context.Context, s *spec, out io.Writer) (*stage, error) {
+	if err := s.install(ctx, out); err != nil {
+		return nil, err
+	}
 	binary, err := filepath.Abs(filepath.Join(s.Work, "load"))
 	if err != nil {
 		return nil, err
@@ -52,25 +56,36 @@ func openScene(ctx context.Context, s *spec) (*scene, error) {
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./internal/load/cmd/load").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the load generator: %w\n%s", err, out)
 	}
-	emulator, err := proc.Start(ctx, proc.Options{Args: s.Emulator.Args, Env: s.Emulator.Env, Dir: s.Dir, CPUs: otherCPU, Ready: "ready"})
+	return &stage{spec: s, load: binary, out: out}, nil
+}
+
+// scene starts the emulator of a pair; stop it.
+func (st *stage) scene(ctx context.Context, p *pair) (*scene, error) {
+	env := append(append([]string{}, st.Emulator.Env...), p.EmulatorEnv...)
+	emulator, err := proc.Start(ctx, proc.Options{Args: st.Emulator.Args, Env: env, Dir: st.Dir, CPUs: st.OtherCPU, Ready: "ready"})
 	if err != nil {
 		return nil, fmt.Errorf("the emulator: %w", err)
 	}
-	return &scene{spec: s, emulator: emulator, load: binary}, nil
+	return &scene{stage: st, pair: p, emulator: emulator}, nil
 }
 
+// service starts a variant and warms it up.
 func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, error) {
-	env := append(append([]string{}, sc.Service.Env...), sc.Variants[variant]...)
-	p, err := proc.Start(ctx, proc.Options{Args: sc.Service.Args, Env: env, Dir: sc.Dir, CPUs: serviceCPU, Ready: "ready"})
+	env := append(append(append([]string{}, sc.Service.Env...), sc.pair.ServiceEnv...), sc.pair.Variants[variant]...)
+	p, err := proc.Start(ctx, proc.Options{Args: sc.Service.Args, Env: env, Dir: sc.Dir, CPUs: sc.ServiceCPU, Ready: "ready"})
 	if err != nil {
 		return nil, fmt.Errorf("the service: %w", err)
+	}
+	if _, err := sc.send(ctx, sc.pair.WarmSeconds, "-rate", fmt.Sprint(sc.pair.WarmRate)); err != nil {
+		p.Stop()
+		return nil, fmt.Errorf("warming up: %w", err)
 	}
 	return p, nil
 }
 
-// send runs the load generator on its own CPU.
+// send runs the load generator.
 func (sc *scene) send(ctx context.Context, seconds int, how ...string) (load.Summary, error) {
-	args := []string{"-c", otherCPU, sc.load, "-url", sc.URL + "{i}", "-for", strconv.Itoa(seconds) + "s", "-drain", "120s"}
+	args := []string{"-c", sc.OtherCPU, sc.load, "-url", sc.URL + "{i}", "-for", strconv.Itoa(seconds) + "s", "-drain", "120s"}
 	cmd := exec.CommandContext(ctx, "taskset", append(args, how...)...)
 	cmd.Stderr = os.Stderr
 	var s load.Summary
@@ -98,19 +113,4 @@ func (sc *scene) handlerTimes() (handlerTimes, error) {
 		return h, err
 	}
 	return h, json.Unmarshal([]byte(line), &h)
-}
-
-// knee measures how many requests per second the service can answer: what it does
-// when it always has 16 of them.
-func (sc *scene) knee(ctx context.Context, variant string) (float64, error) {
-	service, err := sc.service(ctx, variant)
-	if err != nil {
-		return 0, err
-	}
-	defer service.Stop()
-	if _, err := sc.send(ctx, 3, "-workers", "16"); err != nil { // warm-up
-		return 0, err
-	}
-	s, err := sc.send(ctx, 8, "-workers", "16")
-	return s.Rate, err
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+)
+
+// kneeWorkers always have one request each while the knee is measured.
+const kneeWorkers = "16"
+
+// sustainedSeconds is how long the fixed variant must hold its SLA at a rate.
+const sustainedSeconds = 8
+
+// knee measures how many requests per second the variant can answer.
+func (sc *scene) knee(ctx context.Context, variant string) (float64, error) {
+	service, err := sc.service(ctx, variant)
+	if err != nil {
+		return 0, err
+	}
+	defer service.Stop()
+	s, err := sc.send(ctx, 8, "-workers", kneeWorkers)
+	return s.Rate, err
+}
+
+// sustained is the highest of the SLA's rates at which the fixed variant holds it
+// while it is being recorded.
+func (sc *scene) sustained(ctx context.Context) (float64, error) {
+	service, err := sc.service(ctx, "fixed")
+	if err != nil {
+		return 0, err
+	}
+	defer service.Stop()
+	recorder, err := sc.record(ctx, service.PID(), take{scenario: "rates"})
+	if err != nil {
+		return 0, err
+	}
+	defer recorder.Stop()
+	best := 0.0
+	for _, rate := range sc.pair.SLA.Rates {
+		s, err := sc.send(ctx, sustainedSeconds, "-rate", fmt.Sprint(rate))
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(sc.out, "  fixed at %4.0f requests/s: p50 %.2f ms, p99 %.2f ms\n", rate, ms(s.P50), ms(s.P99))
+		if ms(s.P99) >= sc.pair.SLA.MS {
+			break
+		}
+		best = rate
+	}
+	if best == 0 {
+		return 0, fmt.Errorf("the fixed variant does not answer 99 %% of %.0f requests/s within %.0f ms (is the machine busy with something else?)", sc.pair.SLA.Rates[0], sc.pair.SLA.MS)
+	}
+	fmt.Fprintf(sc.out, "the fixed variant holds p99 < %.0f ms up to %.0f requests/s here\n", sc.pair.SLA.MS, best)
+	return best, nil
+}
