@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -154,8 +155,8 @@ func (s *stage) stop(recorder *proc.Process) {
 	}
 }
 
-// build checks the recording and rebuilds its timeline.
-func (s *stage) build(file string) *timeline.Timeline {
+// load reads a recording.
+func (s *stage) load(file string) *recording.Recording {
 	s.t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -166,6 +167,32 @@ func (s *stage) build(file string) *timeline.Timeline {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return rec
+}
+
+// save writes one.
+func (s *stage) save(rec *recording.Recording, file string) {
+	s.t.Helper()
+	f, err := os.Create(file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	w, err := recording.NewWriter(f)
+	for i := 0; i < len(rec.Events) && err == nil; i++ {
+		err = w.Write(rec.Events[i])
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// build checks the recording and rebuilds its timeline.
+func (s *stage) build(file string) *timeline.Timeline {
+	s.t.Helper()
+	rec := s.load(file)
 	report(s.t, "the facts are not valid", recording.Validate(rec))
 	tl, err := timeline.Build(rec)
 	if err != nil {
@@ -220,8 +247,14 @@ func lines[T any](t *testing.T, name string) []T {
 	return all
 }
 
-// findings are the ids that dwell why reports.
-func (s *stage) findings(file string) []string {
+// found is one finding of dwell why.
+type found struct {
+	ID, Title string
+	text      string // all of it, as JSON
+}
+
+// diagnosis is what dwell why reports.
+func (s *stage) diagnosis(file string) (all []found) {
 	s.t.Helper()
 	cmd := exec.Command(s.bin+"/dwell", "why", file, "--json")
 	var stderr bytes.Buffer
@@ -230,14 +263,24 @@ func (s *stage) findings(file string) []string {
 	if err != nil && proc.Status(err) != undecided {
 		s.t.Fatalf("dwell why: %v\n%s", err, stderr.String())
 	}
-	var d struct {
-		Findings []struct{ ID, Title string }
-	}
+	var d struct{ Findings []json.RawMessage }
 	if err := json.Unmarshal(out, &d); err != nil {
 		s.t.Fatal(err)
 	}
-	var ids []string
-	for _, f := range d.Findings {
+	for _, raw := range d.Findings {
+		f := found{text: string(raw)}
+		if err := json.Unmarshal(raw, &f); err != nil {
+			s.t.Fatal(err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// findings are the ids that dwell why reports.
+func (s *stage) findings(file string) (ids []string) {
+	s.t.Helper()
+	for _, f := range s.diagnosis(file) {
 		ids = append(ids, f.ID+": "+f.Title)
 	}
 	return ids

@@ -1,0 +1,193 @@
+package truth
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/load"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// What must hold of the waits for locks, in percent.
+const (
+	seenPercent    = 97 // of the logged waits
+	withinPercent  = 90 // of those seen, in length
+	rightPercent   = 99 // of the time with a holder known to both
+	namedPercent   = 80 // of dwell's time, with a holder
+	swappedPercent = 50 // at most, right by chance when wakers are swapped
+)
+
+// TestLocks records each service whose threads wait for each other and compares what
+// dwell says of the waits, of who had the lock and of the reason with the service's log.
+func TestLocks(t *testing.T) {
+	for _, sc := range lockScenarios() {
+		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			try(t, func() []string { return sc.play(t) })
+		})
+	}
+}
+
+func (sc lockScenario) play(t *testing.T) []string {
+	s := sc.stage(t)
+	s.send(sc.scenario, 2*time.Second) // warm-up
+	file, recorder := s.record()
+	sent := s.send(sc.scenario, loadFor)
+	time.Sleep(settle)
+	s.stop(recorder)
+	truth, taken := s.lockTruth(sent)
+	score := CompareLocks(s.load(file), s.build(file), sc.cause, truth, taken)
+	showLocks(t, sc, score)
+	problems := append(score.problems(), sc.saysWhy(s, file)...)
+	if len(problems) > 0 {
+		return problems
+	}
+	return sc.swapped(s, file, truth, taken)
+}
+
+// lockTruth reads the logs of the client and of the locks.
+func (s *stage) lockTruth(sent *load.Result) (Truth, []Taken) {
+	s.service.Stop()
+	return Truth{Client: sent.Log, From: sent.Start, To: sent.End}, lines[Taken](s.t, s.dir+"/service")
+}
+
+// showLocks prints one row of the table.
+func showLocks(t *testing.T, sc lockScenario, s LockScore) {
+	t.Logf("%-6s %-40s waits %d: seen %d within %d extra %d | %.1f of %.1f ms | holder named %.1f%%, right %.2f%% of %.1f ms | of requests %d of %d right",
+		sc.runtime.name, sc.name, s.Waits, s.Seen, s.Within, s.Extra, ms(s.Dwell), ms(s.Truth),
+		100*share(s.Named, s.Dwell), 100*share(s.Right, s.Held), ms(s.Held), s.Request, s.Theirs)
+}
+
+// problems are what must hold of every lock and does not.
+func (s LockScore) problems() (all []string) {
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if s.Waits == 0 {
+		say("the service logged no wait")
+		return all
+	}
+	if s.Seen*100 < s.Waits*seenPercent {
+		say("%d of %d waits were seen", s.Seen, s.Waits)
+	}
+	if s.Within*100 < s.Seen*withinPercent {
+		say("the length of %d of %d waits is within the tolerance", s.Within, s.Seen)
+	}
+	if s.Extra > s.Waits/50 {
+		say("%d waits that the service knows nothing of", s.Extra)
+	}
+	if s.Named*100 < s.Dwell*namedPercent {
+		say("a holder is named for %.1f%% of the time waited", 100*share(s.Named, s.Dwell))
+	}
+	if s.Right*100 < s.Held*rightPercent {
+		say("the holder is right for %.2f%% of the time", 100*share(s.Right, s.Held))
+	}
+	if s.Request < s.Theirs*995/1000 {
+		say("%d of %d waits were given to the right request", s.Request, s.Theirs)
+	}
+	return all
+}
+
+// saysWhy are what the diagnosis must say and does not: the cause first, with the code
+// that holds the lock.
+func (sc lockScenario) saysWhy(s *stage, file string) []string {
+	all := s.diagnosis(file)
+	switch {
+	case len(all) == 0:
+		return []string{"nothing was found, want " + sc.finding}
+	case all[0].ID != sc.finding:
+		return []string{fmt.Sprintf("found %q first, want %s", all[0].text, sc.finding)}
+	case !sc.says(all[0]):
+		return []string{fmt.Sprintf("want %q and %q in %s", sc.site, sc.holder, all[0].text)}
+	}
+	return nil
+}
+
+// swapped gives every waking by a thread to another thread. What is said of holders then
+// rests on nothing: it must be wrong, and the reason must be gone. (Who woke whom is the
+// evidence, not when things happened at the same time.)
+func (sc lockScenario) swapped(s *stage, file string, truth Truth, taken []Taken) (all []string) {
+	rec := s.load(file)
+	swapWakers(rec)
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	score := CompareLocks(rec, tl, sc.cause, truth, taken)
+	s.t.Logf("with wakers swapped: holder named %.1f%%, right %.2f%%", 100*share(score.Named, score.Dwell), 100*share(score.Right, score.Held))
+	if score.Right*100 > score.Held*swappedPercent {
+		all = append(all, fmt.Sprintf("with wakers swapped the holder is still right for %.1f%% of the time", 100*share(score.Right, score.Held)))
+	}
+	if sc.holder == "" {
+		return all
+	}
+	s.save(rec, file+".swapped")
+	for _, f := range s.diagnosis(file + ".swapped") {
+		if sc.says(f) {
+			all = append(all, "with wakers swapped it still says "+f.text)
+		}
+	}
+	return all
+}
+
+// swapWakers replaces each waker by the next of all wakers.
+func swapWakers(rec *recording.Recording) {
+	var wakers []recording.ThreadID
+	for _, e := range rec.Events {
+		if off, is := e.Fact.(*recording.Off); is && off.WakerKind == recording.WakerThread {
+			wakers = append(wakers, off.Waker)
+		}
+	}
+	slices.Sort(wakers)
+	wakers = slices.Compact(wakers)
+	for _, e := range rec.Events {
+		if off, is := e.Fact.(*recording.Off); is && off.WakerKind == recording.WakerThread {
+			i, _ := slices.BinarySearch(wakers, off.Waker)
+			off.Waker = wakers[(i+1)%len(wakers)]
+		}
+	}
+}
+
+// TestCollections compares the time that requests stood still in with the JVM's own log.
+func TestCollections(t *testing.T) {
+	try(t, func() []string {
+		log := t.TempDir() + "/safepoints"
+		sc := storm(log)
+		s := sc.stage(t)
+		s.send(sc.scenario, 2*time.Second)
+		file, recorder := s.record()
+		sent := s.send(sc.scenario, loadFor)
+		time.Sleep(settle)
+		s.stop(recorder)
+		s.service.Stop()
+		in, err := os.Open(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		pauses, err := ReadPauses(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := ComparePauses(s.build(file), Truth{Client: sent.Log, From: sent.Start, To: sent.End}, pauses)
+		t.Logf("%d pauses; %v within %d of %d, mean truth %.2f dwell %.2f ms", len(pauses), a.Cause, a.Within, a.Requests, ms(a.Truth), ms(a.Dwell))
+		problems := sc.saysWhy(s, file)
+		if a.Within*100 < a.Requests*withinPercent {
+			problems = append(problems, fmt.Sprintf("pauses: %d of %d requests within the tolerance", a.Within, a.Requests))
+		}
+		return problems
+	})
+}
+
+// TestRepairedLocksGiveNoFinding plays the same services with the problem gone.
+func TestRepairedLocksGiveNoFinding(t *testing.T) {
+	for _, sc := range append(lockScenarios(), storm(os.DevNull)) {
+		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			if sc.busy {
+				t.Skip("busy processors are a finding")
+			}
+			try(t, func() []string { return sc.fixed().load().healthy(t) })
+		})
+	}
+}

@@ -1,0 +1,97 @@
+package truth
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/truth/proc"
+)
+
+// lockScenario is a service whose threads wait for each other in one known way.
+type lockScenario struct {
+	scenario
+	problem string // the services' PROBLEM
+	cause   timeline.Cause
+	finding string // the id that dwell must give, and give first
+	site    string // what the finding must name: where it is waited for
+	holder  string // and the function that keeps them waiting; "" if it is no function
+	busy    bool   // two more processes want both processors
+}
+
+// jvm is the JVM service with locks.
+func jvm(options ...string) runtimeKind {
+	return runtimeKind{"java", func(string) []string {
+		args := append([]string{"java", "-Dsun.net.httpserver.nodelay=true"}, options...)
+		return append(args, "services/Locks.java")
+	}}
+}
+
+// threaded is the Python service with locks.
+func threaded() runtimeKind {
+	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/locks.py"} }}
+}
+
+// lockScenarios load a lock to half of what it can, so that there are waits and no
+// overload: the processors are far from busy, unless a scenario says so.
+func lockScenarios() []lockScenario {
+	call := scenario{name: "a lock held over a call", plan: plan{delay: 8000}, rate: 55}
+	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 4000}, rate: 120}
+	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, rate: 120}
+	gil := scenario{name: "a thread that computes", plan: plan{cpu: 2000}, workers: 1}
+	busy := scenario{name: "a lock held over a call, busy processors", plan: plan{delay: 8000}, rate: 55}
+	on := func(kind runtimeKind, sc lockScenario) lockScenario {
+		sc.runtime = kind
+		return sc
+	}
+	java := jvm("-Xmx256m")
+	return []lockScenario{
+		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false}),
+		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true}),
+		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false}),
+		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false}),
+		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "serve", "renew", false}),
+		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "serve", "renew", true}),
+		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "serve", "checksum", false}),
+		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "borrow", "", false}),
+		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "summarise", false}),
+	}
+}
+
+// storm allocates, in a heap that its live data nearly fill. The JVM logs its pauses.
+func storm(log string) lockScenario {
+	return lockScenario{
+		scenario: scenario{name: "a storm of allocations", plan: plan{cpu: 500}, rate: 100,
+			runtime: jvm("-Xmx96m", "-XX:+UseSerialGC", "-Xlog:safepoint:file="+log+":tn")},
+		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause",
+	}
+}
+
+// fixed is the same load on the repaired service.
+func (sc lockScenario) fixed() lockScenario {
+	sc.env = append(sc.env, "FIXED=1")
+	return sc
+}
+
+// stage starts the service, and what runs beside it.
+func (sc lockScenario) stage(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t, sc.load())
+	if sc.busy {
+		for range 2 {
+			s.start(proc.Options{Args: []string{"sh", "-c", "while :; do :; done"}})
+		}
+	}
+	return s
+}
+
+// load is the scenario with the service's environment.
+func (sc lockScenario) load() scenario {
+	sc.env = append(sc.env, "PROBLEM="+sc.problem)
+	return sc.scenario
+}
+
+// says reports whether a finding names the place and the code that must be named.
+func (sc lockScenario) says(f found) bool {
+	return f.ID == sc.finding && strings.Contains(f.text, sc.site) && strings.Contains(f.text, sc.holder)
+}

@@ -1,0 +1,235 @@
+package truth
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Taken is one time that a truth service took a lock; CLOCK_MONOTONIC, ns.
+type Taken struct {
+	Lock   string `json:"lock"`
+	ID     int    `json:"id"`     // of the request, -1 none
+	Thread int    `json:"thread"` // TID
+	Asked  int64  `json:"asked"`
+	Had    int64  `json:"had"`
+	Left   int64  `json:"left"`
+	Waited int64  `json:"waited"` // of Asked to Had, where that is not all of it; else 0
+}
+
+// wait is how long it was waited for; ns.
+func (k *Taken) wait() int64 { return cmp.Or(k.Waited, k.Had-k.Asked) }
+
+// minWait is the shortest wait that is compared.
+const minWait = 1_000_000 // ns
+
+// LockScore is how the Waits of one cause compare with what the threads logged.
+type LockScore struct {
+	Waits   int   // logged, of at least minWait
+	Seen    int   // of them, those in which dwell has a Wait of the cause
+	Within  int   // of them, those whose length differs by at most the tolerance
+	Truth   int64 // sum of the logged ones; ns
+	Dwell   int64 // sum of dwell's in them; ns
+	Named   int64 // of Dwell, with a holder; ns
+	Held    int64 // of Named, while the log too says that someone had the lock; ns
+	Right   int64 // of Held, by a thread that the log names; ns
+	Extra   int   // Waits of the cause and at least minWait in which the log has no wait
+	Theirs  int   // of Seen, those of which dwell knows for which request
+	Request int   // of Theirs, the right one
+}
+
+// span is a half-open piece of time; ns.
+type span struct{ from, to int64 }
+
+// lockTruth is the log, made ready for questions.
+type lockTruth struct {
+	tl       *timeline.Timeline
+	cause    timeline.Cause
+	entry    map[timeline.RequestID]int
+	strands  map[timeline.StrandID]int // -> TID
+	byThread map[int][]timeline.StrandID
+	taken    []Taken
+}
+
+// CompareLocks compares the Waits of one cause with the log. Threads are matched by TID,
+// waits by time. Only what was logged inside [from, to] is compared.
+func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, cause timeline.Cause, truth Truth, taken []Taken) LockScore {
+	l := lockTruth{
+		tl: tl, cause: cause, entry: matchRequests(tl, truth).entry,
+		strands: map[timeline.StrandID]int{}, byThread: map[int][]timeline.StrandID{}, taken: taken,
+	}
+	tids := map[recording.ThreadID]int{}
+	for _, e := range rec.Events {
+		if th, is := e.Fact.(*recording.Thread); is {
+			tids[th.ID] = int(th.TID)
+		}
+	}
+	for i := range tl.Strands {
+		if s := &tl.Strands[i]; s.Goroutine == recording.NoGoroutine {
+			id, tid := timeline.StrandID(i), tids[s.Thread]
+			l.strands[id] = tid
+			l.byThread[tid] = append(l.byThread[tid], id)
+		}
+	}
+	var score LockScore
+	logged := map[timeline.WaitID]bool{}
+	for i := range taken {
+		k := &taken[i]
+		waits := l.waitsIn(k)
+		for _, w := range waits {
+			logged[w] = true
+		}
+		if k.wait() >= minWait && k.Asked >= truth.From && k.Had <= truth.To {
+			l.compare(&score, k, waits)
+		}
+	}
+	for i := range tl.Waits {
+		w := &tl.Waits[i]
+		inside := int64(w.From) >= truth.From && int64(w.Back) <= truth.To
+		if inside && w.Cause == cause && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
+			score.Extra++
+		}
+	}
+	return score
+}
+
+// waitsIn are dwell's Waits of the cause that overlap one logged wait of their thread.
+func (l *lockTruth) waitsIn(k *Taken) (all []timeline.WaitID) {
+	for _, s := range l.byThread[k.Thread] {
+		waits := l.tl.Strands[s].Waits
+		first, _ := slices.BinarySearchFunc(waits, k.Asked, func(w timeline.WaitID, at int64) int {
+			return cmp.Compare(int64(l.tl.Waits[w].Back), at+1)
+		})
+		for _, w := range waits[first:] {
+			if int64(l.tl.Waits[w].From) >= k.Had {
+				break
+			}
+			if l.tl.Waits[w].Cause == l.cause {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID) {
+	score.Waits++
+	score.Truth += k.wait()
+	if len(waits) == 0 {
+		return
+	}
+	score.Seen++
+	var total int64
+	request := timeline.RequestID(timeline.None)
+	for _, id := range waits {
+		w := &l.tl.Waits[id]
+		from, to := max(int64(w.From), k.Asked), min(int64(w.Back), k.Had)
+		total += to - from
+		request = max(request, w.Request)
+		for _, h := range w.Holds {
+			l.hold(score, k, span{max(int64(h.From), from), min(int64(h.To), to)}, l.strands[h.Strand])
+		}
+	}
+	score.Dwell += total
+	if off := total - k.wait(); max(off, -off) <= max(Tolerance, k.wait()*TolerancePercent/100) {
+		score.Within++
+	}
+	if request != timeline.None {
+		score.Theirs++
+		if id, known := l.entry[request]; known && id == k.ID {
+			score.Request++
+		}
+	}
+}
+
+// hold compares one claim that a thread had the lock meanwhile.
+func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
+	if claim.from >= claim.to {
+		return
+	}
+	score.Named += claim.to - claim.from
+	var any, own []span
+	for i := range l.taken {
+		o := &l.taken[i]
+		if o.Lock != k.Lock || o.Had >= claim.to || o.Left <= claim.from || o == k {
+			continue
+		}
+		s := span{max(o.Had, claim.from), min(o.Left, claim.to)}
+		any = append(any, s)
+		if o.Thread == tid {
+			own = append(own, s)
+		}
+	}
+	score.Held += length(any)
+	score.Right += length(own)
+}
+
+// length of the union of spans; ns.
+func length(spans []span) (total int64) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	var end int64
+	for _, s := range spans {
+		if from := max(s.from, end); s.to > from {
+			total += s.to - from
+			end = s.to
+		}
+	}
+	return total
+}
+
+// ReadPauses reads the times in which all threads of a JVM were stopped from its log,
+// written with -Xlog:safepoint:file=NAME:tn: each line begins with the end of one.
+func ReadPauses(r io.Reader) ([]span, error) {
+	var all []span
+	in := bufio.NewScanner(r)
+	for in.Scan() {
+		_, total, is := strings.Cut(in.Text(), "Total: ")
+		if !is {
+			continue
+		}
+		var end, length int64
+		if _, err := fmt.Sscanf(in.Text(), "[%dns]", &end); err != nil {
+			return nil, fmt.Errorf("the time of %q: %w", in.Text(), err)
+		}
+		if _, err := fmt.Sscanf(total, "%d ns", &length); err != nil {
+			return nil, fmt.Errorf("the length of %q: %w", in.Text(), err)
+		}
+		all = append(all, span{end - length, end})
+	}
+	return all, in.Err()
+}
+
+// ComparePauses compares the time of each matched request that dwell says a collection
+// took, from when it was read, with the pauses in that time; only those that the pauses
+// or dwell touch.
+func ComparePauses(tl *timeline.Timeline, truth Truth, pauses []span) Agreement {
+	a := Agreement{Cause: timeline.CauseGC}
+	for _, id := range matchRequests(tl, truth).used {
+		r := &tl.Requests[id]
+		var want, got int64
+		for _, p := range pauses {
+			want += max(0, min(p.to, int64(r.End))-max(p.from, int64(r.FirstRead)))
+		}
+		got = caused(r, timeline.CauseGC)
+		if want == 0 && got == 0 {
+			continue
+		}
+		a.Requests++
+		a.Truth += want
+		a.Dwell += got
+		if off := got - want; max(off, -off) <= max(Tolerance, want*TolerancePercent/100) {
+			a.Within++
+		}
+	}
+	if a.Requests > 0 {
+		a.Truth /= int64(a.Requests)
+		a.Dwell /= int64(a.Requests)
+	}
+	return a
+}

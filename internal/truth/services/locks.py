@@ -1,0 +1,182 @@
+"""A threaded Python service whose threads wait for each other in one known way, PROBLEM,
+or no longer, with FIXED=1. GET /work?cpu=US&calls=N&delay=US.
+
+One JSON line for each time that a lock was taken goes to $LOG: when it was asked for, had
+and left, on the kernel's monotonic clock, by which thread. For the interpreter lock the
+lines are of the thread that computes, which has it for a burst wherever anybody waits for
+it, and of each handler: waited is its time without a CPU, for it asks for nothing else.
+"""
+
+import hashlib
+import http.client
+import http.server
+import json
+import os
+import queue
+import signal
+import threading
+import time
+import urllib.parse
+
+FIXED = os.environ.get("FIXED") == "1"
+UPSTREAM = os.environ.get("UPSTREAM", "")
+LOG = open(os.environ.get("LOG", "/dev/null"), "a", buffering=1)
+LINES = queue.SimpleQueue()
+
+
+class Tokens:
+    """A lock held over a call. Fixed: callers ask side by side."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.local = threading.local()
+
+    def serve(self, request):
+        if FIXED:
+            return self.renew(request)
+        request.asks()
+        with self.lock:
+            request.has()
+            self.renew(request)
+            request.leaves("tokens")
+
+    def renew(self, request):
+        conn = getattr(self.local, "conn", None)
+        if conn is None:
+            conn = self.local.conn = http.client.HTTPConnection(UPSTREAM)
+        query(conn, request)
+
+
+class Ledger:
+    """A lock held over computing. Fixed: only what is shared is under it."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.total = b""
+
+    def serve(self, request):
+        sum = self.checksum(request.cpu) if FIXED else b""
+        request.asks()
+        with self.lock:
+            request.has()
+            self.total = sum or self.checksum(request.cpu)
+            request.leaves("ledger")
+
+    def checksum(self, us):
+        """Computes without the interpreter lock, in pieces of some 100 us."""
+        until = time.thread_time_ns() + us * 1000
+        while time.thread_time_ns() < until:
+            sum = hashlib.pbkdf2_hmac("sha256", b"entry", b"ledger", 200)
+        return sum
+
+
+class ConnectionPool:
+    """A pool of two connections. Fixed: as many as the load ever needs."""
+
+    def __init__(self):
+        self.idle = queue.Queue()
+        for _ in range(64 if FIXED else 2):
+            self.idle.put(http.client.HTTPConnection(UPSTREAM))
+
+    def borrow(self):
+        return self.idle.get()
+
+    def give_back(self, conn):
+        self.idle.put(conn)
+
+    def serve(self, request):
+        request.asks()
+        conn = self.borrow()
+        request.has()
+        query(conn, request)
+        request.leaves("pool")
+        self.give_back(conn)
+
+
+class Interpreter:
+    """A thread computes beside the requests. Fixed: it is a process of its own."""
+
+    def __init__(self):
+        if not FIXED:
+            threading.Thread(target=self.summarise, args=[os.getppid()], daemon=True).start()
+        elif os.fork() == 0:
+            self.summarise(os.getppid())
+
+    def summarise(self, parent):
+        burst = Request(-1, {})
+        while os.getppid() == parent:
+            burst.asks()
+            burst.has()
+            while time.monotonic_ns() < burst.had + 40_000_000:
+                sum(i * i for i in range(1000))
+            burst.leaves("interpreter")
+            time.sleep(0.04)
+
+    def serve(self, request):
+        ran = time.thread_time_ns()
+        request.asks()
+        until = ran + request.cpu * 1000
+        while time.thread_time_ns() < until:
+            pass
+        os.stat("/")  # lets the interpreter lock go and takes it again
+        request.has()
+        ran = time.thread_time_ns() - ran
+        request.leaves("interpreter", waited=request.had - request.asked - ran)
+
+
+def query(conn, request):
+    conn.request("GET", f"/answer?delay={request.delay}", headers={"X-Request-Id": str(request.id)})
+    conn.getresponse().read()
+
+
+class Request:
+    def __init__(self, id, plan):
+        self.id, self.cpu, self.delay = id, plan.get("cpu", 0), plan.get("delay", 0)
+
+    def asks(self):
+        self.asked = time.monotonic_ns()
+
+    def has(self):
+        self.had = time.monotonic_ns()
+
+    def leaves(self, lock, waited=None):
+        """Only notes it down: writing would let the interpreter lock go."""
+        LINES.put({
+            "lock": lock, "id": self.id, "thread": threading.get_native_id(), "asked": self.asked,
+            "had": self.had, "left": time.monotonic_ns(), "waited": waited or 0,
+        })
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # one write per answer
+
+    def do_GET(self):
+        query = urllib.parse.parse_qsl(urllib.parse.urlsplit(self.path).query)
+        plan = {name: int(value) for name, value in query if value.isdigit()}
+        PROBLEM.serve(Request(int(self.headers.get("X-Request-Id", "-1")), plan))
+        self.send_response(200)
+        self.send_header("Content-Length", "3")
+        self.end_headers()
+        self.wfile.write(b"ok\n")
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 1024
+    daemon_threads = True
+
+
+def write_log(*_):
+    while not LINES.empty():
+        LOG.write(json.dumps(LINES.get()) + "\n")
+    os._exit(0)
+
+
+PROBLEM = {"call": Tokens, "cpu": Ledger, "pool": ConnectionPool, "gil": Interpreter}[os.environ["PROBLEM"]]()
+signal.signal(signal.SIGTERM, write_log)
+server = Server(("127.0.0.1", int(os.environ["PORT"])), Handler)
+print("ready", flush=True)
+server.serve_forever()
