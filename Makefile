@@ -34,9 +34,9 @@ check-generated: generate ## what is committed is what the sources give
 
 case: build ## make case NAME=keep-alive
 	@test -f "cases/$(NAME)/expect.txt" || { echo "usage: make case NAME=...; there are: $(CASES)"; exit 2; }
-	@$(NEED) node:nodejs npm:npm taskset:util-linux
+	@$(NEED) node:nodejs npm:npm taskset:util-linux $(if $(wildcard cases/$(NAME)/pom.xml),java:openjdk-17-jdk-headless mvn:maven)
 	$(GO) build -o bin/case ./cases/run
-	$(ROOT) bin/case $(NAME)
+	$(ROOT) bin/case $(if $(CI),-short) $(NAME)
 
 cases: build
 	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done
