@@ -12,6 +12,7 @@ type whyOptions struct {
 	path     string
 	endpoint string
 	json     bool
+	under    string // a function
 }
 
 func whyCommand(w world, g *globals) *cobra.Command {

@@ -12,7 +12,8 @@ import (
 type table [timeline.NumPhases][timeline.NumCauses]int64
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
-	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99, Causes: []CauseRow{}}
+	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99, Causes: []CauseRow{},
+		ordinaryIDs: s.Ordinary, slowIDs: s.Slow, allIDs: s.Requests}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
 	for _, id := range s.Requests {

@@ -60,6 +60,8 @@ type Endpoint struct {
 
 	ordinary, slow Duration // mean durations of the two sets
 	total          Duration // summed over all its requests
+
+	ordinaryIDs, slowIDs, allIDs []timeline.RequestID // the two sets, and all that are measured
 }
 
 // CauseRow is what one phase and cause take of the requests near p50 and near p99.

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Frame is one place in code, as shown.
+type Frame struct {
+	Name   string `json:"name"`             // short: "Cache.get"
+	Full   string `json:"function"`         // as the runtime tells it
+	Kind   string `json:"kind"`             // jvm, python, ruby, v8, go, native, kernel, other
+	File   string `json:"file,omitempty"`   // of the source
+	Line   int64  `json:"line,omitempty"`   // in File, 0 unknown
+	Module string `json:"module,omitempty"` // native: executable or library
+}
+
+func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
+	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), f.File, f.Line, f.Module}
+}
+
+// framesOf returns the frames of a stack, leaf first; nil for None.
+func framesOf(tl *timeline.Timeline, id timeline.StackID) []Frame {
+	var out []Frame
+	for ; id != timeline.None; id = tl.Stacks[id].Caller {
+		out = append(out, frameOf(tl, &tl.Frames[tl.Stacks[id].Frame]))
+	}
+	return out
+}
+
+// where is a frame's source file and line, "" if not known.
+func (f *Frame) where() string {
+	if f.File == "" {
+		return f.Module
+	}
+	file := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	if f.Line > 0 {
+		file += ":" + thousandless(f.Line)
+	}
+	return file
+}
+
+// sourcePath is where a frame's source file may be found: what the runtime told, for
+// the JVM below the directories of its package.
+func (f *Frame) sourcePath() string {
+	if f.Kind != recording.FrameJVM.String() || strings.Contains(f.File, "/") || f.File == "" {
+		return f.File
+	}
+	parts := splitName(f.Full)
+	if len(parts) < 3 { // no package
+		return f.File
+	}
+	return strings.Join(parts[:len(parts)-2], "/") + "/" + f.File
+}

@@ -1,0 +1,67 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+func thousandless(n int64) string { return strconv.FormatInt(n, 10) }
+
+// splitName takes the name of a function, in the forms of any runtime, apart into
+// package, class and method: "void a.b.Cache.get(int)", "a/b.(*Cache).Get.func1",
+// "A::Cache#get" and "Cache.get" all end in the class and the method.
+func splitName(name string) []string {
+	name = withoutArguments(strings.TrimSpace(name))
+	if i := strings.LastIndexByte(name, ' '); i >= 0 { // a return type, "async get"
+		name = name[i+1:]
+	}
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("./#:$()*", r) })
+}
+
+// withoutArguments cuts a list of arguments from the end of a name, and type arguments
+// from anywhere.
+func withoutArguments(name string) string {
+	if i := strings.LastIndexByte(name, '('); i > 0 && strings.HasSuffix(name, ")") {
+		name = name[:i]
+	}
+	var b strings.Builder
+	depth := 0
+	for _, r := range name {
+		switch {
+		case r == '[' || r == '<' && b.Len() > 0:
+			depth++
+		case (r == ']' || r == '>') && depth > 0:
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// pattern is what a user typed for a function.
+type pattern []string
+
+func newPattern(query string) pattern { return splitName(query) }
+
+// matches reports whether a frame's name ends as the pattern does. Where the runtime
+// tells no class, the name of the source file stands for one.
+func (p pattern) matches(f *recording.Frame) bool {
+	if len(p) == 0 {
+		return false
+	}
+	name := splitName(f.Function)
+	if endsWith(name, p) {
+		return true
+	}
+	base := f.File[strings.LastIndexByte(f.File, '/')+1:]
+	base, _, _ = strings.Cut(base, ".")
+	return base != "" && endsWith(append([]string{base}, name...), p)
+}
+
+func endsWith(name []string, p pattern) bool {
+	return len(name) >= len(p) && slices.Equal(name[len(name)-len(p):], p)
+}

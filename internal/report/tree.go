@@ -1,0 +1,230 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Tree is the call tree of the requests of one endpoint, merged: their time by the
+// functions that it was spent beneath, slow requests beside ordinary ones.
+type Tree struct {
+	Version  int        `json:"version"`
+	Endpoint string     `json:"endpoint"`
+	Ordinary TreeTotal  `json:"ordinary"` // requests within 5 percentile points of p50
+	Slow     TreeTotal  `json:"slow"`     // of p99
+	Rows     []*TreeRow `json:"rows"`     // outermost functions; all rows with the unaccounted sum to the total
+}
+
+// TreeTotal is what a set of requests took in all.
+type TreeTotal struct {
+	Requests    int      `json:"requests"`
+	Total       Duration `json:"total_ns"`
+	Unaccounted Duration `json:"unaccounted_ns"`
+	Samples     int      `json:"samples"` // of threads on a CPU: what CPU time is shared out over
+}
+
+// TreeRow is one function in the place where it was called from, or what is known of
+// time without a stack, in parentheses.
+type TreeRow struct {
+	Frame
+	Ordinary TreeTime   `json:"ordinary"`
+	Slow     TreeTime   `json:"slow"`
+	Rows     []*TreeRow `json:"rows,omitempty"` // what it called
+
+	site, beyond bool // it, or something it called, is the place of a wait or of CPU time
+}
+
+// TreeTime is the time beneath a row, summed over a set of requests, itself included.
+type TreeTime struct {
+	Total  Duration            `json:"total_ns"`
+	CPU    Duration            `json:"cpu_ns"`    // on-cpu, shared out over samples
+	Lock   Duration            `json:"lock_ns"`   // lock, interpreter-lock
+	GC     Duration            `json:"gc_ns"`     //
+	IO     Duration            `json:"io_ns"`     // disk, page-fault
+	Remote Duration            `json:"remote_ns"` //
+	Other  Duration            `json:"other_ns"`  // all else
+	Causes map[string]Duration `json:"causes"`
+	Stacks int                 `json:"stacks"`          // seen beneath it
+	Placed int                 `json:"borrowed_stacks"` // waits that have the stack of others at the same place
+}
+
+// Trees makes the call trees of the endpoints that have measured requests; the one
+// that takes most time first.
+func Trees(tl *timeline.Timeline, r *Report, endpoint string) []*Tree {
+	x := newStackIndex(tl)
+	var out []*Tree
+	list := slices.Clone(r.Endpoints)
+	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
+	for i := range list {
+		if e := &list[i]; endpoint == "" || e.Name == endpoint {
+			out = append(out, treeOf(x, e))
+		}
+	}
+	return out
+}
+
+func treeOf(x *stackIndex, e *Endpoint) *Tree {
+	sets := [...]*weights{x.weigh(e.ordinaryIDs), x.weigh(e.slowIDs)}
+	g := newGrower(x.tl)
+	for i, w := range sets {
+		g.grow(i, w)
+	}
+	t := &Tree{Version: Version, Endpoint: e.Name, Ordinary: totalOf(sets[0]), Slow: totalOf(sets[1]), Rows: rowsBelow(g.root)}
+	return t
+}
+
+func totalOf(w *weights) TreeTotal {
+	n := 0
+	for _, k := range w.samples {
+		n += k
+	}
+	return TreeTotal{w.requests, w.total, w.unaccounted, n}
+}
+
+// branch is a function in the place where it was called from.
+type branch struct {
+	frame Frame
+	below map[branchKey]*branch
+	order []*branch
+	sets  [2]amounts // itself included
+	self  [2]amounts // at its own stacks alone
+	site  bool       // the place of a wait or of CPU time, for people
+}
+
+// branchKey tells functions apart; their lines do not.
+type branchKey struct {
+	kind recording.FrameType
+	name string
+}
+
+// grower merges stacks to a tree of functions, outermost first.
+type grower struct {
+	tl    *timeline.Timeline
+	root  *branch
+	known map[timeline.StackID]*branch
+}
+
+func newGrower(tl *timeline.Timeline) *grower {
+	return &grower{tl: tl, root: &branch{below: map[branchKey]*branch{}}, known: map[timeline.StackID]*branch{}}
+}
+
+// branch is where a stack ends in the tree.
+func (g *grower) branch(id timeline.StackID) *branch {
+	if id == timeline.None {
+		return g.root
+	}
+	if b := g.known[id]; b != nil {
+		return b
+	}
+	f := &g.tl.Frames[g.tl.Stacks[id].Frame]
+	name := f.Function
+	if name == "" {
+		name = f.Module
+	}
+	b := g.branch(g.tl.Stacks[id].Caller).child(branchKey{f.Type, name}, func() Frame { return frameOf(g.tl, f) })
+	g.known[id] = b
+	return b
+}
+
+func (b *branch) child(k branchKey, frame func() Frame) *branch {
+	c := b.below[k]
+	if c == nil {
+		c = &branch{frame: frame(), below: map[branchKey]*branch{}}
+		b.below[k] = c
+		b.order = append(b.order, c)
+	}
+	return c
+}
+
+// grow adds the time of one of the sets.
+func (g *grower) grow(set int, w *weights) {
+	for _, id := range sorted(w.by) {
+		a := w.by[id]
+		b := g.branch(id)
+		b.self[set].add(a)
+		b.site = b.site || w.samples[id] > 0
+		g.mark(id)
+	}
+	for _, name := range sorted(w.unseen) {
+		b := g.root.child(branchKey{-1, name}, func() Frame { return Frame{Name: name, Full: name, Kind: "none"} })
+		b.self[set].add(w.unseen[name])
+	}
+	g.root.sum(set)
+}
+
+// mark marks the places that best name a stack: in the application, and where a library
+// is called that waits.
+func (g *grower) mark(id timeline.StackID) {
+	site, _ := g.tl.SiteOf(id)
+	lock, _ := g.tl.LockSite(id)
+	for ; id != timeline.None; id = g.tl.Stacks[id].Caller {
+		f := g.tl.Frames[g.tl.Stacks[id].Frame]
+		if f == lock || f == site {
+			g.branch(id).site = true
+		}
+		if f == site {
+			return
+		}
+	}
+}
+
+// sum adds what is below a branch to it.
+func (b *branch) sum(set int) {
+	b.sets[set] = b.self[set]
+	for _, c := range b.order {
+		c.sum(set)
+		b.sets[set].add(&c.sets[set])
+	}
+}
+
+func sorted[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// rowsBelow are the rows of a branch, those that take most of the slow requests first.
+func rowsBelow(b *branch) []*TreeRow {
+	rows := make([]*TreeRow, 0, len(b.order))
+	for _, c := range b.order {
+		r := &TreeRow{Frame: c.frame, Ordinary: treeTime(&c.sets[0]), Slow: treeTime(&c.sets[1]), Rows: rowsBelow(c), site: c.site}
+		r.beyond = slices.ContainsFunc(r.Rows, func(b *TreeRow) bool { return b.site || b.beyond })
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b *TreeRow) int {
+		return cmp.Or(cmp.Compare(b.Slow.Total, a.Slow.Total), cmp.Compare(b.Ordinary.Total, a.Ordinary.Total), cmp.Compare(a.Full, b.Full))
+	})
+	return rows
+}
+
+func treeTime(a *amounts) TreeTime {
+	t := TreeTime{Causes: map[string]Duration{}, Stacks: a.stacks, Placed: a.placed}
+	for c, d := range a.took {
+		if d == 0 {
+			continue
+		}
+		t.Total += d
+		t.Causes[timeline.Cause(c).String()] = d
+		switch timeline.Cause(c) {
+		case timeline.CauseOnCPU:
+			t.CPU += d
+		case timeline.CauseLock, timeline.CauseInterpreterLock:
+			t.Lock += d
+		case timeline.CauseGC:
+			t.GC += d
+		case timeline.CauseDisk, timeline.CausePageFault:
+			t.IO += d
+		case timeline.CauseRemote:
+			t.Remote += d
+		default:
+			t.Other += d
+		}
+	}
+	return t
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// TreeOptions say how much of a call tree is printed.
+type TreeOptions struct {
+	TextOptions
+	All bool // every function; else only those that matter, each chain of calls in one line
+}
+
+// treeColumns are the parts of a row's time that have a column, where any row has some.
+var treeColumns = [...]struct {
+	name string
+	of   func(*TreeTime) Duration
+}{
+	{"cpu", func(t *TreeTime) Duration { return t.CPU }},
+	{"lock", func(t *TreeTime) Duration { return t.Lock }},
+	{"gc", func(t *TreeTime) Duration { return t.GC }},
+	{"i/o", func(t *TreeTime) Duration { return t.IO }},
+	{"remote", func(t *TreeTime) Duration { return t.Remote }},
+	{"other", func(t *TreeTime) Duration { return t.Other }},
+}
+
+const (
+	treeCell  = 9   // columns of a duration
+	treeLeast = 200 // a row has at least one part in so many of either set, unless all are shown
+)
+
+// treePage prints one tree.
+type treePage struct {
+	*page
+	t     *Tree
+	all   bool
+	shown []int // treeColumns that are not empty
+	names int   // columns of the names
+}
+
+// TreesJSON writes one line for each tree.
+func TreesJSON(w io.Writer, trees []*Tree) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, t := range trees {
+		if err := enc.Encode(t); err != nil {
+			return fmt.Errorf("write the call tree of %s as JSON: %w", t.Endpoint, err)
+		}
+	}
+	return nil
+}
+
+// TreesText writes call trees: mean time a request.
+func TreesText(w io.Writer, trees []*Tree, o TreeOptions) error {
+	p := newPage(o.TextOptions)
+	for i, t := range trees {
+		if i > 0 {
+			p.raw("")
+		}
+		tp := &treePage{page: p, t: t, all: o.All}
+		tp.print()
+	}
+	return p.flush(w)
+}
+
+func (p *treePage) print() {
+	t := p.t
+	for i, c := range treeColumns {
+		for _, r := range t.Rows {
+			if c.of(&r.Slow) > 0 {
+				p.shown = append(p.shown, i)
+				break
+			}
+		}
+	}
+	p.names = max(24, p.width-treeCell*(2+len(p.shown))-7)
+	p.wrap(bold, "", fmt.Sprintf("%s: call tree, mean of %s near p50 (ordinary) and %s near p99 (slow), by %s and %s of CPU time",
+		t.Endpoint, plural(t.Ordinary.Requests, "request"), plural(t.Slow.Requests, "request"),
+		"where threads waited", plural(t.Ordinary.Samples+t.Slow.Samples, "sample")), 3)
+	head := pad("", p.names) + pad("ordinary", -treeCell) + pad("slow", -treeCell)
+	for _, i := range p.shown {
+		head += pad(treeColumns[i].name, -treeCell)
+	}
+	p.raw(p.paint(dim, head+pad("stacks", -7)))
+	p.rows(t.Rows, 0)
+	p.row("total", bold, &TreeTime{Total: t.Ordinary.Total}, p.sum())
+	if t.Ordinary.Unaccounted+t.Slow.Unaccounted > 0 {
+		p.row("of it unaccounted", yellow, &TreeTime{Total: t.Ordinary.Unaccounted}, &TreeTime{Total: t.Slow.Unaccounted})
+	}
+}
+
+// sum is the slow time of all rows.
+func (p *treePage) sum() *TreeTime {
+	s := TreeTime{Total: p.t.Slow.Total}
+	for _, r := range p.t.Rows {
+		s.CPU += r.Slow.CPU
+		s.Lock += r.Slow.Lock
+		s.GC += r.Slow.GC
+		s.IO += r.Slow.IO
+		s.Remote += r.Slow.Remote
+		s.Other += r.Slow.Other
+	}
+	return &s
+}
+
+// rows prints functions and what they called. A function that spends next to nothing
+// but in one other shares its line, unless it is the place of a wait; what only carries
+// a wait out is left out.
+func (p *treePage) rows(list []*TreeRow, depth int) {
+	hidden, ordinary, slow := 0, Duration(0), Duration(0)
+	for _, r := range list {
+		if !p.all && !p.matters(r) {
+			hidden, ordinary, slow = hidden+1, ordinary+r.Ordinary.Total, slow+r.Slow.Total
+			continue
+		}
+		folded := 0
+		for !p.all && r.beyond && !r.site && p.passes(r, r.Rows[0]) {
+			r, folded = r.Rows[0], folded+1
+		}
+		p.row(p.label(r, depth, folded), plain, &r.Ordinary, &r.Slow, r)
+		if p.all || r.beyond || len(r.Rows) > 0 && !p.passes(r, r.Rows[0]) {
+			p.rows(r.Rows, depth+1)
+		}
+	}
+	if hidden > 0 && ordinary+slow > 0 {
+		p.row(strings.Repeat("  ", depth)+"("+thousands(int64(hidden))+" more)", dim, &TreeTime{Total: ordinary}, &TreeTime{Total: slow})
+	}
+}
+
+// matters reports a row that takes enough of either set.
+func (p *treePage) matters(r *TreeRow) bool {
+	return r.Slow.Total*treeLeast >= p.t.Slow.Total && r.Slow.Total > 0 || r.Ordinary.Total*treeLeast >= p.t.Ordinary.Total && r.Ordinary.Total > 0
+}
+
+// passes reports that all but a part too small to be shown of a row is in one of those
+// below it.
+func (p *treePage) passes(r, below *TreeRow) bool {
+	return (r.Slow.Total-below.Slow.Total)*treeLeast <= p.t.Slow.Total && (r.Ordinary.Total-below.Ordinary.Total)*treeLeast <= p.t.Ordinary.Total
+}
+
+// label names a row, and says how many functions around it share its line.
+func (p *treePage) label(r *TreeRow, depth, folded int) string {
+	text, where := r.Name, r.where()
+	room := p.names - 2*depth - 1
+	if folded > 0 {
+		text = "…" + strconv.Itoa(folded) + " " + text
+	}
+	if n := utf8.RuneCountInString(text); where != "" && n+3+utf8.RuneCountInString(where) <= room {
+		text += " (" + where + ")"
+	} else if n > room {
+		text = "…" + string([]rune(text)[n-max(1, room-1):])
+	}
+	return strings.Repeat("  ", depth) + text
+}
+
+// row prints one line; of says which stacks are behind it, if any.
+func (p *treePage) row(label string, s style, ordinary, slow *TreeTime, of ...*TreeRow) {
+	text := p.paint(s, pad(clip(label, p.names), p.names)) + cellOf(ordinary.Total, p.t.Ordinary.Requests) + cellOf(slow.Total, p.t.Slow.Requests)
+	for _, i := range p.shown {
+		text += cellOf(treeColumns[i].of(slow), p.t.Slow.Requests)
+	}
+	for _, r := range of {
+		n := thousands(int64(r.Ordinary.Stacks + r.Slow.Stacks))
+		if r.Ordinary.Stacks+r.Slow.Stacks == 0 {
+			n = "-"
+		}
+		text += pad(n, -7)
+	}
+	p.raw(text)
+}
+
+func cellOf(sum Duration, requests int) string {
+	mean := sum / Duration(max(1, requests))
+	if mean == 0 {
+		return pad("-", -treeCell)
+	}
+	return pad(human(mean), -treeCell)
+}
