@@ -66,6 +66,7 @@ type Process struct {
 // tile the part of its life that was recorded; goroutines have none.
 type Strand struct {
 	Thread    recording.ThreadID
+	TID       int64 // what the kernel calls the thread; 0 for a goroutine
 	Goroutine recording.GoroutineID
 	Process   recording.ProcessID
 	Name      string

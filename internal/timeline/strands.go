@@ -10,6 +10,7 @@ func buildStrands(f *facts) []Strand {
 		th := &f.threads[i]
 		strands[i] = Strand{
 			Thread:    th.id,
+			TID:       th.tid,
 			Process:   th.process,
 			Name:      th.name,
 			Intervals: tile(th, f.start, f.end),
