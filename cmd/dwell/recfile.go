@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strconv"
@@ -99,10 +100,24 @@ func mayReplace(path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("write the recording: %s is not a plain file (name another with -o)", path)
 	}
-	if _, err := readRecording("", path); err != nil {
+	if !beginsRecording(path) {
 		return fmt.Errorf("write the recording: %s exists and is not a recording (name another with -o)", path)
 	}
 	return nil
+}
+
+// enoughToTell is how much of a file shows whether it is a recording; bytes.
+const enoughToTell = 64 << 10
+
+// beginsRecording reports whether a file is a recording, by its beginning.
+func beginsRecording(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = recording.Load(io.LimitReader(f, enoughToTell))
+	return !errors.Is(err, recording.ErrNotRecording)
 }
 
 // close finishes the recording.
