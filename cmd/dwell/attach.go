@@ -19,6 +19,7 @@ type attachOptions struct {
 	name   string
 	path   string
 	length time.Duration
+	stacks stackFlags
 }
 
 func attachCommand(w world, g *globals) *cobra.Command {
@@ -46,6 +47,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().IntVar(&o.pid, "pid", 0, "process id")
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
+	addStackFlags(c, &o.stacks)
 	return c
 }
 
@@ -74,9 +76,14 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 		pids = append(pids, p.PID)
 		names = append(names, fmt.Sprintf("%s (%d)", p.Comm, p.PID))
 	}
+	stacks, err := o.stacks.options()
+	if err != nil {
+		return fmt.Errorf("dwell attach: %w", err)
+	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
-		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, target: how, pids: pids,
+		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
+		capture: captureOptions{target: how, stacks: stacks},
 	})
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ func (r liveRecorder) Run(ctx context.Context) error { return r.Session.Run(ctx,
 func dropRights() error { return capture.DropRights() }
 
 // openCapture is the openRecorder of live recordings.
-func openCapture(sink *recordingFile, how string) (recorder, func() pulse, error) {
-	session, err := capture.Open(capture.Options{Tool: version(), Target: how})
+func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
+	session, err := capture.Open(capture.Options{Tool: version(), Target: how.target, Stacks: how.stacks})
 	if err != nil {
 		if why := recordingForbidden(); why != nil {
 			err = why // says more, and what to do
@@ -31,7 +31,7 @@ func openCapture(sink *recordingFile, how string) (recorder, func() pulse, error
 	}
 	read := func() pulse {
 		s := session.Stats()
-		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000)}
+		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000), noStacks: s.NoStacks}
 	}
 	return liveRecorder{session, sink}, read, nil
 }

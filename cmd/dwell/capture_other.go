@@ -8,6 +8,6 @@ import "github.com/getdwell/dwell/internal/capture"
 func dropRights() error { return nil }
 
 // openCapture is the openRecorder of a machine that cannot record.
-func openCapture(*recordingFile, string) (recorder, func() pulse, error) {
+func openCapture(*recordingFile, captureOptions) (recorder, func() pulse, error) {
 	return nil, nil, capture.ErrUnsupported
 }

@@ -165,7 +165,7 @@ func (s *stage) recordUnderLoad(ctx context.Context, service *demo.Service, path
 		return nil
 	}
 	r, err := record(ctx, s.w, recordOptions{
-		command: "demo", open: openCapture, path: path, target: "demo", pids: []int{service.PID},
+		command: "demo", open: openCapture, path: path, capture: captureOptions{target: "demo"}, pids: []int{service.PID},
 		begin: begin, until: sent,
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/getdwell/dwell/internal/capture"
 )
 
 // recorder is what is needed of a capture session.
@@ -20,14 +22,20 @@ type recorder interface {
 
 // openRecorder opens a recorder that writes to sink. The second result reads what it
 // knows so far, at any time.
-type openRecorder func(sink *recordingFile, target string) (recorder, func() pulse, error)
+type openRecorder func(sink *recordingFile, how captureOptions) (recorder, func() pulse, error)
+
+// captureOptions are those of a capture session that the command chooses.
+type captureOptions struct {
+	target string // how the target was chosen, for the manifest
+	stacks capture.Stacks
+}
 
 // recordOptions say what to record, and for how long.
 type recordOptions struct {
-	command  string          // for messages
-	open     openRecorder    //
-	path     string          // of the recording; "" names it by the time
-	target   string          // how the target was chosen, for the manifest
+	command  string       // for messages
+	open     openRecorder //
+	path     string       // of the recording; "" names it by the time
+	capture  captureOptions
 	pids     []int           // roots of the process trees
 	announce bool            // say that recording has begun
 	only     bool            // no other recording follows: rights can go
@@ -51,12 +59,15 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
-	session, read, err := o.open(file, o.target)
+	session, read, err := o.open(file, o.capture)
 	if err != nil {
 		file.discard()
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
 	defer session.Close()
+	if why := read().noStacks; why != "" {
+		fmt.Fprintln(w.err, why)
+	}
 	if err := o.prepare(session); err != nil {
 		file.discard()
 		return nil, err

@@ -34,7 +34,7 @@ func (f *fakeRecorder) Run(ctx context.Context) error {
 
 func (f *fakeRecorder) Close() error { return nil }
 
-func (f *fakeRecorder) open(sink *recordingFile, _ string) (recorder, func() pulse, error) {
+func (f *fakeRecorder) open(sink *recordingFile, _ captureOptions) (recorder, func() pulse, error) {
 	f.sink = sink
 	return f, func() pulse { return pulse{} }, nil
 }
@@ -74,7 +74,7 @@ func TestASignalEndsARecordingProperly(t *testing.T) {
 func TestAFailureLeavesNoFile(t *testing.T) {
 	refused := errors.New("not permitted (try sudo)")
 	for name, o := range map[string]recordOptions{
-		"open":  {open: func(*recordingFile, string) (recorder, func() pulse, error) { return nil, nil, refused }},
+		"open":  {open: func(*recordingFile, captureOptions) (recorder, func() pulse, error) { return nil, nil, refused }},
 		"watch": {open: (&fakeRecorder{watch: refused}).open},
 		"begin": {open: new(fakeRecorder).open, begin: func() error { return refused }},
 	} {

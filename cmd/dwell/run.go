@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/getdwell/dwell/internal/capture"
 )
 
 // How long a service is waited for when the recording is over: first to end by
@@ -22,6 +24,7 @@ const (
 func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
+	var stacks stackFlags
 	c := &cobra.Command{
 		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
 		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
@@ -37,11 +40,16 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err := checkLength(length); err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length})
+			take, err := stacks.options()
+			if err != nil {
+				return fmt.Errorf("dwell run: %w", err)
+			}
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
 	addRecordFlags(c, &length, &out)
+	addStackFlags(c, &stacks)
 	return c
 }
 
@@ -61,6 +69,7 @@ type serviceOptions struct {
 	args   []string
 	path   string
 	length time.Duration
+	stacks capture.Stacks
 }
 
 func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
@@ -71,7 +80,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
-		target: "run " + filepath.Base(o.args[0]), pids: []int{service.pid()},
+		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks}, pids: []int{service.pid()},
 		begin: service.start, until: service.done,
 	})
 	if err != nil {

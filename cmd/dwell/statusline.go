@@ -15,6 +15,7 @@ type pulse struct {
 	p50, p99 time.Duration // of requests, lately; 0 none yet
 	lost     int64         // facts dropped so far
 	cpu      int64         // own CPU, programs in the kernel included, in thousandths of a core
+	noStacks string        // why stacks that were asked for are not taken
 }
 
 func (p pulse) String() string {

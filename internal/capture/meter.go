@@ -10,6 +10,7 @@ import (
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
 
+	"github.com/getdwell/dwell/internal/capture/unwind"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,6 +24,7 @@ type meteredProgram struct {
 type meter struct {
 	programs []meteredProgram
 	costs    *ebpf.Map
+	unwinder *unwind.Unwinder // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -30,8 +32,8 @@ type meter struct {
 	since    recording.Time // of the last reading
 }
 
-func newMeter(programs []meteredProgram, costs *ebpf.Map) *meter {
-	m := &meter{programs: programs, costs: costs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
+func newMeter(programs []meteredProgram, costs *ebpf.Map, u *unwind.Unwinder) *meter {
+	m := &meter{programs: programs, costs: costs, unwinder: u, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
 	m.rebase()
 	return m
 }
@@ -66,6 +68,10 @@ func (m *meter) read() recording.Overhead {
 		for _, c := range perCPU {
 			o.BPF += c.estimate()
 		}
+	}
+	if m.unwinder != nil {
+		stacks, _ := m.unwinder.Cost()
+		o.BPF += stacks
 	}
 	return o
 }

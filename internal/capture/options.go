@@ -25,6 +25,20 @@ type Options struct {
 	Target     string // how the target was chosen, for the Manifest; no arguments
 	RingBytes  int    // size of the buffer between kernel and recorder; 0: 16 MiB
 	Boundaries bool   // probe where Node's loop starts timers and immediates
+	Stacks     Stacks
+}
+
+// Stacks says which stacks to take; none if On is false.
+type Stacks struct {
+	On     bool
+	Gap    time.Duration // least time between two stacks of one thread that waits for one class of things
+	Period time.Duration // between stacks of what runs, on each CPU; 0: none
+}
+
+// DefaultStacks are those that cost too little to be noticed.
+func DefaultStacks() Stacks {
+	// No multiple of what timers of others use.
+	return Stacks{On: true, Gap: 20 * time.Millisecond, Period: 10_309 * time.Microsecond}
 }
 
 // Sink takes the events of a recording. A recording.Writer is one.
@@ -44,4 +58,5 @@ type Stats struct {
 	P50, P99 time.Duration
 	Lost     int64   // events that the kernel could not pass on
 	CPU      float64 // of one core, user space and programs in the kernel, last second
+	NoStacks string  // why stacks that were asked for are not taken; "" if they are
 }

@@ -39,7 +39,9 @@ type status struct {
 func (s *Session) Stats() Stats {
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
-	return s.status.stats
+	stats := s.status.stats
+	stats.NoStacks = s.stacksOff
+	return stats
 }
 
 // Run records until ctx is done or every watched process has ended, and writes the
@@ -100,9 +102,11 @@ func (s *Session) apply(r resolution) error {
 
 // drain decodes what is in the ring and writes it.
 func (s *Session) drain(sink Sink) error {
+	stacks := s.collectStacks()
 	if err := s.decode(); err != nil {
 		return err
 	}
+	s.stacks(stacks)
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}
@@ -185,6 +189,7 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 // every thread, and the last counters.
 func (s *Session) finish(sink Sink, reason string) error {
 	steps := []func() error{
+		s.finishStacks,
 		s.flushFlows,
 		func() error { return s.drain(sink) },
 		func() error { return s.dumpTasks(s.decoder.threadState) },

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/internal/capture/unwind"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -36,6 +37,9 @@ type Session struct {
 	missing  []recording.Missing
 	begun    recording.Time
 	sampling bool
+
+	unwinder  *unwind.Unwinder // nil: takes no stacks
+	stacksOff string           // why not, if they are wanted
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -63,7 +67,8 @@ func (s *Session) start() error {
 	}
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
-	s.meter = newMeter(s.programs(), s.objects.Costs)
+	s.startStacks()
+	s.meter = newMeter(s.programs(), s.objects.Costs, s.unwinder)
 	return nil
 }
 
@@ -101,6 +106,9 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
+	}
+	if s.unwinder != nil {
+		names = append(names, recording.HookStacks)
 	}
 	if s.opts.Boundaries {
 		names = append(names, recording.HookBoundaries)

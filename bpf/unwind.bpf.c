@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which moments of watched threads are worth a stack. The stack itself is walked by
+ * the OpenTelemetry eBPF profiler's program, which these call. They are an object of
+ * their own because they are optional: the watched set is shared with the recorder's. */
+#include "kernel.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi.h"
+#include "common.h"
+#include "runtime.h"
+#include "syscalls.h"
+
+enum { MAP_PROG_ARRAY = 3 };
+enum { NR_accept = 43, NR_accept4 = 288, NR_connect = 42 };
+
+/* On what occasion a stack is taken; also the index of what that costs. */
+enum occasion { STACK_ON_CPU, STACK_BLOCKED, STACK_WALK, OCCASIONS };
+
+/* Every stack asked for, announced before it is walked: it says whose it is, and a mark
+ * that no stack follows is a stack that was lost. */
+struct stack_mark {
+	u64 ts;
+	u64 start; /* start_boottime of the thread */
+	u64 goid;
+	u32 tid;
+	u32 tgid;
+	u32 occasion;
+	u32 cpu;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 << 10);
+} marks SEC(".maps");
+
+/* Stacks that were not taken because there was no room for their marks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} unmarked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OCCASIONS);
+	__type(key, u32);
+	__type(value, struct cost);
+} stack_costs SEC(".maps");
+
+/* The profiler's entry program. */
+struct {
+	__uint(type, MAP_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(u32));
+} walker SEC(".maps");
+
+/* Waits differ in kind, and a thread that serves requests waits for a socket between
+ * any two waits for locks: each class has its own turn. */
+enum wait_class { WAIT_LOCK, WAIT_NET, WAIT_REST, WAIT_CLASSES };
+
+struct turns {
+	u64 last[WAIT_CLASSES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct turns);
+} turns SEC(".maps");
+
+/* ns between two stacks of one thread that waits for one class. */
+const volatile u64 gap = 0;
+
+static __always_inline struct cost *begin(u32 occasion, u64 *began)
+{
+	struct cost *c = bpf_map_lookup_elem(&stack_costs, &occasion);
+
+	*began = c && c->runs++ % METER_EVERY == 0 ? bpf_ktime_get_ns() : 0;
+	return c;
+}
+
+static __always_inline void end(struct cost *c, u64 began)
+{
+	if (!c || !began)
+		return;
+	c->ns += bpf_ktime_get_ns() - began;
+	c->timed++;
+}
+
+static __always_inline u32 class_of(struct pt_regs *r)
+{
+	switch ((s32)r->orig_ax) {
+	case NR_futex:
+	case NR_futex_waitv:
+	case NR_futex_wait:
+		return WAIT_LOCK;
+	case NR_read:
+	case NR_readv:
+	case NR_write:
+	case NR_writev:
+	case NR_sendto:
+	case NR_recvfrom:
+	case NR_sendmsg:
+	case NR_recvmsg:
+	case NR_recvmmsg:
+	case NR_sendmmsg:
+	case NR_accept:
+	case NR_accept4:
+	case NR_connect:
+	case NR_poll:
+	case NR_ppoll:
+	case NR_select:
+	case NR_pselect6:
+	case NR_epoll_wait:
+	case NR_epoll_pwait:
+	case NR_epoll_pwait2:
+		return WAIT_NET;
+	}
+	return WAIT_REST;
+}
+
+/* Takes the thread's turn, if it has one now. */
+static __always_inline bool take_turn(struct task_struct *t, u32 class)
+{
+	struct turns *s = bpf_task_storage_get(&turns, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!s || class >= WAIT_CLASSES)
+		return false;
+	if (s->last[class] && now - s->last[class] < gap)
+		return false;
+	s->last[class] = now;
+	return true;
+}
+
+/* A thread that is no longer runnable is about to leave its CPU. What is not told from
+ * it is a thread that is preempted just before it goes to sleep: rare. */
+static __always_inline bool blocks(struct task_struct *t)
+{
+	return t->__state & 0x3ff;
+}
+
+/* Where a thread of Go has no goroutine it only looks for one: its stack is the
+ * scheduler's and says nothing of what any goroutine waits for. */
+static __always_inline bool is_idle_go(struct watch *w, struct task_struct *t, u64 goid)
+{
+	return w->go_goid && !goid && read_word(t->thread.fsbase + w->go_tls);
+}
+
+static __always_inline bool mark(struct task_struct *t, u32 occasion, u64 goid)
+{
+	struct stack_mark *m = bpf_ringbuf_reserve(&marks, sizeof(*m), 0);
+	u32 zero = 0;
+	u64 *lost;
+
+	if (!m) {
+		lost = bpf_map_lookup_elem(&unmarked, &zero);
+		if (lost)
+			++*lost;
+		return false;
+	}
+	m->ts = bpf_ktime_get_ns();
+	m->start = t->start_boottime;
+	m->goid = goid;
+	m->tid = t->pid;
+	m->tgid = t->tgid;
+	m->occasion = occasion;
+	m->cpu = bpf_get_smp_processor_id();
+	bpf_ringbuf_submit(m, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* The call that does not return returns from here: what it took can be told. */
+static __noinline int walk(void *ctx)
+{
+	bpf_tail_call(ctx, &walker, 0);
+	return 0;
+}
+
+static __always_inline void walk_metered(void *ctx)
+{
+	u32 key = STACK_WALK;
+	struct cost *c = bpf_map_lookup_elem(&stack_costs, &key);
+	u64 began = bpf_ktime_get_ns();
+
+	walk(ctx);
+	if (!c)
+		return;
+	c->ns += bpf_ktime_get_ns() - began;
+	c->runs++;
+	c->timed++;
+}
+
+static __always_inline bool wanted_blocked(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	struct pt_regs *r;
+	u64 goid;
+
+	if (!w || !blocks(t))
+		return false;
+	r = user_regs(t);
+	if (!r)
+		return false;
+	goid = current_goid(w, t);
+	if (is_idle_go(w, t, goid) || !take_turn(t, class_of(r)))
+		return false;
+	return mark(t, STACK_BLOCKED, goid);
+}
+
+static __always_inline bool wanted_on_cpu(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+
+	return w && mark(t, STACK_ON_CPU, current_goid(w, t));
+}
+
+SEC("perf_event")
+int stack_blocked(void *ctx)
+{
+	u64 began;
+	struct cost *c = begin(STACK_BLOCKED, &began);
+	bool wanted = wanted_blocked();
+
+	end(c, began);
+	if (wanted)
+		walk_metered(ctx);
+	return 0;
+}
+
+SEC("perf_event")
+int stack_on_cpu(void *ctx)
+{
+	u64 began;
+	struct cost *c = begin(STACK_ON_CPU, &began);
+	bool wanted = wanted_on_cpu();
+
+	end(c, began);
+	if (wanted)
+		walk_metered(ctx);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define EXPORT(type, name) type *export_##name __attribute__((unused))
+EXPORT(enum occasion, occasion);
+EXPORT(struct stack_mark, stack_mark);
+EXPORT(struct cost, cost);

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/getdwell/dwell/internal/capture"
+)
+
+// stackFlags say which stacks to take, as they were typed.
+type stackFlags struct {
+	when string // "on", "off", or the least time between two stacks of a waiting thread
+	rate int    // stacks a second of what runs, on each CPU
+}
+
+const defaultStackRate = 97 // Hz; no divisor of what timers of others use
+
+func addStackFlags(c *cobra.Command, f *stackFlags) {
+	c.Flags().StringVar(&f.when, "stacks", "on",
+		"on, off, or how often at most to take the stack of a thread that waits, such as 5ms")
+	c.Flags().IntVar(&f.rate, "stack-rate", defaultStackRate, "stacks a second of what runs, on each CPU; 0 for none")
+}
+
+// options validates the flags.
+func (f stackFlags) options() (capture.Stacks, error) {
+	s := capture.DefaultStacks()
+	switch f.when {
+	case "on":
+	case "off":
+		return capture.Stacks{}, nil
+	default:
+		gap, err := time.ParseDuration(f.when)
+		if err != nil || gap < 0 {
+			return s, fmt.Errorf("--stacks %q is neither on, off nor a time such as 5ms", f.when)
+		}
+		s.Gap = gap
+	}
+	if f.rate < 0 || f.rate > 1000 {
+		return s, fmt.Errorf("--stack-rate %d is not between 0 and 1000 (the timer's interrupts slow the service down)", f.rate)
+	}
+	if f.rate != defaultStackRate {
+		s.Period = 0
+		if f.rate > 0 {
+			s.Period = time.Second / time.Duration(f.rate)
+		}
+	}
+	return s, nil
+}

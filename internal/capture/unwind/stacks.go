@@ -1,0 +1,214 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"hash/maphash"
+	"unique"
+	"unsafe"
+
+	"go.opentelemetry.io/ebpf-profiler/libpf"
+	"go.opentelemetry.io/ebpf-profiler/reporter/samples"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// problem is why a stack that arrived is not in the recording; "" none.
+type problem string
+
+const (
+	problemNone   problem = ""
+	problemEarly  problem = "early"
+	problemAbort  problem = "abort"
+	problemName   problem = "name"
+	problemTooBig problem = "many"
+)
+
+func (p problem) why() string {
+	switch p {
+	case problemEarly:
+		return "a stack was asked for before the profiler had examined the process"
+	case problemAbort:
+		return "a stack could not be walked to its end"
+	case problemName:
+		return "a function of a stack could not be named"
+	}
+	return "there are more different stacks than are kept"
+}
+
+// Bounds of what is kept: a recording with more different stacks than these lacks the
+// rarest, and says so.
+const (
+	maxNodes  = 1 << 17
+	maxFrames = 1 << 16
+	maxRaw    = 1 << 15
+)
+
+// node is a stack by its innermost frame and its caller.
+type node struct {
+	caller recording.StackID
+	frame  recording.FrameID
+}
+
+// stacks turns the profiler's traces into stacks of a recording. Most stacks have been
+// seen before: they are known by a hash of what the kernel sent, before anything is
+// looked up.
+type stacks struct {
+	seed    maphash.Seed
+	raw     map[uint64]recording.StackID
+	handles map[unique.Handle[libpf.Frame]]recording.FrameID
+	frames  map[recording.Frame]recording.FrameID
+	nodes   map[node]recording.StackID
+	fresh   []recording.Fact // not handed over yet
+	symbols *symbols
+
+	found   recording.StackID // what ReportTraceEvent made of a trace
+	problem problem
+}
+
+func newStacks() *stacks {
+	return &stacks{
+		seed: maphash.MakeSeed(), raw: map[uint64]recording.StackID{},
+		handles: map[unique.Handle[libpf.Frame]]recording.FrameID{},
+		frames:  map[recording.Frame]recording.FrameID{}, nodes: map[node]recording.StackID{},
+		symbols: newSymbols(),
+	}
+}
+
+// of finds the stack of a trace, and gives the trace back to the profiler by calling
+// handle, which calls ReportTraceEvent.
+func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recording.StackID, problem) {
+	t.FrameData = t.FrameData[min(int(t.NumKernelFrames), len(t.FrameData)):]
+	t.NumKernelFrames = 0
+	key := s.hash(t)
+	if id, ok := s.raw[key]; ok {
+		t.FrameData, t.NumFrames = nil, 0 // nothing to look up
+		handle(t)
+		return id, problemNone
+	}
+	s.found, s.problem = recording.NoStack, problemAbort
+	handle(t)
+	if s.problem == problemNone {
+		if len(s.raw) >= maxRaw {
+			clear(s.raw)
+		}
+		s.raw[key] = s.found
+	}
+	return s.found, s.problem
+}
+
+func (s *stacks) hash(t *libpf.EbpfTrace) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	h.Write(unsafe.Slice((*byte)(unsafe.Pointer(&t.PID)), unsafe.Sizeof(t.PID)))
+	h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(t.FrameData))), 8*len(t.FrameData)))
+	return h.Sum64()
+}
+
+// ReportTraceEvent implements reporter.TraceReporter: it is called by handle.
+func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) error {
+	if len(t.Frames) == 0 {
+		return nil
+	}
+	caller := recording.NoStack
+	for i := len(t.Frames) - 1; i >= 0; i-- { // the profiler's first frame is the innermost
+		frame, p := s.frame(t.Frames[i])
+		if p != problemNone {
+			s.problem = p
+			return nil
+		}
+		caller = s.node(node{caller, frame})
+		if caller == recording.NoStack {
+			s.problem = problemTooBig
+			return nil
+		}
+	}
+	s.found, s.problem = caller, problemNone
+	return nil
+}
+
+func (s *stacks) node(n node) recording.StackID {
+	if id, ok := s.nodes[n]; ok {
+		return id
+	}
+	if len(s.nodes) >= maxNodes {
+		return recording.NoStack
+	}
+	id := recording.StackID(len(s.nodes) + 1)
+	s.nodes[n] = id
+	s.fresh = append(s.fresh, &recording.Stack{ID: id, Caller: n.caller, Frame: n.frame})
+	return id
+}
+
+func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem) {
+	if id, ok := s.handles[h]; ok {
+		return id, problemNone
+	}
+	f := h.Value()
+	if f.Type.IsError() {
+		return 0, problemAbort
+	}
+	fact := s.describe(&f)
+	if fact.Function == "" && fact.Type != recording.FrameNative {
+		return 0, problemName
+	}
+	id, ok := s.frames[fact]
+	if !ok {
+		if len(s.frames) >= maxFrames {
+			return 0, problemTooBig
+		}
+		id = recording.FrameID(len(s.frames) + 1)
+		s.frames[fact] = id
+		fact.ID = id
+		s.fresh = append(s.fresh, &fact)
+	}
+	if len(s.handles) >= maxFrames {
+		clear(s.handles)
+	}
+	s.handles[h] = id
+	return id, problemNone
+}
+
+// declared hands over the facts that were not handed over before.
+func (s *stacks) declared() []recording.Fact {
+	out := s.fresh
+	s.fresh = nil
+	return out
+}
+
+// describe turns the profiler's frame into a recording's, without its ID.
+func (s *stacks) describe(f *libpf.Frame) recording.Frame {
+	out := recording.Frame{
+		Type: typeOf(f.Type), Function: f.FunctionName.String(),
+		File: f.SourceFile.String(), Line: int64(f.SourceLine),
+	}
+	if out.Type != recording.FrameNative || !f.Mapping.Valid() {
+		return out
+	}
+	file := f.Mapping.Value().File.Value()
+	out.Module = file.FileName.String()
+	if out.Function == "" {
+		out.Function = s.symbols.name(file.FileID, out.Module, uint64(f.AddressOrLineno))
+	}
+	return out
+}
+
+func typeOf(t libpf.FrameType) recording.FrameType {
+	switch t {
+	case libpf.NativeFrame:
+		return recording.FrameNative
+	case libpf.KernelFrame:
+		return recording.FrameKernel
+	case libpf.GoFrame:
+		return recording.FrameGo
+	case libpf.HotSpotFrame:
+		return recording.FrameJVM
+	case libpf.PythonFrame:
+		return recording.FramePython
+	case libpf.RubyFrame:
+		return recording.FrameRuby
+	case libpf.V8Frame:
+		return recording.FrameV8
+	}
+	return recording.FrameOther
+}

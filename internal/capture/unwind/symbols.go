@@ -1,0 +1,78 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ianlancetaylor/demangle"
+	"go.opentelemetry.io/ebpf-profiler/libpf"
+	"go.opentelemetry.io/ebpf-profiler/reporter"
+)
+
+// maxExecutables bounds how many files are kept open for their symbols.
+const maxExecutables = 512
+
+// symbols names native code. Executables are registered when the profiler examines
+// them, and read when a frame of theirs is named for the first time.
+type symbols struct {
+	mu    sync.Mutex
+	files map[libpf.FileID]*executable
+}
+
+// executable is a file with code; table is nil until it is needed.
+type executable struct {
+	file  source
+	table *symbolTable
+}
+
+func newSymbols() *symbols { return &symbols{files: map[libpf.FileID]*executable{}} }
+
+// ReportExecutable implements reporter.ExecutableReporter. The file is opened while the
+// process lives.
+func (s *symbols) ReportExecutable(e *reporter.ExecutableMetadata) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := e.MappingFile.Value().FileID
+	if s.files[id] != nil || len(s.files) >= maxExecutables {
+		return
+	}
+	file, err := e.Process.OpenMappingFile(e.Mapping)
+	if err != nil {
+		return // the kernel's own page of code, or the process has ended
+	}
+	s.files[id] = &executable{file: file}
+}
+
+// name says which function the address is in, by the addresses of the file. Where no
+// symbol covers it, it is named by the file and where its function starts.
+func (s *symbols) name(id libpf.FileID, module string, address uint64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.files[id]
+	if e == nil {
+		return place(module, address)
+	}
+	if e.table == nil {
+		e.table = readSymbols(e.file)
+	}
+	if name := e.table.name(address); name != "" {
+		return demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams)
+	}
+	return place(module, e.table.start(address))
+}
+
+func place(module string, address uint64) string { return fmt.Sprintf("%s+0x%x", module, address) }
+
+func (s *symbols) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, e := range s.files {
+		errs = append(errs, e.file.Close())
+	}
+	clear(s.files)
+	return errors.Join(errs...)
+}

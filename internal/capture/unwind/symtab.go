@@ -1,0 +1,165 @@
+package unwind
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// source is where an executable is read from.
+type source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// symbolTable is what an ELF file tells of its functions. Names stay in the file.
+type symbolTable struct {
+	functions []function // by address
+	names     io.ReaderAt
+	starts    []uint64 // of functions by their unwinding tables, sorted; without names
+}
+
+// function is a symbol, small because a runtime has hundreds of thousands.
+type function struct {
+	address uint64
+	size    uint32
+	name    uint32 // offset in names
+}
+
+// maxSymbols bounds how much of a symbol table is read, in bytes.
+const maxSymbols = 64 << 20
+
+// readSymbols reads the table of symbols, or that of exported ones where the file is
+// stripped. A file that cannot be read has none.
+func readSymbols(file io.ReaderAt) *symbolTable {
+	t := &symbolTable{}
+	f, err := elf.NewFile(file)
+	if err != nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return t
+	}
+	section := f.SectionByType(elf.SHT_SYMTAB)
+	if section == nil {
+		section = f.SectionByType(elf.SHT_DYNSYM)
+	}
+	if section != nil && section.Size <= maxSymbols && int(section.Link) < len(f.Sections) {
+		t.read(section)
+		t.names = f.Sections[section.Link]
+	}
+	t.starts = readStarts(f)
+	return t
+}
+
+func (t *symbolTable) read(section *elf.Section) {
+	data, err := section.Data()
+	if err != nil {
+		return
+	}
+	var s elf.Sym64
+	for size := binary.Size(s); len(data) >= size; data = data[size:] {
+		if _, err := binary.Decode(data, binary.LittleEndian, &s); err != nil {
+			return
+		}
+		kind := elf.ST_TYPE(s.Info)
+		if (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Shndx != uint16(elf.SHN_UNDEF) && s.Size > 0 {
+			t.functions = append(t.functions, function{s.Value, uint32(min(s.Size, math.MaxUint32)), s.Name})
+		}
+	}
+	t.functions = slices.Clip(t.functions)
+	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.address, b.address) })
+}
+
+// name returns the symbol that covers the address; "" if none does. Of several names
+// for one place it is the one that a caller would use.
+func (t *symbolTable) name(address uint64) string {
+	after, _ := slices.BinarySearchFunc(t.functions, address, func(f function, a uint64) int {
+		if f.address <= a {
+			return -1
+		}
+		return 1
+	})
+	best := ""
+	for i := after - 1; i >= 0 && t.functions[i].address == t.functions[after-1].address; i-- {
+		f := t.functions[i]
+		if address-f.address >= uint64(f.size) {
+			continue
+		}
+		if name := t.text(f.name); best == "" || plainer(name, best) {
+			best = name
+		}
+	}
+	return best
+}
+
+// plainer reports whether a is the name by which a function is known rather than b.
+func plainer(a, b string) bool {
+	leading := func(s string) int { return len(s) - len(strings.TrimLeft(s, "_")) }
+	if x, y := leading(a), leading(b); x != y {
+		return x < y
+	}
+	return len(a) < len(b)
+}
+
+// text reads a name from the file.
+func (t *symbolTable) text(offset uint32) string {
+	var all []byte
+	for buf := make([]byte, 128); len(all) < 1<<14; {
+		n, err := t.names.ReadAt(buf, int64(offset)+int64(len(all)))
+		if end := bytes.IndexByte(buf[:n], 0); end >= 0 {
+			return string(append(all, buf[:end]...))
+		}
+		all = append(all, buf[:n]...)
+		if err != nil {
+			return ""
+		}
+	}
+	return string(all)
+}
+
+// start is where the function at the address starts, by the unwinding tables; the
+// address itself if they do not tell.
+func (t *symbolTable) start(address uint64) uint64 {
+	i, found := slices.BinarySearch(t.starts, address)
+	if found {
+		return address
+	}
+	if i == 0 {
+		return address
+	}
+	return t.starts[i-1]
+}
+
+// Encodings of .eh_frame_hdr: its only form in use.
+const (
+	ehVersion  = 1
+	ehCount    = 0x03 // a four-byte count
+	ehTable    = 0x3b // pairs of four-byte offsets from the section
+	ehHeadSize = 12
+)
+
+// readStarts reads where functions start from the index of the unwinding tables.
+func readStarts(f *elf.File) []uint64 {
+	section := f.Section(".eh_frame_hdr")
+	if section == nil || section.Size > maxSymbols {
+		return nil
+	}
+	data, err := section.Data()
+	if err != nil || len(data) < ehHeadSize || data[0] != ehVersion || data[2] != ehCount || data[3] != ehTable {
+		return nil
+	}
+	count := binary.LittleEndian.Uint32(data[8:])
+	data = data[ehHeadSize:]
+	if uint64(len(data)) < 8*uint64(count) {
+		return nil
+	}
+	starts := make([]uint64, count)
+	for i := range starts {
+		starts[i] = section.Addr + uint64(int64(int32(binary.LittleEndian.Uint32(data[8*i:]))))
+	}
+	slices.Sort(starts)
+	return starts
+}

@@ -1,0 +1,271 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/ringbuf"
+	"go.opentelemetry.io/ebpf-profiler/interpreter/interpreterconfig"
+	"go.opentelemetry.io/ebpf-profiler/interpreter/ruby"
+	"go.opentelemetry.io/ebpf-profiler/libpf"
+	profilerlog "go.opentelemetry.io/ebpf-profiler/log"
+	"go.opentelemetry.io/ebpf-profiler/support"
+	"go.opentelemetry.io/ebpf-profiler/times"
+	"go.opentelemetry.io/ebpf-profiler/tracer"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Options of an Unwinder.
+type Options struct {
+	Watched *ebpf.Map     // processes to take stacks of: the recorder's own map
+	Hints   *ebpf.Map     // the recorder's, which stands before Watched
+	Gap     time.Duration // least time between two stacks of a thread that waits for one class of things
+	Period  time.Duration // of the timer that takes stacks of running threads; 0: none
+}
+
+// Taken is one stack that was taken. The thread is named by the kernel's ids.
+type Taken struct {
+	Time      recording.Time
+	TID, TGID uint32
+	Start     uint64 // of the thread, ns since boot
+	Origin    recording.StackOrigin
+	Goroutine recording.GoroutineID
+	Stack     recording.StackID
+}
+
+// Batch is what came in since the last one. Its slices are the caller's.
+type Batch struct {
+	Declared []recording.Fact // Frames and Stacks that Taken use for the first time
+	Taken    []Taken
+	Lost     []Lost
+	Missing  []recording.Missing
+}
+
+// Lost are stacks that were walked and did not arrive, because a buffer was full.
+type Lost struct {
+	CPU, Count  int64
+	First, Last recording.Time
+}
+
+// Unwinder takes stacks from Start to Stop.
+type Unwinder struct {
+	tracer  *tracer.Tracer
+	moments moments
+	cancel  context.CancelFunc
+	traces  chan *libpf.EbpfTrace
+	workers sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	marks  marks
+	stacks *stacks
+	batch  Batch
+}
+
+const (
+	// ringBytes is the room for stacks on their way out of the kernel: some thousand.
+	ringBytes = 8 << 20
+	// pollEvery is how often the profiler empties it, 4096 stacks at most each time.
+	pollEvery = 20 * time.Millisecond
+	// lookEvery is how often it looks for processes that are to be examined.
+	lookEvery = 250 * time.Millisecond
+	// frameCache is how many symbolised frames it keeps.
+	frameCache = 8192
+	// mapScale makes its maps, sized for every process of a host, 2^4 times smaller.
+	mapScale = -4
+)
+
+// Start loads the profiler and begins to take stacks. It needs rights that may be
+// dropped afterwards; what is needed to examine new processes is told by package
+// capture's DropRights.
+func Start(o Options) (*Unwinder, error) {
+	if err := raiseMemlock(); err != nil {
+		return nil, err
+	}
+	profilerlog.SetLogger(*slog.New(slog.DiscardHandler)) // only the command prints
+	ctx, cancel := context.WithCancel(context.Background())
+	u := &Unwinder{cancel: cancel, traces: make(chan *libpf.EbpfTrace, 16), stacks: newStacks()}
+	u.moments.opts = o
+	if err := u.start(ctx); err != nil {
+		u.Close()
+		return nil, err
+	}
+	return u, nil
+}
+
+func (u *Unwinder) start(ctx context.Context) error {
+	var err error
+	u.tracer, err = tracer.NewTracer(ctx, u.config())
+	if err != nil {
+		return fmt.Errorf("start the stack profiler: %w", err)
+	}
+	u.tracer.StartPIDEventProcessor(ctx)
+	// Without it, what is known of an ended process is dropped a little later.
+	_ = u.tracer.AttachSchedMonitor()
+	if err := u.tracer.StartMapMonitors(ctx, u.traces); err != nil {
+		return fmt.Errorf("start the stack profiler: %w", err)
+	}
+	if err := u.tracer.Enable(ctx, &u.moments); err != nil {
+		return err
+	}
+	reader, err := ringbuf.NewReader(u.moments.objects.Marks)
+	if err != nil {
+		return fmt.Errorf("open the buffer of stack marks: %w", err)
+	}
+	u.marks.open(reader)
+	u.workers.Go(func() { u.receive(ctx) })
+	return u.moments.attach()
+}
+
+func (u *Unwinder) config() *tracer.Config {
+	return &tracer.Config{
+		TraceReporter: u.stacks, ExecutableReporter: u.stacks.symbols,
+		Intervals:          intervals{times.New(time.Minute, lookEvery, time.Minute)},
+		InterpretersConfig: interpreters(),
+		SamplesPerSecond:   max(1, ringBytes/(runtime.NumCPU()*support.Sizeof_Trace)),
+		MapScaleFactor:     mapScale, FrameCacheSize: frameCache,
+		FilterIdleFrames:      true,
+		ProbabilisticInterval: time.Minute, ProbabilisticThreshold: tracer.ProbabilisticThresholdMax,
+		LoadProbe: true, IncludeEnvVars: libpf.Set[string]{},
+	}
+}
+
+// interpreters leaves out the runtimes that dwell does not watch.
+func interpreters() interpreterconfig.Config {
+	c := interpreterconfig.NoInterpreters()
+	c.Hotspot.Disabled, c.V8.Disabled, c.Python.Disabled, c.Go.Disabled = false, false, false, false
+	c.Go.Labels.Disabled = true
+	c.Ruby = ruby.Config{SkipNativeResume: true}
+	return c
+}
+
+// intervals are the profiler's, with a shorter time between polls.
+type intervals struct{ *times.Times }
+
+// TracePollInterval implements tracer.Intervals.
+func (intervals) TracePollInterval() time.Duration { return pollEvery }
+
+// PIDCleanupInterval implements tracer.Intervals.
+func (intervals) PIDCleanupInterval() time.Duration { return 10 * time.Second }
+
+// receive turns what comes out of the kernel into stacks.
+func (u *Unwinder) receive(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case trace := <-u.traces:
+			if trace != nil {
+				u.handle(trace)
+			}
+		}
+	}
+}
+
+func (u *Unwinder) handle(trace *libpf.EbpfTrace) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.marks.read()
+	m, ok := u.marks.take(trace.PID, trace.TID, trace.KTime)
+	stack, problem := u.stacks.of(trace, u.tracer.HandleTrace)
+	if !ok {
+		return // its mark was dropped
+	}
+	if problem != "" {
+		u.miss(problem)
+		return
+	}
+	u.marks.ready(m.Tgid)
+	u.batch.Taken = append(u.batch.Taken, Taken{
+		Time: recording.Time(m.Ts), TID: m.Tid, TGID: m.Tgid, Start: m.Start, Origin: originOf(m),
+		Goroutine: recording.GoroutineID(m.Goid), Stack: stack,
+	})
+}
+
+func originOf(m momentsStackMark) recording.StackOrigin {
+	if momentsOccasion(m.Occasion) == momentsOccasionSTACK_ON_CPU {
+		return recording.StackOnCPU
+	}
+	return recording.StackBlocked
+}
+
+// Collect returns what came in since the last call.
+func (u *Unwinder) Collect() Batch {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.marks.read()
+	u.expire(unanswered)
+	return u.handOver()
+}
+
+func (u *Unwinder) handOver() Batch {
+	b := u.batch
+	b.Declared = u.stacks.declared()
+	u.batch = Batch{}
+	return b
+}
+
+// expire gives up on marks that no stack has followed for so long.
+func (u *Unwinder) expire(after time.Duration) {
+	lost, early := u.marks.expire(after)
+	u.batch.Lost = append(u.batch.Lost, lost...)
+	for range early {
+		u.miss(problemEarly)
+	}
+}
+
+func (u *Unwinder) miss(p problem) {
+	for i := range u.batch.Missing {
+		if u.batch.Missing[i].Why == p.why() {
+			u.batch.Missing[i].Count++
+			return
+		}
+	}
+	u.batch.Missing = append(u.batch.Missing, recording.Missing{What: "stacks", Why: p.why(), Count: 1})
+}
+
+// Cost is the time that choosing and walking stacks took in the kernel so far, in ns,
+// and how many stacks were walked.
+func (u *Unwinder) Cost() (ns, walks int64) { return u.moments.cost() }
+
+// Stop ends the taking of stacks and returns what was still under way.
+func (u *Unwinder) Stop() Batch {
+	u.moments.detach()
+	deadline := time.Now().Add(5 * pollEvery)
+	for u.waiting() && time.Now().Before(deadline) {
+		time.Sleep(pollEvery / 4)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.expire(0)
+	return u.handOver()
+}
+
+// waiting reports whether any stack is still to come.
+func (u *Unwinder) waiting() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.marks.read()
+	return u.marks.any()
+}
+
+// Close ends everything. It may be called at any time, also after a failed Start.
+func (u *Unwinder) Close() error {
+	u.moments.detach()
+	u.cancel()
+	u.workers.Wait()
+	if u.tracer != nil {
+		u.tracer.Close()
+	}
+	err := errors.Join(u.marks.close(), u.stacks.symbols.close())
+	u.moments.close()
+	return err
+}
