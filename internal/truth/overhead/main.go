@@ -1,5 +1,5 @@
 // Command overhead measures what recording costs: throughput, latency and CPU per
-// request of the demo's Go server, a Node server and a process that is not watched,
+// request of the demo's Go server, a Node server, a JVM and a process that is not watched,
 // with and without dwell in alternating rounds. It prints the ratios and writes
 // docs/overhead.md. It runs as root, from the root of the repository, on an otherwise
 // idle machine.
@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -21,6 +22,7 @@ func main() {
 	flag.IntVar(&opt.rounds, "rounds", 5, "rounds of each kind")
 	flag.DurationVar(&opt.span, "span", 6*time.Second, "of the load in a round")
 	flag.StringVar(&opt.out, "o", "docs/overhead.md", "file for the table")
+	flag.StringVar(&opt.only, "only", "", "only the servers whose name holds this; do not keep the table")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -34,6 +36,7 @@ type options struct {
 	rounds int
 	span   time.Duration
 	out    string
+	only   string
 }
 
 // loads are what the servers get. Saturation is closed-loop, so that the server is never
@@ -59,19 +62,24 @@ func run(ctx context.Context, opt options) error {
 	b := &bench{options: opt, work: work}
 	var rows []row
 	for _, kind := range subjects() {
+		if !strings.Contains(kind.name, opt.only) {
+			continue
+		}
 		s, err := kind.start(ctx, b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", kind.name, err)
 		}
 		for _, l := range loads() {
-			r, err := b.compare(ctx, s, l)
+			compared, err := b.compare(ctx, s, l)
 			if err != nil {
 				s.stop()
 				return fmt.Errorf("%s, %s: %w", kind.name, l.name, err)
 			}
-			r.name = kind.name + ", " + l.name
-			fmt.Println(r.summary())
-			rows = append(rows, r)
+			for _, r := range compared {
+				r.name = kind.name + ", " + r.name
+				fmt.Println(r.summary())
+				rows = append(rows, r)
+			}
 		}
 		s.stop()
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/getdwell/dwell/internal/capture"
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/truth/proc"
 	"github.com/getdwell/dwell/recording"
@@ -44,35 +45,59 @@ type sample struct {
 type cost struct {
 	user, bpf float64
 	peak      int64
+	programs  []capture.ProgramCost // during the load
+	events    float64               // a request
+	stacks    float64               // a request
 }
 
-// compare alternates rounds without and with dwell.
-func (b *bench) compare(ctx context.Context, s *subject, l loadKind) (row, error) {
-	var r row
+// mode is how a round is recorded.
+type mode struct {
+	name     string
+	recorder []string // arguments of dwell; nil: not at all
+}
+
+// modes are without and with dwell, and where asked for also with dwell but no stacks.
+func modes(withoutStacks bool) []mode {
+	all := []mode{{"", nil}, {"with dwell", []string{"attach"}}}
+	if withoutStacks {
+		all = append(all, mode{"with dwell, no stacks", []string{"attach", "--stacks=off"}})
+	}
+	return all
+}
+
+// compare alternates rounds of each mode. The first row is dwell against nothing.
+func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, error) {
 	if _, err := b.send(ctx, s, l, 2*time.Second); err != nil { // warm-up
-		return r, err
+		return nil, err
 	}
-	for i := range 2 * b.rounds {
-		one, err := b.round(ctx, s, l, i%2 == 1)
-		if err != nil {
-			return r, err
-		}
-		if i%2 == 0 {
-			r.without = append(r.without, one)
-		} else {
-			r.with = append(r.with, one)
+	modes := modes(s.stacks)
+	samples := make([][]sample, len(modes))
+	for range b.rounds {
+		for i, m := range modes {
+			one, err := b.round(ctx, s, l, m)
+			if err != nil {
+				return nil, err
+			}
+			samples[i] = append(samples[i], one)
 		}
 	}
-	return r, nil
+	rows := []row{{name: l.name, without: samples[0], with: samples[1]}}
+	if s.stacks {
+		rows = append(rows,
+			row{name: l.name + ", no stacks taken", without: samples[0], with: samples[2]},
+			row{name: l.name + ", stacks against none taken", without: samples[2], with: samples[1]})
+	}
+	return rows, nil
 }
 
-func (b *bench) round(ctx context.Context, s *subject, l loadKind, recorded bool) (one sample, err error) {
+func (b *bench) round(ctx context.Context, s *subject, l loadKind, m mode) (one sample, err error) {
 	file := b.work + "/recording.dwell"
 	var recorder *proc.Process
-	if recorded {
+	if m.recorder != nil {
 		os.Remove(file)
+		args := append([]string{b.work + "/dwell"}, m.recorder...)
 		recorder, err = proc.Start(ctx, proc.Options{
-			Args:  []string{b.work + "/dwell", "attach", "--pid", strconv.Itoa(s.watched), "--for", "10m", "-o", file},
+			Args:  append(args, "--pid", strconv.Itoa(s.watched), "--for", "10m", "-o", file),
 			Ready: "recording",
 		})
 		if err != nil {
@@ -99,11 +124,11 @@ func (b *bench) round(ctx context.Context, s *subject, l loadKind, recorded bool
 	}
 	one.recorder.user = float64(after.recorder-before.recorder) / float64(after.at.Sub(before.at))
 	one.recorder.peak = after.peak
+	one.recorder.programs = spent(before.programs, after.programs)
 	if err := recorder.Interrupt(endWithin); err != nil && proc.Status(err) != undecided && s.pid == s.watched {
 		return one, err // a bystander's recording holds no request, which dwell says
 	}
-	one.recorder.bpf, err = bpfShare(file)
-	return one, err
+	return one, b.readRecording(file, &one)
 }
 
 func (b *bench) send(ctx context.Context, s *subject, l loadKind, span time.Duration) (sum load.Summary, err error) {
@@ -123,6 +148,7 @@ type clocks struct {
 	at                        time.Time
 	server, machine, recorder int64
 	peak                      int64 // bytes
+	programs                  []capture.ProgramCost
 }
 
 // tick is the unit of /proc's CPU times; the kernel's USER_HZ is 100 everywhere.
@@ -137,6 +163,9 @@ func readClocks(s *subject, recorder *proc.Process) (c clocks, err error) {
 		return c, err
 	}
 	if c.recorder, err = processCPU(recorder.PID()); err != nil {
+		return c, err
+	}
+	if c.programs, err = capture.ProgramCosts(recorder.PID()); err != nil {
 		return c, err
 	}
 	c.peak, err = peakMemory(recorder.PID())
@@ -181,30 +210,50 @@ func sum(fields []string) (total int64) {
 	return total
 }
 
-// bpfShare is the run time of dwell's programs in the kernel, in cores, as the
-// kernel's own statistics in the recording say.
-func bpfShare(file string) (float64, error) {
+// spent is what each program cost between two readings.
+func spent(before, after []capture.ProgramCost) []capture.ProgramCost {
+	for i := range after {
+		for _, b := range before {
+			if b.Program == after[i].Program {
+				after[i].Runs -= b.Runs
+				after[i].Time -= b.Time
+			}
+		}
+	}
+	return after
+}
+
+// readRecording takes from a recording what it says of itself: the run time of dwell's
+// programs in the kernel, in cores, and its events and stacks.
+func (b *bench) readRecording(file string, one *sample) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
 	rec, err := recording.Load(f)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var first, last recording.Event
+	stacks := 0
 	for _, e := range rec.Events {
-		if _, is := e.Fact.(*recording.Overhead); is {
+		switch e.Fact.(type) {
+		case *recording.Overhead:
 			if first.Fact == nil {
 				first = e
 			}
 			last = e
+		case *recording.StackAt:
+			stacks++
 		}
 	}
 	if last.Time <= first.Time {
-		return 0, fmt.Errorf("%s says nothing about its overhead", file)
+		return fmt.Errorf("%s says nothing about its overhead", file)
 	}
 	ran := last.Fact.(*recording.Overhead).BPF - first.Fact.(*recording.Overhead).BPF
-	return float64(ran) / float64(last.Time.Sub(first.Time)), nil
+	one.recorder.bpf = float64(ran) / float64(last.Time.Sub(first.Time))
+	one.recorder.events = float64(len(rec.Events)) / float64(one.Answered)
+	one.recorder.stacks = float64(stacks) / float64(one.Answered)
+	return nil
 }

@@ -115,6 +115,7 @@ Absolute, median of the rounds, without -> with dwell:
 			100*user.middle, 100*bpf.middle, peak>>20)
 	}
 	b.WriteString(goals)
+	b.WriteString(costs(rows))
 	return b.String()
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"os"
 	"os/exec"
+	"time"
 
 	"github.com/getdwell/dwell/internal/demo"
 	"github.com/getdwell/dwell/internal/truth/proc"
@@ -15,11 +17,15 @@ const (
 	otherCPU  = "1"
 )
 
+// warmUp is for a server whose code is compiled while it runs.
+const warmUp = 15 * time.Second
+
 // subject is a running server, and what the recorder watches.
 type subject struct {
 	url     string
-	pid     int // of the server
-	watched int // pid given to the recorder; another one for a bystander
+	pid     int  // of the server
+	watched int  // pid given to the recorder; another one for a bystander
+	stacks  bool // also compared without stacks
 	stop    func()
 }
 
@@ -33,6 +39,7 @@ func subjects() []subjectKind {
 	return []subjectKind{
 		{"demo (Go, one TLS call a request)", startDemo},
 		{"Node, hello", startNode},
+		{"JVM (24 threads, one call a request)", startJVM},
 		{"a bystander (Go, hello), not watched", startBystander},
 	}
 }
@@ -60,6 +67,32 @@ func startNode(ctx context.Context, b *bench) (*subject, error) {
 		return nil, err
 	}
 	return &subject{url: "http://127.0.0.1:21420/work", pid: p.PID(), watched: p.PID(), stop: p.Stop}, nil
+}
+
+// startJVM warms it up for longer than the others: its code is compiled meanwhile.
+func startJVM(ctx context.Context, b *bench) (*subject, error) {
+	const upstream = "127.0.0.1:21423"
+	peer, err := proc.Start(ctx, proc.Options{
+		Args: []string{b.work + "/upstream", "-listen", upstream, "-log", os.DevNull}, CPUs: otherCPU, Ready: "ready",
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := proc.Start(ctx, proc.Options{
+		Args: []string{"java", "-Dsun.net.httpserver.nodelay=true", "internal/truth/services/Locks.java"},
+		Env:  []string{"PORT=21422", "UPSTREAM=" + upstream, "PROBLEM=call", "FIXED=1"}, CPUs: serverCPU, Ready: "ready",
+	})
+	if err != nil {
+		peer.Stop()
+		return nil, err
+	}
+	s := &subject{url: "http://127.0.0.1:21422/work?delay=0", pid: p.PID(), watched: p.PID(), stacks: true}
+	s.stop = func() { p.Stop(); peer.Stop() }
+	if _, err := b.send(ctx, s, loads()[0], warmUp); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
 }
 
 func startBystander(ctx context.Context, b *bench) (*subject, error) {

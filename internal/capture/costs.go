@@ -1,0 +1,99 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// ProgramCost is what one of dwell's programs in the kernel has cost since it was loaded.
+type ProgramCost struct {
+	Program string // "switch", "waking", ...; "stack-..." those that take stacks
+	Runs    int64
+	Time    recording.Duration // of all runs, estimated from those that were timed
+}
+
+// costMaps are the maps that hold costs, and the names of their slots, in the order of
+// enum program of abi.h and enum occasion of unwind.bpf.c.
+func costMaps() map[string][]string {
+	return map[string][]string{
+		"costs":       {"switch", "waking", "state", "arrival", "read", "write", "sample"},
+		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"},
+	}
+}
+
+// ProgramCosts reads what the programs of a running recorder have cost, from the maps
+// that process holds open. It needs the rights that recording needs. The recorder's own
+// sum, with what it costs in user space, is in its recording: see recording.Overhead.
+func ProgramCosts(pid int) ([]ProgramCost, error) {
+	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/fdinfo/*", pid))
+	if err != nil {
+		return nil, err
+	}
+	var all []ProgramCost
+	seen := map[ebpf.MapID]bool{}
+	for _, name := range names {
+		id, held := mapID(name)
+		if !held || seen[id] {
+			continue
+		}
+		seen[id] = true
+		costs, err := mapCosts(id)
+		if err != nil {
+			return nil, fmt.Errorf("read the costs of process %d: %w (is it a recorder that still runs?)", pid, err)
+		}
+		all = append(all, costs...)
+	}
+	return all, nil
+}
+
+// mapID reads the id of the map behind a descriptor, if it is one.
+func mapID(name string) (ebpf.MapID, bool) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, false // it was closed meanwhile
+	}
+	defer f.Close()
+	for in := bufio.NewScanner(f); in.Scan(); {
+		if value, is := strings.CutPrefix(in.Text(), "map_id:"); is {
+			var id ebpf.MapID
+			_, err := fmt.Sscan(value, &id)
+			return id, err == nil
+		}
+	}
+	return 0, false
+}
+
+func mapCosts(id ebpf.MapID) ([]ProgramCost, error) {
+	m, err := ebpf.NewMapFromID(id)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Close()
+	info, err := m.Info()
+	if err != nil {
+		return nil, err
+	}
+	var all []ProgramCost
+	for slot, program := range costMaps()[info.Name] {
+		var perCPU []probesCost
+		if uint32(slot) >= m.MaxEntries() || m.Lookup(uint32(slot), &perCPU) != nil {
+			continue
+		}
+		cost := ProgramCost{Program: program}
+		for _, c := range perCPU {
+			cost.Runs += int64(c.Runs)
+			cost.Time += recording.Duration(c.estimate())
+		}
+		all = append(all, cost)
+	}
+	return all, nil
+}
