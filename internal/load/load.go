@@ -153,6 +153,7 @@ func (g *generator) open(stop context.Context) {
 		j := job{id: i, intended: int64(next), path: g.opt.Path(i)}
 		if idle.Add(-1) < 0 && workers < g.opt.Conns {
 			workers++
+			idle.Add(1) // it waits, until it takes the job
 			g.busy.Add(1)
 			go g.serve(jobs, &idle)
 		}

@@ -51,6 +51,30 @@ func start(t *testing.T) (*server, string) {
 	return s, ts.URL
 }
 
+// The open loop opens a connection when all it has are busy, not for every request.
+func TestOpenLoopKeepsConnections(t *testing.T) {
+	_, base := start(t)
+	r, err := Run(context.Background(), Options{URL: base + "/", Rate: 400, For: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, atOnce := map[int]bool{}, 0
+	for i, e := range r.Log {
+		ports[e.Port] = true
+		open := 0
+		for _, other := range r.Log[:i+1] {
+			if other.Done >= e.Intended {
+				open++
+			}
+		}
+		atOnce = max(atOnce, open)
+	}
+	// A worker is idle again a moment after it stamped its answer.
+	if len(ports) > 2*atOnce+2 {
+		t.Errorf("%d connections for %d requests of which at most %d were open at once", len(ports), len(r.Log), atOnce)
+	}
+}
+
 func TestLogAgreesWithServer(t *testing.T) {
 	for _, opt := range []Options{
 		{Rate: 500, Seed: 1},
