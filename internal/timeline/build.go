@@ -19,6 +19,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	t.Truncated = t.Truncated || rec.Truncated
 	t.Strands = buildStrands(f)
 	buildStacks(t, f)
+	buildWaits(t, f)
 	t.Conns = buildConns(f)
 	buildHandshakes(t, f)
 	resolutions := buildLookups(t, f)

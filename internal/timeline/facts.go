@@ -35,7 +35,11 @@ type threadFacts struct {
 	seen       Time // the last time it was seen to do something
 	acts       int  // how often it was
 	stacks     []StackAt
+	moves      []ioSpan // its reads and writes on connections
 }
+
+// ioSpan is when the first and the last of some reads or writes returned.
+type ioSpan struct{ from, to Time }
 
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
 type step struct {
@@ -158,6 +162,14 @@ func (f *facts) see(id recording.ThreadID, at Time) {
 	}
 }
 
+// moved notes that a thread read or wrote.
+func (f *facts) moved(x *recording.Chunk, at Time) {
+	f.see(x.Thread, at)
+	if th := f.thread(x.Thread); th != nil {
+		th.moves = append(doubled(th.moves), ioSpan{chunkAt{at, x}.first(), at})
+	}
+}
+
 // endpoint joins method and route, with the same memory for all that are equal.
 func (f *facts) endpoint(method, route string) string {
 	k := [2]string{method, route}
@@ -253,7 +265,7 @@ func (f *facts) conn(id recording.ConnID) *connFacts {
 func (f *facts) connFact(at Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Chunk:
-		f.see(x.Thread, at)
+		f.moved(x, at)
 		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
 			c.chunks[x.Dir] = append(c.chunks[x.Dir], chunkAt{at, x})
 		}

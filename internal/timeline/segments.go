@@ -23,7 +23,6 @@ type segmenter struct {
 	f       *facts
 	in      segmentInput
 	turns   *loopTurns
-	waits   *waits
 	callsOf [][]CallID // by request, in order of start
 	lanes   []*lane    // by strand
 	goRuns  goRuns
@@ -32,7 +31,7 @@ type segmenter struct {
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, turns: in.turns, waits: newWaits(t, f), lanes: make([]*lane, len(t.Strands)), goRuns: in.runs}
+	s := &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs}
 	s.callsOf = callsByRequest(t)
 	var p painter
 	var kept pages

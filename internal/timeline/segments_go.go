@@ -73,7 +73,7 @@ func (s *segmenter) goStates(r *Request, thread StrandID, w span, p *painter) {
 		case StateRunnable:
 			g.Cause = CauseRunnable
 		case StateSleeping, StateDisk:
-			g.Cause, _ = s.waits.sleep(thread, iv)
+			g.Cause, _ = s.t.sleepCause(thread, iv)
 		default:
 			continue
 		}

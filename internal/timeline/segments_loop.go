@@ -146,7 +146,7 @@ func (s *segmenter) loopState(r *Request, iv Interval, g *Segment) bool {
 	case StateRunnable:
 		g.Cause = CauseRunnable
 	case StateSleeping, StateDisk:
-		g.Cause, g.Quality = s.waits.sleep(r.Strand, iv)
+		g.Cause, g.Quality = s.t.sleepCause(r.Strand, iv)
 	default:
 		return false
 	}

@@ -62,7 +62,7 @@ func (s *segmenter) asleep(r *Request, iv Interval, piece *Segment) {
 	case piece.Call == None && network && s.onClient(r, iv, piece):
 		piece.Cause = CauseClient
 	default:
-		piece.Cause, piece.Quality = s.waits.sleep(r.Strand, iv)
+		piece.Cause, piece.Quality = s.t.sleepCause(r.Strand, iv)
 	}
 }
 

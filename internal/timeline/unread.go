@@ -139,9 +139,10 @@ func (s *segmenter) reading(id StrandID, iv Interval, owner RequestID) (Cause, Q
 	case StateRunnable:
 		return CauseRunnable, Exact
 	case StateSleeping, StateDisk:
+		waited, quality := s.t.sleepCause(id, iv)
 		switch {
-		case s.waits.interpreterLock(id, iv.Off):
-			return CauseInterpreterLock, Inferred
+		case waited == CauseGC, waited == CauseInterpreterLock:
+			return waited, quality
 		case owner != None && loop:
 			return CauseEventLoop, Exact
 		case owner != None:
@@ -149,7 +150,7 @@ func (s *segmenter) reading(id StrandID, iv Interval, owner RequestID) (Cause, Q
 		case iv.Off != nil && networkWait(iv.Off.Syscall):
 			return causeIdle, Inferred
 		}
-		return s.waits.sleep(id, iv)
+		return waited, quality
 	}
 	return causeNone, Inferred
 }

@@ -10,78 +10,231 @@ const (
 	// wakeLatency bounds the time between data being ready and its reader being made
 	// runnable that is taken for the kernel's own way there.
 	wakeLatency Duration = 100_000
-	// gilWait bounds one timed wait for CPython's interpreter lock: it asks again
-	// every 5 ms.
-	gilWait Duration = 8_000_000
-	// gilSpan is the reach of the lock's own state around the word it is waited on.
-	gilSpan = 256
+	// longWait is from how long on a Wait counts in WaitStacks.
+	longWait Duration = 1_000_000
+	// afterRead is how soon after coming back a read's bytes are seen.
+	afterRead Time = 2_000_000
 )
 
-// waits tells what sleeping threads wait for.
-type waits struct {
-	process []recording.ProcessID // by strand
-	gil     map[recording.ProcessID][]int64
+// sleepAt is one sleep of a thread, before those for one thing are put together.
+type sleepAt struct {
+	strand         StrandID
+	from, to, back Time
+	off            *recording.Off
+	state          State
+	verdict        verdict
+	quality        Quality
+	stack          StackID
+	borrowed       bool
+	file           bool   // a read or write: a Wait only if not of the network
+	wait           WaitID // that it is part of, or None
 }
 
-// newWaits looks for the interpreter locks of Python processes: futex words on which
-// at least two threads wait, always with a time limit and never long.
-func newWaits(t *Timeline, f *facts) *waits {
-	w := &waits{gil: map[recording.ProcessID][]int64{}}
-	type word struct {
-		process recording.ProcessID
-		addr    int64
-	}
-	type use struct {
-		thread recording.ThreadID
-		shared bool
-		long   bool
-	}
-	uses := map[word]*use{}
-	var order []word
+// sleeper finds out what sleeping threads wait for.
+type sleeper struct {
+	t    *Timeline
+	f    *facts
+	book *ruleBook
+	gil  gilWords
+	all  []sleepAt
+	list []sleepAt // those of the strand at hand
+}
+
+// buildWaits lists the waits of all threads, with what they are for. Whom they waited
+// for is found later, by buildLocks.
+func buildWaits(t *Timeline, f *facts) *sleeper {
+	s := &sleeper{t: t, f: f, book: newRuleBook(t), gil: findGilWords(f)}
 	for i := range f.threads {
-		th := &f.threads[i]
-		if f.runtime(th.process) != recording.RuntimePython {
+		s.sleeps(StrandID(i))
+		if len(t.Stacks) > 0 {
+			s.own()
+			s.borrow()
+		}
+		s.judge(f.runtime(t.Strands[i].Process))
+		s.all = append(s.all, s.list...)
+	}
+	s.gil.learn(s.all, t)
+	gc := collectors(t, f)
+	for i := range s.all {
+		s.settle(&s.all[i], gc)
+	}
+	s.merge()
+	return s
+}
+
+// sleeps lists the sleeps of a strand that are not of the network.
+func (s *sleeper) sleeps(id StrandID) {
+	s.list = s.list[:0]
+	ivs := s.t.Strands[id].Intervals
+	for i := range ivs {
+		iv := &ivs[i]
+		if iv.State != StateSleeping && iv.State != StateDisk || iv.Off == nil {
 			continue
 		}
-		for _, s := range th.steps {
-			if s.off == nil || s.off.Syscall != "futex" {
-				continue
-			}
-			k := word{th.process, s.off.Arg}
-			u := uses[k]
-			if u == nil {
-				u = &use{thread: th.id}
-				uses[k] = u
-				order = append(order, k)
-			}
-			u.shared = u.shared || u.thread != th.id
-			woken := s.off.Woken
-			if woken == recording.NoTime {
-				woken = s.at
-			}
-			u.long = u.long || s.off.Timed != 1 || woken.Sub(s.off.Since) > gilWait
+		file := fileSyscall(iv.Off.Syscall)
+		if networkWait(iv.Off.Syscall) && !file && !onNoFile(iv.Off) && iv.State != StateDisk {
+			continue
 		}
-	}
-	for _, k := range order {
-		if u := uses[k]; u.shared && !u.long {
-			w.gil[k.process] = append(w.gil[k.process], k.addr)
+		x := sleepAt{strand: id, from: iv.From, to: iv.To, back: iv.To, off: iv.Off, state: iv.State, stack: None, file: file}
+		if i+1 < len(ivs) && ivs[i+1].State == StateRunnable && ivs[i+1].Off == iv.Off {
+			x.back = ivs[i+1].To
 		}
+		s.list = append(s.list, x)
 	}
-	for i := range t.Strands {
-		w.process = append(w.process, t.Strands[i].Process)
-	}
-	return w
 }
 
-// interpreterLock reports whether a sleep waits for the interpreter lock: on its word,
-// or on one of the words beside it.
-func (w *waits) interpreterLock(s StrandID, off *recording.Off) bool {
-	if off == nil || off.Syscall != "futex" {
-		return false
+// fileSyscall reports system calls that read or write a socket as well as any other
+// kind of file.
+func fileSyscall(name string) bool {
+	switch name {
+	case "read", "readv", "write", "writev":
+		return true
 	}
-	return slices.ContainsFunc(w.gil[w.process[s]], func(a int64) bool {
-		return off.Arg >= a-gilSpan && off.Arg <= a+gilSpan
-	})
+	return false
+}
+
+// onNoFile reports a poll of no file at all: a sleep.
+func onNoFile(off *recording.Off) bool {
+	switch off.Syscall {
+	case "poll", "select", "pselect6":
+		return off.Arg == 0 && off.Timed == 1
+	}
+	return false
+}
+
+// own gives sleeps the stacks that were taken as they began: both lists are in order.
+func (s *sleeper) own() {
+	if len(s.list) == 0 {
+		return
+	}
+	stacks := s.t.Strands[s.list[0].strand].Stacks
+	k := 0
+	for i := range s.list {
+		x := &s.list[i]
+		since := x.from
+		if x.off.Since != recording.NoTime {
+			since = min(since, x.off.Since)
+		}
+		for k < len(stacks) && stacks[k].Time < since-stackEarly {
+			k++
+		}
+		for j := k; j < len(stacks) && stacks[j].Time < x.to; j++ {
+			if stacks[j].Origin == recording.StackBlocked {
+				x.stack = stacks[j].Stack
+				k = j + 1
+				break
+			}
+		}
+	}
+}
+
+// borrow gives sleeps without a stack that of others of the same thread, in the same
+// system call and at the same depth of its stack, if all those are of one path through
+// the code.
+func (s *sleeper) borrow() {
+	type place struct {
+		sp      int64
+		syscall string
+	}
+	known, missing := map[place]StackID{}, false
+	const differ = -2
+	for i := range s.list {
+		x := &s.list[i]
+		if x.stack == None {
+			missing = true
+			continue
+		}
+		if x.off.SP == 0 {
+			continue
+		}
+		p := place{x.off.SP, x.off.Syscall}
+		if was, ok := known[p]; ok && !s.book.samePath(was, x.stack) {
+			known[p] = differ
+		} else if !ok {
+			known[p] = x.stack
+		}
+	}
+	if !missing || len(known) == 0 {
+		return
+	}
+	for i := range s.list {
+		x := &s.list[i]
+		if x.stack != None || x.off.SP == 0 {
+			continue
+		}
+		if was, ok := known[place{x.off.SP, x.off.Syscall}]; ok && was != differ {
+			x.stack, x.borrowed = was, true
+		}
+	}
+}
+
+// judge asks the rules about the stacks of a strand's sleeps.
+func (s *sleeper) judge(r recording.Runtime) {
+	for i := range s.list {
+		x := &s.list[i]
+		x.verdict = s.book.of(x.stack, r)
+		if x.borrowed {
+			x.quality = Inferred
+		}
+	}
+}
+
+// settle decides what a sleep was for, from its stack, its waker, its system call.
+func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
+	off, v := x.off, &x.verdict
+	futex := futexSyscall(off.Syscall)
+	switch {
+	case off.Syscall == "":
+		x.set(RulePageFault, CausePageFault, Inferred)
+	case x.state == StateDisk:
+		x.set(RuleDisk, CauseDisk, Exact)
+	case futex && v.code != RuleIdle && gc.released(x):
+		x.set(gc.rule(x), CauseGC, Exact)
+	case futex && v.cause != CauseInterpreterLock && s.gil.has(s.t.Strands[x.strand].Process, off.Arg):
+		x.set(RuleFutexWord, CauseInterpreterLock, s.gil.quality(s.t.Strands[x.strand].Process))
+	case futex && v.code != "":
+	case x.file:
+		s.settleFile(x)
+	case onNoFile(off):
+		x.set(RuleSyscall, CauseSleep, Exact)
+	case futex && off.Owner != recording.NoThread:
+		x.set(RuleOwner, CauseLock, Exact)
+	case futex:
+		x.set(RuleFutex, CauseCondition, Inferred)
+	default:
+		for _, r := range syscallRules {
+			if slices.Contains(r.syscalls, off.Syscall) {
+				x.set(RuleSyscall, r.cause, Exact)
+				return
+			}
+		}
+		x.set("", CauseUnknown, Inferred)
+	}
+}
+
+func (x *sleepAt) set(code string, cause Cause, q Quality) {
+	x.verdict = verdict{code: code, cause: cause, frame: None}
+	x.quality = q
+}
+
+// futexSyscall reports system calls in which threads wait for each other.
+func futexSyscall(name string) bool {
+	return name == "futex" || name == "futex_waitv" || name == "futex_wait"
+}
+
+// settleFile tells reads and writes of the network, which are no Waits, from others: if
+// it moved bytes of a connection, that shows as soon as it comes back.
+func (s *sleeper) settleFile(x *sleepAt) {
+	x.set("", CauseUnknown, Inferred)
+	if !s.t.Recorded(recording.HookIO) || x.off.Timed == 1 || x.back >= s.t.End-afterRead {
+		return
+	}
+	moves := s.f.threads[x.strand].moves
+	i, _ := slices.BinarySearchFunc(moves, x.back, func(m ioSpan, at Time) int { return int(min(1, max(-1, m.to-at))) })
+	if i < len(moves) && moves[i].from <= x.back+afterRead {
+		return
+	}
+	x.set(RuleNoConn, CauseIPC, Inferred)
 }
 
 // networkWait reports syscalls in which a thread may wait for a socket.
@@ -104,38 +257,16 @@ func pollWait(syscall string) bool {
 	return false
 }
 
-// sleep tells why a strand slept, from the fact about that sleep alone.
-func (w *waits) sleep(s StrandID, iv Interval) (Cause, Quality) {
-	off := iv.Off
-	if off == nil {
-		return CauseUnknown, Inferred
-	}
-	if off.Syscall == "" {
-		return CausePageFault, Inferred
-	}
-	if iv.State == StateDisk {
-		return CauseDisk, Exact
-	}
-	switch off.Syscall {
-	case "nanosleep", "clock_nanosleep":
-		return CauseSleep, Exact
-	case "futex", "futex_waitv", "futex_wait":
-		if w.interpreterLock(s, off) {
-			return CauseInterpreterLock, Inferred
+// sleepCause tells why a strand slept in an interval.
+func (t *Timeline) sleepCause(s StrandID, iv Interval) (Cause, Quality) {
+	if w := t.WaitAt(s, iv.From); w != None {
+		x := &t.Waits[w]
+		if x.Rule == RuleIdle { // the request it served is elsewhere
+			return CauseUnknown, Inferred
 		}
-		return CauseCondition, Inferred
-	case "fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range":
-		return CauseDisk, Exact
-	case "flock":
-		return CauseLock, Exact
-	case "wait4", "waitid":
-		return CauseIPC, Exact
-	case "poll", "select", "pselect6":
-		if off.Arg == 0 && off.Timed == 1 { // on no file at all
-			return CauseSleep, Exact
-		}
+		return x.Cause, x.Quality
 	}
-	if pollWait(off.Syscall) && off.Timed == 1 && off.WakerKind == recording.WakerInterrupt {
+	if off := iv.Off; off != nil && pollWait(off.Syscall) && off.Timed == 1 && off.WakerKind == recording.WakerInterrupt {
 		return CauseSleep, Inferred
 	}
 	return CauseUnknown, Inferred

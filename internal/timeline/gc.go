@@ -1,0 +1,72 @@
+package timeline
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// gcThreads are the threads of JVMs that stop the others or collect garbage.
+type gcThreads struct {
+	t          *Timeline
+	f          *facts
+	stops      map[StrandID]bool                  // lets stopped threads go again
+	collectors map[recording.ProcessID][]StrandID // collect garbage while the others stand
+}
+
+// collectors finds them by the names that HotSpot gives its own threads.
+func collectors(t *Timeline, f *facts) gcThreads {
+	g := gcThreads{t, f, map[StrandID]bool{}, map[recording.ProcessID][]StrandID{}}
+	jvms := map[recording.ProcessID]bool{}
+	for i := range t.Processes {
+		jvms[t.Processes[i].ID] = t.Processes[i].Runtime == recording.RuntimeJVM
+	}
+	for i := range t.Strands {
+		s := &t.Strands[i]
+		if !jvms[s.Process] || s.Goroutine != recording.NoGoroutine {
+			continue
+		}
+		switch {
+		case s.Name == "VM Thread":
+			g.stops[StrandID(i)] = true
+		case strings.HasPrefix(s.Name, "ZDriver"), strings.HasPrefix(s.Name, "ZDirector"), strings.HasPrefix(s.Name, "Shenandoah Con"):
+			g.stops[StrandID(i)] = true // threads stall on them when the heap is full
+		case strings.HasPrefix(s.Name, "GC Thread#"), strings.HasPrefix(s.Name, "ParGC Thread#"), strings.HasPrefix(s.Name, "ZWorker"), strings.HasPrefix(s.Name, "Shenandoah GC"):
+			g.collectors[s.Process] = append(g.collectors[s.Process], StrandID(i))
+		}
+	}
+	return g
+}
+
+// released reports a sleep that the JVM ended as it let its stopped threads go: its VM
+// thread did, from inside a futex wake. Nobody else wakes threads that way, and that
+// thread wakes only threads that stopped or asked for a stop.
+func (g *gcThreads) released(x *sleepAt) bool {
+	if len(g.stops) == 0 || x.off.Release != 1 || x.off.WakerKind != recording.WakerThread {
+		return false
+	}
+	by := g.f.strand(x.off.Waker)
+	return by != None && g.stops[by] && !g.stops[x.strand] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
+		!g.collects(x.strand)
+}
+
+func (g *gcThreads) collects(s StrandID) bool {
+	for _, c := range g.collectors[g.t.Strands[s].Process] {
+		if c == s {
+			return true
+		}
+	}
+	return false
+}
+
+// rule says whether a collector ran while the thread stood.
+func (g *gcThreads) rule(x *sleepAt) string {
+	for _, c := range g.collectors[g.t.Strands[x.strand].Process] {
+		for _, iv := range clipped(g.t.Strands[c].Intervals, x.from, x.to) {
+			if iv.State == StateRunning {
+				return RuleGC
+			}
+		}
+	}
+	return RuleVMThread
+}

@@ -1,0 +1,96 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// gilWait bounds one timed wait for CPython's interpreter lock: it asks again
+	// every 5 ms.
+	gilWait Duration = 8_000_000
+	// gilSpan is the reach of the lock's own state around the word it is waited on.
+	gilSpan = 256
+)
+
+// gilWords are the futex words of the interpreter locks of Python processes.
+type gilWords struct {
+	words map[recording.ProcessID][]int64
+	seen  map[recording.ProcessID]bool // frames show it, it is not only inferred
+}
+
+// findGilWords looks for futex words on which at least two threads wait, always with a
+// time limit and never long.
+func findGilWords(f *facts) gilWords {
+	g := gilWords{map[recording.ProcessID][]int64{}, map[recording.ProcessID]bool{}}
+	type word struct {
+		process recording.ProcessID
+		addr    int64
+	}
+	type use struct {
+		thread recording.ThreadID
+		shared bool
+		long   bool
+	}
+	uses := map[word]*use{}
+	var order []word
+	for i := range f.threads {
+		th := &f.threads[i]
+		if f.runtime(th.process) != recording.RuntimePython {
+			continue
+		}
+		for _, s := range th.steps {
+			if s.off == nil || s.off.Syscall != "futex" {
+				continue
+			}
+			k := word{th.process, s.off.Arg}
+			u := uses[k]
+			if u == nil {
+				u = &use{thread: th.id}
+				uses[k] = u
+				order = append(order, k)
+			}
+			u.shared = u.shared || u.thread != th.id
+			woken := s.off.Woken
+			if woken == recording.NoTime {
+				woken = s.at
+			}
+			u.long = u.long || s.off.Timed != 1 || woken.Sub(s.off.Since) > gilWait
+		}
+	}
+	for _, k := range order {
+		if u := uses[k]; u.shared && !u.long {
+			g.words[k.process] = append(g.words[k.process], k.addr)
+		}
+	}
+	return g
+}
+
+// learn adds the words of sleeps whose own stacks show that lock.
+func (g *gilWords) learn(all []sleepAt, t *Timeline) {
+	for i := range all {
+		x := &all[i]
+		if x.borrowed || x.verdict.code != "py-gil" {
+			continue
+		}
+		p := t.Strands[x.strand].Process
+		g.seen[p] = true
+		if !g.has(p, x.off.Arg) {
+			g.words[p] = append(g.words[p], x.off.Arg)
+		}
+	}
+}
+
+// has reports one of the words, or one beside it.
+func (g *gilWords) has(p recording.ProcessID, addr int64) bool {
+	return slices.ContainsFunc(g.words[p], func(a int64) bool { return addr >= a-gilSpan && addr <= a+gilSpan })
+}
+
+// quality of a claim that rests on the word.
+func (g *gilWords) quality(p recording.ProcessID) Quality {
+	if g.seen[p] {
+		return Exact
+	}
+	return Inferred
+}

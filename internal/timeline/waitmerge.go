@@ -1,0 +1,82 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+const (
+	// asksAgain is how long a thread may take between two timed waits for one thing.
+	asksAgain Time = 1_000_000
+	// triesAgain is how long a thread may take that was woken, did not get what it
+	// waited for, and waits for it again.
+	triesAgain Time = 100_000
+	// nearWord is how far apart the words of one thing may lie.
+	nearWord = 64
+)
+
+// merge makes Waits of the sleeps: consecutive ones for one thing are one Wait.
+func (s *sleeper) merge() {
+	t := s.t
+	t.Waits = make([]Wait, 0, len(s.all))
+	for i := range s.all {
+		x := &s.all[i]
+		x.wait = None
+		if x.file && x.verdict.cause == CauseUnknown {
+			continue
+		}
+		if i > 0 && s.continues(&s.all[i-1], x) {
+			x.wait = s.all[i-1].wait
+			t.Waits[x.wait].extend(x)
+			continue
+		}
+		x.wait = WaitID(len(t.Waits))
+		t.Waits = append(t.Waits, Wait{
+			Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality, Rule: x.verdict.code,
+			Off: x.off, Stack: x.stack, Borrowed: x.borrowed, Lock: None, Request: None,
+		})
+	}
+	counts := make([]int32, len(t.Strands))
+	for i := range t.Waits {
+		counts[t.Waits[i].Strand]++
+	}
+	of := lists[WaitID](counts)
+	for i := range t.Waits {
+		strand := t.Waits[i].Strand
+		of[strand] = append(of[strand], WaitID(i))
+	}
+	for i, list := range of {
+		t.Strands[i].Waits = list
+	}
+}
+
+// extend makes a later sleep part of a Wait. A stack of its own tells more than one
+// that was borrowed.
+func (w *Wait) extend(x *sleepAt) {
+	w.To, w.Back, w.Off = x.to, x.back, x.off
+	if x.stack != None && (w.Stack == None || w.Borrowed && !x.borrowed) {
+		w.Stack, w.Borrowed, w.Rule, w.Quality = x.stack, x.borrowed, x.verdict.code, x.quality
+	}
+}
+
+// continues reports that a sleep goes on with that for which the one before it was:
+// its time limit was over, or it had been woken for a lock that another one took.
+func (s *sleeper) continues(before, x *sleepAt) bool {
+	a, b := before.off, x.off
+	if before.wait == None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !futexSyscall(a.Syscall) || !futexSyscall(b.Syscall) {
+		return false
+	}
+	switch gap := x.from - before.back; {
+	case a.Timed == 1 && a.WakerKind == recording.WakerInterrupt:
+		if gap > asksAgain {
+			return false
+		}
+	case x.verdict.cause == CauseLock || x.verdict.cause == CausePool:
+		if gap > triesAgain {
+			return false
+		}
+	default:
+		return false
+	}
+	if a.SP != 0 && b.SP != 0 {
+		return a.SP == b.SP
+	}
+	return a.Arg >= b.Arg-nearWord && a.Arg <= b.Arg+nearWord
+}
