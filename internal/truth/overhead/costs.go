@@ -22,6 +22,9 @@ tracepoint, which the ratios above hold too.
 |---|---|---|---|
 `)
 	for _, r := range rows {
+		if !r.own {
+			continue
+		}
 		last := r.with[len(r.with)-1]
 		for _, p := range last.recorder.programs {
 			if p.Runs > 0 {
@@ -37,7 +40,7 @@ In user space, of the recorder: CPU for each event it read, ring to file, stacks
 `)
 	for _, r := range rows {
 		last := r.with[len(r.with)-1]
-		if last.recorder.events > 0 {
+		if r.own && last.recorder.events > 0 {
 			perRequest := last.recorder.user * float64(time.Second/time.Microsecond) / last.Rate
 			fmt.Fprintf(&b, "| %s | %.1f | %.3f | %.2f |\n", r.name, last.recorder.events, last.recorder.stacks, perRequest/last.recorder.events)
 		}

@@ -81,10 +81,10 @@ func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, err
 			samples[i] = append(samples[i], one)
 		}
 	}
-	rows := []row{{name: l.name, without: samples[0], with: samples[1]}}
+	rows := []row{{name: l.name, without: samples[0], with: samples[1], own: true}}
 	if s.stacks {
 		rows = append(rows,
-			row{name: l.name + ", no stacks taken", without: samples[0], with: samples[2]},
+			row{name: l.name + ", no stacks taken", without: samples[0], with: samples[2], own: true},
 			row{name: l.name + ", stacks against none taken", without: samples[2], with: samples[1]})
 	}
 	return rows, nil

@@ -12,6 +12,7 @@ import (
 type row struct {
 	name          string
 	without, with []sample
+	own           bool // its rounds with dwell are in no row before it
 }
 
 // quantity is one column of the table.
