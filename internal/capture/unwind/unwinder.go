@@ -126,16 +126,17 @@ func (u *Unwinder) start(ctx context.Context) error {
 }
 
 func (u *Unwinder) config() *tracer.Config {
-	return &tracer.Config{
+	c := &tracer.Config{
 		TraceReporter: u.stacks, ExecutableReporter: u.stacks.symbols,
-		Intervals:          intervals{times.New(time.Minute, lookEvery, time.Minute)},
 		InterpretersConfig: interpreters(),
 		SamplesPerSecond:   max(1, ringBytes/(runtime.NumCPU()*support.Sizeof_Trace)),
 		MapScaleFactor:     mapScale, FrameCacheSize: frameCache,
 		FilterIdleFrames:      true,
 		ProbabilisticInterval: time.Minute, ProbabilisticThreshold: tracer.ProbabilisticThresholdMax,
-		LoadProbe: true, IncludeEnvVars: libpf.Set[string]{},
+		IncludeEnvVars: libpf.Set[string]{},
 	}
+	c.Intervals = intervals{times.New(time.Minute, lookEvery, time.Minute), c}
+	return c
 }
 
 // interpreters leaves out the runtimes that dwell does not watch.
@@ -148,7 +149,19 @@ func interpreters() interpreterconfig.Config {
 }
 
 // intervals are the profiler's, with a shorter time between polls.
-type intervals struct{ *times.Times }
+type intervals struct {
+	*times.Times
+	config *tracer.Config
+}
+
+// MonitorInterval implements tracer.Intervals. It is first asked for when the programs
+// have been loaded: had LoadProbe been set before, each would have been loaded a second
+// time, to be called by kernel probes, which takes the verifier seconds. Our moments
+// call the first ones; Enable only wants to hear that there are others.
+func (i intervals) MonitorInterval() time.Duration {
+	i.config.LoadProbe = true
+	return i.Times.MonitorInterval()
+}
 
 // TracePollInterval implements tracer.Intervals.
 func (intervals) TracePollInterval() time.Duration { return pollEvery }
