@@ -19,7 +19,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	t.Truncated = t.Truncated || rec.Truncated
 	t.Strands = buildStrands(f)
 	buildStacks(t, f)
-	buildWaits(t, f)
+	waits := buildWaits(t, f)
 	t.Conns = buildConns(f)
 	buildHandshakes(t, f)
 	resolutions := buildLookups(t, f)
@@ -37,6 +37,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, calls, turns, wanted)
+	waits.finish(o)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs})
 	orderCalls(t)
 	indexCalls(t)

@@ -46,9 +46,10 @@ func plainName(f recording.Frame) string {
 	switch f.Type {
 	case recording.FrameJVM:
 		if i := strings.IndexByte(name, '('); i >= 0 {
-			name = name[:i]
+			name = strings.TrimRight(name[:i], " ")
+			name = name[strings.LastIndexByte(name, ' ')+1:]
 		}
-		name = strings.ReplaceAll(name[strings.LastIndexByte(name, ' ')+1:], "/", ".")
+		name = strings.ReplaceAll(name, "/", ".")
 	case recording.FramePython:
 		name = strings.ReplaceAll(name, "<locals>.", "")
 	case recording.FrameNative, recording.FrameKernel:

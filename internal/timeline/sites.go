@@ -8,18 +8,26 @@ import (
 
 // SiteOf returns the frame that best names the place of a wait: the innermost one of
 // the application, or of a library it brought along; else the innermost outside of what
-// implements locks and queues. False if the stack has no frame.
+// implements locks. False if the stack has no frame.
 func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
-	if f := t.frameOf(id, ownCode); f != None {
-		return t.Frames[f], true
-	}
-	if f := t.frameOf(id, beyondLocks); f != None {
-		return t.Frames[f], true
-	}
-	if id < 0 || int(id) >= len(t.Stacks) {
+	f := t.siteFrame(id)
+	if f == None {
 		return recording.Frame{}, false
 	}
-	return t.Frames[t.Stacks[id].Frame], true
+	return t.Frames[f], true
+}
+
+func (t *Timeline) siteFrame(id StackID) FrameID {
+	if f := t.frameOf(id, ownCode); f != None {
+		return f
+	}
+	if f := t.frameOf(id, beyondLocks); f != None {
+		return f
+	}
+	if id < 0 || int(id) >= len(t.Stacks) {
+		return None
+	}
+	return t.Stacks[id].Frame
 }
 
 // LockSite returns the frame that takes the lock a stack waits for: the innermost
@@ -79,8 +87,8 @@ func beyondLocks(f recording.Frame) bool {
 // locks, conditions, queues and futures.
 var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameJVM: {
-		"_complete_monitor_locking", "java.lang.Object.wait", "java.lang.Thread.sleep", "java.lang.Thread.join", "java.lang.Thread.park", "java.lang.Thread.yield",
-		"java.lang.VirtualThread.", "java.util.concurrent.", "jdk.internal.misc.Unsafe.", "jdk.internal.vm.", "sun.misc.Unsafe.",
+		"_complete_monitor_locking", "monitorenter", "StubRoutines", "java.lang.Object.wait", "java.lang.Thread.sleep", "java.lang.Thread.join", "java.lang.Thread.park", "java.lang.Thread.yield",
+		"java.lang.VirtualThread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "jdk.internal.vm.", "sun.misc.Unsafe.",
 	},
 	recording.FrameNative: {
 		"__lll_", "___pthread_", "__pthread_", "pthread_", "__futex", "futex", "__GI_", "sem_", "__new_sem_", "do_futex_wait", "syscall", "__syscall",

@@ -1,0 +1,102 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// fewWaits is how many waits at one place it takes to say what they are for.
+	fewWaits = 5
+	// atOnce is how close two wake-ups by one thread are parts of one act.
+	atOnce Time = 100_000
+)
+
+// queueWaits are rules of waits in which a pool may be: the queue of a pool looks like
+// any other.
+var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition"}
+
+// giveBacks finds the pools among waits on queues and conditions, by what happens there:
+// requests wait, and who ends such a wait is a thread that serves another request and
+// waits at that same place in its turn; and it ends one wait at a time. A queue of work
+// or of results is filled by others than those who wait at it; a broadcast ends many.
+func (s *sleeper) giveBacks() {
+	t := s.t
+	places, order := map[lockKey][]WaitID{}, []lockKey{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		if w.Cause != CauseCondition || w.Stack == None || !slices.Contains(queueWaits, w.Rule) {
+			continue
+		}
+		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.siteFrame(w.Stack))
+		if key.site == "" {
+			continue
+		}
+		if places[key] == nil {
+			order = append(order, key)
+		}
+		places[key] = append(places[key], WaitID(i))
+	}
+	for _, key := range order {
+		if !s.givenBack(places[key]) {
+			continue
+		}
+		for _, id := range places[key] {
+			w := &t.Waits[id]
+			w.Cause, w.Rule, w.Quality = CausePool, RuleGiveBack, Inferred
+		}
+	}
+}
+
+// givenBack reports that waits at one place ended as those for a pool do, nine in ten.
+func (s *sleeper) givenBack(waits []WaitID) bool {
+	t := s.t
+	waiter := map[StrandID]bool{}
+	for _, id := range waits {
+		waiter[t.Waits[id].Strand] = true
+	}
+	var ended, back int
+	last := map[StrandID]Time{}
+	for _, k := range timeSorted(len(waits), func(i int) Time { return t.Waits[waits[i]].To }) {
+		w := &t.Waits[waits[k]]
+		by := s.releaser(w.Off, w.Strand)
+		if w.Request == None || by == None {
+			continue
+		}
+		ended++
+		before, many := last[by]
+		many = many && w.To-before < atOnce
+		last[by] = w.To
+		if waiter[by] && !many {
+			back++
+		}
+	}
+	return ended >= fewWaits && 10*back >= 9*ended
+}
+
+// releaser returns the strand that ended a sleep from inside a futex wake, another one
+// of the same process, or None.
+func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
+	if off == nil || off.Release != 1 || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
+		return None
+	}
+	by := s.f.strand(off.Waker)
+	if by == None || by == of || s.t.Strands[by].Process != s.t.Strands[of].Process {
+		return None
+	}
+	return by
+}
+
+// timeSorted returns the numbers below n in order of a time.
+func timeSorted(n int, at func(int) Time) []int32 {
+	list := make([]int32, n)
+	keys := timeOrder(n, at)
+	for i := range list {
+		list[i] = int32(i)
+		if keys != nil {
+			list[i] = keys[i].place
+		}
+	}
+	return list
+}

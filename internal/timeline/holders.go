@@ -1,0 +1,176 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// holders tells who had what each Wait was for. While somebody sleeps waiting for a
+// lock, nobody lets it go without waking somebody: so from one such wake-up to the next
+// it was had by who made the next one. That one had it from the end of its own wait on,
+// if it waited. Whoever wakes from outside of a futex wake lets nothing go.
+func (s *sleeper) holders() {
+	t := s.t
+	of, order := map[lockKey][]int32{}, []lockKey{}
+	for i := range s.all {
+		x := &s.all[i]
+		if x.wait == None || t.Waits[x.wait].Lock == None {
+			continue
+		}
+		l := &t.Locks[t.Waits[x.wait].Lock]
+		if l.Kind != CauseLock && l.Kind != CauseInterpreterLock && l.Kind != CausePool {
+			continue
+		}
+		k := domain(l, s.siteName(l))
+		if of[k] == nil {
+			order = append(order, k)
+		}
+		of[k] = append(of[k], int32(i))
+	}
+	for _, k := range order {
+		list := of[k]
+		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(s.all[a].to, s.all[b].to), cmp.Compare(a, b)) })
+		if k.kind == CausePool {
+			s.poolHolds(list)
+		} else {
+			s.lockHolds(list, k.kind)
+		}
+	}
+	s.ownerHolds()
+}
+
+// siteName is the full name of the function that takes a lock; "" if that is not what
+// identifies it.
+func (s *sleeper) siteName(l *Lock) string {
+	if l.Address != 0 || l.Stack == None {
+		return ""
+	}
+	if l.Kind == CauseLock {
+		if f := s.t.frameOf(l.Stack, beyondLocks); f != None {
+			return s.book.names[f]
+		}
+	}
+	return l.Name
+}
+
+// held is when strands last came back from waiting for a lock, and last let it go.
+type held map[StrandID][2]Time
+
+// lockHolds gives the Waits for one lock their Holds. Its sleeps are in order of end.
+func (s *sleeper) lockHolds(list []int32, kind Cause) {
+	var holds []Hold
+	last, had := Time(0), held{}
+	lastTo := StrandID(None)
+	for _, i := range list {
+		x := &s.all[i]
+		by := s.releaser(x.off, x.strand)
+		if kind == CauseInterpreterLock && x.off.Timed != 1 {
+			by = None // who has just taken that lock tells who had to let it go
+		}
+		if by != None {
+			h := Hold{Strand: by, From: max(last, had[by][0]), To: x.to, Basis: HoldByRelease}
+			if lastTo == by || had[by][0] > had[by][1] && had[by][0] >= last {
+				h.Since = max(last, had[by][0])
+			}
+			if h.From < h.To {
+				holds = append(holds, h)
+			}
+			last, lastTo = x.to, x.strand
+			had[by] = [2]Time{had[by][0], x.to}
+		}
+		had[x.strand] = [2]Time{x.to, had[x.strand][1]}
+	}
+	if len(holds) > 0 {
+		s.share(s.cut(holds, list), list)
+	}
+}
+
+// cut divides holds where Waits begin and end, so that each lies within a Wait or
+// outside of it.
+func (s *sleeper) cut(holds []Hold, list []int32) []Hold {
+	ends := make([]Time, 0, 2*len(list))
+	for _, i := range list {
+		w := &s.t.Waits[s.all[i].wait]
+		ends = append(ends, w.From, w.To)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	pieces := make([]Hold, 0, len(holds)+len(ends))
+	k := 0
+	for _, h := range holds {
+		for k < len(ends) && ends[k] <= h.From {
+			k++
+		}
+		for j := k; j < len(ends) && ends[j] < h.To; j++ {
+			piece := h
+			piece.To, h.From = ends[j], ends[j]
+			pieces = append(pieces, piece)
+			k = j
+		}
+		pieces = append(pieces, h)
+	}
+	return pieces
+}
+
+// share gives each Wait the pieces that lie within it: Waits for one lock share them.
+func (s *sleeper) share(pieces []Hold, list []int32) {
+	byFrom := func(h Hold, at Time) int { return cmp.Compare(h.From, at) }
+	for _, i := range list {
+		w := &s.t.Waits[s.all[i].wait]
+		if w.Holds != nil {
+			continue
+		}
+		a, _ := slices.BinarySearchFunc(pieces, w.From, byFrom)
+		b, _ := slices.BinarySearchFunc(pieces, w.To, byFrom)
+		w.Holds = pieces[a:b:b]
+		if slices.ContainsFunc(w.Holds, func(h Hold) bool { return h.Strand == w.Strand }) {
+			w.Holds = slices.DeleteFunc(slices.Clone(w.Holds), func(h Hold) bool { return h.Strand == w.Strand })
+		}
+	}
+}
+
+// poolHolds gives the Waits for one pool who gave back what they got, for as long as
+// it is known to have had it: of the others who had parts of the pool nothing is known.
+func (s *sleeper) poolHolds(list []int32) {
+	had := held{}
+	for _, i := range list {
+		x := &s.all[i]
+		w := &s.t.Waits[x.wait]
+		if by := s.releaser(x.off, x.strand); by != None {
+			h := Hold{Strand: by, From: max(w.From, had[by][0]), To: x.to, Basis: HoldByRelease}
+			if had[by][0] > had[by][1] {
+				h.Since = had[by][0]
+			}
+			if x.to == w.To && h.From < h.To {
+				w.Holds = []Hold{h}
+			}
+			had[by] = [2]Time{had[by][0], x.to}
+		}
+		had[x.strand] = [2]Time{x.to, had[x.strand][1]}
+	}
+}
+
+// ownerHolds adds the owner that a mutex named as a Wait began, up to the first hold
+// that is known otherwise.
+func (s *sleeper) ownerHolds() {
+	for i := range s.all {
+		x := &s.all[i]
+		if x.off.Owner == recording.NoThread || x.wait == None || i > 0 && s.all[i-1].wait == x.wait {
+			continue
+		}
+		w := &s.t.Waits[x.wait]
+		by := s.f.strand(x.off.Owner)
+		if w.Cause != CauseLock || by == None || by == x.strand || s.t.Strands[by].Process != s.t.Strands[x.strand].Process {
+			continue
+		}
+		h := Hold{Strand: by, From: w.From, To: w.To, Basis: HoldByOwner}
+		if len(w.Holds) > 0 {
+			h.To = w.Holds[0].From
+		}
+		if h.From < h.To {
+			w.Holds = append([]Hold{h}, w.Holds...)
+		}
+	}
+}

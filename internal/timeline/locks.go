@@ -1,0 +1,175 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// finish tells, once it is known who served which request, for whom each Wait was,
+// what it waited for, and who had that.
+func (s *sleeper) finish(o owners) {
+	s.assign(o)
+	s.giveBacks()
+	s.locks()
+	s.holders()
+	s.measure()
+}
+
+// assign tells for which request each strand waited: one it served, or one that was
+// handed over to it.
+func (s *sleeper) assign(o owners) {
+	t := s.t
+	parts := make(owners, len(t.Strands))
+	for i := range t.Requests {
+		for _, p := range t.Requests[i].Parts {
+			parts[p.Strand] = append(parts[p.Strand], stint{p.From, p.To, RequestID(i)})
+		}
+	}
+	for i := range parts {
+		parts[i] = byTime(parts[i], func(x *stint) Time { return x.from })
+	}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		w.Request = o.at(w.Strand, w.From)
+		if w.Request == None {
+			w.Request = parts.at(w.Strand, w.From)
+		}
+		if w.Rule == RuleIdle {
+			w.Request = None
+		}
+	}
+}
+
+// lockKey is what makes two waits wait for the same thing.
+type lockKey struct {
+	process recording.ProcessID
+	kind    Cause
+	address int64
+	site    string
+}
+
+// locks lists what is waited for.
+func (s *sleeper) locks() {
+	t, ids := s.t, map[lockKey]LockID{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		key, site := s.lockKey(w)
+		if key.kind == CauseUnknown {
+			continue
+		}
+		id, ok := ids[key]
+		if !ok {
+			id = LockID(len(t.Locks))
+			ids[key] = id
+			t.Locks = append(t.Locks, Lock{Process: key.process, Kind: key.kind, Name: key.site, Address: key.address, Stack: None})
+		}
+		l := &t.Locks[id]
+		if l.Stack == None && w.Stack != None {
+			l.Stack = w.Stack
+			if site != None {
+				l.Name = t.FrameName(t.Frames[site])
+			}
+		}
+		w.Lock = id
+		l.Waits = append(l.Waits, WaitID(i))
+	}
+	for i := range t.Locks {
+		l := &t.Locks[i]
+		switch {
+		case l.Kind == CauseInterpreterLock:
+			l.Name = "interpreter lock"
+		case l.Name == "":
+			l.Name = fmt.Sprintf("%#x", l.Address)
+		}
+	}
+}
+
+// lockKey says what a Wait was for, and the frame that names it, or None. The kind is
+// CauseUnknown if nothing identifies it.
+func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
+	t := s.t
+	key := lockKey{process: t.Strands[w.Strand].Process, kind: w.Cause}
+	switch w.Cause {
+	case CauseInterpreterLock:
+		return key, None
+	case CauseLock:
+		site := t.frameOf(w.Stack, beyondLocks)
+		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
+			key.address = w.Off.Arg
+			return key, site
+		}
+		return s.siteKey(key, site)
+	case CausePool:
+		if w.Rule != RuleGiveBack {
+			frame := s.book.of(w.Stack, s.f.runtime(key.process)).frame
+			if frame != None && s.book.own[frame] {
+				return s.siteKey(key, frame)
+			}
+		}
+		return s.siteKey(key, t.siteFrame(w.Stack))
+	case CauseCondition:
+		if w.Rule != RuleIdle {
+			return s.siteKey(key, t.siteFrame(w.Stack))
+		}
+	}
+	return lockKey{}, None
+}
+
+func (s *sleeper) siteKey(key lockKey, site FrameID) (lockKey, FrameID) {
+	if site == None {
+		return lockKey{}, None
+	}
+	key.site = s.book.names[site]
+	if f := s.t.Frames[site]; f.Type != recording.FrameJVM { // classes there are unique names
+		key.site += " in " + f.File + f.Module
+	}
+	return key, site
+}
+
+// wordIsLock reports that the futex word identifies the lock: in CPython and where
+// glibc's own locks are used. HotSpot and Ruby park each thread on its own words.
+func (s *sleeper) wordIsLock(w *Wait) bool {
+	switch w.Rule {
+	case RuleOwner, "mutex", "rwlock", "py-lock":
+		return true
+	}
+	switch s.f.runtime(s.t.Strands[w.Strand].Process) {
+	case recording.RuntimeJVM, recording.RuntimeRuby:
+		return false
+	}
+	return true
+}
+
+// domain returns the name of all locks that may be one. Where only places in code are
+// known, those of one class count as one: an object's methods share its lock.
+func domain(l *Lock, site string) lockKey {
+	k := lockKey{process: l.Process, kind: l.Kind, address: l.Address, site: site}
+	if l.Kind == CauseLock && l.Address == 0 {
+		if i := strings.LastIndexAny(site, ".#"); i > 0 {
+			k.site = site[:i]
+		}
+	}
+	return k
+}
+
+// measure sums up how much of the waited time of requests has a stack.
+func (s *sleeper) measure() {
+	t := s.t
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		d := w.To.Sub(w.From)
+		if d < longWait || w.Request == None && (len(t.Requests) > 0 || w.Rule == RuleIdle || w.From <= t.Start) {
+			continue
+		}
+		switch {
+		case w.Stack == None:
+			t.WaitStacks.None += d
+		case w.Borrowed:
+			t.WaitStacks.Borrowed += d
+		default:
+			t.WaitStacks.Own += d
+		}
+	}
+}
