@@ -148,7 +148,7 @@ func (s *sleeper) borrow() {
 			continue
 		}
 		p := place{x.off.SP, x.off.Syscall}
-		if was, ok := known[p]; ok && !s.book.samePath(was, x.stack) {
+		if was, ok := known[p]; ok && (was == differ || !s.book.samePath(was, x.stack)) {
 			known[p] = differ
 		} else if !ok {
 			known[p] = x.stack
