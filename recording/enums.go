@@ -27,6 +27,10 @@ type (
 	FrameType int64
 	// StackOrigin says on what occasion a stack was taken.
 	StackOrigin int64
+	// Outcome is what the beginning of a reply says of its command.
+	Outcome int64
+	// Transaction is the state of a database session after a reply.
+	Transaction int64
 )
 
 // Sides.
@@ -73,6 +77,10 @@ const (
 	ProtocolHTTP2
 	ProtocolTLS
 	ProtocolOther // bytes were seen and match nothing dwell knows
+	ProtocolRedis
+	ProtocolPostgres
+	ProtocolStatsD // of datagrams
+	ProtocolSyslog // of datagrams
 )
 
 // Runtimes.
@@ -127,19 +135,39 @@ const (
 	StackBlocked                    // the thread left its CPU to wait
 )
 
+// Outcomes.
+const (
+	OutcomeUnknown Outcome = iota
+	OutcomeOK
+	OutcomeNone  // no error, and no value: what was asked for does not exist
+	OutcomeError // the command failed
+	OutcomeFatal // and the server ends the session
+)
+
+// Transactions.
+const (
+	TransactionUnknown Transaction = iota
+	TransactionIdle                // none is open
+	TransactionOpen
+	TransactionFailed // open, and waits to be rolled back
+)
+
 var (
 	sideNames      = []string{"in", "out"}
 	directionNames = []string{"read", "write"}
 	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
 	offNames       = []string{"sleep", "disk", "preempted", "other"}
 	wakerNames     = []string{"none", "thread", "other", "interrupt"}
-	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other"}
+	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog"}
 	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
 	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
 	tristateNames  = []string{"unknown", "yes", "no"}
 	dnsNames       = []string{"query", "answer"}
 	frameNames     = []string{"native", "kernel", "go", "jvm", "python", "ruby", "v8", "other"}
 	originNames    = []string{"on-cpu", "blocked"}
+
+	outcomeNames     = []string{"unknown", "ok", "none", "error", "fatal"}
+	transactionNames = []string{"unknown", "idle", "open", "failed"}
 )
 
 func enumName(names []string, v int64) string {
@@ -184,3 +212,9 @@ func (v FrameType) String() string { return enumName(frameNames, int64(v)) }
 
 // String returns the name used in the text form.
 func (v StackOrigin) String() string { return enumName(originNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Outcome) String() string { return enumName(outcomeNames, int64(v)) }
+
+// String returns the name used in the text form.
+func (v Transaction) String() string { return enumName(transactionNames, int64(v)) }

@@ -307,3 +307,39 @@ type Missing struct {
 	Why   string
 	Count int64
 }
+
+// Command is one command of a protocol other than HTTP whose commands are answered in
+// order, found in the Chunks of an Outbound connection: a Redis command; in PostgreSQL
+// what is answered by one ReadyForQuery. Time is that of the Chunk in which it began;
+// Offset is the position of its first byte. Keys, values and texts are not kept.
+type Command struct {
+	Conn      ConnID
+	Offset    int64
+	Length    int64  // bytes; 0 if its end was not seen
+	Operation string // the command's name or the verb, in upper case; "" if unknown
+	Target    string // SQL: the table, digits as {}; "" if none or unknown
+}
+
+// Reply is the answer to the oldest Command of its connection that has none yet.
+type Reply struct {
+	Conn        ConnID
+	Offset      int64
+	Length      int64 // bytes; 0 if its end was not seen
+	Outcome     Outcome
+	Code        string // of an error: SQLSTATE, or the first word of Redis's
+	Operation   string // SQL: the verb that was done, as the server says it
+	Transaction Transaction
+	Skipped     int64 // Commands before that whose replies could not be told apart
+}
+
+// Datagram is one datagram that a thread sent to a telemetry daemon, over UDP or a Unix
+// socket. Time is when the call that sent it returned. No name or value of it is kept.
+type Datagram struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+	Protocol  Protocol
+	Peer      string // address and port, or the path of the Unix socket
+	Bytes     int64
+	Messages  int64 // metrics or log lines in what was captured of it: at least so many
+	Began     Time  // when that call began; NoTime unknown
+}

@@ -37,6 +37,9 @@ const (
 	KindFrame
 	KindStack
 	KindStackAt
+	KindCommand
+	KindReply
+	KindDatagram
 )
 
 // KindSpec is one row of the table of kinds.
@@ -79,5 +82,8 @@ func Kinds() []KindSpec {
 		{KindFrame, "frame", func() Fact { return new(Frame) }},
 		{KindStack, "stack", func() Fact { return new(Stack) }},
 		{KindStackAt, "stack-at", func() Fact { return new(StackAt) }},
+		{KindCommand, "command", func() Fact { return new(Command) }},
+		{KindReply, "reply", func() Fact { return new(Reply) }},
+		{KindDatagram, "datagram", func() Fact { return new(Datagram) }},
 	}
 }

@@ -179,6 +179,8 @@ func (v *validator) connFact(fact Fact) {
 		v.conn(f.Conn)
 		v.notNegative("bytes", f.Bytes)
 		v.head(head{conn: f.Conn, dir: f.Dir, offset: f.Offset})
+	default:
+		v.commandFact(fact)
 	}
 }
 

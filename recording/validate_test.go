@@ -19,6 +19,12 @@ const sound = `
 140 off thread=1 since=135 woken=135 state=preempted
 150 chunk conn=1 thread=1 dir=write bytes=200 first=145
 150 http-response conn=1 head=80 status=200 length=120
+155 conn id=2 side=out process=1 thread=1
+156 chunk conn=2 thread=1 dir=write bytes=31
+156 command conn=2 length=31 operation=GET
+158 chunk conn=2 thread=1 bytes=9
+158 reply conn=2 length=9 outcome=ok
+159 datagram thread=1 protocol=statsd bytes=40 messages=2 began=158
 160 closed conn=1 by=peer
 170 end reason=time
 `
@@ -47,6 +53,13 @@ func TestValidateFindsFaults(t *testing.T) {
 		{"bytes=40 arrived=112 last=112", "bytes=40 arrived=113 last=112", "arrived 113 is after last 112"},
 		{"head=60", "head=61", "bytes 0 to 61 were not seen: those seen are 0 to 60"},
 		{"head=80", "offset=200 head=1", "bytes 200 to 201 were not seen"},
+		{"length=31", "length=32", "bytes 0 to 32 were not seen: those seen are 0 to 31"},
+		{"length=9", "offset=9", "bytes 9 to 10 were not seen"},
+		{"command conn=2", "command conn=1", "connection 1 is not outbound"},
+		{"reply conn=2", "reply conn=1", "connection 1 is not outbound"},
+		{"outcome=ok", "skipped=-1", "skipped -1 is negative"},
+		{"datagram thread=1", "datagram thread=7", "thread 7 is not declared before"},
+		{"began=158", "began=160", "began 160 is not between"},
 		{"160 closed", "171 closed", "it comes after the end"},
 		{"160 closed conn=1 by=peer", "160 closd conn=1", "does not know the kind"},
 	} {

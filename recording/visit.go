@@ -364,3 +364,44 @@ func (f *Missing) Visit(v Visitor) {
 	v.Str("why", &f.Why)
 	v.Int("count", &f.Count)
 }
+
+// Kind implements Fact.
+func (*Command) Kind() Kind { return KindCommand }
+
+// Visit implements Fact.
+func (f *Command) Visit(v Visitor) {
+	v.Int("conn", (*int64)(&f.Conn))
+	v.Int("offset", &f.Offset)
+	v.Int("length", &f.Length)
+	v.Str("operation", &f.Operation)
+	v.Str("target", &f.Target)
+}
+
+// Kind implements Fact.
+func (*Reply) Kind() Kind { return KindReply }
+
+// Visit implements Fact.
+func (f *Reply) Visit(v Visitor) {
+	v.Int("conn", (*int64)(&f.Conn))
+	v.Int("offset", &f.Offset)
+	v.Int("length", &f.Length)
+	v.Enum("outcome", outcomeNames, (*int64)(&f.Outcome))
+	v.Str("code", &f.Code)
+	v.Str("operation", &f.Operation)
+	v.Enum("transaction", transactionNames, (*int64)(&f.Transaction))
+	v.Int("skipped", &f.Skipped)
+}
+
+// Kind implements Fact.
+func (*Datagram) Kind() Kind { return KindDatagram }
+
+// Visit implements Fact.
+func (f *Datagram) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Enum("protocol", protocolNames, (*int64)(&f.Protocol))
+	v.Str("peer", &f.Peer)
+	v.Int("bytes", &f.Bytes)
+	v.Int("messages", &f.Messages)
+	v.Int("began", (*int64)(&f.Began))
+}

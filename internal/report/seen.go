@@ -12,16 +12,16 @@ import (
 func seen(tl *timeline.Timeline) Seen {
 	s := Seen{Calls: len(tl.Calls)}
 	s.Processes, s.Silent = servers(tl)
-	var in [recording.ProtocolOther + 1]int
+	names := [...]string{"on which nothing was recognised", "HTTP/1.1", "HTTP/2", "TLS", "of another protocol"}
+	var in [len(names)]int
 	for i := range tl.Conns {
 		c := &tl.Conns[i]
 		if c.Side == recording.Outbound {
 			s.Outbound++
 		} else {
-			in[c.Protocol]++
+			in[min(max(c.Protocol, 0), recording.ProtocolOther)]++ // only HTTP is served
 		}
 	}
-	names := [...]string{"on which nothing was recognised", "HTTP/1.1", "HTTP/2", "TLS", "of another protocol"}
 	for p, n := range in {
 		if n > 0 {
 			s.Protocols = append(s.Protocols, plural(n, "connection")+" "+names[p])
