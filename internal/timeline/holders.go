@@ -13,46 +13,38 @@ import (
 // if it waited. Whoever wakes from outside of a futex wake lets nothing go.
 func (s *sleeper) holders() {
 	t := s.t
-	of, order := map[lockKey][]int32{}, []lockKey{}
+	of := make([][]int32, len(t.Locks))
 	for i := range s.all {
 		x := &s.all[i]
 		if x.wait == None || t.Waits[x.wait].Lock == None {
 			continue
 		}
-		l := &t.Locks[t.Waits[x.wait].Lock]
-		if l.Kind != CauseLock && l.Kind != CauseInterpreterLock && l.Kind != CausePool {
-			continue
+		switch id := t.Waits[x.wait].Lock; t.Locks[id].Kind {
+		case CauseLock, CauseInterpreterLock, CausePool:
+			of[id] = append(of[id], int32(i))
 		}
-		k := domain(l, s.siteName(l))
-		if of[k] == nil {
-			order = append(order, k)
-		}
-		of[k] = append(of[k], int32(i))
 	}
-	for _, k := range order {
-		list := of[k]
-		slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(s.all[a].to, s.all[b].to), cmp.Compare(a, b)) })
-		if k.kind == CausePool {
+	for id := range of {
+		s.inOrder(of[id])
+	}
+	one := s.sameLocks(of)
+	for id, list := range of {
+		switch l := &t.Locks[id]; {
+		case len(list) == 0 || int(one[id]) != id:
+		case l.Kind == CausePool:
 			s.poolHolds(list)
-		} else {
-			s.lockHolds(list, k.kind)
+		case l.Address == 0 && l.Kind == CauseLock && s.several(list):
+			s.chainHolds(list)
+		default:
+			s.lockHolds(list, l.Kind)
 		}
 	}
 	s.ownerHolds()
 }
 
-// siteName is the full name of the function that takes a lock; "" if that is not what
-// identifies it.
-func (s *sleeper) siteName(l *Lock) string {
-	if l.Address != 0 || l.Stack == None {
-		return ""
-	}
-	if l.Kind == CauseLock {
-		if f := s.t.frameOf(l.Stack, beyondLocks); f != None {
-			return s.book.names[f]
-		}
-	}
-	return l.Name
+// inOrder puts sleeps in order of their ends.
+func (s *sleeper) inOrder(list []int32) {
+	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(s.all[a].to, s.all[b].to), cmp.Compare(a, b)) })
 }
 
 // held is when strands last came back from waiting for a lock, and last let it go.

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -97,6 +96,9 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 	case CauseLock:
 		site := t.frameOf(w.Stack, beyondLocks)
 		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
+			if w.Off.Arg == 0 { // asleep since before the recording
+				return lockKey{}, None
+			}
 			key.address = w.Off.Arg
 			return key, site
 		}
@@ -140,18 +142,6 @@ func (s *sleeper) wordIsLock(w *Wait) bool {
 		return false
 	}
 	return true
-}
-
-// domain returns the name of all locks that may be one. Where only places in code are
-// known, those of one class count as one: an object's methods share its lock.
-func domain(l *Lock, site string) lockKey {
-	k := lockKey{process: l.Process, kind: l.Kind, address: l.Address, site: site}
-	if l.Kind == CauseLock && l.Address == 0 {
-		if i := strings.LastIndexAny(site, ".#"); i > 0 {
-			k.site = site[:i]
-		}
-	}
-	return k
 }
 
 // measure sums up how much of the waited time of requests has a stack.
