@@ -25,7 +25,9 @@ func (j *judge) refute(t *trial, atMost *candidate, out *Outcome) {
 			counting = "counting the " + Percent(s) + " of unknown cause, "
 		}
 		fell, words := j.short(t, atMost)
-		ev, but = append(ev, fell...), words
+		if ev = append(ev, fell...); best != nil || counting != "" || lead == "" {
+			but = words
+		}
 	case best != nil:
 		ev, but = j.short(t, best)
 	default:

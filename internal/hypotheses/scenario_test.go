@@ -20,6 +20,8 @@ type scenario struct {
 	port    int
 	end     recording.Time
 	cpu     recording.Time // all threads' time on CPUs
+	code    code
+	vm      bool // the JVM's own thread is there
 }
 
 const allHooks = "arrivals async dns host io processes sched sockets tls"

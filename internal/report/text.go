@@ -174,14 +174,19 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
+// ruledOut gives a line or two to each thing that was refuted, and one to all that the
+// same words refute.
 func ruledOut(p *page, r *Report) {
-	if len(r.Refuted) > 0 {
-		p.raw("")
-		p.line(bold, "Ruled out")
+	if len(r.Refuted) == 0 {
+		return
 	}
+	p.raw("")
+	p.line(bold, "Ruled out")
+	var whys, ids []string
 	for _, o := range r.Refuted {
-		p.wrap(plain, "  "+pad(o.ID, 19)+" ", o.Why, 3)
+		whys, ids = append(whys, o.Why), append(ids, o.ID)
 	}
+	reasons(p, plain, whys, ids)
 }
 
 // undecided gives one line to each thing that was missing.
@@ -191,19 +196,27 @@ func undecided(p *page, r *Report) {
 	}
 	p.raw("")
 	p.line(bold, "Undecided")
-	ids := map[string][]string{}
-	var reasons []string
+	var whys, ids []string
 	for _, o := range r.Undecided {
-		if ids[o.Missing] == nil {
-			reasons = append(reasons, o.Missing)
-		}
-		ids[o.Missing] = append(ids[o.Missing], o.ID)
+		whys, ids = append(whys, o.Missing), append(ids, o.ID)
 	}
-	for _, reason := range reasons {
-		if of := ids[reason]; len(of) == 1 {
-			p.wrap(yellow, "  "+pad(of[0], 19)+" ", reason, 3)
-		} else {
-			p.wrap(yellow, "  ", reason+": "+strings.Join(of, ", "), 3)
+	reasons(p, yellow, whys, ids)
+}
+
+// reasons lists what each reason holds for: what has its own first.
+func reasons(p *page, s style, whys, ids []string) {
+	of := map[string][]string{}
+	for i, why := range whys {
+		of[why] = append(of[why], ids[i])
+	}
+	for i, why := range whys {
+		if len(of[why]) == 1 {
+			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, 2)
+		}
+	}
+	for i, why := range whys {
+		if len(of[why]) > 1 && of[why][0] == ids[i] {
+			p.wrap(s, "  ", why+": "+strings.Join(of[why], ", "), 3)
 		}
 	}
 }

@@ -1,0 +1,194 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// contention is what requests waited at one lock, and what its holders did meanwhile.
+type contention struct {
+	lock    timeline.LockID // or None: waits at locks that are not known
+	name    string          // of the lock
+	stays   []stay
+	total   Duration
+	held    []held              // the stays' time with a known holder, in order of request and time
+	by      [deedKinds]Duration // sums of held; deedUnknown: all other time too
+	drawing Duration            // of the stays' time, under frames that draw random numbers
+	queue   queue
+}
+
+// held is a piece of a request's wait in which the holder of the lock did one thing.
+type held struct {
+	diagnosis.Span
+	*deed
+}
+
+// known is the time with a holder of which it is known what it did.
+func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
+
+// contentions collects the waits of requests for one cause by lock, the longest first.
+func contentions(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
+	index := map[timeline.LockID]*contention{}
+	for _, s := range stays(c, caused(cause)) {
+		lock := timeline.LockID(timeline.None)
+		if s.wait != timeline.None {
+			lock = c.Waits[s.wait].Lock
+		}
+		k := index[lock]
+		if k == nil {
+			k = &contention{lock: lock, name: lockName(c, lock)}
+			index[lock] = k
+			out = append(out, k)
+		}
+		k.stays = append(k.stays, s)
+	}
+	for _, k := range out {
+		k.fill(c, d)
+	}
+	slices.SortFunc(out, func(a, b *contention) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.lock, b.lock)) })
+	return out
+}
+
+// fill lays what the holders did over the requests' waits.
+func (k *contention) fill(c *diagnosis.Case, d *deeds) {
+	var list []deed
+	if k.lock != timeline.None {
+		list = d.lock(k.lock)
+		k.queue = queueAt(c, k.lock)
+	}
+	for i := range k.stays {
+		s := &k.stays[i]
+		k.total += s.To.Sub(s.From)
+		if s.wait != timeline.None && d.draws(c.Waits[s.wait].Stack) {
+			k.drawing += s.To.Sub(s.From)
+		}
+		n, _ := slices.BinarySearchFunc(list, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
+		for ; n < len(list) && list[n].from < s.To; n++ {
+			x := &list[n]
+			if from, to := max(s.From, x.from), min(s.To, x.to); from < to {
+				k.held = append(k.held, held{diagnosis.Span{Request: s.Request, From: from, To: to}, x})
+				k.by[x.kind] += to.Sub(from)
+			}
+		}
+	}
+	var sure Duration
+	for kind := deedUnknown + 1; kind < deedKinds; kind++ {
+		sure += k.by[kind]
+	}
+	k.by[deedUnknown] = k.total - sure
+}
+
+// of returns the pieces of waits in which holders did what one of the kinds says.
+func (k *contention) of(kinds ...deedKind) (out []diagnosis.Span) {
+	for i := range k.held {
+		if slices.Contains(kinds, k.held[i].kind) {
+			out = append(out, k.held[i].Span)
+		}
+	}
+	return out
+}
+
+// mostly reports whether a kind has at least half of the time of which it is known what
+// the holder did.
+func (k *contention) mostly(kind deedKind) bool { return k.known() > 0 && 2*k.by[kind] >= k.known() }
+
+// lockName names a lock for people.
+func lockName(c *diagnosis.Case, id timeline.LockID) string {
+	if id == timeline.None {
+		return ""
+	}
+	return c.Locks[id].Name
+}
+
+// named says which lock, to go after a verb.
+func (k *contention) named() string {
+	if k.name == "" {
+		return "a lock that is not known"
+	}
+	return "the lock in " + k.name
+}
+
+// queue is how many strands waited at a lock at once.
+type queue struct {
+	most     int
+	tenths   int      // ten times the mean number that a waiter finds waiting, itself included
+	families int      // the most thread pools that waited at once
+	names    []string // all of them, by time, the longest first
+}
+
+// queueAt sweeps over the waits at a lock. Threads whose names differ in numbers only
+// are of one pool.
+func queueAt(c *diagnosis.Case, id timeline.LockID) (q queue) {
+	type step struct {
+		at     diagnosis.Time
+		by     int
+		family string
+	}
+	var steps []step
+	time := tally{}
+	for _, w := range c.Locks[id].Waits {
+		wait := &c.Waits[w]
+		f := family(c.Strands[wait.Strand].Name)
+		steps = append(steps, step{wait.From, 1, f}, step{wait.To, -1, f})
+		time[f] += wait.To.Sub(wait.From)
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	waiting := map[string]int{}
+	n, groups := 0, 0
+	var length, squares Duration
+	for i, s := range steps {
+		if i > 0 {
+			d := s.at.Sub(steps[i-1].at)
+			length += Duration(n) * d
+			squares += Duration(n*n) * d
+		}
+		n += s.by
+		if waiting[s.family] += s.by; waiting[s.family] == 0 {
+			groups--
+		} else if s.by > 0 && waiting[s.family] == 1 {
+			groups++
+		}
+		q.most, q.families = max(q.most, n), max(q.families, groups)
+	}
+	if length > 0 {
+		q.tenths = int(squares * 10 / length)
+	}
+	for f := range time {
+		q.names = append(q.names, f)
+	}
+	slices.SortFunc(q.names, func(a, b string) int { return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a, b)) })
+	return q
+}
+
+// family is the name of a thread without its numbers: "http-nio-8080-exec-3" is of
+// "http-nio-*-exec-*".
+func family(name string) string {
+	var b strings.Builder
+	digits := false
+	for _, r := range name {
+		if r >= '0' && r <= '9' {
+			if !digits {
+				b.WriteByte('*')
+			}
+			digits = true
+			continue
+		}
+		digits = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// waiter is a strand that waited, or None.
+func (k *contention) waiter() timeline.StrandID {
+	for i := range k.stays {
+		if s := k.stays[i].strand; s != timeline.None {
+			return s
+		}
+	}
+	return timeline.None
+}

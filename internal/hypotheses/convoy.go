@@ -1,0 +1,170 @@
+package hypotheses
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// spared returns what of the waits behind a holder on a CPU goes without the lock. The
+// work itself stays: what waited at the lock then shares the processors that were idle
+// meanwhile. Of n jobs that come at once each waits (n-1)/2 services behind a lock, and
+// (n/m-1)/2 on m processors.
+func (k *contention) spared(c *diagnosis.Case) diagnosis.Share {
+	m := parallel(c)
+	n := max(20, int64(k.queue.tenths)+10) // waiters and the holder, in tenths
+	if m <= 10 {
+		return 0
+	}
+	return min(diagnosis.Whole, diagnosis.ShareOf(n*(m-10), m*(n-10)))
+}
+
+// parallel returns, in tenths, how many processors work that waits behind one strand
+// could have: that strand's, and those that were idle on average.
+func parallel(c *diagnosis.Case) int64 {
+	cpus := max(1, c.Manifest.CPUs)
+	h := hostLoad(c)
+	if !h.known {
+		return 10 * cpus
+	}
+	return min(10*cpus, 10+int64(diagnosis.Whole-h.busy)*cpus*10/int64(diagnosis.Whole))
+}
+
+// without returns what requests would not wait if the lock were gone: waits behind a
+// computing holder, or one of which nothing is known, in part; all others as they are.
+func (k *contention) without(c *diagnosis.Case) (out []stay) {
+	spared := k.spared(c)
+	add := func(s stay, share diagnosis.Share) {
+		if s.To = s.From + diagnosis.Time(share.Of(s.To.Sub(s.From))); s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	at := 0
+	for _, s := range k.stays {
+		for ; at < len(k.held) && k.held[at].Request == s.Request && k.held[at].To <= s.To; at++ {
+			h := &k.held[at]
+			if h.kind == deedCPU || h.kind == deedUnknown {
+				continue
+			}
+			before, behind := s, s
+			before.To, behind.From, behind.To = h.From, h.From, h.To
+			add(before, spared)
+			add(behind, diagnosis.Whole)
+			s.From = h.To
+		}
+		add(s, spared)
+	}
+	return out
+}
+
+// holder says who held a lock most of the time: one thread, or some of a pool.
+func (k *contention) holder(c *diagnosis.Case) string {
+	names, families := tally{}, tally{}
+	for i := range k.held {
+		h := &k.held[i]
+		if h.strand == timeline.None {
+			continue
+		}
+		d := h.To.Sub(h.From)
+		names[threadName(c, h.strand)] += d
+		families[family(c.Strands[h.strand].Name)] += d
+	}
+	switch name, share := names.most(); {
+	case name == "":
+		return "a thread that is not known"
+	case share >= diagnosis.Whole/2:
+		return name
+	}
+	name, _ := families.most()
+	if name == "" {
+		return diagnosis.Plural(len(names), "thread") + " in turn"
+	}
+	return diagnosis.Plural(len(names), "thread") + " (" + name + ") in turn"
+}
+
+// evidence is what was measured of a lock.
+func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
+	mean, share := perMean(c, k.total)
+	var have Duration
+	length := 0
+	if k.lock != timeline.None {
+		for _, t := range tenures(c, k.lock) {
+			have += t.to.Sub(t.from)
+			length++
+		}
+	}
+	ev := []diagnosis.Evidence{
+		diagnosis.NS("mean wait of a request for it", mean),
+		diagnosis.Part("of all request time waits for it", share),
+		diagnosis.Part("of that time the holder is known", diagnosis.ShareOf(int64(k.known()), int64(k.total))),
+		diagnosis.Part("of that time the holder is on a CPU or ready to be", diagnosis.ShareOf(int64(k.by[deedCPU]), int64(k.total))),
+		diagnosis.Part("of that time the holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total))),
+		diagnosis.Count("waiters at once at most", k.queue.most),
+		{What: "waiters at once where there is one", Value: int64(k.queue.tenths) * 100, Unit: diagnosis.UnitRatio},
+		diagnosis.NS("mean time that one had it while others waited", have/Duration(max(1, length))),
+	}
+	if k.queue.families > 1 {
+		ev = append(ev, diagnosis.Count("thread pools wait behind one holder ("+strings.Join(k.queue.names[:min(4, len(k.queue.names))], ", ")+")", k.queue.families))
+	}
+	return ev
+}
+
+// place names a lock and the process's place in code where it is taken.
+func (k *contention) place(c *diagnosis.Case) string {
+	if k.lock == timeline.None {
+		return k.named()
+	}
+	where := site(c, c.Locks[k.lock].Stack)
+	if where == "" || strings.Contains(k.name, where) {
+		return k.name
+	}
+	return k.name + ", taken in " + where
+}
+
+// doing names the place in code where holders spent most of their time of some kind.
+func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
+	sites := tally{}
+	for i := range k.held {
+		if h := &k.held[i]; h.kind == kind {
+			sites[site(c, h.stack)] += h.To.Sub(h.From)
+		}
+	}
+	name, _ := sites.most()
+	return name
+}
+
+// behind says to whom, or in what, holders waited most of their time with the lock.
+func (k *contention) behind(c *diagnosis.Case) string {
+	what := tally{}
+	for i := range k.held {
+		h := &k.held[i]
+		if h.kind != deedIO {
+			continue
+		}
+		what[waitedIn(c, h.deed)] += h.To.Sub(h.From)
+	}
+	name, _ := what.most()
+	return cmp.Or(name, "something")
+}
+
+func waitedIn(c *diagnosis.Case, d *deed) string {
+	if d.call != timeline.None {
+		call := &c.Calls[d.call]
+		if call.Operation != "" {
+			return call.Peer + " (" + call.Operation + ")"
+		}
+		return call.Peer
+	}
+	switch d.cause {
+	case timeline.CauseDisk:
+		return "a disk"
+	case timeline.CauseSleep:
+		return "a timer"
+	}
+	if d.syscall != "" {
+		return "a socket or file (" + d.syscall + ")"
+	}
+	return ""
+}

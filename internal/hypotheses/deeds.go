@@ -1,0 +1,189 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// deedKind is what the holder of a lock did with it, in the terms in which that can be
+// mended.
+type deedKind int
+
+const (
+	deedUnknown deedKind = iota // the holder, or what it did, is not known
+	deedCPU                     // it computed, or was ready to
+	deedIO                      // it waited for a peer, a disk, a timer
+	deedEntropy                 // it waited for random numbers
+	deedOther                   // it waited for something else: a pool, a condition, the collector
+	deedKinds
+)
+
+// deed is a span in which the holder of a lock did one thing.
+type deed struct {
+	from, to diagnosis.Time
+	kind     deedKind
+	strand   timeline.StrandID // who did it, or None
+	call     timeline.CallID   // it waited for, or None
+	cause    timeline.Cause
+	stack    timeline.StackID // or None
+	syscall  string           // asleep: in which it slept
+	lock     timeline.LockID  // the last of the chain: the holder waited for that, whose holder did it
+}
+
+// ledgers of deeds, by lock: what its holders did while others waited for it.
+type deeds struct {
+	c       *diagnosis.Case
+	entropy []bool // by stack: it draws random numbers
+	of      map[timeline.LockID][]deed
+}
+
+func newDeeds(c *diagnosis.Case) *deeds {
+	return &deeds{c, entropyStacks(c), map[timeline.LockID][]deed{}}
+}
+
+// tenure is a span in which a strand had a lock.
+type tenure struct {
+	from, to diagnosis.Time
+	strand   timeline.StrandID
+}
+
+// tenures lists who had a lock while others waited for it, in order, disjoint.
+func tenures(c *diagnosis.Case, id timeline.LockID) (out []tenure) {
+	var all []tenure
+	for _, w := range c.Locks[id].Waits {
+		for _, h := range c.Waits[w].Holds {
+			all = append(all, tenure{h.From, h.To, h.Strand})
+		}
+	}
+	slices.SortFunc(all, func(a, b tenure) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.strand, b.strand))
+	})
+	for _, h := range all {
+		if n := len(out); n > 0 {
+			last := &out[n-1]
+			if h.strand == last.strand && h.from <= last.to {
+				last.to = max(last.to, h.to)
+				continue
+			}
+			h.from = max(h.from, last.to)
+		}
+		if h.from < h.to {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// lock returns what the holders of a lock did while others waited for it, in order,
+// disjoint; where a holder waited for another lock, what that one's holder did.
+func (d *deeds) lock(id timeline.LockID) []deed {
+	if list, ok := d.of[id]; ok {
+		return list
+	}
+	d.of[id] = nil // of a circle of locks nothing is known
+	var list []deed
+	for _, h := range tenures(d.c, id) {
+		for _, a := range d.c.Doing(h.strand, h.from, h.to) {
+			list = d.add(list, id, h.strand, a)
+		}
+	}
+	d.of[id] = list
+	return list
+}
+
+func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a timeline.Activity) []deed {
+	at := deed{from: a.From, to: a.To, strand: strand, call: a.Call, cause: a.Cause, stack: a.Stack, syscall: a.Syscall, lock: id}
+	if a.Wait != timeline.None {
+		w := &d.c.Waits[a.Wait]
+		if w.Lock != timeline.None && w.Lock != id {
+			return d.follow(list, at, w.Lock)
+		}
+	}
+	at.kind = d.kind(&a)
+	if n := len(list); n > 0 {
+		last := &list[n-1]
+		if last.to == at.from && last.kind == at.kind && last.strand == at.strand && last.call == at.call && last.stack == at.stack && last.lock == at.lock {
+			last.to = at.to
+			return list
+		}
+	}
+	return append(list, at)
+}
+
+// follow puts in the place of a wait for another lock what its holders did.
+func (d *deeds) follow(list []deed, at deed, other timeline.LockID) []deed {
+	end := at.to
+	for _, next := range meanwhile(d.lock(other), at.from, end) {
+		if next.from > at.from {
+			gap := at
+			gap.to, gap.kind, gap.lock = next.from, deedUnknown, other
+			list = append(list, gap)
+		}
+		list = append(list, next)
+		at.from = next.to
+	}
+	if at.from < end {
+		at.kind, at.lock = deedUnknown, other
+		list = append(list, at)
+	}
+	return list
+}
+
+// meanwhile returns the deeds within a span, cut to it.
+func meanwhile(list []deed, from, to diagnosis.Time) []deed {
+	i, _ := slices.BinarySearchFunc(list, from+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
+	n, _ := slices.BinarySearchFunc(list, to, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.from, t) })
+	if i >= n {
+		return nil
+	}
+	out := slices.Clone(list[i:n])
+	out[0].from = max(out[0].from, from)
+	out[len(out)-1].to = min(out[len(out)-1].to, to)
+	return out
+}
+
+// kind sorts what a holder did.
+func (d *deeds) kind(a *timeline.Activity) deedKind {
+	switch a.Cause {
+	case timeline.CauseOnCPU, timeline.CauseRunnable:
+		return deedCPU
+	}
+	if a.Syscall == "getrandom" || d.draws(a.Stack) && reads(a.Syscall) {
+		return deedEntropy
+	}
+	switch a.Cause {
+	case timeline.CauseRemote, timeline.CauseDisk, timeline.CauseSleep, timeline.CauseClient, timeline.CauseIPC:
+		return deedIO
+	case timeline.CauseUnknown:
+		if reads(a.Syscall) || network(a.Syscall) {
+			return deedIO
+		}
+		return deedUnknown
+	}
+	return deedOther
+}
+
+// draws reports whether a stack draws random numbers.
+func (d *deeds) draws(id timeline.StackID) bool { return id != timeline.None && d.entropy[id] }
+
+// reads reports the system calls in which a thread waits for what a file or device has.
+func reads(syscall string) bool {
+	switch syscall {
+	case "read", "readv", "pread64", "preadv", "preadv2":
+		return true
+	}
+	return false
+}
+
+// network reports the system calls in which a thread waits for a socket.
+func network(syscall string) bool {
+	switch syscall {
+	case "write", "writev", "recvfrom", "recvmsg", "sendto", "sendmsg", "connect", "poll", "ppoll", "select", "pselect6",
+		"epoll_wait", "epoll_pwait", "epoll_pwait2":
+		return true
+	}
+	return false
+}

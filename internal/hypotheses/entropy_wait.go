@@ -1,0 +1,142 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func entropyWait() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "entropy-wait",
+		Title: "Requests wait for random numbers",
+		Doc: "Supported by requests that sleep in getrandom, or in a read beneath functions that draw random numbers for secrets, and by waits for a lock beneath such functions, or whose holder " +
+			"sleeps so for at least half of the time of which it is known what it did. Taken out of each request: all of that, the holder's own sleep included.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"lock-convoy", "refresh-under-lock", "pool-exhausted", "accept-queue", "load"},
+		Test:     testEntropyWait,
+	}
+}
+
+// entropy is what requests waited for random numbers.
+type entropy struct {
+	asleep []diagnosis.Span // for the source itself
+	queued []stay           // for a lock around it
+	spans  []diagnosis.Span
+	sites  tally
+	locks  []*contention
+}
+
+func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
+	d := newDeeds(c)
+	e := entropy{sites: tally{}}
+	e.source(c, d)
+	for _, k := range contentions(c, d, timeline.CauseLock) {
+		if 2*k.drawing < k.total && !k.mostly(deedEntropy) {
+			continue
+		}
+		e.locks = append(e.locks, k)
+		e.queued = append(e.queued, k.stays...)
+		for i := range k.stays {
+			e.sites[siteOf(c, &k.stays[i])] += k.stays[i].To.Sub(k.stays[i].From)
+		}
+	}
+	e.spans = append(spansOf(e.queued), e.asleep...)
+	e.spans = append(e.spans, behindWorkers(c, e.queued)...)
+	total := diagnosis.Total(e.asleep) + diagnosis.Total(spansOf(e.queued))
+	res := diagnosis.Result{Hidden: e.unseen(c), Lead: none(c), Evidence: e.evidence(c, total)}
+	if total > 0 {
+		_, share := perMean(c, total)
+		res.Lead = "waiting for random numbers takes " + diagnosis.Percent(share) + " of all request time"
+		res.Candidates = []diagnosis.Candidate{e.candidate(c, total)}
+	}
+	return res
+}
+
+// source collects the time in which requests' strands slept for the source of random
+// numbers itself.
+func (e *entropy) source(c *diagnosis.Case, d *deeds) {
+	may := map[timeline.StrandID]bool{}
+	for i := range c.Strands {
+		s := &c.Strands[i]
+		may[timeline.StrandID(i)] = slices.ContainsFunc(s.Stacks, func(a timeline.StackAt) bool { return d.draws(a.Stack) }) ||
+			slices.ContainsFunc(s.Intervals, func(iv timeline.Interval) bool { return iv.Off != nil && iv.Off.Syscall == "getrandom" })
+	}
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if s.Strand == timeline.None || !may[s.Strand] || s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable {
+				continue
+			}
+			for _, a := range c.Doing(s.Strand, s.From, s.To) {
+				if d.kind(&a) == deedEntropy {
+					e.asleep = append(e.asleep, diagnosis.Span{Request: id, From: a.From, To: a.To})
+					e.sites[site(c, a.Stack)] += a.To.Sub(a.From)
+				}
+			}
+		}
+	}
+}
+
+// unseen returns the waits of which it is not known whether random numbers were drawn:
+// those of unknown cause; without stacks also those for locks and for files.
+func (e *entropy) unseen(c *diagnosis.Case) []diagnosis.Span {
+	out := unnamedWaits(c)
+	if c.Recorded(recording.HookStacks) {
+		return out
+	}
+	return append(out, c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+		return s.Cause == timeline.CauseLock || s.Cause == timeline.CauseIPC
+	})...)
+}
+
+func (e *entropy) evidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
+	mean, share := perMean(c, total)
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time waits for random numbers", share),
+		diagnosis.NS("mean of it in a request", mean),
+		diagnosis.Part("of it is a wait for a lock around their source", diagnosis.ShareOf(int64(total-diagnosis.Total(e.asleep)), int64(total))),
+		diagnosis.Count("sleeps of requests for the source itself", len(e.asleep)),
+	}
+	if len(e.locks) > 0 {
+		ev = append(ev, e.locks[0].evidence(c)[2:]...)
+	}
+	return ev
+}
+
+func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candidate {
+	at, _ := e.sites.most()
+	place, from, queue := at, "", ""
+	if at != "" {
+		from = ", drawn in " + at
+	} else {
+		place = "the source of random numbers"
+	}
+	rt := recording.RuntimeNative
+	if len(e.locks) > 0 {
+		k := e.locks[0]
+		rt = runtimeOf(c, k.process(c))
+		queue = "; they queue for " + k.named() + ", held by " + k.holder(c)
+		if k.mostly(deedEntropy) {
+			queue += " while sleeping for the source"
+		}
+	}
+	return diagnosis.Candidate{
+		Place:    place,
+		Title:    "Requests wait " + meanWords(c, total) + " for random numbers" + from + queue,
+		Fix:      entropyFix(rt),
+		Next:     "dwell threads REC shows who waits for whom at any time",
+		Spans:    e.spans,
+		Evidence: e.evidence(c, total),
+	}
+}
+
+func entropyFix(rt recording.Runtime) string {
+	if rt == recording.RuntimeJVM {
+		return "draw from a source that does not block: -Djava.security.egd=file:/dev/./urandom, or SecureRandom.getInstance(\"DRBG\"), one for each thread; ids that guard nothing: ThreadLocalRandom"
+	}
+	return "draw from a source that does not block (/dev/urandom, getrandom without GRND_RANDOM), draw more at once, or keep a generator for each thread; ids that guard nothing need no secret numbers"
+}

@@ -1,0 +1,164 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func gcPause() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "gc-pause",
+		Title: "The garbage collector stops requests",
+		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process while the runtime's own threads run (the JVM's safepoints), and by the collector's " +
+			"work on the request's own strand, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
+			"their own CPU leaves it undecided.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load"},
+		Test:     testGCPause,
+	}
+}
+
+// enoughSamples is how many samples of requests' own CPU show what share of it is one
+// thing.
+const enoughSamples = 50
+
+func testGCPause(c *diagnosis.Case) diagnosis.Result {
+	s := spentOn(c, timeline.CauseGC)
+	own, samples := collecting(c)
+	pauses := pausesOf(c)
+	ev := append(s.evidence(c, "stopped by the collector"),
+		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
+		diagnosis.NS("the collector's work on requests' own strands, of samples", diagnosis.Total(own)), diagnosis.Count("samples of requests' own CPU", samples))
+	total := s.total + diagnosis.Total(own)
+	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
+	if samples < enoughSamples && assisted(c) {
+		res.Undecided = notSampled(c)
+	}
+	if total == 0 {
+		return res
+	}
+	_, share := perMean(c, total)
+	res.Lead = "the garbage collector takes " + diagnosis.Percent(share) + " of all request time"
+	rt := servingRuntime(c)
+	res.Candidates = []diagnosis.Candidate{{
+		Place: "the garbage collector",
+		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses),
+		Fix:   gcFix(rt),
+		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
+		Spans: append(s.spans(c), own...), Evidence: ev,
+	}}
+	return res
+}
+
+// notSampled says that too few samples show what part of requests' own CPU is the
+// collector's; "" if all of it would be too little for a finding.
+func notSampled(c *diagnosis.Case) string {
+	mean, share := perMean(c, diagnosis.Total(c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })))
+	if mean < c.MinSaving || share < c.MinShare {
+		return ""
+	}
+	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"
+}
+
+func pausedWords(pauses []Duration) string {
+	if len(pauses) == 0 {
+		return ", on the requests' own threads"
+	}
+	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
+}
+
+// pausesOf returns the lengths of the stops of whole processes, in order of length.
+func pausesOf(c *diagnosis.Case) (out []Duration) {
+	type stop struct {
+		process recording.ProcessID
+		window
+	}
+	var stops []stop
+	for i := range c.Waits {
+		if w := &c.Waits[i]; w.Cause == timeline.CauseGC {
+			stops = append(stops, stop{c.Strands[w.Strand].Process, window{w.From, w.To}})
+		}
+	}
+	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.from, b.from)) })
+	for i := 0; i < len(stops); {
+		k, to := i+1, stops[i].to
+		for k < len(stops) && stops[k].process == stops[i].process && stops[k].from < to {
+			to = max(to, stops[k].to)
+			k++
+		}
+		out = append(out, to.Sub(stops[i].from))
+		i = k
+	}
+	slices.Sort(out)
+	return out
+}
+
+// collectors returns, by type of frame, how the names of functions begin in which a
+// runtime collects garbage on the thread that allocates.
+func collectors(of recording.FrameType) []string {
+	switch of {
+	case recording.FrameGo:
+		return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.gcMarkDone", "runtime.gcMarkTermination", "runtime.(*sweepLocked).sweep"}
+	case recording.FrameNative:
+		return []string{
+			"v8::internal::Heap::CollectGarbage", "v8::internal::Heap::PerformGarbageCollection", "v8::internal::Heap::Scavenge", "v8::internal::MarkCompactCollector",
+			"v8::internal::IncrementalMarking", "gc_collect", "_PyGC_Collect", "PyGC_Collect", "gc_start", "gc_marks", "gc_sweep", "garbage_collect",
+		}
+	}
+	return nil
+}
+
+// collecting returns the pieces of requests' own CPU in which samples show the
+// collector, and how many samples of own CPU there are.
+func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
+	in := make([]bool, len(c.Stacks))
+	for i := range c.Stacks {
+		s := &c.Stacks[i]
+		f := &c.Frames[s.Frame]
+		in[i] = s.Caller >= 0 && in[s.Caller] ||
+			slices.ContainsFunc(collectors(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
+	}
+	eachSampled(c, c.Overall.Requests, func(id diagnosis.RequestID, a *timeline.Activity) {
+		if samples++; in[a.Stack] {
+			out = append(out, diagnosis.Span{Request: id, From: a.From, To: a.To})
+		}
+	})
+	return out, samples
+}
+
+// assisted reports whether requests are served in a runtime whose collector runs on
+// the threads that allocate.
+func assisted(c *diagnosis.Case) bool {
+	switch servingRuntime(c) {
+	case recording.RuntimeGo, recording.RuntimeNode, recording.RuntimePython, recording.RuntimeRuby:
+		return true
+	}
+	return false
+}
+
+// servingRuntime is the runtime of the process that served the slowest request.
+func servingRuntime(c *diagnosis.Case) recording.Runtime {
+	if n := len(c.Overall.Requests); n > 0 {
+		return runtimeOf(c, c.Requests[c.Overall.Requests[n-1]].Process)
+	}
+	return recording.RuntimeNative
+}
+
+func gcFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeJVM:
+		return "allocate less, or collect concurrently: -XX:+UseZGC (JDK 17 and later) or Shenandoah; a larger young generation; a lower -XX:MaxGCPauseMillis with G1"
+	case recording.RuntimeGo:
+		return "allocate less (go tool pprof -alloc_space), or collect less often: a higher GOGC with GOMEMLIMIT"
+	case recording.RuntimeNode:
+		return "allocate less, or collect less often: node --max-semi-space-size=64"
+	case recording.RuntimePython:
+		return "allocate fewer containers, or collect less often: gc.freeze() after start, a higher gc.set_threshold"
+	}
+	return "allocate less, or give the heap more room"
+}

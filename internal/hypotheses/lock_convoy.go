@@ -1,0 +1,104 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func lockConvoy() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "lock-convoy",
+		Title: "Requests queue for a lock",
+		Doc: "Supported by the time in which a strand that a request depends on waits for a lock. Who held it is known from the chain of those who released it, or from the lock itself; " +
+			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that. Taken out of each request: its waits for the lock; " +
+			"of those behind a holder on a CPU, or behind one of which nothing is known, only the part that idle processors could take over, for the work itself stays. " +
+			"Where the holder waits for something itself, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"pool-exhausted", "accept-queue", "load"},
+		Test:     testLockConvoy,
+	}
+}
+
+func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
+	var total Duration
+	var res diagnosis.Result
+	for _, k := range contentions(c, newDeeds(c), timeline.CauseLock) {
+		if total += k.total; k.total > 0 {
+			res.Candidates = append(res.Candidates, convoyAt(c, k))
+		}
+	}
+	res.Hidden, res.Lead, res.Evidence = unnamedWaits(c), lockLead(c, total), lockEvidence(c, total)
+	return res
+}
+
+func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
+	gone := k.without(c)
+	doing := ""
+	if at := k.doing(c, deedCPU); at != "" && k.mostly(deedCPU) {
+		doing = " while computing in " + at
+	} else if k.mostly(deedCPU) {
+		doing = " while computing"
+	} else if k.mostly(deedIO) {
+		doing = " while waiting for " + k.behind(c)
+	}
+	ev := append(k.evidence(c), diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
+	_, share := perMean(c, k.total)
+	return diagnosis.Candidate{
+		Place:    k.place(c),
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + doing,
+		Fix:      convoyFix(runtimeOf(c, k.process(c))),
+		Next:     "dwell threads REC shows who waits for whom at any time",
+		Lead:     "waiting for " + k.named() + " takes " + diagnosis.Percent(share) + " of all request time",
+		Spans:    append(spansOf(gone), behindWorkers(c, gone)...),
+		Evidence: ev,
+	}
+}
+
+// process is the one whose lock it is.
+func (k *contention) process(c *diagnosis.Case) recording.ProcessID {
+	if k.lock == timeline.None {
+		return recording.NoProcess
+	}
+	return c.Locks[k.lock].Process
+}
+
+func lockLead(c *diagnosis.Case, total Duration) string {
+	if total == 0 {
+		return none(c)
+	}
+	_, share := perMean(c, total)
+	return "waiting for locks takes " + diagnosis.Percent(share) + " of all request time"
+}
+
+func lockEvidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
+	_, share := perMean(c, total)
+	return []diagnosis.Evidence{
+		diagnosis.Part("of all request time waits for locks", share),
+		diagnosis.Count("locks known", len(c.Locks)),
+	}
+}
+
+// unnamedWaits returns the time of requests that may be waits for a lock: of unknown
+// cause, or in a futex without a stack that tells what for.
+func unnamedWaits(c *diagnosis.Case) []diagnosis.Span {
+	out := c.Gaps()
+	for _, s := range stays(c, caused(timeline.CauseCondition)) {
+		if s.wait == timeline.None || c.Waits[s.wait].Stack == timeline.None {
+			out = append(out, s.Span)
+		}
+	}
+	return out
+}
+
+func convoyFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeJVM:
+		return "do less while holding it, or hold it for a part of the data: ConcurrentHashMap, LongAdder, a StampedLock, a lock per key; or switch off what takes it"
+	case recording.RuntimeGo:
+		return "do less while holding it, or hold it for a part of the data: shards with a mutex each, sync.Map, atomic values, sync.RWMutex where most only read"
+	case recording.RuntimePython:
+		return "do less while holding it: compute before, store after; a lock per key; or a queue to the one thread that writes"
+	}
+	return "do less while holding it, or hold it for a part of the data only: a lock per key or shard, or none (atomic values, copies)"
+}

@@ -1,0 +1,109 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+const (
+	gil      = "native take_gil < native PyEval_RestoreThread < shop/app.py:handle"
+	entering = "native ObjectMonitor::enter < "
+	cached   = entering + "com.shop.Cache.put < com.shop.Prices.get < com.shop.Handler.handle"
+	digest   = "com.shop.Digest.update < com.shop.Cache.put < com.shop.Prices.get < com.shop.Handler.handle"
+	token    = entering + "com.shop.Tokens.current < com.shop.Prices.get < com.shop.Handler.handle"
+	drawing  = "sun.security.provider.NativePRNG$RandomIO.implNextBytes < java.security.SecureRandom.nextBytes < java.util.UUID.randomUUID < com.shop.Client.newId < com.shop.Handler.handle"
+)
+
+// lockStories are services whose threads wait for each other.
+func lockStories() []story {
+	jvm := func(busy int64, each func(t *thread, burst int)) func() *recording.Recording {
+		return func() *recording.Recording { return done(bursts(newScenario(recording.RuntimeJVM), 4, each), busy) }
+	}
+	python := func(each func(t *thread, burst int)) func() *recording.Recording {
+		return func() *recording.Recording { return done(bursts(newScenario(recording.RuntimePython), 4, each), 50) }
+	}
+	quiet := jvm(30, func(t *thread, _ int) { keptCall(t, 600*us) })
+	unseen := func() *recording.Recording { // futex waits of which nothing tells what for
+		return done(without(bursts(newScenario(recording.RuntimeJVM), 4, locked("", nil)), allHooks), 50)
+	}
+	return []story{
+		{"lock-convoy/supported", "Four requests come at once; each computes 5 ms with the lock of a cache in its hand:\nexec-1 |5|   exec-2 wait 5 |5|   exec-3 wait 10 |5|   exec-4 wait 15 |5|",
+			jvm(50, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
+		{"lock-convoy/refuted", "The same lock is held for 100 us.", jvm(50, locked(cached, func(t *thread) { t.computeIn(100*us, digest) }))},
+		{"lock-convoy/busy-refuted", "The same waits on a host without an idle processor: the work would wait for a CPU instead.",
+			jvm(100, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
+		{"lock-convoy/undecided", "Stacks were not recorded: what the threads wait for in futexes is not known.", unseen},
+		{"refresh-under-lock/supported", "The lock is held while its holder asks the database: 5 ms each.",
+			jvm(30, locked(token, func(t *thread) { keptCall(t, 5000*us) }))},
+		{"refresh-under-lock/refuted", "The lock is held over computing; the database is asked without it.",
+			jvm(50, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
+		{"refresh-under-lock/undecided", "Stacks were not recorded.", unseen},
+		{"entropy-wait/supported", "Ids are drawn under a lock, whose holder blocks in read(/dev/random) for 5 ms.",
+			jvm(30, locked(entering+drawing, func(t *thread) { t.blocked(t.at+5000*us, 20*us, "read", drawing) }))},
+		{"entropy-wait/refuted", "A service that draws none.", quiet},
+		{"entropy-wait/undecided", "Stacks were not recorded.", unseen},
+		{"pool-exhausted/supported", "Four requests at once share two connections to the database, which needs 5 ms to answer.",
+			jvm(30, pooled(2))},
+		{"pool-exhausted/undecided", "Stacks were not recorded.", unseen},
+		{"pool-exhausted/refuted", "No request waits for a connection.", quiet},
+		{"gc-pause/supported", "Every other burst of requests is stopped for 20 ms, all of them at once.",
+			jvm(50, func(t *thread, burst int) {
+				if t.compute(200 * us); burst%2 == 1 {
+					t.stopped(recording.Time(burst+1)*100_000*us + 20_000*us)
+				}
+			})},
+		{"gc-pause/refuted", "No request was stopped.", quiet},
+		{"gc-pause/undecided", "A request computes 9 ms, and stacks were not recorded: what part of that is the collector's is not known.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us) }), 50)
+			}},
+		{"interpreter-lock/supported", "Four requests come at once; each computes 5 ms, one at a time.",
+			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
+		{"interpreter-lock/refuted", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
+		{"interpreter-lock/undecided", "Neither stacks nor time limits tell that the futex is the interpreter's.", func() *recording.Recording {
+			return done(without(bursts(newScenario(recording.RuntimePython), 4, locked("", nil)), allHooks), 50)
+		}},
+	}
+}
+
+// locked lets requests do something with one lock in their hand, which they take in
+// some code; "" leaves no stack.
+func locked(path string, inside func(t *thread)) func(t *thread, burst int) {
+	m := &mutex{}
+	return func(t *thread, _ int) {
+		if t.enter(m, path); inside == nil {
+			t.compute(5000 * us)
+		} else {
+			inside(t)
+		}
+		t.leave(m)
+	}
+}
+
+// pooled lets requests share so many connections.
+func pooled(size int) func(t *thread, burst int) {
+	members, conns := make([]mutex, size), make([]*outgoing, size)
+	return func(t *thread, _ int) {
+		best := 0
+		for i := range members {
+			if members[i].free < members[best].free {
+				best = i
+			}
+		}
+		t.enter(&members[best], "jdk.internal.misc.Unsafe.park < java.util.concurrent.locks.LockSupport.park < com.zaxxer.hikari.pool.HikariPool.getConnection < com.shop.Prices.load < com.shop.Handler.handle")
+		if conns[best] == nil {
+			conns[best] = t.dial(200 * us)
+		}
+		t.call(conns[best], 5000*us, "/items/{}")
+		t.leave(&members[best])
+	}
+}
+
+// stopped stops the thread until the JVM lets it go.
+func (t *thread) stopped(until recording.Time) {
+	const vm = 99
+	if !t.vm {
+		t.vm = true
+		t.add(us, &recording.Thread{ID: vm, TID: 100 + vm, Process: 1, Name: "VM Thread"})
+		t.add(us, &recording.ThreadState{Thread: vm, State: recording.OffSleep, Syscall: "futex"})
+	}
+	off := t.blocked(until, 20*us, "futex", "native SafepointSynchronize::block < com.shop.Handler.handle")
+	off.WakerKind, off.Waker, off.Release = recording.WakerThread, vm, 1
+}

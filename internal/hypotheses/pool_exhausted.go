@@ -1,0 +1,239 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func poolExhausted() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "pool-exhausted",
+		Title: "Requests wait for a connection or thread of a full pool",
+		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
+			"or for a thread of an executor that has not begun its task. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
+			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"accept-queue", "load"},
+		Test:     testPoolExhausted,
+	}
+}
+
+// shortage is what requests waited for one pool.
+type shortage struct {
+	what  string // is waited for: "a connection to db.test"
+	name  string // of the pool
+	stays []stay
+	gone  []stay
+	k     *contention // of a pool known by its frames, else nil
+	size  int         // members in use at once at most, 0 not known
+	peer  string      // of connections, else ""
+	rt    recording.Runtime
+}
+
+func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
+	var total Duration
+	res := diagnosis.Result{Hidden: unnamedWaits(c), Lead: none(c)}
+	for _, s := range shortages(c) {
+		total += diagnosis.Total(spansOf(s.stays))
+		res.Candidates = append(res.Candidates, s.candidate(c))
+	}
+	_, part := perMean(c, total)
+	if total > 0 {
+		res.Lead = "waiting for pools takes " + diagnosis.Percent(part) + " of all request time"
+	}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for a connection or thread of a pool", part)}
+	return res
+}
+
+// shortages collects the pools that requests waited for.
+func shortages(c *diagnosis.Case) (out []*shortage) {
+	out = fullClients(c)
+	for _, k := range contentions(c, newDeeds(c), timeline.CausePool) {
+		if s := handedOver(c, k); s != nil {
+			out = append(out, s)
+		}
+	}
+	return slices.DeleteFunc(out, func(s *shortage) bool { return len(s.stays) == 0 })
+}
+
+// fullClients returns what requests waited for connections of clients that were full.
+func fullClients(c *diagnosis.Case) (out []*shortage) {
+	type key struct {
+		process recording.ProcessID
+		peer    string
+	}
+	of := map[key]*shortage{}
+	full := map[key]func(diagnosis.Time) bool{}
+	for _, p := range byPeer(c) {
+		k := key{p.process, p.peer}
+		size := 0
+		full[k], size = poolUse(c, p.calls)
+		of[k] = &shortage{what: "a connection to " + p.peer, name: "connections to " + p.peer, size: size, peer: p.peer, rt: runtimeOf(c, p.process)}
+		out = append(out, of[k])
+	}
+	for _, s := range stays(c, func(s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && s.Cause == timeline.CausePool
+	}) {
+		call := callAt(c, &s)
+		if call == nil {
+			continue
+		}
+		if k := (key{call.Process, call.Peer}); full[k](s.From) {
+			of[k].stays, of[k].gone = append(of[k].stays, s), append(of[k].gone, s)
+		}
+	}
+	return out
+}
+
+// callAt returns the call whose wait in a queue a stay is.
+func callAt(c *diagnosis.Case, s *stay) *timeline.Call {
+	for i := range c.Requests[s.Request].Segments {
+		if g := &c.Requests[s.Request].Segments[i]; g.From <= s.From && s.From < g.To && g.Call != timeline.None {
+			return &c.Calls[g.Call]
+		}
+	}
+	return nil
+}
+
+// handedOver is the shortage of a pool known by its frames or of an executor; nil if
+// all its waits are a server's or a client's queue.
+func handedOver(c *diagnosis.Case, k *contention) *shortage {
+	k.stays = slices.DeleteFunc(k.stays, func(s stay) bool {
+		phase, call := segmentAt(c, &s)
+		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && call != timeline.None && s.wait == timeline.None
+	})
+	if len(k.stays) == 0 {
+		return nil
+	}
+	s := &shortage{what: "a member of a pool", name: k.name, stays: k.stays, k: k}
+	if k.lock == timeline.None {
+		s.name, s.what = "an executor", "a thread of an executor"
+		if w := k.waiter(); w != timeline.None {
+			s.name = "executor of threads " + family(c.Strands[w].Name)
+		}
+	}
+	if w := k.waiter(); w != timeline.None {
+		s.rt = runtimeOf(c, c.Strands[w].Process)
+	}
+	s.members(c)
+	s.gone = k.again(c).without(c)
+	return s
+}
+
+// again is the contention of the stays that are left.
+func (k *contention) again(c *diagnosis.Case) *contention {
+	left := &contention{lock: k.lock, name: k.name, stays: k.stays}
+	left.fill(c, newDeeds(c))
+	return left
+}
+
+func segmentAt(c *diagnosis.Case, s *stay) (timeline.Phase, timeline.CallID) {
+	for i := range c.Requests[s.Request].Segments {
+		if g := &c.Requests[s.Request].Segments[i]; g.From <= s.From && s.From < g.To {
+			return g.Phase, g.Call
+		}
+	}
+	return timeline.PhaseHandler, timeline.None
+}
+
+// members looks for what the pool's members are: connections to the peer that the
+// waiting strands call next.
+func (s *shortage) members(c *diagnosis.Case) {
+	next := tally{}
+	process := recording.NoProcess
+	for i := range s.stays {
+		w := &s.stays[i]
+		for _, id := range c.Requests[w.Request].Calls {
+			if call := &c.Calls[id]; call.Strand == w.strand && call.SendFrom >= w.To {
+				next[call.Peer] += w.To.Sub(w.From)
+				process = call.Process
+				break
+			}
+		}
+	}
+	peer, part := next.most()
+	if peer == "" || part < diagnosis.Whole/2 {
+		return
+	}
+	for _, p := range byPeer(c) {
+		if p.peer == peer && p.process == process {
+			s.what, s.peer = "a connection to "+peer, peer
+			_, s.size = poolUse(c, p.calls)
+		}
+	}
+}
+
+func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	total := diagnosis.Total(spansOf(s.stays))
+	mean, part := perMean(c, total)
+	full := ""
+	ev := []diagnosis.Evidence{
+		diagnosis.NS("mean wait of a request for it", mean),
+		diagnosis.Part("of all request time waits for it", part),
+		diagnosis.Count("waits", len(s.stays)),
+	}
+	if s.size > 0 {
+		full = ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
+		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
+	}
+	if s.k != nil && s.k.lock != timeline.None {
+		ev = append(ev, diagnosis.Count("waiters at once at most", s.k.queue.most))
+		if s.size == 0 && s.k.known() > 0 {
+			full = ", given back by " + s.k.holder(c)
+		}
+	}
+	return diagnosis.Candidate{
+		Place:    s.name,
+		Title:    "Requests wait " + meanWords(c, total) + " for " + s.what + full,
+		Fix:      poolFix(s.rt, s.peer),
+		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
+		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
+		Spans:    append(spansOf(s.gone), behindWorkers(c, s.gone)...),
+		Evidence: ev,
+	}
+}
+
+// poolUse returns whether a pool was full at a time, and how many of its connections
+// were in use at once at most.
+func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Time) bool, most int) {
+	full = poolFull(c, calls)
+	open := 0
+	type step struct {
+		at diagnosis.Time
+		by int
+	}
+	var steps []step
+	for _, id := range calls {
+		if k := &c.Calls[id]; k.SendFrom != recording.NoTime {
+			steps = append(steps, step{k.SendFrom, 1}, step{max(k.SendFrom, k.End), -1})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	for _, s := range steps {
+		open += s.by
+		most = max(most, open)
+	}
+	return full, most
+}
+
+func poolFix(rt recording.Runtime, peer string) string {
+	if peer == "" {
+		return "more threads in the executor if what they do is waiting, less work in each task if it is computing; or run the task on the request's own thread"
+	}
+	end := "; or hold a connection for less: give it back before other work"
+	switch rt {
+	case recording.RuntimeNode:
+		return "raise the agent's maxSockets (http.Agent, https.Agent) to the calls in flight" + end
+	case recording.RuntimeJVM:
+		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
+	case recording.RuntimePython:
+		return "raise the pool's maximum (urllib3 maxsize, SQLAlchemy pool_size and max_overflow) to the calls in flight" + end
+	case recording.RuntimeGo:
+		return "raise Transport.MaxConnsPerHost, or sql.DB.SetMaxOpenConns, to the calls in flight" + end
+	}
+	return "raise the pool's size to the calls in flight" + end
+}

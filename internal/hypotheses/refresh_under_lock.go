@@ -1,0 +1,143 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func refreshUnderLock() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "refresh-under-lock",
+		Title: "Requests wait for a lock whose holder waits itself",
+		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer: for at least half of the time of which it is known what the holder did, " +
+			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: those waits; and, where under 10 % of an endpoint's requests do " +
+			"the holder's part, as where one of many refreshes what all use, the holder's own wait too: it could be done ahead of time.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
+		Test:     testRefreshUnderLock,
+	}
+}
+
+func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
+	var total, inside, hidden Duration
+	res := diagnosis.Result{Hidden: unnamedWaits(c)}
+	for _, k := range contentions(c, newDeeds(c), timeline.CauseLock) {
+		total += k.total
+		if inside += k.by[deedIO]; k.by[deedIO] > 0 {
+			res.Candidates = append(res.Candidates, refreshAt(c, k))
+		}
+		hidden += k.by[deedUnknown]
+		res.Hidden = append(res.Hidden, k.unheld()...)
+	}
+	if _, share := perMean(c, hidden); share >= c.MinShare && 2*hidden > total {
+		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did"
+	}
+	res.Lead = lockLead(c, total)
+	if total > 0 {
+		res.Lead = "in " + diagnosis.Percent(diagnosis.ShareOf(int64(inside), int64(total))) + " of the time that requests wait for locks the holder waits itself"
+	}
+	res.Evidence = append([]diagnosis.Evidence{
+		diagnosis.Part("of the time that requests wait for locks the holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(inside), int64(total))),
+	}, lockEvidence(c, total)...)
+	return res
+}
+
+// unheld returns the waits of which it is not known what the holder did.
+func (k *contention) unheld() (out []diagnosis.Span) {
+	at := 0
+	for i := range k.stays {
+		s := k.stays[i].Span
+		for ; at < len(k.held) && k.held[at].Request == s.Request && k.held[at].To <= s.To; at++ {
+			h := &k.held[at]
+			if h.kind == deedUnknown {
+				continue
+			}
+			if h.From > s.From {
+				out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: h.From})
+			}
+			s.From = h.To
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
+	var did []held
+	var gone []stay
+	all := k.without(c)
+	for i := range k.held {
+		if h := k.held[i]; h.kind == deedIO {
+			did = append(did, h)
+		}
+	}
+	if k.mostly(deedIO) {
+		gone = all
+	} else {
+		gone = among(all, k.of(deedIO))
+	}
+	spans := append(spansOf(gone), behindWorkers(c, gone)...)
+	own := rareOwn(c, did)
+	spans = append(spans, own...)
+	peer, from := k.behind(c), ""
+	if at := k.doing(c, deedIO); at != "" {
+		from = ", called from " + at
+	}
+	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
+	if len(own) > 0 {
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
+	}
+	return diagnosis.Candidate{
+		Place:    k.place(c),
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + " while waiting for " + peer + from,
+		Fix:      fix,
+		Next:     "dwell threads REC shows who waits for whom at any time",
+		Lead:     "requests wait for " + k.named() + " while its holder waits for " + peer,
+		Spans:    spans,
+		Evidence: append([]diagnosis.Evidence{diagnosis.Part("of the wait for the lock its holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total)))}, k.evidence(c)...),
+	}
+}
+
+// among returns the stays cut to spans, both in order of request and time.
+func among(list []stay, spans []diagnosis.Span) (out []stay) {
+	at := 0
+	for _, s := range list {
+		for at < len(spans) && (spans[at].Request < s.Request || spans[at].Request == s.Request && spans[at].To <= s.From) {
+			at++
+		}
+		for k := at; k < len(spans) && spans[k].Request == s.Request && spans[k].From < s.To; k++ {
+			piece := s
+			piece.From, piece.To = max(s.From, spans[k].From), min(s.To, spans[k].To)
+			out = append(out, piece)
+		}
+	}
+	return out
+}
+
+// rareOwn returns the holders' waits for calls, in the time of their own requests, at
+// endpoints where under 10 % of the requests make such a call, under the lock or not:
+// there one request does what all need.
+func rareOwn(c *diagnosis.Case, did []held) []diagnosis.Span {
+	shapes := map[shape]bool{}
+	did = slices.DeleteFunc(slices.Clone(did), func(h held) bool { return h.call == timeline.None })
+	for i := range did {
+		shapes[shapeOf(&c.Calls[did[i].call])] = true
+	}
+	makes, all := map[string]int{}, map[string]int{}
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		all[r.Endpoint]++
+		if slices.ContainsFunc(r.Calls, func(k timeline.CallID) bool { return shapes[shapeOf(&c.Calls[k])] }) {
+			makes[r.Endpoint]++
+		}
+	}
+	return slices.DeleteFunc(ownTime(c, did), func(s diagnosis.Span) bool {
+		e := c.Requests[s.Request].Endpoint
+		return diagnosis.ShareOf(int64(makes[e]), int64(all[e])) >= rareShare
+	})
+}

@@ -1,0 +1,73 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func sleepRetry() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "sleep-retry",
+		Title: "Requests sleep: back-off, polling, fixed pauses",
+		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
+			"It is a back-off where the request's last call before it failed (status 429 or from 500, or cut). The place in code is known where stacks are recorded.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"accept-queue", "load"},
+		Test:     testSleepRetry,
+	}
+}
+
+func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
+	s := spentOn(c, timeline.CauseSleep)
+	var after Duration
+	failing := tally{}
+	for i := range s.stays {
+		if peer, ok := failedBefore(c, &s.stays[i]); ok {
+			d := s.stays[i].To.Sub(s.stays[i].From)
+			after += d
+			failing[peer] += d
+		}
+	}
+	retries := diagnosis.ShareOf(int64(after), int64(s.total))
+	ev := append(s.evidence(c, "sleeping until a timer"), diagnosis.Part("of it after a call that failed", retries))
+	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "sleeping until a timer")}
+	if s.total == 0 {
+		return res
+	}
+	why, fix := "", "wait for what is polled for instead (a notification, a condition, a longer poll), or take the pause out of the request"
+	if retries >= diagnosis.Whole/2 {
+		peer, _ := failing.most()
+		why = ", after calls to " + peer + " that failed"
+		fix = "find why the calls to " + peer + " fail (their status is in dwell show); retry the first time without a pause, with jitter after that, within the request's deadline"
+	}
+	res.Candidates = []diagnosis.Candidate{{
+		Place:    s.place(c),
+		Title:    "Requests sleep until a timer: " + meanWords(c, s.total) + why + s.from(),
+		Fix:      fix,
+		Next:     "dwell show REC --slowest 3 shows what comes before and after a sleep",
+		Spans:    s.spans(c),
+		Evidence: ev,
+	}}
+	return res
+}
+
+// failedBefore returns the peer of the last call that a request had ended when it went
+// to sleep, if that failed.
+func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
+	var last *timeline.Call
+	for _, id := range c.Requests[s.Request].Calls {
+		if k := &c.Calls[id]; k.End <= s.From && (last == nil || k.End > last.End) {
+			last = k
+		}
+	}
+	if last == nil || last.Status != tooMany && last.Status < serverError && !last.Cut {
+		return "", false
+	}
+	return last.Peer, true
+}
+
+const (
+	tooMany     = 429
+	serverError = 500
+)

@@ -1,0 +1,110 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// spent is what requests spent on one cause.
+type spent struct {
+	stays   []stay
+	total   Duration
+	longest Duration
+	times   int    // separate waits
+	at      string // the place in code where most of it was spent, "" not known
+	atShare diagnosis.Share
+	in      string // the system call in which most of it was spent
+}
+
+func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
+	s := spent{stays: stays(c, caused(cause))}
+	sites, calls := tally{}, tally{}
+	seen := diagnosis.Span{Request: timeline.None}
+	for i := range s.stays {
+		w := &s.stays[i]
+		d := w.To.Sub(w.From)
+		s.total += d
+		if w.Request != seen.Request || w.From != seen.To {
+			s.times++
+			seen = w.Span
+		}
+		seen.To = w.To
+		s.longest = max(s.longest, seen.To.Sub(seen.From))
+		sites[siteOf(c, w)] += d
+		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
+			calls[c.Waits[w.wait].Off.Syscall] += d
+		}
+	}
+	s.at, s.atShare = sites.most()
+	s.in, _ = calls.most()
+	return s
+}
+
+// spans is what requests would not wait without it: their own, and what they wait for
+// workers that are held up by it.
+func (s *spent) spans(c *diagnosis.Case) []diagnosis.Span {
+	return append(spansOf(s.stays), behindWorkers(c, s.stays)...)
+}
+
+// place names where in the code it was spent, else on which thread.
+func (s *spent) place(c *diagnosis.Case) string {
+	if s.at != "" || len(s.stays) == 0 {
+		return s.at
+	}
+	threads := tally{}
+	for i := range s.stays {
+		threads[threadName(c, s.stays[i].strand)] += s.stays[i].To.Sub(s.stays[i].From)
+	}
+	name, _ := threads.most()
+	return name
+}
+
+// from says from where in the code, "" if that is not known.
+func (s *spent) from() string {
+	if s.at == "" {
+		return ""
+	}
+	return ", most of all in " + s.at
+}
+
+// evidence is what was measured of it; what names it.
+func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
+	mean, share := perMean(c, s.total)
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time is "+what, share),
+		diagnosis.NS("mean of it in a request", mean),
+		diagnosis.Count("waits", s.times),
+		diagnosis.NS("longest of them", s.longest),
+	}
+	if s.at != "" {
+		ev = append(ev, diagnosis.Part("of it in "+s.at, s.atShare))
+	}
+	return ev
+}
+
+// lead says how much it was.
+func (s *spent) lead(c *diagnosis.Case, what string) string {
+	if s.total == 0 {
+		return none(c)
+	}
+	_, share := perMean(c, s.total)
+	return what + " takes " + diagnosis.Percent(share) + " of all request time"
+}
+
+// fixFor returns the advice of the first row that holds a system call, or the last's.
+func fixFor(in string, rows []advice) string {
+	for _, r := range rows {
+		if slices.Contains(r.calls, in) || r.calls == nil {
+			return r.text
+		}
+	}
+	return ""
+}
+
+// advice is what to do about time spent in one of some system calls; nil is any.
+type advice struct {
+	calls []string
+	text  string
+}

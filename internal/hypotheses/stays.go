@@ -1,0 +1,146 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// stay is a piece of a request's time in which the strand that it depended on waited.
+type stay struct {
+	diagnosis.Span
+	strand timeline.StrandID // or None
+	wait   timeline.WaitID   // or None
+}
+
+// stays returns the pieces of the measured requests' segments that keep accepts, each
+// with the Wait that it lies in; in order of request and time.
+func stays(c *diagnosis.Case, keep func(*timeline.Segment) bool) (out []stay) {
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			if s := &r.Segments[i]; keep(s) {
+				out = staysIn(c, out, s, id)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stay) int {
+		return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From))
+	})
+	return out
+}
+
+// staysIn cuts a segment where the Waits of its strand begin and end.
+func staysIn(c *diagnosis.Case, out []stay, s *timeline.Segment, id diagnosis.RequestID) []stay {
+	at := stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None}
+	if s.Strand == timeline.None {
+		return append(out, at)
+	}
+	waits := c.Strands[s.Strand].Waits
+	i, _ := slices.BinarySearchFunc(waits, s.From+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
+	for ; i < len(waits) && c.Waits[waits[i]].From < s.To; i++ {
+		w := &c.Waits[waits[i]]
+		if w.Cause != s.Cause {
+			continue
+		}
+		from, to := max(w.From, at.From), min(w.Back, s.To)
+		if from > at.From {
+			out = append(out, stay{diagnosis.Span{Request: id, From: at.From, To: from}, s.Strand, timeline.None})
+		}
+		if from < to {
+			out = append(out, stay{diagnosis.Span{Request: id, From: from, To: to}, s.Strand, waits[i]})
+			at.From = to
+		}
+	}
+	if at.From < s.To {
+		out = append(out, at)
+	}
+	return out
+}
+
+// caused accepts the segments of one cause.
+func caused(cause timeline.Cause) func(*timeline.Segment) bool {
+	return func(s *timeline.Segment) bool { return s.Cause == cause }
+}
+
+func spansOf(list []stay) []diagnosis.Span {
+	out := make([]diagnosis.Span, len(list))
+	for i := range list {
+		out[i] = list[i].Span
+	}
+	return out
+}
+
+// site names the place in code of a stack; "" if that is not known.
+func site(c *diagnosis.Case, id timeline.StackID) string {
+	if id == timeline.None {
+		return ""
+	}
+	f, ok := c.SiteOf(id)
+	if !ok {
+		return ""
+	}
+	return c.FrameName(f)
+}
+
+// siteOf names the place in code where a strand waited; "" if that is not known.
+func siteOf(c *diagnosis.Case, s *stay) string {
+	if s.wait == timeline.None {
+		return ""
+	}
+	return site(c, c.Waits[s.wait].Stack)
+}
+
+// tally adds up durations by name.
+type tally map[string]Duration
+
+// most returns the name with the most time, and its share of all; "" has no name.
+func (t tally) most() (name string, share diagnosis.Share) {
+	var all, best Duration
+	for k, d := range t {
+		all += d
+		if k != "" && (d > best || d == best && k < name) {
+			name, best = k, d
+		}
+	}
+	return name, diagnosis.ShareOf(int64(best), int64(all))
+}
+
+// perMean is a total as a mean over the measured requests and as a share of their time.
+func perMean(c *diagnosis.Case, total Duration) (mean Duration, share diagnosis.Share) {
+	return total / Duration(max(1, len(c.Overall.Requests))), diagnosis.ShareOf(int64(total), int64(c.Time()))
+}
+
+// meanWords says a total as a mean over the measured requests and its share of them.
+func meanWords(c *diagnosis.Case, total Duration) string {
+	mean, share := perMean(c, total)
+	return diagnosis.Human(mean) + " on average (" + diagnosis.Percent(share) + " of all request time)"
+}
+
+// none says that no request spent time in some way, and how many chances there were.
+func none(c *diagnosis.Case) string {
+	return "no time of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " went into it"
+}
+
+// blank returns the time of measured requests of which nothing at all is known.
+func blank(c *diagnosis.Case) (out []diagnosis.Span) {
+	for _, id := range c.Overall.Requests {
+		r := &c.Requests[id]
+		if r.Unaccounted == 0 {
+			continue
+		}
+		at := r.Start
+		for i := range r.Segments {
+			if s := &r.Segments[i]; s.From > at {
+				out = append(out, diagnosis.Span{Request: id, From: at, To: s.From})
+			}
+			at = max(at, r.Segments[i].To)
+		}
+		if r.End > at {
+			out = append(out, diagnosis.Span{Request: id, From: at, To: r.End})
+		}
+	}
+	return out
+}

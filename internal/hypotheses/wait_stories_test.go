@@ -1,0 +1,108 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/recording"
+)
+
+// waitStories are services that make many calls, or sleep, fault or wait for a disk.
+func waitStories() []story {
+	python := func(each func(t *thread, i int)) func() *recording.Recording {
+		return func() *recording.Recording { return done(serve(newScenario(recording.RuntimePython), each), 30) }
+	}
+	lost := func(hook string) func() *recording.Recording {
+		return func() *recording.Recording {
+			s := healthy()
+			s.add(251_000*us, &recording.Loss{Hook: hook, CPU: 1, Count: 12, From: 250_000 * us})
+			return done(s, 30)
+		}
+	}
+	return []story{
+		{"n-plus-one/supported", "A request reads one item after the other, from 2 to 8 of them, 2 ms each.",
+			python(func(t *thread, i int) {
+				for range 2 + i%7 {
+					keptCall(t, 2000*us)
+				}
+			})},
+		{"n-plus-one/refuted", "A request reads one item.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
+		{"n-plus-one/sealed-refuted", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.",
+			python(func(t *thread, _ int) {
+				if t.kept == nil {
+					t.kept = t.dial(200 * us)
+					t.handshake(t.kept, 300*us, 900*us)
+				}
+				for range 4 {
+					t.sealed(t.kept, 2000*us)
+				}
+			})},
+		{"n-plus-one/undecided", "Facts of reads and writes were lost while a request ran.", lost(recording.HookIO)},
+		{"serial-calls/supported", "A request asks for the stock and for the price, 3 ms each; every third time in the other order.",
+			python(func(t *thread, i int) {
+				first, second := "/stock", "/price"
+				if i%3 == 2 {
+					first, second = second, first
+				}
+				t.ask(first, 3000*us)
+				t.ask(second, 3000*us)
+			})},
+		{"serial-calls/refuted", "A request makes one call.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
+		{"serial-calls/undecided", "A request asks for a user and then for its orders, always in this order.",
+			python(func(t *thread, _ int) {
+				t.ask("/user", 3000*us)
+				t.ask("/orders", 3000*us)
+			})},
+		{"disk/supported", "Every fifth request waits 30 ms for its log to be on disk.",
+			python(func(t *thread, i int) {
+				if i%5 == 4 {
+					t.sleep(t.at+30_000*us, 10*us, "fsync")
+				}
+			})},
+		{"disk/refuted", "Every fifth request syncs a file in 200 us.",
+			python(func(t *thread, i int) {
+				if i%5 == 4 {
+					t.sleep(t.at+200*us, 10*us, "fsync")
+				}
+			})},
+		{"disk/undecided", "Scheduling was not recorded.",
+			func() *recording.Recording { return done(without(healthy(), "arrivals dns host io sockets tls"), 30) }},
+		{"page-fault/supported", "Every request touches pages of a mapped file that are not in memory: 4 ms asleep outside of any system call.",
+			python(func(t *thread, _ int) { t.sleep(t.at+4000*us, 10*us, "") })},
+		{"page-fault/refuted", "No request sleeps outside of a system call.", python(func(t *thread, _ int) { keptCall(t, 600*us) })},
+		{"page-fault/undecided", "Scheduling was not recorded.",
+			func() *recording.Recording { return done(without(healthy(), "arrivals dns host io sockets tls"), 30) }},
+		{"sleep-retry/supported", "The database answers with status 503 first; the client pauses 10 ms and asks again.",
+			python(func(t *thread, _ int) {
+				t.answered(503, 600*us)
+				t.sleep(t.at+10_000*us, 10*us, "clock_nanosleep")
+				keptCall(t, 600*us)
+			})},
+		{"sleep-retry/polling-supported", "A request looks every 5 ms whether a job is done, three times.",
+			python(func(t *thread, _ int) {
+				for range 3 {
+					t.sleep(t.at+5000*us, 10*us, "clock_nanosleep")
+					t.compute(50 * us)
+				}
+			})},
+		{"sleep-retry/refuted", "No request sleeps but for its peer.", python(func(t *thread, _ int) { keptCall(t, 600*us) })},
+		{"sleep-retry/undecided", "A request waits 6 ms in a system call of which it is not known what ends it.",
+			python(func(t *thread, _ int) { t.sleep(t.at+6000*us, 10*us, "io_getevents") })},
+	}
+}
+
+// ask makes a call to a path on the kept connection.
+func (t *thread) ask(path string, remote recording.Time) {
+	if t.kept == nil {
+		t.kept = t.dial(200 * us)
+	}
+	t.call(t.kept, remote, path)
+}
+
+// answered makes a call that is answered with a status.
+func (t *thread) answered(status int64, remote recording.Time) {
+	keptCall(t, remote)
+	for i := len(t.events) - 1; ; i-- {
+		if r, ok := t.events[i].Fact.(*recording.HTTPResponse); ok {
+			r.Status = status
+			return
+		}
+	}
+}
