@@ -59,6 +59,11 @@ func showLocks(t *testing.T, sc lockScenario, s LockScore) {
 	t.Logf("%-6s %-40s waits %d: seen %d within %d extra %d | %.1f of %.1f ms | holder named %.1f%%, right %.2f%% of %.1f ms | of requests %d of %d right",
 		sc.runtime.name, sc.name, s.Waits, s.Seen, s.Within, s.Extra, ms(s.Dwell), ms(s.Truth),
 		100*share(s.Named, s.Dwell), 100*share(s.Right, s.Held), ms(s.Held), s.Request, s.Theirs)
+	if len(s.problems()) > 0 {
+		for _, odd := range s.Odd {
+			t.Log(odd)
+		}
+	}
 }
 
 // problems are what must hold of every lock and does not.

@@ -31,17 +31,34 @@ const minWait = 1_000_000 // ns
 
 // LockScore is how the Waits of one cause compare with what the threads logged.
 type LockScore struct {
-	Waits   int   // logged, of at least minWait
-	Seen    int   // of them, those in which dwell has a Wait of the cause
-	Within  int   // of them, those whose length differs by at most the tolerance
-	Truth   int64 // sum of the logged ones; ns
-	Dwell   int64 // sum of dwell's in them; ns
-	Named   int64 // of Dwell, with a holder; ns
-	Held    int64 // of Named, while the log too says that someone had the lock; ns
-	Right   int64 // of Held, by a thread that the log names; ns
-	Extra   int   // Waits of the cause and at least minWait in which the log has no wait
-	Theirs  int   // of Seen, those of which dwell knows for which request
-	Request int   // of Theirs, the right one
+	Waits   int      // logged, of at least minWait
+	Seen    int      // of them, those in which dwell has a Wait of the cause
+	Within  int      // of them, those whose length differs by at most the tolerance
+	Truth   int64    // sum of the logged ones; ns
+	Dwell   int64    // sum of dwell's in them; ns
+	Named   int64    // of Dwell, with a holder; ns
+	Held    int64    // of Named, while the log too says that someone had the lock; ns
+	Right   int64    // of Held, by a thread that the log names; ns
+	Extra   int      // Waits of the cause and at least minWait in which the log has no wait
+	Theirs  int      // of Seen, those of which dwell knows for which request
+	Request int      // of Theirs, the right one
+	Odd     []string // the first of what differs, to look into
+}
+
+// maxOdd bounds Odd, of each kind.
+const maxOdd = 4
+
+// odd notes a difference, unless there are enough of its kind. Times are the recording's.
+func (s *LockScore) odd(kind, format string, args ...any) {
+	n := 0
+	for _, o := range s.Odd {
+		if strings.HasPrefix(o, kind) {
+			n++
+		}
+	}
+	if n < maxOdd {
+		s.Odd = append(s.Odd, kind+": "+fmt.Sprintf(format, args...))
+	}
 }
 
 // span is a half-open piece of time; ns.
@@ -94,6 +111,8 @@ func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, cause timelin
 		inside := int64(w.From) >= truth.From && int64(w.Back) <= truth.To
 		if inside && w.Cause == cause && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
 			score.Extra++
+			score.odd("extra", "thread %d, %d ms at %d, rule %s, frames %v", l.strands[w.Strand],
+				w.Back.Sub(w.From)/1e6, w.From, w.Rule, tl.StackFrames(w.Stack))
 		}
 	}
 	return score
@@ -122,6 +141,7 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 	score.Waits++
 	score.Truth += k.wait()
 	if len(waits) == 0 {
+		score.odd("unseen", "thread %d, %d ms at %d", k.Thread, k.wait()/1e6, k.Asked)
 		return
 	}
 	score.Seen++
@@ -139,6 +159,8 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 	score.Dwell += total
 	if off := total - k.wait(); max(off, -off) <= max(Tolerance, k.wait()*TolerancePercent/100) {
 		score.Within++
+	} else {
+		score.odd("length", "thread %d at %d: %d us, dwell says %d", k.Thread, k.Asked, k.wait()/1000, total/1000)
 	}
 	if request != timeline.None {
 		score.Theirs++
@@ -155,6 +177,7 @@ func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
 	}
 	score.Named += claim.to - claim.from
 	var any, own []span
+	var others string
 	for i := range l.taken {
 		o := &l.taken[i]
 		if o.Lock != k.Lock || o.Had >= claim.to || o.Left <= claim.from || o == k {
@@ -162,12 +185,18 @@ func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
 		}
 		s := span{max(o.Had, claim.from), min(o.Left, claim.to)}
 		any = append(any, s)
+		others += fmt.Sprintf(" %d %d+%d", o.Thread, o.Had/1000, (o.Left-o.Had)/1000)
 		if o.Thread == tid {
 			own = append(own, s)
 		}
 	}
-	score.Held += length(any)
-	score.Right += length(own)
+	held, right := length(any), length(own)
+	score.Held += held
+	score.Right += right
+	if held-right > Tolerance {
+		score.odd("holder", "thread %d waited %d+%d us; dwell says %d had it %d+%d us; the log says %s",
+			k.Thread, k.Asked/1000, k.wait()/1000, tid, claim.from/1000, (claim.to-claim.from)/1000, others)
+	}
 }
 
 // length of the union of spans; ns.

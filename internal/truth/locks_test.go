@@ -54,6 +54,10 @@ func TestWaitsAndHoldersAreHeldAgainstTheLog(t *testing.T) {
 		Waits: 3, Seen: 2, Within: 1, Truth: 26 * milli, Dwell: 24 * milli,
 		Named: 22 * milli, Held: 22 * milli, Right: 20 * milli, Extra: 1,
 	}
+	if len(got.Odd) != 4 { // the late wait, the wrong holder, a wait unseen, a wait that nobody logged
+		t.Errorf("odd: %q", got.Odd)
+	}
+	got.Odd = nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
