@@ -46,17 +46,14 @@ func (g *gcThreads) released(x *sleepAt) bool {
 		return false
 	}
 	by := g.f.strand(x.off.Waker)
-	return by != None && g.stops[by] && !g.stops[x.strand] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
-		!g.collects(x.strand)
+	return by != None && g.stops[by] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
+		!hasPrefix(g.t.Strands[x.strand].Name, hotspotThreads)
 }
 
-func (g *gcThreads) collects(s StrandID) bool {
-	for _, c := range g.collectors[g.t.Strands[s].Process] {
-		if c == s {
-			return true
-		}
-	}
-	return false
+// hotspotThreads are the names, or their beginnings, of threads that are HotSpot's own.
+var hotspotThreads = []string{
+	"GC Thread#", "G1 ", "ParGC Thread#", "ZWorker", "ZDriver", "ZDirector", "ZUnmapper", "ZStat", "Shenandoah", "VM Thread", "VM Periodic", "C1 Comp", "C2 Comp",
+	"Sweeper thread", "Reference Handl", "Finalizer", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Common-Cleaner", "Notification Th", "Attach Listener",
 }
 
 // rule says whether a collector ran while the thread stood.

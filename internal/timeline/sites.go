@@ -80,6 +80,9 @@ func beyondLocks(f recording.Frame) bool {
 	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) {
 		return false
 	}
+	if f.Type == recording.FrameJVM && isStub(plainName(f)) {
+		return false
+	}
 	return !hasPrefix(plainName(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
 }
 
@@ -134,6 +137,9 @@ func ofFiles(path string, parts []string) bool {
 	}
 	return false
 }
+
+// isStub reports the name of code that HotSpot generates for itself: it is no method.
+func isStub(name string) bool { return strings.Contains(name, " ") || !strings.Contains(name, ".") }
 
 func hasPrefix(name string, prefixes []string) bool {
 	for _, p := range prefixes {

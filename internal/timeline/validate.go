@@ -16,7 +16,8 @@ import (
 //     their index, and their marks are in order;
 //   - a call's phases are not negative and sum to its duration;
 //   - an associated call begins after its request was read and is listed there, once.
-//     It may end after the request: it was then fired and forgotten.
+//     It may end after the request: it was then fired and forgotten;
+//   - what waits says of waits, locks and stacks.
 func Validate(t *Timeline) []error {
 	v := &validator{t: t}
 	for i := range t.Strands {
@@ -42,6 +43,8 @@ func Validate(t *Timeline) []error {
 		}
 	}
 	v.ordinals()
+	v.parts()
+	v.waits()
 	return v.errs
 }
 

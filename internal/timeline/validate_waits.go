@@ -1,0 +1,83 @@
+package timeline
+
+// waits checks what is said of waits, locks and stacks:
+//
+//   - callers of stacks come before them, and ids lie within their lists;
+//   - a strand's stacks are in order, its Waits in order and disjoint, and each Wait is
+//     listed by its strand, and by its Lock if it has one;
+//   - Holds lie within their Wait, in order and disjoint, and are not by who waits.
+func (v *validator) waits() {
+	t := v.t
+	for i, s := range t.Stacks {
+		if s.Caller >= StackID(i) || s.Caller < None || s.Frame < 0 || int(s.Frame) >= len(t.Frames) {
+			v.failf("stack %d has caller %d and frame %d", i, s.Caller, s.Frame)
+		}
+	}
+	listed := 0
+	for i := range t.Strands {
+		v.strandWaits(StrandID(i))
+		listed += len(t.Strands[i].Waits)
+	}
+	if listed != len(t.Waits) {
+		v.failf("strands list %d waits, there are %d", listed, len(t.Waits))
+	}
+	for i := range t.Waits {
+		v.wait(WaitID(i))
+	}
+	locked := 0
+	for i := range t.Locks {
+		for _, w := range t.Locks[i].Waits {
+			if int(w) >= len(t.Waits) || t.Waits[w].Lock != LockID(i) {
+				v.failf("lock %d lists wait %d, which is not for it", i, w)
+			}
+		}
+		locked += len(t.Locks[i].Waits)
+	}
+	for i := range t.Waits {
+		if t.Waits[i].Lock != None {
+			locked--
+		}
+	}
+	if locked != 0 {
+		v.failf("locks list %d waits more than are for one", locked)
+	}
+}
+
+func (v *validator) strandWaits(id StrandID) {
+	s := &v.t.Strands[id]
+	for k := range s.Stacks {
+		if k > 0 && s.Stacks[k].Time < s.Stacks[k-1].Time || s.Stacks[k].Stack < 0 || int(s.Stacks[k].Stack) >= len(v.t.Stacks) {
+			v.failf("strand %d: stack %d is out of order or does not exist", id, k)
+		}
+	}
+	for k, w := range s.Waits {
+		if w < 0 || int(w) >= len(v.t.Waits) || v.t.Waits[w].Strand != id {
+			v.failf("strand %d lists wait %d, which is another's", id, w)
+			return
+		}
+		if k > 0 && v.t.Waits[s.Waits[k-1]].Back > v.t.Waits[w].From {
+			v.failf("strand %d: wait %d begins before the one before it ends", id, w)
+		}
+	}
+}
+
+func (v *validator) wait(id WaitID) {
+	t, w := v.t, &v.t.Waits[id]
+	if w.From >= w.To || w.To > w.Back || w.From < t.Start || w.Back > t.End {
+		v.failf("wait %d [%d, %d), back at %d, is empty or lies outside the recording", id, w.From, w.To, w.Back)
+	}
+	if w.Cause < 0 || w.Cause >= NumCauses || w.Off == nil || w.Stack < None || int(w.Stack) >= len(t.Stacks) ||
+		w.Lock < None || int(w.Lock) >= len(t.Locks) || w.Request < None || int(w.Request) >= len(t.Requests) {
+		v.failf("wait %d has cause %d, stack %d, lock %d, request %d", id, w.Cause, w.Stack, w.Lock, w.Request)
+	}
+	at := w.From
+	for k, h := range w.Holds {
+		if h.Strand < 0 || int(h.Strand) >= len(t.Strands) || h.Strand == w.Strand {
+			v.failf("wait %d: hold %d is by strand %d", id, k, h.Strand)
+		}
+		if h.From < at || h.From >= h.To || h.To > w.To || h.Since > h.From {
+			v.failf("wait %d [%d, %d): hold %d [%d, %d) since %d overlaps, is empty or sticks out", id, w.From, w.To, k, h.From, h.To, h.Since)
+		}
+		at = h.To
+	}
+}
