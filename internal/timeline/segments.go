@@ -15,6 +15,8 @@ type segmentInput struct {
 	owners   owners
 	turns    *loopTurns
 	runs     goRuns
+	parts    [][]handed // by request, in order of start
+	hands    owners     // by strand: whose parts it worked on
 }
 
 // segmenter tiles requests with segments.
@@ -141,9 +143,17 @@ type span struct {
 // spans lays a request's calls end to end: where two overlap, the one that began
 // first is waited for first.
 func (s *segmenter) spans(r RequestID) []span {
+	return s.spansOf(r, func(*Call) bool { return true })
+}
+
+// spansOf lays those of a request's calls end to end that are counted in.
+func (s *segmenter) spansOf(r RequestID, in func(*Call) bool) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead
 	for _, id := range s.callsOf[r] {
+		if !in(&s.t.Calls[id]) {
+			continue
+		}
 		b := &s.in.calls[id].bounds
 		for p := PhaseQueue; p <= PhaseReceive; p++ {
 			if from := max(b[p], covered); from < b[p+1] {

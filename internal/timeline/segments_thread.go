@@ -1,29 +1,15 @@
 package timeline
 
 // threadHandler tiles the time from reading a request to its last byte, for a thread
-// that served nothing else meanwhile: its states, laid over the phases of its calls.
+// that served nothing else meanwhile, and for those that worked for it.
 func (s *segmenter) threadHandler(r *Request, p *painter) {
-	spans := s.spans(r.ID)
-	from := s.in.requests[r.ID].from
-	k := 0
-	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, from, r.End) {
-		at, to := max(iv.From, from), min(iv.To, r.End)
-		for at < to {
-			for k < len(spans) && spans[k].to <= at {
-				k++
-			}
-			piece := Segment{From: at, To: to, Phase: PhaseHandler, Call: None, Strand: r.Strand, Blocker: None}
-			if k < len(spans) && spans[k].from <= at {
-				piece.To, piece.Phase, piece.Call = min(to, spans[k].to), spans[k].phase, spans[k].call
-			} else if k < len(spans) {
-				piece.To = min(to, spans[k].from)
-			}
-			at = piece.To
-			if s.state(r, iv, &piece) {
-				p.add(piece)
-			}
-		}
+	w := follow{strand: r.Strand, from: s.in.requests[r.ID].from, to: r.End}
+	if len(r.Parts) > 0 {
+		w.spans = s.spansOn(r.ID, r.Strand)
+	} else {
+		w.spans = s.spans(r.ID)
 	}
+	s.follow(r, w, p)
 }
 
 // state gives a piece its cause by the strand's state; false if it is unknown.
@@ -59,10 +45,10 @@ func (s *segmenter) asleep(r *Request, iv Interval, piece *Segment) {
 		}
 	case piece.Call != None && network:
 		piece.Cause = CauseRemote
-	case piece.Call == None && network && s.onClient(r, iv, piece):
+	case piece.Call == None && network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
 		piece.Cause = CauseClient
 	default:
-		piece.Cause, piece.Quality = s.t.sleepCause(r.Strand, iv)
+		piece.Cause, piece.Quality = s.t.sleepCause(piece.Strand, iv)
 	}
 }
 

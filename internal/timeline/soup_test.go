@@ -35,9 +35,9 @@ func FuzzBuild(f *testing.F) {
 func soup(r *rand.Rand, n int) *recording.Recording {
 	k := &cook{r: r, rec: &recording.Recording{}, now: 1000, pos: map[recording.ConnID]*[2]int64{}, calm: 20 + r.IntN(80)}
 	k.add(&recording.Manifest{CPUs: 2})
-	for p := recording.ProcessID(1); p <= 3; p++ {
-		k.add(&recording.Process{ID: p, PID: int64(p), Runtime: []recording.Runtime{0, recording.RuntimeNode, recording.RuntimeGo, recording.RuntimePython}[p]})
-		for t := int64(1); t <= 2; t++ {
+	for p := recording.ProcessID(1); p <= 4; p++ {
+		k.add(&recording.Process{ID: p, PID: int64(p), Runtime: []recording.Runtime{0, recording.RuntimeNode, recording.RuntimeGo, recording.RuntimePython, recording.RuntimeJVM}[p]})
+		for t := int64(1); t <= 4; t++ {
 			k.add(&recording.Thread{ID: recording.ThreadID(int64(p)*10 + t), Process: p, TID: int64(p) + t - 1})
 		}
 	}
@@ -71,7 +71,7 @@ func (k *cook) step() {
 		return
 	}
 	k.ids += int64(k.r.IntN(4))
-	switch p := recording.ProcessID(1 + k.r.IntN(3)); k.r.IntN(12) {
+	switch p := recording.ProcessID(1 + k.r.IntN(4)); k.r.IntN(12) {
 	case 0:
 		k.conn(p)
 	case 1, 2:
@@ -89,6 +89,9 @@ func (k *cook) step() {
 }
 
 func (k *cook) thread(p recording.ProcessID) recording.ThreadID {
+	if p == 4 { // its threads work for each other
+		return recording.ThreadID(int64(p)*10 + 1 + int64(k.r.IntN(4)))
+	}
 	return recording.ThreadID(int64(p)*10 + 1 + int64(k.r.IntN(8)/7))
 }
 
@@ -119,7 +122,11 @@ func (k *cook) off(p recording.ProcessID) {
 		Thread: k.thread(p), Since: since, Woken: (since + k.now) / 2, State: recording.OffState(k.r.IntN(3)),
 		Syscall: []string{"futex", "epoll_pwait", "epoll_pwait", "read", "nanosleep", ""}[k.r.IntN(6)],
 		Timed:   int64(k.r.IntN(2)), WakerKind: recording.WakerInterrupt, Goroutine: recording.GoroutineID(k.r.IntN(3)),
+		SP: int64(k.r.IntN(3)), Arg: int64(k.r.IntN(3)),
 	})
+	if off := k.rec.Events[len(k.rec.Events)-1].Fact.(*recording.Off); off.Syscall == "futex" && k.r.IntN(3) > 0 {
+		off.WakerKind, off.Waker, off.Release = recording.WakerThread, k.thread(p), 1
+	}
 }
 
 // talk moves bytes on a connection, mostly a message with its head.

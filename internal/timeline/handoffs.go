@@ -1,0 +1,93 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Why a call was associated with a request that another strand read, or not: stable
+// codes in Call.Why.
+const (
+	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work
+	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
+	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
+	WhyHandOffAmbiguous = "hand-off-ambiguous" // on a strand that works for others: for which is not known
+)
+
+// handOffs find work that strands did for requests which others had read.
+type handOffs struct {
+	t     *Timeline
+	f     *facts
+	o     owners
+	wakes wakes
+
+	callsOf [][]CallID // by strand that sent them, in order of sending: calls of no request yet
+	idle    []idleAt   // by strand
+	results map[place]*ends
+	jobs    [][]job    // by strand, in order of time
+	parts   [][]handed // by request
+	least   []int      // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	busy    busyTimes
+	open    map[recording.ProcessID]*openCount
+}
+
+// unsure is the number of calls of tasks of which too little is known.
+const unsure = -1
+
+// associateHandOffs gives calls that were made on strands without a request of their
+// own to the requests that they were handed over by, where that is certain.
+func associateHandOffs(t *Timeline, f *facts, calls []made, o owners) [][]handed {
+	h := &handOffs{t: t, f: f, o: o}
+	if !h.gather() {
+		return nil
+	}
+	h.wakes = buildWakes(f)
+	h.findIdle()
+	h.findResults()
+	h.buildJobs()
+	h.dropLocks()
+	h.countCalls()
+	h.open, h.busy = openIn(t), newBusyTimes(t, o)
+	for _, j := range h.inOrder() {
+		h.claim(j)
+	}
+	h.parts = make([][]handed, len(t.Requests))
+	h.eachJob(h.decide)
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
+			warmed(c, &calls[i].bounds)
+		}
+	}
+	return h.settleParts()
+}
+
+// gather lists the calls that may have been handed over, by strand; false if there are
+// none.
+func (h *handOffs) gather() bool {
+	h.callsOf = make([][]CallID, len(h.t.Strands))
+	any := false
+	for i := range h.t.Calls {
+		c := &h.t.Calls[i]
+		if c.Strand == None || int(c.Strand) >= len(h.f.threads) || c.Why != WhyNoOwner || h.t.Strands[c.Strand].Loop {
+			continue
+		}
+		h.callsOf[c.Strand], any = append(h.callsOf[c.Strand], CallID(i)), true
+	}
+	for _, list := range h.callsOf {
+		slices.SortFunc(list, func(a, b CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
+	}
+	return any
+}
+
+// inOrder lists all jobs in order of their start.
+func (h *handOffs) inOrder() []*job {
+	var all []*job
+	for _, jobs := range h.jobs {
+		for i := range jobs {
+			all = append(all, &jobs[i])
+		}
+	}
+	return byTime(all, func(j **job) Time { return (*j).from })
+}

@@ -1,0 +1,169 @@
+package timeline
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// job is a span in which a strand that serves no request of its own worked: from being
+// woken for work, or made, until it waits for work again. It may have taken several
+// tasks meanwhile, without waiting.
+type job struct {
+	strand   StrandID
+	from, to Time
+	by       StrandID // who woke it, or made it; None: not known
+	made     bool     // it was made then
+	calls    []CallID // that it made, in order
+	results  []result // that it delivered, in order
+
+	claim RequestID // that by worked for, as far as its own start tells
+	root  Time      // since when work for that was submitted
+	grip  int       // of the calls, how many are the claim's for certain
+}
+
+// result is a wake of a strand that waited for a result, or the answer to a request.
+type result struct {
+	at      Time
+	request RequestID
+	calls   int // of the job's calls, how many were made before
+	place   place
+}
+
+// buildJobs lists the jobs of all strands, by strand in order of time.
+func (h *handOffs) buildJobs() {
+	h.jobs = make([][]job, len(h.t.Strands))
+	for i := range h.f.threads {
+		s := StrandID(i)
+		if rt := h.f.runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
+			continue
+		}
+		h.jobs[i] = h.cutJobs(s)
+		h.fill(s)
+	}
+}
+
+// cutJobs cuts the life of a strand at its waits for work. What overlaps a request of
+// its own is no job.
+func (h *handOffs) cutJobs(s StrandID) []job {
+	th := &h.f.threads[s]
+	next := job{strand: s, from: h.f.start, by: None, claim: None}
+	if th.born != recording.NoTime {
+		next.from, next.by, next.made = th.born, h.f.strand(th.creator), true
+	}
+	var list []job
+	end := func(at Time) {
+		next.to = at
+		stints := h.o.from(s, next.from)
+		if next.to > next.from && (len(stints) == 0 || stints[0].from >= next.to) {
+			list = append(list, next)
+		}
+	}
+	for _, st := range th.steps {
+		if !h.forWork(s, st.off) {
+			continue
+		}
+		end(st.off.Since)
+		next = job{strand: s, from: st.off.Woken, by: None, claim: None}
+		if next.from == recording.NoTime {
+			next.from = st.at
+		}
+		if handedOn(st.off) {
+			next.by = h.f.strand(st.off.Waker)
+		}
+	}
+	last := h.f.end
+	if th.died != recording.NoTime {
+		last = th.died
+	}
+	end(last)
+	return list
+}
+
+// fill gives a strand's jobs their calls and results.
+func (h *handOffs) fill(s StrandID) {
+	jobs, calls, given := h.jobs[s], h.callsOf[s], h.wakes.by[s]
+	for i := range jobs {
+		j := &jobs[i]
+		k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.from })
+		calls = calls[k:]
+		n := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.to })
+		j.calls, calls = calls[:n:n], calls[n:]
+		k = sort.Search(len(given), func(k int) bool { return given[k].at >= j.from })
+		given = given[k:]
+		for len(given) > 0 && given[0].at <= j.to {
+			h.addResult(j, given[0])
+			given = given[1:]
+		}
+	}
+}
+
+// addResult adds a wake to a job's results, if it may deliver one.
+func (h *handOffs) addResult(j *job, w wake) {
+	r := h.ownAt(w)
+	if r == None {
+		return
+	}
+	switch say := h.says(w.of, w.off); {
+	case say == saysOther || say == saysIdle:
+		return
+	case say == saysNothing:
+		if e := h.results[h.placeOf(w)]; e == nil || e.others > 0 {
+			return
+		}
+	}
+	n := sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= w.at })
+	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
+		return // in the middle of a call
+	}
+	j.results = append(j.results, result{w.at, r, n, h.placeOf(w)})
+}
+
+// dropLocks drops the results at places where nearly nothing delivered was preceded by
+// a call: threads that begin say so there, and locks of queues are handed on.
+func (h *handOffs) dropLocks() {
+	type count struct{ all, none int }
+	counts := map[place]*count{}
+	h.eachJob(func(j *job) {
+		before := 0
+		for _, r := range j.results {
+			c := counts[r.place]
+			if c == nil {
+				c = &count{}
+				counts[r.place] = c
+			}
+			if c.all++; r.calls == before {
+				c.none++
+			}
+			before = r.calls
+		}
+	})
+	h.eachJob(func(j *job) {
+		j.results = slices.DeleteFunc(j.results, func(r result) bool {
+			c := counts[r.place]
+			return c.none*mostShare > c.all*(mostShare-1)
+		})
+	})
+}
+
+// mostShare is one more than how many of a few exceptions make a rule.
+const mostShare = 8
+
+func (h *handOffs) eachJob(visit func(*job)) {
+	for _, jobs := range h.jobs {
+		for i := range jobs {
+			visit(&jobs[i])
+		}
+	}
+}
+
+// jobAt returns the job of a strand at a time, or nil.
+func (h *handOffs) jobAt(s StrandID, at Time) *job {
+	list := h.jobs[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at > list[i-1].to {
+		return nil
+	}
+	return &list[i-1]
+}

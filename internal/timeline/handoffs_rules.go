@@ -1,0 +1,219 @@
+package timeline
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// submitLead bounds the time between putting work into a queue and the wake-up of
+// whoever is to take it.
+const submitLead Duration = 50_000
+
+// claim finds the request that a job's start belongs to: that of whoever woke it.
+func (h *handOffs) claim(j *job) {
+	if j.by == None {
+		return
+	}
+	if r := h.o.at(j.by, j.from); r != None {
+		j.claim, j.root = r, j.from-Time(submitLead)
+		return
+	}
+	if from := h.jobAt(j.by, j.from); from != nil && from.claim != None && !from.moved(j.from) {
+		j.claim, j.root = from.claim, from.root
+	}
+}
+
+// moved reports that a job had delivered a result before: it may since have taken
+// another's task.
+func (j *job) moved(at Time) bool { return len(j.results) > 0 && j.results[0].at < at }
+
+// countCalls learns how many calls the tasks of each strand make at least: between two
+// results lies one task or more. A few exceptions are let pass.
+func (h *handOffs) countCalls() {
+	h.least = make([]int, len(h.jobs))
+	for s, jobs := range h.jobs {
+		var counts []int
+		for i := range jobs {
+			before := 0
+			for k, r := range jobs[i].results {
+				if k > 0 || jobs[i].by != None {
+					counts = append(counts, r.calls-before)
+				}
+				before = r.calls
+			}
+		}
+		h.least[s] = unsure
+		if len(counts) >= enoughTasks {
+			slices.Sort(counts)
+			h.least[s] = counts[len(counts)/exceptions]
+		}
+	}
+}
+
+const (
+	enoughTasks = 8  // from how many on they tell how many calls all make
+	exceptions  = 64 // of so many tasks, one may make fewer calls
+)
+
+// ruling is whose a call of a job is, and why.
+type ruling struct {
+	request RequestID
+	why     string
+	odd     bool // two say different things
+}
+
+func (x *ruling) say(r RequestID, why string) {
+	switch {
+	case x.request == None:
+		x.request, x.why = r, why
+	case x.request != r:
+		x.odd = true
+	}
+}
+
+// decide associates the calls of a job: first those that are certain by what was
+// delivered, then those by what was handed over.
+func (h *handOffs) decide(j *job) {
+	if len(j.calls) == 0 {
+		return
+	}
+	all := make([]ruling, len(j.calls))
+	for i := range all {
+		all[i].request = None
+	}
+	h.byResults(j, all)
+	if j.claim != None {
+		h.byStart(j, all)
+	}
+	for i, id := range j.calls {
+		h.settle(j, id, all[i])
+	}
+	h.addParts(j)
+}
+
+// byResults: the last calls before a result are those of its task, as many as every
+// task makes.
+func (h *handOffs) byResults(j *job, all []ruling) {
+	least, before := h.least[j.strand], 0
+	for _, x := range j.results {
+		n := x.calls - before
+		sure := min(n, max(least, 0))
+		if n == 1 && least != 0 {
+			sure = 1
+		}
+		for i := x.calls - sure; i < x.calls; i++ {
+			all[i].say(x.request, WhyHandOffEnd)
+		}
+		before = x.calls
+	}
+}
+
+// byStart: the first calls of a job belong to whoever handed it over: if nobody else
+// can have put anything into the queue before they were sent; if the strand was made
+// for them; or if their result is delivered there.
+func (h *handOffs) byStart(j *job, all []ruling) {
+	task := max(h.least[j.strand], 1)
+	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
+	first := len(j.calls)
+	agreed := false
+	if len(j.results) > 0 {
+		first = j.results[0].calls
+		agreed = j.results[0].request == j.claim && first <= task
+	}
+	for i, id := range j.calls[:first] {
+		if j.made && i < task || h.sent(id) < until || agreed {
+			all[i].say(j.claim, WhyHandOff)
+		}
+	}
+}
+
+// settle associates one call of a job.
+func (h *handOffs) settle(j *job, id CallID, x ruling) {
+	c, at := &h.t.Calls[id], h.sent(id)
+	if x.request == None && j.by != None {
+		x.request, x.why = h.only(c, at), WhyHandOffOnly
+	}
+	switch {
+	case x.request != None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
+		c.Request, c.Why = x.request, x.why
+	case j.by != None || len(j.results) > 0:
+		c.Why = WhyHandOffAmbiguous
+	}
+}
+
+// only returns the one request that was open in a process when a call was sent.
+func (h *handOffs) only(c *Call, at Time) RequestID {
+	if h.open[c.Process].at(at) != 1 {
+		return None
+	}
+	return h.busy.openAt(c.Process, at)
+}
+
+// busyTimes are the spans in which strands ran for requests of their own, by process,
+// in order of their start.
+type busyTimes struct {
+	runs  map[recording.ProcessID][]stint
+	reach map[recording.ProcessID][]Time // the latest end of the spans up to each
+	t     *Timeline
+}
+
+func newBusyTimes(t *Timeline, o owners) busyTimes {
+	b := busyTimes{map[recording.ProcessID][]stint{}, map[recording.ProcessID][]Time{}, t}
+	for s := range t.Strands {
+		st := &t.Strands[s]
+		for _, own := range o[s] {
+			for _, iv := range clipped(st.Intervals, own.from, own.to) {
+				if iv.State == StateRunning {
+					b.runs[st.Process] = append(b.runs[st.Process], stint{max(iv.From, own.from), min(iv.To, own.to), own.request})
+				}
+			}
+		}
+	}
+	for p, list := range b.runs {
+		list = byTime(list, func(s *stint) Time { return s.from })
+		b.runs[p] = list
+		reach := make([]Time, len(list))
+		for i, s := range list {
+			reach[i] = s.to
+			if i > 0 {
+				reach[i] = max(reach[i], reach[i-1])
+			}
+		}
+		b.reach[p] = reach
+	}
+	return b
+}
+
+// foreign returns from when on, after a time, a strand ran for another request than r.
+func (b *busyTimes) foreign(p recording.ProcessID, r RequestID, after Time) Time {
+	list, reach := b.runs[p], b.reach[p]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > after })
+	for k := i - 1; k >= 0 && reach[k] > after; k-- {
+		if list[k].request != r && list[k].to > after {
+			return after
+		}
+	}
+	for ; i < len(list); i++ {
+		if list[i].request != r {
+			return list[i].from
+		}
+	}
+	return b.t.End
+}
+
+// openAt returns a request that was open at a time.
+func (b *busyTimes) openAt(p recording.ProcessID, at Time) RequestID {
+	list := b.runs[p]
+	i, _ := slices.BinarySearchFunc(list, at+1, func(s stint, t Time) int { return int(min(1, max(-1, s.from-t))) })
+	for k := i - 1; k >= 0; k-- {
+		if r := list[k].request; b.t.Requests[r].End >= at {
+			return r
+		}
+		if i-k > 64 {
+			break
+		}
+	}
+	return None
+}

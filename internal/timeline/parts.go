@@ -1,0 +1,141 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+)
+
+// handed is a Part with how it began.
+type handed struct {
+	Part
+	by StrandID // that handed it over, working for the same request; None: it was taken from a queue
+}
+
+// addParts lists the spans in which a job's strand worked for requests: around the
+// calls that are theirs, from what came before to what came after.
+func (h *handOffs) addParts(j *job) {
+	for i := 0; i < len(j.calls); {
+		r := h.t.Calls[j.calls[i]].Request
+		n := i + 1
+		for n < len(j.calls) && h.t.Calls[j.calls[n]].Request == r {
+			n++
+		}
+		if r != None {
+			p := handed{Part{Strand: j.strand}, None}
+			p.From, p.by = h.partFrom(j, i, r)
+			p.To = h.partTo(j, n, r)
+			h.parts[r] = append(h.parts[r], p)
+		}
+		i = n
+	}
+}
+
+// partFrom is when a strand turned to the task of the i-th call of a job: when it was
+// woken for it, or done with the one before.
+func (h *handOffs) partFrom(j *job, i int, r RequestID) (Time, StrandID) {
+	if i == 0 && (j.claim == r || j.by != None && len(j.calls) == 1) {
+		by := StrandID(None)
+		if j.claim == r {
+			by = j.by
+		}
+		return j.from, by
+	}
+	from := j.from
+	if i > 0 {
+		from = h.t.Calls[j.calls[i-1]].End
+	}
+	for _, x := range j.results {
+		if x.calls == i && x.at <= h.sent(j.calls[i]) {
+			from = max(from, x.at)
+		}
+	}
+	return from, None
+}
+
+// partTo is when it was done with the task of the n-1-th call.
+func (h *handOffs) partTo(j *job, n int, r RequestID) Time {
+	to := j.to
+	if n < len(j.calls) {
+		to = h.sent(j.calls[n])
+	}
+	last := min(h.t.Calls[j.calls[n-1]].End, to)
+	for _, x := range j.results {
+		if x.calls == n && x.at <= to {
+			if x.request == r {
+				return x.at
+			}
+			return last
+		}
+	}
+	if n < len(j.calls) {
+		return last
+	}
+	return to
+}
+
+// settleParts puts the parts of each request in order, cuts them to it, and lists them
+// there.
+func (h *handOffs) settleParts() [][]handed {
+	for i := range h.parts {
+		r := &h.t.Requests[i]
+		list := h.parts[i]
+		for k := range list {
+			p := &list[k]
+			p.From = min(max(p.From, r.FirstRead), r.End)
+			p.To = min(max(p.To, p.From), r.End)
+		}
+		list = slices.DeleteFunc(list, func(p handed) bool { return p.From >= p.To })
+		slices.SortFunc(list, func(a, b handed) int {
+			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Strand, b.Strand))
+		})
+		h.parts[i] = list
+		for _, p := range list {
+			r.Parts = append(r.Parts, p.Part)
+		}
+	}
+	return h.parts
+}
+
+// hands lists the parts by strand, in order of time.
+func hands(t *Timeline) owners {
+	on := make(owners, len(t.Strands))
+	for i := range t.Requests {
+		for _, p := range t.Requests[i].Parts {
+			on[p.Strand] = append(on[p.Strand], stint{p.From, p.To, RequestID(i)})
+		}
+	}
+	for s := range on {
+		on[s] = byTime(on[s], func(x *stint) Time { return x.from })
+	}
+	return on
+}
+
+// parts checks that the parts of requests lie within them, and that no strand worked
+// for two at once.
+func (v *validator) parts() {
+	on := make(owners, len(v.t.Strands))
+	for i := range v.t.Requests {
+		r := &v.t.Requests[i]
+		for k, p := range r.Parts {
+			if p.Strand < 0 || int(p.Strand) >= len(v.t.Strands) {
+				v.failf("request %d: part %d is on strand %d, which does not exist", i, k, p.Strand)
+				continue
+			}
+			if p.From < r.FirstRead || p.From >= p.To || p.To > r.End {
+				v.failf("request %d: part %d [%d, %d) is empty or sticks out", i, k, p.From, p.To)
+			}
+			if k > 0 && r.Parts[k-1].From > p.From {
+				v.failf("request %d: part %d begins before the one before it", i, k)
+			}
+			on[p.Strand] = append(on[p.Strand], stint{p.From, p.To, RequestID(i)})
+		}
+	}
+	for s, list := range on {
+		slices.SortFunc(list, func(a, b stint) int { return cmp.Compare(a.from, b.from) })
+		for k := 1; k < len(list); k++ {
+			if list[k].from < list[k-1].to {
+				v.failf("strand %d works for requests %d and %d at once", s, list[k-1].request, list[k].request)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package truth
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func executor(file string) runtimeKind {
+	if strings.HasSuffix(file, ".py") {
+		return runtimeKind{"python", func(string) []string { return []string{"python3", file} }}
+	}
+	return runtimeKind{"java", func(string) []string { return []string{"java", file} }}
+}
+
+// handOffs are services that hand their calls to other threads.
+func handOffs() []scenario {
+	jvm, python := executor("services/Executor.java"), executor("services/executor.py")
+	flow := func(name string, calls int) plan { return plan{cpu: 100, calls: calls, delay: 4000, flow: name} }
+	return []scenario{
+		{name: "own thread", runtime: jvm, plan: flow("direct", 2), rate: 100, recall: 0.98},
+		{name: "own thread, 64 at once", runtime: jvm, plan: flow("direct", 2), workers: 64, recall: 0.98},
+		{name: "one on executor", runtime: jvm, plan: flow("fan", 1), workers: 1},
+		{name: "fan of 4, one at once", runtime: jvm, plan: flow("fan", 4), workers: 1},
+		{name: "fan of 4", runtime: jvm, plan: flow("fan", 4), rate: 60},
+		{name: "fan of 8, small executor", runtime: jvm, env: []string{"POOL=4"}, plan: flow("fan", 8), rate: 60},
+		{name: "fan of 2, 8 at once", runtime: jvm, plan: flow("fan", 2), workers: 8},
+		{name: "fan of 4, 64 at once", runtime: jvm, env: []string{"POOL=16"}, plan: flow("fan", 4), workers: 64},
+		{name: "chain of 3", runtime: jvm, plan: flow("chain", 3), rate: 60},
+		{name: "chain of 3, 64 at once", runtime: jvm, env: []string{"POOL=16"}, plan: flow("chain", 3), workers: 64},
+		{name: "threads", runtime: jvm, plan: flow("threads", 3), rate: 60},
+		{name: "fan of 4, one at once", runtime: python, plan: flow("fan", 4), workers: 1},
+		{name: "fan of 4", runtime: python, plan: flow("fan", 4), rate: 40},
+		{name: "fan of 2, 64 at once", runtime: python, plan: flow("fan", 2), workers: 64},
+	}
+}
+
+// TestHandOffs: calls that other threads make for a request belong to it.
+func TestHandOffs(t *testing.T) {
+	for _, sc := range handOffs() {
+		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			try(t, func() []string {
+				s := newStage(t, sc)
+				s.send(sc, time.Second) // warm-up
+				file, recorder := s.record()
+				sent := s.send(sc, loadFor)
+				time.Sleep(settle)
+				s.stop(recorder)
+				tl := s.build(file)
+				truth := s.truth(sent)
+				if keep := os.Getenv("DWELL_KEEP"); keep != "" {
+					b, _ := json.Marshal(truth)
+					_ = os.WriteFile(strings.TrimSuffix(filepath.Join(keep, strings.ReplaceAll(t.Name(), "/", "-")), ".dwell")+".truth", b, 0o644)
+				}
+				score := Compare(tl, truth)
+				show(t, sc, score)
+				return sc.problems(score)
+			})
+		})
+	}
+}
