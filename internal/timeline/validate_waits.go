@@ -23,6 +23,9 @@ func (v *validator) waits() {
 	}
 	for i := range t.Waits {
 		v.wait(WaitID(i))
+		if i > 0 && t.Waits[i-1].From > t.Waits[i].From {
+			v.failf("wait %d begins before wait %d", i, i-1)
+		}
 	}
 	locked := 0
 	for i := range t.Locks {

@@ -33,6 +33,7 @@ func (s *sleeper) merge() {
 			Off: x.off, Stack: x.stack, Borrowed: x.borrowed, Lock: None, Request: None,
 		})
 	}
+	s.order()
 	counts := make([]int32, len(t.Strands))
 	for i := range t.Waits {
 		counts[t.Waits[i].Strand]++
@@ -44,6 +45,23 @@ func (s *sleeper) merge() {
 	}
 	for i, list := range of {
 		t.Strands[i].Waits = list
+	}
+}
+
+// order puts the Waits in order of their start.
+func (s *sleeper) order() {
+	t := s.t
+	place := make([]WaitID, len(t.Waits))
+	sorted := make([]Wait, len(t.Waits))
+	for k, i := range timeSorted(len(t.Waits), func(i int) Time { return t.Waits[i].From }) {
+		sorted[k] = t.Waits[i]
+		place[i] = WaitID(k)
+	}
+	t.Waits = sorted
+	for i := range s.all {
+		if w := &s.all[i].wait; *w != None {
+			*w = place[*w]
+		}
 	}
 }
 
