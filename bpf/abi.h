@@ -23,6 +23,7 @@ enum event_type {
 	EVENT_DATAGRAM,
 	EVENT_BOUNDARY,
 	EVENT_SAMPLE,
+	EVENT_SEND,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -164,6 +165,16 @@ struct datagram_event {
 	u64 arrived;
 	struct address addr;
 	u32 dir;
+	u32 data_len;
+};
+
+/* A datagram that was sent, but for look-ups. */
+struct send_event {
+	struct head h;
+	u64 goid;
+	u64 bytes;
+	struct address addr;
+	char path[108]; /* Unix sockets: of the peer; abstract names begin with NUL */
 	u32 data_len;
 };
 

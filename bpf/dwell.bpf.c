@@ -17,6 +17,7 @@
 #include "sockets.h"
 #include "transfer.h"
 #include "lookup.h"
+#include "datagram.h"
 #include "io.h"
 #include "dump.h"
 #include "boundary.h"
@@ -41,6 +42,7 @@ EXPORT(struct listen_event, listen_event);
 EXPORT(struct conn_event, conn_event);
 EXPORT(struct chunk_event, chunk_event);
 EXPORT(struct datagram_event, datagram_event);
+EXPORT(struct send_event, send_event);
 EXPORT(struct boundary_event, boundary_event);
 EXPORT(struct sample_event, sample_event);
 EXPORT(struct task_record, task_record);

@@ -352,8 +352,11 @@ static __always_inline void on_sent(struct sock *sk, int ret)
 		return;
 	if (is_stream(sk))
 		on_write(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP)
-		on_query(sk, ret);
+	else if (sk->sk_protocol == IPPROTO_UDP && on_query(sk, ret))
+		return;
+	else if (sk->sk_protocol == IPPROTO_UDP ||
+		 (sk->__sk_common.skc_family == AF_UNIX && sk->sk_type == SOCK_DGRAM))
+		on_datagram(sk, w, ret);
 }
 
 SEC("tp_btf/sock_send_length")

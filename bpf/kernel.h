@@ -135,8 +135,9 @@ struct sock {
 	struct sock_common __sk_common;
 	int sk_err;
 	u16 sk_protocol;
+	u16 sk_type;
 	u8 sk_shutdown;
-	u8 pad;
+	u8 pad[7];
 	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
 };
@@ -146,6 +147,20 @@ struct tcp_sock {
 	u32 copied_seq;
 	bool is_mptcp;
 	u8 pad[3];
+};
+
+struct sockaddr_un {
+	u16 sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	struct sockaddr_un name[0];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 struct mptcp_sock {

@@ -80,9 +80,9 @@ static __always_inline void emit_datagram(struct sock *sk, struct task_struct *t
 	submit(e);
 }
 
-/* sendmmsg comes here once for each message but does not say which: all are passed
+/* Whether it is a query. sendmmsg comes here once for each message but does not say which: all are passed
  * on each time, and the recorder drops what it has seen. */
-static __always_inline void on_query(struct sock *sk, int ret)
+static __always_inline bool on_query(struct sock *sk, int ret)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct pt_regs *r = user_regs(t);
@@ -90,14 +90,15 @@ static __always_inline void on_query(struct sock *sk, int ret)
 	struct flow *f;
 
 	if (!r || destination_port(sk, r) != DNS_PORT)
-		return;
+		return false;
 	f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!f)
-		return;
+		return true;
 	f->lookup = 1;
 	x.bytes = ret;
 	for (u32 i = 0; i < BATCH; i++)
 		emit_datagram(sk, t, datagram_buffer(r, i), &x);
+	return true;
 }
 
 static __always_inline void on_answer(struct sock *sk, int ret)

@@ -108,6 +108,7 @@ const (
 	probesEventTypeEVENT_DATAGRAM    probesEventType = 12
 	probesEventTypeEVENT_BOUNDARY    probesEventType = 13
 	probesEventTypeEVENT_SAMPLE      probesEventType = 14
+	probesEventTypeEVENT_SEND        probesEventType = 15
 )
 
 type probesFlow struct {
@@ -259,6 +260,16 @@ type probesSampleEvent struct {
 	Goid uint64
 }
 
+type probesSendEvent struct {
+	_       structs.HostLayout
+	H       probesHead
+	Goid    uint64
+	Bytes   uint64
+	Addr    probesAddress
+	Path    [108]int8
+	DataLen uint32
+}
+
 type probesSide uint32
 
 const (
@@ -379,6 +390,7 @@ const (
 	probesVarExportOffState      = "export_off_state"
 	probesVarExportProgram       = "export_program"
 	probesVarExportSampleEvent   = "export_sample_event"
+	probesVarExportSendEvent     = "export_send_event"
 	probesVarExportSide          = "export_side"
 	probesVarExportTaskEvent     = "export_task_event"
 	probesVarExportTaskRecord    = "export_task_record"
@@ -480,6 +492,7 @@ type probesVariableSpecs struct {
 	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
 	ExportProgram       *ebpf.VariableSpec `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.VariableSpec `ebpf:"export_sample_event"`
+	ExportSendEvent     *ebpf.VariableSpec `ebpf:"export_send_event"`
 	ExportSide          *ebpf.VariableSpec `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.VariableSpec `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.VariableSpec `ebpf:"export_task_record"`
@@ -552,6 +565,7 @@ type probesVariables struct {
 	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`
 	ExportProgram       *ebpf.Variable `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.Variable `ebpf:"export_sample_event"`
+	ExportSendEvent     *ebpf.Variable `ebpf:"export_send_event"`
 	ExportSide          *ebpf.Variable `ebpf:"export_side"`
 	ExportTaskEvent     *ebpf.Variable `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.Variable `ebpf:"export_task_record"`
