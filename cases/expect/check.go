@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -61,10 +62,12 @@ func ms(ns int64) float64 { return float64(ns) / 1e6 }
 func (e Expectation) check(d *Diagnosis) (seen, problem string) {
 	switch e.Kind {
 	case "nothing":
-		if len(d.Findings) > 0 {
-			return "", "found " + ids(d.Findings)
+		for _, f := range d.Findings {
+			if !slices.Contains(e.Allowed, f.ID) {
+				return "", "found " + ids(d.Findings)
+			}
 		}
-		return "no findings", ""
+		return "findings: " + ids(d.Findings), ""
 	case "first":
 		if len(d.Findings) == 0 || d.Findings[0].ID != e.ID {
 			return "", "the findings are: " + ids(d.Findings)

@@ -9,17 +9,18 @@
 //	bad/moderate  refuted    slow-peer         "remote" < 0.5
 //	bad/overload  undecided  load
 //	fixed/moderate nothing
+//	fixed/slow     nothing    but sleep-retry
 //	moderate      saving     p50 50%..120%
 //	bad/moderate  finding    lock-convoy       "waiting at once" >= 3 says "Cache.get"
 //	fixed/sla     measured   "client p99 ms" < 20
 //
 // first: the finding with the largest impact. finding, refuted: the id is in that list
 // (refuted also: it is no finding), and each condition holds for an item of its
-// evidence whose name contains the quoted words; says: its title, place or what else was
-// seen contains them. undecided: neither. nothing: there are no findings. saving: what was
-// predicted from the bad variant's recording for a quantile of all requests, as a share of
-// the difference that the client then measured. measured: a number of the whole scenario,
-// one of those in Measures.
+// evidence whose name contains the quoted words; says: its title, place or the name of a
+// piece of its evidence contains them. undecided: neither. nothing: there are no findings
+// (but: other than these, which may be there). saving: what was predicted from the bad
+// variant's recording for a quantile of all requests, as a share of the difference that
+// the client then measured. measured: a number of the whole scenario, see Measures.
 package expect
 
 import (
@@ -39,7 +40,8 @@ type Expectation struct {
 	Kind       string // first, finding, refuted, undecided, nothing, saving, measured
 	ID         string // of the hypothesis; for a saving the quantile
 	Conditions []Condition
-	Low, High  float64 // of a saving, in percent
+	Allowed    []string // of nothing: the ids that may be found all the same
+	Low, High  float64  // of a saving, in percent
 }
 
 // Condition holds a number of the evidence against a bound.
@@ -90,6 +92,9 @@ func parseLine(text string) (Expectation, error) {
 	if want > 2 {
 		e.ID = words[2]
 	}
+	if e.Kind == "nothing" {
+		return e, e.exceptions(words[2:])
+	}
 	if e.Kind == "saving" {
 		n, err := fmt.Sscanf(words[3], "%f%%..%f%%", &e.Low, &e.High)
 		if n != 2 || err != nil || len(words) > 4 || e.Low > e.High {
@@ -102,6 +107,16 @@ func parseLine(text string) (Expectation, error) {
 		rest = strings.TrimSpace(strings.TrimPrefix(rest, word))
 	}
 	return e, e.conditions(rest)
+}
+
+func (e *Expectation) exceptions(words []string) error {
+	if len(words) > 0 && (words[0] != "but" || len(words) == 1) {
+		return fmt.Errorf("want: nothing but ID...")
+	}
+	if len(words) > 0 {
+		e.Allowed = words[1:]
+	}
+	return nil
 }
 
 // conditions reads what follows the id.

@@ -27,6 +27,7 @@ func TestExpectationsThatHold(t *testing.T) {
 		`bad/x refuted slow-peer "remote" < 0.5 "share of p50" > 0.1`,
 		`bad/x undecided slow-dns`,
 		`good/x nothing`,
+		`bad/x nothing but load connection-churn`,
 		`x saving p50 70%..120%`,
 	} {
 		if problem := check(t, line); problem != "" {
@@ -50,6 +51,7 @@ func TestExpectationsThatFail(t *testing.T) {
 		`bad/x refuted disk`:                                    "no verdict on it",
 		`bad/x undecided slow-peer`:                             "it is refuted",
 		`bad/x nothing`:                                         "found connection-churn, load",
+		`bad/x nothing but load`:                                "found connection-churn, load",
 		`good/x first connection-churn`:                         "the findings are: none",
 		`x saving p50 80%..120%`:                                "measured 4.00 ms: 75%",
 		`x saving p50 10%..70%`:                                 "75%",
@@ -93,7 +95,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 	for _, line := range []string{
 		"bad/x", "bad/x maybe load", "bad/x first", "bad/x finding load surely",
 		`bad/x finding load "share" = 1`, `bad/x finding load "share" < 0.1 and`, "x saving p50 30%", "x saving p50 50..90", "x saving p50 90%..50%",
-		`bad/x measured client`, `bad/x finding load says`, `bad/x first load "share" > x`,
+		`bad/x measured client`, `bad/x nothing but`, `bad/x nothing load`, `bad/x finding load says`, `bad/x first load "share" > x`,
 	} {
 		if all, err := Parse(strings.NewReader(line)); err == nil {
 			t.Errorf("%q was read as %+v", line, all)
