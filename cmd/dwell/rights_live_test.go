@@ -35,8 +35,8 @@ func TestLiveRecorderDropsRights(t *testing.T) {
 	lines := bufio.NewScanner(said)
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
 	}
-	const kill, dacReadSearch, sysPtrace, perfmon, bpf = 5, 2, 19, 38, 39
-	want := fmt.Sprintf("%016x", 1<<kill|1<<dacReadSearch|1<<sysPtrace|1<<perfmon|1<<bpf)
+	const kill, dacReadSearch, sysPtrace, perfmon, bpf, checkpointRestore = 5, 2, 19, 38, 39, 40
+	want := fmt.Sprintf("%016x", 1<<kill|1<<dacReadSearch|1<<sysPtrace|1<<perfmon|1<<bpf|1<<checkpointRestore)
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", dwell.Process.Pid))
 	if err != nil || len(tasks) < 2 {
 		t.Fatalf("threads of the recorder: %v, %v", tasks, err)

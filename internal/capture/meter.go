@@ -32,8 +32,8 @@ type meter struct {
 	since    recording.Time // of the last reading
 }
 
-func newMeter(programs []meteredProgram, costs *ebpf.Map, u *unwind.Unwinder) *meter {
-	m := &meter{programs: programs, costs: costs, unwinder: u, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
+func newMeter(programs []meteredProgram, costs *ebpf.Map) *meter {
+	m := &meter{programs: programs, costs: costs, misses: map[*ebpf.Program]uint64{}, reported: map[uint32]uint64{}}
 	m.rebase()
 	return m
 }

@@ -14,6 +14,8 @@ func needed() []cap.Value {
 		cap.SYS_PTRACE,      // what /proc says of the processes of others
 		cap.DAC_READ_SEARCH, // their executables; a recording that belongs to sudo's caller
 		cap.KILL,            // to end what dwell run started
+
+		cap.CHECKPOINT_RESTORE, // the files that new processes have mapped, for their stacks
 	}
 }
 

@@ -93,6 +93,7 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 // apply uses what was found out about a process that started a program.
 func (s *Session) apply(r resolution) error {
 	s.decoder.described(r.process)
+	s.examineStacks(r.process)
 	s.decoder.note(r.missing())
 	if r.err != nil {
 		return nil

@@ -67,8 +67,7 @@ func (s *Session) start() error {
 	}
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
-	s.startStacks()
-	s.meter = newMeter(s.programs(), s.objects.Costs, s.unwinder)
+	s.meter = newMeter(s.programs(), s.objects.Costs)
 	return nil
 }
 

@@ -4,28 +4,64 @@ package capture
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
+	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/internal/capture/unwind"
 	"github.com/getdwell/dwell/recording"
 )
 
-// startStacks begins to take stacks if they are wanted. Where that is impossible the
-// recording goes on without: it says so, and so does Stats.
-func (s *Session) startStacks() {
+// startStacks begins to take stacks, if they are wanted, when the first process is to
+// be watched. Where that is impossible the recording goes on without: it says so, and so
+// does Stats.
+func (s *Session) startStacks(pid int) {
 	o := s.opts.Stacks
-	if !o.On {
+	if !o.On || s.unwinder != nil || s.stacksOff != "" {
 		return
 	}
 	u, err := unwind.Start(unwind.Options{
 		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period,
+		Python: mayRunPython(pid),
 	})
 	if err != nil {
 		s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)
 		s.missing = append(s.missing, missingFact("stacks", s.stacksOff))
 		return
 	}
-	s.unwinder = u
+	s.unwinder, s.meter.unwinder = u, u
 	s.closers = append(s.closers, u)
+}
+
+// mayRunPython reports whether a process of the tree is, or may become, one of Python:
+// all that are not known to be of another runtime. What such a one starts later is not
+// foreseen.
+func mayRunPython(pid int) bool {
+	tree, err := target.Tree(pid)
+	if err != nil {
+		return true
+	}
+	self, _ := os.Executable()
+	return slices.ContainsFunc(tree, func(p target.Process) bool {
+		gate := p.Exe == filepath.Base(self) // it is about to run the service
+		return gate || p.Runtime == recording.RuntimePython || p.Runtime == recording.RuntimeNative
+	})
+}
+
+// examineStacks has the profiler look at a process that is about to be watched, or has
+// begun to run another program.
+func (s *Session) examineStacks(p target.Process) {
+	if s.unwinder == nil {
+		return
+	}
+	if p.Runtime == recording.RuntimePython && !s.unwinder.Python() {
+		s.decoder.noteOnce([]recording.Missing{missingFact("stacks",
+			"a process began to run Python, which the recorder was not set up for: its stacks lack the frames of Python")})
+	}
+	if err := s.unwinder.Examine(p.PID); err != nil {
+		s.decoder.note([]recording.Missing{missingFact("stacks", err.Error())})
+	}
 }
 
 // collectStacks takes the stacks that have come in. It is called before the ring is

@@ -23,6 +23,7 @@ func (s *Session) Watch(pid int) error {
 	if pid == os.Getpid() {
 		return fmt.Errorf("watch process %d: it is dwell itself (give the pid of a service)", pid)
 	}
+	s.startStacks(pid)
 	if err := s.watchTree(pid); err != nil {
 		return err
 	}
@@ -77,6 +78,7 @@ func (s *Session) watchTree(pid int) error {
 // which of its connections are inbound. Ids of runtimes that are found only by
 // searching follow when they are found.
 func (s *Session) watchOne(p target.Process) error {
+	s.examineStacks(p) // while its ids are searched for
 	r := s.resolve(p, nil)
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"go.opentelemetry.io/ebpf-profiler/reporter/samples"
 	"go.opentelemetry.io/ebpf-profiler/tracer"
@@ -25,6 +26,8 @@ type moments struct {
 	objects momentObjects
 	events  []io.Closer // what runs the programs
 	entry   *ebpf.Collection
+
+	pidEvents *ebpf.Map // the profiler's: processes that it is to examine
 }
 
 // momentObjects are the maps and programs that are used; the headers declare more.
@@ -64,7 +67,7 @@ func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.
 }
 
 func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) (*ebpf.Program, error) {
-	const program, origin, idle = "native_tracer_entry", "origin_id_sampling", "filter_idle_frames"
+	const program, origin, idle, pids = "native_tracer_entry", "origin_id_sampling", "filter_idle_frames", "pid_events"
 	id, err := reg.Register(&samples.TypeMetadata{SampleType: "stack", SampleUnit: "count"})
 	if err != nil {
 		return nil, err
@@ -77,8 +80,16 @@ func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) 
 	if err != nil {
 		return nil, err
 	}
+	code := spec.Programs[program].Instructions
+	use := slices.IndexFunc(code, func(i asm.Instruction) bool { return i.Reference() == pids })
 	if err := pc.RewriteMaps(spec, nil); err != nil {
 		return nil, err
+	}
+	if use >= 0 {
+		m.pidEvents, _ = code[use].Map().(*ebpf.Map)
+	}
+	if m.pidEvents == nil {
+		return nil, fmt.Errorf("it does not use the map %s", pids)
 	}
 	m.entry, err = ebpf.NewCollection(spec)
 	if err != nil {

@@ -19,6 +19,7 @@ type problem string
 const (
 	problemNone   problem = ""
 	problemEarly  problem = "early"
+	problemCode   problem = "code"
 	problemAbort  problem = "abort"
 	problemName   problem = "name"
 	problemTooBig problem = "many"
@@ -28,6 +29,8 @@ func (p problem) why() string {
 	switch p {
 	case problemEarly:
 		return "a stack was asked for before the profiler had examined the process"
+	case problemCode:
+		return "a stack led through code that the profiler had not examined yet"
 	case problemAbort:
 		return "a stack could not be walked to its end"
 	case problemName:
@@ -146,7 +149,7 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 	}
 	f := h.Value()
 	if f.Type.IsError() {
-		return 0, problemAbort
+		return 0, aborted(uint64(f.AddressOrLineno))
 	}
 	fact := s.describe(&f)
 	if fact.Function == "" && fact.Type != recording.FrameNative {
@@ -167,6 +170,19 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 	}
 	s.handles[h] = id
 	return id, problemNone
+}
+
+// Why the profiler ended a walk, as it tells (its errors.json).
+const (
+	noMapping          = 4012
+	unsupportedMapping = 4018 // of compiled code, before the runtime is recognised
+)
+
+func aborted(reason uint64) problem {
+	if reason == noMapping || reason == unsupportedMapping {
+		return problemCode
+	}
+	return problemAbort
 }
 
 // declared hands over the facts that were not handed over before.

@@ -30,6 +30,7 @@ type Options struct {
 	Hints   *ebpf.Map     // the recorder's, which stands before Watched
 	Gap     time.Duration // least time between two stacks of a thread that waits for one class of things
 	Period  time.Duration // of the timer that takes stacks of running threads; 0: none
+	Python  bool          // walk stacks of Python: loading that takes the kernel's verifier seconds
 }
 
 // Taken is one stack that was taken. The thread is named by the kernel's ids.
@@ -128,7 +129,7 @@ func (u *Unwinder) start(ctx context.Context) error {
 func (u *Unwinder) config() *tracer.Config {
 	c := &tracer.Config{
 		TraceReporter: u.stacks, ExecutableReporter: u.stacks.symbols,
-		InterpretersConfig: interpreters(),
+		InterpretersConfig: u.interpreters(),
 		SamplesPerSecond:   max(1, ringBytes/(runtime.NumCPU()*support.Sizeof_Trace)),
 		MapScaleFactor:     mapScale, FrameCacheSize: frameCache,
 		FilterIdleFrames:      true,
@@ -140,13 +141,26 @@ func (u *Unwinder) config() *tracer.Config {
 }
 
 // interpreters leaves out the runtimes that dwell does not watch.
-func interpreters() interpreterconfig.Config {
+func (u *Unwinder) interpreters() interpreterconfig.Config {
 	c := interpreterconfig.NoInterpreters()
-	c.Hotspot.Disabled, c.V8.Disabled, c.Python.Disabled, c.Go.Disabled = false, false, false, false
+	c.Hotspot.Disabled, c.V8.Disabled, c.Go.Disabled = false, false, false
+	c.Python.Disabled = !u.moments.opts.Python
 	c.Go.Labels.Disabled = true
 	c.Ruby = ruby.Config{SkipNativeResume: true}
 	return c
 }
+
+// Examine has the profiler look at a process before it is asked for its first stack.
+func (u *Unwinder) Examine(pid int) error {
+	err := u.moments.pidEvents.Put(uint64(pid)<<32|uint64(pid), true)
+	if err != nil {
+		return fmt.Errorf("ask the stack profiler to examine process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// Python reports whether frames of Python are among those it can name.
+func (u *Unwinder) Python() bool { return u.moments.opts.Python }
 
 // intervals are the profiler's, with a shorter time between polls.
 type intervals struct {
@@ -192,7 +206,10 @@ func (u *Unwinder) handle(trace *libpf.EbpfTrace) {
 	if !ok {
 		return // its mark was dropped
 	}
-	if problem != "" {
+	if problem == problemCode && !u.marks.known[m.Tgid] {
+		problem = problemEarly
+	}
+	if problem != problemNone {
 		u.miss(problem)
 		return
 	}
