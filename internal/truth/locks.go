@@ -20,7 +20,7 @@ type Taken struct {
 	Asked  int64  `json:"asked"`
 	Had    int64  `json:"had"`
 	Left   int64  `json:"left"`
-	Waited int64  `json:"waited"` // of Asked to Had, where that is not all of it; else 0
+	Waited int64  `json:"waited"` // asleep from Asked to Had, where that is not all of it; else 0
 }
 
 // wait is how long it was waited for; ns.
@@ -109,7 +109,8 @@ func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, cause timelin
 	for i := range tl.Waits {
 		w := &tl.Waits[i]
 		inside := int64(w.From) >= truth.From && int64(w.Back) <= truth.To
-		if inside && w.Cause == cause && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
+		// Who waits for the interpreter does not know it: only some of it is logged.
+		if inside && w.Cause == cause && cause != timeline.CauseInterpreterLock && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
 			score.Extra++
 			score.odd("extra", "thread %d, %d ms at %d, rule %s, frames %v", l.strands[w.Strand],
 				w.Back.Sub(w.From)/1e6, w.From, w.Rule, tl.StackFrames(w.Stack))
@@ -150,7 +151,10 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 	for _, id := range waits {
 		w := &l.tl.Waits[id]
 		from, to := max(int64(w.From), k.Asked), min(int64(w.Back), k.Had)
-		total += to - from
+		if k.Waited > 0 { // without the time that it was ready to run
+			to = min(int64(w.To), k.Had)
+		}
+		total += max(0, to-from)
 		request = max(request, w.Request)
 		for _, h := range w.Holds {
 			l.hold(score, k, span{max(int64(h.From), from), min(int64(h.To), to)}, l.strands[h.Strand])
