@@ -10,6 +10,8 @@ const (
 	// gilWait bounds one timed wait for CPython's interpreter lock: it asks again
 	// every 5 ms.
 	gilWait Duration = 8_000_000
+	// longTimers of its waits, one at most may be longer.
+	longTimers = 20
 	// gilSpan is the reach of the lock's own state around the word it is waited on.
 	gilSpan = 256
 )
@@ -31,7 +33,9 @@ func findGilWords(f *facts) gilWords {
 	type use struct {
 		thread recording.ThreadID
 		shared bool
-		long   bool
+		other  bool // not for that lock
+		n      int
+		long   int
 	}
 	uses := map[word]*use{}
 	var order []word
@@ -41,7 +45,7 @@ func findGilWords(f *facts) gilWords {
 			continue
 		}
 		for _, s := range th.steps {
-			if s.off == nil || s.off.Syscall != "futex" {
+			if s.off == nil || s.off.Syscall != "futex" || s.off.State != recording.OffSleep {
 				continue
 			}
 			k := word{th.process, s.off.Arg}
@@ -56,11 +60,15 @@ func findGilWords(f *facts) gilWords {
 			if woken == recording.NoTime {
 				woken = s.at
 			}
-			u.long = u.long || s.off.Timed != 1 || woken.Sub(s.off.Since) > gilWait
+			u.other = u.other || s.off.Timed != 1
+			u.n++
+			if woken.Sub(s.off.Since) > gilWait {
+				u.long++
+			}
 		}
 	}
 	for _, k := range order {
-		if u := uses[k]; u.shared && !u.long {
+		if u := uses[k]; u.shared && !u.other && longTimers*u.long <= u.n {
 			g.words[k.process] = append(g.words[k.process], k.addr)
 		}
 	}

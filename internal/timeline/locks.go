@@ -100,6 +100,9 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 				return lockKey{}, None
 			}
 			key.address = w.Off.Arg
+			if w.Rule == "mutex" || w.Rule == "rwlock" { // machine code took it, whoever called that
+				site = t.nativeSite(w.Stack)
+			}
 			return key, site
 		}
 		return s.siteKey(key, site)

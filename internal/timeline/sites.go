@@ -21,13 +21,20 @@ func (t *Timeline) siteFrame(id StackID) FrameID {
 	if f := t.frameOf(id, ownCode); f != None {
 		return f
 	}
-	if f := t.frameOf(id, beyondLocks); f != None {
+	return t.frameOf(id, beyondLocks)
+}
+
+// nativeSite returns the innermost frame that is not of the C library.
+func (t *Timeline) nativeSite(id StackID) FrameID {
+	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
+		f := t.Stacks[id].Frame
+		x := &t.Frames[f]
+		if x.Type == recording.FrameKernel || x.Type == recording.FrameNative && (isCLibrary(x.Module) || hasPrefix(plainName(*x), lockLibrary[x.Type])) {
+			continue
+		}
 		return f
 	}
-	if id < 0 || int(id) >= len(t.Stacks) {
-		return None
-	}
-	return t.Stacks[id].Frame
+	return None
 }
 
 // LockSite returns the frame that takes the lock a stack waits for: the innermost
@@ -95,7 +102,7 @@ var lockLibrary = map[recording.FrameType][]string{
 	},
 	recording.FrameNative: {
 		"__lll_", "___pthread_", "__pthread_", "pthread_", "__futex", "futex", "__GI_", "sem_", "__new_sem_", "do_futex_wait", "syscall", "__syscall",
-		"std::mutex", "std::condition_variable", "uv_mutex_", "uv_cond_", "uv_sem_", "take_gil", "drop_gil",
+		"std::mutex", "std::condition_variable", "uv_mutex_", "uv_cond_", "uv_sem_", "take_gil", "drop_gil", "Mutex::", "Monitor::", "MutexLocker", "PlatformMutex", "PlatformMonitor", "ParkEvent", "Parker",
 	},
 	recording.FrameGo: {
 		"runtime.", "internal/runtime", "internal/sync.", "sync.",
@@ -152,10 +159,9 @@ func hasPrefix(name string, prefixes []string) bool {
 
 // isSystemLibrary reports libraries that only carry out what a program asked for.
 func isSystemLibrary(module string) bool {
-	for _, p := range []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso", "libjvm.so"} {
-		if strings.HasPrefix(module, p) {
-			return true
-		}
-	}
-	return false
+	return module == "libjvm.so" || isCLibrary(module)
+}
+
+func isCLibrary(module string) bool {
+	return hasPrefix(module, []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso"})
 }
