@@ -5,12 +5,14 @@ func (v *validator) commandFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Command:
 		if c := v.outbound(f.Conn); c != nil {
-			v.head(head{conn: f.Conn, dir: Write, offset: f.Offset, len: f.Length})
+			v.head(head{conn: f.Conn, dir: Write, offset: f.Offset})
 		}
+		v.notNegative("length", f.Length) // its end may lie behind that of the recording
 	case *Reply:
 		if c := v.outbound(f.Conn); c != nil {
-			v.head(head{conn: f.Conn, dir: Read, offset: f.Offset, len: f.Length})
+			v.head(head{conn: f.Conn, dir: Read, offset: f.Offset})
 		}
+		v.notNegative("length", f.Length)
 		v.notNegative("skipped", f.Skipped)
 	case *Datagram:
 		v.thread(f.Thread)

@@ -1,5 +1,5 @@
 // Package protocol tells what the first bytes of messages are: HTTP/1 heads, TLS
-// records, DNS messages. It is where secrets end: bytes come in, and out come only
+// records, DNS messages, Redis and PostgreSQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
 // facts that hold methods, routes, host names, operations from an allow-list, status
 // codes and sizes. It is pure: no clock, no I/O.
 package protocol
@@ -12,14 +12,15 @@ import (
 
 const (
 	// enoughToTell is the longest prefix needed to tell the protocols apart.
-	enoughToTell = 16
+	enoughToTell = 40
 	// maxStrange is how many chunks of an unknown protocol are looked at. Many,
 	// because a connection may be joined in the middle of a long message.
 	maxStrange = 256
 )
 
 // Conn follows the bytes of one connection. Its memory is bounded: about 6 KiB at
-// most, and below 1 KiB while no head is incomplete.
+// most, and below 1 KiB while no head is incomplete; with PostgreSQL's prepared
+// statements, 40 KiB.
 type Conn struct {
 	id       recording.ConnID
 	client   recording.Direction // in which the client speaks
@@ -29,6 +30,7 @@ type Conn struct {
 	last     recording.Direction // of the last strange chunk
 	http     *httpConn
 	tls      *tlsConn
+	dialogue *dialogue
 }
 
 // start is the first bytes of a direction while they are too few to tell.
@@ -66,8 +68,28 @@ func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) [
 		return c.http.chunk(chunk{dir, offset, size, data})
 	case recording.ProtocolTLS:
 		return c.tls.chunk(chunk{dir, offset, size, data})
+	case recording.ProtocolRedis, recording.ProtocolPostgres:
+		return c.speak(chunk{dir, offset, size, data})
 	}
 	return nil
+}
+
+// speak takes a chunk of a protocol of commands and replies, which may turn to another.
+func (c *Conn) speak(k chunk) []recording.Fact {
+	facts := c.dialogue.chunk(k)
+	if !c.dialogue.ended {
+		return facts
+	}
+	c.protocol = recording.ProtocolOther
+	if c.dialogue.secured {
+		c.protocol = recording.ProtocolTLS
+		c.tls = &tlsConn{id: c.id, client: c.client}
+		for dir := range c.tls.start {
+			c.tls.start[dir] = c.dialogue.tapes[dir].pos
+		}
+	}
+	c.dialogue = nil
+	return append(facts, &recording.ConnProtocol{Conn: c.id, Protocol: c.protocol})
 }
 
 // Close returns the facts about a message whose head was still incomplete.
@@ -77,6 +99,8 @@ func (c *Conn) Close() []recording.Fact {
 		return c.http.close()
 	case c.tls != nil:
 		return c.tls.close()
+	case c.dialogue != nil:
+		return c.dialogue.close()
 	}
 	return nil
 }
@@ -109,6 +133,9 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	}
 	s.bytes = nil
 	protocol, undecided := guess(k.data, k.dir == c.client)
+	if protocol == recording.ProtocolUnknown && k.dir == c.client && c.client == recording.Write {
+		protocol, undecided = guessDialogue(k.data)
+	}
 	if undecided && int64(len(k.data)) == k.size && len(k.data) < enoughToTell {
 		s.offset, s.bytes = k.offset, bytes.Clone(k.data)
 		return nil
@@ -133,6 +160,12 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	case recording.ProtocolTLS:
 		c.tls = &tlsConn{id: c.id, client: c.client}
 		return append(facts, c.tls.chunk(k)...)
+	case recording.ProtocolRedis:
+		c.dialogue = &dialogue{id: c.id, client: c.client, grammar: &redis{}}
+		return append(facts, c.dialogue.chunk(k)...)
+	case recording.ProtocolPostgres:
+		c.dialogue = &dialogue{id: c.id, client: c.client, grammar: &postgres{}}
+		return append(facts, c.dialogue.chunk(k)...)
 	}
 	return facts
 }
@@ -151,6 +184,18 @@ func guess(b []byte, fromClient bool) (p recording.Protocol, undecided bool) {
 	}
 	if match := recordStart(b); match != no {
 		return recording.ProtocolTLS, match == maybe
+	}
+	return recording.ProtocolUnknown, false
+}
+
+// guessDialogue names the protocol of commands and replies in which what a client sends
+// could begin with b.
+func guessDialogue(b []byte) (p recording.Protocol, undecided bool) {
+	if m := redisStart(b); m != no {
+		return recording.ProtocolRedis, m == maybe
+	}
+	if m := postgresStart(b); m != no {
+		return recording.ProtocolPostgres, m == maybe
 	}
 	return recording.ProtocolUnknown, false
 }

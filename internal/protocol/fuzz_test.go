@@ -13,6 +13,9 @@ func FuzzConn(f *testing.F) {
 	f.Add([]byte{64, 64, 1, 130}, []byte("GET /a?b=c HTTP/1.1\r\nHost: x.example\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"))
 	f.Add([]byte{5, 9}, []byte("\x16\x03\x01\x00\x05\x01\x00\x00\x01\x03"))
 	f.Add([]byte{255, 3}, []byte("POST / HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\nAction=Aa"))
+	f.Add([]byte{255, 3, 255, 3}, []byte("*2\r\n$3\r\nGET\r\n$1\r\na\r\n*2\r\n%1\r\n+a\r\n|1\r\n:1\r\n$-1\r\n$3\r\nabc\r\n"))
+	f.Add([]byte{191, 131, 255}, []byte("Q\x00\x00\x00\x0dselect 1\x00C\x00\x00\x00\x0bCOPY 1\x00Z\x00\x00\x00\x05IP\x00\x00\x00\x0ba\x00BEGIN\x00"))
+	f.Add([]byte{6, 128}, []byte("\x00\x00\x00\x13\x00\x03\x00\x00user\x00shop\x00\x00R"))
 	f.Fuzz(func(t *testing.T, script, data []byte) {
 		p := newPlayer(recording.Outbound)
 		for _, b := range script {
@@ -36,6 +39,9 @@ func FuzzConn(f *testing.F) {
 		if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
 			t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
 		}
+		if d := p.conn.dialogue; d != nil && (cap(d.tapes[0].held)+cap(d.tapes[1].held) > 3*maxElement || d.pending < 0 || d.skipped < 0) {
+			t.Errorf("%d and %d bytes kept, %d pending, %d skipped", cap(d.tapes[0].held), cap(d.tapes[1].held), d.pending, d.skipped)
+		}
 	})
 }
 
@@ -58,6 +64,14 @@ func checkFact(t *testing.T, fact recording.Fact, sent [2]int64) {
 		}
 	case *recording.HTTPResponse:
 		if f.Offset < 0 || f.Head < 0 || f.Offset+f.Head > sent[1-client] || f.Length < -2 || f.Status < 0 || f.Status > 999 {
+			t.Errorf("of %d bytes: %+v", sent[1-client], f)
+		}
+	case *recording.Command:
+		if f.Offset < 0 || f.Length < 0 || f.Offset >= sent[client] || len(f.Operation) > maxCommandName || strings.Trim(f.Operation, "ABCDEFGHIJKLMNOPQRSTUVWXYZ._") != "" {
+			t.Errorf("of %d bytes: %+v", sent[client], f)
+		}
+	case *recording.Reply:
+		if f.Offset < 0 || f.Length < 0 || f.Offset >= sent[1-client] || f.Skipped < 0 || len(f.Code) > maxCommandName {
 			t.Errorf("of %d bytes: %+v", sent[1-client], f)
 		}
 	case *recording.TLS:

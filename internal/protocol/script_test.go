@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-var update = flag.Bool("update", false, "write what comes out into testdata/http")
+var update = flag.Bool("update", false, "write what comes out into testdata")
 
 // The files in testdata/http are conversations:
 //
@@ -124,8 +124,8 @@ func (p *player) step(s step) []recording.Fact {
 }
 
 // rewrite gives the script with what came out after each step.
-func rewrite(t *testing.T, text string) string {
-	p, lines := newPlayer(recording.Inbound), strings.Split(text, "\n")
+func rewrite(t *testing.T, text string, side recording.Side) string {
+	p, lines := newPlayer(side), strings.Split(text, "\n")
 	steps := parseScript(t, text)
 	var out []string
 	for i, line := range lines {
@@ -153,7 +153,7 @@ func TestHTTPScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if *update {
-			if err := os.WriteFile(file, []byte(rewrite(t, string(text))), 0o644); err != nil {
+			if err := os.WriteFile(file, []byte(rewrite(t, string(text), recording.Inbound)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			continue

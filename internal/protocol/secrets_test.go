@@ -60,3 +60,48 @@ func TestHostNames(t *testing.T) {
 		}
 	}
 }
+
+// Nor does any key, value, parameter, password or text of a database, however the
+// bytes are cut and wherever their capture ends.
+func TestSecretsOfDatabasesStayIn(t *testing.T) {
+	postgres := func(kind byte, body string) string {
+		n := len(body) + 4
+		return string([]byte{kind, 0, 0, byte(n >> 8), byte(n)}) + body
+	}
+	talks := map[string][]string{
+		"redis": {
+			"*3\r\n$4\r\nAUTH\r\n$4\r\nuser\r\n$6\r\n@@\r\n", "+OK\r\n",
+			"*3\r\n$3\r\nSET\r\n$9\r\nk:@@:\r\n$200\r\n" + strings.Repeat("*1\r\n$6\r\n@@\r\n", 10) + strings.Repeat("x", 20) + "\r\n", "+OK\r\n",
+			"*2\r\n$3\r\nGET\r\n$6\r\n@@\r\n", "$6\r\n@@\r\n", "*1\r\n$6\r\n@@\r\n", "-@@ unknown command '@@'\r\n",
+		},
+		"postgres": {
+			"\x00\x00\x00\x22\x00\x03\x00\x00user\x00@@\x00database\x00@@\x00\x00", postgres('R', "\x00\x00\x00\x03"),
+			postgres('p', "@@\x00"), postgres('R', "\x00\x00\x00\x00") + postgres('Z', "I"),
+			postgres('Q', "SELECT '@@', \"@@\" FROM t WHERE a = '@@' -- @@\x00"), postgres('D', "\x00\x01\x00\x00\x00\x06@@") + postgres('E', "SERROR\x00C@@\x00M@@\x00\x00") + postgres('Z', "I"),
+			postgres('P', "@@\x00/* @@ */ INSERT INTO t VALUES ($$@@$$)\x00\x00\x00") + postgres('B', "@@\x00@@\x00\x00\x00\x00\x01\x00\x00\x00\x06@@\x00\x00") + postgres('S', ""), postgres('C', "@@\x00") + postgres('Z', "T"),
+		},
+	}
+	for name, talk := range talks {
+		for _, size := range []int{1, 2, 7, 64, 600} {
+			for captured := 1; captured <= size; captured += 1 + captured/9 {
+				p := newPlayer(recording.Outbound)
+				var facts []recording.Fact
+				for i, m := range talk {
+					for rest := strings.ReplaceAll(m, "@@", mark); rest != ""; {
+						n := min(size, len(rest))
+						facts = append(facts, p.send(i%2 == 0, rest[:min(n, captured)], int64(n-min(n, captured)))...)
+						rest = rest[n:]
+					}
+				}
+				facts = append(facts, p.conn.Close()...)
+				lines := strings.Join(factLines(t, facts), "\n")
+				if strings.Contains(strings.ToLower(lines), strings.ToLower(mark[:2])) || strings.Contains(lines, "user") {
+					t.Fatalf("%s in chunks of %d, %d captured:\n%s", name, size, captured, lines)
+				}
+				if size == captured && !strings.Contains(lines, "reply") {
+					t.Fatalf("%s in chunks of %d was not followed:\n%s", name, size, lines)
+				}
+			}
+		}
+	}
+}

@@ -48,6 +48,7 @@ func recordStart(b []byte) match {
 type tlsConn struct {
 	id      recording.ConnID
 	client  recording.Direction
+	start   [2]int64 // where TLS begins in each direction
 	streams [2]tlsStream
 	session []byte // the session id that the client offered; nil: not seen
 }
@@ -71,7 +72,7 @@ type tlsStream struct {
 func (t *tlsConn) chunk(k chunk) []recording.Fact {
 	s := &t.streams[k.dir]
 	if !s.seen {
-		s.seen, s.secret, s.next, s.pos = true, k.offset != 0, k.offset, k.offset
+		s.seen, s.secret, s.next, s.pos = true, k.offset != t.start[k.dir], k.offset, k.offset
 	}
 	var facts []recording.Fact
 	if f := t.goOn(s, k); f != nil {

@@ -1,0 +1,149 @@
+package protocol
+
+import (
+	"bytes"
+	"strings"
+)
+
+// maxTable is the longest name of a table that PostgreSQL knows.
+const maxTable = 63
+
+// sqlShape reads the verb and the table of the first statement of a text, or of what
+// was captured of it: then whole is false, and its last word may be cut. Literals are
+// stepped over; where it is doubtful how one ends, nothing after it is looked at.
+func sqlShape(text []byte, whole bool) shape {
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		text, whole = text[:i], true
+	}
+	x := &sqlLexer{b: text, whole: whole}
+	t := x.next()
+	for t.kind == sqlOpen {
+		t = x.next()
+	}
+	verb := sqlVerb([]byte(t.text))
+	if t.kind != sqlWord || t.quoted || verb == "" || t.cut {
+		return shape{}
+	}
+	if verb == "WITH" {
+		if verb = x.afterWith(); verb == "" {
+			return shape{verb: "WITH"}
+		}
+	}
+	return shape{verb, x.table(verb)}
+}
+
+// sqlVerb gives the verb with which b begins, in upper case; "" if it is none of a
+// closed list: what is in the place of one never leaves otherwise.
+func sqlVerb(b []byte) string {
+	n := 0
+	for n < len(b) && n <= maxCommandName && (b[n]|0x20 >= 'a' && b[n]|0x20 <= 'z') {
+		n++
+	}
+	switch verb := strings.ToUpper(string(b[:n])); verb {
+	case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "VALUES", "TABLE", "COPY", "TRUNCATE", "CALL", "DO",
+		"BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET", "SHOW", "RESET",
+		"PREPARE", "EXECUTE", "DEALLOCATE", "DECLARE", "FETCH", "MOVE", "CLOSE", "DISCARD", "LISTEN", "NOTIFY", "UNLISTEN",
+		"CREATE", "ALTER", "DROP", "GRANT", "REVOKE", "COMMENT", "LOCK", "EXPLAIN", "ANALYZE", "VACUUM", "REINDEX",
+		"CLUSTER", "REFRESH", "CHECKPOINT", "REASSIGN", "SECURITY", "IMPORT", "LOAD", "REPLACE", "UPSERT", "USE":
+		return verb
+	}
+	return ""
+}
+
+// afterWith finds the verb that follows the common table expressions.
+func (x *sqlLexer) afterWith() string {
+	for t := x.next(); t.kind != sqlEnd; t = x.next() {
+		if t.kind != sqlWord || t.quoted || x.depth != 0 || t.cut {
+			continue
+		}
+		switch verb := sqlVerb([]byte(t.text)); verb {
+		case "SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES":
+			return verb
+		}
+	}
+	return ""
+}
+
+// table finds the table that a statement is about: the first one it names.
+func (x *sqlLexer) table(verb string) string {
+	before := ""
+	switch verb {
+	case "SELECT", "DELETE":
+		before = "from"
+	case "INSERT", "MERGE":
+		before = "into"
+	case "CREATE", "ALTER", "DROP":
+		before = "table"
+	case "UPDATE", "COPY", "TRUNCATE", "TABLE", "CALL", "LOCK", "VACUUM", "ANALYZE":
+		return x.name(x.next())
+	default:
+		return ""
+	}
+	for depth := x.depth; ; {
+		t := x.next()
+		switch {
+		case t.kind == sqlEnd || t.cut:
+			return ""
+		case t.kind != sqlWord || t.quoted || !strings.EqualFold(t.text, before) || x.depth != depth:
+			continue
+		}
+		if t = x.next(); t.kind != sqlOpen {
+			return x.name(t)
+		}
+		depth = x.depth // FROM (SELECT ... FROM table)
+	}
+}
+
+// name reads the name that begins with t: of those joined by dots, the last.
+func (x *sqlLexer) name(t sqlToken) string {
+	for t.kind == sqlWord && !t.quoted && noise(t.text) {
+		t = x.next()
+	}
+	for t.kind == sqlWord && !t.cut {
+		if x.i >= len(x.b) || x.b[x.i] != '.' {
+			return tableName(t)
+		}
+		x.i++
+		t = x.next()
+	}
+	return ""
+}
+
+// noise reports a word that may stand before a name.
+func noise(s string) bool {
+	switch strings.ToLower(s) {
+	case "only", "table", "if", "not", "exists", "lateral", "verbose", "full", "freeze", "analyze":
+		return true
+	}
+	return false
+}
+
+// tableName gives a table's name with {} for digits: they may number a tenant or a day.
+func tableName(t sqlToken) string {
+	s := t.text
+	if !t.quoted {
+		s = strings.ToLower(s)
+	}
+	if s == "" || len(s) > maxTable {
+		return ""
+	}
+	var b strings.Builder
+	runs := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			if i == 0 || s[i-1] < '0' || s[i-1] > '9' {
+				b.WriteString(anyValue)
+				runs++
+			}
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_':
+			b.WriteByte(c)
+		default:
+			return ""
+		}
+	}
+	if runs > 2 { // a name that is all digits and letters is an id
+		return anyValue
+	}
+	return b.String()
+}

@@ -1,0 +1,66 @@
+package protocol
+
+import "bytes"
+
+// maxElement is how much of one element is kept while it is incomplete.
+const maxElement = 1 << 10
+
+// tape is one direction of a stream of elements that tell their own lengths. Where an
+// element begins follows from those before it, as long as their heads are among the
+// captured bytes; else the tape is lost until somebody finds an element again.
+type tape struct {
+	seen bool
+	lost bool
+	pos  int64  // where the next chunk begins unless bytes were missed
+	next int64  // where the next element begins
+	held []byte // of that element, while it is incomplete
+}
+
+// element is asked how long the element at position at is. b is what was captured of
+// it and of what follows; cut: more of that will not be seen. It returns 0 if it needs
+// more bytes, and less if this is no element.
+type element func(at int64, b []byte, cut bool) int64
+
+// follow takes note of where a chunk lies. Bytes missed within an element do no harm.
+func (s *tape) follow(k chunk) {
+	if !s.seen {
+		s.seen, s.lost, s.pos = true, true, k.offset
+	}
+	if k.offset != s.pos && (k.offset < s.pos || k.offset > s.next || len(s.held) > 0) {
+		s.lose()
+	}
+	s.pos = k.end()
+}
+
+func (s *tape) lose() { s.lost, s.held = true, nil }
+
+// find says that an element begins at a position.
+func (s *tape) find(at int64) { s.lost, s.held, s.next = false, nil, at }
+
+// run shows the elements that begin in a chunk to e. It stops where the tape is lost;
+// broken: because there was something else than an element.
+func (s *tape) run(k chunk, e element) (broken bool) {
+	for !s.lost && s.next < k.end() {
+		window := k.from(s.next + int64(len(s.held)))
+		if len(s.held) > 0 {
+			window = append(s.held, window...)
+		}
+		cut := s.next+int64(len(window)) != k.end() || len(window) >= maxElement
+		window = window[:min(len(window), maxElement)]
+		n := int64(0)
+		if len(window) > 0 {
+			n = e(s.next, window, cut)
+		}
+		switch {
+		case n > int64(len(s.held)):
+			s.held, s.next = nil, s.next+n
+		case n == 0 && !cut:
+			s.held = bytes.Clone(window)
+			return false
+		default:
+			s.lose()
+			return n != 0
+		}
+	}
+	return false
+}
