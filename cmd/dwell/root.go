@@ -19,6 +19,7 @@ const examples = `  sudo dwell run -- node app.js             start a service an
   sudo dwell attach --pid 4242 --for 30s    watch one that runs already
   dwell why REC                             the diagnosis of a recording
   dwell show REC --slowest 3                its slowest requests, piece by piece
+  dwell threads REC                         what every thread waited for, and who had it
   dwell doctor                              what this machine allows
   sudo dwell demo                           see it find the fault of a built-in service`
 
@@ -53,7 +54,7 @@ func rootCommand(w world) *cobra.Command {
 		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g),
+		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
 		factsCommand(w), launchCommand(), demoServerCommand(w), demoLoadCommand(w),
 	)

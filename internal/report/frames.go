@@ -15,10 +15,16 @@ type Frame struct {
 	File   string `json:"file,omitempty"`   // of the source
 	Line   int64  `json:"line,omitempty"`   // in File, 0 unknown
 	Module string `json:"module,omitempty"` // native: executable or library
+
+	Code []CodeLine `json:"code,omitempty"` // around Line, where it was asked for and found
 }
 
 func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
-	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), f.File, f.Line, f.Module}
+	file := f.File
+	if file == "<unknown>" { // what the JVM says of code made at run time
+		file = ""
+	}
+	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil}
 }
 
 // framesOf returns the frames of a stack, leaf first; nil for None.

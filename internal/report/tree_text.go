@@ -30,7 +30,7 @@ var treeColumns = [...]struct {
 
 const (
 	treeCell  = 9   // columns of a duration
-	treeLeast = 200 // a row has at least one part in so many of either set, unless all are shown
+	treeLeast = 100 // a row has at least one part in so many of either set, unless all are shown
 )
 
 // treePage prints one tree.
@@ -70,11 +70,8 @@ func TreesText(w io.Writer, trees []*Tree, o TreeOptions) error {
 func (p *treePage) print() {
 	t := p.t
 	for i, c := range treeColumns {
-		for _, r := range t.Rows {
-			if c.of(&r.Slow) > 0 {
-				p.shown = append(p.shown, i)
-				break
-			}
+		if d := c.of(p.sum()); d > 0 && (p.all || d*treeLeast >= t.Slow.Total) {
+			p.shown = append(p.shown, i)
 		}
 	}
 	p.names = max(24, p.width-treeCell*(2+len(p.shown))-7)
@@ -122,7 +119,7 @@ func (p *treePage) rows(list []*TreeRow, depth int) {
 			r, folded = r.Rows[0], folded+1
 		}
 		p.row(p.label(r, depth, folded), plain, &r.Ordinary, &r.Slow, r)
-		if p.all || r.beyond || len(r.Rows) > 0 && !p.passes(r, r.Rows[0]) {
+		if p.all || r.beyond {
 			p.rows(r.Rows, depth+1)
 		}
 	}
@@ -142,17 +139,25 @@ func (p *treePage) passes(r, below *TreeRow) bool {
 	return (r.Slow.Total-below.Slow.Total)*treeLeast <= p.t.Slow.Total && (r.Ordinary.Total-below.Ordinary.Total)*treeLeast <= p.t.Ordinary.Total
 }
 
-// label names a row, and says how many functions around it share its line.
+// label names a row, says how many functions above it share its line, and where it is,
+// as far as there is room.
 func (p *treePage) label(r *TreeRow, depth, folded int) string {
-	text, where := r.Name, r.where()
 	room := p.names - 2*depth - 1
-	if folded > 0 {
-		text = "…" + strconv.Itoa(folded) + " " + text
-	}
-	if n := utf8.RuneCountInString(text); where != "" && n+3+utf8.RuneCountInString(where) <= room {
-		text += " (" + where + ")"
-	} else if n > room {
+	text := r.Name
+	if n := utf8.RuneCountInString(text); n > room {
 		text = "…" + string([]rune(text)[n-max(1, room-1):])
+	}
+	where, above := r.where(), ""
+	if folded > 0 {
+		above = " +" + strconv.Itoa(folded)
+	}
+	if where != "" {
+		where = " (" + where + ")"
+	}
+	for _, more := range []string{above, where} {
+		if utf8.RuneCountInString(text+more) <= room {
+			text += more
+		}
 	}
 	return strings.Repeat("  ", depth) + text
 }

@@ -1,0 +1,137 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Condition is what threads have to do for a dump to be wanted.
+type Condition struct {
+	What    string // blocked, runnable or running
+	More    int64  // than so many
+	Percent bool   // of the threads that worked for requests, or were blocked, at any time
+}
+
+// ParseCondition reads a condition such as "blocked>50%" or "runnable>10".
+func ParseCondition(text string) (Condition, error) {
+	what, more, ok := strings.Cut(strings.ReplaceAll(text, " ", ""), ">")
+	c := Condition{What: what}
+	more, c.Percent = strings.CutSuffix(more, "%")
+	n, err := strconv.ParseInt(more, 10, 64)
+	if !ok || err != nil || n < 0 || c.Percent && n >= 100 || !slices.Contains([]string{"blocked", "runnable", "running"}, what) {
+		return c, fmt.Errorf("condition %q: want such as 'blocked>50%%', 'runnable>10' or 'running>4'", text)
+	}
+	c.More = n
+	return c, nil
+}
+
+// MostBlocked returns the instant in the middle of the longest span in which most
+// threads were blocked, and how many were: waiting for a lock, an interpreter lock or
+// a pool.
+func MostBlocked(tl *timeline.Timeline) (timeline.Time, int) {
+	best, most := timeline.Time(0), 0
+	var length Duration
+	for _, s := range spansOf(tl, "blocked") {
+		if n := s.to.Sub(s.from); s.count > most || s.count == most && n > length {
+			best, most, length = s.from+timeline.Time(n/2), s.count, n
+		}
+	}
+	return best, most
+}
+
+// flicker is for how long a condition may fail to hold and still be taken to go on.
+const flicker Duration = 50_000_000
+
+// When returns the instants at which a condition begins to hold: in the middle of the
+// first span of each stretch in which it does.
+func When(tl *timeline.Timeline, c Condition) []timeline.Time {
+	var out []timeline.Time
+	base := int64(len(workers(tl)))
+	held := recording.NoTime - timeline.Time(flicker)
+	for _, s := range spansOf(tl, c.What) {
+		holds := int64(s.count) > c.More
+		if c.Percent {
+			holds = int64(s.count)*100 > c.More*base
+		}
+		if holds && s.from.Sub(held) >= flicker {
+			out = append(out, s.from+(s.to-s.from)/2)
+		}
+		if holds {
+			held = s.to
+		}
+	}
+	return out
+}
+
+// workers are the threads that worked for a request, or were blocked, at any time.
+func workers(tl *timeline.Timeline) map[timeline.StrandID]bool {
+	of := map[timeline.StrandID]bool{}
+	for i := range tl.Requests {
+		if s := tl.Requests[i].Strand; s != timeline.None {
+			of[s] = true
+		}
+		for _, p := range tl.Requests[i].Parts {
+			of[p.Strand] = true
+		}
+	}
+	for i := range tl.Waits {
+		if blocks(tl.Waits[i].Cause) {
+			of[tl.Waits[i].Strand] = true
+		}
+	}
+	return of
+}
+
+// counted is a span in which so many threads did one thing.
+type counted struct {
+	from, to timeline.Time
+	count    int
+}
+
+// edge is a time at which a thread began to do something, or ended.
+type edge struct {
+	at   timeline.Time
+	more int
+}
+
+// spansOf returns how many threads did something, as long as any did, in order.
+func spansOf(tl *timeline.Timeline, what string) []counted {
+	var edges []edge
+	add := func(from, to timeline.Time) {
+		if from < to {
+			edges = append(edges, edge{from, 1}, edge{to, -1})
+		}
+	}
+	if what == "blocked" {
+		for i := range tl.Waits {
+			if w := &tl.Waits[i]; blocks(w.Cause) {
+				add(w.From, w.To)
+			}
+		}
+	} else {
+		state := map[string]timeline.State{"running": timeline.StateRunning, "runnable": timeline.StateRunnable}[what]
+		for i := range tl.Strands {
+			for _, iv := range tl.Strands[i].Intervals {
+				if iv.State == state {
+					add(iv.From, iv.To)
+				}
+			}
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.more, a.more)) })
+	var out []counted
+	n := 0
+	for i, e := range edges {
+		n += e.more
+		if i+1 < len(edges) && n > 0 && e.at < edges[i+1].at {
+			out = append(out, counted{e.at, edges[i+1].at, n})
+		}
+	}
+	return out
+}
