@@ -54,8 +54,8 @@ type held map[StrandID][2]Time
 func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	var holds []Hold
 	last, had := Time(0), held{}
-	lastTo := StrandID(None)
-	for _, i := range list {
+	pending := s.pending(list)
+	for k, i := range list {
 		x := &s.all[i]
 		by := s.releaser(x.off, x.strand)
 		if kind == CauseInterpreterLock && x.off.Timed != 1 {
@@ -63,13 +63,13 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 		}
 		if by != None {
 			h := Hold{Strand: by, From: max(last, had[by][0]), To: x.to, Basis: HoldByRelease}
-			if lastTo == by || had[by][0] > had[by][1] && had[by][0] >= last {
-				h.Since = max(last, had[by][0])
+			if got := had[by][0]; got > had[by][1] && got >= last && pending[k] <= got {
+				h.Since = got
 			}
 			if h.From < h.To {
 				holds = append(holds, h)
 			}
-			last, lastTo = x.to, x.strand
+			last = x.to
 			had[by] = [2]Time{had[by][0], x.to}
 		}
 		had[x.strand] = [2]Time{x.to, had[x.strand][1]}
@@ -77,6 +77,19 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	if len(holds) > 0 {
 		s.share(s.cut(holds, list), list)
 	}
+}
+
+// pending returns, for sleeps in order of end, since when somebody waited without a
+// break at each end: meanwhile nobody can have let the lock go unseen.
+func (s *sleeper) pending(list []int32) []Time {
+	since := make([]Time, len(list))
+	for k := len(list) - 1; k >= 0; k-- {
+		since[k] = s.all[list[k]].from
+		if k+1 < len(list) {
+			since[k] = min(since[k], since[k+1])
+		}
+	}
+	return since
 }
 
 // cut divides holds where Waits begin and end, so that each lies within a Wait or
@@ -132,8 +145,8 @@ func (s *sleeper) poolHolds(list []int32) {
 		w := &s.t.Waits[x.wait]
 		if by := s.releaser(x.off, x.strand); by != None {
 			h := Hold{Strand: by, From: max(w.From, had[by][0]), To: x.to, Basis: HoldByRelease}
-			if had[by][0] > had[by][1] {
-				h.Since = had[by][0]
+			if got := had[by][0]; got > had[by][1] && got >= w.From {
+				h.Since = got // it cannot have been given back since without waking this one
 			}
 			if x.to == w.To && h.From < h.To {
 				w.Holds = []Hold{h}
