@@ -24,6 +24,7 @@ type httpConn struct {
 	answered bool // a final response has begun since the client last spoke
 	tunnel   bool // the connection no longer speaks HTTP
 	held     *recording.HTTPRequest
+	form     bool // the head that was cut last is that of a form
 }
 
 // httpStream is one direction.
@@ -101,7 +102,11 @@ func (h *httpConn) turned(dir recording.Direction) bool {
 func (h *httpConn) release(k chunk) []recording.Fact {
 	var facts []recording.Fact
 	if f := h.held; f != nil {
-		if k.dir == h.client && k.offset == f.Offset+f.Head {
+		switch s := &h.streams[h.client]; {
+		case k.dir != h.client || k.offset != s.pos:
+		case f.Head == 0:
+			f.Operation = laterAction(k.data, int64(len(k.data)) == k.size)
+		case k.offset == f.Offset+f.Head:
 			f.Operation = formAction(k.data, f.Length)
 		}
 		facts, h.held = append(facts, f), nil
@@ -186,6 +191,10 @@ func (h *httpConn) head(k chunk, p int64) (int64, recording.Fact) {
 	if len(facts) == 0 {
 		return k.end(), nil
 	}
+	if f, ok := facts[0].(*recording.HTTPRequest); ok && h.form && f.Operation == "" {
+		h.held = f // its body may come in a chunk of its own
+		return k.end(), nil
+	}
 	return k.end(), facts[0]
 }
 
@@ -196,8 +205,8 @@ func (h *httpConn) cut(dir recording.Direction) []recording.Fact {
 	s.state, s.head = inTurn, nil
 	var fact recording.Fact
 	if dir == h.client {
-		if f, _, ok := parseRequest(head, false); ok {
-			f.Conn, f.Offset = h.id, s.begin
+		if f, form, ok := parseRequest(head, false); ok {
+			f.Conn, f.Offset, h.form = h.id, s.begin, form
 			h.sent(f.Method)
 			fact = f
 		}

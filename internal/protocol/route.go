@@ -10,7 +10,8 @@ const (
 )
 
 // Route turns a path without query into a route. A segment of 2 to 24 lower-case
-// letters, _ and -, or v with digits, stands for itself; every other becomes {}.
+// letters, _ and -, or v with digits, stands for itself, and so do a few that standards
+// name; every other becomes {}.
 func Route(path string) string {
 	if path == "" || path[0] != '/' {
 		return "/" + anyValue
@@ -33,6 +34,10 @@ func Route(path string) string {
 
 // plain reports whether a segment may be shown.
 func plain(s string) bool {
+	switch s { // by these the places of tokens, keys and telemetry are known
+	case ".well-known", "jwks.json", "oauth2", "v2.0", "computeMetadata", "v0.3", "v0.4", "v0.5":
+		return true
+	}
 	if len(s) < 2 || len(s) > 24 || s[0] < 'a' || s[0] > 'z' {
 		return false
 	}

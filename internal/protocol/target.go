@@ -44,14 +44,33 @@ func parseTarget(method, s string, whole bool) target {
 }
 
 // action finds the value of the parameter Action, with which the query APIs of AWS
-// name the operation. No other parameter is looked at. whole: s was not cut.
+// name the operation, or of grant_type, with which OAuth names what a token is asked
+// for. No other parameter is looked at. whole: s was not cut.
 func action(s string, whole bool) string {
 	for s != "" {
 		param, rest, more := strings.Cut(s, "&")
-		if value, ok := strings.CutPrefix(param, "Action="); ok && (more || whole) {
+		if !more && !whole {
+			break
+		}
+		if value, ok := strings.CutPrefix(param, "Action="); ok {
 			return actionName(value)
 		}
+		if value, ok := strings.CutPrefix(param, "grant_type="); ok {
+			return grantType(value)
+		}
 		s = rest
+	}
+	return ""
+}
+
+// grantType accepts the grant types of OAuth: a closed list.
+func grantType(s string) string {
+	s = strings.NewReplacer("%3A", ":", "%3a", ":", "%5F", "_", "%5f", "_").Replace(s)
+	s = strings.TrimPrefix(s, "urn:ietf:params:oauth:grant-type:")
+	switch s {
+	case "authorization_code", "client_credentials", "password", "refresh_token", "device_code", "jwt-bearer",
+		"saml2-bearer", "token-exchange", "uma-ticket":
+		return "grant_type:" + s
 	}
 	return ""
 }
@@ -77,4 +96,14 @@ func formAction(b []byte, length int64) string {
 		b = b[:length]
 	}
 	return action(string(b), whole)
+}
+
+// laterAction finds the Action in a chunk after a head whose end was not captured: only
+// if it begins with it, for it may be any part of the body.
+func laterAction(b []byte, whole bool) string {
+	s := string(b)
+	if !strings.HasPrefix(s, "Action=") && !strings.HasPrefix(s, "grant_type=") {
+		return ""
+	}
+	return action(s, whole)
 }
