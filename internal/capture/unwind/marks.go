@@ -22,13 +22,15 @@ type marks struct {
 	record  ringbuf.Record
 	pending map[uint32][]momentsStackMark // by tid, in order of time
 	known   map[uint32]bool               // processes of which a stack has arrived
+	failed  map[uint32]int                // stacks of a process, since the last, that led through unknown code
 	skipped []momentsStackMark            // another stack of the thread came after them
 }
 
 func (m *marks) open(r *ringbuf.Reader) {
 	m.reader = r
 	m.reader.SetDeadline(time.Unix(1, 0)) // never wait
-	m.pending, m.known = map[uint32][]momentsStackMark{}, map[uint32]bool{}
+	m.pending = map[uint32][]momentsStackMark{}
+	m.known, m.failed = map[uint32]bool{}, map[uint32]int{}
 }
 
 func (m *marks) close() error {
@@ -77,7 +79,10 @@ func (m *marks) keep(tid uint32, rest []momentsStackMark) {
 }
 
 // ready says that a stack of the process has been walked whole.
-func (m *marks) ready(tgid uint32) { m.known[tgid] = true }
+func (m *marks) ready(tgid uint32) {
+	m.known[tgid] = true
+	delete(m.failed, tgid)
+}
 
 // any reports whether a stack is still to come of a process that the profiler knows.
 func (m *marks) any() bool {

@@ -3,6 +3,7 @@
 package unwind
 
 import (
+	"fmt"
 	"hash/maphash"
 	"unique"
 	"unsafe"
@@ -20,7 +21,7 @@ const (
 	problemNone   problem = ""
 	problemEarly  problem = "early"
 	problemCode   problem = "code"
-	problemAbort  problem = "abort"
+	problemEmpty  problem = "empty"
 	problemName   problem = "name"
 	problemTooBig problem = "many"
 )
@@ -31,12 +32,14 @@ func (p problem) why() string {
 		return "a stack was asked for before the profiler had examined the process"
 	case problemCode:
 		return "a stack led through code that the profiler had not examined yet"
-	case problemAbort:
-		return "a stack could not be walked to its end"
+	case problemEmpty:
+		return "a stack had no frames"
 	case problemName:
 		return "a function of a stack could not be named"
+	case problemTooBig:
+		return "there are more different stacks than are kept"
 	}
-	return "there are more different stacks than are kept"
+	return string(p)
 }
 
 // Bounds of what is kept: a recording with more different stacks than these lacks the
@@ -89,7 +92,7 @@ func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recordin
 		handle(t)
 		return id, problemNone
 	}
-	s.found, s.problem = recording.NoStack, problemAbort
+	s.found, s.problem = recording.NoStack, problemEmpty
 	handle(t)
 	if s.problem == problemNone {
 		if len(s.raw) >= maxRaw {
@@ -172,7 +175,7 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 	return id, problemNone
 }
 
-// Why the profiler ended a walk, as it tells (its errors.json).
+// Why the profiler ended a walk: two of its error codes, see errors.json there.
 const (
 	noMapping          = 4012
 	unsupportedMapping = 4018 // of compiled code, before the runtime is recognised
@@ -182,7 +185,7 @@ func aborted(reason uint64) problem {
 	if reason == noMapping || reason == unsupportedMapping {
 		return problemCode
 	}
-	return problemAbort
+	return problem(fmt.Sprintf("a stack could not be walked to its end: error %d of the profiler", reason))
 }
 
 // declared hands over the facts that were not handed over before.

@@ -206,8 +206,8 @@ func (u *Unwinder) handle(trace *libpf.EbpfTrace) {
 	if !ok {
 		return // its mark was dropped
 	}
-	if problem == problemCode && !u.marks.known[m.Tgid] {
-		problem = problemEarly
+	if problem == problemCode {
+		problem = u.unexamined(m.Tgid)
 	}
 	if problem != problemNone {
 		u.miss(problem)
@@ -218,6 +218,25 @@ func (u *Unwinder) handle(trace *libpf.EbpfTrace) {
 		Time: recording.Time(m.Ts), TID: m.Tid, TGID: m.Tgid, Start: m.Start, Origin: originOf(m),
 		Goroutine: recording.GoroutineID(m.Goid), Stack: stack,
 	})
+}
+
+// tryAgain is how many stacks in a row may lead through unknown code before the process
+// is examined once more.
+const tryAgain = 32
+
+// unexamined counts a stack that led through code which the profiler does not know. It
+// finds out by itself, but after a failure it waits long.
+func (u *Unwinder) unexamined(tgid uint32) problem {
+	u.marks.failed[tgid]++
+	if u.marks.failed[tgid]%tryAgain == 0 {
+		if err := u.Examine(int(tgid)); err != nil {
+			return problem(err.Error())
+		}
+	}
+	if !u.marks.known[tgid] {
+		return problemEarly
+	}
+	return problemCode
 }
 
 func originOf(m momentsStackMark) recording.StackOrigin {
