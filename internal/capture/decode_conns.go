@@ -196,6 +196,14 @@ func (d *decoder) found(c *conn, facts []recording.Fact) {
 			at = d.requestBegins(c, c.recent[asks].at(f.Offset))
 		case *recording.HTTPResponse:
 			at = d.responseBegins(c, f, c.recent[1-asks].at(f.Offset))
+		case *recording.Command:
+			if seen := c.recent[asks].at(f.Offset); seen != nil {
+				at = seen.time
+			}
+		case *recording.Reply:
+			if seen := c.recent[1-asks].at(f.Offset); seen != nil {
+				at = seen.time
+			}
 		case *recording.TLS:
 			if seen := c.recent[f.Dir&1].at(f.Offset); seen != nil {
 				at = seen.time
