@@ -107,7 +107,7 @@ var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameGo: {
 		"runtime.", "internal/runtime", "internal/sync.", "sync.",
 	},
-	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin"},
+	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin", "Thread#", "Kernel#sleep"},
 }
 
 // lockFiles holds the files of such functions, where names do not tell.

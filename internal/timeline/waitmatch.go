@@ -176,7 +176,9 @@ func (n *frameName) meets(name string, f *recording.Frame) bool {
 }
 
 // separates reports characters between the parts of a function's name.
-func separates(c byte) bool { return c == '.' || c == ':' || c == '/' || c == '#' || c == '$' }
+func separates(c byte) bool {
+	return c == '.' || c == ':' || c == '/' || c == '#' || c == '$' || c == ' '
+}
 
 // samePath reports two stacks of the same functions.
 func (b *ruleBook) samePath(x, y StackID) bool { return b.paths[x] == b.paths[y] }

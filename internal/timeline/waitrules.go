@@ -80,6 +80,7 @@ func jvmRules() []waitRule {
 func pythonRules() []waitRule {
 	return []waitRule{
 		{"py-gil", python, CauseInterpreterLock, []string{"take_gil|drop_gil"}},
+		{"py-gil", python, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+pthread_cond_*", "+PyEval_*|PyGILState_Ensure|* in python|* in libpython"}},
 		{"py-gil", python, CauseInterpreterLock, []string{"pthread_cond_*|pthread_mutex_lock|__pthread_mutex_lock", "+PyEval_*|PyGILState_Ensure|* in python|* in libpython"}},
 
 		{RuleIdle, python, CauseCondition, []string{"_worker in concurrent/futures/thread.py"}},

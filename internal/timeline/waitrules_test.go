@@ -1,0 +1,156 @@
+package timeline
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Each line of testdata/waitrules.txt is a stack and what the rules say of it; each
+// rule has one at least.
+func TestWaitRules(t *testing.T) {
+	data, err := os.ReadFile("testdata/waitrules.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var met []string
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		example, want, _ := strings.Cut(line, " => ")
+		runtime, stack, _ := strings.Cut(example, ": ")
+		tl := &Timeline{}
+		id := pushFrames(t, tl, stack)
+		b := newRuleBook(tl)
+		v := b.of(id, runtimeNamed(t, runtime))
+		got := fmt.Sprintf("%s %v at -", v.code, v.cause)
+		if v.code == "" {
+			got = fmt.Sprintf("- %v at -", v.cause)
+		}
+		if site := exampleSite(b, id, v); site != "" {
+			got = strings.TrimSuffix(got, "-") + site
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", example, got, want)
+		}
+		met = append(met, v.code)
+	}
+	for _, r := range waitRules() {
+		if !slices.Contains(met, r.code) {
+			t.Errorf("rule %s has no example", r.code)
+		}
+	}
+}
+
+// exampleSite is the place that names what is waited for.
+func exampleSite(b *ruleBook, id StackID, v verdict) string {
+	site := b.t.siteFrame(id)
+	switch {
+	case v.cause == CausePool && v.frame != None && b.own[v.frame]:
+		site = v.frame
+	case v.cause == CauseLock:
+		site = b.t.frameOf(id, beyondLocks)
+	}
+	if site == None {
+		return ""
+	}
+	return b.t.FrameName(b.t.Frames[site])
+}
+
+// pushFrames adds a stack to a timeline: "j:void a.B.c() < n:main in prog".
+func pushFrames(t *testing.T, tl *Timeline, text string) StackID {
+	types := map[string]recording.FrameType{"n": recording.FrameNative, "g": recording.FrameGo, "j": recording.FrameJVM, "p": recording.FramePython, "r": recording.FrameRuby, "v": recording.FrameV8}
+	id := StackID(None)
+	frames := strings.Split(text, " < ")
+	slices.Reverse(frames)
+	for _, f := range frames {
+		kind, name, ok := strings.Cut(f, ":")
+		if _, known := types[kind]; !ok || !known {
+			t.Fatalf("frame %q has no type", f)
+		}
+		frame := recording.Frame{Type: types[kind]}
+		file := ""
+		if i := strings.LastIndex(name, " in "); i >= 0 {
+			name, file = name[:i], name[i+4:]
+		}
+		frame.Function = name
+		if frame.Type == recording.FrameNative {
+			frame.Module = file
+		} else {
+			frame.File = file
+		}
+		tl.Frames = append(tl.Frames, frame)
+		tl.Stacks = append(tl.Stacks, Stack{Caller: id, Frame: FrameID(len(tl.Frames) - 1)})
+		id = StackID(len(tl.Stacks) - 1)
+	}
+	return id
+}
+
+func runtimeNamed(t *testing.T, name string) recording.Runtime {
+	for r := recording.RuntimeNative; r <= recording.RuntimeJVM; r++ {
+		if r.String() == name {
+			return r
+		}
+	}
+	t.Fatalf("no runtime %q", name)
+	return 0
+}
+
+// The names that people read.
+func TestFrameName(t *testing.T) {
+	for _, c := range []struct {
+		frame recording.Frame
+		want  string
+	}{
+		{recording.Frame{Type: recording.FrameJVM, Function: "void com.amazonaws.ResponseMetadataCache.add(java.lang.Object, int)"}, "ResponseMetadataCache.add"},
+		{recording.Frame{Type: recording.FrameJVM, Function: "org/shop/Api$Handler.get"}, "Api$Handler.get"},
+		{recording.Frame{Type: recording.FramePython, Function: "handle", File: "/srv/orders.py"}, "orders.handle"},
+		{recording.Frame{Type: recording.FramePython, Function: "Api.get.<locals>.run", File: "/srv/orders.py"}, "Api.get.run"},
+		{recording.Frame{Type: recording.FrameGo, Function: "github.com/shop/cache.(*Cache).Get"}, "cache.(*Cache).Get"},
+		{recording.Frame{Type: recording.FrameNative, Function: "_ZNK7Monitor4waitEl"}, "Monitor::wait"},
+		{recording.Frame{Type: recording.FrameNative, Module: "prog"}, "prog"},
+		{recording.Frame{Type: recording.FrameV8, File: "/srv/a.js"}, "(anonymous) a.js"},
+	} {
+		if got := (&Timeline{}).FrameName(c.frame); got != c.want {
+			t.Errorf("%+v is %q, want %q", c.frame, got, c.want)
+		}
+	}
+}
+
+// docs/waits.md holds the rules as they are.
+func TestWaitRulesAreDocumented(t *testing.T) {
+	const file = "../../docs/waits.md"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, ok := strings.Cut(string(data), "<!-- table -->\n")
+	if !ok {
+		t.Fatal("no place for the table")
+	}
+	var b strings.Builder
+	b.WriteString(text + "<!-- table -->\n| runtime | frames | cause | rule |\n|---|---|---|---|\n")
+	for _, r := range waitRules() {
+		runtime := "any"
+		if r.runtime != anyRuntime {
+			runtime = recording.Runtime(r.runtime).String()
+		}
+		frames := strings.Join(r.frames, "` then `")
+		fmt.Fprintf(&b, "| %s | `%s` | %v | %s |\n", runtime, strings.ReplaceAll(frames, "|", "\\|"), r.cause, r.code)
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if b.String() != string(data) {
+		t.Errorf("%s is not up to date: go test ./internal/timeline -run Documented -update", file)
+	}
+}
