@@ -11,6 +11,7 @@ import (
 
 // contention is what requests waited at one lock, and what its holders did meanwhile.
 type contention struct {
+	deeds   *deeds
 	lock    timeline.LockID // or None: waits at locks that are not known
 	name    string          // of the lock
 	stays   []stay
@@ -40,30 +41,30 @@ func contentions(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*cont
 		}
 		k := index[lock]
 		if k == nil {
-			k = &contention{lock: lock, name: lockName(c, lock)}
+			k = &contention{deeds: d, lock: lock, name: lockName(c, lock)}
 			index[lock] = k
 			out = append(out, k)
 		}
 		k.stays = append(k.stays, s)
 	}
 	for _, k := range out {
-		k.fill(c, d)
+		k.fill(c)
 	}
 	slices.SortFunc(out, func(a, b *contention) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.lock, b.lock)) })
 	return out
 }
 
 // fill lays what the holders did over the requests' waits.
-func (k *contention) fill(c *diagnosis.Case, d *deeds) {
+func (k *contention) fill(c *diagnosis.Case) {
 	var list []deed
 	if k.lock != timeline.None {
-		list = d.lock(k.lock)
+		list = k.deeds.lock(k.lock)
 		k.queue = queueAt(c, k.lock)
 	}
 	for i := range k.stays {
 		s := &k.stays[i]
 		k.total += s.To.Sub(s.From)
-		if s.wait != timeline.None && d.draws(c.Waits[s.wait].Stack) {
+		if s.wait != timeline.None && k.deeds.draws(c.Waits[s.wait].Stack) {
 			k.drawing += s.To.Sub(s.From)
 		}
 		n, _ := slices.BinarySearchFunc(list, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })

@@ -8,28 +8,47 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// spared returns what of the waits behind a holder on a CPU goes without the lock. The
-// work itself stays: what waited at the lock then shares the processors that were idle
-// meanwhile. Of n jobs that come at once each waits (n-1)/2 services behind a lock, and
-// (n/m-1)/2 on m processors.
+// spared returns what of the waits behind a computing holder goes without the lock. The
+// work itself stays, and shares the processors: of n jobs that come at once each waits
+// (n-1)/2 services behind a lock, and (n/m-1)/2 if they get m times as much of the
+// processors as one of them alone.
 func (k *contention) spared(c *diagnosis.Case) diagnosis.Share {
-	m := parallel(c)
 	n := max(20, int64(k.queue.tenths)+10) // waiters and the holder, in tenths
+	m := k.parallel(c, n)
 	if m <= 10 {
 		return 0
 	}
 	return min(diagnosis.Whole, diagnosis.ShareOf(n*(m-10), m*(n-10)))
 }
 
-// parallel returns, in tenths, how many processors work that waits behind one strand
-// could have: that strand's, and those that were idle on average.
-func parallel(c *diagnosis.Case) int64 {
-	cpus := max(1, c.Manifest.CPUs)
+// parallel returns, in tenths, how many times as much of the processors n threads get
+// as one alone (n in tenths, too). The processors that the service's other threads use
+// are not to be had; the rest is shared with the threads of others that want to run.
+func (k *contention) parallel(c *diagnosis.Case, n int64) int64 {
+	cpus := max(1, c.Manifest.CPUs) * 10
 	h := hostLoad(c)
 	if !h.known {
-		return 10 * cpus
+		return min(n, cpus)
 	}
-	return min(10*cpus, 10+int64(diagnosis.Whole-h.busy)*cpus*10/int64(diagnosis.Whole))
+	from, to := c.Busy()
+	wall := max(1, int64(to.Sub(from)))
+	ran, wanted := k.deeds.demands()
+	holders := int64(k.ran(c)) * 10 / wall
+	cpus -= max(0, int64(ran)*10/wall-holders)
+	others := max(0, h.running-10-int64(wanted)*10/wall)
+	one := min(10, cpus*10/(10+others))
+	if one <= 0 {
+		return 10
+	}
+	return max(10, min(n, cpus*n/(n+others))*10/one)
+}
+
+// ran is how long holders were on a CPU, or ready to be, while others waited.
+func (k *contention) ran(c *diagnosis.Case) (d Duration) {
+	for _, t := range k.deeds.tenures(k.lock) {
+		d += c.Running(t.strand, t.from, t.to)
+	}
+	return d
 }
 
 // without returns what requests would not wait if the lock were gone: waits behind a
@@ -89,11 +108,9 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	mean, share := perMean(c, k.total)
 	var have Duration
 	length := 0
-	if k.lock != timeline.None {
-		for _, t := range tenures(c, k.lock) {
-			have += t.to.Sub(t.from)
-			length++
-		}
+	for _, t := range k.deeds.tenures(k.lock) {
+		have += t.to.Sub(t.from)
+		length++
 	}
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean wait of a request for it", mean),

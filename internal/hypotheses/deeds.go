@@ -33,15 +33,17 @@ type deed struct {
 	lock     timeline.LockID  // the last of the chain: the holder waited for that, whose holder did it
 }
 
-// ledgers of deeds, by lock: what its holders did while others waited for it.
+// deeds are those of the holders of all locks, by lock: what its holders did while others waited for it.
 type deeds struct {
-	c       *diagnosis.Case
-	entropy []bool // by stack: it draws random numbers
-	of      map[timeline.LockID][]deed
+	c           *diagnosis.Case
+	entropy     []bool // by stack: it draws random numbers
+	of          map[timeline.LockID][]deed
+	had         map[timeline.LockID][]tenure
+	ran, wanted Duration // see demands; wanted is 0 until it was asked for
 }
 
 func newDeeds(c *diagnosis.Case) *deeds {
-	return &deeds{c, entropyStacks(c), map[timeline.LockID][]deed{}}
+	return &deeds{c: c, entropy: entropyStacks(c), of: map[timeline.LockID][]deed{}, had: map[timeline.LockID][]tenure{}}
 }
 
 // tenure is a span in which a strand had a lock.
@@ -51,10 +53,13 @@ type tenure struct {
 }
 
 // tenures lists who had a lock while others waited for it, in order, disjoint.
-func tenures(c *diagnosis.Case, id timeline.LockID) (out []tenure) {
+func (d *deeds) tenures(id timeline.LockID) (out []tenure) {
+	if list, ok := d.had[id]; ok || id == timeline.None {
+		return list
+	}
 	var all []tenure
-	for _, w := range c.Locks[id].Waits {
-		for _, h := range c.Waits[w].Holds {
+	for _, w := range d.c.Locks[id].Waits {
+		for _, h := range d.c.Waits[w].Holds {
 			all = append(all, tenure{h.From, h.To, h.Strand})
 		}
 	}
@@ -74,7 +79,24 @@ func tenures(c *diagnosis.Case, id timeline.LockID) (out []tenure) {
 			out = append(out, h)
 		}
 	}
+	d.had[id] = out
 	return out
+}
+
+// demands returns how long the watched threads ran while requests were measured, and
+// how long they ran or wanted to.
+func (d *deeds) demands() (ran, wanted Duration) {
+	if d.wanted > 0 {
+		return d.ran, d.wanted
+	}
+	from, to := d.c.Busy()
+	for i := range d.c.Strands {
+		id := timeline.StrandID(i)
+		on := d.c.Running(id, from, to)
+		d.ran += on
+		d.wanted += on + d.c.In(id, timeline.StateRunnable, from, to)
+	}
+	return d.ran, d.wanted
 }
 
 // lock returns what the holders of a lock did while others waited for it, in order,
@@ -85,7 +107,7 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 	}
 	d.of[id] = nil // of a circle of locks nothing is known
 	var list []deed
-	for _, h := range tenures(d.c, id) {
+	for _, h := range d.tenures(id) {
 		for _, a := range d.c.Doing(h.strand, h.from, h.to) {
 			list = d.add(list, id, h.strand, a)
 		}

@@ -24,6 +24,7 @@ func entropyWait() diagnosis.Hypothesis {
 type entropy struct {
 	asleep []diagnosis.Span // for the source itself
 	queued []stay           // for a lock around it
+	gone   []stay           // what of that would go
 	spans  []diagnosis.Span
 	sites  tally
 	locks  []*contention
@@ -39,12 +40,17 @@ func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
 		}
 		e.locks = append(e.locks, k)
 		e.queued = append(e.queued, k.stays...)
+		if k.mostly(deedEntropy) {
+			e.gone = append(e.gone, k.spareOf(c, deedEntropy)...)
+		} else {
+			e.gone = append(e.gone, k.without(c)...)
+		}
 		for i := range k.stays {
 			e.sites[siteOf(c, &k.stays[i])] += k.stays[i].To.Sub(k.stays[i].From)
 		}
 	}
-	e.spans = append(spansOf(e.queued), e.asleep...)
-	e.spans = append(e.spans, behindWorkers(c, e.queued)...)
+	e.spans = append(spansOf(e.gone), e.asleep...)
+	e.spans = append(e.spans, behindWorkers(c, e.gone)...)
 	total := diagnosis.Total(e.asleep) + diagnosis.Total(spansOf(e.queued))
 	res := diagnosis.Result{Hidden: e.unseen(c), Lead: none(c), Evidence: e.evidence(c, total)}
 	if total > 0 {

@@ -23,8 +23,9 @@ func unowned(c *diagnosis.Case, calls []timeline.CallID, of func(*timeline.Call)
 	return ws
 }
 
-// hiddenIn returns the time of requests that was not accounted for and passed while
-// one of the windows was open: it could belong to what went on there.
+// hiddenIn returns the time of requests that was not accounted for, or in which they
+// waited for another thread of which it is not known what it did for them, and that
+// passed while one of the windows was open: it could belong to what went on there.
 func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 	ws = slices.DeleteFunc(ws, func(w window) bool { return w.from == recording.NoTime || w.to <= w.from })
 	if len(ws) == 0 {
@@ -39,7 +40,8 @@ func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 			merged = append(merged, w)
 		}
 	}
-	for _, g := range c.Gaps() {
+	gaps := append(c.Gaps(), c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseCondition })...)
+	for _, g := range gaps {
 		i, _ := slices.BinarySearchFunc(merged, g.From, func(w window, t diagnosis.Time) int {
 			if w.to <= t {
 				return -1

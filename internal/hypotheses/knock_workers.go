@@ -6,10 +6,13 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
-// behindWorkers returns what requests wait for a worker in the very time in which that
-// worker waited, for another request, for something that is to go.
+// behindWorkers returns what requests wait less for a worker once something that other
+// requests waited for is gone: the very time in which that worker waited for it, or, if
+// that is more, what replaying the requests through the workers without it says: queues
+// shrink by more than the work that they wait behind.
 func behindWorkers(c *diagnosis.Case, gone []stay) (out []diagnosis.Span) {
 	on := map[timeline.StrandID][]diagnosis.Span{}
 	for i := range gone {
@@ -23,17 +26,69 @@ func behindWorkers(c *diagnosis.Case, gone []stay) (out []diagnosis.Span) {
 		b := sumOf(spans)
 		sums[s] = &b
 	}
+	var shares map[diagnosis.RequestID]diagnosis.Share
 	for _, id := range c.Overall.Requests {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Cause != timeline.CausePool || sums[s.Strand] == nil {
+			if s.Cause != timeline.CausePool {
 				continue
 			}
-			out = append(out, sums[s.Strand].in(diagnosis.Span{Request: id, From: s.From, To: s.To})...)
+			if shares == nil {
+				shares = workersFree(c, gone)
+			}
+			out = append(out, sooner(diagnosis.Span{Request: id, From: s.From, To: s.To}, s, sums[s.Strand], shares[id])...)
 		}
 	}
 	return out
+}
+
+// sooner is what goes of one wait for a worker.
+func sooner(w diagnosis.Span, s *timeline.Segment, busy *busySum, gone diagnosis.Share) (out []diagnosis.Span) {
+	if busy != nil {
+		out = busy.in(w)
+	}
+	if d := gone.Of(w.To.Sub(w.From)); s.Phase == timeline.PhaseUnread && d > diagnosis.Total(out) {
+		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
+	}
+	return out
+}
+
+// workersFree replays the requests of each process through its workers, as they were
+// and without what is gone, and returns the share of each request's wait that goes.
+func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]diagnosis.Share {
+	less := make([]Duration, len(c.Requests))
+	for i := range gone {
+		less[gone[i].Request] += gone[i].To.Sub(gone[i].From)
+	}
+	of, workers := map[recording.ProcessID][]diagnosis.RequestID{}, map[recording.ProcessID]map[timeline.StrandID]bool{}
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		if r.Strand == timeline.None || c.Strands[r.Strand].Loop || r.FirstRead == recording.NoTime || r.Excluded != "" {
+			continue
+		}
+		if workers[r.Process] == nil {
+			workers[r.Process] = map[timeline.StrandID]bool{}
+		}
+		workers[r.Process][r.Strand] = true
+		of[r.Process] = append(of[r.Process], diagnosis.RequestID(i))
+	}
+	shares := map[diagnosis.RequestID]diagnosis.Share{}
+	for p, ids := range of {
+		slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
+		all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
+		for i, id := range ids {
+			r := &c.Requests[id]
+			took := r.End.Sub(r.FirstRead)
+			all[i] = diagnosis.Job{Arrive: r.Start, Service: took}
+			without[i] = diagnosis.Job{Arrive: r.Start, Service: max(0, took-less[id])}
+		}
+		was, would := diagnosis.WaitsOf(all, len(workers[p])), diagnosis.WaitsOf(without, len(workers[p]))
+		for i, id := range ids {
+			shares[id] = diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
+		}
+	}
+	return shares
 }
 
 // served are the spans in which a strand worked for measured requests, in order.

@@ -27,8 +27,16 @@ func lockStories() []story {
 		{"lock-convoy/supported", "Four requests come at once; each computes 5 ms with the lock of a cache in its hand:\nexec-1 |5|   exec-2 wait 5 |5|   exec-3 wait 10 |5|   exec-4 wait 15 |5|",
 			jvm(50, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
 		{"lock-convoy/refuted", "The same lock is held for 100 us.", jvm(50, locked(cached, func(t *thread) { t.computeIn(100*us, digest) }))},
-		{"lock-convoy/busy-refuted", "The same waits on a host without an idle processor: the work would wait for a CPU instead.",
-			jvm(100, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
+		{"lock-convoy/busy-refuted", "The same waits, while two other threads of the service use both processors: the work would wait for a CPU instead.",
+			func() *recording.Recording {
+				s := bursts(newScenario(recording.RuntimeJVM), 4, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))
+				for id := recording.ThreadID(50); id < 52; id++ {
+					s.add(us, &recording.Thread{ID: id, TID: int64(id), Process: 1, Name: "indexer"})
+					s.add(us, &recording.ThreadState{Thread: id, On: 1})
+					s.add(s.end, &recording.Off{Thread: id, Since: s.end - us, Woken: s.end - us, State: recording.OffPreempted})
+				}
+				return done(s, 100)
+			}},
 		{"lock-convoy/undecided", "Stacks were not recorded: what the threads wait for in futexes is not known.", unseen},
 		{"refresh-under-lock/supported", "The lock is held while its holder asks the database: 5 ms each.",
 			jvm(30, locked(token, func(t *thread) { keptCall(t, 5000*us) }))},

@@ -126,8 +126,8 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 
 // again is the contention of the stays that are left.
 func (k *contention) again(c *diagnosis.Case) *contention {
-	left := &contention{lock: k.lock, name: k.name, stays: k.stays}
-	left.fill(c, newDeeds(c))
+	left := &contention{deeds: k.deeds, lock: k.lock, name: k.name, stays: k.stays}
+	left.fill(c)
 	return left
 }
 

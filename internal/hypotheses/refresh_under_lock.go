@@ -69,18 +69,12 @@ func (k *contention) unheld() (out []diagnosis.Span) {
 
 func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	var did []held
-	var gone []stay
-	all := k.without(c)
 	for i := range k.held {
 		if h := k.held[i]; h.kind == deedIO {
 			did = append(did, h)
 		}
 	}
-	if k.mostly(deedIO) {
-		gone = all
-	} else {
-		gone = among(all, k.of(deedIO))
-	}
+	gone := k.spareOf(c, deedIO)
 	spans := append(spansOf(gone), behindWorkers(c, gone)...)
 	own := rareOwn(c, did)
 	spans = append(spans, own...)

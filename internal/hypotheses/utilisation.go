@@ -62,6 +62,7 @@ type host struct {
 	known                     bool
 	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
 	overflows                 int64
+	running                   int64 // tenths: threads that run or are ready to, on average, the sampling one included
 }
 
 func hostLoad(c *diagnosis.Case) (h host) {
@@ -79,6 +80,13 @@ func hostLoad(c *diagnosis.Case) (h host) {
 	if first == nil || last.Time <= first.Time {
 		return h
 	}
+	var running, samples int64
+	for i := range c.Hosts {
+		if s := &c.Hosts[i]; s.Time >= first.Time && s.Time <= last.Time {
+			running += s.Running
+			samples++
+		}
+	}
 	wall := int64(last.Time.Sub(first.Time))
 	busy := last.Busy - first.Busy
 	return host{
@@ -87,6 +95,7 @@ func hostLoad(c *diagnosis.Case) (h host) {
 		pressure:  diagnosis.ShareOf(last.Pressure-first.Pressure, wall),
 		throttled: diagnosis.ShareOf(last.Throttled-first.Throttled, wall),
 		overflows: last.Overflows - first.Overflows,
+		running:   running * 10 / max(1, samples),
 	}
 }
 

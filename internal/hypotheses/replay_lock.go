@@ -1,0 +1,108 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// sooner returns, of each wait at a lock, the share that goes if its holders no longer
+// do some kind of thing while they have it: those who came for it come when they did, and
+// each has it, in order of coming, for as long as it had without that.
+func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.WaitID]diagnosis.Share {
+	list, jobs := k.deeds.lock(k.lock), k.jobs(c)
+	order := slices.Clone(c.Locks[k.lock].Waits)
+	slices.SortFunc(order, func(a, b timeline.WaitID) int {
+		return cmp.Or(cmp.Compare(c.Waits[a].From, c.Waits[b].From), cmp.Compare(a, b))
+	})
+	gone := map[timeline.WaitID]diagnosis.Share{}
+	var free diagnosis.Time // when the last of those who came before gives it back
+	at := 0
+	for _, id := range order {
+		w := &c.Waits[id]
+		for ; at < len(jobs) && jobs[at].came < w.From; at++ {
+			t := jobs[at].tenure
+			free = max(free, jobs[at].came) + diagnosis.Time(t.to.Sub(t.from)-during(list, t, spare))
+		}
+		was, is := w.To.Sub(w.From), max(0, free.Sub(w.From))
+		gone[id] = max(0, diagnosis.ShareOf(int64(was-is), int64(was)))
+	}
+	return gone
+}
+
+// job is a tenure with when its holder came for the lock.
+type job struct {
+	tenure
+	came diagnosis.Time
+}
+
+// jobs lists the tenures of a lock by when their holders came for it.
+func (k *contention) jobs(c *diagnosis.Case) (out []job) {
+	came := k.comings(c)
+	for _, t := range k.deeds.tenures(k.lock) {
+		out = append(out, job{t, came.of(t)})
+	}
+	slices.SortStableFunc(out, func(a, b job) int { return cmp.Compare(a.came, b.came) })
+	return out
+}
+
+// during is how long a holder did some kind of thing.
+func during(list []deed, t tenure, kind deedKind) (d Duration) {
+	for _, x := range meanwhile(list, t.from, t.to) {
+		if x.kind == kind {
+			d += x.to.Sub(x.from)
+		}
+	}
+	return d
+}
+
+// comings knows when each strand came for a lock before it had it.
+type comings struct {
+	c     *diagnosis.Case
+	waits map[timeline.StrandID][]timeline.WaitID // in order of time
+}
+
+func (k *contention) comings(c *diagnosis.Case) comings {
+	a := comings{c, map[timeline.StrandID][]timeline.WaitID{}}
+	for _, id := range c.Locks[k.lock].Waits {
+		s := c.Waits[id].Strand
+		a.waits[s] = append(a.waits[s], id)
+	}
+	for _, list := range a.waits {
+		slices.SortFunc(list, func(x, y timeline.WaitID) int { return cmp.Compare(c.Waits[x].From, c.Waits[y].From) })
+	}
+	return a
+}
+
+// of returns when the holder came: where its wait began, if that ended as it got the
+// lock, else when it got it.
+func (a comings) of(t tenure) diagnosis.Time {
+	list := a.waits[t.strand]
+	i, _ := slices.BinarySearchFunc(list, t.from+granted, func(id timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(a.c.Waits[id].To, at) })
+	if i > 0 && t.from.Sub(a.c.Waits[list[i-1]].To) < Duration(granted) {
+		return a.c.Waits[list[i-1]].From
+	}
+	return t.from
+}
+
+// granted is within how long of the end of its wait a strand has what it waited for.
+const granted = diagnosis.Time(milli)
+
+// spareOf returns what requests would not wait for the lock if its holders no longer did
+// some kind of thing while they have it: if that is most of what they do, by replay, else
+// the very time in which they did it.
+func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
+	if !k.mostly(kind) || k.lock == timeline.None {
+		return among(k.stays, k.of(kind))
+	}
+	gone := k.sooner(c, kind)
+	for _, s := range k.stays {
+		s.To = s.From + diagnosis.Time(gone[s.wait].Of(s.To.Sub(s.From)))
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
