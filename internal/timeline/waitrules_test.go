@@ -10,10 +10,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Each line of testdata/waitrules.txt is a stack and what the rules say of it; each
+// Each line of testdata/waits/rules.list is a stack and what the rules say of it; each
 // rule has one at least.
 func TestWaitRules(t *testing.T) {
-	data, err := os.ReadFile("testdata/waitrules.txt")
+	data, err := os.ReadFile("testdata/waits/rules.list")
 	if err != nil {
 		t.Fatal(err)
 	}
