@@ -13,10 +13,11 @@ type lockScenario struct {
 	scenario
 	problem string // the services' PROBLEM
 	cause   timeline.Cause
-	finding string // the id that dwell must give, and give first
-	site    string // what the finding must name: where it is waited for
-	holder  string // and the function that keeps them waiting; "" if it is no function
-	busy    bool   // two more processes want both processors
+	finding string  // the id that dwell must give, and give first
+	site    string  // what the finding must name: where it is waited for
+	holder  string  // and the function that keeps them waiting; "" if it is no function
+	busy    bool    // two more processes want both processors
+	calm    float64 // requests a second of the repaired service, far below what it can
 }
 
 // jvm is the JVM service with locks.
@@ -32,29 +33,30 @@ func threaded() runtimeKind {
 	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/locks.py"} }}
 }
 
-// lockScenarios load a lock to half of what it can, so that there are waits and no
-// overload: the processors are far from busy, unless a scenario says so.
+// lockScenarios come with a few clients that ask again at once: then each waits for the
+// others however fast the machine is, and nothing piles up.
 func lockScenarios() []lockScenario {
-	call := scenario{name: "a lock held over a call", plan: plan{delay: 8000}, rate: 55}
-	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 4000}, rate: 120}
-	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, rate: 120}
+	call := scenario{name: "a lock held over a call", plan: plan{delay: 8000}, workers: 4}
+	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 4000}, workers: 3}
+	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, workers: 6}
 	gil := scenario{name: "a thread that computes", plan: plan{cpu: 2000}, workers: 1}
-	busy := scenario{name: "a lock held over a call, busy processors", plan: plan{delay: 8000}, rate: 55}
+	busy := call
+	busy.name += ", busy processors"
 	on := func(kind runtimeKind, sc lockScenario) lockScenario {
 		sc.runtime = kind
 		return sc
 	}
 	java := jvm("-Xmx256m")
 	return []lockScenario{
-		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false}),
-		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true}),
-		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false}),
-		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false}),
-		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "serve", "renew", false}),
-		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "serve", "renew", true}),
-		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "serve", "checksum", false}),
-		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "borrow", "", false}),
-		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "summarise", false}),
+		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false, 60}),
+		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true, 0}),
+		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false, 80}),
+		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
+		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false, 60}),
+		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true, 0}),
+		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false, 80}),
+		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
+		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "summarise", false, 60}),
 	}
 }
 
@@ -63,13 +65,14 @@ func storm(log string) lockScenario {
 	return lockScenario{
 		scenario: scenario{name: "a storm of allocations", plan: plan{cpu: 500}, rate: 100,
 			runtime: jvm("-Xmx96m", "-XX:+UseSerialGC", "-Xlog:safepoint:file="+log+":tn")},
-		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause",
+		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause", calm: 100,
 	}
 }
 
-// fixed is the same load on the repaired service.
+// fixed is the repaired service.
 func (sc lockScenario) fixed() lockScenario {
 	sc.env = append(sc.env, "FIXED=1")
+	sc.rate, sc.workers = sc.calm, 0
 	return sc
 }
 

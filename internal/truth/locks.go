@@ -37,7 +37,8 @@ type LockScore struct {
 	Truth   int64    // sum of the logged ones; ns
 	Dwell   int64    // sum of dwell's in them; ns
 	Named   int64    // of Dwell, with a holder; ns
-	Held    int64    // of Named, while the log too says that someone had the lock; ns
+	Early   int64    // of Named, while that thread was still about to have it, by the log; ns
+	Held    int64    // of the rest, while the log too says that someone had the lock; ns
 	Right   int64    // of Held, by a thread that the log names; ns
 	Extra   int      // Waits of the cause and at least minWait in which the log has no wait
 	Theirs  int      // of Seen, those of which dwell knows for which request
@@ -64,21 +65,30 @@ func (s *LockScore) odd(kind, format string, args ...any) {
 // span is a half-open piece of time; ns.
 type span struct{ from, to int64 }
 
+// and is the common piece of two spans; if there is none, it ends before it begins.
+func (s span) and(o span) span { return span{max(s.from, o.from), min(s.to, o.to)} }
+
 // lockTruth is the log, made ready for questions.
 type lockTruth struct {
-	tl       *timeline.Timeline
-	cause    timeline.Cause
+	tl *timeline.Timeline
+	LockQuestion
 	entry    map[timeline.RequestID]int
 	strands  map[timeline.StrandID]int // -> TID
 	byThread map[int][]timeline.StrandID
 	taken    []Taken
 }
 
-// CompareLocks compares the Waits of one cause with the log. Threads are matched by TID,
+// LockQuestion says which Waits the log tells of.
+type LockQuestion struct {
+	Cause timeline.Cause
+	Site  string // function, as dwell names it, in their stacks; "" if not all of them are logged
+}
+
+// CompareLocks compares such Waits with the log. Threads are matched by TID,
 // waits by time. Only what was logged inside [from, to] is compared.
-func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, cause timeline.Cause, truth Truth, taken []Taken) LockScore {
+func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, q LockQuestion, truth Truth, taken []Taken) LockScore {
 	l := lockTruth{
-		tl: tl, cause: cause, entry: matchRequests(tl, truth).entry,
+		tl: tl, LockQuestion: q, entry: matchRequests(tl, truth).entry,
 		strands: map[timeline.StrandID]int{}, byThread: map[int][]timeline.StrandID{}, taken: taken,
 	}
 	tids := map[recording.ThreadID]int{}
@@ -109,14 +119,20 @@ func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, cause timelin
 	for i := range tl.Waits {
 		w := &tl.Waits[i]
 		inside := int64(w.From) >= truth.From && int64(w.Back) <= truth.To
-		// Who waits for the interpreter does not know it: only some of it is logged.
-		if inside && w.Cause == cause && cause != timeline.CauseInterpreterLock && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
+		if inside && w.Cause == q.Cause && l.at(w.Stack) && w.Back.Sub(w.From) >= minWait && !logged[timeline.WaitID(i)] {
 			score.Extra++
 			score.odd("extra", "thread %d, %d ms at %d, rule %s, frames %v", l.strands[w.Strand],
 				w.Back.Sub(w.From)/1e6, w.From, w.Rule, tl.StackFrames(w.Stack))
 		}
 	}
 	return score
+}
+
+// at reports whether a stack is at the place that the log tells of.
+func (l *lockTruth) at(stack timeline.StackID) bool {
+	return l.Site != "" && slices.ContainsFunc(l.tl.StackFrames(stack), func(f recording.Frame) bool {
+		return strings.HasSuffix(l.tl.FrameName(f), l.Site)
+	})
 }
 
 // waitsIn are dwell's Waits of the cause that overlap one logged wait of their thread.
@@ -130,7 +146,7 @@ func (l *lockTruth) waitsIn(k *Taken) (all []timeline.WaitID) {
 			if int64(l.tl.Waits[w].From) >= k.Had {
 				break
 			}
-			if l.tl.Waits[w].Cause == l.cause {
+			if l.tl.Waits[w].Cause == l.Cause {
 				all = append(all, w)
 			}
 		}
@@ -180,21 +196,28 @@ func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
 		return
 	}
 	score.Named += claim.to - claim.from
-	var any, own []span
+	var any, own, early []span
 	var others string
 	for i := range l.taken {
 		o := &l.taken[i]
-		if o.Lock != k.Lock || o.Had >= claim.to || o.Left <= claim.from || o == k {
+		if o.Lock != k.Lock || o == k {
 			continue
 		}
-		s := span{max(o.Had, claim.from), min(o.Left, claim.to)}
-		any = append(any, s)
-		others += fmt.Sprintf(" %d %d+%d", o.Thread, o.Had/1000, (o.Left-o.Had)/1000)
-		if o.Thread == tid {
-			own = append(own, s)
+		had, asked := claim.and(span{o.Had, o.Left}), claim.and(span{o.Asked, o.Had})
+		if had.from < had.to {
+			any = append(any, had)
+			others += fmt.Sprintf(" %d %d+%d", o.Thread, o.Had/1000, (o.Left-o.Had)/1000)
+			if o.Thread == tid {
+				own = append(own, had)
+			}
+		}
+		if o.Thread == tid && asked.from < asked.to {
+			early = append(early, asked)
 		}
 	}
-	held, right := length(any), length(own)
+	right, handed := length(own), length(early)
+	held := length(append(any, early...)) - handed
+	score.Early += handed
 	score.Held += held
 	score.Right += right
 	if held-right > Tolerance {

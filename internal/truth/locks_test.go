@@ -21,7 +21,10 @@ const milli = 1_000_000
 //	thread 73 ......waits.........|---has---|
 func three() (*recording.Recording, *timeline.Timeline, []Taken) {
 	rec := &recording.Recording{}
-	tl := &timeline.Timeline{}
+	tl := &timeline.Timeline{
+		Frames: []recording.Frame{{Type: recording.FrameJVM, Function: "void shop.Ledger.post(int)"}},
+		Stacks: []timeline.Stack{{Caller: timeline.None, Frame: 0}},
+	}
 	for i := range 3 {
 		rec.Events = append(rec.Events, recording.Event{Fact: &recording.Thread{ID: recording.ThreadID(i + 1), TID: int64(71 + i)}})
 		tl.Strands = append(tl.Strands, timeline.Strand{Thread: recording.ThreadID(i + 1)})
@@ -45,14 +48,14 @@ func wait(tl *timeline.Timeline, strand timeline.StrandID, from, to timeline.Tim
 func TestWaitsAndHoldersAreHeldAgainstTheLog(t *testing.T) {
 	rec, tl, taken := three()
 	wait(tl, 1, 0, 10, timeline.Hold{Strand: 0, From: 0, To: 10 * milli})
-	wait(tl, 2, 6, 20, // begins 1 ms late; the holder is unknown, wrong, then right
-		timeline.Hold{Strand: 1, From: 8 * milli, To: 10 * milli},
-		timeline.Hold{Strand: 1, From: 10 * milli, To: 20 * milli})
+	wait(tl, 2, 6, 20, // begins 1 ms late; the holder is unknown, wrong, early, then right
+		timeline.Hold{Strand: 2, From: 7 * milli, To: 8 * milli},
+		timeline.Hold{Strand: 1, From: 8 * milli, To: 20 * milli})
 	wait(tl, 2, 50, 52) // of which the log knows nothing
-	got := CompareLocks(rec, tl, timeline.CauseLock, Truth{To: 60 * milli}, taken)
+	got := CompareLocks(rec, tl, LockQuestion{timeline.CauseLock, "Ledger.post"}, Truth{To: 60 * milli}, taken)
 	want := LockScore{
 		Waits: 3, Seen: 2, Within: 1, Truth: 26 * milli, Dwell: 24 * milli,
-		Named: 22 * milli, Held: 22 * milli, Right: 20 * milli, Extra: 1,
+		Named: 23 * milli, Early: 2 * milli, Held: 21 * milli, Right: 20 * milli, Extra: 1,
 	}
 	if len(got.Odd) != 4 { // the late wait, the wrong holder, a wait unseen, a wait that nobody logged
 		t.Errorf("odd: %q", got.Odd)

@@ -49,7 +49,7 @@ public class Locks {
             synchronized (this) {
                 r.has();
                 renew(r);
-                r.leaves("tokens");
+                r.leaves();
             }
         }
 
@@ -74,7 +74,7 @@ public class Locks {
             try {
                 r.has();
                 total += FIXED ? sum : checksum(r.cpu);
-                r.leaves("ledger");
+                r.leaves();
             } finally {
                 lock.unlock();
             }
@@ -110,7 +110,7 @@ public class Locks {
             Connection c = borrow();
             r.has();
             c.query(r);
-            r.leaves("pool");
+            r.leaves();
             giveBack(c);
         }
     }
@@ -159,7 +159,7 @@ public class Locks {
     static final class Request {
         final HttpExchange exchange;
         final String id;
-        long cpu, delay, asked, had;
+        long cpu, delay, asked, had, left;
 
         Request(HttpExchange exchange) {
             this.exchange = exchange;
@@ -178,9 +178,16 @@ public class Locks {
             had = System.nanoTime();
         }
 
-        void leaves(String lock) {
-            LOG.add("{\"lock\":\"" + lock + "\",\"id\":" + id + ",\"thread\":" + TID.get() + ",\"asked\":" + asked
-                + ",\"had\":" + had + ",\"left\":" + System.nanoTime() + "}\n");
+        void leaves() {
+            left = System.nanoTime();
+        }
+
+        /** Later, so that it is held no longer than it is said to be. */
+        void log() {
+            if (left > 0) {
+                LOG.add("{\"lock\":\"it\",\"id\":" + id + ",\"thread\":" + TID.get() + ",\"asked\":" + asked
+                    + ",\"had\":" + had + ",\"left\":" + left + "}\n");
+            }
         }
     }
 
@@ -221,7 +228,9 @@ public class Locks {
         server.createContext("/work", exchange -> {
             int status = 200;
             try {
-                problem.serve(new Request(exchange));
+                var request = new Request(exchange);
+                problem.serve(request);
+                request.log();
             } catch (Exception e) {
                 e.printStackTrace();
                 status = 500;

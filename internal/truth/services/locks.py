@@ -22,7 +22,7 @@ import urllib.parse
 FIXED = os.environ.get("FIXED") == "1"
 UPSTREAM = os.environ.get("UPSTREAM", "")
 LOG = open(os.environ.get("LOG", "/dev/null"), "a", buffering=1)
-LINES = queue.SimpleQueue()
+LINES = []
 LIBC = ctypes.PyDLL(None)
 
 
@@ -40,7 +40,8 @@ class Tokens:
         with self.lock:
             request.has()
             self.renew(request)
-            request.leaves("tokens")
+            request.leaves()
+        request.log()
 
     def renew(self, request):
         conn = getattr(self.local, "conn", None)
@@ -62,7 +63,8 @@ class Ledger:
         with self.lock:
             request.has()
             self.total = sum or self.checksum(request.cpu)
-            request.leaves("ledger")
+            request.leaves()
+        request.log()
 
     def checksum(self, us):
         """Computes without the interpreter lock, in pieces of some 100 us."""
@@ -91,8 +93,9 @@ class ConnectionPool:
         conn = self.borrow()
         request.has()
         query(conn, request)
-        request.leaves("pool")
+        request.leaves()
         self.give_back(conn)
+        request.log()
 
 
 class Interpreter:
@@ -112,7 +115,8 @@ class Interpreter:
             burst.has()
             while time.monotonic_ns() < burst.had + 40_000_000:
                 sum(i * i for i in range(1000))
-            burst.leaves("interpreter")
+            burst.leaves()
+            burst.log()
             time.sleep(0.04)
 
     def serve(self, request):
@@ -124,7 +128,8 @@ class Interpreter:
         os.stat("/")  # lets the interpreter lock go and takes it again
         request.has()
         awake = self.on_cpu_or_ready() - awake
-        request.leaves("interpreter", waited=max(1, request.had - request.asked - awake))
+        request.leaves()
+        request.log(waited=max(1, request.had - request.asked - awake))
 
     def on_cpu_or_ready(self):
         """The kernel's ns of this thread, read without letting the interpreter lock go."""
@@ -151,11 +156,14 @@ class Request:
     def has(self):
         self.had = time.monotonic_ns()
 
-    def leaves(self, lock, waited=None):
-        """Only notes it down: writing would let the interpreter lock go."""
-        LINES.put({
-            "lock": lock, "id": self.id, "thread": threading.get_native_id(), "asked": self.asked,
-            "had": self.had, "left": time.monotonic_ns(), "waited": waited or 0,
+    def leaves(self):
+        self.left = time.monotonic_ns()
+
+    def log(self, waited=0):
+        """Later, so that it is held no longer than it is said to be."""
+        LINES.append({
+            "lock": "it", "id": self.id, "thread": threading.get_native_id(), "asked": self.asked,
+            "had": self.had, "left": self.left, "waited": waited,
         })
 
 
@@ -182,8 +190,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def write_log(*_):
-    while not LINES.empty():
-        LOG.write(json.dumps(LINES.get()) + "\n")
+    for line in list(LINES):
+        LOG.write(json.dumps(line) + "\n")
     os._exit(0)
 
 
