@@ -17,7 +17,7 @@ const maxProblems = 100
 func Validate(rec *Recording) []error {
 	v := validator{
 		specs: Kinds(), processes: map[ProcessID]bool{NoProcess: true}, threads: map[ThreadID]*Time{},
-		conns: map[ConnID]*connBytes{},
+		conns: map[ConnID]*connBytes{}, frames: map[FrameID]bool{}, stacks: map[StackID]bool{},
 	}
 	for _, e := range rec.Events {
 		if l, ok := e.Fact.(*Loss); ok {
@@ -48,6 +48,8 @@ type validator struct {
 	processes map[ProcessID]bool
 	threads   map[ThreadID]*Time // since when it may have been on a CPU
 	conns     map[ConnID]*connBytes
+	frames    map[FrameID]bool
+	stacks    map[StackID]bool
 	losses    []Loss // pairs: the fact, and From holding its end
 	waiting   []head
 }
@@ -146,6 +148,8 @@ func (v *validator) fact(fact Fact) {
 	case *DNS:
 		v.thread(f.Thread)
 		v.span("arrived", f.Arrived)
+	case *Frame, *Stack, *StackAt:
+		v.stackFact(fact)
 	default:
 		v.connFact(fact)
 	}
@@ -226,6 +230,7 @@ func (v *validator) span(name string, t Time) {
 func (v *validator) off(f *Off) {
 	v.thread(f.Thread)
 	v.thread(f.Waker)
+	v.thread(f.Owner)
 	v.span("since", f.Since)
 	v.span("woken", f.Woken)
 	if f.Since == NoTime || f.Woken != NoTime && f.Woken < f.Since {

@@ -24,6 +24,11 @@ const sound = `
 156 command conn=2 length=31 operation=GET
 158 chunk conn=2 thread=1 bytes=9
 158 reply conn=2 length=9 outcome=ok
+159 frame id=1 function=main
+159 frame id=2 function=wait
+159 stack id=1 frame=1
+159 stack id=2 caller=1 frame=2
+159 stack-at thread=1 stack=2 origin=blocked
 159 datagram thread=1 protocol=statsd bytes=40 messages=2 began=158
 160 closed conn=1 by=peer
 170 end reason=time
@@ -61,6 +66,12 @@ func TestValidateFindsFaults(t *testing.T) {
 		{"outcome=ok", "skipped=-1", "skipped -1 is negative"},
 		{"datagram thread=1", "datagram thread=7", "thread 7 is not declared before"},
 		{"began=158", "began=160", "began 160 is not between"},
+		{"frame id=2", "frame id=1", "id 1 is declared twice"},
+		{"caller=1", "caller=2", "stack 2 is not declared before"},
+		{"caller=1 frame=2", "caller=1 frame=3", "frame 3 is not declared before"},
+		{"stack-at thread=1 stack=2", "stack-at thread=1", "stack 0 is not declared before"},
+		{"stack-at thread=1", "stack-at thread=9", "thread 9 is not declared before"},
+		{"waker=2", "waker=2 owner=6", "thread 6 is not declared before"},
 		{"160 closed", "171 closed", "it comes after the end"},
 		{"160 closed conn=1 by=peer", "160 closd conn=1", "does not know the kind"},
 	} {
