@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/recording"
@@ -17,31 +19,72 @@ const (
 	severalLocks = 10
 	// fewReleases say nothing.
 	fewReleases = 20
+	// manyCandidates make places in two classes worth a look; in one class one does.
+	manyCandidates = 4
+	// fewChanges from one place to the other tell no ways apart.
+	fewChanges = 4
 )
 
 // sameLocks returns for each lock the first of those that are one with it, or itself,
 // and moves the sleeps of the others to that one.
 func (s *sleeper) sameLocks(of [][]int32) []LockID {
-	t := s.t
-	one, classes, order := make([]LockID, len(of)), map[lockKey][]LockID{}, []lockKey{}
+	one := make([]LockID, len(of))
+	var places []int32 // sleeps for locks that are only places
 	for id := range of {
 		one[id] = LockID(id)
-		l := &t.Locks[id]
-		if l.Kind != CauseLock || l.Address != 0 || l.Stack == None || len(of[id]) == 0 {
-			continue
+		if l := &s.t.Locks[id]; l.Kind == CauseLock && l.Address == 0 && l.Stack != None {
+			places = append(places, of[id]...)
 		}
-		k := lockKey{process: l.Process, site: s.class(l.Stack)}
-		if classes[k] == nil {
-			order = append(order, k)
-		}
-		classes[k] = append(classes[k], LockID(id))
 	}
-	for _, k := range order {
-		if ids := classes[k]; len(ids) > 1 && k.site != "" {
-			s.unite(ids, of, one)
+	s.inOrder(places)
+	for _, p := range s.candidates(places) {
+		if s.same(p, of) {
+			a, b := one[p.a], one[p.b]
+			for id := range one {
+				if one[id] == max(a, b) {
+					one[id] = min(a, b)
+				}
+			}
+		}
+	}
+	for id, root := range one {
+		if root != LockID(id) {
+			of[root] = append(of[root], of[id]...)
+			s.inOrder(of[root])
 		}
 	}
 	return one
+}
+
+// lockPair are two places at which locks are taken, the lower id first.
+type lockPair struct{ a, b LockID }
+
+// candidates returns pairs of places that may take one lock: some thread was woken at
+// one of them, and the next it let go was at the other.
+func (s *sleeper) candidates(places []int32) []lockPair {
+	counts, list := map[lockPair]int{}, []lockPair{}
+	woken := map[StrandID]LockID{} // and has let go nothing since
+	for _, i := range places {
+		x := &s.all[i]
+		by, lock := s.releaser(x.off, x.strand), s.t.Waits[x.wait].Lock
+		if by == None {
+			continue
+		}
+		at, ok := woken[by]
+		delete(woken, by)
+		woken[x.strand] = lock
+		if !ok || at == lock || s.t.Locks[at].Process != s.t.Locks[lock].Process {
+			continue
+		}
+		p := lockPair{min(at, lock), max(at, lock)}
+		counts[p]++
+		if n := counts[p]; n == manyCandidates || n == 1 && s.class(s.t.Locks[p.a].Stack) == s.class(s.t.Locks[p.b].Stack) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(x, y lockPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	list = slices.Compact(list)
+	return list[:min(len(list), manyPieces)]
 }
 
 // class returns the class of the method that takes a lock.
@@ -54,61 +97,36 @@ func (s *sleeper) class(id StackID) string {
 	return name[:max(0, strings.LastIndexAny(name, ".#"))]
 }
 
-// unite finds out which places in one class take one lock.
-func (s *sleeper) unite(ids []LockID, of [][]int32, one []LockID) {
-	var all []int32
-	for _, id := range ids {
-		all = append(all, of[id]...)
-	}
-	s.inOrder(all)
-	type pair struct{ a, b LockID }
-	type tally struct{ next, handed int }
-	counts, order := map[pair]*tally{}, []pair{}
-	before := -1
-	for k, i := range all {
+// same reports that two places take one lock. Who is woken at one of them is often the
+// next to let go at the other, and the other way round: one way alone may also be of a
+// lock that is taken under another one.
+func (s *sleeper) same(p lockPair, of [][]int32) bool {
+	both := slices.Concat(of[p.a], of[p.b])
+	s.inOrder(both)
+	var next, handed [2]int // at the lower id after the higher, and the other way round
+	var before *sleepAt
+	for _, i := range both {
 		x := &s.all[i]
 		by := s.releaser(x.off, x.strand)
 		if by == None {
 			continue
 		}
-		if before >= 0 {
-			y := &s.all[all[before]]
-			p := pair{s.t.Waits[y.wait].Lock, s.t.Waits[x.wait].Lock}
-			if p.a > p.b {
-				p.a, p.b = p.b, p.a
+		if y := before; y != nil && s.t.Waits[x.wait].Lock != s.t.Waits[y.wait].Lock && x.from < y.to {
+			way := 0
+			if s.t.Waits[x.wait].Lock == p.b {
+				way = 1
 			}
-			if p.a != p.b && x.from < y.to {
-				n := counts[p]
-				if n == nil {
-					n = &tally{}
-					counts[p] = n
-					order = append(order, p)
-				}
-				n.next++
-				if y.strand == by {
-					n.handed++
-				}
+			next[way]++
+			if y.strand == by {
+				handed[way]++
 			}
 		}
-		before = k
+		before = x
 	}
-	for _, p := range order {
-		if n := counts[p]; handedOver*n.handed < n.next {
-			continue
-		}
-		a, b := one[p.a], one[p.b]
-		for _, id := range ids {
-			if one[id] == max(a, b) {
-				one[id] = min(a, b)
-			}
-		}
+	if next[0]+next[1] < fewChanges {
+		return handedOver*(handed[0]+handed[1]) >= next[0]+next[1]
 	}
-	for _, id := range ids {
-		if root := one[id]; root != id {
-			of[root] = append(of[root], of[id]...)
-			s.inOrder(of[root])
-		}
-	}
+	return handedOver*handed[0] >= next[0] && handedOver*handed[1] >= next[1] && next[0] > 0 && next[1] > 0
 }
 
 // several reports that one place takes many locks: one for each object of many.
