@@ -9,6 +9,7 @@ enum {
 	MERGE_NS = 1000000,
 	IOVECS = 4,
 	SHORT = 128, /* most messages: less room, less to copy */
+	LONG = 2048, /* requests: signatures and tokens may come before what they are about */
 };
 
 /* Where the bytes of a system call are. */
@@ -60,30 +61,30 @@ static __always_inline void find_source(struct pt_regs *r, struct source *s)
 	}
 }
 
-/* Copies up to PREFIX of bytes that lie in pieces; data has room for twice as many,
- * because the verifier does not relate an offset to a length. */
-static __always_inline u32 gather(u8 *data, struct source *s, u64 bytes)
+/* Copies up to room bytes that lie in pieces; data has room for twice as many, because
+ * the verifier does not relate an offset to a length. */
+static __always_inline u32 gather(u8 *data, struct source *s, u64 bytes, const u32 room)
 {
 	struct iovec v;
 	u64 take, done = 0;
 
-	if (bytes > PREFIX)
-		bytes = PREFIX;
+	if (bytes > room)
+		bytes = room;
 	for (u32 i = 0; i < IOVECS; i++) {
-		if (i >= s->count || done >= bytes || done >= PREFIX)
+		if (i >= s->count || done >= bytes || done >= room)
 			break;
 		if (bpf_probe_read_user(&v, sizeof(v), (void *)(s->iov + i * sizeof(v))))
 			break;
 		take = bytes - done;
 		if (v.len < take)
 			take = v.len;
-		if (take > PREFIX)
-			take = PREFIX;
+		if (take > room)
+			take = room;
 		if (bpf_probe_read_user(data + done, take, (void *)v.base))
 			break;
 		done += take;
 	}
-	return done > PREFIX ? PREFIX : done;
+	return done > room ? room : done;
 }
 
 /* Copies up to room bytes that lie in one piece. */
@@ -226,11 +227,16 @@ static __always_inline void note_start(struct flow *f, struct chunk_event *e)
 static __always_inline void emit_prefix(struct flow *f, struct transfer *x, struct task_struct *t,
 					struct watch *w)
 {
+	bool asks = (f->side == SIDE_INBOUND) == (x->dir == DIR_READ);
 	struct source s;
 
 	find_source(user_regs(t), &s);
-	if (!s.buffer)
-		EMIT_WITH(2 * PREFIX, gather(data, &s, x->bytes));
+	if (!s.buffer && asks && x->bytes > PREFIX)
+		EMIT_WITH(2 * LONG, gather(data, &s, x->bytes, LONG));
+	else if (!s.buffer)
+		EMIT_WITH(2 * PREFIX, gather(data, &s, x->bytes, PREFIX));
+	else if (asks && x->bytes > PREFIX)
+		EMIT_WITH(LONG, copy(data, &s, x->bytes, LONG));
 	else if (x->bytes <= SHORT)
 		EMIT_WITH(SHORT, copy(data, &s, x->bytes, SHORT));
 	else
