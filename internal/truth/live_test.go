@@ -17,7 +17,6 @@ const (
 	p50Slack         = 150_000 // ns
 	precision        = 0.995
 	causePercent     = 95 // of the requests, within the tolerance
-	clockedPercent   = 85 // the same where the truth is a CPU clock, see below
 	unaccountedShare = 0.02
 	loadFor          = 5 * time.Second
 	settle           = 300 * time.Millisecond // so that the last facts are drained
@@ -200,15 +199,7 @@ func (sc scenario) problems(s Score) []string {
 		return all
 	}
 	for _, a := range s.Causes {
-		want := causePercent
-		if a.Cause == timeline.CauseOnCPU && sc.clocked() {
-			// Below the goal of causePercent, which runs here miss: 89 to 97 %. The
-			// likely reason, unproven: a CPU clock leaves out interrupts and stolen
-			// time, in which dwell still sees the thread on its CPU. To be raised to
-			// causePercent once Off carries the CPU time that was really used.
-			want = clockedPercent
-		}
-		if a.Within*100 < a.Requests*want && a.Cause != timeline.CauseRunnable {
+		if a.Within*100 < a.Requests*causePercent && a.Cause != timeline.CauseRunnable {
 			say("%v: within the tolerance for %d of %d requests only", a.Cause, a.Within, a.Requests)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 )
 
 // runtimeKind is how a truth service is started, and what it can tell.
@@ -68,9 +67,6 @@ type scenario struct {
 	shown  bool    // it is only shown: the service cannot tell its waits from its own work
 }
 
-// clocked reports whether the service's CPU clock is the truth of its CPU time.
-func (sc scenario) clocked() bool { return slices.Contains(sc.env, "CLOCKS=1") }
-
 func (sc scenario) path(i int) string { return sc.plan.path(i) }
 
 // pool is a full one.
@@ -95,7 +91,9 @@ func scenarios() []scenario {
 		{name: "connection per call", runtime: python(), env: []string{"KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
 		{name: "connection per request", runtime: python(), plan: two, rate: 100, close: true, recall: 0.99},
 		{name: "64 at once", runtime: python(), plan: plan{calls: 1, delay: 20_000}, workers: 64, recall: 0.99},
-		{name: "calm", runtime: oneThread(), env: []string{"CLOCKS=1"}, plan: plan{cpu: 4000, calls: 1, delay: 15_000}, workers: 1, recall: 0.99, causes: true},
+		// Its clock counts what the loop does while the call is out, which is not the
+		// request's: 0.1-0.3 ms. The CPU time is such that the tolerance is well above that.
+		{name: "calm", runtime: oneThread(), env: []string{"CLOCKS=1"}, plan: plan{cpu: 10_000, calls: 1, delay: 15_000}, workers: 1, recall: 0.99, causes: true},
 		{name: "calm, first a timer", runtime: node(), plan: calm, workers: 1},
 		{name: "direct, full pool", runtime: node(), env: pool(), peer: "localhost", plan: plan{calls: 1, delay: 4000, flow: "direct"}, rate: 400, recall: 0.9},
 		{name: "await, full pool", runtime: node(), env: pool(), peer: "localhost", plan: flow("await"), rate: 250, recall: 0.5},
