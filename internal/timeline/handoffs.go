@@ -30,7 +30,7 @@ type handOffs struct {
 	parts   [][]handed // by request
 	least   []int      // by strand: the calls that each of its tasks makes, at least; unsure: not known
 	busy    busyTimes
-	open    map[recording.ProcessID]*openCount
+	open    map[recording.ProcessID]*openOnes
 }
 
 // unsure is the number of calls of tasks of which too little is known.
@@ -49,10 +49,11 @@ func associateHandOffs(t *Timeline, f *facts, calls []made, o owners) [][]handed
 	h.buildJobs()
 	h.dropLocks()
 	h.countCalls()
-	h.open, h.busy = openIn(t), newBusyTimes(t, o)
+	h.open = newOpenOnes(t)
 	for _, j := range h.inOrder() {
 		h.claim(j)
 	}
+	h.busy = h.newBusyTimes()
 	h.parts = make([][]handed, len(t.Requests))
 	h.eachJob(h.decide)
 	for i := range t.Calls {

@@ -1,11 +1,6 @@
 package timeline
 
-import (
-	"slices"
-	"sort"
-
-	"github.com/getdwell/dwell/recording"
-)
+import "slices"
 
 // submitLead bounds the time between putting work into a queue and the wake-up of
 // whoever is to take it.
@@ -133,7 +128,7 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 func (h *handOffs) settle(j *job, id CallID, x ruling) {
 	c, at := &h.t.Calls[id], h.sent(id)
 	if x.request == None && j.by != None {
-		x.request, x.why = h.only(c, at), WhyHandOffOnly
+		x.request, x.why = h.open[c.Process].at(at), WhyHandOffOnly
 	}
 	switch {
 	case x.request != None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
@@ -141,79 +136,4 @@ func (h *handOffs) settle(j *job, id CallID, x ruling) {
 	case j.by != None || len(j.results) > 0:
 		c.Why = WhyHandOffAmbiguous
 	}
-}
-
-// only returns the one request that was open in a process when a call was sent.
-func (h *handOffs) only(c *Call, at Time) RequestID {
-	if h.open[c.Process].at(at) != 1 {
-		return None
-	}
-	return h.busy.openAt(c.Process, at)
-}
-
-// busyTimes are the spans in which strands ran for requests of their own, by process,
-// in order of their start.
-type busyTimes struct {
-	runs  map[recording.ProcessID][]stint
-	reach map[recording.ProcessID][]Time // the latest end of the spans up to each
-	t     *Timeline
-}
-
-func newBusyTimes(t *Timeline, o owners) busyTimes {
-	b := busyTimes{map[recording.ProcessID][]stint{}, map[recording.ProcessID][]Time{}, t}
-	for s := range t.Strands {
-		st := &t.Strands[s]
-		for _, own := range o[s] {
-			for _, iv := range clipped(st.Intervals, own.from, own.to) {
-				if iv.State == StateRunning {
-					b.runs[st.Process] = append(b.runs[st.Process], stint{max(iv.From, own.from), min(iv.To, own.to), own.request})
-				}
-			}
-		}
-	}
-	for p, list := range b.runs {
-		list = byTime(list, func(s *stint) Time { return s.from })
-		b.runs[p] = list
-		reach := make([]Time, len(list))
-		for i, s := range list {
-			reach[i] = s.to
-			if i > 0 {
-				reach[i] = max(reach[i], reach[i-1])
-			}
-		}
-		b.reach[p] = reach
-	}
-	return b
-}
-
-// foreign returns from when on, after a time, a strand ran for another request than r.
-func (b *busyTimes) foreign(p recording.ProcessID, r RequestID, after Time) Time {
-	list, reach := b.runs[p], b.reach[p]
-	i := sort.Search(len(list), func(k int) bool { return list[k].from > after })
-	for k := i - 1; k >= 0 && reach[k] > after; k-- {
-		if list[k].request != r && list[k].to > after {
-			return after
-		}
-	}
-	for ; i < len(list); i++ {
-		if list[i].request != r {
-			return list[i].from
-		}
-	}
-	return b.t.End
-}
-
-// openAt returns a request that was open at a time.
-func (b *busyTimes) openAt(p recording.ProcessID, at Time) RequestID {
-	list := b.runs[p]
-	i, _ := slices.BinarySearchFunc(list, at+1, func(s stint, t Time) int { return int(min(1, max(-1, s.from-t))) })
-	for k := i - 1; k >= 0; k-- {
-		if r := list[k].request; b.t.Requests[r].End >= at {
-			return r
-		}
-		if i-k > 64 {
-			break
-		}
-	}
-	return None
 }

@@ -30,7 +30,7 @@ func (s *segmenter) unread(r *Request, p *painter) {
 		}
 		from = born
 	}
-	s.readerWait(wait{r, reader, from, r.FirstRead, PhaseUnread, None}, p)
+	s.relayed(wait{r, reader, from, r.FirstRead, PhaseUnread, None}, p)
 }
 
 // wait is a span in which a request waited for a strand to turn to it: to read it, or

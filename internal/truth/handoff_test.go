@@ -22,13 +22,15 @@ func handOffs() []scenario {
 	flow := func(name string, calls int) plan { return plan{cpu: 100, calls: calls, delay: 4000, flow: name} }
 	return []scenario{
 		{name: "own thread", runtime: jvm, plan: flow("direct", 2), rate: 100, recall: 0.98},
-		{name: "own thread, 64 at once", runtime: jvm, plan: flow("direct", 2), workers: 64, recall: 0.98},
+		{name: "own thread, 16 at once", runtime: jvm, plan: flow("direct", 2), workers: 16, recall: 0.98},
 		{name: "one on executor", runtime: jvm, plan: flow("fan", 1), workers: 1},
 		{name: "fan of 4, one at once", runtime: jvm, plan: flow("fan", 4), workers: 1},
 		{name: "fan of 4", runtime: jvm, plan: flow("fan", 4), rate: 60},
 		{name: "fan of 8, small executor", runtime: jvm, env: []string{"POOL=4"}, plan: flow("fan", 8), rate: 60},
 		{name: "fan of 2, 8 at once", runtime: jvm, plan: flow("fan", 2), workers: 8},
 		{name: "fan of 4, 64 at once", runtime: jvm, env: []string{"POOL=16"}, plan: flow("fan", 4), workers: 64},
+		{name: "mixed", runtime: jvm, plan: flow("mixed", 6), rate: 60},
+		{name: "mixed, 16 at once", runtime: jvm, plan: flow("mixed", 6), workers: 16},
 		{name: "chain of 3", runtime: jvm, plan: flow("chain", 3), rate: 60},
 		{name: "chain of 3, 64 at once", runtime: jvm, env: []string{"POOL=16"}, plan: flow("chain", 3), workers: 64},
 		{name: "threads", runtime: jvm, plan: flow("threads", 3), rate: 60},

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A JVM service that hands its upstream calls to other threads, and logs what it did.
@@ -21,12 +22,14 @@ import java.util.concurrent.Future;
  * (which answers after delay) and answers. Flows: direct (on the request's own thread),
  * fan (each call on the executor, all at once), chain (one CompletableFuture after the
  * other on the executor), threads (a CompletableFuture each on what the JDK takes by
- * itself). A dispatcher thread accepts and hands requests to a pool of their own. One
- * JSON line per request goes to $LOG.
+ * itself), mixed (tasks on the executor that make no call, one or two, in turn, and take
+ * locks that the requests' own threads take too). A dispatcher thread accepts and hands
+ * requests to a pool of their own. One JSON line per request goes to $LOG.
  */
 public class Executor {
     static final String UPSTREAM = System.getenv("UPSTREAM");
     static final ExecutorService CALLS = Executors.newFixedThreadPool(size("POOL", 8));
+    static final ReentrantLock LOCK = new ReentrantLock();
     static final Map<Integer, Integer> ORDINALS = new HashMap<>();
     static PrintStream log;
 
@@ -51,6 +54,19 @@ public class Executor {
     static void compute(int us) {
         for (long until = System.nanoTime() + us * 1000L; System.nanoTime() < until; ) {
             Thread.onSpinWait();
+        }
+    }
+
+    /** Computes under two locks, one after the other. */
+    static void locked(int us) {
+        LOCK.lock();
+        try {
+            compute(us);
+        } finally {
+            LOCK.unlock();
+        }
+        synchronized (ORDINALS) {
+            compute(us);
         }
     }
 
@@ -79,6 +95,24 @@ public class Executor {
                     all.add(CompletableFuture.supplyAsync(() -> ask(id, delay)));
                 }
                 all.forEach(CompletableFuture::join);
+            }
+            case "mixed" -> {
+                List<Future<?>> all = new ArrayList<>();
+                for (int i = 0; i < n; i++) {
+                    int asks = i % 3;
+                    all.add(CALLS.submit(() -> {
+                        locked(50);
+                        for (int k = 0; k < asks; k++) {
+                            ask(id, delay);
+                        }
+                        locked(50);
+                    }));
+                    locked(20);
+                }
+                for (Future<?> one : all) {
+                    one.get();
+                    locked(20);
+                }
             }
             default -> {
                 for (int i = 0; i < n; i++) {
