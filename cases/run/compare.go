@@ -57,6 +57,9 @@ func (sc *scene) compare(ctx context.Context, t take, results expect.Results) er
 			return fmt.Errorf("%s: %w", t.scenario, err)
 		}
 		p.print(sc.out)
+		if err := sc.look(ctx, p.File); err != nil {
+			return err
+		}
 		results.Diagnoses[t.scenario] = p.Diagnosis
 		results.Clients[t.scenario] = expect.Client{P50: p.Client.P50, P99: p.Client.P99, Rate: p.Client.Rate}
 		if variant == "bad" {

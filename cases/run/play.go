@@ -103,6 +103,24 @@ func why(ctx context.Context, recording, keep string) (*expect.Diagnosis, error)
 	return d, err
 }
 
+// lookedLines are printed of what a command says.
+const lookedLines = 12
+
+// look prints what the pair's commands say of a recording; that there is nothing to say
+// they tell with their status, and that is printed too.
+func (sc *scene) look(ctx context.Context, file string) error {
+	for _, args := range sc.pair.Look {
+		args = append([]string{args[0], file}, args[1:]...)
+		out, err := exec.CommandContext(ctx, dwell, args...).CombinedOutput()
+		if err != nil && proc.Status(err) < 0 {
+			return fmt.Errorf("dwell %s: %w", strings.Join(args, " "), err)
+		}
+		lines := strings.SplitAfter(string(out), "\n")
+		fmt.Fprintf(sc.out, "  dwell %s\n    %s\n", strings.Join(args, " "), strings.TrimSpace(strings.Join(lines[:min(len(lines), lookedLines)], "    ")))
+	}
+	return nil
+}
+
 // print shows the client's view, the database's and dwell's of the same calls.
 func (p *played) print(out io.Writer) {
 	d := p.Diagnosis

@@ -47,6 +47,7 @@ type pair struct {
 	WarmRate    float64             `json:"warm_rate"`    // 0: Rate
 	WarmSeconds int                 `json:"warm_seconds"` // 0: warmSeconds
 	SLA         sla                 `json:"sla"`
+	Look        [][]string          `json:"look"`  // commands of dwell whose first lines on each recording are printed
 	Short       bool                `json:"short"` // part of a short run
 	Keep        int                 `json:"keep"`  // seconds of the committed recordings; 0: keptSeconds, < 0: none
 }
