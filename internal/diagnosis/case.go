@@ -81,6 +81,10 @@ func (c *Case) Gaps() []Span {
 	return out
 }
 
+// Merged returns spans in order, clipped to their requests, overlaps joined; those of
+// requests that are not measured are left out.
+func (c *Case) Merged(spans []Span) []Span { return normal(c.Timeline, spans) }
+
 // Total sums the lengths of spans.
 func Total(spans []Span) (d Duration) {
 	for _, s := range spans {

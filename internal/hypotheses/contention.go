@@ -67,6 +67,12 @@ func (k *contention) fill(c *diagnosis.Case) {
 		if s.wait != timeline.None && k.deeds.draws(c.Waits[s.wait].Stack) {
 			k.drawing += s.To.Sub(s.From)
 		}
+	}
+	if 2*k.drawing >= k.total {
+		readsDraw(list)
+	}
+	for i := range k.stays {
+		s := &k.stays[i]
 		n, _ := slices.BinarySearchFunc(list, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
 		for ; n < len(list) && list[n].from < s.To; n++ {
 			x := &list[n]
@@ -83,11 +89,36 @@ func (k *contention) fill(c *diagnosis.Case) {
 	k.by[deedUnknown] = k.total - sure
 }
 
+// readsDraw takes what the holders of a lock around a source of random numbers read, of
+// no known connection, for such numbers: not every read has a stack.
+func readsDraw(list []deed) {
+	for i := range list {
+		if d := &list[i]; d.kind == deedIO && d.call == timeline.None && reads(d.syscall) {
+			d.kind = deedEntropy
+		}
+	}
+}
+
 // of returns the pieces of waits in which holders did what one of the kinds says.
 func (k *contention) of(kinds ...deedKind) (out []diagnosis.Span) {
 	for i := range k.held {
 		if slices.Contains(kinds, k.held[i].kind) {
 			out = append(out, k.held[i].Span)
+		}
+	}
+	return out
+}
+
+// did returns the spans in which holders did what a kind says, whether or not a request
+// waited for them.
+func (k *contention) did(kind deedKind) (out []held) {
+	if k.lock == timeline.None {
+		return nil
+	}
+	list := k.deeds.lock(k.lock)
+	for i := range list {
+		if d := &list[i]; d.kind == kind {
+			out = append(out, held{diagnosis.Span{Request: timeline.None, From: d.from, To: d.to}, d})
 		}
 	}
 	return out

@@ -80,27 +80,31 @@ func (k *contention) without(c *diagnosis.Case) (out []stay) {
 
 // holder says who held a lock most of the time: one thread, or some of a pool.
 func (k *contention) holder(c *diagnosis.Case) string {
-	names, families := tally{}, tally{}
+	by, families := map[timeline.StrandID]Duration{}, tally{}
+	var all Duration
 	for i := range k.held {
 		h := &k.held[i]
 		if h.strand == timeline.None {
 			continue
 		}
 		d := h.To.Sub(h.From)
-		names[threadName(c, h.strand)] += d
+		by[h.strand] += d
 		families[family(c.Strands[h.strand].Name)] += d
+		all += d
 	}
-	switch name, share := names.most(); {
-	case name == "":
+	for s, d := range by {
+		if len(by) == 1 || 2*d > all {
+			return threadName(c, s)
+		}
+	}
+	switch name, _ := families.most(); {
+	case len(by) == 0:
 		return "a thread that is not known"
-	case share >= diagnosis.Whole/2:
-		return name
+	case name == "":
+		return diagnosis.Plural(len(by), "thread") + " in turn"
+	default:
+		return diagnosis.Plural(len(by), "thread") + " (" + name + ") in turn"
 	}
-	name, _ := families.most()
-	if name == "" {
-		return diagnosis.Plural(len(names), "thread") + " in turn"
-	}
-	return diagnosis.Plural(len(names), "thread") + " (" + name + ") in turn"
 }
 
 // evidence is what was measured of a lock.

@@ -24,8 +24,7 @@ func entropyWait() diagnosis.Hypothesis {
 type entropy struct {
 	asleep []diagnosis.Span // for the source itself
 	queued []stay           // for a lock around it
-	gone   []stay           // what of that would go
-	spans  []diagnosis.Span
+	spans  []diagnosis.Span // what would go
 	sites  tally
 	locks  []*contention
 }
@@ -39,18 +38,19 @@ func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
 			continue
 		}
 		e.locks = append(e.locks, k)
+		e.asleep = append(e.asleep, ownTime(c, k.did(deedEntropy))...)
 		e.queued = append(e.queued, k.stays...)
+		gone := k.without(c)
 		if k.mostly(deedEntropy) {
-			e.gone = append(e.gone, k.spareOf(c, deedEntropy)...)
-		} else {
-			e.gone = append(e.gone, k.without(c)...)
+			gone = k.spareOf(c, deedEntropy)
 		}
+		e.spans = append(append(e.spans, spansOf(gone)...), k.queues(c, gone)...)
 		for i := range k.stays {
 			e.sites[siteOf(c, &k.stays[i])] += k.stays[i].To.Sub(k.stays[i].From)
 		}
 	}
-	e.spans = append(spansOf(e.gone), e.asleep...)
-	e.spans = append(e.spans, behindWorkers(c, e.gone)...)
+	e.asleep = c.Merged(e.asleep)
+	e.spans = append(e.spans, e.asleep...)
 	total := diagnosis.Total(e.asleep) + diagnosis.Total(spansOf(e.queued))
 	res := diagnosis.Result{Hidden: e.unseen(c), Lead: none(c), Evidence: e.evidence(c, total)}
 	if total > 0 {

@@ -66,7 +66,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + ", held by " + k.holder(c) + doing,
 		Fix:      interpreterFix(rt),
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",
-		Spans:    append(spansOf(gone), behindWorkers(c, gone)...),
+		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Evidence: ev,
 	}
 }

@@ -14,10 +14,16 @@ import (
 // that is more, what replaying the requests through the workers without it says: queues
 // shrink by more than the work that they wait behind.
 func behindWorkers(c *diagnosis.Case, gone []stay) (out []diagnosis.Span) {
+	return behindStrands(c, gone, gone)
+}
+
+// behindStrands is behindWorkers where more is known of what workers are spared than the
+// requests' own waits: what they do for a request need not be what it waits for.
+func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span) {
 	on := map[timeline.StrandID][]diagnosis.Span{}
-	for i := range gone {
-		if s := gone[i].strand; s != timeline.None {
-			on[s] = append(on[s], gone[i].Span)
+	for i := range spared {
+		if s := spared[i].strand; s != timeline.None {
+			on[s] = append(on[s], spared[i].Span)
 		}
 	}
 	sums := map[timeline.StrandID]*busySum{}

@@ -50,7 +50,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		Fix:      convoyFix(runtimeOf(c, k.process(c))),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named() + " takes " + diagnosis.Percent(share) + " of all request time",
-		Spans:    append(spansOf(gone), behindWorkers(c, gone)...),
+		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Evidence: ev,
 	}
 }

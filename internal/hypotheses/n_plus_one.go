@@ -15,9 +15,10 @@ func nPlusOne() diagnosis.Hypothesis {
 		Title: "One request makes many calls of the same shape",
 		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint. Where the operation is hidden (TLS) " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one. " +
-			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that.",
+			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
+			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
-		Explains: []string{"serial-calls", "slow-peer", "accept-queue", "load"},
+		Explains: []string{"serial-calls", "pool-exhausted", "slow-peer", "accept-queue", "load"},
 		Test:     testNPlusOne,
 	}
 }
@@ -154,7 +155,11 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 			end = max(end, call.End)
 		}
 		most = max(most, rep.calls[id])
-		spans = append(spans, allBut(c, r, rep.shape, longest)...)
+		if out := fannedOut(c, r, rep.shape); out != nil {
+			spans = append(spans, out...)
+		} else {
+			spans = append(spans, allBut(c, r, rep.shape, longest)...)
+		}
 	}
 	slices.Sort(took)
 	name := cmp.Or(rep.operation, "calls")

@@ -68,15 +68,9 @@ func (k *contention) unheld() (out []diagnosis.Span) {
 }
 
 func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
-	var did []held
-	for i := range k.held {
-		if h := k.held[i]; h.kind == deedIO {
-			did = append(did, h)
-		}
-	}
 	gone := k.spareOf(c, deedIO)
-	spans := append(spansOf(gone), behindWorkers(c, gone)...)
-	own := rareOwn(c, did)
+	spans := append(spansOf(gone), k.queues(c, gone)...)
+	own := rareOwn(c, k.did(deedIO))
 	spans = append(spans, own...)
 	peer, from := k.behind(c), ""
 	if at := k.doing(c, deedIO); at != "" {

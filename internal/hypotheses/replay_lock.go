@@ -106,3 +106,19 @@ func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
 	}
 	return out
 }
+
+// queues returns what requests wait less for workers that are spared waits for the lock,
+// of which requests' own are given: of all others the same share goes.
+func (k *contention) queues(c *diagnosis.Case, gone []stay) []diagnosis.Span {
+	if k.lock == timeline.None {
+		return behindWorkers(c, gone)
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))
+	spared := make([]stay, 0, len(c.Locks[k.lock].Waits))
+	for _, id := range c.Locks[k.lock].Waits {
+		w := &c.Waits[id]
+		to := w.From + diagnosis.Time(share.Of(w.To.Sub(w.From)))
+		spared = append(spared, stay{diagnosis.Span{Request: timeline.None, From: w.From, To: to}, w.Strand, id})
+	}
+	return behindStrands(c, gone, spared)
+}

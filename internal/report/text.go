@@ -174,7 +174,7 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
-// ruledOut gives a line or two to each thing that was refuted, and one to all that the
+// ruledOut gives a few lines to each thing that was refuted, and one to all that the
 // same words refute.
 func ruledOut(p *page, r *Report) {
 	if len(r.Refuted) == 0 {
@@ -211,7 +211,7 @@ func reasons(p *page, s style, whys, ids []string) {
 	}
 	for i, why := range whys {
 		if len(of[why]) == 1 {
-			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, 2)
+			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, 3)
 		}
 	}
 	for i, why := range whys {

@@ -1,0 +1,71 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// fannedOut returns what a request that has other threads make calls of a shape would
+// not wait if one of them made one call: its time from handing over the first to the end
+// of the last, but for as long as the longest single one takes there. Nil if fewer than
+// two of its calls were made so.
+func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Span) {
+	keep, from, to, tasks := tasksOf(c, r, of)
+	if tasks < 2 {
+		return nil
+	}
+	for i := len(r.Segments) - 1; i >= 0; i-- { // the first lay in a queue before
+		if s := &r.Segments[i]; s.To == from && s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler {
+			from = s.From
+		}
+	}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if s.Phase == timeline.PhaseUnread || s.Call != timeline.None && shapeOf(&c.Calls[s.Call]) != of {
+			continue
+		}
+		span := diagnosis.Span{Request: r.ID, From: max(s.From, from), To: min(s.To, to)}
+		if s.Cause != timeline.CausePool { // no queue is part of what one call takes
+			if d := min(keep, max(0, span.To.Sub(span.From))); d > 0 {
+				span.From += diagnosis.Time(d)
+				keep -= d
+			}
+		}
+		if span.From < span.To {
+			out = append(out, span)
+		}
+	}
+	if out == nil {
+		out = []diagnosis.Span{} // it was made so, and nothing goes
+	}
+	return out
+}
+
+// tasksOf returns how many calls of a shape other threads made for a request, from when
+// to when they worked for it, and how long the longest single one took them.
+func tasksOf(c *diagnosis.Case, r *timeline.Request, of shape) (longest Duration, from, to diagnosis.Time, tasks int) {
+	for _, p := range r.Parts {
+		var calls, most Duration
+		n := 0
+		for _, id := range r.Calls {
+			call := &c.Calls[id]
+			if call.Strand != p.Strand || call.Start >= p.To || call.End <= p.From || shapeOf(call) != of {
+				continue
+			}
+			d := call.End.Sub(call.Start)
+			calls, most = calls+d, max(most, d)
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		if tasks == 0 || p.From < from {
+			from = p.From
+		}
+		to = max(to, p.To)
+		tasks += n
+		own := max(0, p.To.Sub(p.From)-calls) / Duration(n)
+		longest = max(longest, most+own)
+	}
+	return longest, from, to, tasks
+}
