@@ -29,7 +29,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir)
-			for name, file := range map[string]string{"BAD": "bundled/bad.txt", "FIXED": "bundled/fixed.txt"} {
+			for name, file := range map[string]string{"BAD": "bundled/bad.txt", "FIXED": "bundled/fixed.txt", "CONVOY": "../../internal/report/testdata/convoy.txt"} {
 				path, err := filepath.Abs(file)
 				if err != nil {
 					return err

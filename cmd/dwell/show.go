@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/spf13/cobra"
@@ -15,7 +17,8 @@ type showOptions struct {
 	slowest    int
 	tree       bool
 	every      bool // function of the tree
-	folded     string
+	flames     bool
+	folded     string // which part of them, as text; "" none
 	sourceRoot string
 }
 
@@ -36,10 +39,11 @@ over samples.`,
 		Args: exactly("REC"),
 		RunE: func(c *cobra.Command, args []string) error {
 			o.path = args[0]
+			if err := o.check(c); err != nil {
+				return fmt.Errorf("dwell show: %w", err)
+			}
 			if !c.Flags().Changed("slowest") && o.json && o.under == "" {
 				o.slowest = 0 // scripts want them all
-			} else if o.slowest <= 0 {
-				return fmt.Errorf("dwell show: --slowest %d: want at least 1", o.slowest)
 			}
 			return show(w, g, o)
 		},
@@ -49,8 +53,31 @@ over samples.`,
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().BoolVar(&o.tree, "tree", false, "the call tree of an endpoint's requests, merged")
 	c.Flags().BoolVar(&o.every, "all-frames", false, "with --tree: every function on a line of its own")
-	c.MarkFlagsMutuallyExclusive("tree", "slowest")
+	c.Flags().StringVar(&o.under, "under", "", underUsage)
+	c.Flags().BoolVar(&o.flames, "flames", false, "flame graphs of each endpoint, on CPUs and waiting, as JSON")
+	c.Flags().StringVar(&o.folded, "folded", "", "the same as folded stacks, for flamegraph.pl and speedscope: all, cpu or waiting")
+	c.Flags().Lookup("folded").NoOptDefVal = report.FoldedAll
+	addSourceFlag(c, &o.sourceRoot)
+	c.MarkFlagsMutuallyExclusive("tree", "under", "flames", "folded")
 	return c
+}
+
+func (o *showOptions) check(c *cobra.Command) error {
+	switch {
+	case o.slowest <= 0:
+		return fmt.Errorf("--slowest %d: want at least 1", o.slowest)
+	case c.Flags().Changed("slowest") && (o.tree || o.flames || o.folded != ""):
+		return errors.New("--slowest is of single requests (a tree or flame graph is of all)")
+	case c.Flags().Changed("under") && o.under == "":
+		return errors.New("--under: which function? (as in --under Cache.get)")
+	case o.folded != "" && !slices.Contains([]string{report.FoldedAll, report.FoldedCPU, report.FoldedWaiting}, o.folded):
+		return fmt.Errorf("--folded=%s: want all, cpu or waiting", o.folded)
+	case o.folded != "" && o.json:
+		return errors.New("--folded is text (for JSON: --flames)")
+	case o.every && !o.tree:
+		return errors.New("--all-frames goes with --tree")
+	}
+	return nil
 }
 
 func show(w world, g *globals, o showOptions) error {
@@ -58,29 +85,38 @@ func show(w world, g *globals, o showOptions) error {
 	if err != nil {
 		return err
 	}
-	if len(a.timeline.Requests) == 0 || o.tree && a.empty() {
+	grouped := o.tree || o.flames || o.folded != "" || o.under != ""
+	if len(a.timeline.Requests) == 0 || grouped && a.empty() {
 		return fmt.Errorf("dwell show %s: %s", o.path, a.whyEmpty())
 	}
 	a.warn(w, o.whyOptions)
 	width, _ := terminal(w.out)
-	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width}
+	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: findSource(o.sourceRoot, 0)}
+	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	switch {
-	case o.tree:
-		a.noStacks(w, o.whyOptions)
-		trees := report.Trees(a.timeline, a.report, o.endpoint)
-		if o.json {
-			return report.TreesJSON(w.out, trees)
-		}
-		return report.TreesText(w.out, trees, report.TreeOptions{TextOptions: text, All: o.every})
+	case o.under != "":
+		return a.under(w, o.whyOptions, o.slowest, text)
+	case grouped:
+		return a.stackViews(w, o, text)
 	case o.json:
-		return report.ShowJSON(w.out, a.timeline, report.Filter{Endpoint: o.endpoint, Slowest: o.slowest})
+		return report.ShowJSON(w.out, a.timeline, filter)
 	}
-	return report.ShowText(w.out, a.timeline, report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}, text)
+	return report.ShowText(w.out, a.timeline, filter, text)
 }
 
-// noStacks says why a view that needs stacks is empty.
-func (a *analysis) noStacks(w world, o whyOptions) {
-	if len(a.timeline.Stacks) == 0 {
-		fmt.Fprintf(w.err, "dwell %s %s: it has no stacks (recorded with --stacks=off, or by a machine that cannot take them: see dwell doctor)\n", o.command, o.path)
+// stackViews prints what all requests of an endpoint have in common.
+func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) error {
+	a.noStacks(w, o.whyOptions)
+	if !o.tree {
+		list := report.AllFlames(a.timeline, a.report, o.endpoint)
+		if o.folded != "" {
+			return report.Folded(w.out, list, o.folded)
+		}
+		return report.FlamesJSON(w.out, list)
 	}
+	trees := report.Trees(a.timeline, a.report, o.endpoint)
+	if o.json {
+		return report.TreesJSON(w.out, trees)
+	}
+	return report.TreesText(w.out, trees, report.TreeOptions{TextOptions: text, All: o.every})
 }

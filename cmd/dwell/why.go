@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/getdwell/dwell/internal/report"
@@ -13,22 +14,28 @@ type whyOptions struct {
 	endpoint string
 	json     bool
 	under    string // a function
+	flames   bool   // with json: flame graphs too
 }
 
 func whyCommand(w world, g *globals) *cobra.Command {
 	o := whyOptions{command: "why"}
 	c := &cobra.Command{
-		Use:     "why REC [--endpoint 'GET /x'] [--json]",
+		Use:     "why REC [--endpoint 'GET /x'] [--under FUNCTION] [--json [--flames]]",
 		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
 		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings",
 		Args:    exactly("REC"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.path = args[0]
+			if o.flames && !o.json {
+				return errors.New("dwell why: --flames goes with --json (for flamegraph.pl: dwell show REC --folded)")
+			}
 			return why(w, g, o)
 		},
 	}
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
+	c.Flags().StringVar(&o.under, "under", "", underUsage)
+	c.Flags().BoolVar(&o.flames, "flames", false, "with --json: the flame graphs of each endpoint as well")
 	return c
 }
 
@@ -36,6 +43,13 @@ func why(w world, g *globals, o whyOptions) error {
 	a, err := analyseFile(o)
 	if err != nil {
 		return err
+	}
+	if o.under != "" && !a.empty() {
+		width, _ := terminal(w.out)
+		return a.under(w, o, 0, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+	}
+	if o.flames {
+		a.report.Flames = report.AllFlames(a.timeline, a.report, o.endpoint)
 	}
 	if err := a.print(w, g, o.json); err != nil {
 		return err

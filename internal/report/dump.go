@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -295,16 +296,32 @@ func siteIn(tl *timeline.Timeline, id timeline.StackID) int {
 	return 0
 }
 
-// sampleReach is how far from the instant a sample may be taken to stand for it.
-const sampleReach timeline.Time = 1_000_000_000
-
-// nearest takes the sample on a CPU that is nearest in time.
+// nearest takes the sample on a CPU that is nearest in time, of those before and after
+// which the thread did not sleep: then it still is, or already was, in that work.
 func (d *dumper) nearest(t *DumpThread) {
-	best := sampleReach
-	for _, s := range d.index.between(t.strand, d.at-sampleReach, d.at+sampleReach) {
+	from, to := d.awake(t.strand)
+	best := to - from + 1
+	for _, s := range d.index.between(t.strand, from, to) {
 		if far := max(s.Time-d.at, d.at-s.Time); s.Origin == recording.StackOnCPU && far < best {
 			best, t.stack = far, s.Stack
 			t.Seen = StackSeen{"sample", d.at.Sub(s.Time)}
 		}
 	}
+}
+
+// awake is the stretch around the instant in which a thread never slept.
+func (d *dumper) awake(id timeline.StrandID) (from, to timeline.Time) {
+	list := d.tl.Strands[id].Intervals
+	ran := func(k int) bool {
+		return list[k].State == timeline.StateRunning || list[k].State == timeline.StateRunnable
+	}
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > d.at })
+	k := i
+	for i > 0 && ran(i-1) {
+		i--
+	}
+	for k+1 < len(list) && ran(k+1) {
+		k++
+	}
+	return list[i].From, list[k].To
 }

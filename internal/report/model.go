@@ -24,6 +24,7 @@ type Report struct {
 	Findings  []Finding   `json:"findings"`
 	Refuted   []Refuted   `json:"refuted"`
 	Undecided []Undecided `json:"undecided"`
+	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
 	Seen      Seen        `json:"-"`
 }
 

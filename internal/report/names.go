@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -64,4 +65,34 @@ func (p pattern) matches(f *recording.Frame) bool {
 
 func endsWith(name []string, p pattern) bool {
 	return len(name) >= len(p) && slices.Equal(name[len(name)-len(p):], p)
+}
+
+// similarNames is how many functions are offered for one that is not there.
+const similarNames = 5
+
+// Similar returns functions seen in stacks whose own name, without class or package, is
+// that of the query or holds it.
+func Similar(tl *timeline.Timeline, query string) []string {
+	p := newPattern(query)
+	if len(p) == 0 {
+		return nil
+	}
+	want := strings.ToLower(p[len(p)-1])
+	var equal, holds []string
+	for i := range tl.Frames {
+		name := splitName(tl.Frames[i].Function)
+		if len(name) == 0 {
+			continue
+		}
+		switch last := strings.ToLower(name[len(name)-1]); {
+		case last == want:
+			equal = append(equal, tl.FrameName(tl.Frames[i]))
+		case strings.Contains(last, want):
+			holds = append(holds, tl.FrameName(tl.Frames[i]))
+		}
+	}
+	slices.Sort(equal)
+	slices.Sort(holds)
+	list := append(slices.Compact(equal), slices.Compact(holds)...)
+	return list[:min(len(list), similarNames)]
 }

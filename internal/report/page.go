@@ -9,19 +9,21 @@ import (
 
 // TextOptions say how text is laid out.
 type TextOptions struct {
-	Color bool
-	Width int // columns; 0 is 100
+	Color  bool
+	Width  int    // columns; 0 is 100
+	Source Source // of code at the places of waits; nil none
 }
 
 // page collects lines of text.
 type page struct {
-	b     strings.Builder
-	color bool
-	width int
+	b      strings.Builder
+	color  bool
+	width  int
+	source Source
 }
 
 func newPage(o TextOptions) *page {
-	p := &page{color: o.Color, width: o.Width}
+	p := &page{color: o.Color, width: o.Width, source: o.Source}
 	if p.width == 0 {
 		p.width = 100
 	}

@@ -44,6 +44,7 @@ type shownRequest struct {
 	Segments   []shownSegment     `json:"segments"`
 	Unaccount  Duration           `json:"unaccounted_ns"`
 	Calls      []shownCall        `json:"calls"`
+	Parts      []shownPart        `json:"parts,omitempty"` // work on other strands
 	Cut        bool               `json:"cut,omitempty"`
 	Lossy      bool               `json:"lossy,omitempty"`
 	Excluded   string             `json:"excluded,omitempty"`
@@ -63,6 +64,13 @@ type shownSegment struct {
 	Call     *timeline.CallID    `json:"call,omitempty"`
 	Strand   string              `json:"strand,omitempty"`
 	BehindOf *timeline.RequestID `json:"blocker,omitempty"`
+	Wait     *shownWait          `json:"wait,omitempty"` // that it is, or is part of
+}
+
+type shownPart struct {
+	Strand string   `json:"strand"`
+	From   Duration `json:"from_ns"` // since the request's start
+	To     Duration `json:"to_ns"`
 }
 
 type shownCall struct {
@@ -107,6 +115,9 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 	for i := range r.Segments {
 		out.Segments = append(out.Segments, segment(tl, r, &r.Segments[i]))
 	}
+	for _, part := range r.Parts {
+		out.Parts = append(out.Parts, shownPart{strandName(tl, part.Strand), part.From.Sub(r.Start), part.To.Sub(r.Start)})
+	}
 	for _, cid := range r.Calls {
 		c := &tl.Calls[cid]
 		out.Calls = append(out.Calls, shownCall{
@@ -131,6 +142,9 @@ func segment(tl *timeline.Timeline, r *timeline.Request, s *timeline.Segment) sh
 	}
 	if s.Blocker != timeline.None {
 		out.BehindOf = &s.Blocker
+	}
+	if w := waitOf(tl, s); w != timeline.None {
+		out.Wait = waitShown(tl, w, r.Start)
 	}
 	return out
 }

@@ -39,7 +39,7 @@ type scale struct {
 
 func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	r := &tl.Requests[id]
-	rows := rowsOf(r)
+	rows := rowsOf(tl, r)
 	s := scale{from: r.Start, whole: max(1, r.Duration()), labels: len("    unread-request, on-cpu")}
 	for i := range rows {
 		s.labels = max(s.labels, 3+utf8.RuneCountInString(rows[i].label()))
@@ -57,12 +57,17 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	head := fmt.Sprintf("#%d ", id)
 	p.wrap(bold, head, fmt.Sprintf("%s %s, status %d, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),
 		r.Status, r.Peer, r.Ordinal, human(r.Start.Sub(tl.Start)), state), 2)
-	next := 0
+	next, strand, said := 0, r.Strand, map[timeline.WaitID]bool{}
 	for _, w := range rows {
 		for ; next < len(r.Calls) && tl.Calls[r.Calls[next]].Start <= w.from; next++ {
 			callLines(p, tl, s, r.Calls[next])
 		}
+		if w.strand != strand && w.strand != timeline.None && w.to.Sub(w.from)*100 >= r.Duration() {
+			strand = w.strand
+			p.wrap(dim, "  ", "on "+strandName(tl, strand)+workedFor(r, strand)+":", 2)
+		}
 		drawn(p, s, shownSpan{"  " + w.label(), w.from, w.to, w.note(), cyan})
+		waitLines(p, tl, waitsIn(tl, r, &w, said), r.Start)
 	}
 	for ; next < len(r.Calls); next++ {
 		callLines(p, tl, s, r.Calls[next])

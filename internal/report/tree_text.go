@@ -84,9 +84,9 @@ func (p *treePage) print() {
 	}
 	p.raw(p.paint(dim, head+pad("stacks", -7)))
 	p.rows(t.Rows, 0)
-	p.row("total", bold, &TreeTime{Total: t.Ordinary.Total}, p.sum())
+	p.row(treeLine{"total", bold, &TreeTime{Total: t.Ordinary.Total}, p.sum(), ""})
 	if t.Ordinary.Unaccounted+t.Slow.Unaccounted > 0 {
-		p.row("of it unaccounted", yellow, &TreeTime{Total: t.Ordinary.Unaccounted}, &TreeTime{Total: t.Slow.Unaccounted})
+		p.row(treeLine{"of it unaccounted", yellow, &TreeTime{Total: t.Ordinary.Unaccounted}, &TreeTime{Total: t.Slow.Unaccounted}, ""})
 	}
 }
 
@@ -118,13 +118,14 @@ func (p *treePage) rows(list []*TreeRow, depth int) {
 		for !p.all && r.beyond && !r.site && p.passes(r, r.Rows[0]) {
 			r, folded = r.Rows[0], folded+1
 		}
-		p.row(p.label(r, depth, folded), plain, &r.Ordinary, &r.Slow, r)
+		p.row(treeLine{p.label(r, depth, folded), plain, &r.Ordinary, &r.Slow, r.stacks()})
 		if p.all || r.beyond {
 			p.rows(r.Rows, depth+1)
 		}
 	}
 	if hidden > 0 && ordinary+slow > 0 {
-		p.row(strings.Repeat("  ", depth)+"("+thousands(int64(hidden))+" more)", dim, &TreeTime{Total: ordinary}, &TreeTime{Total: slow})
+		label := strings.Repeat("  ", depth) + "(" + thousands(int64(hidden)) + " more)"
+		p.row(treeLine{label, dim, &TreeTime{Total: ordinary}, &TreeTime{Total: slow}, ""})
 	}
 }
 
@@ -162,20 +163,27 @@ func (p *treePage) label(r *TreeRow, depth, folded int) string {
 	return strings.Repeat("  ", depth) + text
 }
 
-// row prints one line; of says which stacks are behind it, if any.
-func (p *treePage) row(label string, s style, ordinary, slow *TreeTime, of ...*TreeRow) {
-	text := p.paint(s, pad(clip(label, p.names), p.names)) + cellOf(ordinary.Total, p.t.Ordinary.Requests) + cellOf(slow.Total, p.t.Slow.Requests)
+// treeLine is one printed line: the stacks behind it are "" where there can be none.
+type treeLine struct {
+	label          string
+	style          style
+	ordinary, slow *TreeTime
+	stacks         string
+}
+
+func (p *treePage) row(l treeLine) {
+	text := p.paint(l.style, pad(clip(l.label, p.names), p.names)) + cellOf(l.ordinary.Total, p.t.Ordinary.Requests) + cellOf(l.slow.Total, p.t.Slow.Requests)
 	for _, i := range p.shown {
-		text += cellOf(treeColumns[i].of(slow), p.t.Slow.Requests)
+		text += cellOf(treeColumns[i].of(l.slow), p.t.Slow.Requests)
 	}
-	for _, r := range of {
-		n := thousands(int64(r.Ordinary.Stacks + r.Slow.Stacks))
-		if r.Ordinary.Stacks+r.Slow.Stacks == 0 {
-			n = "-"
-		}
-		text += pad(n, -7)
+	p.raw(text + pad(l.stacks, -7))
+}
+
+func (r *TreeRow) stacks() string {
+	if n := r.Ordinary.Stacks + r.Slow.Stacks; n > 0 {
+		return thousands(int64(n))
 	}
-	p.raw(text)
+	return "-"
 }
 
 func cellOf(sum Duration, requests int) string {

@@ -16,17 +16,19 @@ type row struct {
 	from, to timeline.Time
 	phase    timeline.Phase
 	call     timeline.CallID
-	inferred timeline.Quality // the weakest of its segments
-	causes   []timeline.Cause // in order of first appearance
+	strand   timeline.StrandID // of its first segment
+	wait     timeline.WaitID   // that all of it lies in, or None
+	inferred timeline.Quality  // the weakest of its segments
+	causes   []timeline.Cause  // in order of first appearance
 	behind   map[timeline.RequestID]bool
 	took     map[timeline.Cause]Duration
 }
 
 // rowsOf joins the segments of a request to rows.
-func rowsOf(r *timeline.Request) (out []row) {
+func rowsOf(tl *timeline.Timeline, r *timeline.Request) (out []row) {
 	for i := range r.Segments {
 		s := &r.Segments[i]
-		next := row{s.From, s.To, s.Phase, s.Call, s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
+		next := row{s.From, s.To, s.Phase, s.Call, s.Strand, within(tl, s), s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
 			map[timeline.Cause]Duration{s.Cause: s.To.Sub(s.From)}}
 		if s.Blocker != timeline.None {
 			next.behind[s.Blocker] = true
@@ -40,18 +42,30 @@ func rowsOf(r *timeline.Request) (out []row) {
 	return out
 }
 
+// within is the wait of a strand that a segment lies in, with what little it ran in it;
+// or None.
+func within(tl *timeline.Timeline, s *timeline.Segment) timeline.WaitID {
+	if s.Strand == timeline.None || s.Phase == timeline.PhaseUnread {
+		return timeline.None
+	}
+	return tl.WaitAt(s.Strand, s.From)
+}
+
 // takes reports whether a row may go on with the next one: of the same call and
-// phase, and of the same single cause, or one of the two is short.
+// phase, and of the same single cause or wait, or one of the two is short.
 func (w *row) takes(next *row, short Duration) bool {
 	if w.to != next.from || w.phase != next.phase || w.call != next.call {
 		return false
 	}
-	same := len(w.causes) == 1 && w.causes[0] == next.causes[0] && w.inferred == next.inferred
-	return same || next.to.Sub(next.from) < short || w.to.Sub(w.from) < short
+	same := len(w.causes) == 1 && w.causes[0] == next.causes[0] && w.inferred == next.inferred && w.strand == next.strand
+	return same || w.wait != timeline.None && w.wait == next.wait || next.to.Sub(next.from) < short || w.to.Sub(w.from) < short
 }
 
 func (w *row) join(next *row) {
 	w.to = next.to
+	if w.wait != next.wait {
+		w.wait = timeline.None
+	}
 	w.inferred = max(w.inferred, next.inferred)
 	for c, d := range next.took {
 		w.took[c] += d

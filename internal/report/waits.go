@@ -1,0 +1,269 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// shownWait is a wait of a thread: what for, where, and who had it meanwhile.
+type shownWait struct {
+	For     string        `json:"for,omitempty"` // a lock or pool
+	Rule    string        `json:"rule"`          // code of what told the cause
+	From    Duration      `json:"from_ns"`       // since the request's start
+	To      Duration      `json:"to_ns"`
+	Place   *Frame        `json:"place,omitempty"`          // in the code
+	Placed  bool          `json:"place_borrowed,omitempty"` // Place is that of other waits where the stack is as deep
+	Holders []shownHolder `json:"holders,omitempty"`
+}
+
+// shownHolder is a thread that had what was waited for.
+type shownHolder struct {
+	Strand string      `json:"strand"`
+	From   Duration    `json:"from_ns"` // since the request's start
+	To     Duration    `json:"to_ns"`
+	Basis  string      `json:"basis"` // release or owner
+	Doing  []shownDone `json:"doing"` // what took longest first
+}
+
+// shownDone is what a thread did, or waited for, in all within a span.
+type shownDone struct {
+	Cause string   `json:"cause"`
+	Took  Duration `json:"took_ns"`
+	Peer  string   `json:"peer,omitempty"` // of the call it waited for
+	For   string   `json:"for,omitempty"`  // the lock it waited for
+	Place *Frame   `json:"place,omitempty"`
+}
+
+// waitOf returns the wait that a segment is made of, or None.
+func waitOf(tl *timeline.Timeline, s *timeline.Segment) timeline.WaitID {
+	if s.Strand == timeline.None || s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable || s.Phase == timeline.PhaseUnread {
+		return timeline.None
+	}
+	return tl.WaitAt(s.Strand, s.From)
+}
+
+func waitShown(tl *timeline.Timeline, id timeline.WaitID, start timeline.Time) *shownWait {
+	w := &tl.Waits[id]
+	out := &shownWait{Rule: w.Rule, From: w.From.Sub(start), To: w.To.Sub(start), Place: placeOf(tl, w.Stack), Placed: w.Borrowed}
+	if w.Lock != timeline.None {
+		out.For = tl.Locks[w.Lock].Name
+	}
+	for _, h := range w.Holds {
+		out.Holders = append(out.Holders, shownHolder{
+			Strand: strandName(tl, h.Strand), From: h.From.Sub(start), To: h.To.Sub(start), Basis: basisName(h.Basis), Doing: done(tl, h),
+		})
+	}
+	return out
+}
+
+// placeOf is the frame of a stack that best names where it is, nil without one.
+func placeOf(tl *timeline.Timeline, id timeline.StackID) *Frame {
+	if id == timeline.None {
+		return nil
+	}
+	f := frameOf(tl, &tl.StackFrames(id)[siteIn(tl, id)])
+	return &f
+}
+
+// done sums up what a holder did while another strand waited for it.
+func done(tl *timeline.Timeline, h timeline.Hold) []shownDone {
+	var out doings
+	for _, a := range tl.Doing(h.Strand, h.From, h.To) {
+		d := shownDone{Cause: a.Cause.String(), Took: a.To.Sub(a.From)}
+		if a.Call != timeline.None {
+			d.Peer = tl.Calls[a.Call].Peer
+		}
+		if a.Wait != timeline.None && tl.Waits[a.Wait].Lock != timeline.None {
+			d.For = tl.Locks[tl.Waits[a.Wait].Lock].Name
+		}
+		if a.Cause != timeline.CauseRunnable {
+			d.Place = placeOf(tl, a.Stack)
+		}
+		out = out.add(d)
+	}
+	return out.longest()
+}
+
+// doings are what a thread did, each thing once.
+type doings []shownDone
+
+// add adds to what is there of the same cause, call and lock, and on CPUs in the same
+// function. Where only some waits for a peer have a stack, theirs stands for all.
+func (l doings) add(d shownDone) doings {
+	for i := range l {
+		o := &l[i]
+		if o.Cause != d.Cause || o.Peer != d.Peer || o.For != d.For {
+			continue
+		}
+		alike := o.Place == nil && d.Place == nil || o.Place != nil && d.Place != nil && o.Place.Full == d.Place.Full
+		if alike || d.Peer != "" && (o.Place == nil || d.Place == nil) {
+			o.Took += d.Took
+			if o.Place == nil {
+				o.Place = d.Place
+			}
+			return l
+		}
+	}
+	return append(l, d)
+}
+
+func (l doings) longest() []shownDone {
+	slices.SortStableFunc(l, func(a, b shownDone) int { return cmp.Compare(b.Took, a.Took) })
+	return l
+}
+
+// workedFor says on what a strand worked for a request, if it did not read it.
+func workedFor(r *timeline.Request, id timeline.StrandID) string {
+	if slices.ContainsFunc(r.Parts, func(p timeline.Part) bool { return p.Strand == id }) {
+		return ", which worked for it"
+	}
+	return ""
+}
+
+// Bounds of what is said of the waits in one row of a waterfall.
+const (
+	shownWaits   = 2
+	shownHolders = 3
+	shownDoings  = 3
+)
+
+// waitsIn returns the longest waits in a row of which nothing was said yet.
+func waitsIn(tl *timeline.Timeline, r *timeline.Request, row *row, said map[timeline.WaitID]bool) (out []timeline.WaitID) {
+	took := map[timeline.WaitID]Duration{}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if s.From < row.from || s.To > row.to {
+			continue
+		}
+		if w := waitOf(tl, s); w != timeline.None && s.Cause == tl.Waits[w].Cause {
+			took[w] += s.To.Sub(s.From)
+		}
+	}
+	list := sorted(took)
+	slices.SortStableFunc(list, func(a, b timeline.WaitID) int { return cmp.Compare(took[b], took[a]) })
+	for _, id := range list[:min(len(list), shownWaits)] {
+		if took[id]*100 >= r.Duration() && !said[id] {
+			said[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// waitLines says what waits were for, where, and who had that.
+func waitLines(p *page, tl *timeline.Timeline, list []timeline.WaitID, start timeline.Time) {
+	for _, id := range list {
+		one := waitShown(tl, id, start)
+		text := "waits"
+		if one.For != "" {
+			text += " for " + one.For
+			if n := beside(tl, id); n > 1 {
+				text += fmt.Sprintf(", %d at once,", n)
+			}
+		}
+		p.wrap(yellow, "    ", text+inPlace(one.Place)+", "+human(one.To-one.From)+quality(tl, id), 3)
+		if one.Place != nil {
+			one.Place.Code = p.source.code(one.Place)
+			codeLines(p, "      ", one.Place)
+		}
+		holderLines(p, one.Holders)
+	}
+}
+
+func inPlace(f *Frame) string {
+	if f == nil {
+		return " at a place that is not known"
+	}
+	if w := f.where(); w != "" {
+		return " in " + f.Name + " (" + w + ")"
+	}
+	return " in " + f.Name
+}
+
+func quality(tl *timeline.Timeline, id timeline.WaitID) string {
+	switch w := &tl.Waits[id]; {
+	case w.Borrowed:
+		return " (stack of all waits seen at this place)"
+	case w.Quality != timeline.Exact:
+		return " (" + w.Quality.String() + ")"
+	}
+	return ""
+}
+
+// beside is how many waits for the same lock went on in the middle of one.
+func beside(tl *timeline.Timeline, id timeline.WaitID) (n int) {
+	w := &tl.Waits[id]
+	mid := w.From + (w.To-w.From)/2
+	for _, other := range tl.Locks[w.Lock].Waits {
+		if o := &tl.Waits[other]; o.From <= mid && mid < o.To {
+			n++
+		}
+	}
+	return n
+}
+
+// byThread joins what each thread did in all its holds, the longest first.
+func byThread(list []shownHolder) (out []shownHolder) {
+	index := map[string]int{}
+	for _, h := range list {
+		i, ok := index[h.Strand+h.Basis]
+		if !ok {
+			i = len(out)
+			index[h.Strand+h.Basis] = i
+			out = append(out, shownHolder{Strand: h.Strand, Basis: h.Basis})
+		}
+		out[i].To += h.To - h.From
+		var all doings = out[i].Doing
+		for _, d := range h.Doing {
+			all = all.add(d)
+		}
+		out[i].Doing = all
+	}
+	for i := range out {
+		out[i].Doing = doings(out[i].Doing).longest()
+	}
+	slices.SortStableFunc(out, func(a, b shownHolder) int { return cmp.Compare(b.To, a.To) })
+	return out
+}
+
+// holderLines says who had what was waited for, and what they did meanwhile.
+func holderLines(p *page, list []shownHolder) {
+	list = byThread(list)
+	for i, h := range list {
+		if i == shownHolders {
+			p.line(dim, "      and by %s", plural(len(list)-i, "other thread"))
+			break
+		}
+		var parts []string
+		for _, d := range h.Doing[:min(len(h.Doing), shownDoings)] {
+			parts = append(parts, human(d.Took)+" "+d.text())
+		}
+		basis := ""
+		if h.Basis == basisName(timeline.HoldByOwner) {
+			basis = " (says the lock)"
+		}
+		p.wrap(plain, "      ", fmt.Sprintf("held by %s%s for %s: %s", h.Strand, basis, human(h.To-h.From), strings.Join(parts, "; ")), 3)
+	}
+}
+
+func (d *shownDone) text() string {
+	text := d.Cause
+	switch {
+	case d.Peer != "":
+		text = "call to " + d.Peer + ", " + d.Cause
+	case d.For != "":
+		text = "waits for " + d.For
+	}
+	if d.Place != nil {
+		text += inPlace(d.Place)
+		if d.Cause == timeline.CauseOnCPU.String() && d.Place.Kind != recording.FrameKernel.String() {
+			text += ", sampled"
+		}
+	}
+	return text
+}
