@@ -112,7 +112,7 @@ func (sc lockScenario) saysWhy(s *stage, file string) []string {
 	case len(all) == 0:
 		return []string{"nothing was found, want " + sc.finding}
 	case all[0].ID != sc.finding:
-		return []string{fmt.Sprintf("found %q first, want %s", all[0].text, sc.finding)}
+		return []string{fmt.Sprintf("found %s first, want %s", all[0].text, sc.finding)}
 	case !sc.says(all[0]):
 		return []string{fmt.Sprintf("want %q and %q in %s", sc.site, sc.holder, all[0].text)}
 	}

@@ -48,15 +48,15 @@ func lockScenarios() []lockScenario {
 	}
 	java := jvm("-Xmx256m")
 	return []lockScenario{
-		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false, 60}),
-		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true, 0}),
-		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false, 80}),
+		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "Tokens.renew", false, 60}),
+		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "Tokens.renew", true, 0}),
+		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 80}),
 		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
-		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", false, 60}),
-		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "renew", true, 0}),
-		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "checksum", false, 80}),
+		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", false, 60}),
+		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", true, 0}),
+		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 80}),
 		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
-		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "summarise", false, 60}),
+		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 60}),
 	}
 }
 

@@ -268,7 +268,11 @@ func (s *stage) diagnosis(file string) (all []found) {
 		s.t.Fatal(err)
 	}
 	for _, raw := range d.Findings {
-		f := found{text: string(raw)}
+		var text bytes.Buffer
+		if err := json.Compact(&text, raw); err != nil {
+			s.t.Fatal(err)
+		}
+		f := found{text: text.String()}
 		if err := json.Unmarshal(raw, &f); err != nil {
 			s.t.Fatal(err)
 		}
