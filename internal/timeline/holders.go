@@ -136,27 +136,6 @@ func (s *sleeper) share(pieces []Hold, list []int32) {
 	}
 }
 
-// poolHolds gives the Waits for one pool who gave back what they got, for as long as
-// it is known to have had it: of the others who had parts of the pool nothing is known.
-func (s *sleeper) poolHolds(list []int32) {
-	had := held{}
-	for _, i := range list {
-		x := &s.all[i]
-		w := &s.t.Waits[x.wait]
-		if by := s.releaser(x.off, x.strand); by != None {
-			h := Hold{Strand: by, From: max(w.From, had[by][0]), To: x.to, Basis: HoldByRelease}
-			if got := had[by][0]; got > had[by][1] && got >= w.From {
-				h.Since = got // it cannot have been given back since without waking this one
-			}
-			if x.to == w.To && h.From < h.To {
-				w.Holds = []Hold{h}
-			}
-			had[by] = [2]Time{had[by][0], x.to}
-		}
-		had[x.strand] = [2]Time{x.to, had[x.strand][1]}
-	}
-}
-
 // ownerHolds adds the owner that a mutex named as a Wait began, up to the first hold
 // that is known otherwise.
 func (s *sleeper) ownerHolds() {

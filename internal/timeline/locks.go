@@ -26,6 +26,7 @@ func (s *sleeper) assign(o owners) {
 			parts[p.Strand] = append(parts[p.Strand], stint{p.From, p.To, RequestID(i)})
 		}
 	}
+	s.owners, s.parts = o, parts
 	for i := range parts {
 		parts[i] = byTime(parts[i], func(x *stint) Time { return x.from })
 	}

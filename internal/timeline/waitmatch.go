@@ -183,20 +183,28 @@ func separates(c byte) bool {
 // samePath reports two stacks of the same functions.
 func (b *ruleBook) samePath(x, y StackID) bool { return b.paths[x] == b.paths[y] }
 
-// paths numbers stacks by their functions: a stack's caller comes before it.
+// paths numbers stacks by their functions, those of a language runtime if there are
+// any: what HotSpot's generated code adds between them may differ. A stack's caller
+// comes before it.
 func paths(t *Timeline, names []string) []int32 {
 	type step struct {
 		caller int32
 		name   string
 		module string
 	}
-	seen, list := map[step]int32{}, make([]int32, len(t.Stacks))
+	seen, list, methods := map[step]int32{}, make([]int32, len(t.Stacks)), make([]bool, len(t.Stacks))
 	for i := range t.Stacks {
-		f := t.Stacks[i].Frame
-		k := step{caller: -1, name: names[f], module: t.Frames[f].Module}
+		f := &t.Frames[t.Stacks[i].Frame]
+		k := step{caller: -1, name: names[t.Stacks[i].Frame], module: f.Module}
+		method := managed(*f) && !(f.Type == recording.FrameJVM && isStub(k.name))
 		if c := t.Stacks[i].Caller; c != None {
-			k.caller = list[c]
+			k.caller, methods[i] = list[c], methods[c]
+			if !method && methods[c] {
+				list[i] = list[c]
+				continue
+			}
 		}
+		methods[i] = methods[i] || method
 		n, ok := seen[k]
 		if !ok {
 			n = int32(len(seen))

@@ -38,6 +38,8 @@ type sleeper struct {
 	gil  gilWords
 	all  []sleepAt
 	list []sleepAt // those of the strand at hand
+	// Whom each strand worked for, from finish on: what it served, what was handed over.
+	owners, parts owners
 }
 
 // buildWaits lists the waits of all threads, with what they are for. Whom they waited
