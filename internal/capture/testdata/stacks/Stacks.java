@@ -1,0 +1,61 @@
+// Threads that wait for known things in known places.
+public class Stacks {
+	static final Object lock = new Object();
+
+	static void hold() throws Exception {
+		synchronized (lock) {
+			nap();
+		}
+	}
+
+	static void nap() throws Exception {
+		Thread.sleep(30);
+	}
+
+	static void want() {
+		synchronized (lock) {
+			burn(2);
+		}
+	}
+
+	static double burn(int ms) {
+		double x = 0;
+		for (long end = System.nanoTime() + ms * 1_000_000L; System.nanoTime() < end;) {
+			for (int i = 0; i < 1000; i++) {
+				x += Math.sqrt(x + i);
+			}
+		}
+		return x;
+	}
+
+	static void late() throws Exception {
+		Thread.sleep(30);
+	}
+
+	interface Work {
+		void run() throws Exception;
+	}
+
+	static void forever(String name, Work work) {
+		Thread t = new Thread(() -> {
+			try {
+				while (true) {
+					work.run();
+				}
+			} catch (Exception e) {
+				throw new RuntimeException(e);
+			}
+		}, name);
+		t.setDaemon(true);
+		t.start();
+	}
+
+	public static void main(String[] args) throws Exception {
+		forever("holder", Stacks::hold);
+		forever("waiter", Stacks::want);
+		System.in.read();
+		forever("late", Stacks::late);
+		System.in.read();
+		System.in.read();
+	}
+}
