@@ -11,7 +11,7 @@ type grammar interface {
 	// starts reports whether b could begin an element of either side.
 	starts(b []byte, fromClient bool) match
 	// element takes one element; see the type of that name.
-	element(d *dialogue, fromClient bool, at int64, b []byte, cut bool) int64
+	element(d *dialogue, fromClient bool, p piece) int64
 	// reset forgets an incomplete message of either side.
 	reset(fromClient bool)
 }
@@ -68,11 +68,11 @@ func (d *dialogue) chunk(k chunk) []recording.Fact {
 		d.unseen = d.unseen || fromClient
 		return d.facts
 	}
-	broken := s.run(k, func(at int64, b []byte, cut bool) int64 {
+	broken := s.run(k, func(p piece) int64 {
 		if d.ended {
 			return -1
 		}
-		return d.grammar.element(d, fromClient, at, b, cut)
+		return d.grammar.element(d, fromClient, p)
 	})
 	if s.lost && !d.ended {
 		d.lose(fromClient, broken)

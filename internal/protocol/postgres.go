@@ -148,10 +148,11 @@ func postgresStart(b []byte) match {
 }
 
 // element implements grammar.
-func (p *postgres) element(d *dialogue, fromClient bool, at int64, b []byte, cut bool) int64 {
+func (p *postgres) element(d *dialogue, fromClient bool, x piece) int64 {
+	b := x.b
 	switch {
 	case fromClient && b[0] == 0:
-		return p.open(d, at, b)
+		return p.open(d, x.at, b)
 	case !fromClient && p.asking:
 		p.asking = false
 		d.secured, d.ended = b[0] == 'S', b[0] == 'S' || b[0] == 'G'
@@ -164,13 +165,13 @@ func (p *postgres) element(d *dialogue, fromClient bool, at int64, b []byte, cut
 		return int64(m) - 1 // maybe: 0
 	}
 	body := b[postgresHead:min(int64(len(b)), size)]
-	if int64(len(b)) < size && !cut && (!fromClient && b[0] != 'D' || fromClient && b[0] != 'd') {
+	if int64(len(b)) < size && !x.cut && (!fromClient && b[0] != 'D' || fromClient && b[0] != 'd') {
 		return 0 // what is not needed whole is not waited for
 	}
 	if fromClient {
-		return p.ask(d, at, size, pgMessage{b[0], body})
+		return p.ask(d, x.at, size, pgMessage{b[0], body})
 	}
-	return p.answer(d, at, size, pgMessage{b[0], body})
+	return p.answer(d, x.at, size, pgMessage{b[0], body})
 }
 
 // pgMessage is one message, or what was captured of it.

@@ -117,11 +117,11 @@ func respNumber(b []byte) (n int64, size int, m match) {
 }
 
 // element implements grammar.
-func (r *redis) element(d *dialogue, fromClient bool, at int64, b []byte, _ bool) int64 {
+func (r *redis) element(d *dialogue, fromClient bool, p piece) int64 {
 	if fromClient {
-		return r.ask(d, at, b)
+		return r.ask(d, p.at, p.b)
 	}
-	return r.answer(d, at, b)
+	return r.answer(d, p.at, p.b)
 }
 
 // reset implements grammar.

@@ -16,10 +16,17 @@ type tape struct {
 	held []byte // of that element, while it is incomplete
 }
 
-// element is asked how long the element at position at is. b is what was captured of
-// it and of what follows; cut: more of that will not be seen. It returns 0 if it needs
-// more bytes, and less if this is no element.
-type element func(at int64, b []byte, cut bool) int64
+// piece is what is seen of an element: its position, and what was captured of it and
+// of what follows. cut: more of that will not be seen.
+type piece struct {
+	at  int64
+	b   []byte
+	cut bool
+}
+
+// element is asked how long an element is. It returns 0 if it needs more bytes, and
+// less if this is no element.
+type element func(piece) int64
 
 // follow takes note of where a chunk lies. Bytes missed within an element do no harm.
 func (s *tape) follow(k chunk) {
@@ -49,7 +56,7 @@ func (s *tape) run(k chunk, e element) (broken bool) {
 		window = window[:min(len(window), maxElement)]
 		n := int64(0)
 		if len(window) > 0 {
-			n = e(s.next, window, cut)
+			n = e(piece{s.next, window, cut})
 		}
 		switch {
 		case n > int64(len(s.held)):

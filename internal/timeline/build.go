@@ -39,6 +39,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, calls, turns, wanted)
 	waits.finish(o)
+	buildDatagrams(t, f, o)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
 	orderCalls(t)
 	indexCalls(t)

@@ -100,6 +100,12 @@ func renderCall(b *strings.Builder, c *Call, us func(Time) string) {
 	fmt.Fprintf(b, " (%s) %s %q conn=%d/%d status=%d %s..%s", c.Why, c.Peer, c.Operation, c.Conn, c.Ordinal, c.Status, us(c.Start), us(c.End))
 	flags(b, map[string]bool{"cut": c.Cut, "new": c.New}, c.Excluded)
 	b.WriteString(" ")
+	if c.Outcome != recording.OutcomeUnknown {
+		b.WriteString(strings.TrimRight(fmt.Sprintf(" %v %s", c.Outcome, c.Code), " "))
+	}
+	if c.Transaction != recording.TransactionUnknown {
+		fmt.Fprintf(b, " transaction=%v", c.Transaction)
+	}
 	for p, d := range c.Phases {
 		if d != 0 {
 			fmt.Fprintf(b, " %v=%s", Phase(p), micros(d))

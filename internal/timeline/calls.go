@@ -25,13 +25,13 @@ func (b *bounds) phaseAt(at Time) Phase {
 	return PhaseQueue
 }
 
-// buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, all
-// other protocols but HTTP/2 by turn-taking.
+// buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, Redis
+// and PostgreSQL by their commands, all others but HTTP/2 by turn-taking.
 func buildCalls(t *Timeline, f *facts) []made {
 	n := 0
 	for i := range f.conns {
 		if c := &f.conns[i]; c.decl.Side == recording.Outbound {
-			n += max(len(c.asks), 1)
+			n += max(len(c.asks), len(c.commands), 1)
 		}
 	}
 	t.Calls = make([]Call, 0, n)
@@ -47,6 +47,8 @@ func buildCalls(t *Timeline, f *facts) []made {
 			continue
 		case len(c.asks) > 0:
 			xs = httpExchanges(c, recording.Write)
+		case len(c.commands) > 0:
+			xs = commandExchanges(c)
 		case c.protocol != recording.ProtocolHTTP1:
 			xs = opaqueExchanges(c)
 		}
@@ -100,7 +102,7 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	call := Call{
 		Request: None, Process: c.decl.Process, Strand: f.strand(writes[x.asked.first].Thread),
 		Conn: c.decl.ID, Ordinal: x.ordinal, Address: c.decl.Peer,
-		SendFrom: x.asked.begin, Sent: x.asked.end,
+		SendFrom: x.asked.begin, Sent: x.asked.end, Protocol: c.protocol,
 	}
 	if x.ask != nil {
 		call.Operation = f.operation(x.ask)
@@ -112,6 +114,11 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 		call.New = true
 		call.ConnectFrom, call.Connected = conn.Opened, conn.Established
 		call.TLSFrom, call.TLSTo = conn.TLSFrom, conn.TLSTo
+	}
+	if x.command != nil {
+		f.nameCommand(&call, &x)
+		finishCommand(&call, c, &x, f.end)
+		return call
 	}
 	finishCall(&call, c, x, f.end)
 	return call

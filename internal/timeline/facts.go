@@ -19,6 +19,7 @@ type facts struct {
 	dns         []dnsAt
 	boundaries  []boundaryAt
 	samples     []sampleAt
+	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	stacks      stackFacts
 }
@@ -59,6 +60,8 @@ type connFacts struct {
 	chunks      [2][]chunkAt // by Direction
 	asks        []requestAt
 	answers     []responseAt
+	commands    []*recording.Command
+	replies     []*recording.Reply
 	tls         []tlsAt
 }
 
@@ -311,7 +314,7 @@ func (f *facts) connLife(at Time, fact recording.Fact) bool {
 			c.protocol = x.Protocol
 		}
 	default:
-		return false
+		return f.commandFact(at, fact)
 	}
 	return true
 }

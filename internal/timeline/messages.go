@@ -78,6 +78,10 @@ type exchange struct {
 	answer  *recording.HTTPResponse // nil: none was seen, or opaque
 	asked   message
 	replied message
+
+	command  *recording.Command // of another protocol; then ask and answer are nil
+	reply    *recording.Reply   // nil: none was seen, or told apart
+	unpaired bool               // bytes came after the command, but no reply was told apart
 }
 
 // final reports whether a response is the last one to its request.

@@ -36,6 +36,7 @@ type Timeline struct {
 	Calls      []Call
 	Requests   []Request
 	Lookups    []Lookup
+	Datagrams  []Datagram
 	Losses     []Loss
 	Missing    []recording.Missing
 	Listeners  []Listener
@@ -254,9 +255,9 @@ type Call struct {
 	New        bool   // the connection was opened for it
 	Peer       string // name if known, else address and port
 	Address    string // address and port
-	Operation  string // "GET /users/{}" or the operation header; "" under TLS
-	Status     int64
-	Start, End Time // End: its last byte was read
+	Operation  string // "GET /users/{}", the operation header, "SELECT users"; "" under TLS
+	Status     int64  // HTTP
+	Start, End Time   // End: its last byte was read
 	// Marks, NoTime where the phase did not happen or was not seen.
 	DNSFrom, DNSTo         Time
 	ConnectFrom, Connected Time
@@ -266,6 +267,10 @@ type Call struct {
 	Phases                 [PhaseReceive + 1]Duration // sum to End-Start
 	Cut                    bool                       // an end of the recording or of the connection cut it
 	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream"; else ""
+	Protocol               recording.Protocol
+	Outcome                recording.Outcome     // of a command
+	Code                   string                // of a command's error
+	Transaction            recording.Transaction // of the session, after a command
 }
 
 // Request is one unit of inbound work.
@@ -304,6 +309,17 @@ type Lookup struct {
 	From, To Time // To NoTime: no answer was seen
 	Rcode    int64
 	Addrs    string
+}
+
+// Datagram is one datagram that was sent to a telemetry daemon.
+type Datagram struct {
+	Strand   StrandID // that sent it, or None
+	Request  RequestID
+	Protocol recording.Protocol
+	Peer     string // address and port, or the path of a Unix socket
+	From, To Time   // of the call that sent it; equal if its beginning is not known
+	Bytes    int64
+	Messages int64 // metrics or lines, at least
 }
 
 // Loss is a span in which facts of a hook were dropped.
