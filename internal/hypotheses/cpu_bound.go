@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -11,7 +13,8 @@ func cpuBound() diagnosis.Hypothesis {
 		ID:    "cpu-bound",
 		Title: "The request's own work on the CPU",
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
-			"against ordinary requests, or if an ordinary request spends half of its time and at least 5 ms on a CPU.",
+			"against ordinary requests, or if an ordinary request spends half of its time and at least 5 ms on a CPU. " +
+			"Where stacks are recorded, samples name the code.",
 		Needs: []string{recording.HookSched, recording.HookIO},
 		Where: true,
 		Test:  testCPUBound,
@@ -22,8 +25,18 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })
 	res := diagnosis.Result{Hidden: c.Gaps()}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	sampled := newSamples(c)
 	for i := range c.Symptoms {
-		res.Candidates = append(res.Candidates, cpuAt(c, &c.Symptoms[i], spans))
+		cd := cpuAt(c, &c.Symptoms[i], spans)
+		var at frames
+		sampled.each(slices.Concat(c.Symptoms[i].Ordinary, c.Symptoms[i].Slow), func(s diagnosis.Span, stack timeline.StackID) { at.add(c, s, stack) })
+		cd.Evidence = append(cd.Evidence, at.evidence()...)
+		if most := at.mostly(); most != "" {
+			cd.Title += ", most of all in " + most
+		} else {
+			cd.Next = "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
+		}
+		res.Candidates = append(res.Candidates, cd)
 	}
 	if len(spans) == 0 {
 		res.Lead = "no request was seen to compute"
@@ -57,7 +70,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagno
 		Place:  threadName(c, strand),
 		Title:  "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work",
 		Fix:    "make the request's own code cheaper, or do part of it before or after the request",
-		Next:   "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: dwell names no code yet",
+		Next:   "dwell show REC --tree shows the functions that the time goes to",
 		Spans:  spans,
 		Lead:   cpuLead(c, share, ordinary),
 		Proven: share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor,

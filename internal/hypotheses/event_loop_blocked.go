@@ -158,9 +158,12 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		spans = append(spans, own...)
 	}
 	var held Duration
+	var at frames
+	sampled := newSamples(c)
 	by := map[string]Duration{}
 	for _, h := range long {
 		held += h.cpu
+		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(s diagnosis.Span, stack timeline.StackID) { at.add(c, s, stack) })
 		if h.by != timeline.None {
 			by[c.Requests[h.by].Endpoint] += h.cpu
 		}
@@ -176,16 +179,19 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	if who != "" {
 		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
 	}
+	if most := at.mostly(); most != "" {
+		title += "; they compute most of all in " + most
+	}
 	return diagnosis.Candidate{
 		Place: threadName(c, loop),
 		Title: title,
 		Fix:   loopFix(runtimeOf(c, c.Strands[loop].Process)),
 		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
 		Spans: spans,
-		Evidence: []diagnosis.Evidence{
+		Evidence: append([]diagnosis.Evidence{
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 			diagnosis.Count("times it was held longer than the bound", len(long)),
 			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(to.Sub(from)))),
-		},
+		}, at.evidence()...),
 	}
 }

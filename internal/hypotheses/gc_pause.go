@@ -123,9 +123,9 @@ func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
 		in[i] = s.Caller >= 0 && in[s.Caller] ||
 			slices.ContainsFunc(collectors(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
 	}
-	eachSampled(c, c.Overall.Requests, func(id diagnosis.RequestID, a *timeline.Activity) {
-		if samples++; in[a.Stack] {
-			out = append(out, diagnosis.Span{Request: id, From: a.From, To: a.To})
+	newSamples(c).each(c.Overall.Requests, func(span diagnosis.Span, stack timeline.StackID) {
+		if samples++; in[stack] {
+			out = append(out, span)
 		}
 	})
 	return out, samples

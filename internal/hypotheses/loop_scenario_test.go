@@ -37,6 +37,7 @@ type visit struct {
 type cost struct {
 	before, handshake, after, remote recording.Time
 	dial                             recording.Time // before it connects, to build the socket
+	code                             string         // that runs before, sampled; "" is not
 }
 
 const rtt = 100 * us
@@ -95,7 +96,11 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 	l.add(l.at, &recording.HTTPRequest{Conn: v.in, Offset: at, Head: 100, Method: "GET", Route: route, Host: "shop"})
 	v.async = l.ids + 1
 	l.ids += 4
-	l.compute(v.cost.before)
+	if v.cost.code != "" {
+		l.computeIn(v.cost.before, v.cost.code)
+	} else {
+		l.compute(v.cost.before)
+	}
 	switch {
 	case v.cost.remote == 0:
 		l.answer(v)

@@ -84,6 +84,15 @@ func threadStories() []story {
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us); keptCall(t, 600*us) }), 50)
 			}},
+		{"cpu-bound/frames-supported", "The same with stacks: two thirds of it is spent rendering.",
+			func() *recording.Recording {
+				s := serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					t.computeIn(6000*us, "/srv/pages.py:render < /srv/app.py:handle")
+					t.computeIn(3000*us, "/srv/app.py:handle")
+					keptCall(t, 600*us)
+				})
+				return done(without(s, stackHooks), 50)
+			}},
 		{"cpu-bound/refuted", "A request computes for half a millisecond.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"cpu-bound/undecided", "Scheduling was not recorded.",
@@ -197,7 +206,11 @@ func loopStories() []story {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
 			}},
 		{"event-loop-blocked/supported", "Every tenth request is a report that computes for 30 ms; the others need 0.5 ms each and wait behind it.",
-			func() *recording.Recording { return done(reports(10, 30_000*us), 60) }},
+			func() *recording.Recording { return done(reports(10, cost{before: 30_000 * us}), 60) }},
+		{"event-loop-blocked/frames-supported", "The same with stacks: the reports render tables.",
+			func() *recording.Recording {
+				return done(without(reports(10, cost{before: 30_000 * us, code: "/srv/report.js:renderTable < /srv/report.js:report < /srv/app.js:handle"}), "arrivals async dns host io processes sched sockets stacks tls"), 60)
+			}},
 		{"event-loop-blocked/loop-refuted", "Connections are kept; the loop runs 70 % of the time, never for long at once.",
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
@@ -214,12 +227,12 @@ func loopStories() []story {
 }
 
 // reports lets every n-th request compute for long.
-func reports(n int, long recording.Time) *scenario {
+func reports(n int, report cost) *scenario {
 	l := newLoop(true)
 	for i := range 60 {
 		c, route := cheap, "/prices/{}"
 		if i%n == n/2 {
-			c, route = cost{before: long}, "/report"
+			c, route = report, "/report"
 		}
 		l.arrive(10_000*us+recording.Time(i)*4000*us, route, c)
 	}
