@@ -102,7 +102,7 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	call := Call{
 		Request: None, Process: c.decl.Process, Strand: f.strand(writes[x.asked.first].Thread),
 		Conn: c.decl.ID, Ordinal: x.ordinal, Address: c.decl.Peer,
-		SendFrom: x.asked.begin, Sent: x.asked.end, Protocol: c.protocol,
+		SendFrom: max(x.asked.begin, f.start), Sent: x.asked.end, Protocol: c.protocol,
 	}
 	if x.ask != nil {
 		call.Operation = f.operation(x.ask)

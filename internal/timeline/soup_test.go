@@ -143,6 +143,10 @@ func (k *cook) talk(c *recording.Conn) {
 		Goroutine: recording.GoroutineID(k.r.IntN(4) * int(c.Process/2%2)), Exec: k.id(), Trigger: k.id(), Counter: k.ids,
 	})
 	asks := (dir == recording.Read) == (c.Side == recording.Inbound)
+	if c.Side == recording.Outbound && c.ID%3 == 0 {
+		k.command(c, dir, offset)
+		return
+	}
 	switch k.r.IntN(5) {
 	case 0:
 	case 1:
@@ -153,6 +157,19 @@ func (k *cook) talk(c *recording.Conn) {
 		} else {
 			k.add(&recording.HTTPResponse{Conn: c.ID, Offset: offset, Head: 30, Length: int64(k.r.IntN(30)) - 1, Status: []int64{100, 200, 200, 200, 101}[k.r.IntN(5)]})
 		}
+	}
+}
+
+// command makes of a chunk one or two commands or replies, of which some are missing.
+func (k *cook) command(c *recording.Conn, dir recording.Direction, offset int64) {
+	for range k.r.IntN(3) {
+		length := int64(k.r.IntN(3) * 25)
+		if dir == recording.Write {
+			k.add(&recording.Command{Conn: c.ID, Offset: offset, Length: length, Operation: []string{"GET", "BLPOP", ""}[k.r.IntN(3)]})
+		} else {
+			k.add(&recording.Reply{Conn: c.ID, Offset: offset, Length: length, Skipped: int64(k.r.IntN(8) / 7)})
+		}
+		offset += 25
 	}
 }
 
