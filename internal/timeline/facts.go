@@ -40,7 +40,10 @@ type threadFacts struct {
 }
 
 // ioSpan is when the first and the last of some reads or writes returned.
-type ioSpan struct{ from, to Time }
+type ioSpan struct {
+	from, to Time
+	dir      recording.Direction
+}
 
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
 type step struct {
@@ -169,7 +172,7 @@ func (f *facts) see(id recording.ThreadID, at Time) {
 func (f *facts) moved(x *recording.Chunk, at Time) {
 	f.see(x.Thread, at)
 	if th := f.thread(x.Thread); th != nil {
-		th.moves = append(doubled(th.moves), ioSpan{chunkAt{at, x}.first(), at})
+		th.moves = append(doubled(th.moves), ioSpan{chunkAt{at, x}.first(), at, x.Dir})
 	}
 }
 

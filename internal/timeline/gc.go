@@ -12,11 +12,12 @@ type gcThreads struct {
 	f          *facts
 	stops      map[StrandID]bool                  // lets stopped threads go again
 	collectors map[recording.ProcessID][]StrandID // collect garbage while the others stand
+	heap       map[lockKey]bool                   // mutexes under which threads ask for a collection
 }
 
 // collectors finds them by the names that HotSpot gives its own threads.
 func collectors(t *Timeline, f *facts) gcThreads {
-	g := gcThreads{t, f, map[StrandID]bool{}, map[recording.ProcessID][]StrandID{}}
+	g := gcThreads{t, f, map[StrandID]bool{}, map[recording.ProcessID][]StrandID{}, map[lockKey]bool{}}
 	jvms := map[recording.ProcessID]bool{}
 	for i := range t.Processes {
 		jvms[t.Processes[i].ID] = t.Processes[i].Runtime == recording.RuntimeJVM
@@ -48,6 +49,15 @@ func (g *gcThreads) released(x *sleepAt) bool {
 	by := g.f.strand(x.off.Waker)
 	return by != None && g.stops[by] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
 		!hasPrefix(g.t.Strands[x.strand].Name, hotspotThreads)
+}
+
+// learn notes the mutexes that stacks show to be the heap's.
+func (g *gcThreads) learn(all []sleepAt) {
+	for i := range all {
+		if x := &all[i]; x.verdict.code == "jvm-heap-lock" && x.off.Owner != recording.NoThread {
+			g.heap[lockKey{process: g.t.Strands[x.strand].Process, address: x.off.Arg}] = true
+		}
+	}
 }
 
 // hotspotThreads are the names, or their beginnings, of threads that are HotSpot's own.

@@ -5,9 +5,10 @@ import "github.com/getdwell/dwell/recording"
 const (
 	// asksAgain is how long a thread may take between two timed waits for one thing.
 	asksAgain Time = 1_000_000
-	// triesAgain is how long a thread may take that was woken, did not get what it
-	// waited for, and waits for it again.
-	triesAgain Time = 100_000
+	// triesAgain is how much CPU time a thread may use, or how long it may take where
+	// that is not known, that was woken, did not get what it waited for, and waits for
+	// it again.
+	triesAgain = 30_000
 	// nearWord is how far apart the words of one thing may lie.
 	nearWord = 64
 )
@@ -87,10 +88,13 @@ func (s *sleeper) continues(before, x *sleepAt) bool {
 			return false
 		}
 	case x.verdict.cause == CauseLock || x.verdict.cause == CausePool:
-		if gap > triesAgain {
+		if b.Ran > triesAgain || b.Ran == 0 && gap > triesAgain || gap > asksAgain {
 			return false
 		}
 	default:
+		return false
+	}
+	if m, ok := s.f.threads[x.strand].movedAfter(before.back); ok && m.from < x.from { // it went on
 		return false
 	}
 	if a.SP != 0 && b.SP != 0 {

@@ -49,6 +49,7 @@ func jvmRules() []waitRule {
 	return []waitRule{
 		{"jvm-safepoint", jvm, CauseGC, []string{"SafepointSynchronize::block|VMThread::execute|VMThread::wait_until_executed"}},
 		{"jvm-allocation", jvm, CauseGC, []string{"GCLocker::stall_until_clear|ZPageAllocator::alloc_page_stall|ShenandoahHeap::allocate_memory|ShenandoahControlThread::handle_alloc_failure*"}},
+		{"jvm-heap-lock", jvm, CauseGC, []string{"GenCollectedHeap::mem_allocate_work|G1CollectedHeap::attempt_allocation*|G1CollectedHeap::do_collection_pause|ParallelScavengeHeap::mem_allocate|VM_GC_Operation::doit_prologue|CollectedHeap::satisfy_failed_metadata_allocation"}},
 
 		{"jvm-monitor", jvm, CauseLock, []string{"ObjectMonitor::enter|ObjectMonitor::EnterI|ObjectMonitor::ReenterI|ObjectSynchronizer::enter"}},
 		{"jvm-monitor", jvm, CauseLock, []string{"_complete_monitor_locking*|monitorenter*|InterpreterRuntime::monitorenter|Runtime1::monitorenter|SharedRuntime::complete_monitor_locking*"}},

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/recording"
@@ -12,8 +13,8 @@ const (
 	wakeLatency Duration = 100_000
 	// longWait is from how long on a Wait counts in WaitStacks.
 	longWait Duration = 1_000_000
-	// afterRead is how soon after coming back a read's bytes are seen.
-	afterRead Time = 2_000_000
+	// afterRead is how soon after coming back a read or write returns.
+	afterRead Time = 300_000
 )
 
 // sleepAt is one sleep of a thread, before those for one thing are put together.
@@ -57,6 +58,7 @@ func buildWaits(t *Timeline, f *facts) *sleeper {
 	}
 	s.gil.learn(s.all, t)
 	gc := collectors(t, f)
+	gc.learn(s.all)
 	for i := range s.all {
 		s.settle(&s.all[i], gc)
 	}
@@ -199,6 +201,8 @@ func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
 		s.settleFile(x)
 	case onNoFile(off):
 		x.set(RuleSyscall, CauseSleep, Exact)
+	case futex && off.Owner != recording.NoThread && gc.heap[s.word(x)]:
+		x.set("jvm-heap-lock", CauseGC, Inferred)
 	case futex && off.Owner != recording.NoThread:
 		x.set(RuleOwner, CauseLock, Exact)
 	case futex:
@@ -212,6 +216,11 @@ func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
 		}
 		x.set("", CauseUnknown, Inferred)
 	}
+}
+
+// word is the futex word of a sleep.
+func (s *sleeper) word(x *sleepAt) lockKey {
+	return lockKey{process: s.t.Strands[x.strand].Process, address: x.off.Arg}
 }
 
 func (x *sleepAt) set(code string, cause Cause, q Quality) {
@@ -231,12 +240,24 @@ func (s *sleeper) settleFile(x *sleepAt) {
 	if !s.t.Recorded(recording.HookIO) || x.off.Timed == 1 || x.back >= s.t.End-afterRead {
 		return
 	}
-	moves := s.f.threads[x.strand].moves
-	i, _ := slices.BinarySearchFunc(moves, x.back, func(m ioSpan, at Time) int { return int(min(1, max(-1, m.to-at))) })
-	if i < len(moves) && moves[i].from <= x.back+afterRead {
+	dir := recording.Read
+	if x.off.Syscall == "write" || x.off.Syscall == "writev" {
+		dir = recording.Write
+	}
+	if m, ok := s.f.threads[x.strand].movedAfter(x.back); ok && m.from <= x.back+afterRead && m.dir == dir {
 		return
 	}
 	x.set(RuleNoConn, CauseIPC, Inferred)
+}
+
+// movedAfter returns the first reads or writes of a thread on a connection the last of
+// which returned at a time or later.
+func (th *threadFacts) movedAfter(at Time) (ioSpan, bool) {
+	i, _ := slices.BinarySearchFunc(th.moves, at, func(m ioSpan, at Time) int { return cmp.Compare(m.to, at) })
+	if i == len(th.moves) {
+		return ioSpan{}, false
+	}
+	return th.moves[i], true
 }
 
 // networkWait reports syscalls in which a thread may wait for a socket.
