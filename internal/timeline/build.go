@@ -30,7 +30,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	o := buildOwners(t, f, requests)
 	resolveOnThread(t, f, calls, resolutions)
 	associate(t, f, calls, o)
-	parts := associateHandOffs(t, f, calls, o)
+	parts := associateHandOffs(t, f, segmentInput{requests: requests, calls: calls, owners: o})
 	runs := newGoRuns(t, f)
 	associateGo(t, f, runs, chainInput{calls: calls, owners: o})
 	moves := loops(t, f, requests, calls)

@@ -24,6 +24,7 @@ type handOffs struct {
 	wakes wakes
 
 	callsOf [][]CallID // by strand that sent them, in order of sending: calls of no request yet
+	answers [][]result // by strand that wrote them, in order: responses to requests that another had read
 	idle    []idleAt   // by strand
 	results map[place]*ends
 	jobs    [][]job    // by strand, in order of time
@@ -38,9 +39,9 @@ const unsure = -1
 
 // associateHandOffs gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain.
-func associateHandOffs(t *Timeline, f *facts, calls []made, o owners) [][]handed {
-	h := &handOffs{t: t, f: f, o: o}
-	if !h.gather() {
+func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
+	h := &handOffs{t: t, f: f, o: in.owners}
+	if !h.gather(in.requests) {
 		return nil
 	}
 	h.wakes = buildWakes(f)
@@ -58,15 +59,15 @@ func associateHandOffs(t *Timeline, f *facts, calls []made, o owners) [][]handed
 	h.eachJob(h.decide)
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
-			warmed(c, &calls[i].bounds)
+			warmed(c, &in.calls[i].bounds)
 		}
 	}
 	return h.settleParts()
 }
 
-// gather lists the calls that may have been handed over, by strand; false if there are
-// none.
-func (h *handOffs) gather() bool {
+// gather lists the calls and responses that may have been handed over, by strand; false
+// if there are none.
+func (h *handOffs) gather(requests []served) bool {
 	h.callsOf = make([][]CallID, len(h.t.Strands))
 	any := false
 	for i := range h.t.Calls {
@@ -78,6 +79,15 @@ func (h *handOffs) gather() bool {
 	}
 	for _, list := range h.callsOf {
 		slices.SortFunc(list, func(a, b CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
+	}
+	h.answers = make([][]result, len(h.t.Strands))
+	for i := range requests {
+		if w := &requests[i]; w.left != recording.NoTime {
+			h.answers[w.writer], any = append(h.answers[w.writer], result{at: h.t.Requests[i].End, request: RequestID(i), place: place{None, 0}, answer: true}), true
+		}
+	}
+	for s, list := range h.answers {
+		h.answers[s] = byTime(list, func(r *result) Time { return r.at })
 	}
 	return any
 }

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -29,6 +30,7 @@ type result struct {
 	request RequestID
 	calls   int // of the job's calls, how many were made before
 	place   place
+	answer  bool // the response of the request
 }
 
 // buildJobs lists the jobs of all strands, by strand in order of time.
@@ -83,7 +85,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 
 // fill gives a strand's jobs their calls and results.
 func (h *handOffs) fill(s StrandID) {
-	jobs, calls, given := h.jobs[s], h.callsOf[s], h.wakes.by[s]
+	jobs, calls, given, answers := h.jobs[s], h.callsOf[s], h.wakes.by[s], h.answers[s]
 	for i := range jobs {
 		j := &jobs[i]
 		k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.from })
@@ -96,6 +98,14 @@ func (h *handOffs) fill(s StrandID) {
 			h.addResult(j, given[0])
 			given = given[1:]
 		}
+		for len(answers) > 0 && answers[0].at <= j.to {
+			if a := answers[0]; a.at >= j.from {
+				a.calls = sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= a.at })
+				j.results = append(j.results, a)
+			}
+			answers = answers[1:]
+		}
+		slices.SortStableFunc(j.results, func(a, b result) int { return cmp.Compare(a.at, b.at) })
 	}
 }
 
@@ -117,7 +127,7 @@ func (h *handOffs) addResult(j *job, w wake) {
 	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
 		return // in the middle of a call
 	}
-	j.results = append(j.results, result{w.at, r, n, h.placeOf(w)})
+	j.results = append(j.results, result{w.at, r, n, h.placeOf(w), false})
 }
 
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
@@ -142,7 +152,7 @@ func (h *handOffs) dropLocks() {
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {
 			c := counts[r.place]
-			return c.none*mostShare > c.all*(mostShare-1)
+			return !r.answer && c.none*mostShare > c.all*(mostShare-1)
 		})
 	})
 }

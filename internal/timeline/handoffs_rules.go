@@ -71,7 +71,7 @@ func (x *ruling) say(r RequestID, why string) {
 // decide associates the calls of a job: first those that are certain by what was
 // delivered, then those by what was handed over.
 func (h *handOffs) decide(j *job) {
-	if len(j.calls) == 0 {
+	if len(j.calls)+len(j.results) == 0 {
 		return
 	}
 	all := make([]ruling, len(j.calls))

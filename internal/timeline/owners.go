@@ -34,6 +34,9 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 			t.Strands[s].Loop = true
 		}
 		slices.SortStableFunc(list, func(a, b stint) int { return int(min(1, max(-1, a.from-b.from))) })
+		if !t.Strands[s].Loop {
+			leaveRequests(t, f, work, list)
+		}
 		for k := 1; k < len(list); k++ {
 			if list[k].from >= list[k-1].to {
 				continue

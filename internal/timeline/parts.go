@@ -28,6 +28,32 @@ func (h *handOffs) addParts(j *job) {
 		}
 		i = n
 	}
+	h.addAnswers(j)
+}
+
+// addAnswers lists the spans in which a job's strand answered requests that another had
+// read: since what it did before.
+func (h *handOffs) addAnswers(j *job) {
+	for k, x := range j.results {
+		if !x.answer {
+			continue
+		}
+		r := &h.t.Requests[x.request]
+		if list := h.parts[r.ID]; len(list) > 0 && list[len(list)-1].Strand == j.strand && list[len(list)-1].To >= x.at {
+			continue
+		}
+		p := handed{Part{Strand: j.strand, From: j.from, To: x.at}, None}
+		if k == 0 && x.calls == 0 && j.claim == r.ID {
+			p.by = j.by
+		}
+		if x.calls > 0 {
+			p.From = h.t.Calls[j.calls[x.calls-1]].End
+		}
+		if k > 0 {
+			p.From = max(p.From, j.results[k-1].at)
+		}
+		h.parts[r.ID] = append(h.parts[r.ID], p)
+	}
 }
 
 // partFrom is when a strand turned to the task of the i-th call of a job: when it was
@@ -76,6 +102,7 @@ func (h *handOffs) partTo(j *job, n int, r RequestID) Time {
 // settleParts puts the parts of each request in order, cuts them to it, and lists them
 // there.
 func (h *handOffs) settleParts() [][]handed {
+	h.separate()
 	for i := range h.parts {
 		r := &h.t.Requests[i]
 		list := h.parts[i]
@@ -94,6 +121,22 @@ func (h *handOffs) settleParts() [][]handed {
 		}
 	}
 	return h.parts
+}
+
+// separate ends the parts of a strand where the next one begins.
+func (h *handOffs) separate() {
+	on := make([][]*handed, len(h.t.Strands))
+	for _, list := range h.parts {
+		for k := range list {
+			on[list[k].Strand] = append(on[list[k].Strand], &list[k])
+		}
+	}
+	for _, list := range on {
+		slices.SortFunc(list, func(a, b *handed) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+		for k := 1; k < len(list); k++ {
+			list[k-1].To = min(list[k-1].To, list[k].From)
+		}
+	}
 }
 
 // hands lists the parts by strand, in order of time.

@@ -1,5 +1,7 @@
 package timeline
 
+import "github.com/getdwell/dwell/recording"
+
 // manyRelays bounds through how many strands a wait is followed: each worker of a pool
 // may wake the next.
 const manyRelays = 256
@@ -32,8 +34,13 @@ func (s *segmenter) wokenForWork(w wait) *Interval {
 	ivs := clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
 	for k := len(ivs) - 1; k >= 0 && len(ivs)-k <= manyPieces; k-- {
 		iv := &ivs[k]
-		if iv.State != StateSleeping || iv.To > w.to || iv.To <= w.from || !handedOn(iv.Off) || s.f.strand(iv.Off.Waker) == None ||
-			s.in.owners.at(w.strand, iv.From) != None {
+		if iv.State != StateSleeping || iv.To > w.to || iv.To <= w.from || s.in.owners.at(w.strand, iv.From) != None {
+			continue
+		}
+		if s.calledUp(w.strand, iv.Off) {
+			return iv
+		}
+		if !handedOn(iv.Off) || s.f.strand(iv.Off.Waker) == None {
 			continue
 		}
 		id := s.t.WaitAt(w.strand, iv.From)
@@ -42,4 +49,14 @@ func (s *segmenter) wokenForWork(w wait) *Interval {
 		}
 	}
 	return nil
+}
+
+// calledUp reports a poll that another thread of the process ended, as one does that has
+// accepted a connection.
+func (s *segmenter) calledUp(strand StrandID, off *recording.Off) bool {
+	if off == nil || !pollWait(off.Syscall) || off.WakerKind != recording.WakerThread || s.t.Strands[strand].Loop {
+		return false
+	}
+	by := s.f.strand(off.Waker)
+	return by != None && by != strand && s.t.Strands[by].Process == s.t.Strands[strand].Process
 }

@@ -13,6 +13,7 @@ type served struct {
 	writer  StrandID // that wrote the response, or None
 	x       exchange
 	inexact bool // when it arrived was not recorded, or merged with others
+	left    Time // when the reader had left it to another strand that answered; NoTime: never
 }
 
 // buildRequests makes the Requests of all inbound HTTP/1 connections, ordered by start.
@@ -77,18 +78,19 @@ func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
 		s.reader = f.strand(reads[x.asked.first].Thread)
 	}
 	r.Strand = s.reader
-	finishRequest(&r, &s, c, f.end)
+	finishRequest(&r, &s, f)
 	return r, s, true
 }
 
 // finishRequest finds the end of a request: its last byte written, or what cut it.
-func finishRequest(r *Request, s *served, c *connFacts, end Time) {
-	x := &s.x
+func finishRequest(r *Request, s *served, f *facts) {
+	x, c, end := &s.x, &f.conns[s.conn], f.end
 	if x.answer != nil {
 		r.Status = x.answer.Status
 	}
 	if x.answer != nil && !x.replied.none() {
 		r.FirstWrite, r.End = x.replied.begin, x.replied.end
+		s.writer = f.strand(c.chunks[recording.Write][x.replied.first].Thread)
 	}
 	switch {
 	case x.answer != nil && x.replied.complete && !x.replied.none():

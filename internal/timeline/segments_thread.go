@@ -1,7 +1,10 @@
 package timeline
 
+import "github.com/getdwell/dwell/recording"
+
 // threadHandler tiles the time from reading a request to its last byte, for a thread
-// that served nothing else meanwhile, and for those that worked for it.
+// that served nothing else meanwhile, and for those that worked for it: up to the last
+// one, if that answered.
 func (s *segmenter) threadHandler(r *Request, p *painter) {
 	w := follow{strand: r.Strand, from: s.in.requests[r.ID].from, to: r.End}
 	if len(r.Parts) > 0 {
@@ -9,7 +12,18 @@ func (s *segmenter) threadHandler(r *Request, p *painter) {
 	} else {
 		w.spans = s.spans(r.ID)
 	}
+	left := s.in.requests[r.ID].left
+	if left == recording.NoTime {
+		s.follow(r, w, p)
+		return
+	}
+	w.to = left
 	s.follow(r, w, p)
+	if part := s.partAt(r.ID, s.in.requests[r.ID].writer, r.End); part != nil {
+		s.descend(r, part, follow{strand: r.Strand, from: left, to: r.End}, p)
+		return
+	}
+	p.add(Segment{From: left, To: r.End, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: None, Blocker: None})
 }
 
 // state gives a piece its cause by the strand's state; false if it is unknown.

@@ -33,6 +33,8 @@ func handOffs() []scenario {
 		{name: "mixed, 16 at once", runtime: jvm, plan: flow("mixed", 6), workers: 16},
 		{name: "chain of 3", runtime: jvm, plan: flow("chain", 3), rate: 60},
 		{name: "chain of 3, 64 at once", runtime: jvm, env: []string{"POOL=16"}, plan: flow("chain", 3), workers: 64},
+		{name: "async", runtime: jvm, plan: flow("async", 2), rate: 60},
+		{name: "async, 16 at once", runtime: jvm, plan: flow("async", 2), workers: 16},
 		{name: "threads", runtime: jvm, plan: flow("threads", 3), rate: 60},
 		{name: "fan of 4, one at once", runtime: python, plan: flow("fan", 4), workers: 1},
 		{name: "fan of 4", runtime: python, plan: flow("fan", 4), rate: 40},

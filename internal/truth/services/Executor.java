@@ -23,7 +23,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * fan (each call on the executor, all at once), chain (one CompletableFuture after the
  * other on the executor), threads (a CompletableFuture each on what the JDK takes by
  * itself), mixed (tasks on the executor that make no call, one or two, in turn, and take
- * locks that the requests' own threads take too). A dispatcher thread accepts and hands
+ * locks that the requests' own threads take too), async (the executor makes the calls and
+ * writes the response, the request's thread is free at once). A dispatcher thread accepts and hands
  * requests to a pool of their own. One JSON line per request goes to $LOG.
  */
 public class Executor {
@@ -129,19 +130,30 @@ public class Executor {
             String[] pair = part.split("=", 2);
             plan.put(pair[0], pair[1]);
         }
+        String flow = plan.getOrDefault("flow", "direct");
+        if (flow.equals("async")) {
+            CALLS.execute(() -> serve(x, plan, start));
+        } else {
+            serve(x, plan, start);
+        }
+    }
+
+    /** Does what a request asks for, and answers it. */
+    static void serve(HttpExchange x, Map<String, String> plan, long start) {
         String id = x.getRequestHeaders().getFirst("X-Request-Id");
         int cpu = Integer.parseInt(plan.getOrDefault("cpu", "0"));
         compute(cpu);
         long computed = System.nanoTime();
+        long waited;
         try {
             calls(plan.getOrDefault("flow", "direct"), id == null ? "-1" : id,
                     Integer.parseInt(plan.getOrDefault("calls", "0")), Integer.parseInt(plan.getOrDefault("delay", "0")));
+            waited = System.nanoTime();
+            x.sendResponseHeaders(200, 3);
+            x.getResponseBody().write("ok\n".getBytes());
         } catch (Exception e) {
-            throw new IOException(e);
+            throw new IllegalStateException(e);
         }
-        long waited = System.nanoTime();
-        x.sendResponseHeaders(200, 3);
-        x.getResponseBody().write("ok\n".getBytes());
         x.close();
         int port = x.getRemoteAddress().getPort();
         synchronized (ORDINALS) {
