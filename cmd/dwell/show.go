@@ -114,9 +114,10 @@ func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) e
 		}
 		return report.FlamesJSON(w.out, list)
 	}
-	trees := report.Trees(a.timeline, a.report, o.endpoint)
+	how := report.TreeOptions{TextOptions: text, Endpoint: o.endpoint, All: o.every}
+	trees := report.Trees(a.timeline, a.report, how)
 	if o.json {
 		return report.TreesJSON(w.out, trees)
 	}
-	return report.TreesText(w.out, trees, report.TreeOptions{TextOptions: text, All: o.every})
+	return report.TreesText(w.out, trees, how)
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // DumpTextOptions say how a dump is printed.
@@ -86,7 +88,7 @@ func blockerLines(p *page, b *Blocker, indent string) {
 		if what == "" {
 			what = "something"
 		}
-		names := slices.Clone(w.Names[:min(len(w.Names), namedWaiters)])
+		names := w.named()
 		if n := len(w.Names) - len(names); n > 0 {
 			names = append(names, thousands(int64(n))+" more")
 		}
@@ -95,6 +97,18 @@ func blockerLines(p *page, b *Blocker, indent string) {
 			blockerLines(p, below, indent+"    ")
 		}
 	}
+}
+
+// named are the first of the threads, with their ids where names alone do not tell them
+// apart.
+func (w *Waiters) named() []string {
+	names := slices.Clone(w.Names[:min(len(w.Names), namedWaiters)])
+	if all := slices.Sorted(slices.Values(w.Names)); len(slices.Compact(all)) < len(w.Names) {
+		for i := range names {
+			names[i] += fmt.Sprintf(" (%d)", w.TIDs[i])
+		}
+	}
+	return names
 }
 
 func (t *DumpThread) title() string { return fmt.Sprintf("%s (%d)", t.Name, t.TID) }
@@ -200,24 +214,35 @@ func threadLines(p *page, g []*DumpThread, frames int) {
 		text += fmt.Sprintf(", for request #%d %s", *t.Request, t.Endpoint)
 	}
 	p.wrap(plain, "  ", text+"; "+t.evidence(), 4)
-	n := len(t.Stack)
-	if frames > 0 && t.bystander() {
-		frames = min(frames, bystanderFrames)
+	stackLines(p, t, frames)
+}
+
+// stackLines prints a thread's stack. With a limit, the machine code that a runtime runs
+// its functions with is left out.
+func stackLines(p *page, t *DumpThread, limit int) {
+	most := limit
+	if limit > 0 && t.bystander() {
+		most = min(limit, bystanderFrames)
 	}
-	if frames > 0 {
-		n = max(min(n, frames), t.site+1)
-	}
-	for i := range t.Stack[:n] {
+	shown, managed := 0, false
+	for i := range t.Stack {
 		f := &t.Stack[i]
+		native := f.Kind == recording.FrameNative.String() || f.Kind == recording.FrameKernel.String()
+		if native && managed && limit > 0 {
+			continue
+		}
+		managed = managed || !native
+		if limit > 0 && shown >= most && i > t.site {
+			p.line(dim, "      ... %s", plural(len(t.Stack)-i, "more frame"))
+			return
+		}
+		shown++
 		line := "      " + f.Name
 		if w := f.where(); w != "" {
 			line += " (" + w + ")"
 		}
 		p.line(dim, "%s", line)
 		codeLines(p, "        ", f)
-	}
-	if more := len(t.Stack) - n; more > 0 {
-		p.line(dim, "      ... %s", plural(more, "more frame"))
 	}
 }
 

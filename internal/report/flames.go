@@ -42,7 +42,8 @@ type FlameRow struct {
 }
 
 // AllFlames makes the flame graphs of the endpoints that have measured requests, the
-// one that takes most time first.
+// one that takes most time first. The machine code that a runtime runs its functions
+// with is left out.
 func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 	x := newStackIndex(tl)
 	var out []*Flames
@@ -58,7 +59,7 @@ func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 
 func flamesOf(x *stackIndex, e *Endpoint) *Flames {
 	w := x.weigh(e.allIDs)
-	g := newGrower(x.tl)
+	g := newGrower(x.tl, false)
 	cpu, waiting := w.split(timeline.CauseOnCPU)
 	g.grow(0, cpu)
 	g.grow(1, waiting)

@@ -31,18 +31,29 @@ func ParseCondition(text string) (Condition, error) {
 	return c, nil
 }
 
+// briefly is how long a span has to be to stand for what was going on.
+const briefly Duration = 1_000_000
+
 // MostBlocked returns the instant in the middle of the longest span in which most
 // threads were blocked, and how many were: waiting for a lock, an interpreter lock or
-// a pool.
+// a pool. Spans under a millisecond count only if there are no others.
 func MostBlocked(tl *timeline.Timeline) (timeline.Time, int) {
-	best, most := timeline.Time(0), 0
-	var length Duration
+	var best counted
 	for _, s := range spansOf(tl, "blocked") {
-		if n := s.to.Sub(s.from); s.count > most || s.count == most && n > length {
-			best, most, length = s.from+timeline.Time(n/2), s.count, n
+		if s.more(best) {
+			best = s
 		}
 	}
-	return best, most
+	return best.from + (best.to-best.from)/2, best.count
+}
+
+// more reports that a span tells more of blocked threads than another.
+func (s counted) more(than counted) bool {
+	a, b := s.to.Sub(s.from), than.to.Sub(than.from)
+	if (a >= briefly) != (b >= briefly) {
+		return a >= briefly
+	}
+	return s.count > than.count || s.count == than.count && a > b
 }
 
 // flicker is for how long a condition may fail to hold and still be taken to go on.

@@ -53,22 +53,22 @@ type TreeTime struct {
 
 // Trees makes the call trees of the endpoints that have measured requests; the one
 // that takes most time first.
-func Trees(tl *timeline.Timeline, r *Report, endpoint string) []*Tree {
+func Trees(tl *timeline.Timeline, r *Report, o TreeOptions) []*Tree {
 	x := newStackIndex(tl)
 	var out []*Tree
 	list := slices.Clone(r.Endpoints)
 	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
 	for i := range list {
-		if e := &list[i]; endpoint == "" || e.Name == endpoint {
-			out = append(out, treeOf(x, e))
+		if e := &list[i]; o.Endpoint == "" || e.Name == o.Endpoint {
+			out = append(out, treeOf(x, e, o.All))
 		}
 	}
 	return out
 }
 
-func treeOf(x *stackIndex, e *Endpoint) *Tree {
+func treeOf(x *stackIndex, e *Endpoint, all bool) *Tree {
 	sets := [...]*weights{x.weigh(e.ordinaryIDs), x.weigh(e.slowIDs)}
-	g := newGrower(x.tl)
+	g := newGrower(x.tl, all)
 	for i, w := range sets {
 		g.grow(i, w)
 	}
@@ -100,33 +100,61 @@ type branchKey struct {
 	name string
 }
 
-// grower merges stacks to a tree of functions, outermost first.
+// grower merges stacks to a tree of functions, outermost first. Unless all frames are
+// wanted, the machine code that a runtime runs its functions with is left out: only
+// beneath the innermost of those functions it is kept.
 type grower struct {
 	tl    *timeline.Timeline
 	root  *branch
-	known map[timeline.StackID]*branch
+	all   bool
+	known [2]map[timeline.StackID]*branch // as a leaf; as a caller of a runtime's function
 }
 
-func newGrower(tl *timeline.Timeline) *grower {
-	return &grower{tl: tl, root: &branch{below: map[branchKey]*branch{}}, known: map[timeline.StackID]*branch{}}
+func newGrower(tl *timeline.Timeline, all bool) *grower {
+	g := &grower{tl: tl, root: &branch{below: map[branchKey]*branch{}}, all: all}
+	for i := range g.known {
+		g.known[i] = map[timeline.StackID]*branch{}
+	}
+	return g
 }
+
+// Which way branch is asked.
+const (
+	asLeaf = iota
+	asCaller
+)
 
 // branch is where a stack ends in the tree.
-func (g *grower) branch(id timeline.StackID) *branch {
+func (g *grower) branch(id timeline.StackID, as int) *branch {
 	if id == timeline.None {
 		return g.root
 	}
-	if b := g.known[id]; b != nil {
+	if b := g.known[as][id]; b != nil {
 		return b
 	}
 	f := &g.tl.Frames[g.tl.Stacks[id].Frame]
-	name := f.Function
-	if name == "" {
-		name = f.Module
+	above := as
+	if !machine(f) && !g.all {
+		above = asCaller
 	}
-	b := g.branch(g.tl.Stacks[id].Caller).child(branchKey{f.Type, name}, func() Frame { return frameOf(g.tl, f) })
-	g.known[id] = b
+	b := g.branch(g.tl.Stacks[id].Caller, above)
+	if !machine(f) || as == asLeaf {
+		name := f.Function
+		if name == "" {
+			name = f.Module
+		}
+		b = b.child(branchKey{f.Type, name}, func() Frame { return frameOf(g.tl, f) })
+		if b.frame.Line != f.Line {
+			b.frame.Line = 0 // one function at several lines
+		}
+	}
+	g.known[as][id] = b
 	return b
+}
+
+// machine reports a frame of machine code of which no runtime tells.
+func machine(f *recording.Frame) bool {
+	return f.Type == recording.FrameNative || f.Type == recording.FrameKernel
 }
 
 func (b *branch) child(k branchKey, frame func() Frame) *branch {
@@ -143,7 +171,7 @@ func (b *branch) child(k branchKey, frame func() Frame) *branch {
 func (g *grower) grow(set int, w *weights) {
 	for _, id := range sorted(w.by) {
 		a := w.by[id]
-		b := g.branch(id)
+		b := g.branch(id, asLeaf)
 		b.self[set].add(a)
 		b.site = b.site || w.samples[id] > 0
 		g.mark(id)
@@ -160,13 +188,17 @@ func (g *grower) grow(set int, w *weights) {
 func (g *grower) mark(id timeline.StackID) {
 	site, _ := g.tl.SiteOf(id)
 	lock, _ := g.tl.LockSite(id)
+	as := asLeaf
 	for ; id != timeline.None; id = g.tl.Stacks[id].Caller {
 		f := g.tl.Frames[g.tl.Stacks[id].Frame]
 		if f == lock || f == site {
-			g.branch(id).site = true
+			g.branch(id, as).site = true
 		}
 		if f == site {
 			return
+		}
+		if !machine(&f) && !g.all {
+			as = asCaller
 		}
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// TreeOptions say how much of a call tree is printed.
+// TreeOptions say of what call trees are made, and how they are printed.
 type TreeOptions struct {
 	TextOptions
-	All bool // every function; else only those that matter, each chain of calls in one line
+	Endpoint string // only this one, "" all
+	All      bool   // every frame, also of machine code; each on a line of its own
 }
 
 // treeColumns are the parts of a row's time that have a column, where any row has some.

@@ -26,13 +26,13 @@ func view(t *testing.T, name string) (*timeline.Timeline, *report.Report) {
 
 func TestTree(t *testing.T) {
 	tl, r := view(t, "convoy.txt")
-	trees := report.Trees(tl, r, "")
+	trees := report.Trees(tl, r, report.TreeOptions{})
 	text := golden(t, "convoy-tree.golden", func(w io.Writer) error { return report.TreesText(w, trees, report.TreeOptions{}) })
 	if !strings.Contains(text, "PriceCache.get") {
 		t.Error("the blocking method is not in the tree")
 	}
 	golden(t, "convoy-tree-all.golden", func(w io.Writer) error {
-		return report.TreesText(w, trees, report.TreeOptions{All: true})
+		return report.TreesText(w, report.Trees(tl, r, report.TreeOptions{All: true}), report.TreeOptions{All: true})
 	})
 }
 
@@ -48,7 +48,7 @@ func TestViewsByStackSumToTheRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		tl, r := load(t, string(text), diagnosis.Options{})
-		for _, tree := range report.Trees(tl, r, "") {
+		for _, tree := range report.Trees(tl, r, report.TreeOptions{}) {
 			ordinary, slow := tree.Ordinary.Unaccounted, tree.Slow.Unaccounted
 			for _, row := range tree.Rows {
 				ordinary += row.Ordinary.Total
