@@ -37,7 +37,7 @@ type played struct {
 type take struct {
 	scenario, variant string
 	rate              float64
-	seconds           int
+	seconds           float64
 }
 
 // play starts the variant, records it under load, and diagnoses the recording.

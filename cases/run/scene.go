@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/getdwell/dwell/internal/load"
@@ -84,8 +83,8 @@ func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, er
 }
 
 // send runs the load generator.
-func (sc *scene) send(ctx context.Context, seconds int, how ...string) (load.Summary, error) {
-	args := []string{"-c", sc.OtherCPU, sc.load, "-url", sc.URL + "{i}", "-for", strconv.Itoa(seconds) + "s", "-drain", "120s"}
+func (sc *scene) send(ctx context.Context, seconds float64, how ...string) (load.Summary, error) {
+	args := []string{"-c", sc.OtherCPU, sc.load, "-url", sc.URL + "{i}", "-for", fmt.Sprint(seconds) + "s", "-drain", "120s"}
 	cmd := exec.CommandContext(ctx, "taskset", append(args, how...)...)
 	cmd.Stderr = os.Stderr
 	var s load.Summary

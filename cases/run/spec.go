@@ -30,7 +30,7 @@ type spec struct {
 	OtherCPU        string   `json:"other_cpu"`   // of the emulator and the load generator
 	URL             string   `json:"url"`         // the number of the request is appended
 	OverloadPercent float64  `json:"overload_percent"`
-	OverloadSeconds int      `json:"overload_seconds"` // 0: no overload
+	OverloadSeconds float64  `json:"overload_seconds"` // 0: no overload
 	pair
 	Pairs []pair `json:"pairs"`
 }
@@ -43,13 +43,13 @@ type pair struct {
 	ServiceEnv  []string            `json:"service_env"`  // of both variants
 	Variants    map[string][]string `json:"variants"`     // bad, fixed -> environment
 	Rate        float64             `json:"rate"`         // requests per second, moderate
-	Seconds     int                 `json:"seconds"`      // of the moderate load
+	Seconds     float64             `json:"seconds"`      // of the moderate load
 	WarmRate    float64             `json:"warm_rate"`    // 0: Rate
-	WarmSeconds int                 `json:"warm_seconds"` // 0: warmSeconds
+	WarmSeconds float64             `json:"warm_seconds"` // 0: warmSeconds
 	SLA         sla                 `json:"sla"`
 	Look        [][]string          `json:"look"`  // commands of dwell whose first lines on each recording are printed
 	Short       bool                `json:"short"` // part of a short run
-	Keep        int                 `json:"keep"`  // seconds of the committed recordings; 0: keptSeconds, < 0: none
+	Keep        float64             `json:"keep"`  // seconds of the committed recordings; 0: keptSeconds, < 0: none
 }
 
 // sla makes the rate of a pair the highest of Rates at which the fixed variant answers
