@@ -37,7 +37,7 @@ func threaded() runtimeKind {
 // others however fast the machine is, and nothing piles up.
 func lockScenarios() []lockScenario {
 	call := scenario{name: "a lock held over a call", plan: plan{delay: 8000}, workers: 4}
-	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 4000}, workers: 3}
+	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 2000}, workers: 3}
 	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, workers: 6}
 	gil := scenario{name: "a thread that computes", plan: plan{cpu: 2000}, workers: 1}
 	busy := call
@@ -48,15 +48,15 @@ func lockScenarios() []lockScenario {
 	}
 	java := jvm("-Xmx256m")
 	return []lockScenario{
-		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "Tokens.renew", false, 60}),
+		on(java, lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "Tokens.renew", false, 40}),
 		on(java, lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "Tokens.renew", true, 0}),
-		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 80}),
-		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
-		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", false, 60}),
+		on(java, lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 40}),
+		on(java, lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 80}),
+		on(threaded(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", false, 40}),
 		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", true, 0}),
-		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 80}),
-		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 100}),
-		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 60}),
+		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 40}),
+		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 80}),
+		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 30}),
 	}
 }
 
@@ -65,7 +65,7 @@ func storm(log string) lockScenario {
 	return lockScenario{
 		scenario: scenario{name: "a storm of allocations", plan: plan{cpu: 500}, rate: 100,
 			runtime: jvm("-Xmx96m", "-XX:+UseSerialGC", "-Xlog:safepoint:file="+log+":tn")},
-		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause", calm: 100,
+		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause", calm: 60,
 	}
 }
 

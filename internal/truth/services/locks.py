@@ -99,13 +99,14 @@ class ConnectionPool:
 
 
 class Interpreter:
-    """A thread computes beside the requests. Fixed: it is a process of its own."""
+    """A thread computes beside the requests. Fixed: it is a process of its own, and nice."""
 
     def __init__(self):
         self.local = threading.local()
         if not FIXED:
             threading.Thread(target=self.summarise, args=[os.getppid()], daemon=True).start()
         elif os.fork() == 0:
+            os.nice(19)
             self.summarise(os.getppid())
 
     def summarise(self, parent):
