@@ -32,7 +32,7 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 		b := sumOf(spans)
 		sums[s] = &b
 	}
-	var shares map[diagnosis.RequestID]diagnosis.Share
+	var freed map[diagnosis.RequestID]Duration
 	for _, id := range c.Overall.Requests {
 		r := &c.Requests[id]
 		for i := range r.Segments {
@@ -40,29 +40,29 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 			if s.Cause != timeline.CausePool {
 				continue
 			}
-			if shares == nil {
-				shares = workersFree(c, gone)
+			if freed == nil {
+				freed = workersFree(c, gone)
 			}
-			out = append(out, sooner(diagnosis.Span{Request: id, From: s.From, To: s.To}, s, sums[s.Strand], shares[id])...)
+			out = append(out, sooner(diagnosis.Span{Request: id, From: s.From, To: s.To}, s, sums[s.Strand], freed[id])...)
 		}
 	}
 	return out
 }
 
 // sooner is what goes of one wait for a worker.
-func sooner(w diagnosis.Span, s *timeline.Segment, busy *busySum, gone diagnosis.Share) (out []diagnosis.Span) {
+func sooner(w diagnosis.Span, s *timeline.Segment, busy *busySum, gone Duration) (out []diagnosis.Span) {
 	if busy != nil {
 		out = busy.in(w)
 	}
-	if d := gone.Of(w.To.Sub(w.From)); s.Phase == timeline.PhaseUnread && d > diagnosis.Total(out) {
+	if d := min(gone, w.To.Sub(w.From)); s.Phase == timeline.PhaseUnread && d > diagnosis.Total(out) {
 		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
 	}
 	return out
 }
 
 // workersFree replays the requests of each process through its workers, as they were
-// and without what is gone, and returns the share of each request's wait that goes.
-func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]diagnosis.Share {
+// and without what is gone, and returns how much sooner each request is taken.
+func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]Duration {
 	less := make([]Duration, len(c.Requests))
 	for i := range gone {
 		less[gone[i].Request] += gone[i].To.Sub(gone[i].From)
@@ -79,7 +79,7 @@ func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]diagnos
 		workers[r.Process][r.Strand] = true
 		of[r.Process] = append(of[r.Process], diagnosis.RequestID(i))
 	}
-	shares := map[diagnosis.RequestID]diagnosis.Share{}
+	freed := map[diagnosis.RequestID]Duration{}
 	for p, ids := range of {
 		slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
 		all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
@@ -91,10 +91,10 @@ func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]diagnos
 		}
 		was, would := diagnosis.WaitsOf(all, len(workers[p])), diagnosis.WaitsOf(without, len(workers[p]))
 		for i, id := range ids {
-			shares[id] = diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
+			freed[id] = was[i] - would[i]
 		}
 	}
-	return shares
+	return freed
 }
 
 // served are the spans in which a strand worked for measured requests, in order.
