@@ -158,3 +158,20 @@ func TestDoing(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// Who had a lock while others waited for it: each span once, whoever waited.
+func TestTenures(t *testing.T) {
+	ar, err := txtar.ParseFile("testdata/waits/monitor_convoy.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl := parsed(t, ar.Files[0].Data)
+	var got []string
+	for _, h := range tl.Tenures(0) {
+		got = append(got, fmt.Sprintf("%d..%d thread %d", h.From/1_000_000, h.To/1_000_000, tl.Strands[h.Strand].Thread))
+	}
+	want := []string{"10..30 thread 1", "30..45 thread 2", "50..60 thread 3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
