@@ -15,6 +15,7 @@ type Truth struct {
 	Client    []load.Entry
 	Served    []Served
 	Exchanges []Exchange
+	Taken     []Taken
 	From, To  int64 // only requests sent in this span are compared; ns
 }
 

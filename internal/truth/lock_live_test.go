@@ -39,14 +39,14 @@ func (sc lockScenario) play(t *testing.T) []string {
 	sent := s.send(sc.scenario, loadFor)
 	time.Sleep(settle)
 	s.stop(recorder)
-	truth, taken := s.lockTruth(sent)
-	score := CompareLocks(s.load(file), s.build(file), sc.question(), truth, taken)
+	truth := s.lockTruth(sent)
+	score := CompareLocks(s.load(file), s.build(file), sc.question(), truth)
 	showLocks(t, sc, score)
 	problems := append(score.problems(), sc.saysWhy(s, file)...)
 	if len(problems) > 0 {
 		return problems
 	}
-	return sc.swapped(s, file, truth, taken)
+	return sc.swapped(s, file, truth)
 }
 
 // question is what to compare: the waits at the place that the log tells of.
@@ -55,10 +55,13 @@ func (sc lockScenario) question() LockQuestion {
 }
 
 // lockTruth reads the logs of the client and of the locks.
-func (s *stage) lockTruth(sent *load.Result) (Truth, []Taken) {
+func (s *stage) lockTruth(sent *load.Result) Truth {
 	s.service.Stop()
-	// The profiler takes a moment to know a process: the first waits may have no stack.
-	return Truth{Client: sent.Log, From: sent.Start + int64(midLoadEdge), To: sent.End}, lines[Taken](s.t, s.dir+"/service")
+	return Truth{
+		Client: sent.Log, Taken: lines[Taken](s.t, s.dir+"/service"), To: sent.End,
+		// The profiler takes a moment to know a process: the first waits may have no stack.
+		From: sent.Start + int64(midLoadEdge),
+	}
 }
 
 // showLocks prints one row of the table.
@@ -122,14 +125,14 @@ func (sc lockScenario) saysWhy(s *stage, file string) []string {
 // swapped gives every waking by a thread to another thread. What is said of holders then
 // rests on nothing: it must be wrong, and the reason must be gone. (Who woke whom is the
 // evidence, not when things happened at the same time.)
-func (sc lockScenario) swapped(s *stage, file string, truth Truth, taken []Taken) (all []string) {
+func (sc lockScenario) swapped(s *stage, file string, truth Truth) (all []string) {
 	rec := s.load(file)
 	swapWakers(rec)
 	tl, err := timeline.Build(rec)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	score := CompareLocks(rec, tl, sc.question(), truth, taken)
+	score := CompareLocks(rec, tl, sc.question(), truth)
 	s.t.Logf("with wakers swapped: holder named %.1f%%, right %.2f%%", 100*share(score.Named, score.Dwell), 100*share(score.Right, score.Named))
 	if score.Right*100 > score.Named*swappedPercent {
 		all = append(all, fmt.Sprintf("with wakers swapped the holder is still right for %.1f%% of the time", 100*share(score.Right, score.Named)))

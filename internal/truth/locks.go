@@ -86,7 +86,8 @@ type LockQuestion struct {
 
 // CompareLocks compares such Waits with the log. Threads are matched by TID,
 // waits by time. Only what was logged inside [from, to] is compared.
-func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, q LockQuestion, truth Truth, taken []Taken) LockScore {
+func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, q LockQuestion, truth Truth) LockScore {
+	taken := truth.Taken
 	l := lockTruth{
 		tl: tl, LockQuestion: q, entry: matchRequests(tl, truth).entry,
 		strands: map[timeline.StrandID]int{}, byThread: map[int][]timeline.StrandID{}, taken: taken,
