@@ -194,7 +194,7 @@ func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
 		x.set(RuleDisk, CauseDisk, Exact)
 	case futex && v.code != RuleIdle && gc.released(x):
 		x.set(gc.rule(x), CauseGC, Exact)
-	case futex && v.cause != CauseInterpreterLock && s.gil.has(s.t.Strands[x.strand].Process, off.Arg):
+	case futex && (v.cause != CauseInterpreterLock || x.borrowed) && s.gil.has(s.t.Strands[x.strand].Process, off.Arg):
 		x.set(RuleFutexWord, CauseInterpreterLock, s.gil.quality(s.t.Strands[x.strand].Process))
 	case futex && v.code != "":
 	case x.file:
