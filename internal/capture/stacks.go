@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,24 +43,28 @@ func mayRunPython(pid int) bool {
 	if err != nil {
 		return true
 	}
-	self, _ := os.Executable()
 	return slices.ContainsFunc(tree, func(p target.Process) bool {
-		gate := p.Exe == filepath.Base(self) // it is about to run the service
-		return gate || p.Runtime == recording.RuntimePython || p.Runtime == recording.RuntimeNative
+		return isGate(p) || p.Runtime == recording.RuntimePython || p.Runtime == recording.RuntimeNative
 	})
+}
+
+// isGate reports whether a process is dwell itself, about to run the service.
+func isGate(p target.Process) bool {
+	self, err := os.Executable()
+	return err == nil && p.Exe == filepath.Base(self)
 }
 
 // examineStacks has the profiler look at a process that is about to be watched, or has
 // begun to run another program.
 func (s *Session) examineStacks(p target.Process) {
-	if s.unwinder == nil {
+	if s.unwinder == nil || isGate(p) {
 		return
 	}
 	if p.Runtime == recording.RuntimePython && !s.unwinder.Python() {
 		s.decoder.noteOnce([]recording.Missing{missingFact("stacks",
 			"a process began to run Python, which the recorder was not set up for: its stacks lack the frames of Python")})
 	}
-	if err := s.unwinder.Examine(p.PID); err != nil {
+	if err := errors.Join(s.unwinder.Examine(p.PID), s.unwinder.Begin()); err != nil {
 		s.decoder.note([]recording.Missing{missingFact("stacks", err.Error())})
 	}
 }

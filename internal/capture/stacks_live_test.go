@@ -188,7 +188,7 @@ func TestStacksOfPython(t *testing.T) {
 func TestStacksOfNode(t *testing.T) {
 	service := start(t, 0, "node", "testdata/stacks/stacks.js")
 	log, stop := recordStacks(t, service.Process.Pid, "stacks.js")
-	feed := time.NewTicker(50 * time.Millisecond)
+	feed := time.NewTicker(200 * time.Millisecond) // slower than it reads
 	defer feed.Stop()
 	for log.find("blocked readPipe stacks.js:14") == nil || log.find("on-cpu compute stacks.js:8") == nil {
 		if _, err := fmt.Fprintln(service.stdin); err != nil || t.Context().Err() != nil {

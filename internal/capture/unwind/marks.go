@@ -26,11 +26,15 @@ type marks struct {
 	skipped []momentsStackMark            // another stack of the thread came after them
 }
 
+func newMarks() *marks {
+	return &marks{
+		pending: map[uint32][]momentsStackMark{}, known: map[uint32]bool{}, failed: map[uint32]int{},
+	}
+}
+
 func (m *marks) open(r *ringbuf.Reader) {
 	m.reader = r
 	m.reader.SetDeadline(time.Unix(1, 0)) // never wait
-	m.pending = map[uint32][]momentsStackMark{}
-	m.known, m.failed = map[uint32]bool{}, map[uint32]int{}
 }
 
 func (m *marks) close() error {
@@ -81,6 +85,12 @@ func (m *marks) keep(tid uint32, rest []momentsStackMark) {
 // ready says that a stack of the process has been walked whole.
 func (m *marks) ready(tgid uint32) {
 	m.known[tgid] = true
+	delete(m.failed, tgid)
+}
+
+// forget makes a process one that the profiler does not know.
+func (m *marks) forget(tgid uint32) {
+	delete(m.known, tgid)
 	delete(m.failed, tgid)
 }
 

@@ -98,12 +98,15 @@ func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) 
 	return m.entry.Programs[program], nil
 }
 
-// attach starts taking stacks, on every CPU: one event counts its context switches, the
-// other is a timer.
+// attach makes ready to take stacks, on every CPU: one event counts its context
+// switches, the other is a timer.
 func (m *moments) attach() error {
-	switches := unix.PerfEventAttr{Config: unix.PERF_COUNT_SW_CONTEXT_SWITCHES, Sample: 1}
+	switches := unix.PerfEventAttr{
+		Config: unix.PERF_COUNT_SW_CONTEXT_SWITCHES, Sample: 1, Bits: unix.PerfBitDisabled,
+	}
 	timer := unix.PerfEventAttr{
-		Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(m.opts.Period), Bits: unix.PerfBitExcludeIdle,
+		Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(m.opts.Period),
+		Bits: unix.PerfBitDisabled | unix.PerfBitExcludeIdle,
 	}
 	for cpu := range ebpf.MustPossibleCPU() {
 		if err := m.attachCPU(cpu, switches, m.objects.Blocked); err != nil {
@@ -135,6 +138,20 @@ func (m *moments) attachCPU(cpu int, attr unix.PerfEventAttr, program *ebpf.Prog
 		return err
 	}
 	m.events = append(m.events, l)
+	return nil
+}
+
+// enable starts taking stacks.
+func (m *moments) enable() error {
+	for _, c := range m.events {
+		fd, ok := c.(descriptor)
+		if !ok {
+			continue
+		}
+		if err := unix.IoctlSetInt(int(fd), unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
+			return fmt.Errorf("start taking stacks: %w", err)
+		}
+	}
 	return nil
 }
 

@@ -57,16 +57,17 @@ type Lost struct {
 	First, Last recording.Time
 }
 
-// Unwinder takes stacks from Start to Stop.
+// Unwinder takes stacks from Begin to Stop.
 type Unwinder struct {
 	tracer  *tracer.Tracer
 	moments moments
 	cancel  context.CancelFunc
 	traces  chan *libpf.EbpfTrace
 	workers sync.WaitGroup
+	begun   func() error // enables the moments, once
 
 	mu     sync.Mutex // guards what follows
-	marks  marks
+	marks  *marks
 	stacks *stacks
 	batch  Batch
 }
@@ -84,17 +85,18 @@ const (
 	mapScale = -4
 )
 
-// Start loads the profiler and begins to take stacks. It needs rights that may be
-// dropped afterwards; what is needed to examine new processes is told by package
-// capture's DropRights.
+// Start loads the profiler; Begin then takes stacks. It needs rights that may be dropped
+// afterwards; what is needed to examine new processes is told by package capture's
+// DropRights.
 func Start(o Options) (*Unwinder, error) {
 	if err := raiseMemlock(); err != nil {
 		return nil, err
 	}
 	profilerlog.SetLogger(*slog.New(slog.DiscardHandler)) // only the command prints
 	ctx, cancel := context.WithCancel(context.Background())
-	u := &Unwinder{cancel: cancel, traces: make(chan *libpf.EbpfTrace, 16), stacks: newStacks()}
+	u := &Unwinder{cancel: cancel, traces: make(chan *libpf.EbpfTrace, 16), marks: newMarks(), stacks: newStacks()}
 	u.moments.opts = o
+	u.begun = sync.OnceValue(u.moments.enable)
 	if err := u.start(ctx); err != nil {
 		u.Close()
 		return nil, err
@@ -150,8 +152,20 @@ func (u *Unwinder) interpreters() interpreterconfig.Config {
 	return c
 }
 
-// Examine has the profiler look at a process before it is asked for its first stack.
+// Begin takes stacks of the watched processes from now on.
+func (u *Unwinder) Begin() error { return u.begun() }
+
+// Examine has the profiler look at a process before it is asked for its first stack, or
+// that has begun to run another program: what was known of it is forgotten.
 func (u *Unwinder) Examine(pid int) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.marks.forget(uint32(pid))
+	clear(u.stacks.raw)
+	return u.examine(pid)
+}
+
+func (u *Unwinder) examine(pid int) error {
 	err := u.moments.pidEvents.Put(uint64(pid)<<32|uint64(pid), true)
 	if err != nil {
 		return fmt.Errorf("ask the stack profiler to examine process %d: %w", pid, err)
@@ -229,7 +243,7 @@ const tryAgain = 32
 func (u *Unwinder) unexamined(tgid uint32) problem {
 	u.marks.failed[tgid]++
 	if u.marks.failed[tgid]%tryAgain == 0 {
-		if err := u.Examine(int(tgid)); err != nil {
+		if err := u.examine(int(tgid)); err != nil {
 			return problem(err.Error())
 		}
 	}
