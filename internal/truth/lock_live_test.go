@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,10 +189,11 @@ func TestCollections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := ComparePauses(s.build(file), Truth{Client: sent.Log, From: sent.Start, To: sent.End}, pauses)
+		a, odd := ComparePauses(s.build(file), Truth{Client: sent.Log, From: sent.Start, To: sent.End}, pauses)
 		t.Logf("%d pauses; %v within %d of %d, mean truth %.2f dwell %.2f ms", len(pauses), a.Cause, a.Within, a.Requests, ms(a.Truth), ms(a.Dwell))
 		problems := sc.saysWhy(s, file)
 		if a.Within*100 < a.Requests*withinPercent {
+			t.Log(strings.Join(odd, "\n"))
 			problems = append(problems, fmt.Sprintf("pauses: %d of %d requests within the tolerance", a.Within, a.Requests))
 		}
 		return problems

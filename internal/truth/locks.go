@@ -147,7 +147,9 @@ func (l *lockTruth) waitsIn(k *Taken) (all []timeline.WaitID) {
 			if int64(l.tl.Waits[w].From) >= k.Had {
 				break
 			}
-			if l.tl.Waits[w].Cause == l.Cause {
+			// Python's interpreter lock is let go while a thread waits for another lock, and
+			// waited for before it has that one.
+			if cause := l.tl.Waits[w].Cause; cause == l.Cause || cause == timeline.CauseInterpreterLock && len(all) > 0 {
 				all = append(all, w)
 			}
 		}
@@ -172,6 +174,9 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 			to = min(int64(w.To), k.Had)
 		}
 		total += max(0, to-from)
+		if w.Cause != l.Cause {
+			continue // on the way out of the lock: see waitsIn
+		}
 		request = max(request, w.Request)
 		for _, h := range w.Holds {
 			l.hold(score, k, span{max(int64(h.From), from), min(int64(h.To), to)}, l.strands[h.Strand])
@@ -265,8 +270,8 @@ func ReadPauses(r io.Reader) ([]span, error) {
 // ComparePauses compares the time of each matched request that dwell says a collection
 // took, from when it was read, with the pauses in that time; only those that the pauses
 // or dwell touch.
-func ComparePauses(tl *timeline.Timeline, truth Truth, pauses []span) Agreement {
-	a := Agreement{Cause: timeline.CauseGC}
+func ComparePauses(tl *timeline.Timeline, truth Truth, pauses []span) (a Agreement, odd []string) {
+	a.Cause = timeline.CauseGC
 	for _, id := range matchRequests(tl, truth).used {
 		r := &tl.Requests[id]
 		var want, got int64
@@ -282,11 +287,13 @@ func ComparePauses(tl *timeline.Timeline, truth Truth, pauses []span) Agreement 
 		a.Dwell += got
 		if off := got - want; max(off, -off) <= max(Tolerance, want*TolerancePercent/100) {
 			a.Within++
+		} else if len(odd) < 2*maxOdd {
+			odd = append(odd, fmt.Sprintf("request %d, read at %d, to %d: %d us, dwell says %d; %v", id, r.FirstRead, r.End, want/1000, got/1000, r.Segments))
 		}
 	}
 	if a.Requests > 0 {
 		a.Truth /= int64(a.Requests)
 		a.Dwell /= int64(a.Requests)
 	}
-	return a
+	return a, odd
 }

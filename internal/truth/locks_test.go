@@ -102,7 +102,7 @@ func TestStandingStillIsHeldAgainstThePauses(t *testing.T) {
 	truth := Truth{Client: []load.Entry{entry(0, 5001, 1, 101_000)}, To: 200 * milli}
 
 	pauses := []span{{0, 10 * milli}, {19 * milli, 41 * milli}} // 5 ms of the first lie after the read
-	got := ComparePauses(tl, truth, pauses)
+	got, _ := ComparePauses(tl, truth, pauses)
 	want := Agreement{Cause: timeline.CauseGC, Requests: 1, Truth: 27 * milli, Dwell: 20 * milli}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
