@@ -57,6 +57,7 @@ over samples.`,
 	c.Flags().BoolVar(&o.flames, "flames", false, "flame graphs of each endpoint, on CPUs and waiting, as JSON")
 	c.Flags().StringVar(&o.folded, "folded", "", "the same as folded stacks, for flamegraph.pl and speedscope: all, cpu or waiting")
 	c.Flags().Lookup("folded").NoOptDefVal = report.FoldedAll
+	c.RegisterFlagCompletionFunc("folded", cobra.FixedCompletions([]string{report.FoldedAll, report.FoldedCPU, report.FoldedWaiting}, cobra.ShellCompDirectiveNoFileComp))
 	addSourceFlag(c, &o.sourceRoot)
 	c.MarkFlagsMutuallyExclusive("tree", "under", "flames", "folded")
 	return c

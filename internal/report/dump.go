@@ -41,7 +41,8 @@ type DumpThread struct {
 	Syscall  string              `json:"syscall,omitempty"`
 	Request  *timeline.RequestID `json:"request,omitempty"` // that it worked for
 	Endpoint string              `json:"endpoint,omitempty"`
-	Call     *DumpCall           `json:"call,omitempty"` // that it had open
+	Open     int                 `json:"requests,omitempty"` // how many it had open
+	Call     *DumpCall           `json:"call,omitempty"`     // that it had open
 	Wait     *DumpWait           `json:"wait,omitempty"`
 	Stack    []Frame             `json:"stack"` // leaf first; empty if none was seen
 	Seen     StackSeen           `json:"stack_seen"`
@@ -93,8 +94,8 @@ type DumpOptions struct {
 	Source Source // of code at the places of threads, nil none
 }
 
-// NewDump tells what every thread did at an instant. Goroutines are not threads, and
-// are not in it.
+// NewDump tells what every thread did at an instant. Of goroutines those are in it that
+// worked for a request: the kernel sees no others.
 func NewDump(tl *timeline.Timeline, o DumpOptions) *Dump {
 	d := &Dump{Version: Version, At: o.At.Sub(tl.Start), Chosen: o.Chosen, Blockers: []*Blocker{}, Threads: []*DumpThread{}}
 	dd := &dumper{tl: tl, at: o.At, source: o.Source, index: newStackIndex(tl)}
@@ -153,16 +154,30 @@ func (d *dumper) serving() {
 	}
 }
 
-// thread describes a thread; nil if it did not live then.
+// thread describes a thread or goroutine; nil if it did not live then.
 func (d *dumper) thread(id timeline.StrandID) *DumpThread {
 	st := &d.tl.Strands[id]
+	if st.Goroutine != recording.NoGoroutine {
+		return d.goroutine(id)
+	}
 	list := intervals(st, d.at, d.at+1)
-	if st.Goroutine != recording.NoGoroutine || len(list) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
 	iv := &list[0]
+	t := d.named(id)
+	d.state(t, iv)
+	d.since(t, iv)
+	d.stackOf(t, iv)
+	return t
+}
+
+// named is a thread of which only the name and the requests are known yet.
+func (d *dumper) named(id timeline.StrandID) *DumpThread {
+	st := &d.tl.Strands[id]
 	t := &DumpThread{TID: st.TID, Name: st.Name, strand: id, stack: timeline.None, place: timeline.None, site: -1, Stack: []Frame{}}
-	if t.TID == 0 {
+	t.Seen.How = "none"
+	if t.TID == 0 && st.Goroutine == recording.NoGoroutine {
 		t.TID = int64(st.Thread)
 	}
 	for i := range d.tl.Processes {
@@ -170,13 +185,38 @@ func (d *dumper) thread(id timeline.StrandID) *DumpThread {
 			t.Process = p.PID
 		}
 	}
-	d.state(t, iv)
-	d.since(t, iv)
-	if list := d.works[id]; len(list) == 1 {
+	list := d.works[id]
+	if t.Open = len(list); t.Open == 1 {
 		t.Request, t.Endpoint = &list[0], d.tl.Requests[list[0]].Endpoint
 	}
-	d.stackOf(t, iv)
 	return t
+}
+
+// goroutine describes a goroutine by the request it works for; nil if it is not known
+// to work for one.
+func (d *dumper) goroutine(id timeline.StrandID) *DumpThread {
+	for _, r := range d.works[id] {
+		list := d.tl.Requests[r].Segments
+		i := sort.Search(len(list), func(k int) bool { return list[k].To > d.at })
+		if i == len(list) || list[i].From > d.at || list[i].Phase == timeline.PhaseUnread {
+			continue
+		}
+		s := &list[i]
+		t := d.named(id)
+		t.Name, t.State, t.Cause, t.For = strandName(d.tl, id), "waiting", s.Cause.String(), d.at.Sub(s.From)
+		switch s.Cause {
+		case timeline.CauseOnCPU:
+			t.State = "running"
+		case timeline.CauseRunnable:
+			t.State = "runnable"
+		}
+		if s.Call != timeline.None {
+			c := &d.tl.Calls[s.Call]
+			t.Call = &DumpCall{s.Call, c.Peer, c.Operation, s.Phase.String()}
+		}
+		return t
+	}
+	return nil
 }
 
 // state tells what a thread did, or waited for.
@@ -254,7 +294,6 @@ func (d *dumper) since(t *DumpThread, iv *timeline.Interval) {
 // stackOf finds the stack that a thread had: asleep, or just woken, that of its wait;
 // on a CPU that of the nearest sample.
 func (d *dumper) stackOf(t *DumpThread, iv *timeline.Interval) {
-	t.Seen.How = "none"
 	switch {
 	case iv.State == timeline.StateRunning || preempted(iv):
 		d.nearest(t)

@@ -111,7 +111,12 @@ func (w *Waiters) named() []string {
 	return names
 }
 
-func (t *DumpThread) title() string { return fmt.Sprintf("%s (%d)", t.Name, t.TID) }
+func (t *DumpThread) title() string {
+	if t.TID == 0 { // a goroutine
+		return t.Name
+	}
+	return fmt.Sprintf("%s (%d)", t.Name, t.TID)
+}
 
 // doing is a thread's state as the end of a sentence.
 func (t *DumpThread) doing() string {
@@ -144,6 +149,8 @@ func (t *DumpThread) doing() string {
 		return "waits for " + t.Wait.What + " (" + t.Wait.Cause + ")" + in + for_
 	case t.Wait != nil || t.Cause != "unknown":
 		return "waits (" + t.Cause + ")" + in + for_
+	case t.TID == 0:
+		return "waits, for what is not known," + for_
 	}
 	return "sleeps in " + orNothing(t.Syscall) + in + for_
 }
@@ -172,7 +179,7 @@ func alike(threads []*DumpThread) [][]*DumpThread {
 				k.holder = int(t.Wait.Holder.strand)
 			}
 		}
-		if t.Call != nil || t.Blocks > 0 || t.State == "running" {
+		if t.Call != nil || t.Blocks > 0 || t.Open > 1 || t.State == "running" {
 			k.call = i // of its own
 		}
 		if groups[k] == nil {
@@ -213,6 +220,9 @@ func threadLines(p *page, g []*DumpThread, frames int) {
 	if t.Request != nil && len(g) == 1 {
 		text += fmt.Sprintf(", for request #%d %s", *t.Request, t.Endpoint)
 	}
+	if t.Open > 1 && len(g) == 1 {
+		text += ", with " + plural(t.Open, "request") + " open"
+	}
 	p.wrap(plain, "  ", text+"; "+t.evidence(), 4)
 	stackLines(p, t, frames)
 }
@@ -251,7 +261,7 @@ func stackLines(p *page, t *DumpThread, limit int) {
 const bystanderFrames = 3
 
 func (t *DumpThread) bystander() bool {
-	return t.State == "waiting" && t.Request == nil && t.Blocks == 0 && t.Call == nil
+	return t.State == "waiting" && t.Open == 0 && t.Blocks == 0 && t.Call == nil
 }
 
 // evidence says what is known of a thread's stack and of who has what it waits for.
@@ -282,6 +292,9 @@ func (t *DumpThread) evidence() string {
 			when = "after"
 		}
 		return text + "stack sampled " + human(max(t.Seen.Age, -t.Seen.Age)) + " " + when
+	}
+	if t.TID == 0 {
+		return text + "a goroutine's stack is not seen"
 	}
 	if t.State == "waiting" && t.AtLeast {
 		return text + "no stack, for it did not move while it was recorded"
