@@ -14,6 +14,7 @@ type Case struct {
 	Symptoms []Symptom   // with enough requests to decide anything
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
+	shared   map[string]any
 }
 
 func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
@@ -42,6 +43,21 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 // Busy returns the time from the first measured request's start to the last one's
 // end: what rates and utilisations refer to.
 func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
+
+// Shared returns what several hypotheses need, made once for a name.
+func (c *Case) Shared(name string, made func() any) any {
+	v, ok := c.shared[name]
+	if !ok {
+		if v = made(); c.shared == nil {
+			c.shared = map[string]any{}
+		}
+		c.shared[name] = v
+	}
+	return v
+}
+
+// Measured returns the measured requests in order of id.
+func (c *Case) Measured() []RequestID { return c.measured }
 
 // Spans returns the segments of the measured requests that keep accepts.
 func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {

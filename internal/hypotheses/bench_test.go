@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // BenchmarkDiagnose diagnoses 10,000 requests of a loop that is busy with handshakes,
@@ -29,5 +30,19 @@ func BenchmarkDiagnoseHealthy(b *testing.B) {
 	}
 	for b.Loop() {
 		diagnosis.Diagnose(tl, All(), diagnosis.Options{})
+	}
+}
+
+// BenchmarkDiagnoseConvoy diagnoses 32,000 requests, each of which waits for a lock
+// behind up to 15 others.
+func BenchmarkDiagnoseConvoy(b *testing.B) {
+	tl, err := timeline.Build(done(manyBursts(newScenario(recording.RuntimeJVM), 2000, 16, locked(cached, computing)), 50))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if d := diagnosis.Diagnose(tl, All(), diagnosis.Options{}); len(d.Findings) == 0 {
+			b.Fatal("nothing was found")
+		}
 	}
 }

@@ -16,23 +16,24 @@ type contention struct {
 	name    string          // of the lock
 	stays   []stay
 	total   Duration
-	held    []held              // the stays' time with a known holder, in order of request and time
-	by      [deedKinds]Duration // sums of held; deedUnknown: all other time too
-	drawing Duration            // of the stays' time, under frames that draw random numbers
+	parts   [][deedKinds]Duration // of each stay: how long holders did what meanwhile
+	by      [deedKinds]Duration   // their sums
+	did     []deed                // what holders did while anybody waited
+	weights []Duration            // of each deed: how long requests waited for it, in all; 0 if it is not known what it was
+	drawing Duration              // of the stays' time, under frames that draw random numbers
 	queue   queue
-}
-
-// held is a piece of a request's wait in which the holder of the lock did one thing.
-type held struct {
-	diagnosis.Span
-	*deed
 }
 
 // known is the time with a holder of which it is known what it did.
 func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
 
-// contentions collects the waits of requests for one cause by lock, the longest first.
-func contentions(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
+// contentions returns the waits of requests for one cause by lock, the longest first;
+// its callers share them.
+func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
+	return c.Shared("contentions "+cause.String(), func() any { return collectWaits(c, newDeeds(c), cause) }).([]*contention)
+}
+
+func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
 	index := map[timeline.LockID]*contention{}
 	for _, s := range stays(c, caused(cause)) {
 		lock := timeline.LockID(timeline.None)
@@ -71,22 +72,22 @@ func (k *contention) fill(c *diagnosis.Case) {
 	if 2*k.drawing >= k.total {
 		readsDraw(list)
 	}
+	k.did, k.weights, k.parts = list, make([]Duration, len(list)), make([][deedKinds]Duration, len(k.stays))
 	for i := range k.stays {
-		s := &k.stays[i]
+		s, sure := &k.stays[i], Duration(0)
 		n, _ := slices.BinarySearchFunc(list, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
 		for ; n < len(list) && list[n].from < s.To; n++ {
-			x := &list[n]
-			if from, to := max(s.From, x.from), min(s.To, x.to); from < to {
-				k.held = append(k.held, held{diagnosis.Span{Request: s.Request, From: from, To: to}, x})
-				k.by[x.kind] += to.Sub(from)
+			if d := min(s.To, list[n].to).Sub(max(s.From, list[n].from)); list[n].kind != deedUnknown {
+				k.parts[i][list[n].kind] += d
+				k.weights[n] += d
+				sure += d
 			}
 		}
+		k.parts[i][deedUnknown] = s.To.Sub(s.From) - sure
+		for kind, d := range k.parts[i] {
+			k.by[kind] += d
+		}
 	}
-	var sure Duration
-	for kind := deedUnknown + 1; kind < deedKinds; kind++ {
-		sure += k.by[kind]
-	}
-	k.by[deedUnknown] = k.total - sure
 }
 
 // readsDraw takes what the holders of a lock around a source of random numbers read, of
@@ -99,26 +100,23 @@ func readsDraw(list []deed) {
 	}
 }
 
-// of returns the pieces of waits in which holders did what one of the kinds says.
-func (k *contention) of(kinds ...deedKind) (out []diagnosis.Span) {
-	for i := range k.held {
-		if slices.Contains(kinds, k.held[i].kind) {
-			out = append(out, k.held[i].Span)
+// of returns, of each stay, as much as holders did of one kind, from its beginning.
+func (k *contention) of(kind deedKind) (out []stay) {
+	for i, s := range k.stays {
+		if d := k.parts[i][kind]; d > 0 {
+			s.To = s.From + diagnosis.Time(d)
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// did returns the spans in which holders did what a kind says, whether or not a request
+// done returns the spans in which holders did what a kind says, whether or not a request
 // waited for them.
-func (k *contention) did(kind deedKind) (out []held) {
-	if k.lock == timeline.None {
-		return nil
-	}
-	list := k.deeds.lock(k.lock)
-	for i := range list {
-		if d := &list[i]; d.kind == kind {
-			out = append(out, held{diagnosis.Span{Request: timeline.None, From: d.from, To: d.to}, d})
+func (k *contention) done(kind deedKind) (out []*deed) {
+	for i := range k.did {
+		if k.did[i].kind == kind {
+			out = append(out, &k.did[i])
 		}
 	}
 	return out

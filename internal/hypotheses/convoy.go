@@ -46,7 +46,7 @@ func (k *contention) parallel(c *diagnosis.Case, n int64) int64 {
 // ran is how long holders were on a CPU, or ready to be, while others waited.
 func (k *contention) ran(c *diagnosis.Case) (d Duration) {
 	for _, t := range k.deeds.tenures(k.lock) {
-		d += c.Running(t.strand, t.from, t.to)
+		d += c.Running(t.Strand, t.From, t.To)
 	}
 	return d
 }
@@ -55,25 +55,12 @@ func (k *contention) ran(c *diagnosis.Case) (d Duration) {
 // computing holder, or one of which nothing is known, in part; all others as they are.
 func (k *contention) without(c *diagnosis.Case) (out []stay) {
 	spared := k.spared(c)
-	add := func(s stay, share diagnosis.Share) {
-		if s.To = s.From + diagnosis.Time(share.Of(s.To.Sub(s.From))); s.From < s.To {
+	for i, s := range k.stays {
+		p := &k.parts[i]
+		s.To = s.From + diagnosis.Time(p[deedIO]+p[deedEntropy]+p[deedOther]+spared.Of(p[deedCPU]+p[deedUnknown]))
+		if s.From < s.To {
 			out = append(out, s)
 		}
-	}
-	at := 0
-	for _, s := range k.stays {
-		for ; at < len(k.held) && k.held[at].Request == s.Request && k.held[at].To <= s.To; at++ {
-			h := &k.held[at]
-			if h.kind == deedCPU || h.kind == deedUnknown {
-				continue
-			}
-			before, behind := s, s
-			before.To, behind.From, behind.To = h.From, h.From, h.To
-			add(before, spared)
-			add(behind, diagnosis.Whole)
-			s.From = h.To
-		}
-		add(s, spared)
 	}
 	return out
 }
@@ -82,15 +69,12 @@ func (k *contention) without(c *diagnosis.Case) (out []stay) {
 func (k *contention) holder(c *diagnosis.Case) string {
 	by, families := map[timeline.StrandID]Duration{}, tally{}
 	var all Duration
-	for i := range k.held {
-		h := &k.held[i]
-		if h.strand == timeline.None {
-			continue
+	for i, d := range k.weights {
+		if s := k.did[i].strand; d > 0 && s != timeline.None {
+			by[s] += d
+			families[family(c.Strands[s].Name)] += d
+			all += d
 		}
-		d := h.To.Sub(h.From)
-		by[h.strand] += d
-		families[family(c.Strands[h.strand].Name)] += d
-		all += d
 	}
 	for s, d := range by {
 		if len(by) == 1 || 2*d > all {
@@ -113,7 +97,7 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 	var have Duration
 	length := 0
 	for _, t := range k.deeds.tenures(k.lock) {
-		have += t.to.Sub(t.from)
+		have += t.To.Sub(t.From)
 		length++
 	}
 	ev := []diagnosis.Evidence{
@@ -147,9 +131,9 @@ func (k *contention) place(c *diagnosis.Case) string {
 // doing names the place in code where holders spent most of their time of some kind.
 func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
 	sites := tally{}
-	for i := range k.held {
-		if h := &k.held[i]; h.kind == kind {
-			sites[site(c, h.stack)] += h.To.Sub(h.From)
+	for i, d := range k.weights {
+		if d > 0 && k.did[i].kind == kind {
+			sites[site(c, k.did[i].stack)] += d
 		}
 	}
 	name, _ := sites.most()
@@ -159,12 +143,10 @@ func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
 // behind says to whom, or in what, holders waited most of their time with the lock.
 func (k *contention) behind(c *diagnosis.Case) string {
 	what := tally{}
-	for i := range k.held {
-		h := &k.held[i]
-		if h.kind != deedIO {
-			continue
+	for i, d := range k.weights {
+		if d > 0 && k.did[i].kind == deedIO {
+			what[waitedIn(c, &k.did[i])] += d
 		}
-		what[waitedIn(c, h.deed)] += h.To.Sub(h.From)
 	}
 	name, _ := what.most()
 	return cmp.Or(name, "something")

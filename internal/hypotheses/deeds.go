@@ -38,49 +38,27 @@ type deeds struct {
 	c           *diagnosis.Case
 	entropy     []bool // by stack: it draws random numbers
 	of          map[timeline.LockID][]deed
-	had         map[timeline.LockID][]tenure
+	had         map[timeline.LockID][]timeline.Hold
 	ran, wanted Duration // see demands; wanted is 0 until it was asked for
 }
 
+// newDeeds returns those of a case; its callers share them.
 func newDeeds(c *diagnosis.Case) *deeds {
-	return &deeds{c: c, entropy: entropyStacks(c), of: map[timeline.LockID][]deed{}, had: map[timeline.LockID][]tenure{}}
+	return c.Shared("deeds", func() any { return makeDeeds(c) }).(*deeds)
 }
 
-// tenure is a span in which a strand had a lock.
-type tenure struct {
-	from, to diagnosis.Time
-	strand   timeline.StrandID
+func makeDeeds(c *diagnosis.Case) *deeds {
+	return &deeds{c: c, entropy: entropyStacks(c), of: map[timeline.LockID][]deed{}, had: map[timeline.LockID][]timeline.Hold{}}
 }
 
 // tenures lists who had a lock while others waited for it, in order, disjoint.
-func (d *deeds) tenures(id timeline.LockID) (out []tenure) {
-	if list, ok := d.had[id]; ok || id == timeline.None {
-		return list
+func (d *deeds) tenures(id timeline.LockID) []timeline.Hold {
+	list, ok := d.had[id]
+	if !ok && id != timeline.None {
+		list = d.c.Tenures(id)
+		d.had[id] = list
 	}
-	var all []tenure
-	for _, w := range d.c.Locks[id].Waits {
-		for _, h := range d.c.Waits[w].Holds {
-			all = append(all, tenure{h.From, h.To, h.Strand})
-		}
-	}
-	slices.SortFunc(all, func(a, b tenure) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.strand, b.strand))
-	})
-	for _, h := range all {
-		if n := len(out); n > 0 {
-			last := &out[n-1]
-			if h.strand == last.strand && h.from <= last.to {
-				last.to = max(last.to, h.to)
-				continue
-			}
-			h.from = max(h.from, last.to)
-		}
-		if h.from < h.to {
-			out = append(out, h)
-		}
-	}
-	d.had[id] = out
-	return out
+	return list
 }
 
 // demands returns how long the watched threads ran while requests were measured, and
@@ -108,8 +86,8 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 	d.of[id] = nil // of a circle of locks nothing is known
 	var list []deed
 	for _, h := range d.tenures(id) {
-		for _, a := range d.c.Doing(h.strand, h.from, h.to) {
-			list = d.add(list, id, h.strand, a)
+		for _, a := range d.c.Doing(h.Strand, h.From, h.To) {
+			list = d.add(list, id, h.Strand, a)
 		}
 	}
 	d.of[id] = list

@@ -33,12 +33,12 @@ func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
 	d := newDeeds(c)
 	e := entropy{sites: tally{}}
 	e.source(c, d)
-	for _, k := range contentions(c, d, timeline.CauseLock) {
+	for _, k := range contentions(c, timeline.CauseLock) {
 		if 2*k.drawing < k.total && !k.mostly(deedEntropy) {
 			continue
 		}
 		e.locks = append(e.locks, k)
-		e.asleep = append(e.asleep, ownTime(c, k.did(deedEntropy))...)
+		e.asleep = append(e.asleep, ownTime(c, k.done(deedEntropy))...)
 		e.queued = append(e.queued, k.stays...)
 		gone := k.without(c)
 		if k.mostly(deedEntropy) {
@@ -70,7 +70,7 @@ func (e *entropy) source(c *diagnosis.Case, d *deeds) {
 		may[timeline.StrandID(i)] = slices.ContainsFunc(s.Stacks, func(a timeline.StackAt) bool { return d.draws(a.Stack) }) ||
 			slices.ContainsFunc(s.Intervals, func(iv timeline.Interval) bool { return iv.Off != nil && iv.Off.Syscall == "getrandom" })
 	}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]

@@ -21,7 +21,7 @@ func interpreterLock() diagnosis.Hypothesis {
 func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
 	res := diagnosis.Result{Lead: none(c)}
-	for _, k := range contentions(c, newDeeds(c), timeline.CauseInterpreterLock) {
+	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		if total += k.total; k.total > 0 {
 			res.Candidates = append(res.Candidates, interpreterAt(c, k))
 		}

@@ -33,7 +33,7 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 		sums[s] = &b
 	}
 	var freed map[diagnosis.RequestID]Duration
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
@@ -106,7 +106,7 @@ type served struct {
 // servedBy lists, for some strands, which measured requests they worked for and when.
 func servedBy(c *diagnosis.Case, strands map[timeline.StrandID]bool) map[timeline.StrandID][]served {
 	out := map[timeline.StrandID][]served{}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		if strands[r.Strand] {
 			out[r.Strand] = append(out[r.Strand], served{window{r.FirstRead, r.End}, id})
@@ -125,23 +125,22 @@ func servedBy(c *diagnosis.Case, strands map[timeline.StrandID]bool) map[timelin
 
 // ownTime returns what spans of holders are in the time of the requests that they
 // worked for: the holder's own wait is lost to its request, too.
-func ownTime(c *diagnosis.Case, did []held) (out []diagnosis.Span) {
+func ownTime(c *diagnosis.Case, did []*deed) (out []diagnosis.Span) {
 	strands := map[timeline.StrandID]bool{}
-	for i := range did {
-		strands[did[i].strand] = did[i].strand != timeline.None
+	for _, d := range did {
+		strands[d.strand] = d.strand != timeline.None
 	}
 	by := servedBy(c, strands)
-	for i := range did {
-		h := &did[i]
-		list := by[h.strand]
-		n, _ := slices.BinarySearchFunc(list, h.From, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
-		if n == 0 || list[n-1].to <= h.From {
+	for _, d := range did {
+		list := by[d.strand]
+		n, _ := slices.BinarySearchFunc(list, d.from, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
+		if n == 0 || list[n-1].to <= d.from {
 			continue
 		}
 		r := &c.Requests[list[n-1].request]
 		for k := range r.Segments {
 			s := &r.Segments[k]
-			if from, to := max(s.From, h.From), min(s.To, h.To); s.Strand == h.strand && from < to {
+			if from, to := max(s.From, d.from), min(s.To, d.to); s.Strand == d.strand && from < to {
 				out = append(out, diagnosis.Span{Request: r.ID, From: from, To: to})
 			}
 		}

@@ -23,7 +23,7 @@ func lockConvoy() diagnosis.Hypothesis {
 func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
 	var res diagnosis.Result
-	for _, k := range contentions(c, newDeeds(c), timeline.CauseLock) {
+	for _, k := range contentions(c, timeline.CauseLock) {
 		if total += k.total; k.total > 0 {
 			res.Candidates = append(res.Candidates, convoyAt(c, k))
 		}

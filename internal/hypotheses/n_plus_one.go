@@ -44,7 +44,7 @@ type repeats struct {
 func repeated(c *diagnosis.Case) []*repeats {
 	index := map[shape]*repeats{}
 	var out []*repeats
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		for _, k := range c.Requests[id].Calls {
 			sh := shapeOf(&c.Calls[k])
 			rep := index[sh]

@@ -52,7 +52,7 @@ func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
 // shortages collects the pools that requests waited for.
 func shortages(c *diagnosis.Case) (out []*shortage) {
 	out = fullClients(c)
-	for _, k := range contentions(c, newDeeds(c), timeline.CausePool) {
+	for _, k := range contentions(c, timeline.CausePool) {
 		if s := handedOver(c, k); s != nil {
 			out = append(out, s)
 		}
@@ -102,7 +102,9 @@ func callAt(c *diagnosis.Case, s *stay) *timeline.Call {
 // handedOver is the shortage of a pool known by its frames or of an executor; nil if
 // all its waits are a server's or a client's queue.
 func handedOver(c *diagnosis.Case, k *contention) *shortage {
-	k.stays = slices.DeleteFunc(k.stays, func(s stay) bool {
+	own := *k
+	k = &own
+	k.stays = slices.DeleteFunc(slices.Clone(k.stays), func(s stay) bool {
 		phase, call := segmentAt(c, &s)
 		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && call != timeline.None && s.wait == timeline.None
 	})

@@ -24,7 +24,7 @@ func refreshUnderLock() diagnosis.Hypothesis {
 func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 	var total, inside, hidden Duration
 	res := diagnosis.Result{Hidden: unnamedWaits(c)}
-	for _, k := range contentions(c, newDeeds(c), timeline.CauseLock) {
+	for _, k := range contentions(c, timeline.CauseLock) {
 		total += k.total
 		if inside += k.by[deedIO]; k.by[deedIO] > 0 {
 			res.Candidates = append(res.Candidates, refreshAt(c, k))
@@ -45,22 +45,13 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// unheld returns the waits of which it is not known what the holder did.
+// unheld returns, of each stay, as much as it is not known what the holder did, from its
+// end.
 func (k *contention) unheld() (out []diagnosis.Span) {
-	at := 0
 	for i := range k.stays {
 		s := k.stays[i].Span
-		for ; at < len(k.held) && k.held[at].Request == s.Request && k.held[at].To <= s.To; at++ {
-			h := &k.held[at]
-			if h.kind == deedUnknown {
-				continue
-			}
-			if h.From > s.From {
-				out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: h.From})
-			}
-			s.From = h.To
-		}
-		if s.From < s.To {
+		if d := k.parts[i][deedUnknown]; d > 0 {
+			s.From = s.To - diagnosis.Time(d)
 			out = append(out, s)
 		}
 	}
@@ -70,7 +61,7 @@ func (k *contention) unheld() (out []diagnosis.Span) {
 func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	gone := k.spareOf(c, deedIO)
 	spans := append(spansOf(gone), k.queues(c, gone)...)
-	own := rareOwn(c, k.did(deedIO))
+	own := rareOwn(c, k.done(deedIO))
 	spans = append(spans, own...)
 	peer, from := k.behind(c), ""
 	if at := k.doing(c, deedIO); at != "" {
@@ -91,33 +82,17 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 }
 
-// among returns the stays cut to spans, both in order of request and time.
-func among(list []stay, spans []diagnosis.Span) (out []stay) {
-	at := 0
-	for _, s := range list {
-		for at < len(spans) && (spans[at].Request < s.Request || spans[at].Request == s.Request && spans[at].To <= s.From) {
-			at++
-		}
-		for k := at; k < len(spans) && spans[k].Request == s.Request && spans[k].From < s.To; k++ {
-			piece := s
-			piece.From, piece.To = max(s.From, spans[k].From), min(s.To, spans[k].To)
-			out = append(out, piece)
-		}
-	}
-	return out
-}
-
 // rareOwn returns the holders' waits for calls, in the time of their own requests, at
 // endpoints where under 10 % of the requests make such a call, under the lock or not:
 // there one request does what all need.
-func rareOwn(c *diagnosis.Case, did []held) []diagnosis.Span {
+func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 	shapes := map[shape]bool{}
-	did = slices.DeleteFunc(slices.Clone(did), func(h held) bool { return h.call == timeline.None })
+	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call == timeline.None })
 	for i := range did {
 		shapes[shapeOf(&c.Calls[did[i].call])] = true
 	}
 	makes, all := map[string]int{}, map[string]int{}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		all[r.Endpoint]++
 		if slices.ContainsFunc(r.Calls, func(k timeline.CallID) bool { return shapes[shapeOf(&c.Calls[k])] }) {

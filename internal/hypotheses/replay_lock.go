@@ -23,8 +23,8 @@ func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.Wait
 	for _, id := range order {
 		w := &c.Waits[id]
 		for ; at < len(jobs) && jobs[at].came < w.From; at++ {
-			t := jobs[at].tenure
-			free = max(free, jobs[at].came) + diagnosis.Time(t.to.Sub(t.from)-during(list, t, spare))
+			t := jobs[at].Hold
+			free = max(free, jobs[at].came) + diagnosis.Time(t.To.Sub(t.From)-during(list, t, spare))
 		}
 		was, is := w.To.Sub(w.From), max(0, free.Sub(w.From))
 		gone[id] = max(0, diagnosis.ShareOf(int64(was-is), int64(was)))
@@ -34,7 +34,7 @@ func (k *contention) sooner(c *diagnosis.Case, spare deedKind) map[timeline.Wait
 
 // job is a tenure with when its holder came for the lock.
 type job struct {
-	tenure
+	timeline.Hold
 	came diagnosis.Time
 }
 
@@ -49,8 +49,8 @@ func (k *contention) jobs(c *diagnosis.Case) (out []job) {
 }
 
 // during is how long a holder did some kind of thing.
-func during(list []deed, t tenure, kind deedKind) (d Duration) {
-	for _, x := range meanwhile(list, t.from, t.to) {
+func during(list []deed, t timeline.Hold, kind deedKind) (d Duration) {
+	for _, x := range meanwhile(list, t.From, t.To) {
 		if x.kind == kind {
 			d += x.to.Sub(x.from)
 		}
@@ -78,13 +78,13 @@ func (k *contention) comings(c *diagnosis.Case) comings {
 
 // of returns when the holder came: where its wait began, if that ended as it got the
 // lock, else when it got it.
-func (a comings) of(t tenure) diagnosis.Time {
-	list := a.waits[t.strand]
-	i, _ := slices.BinarySearchFunc(list, t.from+granted, func(id timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(a.c.Waits[id].To, at) })
-	if i > 0 && t.from.Sub(a.c.Waits[list[i-1]].To) < Duration(granted) {
+func (a comings) of(t timeline.Hold) diagnosis.Time {
+	list := a.waits[t.Strand]
+	i, _ := slices.BinarySearchFunc(list, t.From+granted, func(id timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(a.c.Waits[id].To, at) })
+	if i > 0 && t.From.Sub(a.c.Waits[list[i-1]].To) < Duration(granted) {
 		return a.c.Waits[list[i-1]].From
 	}
-	return t.from
+	return t.From
 }
 
 // granted is within how long of the end of its wait a strand has what it waited for.
@@ -92,10 +92,10 @@ const granted = diagnosis.Time(milli)
 
 // spareOf returns what requests would not wait for the lock if its holders no longer did
 // some kind of thing while they have it: if that is most of what they do, by replay, else
-// the very time in which they did it.
+// for as long as they did it.
 func (k *contention) spareOf(c *diagnosis.Case, kind deedKind) (out []stay) {
 	if !k.mostly(kind) || k.lock == timeline.None {
-		return among(k.stays, k.of(kind))
+		return k.of(kind)
 	}
 	gone := k.sooner(c, kind)
 	for _, s := range k.stays {

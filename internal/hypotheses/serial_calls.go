@@ -42,7 +42,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	var spans, hidden []diagnosis.Span
 	lost := map[couple]Duration{}
 	in, proven := 0, 0
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		path := onPath(c, r)
 		whole := runs(path, func([]waited, *waited) bool { return true })
@@ -149,7 +149,7 @@ func onPath(c *diagnosis.Case, r *timeline.Request) (out []waited) {
 // a new token, a second try.
 func orders(c *diagnosis.Case) *serial {
 	s := &serial{map[couple]int{}, map[couple]int{}}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := 1; i < len(r.Calls); i++ {
 			a, b := &c.Calls[r.Calls[i-1]], &c.Calls[r.Calls[i]]

@@ -18,7 +18,7 @@ type stay struct {
 // stays returns the pieces of the measured requests' segments that keep accepts, each
 // with the Wait that it lies in; in order of request and time.
 func stays(c *diagnosis.Case, keep func(*timeline.Segment) bool) (out []stay) {
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			if s := &r.Segments[i]; keep(s) {
@@ -26,9 +26,6 @@ func stays(c *diagnosis.Case, keep func(*timeline.Segment) bool) (out []stay) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b stay) int {
-		return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From))
-	})
 	return out
 }
 
@@ -126,7 +123,7 @@ func none(c *diagnosis.Case) string {
 
 // blank returns the time of measured requests of which nothing at all is known.
 func blank(c *diagnosis.Case) (out []diagnosis.Span) {
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		if r.Unaccounted == 0 {
 			continue

@@ -95,12 +95,16 @@ func (t *thread) leave(m *mutex) { m.free = t.at }
 
 // bursts plays requests that come several at once, each on a thread of its own.
 func bursts(s *scenario, threads int, each func(t *thread, burst int)) *scenario {
+	return manyBursts(s, requestsPlayed/threads, threads, each)
+}
+
+func manyBursts(s *scenario, n, threads int, each func(t *thread, burst int)) *scenario {
 	s.hooks = stackHooks
 	pool := make([]*thread, threads)
 	for i := range pool {
 		pool[i] = s.named(recording.ThreadID(i+1), fmt.Sprintf("exec-%d", i+1))
 	}
-	for b := range requestsPlayed / threads {
+	for b := range n {
 		for i, t := range pool {
 			t.request(recording.Time(b+1)*100_000*us+recording.Time(i)*50*us, 10*us, "/prices/{}")
 			t.compute(200 * us)
