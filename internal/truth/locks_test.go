@@ -97,13 +97,13 @@ func TestPausesAreReadFromTheLogOfTheJVM(t *testing.T) {
 func TestStandingStillIsHeldAgainstThePauses(t *testing.T) {
 	r := request(0, "5001", 1, 100_000)
 	r.FirstRead = 5 * milli
-	r.Segments = []timeline.Segment{{From: 20 * milli, To: 40 * milli, Cause: timeline.CauseGC}}
+	r.Segments = []timeline.Segment{{From: 20 * milli, To: 35 * milli, Cause: timeline.CauseGC}}
 	tl := &timeline.Timeline{Requests: []timeline.Request{r}}
 	truth := Truth{Client: []load.Entry{entry(0, 5001, 1, 101_000)}, To: 200 * milli}
 
 	pauses := []span{{0, 10 * milli}, {19 * milli, 41 * milli}} // 5 ms of the first lie after the read
 	got, _ := ComparePauses(tl, truth, pauses)
-	want := Agreement{Cause: timeline.CauseGC, Requests: 1, Truth: 27 * milli, Dwell: 20 * milli}
+	want := Agreement{Cause: timeline.CauseGC, Requests: 1, Truth: 27 * milli, Dwell: 15 * milli}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
