@@ -146,7 +146,7 @@ func (s *sleeper) ownerHolds() {
 		}
 		w := &s.t.Waits[x.wait]
 		by := s.f.strand(x.off.Owner)
-		if w.Cause != CauseLock || by == None || by == x.strand || s.t.Strands[by].Process != s.t.Strands[x.strand].Process {
+		if w.Cause != CauseLock || len(w.Holds) > manyPieces || by == None || by == x.strand || s.t.Strands[by].Process != s.t.Strands[x.strand].Process {
 			continue
 		}
 		h := Hold{Strand: by, From: w.From, To: w.To, Basis: HoldByOwner}
