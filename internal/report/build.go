@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Build makes the view model of a diagnosis.
@@ -43,6 +44,10 @@ func recorded(tl *timeline.Timeline) Recording {
 	}
 	for _, l := range tl.Losses {
 		r.Lost += l.Count
+	}
+	w := tl.WaitStacks
+	if all := int64(w.Own + w.Borrowed + w.None); all > 0 && tl.Recorded(recording.HookStacks) {
+		r.WaitStacks = &WaitStacks{share(int64(w.Own), all), share(int64(w.Borrowed), all)}
 	}
 	return r
 }

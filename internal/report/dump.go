@@ -26,6 +26,7 @@ type DumpCounts struct {
 	Runnable int `json:"runnable"`
 	Blocked  int `json:"blocked"` // waiting for a lock, an interpreter lock or a pool
 	Waiting  int `json:"waiting"` // asleep otherwise
+	Idle     int `json:"idle"`    // asleep until there is work
 	Unknown  int `json:"unknown"`
 }
 
@@ -34,7 +35,7 @@ type DumpThread struct {
 	Process  int64               `json:"pid"`
 	TID      int64               `json:"tid"`
 	Name     string              `json:"name"`
-	State    string              `json:"state"` // running, runnable, blocked, waiting or unknown
+	State    string              `json:"state"` // running, runnable, blocked, waiting, idle or unknown
 	Cause    string              `json:"cause"` // of its time, as in a segment
 	For      Duration            `json:"for_ns"`
 	AtLeast  bool                `json:"for_at_least,omitempty"` // it began before the recording
@@ -121,6 +122,8 @@ func (c *DumpCounts) count(state string) {
 		c.Blocked++
 	case "waiting":
 		c.Waiting++
+	case "idle":
+		c.Idle++
 	default:
 		c.Unknown++
 	}
@@ -238,6 +241,8 @@ func (d *dumper) state(t *DumpThread, iv *timeline.Interval) {
 			t.State = "runnable"
 		case a.Wait != timeline.None && blocks(a.Cause):
 			t.State = "blocked"
+		case a.Wait != timeline.None && d.tl.Waits[a.Wait].Rule == timeline.RuleIdle:
+			t.State = "idle"
 		case asleep(iv.State):
 			t.State = "waiting"
 		}

@@ -43,7 +43,7 @@ func DumpText(w io.Writer, d *Dump, o DumpTextOptions) error {
 	for _, s := range []struct {
 		n    int
 		name string
-	}{{c.Blocked, "blocked"}, {c.Running, "running"}, {c.Runnable, "runnable"}, {c.Waiting, "waiting"}, {c.Unknown, "in an unknown state"}} {
+	}{{c.Blocked, "blocked"}, {c.Running, "running"}, {c.Runnable, "runnable"}, {c.Waiting, "waiting"}, {c.Idle, "idle"}, {c.Unknown, "in an unknown state"}} {
 		if s.n > 0 {
 			states = append(states, thousands(int64(s.n))+" "+s.name)
 		}
@@ -137,6 +137,8 @@ func (t *DumpThread) doing() string {
 		return "runs on a CPU" + in + for_
 	case t.State == "runnable":
 		return "is ready to run" + in + for_ + ", without a CPU"
+	case t.State == "idle":
+		return "waits for work" + in + for_
 	case t.State == "unknown":
 		return "is in an unknown state"
 	case t.Call != nil:
@@ -187,7 +189,7 @@ func alike(threads []*DumpThread) [][]*DumpThread {
 		}
 		groups[k] = append(groups[k], t)
 	}
-	rank := map[string]int{"blocked": 1, "running": 2, "runnable": 3, "waiting": 4, "unknown": 5}
+	rank := map[string]int{"blocked": 1, "running": 2, "runnable": 3, "waiting": 4, "unknown": 5, "idle": 6}
 	out := make([][]*DumpThread, 0, len(order))
 	for _, k := range order {
 		out = append(out, groups[k])
@@ -261,7 +263,7 @@ func stackLines(p *page, t *DumpThread, limit int) {
 const bystanderFrames = 3
 
 func (t *DumpThread) bystander() bool {
-	return t.State == "waiting" && t.Open == 0 && t.Blocks == 0 && t.Call == nil
+	return (t.State == "waiting" || t.State == "idle") && t.Open == 0 && t.Blocks == 0 && t.Call == nil
 }
 
 // evidence says what is known of a thread's stack and of who has what it waits for.
@@ -296,7 +298,7 @@ func (t *DumpThread) evidence() string {
 	if t.TID == 0 {
 		return text + "a goroutine's stack is not seen"
 	}
-	if t.State == "waiting" && t.AtLeast {
+	if (t.State == "waiting" || t.State == "idle") && t.AtLeast {
 		return text + "no stack, for it did not move while it was recorded"
 	}
 	return text + "no stack"

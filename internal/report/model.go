@@ -35,6 +35,14 @@ type Recording struct {
 	Lost             int64   `json:"lost"`
 	OverheadCPUShare Decimal `json:"overhead_cpu_share"` // of one core, programs in the kernel included
 	Truncated        bool    `json:"truncated,omitempty"`
+
+	WaitStacks *WaitStacks `json:"wait_stacks,omitempty"` // nil without stacks or waits
+}
+
+// WaitStacks are shares of the time in requests' waits of a millisecond or more.
+type WaitStacks struct {
+	Own      Decimal `json:"own"`      // a stack was taken in that very wait
+	Borrowed Decimal `json:"borrowed"` // all stacks taken at the same place agree
 }
 
 // Requests sums up all measured requests; Cut and Excluded ones are counted apart.

@@ -227,10 +227,14 @@ func footer(p *page, r *Report) {
 	if r.Seen.Calls > 0 {
 		calls = percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " associated"
 	}
+	stacks := ""
+	if w := rec.WaitStacks; w != nil {
+		stacks = fmt.Sprintf("; of the time in waits %s has an own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
+	}
 	p.raw("")
-	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted.",
+	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted%s.",
 		plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare), calls,
-		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare)), 2)
+		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare), stacks), 3)
 	for i, m := range r.Seen.Missing {
 		if i == shownMissing {
 			p.line(dim, "Not seen: %s more", thousands(int64(len(r.Seen.Missing)-i)))

@@ -17,7 +17,7 @@ type row struct {
 	phase    timeline.Phase
 	call     timeline.CallID
 	strand   timeline.StrandID // of its first segment
-	wait     timeline.WaitID   // that all of it lies in, or None
+	wait     timeline.WaitID   // that its longest part lies in, or None
 	inferred timeline.Quality  // the weakest of its segments
 	causes   []timeline.Cause  // in order of first appearance
 	behind   map[timeline.RequestID]bool
@@ -62,10 +62,10 @@ func (w *row) takes(next *row, short Duration) bool {
 }
 
 func (w *row) join(next *row) {
-	w.to = next.to
-	if w.wait != next.wait {
-		w.wait = timeline.None
+	if next.to.Sub(next.from) > w.to.Sub(w.from) {
+		w.wait = next.wait
 	}
+	w.to = next.to
 	w.inferred = max(w.inferred, next.inferred)
 	for c, d := range next.took {
 		w.took[c] += d
