@@ -111,7 +111,7 @@ func parseLine(text string) (Expectation, error) {
 
 func (e *Expectation) exceptions(words []string) error {
 	if len(words) > 0 && (words[0] != "but" || len(words) == 1) {
-		return fmt.Errorf("want: nothing but ID...")
+		return fmt.Errorf("want: nothing but ID, and more of them")
 	}
 	if len(words) > 0 {
 		e.Allowed = words[1:]

@@ -19,6 +19,9 @@ func (st *stage) playPair(ctx context.Context, p *pair, opt options, results exp
 	}
 	defer sc.emulator.Stop()
 	fmt.Fprintf(st.out, "\n== %s %s\n", st.Name, p.Name)
+	if opt.keep {
+		return sc.keep(ctx)
+	}
 	if p.SLA.MS > 0 {
 		if p.Rate, err = sc.sustained(ctx); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
@@ -37,9 +40,6 @@ func (st *stage) playPair(ctx context.Context, p *pair, opt options, results exp
 		if err := sc.compare(ctx, take{scenario: "overload", rate: rate, seconds: st.OverloadSeconds}, results); err != nil {
 			return err
 		}
-	}
-	if opt.keep && p.Keep > 0 {
-		return sc.keep(ctx)
 	}
 	return nil
 }

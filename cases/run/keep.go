@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -14,17 +15,21 @@ import (
 const (
 	keptSeconds = 2
 	keptBytes   = 1 << 20
+	settle      = 2 * time.Second
 )
 
-// keep plays both variants once more, briefly, and writes the recordings in text form
+// keep plays both variants briefly, and writes the recordings in text form
 // beside the case.
 func (sc *scene) keep(ctx context.Context) error {
+	if sc.pair.Keep < 0 {
+		return nil
+	}
 	for _, variant := range []string{"bad", "fixed"} {
 		at, name := variant+"/recording", "recording-"+variant+".txt"
 		if sc.pair.Name != onePair {
 			at, name = variant+"/"+sc.pair.Name+"/recording", "recording-"+sc.pair.Name+"-"+variant+".txt"
 		}
-		p, err := sc.play(ctx, take{scenario: at, variant: variant, rate: sc.pair.Rate, seconds: sc.pair.Keep})
+		p, err := sc.play(ctx, take{scenario: at, variant: variant, rate: sc.pair.Rate, seconds: sc.pair.Keep, settle: settle})
 		if err != nil {
 			return fmt.Errorf("%s: %w", at, err)
 		}

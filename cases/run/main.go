@@ -22,7 +22,7 @@ func main() {
 	flag.BoolVar(&opt.quick, "quick", false, "leave the overload out")
 	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
-	flag.BoolVar(&opt.keep, "keep", false, "also cut new recordings for the tests that need no root")
+	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()

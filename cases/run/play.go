@@ -38,6 +38,7 @@ type take struct {
 	scenario, variant string
 	rate              float64
 	seconds           float64
+	settle            time.Duration // before the load: the recorder gets to know the code
 }
 
 // play starts the variant, records it under load, and diagnoses the recording.
@@ -55,6 +56,7 @@ func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 	if err != nil {
 		return nil, err
 	}
+	time.Sleep(t.settle)
 	p.Client, err = sc.send(ctx, t.seconds, "-rate", fmt.Sprint(t.rate), "-seed", "2")
 	if stopped := recorder.Interrupt(endWithin); err == nil && proc.Status(stopped) != undecided {
 		err = stopped
