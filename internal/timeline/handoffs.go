@@ -13,6 +13,7 @@ const (
 	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work
 	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
+	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in
 	WhyHandOffAmbiguous = "hand-off-ambiguous" // on a strand that works for others: for which is not known
 )
 
@@ -27,9 +28,11 @@ type handOffs struct {
 	answers [][]result // by strand that wrote them, in order: responses to requests that another had read
 	idle    []idleAt   // by strand
 	results map[place]*ends
-	jobs    [][]job    // by strand, in order of time
-	parts   [][]handed // by request
-	least   []int      // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	jobs    [][]job                      // by strand, in order of time
+	parts   [][]handed                   // by request
+	least   []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	bursts  []Time                       // by request: until when its strand may have handed work over
+	submit  map[recording.ProcessID]bool // workers hand over work themselves
 	busy    busyTimes
 	open    map[recording.ProcessID]*openOnes
 }
@@ -49,14 +52,18 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.findResults()
 	h.buildJobs()
 	h.dropLocks()
+	h.findBursts()
 	h.countCalls()
 	h.open = newOpenOnes(t)
 	for _, j := range h.inOrder() {
 		h.claim(j)
 	}
+	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
 	h.parts = make([][]handed, len(t.Requests))
 	h.eachJob(h.decide)
+	h.byOrder()
+	h.eachJob(h.addParts)
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
 			warmed(c, &in.calls[i].bounds)

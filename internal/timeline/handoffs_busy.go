@@ -70,12 +70,12 @@ func (h *handOffs) newBusyTimes() busyTimes {
 	b := busyTimes{map[recording.ProcessID][]stint{}, map[recording.ProcessID][]Time{}, h.t}
 	for s := range h.t.Strands {
 		for _, own := range h.o[s] {
+			own.to = min(own.to, h.bursts[own.request])
 			b.add(StrandID(s), own)
 		}
 	}
-	submit := h.submitters()
 	h.eachJob(func(j *job) {
-		if submit[h.t.Strands[j.strand].Process] {
+		if h.submit[h.t.Strands[j.strand].Process] {
 			b.add(j.strand, stint{j.from, j.to, j.claim})
 		}
 	})
@@ -106,7 +106,8 @@ func (b *busyTimes) add(s StrandID, in stint) {
 
 // submitters are the processes in which workers hand work over themselves: they wake
 // others for work although they take none afterwards. (A worker that takes work from a
-// queue passes it on that there is more.)
+// queue passes it on that there is more; one that goes to wait lets the next in, so a
+// few are no evidence.)
 func (h *handOffs) submitters() map[recording.ProcessID]bool {
 	all, some := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
 	h.eachJob(func(j *job) {
@@ -126,10 +127,13 @@ func (h *handOffs) submitters() map[recording.ProcessID]bool {
 	})
 	submit := map[recording.ProcessID]bool{}
 	for p, n := range some {
-		submit[p] = n*exceptions > all[p]
+		submit[p] = n*oddShare > all[p]
 	}
 	return submit
 }
+
+// oddShare is of how many jobs one that wakes others so shows that workers do hand over.
+const oddShare = 8
 
 // foreign returns from when on, after a time, a strand ran for another request than r.
 func (b *busyTimes) foreign(p recording.ProcessID, r RequestID, after Time) Time {

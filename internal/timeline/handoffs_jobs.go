@@ -28,7 +28,8 @@ type job struct {
 type result struct {
 	at      Time
 	request RequestID
-	calls   int // of the job's calls, how many were made before
+	since   Time // when its strand began to wait for it
+	calls   int  // of the job's calls, how many were made before
 	place   place
 	answer  bool // the response of the request
 }
@@ -127,7 +128,7 @@ func (h *handOffs) addResult(j *job, w wake) {
 	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
 		return // in the middle of a call
 	}
-	j.results = append(j.results, result{w.at, r, n, h.placeOf(w), false})
+	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false})
 }
 
 // dropLocks drops the results at places where nearly nothing delivered was preceded by

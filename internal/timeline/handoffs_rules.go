@@ -85,7 +85,6 @@ func (h *handOffs) decide(j *job) {
 	for i, id := range j.calls {
 		h.settle(j, id, all[i])
 	}
-	h.addParts(j)
 }
 
 // byResults: the last calls before a result are those of its task, as many as every
@@ -127,7 +126,7 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 // settle associates one call of a job.
 func (h *handOffs) settle(j *job, id CallID, x ruling) {
 	c, at := &h.t.Calls[id], h.sent(id)
-	if x.request == None && j.by != None {
+	if x.request == None && (j.claim != None || len(j.results) > 0) {
 		x.request, x.why = h.open[c.Process].at(at), WhyHandOffOnly
 	}
 	switch {

@@ -1,0 +1,208 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// task is a call of a worker with the time in which it took the work: after begun, and
+// before the call was sent.
+type task struct {
+	call        CallID
+	begun, sent Time
+}
+
+// byOrder associates calls that nothing tells of by the order of the queue: what was
+// taken later was put in later. That queues keep it, and that a task makes one call, is
+// checked on the calls whose requests are known.
+func (h *handOffs) byOrder() {
+	pools := h.pools()
+	for _, p := range pools {
+		q := h.newQueue(p)
+		if !q.ordered() {
+			continue
+		}
+		for _, x := range p {
+			c := &h.t.Calls[x.call]
+			if c.Why != WhyHandOffAmbiguous {
+				continue
+			}
+			if r := q.only(x); r != None {
+				c.Request, c.Why = r, WhyHandOffOrder
+			}
+		}
+	}
+}
+
+// pools lists the tasks of workers that wake each other, where only requests' own
+// strands hand over work.
+func (h *handOffs) pools() [][]task {
+	parent := make([]StrandID, len(h.jobs))
+	for s := range parent {
+		parent[s] = StrandID(s)
+	}
+	root := func(s StrandID) StrandID {
+		for parent[s] != s {
+			parent[s] = parent[parent[s]]
+			s = parent[s]
+		}
+		return s
+	}
+	words := map[[2]int64]StrandID{}
+	for s := range h.idle {
+		if w := h.idle[s].word; w != 0 {
+			k := [2]int64{int64(h.t.Strands[s].Process), w}
+			if other, ok := words[k]; ok {
+				parent[root(StrandID(s))] = root(other)
+			}
+			words[k] = StrandID(s)
+		}
+	}
+	h.eachJob(func(j *job) {
+		if j.by != None && len(j.calls) > 0 && len(h.callsOf[j.by]) > 0 && h.o.at(j.by, j.from) == None {
+			parent[root(j.strand)] = root(j.by)
+		}
+	})
+	place, list := map[StrandID]int{}, [][]task(nil)
+	h.eachJob(func(j *job) {
+		if h.submit[h.t.Strands[j.strand].Process] {
+			return
+		}
+		k, ok := place[root(j.strand)]
+		if !ok && len(j.calls) > 0 {
+			k, list = len(list), append(list, nil)
+			place[root(j.strand)] = k
+		}
+		for i, id := range j.calls {
+			list[k] = append(list[k], task{id, h.taken(j, i), h.sent(id)})
+		}
+	})
+	return list
+}
+
+// taken is the earliest time at which a job can have turned to its i-th call.
+func (h *handOffs) taken(j *job, i int) Time {
+	at := j.from
+	if i > 0 {
+		at = h.t.Calls[j.calls[i-1]].End
+	}
+	k := sort.Search(len(j.results), func(k int) bool { return j.results[k].calls > i })
+	for k--; k >= 0 && j.results[k].calls == i; k-- {
+		if x := j.results[k]; x.at <= h.sent(j.calls[i]) {
+			return max(at, x.at)
+		}
+	}
+	return at
+}
+
+// queue bounds, for any time, when work that was taken before or after it was put in.
+type queue struct {
+	h       *handOffs
+	process recording.ProcessID
+	sent    []Time // of known calls, in order
+	from    []Time // up to each: the latest time before which nothing was put in that is taken later
+	begun   []Time // of known calls, in order
+	until   []Time // from each: the earliest time after which nothing was put in that was taken before
+	known   []task
+	reqs    []RequestID // of the process, in order of being read
+	reach   []Time      // up to each: the latest end of a burst
+}
+
+func (h *handOffs) newQueue(pool []task) *queue {
+	q := &queue{h: h, process: h.t.Calls[pool[0].call].Process}
+	for _, x := range pool {
+		if h.t.Calls[x.call].Request != None {
+			q.known = append(q.known, x)
+		}
+	}
+	slices.SortFunc(q.known, func(a, b task) int { return cmp.Compare(a.sent, b.sent) })
+	latest := recording.NoTime
+	for _, x := range q.known {
+		latest = max(latest, h.t.Requests[h.t.Calls[x.call].Request].FirstRead)
+		q.sent, q.from = append(q.sent, x.sent), append(q.from, latest)
+	}
+	byBegun := slices.Clone(q.known)
+	slices.SortFunc(byBegun, func(a, b task) int { return cmp.Compare(a.begun, b.begun) })
+	q.begun, q.until = make([]Time, len(byBegun)), make([]Time, len(byBegun))
+	earliest := h.f.end
+	for i := len(byBegun) - 1; i >= 0; i-- {
+		earliest = min(earliest, h.bursts[h.t.Calls[byBegun[i].call].Request])
+		q.begun[i], q.until[i] = byBegun[i].begun, earliest
+	}
+	q.reqs, q.reach = h.burstOrder(q.process)
+	return q
+}
+
+// burstOrder lists the requests of a process in order of being read, and the latest end
+// of a burst up to each.
+func (h *handOffs) burstOrder(p recording.ProcessID) ([]RequestID, []Time) {
+	var list []RequestID
+	for i := range h.t.Requests {
+		if r := &h.t.Requests[i]; r.Process == p && r.Strand != None {
+			list = append(list, r.ID)
+		}
+	}
+	list = byTime(list, func(r *RequestID) Time { return h.t.Requests[*r].FirstRead })
+	reach := make([]Time, len(list))
+	for i, r := range list {
+		reach[i] = h.bursts[r]
+		if i > 0 {
+			reach[i] = max(reach[i], reach[i-1])
+		}
+	}
+	return list, reach
+}
+
+// since is the time before which a task cannot have been put in, by what was taken
+// before it.
+func (q *queue) since(x task) Time {
+	n := countUpTo(q.sent, x.begun)
+	if n == 0 {
+		return recording.NoTime
+	}
+	return q.from[n-1]
+}
+
+// ordered reports whether the known calls keep the order.
+func (q *queue) ordered() bool {
+	if len(q.known) < enoughTasks {
+		return false
+	}
+	odd := 0
+	for _, x := range q.known {
+		if q.h.bursts[q.h.t.Calls[x.call].Request] < q.since(x) {
+			odd++
+		}
+	}
+	return odd*exceptions <= len(q.known)
+}
+
+// only returns the one request that can have put a task in, None if there are several.
+func (q *queue) only(x task) RequestID {
+	since, until, found := q.since(x), x.sent, RequestID(None)
+	if since == recording.NoTime {
+		return None
+	}
+	if i, _ := slices.BinarySearch(q.begun, x.sent); i < len(q.until) {
+		until = min(until, q.until[i])
+	}
+	end := q.h.t.Calls[x.call].End
+	i := sort.Search(len(q.reqs), func(k int) bool { return q.h.t.Requests[q.reqs[k]].FirstRead > until })
+	for k, n := i-1, 0; k >= 0 && q.reach[k] >= since; k-- {
+		if n++; n > manyPieces {
+			return None
+		}
+		r := &q.h.t.Requests[q.reqs[k]]
+		if q.h.bursts[r.ID] < since || r.End < end {
+			continue
+		}
+		if found != None {
+			return None
+		}
+		found = r.ID
+	}
+	return found
+}
