@@ -26,7 +26,7 @@ type program struct {
 
 // start runs a program until the test ends, and waits until it listens on port (0: it
 // does not listen).
-func start(t *testing.T, port int, argv ...string) program {
+func start(t testing.TB, port int, argv ...string) program {
 	t.Helper()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -48,7 +48,7 @@ func start(t *testing.T, port int, argv ...string) program {
 }
 
 // python is the interpreter itself: python3 may be a script that looks for it.
-func python(t *testing.T) string {
+func python(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
@@ -57,7 +57,7 @@ func python(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-func await(t *testing.T, port int) {
+func await(t testing.TB, port int) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {

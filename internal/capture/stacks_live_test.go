@@ -19,18 +19,21 @@ import (
 // stackLog is a Sink that keeps the stacks by what they show of the program's own code,
 // from the innermost frame on, such as "blocked nap stacks.py:17 < hold stacks.py:13".
 type stackLog struct {
-	own string // source file, or executable, whose frames are shown
+	session *Session
+	own     string // source file, or executable, whose frames are shown
 
 	mu     sync.Mutex
 	events []recording.Event
 	frames map[recording.FrameID]*recording.Frame
 	stacks map[recording.StackID]*recording.Stack
+	texts  map[recording.StackID]string
 	seen   map[string]*recording.StackAt
+	total  int64 // stacks taken
 }
 
 func newStackLog(own string) *stackLog {
 	return &stackLog{own: own, frames: map[recording.FrameID]*recording.Frame{},
-		stacks: map[recording.StackID]*recording.Stack{}, seen: map[string]*recording.StackAt{}}
+		stacks: map[recording.StackID]*recording.Stack{}, texts: map[recording.StackID]string{}, seen: map[string]*recording.StackAt{}}
 }
 
 // Write implements Sink.
@@ -44,6 +47,7 @@ func (s *stackLog) Write(e recording.Event) error {
 	case *recording.Stack:
 		s.stacks[f.ID] = f
 	case *recording.StackAt:
+		s.total++
 		s.seen[f.Origin.String()+" "+s.text(f.Stack)] = f
 	}
 	return nil
@@ -52,9 +56,12 @@ func (s *stackLog) Write(e recording.Event) error {
 // Flush implements Sink.
 func (s *stackLog) Flush() error { return nil }
 
-func (s *stackLog) text(id recording.StackID) string {
+func (s *stackLog) text(stack recording.StackID) string {
+	if text, ok := s.texts[stack]; ok {
+		return text
+	}
 	var parts []string
-	for ; id != recording.NoStack; id = s.stacks[id].Caller {
+	for id := stack; id != recording.NoStack; id = s.stacks[id].Caller {
 		f := s.frames[s.stacks[id].Frame]
 		switch s.own {
 		case filepath.Base(f.File):
@@ -63,7 +70,8 @@ func (s *stackLog) text(id recording.StackID) string {
 			parts = append(parts, f.Function)
 		}
 	}
-	return strings.Join(parts, " < ")
+	s.texts[stack] = strings.Join(parts, " < ")
+	return s.texts[stack]
 }
 
 // find returns a stack that was seen and begins with the text, or nil.
@@ -79,7 +87,7 @@ func (s *stackLog) find(text string) *recording.StackAt {
 }
 
 // await waits until all stacks have been seen.
-func (s *stackLog) await(t *testing.T, wants ...string) {
+func (s *stackLog) await(t testing.TB, wants ...string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); len(wants) > 0; time.Sleep(20 * time.Millisecond) {
 		for len(wants) > 0 && s.find(wants[0]) != nil {
@@ -102,9 +110,9 @@ func (s *stackLog) await(t *testing.T, wants ...string) {
 
 // recordStacks watches a process from now on; the function that it returns ends the
 // recording, checks it and returns it.
-func recordStacks(t *testing.T, pid int, own string) (*stackLog, func() *recording.Recording) {
+func recordStacks(t testing.TB, pid int, own string, opts Stacks) (log *stackLog, stop func() *recording.Recording) {
 	t.Helper()
-	s, err := Open(Options{Stacks: DefaultStacks()})
+	s, err := Open(Options{Stacks: opts})
 	if errors.Is(err, ErrNotPermitted) {
 		t.Skip("SKIPPED-NO-BPF: ", err)
 	}
@@ -118,7 +126,8 @@ func recordStacks(t *testing.T, pid int, own string) (*stackLog, func() *recordi
 	if why := s.Stats().NoStacks; why != "" {
 		t.Fatal(why)
 	}
-	log := newStackLog(own)
+	log = newStackLog(own)
+	log.session = s
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	done := make(chan error, 1)
@@ -133,7 +142,7 @@ func recordStacks(t *testing.T, pid int, own string) (*stackLog, func() *recordi
 }
 
 // recording is what was written, as a reader gives it, and valid.
-func (s *stackLog) recording(t *testing.T) *recording.Recording {
+func (s *stackLog) recording(t testing.TB) *recording.Recording {
 	t.Helper()
 	var text strings.Builder
 	if err := recording.FormatText(&text, &recording.Recording{Events: s.events}); err != nil {
@@ -154,7 +163,7 @@ func TestStacksOfJava(t *testing.T) {
 		t.Skip("there is no java here")
 	}
 	service := start(t, 0, "java", "testdata/stacks/Stacks.java")
-	log, stop := recordStacks(t, service.Process.Pid, "Stacks.java")
+	log, stop := recordStacks(t, service.Process.Pid, "Stacks.java", DefaultStacks())
 	log.await(t,
 		"blocked void Stacks.nap() Stacks.java:12 < void Stacks.hold() Stacks.java:7",
 		"blocked void Stacks.want() Stacks.java:16",
@@ -166,7 +175,7 @@ func TestStacksOfJava(t *testing.T) {
 
 func TestStacksOfPython(t *testing.T) {
 	service := start(t, 0, python(t), "testdata/stacks/stacks.py")
-	log, stop := recordStacks(t, service.Process.Pid, "stacks.py")
+	log, stop := recordStacks(t, service.Process.Pid, "stacks.py", DefaultStacks())
 	log.await(t,
 		"blocked nap stacks.py:17 < hold stacks.py:13 < forever stacks.py:42",
 		"blocked Waiter.want stacks.py:22",
@@ -187,7 +196,7 @@ func TestStacksOfPython(t *testing.T) {
 
 func TestStacksOfNode(t *testing.T) {
 	service := start(t, 0, "node", "testdata/stacks/stacks.js")
-	log, stop := recordStacks(t, service.Process.Pid, "stacks.js")
+	log, stop := recordStacks(t, service.Process.Pid, "stacks.js", DefaultStacks())
 	feed := time.NewTicker(200 * time.Millisecond) // slower than it reads
 	defer feed.Stop()
 	for log.find("blocked readPipe stacks.js:14") == nil || log.find("on-cpu compute stacks.js:8") == nil {
@@ -205,7 +214,7 @@ func TestStacksOfGo(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	service := start(t, 0, binary)
-	log, stop := recordStacks(t, service.Process.Pid, "main.go")
+	log, stop := recordStacks(t, service.Process.Pid, "main.go", DefaultStacks())
 	feed := time.NewTicker(50 * time.Millisecond)
 	defer feed.Stop()
 	const reads, burns = "blocked main.readPipe main.go:18 < main.main main.go:31", "on-cpu main.burn main.go:11 < main.main.func1"
@@ -243,7 +252,7 @@ func TestStacksOfNativeCode(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		service := start(t, 0, binary)
-		log, stop := recordStacks(t, service.Process.Pid, name)
+		log, stop := recordStacks(t, service.Process.Pid, name, DefaultStacks())
 		for feeding := true; feeding; time.Sleep(20 * time.Millisecond) {
 			_, err := fmt.Fprintln(service.stdin)
 			feeding = err == nil && log.find(wants[len(wants)-1]) == nil

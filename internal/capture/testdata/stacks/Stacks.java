@@ -50,7 +50,18 @@ public class Stacks {
 		t.start();
 	}
 
+	static void deep(int depth) throws Exception {
+		if (depth == 0) {
+			Thread.sleep(2);
+		} else {
+			deep(depth - 1);
+		}
+	}
+
 	public static void main(String[] args) throws Exception {
+		for (int i = 0; args.length > 0 && i < 32; i++) {
+			forever("crowd", () -> deep(60));
+		}
 		forever("holder", Stacks::hold);
 		forever("waiter", Stacks::want);
 		System.in.read();
