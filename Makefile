@@ -16,7 +16,7 @@ demo: build ## record the built-in slow service live and diagnose it
 	$(ROOT) bin/dwell demo
 
 test: build ## everything, live capture included
-	@$(NEED) node:nodejs python3:python3 java:openjdk-17-jdk-headless
+	@$(NEED) node:nodejs python3:python3 javac:openjdk-17-jdk-headless
 	./.ci/test ./...
 
 lint:
@@ -42,7 +42,7 @@ cases: build
 	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done
 
 bench-overhead: build ## what recording costs; writes docs/overhead.md
-	@$(NEED) node:nodejs java:openjdk-17-jdk-headless taskset:util-linux
+	@$(NEED) node:nodejs javac:openjdk-17-jdk-headless taskset:util-linux
 	$(GO) build -o bin/bench-overhead ./internal/truth/overhead
 	$(ROOT) bin/bench-overhead
 
