@@ -92,6 +92,7 @@ func goSights(f *facts) [][]sight {
 	for _, s := range f.samples {
 		see(s.Thread, s.at, s.Goroutine)
 	}
+	came := goArrivals(f)
 	for i := range f.threads {
 		if f.runtime(f.threads[i].process) != recording.RuntimeGo {
 			continue
@@ -107,7 +108,8 @@ func goSights(f *facts) [][]sight {
 				if until == recording.NoTime {
 					until = s.at
 				}
-				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt
+				// A thread that looks for work sleeps for some microseconds between attempts.
+				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt && s.off.Syscall != "nanosleep" && !came.near(until)
 				sights[i] = append(sights[i], sight{at: s.off.Since, until: until, timer: timer})
 			}
 		}
@@ -116,6 +118,32 @@ func goSights(f *facts) [][]sight {
 		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
 	}
 	return sights
+}
+
+// arrivals are when bytes and connections came for Go programs, in order.
+type arrivals []Time
+
+// goArrivals collects them: what an interrupt brought looks like a time that is over.
+func goArrivals(f *facts) arrivals {
+	var list arrivals
+	for i := range f.conns {
+		c := &f.conns[i]
+		if f.runtime(c.decl.Process) != recording.RuntimeGo {
+			continue
+		}
+		list = append(list, c.at, c.established, c.closedAt)
+		for _, x := range c.chunks[recording.Read] {
+			list = append(list, x.Arrived, x.Last)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// near reports that something came right before a time.
+func (a arrivals) near(at Time) bool {
+	i, _ := slices.BinarySearch(a, at-Time(wakeLatency))
+	return i < len(a) && a[i] <= at
 }
 
 // goBusy lists for each Go process the spans in which as many of its threads ran or
