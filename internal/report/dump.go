@@ -321,7 +321,7 @@ func (d *dumper) stackOf(t *DumpThread, iv *timeline.Interval) {
 		t.place = d.tl.Stacks[t.place].Caller
 	}
 	f := &t.Stack[t.site]
-	f.Code = d.source.code(f)
+	f.Code, f.In = d.source.code(f), libraryOf(d.tl, t.stack, f.Name)
 }
 
 // siteIn returns which frame of a stack, counted from its leaf, best names where it is.

@@ -122,11 +122,7 @@ func (t *DumpThread) title() string {
 func (t *DumpThread) doing() string {
 	in := ""
 	if t.site >= 0 {
-		f := &t.Stack[t.site]
-		in = " in " + f.Name
-		if w := f.where(); w != "" {
-			in += " (" + w + ")"
-		}
+		in = inPlace(&t.Stack[t.site])
 	}
 	for_ := " for " + human(t.For)
 	if t.AtLeast {

@@ -17,6 +17,7 @@ type Frame struct {
 	Module string `json:"module,omitempty"` // native: executable or library
 
 	Code []CodeLine `json:"code,omitempty"` // around Line, where it was asked for and found
+	In   string     `json:"in,omitempty"`   // of a place: the function it called in which the thread was, of the runtime's library
 }
 
 func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
@@ -24,7 +25,7 @@ func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
 	if file == "<unknown>" { // what the JVM says of code made at run time
 		file = ""
 	}
-	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil}
+	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil, ""}
 }
 
 // framesOf returns the frames of a stack, leaf first; nil for None.

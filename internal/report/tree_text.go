@@ -110,24 +110,40 @@ func (p *treePage) sum() *TreeTime {
 // a wait out is left out.
 func (p *treePage) rows(list []*TreeRow, depth int) {
 	hidden, ordinary, slow := 0, Duration(0), Duration(0)
+	var chains []chain
+	ends := map[string]int{}
 	for _, r := range list {
 		if !p.all && !p.matters(r) {
 			hidden, ordinary, slow = hidden+1, ordinary+r.Ordinary.Total, slow+r.Slow.Total
 			continue
 		}
-		folded := 0
-		for !p.all && r.beyond && !r.site && p.passes(r, r.Rows[0]) {
-			r, folded = r.Rows[0], folded+1
+		c := chain{r, r, 0}
+		for !p.all && c.last.beyond && !c.last.site && p.passes(c.last, c.last.Rows[0]) {
+			c.last, c.folded = c.last.Rows[0], c.folded+1
 		}
-		p.row(treeLine{p.label(r, depth, folded), plain, &r.Ordinary, &r.Slow, r.stacks()})
-		if p.all || r.beyond {
-			p.rows(r.Rows, depth+1)
+		chains = append(chains, c)
+		ends[c.last.Full]++
+	}
+	for _, c := range chains {
+		named := c.last
+		if ends[c.last.Full] > 1 {
+			named = c.first // two ways to one function
+		}
+		p.row(treeLine{p.label(named, depth, c.folded), plain, &c.last.Ordinary, &c.last.Slow, c.last.stacks()})
+		if p.all || c.last.beyond {
+			p.rows(c.last.Rows, depth+1)
 		}
 	}
 	if hidden > 0 && ordinary+slow > 0 {
 		label := strings.Repeat("  ", depth) + "(" + thousands(int64(hidden)) + " more)"
 		p.row(treeLine{label, dim, &TreeTime{Total: ordinary}, &TreeTime{Total: slow}, ""})
 	}
+}
+
+// chain are functions, each called by the one before, that share a line.
+type chain struct {
+	first, last *TreeRow
+	folded      int
 }
 
 // matters reports a row that takes enough of either set.

@@ -67,7 +67,17 @@ func placeOf(tl *timeline.Timeline, id timeline.StackID) *Frame {
 		return nil
 	}
 	f := frameOf(tl, &tl.StackFrames(id)[siteIn(tl, id)])
+	f.In = libraryOf(tl, id, f.Name)
 	return &f
+}
+
+// libraryOf is the innermost function of a stack that does not implement locks or
+// waiting, if it is another than the site.
+func libraryOf(tl *timeline.Timeline, id timeline.StackID, site string) string {
+	if f, ok := tl.LockSite(id); ok && tl.FrameName(f) != site {
+		return tl.FrameName(f)
+	}
+	return ""
 }
 
 // done sums up what a holder did while another strand waited for it.
@@ -179,10 +189,14 @@ func inPlace(f *Frame) string {
 	if f == nil {
 		return " at a place that is not known"
 	}
-	if w := f.where(); w != "" {
-		return " in " + f.Name + " (" + w + ")"
+	in := " in " + f.Name
+	if f.In != "" {
+		in = " in " + f.In + ", called from " + f.Name
 	}
-	return " in " + f.Name
+	if w := f.where(); w != "" {
+		in += " (" + w + ")"
+	}
+	return in
 }
 
 func quality(tl *timeline.Timeline, id timeline.WaitID) string {
