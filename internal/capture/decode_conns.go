@@ -72,6 +72,9 @@ func (d *decoder) connection(e *probesConnEvent) {
 		Exec: asyncID(e.Ids.Exec), Trigger: asyncID(e.Ids.Trigger), Counter: asyncID(e.Ids.Counter),
 	}}
 	c.parser = protocol.NewConn(c.fact.ID, c.fact.Side)
+	if c.fact.Existing == 1 {
+		c.parser.Joined()
+	}
 	c.setAddress(&e.Addr)
 	d.conns[e.Id] = c
 	if e.H.Tid == 0 {

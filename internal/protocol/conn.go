@@ -19,8 +19,8 @@ const (
 )
 
 // Conn follows the bytes of one connection. Its memory is bounded: about 6 KiB at
-// most, and below 1 KiB while no head is incomplete; with PostgreSQL's prepared
-// statements, 40 KiB.
+// most, and below 1 KiB while no head is incomplete; with replies held back, or with
+// PostgreSQL's prepared statements, 60 KiB.
 type Conn struct {
 	id       recording.ConnID
 	client   recording.Direction // in which the client speaks
@@ -31,6 +31,7 @@ type Conn struct {
 	http     *httpConn
 	tls      *tlsConn
 	dialogue *dialogue
+	joined   bool
 }
 
 // start is the first bytes of a direction while they are too few to tell.
@@ -48,6 +49,9 @@ func NewConn(id recording.ConnID, side recording.Side) *Conn {
 	}
 	return c
 }
+
+// Joined says that bytes went by before the first chunk.
+func (c *Conn) Joined() { c.joined = true }
 
 // Protocol is what the connection has turned out to be so far.
 func (c *Conn) Protocol() recording.Protocol { return c.protocol }
@@ -161,10 +165,10 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 		c.tls = &tlsConn{id: c.id, client: c.client}
 		return append(facts, c.tls.chunk(k)...)
 	case recording.ProtocolRedis:
-		c.dialogue = &dialogue{id: c.id, client: c.client, grammar: &redis{}}
+		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: &redis{}}
 		return append(facts, c.dialogue.chunk(k)...)
 	case recording.ProtocolPostgres:
-		c.dialogue = &dialogue{id: c.id, client: c.client, grammar: &postgres{}}
+		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: &postgres{}}
 		return append(facts, c.dialogue.chunk(k)...)
 	}
 	return facts

@@ -2,9 +2,13 @@ package protocol
 
 import "github.com/getdwell/dwell/recording"
 
-// maxOrphans is how many replies without a command are put up with before replies are
-// no longer told apart: which command they answer is then not known.
-const maxOrphans = 3
+const (
+	// proofs is how often a client must speak when nothing seems to await its reply,
+	// before it is believed that nothing did when its commands were counted anew.
+	proofs = 4
+	// maxHeld bounds the replies that wait for that.
+	maxHeld = 256
+)
 
 // grammar is a protocol whose commands are answered in order.
 type grammar interface {
@@ -19,7 +23,9 @@ type grammar interface {
 // dialogue follows the commands and replies of one connection. Its client may send
 // several commands before it reads. What is not captured of a message may hide how many
 // commands or replies follow it; then a client that speaks after the server is taken to
-// have read all replies, as one does that waits for each.
+// have read all replies, as one does that waits for each. Of a client that was seen to
+// send commands while others were under way that must first be proven: replies are held
+// back meanwhile, and given up if one comes that answers nothing.
 type dialogue struct {
 	id      recording.ConnID
 	client  recording.Direction
@@ -33,7 +39,15 @@ type dialogue struct {
 	fresh   int64 // those of them sent since the server spoke
 	unseen  bool  // others may have followed them
 	skipped int64 // commands whose replies could not be told apart, not reported yet
-	orphans int
+	mixed   bool  // the client sends commands while others are under way
+	busy    bool  // when this chunk came, others were
+	orphan  bool  // a reply came that answers nothing
+	joined  bool  // commands may have been under way when the first bytes were seen
+	synced  bool  // replies have been followed before
+	alone   bool  // what was lost sight of were bytes of the only reply under way
+	onTrial bool  // whether the right replies are paired is not proven
+	proven  int   // how often it seemed so
+	held    []*recording.Reply
 	deaf    bool // replies are no longer told apart
 	ended   bool // the connection no longer speaks this protocol
 	secured bool // but TLS
@@ -49,11 +63,12 @@ func (d *dialogue) chunk(k chunk) []recording.Fact {
 		return nil
 	}
 	s := &d.tapes[k.dir]
-	lost := s.lost
+	lost := s.lost || !s.seen
 	s.follow(k)
 	if s.lost && !lost {
 		d.lose(fromClient, true)
 	}
+	d.busy = fromClient && d.pending > 0 && !d.tapes[1-d.client].lost
 	if turned && fromClient {
 		d.turn()
 	}
@@ -62,6 +77,8 @@ func (d *dialogue) chunk(k chunk) []recording.Fact {
 		s.find(k.offset)
 		if !fromClient {
 			d.skip(d.pending - d.fresh)
+			d.onTrial, d.proven = d.mixed && d.synced && !d.alone || d.joined, 0
+			d.synced, d.joined = true, false
 		}
 	}
 	if s.lost {
@@ -72,7 +89,12 @@ func (d *dialogue) chunk(k chunk) []recording.Fact {
 		if d.ended {
 			return -1
 		}
-		return d.grammar.element(d, fromClient, p)
+		n := d.grammar.element(d, fromClient, p)
+		if d.orphan {
+			d.orphan, d.mixed = false, true
+			return -1
+		}
+		return n
 	})
 	if s.lost && !d.ended {
 		d.lose(fromClient, broken)
@@ -90,11 +112,35 @@ func (d *dialogue) lose(fromClient, broken bool) {
 		return
 	}
 	d.answered(0)
+	d.alone = !broken && d.pending == 0 && !d.unseen
+	d.mixed = d.mixed || d.pending > 0
+	d.giveUp()
+}
+
+// acquit releases the replies that were held back.
+func (d *dialogue) acquit() {
+	for _, f := range d.held {
+		d.facts = append(d.facts, f)
+	}
+	d.held, d.onTrial = nil, false
+}
+
+// giveUp drops the replies that were held back.
+func (d *dialogue) giveUp() {
+	for _, f := range d.held {
+		d.skipped += 1 + f.Skipped
+	}
+	d.held = nil
 }
 
 // turn settles what was uncertain when the client speaks after the server.
 func (d *dialogue) turn() {
 	d.fresh = 0
+	if d.onTrial && d.pending == 0 && !d.unseen && !d.tapes[1-d.client].lost {
+		if d.proven++; d.proven >= proofs {
+			d.acquit()
+		}
+	}
 	if !d.unseen && !d.tapes[1-d.client].lost {
 		return
 	}
@@ -108,6 +154,7 @@ func (d *dialogue) turn() {
 
 // skip gives up the replies to the n oldest commands.
 func (d *dialogue) skip(n int64) {
+	d.alone = d.alone && n == 0
 	d.skipped += n
 	d.pending -= n
 }
@@ -115,6 +162,7 @@ func (d *dialogue) skip(n int64) {
 // asks begins a command at a position, unless one is open.
 func (d *dialogue) asks(at int64) *recording.Command {
 	if d.command == nil {
+		d.mixed = d.mixed || d.busy
 		d.command = &recording.Command{Conn: d.id, Offset: at}
 	}
 	return d.command
@@ -139,10 +187,7 @@ func (d *dialogue) answers(at int64) bool {
 		d.reply = &recording.Reply{Conn: d.id, Offset: at}
 		return true
 	}
-	if !d.unseen {
-		d.orphans++
-		d.deaf = d.deaf || d.orphans > maxOrphans
-	}
+	d.orphan = !d.unseen
 	return false
 }
 
@@ -153,9 +198,16 @@ func (d *dialogue) answered(end int64) {
 		return
 	}
 	f.Length, f.Skipped = max(0, end-f.Offset), d.skipped
-	d.facts = append(d.facts, f)
 	d.reply, d.skipped = nil, 0
 	d.pending--
+	if !d.onTrial {
+		d.facts = append(d.facts, f)
+		return
+	}
+	if len(d.held) >= maxHeld {
+		d.giveUp()
+	}
+	d.held = append(d.held, f)
 }
 
 // close returns what was still incomplete.
@@ -163,5 +215,8 @@ func (d *dialogue) close() []recording.Fact {
 	d.facts = nil
 	d.asked(0)
 	d.answered(0)
+	if !d.mixed {
+		d.acquit()
+	}
 	return d.facts
 }

@@ -27,12 +27,15 @@ func (r *redis) starts(b []byte, fromClient bool) match {
 	if len(b) == 0 {
 		return no
 	}
+	if len(b) == 1 {
+		return match(oneIf(bytes.IndexByte([]byte("+-(,#:$*_!=%~>|"), b[0]) >= 0))
+	}
+	next := b[1]
 	switch b[0] {
-	case '+', '-', '(', ',', '#':
-		if len(b) > 1 && (b[1] < ' ' || b[1] > '~') {
-			return no
-		}
-		return yes
+	case '+', '-': // a word: a value that was cut here may well begin so
+		return match(2 * oneIf(next >= 'A' && next <= 'Z'))
+	case '(', ',', '#':
+		return match(2 * oneIf(next >= '0' && next <= '9' || next == '-' || next == 't' || next == 'f'))
 	case ':', '$', '*', '_', '!', '=', '%', '~', '>', '|':
 		if _, _, m := respNumber(b); m == no && string(b[:min(len(b), 3)]) != "_\r\n" {
 			return no

@@ -72,6 +72,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 	if len(t.Calls) == 0 {
 		t.Calls = nil
 	}
+	noteUnpaired(t)
 	for i := range t.Calls {
 		t.Calls[i].ID = CallID(i)
 		settle(&t.Calls[i], &work[i].bounds)

@@ -136,6 +136,25 @@ func (c *connFacts) lastRead() Time {
 	return recording.NoTime
 }
 
+// noteUnpaired says how many calls have no reply because it could not be told apart.
+func noteUnpaired(t *Timeline) {
+	n := int64(0)
+	for i := range t.Calls {
+		if t.Calls[i].Excluded == unpaired {
+			n++
+		}
+	}
+	if n > 0 {
+		t.Missing = append(t.Missing, recording.Missing{
+			What: "unpaired-replies", Count: n,
+			Why: "replies to commands that were under way at once could not be told apart: those calls have no duration",
+		})
+	}
+}
+
+// unpaired is why a call is kept out of quantiles whose reply could not be told apart.
+const unpaired = "unpaired"
+
 // nameCommand takes over what a call's command and reply say.
 func (f *facts) nameCommand(call *Call, x *exchange) {
 	call.Operation = x.command.Operation
@@ -159,7 +178,7 @@ func finishCommand(call *Call, c *connFacts, x *exchange, end Time) {
 	switch {
 	case !x.replied.none() && x.replied.complete:
 	case x.unpaired:
-		call.End, call.Excluded = call.Sent, "unpaired"
+		call.End, call.Excluded = call.Sent, unpaired
 	case c.closed != nil:
 		call.End, call.Cut = c.closedAt, true
 	default:
