@@ -20,10 +20,12 @@ func optionalTracepoints() []string { return []string{"tcp_send_reset", "tcp_rec
 
 // examine decides every check.
 func examine(m machine) []Check {
-	return []Check{
+	checks := []Check{
 		checkArch(m), checkKernel(m), checkBTF(m), checkTracepoints(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
 		checkProcesses(m), checkUprobes(m), checkMemlock(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
+		checkStacks(m),
 	}
+	return append(checks, checkRuntimeStacks(m)...)
 }
 
 // check makes a Check; the remedy is dropped when there is nothing to remedy.

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // healthy is a machine on which everything can be recorded.
@@ -43,13 +45,20 @@ func TestChecks(t *testing.T) {
 		{"old kernel with tracepoints", func(m *machine) { m.release = "5.14.0-503.el9" }, ""},
 		{"optional tracepoint", without("tcp_send_reset"), ""},
 		{"no BTF", func(m *machine) { m.btf, m.tracepoints = errors.New("not found"), nil }, "kernel types (BTF), tracepoints"},
-		{"no rights", func(m *machine) { m.caps = 0 }, "rights, process details, uprobes"},
+		{"no rights", func(m *machine) { m.caps = 0 }, "rights, process details, uprobes, stacks"},
 		{"capabilities for programs only", func(m *machine) { m.caps = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON }, "process details"},
 		{"rootless container", func(m *machine) { m.initialUsers = false }, "rights"},
 		{"container", func(m *machine) { m.initialPIDs = false }, "pid namespace"},
 		{"confidentiality", func(m *machine) { m.lockdown = "confidentiality" }, "lockdown"},
 		{"no securityfs", func(m *machine) { m.lockdown = "" }, ""},
 		{"no uprobes", func(m *machine) { m.uprobes = false }, "uprobes"},
+		{"old kernel, rights without resources", func(m *machine) {
+			m.release = "5.10.0"
+			m.caps &^= 1 << unix.CAP_SYS_RESOURCE
+		}, "locked memory, stacks"},
+		{"services", func(m *machine) {
+			m.running = map[recording.Runtime]int{recording.RuntimeJVM: 2, recording.RuntimeRuby: 1}
+		}, "stacks of Ruby"},
 		{"no PSI", func(m *machine) { m.pressure = errors.New("off") }, "pressure (PSI)"},
 		{"no cgroups", func(m *machine) { m.throttling = errors.New("off") }, "cgroup throttling"},
 	} {

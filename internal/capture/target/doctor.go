@@ -9,6 +9,8 @@ import (
 
 	"github.com/cilium/ebpf/btf"
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // Check is one thing that dwell needs, or can use, and whether this machine has it.
@@ -40,6 +42,7 @@ type machine struct {
 	uprobes              bool            // the perf PMU for uprobes exists
 	tracefs              bool            // mounted and readable
 	pressure, throttling error
+	running              map[recording.Runtime]int // processes of this machine
 }
 
 func readMachine() machine {
@@ -65,6 +68,7 @@ func readMachine() machine {
 	m.tracefs = err == nil
 	_, m.pressure = os.ReadFile("/proc/pressure/cpu")
 	_, m.throttling = throttled(os.Getpid())
+	m.running = runningRuntimes()
 	return m
 }
 

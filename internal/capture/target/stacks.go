@@ -1,0 +1,80 @@
+package target
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// stackSupport is what stacks of a runtime's threads tell.
+type stackSupport struct {
+	runtime recording.Runtime
+	name    string
+	whole   bool // the runtime's own frames are among them
+	detail  string
+}
+
+// stackSupports is in the order in which they are told. Versions are those that the
+// profiler in package unwind knows.
+func stackSupports() []stackSupport {
+	return []stackSupport{
+		{recording.RuntimeJVM, "JVM", true, "methods with file and line, compiled and inlined ones too (HotSpot 8 and newer)"},
+		{recording.RuntimeNode, "Node", true, "functions with file and line (Node 16 and newer)"},
+		{recording.RuntimePython, "Python", true, "functions with file and line (CPython 3.6 to 3.14)"},
+		{recording.RuntimeGo, "Go", true, "functions with file and line, and the goroutine (1.13 to 1.27); none of goroutines that are parked, for they wait on no thread"},
+		{recording.RuntimeRuby, "Ruby", false, "only the frames of the interpreter itself"},
+	}
+}
+
+// checkStacks tells whether stacks can be taken at all.
+func checkStacks(m machine) Check {
+	perf := m.can(unix.CAP_PERFMON) || m.can(unix.CAP_SYS_ADMIN)
+	// Before, what programs occupy counted as locked memory.
+	memory := releaseAtLeast(m.release, 5, 11) || m.can(unix.CAP_SYS_RESOURCE)
+	detail := "of threads that begin to wait, and of what runs; native code by its unwinding tables"
+	remedy := "run as root"
+	switch {
+	case !perf:
+		detail = "lacks CAP_PERFMON for performance events"
+	case !memory:
+		detail, remedy = "the limit of locked memory cannot be raised", "ulimit -l unlimited"
+	}
+	return check("stacks", perf && memory, detail, remedy)
+}
+
+// checkRuntimeStacks tells what stacks the services that run now would get.
+func checkRuntimeStacks(m machine) []Check {
+	var checks []Check
+	for _, s := range stackSupports() {
+		if n := m.running[s.runtime]; n > 0 {
+			detail := fmt.Sprintf("%d running: %s", n, s.detail)
+			checks = append(checks, check("stacks of "+s.name, s.whole, detail, "none yet; its waits and calls are recorded as ever"))
+		}
+	}
+	return checks
+}
+
+// mostExamined bounds how many processes are looked at.
+const mostExamined = 500
+
+// runningRuntimes counts the processes of this machine by runtime.
+func runningRuntimes() map[recording.Runtime]int {
+	counts := map[recording.Runtime]int{}
+	pids, err := numericEntries("/proc")
+	if err != nil {
+		return counts
+	}
+	self := ourselves()
+	for _, pid := range pids[:min(len(pids), mostExamined)] {
+		s, err := readStat(strconv.Itoa(pid))
+		if err != nil || s.watchable() != nil || pid == os.Getpid() || self(pid) {
+			continue
+		}
+		counts[describe(pid, s).Runtime]++
+	}
+	return counts
+}
