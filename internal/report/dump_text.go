@@ -89,9 +89,6 @@ func blockerLines(p *page, b *Blocker, indent string) {
 			what = "something"
 		}
 		names := w.named()
-		if n := len(w.Names) - len(names); n > 0 {
-			names = append(names, thousands(int64(n))+" more")
-		}
 		p.wrap(plain, indent+"  ", fmt.Sprintf("%d for %s (%s), the longest for %s: %s", len(w.Names), what, w.Cause, human(w.Longest), strings.Join(names, ", ")), 3)
 		for _, below := range w.Behind {
 			blockerLines(p, below, indent+"    ")
@@ -99,16 +96,33 @@ func blockerLines(p *page, b *Blocker, indent string) {
 	}
 }
 
-// named are the first of the threads, with their ids where names alone do not tell them
-// apart.
+// named are the threads, with their ids where names alone do not tell them apart; if
+// they are many, how many of each pool.
 func (w *Waiters) named() []string {
-	names := slices.Clone(w.Names[:min(len(w.Names), namedWaiters)])
+	if len(w.Names) > namedWaiters {
+		return pools(w.Names)
+	}
+	names := slices.Clone(w.Names)
 	if all := slices.Sorted(slices.Values(w.Names)); len(slices.Compact(all)) < len(w.Names) {
 		for i := range names {
 			names[i] += fmt.Sprintf(" (%d)", w.TIDs[i])
 		}
 	}
 	return names
+}
+
+// pools counts threads whose names differ by numbers only, the most numerous first.
+func pools(names []string) (out []string) {
+	count := map[string]int{}
+	for _, n := range names {
+		count[strings.TrimRight(n, "0123456789")]++
+	}
+	keys := sorted(count)
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	for _, k := range keys {
+		out = append(out, fmt.Sprintf("%d %s*", count[k], k))
+	}
+	return out
 }
 
 func (t *DumpThread) title() string {
