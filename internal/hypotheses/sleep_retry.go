@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"strings"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -41,6 +43,9 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 		why = ", after calls to " + peer + " that failed"
 		fix = "find why the calls to " + peer + " fail (their status is in dwell show); retry the first time without a pause, with jitter after that, within the request's deadline"
 	}
+	if known := knownSleep(c, &s); known != "" {
+		fix = known
+	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
 		Title:    "Requests sleep until a timer: " + meanWords(c, s.total) + why + s.from(),
@@ -71,3 +76,37 @@ const (
 	tooMany     = 429
 	serverError = 500
 )
+
+// knownSleeps returns functions of well-known libraries that sleep, by the end of their
+// name, and what to do about them.
+func knownSleeps() [][2]string {
+	return [][2]string{
+		{".isStale", "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
+			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
+	}
+}
+
+// knownSleep returns what to do if most of the time asleep is under such a function.
+func knownSleep(c *diagnosis.Case, s *spent) string {
+	under := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		under[sleepsIn(c, stackOf(c, w))] += w.To.Sub(w.From)
+	}
+	text, share := under.most()
+	if share < diagnosis.Whole/2 {
+		return ""
+	}
+	return text
+}
+
+func sleepsIn(c *diagnosis.Case, id timeline.StackID) string {
+	for _, f := range c.StackFrames(id) {
+		for _, known := range knownSleeps() {
+			if strings.HasSuffix(c.FrameName(f), known[0]) {
+				return known[1]
+			}
+		}
+	}
+	return ""
+}

@@ -83,11 +83,22 @@ func site(c *diagnosis.Case, id timeline.StackID) string {
 }
 
 // siteOf names the place in code where a strand waited; "" if that is not known.
-func siteOf(c *diagnosis.Case, s *stay) string {
-	if s.wait == timeline.None {
-		return ""
+func siteOf(c *diagnosis.Case, s *stay) string { return site(c, stackOf(c, s)) }
+
+// stackOf returns the stack with which a strand waited, or None.
+func stackOf(c *diagnosis.Case, s *stay) timeline.StackID {
+	if s.wait != timeline.None {
+		return c.Waits[s.wait].Stack
 	}
-	return site(c, c.Waits[s.wait].Stack)
+	if len(c.Stacks) == 0 || s.strand == timeline.None {
+		return timeline.None
+	}
+	for _, a := range c.Doing(s.strand, s.From, s.To) {
+		if a.Cause != timeline.CauseOnCPU && a.Stack != timeline.None {
+			return a.Stack
+		}
+	}
+	return timeline.None
 }
 
 // tally adds up durations by name.
