@@ -41,7 +41,8 @@ what the holder is doing; and, first, who waits for whom.
 The instant is the one at which most threads were blocked (waiting for a lock, an
 interpreter lock or a pool); the end of the recording if none ever was. --at names
 another: +2.5s counts from the start of the recording, -1s back from its end, and
-2026-01-02T15:04:05Z is wall time.
+2026-01-02T15:04:05Z is wall time. Of goroutines only those are shown that worked for
+a request then.
 
 --pid watches a process for --for, without stopping it. The stack of a thread that
 does not move in that time is not seen.`,
@@ -149,6 +150,7 @@ func whose(tl *timeline.Timeline) string {
 
 // threadsOf looks at a running process: once, on a schedule, or until a condition holds.
 func threadsOf(ctx context.Context, w world, g *globals, o threadsOptions) error {
+	fmt.Fprintf(w.err, "looking at process %d for %s\n", o.pid, o.length)
 	for first := true; ; first = false {
 		began := time.Now()
 		rec, interrupted, err := look(ctx, w, o)

@@ -2,9 +2,12 @@ package report_test
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -72,4 +75,30 @@ func TestDeadlock(t *testing.T) {
 	golden(t, "deadlock.golden", func(w io.Writer) error {
 		return report.DumpText(w, d, report.DumpTextOptions{Who: "app (pid 100)"})
 	})
+}
+
+// Whatever was recorded, at any instant every thread is counted once, under one state.
+func TestDumpsOfEveryRecording(t *testing.T) {
+	files, err := filepath.Glob(stories + "*/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no recordings", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl, _ := load(t, string(text), diagnosis.Options{})
+		for i := range 8 {
+			at := tl.Start + (tl.End-tl.Start)*timeline.Time(i)/8
+			d := report.NewDump(tl, report.DumpOptions{At: at})
+			c := d.Counts
+			if c.Threads != len(d.Threads) || c.Running+c.Runnable+c.Blocked+c.Waiting+c.Idle+c.Unknown != c.Threads {
+				t.Errorf("%s at %d: %+v of %d threads", file, at, c, len(d.Threads))
+			}
+			if err := report.DumpText(io.Discard, d, report.DumpTextOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
