@@ -114,6 +114,9 @@ func (d *dialogue) lose(fromClient, broken bool) {
 	d.answered(0)
 	d.alone = !broken && d.pending == 0 && !d.unseen
 	d.mixed = d.mixed || d.pending > 0
+	if !broken && !d.mixed { // nothing speaks against what was paired so far
+		d.acquit()
+	}
 	d.giveUp()
 }
 

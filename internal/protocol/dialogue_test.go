@@ -66,3 +66,38 @@ func inPieces(t *testing.T, steps []step, size int) {
 		t.Errorf("in chunks of %d:\n got %s\nwant %s", size, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
 }
+
+// On a connection that was joined in use, replies are believed once the client has been
+// seen to wait for each; one that answers nothing shows that others were under way.
+func TestRepliesOfJoinedConnections(t *testing.T) {
+	const ping, pong, long = "*1\r\n$4\r\nPING\r\n", "+PONG\r\n", "*900\r\n$3\r\nabc\r\n"
+	for what, c := range map[string]struct {
+		talk []string // the client first
+		want int      // replies told
+	}{
+		"waits for each":            {[]string{ping, pong, ping, pong, ping, pong, ping, pong, ping, pong}, 5},
+		"closed too early to tell":  {[]string{ping, pong, ping, pong}, 2},
+		"a long one among them":     {[]string{ping, pong, ping, long, ping, pong}, 3},
+		"another one was under way": {[]string{ping, pong + pong, ping, pong}, 0},
+	} {
+		p := newPlayer(recording.Outbound)
+		p.conn.Joined()
+		var facts []recording.Fact
+		for i, data := range c.talk {
+			hidden := int64(0)
+			if data == long {
+				hidden = 9000
+			}
+			facts = append(facts, p.send(i%2 == 0, data, hidden)...)
+		}
+		replies := 0
+		for _, f := range append(facts, p.conn.Close()...) {
+			if _, ok := f.(*recording.Reply); ok {
+				replies++
+			}
+		}
+		if replies != c.want {
+			t.Errorf("%s: %d replies, want %d", what, replies, c.want)
+		}
+	}
+}

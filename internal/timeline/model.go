@@ -266,7 +266,7 @@ type Call struct {
 	Arrived, FirstRead     Time
 	Phases                 [PhaseReceive + 1]Duration // sum to End-Start
 	Cut                    bool                       // an end of the recording or of the connection cut it
-	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream"; else ""
+	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream", "long-poll", "unpaired", ...
 	Protocol               recording.Protocol
 	Outcome                recording.Outcome     // of a command
 	Code                   string                // of a command's error
