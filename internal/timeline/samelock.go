@@ -37,8 +37,9 @@ func (s *sleeper) sameLocks(of [][]int32) []LockID {
 		}
 	}
 	s.inOrder(places)
-	for _, p := range s.candidates(places) {
-		if s.same(p, of) {
+	pairs, proven := s.candidates(places)
+	for _, p := range pairs {
+		if proven[p] || s.same(p, of) {
 			a, b := one[p.a], one[p.b]
 			for id := range one {
 				if one[id] == max(a, b) {
@@ -60,31 +61,60 @@ func (s *sleeper) sameLocks(of [][]int32) []LockID {
 type lockPair struct{ a, b LockID }
 
 // candidates returns pairs of places that may take one lock: some thread was woken at
-// one of them, and the next it let go was at the other.
-func (s *sleeper) candidates(places []int32) []lockPair {
-	counts, list := map[lockPair]int{}, []lockPair{}
-	woken := map[StrandID]LockID{} // and has let go nothing since
+// one of them, and the next it let go was at the other; and those for which that is
+// proven.
+func (s *sleeper) candidates(places []int32) (list []lockPair, proven map[lockPair]bool) {
+	counts, proven := map[lockPair]int{}, map[lockPair]bool{}
+	woken := map[StrandID]*sleepAt{} // and has let go nothing since
+	last := map[LockID]Time{}        // when it was let go
 	for _, i := range places {
 		x := &s.all[i]
 		by, lock := s.releaser(x.off, x.strand), s.t.Waits[x.wait].Lock
 		if by == None {
 			continue
 		}
-		at, ok := woken[by]
+		y := woken[by]
 		delete(woken, by)
-		woken[x.strand] = lock
-		if !ok || at == lock || s.t.Locks[at].Process != s.t.Locks[lock].Process {
+		woken[x.strand] = x
+		before := last[lock]
+		last[lock] = x.to
+		if y == nil {
+			continue
+		}
+		at := s.t.Waits[y.wait].Lock
+		if at == lock || s.t.Locks[at].Process != s.t.Locks[lock].Process {
 			continue
 		}
 		p := lockPair{min(at, lock), max(at, lock)}
 		counts[p]++
+		if before <= x.from && y.from <= x.from && x.from < y.to && s.without(y.stack, lock) {
+			proven[p] = true
+			list = append(list, p)
+		}
 		if n := counts[p]; n == manyCandidates || n == 1 && s.class(s.t.Locks[p.a].Stack) == s.class(s.t.Locks[p.b].Stack) {
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y lockPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
 	list = slices.Compact(list)
-	return list[:min(len(list), manyPieces)]
+	return list[:min(len(list), manyPieces)], proven
+}
+
+// without reports that a thread which slept with a stack had not taken a lock at its
+// place before: the method that takes it is not on the stack. If nobody let that lock
+// go since another thread began to wait for it, and then this one did, it must have got
+// it as it woke: both are one lock.
+func (s *sleeper) without(id StackID, lock LockID) bool {
+	site := s.t.frameOf(s.t.Locks[lock].Stack, beyondLocks)
+	if id == None || site == None {
+		return false
+	}
+	for ; id != None; id = s.t.Stacks[id].Caller {
+		if s.book.names[s.t.Stacks[id].Frame] == s.book.names[site] {
+			return false
+		}
+	}
+	return true
 }
 
 // class returns the class of the method that takes a lock.
