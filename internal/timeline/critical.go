@@ -2,6 +2,9 @@ package timeline
 
 import "sort"
 
+// manyParts bounds how many parts of a request are looked through for one that goes on.
+const manyParts = 256
+
 // manyHands bounds how far a wait is followed from strand to strand.
 const manyHands = 16
 
@@ -56,9 +59,10 @@ func (s *segmenter) awaited(r *Request, iv Interval, w follow, piece *Segment) *
 // included; nil if there is none.
 func (s *segmenter) partAt(r RequestID, strand StrandID, at Time) *handed {
 	list := s.in.parts[r]
-	for i := sort.Search(len(list), func(k int) bool { return list[k].From > at }) - 1; i >= 0; i-- {
-		if list[i].Strand == strand && list[i].To >= at {
-			return &list[i]
+	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
+	for n := max(0, i-manyParts); i > n; i-- {
+		if p := &list[i-1]; p.Strand == strand && p.To >= at {
+			return p
 		}
 	}
 	return nil

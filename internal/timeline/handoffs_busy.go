@@ -140,7 +140,7 @@ func (b *busyTimes) foreign(p recording.ProcessID, r RequestID, after Time) Time
 	list, reach := b.runs[p], b.reach[p]
 	i := sort.Search(len(list), func(k int) bool { return list[k].from > after })
 	for k := i - 1; k >= 0 && reach[k] > after; k-- {
-		if list[k].request != r && list[k].to > after {
+		if list[k].request != r && list[k].to > after || i-k > manyPieces {
 			return after
 		}
 	}

@@ -21,7 +21,6 @@ type job struct {
 
 	claim RequestID // that by worked for, as far as its own start tells
 	root  Time      // since when work for that was submitted
-	grip  int       // of the calls, how many are the claim's for certain
 }
 
 // result is a wake of a strand that waited for a result, or the answer to a request.
