@@ -338,7 +338,7 @@ type Datagram struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 	Protocol  Protocol
-	Peer      string // address and port, or the path of the Unix socket
+	Peer      string // address and port, or the path of the Unix socket; @ if it has none
 	Bytes     int64
 	Messages  int64 // metrics or log lines in what was captured of it: at least so many
 	Began     Time  // when that call began; NoTime unknown

@@ -7,7 +7,7 @@ const (
 	HookWakings    = "wakings"    // Off.Woken and the waker: a lost one leaves NoTime, hides no time
 	HookProcesses  = "processes"  // Process, Exec, Thread and their exits
 	HookSockets    = "sockets"    // Conn, Established, Closed, Listen, Backlog
-	HookIO         = "io"         // Chunk and the heads found in them
+	HookIO         = "io"         // Chunk and the heads found in them, Datagram
 	HookArrivals   = "arrivals"   // Chunk.Arrived, Chunk.Last
 	HookDNS        = "dns"        // DNS
 	HookTLS        = "tls"        // TLS
@@ -17,5 +17,4 @@ const (
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt
 	HookHost       = "host"       // Host
-	HookDatagrams  = "datagrams"  // Datagram
 )

@@ -99,6 +99,9 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_DATAGRAM:
 		e := view[probesDatagramEvent](b)
 		d.datagram(e, tail[probesDatagramEvent](b, e.DataLen))
+	case probesEventTypeEVENT_SEND:
+		e := view[probesSendEvent](b)
+		d.send(e, tail[probesSendEvent](b, e.DataLen))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventTypeEVENT_SAMPLE:

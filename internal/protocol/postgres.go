@@ -117,8 +117,7 @@ func postgresStart(b []byte) match {
 	if bytes.IndexByte([]byte("QPB"), b[0]) < 0 {
 		return no
 	}
-	size, m := postgresSize(b)
-	if m != yes {
+	if _, m := postgresSize(b); m != yes {
 		return m
 	}
 	body := b[postgresHead:]
@@ -134,16 +133,19 @@ func postgresStart(b []byte) match {
 		}
 		return yes
 	}
-	for last := b[0]; ; b = b[size:] { // the messages must end with a Sync
-		if size, m = postgresSize(b); m != yes || size > int64(len(b)) {
+	for { // the messages must end with a Sync
+		size, m := postgresSize(b)
+		if m != yes || size > int64(len(b)) {
 			return no
 		}
-		if last = b[0]; last == 'S' && size == int64(len(b)) && size == postgresHead {
+		last := b[0]
+		if last == 'S' && size == int64(len(b)) && size == postgresHead {
 			return yes
 		}
 		if bytes.IndexByte([]byte("PBDECH"), last) < 0 {
 			return no
 		}
+		b = b[size:]
 	}
 }
 

@@ -1,0 +1,28 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"github.com/getdwell/dwell/internal/protocol"
+	"github.com/getdwell/dwell/recording"
+)
+
+const familyUnix = 1
+
+// send decodes a datagram that was sent: only what is recognised as telemetry is kept.
+func (d *decoder) send(e *probesSendEvent, data []byte) {
+	f, ok := protocol.Telemetry(data, int64(e.Bytes))
+	if !ok {
+		return
+	}
+	f.Thread, f.Goroutine = d.actor(&e.H), recording.GoroutineID(e.Goid)
+	switch {
+	case e.Addr.Family != familyUnix:
+		f.Peer = endpoint(e.Addr.Family, e.Addr.Peer, e.Addr.PeerPort)
+	default:
+		if f.Peer = cString(e.Path[:]); f.Peer == "" {
+			f.Peer = "@" // an abstract name, or none
+		}
+	}
+	d.emit(recording.Time(e.H.Ts), &f)
+}
