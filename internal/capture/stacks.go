@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/internal/capture/unwind"
@@ -33,6 +34,25 @@ func (s *Session) startStacks(pid int) {
 	}
 	s.unwinder, s.meter.unwinder = u, u
 	s.closers = append(s.closers, u)
+	s.awaitExamined(pid)
+}
+
+// examineFor bounds how long Watch waits for the processes to be examined. What is not
+// examined by then is counted: its first stacks are missing.
+const examineFor = 2 * time.Second
+
+func (s *Session) awaitExamined(pid int) {
+	tree, err := target.Tree(pid)
+	if err != nil {
+		return // Watch says why
+	}
+	var pids []int
+	for _, p := range tree {
+		if p.PID != os.Getpid() && !isGate(p) && s.unwinder.Examine(p.PID) == nil {
+			pids = append(pids, p.PID)
+		}
+	}
+	s.unwinder.Await(pids, examineFor)
 }
 
 // mayRunPython reports whether a process of the tree is, or may become, one of Python:

@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"go.opentelemetry.io/ebpf-profiler/reporter/samples"
 	"go.opentelemetry.io/ebpf-profiler/tracer"
@@ -27,7 +26,7 @@ type moments struct {
 	events  []io.Closer // what runs the programs
 	entry   *ebpf.Collection
 
-	pidEvents *ebpf.Map // the profiler's: processes that it is to examine
+	profiler profilerMaps
 }
 
 // momentObjects are the maps and programs that are used; the headers declare more.
@@ -67,7 +66,7 @@ func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.
 }
 
 func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) (*ebpf.Program, error) {
-	const program, origin, idle, pids = "native_tracer_entry", "origin_id_sampling", "filter_idle_frames", "pid_events"
+	const program, origin, idle = "native_tracer_entry", "origin_id_sampling", "filter_idle_frames"
 	id, err := reg.Register(&samples.TypeMetadata{SampleType: "stack", SampleUnit: "count"})
 	if err != nil {
 		return nil, err
@@ -80,16 +79,9 @@ func (m *moments) loadEntry(reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) 
 	if err != nil {
 		return nil, err
 	}
-	code := spec.Programs[program].Instructions
-	use := slices.IndexFunc(code, func(i asm.Instruction) bool { return i.Reference() == pids })
-	if err := pc.RewriteMaps(spec, nil); err != nil {
+	err = m.profiler.find(spec.Programs[program].Instructions, func() error { return pc.RewriteMaps(spec, nil) })
+	if err != nil {
 		return nil, err
-	}
-	if use >= 0 {
-		m.pidEvents, _ = code[use].Map().(*ebpf.Map)
-	}
-	if m.pidEvents == nil {
-		return nil, fmt.Errorf("it does not use the map %s", pids)
 	}
 	m.entry, err = ebpf.NewCollection(spec)
 	if err != nil {

@@ -166,7 +166,7 @@ func (u *Unwinder) Examine(pid int) error {
 }
 
 func (u *Unwinder) examine(pid int) error {
-	err := u.moments.pidEvents.Put(uint64(pid)<<32|uint64(pid), true)
+	err := u.moments.profiler.pids.Put(uint64(pid)<<32|uint64(pid), true)
 	if err != nil {
 		return fmt.Errorf("ask the stack profiler to examine process %d: %w", pid, err)
 	}

@@ -1,0 +1,96 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"go.opentelemetry.io/ebpf-profiler/support"
+)
+
+// profilerMaps are maps of the profiler that are of use here.
+type profilerMaps struct {
+	pids  *ebpf.Map // processes that it is to examine
+	pages *ebpf.Map // where the code is of those that it has examined
+}
+
+// names of the maps, by which its programs refer to them.
+const (
+	pidsMap  = "pid_events"
+	pagesMap = "pid_page_to_mapping_info"
+)
+
+// find takes the maps from a program's instructions: load puts them there.
+func (p *profilerMaps) find(code asm.Instructions, load func() error) error {
+	at := map[string]int{}
+	for i, instruction := range code {
+		at[instruction.Reference()] = i
+	}
+	if err := load(); err != nil {
+		return err
+	}
+	for name, to := range map[string]**ebpf.Map{pidsMap: &p.pids, pagesMap: &p.pages} {
+		if i, ok := at[name]; ok {
+			*to, _ = code[i].Map().(*ebpf.Map)
+		}
+		if *to == nil {
+			return fmt.Errorf("it does not use the map %s", name)
+		}
+	}
+	return nil
+}
+
+// knows reports whether the profiler has examined a process: last it enters where its
+// code is.
+func (p *profilerMaps) knows(pid int) (bool, error) {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	address, err := firstCode(file)
+	if err != nil {
+		return false, err
+	}
+	key := support.PIDPage{PrefixLen: 32 + 64, Pid: bits.ReverseBytes32(uint32(pid)), Page: bits.ReverseBytes64(address)}
+	var value support.PIDPageMappingInfo
+	return p.pages.Lookup(&key, &value) == nil, nil
+}
+
+// firstCode is the first address of a file's code in the text of /proc/PID/maps.
+func firstCode(maps io.Reader) (uint64, error) {
+	lines := bufio.NewScanner(maps)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 6 || !strings.Contains(fields[1], "x") || !strings.HasPrefix(fields[5], "/") {
+			continue
+		}
+		start, _, _ := strings.Cut(fields[0], "-")
+		return strconv.ParseUint(start, 16, 64)
+	}
+	return 0, fmt.Errorf("it has no code: %w", io.ErrUnexpectedEOF)
+}
+
+// Await waits until the profiler has examined the processes, so that their first stacks
+// are not missed. It gives up after the given time.
+func (u *Unwinder) Await(pids []int, most time.Duration) {
+	for deadline := time.Now().Add(most); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		known := true
+		for _, pid := range pids {
+			ok, err := u.moments.profiler.knows(pid)
+			known = known && (ok || err != nil)
+		}
+		if known {
+			return
+		}
+	}
+}
