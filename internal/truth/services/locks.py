@@ -105,9 +105,12 @@ class Interpreter:
         self.local = threading.local()
         if not FIXED:
             threading.Thread(target=self.summarise, args=[os.getppid()], daemon=True).start()
-        elif os.fork() == 0:
+            return
+        parent = os.getpid()
+        if os.fork() == 0:
             os.nice(19)
-            self.summarise(os.getppid())
+            self.summarise(parent)
+            os._exit(0)
 
     def summarise(self, parent):
         burst = Request(-1, {})
