@@ -1,0 +1,47 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Telemetry is seen where it is sent: over UDP and over Unix sockets, connected or not.
+func TestTelemetry(t *testing.T) {
+	const port = 24530
+	dir := t.TempDir()
+	statsd, log := filepath.Join(dir, "statsd.sock"), filepath.Join(dir, "log")
+	for address, network := range map[string]string{localhost(port): "udp", statsd: "unixgram", log: "unixgram"} {
+		c, err := net.ListenPacket(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	client := start(t, 0, python(t), "testdata/telemetry.py", fmt.Sprint(port), statsd, log)
+	l := record(t, client.Process.Pid, Options{})
+	fmt.Fprintln(client.stdin)
+	client.stdin.Close()
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+	rec := l.stop()
+
+	var got []string
+	for _, f := range all[*recording.Datagram](rec) {
+		if f.Thread == recording.NoThread || f.Bytes == 0 {
+			t.Errorf("%+v", f)
+		}
+		got = append(got, fmt.Sprint(f.Protocol, " ", f.Messages, " to ", f.Peer))
+	}
+	want := []string{"statsd 2 to 127.0.0.1:24530", "statsd 1 to 127.0.0.1:24530", "statsd 1 to " + statsd, "syslog 1 to " + log}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
