@@ -59,11 +59,14 @@ struct {
 } walker SEC(".maps");
 
 /* Waits differ in kind, and a thread that serves requests waits for a socket between
- * any two waits for locks: each class has its own turn. */
-enum wait_class { WAIT_LOCK, WAIT_NET, WAIT_REST, WAIT_CLASSES };
+ * any two waits for locks: each class has its own turn. Locks have several, by the place
+ * in the code, as far as the stack pointer tells: an interpreter's own lock is waited for
+ * just before and after every other. */
+enum wait_class { WAIT_NET, WAIT_FILE, WAIT_REST, WAIT_LOCK };
+enum { LOCK_TURN_BITS = 2, TURNS = WAIT_LOCK + (1 << LOCK_TURN_BITS) };
 
 struct turns {
-	u64 last[WAIT_CLASSES];
+	u64 last[TURNS];
 };
 
 struct {
@@ -73,7 +76,7 @@ struct {
 	__type(value, struct turns);
 } turns SEC(".maps");
 
-/* ns between two stacks of one thread that waits for one class. */
+/* ns between two stacks of one thread in one turn. */
 const volatile u64 gap = 0;
 
 static __always_inline struct cost *begin(u32 occasion, u64 *began)
@@ -92,17 +95,19 @@ static __always_inline void end(struct cost *c, u64 began)
 	c->timed++;
 }
 
-static __always_inline u32 class_of(struct pt_regs *r)
+static __always_inline u32 turn_of(struct pt_regs *r)
 {
 	switch ((s32)r->orig_ax) {
 	case NR_futex:
 	case NR_futex_waitv:
 	case NR_futex_wait:
-		return WAIT_LOCK;
+		/* The multiplier of Fibonacci hashing, of 32 bits. */
+		return WAIT_LOCK + ((u32)(r->sp >> 4) * 0x9E3779B1u >> (32 - LOCK_TURN_BITS));
 	case NR_read:
 	case NR_readv:
 	case NR_write:
 	case NR_writev:
+		return WAIT_FILE;
 	case NR_sendto:
 	case NR_recvfrom:
 	case NR_sendmsg:
@@ -125,16 +130,16 @@ static __always_inline u32 class_of(struct pt_regs *r)
 }
 
 /* Takes the thread's turn, if it has one now. */
-static __always_inline bool take_turn(struct task_struct *t, u32 class)
+static __always_inline bool take_turn(struct task_struct *t, u32 turn)
 {
 	struct turns *s = bpf_task_storage_get(&turns, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	u64 now = bpf_ktime_get_ns();
 
-	if (!s || class >= WAIT_CLASSES)
+	if (!s || turn >= TURNS)
 		return false;
-	if (s->last[class] && now - s->last[class] < gap)
+	if (s->last[turn] && now - s->last[turn] < gap)
 		return false;
-	s->last[class] = now;
+	s->last[turn] = now;
 	return true;
 }
 
@@ -209,7 +214,7 @@ static __always_inline bool wanted_blocked(void)
 	if (!r)
 		return false;
 	goid = current_goid(w, t);
-	if (is_idle_go(w, t, goid) || !take_turn(t, class_of(r)))
+	if (is_idle_go(w, t, goid) || !take_turn(t, turn_of(r)))
 		return false;
 	return mark(t, STACK_BLOCKED, goid);
 }

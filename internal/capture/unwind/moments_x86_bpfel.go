@@ -49,7 +49,7 @@ type momentsStackMark struct {
 
 type momentsTurns struct {
 	_    structs.HostLayout
-	Last [3]uint64
+	Last [7]uint64
 }
 
 type momentsWatch struct {

@@ -41,6 +41,7 @@ public class Stacks {
 			try {
 				while (true) {
 					work.run();
+					Thread.sleep(3); // or the others would never get the lock
 				}
 			} catch (Exception e) {
 				throw new RuntimeException(e);
