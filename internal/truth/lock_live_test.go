@@ -174,7 +174,7 @@ func swapWakers(rec *recording.Recording) {
 func TestCollections(t *testing.T) {
 	try(t, func() []string {
 		log := t.TempDir() + "/safepoints"
-		sc := storm(log)
+		sc := storm("-Xlog:safepoint:file=" + log + ":tn")
 		s := sc.stage(t)
 		s.send(sc.scenario, 2*time.Second)
 		file, recorder := s.record()
@@ -204,7 +204,7 @@ func TestCollections(t *testing.T) {
 
 // TestRepairedLocksGiveNoFinding plays the same services with the problem gone.
 func TestRepairedLocksGiveNoFinding(t *testing.T) {
-	for _, sc := range append(lockScenarios(), storm(os.DevNull)) {
+	for _, sc := range append(lockScenarios(), storm()) {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			if sc.busy {
 				t.Skip("what takes the processors is a finding")

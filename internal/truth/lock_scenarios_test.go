@@ -60,11 +60,11 @@ func lockScenarios() []lockScenario {
 	}
 }
 
-// storm allocates, in a heap that its live data nearly fill. The JVM logs its pauses.
-func storm(log string) lockScenario {
+// storm allocates, in a heap that its live data nearly fill.
+func storm(options ...string) lockScenario {
 	return lockScenario{
 		scenario: scenario{name: "a storm of allocations", plan: plan{cpu: 500}, rate: 100,
-			runtime: jvm("-Xmx96m", "-XX:+UseSerialGC", "-Xlog:safepoint:file="+log+":tn")},
+			runtime: jvm(append(options, "-Xmx96m", "-XX:+UseSerialGC")...)},
 		problem: "gc", cause: timeline.CauseGC, finding: "gc-pause", calm: 60,
 	}
 }
