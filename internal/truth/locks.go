@@ -21,6 +21,7 @@ type Taken struct {
 	Had    int64  `json:"had"`
 	Left   int64  `json:"left"`
 	Waited int64  `json:"waited"` // asleep from Asked to Had, where that is not all of it; else 0
+	Ready  int64  `json:"ready"`  // to run, in that case: some of it lies between two sleeps of one wait
 }
 
 // wait is how long it was waited for; ns.
@@ -183,7 +184,7 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 		}
 	}
 	score.Dwell += total
-	if off := total - k.wait(); max(off, -off) <= max(Tolerance, k.wait()*TolerancePercent/100) {
+	if tolerance := max(Tolerance, k.wait()*TolerancePercent/100); total >= k.wait()-tolerance && total <= k.wait()+k.Ready+tolerance {
 		score.Within++
 	} else {
 		score.odd("length", "thread %d at %d: %d us, dwell says %d", k.Thread, k.Asked, k.wait()/1000, total/1000)

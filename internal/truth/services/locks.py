@@ -4,7 +4,8 @@ or no longer, with FIXED=1. GET /work?cpu=US&calls=N&delay=US.
 One JSON line for each time that a lock was taken goes to $LOG: when it was asked for, had
 and left, on the kernel's monotonic clock, by which thread. For the interpreter lock the
 lines are of the thread that computes, which has it for a burst wherever anybody waits for
-it, and of each handler: waited is its time asleep, for it asks for nothing else.
+it, and of each handler: waited is its time asleep, for it asks for nothing else, ready
+its time without a CPU.
 """
 
 import ctypes
@@ -124,25 +125,25 @@ class Interpreter:
             time.sleep(0.04)
 
     def serve(self, request):
-        awake = self.on_cpu_or_ready()
+        ran, ready = self.clocks()
         request.asks()
         until = time.thread_time_ns() + request.cpu * 1000
         while time.thread_time_ns() < until:
             pass
         os.stat("/")  # lets the interpreter lock go and takes it again
         request.has()
-        awake = self.on_cpu_or_ready() - awake
+        ran, ready = self.clocks()[0] - ran, self.clocks()[1] - ready
         request.leaves()
-        request.log(waited=max(1, request.had - request.asked - awake))
+        request.log(waited=max(1, request.had - request.asked - ran - ready), ready=ready)
 
-    def on_cpu_or_ready(self):
-        """The kernel's ns of this thread, read without letting the interpreter lock go."""
+    def clocks(self):
+        """The kernel's ns of this thread on a CPU and ready, without letting the interpreter lock go."""
         fd = getattr(self.local, "fd", None)
         if fd is None:
             fd = self.local.fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
             self.local.text = ctypes.create_string_buffer(64)
         LIBC.pread(fd, self.local.text, 64, 0)
-        return time.thread_time_ns() + int(self.local.text.value.split()[1])
+        return time.thread_time_ns(), int(self.local.text.value.split()[1])
 
 
 def query(conn, request):
@@ -163,11 +164,11 @@ class Request:
     def leaves(self):
         self.left = time.monotonic_ns()
 
-    def log(self, waited=0):
+    def log(self, waited=0, ready=0):
         """Later, so that it is held no longer than it is said to be."""
         LINES.append({
             "lock": "it", "id": self.id, "thread": threading.get_native_id(), "asked": self.asked,
-            "had": self.had, "left": self.left, "waited": waited,
+            "had": self.had, "left": self.left, "waited": waited, "ready": ready,
         })
 
 
