@@ -194,17 +194,29 @@ func TestStacksOfPython(t *testing.T) {
 	}
 }
 
+// keepWriting writes to a program, more slowly than it reads, until the test ends.
+func keepWriting(t *testing.T, p program) {
+	done := make(chan struct{})
+	t.Cleanup(func() { close(done) })
+	go func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				fmt.Fprintln(p.stdin)
+			}
+		}
+	}()
+}
+
 func TestStacksOfNode(t *testing.T) {
 	service := start(t, 0, "node", "testdata/stacks/stacks.js")
 	log, stop := recordStacks(t, service.Process.Pid, "stacks.js", DefaultStacks())
-	feed := time.NewTicker(200 * time.Millisecond) // slower than it reads
-	defer feed.Stop()
-	for log.find("blocked readPipe stacks.js:14") == nil || log.find("on-cpu compute stacks.js:8") == nil {
-		if _, err := fmt.Fprintln(service.stdin); err != nil || t.Context().Err() != nil {
-			t.Fatal(err)
-		}
-		<-feed.C
-	}
+	keepWriting(t, service)
+	log.await(t, "blocked readPipe stacks.js:14", "on-cpu compute stacks.js:") // optimised code knows its lines roughly
 	stop()
 }
 
@@ -215,13 +227,9 @@ func TestStacksOfGo(t *testing.T) {
 	}
 	service := start(t, 0, binary)
 	log, stop := recordStacks(t, service.Process.Pid, "main.go", DefaultStacks())
-	feed := time.NewTicker(50 * time.Millisecond)
-	defer feed.Stop()
+	keepWriting(t, service)
 	const reads, burns = "blocked main.readPipe main.go:18 < main.main main.go:31", "on-cpu main.burn main.go:11 < main.main.func1"
-	for log.find(reads) == nil || log.find(burns) == nil {
-		fmt.Fprintln(service.stdin)
-		<-feed.C
-	}
+	log.await(t, reads, burns)
 	stop()
 	reader, burner := log.find(reads).Goroutine, log.find(burns).Goroutine
 	if reader != 1 || burner <= 1 {
@@ -253,10 +261,7 @@ func TestStacksOfNativeCode(t *testing.T) {
 		}
 		service := start(t, 0, binary)
 		log, stop := recordStacks(t, service.Process.Pid, name, DefaultStacks())
-		for feeding := true; feeding; time.Sleep(20 * time.Millisecond) {
-			_, err := fmt.Fprintln(service.stdin)
-			feeding = err == nil && log.find(wants[len(wants)-1]) == nil
-		}
+		keepWriting(t, service)
 		log.await(t, wants...)
 		stop()
 		for seen := range log.seen {
