@@ -72,9 +72,13 @@ func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, err
 	}
 	modes := modes(s.stacks)
 	samples := make([][]sample, len(modes))
-	for range b.rounds {
-		for i, m := range modes {
-			one, err := b.round(ctx, s, l, m)
+	for round := range b.rounds {
+		for k := range modes {
+			i := k
+			if round%2 == 1 { // there and back, so that a server that still gets faster favours no mode
+				i = len(modes) - 1 - k
+			}
+			one, err := b.round(ctx, s, l, modes[i])
 			if err != nil {
 				return nil, err
 			}

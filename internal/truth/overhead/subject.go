@@ -18,7 +18,7 @@ const (
 )
 
 // warmUp is for a server whose code is compiled while it runs.
-const warmUp = 15 * time.Second
+const warmUp = 35 * time.Second
 
 // subject is a running server, and what the recorder watches.
 type subject struct {
