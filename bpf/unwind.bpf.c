@@ -79,6 +79,50 @@ struct {
 /* ns between two stacks of one thread in one turn. */
 const volatile u64 gap = 0;
 
+/* What walking stacks of waits may cost a CPU: so many ns in each window of time. A busy
+ * service of many threads would pay for all their turns otherwise. Waits for locks may
+ * use all of it, others half: what those wait for is known without a stack. */
+const volatile u64 allowance = 0;
+enum { WINDOW = 50000000 };
+
+struct spent {
+	u64 window; /* its number */
+	u64 ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct spent);
+} spent SEC(".maps");
+
+static __always_inline void spend(u64 ns, u64 now)
+{
+	u32 zero = 0;
+	struct spent *s = bpf_map_lookup_elem(&spent, &zero);
+
+	if (!s)
+		return;
+	if (s->window != now / WINDOW) {
+		s->window = now / WINDOW;
+		s->ns = 0;
+	}
+	s->ns += ns;
+}
+
+static __always_inline bool affordable(u32 turn, u64 now)
+{
+	u32 zero = 0;
+	struct spent *s = bpf_map_lookup_elem(&spent, &zero);
+
+	if (!s)
+		return false;
+	if (s->window != now / WINDOW)
+		return true;
+	return s->ns < (turn >= WAIT_LOCK ? allowance : allowance / 2);
+}
+
 static __always_inline struct cost *begin(u32 occasion, u64 *began)
 {
 	struct cost *c = bpf_map_lookup_elem(&stack_costs, &occasion);
@@ -139,6 +183,8 @@ static __always_inline bool take_turn(struct task_struct *t, u32 turn)
 		return false;
 	if (s->last[turn] && now - s->last[turn] < gap)
 		return false;
+	if (!affordable(turn, now))
+		return false;
 	s->last[turn] = now;
 	return true;
 }
@@ -191,12 +237,14 @@ static __always_inline void walk_metered(void *ctx)
 {
 	u32 key = STACK_WALK;
 	struct cost *c = bpf_map_lookup_elem(&stack_costs, &key);
-	u64 began = bpf_ktime_get_ns();
+	u64 began = bpf_ktime_get_ns(), ended;
 
 	walk(ctx);
+	ended = bpf_ktime_get_ns();
+	spend(ended - began, ended);
 	if (!c)
 		return;
-	c->ns += bpf_ktime_get_ns() - began;
+	c->ns += ended - began;
 	c->runs++;
 	c->timed++;
 }

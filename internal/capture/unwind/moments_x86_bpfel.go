@@ -36,6 +36,12 @@ const (
 	momentsOccasionOCCASIONS     momentsOccasion = 3
 )
 
+type momentsSpent struct {
+	_      structs.HostLayout
+	Window uint64
+	Ns     uint64
+}
+
 type momentsStackMark struct {
 	_        structs.HostLayout
 	Ts       uint64
@@ -72,6 +78,7 @@ const (
 	momentsMapLosses          = "losses"
 	momentsMapMarks           = "marks"
 	momentsMapReported        = "reported"
+	momentsMapSpent           = "spent"
 	momentsMapStackCosts      = "stack_costs"
 	momentsMapTurns           = "turns"
 	momentsMapUnmarked        = "unmarked"
@@ -80,6 +87,7 @@ const (
 	momentsMapWatchedHints    = "watched_hints"
 	momentsProgStackBlocked   = "stack_blocked"
 	momentsProgStackOnCpu     = "stack_on_cpu"
+	momentsVarAllowance       = "allowance"
 	momentsVarExportCost      = "export_cost"
 	momentsVarExportOccasion  = "export_occasion"
 	momentsVarExportStackMark = "export_stack_mark"
@@ -141,6 +149,7 @@ type momentsMapSpecs struct {
 	Losses       *ebpf.MapSpec `ebpf:"losses"`
 	Marks        *ebpf.MapSpec `ebpf:"marks"`
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
+	Spent        *ebpf.MapSpec `ebpf:"spent"`
 	StackCosts   *ebpf.MapSpec `ebpf:"stack_costs"`
 	Turns        *ebpf.MapSpec `ebpf:"turns"`
 	Unmarked     *ebpf.MapSpec `ebpf:"unmarked"`
@@ -153,6 +162,7 @@ type momentsMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type momentsVariableSpecs struct {
+	Allowance       *ebpf.VariableSpec `ebpf:"allowance"`
 	ExportCost      *ebpf.VariableSpec `ebpf:"export_cost"`
 	ExportOccasion  *ebpf.VariableSpec `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.VariableSpec `ebpf:"export_stack_mark"`
@@ -184,6 +194,7 @@ type momentsMaps struct {
 	Losses       *ebpf.Map `ebpf:"losses"`
 	Marks        *ebpf.Map `ebpf:"marks"`
 	Reported     *ebpf.Map `ebpf:"reported"`
+	Spent        *ebpf.Map `ebpf:"spent"`
 	StackCosts   *ebpf.Map `ebpf:"stack_costs"`
 	Turns        *ebpf.Map `ebpf:"turns"`
 	Unmarked     *ebpf.Map `ebpf:"unmarked"`
@@ -199,6 +210,7 @@ func (m *momentsMaps) Close() error {
 		m.Losses,
 		m.Marks,
 		m.Reported,
+		m.Spent,
 		m.StackCosts,
 		m.Turns,
 		m.Unmarked,
@@ -212,6 +224,7 @@ func (m *momentsMaps) Close() error {
 //
 // It can be passed to loadMomentsObjects or ebpf.CollectionSpec.LoadAndAssign.
 type momentsVariables struct {
+	Allowance       *ebpf.Variable `ebpf:"allowance"`
 	ExportCost      *ebpf.Variable `ebpf:"export_cost"`
 	ExportOccasion  *ebpf.Variable `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.Variable `ebpf:"export_stack_mark"`

@@ -39,6 +39,9 @@ type momentObjects struct {
 	Walker   *ebpf.Map     `ebpf:"walker"`
 }
 
+// allowance is what walking the stacks of waits may cost a CPU in each 50 ms: 2 % of it.
+const allowance = time.Millisecond
+
 // Load implements tracer.Probe: it loads the profiler's entry program once more, with
 // an origin of our own, and has ours call it.
 func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.ProbeContext) (link.Link, error) {
@@ -52,6 +55,9 @@ func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.
 	}
 	if err := spec.Variables[momentsVarGap].Set(uint64(m.opts.Gap)); err != nil {
 		return nil, fmt.Errorf("set the time between stacks: %w", err)
+	}
+	if err := spec.Variables[momentsVarAllowance].Set(uint64(allowance)); err != nil {
+		return nil, fmt.Errorf("set what stacks may cost: %w", err)
 	}
 	err = spec.LoadAndAssign(&m.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
 		momentsMapWatched: m.opts.Watched, momentsMapWatchedHints: m.opts.Hints,
