@@ -75,7 +75,11 @@ func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, er
 	if err != nil {
 		return nil, fmt.Errorf("the service: %w", err)
 	}
-	if _, err := sc.send(ctx, sc.pair.WarmSeconds, "-rate", fmt.Sprint(sc.pair.WarmRate)); err != nil {
+	rate := sc.pair.WarmRate
+	if sc.pair.SLA.MS > 0 && variant == "fixed" {
+		rate = max(rate, sc.pair.Rate) // at a rate near the highest cold code would only queue
+	}
+	if _, err := sc.send(ctx, sc.pair.WarmSeconds, "-rate", fmt.Sprint(rate)); err != nil {
 		p.Stop()
 		return nil, fmt.Errorf("warming up: %w", err)
 	}
