@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -121,7 +122,9 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	if w := k.waiter(); w != timeline.None {
 		s.rt = runtimeOf(c, c.Strands[w].Process)
 	}
-	s.members(c)
+	if k.lock != timeline.None { // an executor's members are its threads
+		s.members(c)
+	}
 	s.gone = k.again(c).without(c)
 	return s
 }
@@ -172,7 +175,7 @@ func (s *shortage) members(c *diagnosis.Case) {
 func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(spansOf(s.stays))
 	mean, part := perMean(c, total)
-	full := ""
+	full, fix := "", poolFix(s.rt, s.peer)
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean wait of a request for it", mean),
 		diagnosis.Part("of all request time waits for it", part),
@@ -188,15 +191,67 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 			full = ", given back by " + s.k.holder(c)
 		}
 	}
+	if what, share := s.meanwhile(c); what != "" {
+		full += "; meanwhile its threads mostly " + what
+		if strings.HasPrefix(what, waitForLock) {
+			fix = "mend what its threads wait for first: more threads would wait for it too"
+		}
+		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its threads "+what, share)}, ev...)
+	}
 	return diagnosis.Candidate{
 		Place:    s.name,
 		Title:    "Requests wait " + meanWords(c, total) + " for " + s.what + full,
-		Fix:      poolFix(s.rt, s.peer),
+		Fix:      fix,
 		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
 		Spans:    append(spansOf(s.gone), behindWorkers(c, s.gone)...),
 		Evidence: ev,
 	}
+}
+
+// lookedAt is how many waits for an executor are looked at for what its threads do.
+const lookedAt = 1000
+
+// meanwhile says what an executor's threads did for most of the time in which requests
+// waited for them, and for how much of it; "" if nothing stands out.
+func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Share) {
+	if s.k == nil || s.k.lock != timeline.None {
+		return "", 0
+	}
+	did := tally{}
+	step := 1 + len(s.stays)/lookedAt
+	for i := 0; i < len(s.stays); i += step {
+		w := &s.stays[i]
+		if w.strand == timeline.None {
+			continue
+		}
+		for _, a := range c.Doing(w.strand, w.From, w.To) {
+			did[doingWords(c, &a)] += a.To.Sub(a.From)
+		}
+	}
+	if what, share = did.most(); share < diagnosis.Whole/2 {
+		return "", 0
+	}
+	return what, share
+}
+
+const waitForLock = "wait for the lock in "
+
+// doingWords says what a strand did, as a verb; "" if that is not known.
+func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
+	switch {
+	case a.Cause == timeline.CauseOnCPU || a.Cause == timeline.CauseRunnable:
+		return "compute"
+	case a.Call != timeline.None:
+		call := &c.Calls[a.Call]
+		return strings.TrimSpace("wait for " + call.Peer + " " + call.Operation)
+	case a.Wait != timeline.None && c.Waits[a.Wait].Lock != timeline.None:
+		return waitForLock + lockName(c, c.Waits[a.Wait].Lock)
+	}
+	if at := site(c, a.Stack); at != "" {
+		return "wait in " + at
+	}
+	return ""
 }
 
 // poolUse returns whether a pool was full at a time, and how many of its connections
