@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -11,6 +14,7 @@ func interpreterLock() diagnosis.Hypothesis {
 		ID:    "interpreter-lock",
 		Title: "Threads wait for the interpreter's lock",
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
+			"Waits behind the work of other requests are the queue of one processor, which is load's; they count only where the interpreter is busy 90 % of the time. " +
 			"Taken out of each request: the part of those waits that idle processors could take over if the threads were processes; the work itself stays.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -20,10 +24,18 @@ func interpreterLock() diagnosis.Hypothesis {
 
 func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
+	var busiest diagnosis.Share
 	res := diagnosis.Result{Lead: none(c)}
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
-		if total += k.total; k.total > 0 {
-			res.Candidates = append(res.Candidates, interpreterAt(c, k))
+		total += k.total
+		busy := k.busy(c)
+		busiest = max(busiest, busy)
+		gone := k.behindOthers(c)
+		if all := k.without(c); busy >= interpreterFull && diagnosis.Total(spansOf(all)) > diagnosis.Total(spansOf(gone)) {
+			gone = all
+		}
+		if len(gone) > 0 {
+			res.Candidates = append(res.Candidates, interpreterAt(c, k, gone))
 		}
 	}
 	if interpreted(c) {
@@ -33,8 +45,67 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	if total > 0 {
 		res.Lead = "waiting for the interpreter's lock takes " + diagnosis.Percent(share) + " of all request time"
 	}
+	if total > 0 && len(res.Candidates) == 0 {
+		res.Lead += ", behind the work of other requests, while it is busy " + diagnosis.Percent(busiest) + " of the time (bound " + diagnosis.Percent(interpreterFull) + ")"
+	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for the interpreter's lock", share)}
 	return res
+}
+
+// interpreterFull is from how busy on an interpreter has more to do for requests than
+// it can, so that they queue however evenly they come.
+const interpreterFull = diagnosis.Whole * 9 / 10
+
+// busy returns how much of the time the threads of the lock's process ran: nearly all
+// they run takes the interpreter.
+func (k *contention) busy(c *diagnosis.Case) diagnosis.Share {
+	from, to := c.Busy()
+	var ran Duration
+	for i := range c.Strands {
+		if c.Strands[i].Process == k.process(c) {
+			ran += c.Running(timeline.StrandID(i), from, to)
+		}
+	}
+	return diagnosis.ShareOf(int64(ran), int64(to.Sub(from)))
+}
+
+// behindOthers returns what of the waits behind threads that worked for no request would
+// go, of each stay from its beginning.
+func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
+	strands := map[timeline.StrandID]bool{}
+	for i := range k.did {
+		strands[k.did[i].strand] = k.did[i].strand != timeline.None
+	}
+	by := servedBy(c, strands)
+	serves := func(d *deed) bool {
+		list := by[d.strand]
+		n, _ := slices.BinarySearchFunc(list, d.from, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
+		return n > 0 && list[n-1].to > d.from
+	}
+	spared := idleProcessor(c)
+	for _, s := range k.stays {
+		var behind Duration
+		n, _ := slices.BinarySearchFunc(k.did, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
+		for ; n < len(k.did) && k.did[n].from < s.To; n++ {
+			if d := &k.did[n]; d.strand != timeline.None && !serves(d) {
+				behind += min(s.To, d.to).Sub(max(s.From, d.from))
+			}
+		}
+		if s.To = s.From + diagnosis.Time(spared.Of(behind)); s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// idleProcessor returns how much of the time one was: what waits for an interpreter that
+// others use could have run there instead.
+func idleProcessor(c *diagnosis.Case) diagnosis.Share {
+	h := hostLoad(c)
+	if !h.known {
+		return diagnosis.Whole
+	}
+	return min(diagnosis.Whole, (diagnosis.Whole-h.busy)*diagnosis.Share(max(1, c.Manifest.CPUs)))
 }
 
 // interpreted reports whether a watched process has an interpreter lock.
@@ -47,8 +118,7 @@ func interpreted(c *diagnosis.Case) bool {
 	return false
 }
 
-func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
-	gone := k.without(c)
+func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Candidate {
 	rt := recording.RuntimeNative
 	if s := k.waiter(); s != timeline.None {
 		rt = runtimeOf(c, c.Strands[s].Process)
@@ -60,7 +130,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if at := k.doing(c, deedCPU); at != "" {
 		doing = " while computing in " + at
 	}
-	ev := append(k.evidence(c), diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
+	ev := append(k.evidence(c), diagnosis.Part("of that time would go: idle processors can take over as much", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + ", held by " + k.holder(c) + doing,

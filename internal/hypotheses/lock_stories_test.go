@@ -62,7 +62,9 @@ func lockStories() []story {
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us) }), 50)
 			}},
-		{"interpreter-lock/supported", "Four requests come at once; each computes 5 ms, one at a time.",
+		{"interpreter-lock/supported", "A thread that serves nobody computes; every request waits 5 ms until it lets go of the interpreter.",
+			python(behindReport)},
+		{"interpreter-lock/queue-refuted", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/refuted", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/undecided", "Neither stacks nor time limits tell that the futex is the interpreter's.", func() *recording.Recording {
@@ -83,6 +85,21 @@ func locked(path string, inside func(t *thread)) func(t *thread, burst int) {
 		}
 		t.leave(m)
 	}
+}
+
+// behindReport lets a request wait for the interpreter, which a thread has that works
+// for none.
+func behindReport(t *thread, burst int) {
+	const report = 60
+	if !t.vm {
+		t.vm = true
+		t.add(us, &recording.Thread{ID: report, TID: report, Process: 1, Name: "report"})
+		t.add(us, &recording.ThreadState{Thread: report, On: 1})
+	}
+	off := t.blocked(t.at+5000*us, 20*us, "futex", gil)
+	off.Timed, off.WakerKind, off.Waker, off.Release = 1, recording.WakerThread, report, 1
+	t.compute(200 * us)
+	t.add(t.at, &recording.Off{Thread: report, Since: t.at - us, Woken: t.at - us, State: recording.OffPreempted})
 }
 
 // pooled lets requests share so many connections.
