@@ -17,7 +17,7 @@ type task struct {
 
 // byOrder associates calls that nothing tells of by the order of the queue: what was
 // taken later was put in later. That queues keep it, and that a task makes one call, is
-// checked on the calls whose requests are known.
+// checked on the calls whose requests are known by what was delivered.
 func (h *handOffs) byOrder() {
 	pools := h.pools()
 	for _, p := range pools {
@@ -27,7 +27,7 @@ func (h *handOffs) byOrder() {
 		}
 		for _, x := range p {
 			c := &h.t.Calls[x.call]
-			if c.Why != WhyHandOffAmbiguous {
+			if c.Why != WhyHandOffAmbiguous || h.least[c.Strand] != 1 {
 				continue
 			}
 			if r := q.only(x); r != None {
@@ -166,18 +166,22 @@ func (q *queue) since(x task) Time {
 	return q.from[n-1]
 }
 
-// ordered reports whether the known calls keep the order.
+// ordered reports whether the calls that are known by what was delivered keep the order.
+// (Those known by what was handed over are no evidence: nobody else had put anything in,
+// so they keep any order, and of a task of several calls only the first is known so.)
 func (q *queue) ordered() bool {
-	if len(q.known) < enoughTasks {
-		return false
-	}
-	odd := 0
+	all, odd := 0, 0
 	for _, x := range q.known {
-		if q.h.bursts[q.h.t.Calls[x.call].Request] < q.since(x) {
+		c := &q.h.t.Calls[x.call]
+		if c.Why != WhyHandOffEnd {
+			continue
+		}
+		all++
+		if q.h.bursts[c.Request] < q.since(x) {
 			odd++
 		}
 	}
-	return odd*exceptions <= len(q.known)
+	return all >= enoughTasks && odd*exceptions <= all
 }
 
 // only returns the one request that can have put a task in, None if there are several.
