@@ -65,6 +65,44 @@ func TestInstantsByCondition(t *testing.T) {
 	}
 }
 
+// One thread has a lock again and again. After 20 ms it lets it go, wakes the two others and
+// takes it again before they run, in the middle of their waits; the instant is one at which
+// they sleep, as the dump then says.
+//
+//	holder |--had---------------||--had--------------------|
+//	first  |-- waits ----------- * ------------------------|
+//	second |-- waits ----------- * ------------------------|
+func TestTheChosenInstantIsNoneOfAHandOver(t *testing.T) {
+	tl, _ := load(t, vain, diagnosis.Options{})
+	at, n := report.MostBlocked(tl)
+	d := report.NewDump(tl, report.DumpOptions{At: at})
+	if len(tl.Waits) != 2 || n != 2 || d.Counts.Blocked != n {
+		t.Errorf("%d waits; %d blocked at once, and %+v at that instant; want 2 of each", len(tl.Waits), n, d.Counts)
+	}
+}
+
+const vain = `# dwell recording, text form 1
+1000 manifest tool=scenario kernel=6.18.0 arch=amd64 cpus=2 hooks="sched stacks wakings" target=pid
+1000 process id=1 pid=100 comm=app exe=app
+1000 thread id=1 tid=101 process=1 name=holder
+1000 thread id=2 tid=102 process=1 name=first
+1000 thread id=3 tid=103 process=1 name=second
+1000 thread-state thread=1 on=1
+1000 thread-state thread=2 on=1
+1000 thread-state thread=3 on=1
+1000 frame id=1 function=pthread_mutex_lock module=libc.so.6
+1000 frame id=2 function=transfer module=app
+1000 stack id=1 frame=2
+1000 stack id=2 caller=1 frame=1
+1002000 stack-at thread=2 stack=2 origin=blocked
+1002000 stack-at thread=3 stack=2 origin=blocked
+20990000 off thread=2 since=1000000 woken=20980000 waker-kind=thread waker=1 release=1 syscall=futex arg=4096 sp=900
+20990000 off thread=3 since=1000000 woken=20980000 waker-kind=thread waker=1 release=1 syscall=futex arg=4096 sp=900
+41010000 off thread=2 since=21010000 woken=41000000 waker-kind=thread waker=1 release=1 syscall=futex arg=4096 sp=900
+41010000 off thread=3 since=21010000 woken=41000000 waker-kind=thread waker=1 release=1 syscall=futex arg=4096 sp=900
+60000000 end reason=time
+`
+
 // A deadlock of two is shown once, and as one.
 func TestDeadlock(t *testing.T) {
 	tl, _ := view(t, "deadlock.txt")

@@ -121,8 +121,15 @@ func spansOf(tl *timeline.Timeline, what string) []counted {
 	}
 	if what == "blocked" {
 		for i := range tl.Waits {
-			if w := &tl.Waits[i]; blocks(w.Cause) {
-				add(w.From, w.To)
+			w := &tl.Waits[i]
+			if !blocks(w.Cause) {
+				continue
+			}
+			// Woken in vain it is awake for a moment within its wait: not blocked then, as in a dump.
+			for _, iv := range intervals(&tl.Strands[w.Strand], w.From, w.To) {
+				if iv.State != timeline.StateRunning && iv.State != timeline.StateRunnable {
+					add(max(iv.From, w.From), min(iv.To, w.To))
+				}
 			}
 		}
 	} else {
