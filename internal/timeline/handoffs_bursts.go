@@ -3,7 +3,8 @@ package timeline
 import "github.com/getdwell/dwell/recording"
 
 // findBursts finds until when each request may have handed work over: until its strand
-// waits for a result. Where strands hand over after that too, until the request's end.
+// waits for a result, for sure, and not for a lock that a worker happens to hold. Where
+// strands hand over after that too, until the request's end.
 func (h *handOffs) findBursts() {
 	h.bursts = make([]Time, len(h.t.Requests))
 	for i := range h.bursts {
@@ -11,7 +12,7 @@ func (h *handOffs) findBursts() {
 	}
 	h.eachJob(func(j *job) {
 		for _, x := range j.results {
-			if !x.answer {
+			if x.sure && !x.answer {
 				h.bursts[x.request] = min(h.bursts[x.request], x.since)
 			}
 		}

@@ -31,6 +31,7 @@ type result struct {
 	calls   int  // of the job's calls, how many were made before
 	place   place
 	answer  bool // the response of the request
+	sure    bool // nearly all that is delivered at the place is preceded by a call
 }
 
 // buildJobs lists the jobs of all strands, by strand in order of time.
@@ -127,7 +128,7 @@ func (h *handOffs) addResult(j *job, w wake) {
 	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
 		return // in the middle of a call
 	}
-	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false})
+	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
 }
 
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
@@ -154,6 +155,10 @@ func (h *handOffs) dropLocks() {
 			c := counts[r.place]
 			return !r.answer && c.none*mostShare > c.all*(mostShare-1)
 		})
+		for i := range j.results {
+			c := counts[j.results[i].place]
+			j.results[i].sure = c.all >= fewIdle && c.none*mostShare <= c.all
+		}
 	})
 }
 
