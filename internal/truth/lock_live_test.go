@@ -20,10 +20,8 @@ const (
 	rightPercent  = 99 // of the time with a holder known to both
 	earlyPercent  = 15 // at most, of that time: given to a thread that had yet to run
 	namedPercent  = 80 // of dwell's time, with a holder
-	// The same of the interpreter lock: who lets it go for a thread that had to ask twice is
-	// often done before that one sleeps again, and then wakes nobody.
-	interpreterPercent = 40
-	swappedPercent     = 50 // at most, right by chance when wakers are swapped
+
+	swappedPercent = 50 // at most, right by chance when wakers are swapped
 )
 
 // TestLocks records each service whose threads wait for each other and compares what
@@ -82,10 +80,6 @@ func showLocks(t *testing.T, sc lockScenario, s LockScore) {
 
 // problems are what must hold of every lock and does not.
 func (sc lockScenario) problems(s LockScore) (all []string) {
-	named := namedPercent
-	if sc.cause == timeline.CauseInterpreterLock {
-		named = interpreterPercent
-	}
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if s.Waits == 0 {
 		say("the service logged no wait")
@@ -100,7 +94,7 @@ func (sc lockScenario) problems(s LockScore) (all []string) {
 	if s.Extra > s.Waits/50 {
 		say("%d waits that the service knows nothing of", s.Extra)
 	}
-	if s.Named*100 < s.Dwell*int64(named) {
+	if s.Named*100 < s.Dwell*namedPercent {
 		say("a holder is named for %.1f%% of the time waited", 100*share(s.Named, s.Dwell))
 	}
 	if s.Early*100 > s.Named*earlyPercent {

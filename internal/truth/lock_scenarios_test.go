@@ -39,7 +39,8 @@ func lockScenarios() []lockScenario {
 	call := scenario{name: "a lock held over a call", plan: plan{delay: 8000}, workers: 4}
 	cpu := scenario{name: "a lock held over computing", plan: plan{cpu: 2000}, workers: 3}
 	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, workers: 6}
-	gil := scenario{name: "a thread that computes", plan: plan{cpu: 2000}, workers: 1}
+	// More than the 1 ms after which this service's interpreter has a thread stand back for another.
+	gil := scenario{name: "a thread that computes", plan: plan{cpu: 3000}, workers: 1}
 	busy := call
 	busy.name += ", busy processors"
 	on := func(kind runtimeKind, sc lockScenario) lockScenario {
@@ -56,7 +57,7 @@ func lockScenarios() []lockScenario {
 		on(threaded(), lockScenario{busy, "call", timeline.CauseLock, "refresh-under-lock", "Tokens.serve", "locks.query", true, 0}),
 		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 40}),
 		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 80}),
-		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 30}),
+		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 20}),
 	}
 }
 

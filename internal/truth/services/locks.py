@@ -4,10 +4,12 @@ or no longer, with FIXED=1. GET /work?cpu=US&calls=N&delay=US.
 One JSON line for each time that a lock was taken goes to $LOG: when it was asked for, had
 and left, on the kernel's monotonic clock, by which thread. For the interpreter lock the
 lines are of the thread that computes, which has it for a burst wherever anybody waits for
-it, and of each handler: waited is its time asleep, for it asks for nothing else, ready
-its time without a CPU.
+it, and of each time that a handler went to sleep while it computed, for it asks for nothing
+else: waited is its time asleep, ready its time without a CPU. That a processor was taken
+away from the whole machine, or that the handler was preempted, is not in it.
 """
 
+import collections
 import ctypes
 import hashlib
 import http.client
@@ -15,7 +17,9 @@ import http.server
 import json
 import os
 import queue
+import resource
 import signal
+import sys
 import threading
 import time
 import urllib.parse
@@ -99,10 +103,17 @@ class ConnectionPool:
         request.log()
 
 
+# When; ns on a CPU and ready to run until then; and how often it went to sleep.
+Clocks = collections.namedtuple("Clocks", "at ran ready slept")
+
+
 class Interpreter:
-    """A thread computes beside the requests. Fixed: it is a process of its own, and nice."""
+    """A thread computes beside the requests. Fixed: it is a process of its own, nice and with rests."""
 
     def __init__(self):
+        # A request that is to be made to stand back several times, and else need little CPU
+        # time, may be kept at it for less than the usual 5 ms.
+        sys.setswitchinterval(0.001)
         self.local = threading.local()
         if not FIXED:
             threading.Thread(target=self.summarise, args=[os.getppid()], daemon=True).start()
@@ -118,32 +129,44 @@ class Interpreter:
         while os.getppid() == parent:
             burst.asks()
             burst.has()
-            while time.monotonic_ns() < burst.had + 40_000_000:
-                sum(i * i for i in range(1000))
+            while time.monotonic_ns() < burst.had + 200_000_000:
+                # Some 10 ms in one call, in which nobody is let in: who asks for the lock sleeps
+                # again until it is let go. A loop of bytecode would let go before, and wake nobody.
+                sum(range(500_000))
             burst.leaves()
             burst.log()
-            time.sleep(0.04)
+            time.sleep(0.2 if FIXED else 0.02)
 
     def serve(self, request):
-        ran, ready = self.clocks()
-        request.asks()
+        """Computes for longer than the others may be kept out, so it is made to stand back."""
         until = time.thread_time_ns() + request.cpu * 1000
-        while time.thread_time_ns() < until:
-            pass
-        os.stat("/")  # lets the interpreter lock go and takes it again
-        request.has()
-        ran, ready = self.clocks()[0] - ran, self.clocks()[1] - ready
-        request.leaves()
-        request.log(waited=max(1, request.had - request.asked - ran - ready), ready=ready)
+        was = self.clocks()
+        while was.ran < until:
+            now = self.clocks()
+            if now.slept > was.slept and now.at - was.at > 500_000:
+                request.asked, request.had, request.left = was.at, now.at, now.at
+                ready = now.ready - was.ready
+                request.log(waited=max(1, now.at - was.at - (now.ran - was.ran) - ready), ready=ready)
+            was = now
 
     def clocks(self):
-        """The kernel's ns of this thread on a CPU and ready, without letting the interpreter lock go."""
+        """The kernel's clocks of this thread, read without letting the interpreter lock go.
+
+        It may still be taken away between two of them: then they are read again, and what
+        that took lies between this answer and the one before.
+        """
         fd = getattr(self.local, "fd", None)
         if fd is None:
             fd = self.local.fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
             self.local.text = ctypes.create_string_buffer(64)
-        LIBC.pread(fd, self.local.text, 64, 0)
-        return time.thread_time_ns(), int(self.local.text.value.split()[1])
+        while True:
+            at = time.monotonic_ns()
+            LIBC.pread(fd, self.local.text, 64, 0)
+            ready = int(self.local.text.value.split()[1])
+            slept = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+            ran = time.thread_time_ns()
+            if time.monotonic_ns() - at < 100_000:
+                return Clocks(at, ran, ready, slept)
 
 
 def query(conn, request):
