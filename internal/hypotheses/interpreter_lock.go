@@ -127,7 +127,7 @@ func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Cand
 	if rt == recording.RuntimePython {
 		name = "Python's global interpreter lock"
 	}
-	if at := k.doing(c, deedCPU); at != "" {
+	if at := k.doing(c, deedCPU); at != "" && k.chiefly(deedCPU) {
 		doing = " while computing in " + at
 	}
 	ev := append(k.evidence(c), diagnosis.Part("of that time would go: idle processors can take over as much", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
@@ -139,6 +139,19 @@ func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Cand
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Evidence: ev,
 	}
+}
+
+// chiefly reports whether the holders did that for at least half of the time they had it:
+// what little is known of the rest does not tell why they had it.
+func (k *contention) chiefly(kind deedKind) bool {
+	var of, all Duration
+	for i, d := range k.weights {
+		all += d
+		if k.did[i].kind == kind {
+			of += d
+		}
+	}
+	return 2*of >= all
 }
 
 func interpreterFix(rt recording.Runtime) string {
