@@ -35,13 +35,23 @@ struct {
 	__uint(max_entries, 256 << 10);
 } marks SEC(".maps");
 
-/* Stacks that were not taken because there was no room for their marks. */
+/* Why stacks that were wanted were not taken: no room for their marks; the allowance. */
+enum left_out { LEFT_NO_ROOM, LEFT_ALLOWANCE, LEFT_OUT };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, LEFT_OUT);
 	__type(key, u32);
 	__type(value, u64);
-} unmarked SEC(".maps");
+} stacks_left_out SEC(".maps");
+
+static __always_inline void leave_out(u32 why)
+{
+	u64 *n = bpf_map_lookup_elem(&stacks_left_out, &why);
+
+	if (n)
+		++*n;
+}
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -183,17 +193,22 @@ static __always_inline bool take_turn(struct task_struct *t, u32 turn)
 		return false;
 	if (s->last[turn] && now - s->last[turn] < gap)
 		return false;
-	if (!affordable(turn, now))
+	if (!affordable(turn, now)) {
+		leave_out(LEFT_ALLOWANCE);
 		return false;
+	}
 	s->last[turn] = now;
 	return true;
 }
 
+enum { ASLEEP = 0x3, EXITING = 0x4 }; /* TASK_NORMAL, PF_EXITING */
+
 /* A thread that is no longer runnable is about to leave its CPU. What is not told from
- * it is a thread that is preempted just before it goes to sleep: rare. */
+ * it is a thread that is preempted just before it goes to sleep: rare. One that exits
+ * has no memory left to walk its stack in. */
 static __always_inline bool blocks(struct task_struct *t)
 {
-	return t->__state & 0x3ff;
+	return (t->__state & ASLEEP) && !(t->flags & EXITING);
 }
 
 /* Where a thread of Go has no goroutine it only looks for one: its stack is the
@@ -206,13 +221,9 @@ static __always_inline bool is_idle_go(struct watch *w, struct task_struct *t, u
 static __always_inline bool mark(struct task_struct *t, u32 occasion, u64 goid)
 {
 	struct stack_mark *m = bpf_ringbuf_reserve(&marks, sizeof(*m), 0);
-	u32 zero = 0;
-	u64 *lost;
 
 	if (!m) {
-		lost = bpf_map_lookup_elem(&unmarked, &zero);
-		if (lost)
-			++*lost;
+		leave_out(LEFT_NO_ROOM);
 		return false;
 	}
 	m->ts = bpf_ktime_get_ns();
@@ -305,5 +316,6 @@ char LICENSE[] SEC("license") = "GPL";
 
 #define EXPORT(type, name) type *export_##name __attribute__((unused))
 EXPORT(enum occasion, occasion);
+EXPORT(enum left_out, left_out);
 EXPORT(struct stack_mark, stack_mark);
 EXPORT(struct cost, cost);

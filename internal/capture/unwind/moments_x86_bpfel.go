@@ -20,6 +20,14 @@ type momentsCost struct {
 	Ns    uint64
 }
 
+type momentsLeftOut uint32
+
+const (
+	momentsLeftOutLEFT_NO_ROOM   momentsLeftOut = 0
+	momentsLeftOutLEFT_ALLOWANCE momentsLeftOut = 1
+	momentsLeftOutLEFT_OUT       momentsLeftOut = 2
+)
+
 type momentsLoss struct {
 	_     structs.HostLayout
 	Count uint64
@@ -80,8 +88,8 @@ const (
 	momentsMapReported        = "reported"
 	momentsMapSpent           = "spent"
 	momentsMapStackCosts      = "stack_costs"
+	momentsMapStacksLeftOut   = "stacks_left_out"
 	momentsMapTurns           = "turns"
-	momentsMapUnmarked        = "unmarked"
 	momentsMapWalker          = "walker"
 	momentsMapWatched         = "watched"
 	momentsMapWatchedHints    = "watched_hints"
@@ -89,6 +97,7 @@ const (
 	momentsProgStackOnCpu     = "stack_on_cpu"
 	momentsVarAllowance       = "allowance"
 	momentsVarExportCost      = "export_cost"
+	momentsVarExportLeftOut   = "export_left_out"
 	momentsVarExportOccasion  = "export_occasion"
 	momentsVarExportStackMark = "export_stack_mark"
 	momentsVarGap             = "gap"
@@ -144,18 +153,18 @@ type momentsProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type momentsMapSpecs struct {
-	Costs        *ebpf.MapSpec `ebpf:"costs"`
-	Events       *ebpf.MapSpec `ebpf:"events"`
-	Losses       *ebpf.MapSpec `ebpf:"losses"`
-	Marks        *ebpf.MapSpec `ebpf:"marks"`
-	Reported     *ebpf.MapSpec `ebpf:"reported"`
-	Spent        *ebpf.MapSpec `ebpf:"spent"`
-	StackCosts   *ebpf.MapSpec `ebpf:"stack_costs"`
-	Turns        *ebpf.MapSpec `ebpf:"turns"`
-	Unmarked     *ebpf.MapSpec `ebpf:"unmarked"`
-	Walker       *ebpf.MapSpec `ebpf:"walker"`
-	Watched      *ebpf.MapSpec `ebpf:"watched"`
-	WatchedHints *ebpf.MapSpec `ebpf:"watched_hints"`
+	Costs         *ebpf.MapSpec `ebpf:"costs"`
+	Events        *ebpf.MapSpec `ebpf:"events"`
+	Losses        *ebpf.MapSpec `ebpf:"losses"`
+	Marks         *ebpf.MapSpec `ebpf:"marks"`
+	Reported      *ebpf.MapSpec `ebpf:"reported"`
+	Spent         *ebpf.MapSpec `ebpf:"spent"`
+	StackCosts    *ebpf.MapSpec `ebpf:"stack_costs"`
+	StacksLeftOut *ebpf.MapSpec `ebpf:"stacks_left_out"`
+	Turns         *ebpf.MapSpec `ebpf:"turns"`
+	Walker        *ebpf.MapSpec `ebpf:"walker"`
+	Watched       *ebpf.MapSpec `ebpf:"watched"`
+	WatchedHints  *ebpf.MapSpec `ebpf:"watched_hints"`
 }
 
 // momentsVariableSpecs contains global variables before they are loaded into the kernel.
@@ -164,6 +173,7 @@ type momentsMapSpecs struct {
 type momentsVariableSpecs struct {
 	Allowance       *ebpf.VariableSpec `ebpf:"allowance"`
 	ExportCost      *ebpf.VariableSpec `ebpf:"export_cost"`
+	ExportLeftOut   *ebpf.VariableSpec `ebpf:"export_left_out"`
 	ExportOccasion  *ebpf.VariableSpec `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.VariableSpec `ebpf:"export_stack_mark"`
 	Gap             *ebpf.VariableSpec `ebpf:"gap"`
@@ -189,18 +199,18 @@ func (o *momentsObjects) Close() error {
 //
 // It can be passed to loadMomentsObjects or ebpf.CollectionSpec.LoadAndAssign.
 type momentsMaps struct {
-	Costs        *ebpf.Map `ebpf:"costs"`
-	Events       *ebpf.Map `ebpf:"events"`
-	Losses       *ebpf.Map `ebpf:"losses"`
-	Marks        *ebpf.Map `ebpf:"marks"`
-	Reported     *ebpf.Map `ebpf:"reported"`
-	Spent        *ebpf.Map `ebpf:"spent"`
-	StackCosts   *ebpf.Map `ebpf:"stack_costs"`
-	Turns        *ebpf.Map `ebpf:"turns"`
-	Unmarked     *ebpf.Map `ebpf:"unmarked"`
-	Walker       *ebpf.Map `ebpf:"walker"`
-	Watched      *ebpf.Map `ebpf:"watched"`
-	WatchedHints *ebpf.Map `ebpf:"watched_hints"`
+	Costs         *ebpf.Map `ebpf:"costs"`
+	Events        *ebpf.Map `ebpf:"events"`
+	Losses        *ebpf.Map `ebpf:"losses"`
+	Marks         *ebpf.Map `ebpf:"marks"`
+	Reported      *ebpf.Map `ebpf:"reported"`
+	Spent         *ebpf.Map `ebpf:"spent"`
+	StackCosts    *ebpf.Map `ebpf:"stack_costs"`
+	StacksLeftOut *ebpf.Map `ebpf:"stacks_left_out"`
+	Turns         *ebpf.Map `ebpf:"turns"`
+	Walker        *ebpf.Map `ebpf:"walker"`
+	Watched       *ebpf.Map `ebpf:"watched"`
+	WatchedHints  *ebpf.Map `ebpf:"watched_hints"`
 }
 
 func (m *momentsMaps) Close() error {
@@ -212,8 +222,8 @@ func (m *momentsMaps) Close() error {
 		m.Reported,
 		m.Spent,
 		m.StackCosts,
+		m.StacksLeftOut,
 		m.Turns,
-		m.Unmarked,
 		m.Walker,
 		m.Watched,
 		m.WatchedHints,
@@ -226,6 +236,7 @@ func (m *momentsMaps) Close() error {
 type momentsVariables struct {
 	Allowance       *ebpf.Variable `ebpf:"allowance"`
 	ExportCost      *ebpf.Variable `ebpf:"export_cost"`
+	ExportLeftOut   *ebpf.Variable `ebpf:"export_left_out"`
 	ExportOccasion  *ebpf.Variable `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.Variable `ebpf:"export_stack_mark"`
 	Gap             *ebpf.Variable `ebpf:"gap"`

@@ -31,16 +31,19 @@ type moments struct {
 
 // momentObjects are the maps and programs that are used; the headers declare more.
 type momentObjects struct {
-	Blocked  *ebpf.Program `ebpf:"stack_blocked"`
-	OnCPU    *ebpf.Program `ebpf:"stack_on_cpu"`
-	Marks    *ebpf.Map     `ebpf:"marks"`
-	Unmarked *ebpf.Map     `ebpf:"unmarked"`
-	Costs    *ebpf.Map     `ebpf:"stack_costs"`
-	Walker   *ebpf.Map     `ebpf:"walker"`
+	Blocked *ebpf.Program `ebpf:"stack_blocked"`
+	OnCPU   *ebpf.Program `ebpf:"stack_on_cpu"`
+	Marks   *ebpf.Map     `ebpf:"marks"`
+	LeftOut *ebpf.Map     `ebpf:"stacks_left_out"`
+	Costs   *ebpf.Map     `ebpf:"stack_costs"`
+	Walker  *ebpf.Map     `ebpf:"walker"`
 }
 
-// allowance is what walking the stacks of waits may cost a CPU in each 50 ms: 2 % of it.
-const allowance = time.Millisecond
+// allowance is what walking the stacks of waits may cost a CPU in each 50 ms.
+const (
+	allowancePercent = 2
+	allowance        = 50 * time.Millisecond * allowancePercent / 100
+)
 
 // Load implements tracer.Probe: it loads the profiler's entry program once more, with
 // an origin of our own, and has ours call it.
@@ -167,7 +170,7 @@ func (m *moments) close() {
 	for _, p := range []*ebpf.Program{o.Blocked, o.OnCPU} {
 		p.Close()
 	}
-	for _, table := range []*ebpf.Map{o.Marks, o.Unmarked, o.Costs, o.Walker} {
+	for _, table := range []*ebpf.Map{o.Marks, o.LeftOut, o.Costs, o.Walker} {
 		table.Close()
 	}
 	if m.entry != nil {
@@ -192,6 +195,23 @@ func (m *moments) cost() (ns, walks int64) {
 		}
 	}
 	return ns, walks
+}
+
+// leftOut counts the stacks that were wanted and not taken.
+func (m *moments) leftOut() map[problem]int64 {
+	out := make(map[problem]int64)
+	for why, p := range map[momentsLeftOut]problem{
+		momentsLeftOutLEFT_NO_ROOM: problemRoom, momentsLeftOutLEFT_ALLOWANCE: problemCost,
+	} {
+		var perCPU []uint64
+		if m.objects.LeftOut.Lookup(uint32(why), &perCPU) != nil {
+			continue
+		}
+		for _, n := range perCPU {
+			out[p] += int64(n)
+		}
+	}
+	return out
 }
 
 // descriptor is an open file without more to it.

@@ -3,7 +3,6 @@
 package unwind
 
 import (
-	"fmt"
 	"hash/maphash"
 	"unique"
 	"unsafe"
@@ -13,34 +12,6 @@ import (
 
 	"github.com/getdwell/dwell/recording"
 )
-
-// problem is why a stack that arrived is not in the recording; "" none.
-type problem string
-
-const (
-	problemNone   problem = ""
-	problemEarly  problem = "early"
-	problemCode   problem = "code"
-	problemEmpty  problem = "empty"
-	problemName   problem = "name"
-	problemTooBig problem = "many"
-)
-
-func (p problem) why() string {
-	switch p {
-	case problemEarly:
-		return "a stack was asked for before the profiler had examined the process"
-	case problemCode:
-		return "a stack led through code that the profiler had not examined yet"
-	case problemEmpty:
-		return "a stack had no frames"
-	case problemName:
-		return "a function of a stack could not be named"
-	case problemTooBig:
-		return "there are more different stacks than are kept"
-	}
-	return string(p)
-}
 
 // Bounds of what is kept: a recording with more different stacks than these lacks the
 // rarest, and says so.
@@ -173,19 +144,6 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 	}
 	s.handles[h] = id
 	return id, problemNone
-}
-
-// Why the profiler ended a walk: two of its error codes, see errors.json there.
-const (
-	noMapping          = 4012
-	unsupportedMapping = 4018 // of compiled code, before the runtime is recognised
-)
-
-func aborted(reason uint64) problem {
-	if reason == noMapping || reason == unsupportedMapping {
-		return problemCode
-	}
-	return problem(fmt.Sprintf("a stack could not be walked to its end: error %d of the profiler", reason))
 }
 
 // declared hands over the facts that were not handed over before.

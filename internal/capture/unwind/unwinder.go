@@ -309,6 +309,11 @@ func (u *Unwinder) Stop() Batch {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.expire(0)
+	for _, p := range []problem{problemRoom, problemCost} {
+		if n := u.moments.leftOut()[p]; n > 0 {
+			u.batch.Missing = append(u.batch.Missing, recording.Missing{What: "stacks", Why: p.why(), Count: n})
+		}
+	}
 	return u.handOver()
 }
 
