@@ -343,3 +343,19 @@ type Datagram struct {
 	Messages  int64 // metrics or log lines in what was captured of it: at least so many
 	Began     Time  // when that call began; NoTime unknown
 }
+
+// Goroutine declares a goroutine of Go, when it was first seen to do something, and
+// the one that started it. Numbers are not reused within a process.
+type Goroutine struct {
+	Process ProcessID
+	ID      GoroutineID
+	Parent  GoroutineID // NoGoroutine: not known
+}
+
+// GoCall says that a goroutine handed a request to a connection of net/http's pool,
+// whose own goroutines write the request and read the answer. It waits meanwhile.
+type GoCall struct {
+	Conn      ConnID
+	Thread    ThreadID
+	Goroutine GoroutineID
+}

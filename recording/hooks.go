@@ -17,4 +17,5 @@ const (
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt
 	HookHost       = "host"       // Host
+	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
 )

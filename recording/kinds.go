@@ -40,6 +40,8 @@ const (
 	KindCommand
 	KindReply
 	KindDatagram
+	KindGoroutine
+	KindGoCall
 )
 
 // KindSpec is one row of the table of kinds.
@@ -85,5 +87,7 @@ func Kinds() []KindSpec {
 		{KindCommand, "command", func() Fact { return new(Command) }},
 		{KindReply, "reply", func() Fact { return new(Reply) }},
 		{KindDatagram, "datagram", func() Fact { return new(Datagram) }},
+		{KindGoroutine, "goroutine", func() Fact { return new(Goroutine) }},
+		{KindGoCall, "go-call", func() Fact { return new(GoCall) }},
 	}
 }

@@ -19,6 +19,8 @@ func (v *validator) commandFact(fact Fact) {
 		v.span("began", f.Began)
 		v.notNegative("bytes", f.Bytes)
 		v.notNegative("messages", f.Messages)
+	default:
+		v.goFact(fact)
 	}
 }
 

@@ -405,3 +405,23 @@ func (f *Datagram) Visit(v Visitor) {
 	v.Int("messages", &f.Messages)
 	v.Int("began", (*int64)(&f.Began))
 }
+
+// Kind implements Fact.
+func (*Goroutine) Kind() Kind { return KindGoroutine }
+
+// Visit implements Fact.
+func (f *Goroutine) Visit(v Visitor) {
+	v.Int("process", (*int64)(&f.Process))
+	v.Int("id", (*int64)(&f.ID))
+	v.Int("parent", (*int64)(&f.Parent))
+}
+
+// Kind implements Fact.
+func (*GoCall) Kind() Kind { return KindGoCall }
+
+// Visit implements Fact.
+func (f *GoCall) Visit(v Visitor) {
+	v.Int("conn", (*int64)(&f.Conn))
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+}

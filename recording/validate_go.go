@@ -1,0 +1,18 @@
+package recording
+
+// goFact checks what is said of goroutines.
+func (v *validator) goFact(fact Fact) {
+	switch f := fact.(type) {
+	case *Goroutine:
+		v.process(f.Process)
+		if f.ID <= NoGoroutine || f.Parent < NoGoroutine || f.Parent == f.ID {
+			v.report("goroutine %d, started by %d", f.ID, f.Parent)
+		}
+	case *GoCall:
+		v.outbound(f.Conn)
+		v.thread(f.Thread)
+		if f.Goroutine <= NoGoroutine {
+			v.report("goroutine %d", f.Goroutine)
+		}
+	}
+}
