@@ -229,15 +229,15 @@ func footer(p *page, r *Report) {
 	}
 	stacks := ""
 	if w := rec.WaitStacks; w != nil {
-		stacks = fmt.Sprintf("; of the time in waits %s has an own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
+		stacks = fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
 	}
 	p.raw("")
 	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted%s.",
 		plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare), calls,
 		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare), stacks), 3)
 	for i, m := range r.Seen.Missing {
-		if i == shownMissing {
-			p.line(dim, "Not seen: %s more", thousands(int64(len(r.Seen.Missing)-i)))
+		if left := len(r.Seen.Missing) - i; i >= shownMissing && left > 1 {
+			p.line(dim, "Not seen: %s more", thousands(int64(left)))
 			break
 		}
 		p.wrap(dim, "Not seen: ", m, 2)

@@ -68,18 +68,18 @@ func nothing(p *page, r *Report) {
 // endpoint, by how much they would fall further.
 func saving(f *Finding, earlier []Finding) string {
 	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
-	least, most := "", ""
-	if f.Impact.AtLeast {
-		least, most = "at least ", "at most "
+	about, more, less := "", "", ""
+	if f.Impact.AtLeast { // a bound of an estimate: what is saved besides cannot be told apart
+		about, more, less = "about ", " or more", " or less"
 	}
-	one := func(name string, was, less Duration) string {
+	one := func(name string, was, saved Duration) string {
 		switch {
-		case human(was-less) == human(was):
+		case human(was-saved) == human(was):
 			return name + " stays as it is (" + human(was) + ")"
 		case further:
-			return name + " falls by another " + least + human(less)
+			return name + " falls by another " + about + human(saved) + more
 		}
-		return name + " " + human(was) + " -> " + most + human(was-less) + " (saves " + least + human(less) + ")"
+		return name + " " + human(was) + " -> " + about + human(was-saved) + less + " (saves " + about + human(saved) + more + ")"
 	}
 	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
 		"; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
