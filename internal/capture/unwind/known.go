@@ -31,6 +31,12 @@ const (
 
 // find takes the maps from a program's instructions: load puts them there.
 func (p *profilerMaps) find(code asm.Instructions, load func() error) error {
+	return takeMaps(code, map[string]**ebpf.Map{pidsMap: &p.pids, pagesMap: &p.pages}, load)
+}
+
+// takeMaps takes maps of the given names from a program's instructions: load puts them
+// there.
+func takeMaps(code asm.Instructions, maps map[string]**ebpf.Map, load func() error) error {
 	at := map[string]int{}
 	for i, instruction := range code {
 		at[instruction.Reference()] = i
@@ -38,7 +44,7 @@ func (p *profilerMaps) find(code asm.Instructions, load func() error) error {
 	if err := load(); err != nil {
 		return err
 	}
-	for name, to := range map[string]**ebpf.Map{pidsMap: &p.pids, pagesMap: &p.pages} {
+	for name, to := range maps {
 		if i, ok := at[name]; ok {
 			*to, _ = code[i].Map().(*ebpf.Map)
 		}
@@ -90,7 +96,8 @@ func (u *Unwinder) Await(pids []int, most time.Duration) {
 			known = known && (ok || err != nil)
 		}
 		if known {
-			return
+			break
 		}
 	}
+	u.correctRuby()
 }

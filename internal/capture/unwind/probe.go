@@ -27,6 +27,7 @@ type moments struct {
 	entry   *ebpf.Collection
 
 	profiler profilerMaps
+	ruby     *rubyThreads
 }
 
 // momentObjects are the maps and programs that are used; the headers declare more.
@@ -51,6 +52,9 @@ func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.
 	entry, err := m.loadEntry(reg, pc)
 	if err != nil {
 		return nil, fmt.Errorf("load the profiler's entry program: %w", err)
+	}
+	if m.ruby, err = findRubyThreads(pc); err != nil {
+		return nil, fmt.Errorf("find what the profiler knows of Ruby: %w", err)
 	}
 	spec, err := loadMoments()
 	if err != nil {

@@ -57,11 +57,18 @@ func (s *symbols) name(id libpf.FileID, module string, address uint64) string {
 	}
 	if e.table == nil {
 		e.table = readSymbols(e.file)
+		if rubyLibrary.MatchString(module) {
+			e.table.nameRubyLock(e.file)
+		}
 	}
 	if name := e.table.name(address); name != "" {
 		return demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams)
 	}
-	return place(module, e.table.start(address))
+	start := e.table.start(address)
+	if name := e.table.given[start]; name != "" {
+		return name
+	}
+	return place(module, start)
 }
 
 func place(module string, address uint64) string { return fmt.Sprintf("%s+0x%x", module, address) }

@@ -21,7 +21,8 @@ type source interface {
 type symbolTable struct {
 	functions []function // by address
 	names     io.ReaderAt
-	starts    []uint64 // of functions by their unwinding tables, sorted; without names
+	starts    []uint64          // of functions by their unwinding tables, sorted; without names
+	given     map[uint64]string // names of functions that have no symbol, by their starts
 }
 
 // function is a symbol, small because a runtime has hundreds of thousands.

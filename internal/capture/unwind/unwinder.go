@@ -199,15 +199,28 @@ func (intervals) PIDCleanupInterval() time.Duration { return 10 * time.Second }
 
 // receive turns what comes out of the kernel into stacks.
 func (u *Unwinder) receive(ctx context.Context) {
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-again.C:
+			u.correctRuby()
 		case trace := <-u.traces:
 			if trace != nil {
 				u.handle(trace)
 			}
 		}
+	}
+}
+
+// correctRuby completes what the profiler knows of processes of Ruby.
+func (u *Unwinder) correctRuby() {
+	if err := u.moments.ruby.correct(); err != nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.miss(problem(err.Error()))
 	}
 }
 

@@ -1,0 +1,182 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"io"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// What waits for Ruby's interpreter lock has no symbol in a stripped library, and it is
+// what tells a wait for that lock from one for a Mutex: above both are the same frames.
+// But it is the function that a part of Ruby which everybody may call goes to when it
+// wants the lock back, and that waits on a condition variable.
+var rubyLockers = map[string]string{
+	"rb_nogvl":                        "gvl_acquire",
+	"rb_thread_call_with_gvl":         "gvl_acquire",
+	"rb_thread_schedule":              "rb_thread_schedule_limits",
+	"rb_threadptr_execute_interrupts": "rb_thread_schedule_limits",
+}
+
+// rubyConditionWait is Ruby's own wait on a condition variable.
+const rubyConditionWait = "rb_native_cond_wait"
+
+// nameRubyLock finds these functions in a library of Ruby by whom its code calls, and
+// gives them their names.
+func (t *symbolTable) nameRubyLock(file io.ReaderAt) {
+	f, err := elf.NewFile(file)
+	if err != nil {
+		return
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil || f.Machine != elf.EM_X86_64 {
+		return
+	}
+	c := &machineCode{file: f, starts: t.starts}
+	var lockers []elf.Symbol
+	waits := c.stubs(rubyConditionWait)
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF || elf.ST_TYPE(s.Info) != elf.STT_FUNC {
+			continue
+		}
+		if s.Name == rubyConditionWait {
+			waits = append(waits, s.Value)
+		}
+		if rubyLockers[s.Name] != "" {
+			lockers = append(lockers, s)
+		}
+	}
+	for _, s := range lockers {
+		for _, callee := range c.calls(s.Value) {
+			isWait := func(to uint64) bool { return slices.Contains(waits, to) }
+			if t.name(callee) == "" && slices.ContainsFunc(c.calls(callee), isWait) {
+				t.give(callee, rubyLockers[s.Name])
+			}
+		}
+	}
+}
+
+// give names a function that has no symbol.
+func (t *symbolTable) give(start uint64, name string) {
+	if t.given == nil {
+		t.given = map[uint64]string{}
+	}
+	t.given[start] = name
+}
+
+// machineCode is the code of a file, by the addresses of the file.
+type machineCode struct {
+	file   *elf.File
+	starts []uint64 // of functions, in order
+}
+
+// maxFunction bounds how much of a function is read.
+const maxFunction = 16 << 10
+
+// calls lists where the function that starts at the address calls to, directly.
+func (c *machineCode) calls(start uint64) []uint64 {
+	i, found := slices.BinarySearch(c.starts, start)
+	if !found {
+		return nil
+	}
+	size := uint64(maxFunction)
+	if i+1 < len(c.starts) {
+		size = min(size, c.starts[i+1]-start)
+	}
+	code := c.read(start, size)
+	var to []uint64
+	for at := 0; at < len(code); {
+		in, err := x86asm.Decode(code[at:], 64)
+		if err != nil || in.Len == 0 {
+			at++
+			continue
+		}
+		at += in.Len
+		if in.Op == x86asm.CALL || in.Op == x86asm.JMP {
+			if rel, ok := in.Args[0].(x86asm.Rel); ok {
+				to = append(to, start+uint64(at)+uint64(int64(rel)))
+			}
+		}
+	}
+	return to
+}
+
+func (c *machineCode) read(address, size uint64) []byte {
+	for _, p := range c.file.Progs {
+		if p.Type != elf.PT_LOAD || address < p.Vaddr || address >= p.Vaddr+p.Filesz {
+			continue
+		}
+		out := make([]byte, min(size, p.Vaddr+p.Filesz-address))
+		if _, err := p.ReadAt(out, int64(address-p.Vaddr)); err == nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// stubs are the places through which the file's code calls a function that another file
+// might replace: a jump to where its address is filled in.
+func (c *machineCode) stubs(name string) []uint64 {
+	slot, ok := c.slot(name)
+	if !ok {
+		return nil
+	}
+	var out []uint64
+	for _, section := range c.file.Sections {
+		if section.Name != ".plt" && section.Name != ".plt.sec" && section.Name != ".plt.got" {
+			continue
+		}
+		const size = 16
+		for at := section.Addr; at+size <= section.Addr+section.Size; at += size {
+			if c.jumpsTo(at, slot) {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// jumpsTo reports that the stub at an address jumps by a slot.
+func (c *machineCode) jumpsTo(at, slot uint64) bool {
+	code := c.read(at, 16)
+	for n := 0; n < len(code); {
+		in, err := x86asm.Decode(code[n:], 64)
+		if err != nil || in.Len == 0 {
+			n += 4 // endbr64, which the decoder does not know
+			continue
+		}
+		n += in.Len
+		if in.Op == x86asm.JMP {
+			m, ok := in.Args[0].(x86asm.Mem)
+			return ok && m.Base == x86asm.RIP && at+uint64(n)+uint64(m.Disp) == slot
+		}
+	}
+	return false
+}
+
+// slot is where the address of a function is filled in when the file is loaded.
+func (c *machineCode) slot(name string) (uint64, bool) {
+	symbols, err := c.file.DynamicSymbols()
+	section := c.file.Section(".rela.plt")
+	if err != nil || section == nil {
+		return 0, false
+	}
+	data, err := section.Data()
+	if err != nil {
+		return 0, false
+	}
+	var r elf.Rela64
+	for size := binary.Size(r); len(data) >= size; data = data[size:] {
+		if _, err := binary.Decode(data, binary.LittleEndian, &r); err != nil {
+			return 0, false
+		}
+		if i := int(elf.R_SYM64(r.Info)); i > 0 && i <= len(symbols) && symbols[i-1].Name == name {
+			return r.Off, true
+		}
+	}
+	return 0, false
+}
