@@ -27,17 +27,24 @@ type node struct {
 	frame  recording.FrameID
 }
 
+// handle is what the profiler says of a frame, and the name that is better than its.
+type handle struct {
+	frame unique.Handle[libpf.Frame]
+	name  string
+}
+
 // stacks turns the profiler's traces into stacks of a recording. Most stacks have been
 // seen before: they are known by a hash of what the kernel sent, before anything is
 // looked up.
 type stacks struct {
 	seed    maphash.Seed
 	raw     map[uint64]recording.StackID
-	handles map[unique.Handle[libpf.Frame]]recording.FrameID
+	handles map[handle]recording.FrameID
 	frames  map[recording.Frame]recording.FrameID
 	nodes   map[node]recording.StackID
 	fresh   []recording.Fact // not handed over yet
 	symbols *symbols
+	ruby    *rubyNames
 
 	found   recording.StackID // what ReportTraceEvent made of a trace
 	problem problem
@@ -46,9 +53,9 @@ type stacks struct {
 func newStacks() *stacks {
 	return &stacks{
 		seed: maphash.MakeSeed(), raw: map[uint64]recording.StackID{},
-		handles: map[unique.Handle[libpf.Frame]]recording.FrameID{},
+		handles: map[handle]recording.FrameID{},
 		frames:  map[recording.Frame]recording.FrameID{}, nodes: map[node]recording.StackID{},
-		symbols: newSymbols(),
+		symbols: newSymbols(), ruby: newRubyNames(),
 	}
 }
 
@@ -64,6 +71,7 @@ func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recordin
 		return id, problemNone
 	}
 	s.found, s.problem = recording.NoStack, problemEmpty
+	s.ruby.gather(t)
 	handle(t)
 	if s.problem == problemNone {
 		if len(s.raw) >= maxRaw {
@@ -87,9 +95,9 @@ func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) err
 	if len(t.Frames) == 0 {
 		return nil
 	}
-	caller := recording.NoStack
+	caller, names := recording.NoStack, s.ruby.forTrace(t)
 	for i := len(t.Frames) - 1; i >= 0; i-- { // the profiler's first frame is the innermost
-		frame, p := s.frame(t.Frames[i])
+		frame, p := s.frame(t.Frames[i], at(names, i))
 		if p != problemNone {
 			s.problem = p
 			return nil
@@ -117,8 +125,17 @@ func (s *stacks) node(n node) recording.StackID {
 	return id
 }
 
-func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem) {
-	if id, ok := s.handles[h]; ok {
+// at is the name of a frame where a better one than the profiler's is known; "" if not.
+func at(names []string, i int) string {
+	if names == nil {
+		return ""
+	}
+	return names[i]
+}
+
+func (s *stacks) frame(h unique.Handle[libpf.Frame], name string) (recording.FrameID, problem) {
+	key := handle{h, name}
+	if id, ok := s.handles[key]; ok {
 		return id, problemNone
 	}
 	f := h.Value()
@@ -126,6 +143,7 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 		return 0, aborted(uint64(f.AddressOrLineno))
 	}
 	fact := s.describe(&f)
+	fact.Function = withClass(fact.Function, name)
 	if fact.Function == "" && fact.Type != recording.FrameNative {
 		return 0, problemName
 	}
@@ -142,7 +160,7 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame]) (recording.FrameID, problem
 	if len(s.handles) >= maxFrames {
 		clear(s.handles)
 	}
-	s.handles[h] = id
+	s.handles[key] = id
 	return id, problemNone
 }
 

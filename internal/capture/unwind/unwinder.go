@@ -161,6 +161,7 @@ func (u *Unwinder) Examine(pid int) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.marks.forget(uint32(pid))
+	u.stacks.ruby.forget(libpf.PID(pid))
 	clear(u.stacks.raw)
 	return u.examine(pid)
 }

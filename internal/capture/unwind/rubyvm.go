@@ -1,0 +1,239 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// rubyVM reads names out of the memory of a process that runs Ruby 3.1: of methods
+// written in C, which the profiler knows in no stripped Ruby, and of the classes of all
+// methods, which it knows from Ruby 3.3 on. Nothing is stopped for it: what is read has
+// been there since the method was defined.
+type rubyVM struct {
+	pid     int
+	symbols uint64            // address of Ruby's table of symbols
+	methods map[uint64]string // by the address of the method's entry
+	keys    map[string]uint64 // ids of the names of hidden variables
+}
+
+// maxMethods bounds how many names are kept for one process.
+const maxMethods = 1 << 14
+
+// Layout of what is read, of Ruby 3.1 on 64 bits.
+const (
+	rubyTypeMask   = 0x1f
+	rubyTypeClass  = 2
+	rubyTypeModule = 3
+	rubyTypeString = 5
+	rubyTypeArray  = 7
+	rubyTypeHash   = 8
+	rubyTypeIClass = 0x1c
+
+	rubySingleton = 1 << 12 // of a class: that of one object
+	rubyEmbedded  = 1 << 13 // of an array
+	rubyNotHere   = 1 << 13 // of a string
+
+	entryDefinition  = 16 // in a method's entry
+	entryOwner       = 32
+	definitionID     = 32
+	classOf          = 8
+	classExtension   = 24
+	extensionHidden  = 8 // in a class's extension: its instance variables
+	tableEntries     = 16
+	tableBound       = 40
+	tableList        = 48
+	tableEntry       = 24
+	stringLength     = 16
+	stringAddress    = 24
+	arrayLength      = 16
+	arrayAddress     = 32
+	objectContents   = 16
+	idShift          = 4
+	lastOperator     = 169 // ids up to it are not shifted
+	idsPerPage       = 512
+	maxRubyName      = 256
+	maxHiddenEntries = 64
+)
+
+var errNotRuby31 = errors.New("names are read from Ruby 3.1 only")
+
+// openRubyVM finds the table of symbols of a process's Ruby.
+func openRubyVM(pid int) (*rubyVM, error) {
+	image, err := openImage(pid, rubyLibrary)
+	if err != nil {
+		return nil, err
+	}
+	defer image.Close()
+	symbols, err := image.file.DynamicSymbols()
+	if err != nil {
+		return nil, fmt.Errorf("read the symbols of Ruby: %w", err)
+	}
+	v := &rubyVM{pid: pid, methods: map[uint64]string{}, keys: map[string]uint64{}}
+	for _, s := range symbols {
+		if s.Name == "ruby_version" && !strings.HasPrefix(string(v.bytes(image.bias+s.Value, 4)), "3.1.") {
+			return nil, errNotRuby31
+		}
+	}
+	for _, p := range image.file.Progs {
+		const writable = 2
+		if p.Flags&writable == 0 {
+			continue
+		}
+		from := (p.Vaddr + image.bias + 7) &^ 7
+		if v.findSymbols(from, v.bytes(from, (p.Memsz-8)&^7)); v.symbols != 0 {
+			return v, nil
+		}
+	}
+	return nil, errors.New("the symbols of this Ruby were not found")
+}
+
+// findSymbols looks for the table in Ruby's own variables: {the last id, a table of
+// strings, an array, a hash}.
+func (v *rubyVM) findSymbols(from uint64, data []byte) {
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[i:]) }
+	for i := 0; i+32 <= len(data); i += 8 {
+		last, ids, hash := word(i), word(i+16), word(i+24)
+		if last < 200 || last > 1<<28 || !pointer(word(i+8)) || !pointer(ids) || !pointer(hash) {
+			continue
+		}
+		if v.word(ids)&rubyTypeMask == rubyTypeArray && v.word(hash)&rubyTypeMask == rubyTypeHash {
+			v.symbols = from + uint64(i)
+			return
+		}
+	}
+}
+
+// pointer reports a value that may point to an object.
+func pointer(a uint64) bool { return a > 1<<12 && a < 1<<47 && a%8 == 0 }
+
+// bytes reads memory; nil if that cannot be read.
+func (v *rubyVM) bytes(address, size uint64) []byte {
+	if size == 0 || size > 1<<24 {
+		return nil
+	}
+	out := make([]byte, size)
+	local := unix.Iovec{Base: &out[0]}
+	local.SetLen(len(out))
+	n, err := unix.ProcessVMReadv(v.pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(address), Len: len(out)}}, 0)
+	if err != nil || n != len(out) {
+		return nil
+	}
+	return out
+}
+
+// word reads a word; 0 if it cannot be read.
+func (v *rubyVM) word(address uint64) uint64 {
+	if b := v.bytes(address, 8); b != nil && pointer(address) {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return 0
+}
+
+// method is the name of a method by its entry, such as "Thread::Mutex#synchronize"; ""
+// if it cannot be told.
+func (v *rubyVM) method(entry uint64) string {
+	if name, ok := v.methods[entry]; ok {
+		return name
+	}
+	name := v.id(v.word(v.word(entry+entryDefinition) + definitionID))
+	if owner := v.class(v.word(entry + entryOwner)); name != "" && owner != "" {
+		name = owner + name
+	}
+	if len(v.methods) >= maxMethods {
+		clear(v.methods)
+	}
+	v.methods[entry] = name
+	return name
+}
+
+// class is the name of a class or module, with what joins it to a method's name.
+func (v *rubyVM) class(a uint64) string {
+	flags := v.word(a)
+	switch {
+	case flags&rubyTypeMask == rubyTypeIClass:
+		a = v.word(a + classOf)
+	case flags&rubyTypeMask == rubyTypeClass && flags&rubySingleton != 0:
+		if of := v.path(v.hidden(a, "__attached__")); of != "" {
+			return of + "."
+		}
+		return ""
+	}
+	if path := v.path(a); path != "" {
+		return path + "#"
+	}
+	return ""
+}
+
+// path is the name of a class or module as a program writes it.
+func (v *rubyVM) path(a uint64) string {
+	switch v.word(a) & rubyTypeMask {
+	case rubyTypeClass, rubyTypeModule:
+		return v.text(v.hidden(a, "__classpath__"))
+	}
+	return ""
+}
+
+// hidden reads a variable of a class that programs do not see.
+func (v *rubyVM) hidden(class uint64, name string) uint64 {
+	table := v.word(v.word(class+classExtension) + extensionHidden)
+	if n := v.word(table + tableEntries); n == 0 {
+		return 0
+	}
+	bound := min(v.word(table+tableBound), maxHiddenEntries)
+	entries := v.bytes(v.word(table+tableList), bound*tableEntry)
+	for i := 0; i+tableEntry <= len(entries); i += tableEntry {
+		key := binary.LittleEndian.Uint64(entries[i+8:])
+		if known, ok := v.keys[name]; ok && known == key || !ok && v.id(key) == name {
+			v.keys[name] = key
+			return binary.LittleEndian.Uint64(entries[i+16:])
+		}
+	}
+	return 0
+}
+
+// id is the text of one of Ruby's ids.
+func (v *rubyVM) id(id uint64) string {
+	if id > lastOperator {
+		id >>= idShift
+	}
+	pages, n := v.array(v.word(v.symbols + 16))
+	if id/idsPerPage >= n {
+		return ""
+	}
+	page, n := v.array(v.word(pages + id/idsPerPage*8))
+	if id%idsPerPage*2 >= n {
+		return ""
+	}
+	return v.text(v.word(page + id%idsPerPage*2*8))
+}
+
+// array is where an array's contents are, and how many there are.
+func (v *rubyVM) array(a uint64) (contents, n uint64) {
+	flags := v.word(a)
+	if flags&rubyTypeMask != rubyTypeArray {
+		return 0, 0
+	}
+	if flags&rubyEmbedded != 0 {
+		return a + objectContents, flags >> 15 & 0x7f
+	}
+	return v.word(a + arrayAddress), v.word(a + arrayLength)
+}
+
+// text is the contents of a string.
+func (v *rubyVM) text(a uint64) string {
+	flags := v.word(a)
+	if flags&rubyTypeMask != rubyTypeString {
+		return ""
+	}
+	from, n := a+objectContents, flags>>14&0x1f
+	if flags&rubyNotHere != 0 {
+		from, n = v.word(a+stringAddress), v.word(a+stringLength)
+	}
+	return string(v.bytes(from, min(n, maxRubyName)))
+}
