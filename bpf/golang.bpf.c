@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where a goroutine hands a request to a pooled connection of net/http: a probe on
+ * (*persistConn).roundTrip, whose receiver leads to the connection's descriptor. It is
+ * an object of its own because it is loaded only for Go; maps are the recorder's. */
+#include "kernel.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi.h"
+#include "common.h"
+#include "runtime.h"
+
+/* Numbers of events from 64 on are those of optional objects. */
+enum { EVENT_GO_CALL = 64 };
+
+/* A goroutine handed a request to a connection; addr.family 0: which one is unknown. */
+struct go_call_event {
+	struct head h;
+	u64 goid;
+	u64 parent_goid;
+	struct address addr;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cost);
+} go_costs SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct socket___go {
+	struct sock *sk;
+};
+
+struct file___go {
+	void *private_data;
+};
+
+struct fdtable___go {
+	unsigned int max_fds;
+	u32 pad;
+	struct file___go **fd;
+};
+
+struct files_struct___go {
+	struct fdtable___go *fdt;
+};
+
+struct task_struct___go {
+	struct files_struct___go *files;
+};
+
+/* At the entry of a function Go 1.17 and later pass the receiver in rax. */
+struct pt_regs___go {
+	unsigned long ax;
+};
+
+#pragma clang attribute pop
+
+/* Where things are in user memory; the same in every Go since 1.17. */
+enum {
+	PERSIST_CONN = 88, /* the data of persistConn.conn, an interface */
+	INNER = 8,	   /* the data of an interface that a struct begins with */
+	NETFD_SYSFD = 16,
+	NETFD_FAMILY = 56,
+	NETFD_SOTYPE = 64,
+	LAYERS = 4, /* of connections in connections: TLS, and what users add */
+	SOCK_STREAM = 1,
+};
+
+/* The descriptor of a net.TCPConn, or of one that other connections are wrapped around:
+ * their types begin with the inner one. */
+static __always_inline s64 descriptor_of(u64 conn)
+{
+	for (u32 i = 0; i < LAYERS && conn; i++) {
+		u64 fd = read_word(conn);
+		u64 family = fd ? read_word(fd + NETFD_FAMILY) : 0;
+
+		if ((family == AF_INET || family == AF_INET6) &&
+		    read_word(fd + NETFD_SOTYPE) == SOCK_STREAM)
+			return read_word(fd + NETFD_SYSFD);
+		conn = read_word(conn + INNER);
+	}
+	return -1;
+}
+
+static __always_inline struct sock *socket_of(struct task_struct *t, s64 fd)
+{
+	struct task_struct___go *task = (void *)t;
+	struct fdtable___go *table = BPF_CORE_READ(task, files, fdt);
+	struct file___go **files, *file = 0;
+	struct socket___go *socket;
+
+	if (!table || fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	files = BPF_CORE_READ(table, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), files + fd) || !file)
+		return 0;
+	socket = BPF_CORE_READ(file, private_data);
+	return socket ? BPF_CORE_READ(socket, sk) : 0;
+}
+
+static __always_inline void read_address(struct address *a, struct sock *sk)
+{
+	struct sock_common *c = &sk->__sk_common;
+
+	a->family = BPF_CORE_READ(c, skc_family);
+	a->local_port = BPF_CORE_READ(c, skc_num);
+	a->peer_port = __builtin_bswap16(BPF_CORE_READ(c, skc_dport));
+	if (a->family == AF_INET6) {
+		BPF_CORE_READ_INTO(&a->local, c, skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&a->peer, c, skc_v6_daddr);
+		return;
+	}
+	*(u32 *)a->local = BPF_CORE_READ(c, skc_rcv_saddr);
+	*(u32 *)a->peer = BPF_CORE_READ(c, skc_daddr);
+}
+
+static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struct task_struct *t)
+{
+	struct go_call_event *e;
+	struct sock *sk;
+	u64 conn, g;
+
+	g = current_g(w, t);
+	conn = read_word(((struct pt_regs___go *)regs)->ax + PERSIST_CONN);
+	sk = socket_of(t, descriptor_of(conn));
+	e = reserve(sizeof(*e), HOOK_IO);
+	if (!e)
+		return;
+	fill_head(&e->h, EVENT_GO_CALL, t);
+	__builtin_memset(&e->addr, 0, sizeof(e->addr));
+	e->goid = g ? read_word(g + w->go_goid) : 0;
+	e->parent_goid = g && w->go_parent > 0 ? read_word(g + w->go_parent) : 0;
+	if (sk)
+		read_address(&e->addr, sk);
+	submit(e);
+}
+
+SEC("uprobe/go_call")
+int go_call(struct pt_regs *regs)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	u32 zero = 0;
+	struct cost *c = bpf_map_lookup_elem(&go_costs, &zero);
+	bool timed = c && c->runs++ % METER_EVERY == 0;
+	u64 began = timed ? bpf_ktime_get_ns() : 0;
+
+	if (w && w->go_goid)
+		on_call(regs, w, t);
+	if (timed) {
+		c->ns += bpf_ktime_get_ns() - began;
+		c->timed++;
+	}
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define EXPORT(type, name) type *export_##name __attribute__((unused))
+EXPORT(struct go_call_event, go_call_event);
+EXPORT(struct cost, cost);

@@ -1,0 +1,184 @@
+package target
+
+import (
+	"debug/elf"
+	"debug/gosym"
+	"encoding/binary"
+	"fmt"
+	"os"
+)
+
+// GoFunction is where a function of a Go program is.
+type GoFunction struct {
+	Address uint64 // as linked
+	Offset  uint64 // in the file
+	Size    uint64 // bytes of its code, with what fills it up
+	Probe   uint64 // in the file: the place near its entry at which a probe costs least
+}
+
+// GoProgram is the executable of a running Go program, as far as probes need it.
+type GoProgram struct {
+	Path      string                // of the executable, valid while the process lives
+	Functions map[string]GoFunction // by name; a function that the linker left out is absent
+}
+
+// GoFunctions finds functions of a running Go program by their names: by its symbols,
+// or where it is stripped by the table from which the runtime prints stacks. It fails
+// with ErrUnsupported where neither can be read.
+func GoFunctions(pid int, names ...string) (GoProgram, error) {
+	p := GoProgram{Path: procPath(pid, "exe"), Functions: map[string]GoFunction{}}
+	file, err := elf.Open(p.Path)
+	if err != nil {
+		return p, fmt.Errorf("find functions of process %d: %w", pid, procError(err))
+	}
+	defer file.Close()
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	if file.Section(".symtab") != nil {
+		err = functionsBySymbol(file, wanted, p.Functions)
+	} else {
+		err = functionsByTable(pid, file, wanted, p.Functions)
+	}
+	if err != nil {
+		return p, fmt.Errorf("find functions of process %d: %w", pid, err)
+	}
+	for name, f := range p.Functions {
+		var ok bool
+		if f.Offset, ok = fileOffset(file, f.Address); !ok {
+			return p, fmt.Errorf("find functions of process %d: %w: the code of %s is not in the executable", pid, ErrUnsupported, name)
+		}
+		f.Probe = f.Offset + probeAt(file, f)
+		p.Functions[name] = f
+	}
+	return p, nil
+}
+
+// fileOffset is where in the file the byte linked at an address is.
+func fileOffset(file *elf.File, address uint64) (uint64, bool) {
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && address >= p.Vaddr && address < p.Vaddr+p.Filesz {
+			return address - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+func functionsBySymbol(file *elf.File, wanted map[string]bool, found map[string]GoFunction) error {
+	symbols, err := file.Symbols()
+	if err != nil {
+		return fmt.Errorf("%w: its symbols: %w", ErrUnsupported, err)
+	}
+	for _, s := range symbols {
+		if wanted[s.Name] && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
+			found[s.Name] = GoFunction{Address: s.Value, Size: s.Size}
+		}
+	}
+	return nil
+}
+
+// functionsByTable reads the table of a program without symbols. What the table says
+// is relative to where Go's own code starts, which only the running program knows.
+func functionsByTable(pid int, file *elf.File, wanted map[string]bool, found map[string]GoFunction) error {
+	section := goTable(file)
+	if section == nil {
+		return fmt.Errorf("%w: no symbols and no table of functions (was it packed?)", ErrUnsupported)
+	}
+	start, err := goTextStart(pid, file, section.Addr)
+	if err != nil {
+		return err
+	}
+	data, err := section.Data()
+	if err != nil {
+		return err
+	}
+	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
+	if err != nil {
+		return fmt.Errorf("%w: its table of functions: %w", ErrUnsupported, err)
+	}
+	for i := range table.Funcs {
+		if f := &table.Funcs[i]; wanted[f.Name] {
+			found[f.Name] = GoFunction{Address: f.Entry, Size: f.End - f.Entry}
+		}
+	}
+	return nil
+}
+
+// goTable is the section that holds Go's table of functions.
+func goTable(file *elf.File) *elf.Section {
+	for _, name := range []string{".gopclntab", ".data.rel.ro.gopclntab"} {
+		if s := file.Section(name); s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// Offsets in the runtime's moduledata, the same since Go 1.18.
+const (
+	moduleMinPC = 160
+	moduleText  = 176
+)
+
+// goTextStart finds the address, as linked, at which Go's own code starts: in the
+// running program's description of itself (moduledata), which begins with the address
+// of the table of functions.
+func goTextStart(pid int, file *elf.File, table uint64) (uint64, error) {
+	bias, err := loadBias(pid, file)
+	if err != nil {
+		return 0, err
+	}
+	mem, err := openMemory(pid)
+	if err != nil {
+		return 0, err
+	}
+	defer mem.close()
+	var start uint64
+	for _, p := range file.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || start != 0 {
+			continue
+		}
+		from := (p.Vaddr + bias) &^ (pageSize - 1)
+		span := extent{from, (p.Vaddr + bias + p.Filesz + pageSize - 1) &^ (pageSize - 1)}
+		mem.search(span, table+bias, func(at uint64) {
+			text, low := mem.word(at+moduleText), mem.word(at+moduleMinPC)
+			if _, ok := fileOffset(file, text-bias); ok && text <= low && start == 0 {
+				start = text - bias
+			}
+		}, func() bool { return start != 0 })
+	}
+	if start == 0 {
+		return 0, fmt.Errorf("%w: cannot tell where the code of a stripped program starts", ErrUnsupported)
+	}
+	return start, nil
+}
+
+// loadBias is what a program's addresses differ by from those in its file.
+func loadBias(pid int, file *elf.File) (uint64, error) {
+	if file.Type != elf.ET_DYN {
+		return 0, nil
+	}
+	entry, err := auxiliary(pid, auxEntry)
+	if err != nil {
+		return 0, err
+	}
+	return entry - file.Entry, nil
+}
+
+// auxEntry is AT_ENTRY: where the program was entered.
+const auxEntry = 9
+
+// auxiliary reads a value that the kernel gave a program when it started.
+func auxiliary(pid int, kind uint64) (uint64, error) {
+	data, err := os.ReadFile(procPath(pid, "auxv"))
+	if err != nil {
+		return 0, procError(err)
+	}
+	for ; len(data) >= 16; data = data[16:] {
+		if binary.LittleEndian.Uint64(data) == kind {
+			return binary.LittleEndian.Uint64(data[8:]), nil
+		}
+	}
+	return 0, fmt.Errorf("%w: the kernel does not tell where process %d was entered", ErrUnsupported, pid)
+}

@@ -1,0 +1,22 @@
+package target
+
+import "testing"
+
+// The beginnings of functions, as compilers of several versions make them.
+func TestCheapProbe(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		want       uint64
+	}{
+		{"leaf", "\x55\x48\x89\xe5", 0},
+		{"small frame", "\x49\x3b\x66\x10\x76\x39\x55\x48\x89\xe5", 6},
+		{"large frame", "\x4c\x8d\xa4\x24\x00\xfe\xff\xff\x4d\x3b\x66\x10\x0f\x86\x11\x22\x00\x00\x55\x48", 18},
+		{"before Go 1.21", "\x49\x3b\x66\x10\x0f\x86\x11\x22\x00\x00\x48\x83\xec\x20", 4},
+		{"no check of the stack", "\x48\x83\xec\x20\xc3", 0},
+		{"cut", "\x49\x3b\x66\x10\x0f\x86\x11\x22", 0},
+	} {
+		if got := cheapProbe([]byte(c.code)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
