@@ -24,6 +24,7 @@ enum event_type {
 	EVENT_BOUNDARY,
 	EVENT_SAMPLE,
 	EVENT_SEND,
+	EVENT_FILE,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -95,6 +96,7 @@ struct off_event {
 	u64 waker_start;
 	u64 sp;  /* user stack pointer */
 	u64 ran; /* CPU time used since it last came back; 0 unknown */
+	u64 ino; /* of the file that it waits for; 0: none, or not known */
 	u32 waker_tid;
 	u32 waker_tgid;
 	u32 owner; /* tid in the glibc mutex that it waits for */
@@ -103,6 +105,22 @@ struct off_event {
 	u8 waker_kind;
 	u8 release;
 	u8 timed;
+	u32 minor; /* page faults since it last came back, as they were counted */
+	u32 major;
+	u32 fetched; /* bytes it had read from storage since, through the page cache too */
+	u32 in;	     /* bytes that its reads and writes moved since */
+	u32 out;
+	u32 dev; /* of the file that it waits for */
+	u32 pad;
+};
+
+/* A file that a thread waited for, told when it did and its name was not told lately. */
+struct file_event {
+	struct head h;
+	u64 ino;
+	u64 size;
+	u32 dev;
+	char name[64]; /* the end of its path */
 	u32 pad;
 };
 

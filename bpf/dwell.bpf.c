@@ -11,6 +11,7 @@
 #include "common.h"
 #include "runtime.h"
 #include "syscalls.h"
+#include "files.h"
 #include "sched.h"
 #include "process.h"
 #include "flow.h"
@@ -37,6 +38,7 @@ EXPORT(enum side, side);
 EXPORT(enum direction, direction);
 EXPORT(enum closer, closer);
 EXPORT(struct off_event, off_event);
+EXPORT(struct file_event, file_event);
 EXPORT(struct task_event, task_event);
 EXPORT(struct listen_event, listen_event);
 EXPORT(struct conn_event, conn_event);

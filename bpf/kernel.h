@@ -32,6 +32,7 @@ enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
@@ -92,6 +93,51 @@ struct sched_entity {
 	u64 sum_exec_runtime;
 };
 
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	u16 i_mode;
+	u8 pad[6];
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	s64 i_size;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	u32 pad;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_io_accounting {
+	u64 rchar;
+	u64 wchar;
+	u64 read_bytes;
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -106,6 +152,10 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct sched_entity se;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct files_struct *files;
+	struct task_io_accounting ioac;
 	struct thread_struct thread;
 };
 

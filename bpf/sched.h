@@ -21,7 +21,10 @@ struct span {
 	u64 ran;     /* of that, since it came back before */
 	u64 sp;
 	u32 owner; /* until it is read: whether there may be one */
-	u32 pad;
+	u32 dev;
+	u64 ino; /* of the file that it waits for */
+	struct usage base; /* when it left */
+	struct used used;
 };
 
 struct {
@@ -83,6 +86,13 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 		e->sp = s->sp;
 		e->ran = s->ran;
 		e->owner = s->owner;
+		e->minor = s->used.minor;
+		e->major = s->used.major;
+		e->fetched = s->used.fetched;
+		e->in = s->used.in;
+		e->out = s->used.out;
+		e->dev = s->dev;
+		e->ino = s->ino;
 		e->pad = 0;
 		e->nr = s->nr;
 		e->state = s->state;
@@ -144,6 +154,8 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 	s->runtime = runtime;
 	s->goid = current_goid(w, t);
 	read_syscall(t, s);
+	read_usage(t, &s->base, &s->used);
+	s->ino = awaited_file(t, user_regs(t), state, &s->dev);
 	if (s->owner && !w->go_goid) /* Go has mutexes of its own */
 		s->owner = read_half(s->arg + GLIBC_MUTEX_OWNER);
 	else

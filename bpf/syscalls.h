@@ -3,11 +3,15 @@
 #pragma once
 
 enum {
-	NR_read = 0, NR_write = 1, NR_close = 3, NR_poll = 7, NR_readv = 19, NR_writev = 20,
+	NR_read = 0, NR_write = 1, NR_close = 3, NR_poll = 7, NR_pread64 = 17,
+	NR_pwrite64 = 18, NR_readv = 19, NR_writev = 20,
 	NR_select = 23, NR_nanosleep = 35, NR_sendto = 44, NR_recvfrom = 45,
-	NR_sendmsg = 46, NR_recvmsg = 47, NR_shutdown = 48, NR_rt_sigtimedwait = 128, NR_futex = 202,
+	NR_sendmsg = 46, NR_recvmsg = 47, NR_shutdown = 48, NR_fsync = 74, NR_fdatasync = 75,
+	NR_ftruncate = 77, NR_rt_sigtimedwait = 128, NR_futex = 202,
 	NR_io_getevents = 208, NR_semtimedop = 220, NR_clock_nanosleep = 230,
 	NR_epoll_wait = 232, NR_pselect6 = 270, NR_ppoll = 271, NR_epoll_pwait = 281,
+	NR_sync_file_range = 277, NR_fallocate = 285, NR_preadv = 295, NR_pwritev = 296,
+	NR_preadv2 = 327, NR_pwritev2 = 328,
 	NR_recvmmsg = 299, NR_sendmmsg = 307, NR_epoll_pwait2 = 441,
 	NR_futex_waitv = 449, NR_futex_wake = 454, NR_futex_wait = 455,
 	NR_futex_requeue = 456,

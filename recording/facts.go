@@ -139,6 +139,20 @@ type Off struct {
 	SP        int64    // user stack pointer when it went off; 0 unknown
 	Owner     ThreadID // of the glibc mutex it waits for, as the mutex said when it went off
 	Ran       int64    // ns of CPU it used, by the scheduler's clock, since it last came back; 0 unknown
+	File      FileID   // that it slept for; NoFile none, or not known
+	Minor     int64    // page faults since it last came back, as counted when they were over
+	Major     int64    // of them those that read from storage
+	Fetched   int64    // bytes it had read from storage since, not from the page cache
+	In        int64    // bytes that its reads returned since, of files, sockets and pipes alike
+	Out       int64    // bytes that its writes took since
+}
+
+// File declares a regular file when a thread first waits for it, and tells its size when
+// one does so later, about once a second. Its directory is not kept.
+type File struct {
+	ID   FileID
+	Name string // the end of its path; what may be an identifier is {}; "" unknown
+	Size int64  // bytes
 }
 
 // Listen declares a listening socket of a watched process.

@@ -17,5 +17,6 @@ const (
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt
 	HookHost       = "host"       // Host
+	HookStorage    = "storage"    // File; Minor to Out of Off
 	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
 )

@@ -42,5 +42,11 @@ type (
 	StackID int64
 )
 
+// FileID is a number local to one recording, like ThreadID; NoFile is none.
+type FileID int64
+
+// NoFile marks a sleep that was for no file, or for one that is not known.
+const NoFile FileID = 0
+
 // NoStack marks the outermost frame, and a stack that is not known.
 const NoStack StackID = 0

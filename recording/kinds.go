@@ -40,6 +40,7 @@ const (
 	KindCommand
 	KindReply
 	KindDatagram
+	KindFile
 	KindGoroutine
 	KindGoCall
 )
@@ -87,6 +88,7 @@ func Kinds() []KindSpec {
 		{KindCommand, "command", func() Fact { return new(Command) }},
 		{KindReply, "reply", func() Fact { return new(Reply) }},
 		{KindDatagram, "datagram", func() Fact { return new(Datagram) }},
+		{KindFile, "file", func() Fact { return new(File) }},
 		{KindGoroutine, "goroutine", func() Fact { return new(Goroutine) }},
 		{KindGoCall, "go-call", func() Fact { return new(GoCall) }},
 	}

@@ -17,7 +17,7 @@ const maxProblems = 100
 func Validate(rec *Recording) []error {
 	v := validator{
 		specs: Kinds(), processes: map[ProcessID]bool{NoProcess: true}, threads: map[ThreadID]*Time{},
-		conns: map[ConnID]*connBytes{}, frames: map[FrameID]bool{}, stacks: map[StackID]bool{},
+		conns: map[ConnID]*connBytes{}, frames: map[FrameID]bool{}, stacks: map[StackID]bool{}, files: map[FileID]string{},
 	}
 	for _, e := range rec.Events {
 		if l, ok := e.Fact.(*Loss); ok {
@@ -50,6 +50,7 @@ type validator struct {
 	conns     map[ConnID]*connBytes
 	frames    map[FrameID]bool
 	stacks    map[StackID]bool
+	files     map[FileID]string
 	losses    []Loss // pairs: the fact, and From holding its end
 	waiting   []head
 }
@@ -141,6 +142,8 @@ func (v *validator) fact(fact Fact) {
 		}
 	case *Off:
 		v.off(f)
+	case *File:
+		v.file(f)
 	case *Sample:
 		v.thread(f.Thread)
 	case *Boundary:
@@ -231,6 +234,7 @@ func (v *validator) off(f *Off) {
 	v.thread(f.Thread)
 	v.thread(f.Waker)
 	v.thread(f.Owner)
+	v.storage(f)
 	v.span("since", f.Since)
 	v.span("woken", f.Woken)
 	if f.Since == NoTime || f.Woken != NoTime && f.Woken < f.Since {

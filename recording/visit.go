@@ -151,6 +151,22 @@ func (f *Off) Visit(v Visitor) {
 	v.Int("sp", &f.SP)
 	v.Int("owner", (*int64)(&f.Owner))
 	v.Int("ran", &f.Ran)
+	v.Int("file", (*int64)(&f.File))
+	v.Int("minor", &f.Minor)
+	v.Int("major", &f.Major)
+	v.Int("fetched", &f.Fetched)
+	v.Int("in", &f.In)
+	v.Int("out", &f.Out)
+}
+
+// Kind implements Fact.
+func (*File) Kind() Kind { return KindFile }
+
+// Visit implements Fact.
+func (f *File) Visit(v Visitor) {
+	v.Int("id", (*int64)(&f.ID))
+	v.Str("name", &f.Name)
+	v.Int("size", &f.Size)
 }
 
 // Kind implements Fact.

@@ -20,6 +20,8 @@ type decoder struct {
 	closed    []*conn // in order of closing, to be forgotten
 	lookups   lookups
 	routes    protocol.Routes
+	files     map[fileKey]*recording.File
+	crowded   bool // the file that stands for all others was declared
 	execs     []uint32 // processes that run a new program, to be described
 	last      struct {
 		process recording.ProcessID
@@ -43,6 +45,7 @@ func newDecoder(describe func(int) (target.Process, error)) *decoder {
 		conns:     map[uint64]*conn{},
 		lookups:   lookups{seen: map[lookupKey]recording.Time{}},
 		noted:     map[string]*recording.Missing{},
+		files:     map[fileKey]*recording.File{},
 	}
 }
 
@@ -102,6 +105,8 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_SEND:
 		e := view[probesSendEvent](b)
 		d.send(e, tail[probesSendEvent](b, e.DataLen))
+	case probesEventTypeEVENT_FILE:
+		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventTypeEVENT_SAMPLE:

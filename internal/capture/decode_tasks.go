@@ -255,6 +255,10 @@ func (d *decoder) off(e *probesOffEvent) {
 		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: syscallName(e.Nr),
 		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
 		Counter: asyncID(e.Counter), SP: int64(e.Sp), Ran: int64(e.Ran),
+		Minor: int64(e.Minor), Major: int64(e.Major), Fetched: int64(e.Fetched), In: int64(e.In), Out: int64(e.Out),
+	}
+	if e.Ino != 0 {
+		f.File = d.fileOf(fileKey{e.Ino, e.Dev})
 	}
 	if e.Owner != 0 {
 		f.Owner = d.owner(e)

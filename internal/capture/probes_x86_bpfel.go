@@ -109,7 +109,33 @@ const (
 	probesEventTypeEVENT_BOUNDARY    probesEventType = 13
 	probesEventTypeEVENT_SAMPLE      probesEventType = 14
 	probesEventTypeEVENT_SEND        probesEventType = 15
+	probesEventTypeEVENT_FILE        probesEventType = 16
 )
+
+type probesFault struct {
+	_      structs.HostLayout
+	Ino    uint64
+	Faults uint64
+	Dev    uint32
+	Pad    uint32
+}
+
+type probesFileEvent struct {
+	_    structs.HostLayout
+	H    probesHead
+	Ino  uint64
+	Size uint64
+	Dev  uint32
+	Name [64]int8
+	Pad  uint32
+}
+
+type probesFileKey struct {
+	_   structs.HostLayout
+	Ino uint64
+	Dev uint32
+	Pad uint32
+}
 
 type probesFlow struct {
 	_           structs.HostLayout
@@ -204,6 +230,7 @@ type probesOffEvent struct {
 	WakerStart uint64
 	Sp         uint64
 	Ran        uint64
+	Ino        uint64
 	WakerTid   uint32
 	WakerTgid  uint32
 	Owner      uint32
@@ -212,6 +239,12 @@ type probesOffEvent struct {
 	WakerKind  uint8
 	Release    uint8
 	Timed      uint8
+	Minor      uint32
+	Major      uint32
+	Fetched    uint32
+	In         uint32
+	Out        uint32
+	Dev        uint32
 	Pad        uint32
 }
 
@@ -296,7 +329,25 @@ type probesSpan struct {
 	Ran        uint64
 	Sp         uint64
 	Owner      uint32
-	Pad        uint32
+	Dev        uint32
+	Ino        uint64
+	Base       struct {
+		_       structs.HostLayout
+		Minor   uint64
+		Major   uint64
+		Fetched uint64
+		In      uint64
+		Out     uint64
+	}
+	Used struct {
+		_       structs.HostLayout
+		Minor   uint32
+		Major   uint32
+		Fetched uint32
+		In      uint32
+		Out     uint32
+		Pad     uint32
+	}
 }
 
 type probesTaskEvent struct {
@@ -352,12 +403,14 @@ type probesWatch struct {
 const (
 	probesMapCosts               = "costs"
 	probesMapEvents              = "events"
+	probesMapFaults              = "faults"
 	probesMapFlows               = "flows"
 	probesMapLosses              = "losses"
 	probesMapPortHints           = "port_hints"
 	probesMapPorts               = "ports"
 	probesMapReported            = "reported"
 	probesMapSpans               = "spans"
+	probesMapToldFiles           = "told_files"
 	probesMapWatched             = "watched"
 	probesMapWatchedHints        = "watched_hints"
 	probesProgAdoptFlows         = "adopt_flows"
@@ -384,6 +437,7 @@ const (
 	probesVarExportDatagramEvent = "export_datagram_event"
 	probesVarExportDirection     = "export_direction"
 	probesVarExportEventType     = "export_event_type"
+	probesVarExportFileEvent     = "export_file_event"
 	probesVarExportHook          = "export_hook"
 	probesVarExportListenEvent   = "export_listen_event"
 	probesVarExportOffEvent      = "export_off_event"
@@ -464,12 +518,14 @@ type probesProgramSpecs struct {
 type probesMapSpecs struct {
 	Costs        *ebpf.MapSpec `ebpf:"costs"`
 	Events       *ebpf.MapSpec `ebpf:"events"`
+	Faults       *ebpf.MapSpec `ebpf:"faults"`
 	Flows        *ebpf.MapSpec `ebpf:"flows"`
 	Losses       *ebpf.MapSpec `ebpf:"losses"`
 	PortHints    *ebpf.MapSpec `ebpf:"port_hints"`
 	Ports        *ebpf.MapSpec `ebpf:"ports"`
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
 	Spans        *ebpf.MapSpec `ebpf:"spans"`
+	ToldFiles    *ebpf.MapSpec `ebpf:"told_files"`
 	Watched      *ebpf.MapSpec `ebpf:"watched"`
 	WatchedHints *ebpf.MapSpec `ebpf:"watched_hints"`
 }
@@ -486,6 +542,7 @@ type probesVariableSpecs struct {
 	ExportDatagramEvent *ebpf.VariableSpec `ebpf:"export_datagram_event"`
 	ExportDirection     *ebpf.VariableSpec `ebpf:"export_direction"`
 	ExportEventType     *ebpf.VariableSpec `ebpf:"export_event_type"`
+	ExportFileEvent     *ebpf.VariableSpec `ebpf:"export_file_event"`
 	ExportHook          *ebpf.VariableSpec `ebpf:"export_hook"`
 	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
@@ -522,12 +579,14 @@ func (o *probesObjects) Close() error {
 type probesMaps struct {
 	Costs        *ebpf.Map `ebpf:"costs"`
 	Events       *ebpf.Map `ebpf:"events"`
+	Faults       *ebpf.Map `ebpf:"faults"`
 	Flows        *ebpf.Map `ebpf:"flows"`
 	Losses       *ebpf.Map `ebpf:"losses"`
 	PortHints    *ebpf.Map `ebpf:"port_hints"`
 	Ports        *ebpf.Map `ebpf:"ports"`
 	Reported     *ebpf.Map `ebpf:"reported"`
 	Spans        *ebpf.Map `ebpf:"spans"`
+	ToldFiles    *ebpf.Map `ebpf:"told_files"`
 	Watched      *ebpf.Map `ebpf:"watched"`
 	WatchedHints *ebpf.Map `ebpf:"watched_hints"`
 }
@@ -536,12 +595,14 @@ func (m *probesMaps) Close() error {
 	return _ProbesClose(
 		m.Costs,
 		m.Events,
+		m.Faults,
 		m.Flows,
 		m.Losses,
 		m.PortHints,
 		m.Ports,
 		m.Reported,
 		m.Spans,
+		m.ToldFiles,
 		m.Watched,
 		m.WatchedHints,
 	)
@@ -559,6 +620,7 @@ type probesVariables struct {
 	ExportDatagramEvent *ebpf.Variable `ebpf:"export_datagram_event"`
 	ExportDirection     *ebpf.Variable `ebpf:"export_direction"`
 	ExportEventType     *ebpf.Variable `ebpf:"export_event_type"`
+	ExportFileEvent     *ebpf.Variable `ebpf:"export_file_event"`
 	ExportHook          *ebpf.Variable `ebpf:"export_hook"`
 	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`

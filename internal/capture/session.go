@@ -105,6 +105,7 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
+		recording.HookStorage,
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)

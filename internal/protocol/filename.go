@@ -1,0 +1,32 @@
+package protocol
+
+import "strings"
+
+// FileName is the name of a file as it may be kept: of each of its parts between dots, one
+// that may stand in a route stands for itself, and so does a last part of up to 8 lower-case
+// letters, with a digit at its end or without; every other becomes {}.
+func FileName(name string) string {
+	parts := strings.Split(name, ".")
+	if len(parts) > maxSegments {
+		return anyValue
+	}
+	for i, p := range parts {
+		if !plain(p) && (i == 0 || i < len(parts)-1 || !extension(p)) && p != "" {
+			parts[i] = anyValue
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+func extension(s string) bool {
+	if s == "" || len(s) > 8 {
+		return false
+	}
+	for i, c := range []byte(s) {
+		digit := c >= '0' && c <= '9' && i > 0 && i == len(s)-1
+		if (c < 'a' || c > 'z') && !digit {
+			return false
+		}
+	}
+	return true
+}

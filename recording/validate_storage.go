@@ -1,0 +1,26 @@
+package recording
+
+// file checks a file: it keeps its name for as long as it is told of.
+func (v *validator) file(f *File) {
+	name, known := v.files[f.ID]
+	switch {
+	case f.ID <= 0:
+		v.report("id %d is not positive", f.ID)
+	case known && name != f.Name:
+		v.report("file %d was named %q before", f.ID, name)
+	}
+	v.notNegative("size", f.Size)
+	v.files[f.ID] = f.Name
+}
+
+// storage checks what a thread had of storage before it slept.
+func (v *validator) storage(f *Off) {
+	if _, known := v.files[f.File]; f.File != NoFile && !known {
+		v.report("file %d is not declared before", f.File)
+	}
+	v.notNegative("minor", f.Minor)
+	v.notNegative("major", f.Major)
+	v.notNegative("fetched", f.Fetched)
+	v.notNegative("in", f.In)
+	v.notNegative("out", f.Out)
+}
