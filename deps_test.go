@@ -48,9 +48,9 @@ func owners() map[string][]string {
 		"github.com/cilium/ebpf":                        {"internal/capture"}, // the kernel is capture's alone
 		"kernel.org/pub/linux/libs/security/libcap/cap": {"internal/capture"}, // rights
 		"go.opentelemetry.io/ebpf-profiler":             {"internal/capture/unwind"},
-		"go.etcd.io/bbolt":                              {"internal/demo"}, // a database to ask, not one of ours
-		"github.com/spf13/cobra":                        {"cmd/dwell"},     // flags are read in one place
-		"golang.org/x/term":                             {"cmd/dwell"},     // so is the terminal
+		"go.etcd.io/bbolt":                              {"internal/demo", "cases/surround-vote"}, // a database to ask, not one of ours
+		"github.com/spf13/cobra":                        {"cmd/dwell"},                            // flags are read in one place
+		"golang.org/x/term":                             {"cmd/dwell"},                            // so is the terminal
 		"os/exec":                                       {"cmd/dwell", "internal/demo", "internal/truth", "cases"},
 	}
 }
