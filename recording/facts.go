@@ -224,7 +224,9 @@ type Chunk struct {
 
 // HTTPRequest is the head of an HTTP/1.1 request found in the Chunks of its
 // connection. Time is that of the Chunk in which it began; Offset is the position of
-// its first byte in that direction. Nothing else of the message is kept.
+// its first byte in that direction. Nothing else of the message is kept. On a connection
+// that speaks TLS it is what was encrypted: Offset is that of the record in which it
+// begins, Head and Length count bytes before they were encrypted.
 type HTTPRequest struct {
 	Conn      ConnID
 	Offset    int64

@@ -11,6 +11,7 @@ const (
 	HookArrivals   = "arrivals"   // Chunk.Arrived, Chunk.Last
 	HookDNS        = "dns"        // DNS
 	HookTLS        = "tls"        // TLS
+	HookTLSHeads   = "tls-heads"  // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS
 	HookGoroutines = "goroutines" // the Goroutine fields
 	HookAsync      = "async"      // Node's async ids in Chunk and Conn
 	HookBoundaries = "boundaries" // Boundary
@@ -19,4 +20,5 @@ const (
 	HookHost       = "host"       // Host
 	HookStorage    = "storage"    // File; Minor to Out of Off
 	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
+	HookParks      = "parks"      // Park, Unpark and Pause of Go, while its budget lasts
 )

@@ -26,7 +26,8 @@ func (b *bounds) phaseAt(at Time) Phase {
 }
 
 // buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, Redis
-// and PostgreSQL by their commands, all others but HTTP/2 by turn-taking.
+// and PostgreSQL by their commands, all others but HTTP/2 by turn-taking: those over TLS too,
+// whatever is known of what is encrypted.
 func buildCalls(t *Timeline, f *facts) []made {
 	n := 0
 	for i := range f.conns {
@@ -45,7 +46,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 		switch {
 		case c.protocol == recording.ProtocolHTTP2:
 			continue
-		case len(c.asks) > 0:
+		case len(c.asks) > 0 && c.protocol != recording.ProtocolTLS:
 			xs = httpExchanges(c, recording.Write)
 		case len(c.commands) > 0:
 			xs = commandExchanges(c)

@@ -6,7 +6,9 @@ import "github.com/getdwell/dwell/recording"
 const closeNotify = 31
 
 // opaqueExchanges finds requests and answers by turn-taking: a write after a read
-// begins a new exchange. What a server says first (a greeting) belongs to none.
+// begins a new exchange. What a server says first (a greeting) belongs to none. Where
+// the head of a request is known, of a message that is encrypted, it names the exchange,
+// and its length says whether what was read was only an interim answer to it.
 func opaqueExchanges(c *connFacts) []exchange {
 	var h handshake
 	secure := c.protocol == recording.ProtocolTLS || len(c.tls) > 0
@@ -17,13 +19,23 @@ func opaqueExchanges(c *connFacts) []exchange {
 	writes, reads := c.chunks[recording.Write], c.chunks[recording.Read]
 	var out []exchange
 	w, r, answered := 0, 0, true
+	asks := c.asks
 	for w < len(writes) || r < len(reads) {
 		if w < len(writes) && (r >= len(reads) || writes[w].at <= reads[r].at) {
 			if writes[w].end() > h.data[recording.Write] && !ending(c, w, secure) {
-				if answered {
+				ask := nextAsk(&asks, writes[w])
+				switch {
+				case !answered:
+				case ask == nil && len(out) > 0 && out[len(out)-1].unsent(writes[w].Offset):
+					out[len(out)-1].replied = message{} // as 100 Continue
+				default:
 					out = append(out, exchange{ordinal: len(out), asked: message{first: w}})
 				}
-				out[len(out)-1].asked.extend(writes, w, h.data[recording.Write])
+				x := &out[len(out)-1]
+				x.asked.extend(writes, w, h.data[recording.Write])
+				if x.ask == nil {
+					x.ask = ask
+				}
 				answered = false
 			}
 			w++
@@ -40,6 +52,25 @@ func opaqueExchanges(c *connFacts) []exchange {
 		r++
 	}
 	return out
+}
+
+// nextAsk takes the heads of requests that begin in a chunk or before it, and returns the
+// first that begins in it, nil if none does.
+func nextAsk(asks *[]requestAt, w chunkAt) *recording.HTTPRequest {
+	var found *recording.HTTPRequest
+	for len(*asks) > 0 && (*asks)[0].Offset < w.end() {
+		if a := (*asks)[0]; found == nil && a.Offset >= w.Offset {
+			found = a.HTTPRequest
+		}
+		*asks = (*asks)[1:]
+	}
+	return found
+}
+
+// unsent reports whether the request cannot have been sent whole before a position: what
+// is encrypted is no shorter than what it was.
+func (x *exchange) unsent(at int64) bool {
+	return x.ask != nil && x.ask.Head > 0 && x.ask.Length > 0 && at-x.ask.Offset < x.ask.Head+x.ask.Length
 }
 
 // ending reports a TLS client's good-bye: a last short write that nothing answers.
