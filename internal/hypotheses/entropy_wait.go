@@ -130,9 +130,13 @@ func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candida
 			queue += " while sleeping for the source"
 		}
 	}
+	behind := ""
+	if all := diagnosis.Total(c.Merged(e.spans)); all > 2*total {
+		behind = ", and " + meanWords(c, all-total) + " behind what waits for them"
+	}
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, total) + " for random numbers" + from + queue,
+		Title:    "Requests wait " + meanWords(c, total) + " for random numbers" + behind + from + queue,
 		Fix:      entropyFix(rt),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Spans:    e.spans,

@@ -12,7 +12,8 @@ import (
 // behindWorkers returns what requests wait less for a worker once something that other
 // requests waited for is gone: the very time in which that worker waited for it, or, if
 // that is more, what replaying the requests through the workers without it says: queues
-// shrink by more than the work that they wait behind.
+// shrink by more than the work that they wait behind. So do those of executors, and with
+// them the time for which requests occupy the workers that wait for an executor.
 func behindWorkers(c *diagnosis.Case, gone []stay) (out []diagnosis.Span) {
 	return behindStrands(c, gone, gone)
 }
@@ -32,16 +33,18 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 		b := sumOf(spans)
 		sums[s] = &b
 	}
+	tasks := executorsFree(c, sums)
+	out = append(out, spansOf(tasks)...)
 	var freed map[diagnosis.RequestID]Duration
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Cause != timeline.CausePool {
+			if s.Cause != timeline.CausePool || s.Phase == timeline.PhaseHandler && s.Strand != timeline.None {
 				continue
 			}
 			if freed == nil {
-				freed = workersFree(c, gone)
+				freed = workersFree(c, append(tasks, gone...))
 			}
 			out = append(out, sooner(diagnosis.Span{Request: id, From: s.From, To: s.To}, s, sums[s.Strand], freed[id])...)
 		}

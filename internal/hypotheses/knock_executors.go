@@ -1,0 +1,133 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// errand is a request's wait for a thread of an executor, which then works for it.
+type errand struct {
+	stay
+	takes  Duration // until the thread takes the next task; 0 not known
+	waited Duration // as replayed
+}
+
+// executor is a pool of threads, known by their names, and the errands that it was sent
+// on, in order of time.
+type executor struct {
+	errands []errand
+	threads int
+}
+
+// executorsFree returns what requests wait less for the threads of executors that are
+// spared something: the tasks of each executor are replayed through its threads as they
+// were and without it, and every observed wait shrinks in that proportion, but at least
+// by the very time in which its thread did what is spared. Tasks that no request waited
+// for are not known: what they took counts as the task's before them.
+func executorsFree(c *diagnosis.Case, spared map[timeline.StrandID]*busySum) (out []stay) {
+	for _, e := range executors(c) {
+		if slices.ContainsFunc(e.errands, func(t errand) bool { return spared[t.strand] != nil }) {
+			out = append(out, e.spare(spared)...)
+		}
+	}
+	return out
+}
+
+// executors returns those that requests waited for; its callers share them.
+func executors(c *diagnosis.Case) []executor {
+	return c.Shared("executors", func() any { return collectExecutors(c) }).([]executor)
+}
+
+func collectExecutors(c *diagnosis.Case) (out []executor) {
+	type key struct {
+		process recording.ProcessID
+		family  string
+	}
+	at := map[key]int{}
+	of := map[timeline.StrandID]int{}
+	for _, s := range stays(c, func(s *timeline.Segment) bool {
+		return s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler && s.Strand != timeline.None
+	}) {
+		n, ok := of[s.strand]
+		if !ok {
+			k := key{c.Strands[s.strand].Process, family(c.Strands[s.strand].Name)}
+			if n, ok = at[k]; !ok {
+				n = len(out)
+				at[k] = n
+				out = append(out, executor{})
+			}
+			of[s.strand] = n
+			out[n].threads++
+		}
+		out[n].errands = append(out[n].errands, errand{stay: s})
+	}
+	for i := range out {
+		out[i].replay()
+	}
+	return out
+}
+
+// replay finds how long each errand takes, and how long it would wait for a thread.
+func (e *executor) replay() {
+	slices.SortFunc(e.errands, func(a, b errand) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Request, b.Request))
+	})
+	taken := make([]int, len(e.errands))
+	for i := range taken {
+		taken[i] = i
+	}
+	slices.SortFunc(taken, func(a, b int) int {
+		x, y := &e.errands[a], &e.errands[b]
+		return cmp.Or(cmp.Compare(x.strand, y.strand), cmp.Compare(x.To, y.To), cmp.Compare(a, b))
+	})
+	for i := 1; i < len(taken); i++ {
+		if t, next := &e.errands[taken[i-1]], &e.errands[taken[i]]; t.strand == next.strand {
+			t.takes = next.To.Sub(t.To)
+		}
+	}
+	for i, d := range e.waits(nil) {
+		e.errands[i].waited = d
+	}
+}
+
+// waits replays the errands without what is spared.
+func (e *executor) waits(spared map[timeline.StrandID]*busySum) []Duration {
+	jobs := make([]diagnosis.Job, len(e.errands))
+	for i := range e.errands {
+		t := &e.errands[i]
+		jobs[i] = diagnosis.Job{Arrive: t.From, Service: max(0, t.takes-spared[t.strand].within(t.To, t.To+diagnosis.Time(t.takes)))}
+	}
+	return diagnosis.WaitsOf(jobs, e.threads)
+}
+
+// spare returns what goes of the waits for the executor.
+func (e *executor) spare(spared map[timeline.StrandID]*busySum) (out []stay) {
+	would := e.waits(spared)
+	for i := range e.errands {
+		t := &e.errands[i]
+		gone := diagnosis.ShareOf(int64(t.waited-would[i]), int64(t.waited)).Of(t.To.Sub(t.From))
+		gone = max(gone, spared[t.strand].within(t.From, t.To))
+		if gone > 0 {
+			s := t.stay
+			s.To = s.From + diagnosis.Time(gone)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// within is how much of a span lies in those of the sum, which are disjoint; nil holds
+// none.
+func (b *busySum) within(from, to diagnosis.Time) (d Duration) {
+	if b == nil {
+		return 0
+	}
+	for _, s := range b.in(diagnosis.Span{From: from, To: to}) {
+		d += s.To.Sub(s.From)
+	}
+	return min(d, to.Sub(from))
+}
