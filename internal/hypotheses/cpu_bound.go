@@ -14,7 +14,7 @@ func cpuBound() diagnosis.Hypothesis {
 		Title: "The request's own work on the CPU",
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
 			"against ordinary requests, or if an ordinary request spends half of its time and at least 5 ms on a CPU. " +
-			"Where stacks are recorded, samples name the code.",
+			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it.",
 		Needs: []string{recording.HookSched, recording.HookIO},
 		Where: true,
 		Test:  testCPUBound,
@@ -28,14 +28,7 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	sampled := newSamples(c)
 	for i := range c.Symptoms {
 		cd := cpuAt(c, &c.Symptoms[i], spans)
-		var at frames
-		sampled.each(slices.Concat(c.Symptoms[i].Ordinary, c.Symptoms[i].Slow), func(s diagnosis.Span, stack timeline.StackID) { at.add(c, s, stack) })
-		cd.Evidence = append(cd.Evidence, at.evidence()...)
-		if most := at.mostly(); most != "" {
-			cd.Title += ", most of all in " + most
-		} else {
-			cd.Next = "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
-		}
+		nameCode(c, &c.Symptoms[i], sampled, &cd)
 		res.Candidates = append(res.Candidates, cd)
 	}
 	if len(spans) == 0 {
@@ -43,6 +36,29 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share).Against(int64(diagnosis.Whole / 2))}
 	return res
+}
+
+// nameCode names the code in which requests of an endpoint compute: slow and ordinary
+// ones, or all if those were hardly sampled.
+func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *diagnosis.Candidate) {
+	at := spotsIn(c, sampled.pieces(slices.Concat(s.Ordinary, s.Slow)))
+	if at.samples < fewSamples {
+		at = spotsIn(c, sampled.pieces(s.Requests))
+	}
+	most := at.first()
+	if most == nil {
+		cd.Next = "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
+		return
+	}
+	cd.Place = most.place(c)
+	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most)
+	cd.Evidence = append(cd.Evidence, at.evidence(c)...)
+	ordinary, slow := spotsIn(c, sampled.pieces(s.Ordinary)), spotsIn(c, sampled.pieces(s.Slow))
+	if ordinary.samples >= fewSamples && slow.samples >= fewSamples {
+		cd.Evidence = append(cd.Evidence,
+			diagnosis.NS("of an ordinary request in "+most.name, ordinary.per(most.name, len(s.Ordinary))).On(s.Ordinary),
+			diagnosis.NS("of a slow request in "+most.name, slow.per(most.name, len(s.Slow))).On(s.Slow))
+	}
 }
 
 func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagnosis.Candidate {
