@@ -58,7 +58,9 @@ func TestChecks(t *testing.T) {
 		}, "locked memory, stacks"},
 		{"services", func(m *machine) {
 			m.running = map[recording.Runtime]int{recording.RuntimeJVM: 2, recording.RuntimeRuby: 1}
-		}, "stacks of Ruby"},
+			m.rubies = []rubyBuild{{"3.1.2", true, true}, {"3.4.1", false, false}}
+		}, ""},
+		{"stripped Ruby that hides its state", func(m *machine) { m.rubies = []rubyBuild{{"3.3.8", true, false}} }, "stacks of Ruby"},
 		{"no PSI", func(m *machine) { m.pressure = errors.New("off") }, "pressure (PSI)"},
 		{"no cgroups", func(m *machine) { m.throttling = errors.New("off") }, "cgroup throttling"},
 	} {

@@ -43,6 +43,7 @@ type machine struct {
 	tracefs              bool            // mounted and readable
 	pressure, throttling error
 	running              map[recording.Runtime]int // processes of this machine
+	rubies               []rubyBuild               // what those of Ruby run
 }
 
 func readMachine() machine {
@@ -68,7 +69,7 @@ func readMachine() machine {
 	m.tracefs = err == nil
 	_, m.pressure = os.ReadFile("/proc/pressure/cpu")
 	_, m.throttling = throttled(os.Getpid())
-	m.running = runningRuntimes()
+	m.running, m.rubies = runningRuntimes()
 	return m
 }
 

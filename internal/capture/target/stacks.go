@@ -26,7 +26,6 @@ func stackSupports() []stackSupport {
 		{recording.RuntimeNode, "Node", true, "functions with file and line (Node 16 and newer)"},
 		{recording.RuntimePython, "Python", true, "functions with file and line (CPython 3.6 to 3.14)"},
 		{recording.RuntimeGo, "Go", true, "functions with file and line, and the goroutine (1.13 to 1.27); none of goroutines that are parked, for they wait on no thread"},
-		{recording.RuntimeRuby, "Ruby", false, "only the frames of the interpreter itself"},
 	}
 }
 
@@ -55,18 +54,19 @@ func checkRuntimeStacks(m machine) []Check {
 			checks = append(checks, check("stacks of "+s.name, s.whole, detail, "none yet; its waits and calls are recorded as ever"))
 		}
 	}
-	return checks
+	return append(checks, checkRuby(m.rubies)...)
 }
 
 // mostExamined bounds how many processes are looked at.
 const mostExamined = 500
 
-// runningRuntimes counts the processes of this machine by runtime.
-func runningRuntimes() map[recording.Runtime]int {
-	counts := map[recording.Runtime]int{}
+// runningRuntimes counts the processes of this machine by runtime, and looks at those
+// of Ruby.
+func runningRuntimes() (counts map[recording.Runtime]int, rubies []rubyBuild) {
+	counts = map[recording.Runtime]int{}
 	pids, err := numericEntries("/proc")
 	if err != nil {
-		return counts
+		return counts, nil
 	}
 	self := ourselves()
 	for _, pid := range pids[:min(len(pids), mostExamined)] {
@@ -74,7 +74,10 @@ func runningRuntimes() map[recording.Runtime]int {
 		if err != nil || s.watchable() != nil || pid == os.Getpid() || self(pid) {
 			continue
 		}
-		counts[describe(pid, s).Runtime]++
+		runs := describe(pid, s).Runtime
+		if counts[runs]++; runs == recording.RuntimeRuby {
+			rubies = append(rubies, lookAtRuby(pid))
+		}
 	}
-	return counts
+	return counts, rubies
 }
