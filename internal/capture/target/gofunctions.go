@@ -129,29 +129,46 @@ func goTextStart(pid int, file *elf.File, table uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	mem, err := openMemory(pid)
+	var start uint64
+	err = searchModule(pid, file, table+bias, func(mem memory, at uint64) bool {
+		text, low := mem.word(at+moduleText), mem.word(at+moduleMinPC)
+		if _, ok := fileOffset(file, text-bias); ok && text <= low {
+			start = text - bias
+		}
+		return start != 0
+	})
 	if err != nil {
 		return 0, err
-	}
-	defer mem.close()
-	var start uint64
-	for _, p := range file.Progs {
-		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || start != 0 {
-			continue
-		}
-		from := (p.Vaddr + bias) &^ (pageSize - 1)
-		span := extent{from, (p.Vaddr + bias + p.Filesz + pageSize - 1) &^ (pageSize - 1)}
-		mem.search(span, table+bias, func(at uint64) {
-			text, low := mem.word(at+moduleText), mem.word(at+moduleMinPC)
-			if _, ok := fileOffset(file, text-bias); ok && text <= low && start == 0 {
-				start = text - bias
-			}
-		}, func() bool { return start != 0 })
 	}
 	if start == 0 {
 		return 0, fmt.Errorf("%w: cannot tell where the code of a stripped program starts", ErrUnsupported)
 	}
 	return start, nil
+}
+
+// searchModule calls found with each place in a program's data that holds the address
+// of its table of functions, as its description of itself does first of all, until it
+// returns true.
+func searchModule(pid int, file *elf.File, table uint64, found func(memory, uint64) bool) error {
+	bias, err := loadBias(pid, file)
+	if err != nil {
+		return err
+	}
+	mem, err := openMemory(pid)
+	if err != nil {
+		return err
+	}
+	defer mem.close()
+	done := false
+	for _, p := range file.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 || done {
+			continue
+		}
+		from := (p.Vaddr + bias) &^ (pageSize - 1)
+		span := extent{from, (p.Vaddr + bias + p.Filesz + pageSize - 1) &^ (pageSize - 1)}
+		mem.search(span, table, func(at uint64) { done = done || found(mem, at) }, func() bool { return done })
+	}
+	return nil
 }
 
 // loadBias is what a program's addresses differ by from those in its file.

@@ -1,0 +1,282 @@
+package target
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"sort"
+)
+
+// GoFrame is a place in the source of a Go program.
+type GoFrame struct {
+	Function string // with its package
+	File     string
+	Line     int
+}
+
+// GoTable tells which places in the source the addresses of a running Go program are,
+// from the table by which its runtime prints stacks: stripping does not remove that.
+type GoTable struct {
+	bias    uint64 // from addresses as linked to those in the process
+	text    uint64 // as linked
+	data    []byte // the table
+	funcs   []byte // entry and offset of each function, and the end of the last
+	count   int
+	names   []byte
+	units   []byte
+	files   []byte
+	values  []byte
+	details []byte
+	tables  funcData
+}
+
+// funcData reads what the table refers to: the trees of inlined calls. It is nil where
+// they cannot be found; frames of inlined functions are missing then.
+type funcData func(offset uint32, into []byte) bool
+
+// The table's form since Go 1.20. Older programs have no frames of locks.
+const (
+	tableMagic  = 0xfffffff1
+	tableHeader = 72
+)
+
+// Offsets in moduledata, the same since Go 1.20.
+const moduleFuncData = 320
+
+// OpenGoTable reads the table of a running Go program. It fails with ErrUnsupported
+// where that is not known.
+func OpenGoTable(pid int) (*GoTable, error) {
+	t, err := openGoTable(pid)
+	if err != nil {
+		return nil, fmt.Errorf("read the functions of process %d: %w", pid, err)
+	}
+	return t, nil
+}
+
+func openGoTable(pid int) (*GoTable, error) {
+	file, err := elf.Open(procPath(pid, "exe"))
+	if err != nil {
+		return nil, procError(err)
+	}
+	defer file.Close()
+	section := goTable(file)
+	if section == nil {
+		return nil, fmt.Errorf("%w: no table of functions (was it packed?)", ErrUnsupported)
+	}
+	data, err := section.Data()
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseGoTable(data)
+	if err != nil {
+		return nil, err
+	}
+	if t.bias, err = loadBias(pid, file); err != nil {
+		return nil, err
+	}
+	if t.text, err = goTextStart(pid, file, section.Addr); err != nil {
+		return nil, err
+	}
+	t.tables = goFuncData(pid, file, section.Addr, t.bias)
+	return t, nil
+}
+
+// parseGoTable cuts the table into its parts.
+func parseGoTable(data []byte) (*GoTable, error) {
+	if len(data) < tableHeader || binary.LittleEndian.Uint32(data) != tableMagic || data[7] != 8 {
+		return nil, fmt.Errorf("%w: its table of functions is not of Go 1.20 or later", ErrUnsupported)
+	}
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(data[8+8*i:]) }
+	part := func(i int) []byte {
+		if at := word(i); at < uint64(len(data)) {
+			return data[at:]
+		}
+		return nil
+	}
+	t := &GoTable{data: data, names: part(3), units: part(4), files: part(5), values: part(6), details: part(7)}
+	count := word(0)
+	if count == 0 || uint64(len(t.details)) < 8*count+4 {
+		return nil, fmt.Errorf("%w: its table of functions is cut", ErrUnsupported)
+	}
+	t.count, t.funcs = int(count), t.details
+	return t, nil
+}
+
+// goFuncData finds the trees of inlined calls by the running program's description of
+// itself.
+func goFuncData(pid int, file *elf.File, table, bias uint64) funcData {
+	base := uint64(0)
+	err := searchModule(pid, file, table+bias, func(mem memory, at uint64) bool {
+		word := mem.word(at + moduleFuncData)
+		if _, ok := fileOffset(file, word-bias); ok {
+			base = word - bias
+		}
+		return base != 0
+	})
+	if err != nil || base == 0 {
+		return nil
+	}
+	var section *elf.Section
+	for _, s := range file.Sections {
+		if s.Type == elf.SHT_PROGBITS && s.Addr != 0 && base >= s.Addr && base < s.Addr+s.Size {
+			section = s
+		}
+	}
+	if section == nil {
+		return nil
+	}
+	data, err := section.Data()
+	if err != nil {
+		return nil
+	}
+	data = data[base-section.Addr:]
+	return func(offset uint32, into []byte) bool {
+		if uint64(offset)+uint64(len(into)) > uint64(len(data)) {
+			return false
+		}
+		copy(into, data[offset:])
+		return true
+	}
+}
+
+// goFunc is a function in the table.
+type goFunc struct {
+	entry uint32 // from the start of the text
+	raw   []byte // its description
+}
+
+// Fields of a function's description, in 4-byte words from its start.
+const (
+	funcName      = 1
+	funcFiles     = 5
+	funcLines     = 6
+	funcPCData    = 7 // how many tables by address follow
+	funcUnit      = 8
+	funcFuncDatas = 43 // the byte that says how many references follow those
+	funcSize      = 44
+
+	pcDataInlined   = 2
+	funcDataInlined = 3
+	noFuncData      = ^uint32(0)
+)
+
+func (f goFunc) word(i int) uint32 {
+	if 4*i+4 > len(f.raw) {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(f.raw[4*i:])
+}
+
+// function finds the function that an address, from the start of the text, is in.
+func (t *GoTable) function(pc uint32) (goFunc, bool) {
+	entry := func(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[8*i:]) }
+	i := sort.Search(t.count+1, func(k int) bool { return entry(k) > pc }) - 1
+	if i < 0 || i >= t.count {
+		return goFunc{}, false
+	}
+	at := binary.LittleEndian.Uint32(t.funcs[8*i+4:])
+	if uint64(at)+funcSize > uint64(len(t.details)) {
+		return goFunc{}, false
+	}
+	return goFunc{entry: entry(i), raw: t.details[at:]}, true
+}
+
+// maxInlined bounds how deep calls are inlined into each other.
+const maxInlined = 64
+
+// Frames returns the functions that an address in the process is in, the innermost
+// inlined one first; nil if it is not Go code. The address of a caller is where it goes
+// on: one is to be taken from it.
+func (t *GoTable) Frames(address uint64) []GoFrame {
+	at := address - t.bias - t.text
+	if at > 1<<32-1 {
+		return nil
+	}
+	f, ok := t.function(uint32(at))
+	if !ok {
+		return nil
+	}
+	var frames []GoFrame
+	pc := uint32(at)
+	for range maxInlined {
+		call, parent, inlined := t.inlined(f, pc)
+		frame := GoFrame{File: t.file(f, pc), Line: int(t.value(f, f.word(funcLines), pc))}
+		if !inlined {
+			frame.Function = t.name(f.word(funcName))
+			return append(frames, frame)
+		}
+		frame.Function = call
+		frames = append(frames, frame)
+		pc = f.entry + parent
+	}
+	return frames
+}
+
+// inlined returns the function that is inlined at an address, and an address from the
+// entry on that is of its call.
+func (t *GoTable) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bool) {
+	count := f.word(funcPCData)
+	if t.tables == nil || count <= pcDataInlined || int(f.raw[funcFuncDatas]) <= funcDataInlined {
+		return "", 0, false
+	}
+	tree := f.word(funcSize/4 + int(count) + funcDataInlined)
+	index := t.value(f, f.word(funcSize/4+pcDataInlined), pc)
+	if tree == noFuncData || index < 0 {
+		return "", 0, false
+	}
+	var call [16]byte // kind, name, place of the call, first line
+	if !t.tables(tree+uint32(index)*uint32(len(call)), call[:]) {
+		return "", 0, false
+	}
+	return t.name(binary.LittleEndian.Uint32(call[4:])), binary.LittleEndian.Uint32(call[8:]), true
+}
+
+func (t *GoTable) name(at uint32) string { return text(t.names, uint64(at)) }
+
+// file is the name of the source file of an address.
+func (t *GoTable) file(f goFunc, pc uint32) string {
+	n := t.value(f, f.word(funcFiles), pc)
+	at := 4 * (uint64(f.word(funcUnit)) + uint64(max(0, n)))
+	if n < 0 || at+4 > uint64(len(t.units)) {
+		return ""
+	}
+	return text(t.files, uint64(binary.LittleEndian.Uint32(t.units[at:])))
+}
+
+func text(data []byte, at uint64) string {
+	if at >= uint64(len(data)) {
+		return ""
+	}
+	data = data[at:]
+	end := bytes.IndexByte(data, 0)
+	if end < 0 {
+		return ""
+	}
+	return string(data[:end])
+}
+
+// value looks an address up in one of a function's tables by address: pairs of what the
+// value grows by and how far it holds. -1 if there is none.
+func (t *GoTable) value(f goFunc, table, pc uint32) int32 {
+	if table == 0 || uint64(table) >= uint64(len(t.values)) {
+		return -1
+	}
+	data, at, value := t.values[table:], f.entry, int32(-1)
+	for first := true; ; first = false {
+		step, n := binary.Uvarint(data)
+		if n <= 0 || step == 0 && !first {
+			return -1
+		}
+		data = data[n:]
+		span, n := binary.Uvarint(data)
+		if n <= 0 {
+			return -1
+		}
+		data = data[n:]
+		value += int32(uint32(step)>>1) ^ -int32(step&1)
+		if at += uint32(span); pc < at {
+			return value
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package target
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const inlinedProgram = `package main
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+type counter struct{ n int }
+
+func (c *counter) add() uintptr {
+	c.n++
+	return where()
+}
+
+//go:noinline
+func where() uintptr {
+	var pcs [8]uintptr
+	runtime.Callers(2, pcs[:])
+	return pcs[0]
+}
+
+func once(c *counter) uintptr { return c.add() }
+
+//go:noinline
+func outer(c *counter) (uintptr, uintptr) {
+	return once(c), once(c)
+}
+
+func main() {
+	a, b := outer(&counter{})
+	fmt.Println(uint64(a), uint64(b))
+	time.Sleep(time.Minute)
+}
+`
+
+// The places of addresses are those that the runtime itself would print, functions that
+// were inlined into others included, whether or not the program has symbols.
+func TestGoTableNamesInlinedFunctions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	for name, flags := range map[string][]string{
+		"symbols": nil, "stripped": {"-ldflags=-s -w"}, "position independent": {"-buildmode=pie", "-ldflags=-s -w"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			it, line := started(t, flags)
+			table, err := OpenGoTable(it)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range strings.Fields(line) {
+				address, err := strconv.ParseUint(f, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				for _, f := range table.Frames(address - 1) {
+					got = append(got, f.Function+" "+filepath.Base(f.File)+":"+strconv.Itoa(f.Line))
+				}
+				want := "main.(*counter).add main.go:13, main.once main.go:23, main.outer main.go:27"
+				if joined := strings.Join(got, ", "); joined != want {
+					t.Errorf("%s\nwant %s", joined, want)
+				}
+			}
+		})
+	}
+}
+
+// started builds the program and runs it; it returns its pid and the line that it prints.
+func started(t *testing.T, flags []string) (pid int, line string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(inlinedProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", append(append([]string{"build", "-o", "it"}, flags...), "main.go")...)
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	it := exec.Command(filepath.Join(dir, "it"))
+	out, err := it.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := it.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = it.Process.Kill(); _ = it.Wait() })
+	line, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return it.Process.Pid, line
+}
