@@ -43,6 +43,9 @@ const (
 	KindFile
 	KindGoroutine
 	KindGoCall
+	KindPark
+	KindUnpark
+	KindPause
 )
 
 // KindSpec is one row of the table of kinds.
@@ -91,5 +94,8 @@ func Kinds() []KindSpec {
 		{KindFile, "file", func() Fact { return new(File) }},
 		{KindGoroutine, "goroutine", func() Fact { return new(Goroutine) }},
 		{KindGoCall, "go-call", func() Fact { return new(GoCall) }},
+		{KindPark, "park", func() Fact { return new(Park) }},
+		{KindUnpark, "unpark", func() Fact { return new(Unpark) }},
+		{KindPause, "pause", func() Fact { return new(Pause) }},
 	}
 }

@@ -14,5 +14,7 @@ func (v *validator) goFact(fact Fact) {
 		if f.Goroutine <= NoGoroutine {
 			v.report("goroutine %d", f.Goroutine)
 		}
+	default:
+		v.parkFact(fact)
 	}
 }

@@ -1,0 +1,26 @@
+package recording
+
+// parkFact checks what is said of goroutines that wait for each other.
+func (v *validator) parkFact(fact Fact) {
+	switch f := fact.(type) {
+	case *Park:
+		v.thread(f.Thread)
+		v.thread(f.Left)
+		v.span("since", f.Since)
+		if f.Stack != NoStack {
+			v.stack(f.Stack)
+		}
+		if f.Goroutine <= NoGoroutine || f.Since == NoTime {
+			v.report("goroutine %d parked since %d", f.Goroutine, f.Since)
+		}
+	case *Unpark:
+		v.thread(f.Thread)
+		if f.Stack != NoStack {
+			v.stack(f.Stack)
+		}
+	case *Pause:
+		v.thread(f.Thread)
+		v.span("since", f.Since)
+		v.span("stopped", f.Stopped)
+	}
+}
