@@ -28,7 +28,7 @@ func Application(f recording.Frame) bool {
 }
 
 // packagePaths are parts of the paths at which package managers put what a program uses.
-var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/"}
+var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/", "/vendor_ruby/", "<cfunc>"}
 
 // jvmLibraries are how the names of classes begin that services bring along; frames of
 // the JVM have no path.
