@@ -34,6 +34,8 @@ type decoder struct {
 	count int64          // of samples
 	live  liveStats
 	noted map[string]*recording.Missing
+
+	golang goDecoder
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {
@@ -112,6 +114,8 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_SAMPLE:
 		e := view[probesSampleEvent](b)
 		d.emit(d.at, &recording.Sample{Thread: d.actor(&e.H), Goroutine: recording.GoroutineID(e.Goid)})
+	default:
+		d.goEvent(h, b)
 	}
 }
 

@@ -21,6 +21,7 @@ type conn struct {
 	declared bool
 	ended    recording.Time
 	owner    uint32 // process that listens
+	address  probesAddress
 	parser   *protocol.Conn
 	recent   [2]recentChunks
 	next     [2]int64         // offset of the next byte each way
@@ -89,6 +90,7 @@ func (d *decoder) connection(e *probesConnEvent) {
 }
 
 func (c *conn) setAddress(a *probesAddress) {
+	c.address = *a
 	c.fact.Local = endpoint(a.Family, a.Local, a.LocalPort)
 	c.fact.Peer = endpoint(a.Family, a.Peer, a.PeerPort)
 }
@@ -104,6 +106,7 @@ func (d *decoder) declare(c *conn) {
 	}
 	f := c.fact
 	d.emit(c.began, &f)
+	d.addOutbound(c)
 }
 
 // connOf finds a connection; nil if its beginning was lost.
@@ -158,6 +161,7 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	}
 	d.setUser(c, e.H.Tgid)
 	d.declare(c)
+	d.goroutine(e.H.Tgid, e.Ids.Goid, e.Ids.ParentGoid)
 	t := recording.Time(e.H.Ts)
 	f := &recording.Chunk{
 		Conn: c.fact.ID, Thread: d.actor(&e.H), Dir: recording.Direction(e.Dir),
@@ -284,6 +288,7 @@ func (d *decoder) forget() {
 	for id, c := range d.conns {
 		if old[c] {
 			delete(d.conns, id)
+			d.golang.drop(c)
 		}
 	}
 	d.closed = append([]*conn(nil), d.closed[n:]...)

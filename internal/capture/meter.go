@@ -25,6 +25,7 @@ type meter struct {
 	programs []meteredProgram
 	costs    *ebpf.Map
 	unwinder *unwind.Unwinder // or nil
+	goCalls  *goCalls         // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -72,6 +73,9 @@ func (m *meter) read() recording.Overhead {
 	if m.unwinder != nil {
 		stacks, _ := m.unwinder.Cost()
 		o.BPF += stacks
+	}
+	if m.goCalls != nil {
+		o.BPF += m.goCalls.cost()
 	}
 	return o
 }

@@ -21,10 +21,15 @@ type resolution struct {
 	process target.Process
 	watch   probesWatch
 	err     error
+	calls   *probeSite // Go: where it hands over requests; nil: nowhere
+	noCalls error      // why that is not known
 }
 
 // missing says what the recording lacks because err is not nil.
 func (r resolution) missing() []recording.Missing {
+	if r.noCalls != nil {
+		return []recording.Missing{missingFact(missingGoCalls, r.noCalls.Error())}
+	}
 	if r.err == nil || errors.Is(r.err, target.ErrNotReady) {
 		return nil
 	}
@@ -41,7 +46,9 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 	r := resolution{process: p}
 	switch p.Runtime {
 	case recording.RuntimeGo:
-		r.err = resolveGo(p.PID, &r.watch)
+		if r.err = resolveGo(p.PID, &r.watch); r.err == nil {
+			r.calls, r.noCalls = findGoCalls(p.PID)
+		}
 	case recording.RuntimeNode:
 		r.err = s.resolveNode(p.PID, finder, &r.watch)
 	}

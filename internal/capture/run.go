@@ -98,6 +98,7 @@ func (s *Session) apply(r resolution) error {
 	if r.err != nil {
 		return nil
 	}
+	s.watchGoCalls(r.calls)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
@@ -108,6 +109,7 @@ func (s *Session) drain(sink Sink) error {
 		return err
 	}
 	s.stacks(stacks)
+	s.goCalls.keepWithin(time.Now())
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}
@@ -213,6 +215,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
+	s.decoder.note(s.goCalls.finish(time.Now()))
 	s.decoder.finish()
 	return nil
 }

@@ -40,6 +40,8 @@ type Session struct {
 
 	unwinder  *unwind.Unwinder // nil: takes no stacks
 	stacksOff string           // why not, if they are wanted
+
+	goCalls goCalls
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -68,6 +70,7 @@ func (s *Session) start() error {
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
 	s.meter = newMeter(s.programs(), s.objects.Costs)
+	s.meter.goCalls = &s.goCalls
 	return nil
 }
 
@@ -80,6 +83,7 @@ func (s *Session) Close() error {
 		close(s.done)
 	}
 	s.workers.Wait()
+	s.goCalls.close()
 	var first error
 	for _, c := range slices.Backward(s.closers) {
 		if err := c.Close(); err != nil && first == nil {
@@ -105,7 +109,7 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
-		recording.HookStorage,
+		recording.HookStorage, recording.HookGoCalls,
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)

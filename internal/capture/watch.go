@@ -93,6 +93,7 @@ func (s *Session) watchOne(p target.Process) error {
 	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
 		return err
 	}
+	s.watchGoCalls(r.calls)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}

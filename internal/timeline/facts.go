@@ -22,7 +22,6 @@ type facts struct {
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	stacks      stackFacts
-	storage     storageFacts
 }
 
 // threadFacts are the facts about one thread, in order of time.
@@ -254,7 +253,7 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			f.processes[i].End = at
 		}
 	default:
-		return f.storageFact(at, fact)
+		return false
 	}
 	return true
 }

@@ -1,0 +1,91 @@
+//go:build linux && amd64
+
+package capture
+
+import "github.com/getdwell/dwell/recording"
+
+const (
+	maxGoroutines = 1 << 16 // that are remembered as declared
+	maxEarly      = 1 << 10 // calls that wait for their connection to be known
+)
+
+// goDecoder is what the decoder remembers of Go programs.
+type goDecoder struct {
+	seen  map[goroutineKey]struct{}
+	conns map[probesAddress]*conn // outbound, by both ends
+	early map[probesAddress]recording.GoCall
+}
+
+type goroutineKey struct {
+	process   recording.ProcessID
+	goroutine uint64
+}
+
+// goroutine declares a goroutine whose parent is known when it is first seen.
+func (d *decoder) goroutine(tgid uint32, id, parent uint64) {
+	if id == 0 || parent == 0 || id == parent {
+		return
+	}
+	k := goroutineKey{d.processOf(tgid).fact.ID, id}
+	if _, ok := d.golang.seen[k]; ok {
+		return
+	}
+	if d.golang.seen == nil || len(d.golang.seen) >= maxGoroutines {
+		d.golang.seen = map[goroutineKey]struct{}{} // a second declaration says the same
+	}
+	d.golang.seen[k] = struct{}{}
+	d.emit(d.at, &recording.Goroutine{Process: k.process, ID: recording.GoroutineID(id), Parent: recording.GoroutineID(parent)})
+}
+
+// addOutbound makes an outbound connection findable by its addresses. One that was open
+// before the recording is known only when the request is written that was handed to it.
+func (d *decoder) addOutbound(c *conn) {
+	if c.fact.Side != recording.Outbound {
+		return
+	}
+	if d.golang.conns == nil {
+		d.golang.conns = map[probesAddress]*conn{}
+	}
+	d.golang.conns[c.address] = c
+	if call, ok := d.golang.early[c.address]; ok {
+		delete(d.golang.early, c.address)
+		call.Conn = c.fact.ID
+		d.emit(c.began, &call)
+	}
+}
+
+// drop forgets one, unless another has its addresses now.
+func (g *goDecoder) drop(c *conn) {
+	if g.conns[c.address] == c {
+		delete(g.conns, c.address)
+	}
+}
+
+// goEvent decodes what the programs for Go tell.
+func (d *decoder) goEvent(h *probesHead, b []byte) {
+	if h.Type != eventGoCall {
+		return
+	}
+	e := view[golangGoCallEvent](b)
+	d.goroutine(h.Tgid, e.Goid, e.ParentGoid)
+	call := recording.GoCall{Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid)}
+	address := probesAddress{
+		Local: e.Addr.Local, Peer: e.Addr.Peer, LocalPort: e.Addr.LocalPort, PeerPort: e.Addr.PeerPort, Family: e.Addr.Family,
+	}
+	c := d.golang.conns[address]
+	switch {
+	case call.Goroutine == recording.NoGoroutine || address.Family == 0 || c == nil && len(d.golang.early) >= maxEarly:
+		d.note([]recording.Missing{missingFact(missingGoCalls, "a request was handed to a connection that could not be told")})
+	case c == nil:
+		if d.golang.early == nil {
+			d.golang.early = map[probesAddress]recording.GoCall{}
+		}
+		d.golang.early[address] = call
+	default:
+		call.Conn = c.fact.ID
+		d.emit(d.at, &call)
+	}
+}
+
+// eventGoCall is the type of golang.bpf.c's events.
+const eventGoCall = 64
