@@ -1,0 +1,28 @@
+package target
+
+import (
+	"slices"
+	"testing"
+)
+
+// A function that calls another one and returns at two places; what follows a byte that
+// is no instruction is not looked at.
+func TestTakeApart(t *testing.T) {
+	code := []byte{
+		0x85, 0xc0, // test eax, eax
+		0x74, 0x06, // je to the second return
+		0xe8, 0x0b, 0x00, 0x00, 0x00, // call 0x1014
+		0xc3,       // ret
+		0x48, 0xc3, // ret, with a prefix
+		0x06, // none in 64 bits
+		0xc3,
+	}
+	c := takeApart(code, GoFunction{Address: 0x1000, Offset: 0x200})
+	calls, after := c.Calls(GoFunction{Address: 0x1014})
+	if !slices.Equal(calls, []uint64{0x204}) || !slices.Equal(after, []uint64{0x209}) {
+		t.Errorf("calls at %#x, goes on at %#x", calls, after)
+	}
+	if !slices.Equal(c.Returns, []uint64{0x209, 0x20a}) {
+		t.Errorf("returns at %#x", c.Returns)
+	}
+}
