@@ -357,7 +357,6 @@ type Datagram struct {
 	Peer      string // address and port, or the path of the Unix socket; @ if it has none
 	Bytes     int64
 	Messages  int64 // metrics or log lines in what was captured of it: at least so many
-	Began     Time  // when that call began; NoTime unknown
 }
 
 // Goroutine declares a goroutine of Go, when it was first seen to do something, and

@@ -16,7 +16,6 @@ func (v *validator) commandFact(fact Fact) {
 		v.notNegative("skipped", f.Skipped)
 	case *Datagram:
 		v.thread(f.Thread)
-		v.span("began", f.Began)
 		v.notNegative("bytes", f.Bytes)
 		v.notNegative("messages", f.Messages)
 	default:

@@ -419,7 +419,6 @@ func (f *Datagram) Visit(v Visitor) {
 	v.Str("peer", &f.Peer)
 	v.Int("bytes", &f.Bytes)
 	v.Int("messages", &f.Messages)
-	v.Int("began", (*int64)(&f.Began))
 }
 
 // Kind implements Fact.

@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 type datagramAt struct {
 	at Time
@@ -25,9 +29,6 @@ func buildDatagrams(t *Timeline, f *facts, o owners) {
 			Strand: f.strand(x.Thread), Request: None, Protocol: x.Protocol, Peer: x.Peer,
 			From: x.at, To: x.at, Bytes: x.Bytes, Messages: x.Messages,
 		}
-		if x.Began != recording.NoTime {
-			d.From = min(max(x.Began, f.start), x.at)
-		}
 		if x.Goroutine != recording.NoGoroutine {
 			d.Strand = None
 			if th := f.thread(x.Thread); th != nil {
@@ -37,9 +38,37 @@ func buildDatagrams(t *Timeline, f *facts, o owners) {
 			}
 		}
 		if d.Strand != None {
-			d.Request = o.at(d.Strand, d.From)
+			d.Request = o.at(d.Strand, d.To)
+			d.From = t.sendsFrom(d.Strand, d.To)
 		}
 		t.Datagrams = append(t.Datagrams, d)
 	}
 	t.Datagrams = byTime(t.Datagrams, func(d *Datagram) Time { return d.From })
+}
+
+// sent is within how long after it slept in a send a thread is out of it again.
+const sent Duration = 1_000_000
+
+// sendsFrom tells when the send began that ended at a time, if it slept: a datagram to a
+// full queue does. Else its beginning is not known, and it ended at once.
+func (t *Timeline) sendsFrom(s StrandID, at Time) Time {
+	ivs := t.Strands[s].Intervals
+	i := sort.Search(len(ivs), func(k int) bool { return ivs[k].To >= at })
+	if i == len(ivs) || ivs[i].State != StateRunning || at.Sub(ivs[i].From) > sent {
+		return at
+	}
+	from := at
+	for i--; i >= 0 && ivs[i].Off != nil && sends(ivs[i].Off.Syscall); i-- {
+		from = ivs[i].From
+	}
+	return from
+}
+
+// sends reports the system calls that send a datagram.
+func sends(syscall string) bool {
+	switch syscall {
+	case "sendto", "sendmsg", "sendmmsg", "write", "writev":
+		return true
+	}
+	return false
 }
