@@ -20,6 +20,7 @@ type attachOptions struct {
 	path   string
 	length time.Duration
 	stacks stackFlags
+	tls    tlsHeads
 }
 
 func attachCommand(w world, g *globals) *cobra.Command {
@@ -48,6 +49,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
 	addStackFlags(c, &o.stacks)
+	addTLSFlag(c, &o.tls)
 	return c
 }
 
@@ -80,10 +82,14 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if err != nil {
 		return fmt.Errorf("dwell attach: %w", err)
 	}
+	tls, err := o.tls.options()
+	if err != nil {
+		return fmt.Errorf("dwell attach: %w", err)
+	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
-		capture: captureOptions{target: how, stacks: stacks},
+		capture: captureOptions{target: how, stacks: stacks, tls: tls},
 	})
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func dropRights() error { return capture.DropRights() }
 
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
-	session, err := capture.Open(capture.Options{Tool: version(), Target: how.target, Stacks: how.stacks})
+	session, err := capture.Open(capture.Options{Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.tls})
 	if err != nil {
 		if why := recordingForbidden(); why != nil {
 			err = why // says more, and what to do

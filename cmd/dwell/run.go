@@ -25,6 +25,7 @@ func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
 	var stacks stackFlags
+	var tls tlsHeads
 	c := &cobra.Command{
 		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
 		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
@@ -44,12 +45,17 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take})
+			heads, err := tls.options()
+			if err != nil {
+				return fmt.Errorf("dwell run: %w", err)
+			}
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, tls: heads})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
 	addRecordFlags(c, &length, &out)
 	addStackFlags(c, &stacks)
+	addTLSFlag(c, &tls)
 	return c
 }
 
@@ -70,6 +76,7 @@ type serviceOptions struct {
 	path   string
 	length time.Duration
 	stacks capture.Stacks
+	tls    capture.TLSHeads
 }
 
 func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
@@ -80,8 +87,8 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
-		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks}, pids: []int{service.pid()},
-		begin: service.start, until: service.done,
+		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, tls: o.tls},
+		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type decoder struct {
 	routes    protocol.Routes
 	files     map[fileKey]*recording.File
 	crowded   bool // the file that stands for all others was declared
+	plain     plaintext
 	execs     []uint32 // processes that run a new program, to be described
 	last      struct {
 		process recording.ProcessID
@@ -111,6 +112,11 @@ func (d *decoder) sample(b []byte) {
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
+	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_WRITE):
+		e := view[tlsProbesTlsWriteEvent](b)
+		d.sealing(h, e, tail[tlsProbesTlsWriteEvent](b, e.DataLen))
+	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_SPENT):
+		d.plain.spent = append(d.plain.spent, h.Tgid)
 	case probesEventTypeEVENT_SAMPLE:
 		e := view[probesSampleEvent](b)
 		d.emit(d.at, &recording.Sample{Thread: d.actor(&e.H), Goroutine: recording.GoroutineID(e.Goid)})

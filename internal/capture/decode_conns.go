@@ -26,6 +26,8 @@ type conn struct {
 	recent   [2]recentChunks
 	next     [2]int64         // offset of the next byte each way
 	pending  []recording.Time // starts of requests that have no response yet
+	plain    *plainConn       // what is encrypted on it, if that is known
+	secure   bool             // it is outbound, and its process was told to use TLS
 }
 
 // chunkTimes are the times of one read or write.
@@ -143,6 +145,7 @@ func (d *decoder) closedConn(e *probesConnEvent) {
 	}
 	d.declare(c)
 	d.found(c, c.parser.Close())
+	d.closePlain(c)
 	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
 }
 
@@ -177,15 +180,20 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	}
 	c.next[f.Dir&1] = f.Offset + f.Bytes
 	if f.Bytes > 0 {
-		d.parse(c, f, data)
+		facts := d.parse(c, f, data)
+		if c.parser.Protocol() == recording.ProtocolTLS {
+			d.overTLS(c, &e.H, f, facts)
+		}
 	}
 }
 
 // parse hands the captured bytes to the protocol parsers. They end here: only facts
 // go on.
-func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) {
+func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) []recording.Fact {
 	c.recent[f.Dir&1].add(f)
-	d.found(c, c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data))
+	facts := c.parser.Chunk(f.Dir, f.Offset, f.Bytes, data)
+	d.found(c, facts)
+	return facts
 }
 
 // found writes what a parser made out, at the time of the bytes it was made of: it
@@ -274,6 +282,7 @@ func (d *decoder) backlog(e *probesListenEvent) {
 // forget drops what ended long ago, so that memory stays bounded.
 func (d *decoder) forget() {
 	d.forgetTasks()
+	d.plain.forget(d.threads)
 	n := 0
 	for n < len(d.closed) && d.now.Sub(d.closed[n].ended) > keepEnded {
 		n++
@@ -306,6 +315,7 @@ func (d *decoder) finish() {
 		}
 		if c.declared {
 			d.found(c, c.parser.Close())
+			d.closePlain(c)
 		}
 	}
 	for _, t := range d.threads {

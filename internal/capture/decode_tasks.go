@@ -141,6 +141,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
 			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
 		})
+		d.plain.forks = append(d.plain.forks, forked{e.CreatorTgid, e.H.Tgid})
 	}
 	key := threadKey{e.H.Tid, e.H.Start}
 	t := d.threads[key]
@@ -191,6 +192,7 @@ func (d *decoder) exit(e *probesTaskEvent) {
 		return
 	}
 	d.emit(d.at, &recording.ProcessExit{Process: p.fact.ID})
+	d.plain.ended = append(d.plain.ended, e.H.Tgid)
 	p.ended = d.at
 }
 

@@ -25,7 +25,9 @@ type meter struct {
 	programs []meteredProgram
 	costs    *ebpf.Map
 	unwinder *unwind.Unwinder // or nil
+	tls      *tlsProbes       // or nil
 	goCalls  *goCalls         // or nil
+	goParks  *goParks         // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -74,8 +76,14 @@ func (m *meter) read() recording.Overhead {
 		stacks, _ := m.unwinder.Cost()
 		o.BPF += stacks
 	}
+	if m.tls != nil {
+		o.BPF += m.tls.cost()
+	}
 	if m.goCalls != nil {
 		o.BPF += m.goCalls.cost()
+	}
+	if m.goParks != nil {
+		o.BPF += m.goParks.cost()
 	}
 	return o
 }

@@ -26,7 +26,17 @@ type Options struct {
 	RingBytes  int    // size of the buffer between kernel and recorder; 0: 16 MiB
 	Boundaries bool   // probe where Node's loop starts timers and immediates
 	Stacks     Stacks
+	TLSHeads   TLSHeads
 }
+
+// TLSHeads says how much naming calls over TLS may cost: the heads of requests are seen
+// where they are handed to a shared OpenSSL.
+type TLSHeads struct {
+	PerSecond time.Duration // of the time of each process; 0: calls over TLS are not named
+}
+
+// DefaultTLSHeads costs a process 1 % of one CPU at most.
+func DefaultTLSHeads() TLSHeads { return TLSHeads{PerSecond: 10 * time.Millisecond} }
 
 // Stacks says which stacks to take; none if On is false.
 type Stacks struct {

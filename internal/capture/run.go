@@ -94,11 +94,13 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 func (s *Session) apply(r resolution) error {
 	s.decoder.described(r.process)
 	s.examineStacks(r.process)
+	s.startedTLS(r.process.PID)
 	s.decoder.note(r.missing())
 	if r.err != nil {
 		return nil
 	}
 	s.watchGoCalls(r.calls)
+	s.watchGoParks(r)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
@@ -110,6 +112,8 @@ func (s *Session) drain(sink Sink) error {
 	}
 	s.stacks(stacks)
 	s.goCalls.keepWithin(time.Now())
+	s.followGoParks()
+	s.followTLS()
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}
@@ -216,6 +220,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
 	s.decoder.note(s.goCalls.finish(time.Now()))
+	s.finishGoParks()
 	s.decoder.finish()
 	return nil
 }

@@ -79,6 +79,9 @@ func (s *Session) watchTree(pid int) error {
 // searching follow when they are found.
 func (s *Session) watchOne(p target.Process) error {
 	s.examineStacks(p) // while its ids are searched for
+	if s.tls != nil {
+		s.lookTLS(p.PID, false)
+	}
 	r := s.resolve(p, nil)
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
@@ -94,6 +97,7 @@ func (s *Session) watchOne(p target.Process) error {
 		return err
 	}
 	s.watchGoCalls(r.calls)
+	s.watchGoParks(r)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}

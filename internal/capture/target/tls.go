@@ -1,0 +1,95 @@
+package target
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// TLSLibrary is a file with a TLS library in it that a process has mapped.
+type TLSLibrary struct {
+	Path   string // to open it, valid while the process lives
+	Device uint64 // with Inode tells it from other files
+	Inode  uint64
+}
+
+// TLSWriters are the functions to which bytes are handed to be encrypted, as offsets in
+// the file; 0 where it has no such function.
+type TLSWriters struct {
+	Write   uint64 // SSL_write(connection, bytes, their number as an int)
+	WriteEx uint64 // SSL_write_ex, where that number is a size_t
+}
+
+// TLSLibraries lists the files with OpenSSL, or a library with its interface, that a
+// process has mapped: libssl under any version and place, and Node, which has its own.
+func TLSLibraries(pid int) ([]TLSLibrary, error) {
+	text, err := os.ReadFile(procPath(pid, "maps"))
+	if err != nil {
+		return nil, fmt.Errorf("list the TLS libraries of process %d: %w", pid, procError(err))
+	}
+	exe, _ := os.Readlink(procPath(pid, "exe"))
+	var found []TLSLibrary
+	seen := map[string]bool{}
+	for _, m := range parseMaps(string(text)) {
+		if seen[m.name] || !strings.Contains(m.perms, "x") || !mayHoldTLS(m.name, exe) {
+			continue
+		}
+		seen[m.name] = true
+		file := procPath(pid, "root"+m.name)
+		if m.name == exe {
+			file = procPath(pid, "exe")
+		}
+		var s unix.Stat_t
+		if unix.Stat(file, &s) == nil { // else it was replaced since it was mapped
+			found = append(found, TLSLibrary{Path: file, Device: s.Dev, Inode: s.Ino})
+		}
+	}
+	return found, nil
+}
+
+// mayHoldTLS reports whether a mapped file is one to look into.
+func mayHoldTLS(name, exe string) bool {
+	base := path.Base(name)
+	switch {
+	case strings.HasPrefix(base, "libssl") && strings.Contains(base, ".so"):
+		return true // also libssl-1a2b3c.so.3, as packages of Python bring along
+	case nodeLibrary(name):
+		return true
+	}
+	return name == exe && slices.Contains([]string{"node", "nodejs"}, base)
+}
+
+// TLSWriters reads where the functions are. It fails with ErrUnsupported where there are
+// none.
+func (l TLSLibrary) TLSWriters() (TLSWriters, error) {
+	f, err := elf.Open(l.Path)
+	if err != nil {
+		return TLSWriters{}, fmt.Errorf("read a TLS library: %w", err)
+	}
+	defer f.Close()
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return TLSWriters{}, fmt.Errorf("%w: a TLS library exports nothing: %w", ErrUnsupported, err)
+	}
+	var w TLSWriters
+	for _, s := range symbols {
+		if s.Section == elf.SHN_UNDEF {
+			continue
+		}
+		switch s.Name {
+		case "SSL_write":
+			w.Write, _ = fileOffset(f, s.Value)
+		case "SSL_write_ex":
+			w.WriteEx, _ = fileOffset(f, s.Value)
+		}
+	}
+	if w == (TLSWriters{}) {
+		return w, fmt.Errorf("%w: a TLS library does not export SSL_write", ErrUnsupported)
+	}
+	return w, nil
+}

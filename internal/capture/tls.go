@@ -1,0 +1,251 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/link"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// tlsHitCost is what one hit of a probe is taken to cost the process that is probed:
+	// as measured in a virtual machine; where nothing is virtual it is a fourth of that.
+	tlsHitCost = 8 * time.Microsecond
+	// tlsSaved is for how many seconds credit that is not used adds up: a burst is not
+	// yet a process that is too busy.
+	tlsSaved = 5
+	// maxProbed bounds the processes that are probed at a time: each holds descriptors.
+	maxProbed = 256
+	// Looks at what a process has mapped: how far apart at least, at first and at most.
+	firstLook, lastLook = time.Second, time.Minute
+)
+
+// tlsProbes probes the functions to which processes hand what is to be encrypted. All
+// methods may be called from any goroutine.
+type tlsProbes struct {
+	objects struct {
+		Write    *ebpf.Program `ebpf:"tls_write"`
+		WriteEx  *ebpf.Program `ebpf:"tls_write_ex"`
+		Accounts *ebpf.Map     `ebpf:"tls_accounts"`
+	}
+	most time.Duration // credit that a process begins with, and may save
+
+	mu      sync.Mutex
+	writers map[tlsFile]target.TLSWriters // of files that were read; none where there are none
+	probed  map[int]*tlsProbed
+	hits    uint64 // of processes that are no longer probed
+	notes   []recording.Missing
+}
+
+// tlsFile tells a file from others.
+type tlsFile struct{ device, inode uint64 }
+
+// tlsProbed is one process that was looked at.
+type tlsProbed struct {
+	links map[tlsFile][]io.Closer
+	spent bool      // it costs too much: never again
+	next  time.Time // when to look at it again, if there is reason to
+	wait  time.Duration
+}
+
+// loadTLS loads the programs. They write to the ring of s and share its watched set.
+func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
+	spec, err := loadTlsProbes()
+	if err != nil {
+		return nil, fmt.Errorf("read the built-in programs for TLS: %w", err)
+	}
+	p := &tlsProbes{most: tlsSaved * o.PerSecond, writers: map[tlsFile]target.TLSWriters{}, probed: map[int]*tlsProbed{}}
+	err = errors.Join(
+		spec.Variables[tlsProbesVarHitCost].Set(uint64(tlsHitCost)),
+		spec.Variables[tlsProbesVarShare].Set(uint64(time.Second/o.PerSecond)),
+		spec.Variables[tlsProbesVarMost].Set(uint64(p.most)))
+	if err != nil {
+		return nil, fmt.Errorf("set what probing TLS may cost: %w", err)
+	}
+	err = spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
+		tlsProbesMapEvents: s.objects.Events, tlsProbesMapWatched: s.objects.Watched,
+		tlsProbesMapWatchedHints: s.objects.WatchedHints,
+		tlsProbesMapLosses:       s.objects.Losses, tlsProbesMapReported: s.objects.Reported,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("load the programs for TLS: %w", err)
+	}
+	return p, nil
+}
+
+// look probes the TLS libraries that a process has mapped and that are not probed yet.
+// found is false if it was looked at and has none.
+func (p *tlsProbes) look(pid int, now time.Time) (found bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	if process == nil {
+		if len(p.probed) >= maxProbed {
+			return true, fmt.Errorf("more than %d processes are watched: of further ones TLS calls are not named", maxProbed)
+		}
+		process = &tlsProbed{links: map[tlsFile][]io.Closer{}}
+		p.probed[pid] = process
+	}
+	if process.spent || now.Before(process.next) {
+		return true, nil
+	}
+	process.wait = min(max(2*process.wait, firstLook), lastLook)
+	process.next = now.Add(process.wait)
+	libraries, err := target.TLSLibraries(pid)
+	if err != nil {
+		return true, err
+	}
+	for _, l := range libraries {
+		if err := p.probe(pid, process, l); err != nil {
+			return true, err
+		}
+	}
+	return len(process.links) > 0, nil
+}
+
+func (p *tlsProbes) probe(pid int, process *tlsProbed, l target.TLSLibrary) error {
+	file := tlsFile{l.Device, l.Inode}
+	if _, done := process.links[file]; done {
+		return nil
+	}
+	w, known := p.writers[file]
+	if !known {
+		var err error
+		if w, err = l.TLSWriters(); err != nil && !errors.Is(err, target.ErrUnsupported) {
+			return err
+		}
+		p.writers[file] = w
+	}
+	if w == (target.TLSWriters{}) {
+		return nil
+	}
+	if len(process.links) == 0 {
+		account := tlsProbesTlsAccount{Credit: uint64(p.most), Since: uint64(clock())}
+		if err := p.objects.Accounts.Update(uint32(pid), &account, ebpf.UpdateNoExist); err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
+			return fmt.Errorf("begin to probe TLS in process %d: %w", pid, err)
+		}
+	}
+	exe, err := link.OpenExecutable(l.Path)
+	if err != nil {
+		return fmt.Errorf("open a TLS library of process %d: %w", pid, err)
+	}
+	for program, offset := range map[*ebpf.Program]uint64{p.objects.Write: w.Write, p.objects.WriteEx: w.WriteEx} {
+		if offset == 0 {
+			continue
+		}
+		u, err := exe.Uprobe("", program, &link.UprobeOptions{Address: offset, PID: pid})
+		if err != nil {
+			return fmt.Errorf("probe a TLS library of process %d: %w", pid, err)
+		}
+		process.links[file] = append(process.links[file], u)
+	}
+	return nil
+}
+
+// note says what is not named; it is written by the goroutine that records.
+func (p *tlsProbes) note(why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, missingHeads(why))
+}
+
+func (p *tlsProbes) takeNotes() []recording.Missing {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	notes := p.notes
+	p.notes = nil
+	return notes
+}
+
+// probes reports whether a process is probed.
+func (p *tlsProbes) probes(pid int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	return process != nil && len(process.links) > 0 && !process.spent
+}
+
+// again allows another look at a process that runs another program now.
+func (p *tlsProbes) again(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if process := p.probed[pid]; process != nil {
+		process.next, process.wait = time.Time{}, 0
+	}
+}
+
+// spent ends the probing of a process that costs too much, for good.
+func (p *tlsProbes) spent(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if process := p.probed[pid]; process != nil {
+		process.spent = true
+		process.detach()
+	}
+}
+
+// forget ends the probing of a process that has ended.
+func (p *tlsProbes) forget(pid int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	if process == nil {
+		return
+	}
+	process.detach()
+	p.hits += p.hitsOf(pid)
+	_ = p.objects.Accounts.Delete(uint32(pid)) // it may have none
+	delete(p.probed, pid)
+}
+
+func (process *tlsProbed) detach() {
+	for file, links := range process.links {
+		for _, l := range links {
+			l.Close()
+		}
+		process.links[file] = nil
+	}
+}
+
+func (p *tlsProbes) hitsOf(pid int) uint64 {
+	var a tlsProbesTlsAccount
+	if p.objects.Accounts.Lookup(uint32(pid), &a) != nil {
+		return 0
+	}
+	return a.Hits
+}
+
+// cost is what probing has cost the processes so far, in ns.
+func (p *tlsProbes) cost() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	hits := p.hits
+	for pid := range p.probed {
+		hits += p.hitsOf(pid)
+	}
+	return int64(hits) * int64(tlsHitCost)
+}
+
+// Close ends all probing.
+func (p *tlsProbes) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, process := range p.probed {
+		process.detach()
+	}
+	p.objects.Write.Close()
+	p.objects.WriteEx.Close()
+	return p.objects.Accounts.Close()
+}
+
+// missingHeads says that TLS calls are not named, or no longer.
+func missingHeads(why string) recording.Missing { return missingFact("tls-heads", why) }

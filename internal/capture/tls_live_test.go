@@ -1,0 +1,149 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// secureServer answers over TLS and notes what was asked on each connection.
+type secureServer struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked map[string][]string // by the client's address and port
+	count int
+}
+
+func newSecureServer(t *testing.T, version uint16) *secureServer {
+	s := &secureServer{asked: map[string][]string{}}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		s.mu.Lock()
+		s.asked[r.RemoteAddr] = append(s.asked[r.RemoteAddr], r.Method+" "+r.URL.Path)
+		s.count++
+		s.mu.Unlock()
+		fmt.Fprint(w, "answer")
+	}))
+	s.TLS = &tls.Config{MinVersion: version, MaxVersion: version}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *secureServer) port() string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
+
+// named is what the recording says was asked on each outbound connection, in the words
+// of the server; the operation stands for the path where there is one.
+func named(t *testing.T, rec *recording.Recording) map[string][]string {
+	local := map[recording.ConnID]string{}
+	for _, c := range all[*recording.Conn](rec) {
+		if c.Side == recording.Outbound {
+			local[c.ID] = c.Local
+		}
+	}
+	asked := map[string][]string{}
+	for _, r := range all[*recording.HTTPRequest](rec) {
+		path := map[string]string{"AssumeRole": "/", "DynamoDB.GetItem": "/table"}[r.Operation]
+		if path == "" {
+			path = r.Route
+		}
+		if path != r.Route {
+			t.Errorf("operation and path do not go together: %+v", r)
+		}
+		asked[local[r.Conn]] = append(asked[local[r.Conn]], r.Method+" "+path)
+	}
+	return asked
+}
+
+// Calls over TLS are named by what the client hands to its TLS library, each on its own
+// connection, as the server was asked.
+func TestTLSHeads(t *testing.T) {
+	ruby := "ruby"
+	if _, err := exec.LookPath(ruby); err != nil {
+		t.Fatal("this test needs ruby: ", err)
+	}
+	for _, client := range []struct {
+		name    string
+		argv    []string
+		version uint16
+	}{
+		{"python, TLS 1.3", []string{python(t), "testdata/tls_client.py"}, tls.VersionTLS13},
+		{"python, TLS 1.2", []string{python(t), "testdata/tls_client.py"}, tls.VersionTLS12},
+		{"ruby, TLS 1.3", []string{ruby, "testdata/tls_client.rb"}, tls.VersionTLS13},
+	} {
+		t.Run(client.name, func(t *testing.T) {
+			server := newSecureServer(t, client.version)
+			p := start(t, 0, append(client.argv, server.port())...)
+			eventually(t, "the client has loaded its TLS library", func() bool { return mapsTLS(p.Process.Pid) })
+			l := record(t, p.Process.Pid, Options{TLSHeads: DefaultTLSHeads()})
+			fmt.Fprintln(p.stdin)
+			eventually(t, "the client has made its calls", func() bool {
+				server.mu.Lock()
+				defer server.mu.Unlock()
+				return server.count == 126
+			})
+			rec := l.stop()
+
+			got := named(t, rec)
+			for _, asked := range server.asked {
+				for i, a := range asked {
+					if strings.HasPrefix(a, "GET /items/") {
+						asked[i] = "GET /items/{}"
+					}
+				}
+			}
+			if !maps.EqualFunc(got, server.asked, slices.Equal[[]string]) {
+				t.Errorf("named:\n%v\nthe server was asked:\n%v", got, server.asked)
+			}
+		})
+	}
+}
+
+func mapsTLS(pid int) bool {
+	found, err := target.TLSLibraries(pid)
+	return err == nil && len(found) > 0
+}
+
+// A process that makes so many calls that naming them costs too much is no longer
+// probed: the recording says so, and goes on by records.
+func TestTLSHeadsTooHot(t *testing.T) {
+	server := newSecureServer(t, tls.VersionTLS13)
+	p := start(t, 0, python(t), "testdata/tls_client.py", server.port())
+	eventually(t, "the client has loaded its TLS library", func() bool { return mapsTLS(p.Process.Pid) })
+	l := record(t, p.Process.Pid, Options{TLSHeads: TLSHeads{PerSecond: 50 * time.Microsecond}}) // 31 hits at once
+	fmt.Fprintln(p.stdin)
+	eventually(t, "the client has made its calls", func() bool {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		return server.count == 126
+	})
+	eventually(t, "it is no longer probed", func() bool { return !l.session.tls.probes(p.Process.Pid) })
+	rec := l.stop()
+
+	if n := len(all[*recording.HTTPRequest](rec)); n == 0 || n > 31 {
+		t.Errorf("%d calls named, want some, and no more than were paid for", n)
+	}
+	said := slices.ContainsFunc(all[*recording.Missing](rec), func(m *recording.Missing) bool {
+		return m.What == "tls-heads" && strings.Contains(m.Why, "50µs of each second")
+	})
+	if !said {
+		t.Errorf("not said: %+v", all[*recording.Missing](rec))
+	}
+	if n := len(all[*recording.TLS](rec)); n < 2*126 {
+		t.Errorf("%d records of 126 calls", n)
+	}
+}

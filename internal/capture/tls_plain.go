@@ -1,0 +1,208 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"bytes"
+
+	"github.com/getdwell/dwell/internal/protocol"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// maxSealings is how many calls of a thread may await the write that carries them.
+	maxSealings = 16
+	// tlsPlain is the most plain bytes that a record holds.
+	tlsPlain = 1 << 14
+	// What encryption adds to a record: at least a short tag; at most an initial vector,
+	// a long tag and padding.
+	minSealed, maxSealed = 9, 96
+)
+
+// sslKey is a connection as a TLS library knows it.
+type sslKey struct {
+	tgid uint32
+	ssl  uint64
+}
+
+// sealing is one call that handed bytes to a TLS library to be encrypted.
+type sealing struct {
+	key    sslKey
+	buffer uint64
+	bytes  int64
+	data   []byte // captured of them
+}
+
+// plaintext joins what goes into TLS libraries with the connections on which it leaves.
+// The zero plaintext is ready to use.
+type plaintext struct {
+	waiting map[threadKey][]sealing
+	conns   map[sslKey]*conn
+	// What the session is to follow up, by tgid.
+	secure []uint32 // made a TLS connection
+	forks  []forked
+	spent  []uint32 // cost too much
+	ended  []uint32
+}
+
+// forked is a process that another one made.
+type forked struct{ parent, child uint32 }
+
+// plainConn is what was handed to a TLS library for one connection.
+type plainConn struct {
+	key    sslKey
+	parser *protocol.Conn
+	next   [2]int64 // plain bytes so far; of what is read only that there was some
+	starts [8]plainStart
+	count  int
+}
+
+// plainStart says where a call's bytes begin: among the plain ones, and on the wire.
+type plainStart struct {
+	plain, wire int64
+	time        recording.Time
+}
+
+func (p *plainConn) at(offset int64) (best plainStart) {
+	for i := range min(p.count, len(p.starts)) {
+		if s := p.starts[i]; s.plain <= offset && s.plain >= best.plain {
+			best = s
+		}
+	}
+	return best
+}
+
+// sealing notes what a thread hands to its TLS library. One that is refused because the
+// socket is full is tried again with the same bytes.
+func (d *decoder) sealing(h *probesHead, e *tlsProbesTlsWriteEvent, data []byte) {
+	p := &d.plain
+	if p.waiting == nil {
+		p.waiting, p.conns = map[threadKey][]sealing{}, map[sslKey]*conn{}
+	}
+	thread := threadKey{h.Tid, h.Start}
+	s := sealing{sslKey{h.Tgid, e.Ssl}, e.Buffer, int64(e.Bytes), bytes.Clone(data)}
+	list := p.waiting[thread]
+	if n := len(list); n > 0 && list[n-1].key == s.key && list[n-1].buffer == s.buffer && list[n-1].bytes == s.bytes {
+		list = list[:n-1]
+	}
+	if len(list) >= maxSealings {
+		if c := p.conns[list[0].key]; c != nil {
+			c.plain = nil // what follows would be misread
+		}
+		list = list[1:]
+	}
+	p.waiting[thread] = append(list, s)
+}
+
+// overTLS takes a chunk of a TLS connection, and what its records are.
+func (d *decoder) overTLS(c *conn, h *probesHead, f *recording.Chunk, facts []recording.Fact) {
+	if !c.secure && c.fact.Side == recording.Outbound {
+		c.secure = true
+		d.plain.secure = append(d.plain.secure, h.Tgid)
+	}
+	if f.Dir == recording.Write {
+		d.unseal(c, threadKey{h.Tid, h.Start}, f, facts)
+	} else {
+		d.plainRead(c, f.Bytes)
+	}
+}
+
+// unseal finds what the records of a write hold: what the same thread last handed to its
+// TLS library. Their lengths must agree, and a connection keeps to one of the library's.
+func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []recording.Fact) {
+	for _, fact := range facts {
+		r, ok := fact.(*recording.TLS)
+		list := d.plain.waiting[thread]
+		if !ok || len(list) == 0 || r.Record != recording.TLSApplication || r.Dir != recording.Write {
+			continue
+		}
+		for i := range list {
+			if fits(list[i].bytes, r.Bytes) && d.plain.mayBe(c, list[i].key) {
+				d.joined(c, thread, i, plainStart{wire: r.Offset, time: f.First})
+				break
+			}
+		}
+	}
+}
+
+// fits reports whether a record, the first if there are more, may hold so many bytes.
+func fits(plain, record int64) bool {
+	more := record - min(plain, tlsPlain)
+	return more >= minSealed && more <= maxSealed
+}
+
+// mayBe reports whether a connection may be the one that a library knows as key.
+func (p *plaintext) mayBe(c *conn, key sslKey) bool {
+	if c.plain != nil {
+		return c.plain.key == key
+	}
+	other := p.conns[key]
+	return other == nil || other == c || other.ended != recording.NoTime
+}
+
+// joined takes the i-th waiting call of a thread, and those before it on the same
+// connection, as what left at a place.
+func (d *decoder) joined(c *conn, thread threadKey, i int, at plainStart) {
+	list := d.plain.waiting[thread]
+	key := list[i].key
+	if c.plain == nil {
+		c.plain = &plainConn{key: key, parser: protocol.NewConn(c.fact.ID, c.fact.Side)}
+		d.plain.conns[key] = c
+	}
+	var rest []sealing
+	for k, s := range list {
+		if k > i || s.key != key {
+			rest = append(rest, s)
+			continue
+		}
+		p := c.plain
+		at.plain = p.next[recording.Write]
+		p.starts[p.count%len(p.starts)] = at
+		p.count++
+		d.foundPlain(c, p.parser.Chunk(recording.Write, at.plain, s.bytes, s.data))
+		p.next[recording.Write] += s.bytes
+	}
+	if d.plain.waiting[thread] = rest; len(rest) == 0 {
+		delete(d.plain.waiting, thread)
+	}
+}
+
+// plainRead tells the parser that the peer spoke: a message of unknown length has ended.
+func (d *decoder) plainRead(c *conn, n int64) {
+	if p := c.plain; p != nil {
+		d.foundPlain(c, p.parser.Chunk(recording.Read, p.next[recording.Read], n, nil))
+		p.next[recording.Read] += n
+	}
+}
+
+// foundPlain writes the heads of requests at their places on the wire.
+func (d *decoder) foundPlain(c *conn, facts []recording.Fact) {
+	for _, fact := range facts {
+		f, ok := fact.(*recording.HTTPRequest)
+		if !ok || c.fact.Side != recording.Outbound {
+			continue
+		}
+		at := c.plain.at(f.Offset)
+		f.Offset, f.Route = at.wire, d.route(f.Route)
+		d.emit(at.time, f)
+	}
+}
+
+// closePlain ends a connection.
+func (d *decoder) closePlain(c *conn) {
+	if c.plain != nil {
+		d.foundPlain(c, c.plain.parser.Close())
+		if d.plain.conns[c.plain.key] == c {
+			delete(d.plain.conns, c.plain.key)
+		}
+	}
+}
+
+// forget drops what waits in threads that have ended.
+func (p *plaintext) forget(threads map[threadKey]*thread) {
+	for key := range p.waiting {
+		if t := threads[key]; t == nil || t.ended != recording.NoTime {
+			delete(p.waiting, key)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// startTLS makes ready to name calls over TLS, if that is wanted. Where it is impossible
+// the recording goes on without, and says so.
+func (s *Session) startTLS() {
+	if s.opts.TLSHeads.PerSecond <= 0 {
+		return
+	}
+	p, err := s.loadTLS(s.opts.TLSHeads)
+	if err != nil {
+		s.missing = append(s.missing, missingHeads(fmt.Sprintf("calls over TLS are not named: %v", err)))
+		return
+	}
+	s.tls, s.meter.tls = p, p
+	s.closers = append(s.closers, p)
+}
+
+// lookTLS probes the TLS libraries of a process; expected says that it must have one.
+func (s *Session) lookTLS(pid int, expected bool) {
+	found, err := s.tls.look(pid, time.Now())
+	switch {
+	case err == nil && (found || !expected):
+	case errors.Is(err, target.ErrNoProcess), errors.Is(err, target.ErrZombie): // ended meanwhile
+	case err != nil:
+		s.tls.note(fmt.Sprintf("calls over TLS are not named: %v", err))
+	default:
+		s.tls.note("calls over TLS are not named: a process that makes them uses no shared OpenSSL (Go, JVMs and some others bring their own TLS)")
+	}
+}
+
+// followTLS probes processes that turn out to speak TLS, or that were started by one
+// that does, and ends the probing of those that it costs too much or that have ended.
+func (s *Session) followTLS() {
+	if s.tls == nil {
+		return
+	}
+	p := &s.decoder.plain
+	for _, pid := range p.secure {
+		s.workers.Go(func() { s.lookTLS(int(pid), true) })
+	}
+	for _, f := range p.forks {
+		if s.tls.probes(int(f.parent)) {
+			s.workers.Go(func() { s.lookTLS(int(f.child), false) })
+		}
+	}
+	for _, pid := range p.spent {
+		s.decoder.note([]recording.Missing{missingHeads(fmt.Sprintf(
+			"calls over TLS of a process were named at first only: it makes so many that naming them would have cost it more than %s of each second",
+			s.opts.TLSHeads.PerSecond))})
+		s.workers.Go(func() { s.tls.spent(int(pid)) })
+	}
+	for _, pid := range p.ended {
+		s.workers.Go(func() { s.tls.forget(int(pid)) })
+	}
+	p.secure, p.forks, p.spent, p.ended = p.secure[:0], p.forks[:0], p.spent[:0], p.ended[:0]
+	s.decoder.noteOnce(s.tls.takeNotes())
+}
+
+// startedTLS notes that a process runs another program.
+func (s *Session) startedTLS(pid int) {
+	if s.tls != nil {
+		s.tls.again(pid)
+		s.workers.Go(func() { s.lookTLS(pid, false) })
+	}
+}
