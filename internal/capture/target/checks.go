@@ -144,7 +144,10 @@ func checkUprobes(m machine) Check {
 	if !m.tracefs {
 		detail += " (tracefs is not mounted; not needed)"
 	}
-	return check("uprobes", ok, detail, "use a kernel with CONFIG_UPROBES=y, as root; needed for Node's timers only")
+	if ok {
+		detail += ": calls over TLS are named by method and path where OpenSSL is shared (Python, Ruby) or Node's"
+	}
+	return check("uprobes", ok, detail, "use a kernel with CONFIG_UPROBES=y, as root; needed to name calls over TLS, for calls and locks of Go, and for Node's timers")
 }
 
 func checkMemlock(m machine) Check {
