@@ -14,12 +14,12 @@ const defaultSlowest = 3
 
 type showOptions struct {
 	whyOptions
-	slowest    int
-	tree       bool
-	every      bool // function of the tree
-	flames     bool
-	folded     string // which part of them, as text; "" none
-	sourceRoot string
+	slowest int
+	tree    bool
+	every   bool // function of the tree
+	flames  bool
+	folded  string // which part of them, as text; "" none
+	source  sourceOptions
 }
 
 func showCommand(w world, g *globals) *cobra.Command {
@@ -58,7 +58,7 @@ over samples.`,
 	c.Flags().StringVar(&o.folded, "folded", "", "the same as folded stacks, for flamegraph.pl and speedscope: all, cpu or waiting")
 	c.Flags().Lookup("folded").NoOptDefVal = report.FoldedAll
 	c.RegisterFlagCompletionFunc("folded", cobra.FixedCompletions([]string{report.FoldedAll, report.FoldedCPU, report.FoldedWaiting}, cobra.ShellCompDirectiveNoFileComp))
-	addSourceFlag(c, &o.sourceRoot)
+	o.source.addFlags(c)
 	c.MarkFlagsMutuallyExclusive("tree", "under", "flames", "folded")
 	return c
 }
@@ -92,7 +92,11 @@ func show(w world, g *globals, o showOptions) error {
 	}
 	a.warn(w, o.whyOptions)
 	width, _ := terminal(w.out)
-	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: findSource(o.sourceRoot, 0)}
+	source, err := o.source.find(0)
+	if err != nil {
+		return fmt.Errorf("dwell show: %w", err)
+	}
+	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source}
 	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	switch {
 	case o.under != "":

@@ -17,26 +17,42 @@ import (
 // maxSource bounds a source file, in bytes.
 const maxSource = 4 << 20
 
-func addSourceFlag(c *cobra.Command, root *string) {
-	c.Flags().StringVar(root, "source-root", "", "directory of the service's source code, where the paths that its runtime tells do not lead to it")
+// sourceOptions say where source code may be.
+type sourceOptions struct {
+	root string
+	jars []string
 }
 
-// findSource returns what finds source code: below root, if one is named, where the
+func (o *sourceOptions) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&o.root, "source-root", "", "directory of the service's source code, where the paths that its runtime tells do not lead to it")
+	c.Flags().StringArrayVar(&o.jars, "jar", nil, "a jar of the service, or a directory of jars and classes: methods whose source is not found are decompiled (needs procyon-decompiler)")
+}
+
+// find returns what finds source code: below the root, if one is named, where the
 // runtime says, and where that is as the process pid sees it, if it runs. What is not
-// plainly source code by its name is left alone: the path is the service's word.
-func findSource(root string, pid int) report.Source {
+// plainly source code by its name is left alone: the path is the service's word. Code of
+// a JVM that is not found is decompiled.
+func (o *sourceOptions) find(pid int) (report.Source, error) {
+	jars := o.jars
+	if pid > 0 && len(jars) == 0 {
+		jars = jarsOf(pid)
+	}
+	classes, err := newDecompiler(jars)
+	if err != nil {
+		return nil, err
+	}
 	return func(file string, from, to int64) []string {
 		file = path.Clean(strings.TrimPrefix(file, "file://"))
 		if !sourceName(file) {
 			return nil
 		}
-		for _, name := range sourcePlaces(file, root, pid) {
+		for _, name := range sourcePlaces(file, o.root, pid) {
 			if lines := readLines(name, from, to); lines != nil {
 				return lines
 			}
 		}
-		return nil
-	}
+		return classes.lines(file, from, to)
+	}, nil
 }
 
 func sourceName(file string) bool {

@@ -18,15 +18,15 @@ import (
 const defaultFrames = 12
 
 type threadsOptions struct {
-	path       string // of the recording; "" looks at pid
-	pid        int
-	length     time.Duration // of one look at pid
-	at         string
-	every      time.Duration
-	when       string
-	frames     int
-	json       bool
-	sourceRoot string
+	path   string // of the recording; "" looks at pid
+	pid    int
+	length time.Duration // of one look at pid
+	at     string
+	every  time.Duration
+	when   string
+	frames int
+	json   bool
+	source sourceOptions
 }
 
 func threadsCommand(w world, g *globals) *cobra.Command {
@@ -74,7 +74,7 @@ does not move in that time is not seen.`,
 	c.Flags().StringVar(&o.when, "when", "", "each instant at which this begins to hold: blocked>50%, runnable>10, running>4; with --pid the first")
 	c.Flags().IntVar(&o.frames, "frames", defaultFrames, "how many frames of each stack to print; 0 all")
 	c.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line for each instant, in the form of docs/contract.md")
-	addSourceFlag(c, &o.sourceRoot)
+	o.source.addFlags(c)
 	c.MarkFlagsMutuallyExclusive("at", "every", "when")
 	c.MarkFlagsMutuallyExclusive("at", "pid")
 	return c
@@ -115,7 +115,10 @@ func threadsIn(w world, g *globals, o threadsOptions, rec *recording.Recording) 
 	text := report.DumpTextOptions{
 		TextOptions: report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width}, Frames: o.frames, Who: whose(tl),
 	}
-	source := findSource(o.sourceRoot, o.pid)
+	source, err := o.source.find(o.pid)
+	if err != nil {
+		return 0, fmt.Errorf("dwell threads: %w", err)
+	}
 	for i, at := range list {
 		at.Source = source
 		d := report.NewDump(tl, at)
