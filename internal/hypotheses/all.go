@@ -19,6 +19,7 @@ func All() []diagnosis.Hypothesis {
 		interpreterLock(),
 		poolExhausted(),
 		gcPause(),
+		linearScan(),
 		cpuBound(),
 		eventLoopBlocked(),
 		disk(),

@@ -41,9 +41,9 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 // nameCode names the code in which requests of an endpoint compute: slow and ordinary
 // ones, or all if those were hardly sampled.
 func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *diagnosis.Candidate) {
-	at := spotsIn(c, sampled.pieces(slices.Concat(s.Ordinary, s.Slow)))
+	at := spotsIn(c, sampled.list(slices.Concat(s.Ordinary, s.Slow)))
 	if at.samples < fewSamples {
-		at = spotsIn(c, sampled.pieces(s.Requests))
+		at = spotsIn(c, sampled.list(s.Requests))
 	}
 	most := at.first()
 	if most == nil {
@@ -53,11 +53,11 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	cd.Place = most.place(c)
 	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most)
 	cd.Evidence = append(cd.Evidence, at.evidence(c)...)
-	ordinary, slow := spotsIn(c, sampled.pieces(s.Ordinary)), spotsIn(c, sampled.pieces(s.Slow))
+	ordinary, slow := spotsIn(c, sampled.list(s.Ordinary)), spotsIn(c, sampled.list(s.Slow))
 	if ordinary.samples >= fewSamples && slow.samples >= fewSamples {
 		cd.Evidence = append(cd.Evidence,
-			diagnosis.NS("of an ordinary request in "+most.name, ordinary.per(most.name, len(s.Ordinary))).On(s.Ordinary),
-			diagnosis.NS("of a slow request in "+most.name, slow.per(most.name, len(s.Slow))).On(s.Slow))
+			diagnosis.Part("of an ordinary request's CPU time is in "+most.name, ordinary.share(most.name)).On(s.Ordinary),
+			diagnosis.Part("of a slow request's CPU time is in "+most.name, slow.share(most.name)).On(s.Slow))
 	}
 }
 

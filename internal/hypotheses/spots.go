@@ -9,42 +9,38 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// piece is own CPU time of a request around one sample of its stack.
-type piece struct {
-	diagnosis.Span
-	stack timeline.StackID
+// sampling is one sample of what a request computed. Each stands for the same CPU time,
+// however long the piece that it was taken in.
+type sampling struct {
+	request diagnosis.RequestID
+	stack   timeline.StackID
 }
 
-// pieces collects those of some requests.
-func (s *samples) pieces(ids []diagnosis.RequestID) (out []piece) {
-	s.each(ids, func(span diagnosis.Span, stack timeline.StackID) { out = append(out, piece{span, stack}) })
+// list collects those of some requests.
+func (s *samples) list(ids []diagnosis.RequestID) (out []sampling) {
+	s.each(ids, func(span diagnosis.Span, stack timeline.StackID) { out = append(out, sampling{span.Request, stack}) })
 	return out
 }
 
-// spot is a function of the service's own code, and the CPU time of requests whose
-// samples have it innermost of its kind: what it calls in libraries counts to it.
+// spot is a function of the service's own code, and the samples that have it innermost of
+// its kind: what it calls in libraries counts to it.
 type spot struct {
 	name    string
-	lines   map[recording.Frame]Duration
-	time    Duration
+	lines   map[recording.Frame]int
 	samples int
-	walk    Duration // of time: in what goes through a collection item by item
-	steps   int      // samples of that
-	starts  int      // samples of what begins to
+	steps   int // of them in what goes through a collection item by item
+	starts  int // of them in what begins to
 }
 
-// spots sorts pieces by place.
+// spots sorts samples by place.
 type spots struct {
-	list    []*spot // the one with the most time first
-	all     Duration
+	list    []*spot // the one with the most samples first
 	samples int
 }
 
-func spotsIn(c *diagnosis.Case, pieces []piece) (s spots) {
+func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 	index := map[string]*spot{}
-	for _, p := range pieces {
-		d := p.To.Sub(p.From)
-		s.all += d
+	for _, p := range list {
 		s.samples++
 		f, walk := ownSite(c, p.stack)
 		name := c.FrameName(f)
@@ -53,22 +49,20 @@ func spotsIn(c *diagnosis.Case, pieces []piece) (s spots) {
 		}
 		at := index[name]
 		if at == nil {
-			at = &spot{name: name, lines: map[recording.Frame]Duration{}}
+			at = &spot{name: name, lines: map[recording.Frame]int{}}
 			index[name] = at
 			s.list = append(s.list, at)
 		}
-		at.lines[f] += d
-		at.time += d
+		at.lines[f]++
 		at.samples++
 		switch walk {
 		case timeline.WalkStep:
-			at.walk += d
 			at.steps++
 		case timeline.WalkStart:
 			at.starts++
 		}
 	}
-	slices.SortFunc(s.list, func(a, b *spot) int { return cmp.Or(cmp.Compare(b.time, a.time), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(s.list, func(a, b *spot) int { return cmp.Or(cmp.Compare(b.samples, a.samples), cmp.Compare(a.name, b.name)) })
 	return s
 }
 
@@ -88,13 +82,13 @@ func ownSite(c *diagnosis.Case, id timeline.StackID) (recording.Frame, timeline.
 	return f, walk
 }
 
-// place names a spot with the line at which most of its time is spent.
+// place names a spot with the line that most of its samples have.
 func (s *spot) place(c *diagnosis.Case) string {
 	var best recording.Frame
-	most := Duration(-1)
-	for f, d := range s.lines {
-		if d > most || d == most && f.ID < best.ID {
-			best, most = f, d
+	most := 0
+	for f, n := range s.lines {
+		if n > most || n == most && f.ID < best.ID {
+			best, most = f, n
 		}
 	}
 	return c.PlaceName(best)
@@ -112,8 +106,7 @@ func (s *spots) first() *spot {
 // the time lies.
 func (s *spots) counted(at *spot) string {
 	low, high := diagnosis.Interval95(int64(at.samples), int64(s.samples))
-	share := diagnosis.ShareOf(int64(at.time), int64(s.all))
-	return diagnosis.Percent(share) + " of it (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +
+	return diagnosis.Percent(s.share(at.name)) + " of it (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +
 		" by " + diagnosis.Plural(s.samples, "sample") + ")"
 }
 
@@ -123,18 +116,18 @@ func (s *spots) evidence(c *diagnosis.Case) (ev []diagnosis.Evidence) {
 		return nil
 	}
 	for _, at := range s.list[:min(3, len(s.list))] {
-		if part := diagnosis.ShareOf(int64(at.time), int64(s.all)); part >= diagnosis.Whole/20 {
+		if part := s.share(at.name); part >= diagnosis.Whole/20 {
 			ev = append(ev, diagnosis.Part("of the sampled CPU time is in "+at.place(c), part))
 		}
 	}
 	return ev
 }
 
-// per is the mean time of a spot in some requests, whose pieces s holds.
-func (s *spots) per(name string, requests int) Duration {
+// share is the share of a place.
+func (s *spots) share(name string) diagnosis.Share {
 	for _, at := range s.list {
-		if at.name == name && requests > 0 {
-			return at.time / Duration(requests)
+		if at.name == name {
+			return diagnosis.ShareOf(int64(at.samples), int64(s.samples))
 		}
 	}
 	return 0

@@ -1,0 +1,179 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func linearScan() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "linear-scan",
+		Title: "CPU time grows with the data: something is looked for item by item",
+		Doc: "Supported in three ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
+			"99 % confidence, and steadily; the function named is the one beneath which it grows. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
+			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. Or they do not differ, but such walks take half of an ordinary request and at least 5 ms. " +
+			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where walks are long but no item more or less was there, and where the calls are too few. " +
+			"What others wait for a processor meanwhile goes, too, in the proportion in which the processors worked on it.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"cpu-bound", "run-queue", "accept-queue", "load"},
+		Test:     testLinearScan,
+	}
+}
+
+// Bounds of a linear scan.
+const (
+	scanCalls = 60                       // fewer calls of an endpoint show no trend
+	scanBins  = 20                       // medians of so many runs of consecutive calls, at most
+	scanRun   = 6                        // calls in a run, at least
+	scanRise  = 4                        // a rise of one part in so many of what it was at the beginning
+	scanAgree = diagnosis.Whole / 10 * 7 // pairs of runs that rise, less those that fall: a step has half
+	scanTiny  = Duration(20_000)         // CPU time that is noise
+)
+
+// scanned is what one endpoint's requests say.
+type scanned struct {
+	of    *diagnosis.Symptom
+	order []diagnosis.RequestID // by start
+	cost  []Duration            // own CPU, by request
+	all   Duration              // of them
+	trend diagnosis.Trend
+	moved bool // more requests are in flight from call to call, too
+	list  []sampling
+	spots spots
+}
+
+func testLinearScan(c *diagnosis.Case) diagnosis.Result {
+	res := diagnosis.Result{Hidden: c.Gaps()}
+	cost := ownCost(c)
+	sampled := newSamples(c)
+	var most *scanned
+	for i := range c.Symptoms {
+		s := scanOf(c, &c.Symptoms[i], cost, sampled)
+		if most == nil || s.all > most.all {
+			most = s
+		}
+		cd, unclear := s.judge(c)
+		if cd != nil {
+			res.Candidates = append(res.Candidates, *cd)
+		}
+		if unclear != "" && s == most && s.matters(c) {
+			res.Undecided = diagnosis.Human(s.mean(s.of.Slow)) + " of a slow request " + unclear
+		}
+	}
+	if most != nil {
+		res.Evidence, res.Lead = most.evidence(), most.lead()
+	}
+	if len(res.Candidates) > 0 {
+		res.Undecided = ""
+	}
+	return res
+}
+
+// matters reports whether an endpoint's own CPU could be a finding at all.
+func (s *scanned) matters(c *diagnosis.Case) bool {
+	reaches := func(d, of Duration) bool { return d >= max(c.MinSaving, c.MinShare.Of(of)) }
+	return reaches(s.mean(s.of.Ordinary), s.of.P50) || reaches(s.mean(s.of.Slow), s.of.P99)
+}
+
+// ownCost sums each request's own CPU time.
+func ownCost(c *diagnosis.Case) []Duration {
+	cost := make([]Duration, len(c.Requests))
+	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) }) {
+		cost[sp.Request] += sp.To.Sub(sp.From)
+	}
+	return cost
+}
+
+// judge decides about an endpoint: a candidate, or why it cannot be told, or neither.
+func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear string) {
+	if s.all/Duration(max(1, len(s.order))) < scanTiny {
+		return nil, ""
+	}
+	walk := s.walk()
+	switch {
+	case s.grows():
+		return s.growing(c), ""
+	case walk != nil && s.varies(c, walk):
+		return s.walking(c, walk, true), ""
+	case walk != nil && s.mostOfIt(c):
+		return s.walking(c, walk, false), ""
+	case walk != nil:
+		return nil, "is spent walking through a collection in " + walk.place(c) + ", and neither its size nor the time for it changed: record again with more or less data"
+	case len(s.order) < scanCalls:
+		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.order), "call") + " of " + s.of.Endpoint + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
+	case s.spots.samples < fewSamples:
+		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
+	case s.trend.High >= s.rise() && s.trend.Low > -s.rise():
+		return nil, "is CPU time that scatters too much to see whether it grows: by " + diagnosis.Human(s.trend.Low) + " to " + diagnosis.Human(s.trend.High) + " on " + diagnosis.Human(s.trend.Start)
+	}
+	return nil, ""
+}
+
+// rise is what the trend must reach.
+func (s *scanned) rise() Duration { return max(scanTiny, s.trend.Start/scanRise) }
+
+// grows reports that CPU time rises from call to call. Where more and more requests are
+// in flight, processors that share caches slow each other down: then it must double.
+func (s *scanned) grows() bool {
+	need := s.rise()
+	if s.moved {
+		need = max(need, s.trend.Start)
+	}
+	return len(s.order) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
+}
+
+// walk is the place from which most of the CPU time goes through a collection, walk after
+// long walk; nil if there is none.
+func (s *scanned) walk() *spot {
+	for _, at := range s.spots.list {
+		if s.spots.samples >= fewSamples && at.steps >= fewSamples && 2*at.steps >= s.spots.samples && at.starts*scanBins <= at.steps {
+			return at
+		}
+	}
+	return nil
+}
+
+// mostOfIt holds an ordinary request's CPU time against the bounds of cpu-bound: a walk
+// of which nothing shows that it grows says where the time goes, not why.
+func (s *scanned) mostOfIt(c *diagnosis.Case) bool {
+	own := s.mean(s.of.Ordinary)
+	return own >= c.CPUFloor && 2*own >= s.of.P50
+}
+
+func (s *scanned) mean(ids []diagnosis.RequestID) (d Duration) {
+	for _, id := range ids {
+		d += s.cost[id]
+	}
+	return d / Duration(max(1, len(ids)))
+}
+
+func (s *scanned) lead() string {
+	name := s.of.Endpoint
+	if name == "" {
+		name = "requests"
+	}
+	if len(s.order) < scanCalls {
+		return "own CPU of " + name + " is " + diagnosis.Human(s.all/Duration(max(1, len(s.order)))) + " a call"
+	}
+	change := diagnosis.Human(s.trend.Change)
+	if s.trend.Change >= 0 {
+		change = "+" + change
+	}
+	return "own CPU of " + name + " is " + diagnosis.Human(s.trend.Start) + " at first and changes by " + change + " in " +
+		diagnosis.Plural(len(s.order), "call") + " (bound +" + diagnosis.Human(s.rise()) + ")"
+}
+
+func (s *scanned) evidence() []diagnosis.Evidence {
+	if len(s.order) < scanCalls {
+		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.of.Endpoint, len(s.order)).Against(scanCalls)}
+	}
+	return []diagnosis.Evidence{
+		diagnosis.NS("own CPU of a call grew from first to last by", s.trend.Change).Against(int64(s.rise())).On(s.order),
+		diagnosis.NS("it grew at least by", s.trend.Low),
+		diagnosis.NS("it grew at most by", s.trend.High),
+		diagnosis.NS("own CPU of the first calls", s.trend.Start).On(s.order),
+		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
+		diagnosis.Count("calls", len(s.order)),
+	}
+}

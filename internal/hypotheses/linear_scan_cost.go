@@ -1,0 +1,149 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *samples) *scanned {
+	s := &scanned{of: of, order: slices.Sorted(slices.Values(of.Requests)), cost: cost}
+	for _, id := range s.order {
+		s.all += cost[id]
+	}
+	s.trend = diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
+	s.list = sampled.list(s.order)
+	s.spots = spotsIn(c, s.list)
+	flying := inFlight(c)
+	inflight := diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return 1000 * Duration(flying[id]) }))
+	s.moved = inflight.Agree >= diagnosis.Whole/2
+	return s
+}
+
+// runs returns the medians of a quantity over runs of consecutive calls, by the number of
+// calls so far.
+func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (points []diagnosis.Point) {
+	n := len(s.order)
+	bins := min(scanBins, n/scanRun)
+	for b := range bins {
+		from, to := b*n/bins, (b+1)*n/bins
+		var list []Duration
+		for _, id := range s.order[from:to] {
+			list = append(list, of(id))
+		}
+		slices.Sort(list)
+		points = append(points, diagnosis.Point{X: int64(from+to) / 2, Y: diagnosis.Quantile(list, 50)})
+	}
+	return points
+}
+
+// varies reports that requests differ by how long they walk, and by little else: the
+// dearer half of them does the same at the same place, for longer.
+func (s *scanned) varies(c *diagnosis.Case, walk *spot) bool {
+	by := slices.Clone(s.order)
+	slices.SortStableFunc(by, func(a, b diagnosis.RequestID) int { return cmp.Compare(s.cost[a], s.cost[b]) })
+	n := len(by)
+	low, high := s.cost[by[n/10]], s.cost[by[n-1-n/10]]
+	if n < scanCalls || high < 2*low || high-low < 5*scanTiny {
+		return false
+	}
+	dear := map[diagnosis.RequestID]bool{}
+	for _, id := range by[n/2:] {
+		dear[id] = true
+	}
+	var cheaper, dearer []sampling
+	for _, p := range s.list {
+		if dear[p.request] {
+			dearer = append(dearer, p)
+		} else {
+			cheaper = append(cheaper, p)
+		}
+	}
+	a, b := spotsIn(c, cheaper), spotsIn(c, dearer)
+	if b.samples < fewSamples {
+		return false
+	}
+	lo, hi := s.mean(by[:n/2]), s.mean(by[n/2:])
+	inWalk := b.share(walk.name).Of(hi) - a.share(walk.name).Of(lo)
+	return 10*inWalk >= 8*(hi-lo)
+}
+
+// beneath tells for every stack whether a function of the service's own code is on it.
+type beneath struct {
+	c    *diagnosis.Case
+	name string
+	seen map[timeline.StackID]bool
+}
+
+func (b *beneath) has(id timeline.StackID) bool {
+	if id == timeline.None {
+		return false
+	}
+	in, ok := b.seen[id]
+	if !ok {
+		for _, f := range b.c.StackFrames(id) {
+			if timeline.Application(f) && b.c.FrameName(f) == b.name {
+				in = true
+				break
+			}
+		}
+		b.seen[id] = in
+	}
+	return in
+}
+
+// grower finds the innermost function of the service's own code beneath which at least
+// four fifths of the growth lies: samples of the last third of calls less those of the
+// first; "" if that is not known.
+func (s *scanned) grower(c *diagnosis.Case) string {
+	third := len(s.order) / 3
+	first, last := s.order[third-1], s.order[len(s.order)-third]
+	type sum struct{ early, late, depth int }
+	sums := map[string]*sum{}
+	var all sum
+	for _, p := range s.list {
+		early, late := p.request <= first, p.request >= last
+		if !early && !late {
+			continue
+		}
+		if late {
+			all.late++
+		} else {
+			all.early++
+		}
+		counted := map[string]bool{}
+		for depth, f := range c.StackFrames(p.stack) {
+			name := c.FrameName(f)
+			if !timeline.Application(f) || counted[name] {
+				continue
+			}
+			counted[name] = true
+			at := sums[name]
+			if at == nil {
+				at = &sum{}
+				sums[name] = at
+			}
+			if late {
+				at.late++
+				at.depth += depth
+			} else {
+				at.early++
+			}
+		}
+	}
+	if all.late < fewSamples {
+		return ""
+	}
+	best, by := "", sum{}
+	for name, at := range sums {
+		if 10*(at.late-at.early) < 8*(all.late-all.early) {
+			continue
+		}
+		if best == "" || cmp.Or(cmp.Compare(at.late, by.late), cmp.Compare(at.depth, by.depth), cmp.Compare(name, best)) < 0 {
+			best, by = name, *at
+		}
+	}
+	return best
+}

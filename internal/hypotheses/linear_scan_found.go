@@ -1,0 +1,134 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+const scanFix = "look it up instead of walking there: an index or a map by what is searched for, a bound on how much is kept, or, where items are ordered, start next to what is searched for and stop early"
+
+// growing is the finding of CPU time that grows.
+func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
+	t := &s.trend
+	title := "The CPU time of " + s.of.Endpoint + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
+		" in " + diagnosis.Plural(len(s.order), "call")
+	cd := s.candidate(c, s.grower(c), s.order)
+	if cd.Place != "" {
+		title += ", four fifths of that or more beneath " + cd.Place
+	} else {
+		cd.Place = s.of.Endpoint
+		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
+	}
+	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
+	return cd
+}
+
+// walking is the finding of walks through a collection.
+func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.Candidate {
+	by := slices.Clone(s.order)
+	slices.SortStableFunc(by, func(a, b diagnosis.RequestID) int { return cmp.Compare(s.cost[a], s.cost[b]) })
+	cd := s.candidate(c, at.name, by)
+	cd.Place = at.place(c)
+	cd.Title = s.of.Endpoint + " walks through a collection item by item in " + cd.Place + ", with most of its CPU time, " + s.spots.counted(at)
+	n := len(by)
+	low, high := s.cost[by[n/10]], s.cost[by[n-1-n/10]]
+	cd.Evidence = append([]diagnosis.Evidence{
+		diagnosis.Part("of its CPU time is in "+cd.Place, s.spots.share(at.name)).Against(int64(diagnosis.Whole / 2)),
+		diagnosis.Part("of its CPU time goes on to the next item", diagnosis.ShareOf(int64(at.steps), int64(s.spots.samples))).Against(int64(diagnosis.Whole / 2)),
+		diagnosis.Count("samples of going on to the next item", at.steps).Against(fewSamples),
+		diagnosis.Count("samples of beginning a walk", at.starts),
+		diagnosis.NS("own CPU of a call, a tenth take less", low), diagnosis.NS("own CPU of a call, a tenth take more", high),
+	}, cd.Evidence...)
+	if varies {
+		cd.Title += "; as there is more or less to walk through, a call takes from " + diagnosis.Human(low) + " to " + diagnosis.Human(high)
+	} else {
+		cd.Title += "; the size of the collection did not change meanwhile"
+		cd.Next = "record again with more or less data: dwell diff shows whether this time grows with it"
+	}
+	return cd
+}
+
+// candidate takes out what requests compute beneath a function, in the share of samples in
+// each quarter of an order, and what requests wait meanwhile.
+func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.RequestID) *diagnosis.Candidate {
+	cd := &diagnosis.Candidate{
+		Fix: scanFix, Next: "dwell show REC --tree shows what it walks through", Evidence: s.evidence(),
+		Lead: s.lead(), AtLeast: true,
+	}
+	in := beneath{c, name, map[timeline.StackID]bool{}}
+	share := func(diagnosis.RequestID) diagnosis.Share {
+		return diagnosis.ShareOf(int64(s.trend.Change), int64(s.trend.Start+s.trend.Change))
+	}
+	if name != "" {
+		cd.Place = s.line(c, &in)
+		share = s.quarters(&in, order)
+	}
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		if r.Measured() && (s.of.Endpoint == "" || r.Endpoint == s.of.Endpoint) {
+			part := share(diagnosis.RequestID(i))
+			for k := range r.Segments {
+				if g := &r.Segments[k]; ownCPU(g) {
+					cd.Spans = append(cd.Spans, leading(r.ID, g, part)...)
+				}
+			}
+		}
+	}
+	if name != "" {
+		cd.Spans = append(cd.Spans, queuedBehind(c, &in)...)
+	}
+	return cd
+}
+
+// leading is the beginning of a segment, so much of it.
+func leading(of timeline.RequestID, g *timeline.Segment, part diagnosis.Share) []diagnosis.Span {
+	if d := part.Of(g.To.Sub(g.From)); d > 0 {
+		return []diagnosis.Span{{Request: of, From: g.From, To: g.From + diagnosis.Time(d)}}
+	}
+	return nil
+}
+
+// line names the line of a function at which most samples are.
+func (s *scanned) line(c *diagnosis.Case, in *beneath) string {
+	at := spot{lines: map[recording.Frame]int{}}
+	for _, p := range s.list {
+		for _, f := range c.StackFrames(p.stack) {
+			if timeline.Application(f) && c.FrameName(f) == in.name {
+				at.lines[f]++
+				break
+			}
+		}
+	}
+	return at.place(c)
+}
+
+// quarters returns the share of own CPU beneath a function, of the requests in the same
+// quarter of an order; of all, where those have too few samples.
+func (s *scanned) quarters(in *beneath, order []diagnosis.RequestID) func(diagnosis.RequestID) diagnosis.Share {
+	const of = 4
+	quarter := map[diagnosis.RequestID]int{}
+	for i, id := range order {
+		quarter[id] = i * of / len(order)
+	}
+	var under, all [of + 1]int
+	for _, p := range s.list {
+		q := quarter[p.request]
+		all[q]++
+		all[of]++
+		if in.has(p.stack) {
+			under[q]++
+			under[of]++
+		}
+	}
+	return func(id diagnosis.RequestID) diagnosis.Share {
+		q := quarter[id]
+		if all[q] < fewSamples {
+			q = of
+		}
+		return diagnosis.ShareOf(int64(under[q]), int64(all[q]))
+	}
+}

@@ -1,0 +1,76 @@
+package hypotheses
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// scanStories are services that look for things.
+func scanStories() []story {
+	python := func(hooks string, n int, each func(t *thread, i int)) func() *recording.Recording {
+		return func() *recording.Recording {
+			return done(without(called(newScenario(recording.RuntimePython), n, each), hooks), 30)
+		}
+	}
+	walking := func(of func(i int) recording.Time) func() *recording.Recording {
+		return func() *recording.Recording {
+			return done(without(called(newScenario(recording.RuntimeJVM), 80, func(t *thread, i int) {
+				t.computeIn(of(i), "java.util.HashMap$HashIterator.nextNode < java.util.HashMap$ValueIterator.next < shop.Orders.totalOf < shop.Api.total")
+				t.computeIn(of(i)/4, "shop.Orders.totalOf < shop.Api.total")
+				keptCall(t, 600*us)
+			}), stackHooks), 30)
+		}
+	}
+	return []story{
+		{"linear-scan/supported", "Orders are looked for one by one, and each request adds some: 2 ms at first, 50 us more with every call.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(1000*us, "/srv/app.py:handle")
+				t.computeIn(2000*us+recording.Time(i)*50*us, "/srv/orders.py:find < /srv/app.py:handle")
+			})},
+		{"linear-scan/walk-supported", "Every request walks through the orders of a shop; shops have from 1 to 8 ms worth of them.",
+			walking(func(i int) recording.Time { return recording.Time(1+i*5%8) * 1000 * us })},
+		{"linear-scan/refuted", "Every request computes a hash for 9 ms.",
+			python(stackHooks, 80, func(t *thread, _ int) { t.computeIn(9000*us, "/srv/app.py:hash < /srv/app.py:handle") })},
+		{"linear-scan/noise-refuted", "A request computes for 3 to 5 ms, as it happens.",
+			python(stackHooks, 80, func(t *thread, i int) { t.computeIn(3000*us+recording.Time(i*7919%2000)*us, "/srv/app.py:handle") })},
+		{"linear-scan/step-undecided", "From the middle on something else runs on the machine, and everything takes twice as long.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(recording.Time(3000+i/40*3000+i*i*7919%501)*us, "/srv/app.py:handle")
+			})},
+		{"linear-scan/undecided", "Every request walks through all orders in 3 ms, and no order is added.",
+			walking(func(int) recording.Time { return 3000 * us })},
+		{"linear-scan/few-undecided", "30 calls, 9 ms each: too few to see whether that grows.",
+			python(stackHooks, 30, func(t *thread, _ int) { t.computeIn(9000*us, "/srv/app.py:handle") })},
+		{"linear-scan/stackless-undecided", "80 calls, 9 ms each, and no stacks: whether they walk through something cannot be seen.",
+			python(allHooks, 80, func(t *thread, _ int) { t.compute(9000 * us) })},
+	}
+}
+
+// called plays so many requests, 50 ms apart, on one thread.
+func called(s *scenario, n int, each func(t *thread, i int)) *scenario {
+	t := s.worker(1, 1000*us)
+	for i := range n {
+		t.request(recording.Time(i+1)*50_000*us, 10*us, "/orders/{}")
+		t.compute(100 * us)
+		each(t, i)
+		t.respond()
+	}
+	return s
+}
+
+// A walk that is no news: what is answered is all that there is, and small.
+func TestShortWalksAreNoScan(t *testing.T) {
+	s := called(newScenario(recording.RuntimeJVM), 80, func(t *thread, i int) {
+		for range 10 {
+			t.computeIn(600*us, "java.util.HashMap$HashIterator.<init> < shop.Orders.totalOf < shop.Api.total")
+			t.computeIn(600*us, "java.util.HashMap$HashIterator.nextNode < shop.Orders.totalOf < shop.Api.total")
+		}
+	})
+	s.hooks = stackHooks
+	for _, f := range diagnosed(t, s).Findings {
+		if f.ID == "linear-scan" {
+			t.Errorf("%s", f.Title)
+		}
+	}
+}
