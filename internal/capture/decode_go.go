@@ -14,6 +14,7 @@ type goDecoder struct {
 	seen  map[goroutineKey]struct{}
 	conns map[probesAddress]*conn // outbound, by both ends
 	early map[probesAddress]recording.GoCall
+	parks parkDecoder
 }
 
 type goroutineKey struct {
@@ -63,9 +64,16 @@ func (g *goDecoder) drop(c *conn) {
 
 // goEvent decodes what the programs for Go tell.
 func (d *decoder) goEvent(h *probesHead, b []byte) {
-	if h.Type != eventGoCall {
-		return
+	switch h.Type {
+	case eventGoPark:
+		d.park(h, b)
+	case eventGoCall:
+		d.goCall(h, b)
 	}
+}
+
+// goCall decodes that a goroutine handed over a request.
+func (d *decoder) goCall(h *probesHead, b []byte) {
 	e := view[golangGoCallEvent](b)
 	d.goroutine(h.Tgid, e.Goid, e.ParentGoid)
 	call := recording.GoCall{Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid)}

@@ -27,6 +27,7 @@ type meter struct {
 	unwinder *unwind.Unwinder // or nil
 	tls      *tlsProbes       // or nil
 	goCalls  *goCalls         // or nil
+	goParks  *goParks         // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -80,6 +81,9 @@ func (m *meter) read() recording.Overhead {
 	}
 	if m.goCalls != nil {
 		o.BPF += m.goCalls.cost()
+	}
+	if m.goParks != nil {
+		o.BPF += m.goParks.cost()
 	}
 	return o
 }

@@ -100,6 +100,7 @@ func (s *Session) apply(r resolution) error {
 		return nil
 	}
 	s.watchGoCalls(r.calls)
+	s.watchGoParks(r)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
@@ -111,6 +112,7 @@ func (s *Session) drain(sink Sink) error {
 	}
 	s.stacks(stacks)
 	s.goCalls.keepWithin(time.Now())
+	s.followGoParks()
 	s.followTLS()
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
@@ -218,6 +220,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
 	s.decoder.note(s.goCalls.finish(time.Now()))
+	s.finishGoParks()
 	s.decoder.finish()
 	return nil
 }

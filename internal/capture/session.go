@@ -43,6 +43,7 @@ type Session struct {
 	tls       *tlsProbes       // nil: does not name calls over TLS
 
 	goCalls goCalls
+	goParks goParks
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -72,7 +73,7 @@ func (s *Session) start() error {
 	s.decoder = newDecoder(s.describe)
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
-	s.meter.goCalls = &s.goCalls
+	s.meter.goCalls, s.meter.goParks = &s.goCalls, &s.goParks
 	return nil
 }
 
@@ -86,6 +87,7 @@ func (s *Session) Close() error {
 	}
 	s.workers.Wait()
 	s.goCalls.close()
+	s.goParks.close()
 	var first error
 	for _, c := range slices.Backward(s.closers) {
 		if err := c.Close(); err != nil && first == nil {
@@ -111,7 +113,7 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
-		recording.HookStorage, recording.HookGoCalls,
+		recording.HookStorage, recording.HookGoCalls, recording.HookParks,
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)

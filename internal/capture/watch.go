@@ -97,6 +97,7 @@ func (s *Session) watchOne(p target.Process) error {
 		return err
 	}
 	s.watchGoCalls(r.calls)
+	s.watchGoParks(r)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}

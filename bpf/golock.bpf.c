@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where goroutines of Go wait for each other: probes on functions of its runtime that
+ * are called only when somebody has to wait, or somebody who waits is let go. They are
+ * an object of their own because they are loaded only for Go; maps are the recorder's.
+ * Nothing is kept between two probes: begin and end are joined by the recorder. */
+#include "kernel.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi.h"
+#include "common.h"
+#include "runtime.h"
+
+/* Numbers of events from 64 on are those of optional objects. */
+enum { EVENT_GO_PARK = 72 };
+
+/* What a probe tells; the order is that of the table in golock.go. */
+enum park_act {
+	PARK_BEGIN_MUTEX,
+	PARK_BEGIN_READ,
+	PARK_BEGIN_WRITE,
+	PARK_BEGIN_GROUP,
+	PARK_BEGIN_COND,
+	PARK_BEGIN_RECEIVE,
+	PARK_BEGIN_SEND,
+	PARK_BEGIN_SELECT,
+	PARK_BEGIN_COLLECTOR,
+	PARK_END,     /* the goroutine runs again */
+	PARK_RELEASE, /* of what the word is the address */
+	PARK_READY,   /* of the goroutine woken */
+	PARK_STOP,    /* of all goroutines is asked for */
+	PARK_STOPPED,
+	PARK_START,
+};
+
+enum { PARK_FRAMES = 64, BPF_F_USER_STACK = 1 << 8 };
+
+struct park_event {
+	struct head h;
+	u64 goid;
+	u64 parent_goid;
+	u64 word;  /* what the probed function was passed first */
+	u64 woken; /* PARK_READY */
+	u32 act;
+	u32 bytes; /* of the stack that follows; the caller of the probed function last */
+};
+
+struct park_stack {
+	struct park_event e;
+	u64 stack[PARK_FRAMES];
+};
+
+/* By set of probes: how often they were met. */
+enum { PARK_SETS = 4 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PARK_SETS);
+	__type(key, u32);
+	__type(value, struct cost);
+} park_costs SEC(".maps");
+
+/* Events for which there was no room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct loss);
+} park_losses SEC(".maps");
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* Go 1.17 and later pass arguments in ax, bx, cx. */
+struct pt_regs___lock {
+	unsigned long ax;
+	unsigned long bx;
+	unsigned long sp;
+};
+
+#pragma clang attribute pop
+
+static __always_inline void lose(void)
+{
+	u32 zero = 0;
+	struct loss *l = bpf_map_lookup_elem(&park_losses, &zero);
+
+	if (!l)
+		return;
+	l->last = bpf_ktime_get_ns();
+	if (!l->count++)
+		l->first = l->last;
+}
+
+static __always_inline void fill(struct park_event *e, struct watch *w, struct task_struct *t,
+				 u32 act)
+{
+	u64 g = current_g(w, t);
+
+	fill_head(&e->h, EVENT_GO_PARK, t);
+	e->goid = g ? read_word(g + w->go_goid) : 0;
+	e->parent_goid = g && w->go_parent > 0 ? read_word(g + w->go_parent) : 0;
+	e->word = 0;
+	e->woken = 0;
+	e->act = act;
+	e->bytes = 0;
+}
+
+/* An event with the stack. At a function's entry its caller is on top of the stack, and
+ * not found by frame pointers: it is told apart, as the last address, for kernels differ
+ * in whether they know that. */
+static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u32 act, u64 word)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct park_stack *s = bpf_ringbuf_reserve(&events, sizeof(*s), 0);
+	u64 sp = ((struct pt_regs___lock *)regs)->sp;
+	long n;
+
+	if (!s) {
+		lose();
+		return;
+	}
+	fill(&s->e, w, t, act);
+	s->e.word = word;
+	if (act == PARK_READY)
+		s->e.woken = read_word(read_word(((struct pt_regs___lock *)regs)->bx) + w->go_goid);
+	n = bpf_get_stack(regs, s->stack, (PARK_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
+	s->e.bytes = n > 0 ? n : 0;
+	s->stack[PARK_FRAMES - 1] = read_word(sp);
+	submit(s);
+}
+
+static __always_inline void tell(struct watch *w, u32 act, u64 word)
+{
+	struct park_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+
+	if (!e) {
+		lose();
+		return;
+	}
+	fill(e, w, bpf_get_current_task_btf(), act);
+	e->word = word;
+	submit(e);
+}
+
+static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	struct cost *c = bpf_map_lookup_elem(&park_costs, &set);
+	bool timed = c && c->runs++ % METER_EVERY == 0;
+	u64 began = timed ? bpf_ktime_get_ns() : 0;
+	u64 word;
+
+	if (w && w->go_goid) {
+		word = ((struct pt_regs___lock *)regs)->ax;
+		/* At the call that parks it bx is the lock within the channel. */
+		if (act == PARK_BEGIN_RECEIVE || act == PARK_BEGIN_SEND)
+			word = ((struct pt_regs___lock *)regs)->bx;
+		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR)
+			word = 0;
+		if (act == PARK_END || act == PARK_STOPPED || act == PARK_START)
+			tell(w, act, 0);
+		else
+			tell_stack(regs, w, act, word);
+	}
+	if (timed) {
+		c->ns += bpf_ktime_get_ns() - began;
+		c->timed++;
+	}
+	return 0;
+}
+
+/* Sets of probes, each with a budget of its own: locks; sync.Cond; channels; and what
+ * is rare. */
+#define PROBE(name, act, set)                                                      \
+	SEC("uprobe/" #name) int name(struct pt_regs *regs)                        \
+	{                                                                          \
+		return probed(regs, act, set);                                     \
+	}
+
+PROBE(park_mutex, PARK_BEGIN_MUTEX, 0)
+PROBE(park_read, PARK_BEGIN_READ, 0)
+PROBE(park_write, PARK_BEGIN_WRITE, 0)
+PROBE(park_group, PARK_BEGIN_GROUP, 0)
+PROBE(park_end, PARK_END, 0)
+PROBE(park_release, PARK_RELEASE, 0)
+
+PROBE(park_cond, PARK_BEGIN_COND, 1)
+PROBE(park_cond_end, PARK_END, 1)
+PROBE(park_notify, PARK_RELEASE, 1)
+
+PROBE(park_receive, PARK_BEGIN_RECEIVE, 2)
+PROBE(park_send, PARK_BEGIN_SEND, 2)
+PROBE(park_select, PARK_BEGIN_SELECT, 2)
+PROBE(park_channel_end, PARK_END, 2)
+PROBE(park_ready, PARK_READY, 2)
+
+PROBE(park_collector, PARK_BEGIN_COLLECTOR, 3)
+PROBE(park_rare_end, PARK_END, 3)
+PROBE(park_stop, PARK_STOP, 3)
+PROBE(park_stopped, PARK_STOPPED, 3)
+PROBE(park_start, PARK_START, 3)
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define EXPORT(type, name) type *export_##name __attribute__((unused))
+EXPORT(enum park_act, park_act);
+EXPORT(struct park_event, park_event);
+EXPORT(struct park_stack, park_stack);
+EXPORT(struct cost, cost);
+EXPORT(struct loss, loss);

@@ -1,0 +1,241 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// eventGoPark is the type of golock.bpf.c's events.
+const eventGoPark = 72
+
+// Bounds of what the decoder remembers of goroutines.
+const (
+	maxParked    = 1 << 16 // that wait
+	maxGoStacks  = 1 << 15 // different ones
+	firstGoStack = 1 << 20 // ids from here on are not the profiler's
+)
+
+// parkKey names a goroutine of a process that lives.
+type parkKey struct {
+	tgid uint32
+	goid uint64
+}
+
+// parked is a wait that was seen to begin.
+type parked struct {
+	fact recording.Park
+	set  int
+}
+
+// parkDecoder joins the beginnings and ends of waits of goroutines, and names their
+// stacks.
+type parkDecoder struct {
+	waits  map[parkKey]parked
+	stops  map[uint32]recording.Pause // by process
+	tables map[uint32]*target.GoTable
+	frames map[recording.Frame]recording.FrameID
+	stacks map[goStackNode]recording.StackID
+	known  map[string]recording.StackID // by process and addresses
+	fresh  []recording.Fact             // to be declared
+}
+
+type goStackNode struct {
+	caller recording.StackID
+	frame  recording.FrameID
+}
+
+// open reads what names the functions of a process. Without, there are no stacks.
+func (p *parkDecoder) open(pid int) {
+	if p.tables == nil {
+		p.waits, p.stops = map[parkKey]parked{}, map[uint32]recording.Pause{}
+		p.tables, p.known = map[uint32]*target.GoTable{}, map[string]recording.StackID{}
+		p.frames, p.stacks = map[recording.Frame]recording.FrameID{}, map[goStackNode]recording.StackID{}
+	}
+	table, err := target.OpenGoTable(pid)
+	if err != nil {
+		table = nil
+	}
+	p.tables[uint32(pid)] = table
+	clear(p.known) // the process may have begun to run another program
+}
+
+// setOf are the sets of probes in which waits begin, by what begins one.
+func setOf(act golocksParkAct) int {
+	switch act {
+	case golocksParkActPARK_BEGIN_COND:
+		return 1
+	case golocksParkActPARK_BEGIN_RECEIVE, golocksParkActPARK_BEGIN_SEND, golocksParkActPARK_BEGIN_SELECT:
+		return 2
+	case golocksParkActPARK_BEGIN_COLLECTOR:
+		return 3
+	}
+	return 0
+}
+
+// park decodes what the programs for Go's locks tell.
+func (d *decoder) park(h *probesHead, b []byte) {
+	e := view[golocksParkEvent](b)
+	d.goroutine(h.Tgid, e.Goid, e.ParentGoid)
+	key := parkKey{h.Tgid, e.Goid}
+	switch act := golocksParkAct(e.Act); act {
+	case golocksParkActPARK_END:
+		d.parkEnd(h, key)
+	case golocksParkActPARK_RELEASE, golocksParkActPARK_READY:
+		f := &recording.Unpark{
+			Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Parent: recording.GoroutineID(e.ParentGoid),
+			Word: int64(e.Word), Woken: recording.GoroutineID(e.Woken), Stack: d.goStack(h.Tgid, b),
+		}
+		if act == golocksParkActPARK_READY {
+			f.Word = 0
+		}
+		d.emit(d.at, f)
+	case golocksParkActPARK_STOP:
+		d.golang.parks.stops[h.Tgid] = recording.Pause{Thread: d.actor(h), Since: d.at}
+	case golocksParkActPARK_STOPPED:
+		if stop, ok := d.golang.parks.stops[h.Tgid]; ok {
+			stop.Stopped = d.at
+			d.golang.parks.stops[h.Tgid] = stop
+		}
+	case golocksParkActPARK_START:
+		if stop, ok := d.golang.parks.stops[h.Tgid]; ok {
+			delete(d.golang.parks.stops, h.Tgid)
+			d.emit(d.at, &stop)
+		}
+	default:
+		if e.Goid != 0 && len(d.golang.parks.waits) < maxParked {
+			d.golang.parks.waits[key] = parked{d.parkBegin(h, e, b), setOf(act)}
+		}
+	}
+}
+
+// parkBegin is a wait that begins. Words lie within what is waited for: a mutex has its
+// word behind its state; a sync.RWMutex begins with one, its other words follow.
+func (d *decoder) parkBegin(h *probesHead, e *golocksParkEvent, b []byte) recording.Park {
+	f := recording.Park{
+		Left: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Parent: recording.GoroutineID(e.ParentGoid), Since: d.at,
+		Word: int64(e.Word), Object: int64(e.Word), Stack: d.goStack(h.Tgid, b),
+	}
+	switch golocksParkAct(e.Act) {
+	case golocksParkActPARK_BEGIN_MUTEX:
+		f.Reason, f.Object = recording.ParkMutex, f.Word-4
+	case golocksParkActPARK_BEGIN_READ:
+		f.Reason, f.Object = recording.ParkRead, f.Word-12
+	case golocksParkActPARK_BEGIN_WRITE:
+		f.Reason, f.Object = recording.ParkWrite, f.Word-8
+	case golocksParkActPARK_BEGIN_GROUP:
+		f.Reason = recording.ParkWaitGroup
+	case golocksParkActPARK_BEGIN_COND:
+		f.Reason = recording.ParkCond
+	case golocksParkActPARK_BEGIN_RECEIVE:
+		f.Reason, f.Word = recording.ParkReceive, 0
+	case golocksParkActPARK_BEGIN_SEND:
+		f.Reason, f.Word = recording.ParkSend, 0
+	case golocksParkActPARK_BEGIN_SELECT:
+		f.Reason = recording.ParkSelect
+	case golocksParkActPARK_BEGIN_COLLECTOR:
+		f.Reason = recording.ParkCollector
+	}
+	return f
+}
+
+func (d *decoder) parkEnd(h *probesHead, key parkKey) {
+	p, ok := d.golang.parks.waits[key]
+	if !ok {
+		return // it began before the probes were there
+	}
+	delete(d.golang.parks.waits, key)
+	p.fact.Thread = d.actor(h)
+	d.emit(d.at, &p.fact)
+}
+
+// forgetParks drops the waits that began under a set of probes that was taken away.
+func (d *decoder) forgetParks(sets []int) {
+	for _, set := range sets {
+		for k, p := range d.golang.parks.waits {
+			if p.set == set {
+				delete(d.golang.parks.waits, k)
+			}
+		}
+	}
+}
+
+// finishParks tells of the goroutines that still wait.
+func (d *decoder) finishParks() {
+	for k, p := range d.golang.parks.waits {
+		if q := d.processes[k.tgid]; q == nil || q.ended != recording.NoTime {
+			continue
+		}
+		p.fact.Thread, p.fact.Open = p.fact.Left, 1
+		d.emit(d.now, &p.fact)
+	}
+	clear(d.golang.parks.waits)
+}
+
+// goStack is the stack that came with an event. Each address but the first is where a
+// caller goes on.
+func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
+	p := &d.golang.parks
+	table := p.tables[tgid]
+	if table == nil || len(b) < int(unsafe.Sizeof(golocksParkStack{})) {
+		return recording.NoStack
+	}
+	s := view[golocksParkStack](b)
+	n := min(int(s.E.Bytes/8), len(s.Stack)-1)
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(&s.Stack[0])), 8*len(s.Stack))
+	key := fmt.Sprint(tgid, " ") + string(raw[:8*n]) + string(raw[len(raw)-8:])
+	if id, ok := p.known[key]; ok {
+		return id
+	}
+	id := recording.NoStack
+	caller := s.Stack[len(s.Stack)-1]
+	for i := n - 1; i >= 1; i-- {
+		if s.Stack[i] != caller {
+			id = p.push(id, table.Frames(s.Stack[i]-1))
+		}
+	}
+	if frames := table.Frames(caller - 1); frames != nil { // else it was no function's entry
+		id = p.push(id, frames)
+	}
+	if n > 0 {
+		id = p.push(id, table.Frames(s.Stack[0]))
+	}
+	if len(p.known) < maxGoStacks {
+		p.known[key] = id
+	}
+	return id
+}
+
+// push puts a function on top of a stack, and what is inlined into it.
+func (p *parkDecoder) push(caller recording.StackID, frames []target.GoFrame) recording.StackID {
+	for i := len(frames) - 1; i >= 0; i-- {
+		f := recording.Frame{Type: recording.FrameGo, Function: frames[i].Function, File: frames[i].File, Line: int64(frames[i].Line)}
+		frame, ok := p.frames[f]
+		if !ok {
+			frame = firstGoStack + recording.FrameID(len(p.frames))
+			p.frames[f] = frame
+			f.ID = frame
+			p.fresh = append(p.fresh, &f)
+		}
+		node := goStackNode{caller, frame}
+		id, ok := p.stacks[node]
+		if !ok {
+			id = firstGoStack + recording.StackID(len(p.stacks))
+			p.stacks[node] = id
+			p.fresh = append(p.fresh, &recording.Stack{ID: id, Caller: caller, Frame: frame})
+		}
+		caller = id
+	}
+	return caller
+}
+
+// declared hands over the frames and stacks that were not handed over before.
+func (p *parkDecoder) declared() []recording.Fact {
+	out := p.fresh
+	p.fresh = nil
+	return out
+}
