@@ -86,6 +86,9 @@ func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, err
 		}
 	}
 	rows := []row{{name: l.name, without: samples[0], with: samples[1], own: true}}
+	if n := b.rounds - 1; n > 0 { // what the machine alone does to these figures
+		rows = append(rows, row{name: l.name + ", two rounds without dwell", without: samples[0][:n], with: samples[0][1:]})
+	}
 	if s.stacks {
 		rows = append(rows,
 			row{name: l.name + ", no stacks taken", without: samples[0], with: samples[2], own: true},

@@ -85,7 +85,8 @@ of load each, on %d CPUs, Linux %s, %s. The server has CPU 0 to itself; what it
 calls and the load generator share CPU 1; the recorder runs where the scheduler puts it.
 
 Ratios are with dwell / without, each round against the one before it: the median, and
-the lowest and highest in brackets. CPU a request is in user space and the kernel,
+the lowest and highest in brackets. "Two rounds without dwell" are such ratios of rounds that
+are alike: what differs there is the machine's own noise. CPU a request is in user space and the kernel,
 including what dwell's programs cost there: "server" on the server's own threads,
 "machine" everywhere, the load generator and the recorder included.
 
@@ -108,6 +109,9 @@ Absolute, median of the rounds, without -> with dwell:
 `)
 	for _, r := range rows {
 		user, bpf, peak := r.recorder()
+		if peak == 0 {
+			continue // no recorder
+		}
 		q := quantities()
 		fmt.Fprintf(&b, "| %s | %.0f -> %.0f | %.0f -> %.0f | %.0f -> %.0f | %.1f %% | %.1f %% | %d MB |\n", r.name,
 			of(r.without, q[0].value).middle, of(r.with, q[0].value).middle,
