@@ -76,9 +76,10 @@ func (s *sleeper) givenBack(waits []WaitID) bool {
 }
 
 // releaser returns the strand that ended a sleep from inside a futex wake, another one
-// of the same process, or None.
+// of the same process, or None. A thread of Ruby that polls while it waits for another
+// one is woken by a write.
 func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
-	if off == nil || off.Release != 1 || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
+	if off == nil || off.Release != 1 && off.Syscall != "ppoll" || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return None
 	}
 	by := s.f.strand(off.Waker)

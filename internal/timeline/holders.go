@@ -58,8 +58,8 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	for k, i := range list {
 		x := &s.all[i]
 		by := s.releaser(x.off, x.strand)
-		if kind == CauseInterpreterLock && x.off.Timed != 1 {
-			by = None // who has just taken that lock tells who had to let it go
+		if kind == CauseInterpreterLock && !lets(x) {
+			by = None
 		}
 		if by != None {
 			h := Hold{Strand: by, From: max(last, had[by][0]), To: x.to, Basis: HoldByRelease}
@@ -77,6 +77,19 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	if len(holds) > 0 {
 		s.share(s.cut(holds, list), list)
 	}
+}
+
+// lets reports that who ended a sleep for an interpreter's lock let that go. Where
+// CPython has no time limit, and where Ruby waits until its turn is over, who has just
+// taken the lock tells who had to let it go.
+func lets(x *sleepAt) bool {
+	switch x.verdict.code {
+	case RuleRubyGVL:
+		return true
+	case RuleRubyYield:
+		return false
+	}
+	return x.off.Timed == 1
 }
 
 // pending returns, for sleeps in order of end, since when somebody waited without a

@@ -107,7 +107,7 @@ var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameGo: {
 		"runtime.", "internal/runtime", "internal/sync.", "sync.",
 	},
-	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin", "Thread#", "Kernel#sleep"},
+	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin", "Thread#", "Thread.", "Kernel#sleep"},
 }
 
 // lockFiles holds the files of such functions, where names do not tell.
@@ -128,7 +128,7 @@ var standardLibrary = map[recording.FrameType][]string{
 var standardFiles = map[recording.FrameType][]string{
 	recording.FramePython: {"/lib/python", "<frozen"},
 	recording.FrameV8:     {"node:"},
-	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:"},
+	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>"},
 }
 
 // ofFiles reports a path that holds one of some parts. Packages installed beside the

@@ -39,6 +39,7 @@ type compiledRule struct {
 // ruleStep is one frame of a rule.
 type ruleStep struct {
 	next  bool // the very next frame
+	first bool // the innermost of a language runtime
 	names []frameName
 }
 
@@ -73,6 +74,7 @@ func newRuleBook(t *Timeline) *ruleBook {
 func compileStep(text string) ruleStep {
 	var s ruleStep
 	text, s.next = strings.CutPrefix(text, "+")
+	text, s.first = strings.CutPrefix(text, "^")
 	for alt := range strings.SplitSeq(text, "|") {
 		var n frameName
 		n.name, n.in, _ = strings.Cut(alt, " in ")
@@ -121,11 +123,11 @@ func (b *ruleBook) fits(r *compiledRule, frames []FrameID) int {
 	for k, s := range r.steps {
 		found := -1
 		for i := at; i < len(frames); i++ {
-			if b.meets(s, frames[i]) {
+			if b.meets(s, frames[i]) && (!s.first || managed(b.t.Frames[frames[i]])) {
 				found = i
 				break
 			}
-			if s.next || k == 0 && b.own[frames[i]] {
+			if s.next || s.first && managed(b.t.Frames[frames[i]]) || k == 0 && b.own[frames[i]] {
 				break
 			}
 		}
@@ -184,8 +186,9 @@ func separates(c byte) bool {
 func (b *ruleBook) samePath(x, y StackID) bool { return b.paths[x] == b.paths[y] }
 
 // paths numbers stacks by their functions, those of a language runtime if there are
-// any: what HotSpot's generated code adds between them may differ. A stack's caller
-// comes before it.
+// any: what HotSpot's generated code adds between them may differ. In Ruby what comes
+// below them counts: it tells its interpreter's lock from others. A stack's caller comes
+// before it.
 func paths(t *Timeline, names []string) []int32 {
 	type step struct {
 		caller int32
@@ -196,7 +199,7 @@ func paths(t *Timeline, names []string) []int32 {
 	for i := range t.Stacks {
 		f := &t.Frames[t.Stacks[i].Frame]
 		k := step{caller: -1, name: names[t.Stacks[i].Frame], module: f.Module}
-		method := managed(*f) && !(f.Type == recording.FrameJVM && isStub(k.name))
+		method := managed(*f) && f.Type != recording.FrameRuby && !(f.Type == recording.FrameJVM && isStub(k.name))
 		if c := t.Stacks[i].Caller; c != None {
 			k.caller, methods[i] = list[c], methods[c]
 			if !method && methods[c] {

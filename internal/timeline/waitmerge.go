@@ -20,7 +20,7 @@ func (s *sleeper) merge() {
 	for i := range s.all {
 		x := &s.all[i]
 		x.wait = None
-		if x.file && x.verdict.cause == CauseUnknown {
+		if (x.file || x.poll) && x.verdict.cause == CauseUnknown {
 			continue
 		}
 		if i > 0 && s.continues(&s.all[i-1], x) {
@@ -79,7 +79,7 @@ func (w *Wait) extend(x *sleepAt) {
 // its time limit was over, or it had been woken for a lock that another one took.
 func (s *sleeper) continues(before, x *sleepAt) bool {
 	a, b := before.off, x.off
-	if before.wait == None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !futexSyscall(a.Syscall) || !futexSyscall(b.Syscall) {
+	if before.wait == None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !(futexSyscall(a.Syscall) || before.poll) || !(futexSyscall(b.Syscall) || x.poll) {
 		return false
 	}
 	switch gap := x.from - before.back; {
@@ -87,7 +87,7 @@ func (s *sleeper) continues(before, x *sleepAt) bool {
 		if gap > asksAgain {
 			return false
 		}
-	case x.verdict.cause == CauseLock || x.verdict.cause == CausePool:
+	case x.verdict.cause == CauseLock || x.verdict.cause == CausePool || x.verdict.code == RuleRubyGVL:
 		if b.Ran > triesAgain || b.Ran == 0 && gap > triesAgain || gap > asksAgain {
 			return false
 		}

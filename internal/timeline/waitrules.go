@@ -12,6 +12,8 @@ const (
 	RuleVMThread  = "vm-thread"     // the JVM stopped its threads and let them go again
 	RuleGC        = "vm-gc"         // the same, and its collector ran meanwhile
 	RuleNoConn    = "no-connection" // a read or write that moved no bytes on any connection
+	RuleRubyGVL   = "ruby-gvl"      // it waits until another thread of Ruby lets it run
+	RuleRubyYield = "ruby-gvl-turn" // it lets another thread of Ruby run, or waits for what guards that lock
 	RulePageFault = "page-fault"
 	RuleDisk      = "disk"
 	RuleSyscall   = "syscall"
@@ -32,7 +34,8 @@ const (
 // the application. A frame is a name, which may lack packages before it and may hold
 // one "*"; "|" separates alternatives; "NAME in FILE" asks for the end of the source
 // file's path, for machine code for the beginning of the module's name; "+" asks for
-// the very next frame. The first rule that fits counts.
+// the very next frame, "^" for the innermost of a language runtime. The first rule that
+// fits counts.
 type waitRule struct {
 	code    string
 	runtime int
@@ -104,16 +107,27 @@ func pythonRules() []waitRule {
 	}
 }
 
+// rubyRules go by the innermost method, which is what waits: between it and a method of
+// the application may lie others, written in C, that wait for nothing themselves.
 func rubyRules() []waitRule {
 	return []waitRule{
-		{"ruby-gvl", ruby, CauseInterpreterLock, []string{"gvl_acquire*|thread_sched_to_running*|thread_sched_wait_running_turn|blocking_region_end|rb_thread_schedule*"}},
-		{RuleIdle, ruby, CauseCondition, []string{"*", "Puma::ThreadPool#spawn_thread in puma/thread_pool.rb"}},
-		{"ruby-pool", ruby, CausePool, []string{"ConditionVariable#wait|Thread::ConditionVariable#wait|Mutex#sleep|Thread::Mutex#sleep|MonitorMixin::ConditionVariable#wait|wait", "ConnectionPool::TimedStack#pop|ConnectionPool::Queue#poll|ConnectionPool::Queue#wait_poll|ConnectionPool#checkout|pop in connection_pool/timed_stack.rb|wait_poll in connection_pool/queue.rb|poll in connection_pool/queue.rb"}},
-		{"ruby-lock", ruby, CauseLock, []string{"Mutex#lock|Mutex#synchronize|Thread::Mutex#lock|Thread::Mutex#synchronize|Monitor#enter|Monitor#synchronize|rb_mutex_lock|do_mutex_lock"}},
-		{"ruby-queue", ruby, CauseCondition, []string{"Queue#pop|Thread::Queue#pop|Thread::SizedQueue#push|Thread::SizedQueue#pop|queue_do_pop"}},
-		{"ruby-join", ruby, CauseCondition, []string{"Thread#join|Thread#value"}},
-		{"ruby-condition", ruby, CauseCondition, []string{"ConditionVariable#wait|Thread::ConditionVariable#wait|rb_condvar_wait"}},
-		{"ruby-sleep", ruby, CauseSleep, []string{"Kernel#sleep|rb_thread_sleep*|rb_thread_wait_for"}},
+		{RuleRubyGVL, ruby, CauseInterpreterLock, []string{"gvl_acquire*|thread_sched_to_running*|thread_sched_wait_running_turn|blocking_region_end"}},
+		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"rb_thread_schedule*|gvl_yield|thread_sched_yield"}},
+		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+rb_native_mutex_lock"}},
+
+		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Mutex#sleep|Thread::ConditionVariable#wait", "Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},
+		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Queue#pop", "RubyThreadPoolExecutor::Worker#create_worker|create_worker in concurrent/executor/ruby_thread_pool_executor.rb"}},
+		{"ruby-pool", ruby, CausePool, []string{"^Thread::Mutex#sleep|Thread::ConditionVariable#wait|Thread::SizedQueue#pop", "ConnectionPool::TimedStack#pop|ConnectionPool::Queue#poll|ConnectionPool::Queue#wait_poll|Sequel::ThreadedConnectionPool#acquire|Sequel::TimedQueueConnectionPool#acquire|Mongo::Server::ConnectionPool#check_out|pop in connection_pool/timed_stack.rb|wait_poll in connection_pool/queue.rb|poll in connection_pool/queue.rb"}},
+		{"ruby-lock", ruby, CauseLock, []string{"^Thread::Mutex#lock|Thread::Mutex#synchronize|Monitor#enter|Monitor#synchronize"}},
+		{"ruby-queue", ruby, CauseCondition, []string{"^Thread::Queue#pop|Thread::SizedQueue#push|Thread::SizedQueue#pop"}},
+		{"ruby-join", ruby, CauseCondition, []string{"^Thread#join|Thread#value"}},
+		{"ruby-condition", ruby, CauseCondition, []string{"^Thread::ConditionVariable#wait|Thread::Mutex#sleep|Monitor#wait_for_cond"}},
+		{"ruby-sleep", ruby, CauseSleep, []string{"^Kernel#sleep"}},
+
+		{"ruby-lock", ruby, CauseLock, []string{"rb_mutex_lock|do_mutex_lock"}},
+		{"ruby-queue", ruby, CauseCondition, []string{"queue_do_pop|rb_szqueue_push"}},
+		{"ruby-condition", ruby, CauseCondition, []string{"rb_mutex_sleep|rb_condvar_wait"}},
+		{"ruby-sleep", ruby, CauseSleep, []string{"rb_thread_sleep*|rb_thread_wait_for"}},
 	}
 }
 

@@ -28,6 +28,7 @@ type sleepAt struct {
 	stack          StackID
 	borrowed       bool
 	file           bool   // a read or write: a Wait only if not of the network
+	poll           bool   // a poll: a Wait only if its stack tells what for
 	wait           WaitID // that it is part of, or None
 }
 
@@ -66,20 +67,24 @@ func buildWaits(t *Timeline, f *facts) *sleeper {
 	return s
 }
 
-// sleeps lists the sleeps of a strand that are not of the network.
+// sleeps lists the sleeps of a strand that are not of the network. Of the threads of Ruby
+// that wait for each other one polls, because it looks out for signals too.
 func (s *sleeper) sleeps(id StrandID) {
 	s.list = s.list[:0]
 	ivs := s.t.Strands[id].Intervals
+	polls := len(s.t.Stacks) > 0 && s.f.runtime(s.t.Strands[id].Process) == recording.RuntimeRuby
 	for i := range ivs {
 		iv := &ivs[i]
 		if iv.State != StateSleeping && iv.State != StateDisk || iv.Off == nil {
 			continue
 		}
-		file := fileSyscall(iv.Off.Syscall)
+		file, poll := fileSyscall(iv.Off.Syscall), false
 		if networkWait(iv.Off.Syscall) && !file && !onNoFile(iv.Off) && iv.State != StateDisk {
-			continue
+			if poll = polls && iv.Off.Syscall == "ppoll"; !poll {
+				continue
+			}
 		}
-		x := sleepAt{strand: id, from: iv.From, to: iv.To, back: iv.To, off: iv.Off, state: iv.State, stack: None, file: file}
+		x := sleepAt{strand: id, from: iv.From, to: iv.To, back: iv.To, off: iv.Off, state: iv.State, stack: None, file: file, poll: poll}
 		if i+1 < len(ivs) && ivs[i+1].State == StateRunnable && ivs[i+1].Off == iv.Off {
 			x.back = ivs[i+1].To
 		}
@@ -196,7 +201,9 @@ func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
 		x.set(gc.rule(x), CauseGC, Exact)
 	case futex && (v.cause != CauseInterpreterLock || x.borrowed) && s.gil.has(s.t.Strands[x.strand].Process, off.Arg):
 		x.set(RuleFutexWord, CauseInterpreterLock, s.gil.quality(s.t.Strands[x.strand].Process))
-	case futex && v.code != "":
+	case (futex || x.poll) && v.code != "":
+	case x.poll:
+		x.set("", CauseUnknown, Inferred)
 	case x.file:
 		s.settleFile(x)
 	case onNoFile(off):
