@@ -6,6 +6,8 @@ import "github.com/getdwell/dwell/recording"
 const (
 	WhyThread     = "thread"         // its thread was serving that request and no other
 	WhyGoroutine  = "goroutine"      // written on the request's own goroutine
+	WhyGoCall     = "go-call"        // the request's goroutine handed it to a pooled connection
+	WhyGoChild    = "go-child"       // made by a goroutine that the request's started
 	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
 	WhyGoChain    = "go-chain"       // its goroutine ran right before it, or the first of a chain, was sent and right after it, or the last, was answered
 	WhyAsync      = "async-id"       // Node's async ids lead to the request

@@ -10,6 +10,7 @@ type made struct {
 	conn   int // index in facts.conns
 	x      exchange
 	bounds bounds
+	caller recording.GoroutineID // Go: that handed it to the connection, if that was seen
 }
 
 // bounds are the starts of a call's phases, in order, and its end.

@@ -22,6 +22,7 @@ type facts struct {
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	stacks      stackFacts
+	golang      goFacts
 }
 
 // threadFacts are the facts about one thread, in order of time.
@@ -66,6 +67,7 @@ type connFacts struct {
 	commands    []*recording.Command
 	replies     []*recording.Reply
 	tls         []tlsAt
+	goCalls     []goCallAt // outbound: who handed requests to it
 }
 
 type chunkAt struct {
@@ -219,7 +221,7 @@ func (f *facts) taskFact(at Time, fact recording.Fact) bool {
 			th.died = at
 		}
 	default:
-		return f.processFact(at, fact) || f.stackFact(at, fact)
+		return f.processFact(at, fact) || f.stackFact(at, fact) || f.goFact(at, fact)
 	}
 	return true
 }

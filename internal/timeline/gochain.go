@@ -99,6 +99,7 @@ type chainInput struct {
 	calls   []made
 	owners  owners
 	strands map[goKey]StrandID
+	facts   *facts
 }
 
 // chained returns the request whose goroutine ran right before the first of a chain of

@@ -49,9 +49,10 @@ func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
 // dial that its request did not wait for leaves an idle connection for anyone.
 const goDialled Duration = 1_000_000
 
-// associateGo gives new connections of Go programs to the request whose goroutine
-// started the dial. Calls on pooled connections run on the pool's own goroutines: which
-// request they belong to is not known.
+// associateGo gives calls of Go programs to requests. Those on pooled connections run
+// on the pool's own goroutines: which request they belong to is known if it was seen who
+// handed them over. Else a new connection belongs to the request whose goroutine started
+// the dial, and of a reused one the threads may tell.
 func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 	work, o := in.calls, in.owners
 	strands := map[goKey]StrandID{}
@@ -63,14 +64,15 @@ func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 	if len(strands) == 0 {
 		return
 	}
+	in.strands, in.facts = strands, f
+	associateHanded(t, f, in)
 	pooled := pooledPeers(t)
 	open := openIn(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Why != WhyNoOwner || c.Strand == None || t.Strands[c.Strand].Goroutine == recording.NoGoroutine && f.runtime(c.Process) != recording.RuntimeGo {
+		if c.Why != WhyReused {
 			continue
 		}
-		c.Why = WhyReused
 		d := f.conns[work[i].conn].decl
 		dialler, ok := strands[goKey{d.Process, d.Parent}]
 		if !c.New || !ok || d.Parent == recording.NoGoroutine {
@@ -86,7 +88,6 @@ func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 		}
 		c.Request, c.Why = r, WhyGoDial
 	}
-	in.strands = strands
 	chainGo(t, f, runs, in)
 }
 

@@ -106,8 +106,12 @@ func scenarios() []scenario {
 		{name: "behind timers", runtime: node(), plan: flow("timer"), rate: 150},
 		{name: "fetch", runtime: node(), plan: flow("fetch"), rate: 150},
 		{name: "calm", runtime: golang(), plan: calm, workers: 1, shown: true},
-		{name: "busy", runtime: golang(), plan: two, rate: 400},
-		{name: "connection per request", runtime: golang(), plan: two, rate: 200, close: true},
-		{name: "64 at once", runtime: golang(), plan: plan{calls: 1, delay: 20_000}, workers: 64},
+		{name: "busy", runtime: golang(), plan: two, rate: 400, recall: 0.99},
+		{name: "connection per request", runtime: golang(), plan: two, rate: 200, close: true, recall: 0.99},
+		{name: "bodies", runtime: golang(), plan: flow("post"), rate: 200, recall: 0.99},
+		{name: "goroutine per call", runtime: golang(), plan: plan{cpu: 100, calls: 4, delay: 3000, flow: "all"}, rate: 150, recall: 0.99},
+		{name: "goroutine per call, full pool", runtime: golang(), env: []string{"MAX_CONNS=4"}, plan: plan{cpu: 100, calls: 3, delay: 2000, flow: "all"}, rate: 300, recall: 0.99},
+		{name: "2,000 calls/s", runtime: golang(), plan: plan{calls: 4, delay: 4000}, rate: 500, recall: 0.99},
+		{name: "64 at once", runtime: golang(), plan: plan{calls: 1, delay: 20_000}, workers: 64, shown: true},
 	}
 }

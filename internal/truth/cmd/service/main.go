@@ -1,16 +1,20 @@
-// Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US
+// Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US&flow=F
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
-// logs what it did. PORT, UPSTREAM (address) and LOG (file) are in the environment, as
-// for the services in the other languages.
+// logs what it did. By the flow it asks one after the other (direct), with a body (post),
+// or from goroutines of its own (all; nested: from goroutines of those). PORT, UPSTREAM
+// (address), LOG (file) and MAX_CONNS (to the upstream; 0: any number) are in the
+// environment, as for the services in the other languages.
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"log"
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/getdwell/dwell/internal/truth"
@@ -38,7 +42,8 @@ func serve(listen, upstream, name string) error {
 			_ = enc.Encode(line)
 		}
 	}()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	most, _ := strconv.Atoi(os.Getenv("MAX_CONNS"))
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: most}}
 	return truth.Serve(listen, false, func(w http.ResponseWriter, r *http.Request) {
 		s := work(client, upstream, r)
 		w.Header().Set("Content-Length", "3")
@@ -65,20 +70,54 @@ func work(client *http.Client, upstream string, r *http.Request) truth.Served {
 	}
 	s.Computed = truth.Now() - from
 	from = truth.Now()
-	for range number("calls") {
-		ask(client, "http://"+upstream+"/answer?delay="+r.FormValue("delay"), r.Header.Get("X-Request-Id"))
-	}
+	c := caller{client, "http://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id")}
+	c.flow(r.FormValue("flow"), number("calls"))
 	s.Waited = truth.Now() - from
 	return s
 }
 
-func ask(client *http.Client, url, id string) {
-	req, err := http.NewRequest(http.MethodGet, url, nil)
+// caller asks the upstream for one request.
+type caller struct {
+	client  *http.Client
+	url, id string
+}
+
+func (c caller) flow(name string, calls int) {
+	var all sync.WaitGroup
+	defer all.Wait()
+	for range calls {
+		switch name {
+		case "all":
+			all.Go(func() { c.ask(nil) })
+		case "nested":
+			all.Go(func() {
+				var inner sync.WaitGroup
+				inner.Go(func() { c.ask(nil) })
+				inner.Wait()
+				c.ask(nil)
+			})
+		case "post":
+			c.ask(make([]byte, bodySize))
+		default:
+			c.ask(nil)
+		}
+	}
+}
+
+// bodySize is more than one write takes.
+const bodySize = 20_000
+
+func (c caller) ask(body []byte) {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequest(method, c.url, bytes.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
 	}
-	req.Header.Set("X-Request-Id", id)
-	res, err := client.Do(req)
+	req.Header.Set("X-Request-Id", c.id)
+	res, err := c.client.Do(req)
 	if err != nil {
 		log.Print(err)
 		return

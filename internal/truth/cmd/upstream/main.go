@@ -6,6 +6,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -44,6 +45,8 @@ func serve(listen, name string, secure bool) error {
 		if us, _ := strconv.Atoi(r.FormValue("delay")); us > 0 {
 			time.Sleep(time.Duration(us) * time.Microsecond)
 		}
+		// A body is read, or the connection would not be kept.
+		_, _ = io.Copy(io.Discard, r.Body)
 		id, _ := strconv.Atoi(r.Header.Get("X-Request-Id"))
 		w.Header().Set("Content-Length", "7")
 		_, _ = w.Write([]byte("answer\n"))

@@ -1,0 +1,142 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// goFacts are what Go programs told of their goroutines.
+type goFacts struct {
+	origins map[goKey]goOrigin
+}
+
+// goOrigin is when a goroutine was first seen, and who started it.
+type goOrigin struct {
+	seen   Time
+	parent recording.GoroutineID
+}
+
+// goCallAt is when a goroutine handed a request to a connection.
+type goCallAt struct {
+	at Time
+	*recording.GoCall
+}
+
+// goFact takes facts about goroutines.
+func (f *facts) goFact(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Goroutine:
+		if f.golang.origins == nil {
+			f.golang.origins = map[goKey]goOrigin{}
+		}
+		k := goKey{x.Process, x.ID}
+		if _, ok := f.golang.origins[k]; !ok {
+			f.golang.origins[k] = goOrigin{at, x.Parent}
+		}
+	case *recording.GoCall:
+		f.see(x.Thread, at)
+		if c := f.conn(x.Conn); c != nil {
+			c.goCalls = append(c.goCalls, goCallAt{at, x})
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// associateHanded gives calls to the request whose goroutine handed them to their
+// connection, or wrote them itself, or started the goroutine that did.
+func associateHanded(t *Timeline, f *facts, in chainInput) {
+	next, conn := 0, None
+	for i := range t.Calls {
+		w := &in.calls[i]
+		if w.conn != conn {
+			conn, next = w.conn, 0
+		}
+		c := &t.Calls[i]
+		if f.runtime(c.Process) != recording.RuntimeGo || c.Why != WhyNoOwner || w.x.asked.none() {
+			continue
+		}
+		handed := f.conns[w.conn].goCalls
+		last := None
+		for ; next < len(handed) && handed[next].at <= c.SendFrom; next++ {
+			last = next
+		}
+		asked := f.conns[w.conn].chunks[recording.Write][w.x.asked.first]
+		switch {
+		case last != None:
+			handedBy(t, c, w, handing{in, handed[last]})
+		case ownGoroutine(f, w):
+			c.Request = in.child(t, f, goKey{c.Process, asked.Goroutine}, c.SendFrom)
+			if c.Request != None {
+				c.Why = WhyGoChild
+			}
+		default:
+			c.Why = WhyReused
+		}
+	}
+}
+
+// handing is who handed a call over, and what its request is found by.
+type handing struct {
+	chainInput
+	goCallAt
+}
+
+// handedBy associates a call of which is known who handed it to its connection, and
+// when: there it began.
+func handedBy(t *Timeline, c *Call, w *made, h handing) {
+	in := h.chainInput
+	k := goKey{c.Process, h.GoCall.Goroutine}
+	if s, ok := in.strands[k]; ok {
+		c.Request, c.Why = in.owners.at(s, h.at), WhyGoCall
+	}
+	if c.Request == None {
+		c.Request, c.Why = in.child(t, in.facts, k, h.at), WhyGoChild
+	}
+	if c.Request == None {
+		c.Why = WhyNoOwner
+	}
+	w.caller = h.GoCall.Goroutine
+	c.SendFrom = h.at
+	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || h.at.Sub(up) > goDialled ||
+		c.Request != None && c.Start < t.Requests[c.Request].FirstRead) {
+		warmed(c, &w.bounds) // it was dialled for another
+		return
+	}
+	c.Start = min(c.Start, h.at)
+	settle(c, &w.bounds)
+}
+
+// ownGoroutine reports a call that one goroutine wrote and read: then it is not one of
+// a pool's connection.
+func ownGoroutine(f *facts, w *made) bool {
+	if w.x.replied.none() {
+		return false
+	}
+	asked, answered := goEnds(f, w)
+	return asked.Goroutine == answered.Goroutine && asked.Goroutine != recording.NoGoroutine
+}
+
+// goGenerations bounds how far up a goroutine's ancestors are asked.
+const goGenerations = 8
+
+// child returns the request that a goroutine works for because one of its ancestors
+// serves it, None if there is none. A goroutine that was seen before that request was
+// read was started for something else.
+func (x *chainInput) child(t *Timeline, f *facts, k goKey, at Time) RequestID {
+	first := at
+	for range goGenerations {
+		origin, ok := f.golang.origins[k]
+		if !ok || origin.parent == recording.NoGoroutine {
+			return None
+		}
+		first = min(first, origin.seen)
+		k.goroutine = origin.parent
+		s, ok := x.strands[k]
+		if !ok {
+			continue
+		}
+		if r := x.owners.at(s, at); r != None && t.Requests[r].FirstRead <= first {
+			return r
+		}
+	}
+	return None
+}
