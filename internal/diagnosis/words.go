@@ -69,6 +69,26 @@ func Thousands(n int64) string {
 	return b.String()
 }
 
+// Bytes prints an amount of data with three digits: 512 bytes, 4.10 kB, 1.23 GB.
+func Bytes(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10) + " bytes"
+	}
+	size, unit := int64(1000), 0
+	for n/size >= 1000 && unit < 3 {
+		size, unit = size*1000, unit+1
+	}
+	hundredths := (n + size/200) / (size / 100)
+	name := " " + [...]string{"kB", "MB", "GB", "TB"}[unit]
+	switch {
+	case hundredths < 1000:
+		return decimals(Duration(hundredths), 2) + name
+	case hundredths < 10_000:
+		return decimals(Duration((hundredths+5)/10), 1) + name
+	}
+	return Thousands((hundredths+50)/100) + name
+}
+
 // Plural prints a number of things.
 func Plural(n int, noun string) string {
 	if n == 1 {

@@ -19,15 +19,18 @@ func pageFault() diagnosis.Hypothesis {
 }
 
 func testPageFault(c *diagnosis.Case) diagnosis.Result {
-	s := spentOn(c, timeline.CausePageFault)
-	ev := s.evidence(c, "asleep in page faults")
+	s, all := spentOn(c, timeline.CausePageFault), storageOf(c)
+	ev := append(s.evidence(c, "asleep in page faults"), all.faultEvidence()...)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "sleeping in page faults")}
 	if s.total == 0 {
+		if all.known {
+			res.Lead = all.faultWords()
+		}
 		return res
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: s.place(c),
-		Title: "Requests sleep in page faults: " + meanWords(c, s.total) + s.from(),
+		Title: "Requests sleep in page faults: " + meanWords(c, s.total) + s.forFile() + s.from(),
 		Fix: "have the pages in memory before requests need them: read the mapped file once (MAP_POPULATE, madvise WILLNEED), touch the heap at start " +
 			"(-XX:+AlwaysPreTouch), more memory or less swapping (vm.swappiness), mlock",
 		Next:     "vmstat 1 (si, so) and the process's majflt (ps -o majflt) during the same load tell swap from files",

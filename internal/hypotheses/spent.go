@@ -16,11 +16,14 @@ type spent struct {
 	at      string // the place in code where most of it was spent, "" not known
 	atShare diagnosis.Share
 	in      string // the system call in which most of it was spent
+	file    string // the file for which most of it was spent, "" not known
+
+	fileShare diagnosis.Share
 }
 
 func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 	s := spent{stays: stays(c, caused(cause))}
-	sites, calls := tally{}, tally{}
+	sites, calls, files := tally{}, tally{}, tally{}
 	seen := diagnosis.Span{Request: timeline.None}
 	for i := range s.stays {
 		w := &s.stays[i]
@@ -35,10 +38,12 @@ func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 		sites[siteOf(c, w)] += d
 		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
 			calls[c.Waits[w.wait].Off.Syscall] += d
+			files[c.FileName(c.Waits[w.wait].Off)] += d
 		}
 	}
 	s.at, s.atShare = sites.most()
 	s.in, _ = calls.most()
+	s.file, s.fileShare = files.most()
 	return s
 }
 
@@ -69,6 +74,14 @@ func (s *spent) from() string {
 	return ", most of all in " + s.at
 }
 
+// forFile names the file it was for, "" if that is not known of most of it.
+func (s *spent) forFile() string {
+	if s.file == "" || s.fileShare < diagnosis.Whole/2 {
+		return ""
+	}
+	return ", for the file " + s.file
+}
+
 // evidence is what was measured of it; what names it.
 func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
 	mean, share := perMean(c, s.total)
@@ -80,6 +93,9 @@ func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
 	}
 	if s.at != "" {
 		ev = append(ev, diagnosis.Part("of it in "+s.at, s.atShare))
+	}
+	if s.file != "" {
+		ev = append(ev, diagnosis.Part("of it for the file "+s.file, s.fileShare))
 	}
 	return ev
 }

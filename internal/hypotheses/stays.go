@@ -35,7 +35,7 @@ func staysIn(c *diagnosis.Case, out []stay, s *timeline.Segment, id diagnosis.Re
 	if s.Strand == timeline.None {
 		return append(out, at)
 	}
-	waits := c.Strands[s.Strand].Waits
+	waits := c.Sleeps(s.Strand)
 	i, _ := slices.BinarySearchFunc(waits, s.From+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
 	for ; i < len(waits) && c.Waits[waits[i]].From < s.To; i++ {
 		w := &c.Waits[waits[i]]

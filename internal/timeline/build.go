@@ -40,6 +40,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	queueCalls(t, calls, turns, wanted)
 	waits.finish(o)
 	buildDatagrams(t, f, o)
+	buildStorage(t, f)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
 	orderCalls(t)
 	indexCalls(t)

@@ -49,6 +49,9 @@ type Timeline struct {
 	WaitStacks WaitStacks
 	Events     int
 	callsOn    [][]CallID // by strand that wrote them, in order of start
+	Files      map[recording.FileID]*File
+	Syncs      []Sync
+	sleepsOf   map[StrandID][]WaitID // of goroutines, see Sleeps
 }
 
 // Recorded reports whether a hook (recording.Hook...) was active.
