@@ -20,6 +20,7 @@ const examples = `  sudo dwell run -- node app.js             start a service an
   dwell why REC                             the diagnosis of a recording
   dwell show REC --slowest 3                its slowest requests, piece by piece
   dwell threads REC                         what every thread waited for, and who had it
+  dwell diff A B                            two recordings: what a change saved, what a benchmark missed
   dwell doctor                              what this machine allows
   sudo dwell demo                           see it find the fault of a built-in service`
 
@@ -54,7 +55,7 @@ func rootCommand(w world) *cobra.Command {
 		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g),
+		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g), diffCommand(w, &g),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
 		factsCommand(w), launchCommand(), demoServerCommand(w), demoLoadCommand(w),
 	)

@@ -70,11 +70,13 @@ const (
 	UnitCount
 	UnitRate  // thousandths per second
 	UnitRatio // thousandths
+	UnitBytes
+	UnitByteRate // thousandths of a byte per second
 )
 
 // String returns the name in the JSON contract, where shares, rates and ratios are decimal.
 func (u Unit) String() string {
-	return [...]string{"ns", "share", "count", "per_second", "ratio"}[u]
+	return [...]string{"ns", "share", "count", "per_second", "ratio", "bytes", "bytes_per_second"}[u]
 }
 
 // Evidence is a measured quantity and what it was held against.

@@ -50,7 +50,7 @@ func value(v int64, u diagnosis.Unit) Decimal {
 	switch u {
 	case diagnosis.UnitShare:
 		return Decimal(v)
-	case diagnosis.UnitRate, diagnosis.UnitRatio:
+	case diagnosis.UnitRate, diagnosis.UnitRatio, diagnosis.UnitByteRate:
 		return Decimal(v * 1000)
 	}
 	return Decimal(v * unit)

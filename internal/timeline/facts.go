@@ -22,6 +22,7 @@ type facts struct {
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	stacks      stackFacts
+	storage     storageFacts
 	golang      goFacts
 }
 
@@ -255,7 +256,7 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			f.processes[i].End = at
 		}
 	default:
-		return false
+		return f.storageFact(at, fact)
 	}
 	return true
 }

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/spf13/cobra"
+)
+
+type diffOptions struct {
+	paths    [2]string
+	programs []string
+	endpoint string
+	json     bool
+}
+
+func diffCommand(w world, g *globals) *cobra.Command {
+	var o diffOptions
+	c := &cobra.Command{
+		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--json]",
+		Short: "Compare two recordings: latencies, findings, and what one did not exercise",
+		Long: `Compare two recordings. Of those with requests: the latencies of each endpoint, which
+findings are gone and which are new, and what was predicted beside what was saved. Of
+any, a benchmark's too: how much ran at once, on how many processors, what was waited
+for, what was read, written and synced, the CPU by function; and, first, what B did and
+A hardly did.
+
+What is compared is the program that served requests; in recordings without any, one
+that both have, else that which used most CPU (programs that build others, such as go
+and compile, come last). --program names another, or one for each side.`,
+		Example: "  dwell diff before.dwell after.dwell\n  dwell diff bench.dwell prod.dwell --program store.test,store",
+		Args:    exactly("A", "B"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.paths = [2]string{args[0], args[1]}
+			return diff(w, g, o)
+		},
+	}
+	c.Flags().StringSliceVar(&o.programs, "program", nil, "the executable to compare, or two: of A and of B")
+	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
+	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
+	return c
+}
+
+func diff(w world, g *globals, o diffOptions) error {
+	if len(o.programs) > 2 {
+		return fmt.Errorf("dwell diff: --program %s: want one name, or two: of A and of B", strings.Join(o.programs, ","))
+	}
+	var sides [2]diagnosis.Compared
+	for i, path := range o.paths {
+		var err error
+		if sides[i], err = o.side(i, path); err != nil {
+			return err
+		}
+	}
+	d := report.NewDiff(diagnosis.Compare(sides[0], sides[1]))
+	if o.json {
+		return report.DiffJSON(w.out, d)
+	}
+	width, _ := terminal(w.out)
+	return report.DiffText(w.out, d, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+}
+
+// side reads one recording.
+func (o *diffOptions) side(i int, path string) (diagnosis.Compared, error) {
+	rec, err := readRecording("diff", path)
+	if err != nil {
+		return diagnosis.Compared{}, err
+	}
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
+	}
+	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{Endpoint: o.endpoint})}
+	if len(o.programs) > 0 {
+		side.Program = o.programs[min(i, len(o.programs)-1)]
+		if names := diagnosis.Programs(tl); !slices.Contains(names, side.Program) {
+			return side, fmt.Errorf("dwell diff %s: no program %q in it (there are: %s)", path, side.Program, orNone(names))
+		}
+	}
+	return side, nil
+}

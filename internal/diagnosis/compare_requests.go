@@ -1,0 +1,72 @@
+package diagnosis
+
+// findings lays the findings of both sides beside each other.
+func (c *Comparison) findings(a, b *Diagnosis) {
+	for i := range a.Findings {
+		f := &a.Findings[i]
+		c.Findings = append(c.Findings, FindingPair{ID: f.ID, Endpoint: f.Impact.Endpoint, A: f})
+	}
+	for i := range b.Findings {
+		f := &b.Findings[i]
+		if p := c.finding(f); p != nil {
+			p.B = f
+			continue
+		}
+		c.Findings = append(c.Findings, FindingPair{ID: f.ID, Endpoint: f.Impact.Endpoint, B: f})
+	}
+}
+
+// finding returns the same finding of A that is still without a counterpart: at the same
+// place if there is one.
+func (c *Comparison) finding(f *Finding) *FindingPair {
+	var same *FindingPair
+	for i := range c.Findings {
+		p := &c.Findings[i]
+		if p.A == nil || p.B != nil || p.ID != f.ID || p.Endpoint != f.Impact.Endpoint {
+			continue
+		}
+		if p.A.Place == f.Place {
+			return p
+		}
+		if same == nil {
+			same = p
+		}
+	}
+	return same
+}
+
+// endpoints lays the endpoints of both sides beside each other, with what the findings
+// that are gone were to save there.
+func (c *Comparison) endpoints(a, b *Diagnosis) {
+	index := map[string]int{}
+	for i := range a.Symptoms {
+		s := &a.Symptoms[i]
+		index[s.Endpoint] = len(c.Endpoints)
+		c.Endpoints = append(c.Endpoints, EndpointPair{Name: s.Endpoint, NA: len(s.Requests), P50A: s.P50, P99A: s.P99, Noise50: s.Noise50, Noise99: s.Noise99})
+	}
+	for i := range b.Symptoms {
+		s := &b.Symptoms[i]
+		k, known := index[s.Endpoint]
+		if !known {
+			k = len(c.Endpoints)
+			c.Endpoints = append(c.Endpoints, EndpointPair{Name: s.Endpoint})
+		}
+		e := &c.Endpoints[k]
+		e.NB, e.P50B, e.P99B = len(s.Requests), s.P50, s.P99
+		e.Noise50, e.Noise99 = max(e.Noise50, s.Noise50), max(e.Noise99, s.Noise99)
+	}
+	for i := range c.Findings {
+		p := &c.Findings[i]
+		if p.A == nil || p.B != nil {
+			continue
+		}
+		for _, im := range append([]Impact{p.A.Impact}, p.A.Also...) {
+			if k, known := index[im.Endpoint]; known && c.Endpoints[k].NB > 0 {
+				e := &c.Endpoints[k]
+				e.Predicted50 += im.P50
+				e.Predicted99 += im.P99
+				e.AnyPredicted, e.AtLeast = true, e.AtLeast || p.A.AtLeast
+			}
+		}
+	}
+}

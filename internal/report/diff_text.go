@@ -1,0 +1,156 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+)
+
+const (
+	diffColumn = 16 // of one side's value
+	shownDiffs = 10 // functions
+)
+
+// DiffText writes the comparison for people. Nothing is said of what neither side has.
+func DiffText(w io.Writer, d *Diff, o TextOptions) error {
+	p := newPage(o)
+	p.line(bold, "A: %s", diffWho(&d.A))
+	p.line(bold, "B: %s", diffWho(&d.B))
+	diffEndpoints(p, d)
+	diffFindingsText(p, d)
+	diffUnexercised(p, d)
+	diffNumbers(p, d)
+	diffCode(p, d)
+	return p.flush(w)
+}
+
+func diffWho(s *DiffSide) string {
+	if s.Processes == 0 {
+		return "no process"
+	}
+	text := s.Program
+	if s.Processes > 1 {
+		text += fmt.Sprintf(" (%d processes)", s.Processes)
+	}
+	text += fmt.Sprintf(", seen for %s, %s of CPU", human(s.Seen), human(s.CPU))
+	if s.Requests > 0 {
+		return text + ", " + plural(s.Requests, "request")
+	}
+	return text + ", no request"
+}
+
+func diffEndpoints(p *page, d *Diff) {
+	for _, e := range d.Endpoints {
+		p.raw("")
+		p.line(bold, "%s", wholeEndpoint(e.Name))
+		if e.A == nil || e.B == nil {
+			side, l := "A", e.A
+			if l == nil {
+				side, l = "B", e.B
+			}
+			p.line(plain, "  only in %s: %s, p50 %s, p99 %s", side, plural(l.Count, "request"), human(l.P50), human(l.P99))
+			continue
+		}
+		p.line(plain, "  p50 %s -> %s   p99 %s -> %s   (%s, then %s)", human(e.A.P50), human(e.B.P50), human(e.A.P99), human(e.B.P99),
+			thousands(int64(e.A.Count)), thousands(int64(e.B.Count)))
+		p.line(plain, "  saved: p50 %s, p99 %s (noise %s, %s)", human(e.A.P50-e.B.P50), human(e.A.P99-e.B.P99), human(e.Noise50), human(e.Noise99))
+		if e.Predicted != nil {
+			least := ""
+			if e.Predicted.AtLeast {
+				least = "at least "
+			}
+			p.line(plain, "  predicted of the findings that are gone: p50 %s%s, p99 %s%s", least, human(e.Predicted.P50), least, human(e.Predicted.P99))
+		}
+	}
+}
+
+func wholeEndpoint(name string) string {
+	if name == "" {
+		return "all endpoints"
+	}
+	return name
+}
+
+func diffFindingsText(p *page, d *Diff) {
+	if len(d.Findings) == 0 {
+		return
+	}
+	p.raw("")
+	p.line(bold, "Findings")
+	for _, f := range d.Findings {
+		place, impact := f.PlaceA, f.ImpactA
+		if f.Change == "new" {
+			place, impact = f.PlaceB, f.ImpactB
+		}
+		p.line(plain, "  %s %s %s at %s (p50 %s, p99 %s)", pad(f.Change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
+			human(impact.P50Saving), human(impact.P99Saving))
+	}
+}
+
+// diffUnexercised says what B did and A did not.
+func diffUnexercised(p *page, d *Diff) {
+	p.raw("")
+	p.line(bold, "What A did not exercise that B did")
+	if len(d.Unexercised)+len(d.UnseenCode) == 0 {
+		p.line(plain, "  nothing of what is compared")
+		return
+	}
+	for _, m := range d.Unexercised {
+		p.wrap(plain, "  ", fmt.Sprintf("%s: %s in A, %s in B", m.What, diffValue(m.A, m.Unit), diffValue(m.B, m.Unit)), 2)
+	}
+	for _, f := range d.UnseenCode[:min(len(d.UnseenCode), shownDiffs)] {
+		p.wrap(plain, "  ", fmt.Sprintf("CPU under %s: %s of the samples of A, %s of B", f.Function, percent(f.UnderA), percent(f.UnderB)), 2)
+	}
+	if n := len(d.UnseenCode) - shownDiffs; n > 0 {
+		p.line(dim, "  and code of %s more", plural(n, "function"))
+	}
+}
+
+func diffNumbers(p *page, d *Diff) {
+	group := ""
+	for _, m := range d.Measures {
+		if (m.A == nil || *m.A == 0) && (m.B == nil || *m.B == 0) {
+			continue
+		}
+		if m.Group != group {
+			group = m.Group
+			p.raw("")
+			p.line(bold, "%s%s%s", pad(group, p.width-2*diffColumn), pad("A", -diffColumn), pad("B", -diffColumn))
+		}
+		p.line(plain, "%s%s%s", pad("  "+clip(m.What, p.width-2*diffColumn-3), p.width-2*diffColumn),
+			pad(diffValue(m.A, m.Unit), -diffColumn), pad(diffValue(m.B, m.Unit), -diffColumn))
+	}
+}
+
+func diffCode(p *page, d *Diff) {
+	if len(d.Frames) == 0 {
+		return
+	}
+	p.raw("")
+	head := fmt.Sprintf("CPU by function (%s and %s samples)", thousands(int64(d.A.Samples)), thousands(int64(d.B.Samples)))
+	p.line(bold, "%s%s%s", pad(head, p.width-2*diffColumn), pad("A", -diffColumn), pad("B", -diffColumn))
+	for _, f := range d.Frames[:min(len(d.Frames), shownDiffs)] {
+		p.line(plain, "%s%s%s", pad("  "+clip(f.Function, p.width-2*diffColumn-3), p.width-2*diffColumn),
+			pad(percent(f.UnderA), -diffColumn), pad(percent(f.UnderB), -diffColumn))
+	}
+}
+
+// diffValue prints one side's value.
+func diffValue(v *Decimal, u string) string {
+	if v == nil {
+		return "-"
+	}
+	switch u {
+	case diagnosis.UnitBytes.String():
+		return diagnosis.Bytes(int64(*v / unit))
+	case diagnosis.UnitByteRate.String():
+		return diagnosis.Bytes(int64(*v/unit)) + "/s"
+	case diagnosis.UnitRate.String():
+		return quantity(*v, u) + "/s"
+	case diagnosis.UnitRatio.String():
+		hundredths := (int64(*v) + unit/200) / (unit / 100)
+		return fmt.Sprintf("%s.%02d", thousands(hundredths/100), hundredths%100)
+	}
+	return quantity(*v, u)
+}
