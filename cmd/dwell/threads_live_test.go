@@ -3,11 +3,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getdwell/dwell/internal/report"
 )
@@ -28,9 +30,9 @@ print("up", flush=True)
 sys.stdin.read()
 `
 
-// A running program's threads: those that want a lock wait for the one that has it,
-// which sleeps in the function that holds it.
-func TestThreadsOfARunningProgram(t *testing.T) {
+// startConvoy starts the program and returns its pid; it ends with the test.
+func startConvoy(t *testing.T) string {
+	t.Helper()
 	needBPF(t)
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -48,13 +50,22 @@ func TestThreadsOfARunningProgram(t *testing.T) {
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer program.Wait()
-	defer stdin.Close() // ends it
+	t.Cleanup(func() {
+		stdin.Close() // ends it
+		program.Wait()
+	})
 	if n, err := stdout.Read(make([]byte, 8)); n == 0 {
 		t.Fatal("the program did not start", err)
 	}
+	return strconv.Itoa(program.Process.Pid)
+}
+
+// A running program's threads: those that want a lock wait for the one that has it,
+// which sleeps in the function that holds it.
+func TestThreadsOfARunningProgram(t *testing.T) {
+	pid := startConvoy(t)
 	c := newConsole()
-	if status := execute(t.Context(), []string{"threads", "--pid", strconv.Itoa(program.Process.Pid), "--json"}, c.world()); status != exitDone {
+	if status := execute(t.Context(), []string{"threads", "--pid", pid, "--json"}, c.world()); status != exitDone {
 		t.Fatalf("status %d: %s", status, c.err.String())
 	}
 	var d report.Dump
@@ -81,4 +92,29 @@ func inStack(t *report.DumpThread, function string) bool {
 		}
 	}
 	return false
+}
+
+// A condition is watched for: what never holds prints nothing until it is interrupted,
+// what holds prints the first instant at which it does.
+func TestThreadsOfARunningProgramOnACondition(t *testing.T) {
+	pid := startConvoy(t)
+	when := func(condition string, within time.Duration) string {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		defer cancel()
+		c := newConsole()
+		if status := execute(ctx, []string{"threads", "--pid", pid, "--for", "1s", "--json", "--when", condition}, c.world()); status != exitDone {
+			t.Fatalf("%s: status %d: %s", condition, status, c.err.String())
+		}
+		return c.out.String()
+	}
+	if out := when("blocked>100", 4*time.Second); out != "" {
+		t.Errorf("blocked>100 printed %s", out)
+	}
+	var d report.Dump
+	if err := json.Unmarshal([]byte(when("blocked>2", time.Minute)), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Counts.Blocked < 3 {
+		t.Errorf("blocked>2: %+v", d.Counts)
+	}
 }
