@@ -10,6 +10,8 @@ func All() []diagnosis.Hypothesis {
 		connectionChurn(),
 		slowDNS(),
 		tlsHandshake(),
+		credentialFetch(),
+		clientPerRequest(),
 		nPlusOne(),
 		serialCalls(),
 		slowPeer(),

@@ -60,6 +60,7 @@ type thread struct {
 	at    recording.Time
 	in    recording.ConnID
 	kept  *outgoing
+	sts   *outgoing
 	bytes [2]int64
 }
 

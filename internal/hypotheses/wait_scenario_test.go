@@ -46,7 +46,7 @@ func (s *scenario) frame(id recording.FrameID, name string) *recording.Frame {
 		return &recording.Frame{ID: id, Type: recording.FrameNative, Function: native, Module: map[recording.Runtime]string{
 			recording.RuntimeJVM: "libjvm.so", recording.RuntimePython: "python3.11"}[s.runtime]}
 	}
-	if kind, ok := map[recording.Runtime]recording.FrameType{recording.RuntimePython: recording.FramePython, recording.RuntimeNode: recording.FrameV8}[s.runtime]; ok {
+	if kind, ok := map[recording.Runtime]recording.FrameType{recording.RuntimePython: recording.FramePython, recording.RuntimeRuby: recording.FrameRuby, recording.RuntimeNode: recording.FrameV8}[s.runtime]; ok {
 		file, function, _ := strings.Cut(name, ":")
 		return &recording.Frame{ID: id, Type: kind, Function: function, File: file, Line: 40 + int64(id)}
 	}

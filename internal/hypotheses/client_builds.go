@@ -1,0 +1,220 @@
+package hypotheses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// builds are the clients of one class that requests built, each with credentials of its
+// own.
+type builds struct {
+	of       *fetches
+	class    string
+	shown    int               // calls whose stack holds the constructor
+	calls    []timeline.CallID // that fetched credentials: shown, or like those that are
+	took     []Duration        // ascending
+	requests map[diagnosis.RequestID]bool
+	strands  map[timeline.StrandID]bool
+	callers  tally // by place, of shown
+	all      int   // measured requests
+}
+
+// clientsBuilt returns them by class, in order of their fetches.
+func clientsBuilt(c *diagnosis.Case) (out []*builds) {
+	handling := handlers(c)
+	for _, f := range fetched(c) {
+		index := map[string]*builds{}
+		var list []*builds
+		var bare []timeline.CallID
+		named := 0
+		for _, id := range f.calls {
+			built, seen := outermost(c, handling, &c.Calls[id])
+			if !seen {
+				bare = append(bare, id)
+				continue
+			}
+			if named++; built == nil {
+				continue
+			}
+			b := index[built.Class]
+			if b == nil {
+				b = &builds{of: f, class: built.Class, requests: map[diagnosis.RequestID]bool{}, strands: map[timeline.StrandID]bool{}, callers: tally{}, all: len(c.Overall.Requests)}
+				index[built.Class] = b
+				list = append(list, b)
+			}
+			b.shown++
+			b.add(c, id)
+			if built.Caller != timeline.None {
+				b.callers[c.PlaceName(c.Frames[built.Caller])]++
+			}
+		}
+		// If all whose stack is known build the same, so do those of which it is not.
+		if len(list) == 1 && list[0].shown == named && 2*named >= len(f.calls) {
+			for _, id := range bare {
+				list[0].add(c, id)
+			}
+		}
+		for _, b := range list {
+			slices.Sort(b.took)
+		}
+		out = append(out, list...)
+	}
+	return out
+}
+
+func (b *builds) add(c *diagnosis.Case, id timeline.CallID) {
+	call := &c.Calls[id]
+	b.calls = append(b.calls, id)
+	b.took = append(b.took, call.End.Sub(call.Start))
+	b.requests[call.Request] = true
+	b.strands[call.Strand] = true
+}
+
+// outermost returns what is being built while a call is made, the object that holds all
+// others, and whether the call's stack is known.
+func outermost(c *diagnosis.Case, handling map[timeline.StackID]bool, call *timeline.Call) (built *timeline.Construction, seen bool) {
+	for _, id := range waitStacks(c, call) {
+		list := c.Constructions(id)
+		list = slices.DeleteFunc(list, func(x timeline.Construction) bool { return handling[x.Stack] })
+		if seen = true; len(list) > 0 {
+			return &list[len(list)-1], true
+		}
+	}
+	return nil, seen
+}
+
+// handlers returns the constructors under which calls that fetch no credentials are made
+// as well: those handle requests, or are built with them.
+func handlers(c *diagnosis.Case) map[timeline.StackID]bool {
+	out := map[timeline.StackID]bool{}
+	seen := map[timeline.StackID]bool{}
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		if kind, _ := classOf(c).OfCall(call); kind == timeline.PeerCredential || call.Request == timeline.None {
+			continue
+		}
+		for _, id := range waitStacks(c, call) {
+			if !seen[id] {
+				seen[id] = true
+				for _, x := range c.Constructions(id) {
+					out[x.Stack] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// caller names the place that builds most of them, and counts the places.
+func (b *builds) caller() (name string, places int) {
+	name, _ = b.callers.most()
+	return name, len(b.callers)
+}
+
+// under is what to look for in stacks.
+func (b *builds) under() string {
+	name, _ := b.caller()
+	if name, _, _ = strings.Cut(name, " "); name != "" {
+		return name
+	}
+	return b.class
+}
+
+// spans returns what would go from requests without the builds, the mean own work in
+// that, and how that is known.
+func (b *builds) spans(c *diagnosis.Case) (out []diagnosis.Span, own Duration, how string) {
+	of := map[timeline.CallID]bool{}
+	for _, id := range b.calls {
+		of[id] = true
+	}
+	out = c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return of[s.Call] })
+	work, how := b.work(c)
+	var total Duration
+	done := map[diagnosis.RequestID]bool{}
+	for _, id := range b.calls {
+		call := &c.Calls[id]
+		r := &c.Requests[call.Request]
+		if done[r.ID] {
+			continue
+		}
+		done[r.ID] = true
+		left := work(r)
+		for i, e := range []effort{effortIn(r, id, r.Start, call.Start), effortIn(r, id, call.End, r.End)} {
+			for _, s := range nearest(e.work, left, i == 1) {
+				left -= s.To.Sub(s.From)
+				total += s.To.Sub(s.From)
+				out = append(out, s.Span)
+			}
+		}
+	}
+	return out, total / Duration(max(1, len(b.calls))), how
+}
+
+// work returns how much of a request's own work goes with building one: as much as such
+// requests need more than the others of the endpoint; or, where all build one, the share
+// of samples beneath the constructor.
+func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, how string) {
+	with, others := map[string][]Duration{}, map[string][]Duration{}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		if own := effortIn(r, timeline.None, r.Start, r.End).sum; b.requests[id] {
+			with[r.Endpoint] = append(with[r.Endpoint], own)
+		} else {
+			others[r.Endpoint] = append(others[r.Endpoint], own)
+		}
+	}
+	more := map[string]Duration{}
+	for at, list := range with {
+		if slices.Sort(list); len(list) >= compared && len(others[at]) >= compared {
+			slices.Sort(others[at])
+			more[at] = max(0, diagnosis.Quantile(list, 50)-diagnosis.Quantile(others[at], 50))
+		}
+	}
+	if len(more) > 0 {
+		return func(r *timeline.Request) Duration { return more[r.Endpoint] }, "by comparison with requests that build none"
+	}
+	beneath, all := b.sampled(c)
+	if all < fewSamples {
+		return func(*timeline.Request) Duration { return 0 }, "not known"
+	}
+	share := diagnosis.ShareOf(int64(beneath), int64(all))
+	return func(r *timeline.Request) Duration { return share.Of(effortIn(r, timeline.None, r.Start, r.End).sum) },
+		"by " + diagnosis.Thousands(int64(beneath)) + " of " + diagnosis.Plural(all, "sample")
+}
+
+// sampled counts the samples of CPU that requests which build one were given, and those
+// of them beneath the constructor.
+func (b *builds) sampled(c *diagnosis.Case) (beneath, all int) {
+	is := map[timeline.StackID]bool{}
+	under := func(id timeline.StackID) bool {
+		in, known := is[id]
+		if !known {
+			in = slices.ContainsFunc(c.Constructions(id), func(x timeline.Construction) bool { return x.Class == b.class })
+			is[id] = in
+		}
+		return in
+	}
+	for _, id := range b.calls {
+		call := &c.Calls[id]
+		r := &c.Requests[call.Request]
+		for k := range r.Segments {
+			s := &r.Segments[k]
+			if !ownCPU(s) || s.Strand != call.Strand {
+				continue
+			}
+			for _, a := range c.StacksIn(s.Strand, s.From, s.To) {
+				if a.Origin != recording.StackOnCPU {
+					continue
+				}
+				if all++; under(a.Stack) {
+					beneath++
+				}
+			}
+		}
+	}
+	return beneath, all
+}

@@ -1,0 +1,188 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func clientPerRequest() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "client-per-request",
+		Title: "Requests build clients of their own",
+		Doc: "Supported by credentials that requests fetch while a client is built: the stacks of those calls hold its constructor. Taken out of each request: what it waited for those calls, and its own work " +
+			"beneath the constructor, by comparison with requests of the same endpoint that build none, or else by samples. Supported too by connections that serve calls of one request only, several each, " +
+			"and that the client then closes, or that are opened while others to the same peer are open and idle: such a pool belongs to the request. Then what connection-churn takes out is taken out. " +
+			"Calls that fetch credentials, but of which no stack tells what for, leave it undecided.",
+		Needs:    []string{recording.HookSockets, recording.HookIO},
+		Explains: []string{"credential-fetch", "connection-churn", "tls-handshake", "slow-dns", "event-loop-blocked", "accept-queue", "run-queue", "cpu-bound", "load"},
+		Test:     testClientPerRequest,
+	}
+}
+
+func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	built, fetches, unseen := 0, 0, 0
+	var hidden Duration
+	for _, b := range clientsBuilt(c) {
+		built += len(b.calls)
+		if len(b.calls) >= manyBuilds {
+			res.Candidates = append(res.Candidates, buildsAt(c, b))
+		}
+	}
+	for _, f := range fetched(c) {
+		fetches += len(f.calls)
+		hidden += diagnosis.Total(f.unseen(c))
+		unseen += len(f.calls) - f.named(c)
+	}
+	if _, share := perMean(c, hidden); share >= c.MinShare {
+		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time credentials are fetched, and no stack tells whether a client is built meanwhile"
+	}
+	private, opened := 0, 0
+	for _, p := range byPeer(c) {
+		pool := privatePools(c, p)
+		opened += pool.opened
+		if private += len(pool.conns); len(pool.conns) >= manyBuilds {
+			res.Candidates = append(res.Candidates, poolsAt(c, pool))
+		}
+	}
+	res.Evidence = []diagnosis.Evidence{
+		diagnosis.Count("clients built, with credentials of their own, in requests", built),
+		diagnosis.Count("credential calls in requests", fetches),
+		diagnosis.Count("of them without a stack", unseen),
+		diagnosis.Count("connections of a pool for one request", private),
+		diagnosis.Count("connections opened by requests", opened),
+	}
+	switch {
+	case len(c.Calls) == 0:
+		res.Lead = noCalls(c)
+	case built+private > 0:
+		res.Lead = "requests built " + diagnosis.Plural(built, "client") + " and " + diagnosis.Plural(private, "connection") + " for themselves"
+	case fetches > 0:
+		res.Lead = "none of " + diagnosis.Plural(fetches, "credential call") + " was made while a client was built"
+	case opened > 0:
+		res.Lead = "no request fetched credentials or had connections of its own (" + diagnosis.Thousands(int64(opened)) + " opened)"
+	default:
+		res.Lead = "no request fetched credentials or opened a connection (" + diagnosis.Plural(len(c.Calls), "call") + ")"
+	}
+	return res
+}
+
+// manyBuilds is how often something must be built before it is a habit.
+const manyBuilds = 3
+
+// buildsAt is what one client for all would save.
+func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
+	spans, own, how := b.spans(c)
+	n, requests := len(b.calls), len(b.requests)
+	share := diagnosis.ShareOf(int64(requests), int64(b.all))
+	where, places := b.caller()
+	at := b.class
+	if where != "" {
+		at += ", built by " + where
+	}
+	title := "Each request builds its own " + at
+	if share < often {
+		title = "Requests wait while " + at + ", is built, " + diagnosis.Plural(n, "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
+		if where == "" {
+			title = "Requests wait while " + at + " is built, " + diagnosis.Plural(n, "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
+		}
+	}
+	title += ", and each time fetches credentials from " + b.of.from() + ": " + diagnosis.Thousands(int64(requests)) + " of " +
+		diagnosis.Plural(b.all, "request") + ", " + diagnosis.Human(diagnosis.Quantile(b.took, 50)) + " each"
+	return diagnosis.Candidate{
+		Place:   at,
+		Title:   title,
+		Fix:     clientFix(runtimeOf(c, b.of.process), cmpOperation(b.of)),
+		Next:    "dwell show REC --under " + b.under() + " shows what building it takes",
+		Lead:    "requests wait while " + b.class + " is built",
+		Spans:   spans,
+		AtLeast: true,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of requests build one", share),
+			diagnosis.Count("clients built while requests waited", n),
+			diagnosis.Count("threads that built them", len(b.strands)),
+			diagnosis.Count("places in the service's code that build them", places),
+			diagnosis.Count("of their credential calls have a stack that shows the constructor", b.shown).Against(int64(n)),
+			diagnosis.NS("p50 of fetching credentials for one", diagnosis.Quantile(b.took, 50)),
+			diagnosis.NS("mean own work of building one, "+how, own),
+			diagnosis.Count("credential calls outside of any request", b.of.ahead),
+		},
+	}
+}
+
+// often is the share of requests from which on it is each of them.
+const often = diagnosis.Whole / 10 * 8
+
+// cmpOperation tells the fix which client it is about; credentials under TLS have a
+// host that tells.
+func cmpOperation(f *fetches) string {
+	if f.operation == "" {
+		return f.peer
+	}
+	return f.operation
+}
+
+// poolsAt is what keeping one client with its pool would save: what connection-churn
+// would, and the credentials that go with each.
+func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
+	ch := churn{peerCalls: p.peerCalls, churned: p.churned}
+	setup := setupSpans(c, ch)
+	more, known := excess(c, p.churned)
+	setup = append(setup, more...)
+	spans := knockOn(c, setup)
+	for _, s := range setup {
+		spans = append(spans, s.Span)
+	}
+	spans = append(spans, p.credentials(c)...)
+	n := len(p.conns)
+	return diagnosis.Candidate{
+		Place: p.peer,
+		Title: "Requests have connections to " + p.peer + " of their own, as a client built for each has: " + diagnosis.Thousands(int64(n)) + " of " +
+			diagnosis.Plural(p.opened, "connection") + " that they opened served calls of one request only, " + p.why(),
+		Fix:     clientFix(runtimeOf(c, p.process), ""),
+		Next:    "dwell show REC --slowest 3 shows the connections of single requests",
+		Lead:    "connections to " + p.peer + " serve one request only",
+		Spans:   spans,
+		AtLeast: known < len(p.churned),
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of the connections that requests opened served one request only", diagnosis.ShareOf(int64(n), int64(p.opened))),
+			{What: "calls on such a connection", Value: int64(p.calls) * 1000 / int64(max(1, n)), Unit: diagnosis.UnitRatio},
+			diagnosis.Count("of them closed by us when the request was over", p.ended),
+			diagnosis.Count("of them opened while another one to that peer was open and idle", p.beside),
+			diagnosis.Count("credential calls that go with them", len(p.fetches)),
+		},
+	}
+}
+
+// named counts the calls whose stack is known.
+func (f *fetches) named(c *diagnosis.Case) (n int) {
+	for _, id := range f.calls {
+		if len(waitStacks(c, &c.Calls[id])) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// unseen returns what requests waited for the calls if the stacks of under half of them
+// are known.
+func (f *fetches) unseen(c *diagnosis.Case) []diagnosis.Span {
+	if 2*f.named(c) >= len(f.calls) {
+		return nil
+	}
+	return f.spans(c)
+}
+
+// waitStacks returns the stacks with which a call's strand waited for it.
+func waitStacks(c *diagnosis.Case, call *timeline.Call) (out []timeline.StackID) {
+	if len(c.Stacks) == 0 || call.Strand == timeline.None {
+		return nil
+	}
+	for _, a := range c.Doing(call.Strand, call.Start, call.End) {
+		if a.Stack != timeline.None && a.Cause != timeline.CauseOnCPU {
+			out = append(out, a.Stack)
+		}
+	}
+	return out
+}

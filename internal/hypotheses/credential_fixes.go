@@ -1,0 +1,48 @@
+package hypotheses
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// credentialFix says how credentials are kept between requests, in the words of what
+// asks for them.
+func credentialFix(rt recording.Runtime, operation string) string {
+	const ahead = "; fetch them when the process starts, and again ahead of expiry on another thread"
+	switch {
+	case strings.HasPrefix(operation, "grant_type:") || strings.Contains(operation, "oauth") || strings.HasSuffix(operation, "/token"):
+		return "keep the token until shortly before its expires_in has passed, for all requests of the process" + ahead
+	case strings.Contains(operation, "jwks") || strings.Contains(operation, "/certs") || strings.Contains(operation, "/keys") || strings.Contains(operation, ".well-known"):
+		return "keep the key set for all requests of the process, and fetch it again only for a key id that is not in it" + ahead
+	}
+	return awsClientFix(rt) + ahead
+}
+
+// clientFix says how one client, with its pool and its credentials, serves all requests.
+func clientFix(rt recording.Runtime, operation string) string {
+	if operation != "" {
+		return awsClientFix(rt)
+	}
+	return "build the client once, when the process starts, and let all requests and threads use it; " + reuseFix(rt)
+}
+
+// awsClientFix names the AWS SDKs' own objects, the usual ones to bring credentials.
+func awsClientFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeRuby:
+		return "build one client when the process starts (CLIENT = Aws::DynamoDB::Client.new; clients are thread-safe) instead of one per request, class or thread; " +
+			"or give all of them one provider: Aws.config[:credentials] = Aws::AssumeRoleWebIdentityCredentials.new(...)"
+	case recording.RuntimeJVM:
+		return "build one client when the process starts and share it, or give all of them one provider: AWS SDK v2: StsWebIdentityTokenFileCredentialsProvider or DefaultCredentialsProvider.create() " +
+			"with asyncCredentialUpdateEnabled(true); v1: DefaultAWSCredentialsProviderChain.getInstance(), InstanceProfileCredentialsProvider.createAsyncRefreshingProvider(true)"
+	case recording.RuntimeNode:
+		return "build one client at module level instead of in the handler (new DynamoDBClient({}) outside of it), or give all of them one memoized provider: fromTokenFile() or fromNodeProviderChain() of @aws-sdk/credential-providers; " +
+			"SDK v2: one AWS.config.credentials"
+	case recording.RuntimeGo:
+		return "call config.LoadDefaultConfig once when the process starts and share the aws.Config and the clients made from it: its aws.CredentialsCache keeps credentials (ExpiryWindow refreshes them early)"
+	case recording.RuntimePython:
+		return "make one boto3.Session and one client from it per process (clients are thread-safe) instead of boto3.client(...) in the handler: a session keeps its credentials"
+	}
+	return "build one client when the process starts and let all requests and threads use it: it keeps its credentials until they expire"
+}

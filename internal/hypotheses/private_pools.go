@@ -1,0 +1,150 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// pools are the connections to one peer that belong to a pool which lives no longer than
+// a request.
+type pools struct {
+	peerCalls
+	opened  int                      // connections to it that requests opened
+	conns   []recording.ConnID       // of a pool for one request
+	churned map[timeline.CallID]bool // calls that opened them
+	calls   int                      // on them
+	ended   int                      // of conns: closed by us as the request ended
+	beside  int                      // of conns: opened while another one was open and idle
+	fetches []timeline.CallID        // credential calls of the requests that have them
+}
+
+// lingers is how long after a request a client that was built for it may close its
+// connections.
+const lingers = diagnosis.Time(10 * milli)
+
+// privatePools finds connections that one needless call opened, and that served one
+// request only: those that a client would have used again, had it outlived the request.
+// A client that keeps no connection at all is of another kind: its connections carry one
+// call each, and none stays open.
+func privatePools(c *diagnosis.Case, p peerCalls) *pools {
+	out := &pools{peerCalls: p, churned: map[timeline.CallID]bool{}}
+	of := map[recording.ConnID][]timeline.CallID{}
+	for _, id := range p.calls {
+		of[c.Calls[id].Conn] = append(of[c.Calls[id].Conn], id)
+	}
+	needless, idle := findChurn(c, p).churned, idleBeside(c, of)
+	for _, id := range p.calls {
+		call := &c.Calls[id]
+		if !call.New || call.Request == timeline.None {
+			continue
+		}
+		out.opened++
+		if !needless[id] || slices.ContainsFunc(of[call.Conn], func(k timeline.CallID) bool { return c.Calls[k].Request != call.Request }) {
+			continue
+		}
+		cn := &c.Conns[connIndex(c, call.Conn)]
+		ended := len(of[call.Conn]) > 1 && cn.By == recording.ClosedByUs && cn.Closed <= c.Requests[call.Request].End+lingers
+		beside := idle(cn.Opened)
+		if !ended && !beside {
+			continue
+		}
+		out.conns = append(out.conns, call.Conn)
+		out.churned[id] = true
+		out.calls += len(of[call.Conn])
+		if ended {
+			out.ended++
+		}
+		if beside {
+			out.beside++
+		}
+	}
+	if 2*len(out.conns) < out.opened {
+		out.conns = nil // the rest is shared: so is the client
+	}
+	out.fetches = out.fetching(c)
+	return out
+}
+
+// connIndex finds a connection in a case.
+func connIndex(c *diagnosis.Case, id recording.ConnID) int {
+	index := c.Shared("connections", func() any {
+		m := map[recording.ConnID]int{}
+		for i := range c.Conns {
+			m[c.Conns[i].ID] = i
+		}
+		return m
+	}).(map[recording.ConnID]int)
+	return index[id]
+}
+
+// idleBeside returns whether, at a time, some connection to a peer was open and had
+// answered all it was asked, of those that the peer has not closed.
+func idleBeside(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) func(diagnosis.Time) bool {
+	var first, closed, begun, over []diagnosis.Time // first answers and ends of connections; later calls
+	for conn, calls := range of {
+		cn := &c.Conns[connIndex(c, conn)]
+		if cn.Closed != recording.NoTime && cn.By != recording.ClosedByUs {
+			continue
+		}
+		slices.SortFunc(calls, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start) })
+		first = append(first, c.Calls[calls[0]].End)
+		if cn.Closed != recording.NoTime {
+			closed = append(closed, max(cn.Closed-lingers, c.Calls[calls[len(calls)-1]].End))
+		}
+		for _, id := range calls[1:] {
+			begun, over = append(begun, c.Calls[id].Start), append(over, c.Calls[id].End)
+		}
+	}
+	for _, list := range [][]diagnosis.Time{first, closed, begun, over} {
+		slices.Sort(list)
+	}
+	until := func(list []diagnosis.Time, at diagnosis.Time) int {
+		n, _ := slices.BinarySearch(list, at+1)
+		return n
+	}
+	return func(at diagnosis.Time) bool {
+		return until(first, at)-until(closed, at)-until(begun, at)+until(over, at) > 0
+	}
+}
+
+// fetching returns the credential calls of the requests that have such a pool, if they
+// go with it: if nearly each has some.
+func (p *pools) fetching(c *diagnosis.Case) (out []timeline.CallID) {
+	mine, with := map[diagnosis.RequestID]bool{}, map[diagnosis.RequestID]bool{}
+	for id := range p.churned {
+		mine[c.Calls[id].Request] = true
+	}
+	for _, f := range fetched(c) {
+		for _, id := range f.calls {
+			if r := c.Calls[id].Request; mine[r] {
+				with[r] = true
+				out = append(out, id)
+			}
+		}
+	}
+	if diagnosis.ShareOf(int64(len(with)), int64(len(mine))) < often {
+		return nil
+	}
+	return out
+}
+
+// credentials returns what requests waited for the credentials that go with the pools.
+func (p *pools) credentials(c *diagnosis.Case) []diagnosis.Span {
+	of := map[timeline.CallID]bool{}
+	for _, id := range p.fetches {
+		of[id] = true
+	}
+	return c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Call != timeline.None && of[s.Call] })
+}
+
+// why says how it is known that the connections belong to one request.
+func (p *pools) why() string {
+	if p.beside >= p.ended {
+		return diagnosis.Thousands(int64(p.beside)) + " of them opened while another one was open and idle"
+	}
+	return diagnosis.Thousands(int64(p.ended)) + " of them closed with the request, after several calls"
+}
