@@ -20,7 +20,7 @@ import (
 func main() {
 	var opt options
 	flag.BoolVar(&opt.quick, "quick", false, "leave the overload out")
-	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short")
+	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short, each for a shorter time")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
 	flag.Parse()
@@ -50,6 +50,9 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 	s, err := readSpec(name)
 	if err != nil {
 		return 0, err
+	}
+	if opt.short {
+		s.shorten()
 	}
 	key, err := readKey(s)
 	if err != nil {
