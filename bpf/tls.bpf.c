@@ -24,7 +24,6 @@ enum {
 struct tls_write_event {
 	struct head h;
 	u64 ssl;    /* address of the library's connection */
-	u64 buffer; /* address of the plain bytes */
 	u64 bytes;  /* how many there are */
 	u32 data_len;
 	u32 pad;
@@ -100,7 +99,6 @@ static __always_inline bool pay(struct task_struct *t)
 			return;                                                    \
 		fill_head(&e->h, EVENT_TLS_WRITE, t);                              \
 		e->ssl = ssl;                                                      \
-		e->buffer = buffer;                                                \
 		e->bytes = bytes;                                                  \
 		e->pad = 0;                                                        \
 		e->data_len = length;                                              \

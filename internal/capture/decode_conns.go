@@ -27,7 +27,7 @@ type conn struct {
 	next     [2]int64         // offset of the next byte each way
 	pending  []recording.Time // starts of requests that have no response yet
 	plain    *plainConn       // what is encrypted on it, if that is known
-	secure   bool             // it is outbound, and its process was told to use TLS
+	secure   bool             // it speaks TLS, and the session was told so
 }
 
 // chunkTimes are the times of one read or write.
@@ -146,6 +146,9 @@ func (d *decoder) closedConn(e *probesConnEvent) {
 	d.declare(c)
 	d.found(c, c.parser.Close())
 	d.closePlain(c)
+	if c.plain != nil {
+		d.plain.unsent(c.plain.key)
+	}
 	d.emit(c.ended, &recording.Closed{Conn: c.fact.ID, By: recording.Closer(e.Closer), Thread: d.actor(&e.H)})
 }
 

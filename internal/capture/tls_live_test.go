@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -24,16 +25,24 @@ import (
 type secureServer struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked map[string][]string // by the client's address and port
+	asked map[string][]string // method, route and operation, by the client's address and port
 	count int
 }
 
 func newSecureServer(t *testing.T, version uint16) *secureServer {
 	s := &secureServer{asked: map[string][]string{}}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		operation := ""
+		if name := r.Header.Get("X-Amz-Target") + r.FormValue("Action"); name != "" {
+			operation = " " + name
+		}
 		io.Copy(io.Discard, r.Body)
+		path := r.URL.Path
+		if strings.HasPrefix(path, "/items/") {
+			path = "/items/{}"
+		}
 		s.mu.Lock()
-		s.asked[r.RemoteAddr] = append(s.asked[r.RemoteAddr], r.Method+" "+r.URL.Path)
+		s.asked[r.RemoteAddr] = append(s.asked[r.RemoteAddr], r.Method+" "+path+operation)
 		s.count++
 		s.mu.Unlock()
 		fmt.Fprint(w, "answer")
@@ -46,9 +55,8 @@ func newSecureServer(t *testing.T, version uint16) *secureServer {
 
 func (s *secureServer) port() string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
 
-// named is what the recording says was asked on each outbound connection, in the words
-// of the server; the operation stands for the path where there is one.
-func named(t *testing.T, rec *recording.Recording) map[string][]string {
+// named is what the recording says was asked on each outbound connection.
+func named(rec *recording.Recording) map[string][]string {
 	local := map[recording.ConnID]string{}
 	for _, c := range all[*recording.Conn](rec) {
 		if c.Side == recording.Outbound {
@@ -57,14 +65,7 @@ func named(t *testing.T, rec *recording.Recording) map[string][]string {
 	}
 	asked := map[string][]string{}
 	for _, r := range all[*recording.HTTPRequest](rec) {
-		path := map[string]string{"AssumeRole": "/", "DynamoDB.GetItem": "/table"}[r.Operation]
-		if path == "" {
-			path = r.Route
-		}
-		if path != r.Route {
-			t.Errorf("operation and path do not go together: %+v", r)
-		}
-		asked[local[r.Conn]] = append(asked[local[r.Conn]], r.Method+" "+path)
+		asked[local[r.Conn]] = append(asked[local[r.Conn]], strings.TrimSpace(r.Method+" "+r.Route+" "+r.Operation))
 	}
 	return asked
 }
@@ -83,7 +84,9 @@ func TestTLSHeads(t *testing.T) {
 	}{
 		{"python, TLS 1.3", []string{python(t), "testdata/tls_client.py"}, tls.VersionTLS13},
 		{"python, TLS 1.2", []string{python(t), "testdata/tls_client.py"}, tls.VersionTLS12},
+		{"asyncio, TLS 1.3", []string{python(t), "testdata/tls_async.py"}, tls.VersionTLS13},
 		{"ruby, TLS 1.3", []string{ruby, "testdata/tls_client.rb"}, tls.VersionTLS13},
+		{"node, TLS 1.3", []string{"node", "testdata/tls_client.js"}, tls.VersionTLS13},
 	} {
 		t.Run(client.name, func(t *testing.T) {
 			server := newSecureServer(t, client.version)
@@ -98,16 +101,13 @@ func TestTLSHeads(t *testing.T) {
 			})
 			rec := l.stop()
 
-			got := named(t, rec)
-			for _, asked := range server.asked {
-				for i, a := range asked {
-					if strings.HasPrefix(a, "GET /items/") {
-						asked[i] = "GET /items/{}"
-					}
-				}
-			}
+			got := named(rec)
 			if !maps.EqualFunc(got, server.asked, slices.Equal[[]string]) {
 				t.Errorf("named:\n%v\nthe server was asked:\n%v", got, server.asked)
+			}
+			var text bytes.Buffer
+			if err := recording.FormatText(&text, rec); err != nil || bytes.Contains(text.Bytes(), []byte("hidden")) {
+				t.Errorf("a secret is in the recording (%v)", err)
 			}
 		})
 	}

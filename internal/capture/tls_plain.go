@@ -4,6 +4,7 @@ package capture
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
@@ -12,8 +13,9 @@ import (
 const (
 	// maxSealings is how many calls of a thread may await the write that carries them.
 	maxSealings = 16
-	// tlsPlain is the most plain bytes that a record holds.
-	tlsPlain = 1 << 14
+	// tlsPlain is the most plain bytes that a record holds, tlsRecordHead what stands
+	// before its payload.
+	tlsPlain, tlsRecordHead = 1 << 14, 5
 	// What encryption adds to a record: at least a short tag; at most an initial vector,
 	// a long tag and padding.
 	minSealed, maxSealed = 9, 96
@@ -27,10 +29,9 @@ type sslKey struct {
 
 // sealing is one call that handed bytes to a TLS library to be encrypted.
 type sealing struct {
-	key    sslKey
-	buffer uint64
-	bytes  int64
-	data   []byte // captured of them
+	key   sslKey
+	bytes int64
+	data  []byte // captured of them
 }
 
 // plaintext joins what goes into TLS libraries with the connections on which it leaves.
@@ -72,19 +73,19 @@ func (p *plainConn) at(offset int64) (best plainStart) {
 	return best
 }
 
-// sealing notes what a thread hands to its TLS library. One that is refused because the
-// socket is full is tried again with the same bytes.
+// sealing notes what a thread hands to its TLS library. What is refused, because the
+// socket is full or the handshake goes on, is tried again with the same bytes, which may
+// have moved.
 func (d *decoder) sealing(h *probesHead, e *tlsProbesTlsWriteEvent, data []byte) {
 	p := &d.plain
 	if p.waiting == nil {
 		p.waiting, p.conns = map[threadKey][]sealing{}, map[sslKey]*conn{}
 	}
 	thread := threadKey{h.Tid, h.Start}
-	s := sealing{sslKey{h.Tgid, e.Ssl}, e.Buffer, int64(e.Bytes), bytes.Clone(data)}
-	list := p.waiting[thread]
-	if n := len(list); n > 0 && list[n-1].key == s.key && list[n-1].buffer == s.buffer && list[n-1].bytes == s.bytes {
-		list = list[:n-1]
-	}
+	s := sealing{sslKey{h.Tgid, e.Ssl}, int64(e.Bytes), bytes.Clone(data)}
+	list := slices.DeleteFunc(p.waiting[thread], func(o sealing) bool {
+		return o.key == s.key && o.bytes == s.bytes && bytes.Equal(o.data, s.data)
+	})
 	if len(list) >= maxSealings {
 		if c := p.conns[list[0].key]; c != nil {
 			c.plain = nil // what follows would be misread
@@ -107,19 +108,29 @@ func (d *decoder) overTLS(c *conn, h *probesHead, f *recording.Chunk, facts []re
 	}
 }
 
-// unseal finds what the records of a write hold: what the same thread last handed to its
-// TLS library. Their lengths must agree, and a connection keeps to one of the library's.
+// unseal finds what the records of a write hold: what the same thread handed to its TLS
+// library before. Their lengths must agree. A connection that is not known yet is that of
+// the thread's last call, and keeps to it.
 func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []recording.Fact) {
+	list := d.plain.waiting[thread]
+	if len(list) == 0 {
+		return
+	}
+	key := list[len(list)-1].key
+	if c.plain != nil {
+		key = c.plain.key
+	} else if other := d.plain.conns[key]; other != nil && other.ended == recording.NoTime {
+		return // it is another's
+	}
 	for _, fact := range facts {
 		r, ok := fact.(*recording.TLS)
-		list := d.plain.waiting[thread]
-		if !ok || len(list) == 0 || r.Record != recording.TLSApplication || r.Dir != recording.Write {
+		if !ok || r.Record != recording.TLSApplication {
 			continue
 		}
-		for i := range list {
-			if fits(list[i].bytes, r.Bytes) && d.plain.mayBe(c, list[i].key) {
-				d.joined(c, thread, i, plainStart{wire: r.Offset, time: f.First})
-				break
+		for i, s := range list {
+			if s.key == key && fits(s.bytes, r.Bytes) {
+				d.joined(c, thread, i, carried{at: r.Offset, end: f.Offset + f.Bytes, added: r.Bytes - min(s.bytes, tlsPlain), time: f.First})
+				return
 			}
 		}
 	}
@@ -131,39 +142,51 @@ func fits(plain, record int64) bool {
 	return more >= minSealed && more <= maxSealed
 }
 
-// mayBe reports whether a connection may be the one that a library knows as key.
-func (p *plaintext) mayBe(c *conn, key sslKey) bool {
-	if c.plain != nil {
-		return c.plain.key == key
-	}
-	other := p.conns[key]
-	return other == nil || other == c || other.ended != recording.NoTime
+// carried is a part of a write, from a record on.
+type carried struct {
+	at, end int64 // on the wire
+	added   int64 // by encryption to each record's payload
+	time    recording.Time
 }
 
-// joined takes the i-th waiting call of a thread, and those before it on the same
-// connection, as what left at a place.
-func (d *decoder) joined(c *conn, thread threadKey, i int, at plainStart) {
+// joined takes the i-th waiting call of a thread as what a part of a write begins with, and
+// the next ones on the same connection as what follows there. Earlier ones are forgotten:
+// they left unseen, or never.
+func (d *decoder) joined(c *conn, thread threadKey, i int, w carried) {
 	list := d.plain.waiting[thread]
 	key := list[i].key
-	if c.plain == nil {
+	if c.plain == nil || slices.ContainsFunc(list[:i], func(s sealing) bool { return s.key == key }) {
+		d.closePlain(c)
 		c.plain = &plainConn{key: key, parser: protocol.NewConn(c.fact.ID, c.fact.Side)}
 		d.plain.conns[key] = c
 	}
 	var rest []sealing
 	for k, s := range list {
-		if k > i || s.key != key {
+		switch {
+		case s.key != key || k > i && w.at >= w.end:
 			rest = append(rest, s)
-			continue
+		case k >= i:
+			d.plainWrite(c, s, plainStart{wire: w.at, time: w.time})
+			records := (s.bytes + tlsPlain - 1) / tlsPlain
+			w.at += s.bytes + records*(tlsRecordHead+w.added)
 		}
-		p := c.plain
-		at.plain = p.next[recording.Write]
-		p.starts[p.count%len(p.starts)] = at
-		p.count++
-		d.foundPlain(c, p.parser.Chunk(recording.Write, at.plain, s.bytes, s.data))
-		p.next[recording.Write] += s.bytes
 	}
-	if d.plain.waiting[thread] = rest; len(rest) == 0 {
-		delete(d.plain.waiting, thread)
+	d.plain.keep(thread, rest)
+}
+
+// plainWrite hands bytes that left at a place to the parser.
+func (d *decoder) plainWrite(c *conn, s sealing, at plainStart) {
+	p := c.plain
+	at.plain = p.next[recording.Write]
+	p.starts[p.count%len(p.starts)] = at
+	p.count++
+	p.next[recording.Write] += s.bytes
+	d.foundPlain(c, p.parser.Chunk(recording.Write, at.plain, s.bytes, s.data))
+}
+
+func (p *plaintext) keep(thread threadKey, list []sealing) {
+	if p.waiting[thread] = list; len(list) == 0 {
+		delete(p.waiting, thread)
 	}
 }
 
@@ -190,11 +213,19 @@ func (d *decoder) foundPlain(c *conn, facts []recording.Fact) {
 
 // closePlain ends a connection.
 func (d *decoder) closePlain(c *conn) {
-	if c.plain != nil {
-		d.foundPlain(c, c.plain.parser.Close())
-		if d.plain.conns[c.plain.key] == c {
-			delete(d.plain.conns, c.plain.key)
-		}
+	if c.plain == nil {
+		return
+	}
+	d.foundPlain(c, c.plain.parser.Close())
+	if d.plain.conns[c.plain.key] == c {
+		delete(d.plain.conns, c.plain.key)
+	}
+}
+
+// unsent drops what was handed to a TLS library and can no longer leave.
+func (p *plaintext) unsent(key sslKey) {
+	for thread, list := range p.waiting {
+		p.keep(thread, slices.DeleteFunc(list, func(s sealing) bool { return s.key == key }))
 	}
 }
 

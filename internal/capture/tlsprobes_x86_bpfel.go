@@ -67,7 +67,6 @@ type tlsProbesTlsWriteEvent struct {
 		Cpu   uint32
 	}
 	Ssl     uint64
-	Buffer  uint64
 	Bytes   uint64
 	DataLen uint32
 	Pad     uint32
