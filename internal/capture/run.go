@@ -111,7 +111,7 @@ func (s *Session) drain(sink Sink) error {
 		return err
 	}
 	s.stacks(stacks)
-	s.goCalls.keepWithin(time.Now())
+	s.keepGoCallsWithin(time.Now())
 	s.followGoParks()
 	s.followTLS()
 	for _, pid := range s.decoder.takeExecs() {

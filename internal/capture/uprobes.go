@@ -4,7 +4,10 @@ package capture
 
 import (
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -77,7 +80,8 @@ func probed(i int) string {
 }
 
 // hitBudget bounds what hits of probes cost: a share of one CPU, averaged over a second.
-// Where more is asked for the probes are taken away until there is something left.
+// Where more is asked for the probes are taken away, and come back after ten times as
+// long: what is always too much costs a tenth of the share.
 type hitBudget struct {
 	share float64       // of one CPU
 	hit   time.Duration // what one takes
@@ -85,6 +89,9 @@ type hitBudget struct {
 	at    time.Time // of the last reading
 	hits  uint64    // then
 }
+
+// restFor is how many seconds' worth of budget must come in after it was spent.
+const restFor = 10
 
 // fill begins with all of the budget.
 func (b *hitBudget) fill(now time.Time) {
@@ -97,13 +104,103 @@ func (b *hitBudget) most() time.Duration {
 }
 
 // spend takes the hits so far into account and reports whether the probes may stay, or
-// come back, which they may only when they could stay for a while.
+// come back.
 func (b *hitBudget) spend(hits uint64, now time.Time, attached bool) bool {
 	b.left += time.Duration(b.share*float64(now.Sub(b.at))) - time.Duration(hits-b.hits)*b.hit
 	b.left = min(b.left, b.most())
 	b.at, b.hits = now, hits
-	if attached {
-		return b.left > 0
+	if attached && b.left <= 0 {
+		b.left -= restFor * b.most()
 	}
-	return b.left >= b.most()/2
+	return b.left > 0
+}
+
+// probeSet is one program at places of several processes, within a budget. Attaching
+// and detaching wait for the kernel, for longer than the event buffer may be left alone:
+// that is done beside the recording.
+type probeSet struct {
+	program  *ebpf.Program
+	hits     func() uint64 // so far
+	budget   hitBudget
+	changing sync.Mutex // held while probes come or go
+	sites    []probeSite
+	links    []io.Closer // of all sites, or none
+	detached int64       // how often the budget was spent
+	spared   time.Duration
+	since    time.Time // of that, now
+}
+
+// add probes one more process, unless the budget is spent: then it waits with the others.
+func (p *probeSet) add(site probeSite) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if slices.Contains(p.sites, site) {
+		return nil
+	}
+	if len(p.sites) == 0 || len(p.links) > 0 {
+		l, err := site.attach(p.program)
+		if err != nil {
+			return err
+		}
+		p.links = append(p.links, l)
+	}
+	p.sites = append(p.sites, site)
+	return nil
+}
+
+// keepWithin takes the probes away when their budget is spent, and brings them back,
+// beside what runs now. It reports what it did.
+func (p *probeSet) keepWithin(now time.Time, beside func(func())) (came, went bool) {
+	if !p.changing.TryLock() {
+		return false, false
+	}
+	attached := len(p.links) > 0
+	within := len(p.sites) > 0 && p.budget.spend(p.hits(), now, attached)
+	if len(p.sites) == 0 || attached == within {
+		p.changing.Unlock()
+		return false, false
+	}
+	if within {
+		p.spared += now.Sub(p.since)
+	} else {
+		p.detached++
+		p.since = now
+	}
+	beside(func() {
+		defer p.changing.Unlock()
+		if within {
+			p.attach()
+		} else {
+			p.detach()
+		}
+	})
+	return within, !within
+}
+
+func (p *probeSet) detach() {
+	for _, l := range p.links {
+		l.Close()
+	}
+	p.links = nil
+}
+
+// attach probes all sites again; those of processes that have ended are given up.
+func (p *probeSet) attach() {
+	p.sites = slices.DeleteFunc(p.sites, func(site probeSite) bool {
+		l, err := site.attach(p.program)
+		if err == nil {
+			p.links = append(p.links, l)
+		}
+		return err != nil
+	})
+}
+
+// off is for how long the probes were away.
+func (p *probeSet) off(now time.Time) time.Duration {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if p.detached > 0 && len(p.links) == 0 {
+		return p.spared + now.Sub(p.since)
+	}
+	return p.spared
 }
