@@ -110,6 +110,9 @@ func (l *launched) endsWithin(grace time.Duration) bool {
 	}
 }
 
+// succeeded reports, of a service that ended, that it did so with status 0.
+func (l *launched) succeeded() bool { return l.err == nil }
+
 // ended says in words how the service ended.
 func (l *launched) ended() string {
 	var exit *exec.ExitError

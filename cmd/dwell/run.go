@@ -21,6 +21,10 @@ const (
 	termGrace = 5 * time.Second
 )
 
+// worthKeeping is how long a program without requests has to have run for its recording
+// to tell something: a benchmark did, a command that only printed its usage did not.
+const worthKeeping = 500 * time.Millisecond
+
 func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
@@ -94,6 +98,11 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 		return err
 	}
 	byItself := !r.interrupted && !r.timedOut && service.endsWithin(termGrace)
+	if byItself && r.last.requests == 0 && service.succeeded() && r.last.elapsed >= worthKeeping {
+		fmt.Fprintf(w.err, "%s ended (%s)\nrecorded %s in %s\n", filepath.Base(o.args[0]), service.ended(), r.last.elapsed.Round(100*time.Millisecond), r.path)
+		fmt.Fprintln(w.err, "no request in it, so nothing is diagnosed: dwell diff compares it with other recordings; dwell threads and dwell show --folded show its threads")
+		return nil
+	}
 	if byItself && r.last.requests == 0 {
 		os.Remove(r.path)
 		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)",

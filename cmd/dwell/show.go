@@ -32,7 +32,8 @@ phases, every wait with its place, its holder and what that was doing.
 
 With --tree, the functions beneath which an endpoint's requests spent their time,
 slow requests beside ordinary ones; with --under, all that is known of the time
-under one function. Time in waits is exact; CPU time is exact in sum and shared out
+under one function. Of a recording without requests, such as a benchmark's, --flames
+and --folded show the threads of each program. Time in waits is exact; CPU time is exact in sum and shared out
 over samples.`,
 		Example: "  dwell show REC --slowest 3\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
 			"  dwell show REC --folded | flamegraph.pl > flames.svg\n  dwell show REC --json | jq -c 'select(.endpoint == \"GET /\")'",
@@ -87,6 +88,9 @@ func show(w world, g *globals, o showOptions) error {
 		return err
 	}
 	grouped := o.tree || o.flames || o.folded != "" || o.under != ""
+	if (o.flames || o.folded != "") && len(a.timeline.Requests) == 0 {
+		return flames(w, o, report.ProgramFlames(a.timeline))
+	}
 	if len(a.timeline.Requests) == 0 || grouped && a.empty() {
 		return fmt.Errorf("dwell show %s: %s", o.path, a.whyEmpty())
 	}
@@ -113,11 +117,7 @@ func show(w world, g *globals, o showOptions) error {
 func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) error {
 	a.noStacks(w, o.whyOptions)
 	if !o.tree {
-		list := report.AllFlames(a.timeline, a.report, o.endpoint)
-		if o.folded != "" {
-			return report.Folded(w.out, list, o.folded)
-		}
-		return report.FlamesJSON(w.out, list)
+		return flames(w, o, report.AllFlames(a.timeline, a.report, o.endpoint))
 	}
 	how := report.TreeOptions{TextOptions: text, Endpoint: o.endpoint, All: o.every}
 	trees := report.Trees(a.timeline, a.report, how)
@@ -125,4 +125,12 @@ func (a *analysis) stackViews(w world, o showOptions, text report.TextOptions) e
 		return report.TreesJSON(w.out, trees)
 	}
 	return report.TreesText(w.out, trees, how)
+}
+
+// flames prints flame graphs: of requests, or of programs where there are none.
+func flames(w world, o showOptions, list []*report.Flames) error {
+	if o.folded != "" {
+		return report.Folded(w.out, list, o.folded)
+	}
+	return report.FlamesJSON(w.out, list)
 }

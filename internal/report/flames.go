@@ -16,6 +16,7 @@ import (
 type Flames struct {
 	Version     int      `json:"version"`
 	Endpoint    string   `json:"endpoint"`
+	Program     string   `json:"program,omitempty"` // of a recording without requests: whose threads
 	Requests    int      `json:"requests"`
 	Total       Duration `json:"total_ns"`
 	Unaccounted Duration `json:"unaccounted_ns"`
@@ -58,8 +59,13 @@ func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 }
 
 func flamesOf(x *stackIndex, e *Endpoint) *Flames {
-	w := x.weigh(e.allIDs)
-	g := newGrower(x.tl, false)
+	f := flamesBy(x.tl, x.weigh(e.allIDs))
+	f.Endpoint = e.Name
+	return f
+}
+
+func flamesBy(tl *timeline.Timeline, w *weights) *Flames {
+	g := newGrower(tl, false)
 	cpu, waiting := w.split(timeline.CauseOnCPU)
 	g.grow(0, cpu)
 	g.grow(1, waiting)
@@ -68,7 +74,7 @@ func flamesOf(x *stackIndex, e *Endpoint) *Flames {
 		n += k
 	}
 	return &Flames{
-		Version: Version, Endpoint: e.Name, Requests: w.requests, Total: w.total, Unaccounted: w.unaccounted,
+		Version: Version, Requests: w.requests, Total: w.total, Unaccounted: w.unaccounted,
 		OnCPU:   Flame{g.root.sets[0].total(), n, flameRows(g.root, 0)},
 		Waiting: Flame{g.root.sets[1].total(), 0, flameRows(g.root, 1)},
 	}
@@ -141,14 +147,15 @@ const (
 func Folded(w io.Writer, list []*Flames, part string) error {
 	var b strings.Builder
 	for _, f := range list {
+		of := foldable(cmp.Or(f.Endpoint, f.Program))
 		if part != FoldedWaiting {
-			foldRows(&b, foldable(f.Endpoint), f.OnCPU.Rows)
+			foldRows(&b, of, f.OnCPU.Rows)
 		}
 		if part != FoldedCPU {
-			foldRows(&b, foldable(f.Endpoint), f.Waiting.Rows)
+			foldRows(&b, of, f.Waiting.Rows)
 		}
 		if part == FoldedAll && f.Unaccounted > 0 {
-			fmt.Fprintf(&b, "%s;(unaccounted) %d\n", foldable(f.Endpoint), f.Unaccounted)
+			fmt.Fprintf(&b, "%s;(unaccounted) %d\n", of, f.Unaccounted)
 		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
