@@ -11,12 +11,13 @@ require_relative 'caches'
 require_relative 'metrics'
 
 THREADS = 16
+PARTS = 40
 
 class Shop
   def initialize(env)
-    metrics = Metrics.configured(env)
-    @local = LocalCache.new(metrics)
-    @remote = RemoteCache.new(metrics, env.fetch('REDIS_PORT'), THREADS)
+    @metrics = Metrics.configured(env)
+    @local = LocalCache.new(@metrics)
+    @remote = RemoteCache.new(@metrics, env.fetch('REDIS_PORT'), THREADS)
     @stock = ConnectionPool.new(size: THREADS, timeout: 30) { PG.connect(host: '127.0.0.1', port: env.fetch('SQL_PORT'), user: 'shop', dbname: 'postgres') }
   end
 
@@ -43,10 +44,18 @@ class Shop
     end
   end
 
-  # A page is the work of a millisecond or two.
+  # A page is rendered in parts; as frameworks do, each is counted and timed.
   def page(id, values)
-    parts = Array.new(400) { |n| { id: id, part: n, text: values[n % values.size] } }
-    JSON.generate(parts.map { |part| part.merge(size: JSON.generate(part).size) })
+    JSON.generate(Array.new(PARTS) { |n| part(id, n, values[n % values.size]) })
+  end
+
+  def part(id, number, text)
+    from = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    lines = Array.new(4) { |n| { id: id, line: n, text: text } }
+    rendered = { part: number, size: JSON.generate(lines).size, lines: lines }
+    @metrics.increment('part.rendered')
+    @metrics.timing('part.time', (Process.clock_gettime(Process::CLOCK_MONOTONIC) - from) * 1000)
+    rendered
   end
 end
 
