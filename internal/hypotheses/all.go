@@ -30,6 +30,7 @@ func All() []diagnosis.Hypothesis {
 		acceptQueue(),
 		runQueue(),
 		load(),
+		coldStart(),
 		dwellItself(),
 	}
 }

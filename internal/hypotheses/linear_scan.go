@@ -16,7 +16,7 @@ func linearScan() diagnosis.Hypothesis {
 			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where walks are long but no item more or less was there, and where the calls are too few. " +
 			"What others wait for a processor meanwhile goes, too, in the proportion in which the processors worked on it.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"cpu-bound", "run-queue", "accept-queue", "load"},
+		Explains: []string{"cpu-bound", "cold-start", "run-queue", "accept-queue", "load"},
 		Test:     testLinearScan,
 	}
 }
@@ -149,19 +149,11 @@ func (s *scanned) mean(ids []diagnosis.RequestID) (d Duration) {
 }
 
 func (s *scanned) lead() string {
-	name := s.of.Endpoint
-	if name == "" {
-		name = "requests"
-	}
 	if len(s.order) < scanCalls {
-		return "own CPU of " + name + " is " + diagnosis.Human(s.all/Duration(max(1, len(s.order)))) + " a call"
+		return "a call's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
-	change := diagnosis.Human(s.trend.Change)
-	if s.trend.Change >= 0 {
-		change = "+" + change
-	}
-	return "own CPU of " + name + " is " + diagnosis.Human(s.trend.Start) + " at first and changes by " + change + " in " +
-		diagnosis.Plural(len(s.order), "call") + " (bound +" + diagnosis.Human(s.rise()) + ")"
+	return "a call's own CPU is " + diagnosis.Human(s.trend.Start) + " and grows by " + diagnosis.Human(s.trend.Change) + " in " +
+		diagnosis.Plural(len(s.order), "call") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
 func (s *scanned) evidence() []diagnosis.Evidence {

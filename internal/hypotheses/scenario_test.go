@@ -22,6 +22,7 @@ type scenario struct {
 	cpu     recording.Time // all threads' time on CPUs
 	code    code
 	vm      bool // the JVM's own thread is there
+	born    int64
 }
 
 const allHooks = "arrivals async dns host io processes sched sockets tls"
@@ -47,7 +48,7 @@ func (s *scenario) recording(bpf int64) *recording.Recording {
 	s.add(end, &recording.End{Reason: "time"})
 	head := []recording.Event{
 		{Time: us, Fact: &recording.Manifest{Tool: "scenario", Kernel: "6.18.0", Arch: "amd64", CPUs: 2, Hooks: s.hooks, Target: "pid"}},
-		{Time: us, Fact: &recording.Process{ID: 1, PID: 100, Comm: "shop", Exe: "shop", Runtime: s.runtime}},
+		{Time: us, Fact: &recording.Process{ID: 1, PID: 100, Comm: "shop", Exe: "shop", Runtime: s.runtime, Start: s.born}},
 	}
 	slices.SortStableFunc(s.events, func(a, b recording.Event) int { return int(min(1, max(-1, a.Time-b.Time))) })
 	return &recording.Recording{Events: append(head, s.events...)}

@@ -245,11 +245,11 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			return true
 		}
 		f.procIndex[x.ID] = len(f.processes)
-		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime})
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: Time(x.Start)})
 	case *recording.Exec:
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]
-			p.Comm, p.Exe, p.Runtime = x.Comm, x.Exe, x.Runtime
+			p.Comm, p.Exe, p.Runtime, p.Born = x.Comm, x.Exe, x.Runtime, at
 		}
 	case *recording.ProcessExit:
 		if i, ok := f.procIndex[x.Process]; ok {

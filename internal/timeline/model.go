@@ -64,6 +64,7 @@ type Process struct {
 	Comm, Exe  string
 	Runtime    recording.Runtime
 	Start, End Time // NoTime where outside the recording
+	Born       Time // when its program began, before the recording or in it; NoTime unknown
 }
 
 // Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals

@@ -1,0 +1,221 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func coldStart() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "cold-start",
+		Title: "Requests are slow while the process is young",
+		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, for a time that is at least a third " +
+			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start. What is over that of later calls is taken out. " +
+			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
+		Needs:    []string{recording.HookIO},
+		Where:    true,
+		Explains: []string{"cpu-bound", "run-queue", "accept-queue", "load"},
+		Test:     testColdStart,
+	}
+}
+
+// Bounds of a cold start.
+const (
+	coldRuns = 50                   // medians of so many runs of consecutive calls, at most
+	coldOld  = Duration(1800 * 1e9) // a process of this age has long started
+)
+
+// youth is how long calls of an endpoint took by the age of their process.
+type youth struct {
+	of           *diagnosis.Symptom
+	order        []diagnosis.RequestID // by age
+	first, last  Duration              // ages of the first and the last call
+	known        bool                  // ages are
+	young, later Duration              // medians
+	until        Duration              // age to which calls are slow
+	slow         int                   // calls until then
+}
+
+func testColdStart(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	var most *youth
+	for i := range c.Symptoms {
+		y := youthOf(c, &c.Symptoms[i])
+		if y == nil {
+			continue
+		}
+		if most == nil {
+			most = y
+		}
+		late := y.known && y.last < 2*y.first
+		switch {
+		case y.slow > 0 && !y.known:
+			res.Undecided = "calls of " + y.of.Endpoint + " are slow at first, but when the process began is not known"
+		case y.slow > 0 && y.lasts():
+			res.Candidates = append(res.Candidates, y.candidate(c))
+		case late && y.first < coldOld && y.uneven(c):
+			res.Undecided = "the recording began " + diagnosis.Human(y.first) + " after the process and shows " + diagnosis.Human(y.last-y.first) +
+				" of it: too late and too short to see whether calls of " + y.of.Endpoint + " become faster"
+		}
+	}
+	if len(res.Candidates) > 0 {
+		res.Undecided = ""
+	}
+	if most == nil {
+		res.Lead = "no endpoint was called " + diagnosis.Thousands(scanCalls) + " times"
+		return res
+	}
+	res.Evidence, res.Lead = most.evidence(), most.lead()
+	return res
+}
+
+// lasts reports that calls are slow for a part of the process's age that a start can take.
+func (y *youth) lasts() bool { return 3*(y.until-y.first) >= y.until }
+
+// uneven reports that some calls are so slow that there is something to explain.
+func (y *youth) uneven(c *diagnosis.Case) bool {
+	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.MinSaving || c.SLO > 0 && y.of.P99 > c.SLO
+}
+
+// youthOf sorts an endpoint's calls by age; nil if they are too few.
+func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
+	if len(of.Requests) < scanCalls {
+		return nil
+	}
+	born := map[recording.ProcessID]diagnosis.Time{}
+	for i := range c.Processes {
+		born[c.Processes[i].ID] = c.Processes[i].Born
+	}
+	y := &youth{of: of, order: slices.Clone(of.Requests), known: true}
+	age := make([]Duration, len(c.Requests))
+	for _, id := range y.order {
+		r := &c.Requests[id]
+		b := born[r.Process]
+		y.known = y.known && b != recording.NoTime
+		age[id] = r.Start.Sub(b)
+	}
+	slices.SortFunc(y.order, func(a, b diagnosis.RequestID) int { return cmp.Or(cmp.Compare(age[a], age[b]), cmp.Compare(a, b)) })
+	y.first, y.last = age[y.order[0]], age[y.order[len(y.order)-1]]
+	y.fall(c, age)
+	return y
+}
+
+// fall finds until when calls are slow: runs whose median is twice that of the later half
+// of all runs, from the first on.
+func (y *youth) fall(c *diagnosis.Case, age []Duration) {
+	n := len(y.order)
+	runs := min(coldRuns, n/scanRun)
+	took := func(from, to int) Duration {
+		list := make([]Duration, 0, to-from)
+		for _, id := range y.order[from:to] {
+			list = append(list, c.Requests[id].Duration())
+		}
+		slices.Sort(list)
+		return diagnosis.Quantile(list, 50)
+	}
+	y.later = took(n/2, n)
+	end := 0
+	for b := range runs / 2 {
+		m := took(b*n/runs, (b+1)*n/runs)
+		if m < 2*y.later || m-y.later < c.MinSaving {
+			break
+		}
+		end = (b + 1) * n / runs
+	}
+	y.young = took(0, max(end, n/runs))
+	if end > 0 {
+		for i, next := end, min(n, end+n/runs); i < next; i++ { // the fall lies in the next run
+			if c.Requests[y.order[i]].Duration() >= 2*y.later {
+				end = i + 1
+			}
+		}
+		y.slow = end
+		y.until = age[y.order[end-1]]
+	}
+}
+
+func (y *youth) lead() string {
+	takes := "calls take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
+	switch {
+	case y.known && y.slow > 0 && !y.lasts():
+		return "slow calls end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
+			" into what was recorded of it (bound a third of that age)"
+	case y.known && y.first >= coldOld:
+		return takes + "; the process was " + diagnosis.Human(y.first) + " old (bound " + diagnosis.Human(coldOld) + ")"
+	}
+	return takes + " (bound 2 x)"
+}
+
+func (y *youth) evidence() []diagnosis.Evidence {
+	ev := []diagnosis.Evidence{
+		diagnosis.NS("median of the first calls of "+y.of.Endpoint, y.young).Against(int64(2 * y.later)).On(y.order),
+		diagnosis.NS("median of the later half of them", y.later),
+	}
+	if y.known {
+		ev = append(ev,
+			diagnosis.NS("age of the process at the first of them", y.first).Against(int64(coldOld)),
+			diagnosis.NS("age of the process at the last of them", y.last))
+	}
+	return ev
+}
+
+func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	var spans []diagnosis.Span
+	by := map[timeline.Cause]Duration{}
+	for _, id := range y.order[:y.slow] {
+		r := &c.Requests[id]
+		if more := r.Duration() - y.later; more > 0 {
+			spans = append(spans, diagnosis.Span{Request: id, From: r.Start, To: r.Start + diagnosis.Time(more)})
+		}
+		for i := range r.Segments {
+			by[r.Segments[i].Cause] += r.Segments[i].To.Sub(r.Segments[i].From)
+		}
+	}
+	most := timeline.CauseUnknown
+	for cause := range timeline.NumCauses {
+		if by[cause] > by[most] {
+			most = cause
+		}
+	}
+	title := "Requests are slow while the process is young: until " + diagnosis.Human(y.until) + " after it began " + y.of.Endpoint + " takes " +
+		diagnosis.Human(y.young) + ", later " + diagnosis.Human(y.later)
+	if most != timeline.CauseUnknown {
+		title += "; most of that is " + coldWords[most].was
+	}
+	r := &c.Requests[y.order[0]]
+	return diagnosis.Candidate{
+		Place: processName(c, r.Process), Title: title, Fix: cmp.Or(coldWords[most].fix, coldWords[timeline.CauseOnCPU].fix),
+		Next:  "record with dwell run from the start on, and look at dwell show REC --tree of the slow requests",
+		Spans: spans, Lead: y.lead(),
+		Evidence: append(y.evidence(), diagnosis.NS("age until which calls are slow", y.until), diagnosis.Count("calls until then", y.slow)),
+	}
+}
+
+// processName names a process in the user's terms.
+func processName(c *diagnosis.Case, id recording.ProcessID) string {
+	for i := range c.Processes {
+		if p := &c.Processes[i]; p.ID == id {
+			return "process " + p.Comm + " (pid " + strconv.FormatInt(p.PID, 10) + ")"
+		}
+	}
+	return "a process"
+}
+
+// coldWords say what young processes spend their requests' time on, and what helps.
+var coldWords = map[timeline.Cause]struct{ was, fix string }{
+	timeline.CauseOnCPU:           {"computing", "warm the service up before it takes requests: let it be ready only once its code is compiled and its caches are filled"},
+	timeline.CauseRunnable:        {"waiting for a processor", "work off what is due after a start with a few workers at a time, and before the service is ready, so that requests need not queue behind it"},
+	timeline.CauseLock:            {"waiting for a lock", "do what is done once before the service is ready, not in the first requests"},
+	timeline.CausePool:            {"waiting for a pool", "fill pools before the service is ready (minimum sizes, not just maximum ones)"},
+	timeline.CauseRemote:          {"waiting for peers", "open connections and fill caches before the service is ready"},
+	timeline.CauseDisk:            {"waiting for a disk", "read what is needed before the service is ready"},
+	timeline.CausePageFault:       {"page faults", "touch what is mapped before the service is ready (MAP_POPULATE, madvise)"},
+	timeline.CauseGC:              {"the collector's pauses", "start with the heap that is needed later (-Xms)"},
+	timeline.CauseEventLoop:       {"waiting for the event loop", "do what is done once before the service is ready, not in the first requests"},
+	timeline.CauseInterpreterLock: {"waiting for the interpreter lock", "do what is done once before the service is ready, not in the first requests"},
+}

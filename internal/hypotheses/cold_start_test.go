@@ -1,0 +1,38 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+// coldStories are services that have just begun, or not.
+func coldStories() []story {
+	// aged plays requests to a process that began so long after boot; the first comes after 50 ms.
+	aged := func(born recording.Time, each func(t *thread, i int)) func() *recording.Recording {
+		return func() *recording.Recording {
+			s := called(newScenario(recording.RuntimePython), 80, each)
+			s.born = int64(born)
+			return done(s, 30)
+		}
+	}
+	const justNow, never = 10_000 * us, 0
+	ready := func(t *thread, _ int) { keptCall(t, 2000*us) }
+	return []story{
+		{"cold-start/supported", "Code is interpreted in the first 20 of 80 calls, then compiled: 28 ms instead of none.",
+			aged(justNow, func(t *thread, i int) {
+				if i < 20 {
+					t.compute(28_000 * us)
+				}
+				keptCall(t, 2000*us)
+			})},
+		{"cold-start/refuted", "A process that has just begun, and answers as fast as later.", aged(justNow, ready)},
+		{"cold-start/random-refuted", "Every fifth call is slow, at any age.",
+			aged(justNow, func(t *thread, i int) {
+				keptCall(t, map[bool]recording.Time{false: 2000 * us, true: 40_000 * us}[i%5 == 4])
+			})},
+		{"cold-start/undecided", "When the process began is not known; the first calls are slow.",
+			aged(never, func(t *thread, i int) {
+				if i < 20 {
+					t.compute(28_000 * us)
+				}
+				keptCall(t, 2000*us)
+			})},
+	}
+}
