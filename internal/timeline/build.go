@@ -27,6 +27,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	requests := buildRequests(t, f)
 	calls := buildCalls(t, f)
 	addGoroutines(t, f, requests, calls)
+	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
 	resolveOnThread(t, f, calls, resolutions)
 	associate(t, f, calls, o)
@@ -38,7 +39,10 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, calls, turns, wanted)
+	waits.addParks()
 	waits.finish(o)
+	t.golang = newGoLives(t, f, runs, calls)
+	t.golang.ending(t, waits.parkedBy)
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
@@ -61,6 +65,7 @@ func orderCalls(t *Timeline) {
 			counts[r]++
 		}
 	}
+	t.golang.renumber(t, renumber)
 	of := lists[CallID](counts)
 	for i := range calls {
 		if r := calls[i].Request; r != None {

@@ -26,6 +26,9 @@ func (t *Timeline) Doing(s StrandID, from, to Time) []Activity {
 	if s < 0 || int(s) >= len(t.Strands) || from >= to {
 		return nil
 	}
+	if t.Strands[s].Goroutine != recording.NoGoroutine {
+		return t.doingGo(s, from, to)
+	}
 	var list []Activity
 	for _, iv := range clipped(t.Strands[s].Intervals, from, to) {
 		a := Activity{From: max(iv.From, from), To: min(iv.To, to), Phase: PhaseHandler, Call: None, Wait: None, Stack: None}

@@ -23,6 +23,7 @@ type facts struct {
 	joined      map[[2]string]string // method and route
 	stacks      stackFacts
 	storage     storageFacts
+	parks       parkFacts
 	golang      goFacts
 }
 

@@ -15,7 +15,7 @@ const (
 
 // queueWaits are rules of waits in which a pool may be: the queue of a pool looks like
 // any other.
-var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition"}
+var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition", RuleGoChannel, RuleGoCond}
 
 // giveBacks finds the pools among waits on queues and conditions, by what happens there:
 // requests wait, and who ends such a wait is a thread that serves another request and
@@ -79,6 +79,9 @@ func (s *sleeper) givenBack(waits []WaitID) bool {
 // of the same process, or None. A thread of Ruby that polls while it waits for another
 // one is woken by a write.
 func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
+	if by, ok := s.parkedBy[off]; ok && by != of {
+		return by
+	}
 	if off == nil || off.Release != 1 && off.Syscall != "ppoll" || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return None
 	}

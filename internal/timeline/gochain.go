@@ -133,7 +133,7 @@ func (g goRuns) neighbour(thread StrandID, at Time, step int) sight {
 	}
 	self := sights[i].goroutine
 	for ; i >= 0 && i < len(sights); i += step {
-		if sights[i].goroutine != self {
+		if sights[i].goroutine != self && !sights[i].left {
 			return sights[i]
 		}
 	}

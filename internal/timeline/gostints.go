@@ -29,6 +29,7 @@ type sight struct {
 	goroutine recording.GoroutineID
 	until     Time // idle: when the thread ran again
 	timer     bool // idle: time woke it
+	left      bool // the goroutine before it left the thread to wait; the thread went on
 }
 
 // goStints lists where each goroutine ran, in order of time.
@@ -57,6 +58,9 @@ func addStints(stints map[goKey][]goStint, sights []sight, thread StrandID, p re
 	fresh, timer := recording.NoTime, false // since when the thread runs, seen with none
 	for _, s := range sights {
 		switch {
+		case s.left:
+			flush(s.at)
+			owner, fresh, timer = recording.NoGoroutine, s.at, false
 		case s.goroutine == recording.NoGoroutine:
 			flush(s.at)
 			owner, fresh, timer = recording.NoGoroutine, s.until, s.timer
@@ -92,6 +96,11 @@ func goSights(f *facts) [][]sight {
 	for _, s := range f.samples {
 		see(s.Thread, s.at, s.Goroutine)
 	}
+	parkSights(f, see, func(th recording.ThreadID, at Time) {
+		if s := f.strand(th); s != None {
+			sights[s] = append(sights[s], sight{at: at, left: true})
+		}
+	})
 	came := goArrivals(f)
 	for i := range f.threads {
 		if f.runtime(f.threads[i].process) != recording.RuntimeGo {

@@ -10,6 +10,7 @@ import (
 // what it waited for, and who had that.
 func (s *sleeper) finish(o owners) {
 	s.assign(o)
+	s.assignParks(o)
 	s.giveBacks()
 	s.locks()
 	s.holders()

@@ -49,6 +49,8 @@ type Timeline struct {
 	WaitStacks WaitStacks
 	Events     int
 	callsOn    [][]CallID // by strand that wrote them, in order of start
+	golang     goLives
+	Pauses     []Pause // of whole processes of Go, in order
 	Files      map[recording.FileID]*File
 	Syncs      []Sync
 	sleepsOf   map[StrandID][]WaitID // of goroutines, see Sleeps

@@ -92,13 +92,13 @@ func (s *segmenter) goHandler(r *Request, p *painter) {
 			break
 		}
 		if u.from > at {
-			s.goParked(r, parked{at, min(u.from, r.End), spans, u.timer}, p)
+			s.goParked(r, parked{from: at, to: min(u.from, r.End), calls: spans, timer: u.timer}, p)
 		}
 		from, to := max(u.from, at), min(u.to, r.End)
 		s.goStates(r, u.thread, span{from, to, None, PhaseHandler}, p)
 		at = max(at, to)
 	}
-	s.goParked(r, parked{at, r.End, spans, false}, p)
+	s.goParked(r, parked{from: at, to: r.End, calls: spans}, p)
 }
 
 // parked is a span in which a goroutine was on no thread.
@@ -106,13 +106,21 @@ type parked struct {
 	from, to Time
 	calls    []span // of its request
 	timer    bool   // time woke it, as far as can be seen
+	cause    Cause  // of what is not a call's; CauseUnknown: not known
+	quality  Quality
 }
 
-// goParked tiles a span in which a goroutine was on no thread.
-func (s *segmenter) goParked(r *Request, w parked, p *painter) {
-	rest := Segment{From: w.from, To: w.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
-	if w.timer {
-		rest.Cause = CauseSleep
+// goAbsent tiles a span in which a goroutine was on no thread by its calls.
+func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
+	if w.from >= w.to {
+		return
+	}
+	rest := Segment{From: w.from, To: w.to, Phase: PhaseHandler, Cause: w.cause, Quality: w.quality, Call: None, Strand: r.Strand, Blocker: None}
+	if w.cause == CauseUnknown {
+		rest.Quality = Inferred
+		if w.timer {
+			rest.Cause = CauseSleep
+		}
 	}
 	for _, c := range w.calls {
 		if c.to <= rest.From || c.from >= w.to {

@@ -49,7 +49,7 @@ func (f *facts) stackFact(at Time, fact recording.Fact) bool {
 		s.stackIndex.set(x.ID, len(s.stacks))
 		s.stacks = append(s.stacks, Stack{Caller: StackID(caller), Frame: FrameID(frame)})
 	default:
-		return false
+		return f.parkFact(at, fact)
 	}
 	return true
 }

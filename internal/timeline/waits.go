@@ -42,6 +42,8 @@ type sleeper struct {
 	list []sleepAt // those of the strand at hand
 	// Whom each strand worked for, from finish on: what it served, what was handed over.
 	owners, parts owners
+	// Who ended the waits of goroutines; nil: there are none.
+	parkedBy map[*recording.Off]StrandID
 }
 
 // buildWaits lists the waits of all threads, with what they are for. Whom they waited

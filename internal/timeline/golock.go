@@ -1,0 +1,303 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Rules of the waits of goroutines: what they waited for is recorded.
+const (
+	RuleGoMutex     = "go-mutex"
+	RuleGoRWMutex   = "go-rwmutex"
+	RuleGoWaitGroup = "go-wait-group"
+	RuleGoCond      = "go-cond"
+	RuleGoChannel   = "go-channel"
+	RuleGoPool      = "go-pool"   // of a library's pool
+	RuleGoTimer     = "go-timer"  // from a channel on which a timer sends
+	RuleGoAssist    = "go-assist" // until the collector lets it allocate again
+)
+
+// Pause is a span in which all goroutines of a process were stopped.
+type Pause struct {
+	Process  recording.ProcessID
+	From, To Time
+}
+
+// parkFacts are the facts about goroutines that wait for each other, in order of time.
+type parkFacts struct {
+	parks   []parkAt
+	unparks []unparkAt
+	pauses  []pauseAt
+}
+
+type parkAt struct {
+	at Time
+	*recording.Park
+}
+
+type unparkAt struct {
+	at Time
+	*recording.Unpark
+}
+
+type pauseAt struct {
+	at Time
+	*recording.Pause
+}
+
+// parkFact takes them.
+func (f *facts) parkFact(at Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Park:
+		f.see(x.Left, x.Since)
+		f.see(x.Thread, at)
+		f.parks.parks = append(doubled(f.parks.parks), parkAt{at, x})
+	case *recording.Unpark:
+		f.see(x.Thread, at)
+		f.parks.unparks = append(doubled(f.parks.unparks), unparkAt{at, x})
+	case *recording.Pause:
+		f.see(x.Thread, at)
+		f.parks.pauses = append(f.parks.pauses, pauseAt{at, x})
+	default:
+		return false
+	}
+	return true
+}
+
+// goIndex finds the strands of goroutines.
+type goIndex map[goKey]StrandID
+
+func indexGoroutines(t *Timeline) goIndex {
+	index := goIndex{}
+	for i := range t.Strands {
+		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
+			index[goKey{t.Strands[i].Process, g}] = StrandID(i)
+		}
+	}
+	return index
+}
+
+// addParkStrands adds a Strand for each goroutine that waited for another one, or let
+// one go, and lists the pauses.
+func addParkStrands(t *Timeline, f *facts) {
+	if len(f.parks.parks)+len(f.parks.unparks) > 0 {
+		index := indexGoroutines(t)
+		for _, p := range f.parks.parks {
+			index.add(t, f.goKeyOf(p.Left, p.Goroutine))
+		}
+		for _, u := range f.parks.unparks {
+			index.add(t, f.goKeyOf(u.Thread, u.Goroutine))
+		}
+	}
+	for _, p := range f.parks.pauses {
+		if k := f.goKeyOf(p.Thread, 0); p.Since < p.at {
+			t.Pauses = append(t.Pauses, Pause{k.process, p.Since, p.at})
+		}
+	}
+}
+
+func (x goIndex) add(t *Timeline, k goKey) {
+	if _, ok := x[k]; !ok && k.goroutine != recording.NoGoroutine {
+		x[k] = StrandID(len(t.Strands))
+		t.Strands = append(t.Strands, Strand{Goroutine: k.goroutine, Process: k.process})
+	}
+}
+
+// of returns the strand of a goroutine, or None.
+func (x goIndex) of(k goKey) StrandID {
+	if s, ok := x[k]; ok {
+		return s
+	}
+	return None
+}
+
+func (f *facts) goKeyOf(th recording.ThreadID, g recording.GoroutineID) goKey {
+	if x := f.thread(th); x != nil {
+		return goKey{x.process, g}
+	}
+	return goKey{recording.NoProcess, g}
+}
+
+// parkSights adds to what was seen on threads that a goroutine left one to wait, and
+// where it ran again.
+func parkSights(f *facts, see func(recording.ThreadID, Time, recording.GoroutineID), left func(recording.ThreadID, Time)) {
+	for _, p := range f.parks.parks {
+		see(p.Left, p.Since, p.Goroutine)
+		left(p.Left, p.Since)
+		if p.Open == 0 {
+			see(p.Thread, p.at, p.Goroutine)
+		}
+	}
+	for _, u := range f.parks.unparks {
+		see(u.Thread, u.at, u.Goroutine)
+	}
+}
+
+// wordKey is where something is let go: an address, or a goroutine.
+type wordKey struct {
+	process recording.ProcessID
+	word    int64
+	woken   recording.GoroutineID
+}
+
+// unparked finds who let something go.
+type unparked map[wordKey][]unparkAt
+
+func (f *facts) unparked() unparked {
+	of := unparked{}
+	for _, u := range f.parks.unparks {
+		k := wordKey{f.goKeyOf(u.Thread, 0).process, u.Word, 0}
+		if u.Word == 0 {
+			k.woken = u.Woken
+		}
+		of[k] = append(of[k], u)
+	}
+	return of
+}
+
+// ending returns what ended a wait: the last of what let it go within it.
+func (x unparked) ending(process recording.ProcessID, p parkAt) *unparkAt {
+	k := wordKey{process, p.Word, 0}
+	if p.Word == 0 {
+		k.woken = p.Goroutine
+	}
+	list := x[k]
+	i := sort.Search(len(list), func(n int) bool { return list[n].at > p.at })
+	if i == 0 || list[i-1].at < p.Since || p.Open == 1 {
+		return nil
+	}
+	return &list[i-1]
+}
+
+// addParks makes Waits of the waits of goroutines. A goroutine that was woken for a
+// mutex which another one took, and waits for it again, goes on with one Wait.
+func (s *sleeper) addParks() {
+	t, f := s.t, s.f
+	if len(f.parks.parks) == 0 {
+		return
+	}
+	index, ends := indexGoroutines(t), f.unparked()
+	s.parkedBy = make(map[*recording.Off]StrandID, len(f.parks.parks))
+	open := map[StrandID]int{} // the last sleep of each strand
+	for _, k := range timeSorted(len(f.parks.parks), func(i int) Time { return f.parks.parks[i].Since }) {
+		p := f.parks.parks[k]
+		key := f.goKeyOf(p.Left, p.Goroutine)
+		x := s.parkSleep(index.of(key), p, ends.ending(key.process, p))
+		if x.strand == None || x.from >= x.to {
+			continue
+		}
+		if u := ends.ending(key.process, p); u != nil {
+			s.parkedBy[x.off] = index.of(goKey{key.process, u.Goroutine})
+		}
+		last, ok := open[x.strand]
+		if ok && s.all[last].back > x.from {
+			continue // its end was not seen
+		}
+		if ok && s.goesOn(&s.all[last], &x) {
+			x.wait = s.all[last].wait
+			w := &t.Waits[x.wait]
+			w.To, w.Back, w.Off = x.to, x.back, x.off
+		} else {
+			x.wait = WaitID(len(t.Waits))
+			t.Waits = append(t.Waits, Wait{
+				Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality,
+				Rule: x.verdict.code, Off: x.off, Stack: x.stack, Lock: None, Request: None,
+			})
+		}
+		open[x.strand] = len(s.all)
+		s.all = append(s.all, x)
+	}
+	s.order()
+	listWaits(t)
+}
+
+// goesOn reports that a goroutine waits again for the mutex that it was woken for.
+func (s *sleeper) goesOn(before, x *sleepAt) bool {
+	return before.verdict.cause == CauseLock && x.verdict.cause == CauseLock && before.off.Arg == x.off.Arg &&
+		before.stack == x.stack && x.from-before.back <= triesAgain
+}
+
+// parkSleep is one wait of a goroutine. The fact behind it stands for one of a thread.
+func (s *sleeper) parkSleep(strand StrandID, p parkAt, u *unparkAt) sleepAt {
+	x := sleepAt{strand: strand, from: max(p.Since, s.t.Start), to: p.at, back: p.at, state: StateSleeping, quality: Exact, stack: None}
+	if i := s.f.stacks.stackIndex.get(p.Stack); i != None {
+		x.stack = StackID(i)
+	}
+	x.off = &recording.Off{Thread: p.Left, Since: p.Since, Woken: p.at, Goroutine: p.Goroutine, Syscall: "futex", Arg: p.Object}
+	timer := false
+	if u != nil {
+		x.to = max(min(u.at, p.at), x.from+1)
+		x.off.Woken = x.to
+		x.off.WakerKind, x.off.Waker, x.off.Release = recording.WakerThread, u.Thread, 1
+		timer = s.t.has(s.f.stacks.stackIndex.get(u.Stack), "time.sendTime")
+	}
+	x.verdict = s.parkVerdict(p.Park, x.stack)
+	if timer && x.verdict.code == RuleGoChannel {
+		x.verdict = verdict{RuleGoTimer, CauseSleep, None}
+	}
+	return x
+}
+
+// parkVerdict says what a goroutine waited for. Of conditions and channels, which can be
+// anything, the stack may tell more.
+func (s *sleeper) parkVerdict(p *recording.Park, stack StackID) verdict {
+	switch p.Reason {
+	case recording.ParkMutex:
+		return verdict{RuleGoMutex, CauseLock, None}
+	case recording.ParkRead, recording.ParkWrite:
+		return verdict{RuleGoRWMutex, CauseLock, None}
+	case recording.ParkWaitGroup:
+		return verdict{RuleGoWaitGroup, CauseCondition, None}
+	case recording.ParkCollector:
+		return verdict{RuleGoAssist, CauseGC, None}
+	}
+	if v := s.book.of(stack, recording.RuntimeGo); v.code != "" {
+		return v
+	}
+	if p.Reason == recording.ParkCond {
+		return verdict{RuleGoCond, CauseCondition, None}
+	}
+	return verdict{RuleGoChannel, CauseCondition, None}
+}
+
+// has reports that a function is on a stack.
+func (t *Timeline) has(stack int, function string) bool {
+	for id := StackID(stack); id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
+		if t.Frames[t.Stacks[id].Frame].Function == function {
+			return true
+		}
+	}
+	return false
+}
+
+// listWaits lists the Waits of each strand, in order of time.
+func listWaits(t *Timeline) {
+	counts := make([]int32, len(t.Strands))
+	for i := range t.Waits {
+		counts[t.Waits[i].Strand]++
+	}
+	of := lists[WaitID](counts)
+	for i := range t.Waits {
+		strand := t.Waits[i].Strand
+		of[strand] = append(of[strand], WaitID(i))
+	}
+	for i, list := range of {
+		t.Strands[i].Waits = list
+	}
+}
+
+// assignParks gives the waits of goroutines that serve no request to the one that an
+// ancestor of theirs serves.
+func (s *sleeper) assignParks(o owners) {
+	if s.parkedBy == nil {
+		return
+	}
+	in := chainInput{owners: o, strands: indexGoroutines(s.t), facts: s.f}
+	for i := range s.t.Waits {
+		w := &s.t.Waits[i]
+		if st := &s.t.Strands[w.Strand]; w.Request == None && w.Rule != RuleIdle && st.Goroutine != recording.NoGoroutine {
+			w.Request = in.child(s.t, s.f, goKey{st.Process, st.Goroutine}, w.From)
+		}
+	}
+}

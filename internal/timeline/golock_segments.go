@@ -1,0 +1,64 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+)
+
+// goParked tiles a span in which a goroutine was on no thread by its waits for others;
+// what lies between them, by its calls.
+func (s *segmenter) goParked(r *Request, w parked, p *painter) {
+	for _, id := range s.t.waitsIn(r.Strand, w.from, w.to) {
+		x := &s.t.Waits[id]
+		before := w
+		before.to = min(x.From, w.to)
+		s.goAbsent(r, before, p)
+		from, ready, back := max(x.From, w.from), min(x.To, w.to), min(x.Back, w.to)
+		if x.Cause == CauseCondition {
+			s.goJoin(r, id, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)
+		} else {
+			p.add(Segment{From: from, To: ready, Phase: PhaseHandler, Cause: x.Cause, Quality: x.Quality, Call: None, Strand: r.Strand, Blocker: None})
+		}
+		p.add(Segment{From: max(ready, from), To: back, Phase: PhaseHandler, Cause: CauseRunnable, Quality: x.Quality, Call: None, Strand: r.Strand, Blocker: None})
+		w.from = max(w.from, back)
+	}
+	s.goAbsent(r, w, p)
+}
+
+// goJoin tiles a wait for other goroutines: by the waits for locks of the one that ended
+// it, where that worked for the same request; else by the calls made meanwhile.
+func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
+	by := s.t.parkedBy(id)
+	if by == None || by == r.Strand {
+		s.goAbsent(r, w, p)
+		return
+	}
+	for _, id := range s.t.waitsIn(by, w.from, w.to) {
+		y := &s.t.Waits[id]
+		if y.Request != r.ID || y.Cause != CauseLock && y.Cause != CausePool {
+			continue
+		}
+		before := w
+		before.to = min(y.From, w.to)
+		s.goAbsent(r, before, p)
+		p.add(Segment{From: max(y.From, w.from), To: min(y.To, w.to), Phase: PhaseHandler, Cause: y.Cause, Quality: y.Quality, Call: None, Strand: by, Blocker: None})
+		w.from = max(w.from, min(y.To, w.to))
+	}
+	s.goAbsent(r, w, p)
+}
+
+// waitsIn returns the Waits of a strand that overlap a span; the ends may stick out.
+func (t *Timeline) waitsIn(s StrandID, from, to Time) []WaitID {
+	waits := t.Strands[s].Waits
+	i, _ := slices.BinarySearchFunc(waits, from+1, func(id WaitID, at Time) int { return cmp.Compare(t.Waits[id].Back, at) })
+	k, _ := slices.BinarySearchFunc(waits, to, func(id WaitID, at Time) int { return cmp.Compare(t.Waits[id].From, at) })
+	return waits[i:max(i, k)]
+}
+
+// parkedBy returns the strand that ended the wait of a goroutine, or None.
+func (t *Timeline) parkedBy(w WaitID) StrandID {
+	if by, ok := t.golang.ended[w]; ok {
+		return by
+	}
+	return None
+}
