@@ -42,8 +42,14 @@ func (sc lockScenario) play(t *testing.T) []string {
 	time.Sleep(settle)
 	s.stop(recorder)
 	truth := s.lockTruth(sent)
-	score := CompareLocks(s.load(file), s.build(file), sc.question(), truth)
+	tl := s.build(file)
+	score := CompareLocks(s.load(file), tl, sc.question(), truth)
 	showLocks(t, sc, score)
+	if w := tl.WaitStacks; w.Own+w.Borrowed+w.None > 0 {
+		all := int64(w.Own + w.Borrowed + w.None)
+		t.Logf("%-6s %-40s of the time in waits of 1 ms and more %.1f%% has its own stack, %.1f%% that of others at its place",
+			sc.runtime.name, sc.name, 100*share(int64(w.Own), all), 100*share(int64(w.Borrowed), all))
+	}
 	problems := append(sc.problems(score), sc.saysWhy(s, file)...)
 	if len(problems) > 0 {
 		return problems
