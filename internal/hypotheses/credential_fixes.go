@@ -46,3 +46,21 @@ func awsClientFix(rt recording.Runtime) string {
 	}
 	return "build one client when the process starts and let all requests and threads use it: it keeps its credentials until they expire"
 }
+
+// refreshFix says how the SDKs refresh credentials ahead of their expiry; follows
+// what to do in general.
+func refreshFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeRuby:
+		return ". Newer versions of aws-sdk-core do that for AssumeRoleWebIdentityCredentials, ECSCredentials and InstanceProfileCredentials; a provider of one's own includes Aws::RefreshingCredentials and sets @async_refresh"
+	case recording.RuntimeJVM:
+		return ". AWS SDK v2: asyncCredentialUpdateEnabled(true) on the provider's builder; v1: InstanceProfileCredentialsProvider.createAsyncRefreshingProvider(true), STSAssumeRoleSessionCredentialsProvider refreshes ahead by itself"
+	case recording.RuntimeGo:
+		return ". aws.CredentialsCache: set ExpiryWindow (and ExpiryWindowJitterFrac), and call Retrieve from a goroutine of its own before it passes"
+	case recording.RuntimePython:
+		return ". botocore's RefreshableCredentials let one thread refresh 15 minutes ahead while others use what they have: use them instead of a cache of one's own"
+	case recording.RuntimeNode:
+		return ". Let a timer call the provider ahead of the expiration it returned, or wrap it in memoize of @smithy/property-provider with an earlier expiry"
+	}
+	return ""
+}

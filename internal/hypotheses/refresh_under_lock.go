@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -63,20 +64,24 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	spans := append(spansOf(gone), k.queues(c, gone)...)
 	own := rareOwn(c, k.done(deedIO))
 	spans = append(spans, own...)
-	peer, from := k.behind(c), ""
-	if at := k.doing(c, deedIO); at != "" {
+	peer, from, waiting := k.behind(c), "", "waiting for "
+	if at := k.calledFrom(c, deedIO); at != "" {
 		from = ", called from " + at
 	}
 	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
 	if len(own) > 0 {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
 	}
+	if k.fetching(c) {
+		waiting = "fetching credentials from "
+		fix += refreshFix(runtimeOf(c, k.process(c)))
+	}
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + " while waiting for " + peer + from,
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + " while " + waiting + peer + from,
 		Fix:      fix,
 		Next:     "dwell threads REC shows who waits for whom at any time",
-		Lead:     "requests wait for " + k.named() + " while its holder waits for " + peer,
+		Lead:     "requests wait for " + k.named() + " while its holder is " + waiting + peer,
 		Spans:    spans,
 		Evidence: append([]diagnosis.Evidence{diagnosis.Part("of the wait for the lock its holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total)))}, k.evidence(c)...),
 	}
@@ -103,4 +108,37 @@ func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 		e := c.Requests[s.Request].Endpoint
 		return diagnosis.ShareOf(int64(makes[e]), int64(all[e])) >= rareShare
 	})
+}
+
+// fetching reports whether most of what holders waited for is a call that fetches
+// credentials.
+func (k *contention) fetching(c *diagnosis.Case) bool {
+	var credentials Duration
+	for i, d := range k.weights {
+		if at := &k.did[i]; at.kind == deedIO && at.call != timeline.None {
+			if class, _ := classOf(c).OfCall(&c.Calls[at.call]); class == timeline.PeerCredential {
+				credentials += d
+			}
+		}
+	}
+	return 2*credentials > k.by[deedIO]
+}
+
+// calledFrom names the place in the service's own code from which holders did most of
+// some kind, with its line; where no stack has one, as doing does.
+func (k *contention) calledFrom(c *diagnosis.Case, kind deedKind) string {
+	sites := tally{}
+	for i, d := range k.weights {
+		if d == 0 || k.did[i].kind != kind {
+			continue
+		}
+		for _, f := range c.StackFrames(k.did[i].stack) {
+			if timeline.Application(f) {
+				sites[c.PlaceName(f)] += d
+				break
+			}
+		}
+	}
+	name, _ := sites.most()
+	return cmp.Or(name, k.doing(c, kind))
 }
