@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where a goroutine hands a request to a pooled connection of net/http: a probe on
- * (*persistConn).roundTrip, whose receiver leads to the connection's descriptor. It is
- * an object of its own because it is loaded only for Go; maps are the recorder's. */
+ * (*persistConn).roundTrip, whose receiver leads to the connection's descriptor. And
+ * where the runtime lets a goroutine run on a thread, or takes one off that could run
+ * on. They are an object of their own because they are loaded only for Go; maps are the
+ * recorder's. */
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -12,7 +14,7 @@
 #include "runtime.h"
 
 /* Numbers of events from 64 on are those of optional objects. */
-enum { EVENT_GO_CALL = 64 };
+enum { EVENT_GO_CALL = 64, EVENT_GO_RUN = 65, EVENT_GO_YIELD = 66 };
 
 /* A goroutine handed a request to a connection; addr.family 0: which one is unknown. */
 struct go_call_event {
@@ -22,9 +24,18 @@ struct go_call_event {
 	struct address addr;
 };
 
+/* A goroutine begins to run, or has to let others run. */
+struct go_run_event {
+	struct head h;
+	u64 goid;
+};
+
+/* The programs, as their cost is metered. */
+enum go_program { GO_CALL, GO_RUN, GO_YIELD, GO_PROGRAMS };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, GO_PROGRAMS);
 	__type(key, u32);
 	__type(value, struct cost);
 } go_costs SEC(".maps");
@@ -140,27 +151,62 @@ static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struc
 	submit(e);
 }
 
+static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct task_struct *t,
+				   u32 type)
+{
+	u64 goid = read_word(((struct pt_regs___go *)regs)->ax + w->go_goid);
+	struct go_run_event *e;
+
+	if (!goid)
+		return;
+	e = reserve(sizeof(*e), HOOK_SAMPLES);
+	if (!e)
+		return;
+	fill_head(&e->h, type, t);
+	e->goid = goid;
+	submit(e);
+}
+
+#define PROBE(program, work)                                                       \
+	({                                                                         \
+		struct task_struct *t = bpf_get_current_task_btf();                \
+		struct watch *w = watch_of(t->tgid);                               \
+		u32 key = program;                                                 \
+		struct cost *c = bpf_map_lookup_elem(&go_costs, &key);             \
+		bool timed = c && c->runs++ % METER_EVERY == 0;                    \
+		u64 began = timed ? bpf_ktime_get_ns() : 0;                        \
+                                                                                   \
+		if (w && w->go_goid)                                               \
+			work;                                                      \
+		if (timed) {                                                       \
+			c->ns += bpf_ktime_get_ns() - began;                       \
+			c->timed++;                                                \
+		}                                                                  \
+		0;                                                                 \
+	})
+
 SEC("uprobe/go_call")
 int go_call(struct pt_regs *regs)
 {
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = watch_of(t->tgid);
-	u32 zero = 0;
-	struct cost *c = bpf_map_lookup_elem(&go_costs, &zero);
-	bool timed = c && c->runs++ % METER_EVERY == 0;
-	u64 began = timed ? bpf_ktime_get_ns() : 0;
+	return PROBE(GO_CALL, on_call(regs, w, t));
+}
 
-	if (w && w->go_goid)
-		on_call(regs, w, t);
-	if (timed) {
-		c->ns += bpf_ktime_get_ns() - began;
-		c->timed++;
-	}
-	return 0;
+SEC("uprobe/go_run")
+int go_run(struct pt_regs *regs)
+{
+	return PROBE(GO_RUN, on_run(regs, w, t, EVENT_GO_RUN));
+}
+
+SEC("uprobe/go_yield")
+int go_yield(struct pt_regs *regs)
+{
+	return PROBE(GO_YIELD, on_run(regs, w, t, EVENT_GO_YIELD));
 }
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define EXPORT(type, name) type *export_##name __attribute__((unused))
 EXPORT(struct go_call_event, go_call_event);
+EXPORT(struct go_run_event, go_run_event);
+EXPORT(enum go_program, go_program);
 EXPORT(struct cost, cost);

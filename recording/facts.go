@@ -374,3 +374,11 @@ type GoCall struct {
 	Thread    ThreadID
 	Goroutine GoroutineID
 }
+
+// GoRun says that a goroutine begins to run on a thread, in the place of any other, or
+// has to give up its thread.
+type GoRun struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+	Yields    int64 // 1: it gives up its thread, and could have run on
+}

@@ -20,5 +20,6 @@ const (
 	HookHost       = "host"       // Host
 	HookStorage    = "storage"    // File; Minor to Out of Off
 	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
+	HookGoRuns     = "go-runs"    // GoRun, while its budget lasts
 	HookParks      = "parks"      // Park, Unpark and Pause of Go, while its budget lasts
 )

@@ -46,6 +46,7 @@ const (
 	KindPark
 	KindUnpark
 	KindPause
+	KindGoRun
 )
 
 // KindSpec is one row of the table of kinds.
@@ -97,5 +98,6 @@ func Kinds() []KindSpec {
 		{KindPark, "park", func() Fact { return new(Park) }},
 		{KindUnpark, "unpark", func() Fact { return new(Unpark) }},
 		{KindPause, "pause", func() Fact { return new(Pause) }},
+		{KindGoRun, "go-run", func() Fact { return new(GoRun) }},
 	}
 }

@@ -8,6 +8,11 @@ func (v *validator) goFact(fact Fact) {
 		if f.ID <= NoGoroutine || f.Parent < NoGoroutine || f.Parent == f.ID {
 			v.report("goroutine %d, started by %d", f.ID, f.Parent)
 		}
+	case *GoRun:
+		v.thread(f.Thread)
+		if f.Goroutine <= NoGoroutine {
+			v.report("goroutine %d", f.Goroutine)
+		}
 	case *GoCall:
 		v.outbound(f.Conn)
 		v.thread(f.Thread)

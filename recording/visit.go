@@ -440,3 +440,13 @@ func (f *GoCall) Visit(v Visitor) {
 	v.Int("thread", (*int64)(&f.Thread))
 	v.Int("goroutine", (*int64)(&f.Goroutine))
 }
+
+// Kind implements Fact.
+func (*GoRun) Kind() Kind { return KindGoRun }
+
+// Visit implements Fact.
+func (f *GoRun) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Int("yields", &f.Yields)
+}

@@ -69,6 +69,12 @@ func (d *decoder) goEvent(h *probesHead, b []byte) {
 		d.park(h, b)
 	case eventGoCall:
 		d.goCall(h, b)
+	case eventGoRun, eventGoYield:
+		f := &recording.GoRun{Thread: d.actor(h), Goroutine: recording.GoroutineID(view[golangGoRunEvent](b).Goid)}
+		if h.Type == eventGoYield {
+			f.Yields = 1
+		}
+		d.emit(d.at, f)
 	}
 }
 
@@ -95,5 +101,9 @@ func (d *decoder) goCall(h *probesHead, b []byte) {
 	}
 }
 
-// eventGoCall is the type of golang.bpf.c's events.
-const eventGoCall = 64
+// The types of golang.bpf.c's events.
+const (
+	eventGoCall  = 64
+	eventGoRun   = 65
+	eventGoYield = 66
+)

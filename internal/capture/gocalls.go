@@ -12,55 +12,82 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goRoundTrip is where net/http hands a request to a pooled connection: the goroutine
-// that wants the answer still runs there. What then writes and reads are goroutines of
-// the connection.
-const goRoundTrip = "net/http.(*persistConn).roundTrip"
+// goPlace is a function of Go at which a program runs.
+type goPlace struct {
+	function string
+	what     string  // what it tells, to be said where it is missing
+	code     string  // of that
+	share    float64 // of one CPU that it may cost
+}
 
-// goCallShare is what probing that place may cost, of one CPU: at 1 us a hit, as
-// measured in a virtual machine, 25,000 calls a second.
-const goCallShare = 0.025
+// Codes of what is missing.
+const (
+	missingGoCalls = "go-calls"
+	missingGoRuns  = "go-runs"
+)
 
-// missingGoCalls is the code of what that leaves open.
-const missingGoCalls = "go-calls"
+// goPlaces are all of them, by enum go_program. A hit takes 1 us, as measured in a
+// virtual machine: the budgets last for 25,000 calls a second, and 15,000 switches
+// between goroutines.
+func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
+	return [...]goPlace{
+		// The goroutine that wants the answer still runs there. What then writes and
+		// reads are goroutines of the connection.
+		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, 0.025},
+		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, 0.015},
+		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, 0.005},
+	}
+}
 
-// goCalls watches where goroutines hand over requests, within a budget.
-type goCalls struct {
+// goSites are where those functions are in one process; those that it does not have,
+// for it makes no such calls, are zero.
+type goSites [golangGoProgramGO_PROGRAMS]probeSite
+
+// goProbes watches what goroutines do, within budgets.
+type goProbes struct {
 	objects golangObjects
 	loaded  bool
 	err     error // why it is not loaded
-	set     probeSet
+	sets    [golangGoProgramGO_PROGRAMS]probeSet
 }
 
-// findGoCalls finds where a Go program hands over requests; nothing if it makes none.
-func findGoCalls(pid int) (*probeSite, error) {
-	p, err := target.GoFunctions(pid, goRoundTrip)
+// findGoSites finds the places in a Go program.
+func findGoSites(pid int) (sites goSites, err error) {
+	var names []string
+	for _, place := range goPlaces() {
+		names = append(names, place.function)
+	}
+	p, err := target.GoFunctions(pid, names...)
 	if err != nil {
-		return nil, err
+		return sites, err
 	}
-	f, ok := p.Functions[goRoundTrip]
-	if !ok {
-		return nil, nil
+	for i, name := range names {
+		if f, ok := p.Functions[name]; ok {
+			sites[i] = probeSite{pid, p.Path, f.Probe}
+		}
 	}
-	return &probeSite{pid, p.Path, f.Probe}, nil
+	return sites, nil
 }
 
-// watchGoCalls adds a process. What stands in the way is recorded as missing.
-func (s *Session) watchGoCalls(site *probeSite) {
-	if site == nil {
-		return
-	}
-	err := s.goCalls.load(s)
-	if err == nil {
-		err = s.goCalls.set.add(*site)
-	}
-	if err != nil {
-		s.decoder.noteOnce([]recording.Missing{missingFact(missingGoCalls, err.Error())})
+// watchGo adds a process. What stands in the way is recorded as missing.
+func (s *Session) watchGo(sites goSites) {
+	g := &s.goProbes
+	for i, place := range goPlaces() {
+		if sites[i].pid == 0 {
+			continue
+		}
+		err := g.load(s)
+		if err == nil {
+			err = g.sets[i].add(sites[i])
+		}
+		if err != nil {
+			s.decoder.noteOnce([]recording.Missing{missingFact(place.code, err.Error())})
+		}
 	}
 }
 
-// load brings the program into the kernel, once, and finds out what a hit costs.
-func (g *goCalls) load(s *Session) error {
+// load brings the programs into the kernel, once, and finds out what a hit costs.
+func (g *goProbes) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
 	}
@@ -72,23 +99,30 @@ func (g *goCalls) load(s *Session) error {
 		}})
 	}
 	if err != nil {
-		g.err = fmt.Errorf("load the program for Go's calls: %w", err)
+		g.err = fmt.Errorf("load the programs for Go: %w", err)
 		return g.err
 	}
 	g.loaded = true
 	s.keep(&g.objects)
-	g.set.program = g.objects.GoCall
-	g.set.hits = func() uint64 { n, _ := g.hits(); return n }
-	g.set.budget = hitBudget{share: goCallShare, hit: trapCost(g.objects.GoCall)}
-	g.set.budget.hits = g.set.hits() // those of measuring
-	g.set.budget.fill(time.Now())
+	o := &g.objects
+	programs := [...]*ebpf.Program{
+		golangGoProgramGO_CALL: o.GoCall, golangGoProgramGO_RUN: o.GoRun, golangGoProgramGO_YIELD: o.GoYield,
+	}
+	hit := trapCost(o.GoCall)
+	for i, place := range goPlaces() {
+		set := &g.sets[i]
+		set.program = programs[i]
+		set.hits = func() uint64 { n, _ := g.hits(i); return n }
+		set.budget = hitBudget{share: place.share, hit: hit, hits: set.hits()} // those of measuring
+		set.budget.fill(time.Now())
+	}
 	return nil
 }
 
-// hits is how often the program ran, and the time that took, in ns.
-func (g *goCalls) hits() (runs uint64, ns int64) {
+// hits is how often a program ran, and the time that took, in ns.
+func (g *goProbes) hits(program int) (runs uint64, ns int64) {
 	var perCPU []probesCost
-	if !g.loaded || g.objects.GoCosts.Lookup(uint32(0), &perCPU) != nil {
+	if !g.loaded || g.objects.GoCosts.Lookup(uint32(program), &perCPU) != nil {
 		return 0, 0
 	}
 	for _, c := range perCPU {
@@ -99,25 +133,38 @@ func (g *goCalls) hits() (runs uint64, ns int64) {
 }
 
 // cost is what the probes took so far, traps included, in ns.
-func (g *goCalls) cost() int64 {
-	runs, ns := g.hits()
-	return max(ns, int64(runs)*int64(g.set.budget.hit))
-}
-
-// keepGoCallsWithin keeps the probes within their budget.
-func (s *Session) keepGoCallsWithin(now time.Time) {
-	s.goCalls.set.keepWithin(now, s.workers.Go)
-}
-
-// finish says what the budget left open.
-func (g *goCalls) finish(now time.Time) []recording.Missing {
-	if g.set.detached == 0 {
-		return nil
+func (g *goProbes) cost() (total int64) {
+	for i := range g.sets {
+		runs, ns := g.hits(i)
+		total += max(ns, int64(runs)*int64(g.sets[i].budget.hit))
 	}
-	return []recording.Missing{{What: missingGoCalls, Count: g.set.detached, Why: fmt.Sprintf(
-		"probes on outgoing calls of net/http were off for %d ms: at %d ns a call they would have cost more than %d per mille of a CPU",
-		g.set.off(now).Milliseconds(), g.set.budget.hit.Nanoseconds(), int(goCallShare*1000))}}
+	return total
+}
+
+// keepGoWithin keeps the probes within their budgets.
+func (s *Session) keepGoWithin(now time.Time) {
+	for i := range s.goProbes.sets {
+		s.goProbes.sets[i].keepWithin(now, s.workers.Go)
+	}
+}
+
+// finish says what the budgets left open.
+func (g *goProbes) finish(now time.Time) (missing []recording.Missing) {
+	for i, place := range goPlaces() {
+		set := &g.sets[i]
+		if set.detached == 0 {
+			continue
+		}
+		missing = append(missing, recording.Missing{What: place.code, Count: set.detached, Why: fmt.Sprintf(
+			"%s was not followed for %d ms: at %d ns each it would have cost more than %d per mille of a CPU",
+			place.what, set.off(now).Milliseconds(), set.budget.hit.Nanoseconds(), int(place.share*1000))})
+	}
+	return missing
 }
 
 // close takes the probes away.
-func (g *goCalls) close() { g.set.detach() }
+func (g *goProbes) close() {
+	for i := range g.sets {
+		g.sets[i].detach()
+	}
+}

@@ -44,6 +44,29 @@ type golangGoCallEvent struct {
 	}
 }
 
+type golangGoProgram uint32
+
+const (
+	golangGoProgramGO_CALL     golangGoProgram = 0
+	golangGoProgramGO_RUN      golangGoProgram = 1
+	golangGoProgramGO_YIELD    golangGoProgram = 2
+	golangGoProgramGO_PROGRAMS golangGoProgram = 3
+)
+
+type golangGoRunEvent struct {
+	_ structs.HostLayout
+	H struct {
+		_     structs.HostLayout
+		Ts    uint64
+		Start uint64
+		Tid   uint32
+		Tgid  uint32
+		Type  uint32
+		Cpu   uint32
+	}
+	Goid uint64
+}
+
 type golangLoss struct {
 	_     structs.HostLayout
 	Count uint64
@@ -74,8 +97,12 @@ const (
 	golangMapWatched           = "watched"
 	golangMapWatchedHints      = "watched_hints"
 	golangProgGoCall           = "go_call"
+	golangProgGoRun            = "go_run"
+	golangProgGoYield          = "go_yield"
 	golangVarExportCost        = "export_cost"
 	golangVarExportGoCallEvent = "export_go_call_event"
+	golangVarExportGoProgram   = "export_go_program"
+	golangVarExportGoRunEvent  = "export_go_run_event"
 )
 
 // loadGolang returns the embedded CollectionSpec for golang.
@@ -120,7 +147,9 @@ type golangSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type golangProgramSpecs struct {
-	GoCall *ebpf.ProgramSpec `ebpf:"go_call"`
+	GoCall  *ebpf.ProgramSpec `ebpf:"go_call"`
+	GoRun   *ebpf.ProgramSpec `ebpf:"go_run"`
+	GoYield *ebpf.ProgramSpec `ebpf:"go_yield"`
 }
 
 // golangMapSpecs contains maps before they are loaded into the kernel.
@@ -142,6 +171,8 @@ type golangMapSpecs struct {
 type golangVariableSpecs struct {
 	ExportCost        *ebpf.VariableSpec `ebpf:"export_cost"`
 	ExportGoCallEvent *ebpf.VariableSpec `ebpf:"export_go_call_event"`
+	ExportGoProgram   *ebpf.VariableSpec `ebpf:"export_go_program"`
+	ExportGoRunEvent  *ebpf.VariableSpec `ebpf:"export_go_run_event"`
 }
 
 // golangObjects contains all objects after they have been loaded into the kernel.
@@ -191,18 +222,24 @@ func (m *golangMaps) Close() error {
 type golangVariables struct {
 	ExportCost        *ebpf.Variable `ebpf:"export_cost"`
 	ExportGoCallEvent *ebpf.Variable `ebpf:"export_go_call_event"`
+	ExportGoProgram   *ebpf.Variable `ebpf:"export_go_program"`
+	ExportGoRunEvent  *ebpf.Variable `ebpf:"export_go_run_event"`
 }
 
 // golangPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to loadGolangObjects or ebpf.CollectionSpec.LoadAndAssign.
 type golangPrograms struct {
-	GoCall *ebpf.Program `ebpf:"go_call"`
+	GoCall  *ebpf.Program `ebpf:"go_call"`
+	GoRun   *ebpf.Program `ebpf:"go_run"`
+	GoYield *ebpf.Program `ebpf:"go_yield"`
 }
 
 func (p *golangPrograms) Close() error {
 	return _GolangClose(
 		p.GoCall,
+		p.GoRun,
+		p.GoYield,
 	)
 }
 

@@ -26,7 +26,7 @@ type meter struct {
 	costs    *ebpf.Map
 	unwinder *unwind.Unwinder // or nil
 	tls      *tlsProbes       // or nil
-	goCalls  *goCalls         // or nil
+	golang   *goProbes        // or nil
 	goParks  *goParks         // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
@@ -79,8 +79,8 @@ func (m *meter) read() recording.Overhead {
 	if m.tls != nil {
 		o.BPF += m.tls.cost()
 	}
-	if m.goCalls != nil {
-		o.BPF += m.goCalls.cost()
+	if m.golang != nil {
+		o.BPF += m.golang.cost()
 	}
 	if m.goParks != nil {
 		o.BPF += m.goParks.cost()

@@ -21,14 +21,14 @@ type resolution struct {
 	process target.Process
 	watch   probesWatch
 	err     error
-	calls   *probeSite // Go: where it hands over requests; nil: nowhere
-	noCalls error      // why that is not known
+	golang  goSites
+	noSites error // why those are not known
 }
 
 // missing says what the recording lacks because err is not nil.
 func (r resolution) missing() []recording.Missing {
-	if r.noCalls != nil {
-		return []recording.Missing{missingFact(missingGoCalls, r.noCalls.Error())}
+	if r.noSites != nil {
+		return []recording.Missing{missingFact(missingGoCalls, r.noSites.Error())}
 	}
 	if r.err == nil || errors.Is(r.err, target.ErrNotReady) {
 		return nil
@@ -47,7 +47,7 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 	switch p.Runtime {
 	case recording.RuntimeGo:
 		if r.err = resolveGo(p.PID, &r.watch); r.err == nil {
-			r.calls, r.noCalls = findGoCalls(p.PID)
+			r.golang, r.noSites = findGoSites(p.PID)
 		}
 	case recording.RuntimeNode:
 		r.err = s.resolveNode(p.PID, finder, &r.watch)

@@ -99,7 +99,7 @@ func (s *Session) apply(r resolution) error {
 	if r.err != nil {
 		return nil
 	}
-	s.watchGoCalls(r.calls)
+	s.watchGo(r.golang)
 	s.watchGoParks(r)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
@@ -111,7 +111,7 @@ func (s *Session) drain(sink Sink) error {
 		return err
 	}
 	s.stacks(stacks)
-	s.keepGoCallsWithin(time.Now())
+	s.keepGoWithin(time.Now())
 	s.followGoParks()
 	s.followTLS()
 	for _, pid := range s.decoder.takeExecs() {
@@ -219,7 +219,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
-	s.decoder.note(s.goCalls.finish(time.Now()))
+	s.decoder.note(s.goProbes.finish(time.Now()))
 	s.finishGoParks()
 	s.decoder.finish()
 	return nil

@@ -42,8 +42,8 @@ type Session struct {
 	stacksOff string           // why not, if they are wanted
 	tls       *tlsProbes       // nil: does not name calls over TLS
 
-	goCalls goCalls
-	goParks goParks
+	goProbes goProbes
+	goParks  goParks
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -73,7 +73,7 @@ func (s *Session) start() error {
 	s.decoder = newDecoder(s.describe)
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
-	s.meter.goCalls, s.meter.goParks = &s.goCalls, &s.goParks
+	s.meter.golang, s.meter.goParks = &s.goProbes, &s.goParks
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (s *Session) Close() error {
 		close(s.done)
 	}
 	s.workers.Wait()
-	s.goCalls.close()
+	s.goProbes.close()
 	s.goParks.close()
 	var first error
 	for _, c := range slices.Backward(s.closers) {
@@ -113,7 +113,7 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
-		recording.HookStorage, recording.HookGoCalls, recording.HookParks,
+		recording.HookStorage, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks,
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)

@@ -96,7 +96,7 @@ func (s *Session) watchOne(p target.Process) error {
 	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
 		return err
 	}
-	s.watchGoCalls(r.calls)
+	s.watchGo(r.golang)
 	s.watchGoParks(r)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
