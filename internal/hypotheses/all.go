@@ -16,6 +16,7 @@ func All() []diagnosis.Hypothesis {
 		serialCalls(),
 		slowPeer(),
 		entropyWait(),
+		syncTelemetry(),
 		refreshUnderLock(),
 		lockConvoy(),
 		interpreterLock(),

@@ -1,0 +1,185 @@
+package hypotheses
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func syncTelemetry() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "sync-telemetry",
+		Title: "Requests send metrics, logs or traces themselves",
+		Doc: "Supported by what the threads of requests do to get metrics, logs and traces out: sending datagrams to StatsD or syslog, waiting for the lock around that (one taken right before " +
+			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files. " +
+			"How long a send computes is not recorded: since the thread's last event at most, of which the median is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
+			"Taken out of each request: all of that; what the machine's other work is spared is not predicted.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"lock-convoy", "refresh-under-lock", "interpreter-lock", "pool-exhausted", "n-plus-one", "slow-peer", "disk", "run-queue", "cpu-bound", "accept-queue", "load"},
+		Test:     testSyncTelemetry,
+	}
+}
+
+// exported is what measured requests spent on getting telemetry out.
+type exported struct {
+	stays  []stay
+	by     [sendKinds]Duration
+	unsure []diagnosis.Span // waits right before a send, it is not known for what
+	sends  int              // datagrams in the time of requests
+	peers  map[string]int
+	sites  tally
+}
+
+func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
+	t := newTelemetry(c)
+	e := exported{peers: map[string]int{}, sites: tally{}}
+	for _, id := range c.Measured() {
+		e.request(t, &c.Requests[id])
+	}
+	total := diagnosis.Total(spansOf(e.stays))
+	ev := e.evidence(t, total)
+	res := diagnosis.Result{Evidence: ev, Lead: e.lead(t, total), Hidden: e.unsure}
+	if total > 0 {
+		res.Candidates = []diagnosis.Candidate{e.candidate(t, total, ev)}
+	}
+	return res
+}
+
+// request adds what one request spent.
+func (e *exported) request(t *telemetry, r *timeline.Request) {
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread {
+			continue
+		}
+		if s.Call != timeline.None && t.isCall(s.Call) {
+			e.add(t, stay{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, s.Strand, timeline.None}, sendCall)
+			e.peers[t.c.Calls[s.Call].Peer]++
+			continue
+		}
+		for _, w := range t.within(s.Strand, s.From, s.To) {
+			e.add(t, stay{diagnosis.Span{Request: r.ID, From: max(w.from, s.From), To: min(w.to, s.To)}, s.Strand, w.wait}, w.kind)
+		}
+		for _, d := range t.sent(s.Strand, s.From, s.To) {
+			e.sends++
+			e.peers[t.c.Datagrams[d].Peer]++
+		}
+	}
+}
+
+func (e *exported) add(t *telemetry, s stay, kind sendKind) {
+	if kind == sendUnsure {
+		e.unsure = append(e.unsure, s.Span)
+		return
+	}
+	e.stays = append(e.stays, s)
+	e.by[kind] += s.To.Sub(s.From)
+	if s.wait != timeline.None {
+		e.sites[site(t.c, t.c.Waits[s.wait].Stack)] += s.To.Sub(s.From)
+	}
+}
+
+func (e *exported) evidence(t *telemetry, total Duration) []diagnosis.Evidence {
+	n := int64(max(1, len(t.c.Overall.Requests)))
+	mean, share := perMean(t.c, total)
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of all request time gets metrics, logs or traces out", share),
+		diagnosis.NS("mean of it in a request", mean),
+		{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
+		diagnosis.Part("of the datagrams are sent by threads that serve no request", diagnosis.ShareOf(int64(t.background()), int64(t.total))),
+	}
+	for kind := sendCPU; kind < sendUnsure; kind++ {
+		if d := e.by[kind]; d > 0 || kind <= sendInterpreter {
+			ev = append(ev, diagnosis.NS("mean in a request: "+kind.String(), d/Duration(n)))
+		}
+	}
+	if e.by[sendLock] > 0 {
+		ev = append(ev, diagnosis.Part("of the time in waits for that lock, whose holder is known, it was sending", t.holderSent()))
+	}
+	return ev
+}
+
+func (e *exported) lead(t *telemetry, total Duration) string {
+	n := len(t.c.Overall.Requests)
+	mean, share := perMean(t.c, total)
+	switch {
+	case total == 0 && t.total == 0:
+		return "no datagram to a telemetry daemon, no call to a collector and no wait for a log file in " + diagnosis.Plural(n, "request")
+	case total == 0:
+		return "none of the " + diagnosis.Plural(t.total, "datagram") + " with metrics or logs was sent by a thread that served one of " + diagnosis.Plural(n, "request")
+	}
+	background := ""
+	if b := t.background(); b > 0 {
+		background = "; " + diagnosis.Percent(diagnosis.ShareOf(int64(b), int64(t.total))) + " of the datagrams are sent by threads that serve no request"
+	}
+	return "getting metrics, logs or traces out takes a request " + diagnosis.Human(mean) + " (" + diagnosis.Percent(share) + " of all request time)" + background
+}
+
+func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Evidence) diagnosis.Candidate {
+	peer, most := "a log file", 0
+	for p, n := range e.peers {
+		if n > most || n == most && p < peer {
+			peer, most = p, n
+		}
+	}
+	at, _ := e.sites.most()
+	place, from := peer, ""
+	if at != "" {
+		place, from = at+" to "+peer, ", most of all in "+at
+	}
+	what := "metrics, logs or traces"
+	if e.sends > 0 {
+		what = diagnosis.Plural(max(1, e.sends/max(1, len(t.c.Overall.Requests))), "datagram") + " with metrics or logs each"
+	}
+	return diagnosis.Candidate{
+		Place:    place,
+		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, total) + from + e.parts(t),
+		Fix:      telemetryFix(t.runtime(e)),
+		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
+		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
+		Evidence: ev,
+		AtLeast:  true,
+	}
+}
+
+// parts says what it is made of, if it is more than the sends themselves.
+func (e *exported) parts(t *telemetry) string {
+	n := Duration(max(1, len(t.c.Overall.Requests)))
+	var said []string
+	for _, kind := range []sendKind{sendLock, sendInterpreter} {
+		if d := e.by[kind] / n; 10*e.by[kind] >= diagnosis.Total(spansOf(e.stays)) {
+			said = append(said, diagnosis.Human(d)+" are "+kind.String())
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "; " + strings.Join(said, ", ")
+}
+
+// runtime is that of the process whose requests wait.
+func (t *telemetry) runtime(e *exported) recording.Runtime {
+	if len(e.stays) == 0 {
+		return recording.RuntimeNative
+	}
+	return runtimeOf(t.c, t.c.Strands[e.stays[0].strand].Process)
+}
+
+func telemetryFix(rt recording.Runtime) string {
+	const general = "collect metrics in memory and let one thread of its own send them, many in a datagram, over a Unix socket of the agent; "
+	switch rt {
+	case recording.RuntimeRuby:
+		return general + "statsd-instrument: STATSD_ENV=production with a buffer (STATSD_BUFFER_CAPACITY); dogstatsd-ruby 5: its sender thread and socket_path"
+	case recording.RuntimePython:
+		return general + "datadog: DogStatsd(disable_buffering=False, disable_background_sender=False, socket_path=...); logging: a QueueHandler; OpenTelemetry: a BatchSpanProcessor"
+	case recording.RuntimeJVM:
+		return general + "java-dogstatsd-client: NonBlockingStatsDClientBuilder; Logback, Log4j 2: an asynchronous appender; OpenTelemetry: a BatchSpanProcessor"
+	case recording.RuntimeGo:
+		return general + "datadog-go: statsd.New with a unix:// address and client-side aggregation; OpenTelemetry: a batching span processor"
+	case recording.RuntimeNode:
+		return general + "hot-shots: maxBufferSize, protocol 'uds'; OpenTelemetry: a BatchSpanProcessor"
+	}
+	return general + "for traces a batching processor, for logs an asynchronous appender"
+}

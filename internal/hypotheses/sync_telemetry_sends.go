@@ -1,0 +1,314 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// sendKind sorts what a strand does to get telemetry out.
+type sendKind int
+
+const (
+	sendCPU         sendKind = iota // it computes in a send
+	sendLock                        // it waits for the lock around sends
+	sendInterpreter                 // it waits for the interpreter's lock, which a send gives up
+	sendAsleep                      // it sleeps in a send: the receiver's queue is full
+	sendCall                        // it waits for a collector's answer
+	sendFile                        // it waits for a log file
+	sendUnsure                      // it waits right before a send, it is not known for what
+	sendKinds
+)
+
+// String says what is spent so.
+func (k sendKind) String() string {
+	return [...]string{"the sends themselves, at most", "waits for the lock around them", "waits for the interpreter's lock that sends give up",
+		"sends that wait for the receiver", "calls to collectors", "waits for log files", ""}[k]
+}
+
+const (
+	// afterSend is within how long after a send a wait begins that the send led to.
+	afterSend = 50 * diagnosis.Time(milli) / 1000
+	// beforeSend is within how long after a wait for a lock around sends its thread sends.
+	beforeSend = 30 * diagnosis.Time(milli) / 1000
+	// sendAtMost bounds what is taken for the computing of a send.
+	sendAtMost = milli / 10
+	// sendsTold is from how many sends on their median says what one takes.
+	sendsTold = 8
+)
+
+// sending is a span in which a strand is busy with getting telemetry out.
+type sending struct {
+	window
+	kind sendKind
+	wait timeline.WaitID // or None
+}
+
+// telemetry is what strands do to get metrics, logs and traces out.
+type telemetry struct {
+	c       *diagnosis.Case
+	classes *timeline.PeerClasses
+	calls   map[timeline.CallID]bool
+	sends   map[timeline.StrandID][]int     // indexes of datagrams, in order of their ends
+	on      map[timeline.StrandID][]sending // in order, disjoint
+	total   int                             // datagrams
+	typical Duration                        // that a send computes, at most
+	locks   map[timeline.LockID]*lockSends
+	sites   map[string]*lockSends // by place in code
+}
+
+// lockSends is how much of the time in waits at a lock or place goes with sends.
+type lockSends struct {
+	all, with   Duration // right before or after a send of the waiter, or behind a holder that sends
+	held, sends Duration // of those whose holder is known, and of that those in which it sends
+}
+
+func newTelemetry(c *diagnosis.Case) *telemetry {
+	t := &telemetry{c: c, classes: timeline.NewPeerClasses(), calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
+		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{}}
+	for i := range c.Calls {
+		if class, _ := t.classes.OfCall(&c.Calls[i]); class == timeline.PeerTelemetry {
+			t.calls[timeline.CallID(i)] = true
+		}
+	}
+	for i := range c.Datagrams {
+		d := &c.Datagrams[i]
+		if class, _ := t.classes.OfDatagram(d); class != timeline.PeerTelemetry {
+			continue
+		}
+		t.total++
+		if d.Strand != timeline.None {
+			t.sends[d.Strand] = append(t.sends[d.Strand], i)
+		}
+	}
+	for s, list := range t.sends {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(c.Datagrams[a].To, c.Datagrams[b].To) })
+		t.tally(s)
+	}
+	t.measure()
+	for i := range c.Strands {
+		t.collect(timeline.StrandID(i))
+	}
+	return t
+}
+
+func (t *telemetry) isCall(id timeline.CallID) bool { return t.calls[id] }
+
+// last is the time of the last event of a strand before one of its sends ended: it came
+// to a CPU, or it had sent before.
+func (t *telemetry) last(s timeline.StrandID, k int) diagnosis.Time {
+	d := &t.c.Datagrams[t.sends[s][k]]
+	from := d.From
+	if d.From < d.To {
+		return from // it slept in it
+	}
+	ivs := t.c.Strands[s].Intervals
+	i, _ := slices.BinarySearchFunc(ivs, d.To, func(iv timeline.Interval, at diagnosis.Time) int { return cmp.Compare(iv.To, at) })
+	if i < len(ivs) && ivs[i].State == timeline.StateRunning {
+		from = min(ivs[i].From, d.To)
+	}
+	if k > 0 {
+		from = max(from, t.c.Datagrams[t.sends[s][k-1]].To)
+	}
+	return from
+}
+
+// measure finds what a send computes, at most: the median time since the thread's event
+// before it, of those in which it can have done little else.
+func (t *telemetry) measure() {
+	var took []Duration
+	for s, list := range t.sends {
+		for k := range list {
+			d := &t.c.Datagrams[list[k]]
+			if since := d.To.Sub(t.last(s, k)); d.From == d.To && since > 0 && since <= sendAtMost {
+				took = append(took, since)
+			}
+		}
+	}
+	if len(took) >= sendsTold {
+		slices.Sort(took)
+		t.typical = diagnosis.Quantile(took, 50)
+	}
+}
+
+// relevant reports the causes of waits that sends may lead to.
+func relevant(cause timeline.Cause) bool {
+	return cause == timeline.CauseLock || cause == timeline.CauseInterpreterLock || cause == timeline.CauseCondition
+}
+
+// beside tells whether a wait of a strand begins right after one of its sends, and whether
+// it ends right before one.
+func (t *telemetry) beside(w *timeline.Wait) (after, before bool) {
+	list := t.sends[w.Strand]
+	k, _ := slices.BinarySearchFunc(list, w.From, func(d int, at diagnosis.Time) int { return cmp.Compare(t.c.Datagrams[d].To, at+1) })
+	after = k > 0 && w.From-t.c.Datagrams[list[k-1]].To <= afterSend
+	for ; k < len(list) && t.c.Datagrams[list[k]].To < w.Back; k++ {
+	}
+	return after, k < len(list) && t.c.Datagrams[list[k]].To-w.Back <= beforeSend
+}
+
+// tally adds up, by lock and by place in code, how much of a strand's waits goes with
+// sends.
+func (t *telemetry) tally(s timeline.StrandID) {
+	for _, id := range t.c.Strands[s].Waits {
+		w := &t.c.Waits[id]
+		if !relevant(w.Cause) {
+			continue
+		}
+		after, before := t.beside(w)
+		d, sent := w.Back.Sub(w.From), false
+		var held, sends Duration
+		for _, h := range w.Holds {
+			held += h.To.Sub(h.From)
+			if t.sentIn(h) {
+				sends += h.To.Sub(h.From)
+			}
+		}
+		sent = after || before || 2*sends > held
+		at := []*lockSends{}
+		if w.Cause == timeline.CauseLock && w.Lock != timeline.None {
+			at = append(at, entry(t.locks, w.Lock))
+		}
+		if name := site(t.c, w.Stack); name != "" {
+			at = append(at, entry(t.sites, name))
+		}
+		for _, x := range at {
+			x.all += d
+			x.held, x.sends = x.held+held, x.sends+sends
+			if sent {
+				x.with += d
+			}
+		}
+	}
+}
+
+func entry[K comparable](m map[K]*lockSends, k K) *lockSends {
+	if m[k] == nil {
+		m[k] = &lockSends{}
+	}
+	return m[k]
+}
+
+// sentIn reports whether a holder sent something while it had a lock.
+func (t *telemetry) sentIn(h timeline.Hold) bool {
+	from := h.From - beforeSend
+	if h.Since != recording.NoTime {
+		from = min(from, h.Since)
+	}
+	return len(t.sent(h.Strand, from, h.To+1)) > 0
+}
+
+// mostly reports that most of the waits at a lock or place go with sends.
+func (x *lockSends) mostly() bool { return x != nil && 10*x.with >= 8*x.all && x.all > 0 }
+
+// collect lists what a strand does to get telemetry out.
+func (t *telemetry) collect(s timeline.StrandID) {
+	var list []sending
+	for k, i := range t.sends[s] {
+		d := &t.c.Datagrams[i]
+		from := t.last(s, k)
+		if d.From < d.To {
+			list = append(list, sending{window{d.From, d.To}, sendAsleep, timeline.None})
+		} else if from = max(from, d.To-diagnosis.Time(t.typical)); from < d.To {
+			list = append(list, sending{window{from, d.To}, sendCPU, timeline.None})
+		}
+	}
+	for _, id := range t.c.Strands[s].Waits {
+		w := &t.c.Waits[id]
+		if kind, ok := t.kind(w); ok {
+			list = append(list, sending{window{w.From, w.Back}, kind, id})
+		}
+	}
+	slices.SortFunc(list, func(a, b sending) int { return cmp.Compare(a.from, b.from) })
+	for i := 1; i < len(list); i++ {
+		list[i].from = min(max(list[i].from, list[i-1].to), list[i].to)
+	}
+	if len(list) > 0 {
+		t.on[s] = list
+	}
+}
+
+// kind tells what a wait has to do with sends, if it has.
+func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
+	if w.Cause == timeline.CauseDisk {
+		return sendFile, strings.HasSuffix(t.c.FileName(w.Off), ".log")
+	}
+	if !relevant(w.Cause) || t.sends[w.Strand] == nil {
+		return 0, false
+	}
+	kind := sendLock
+	if w.Cause == timeline.CauseInterpreterLock {
+		kind = sendInterpreter
+	}
+	if w.Lock != timeline.None && w.Cause == timeline.CauseLock && t.locks[w.Lock].mostly() {
+		return kind, true
+	}
+	name := site(t.c, w.Stack)
+	if name != "" {
+		return kind, w.Cause != timeline.CauseCondition && t.sites[name].mostly()
+	}
+	after, before := t.beside(w)
+	switch {
+	case w.Cause == timeline.CauseLock:
+		return kind, before
+	case after && t.interpreted(w.Strand): // a futex of which nothing tells more
+		return sendInterpreter, true
+	}
+	return sendUnsure, before
+}
+
+func (t *telemetry) interpreted(s timeline.StrandID) bool {
+	rt := runtimeOf(t.c, t.c.Strands[s].Process)
+	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
+}
+
+// within returns what a strand does of it in a span.
+func (t *telemetry) within(s timeline.StrandID, from, to diagnosis.Time) []sending {
+	list := t.on[s]
+	i, _ := slices.BinarySearchFunc(list, from+1, func(x sending, at diagnosis.Time) int { return cmp.Compare(x.to, at) })
+	n, _ := slices.BinarySearchFunc(list, to, func(x sending, at diagnosis.Time) int { return cmp.Compare(x.from, at) })
+	return list[i:max(i, n)]
+}
+
+// sent returns the datagrams whose send ended in a span.
+func (t *telemetry) sent(s timeline.StrandID, from, to diagnosis.Time) []int {
+	list := t.sends[s]
+	by := func(d int, at diagnosis.Time) int { return cmp.Compare(t.c.Datagrams[d].To, at) }
+	i, _ := slices.BinarySearchFunc(list, from, by)
+	n, _ := slices.BinarySearchFunc(list, to, by)
+	return list[i:max(i, n)]
+}
+
+// background counts the datagrams of strands that serve no request at all.
+func (t *telemetry) background() (n int) {
+	serves := map[timeline.StrandID]bool{}
+	for i := range t.c.Requests {
+		r := &t.c.Requests[i]
+		serves[r.Strand] = true
+		for _, p := range r.Parts {
+			serves[p.Strand] = true
+		}
+	}
+	for s, list := range t.sends {
+		if !serves[s] {
+			n += len(list)
+		}
+	}
+	return n
+}
+
+// holderSent is in how much of the time in waits for the locks around sends whose holder
+// is known that one sent.
+func (t *telemetry) holderSent() diagnosis.Share {
+	var sends, held Duration
+	for _, x := range t.locks {
+		if x.mostly() {
+			sends, held = sends+x.sends, held+x.held
+		}
+	}
+	return diagnosis.ShareOf(int64(sends), int64(held))
+}
