@@ -34,7 +34,7 @@ check-generated: generate ## what is committed is what the sources give
 
 case: build ## make case NAME=keep-alive
 	@test -f "cases/$(NAME)/expect.txt" || { echo "usage: make case NAME=...; there are: $(CASES)"; exit 2; }
-	@$(NEED) node:nodejs npm:npm taskset:util-linux $(if $(wildcard cases/$(NAME)/pom.xml),javac:openjdk-17-jdk-headless mvn:maven)
+	@$(NEED) node:nodejs npm:npm taskset:util-linux $(if $(wildcard cases/$(NAME)/pom.xml),javac:openjdk-17-jdk-headless mvn:maven) $(shell cat cases/$(NAME)/need 2>/dev/null)
 	$(GO) build -o bin/case ./cases/run
 	$(ROOT) bin/case $(if $(CI),-short) $(NAME)
 

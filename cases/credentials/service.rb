@@ -56,6 +56,7 @@ end
 config = Puma::Configuration.new do |c|
   c.bind "tcp://127.0.0.1:#{ENV.fetch('PORT')}"
   c.threads 16, 16
+  c.max_fast_inline 1 # with more connections than threads no thread waits at an idle one
   c.log_requests false
   c.quiet
   c.app App
