@@ -33,6 +33,7 @@ type handOffs struct {
 	least   []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
 	bursts  []Time                       // by request: until when its strand may have handed work over
 	submit  map[recording.ProcessID]bool // workers hand over work themselves
+	servers map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy    busyTimes
 	open    map[recording.ProcessID]*openOnes
 }
@@ -54,6 +55,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.dropLocks()
 	h.findBursts()
 	h.countCalls()
+	h.findServers()
 	h.open = newOpenOnes(t)
 	for _, j := range h.inOrder() {
 		h.claim(j)

@@ -47,8 +47,8 @@ func (h *handOffs) buildJobs() {
 	}
 }
 
-// cutJobs cuts the life of a strand at its waits for work. What overlaps a request of
-// its own is no job.
+// cutJobs cuts the life of a strand at its waits for work, and where it works for a
+// request of its own.
 func (h *handOffs) cutJobs(s StrandID) []job {
 	th := &h.f.threads[s]
 	next := job{strand: s, from: h.f.start, by: None, claim: None}
@@ -57,9 +57,16 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 	}
 	var list []job
 	end := func(at Time) {
-		next.to = at
-		stints := h.o.from(s, next.from)
-		if next.to > next.from && (len(stints) == 0 || stints[0].from >= next.to) {
+		for _, own := range h.o.from(s, next.from) {
+			if own.from >= at {
+				break
+			}
+			if next.to = own.from; next.to > next.from {
+				list = append(list, next)
+			}
+			next = job{strand: s, from: max(next.from, own.to), by: None, claim: None}
+		}
+		if next.to = at; next.to > next.from {
 			list = append(list, next)
 		}
 	}
@@ -72,7 +79,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 		if next.from == recording.NoTime {
 			next.from = st.at
 		}
-		if handedOn(st.off) {
+		if handedOn(st.off) || st.off.Syscall == "ppoll" && st.off.WakerKind == recording.WakerThread {
 			next.by = h.f.strand(st.off.Waker)
 		}
 	}

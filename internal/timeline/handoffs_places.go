@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,8 @@ const (
 	fewIdle   = 4 // a place is known from so many waits on
 	rareShare = 8
 	muchShare = 10 // and waited at much if it has one part in so many of the most
+
+	manyPlaces = 16 // more are no places of waiting for work
 )
 
 // idleAt is where a strand waits for work.
@@ -51,6 +54,10 @@ func (h *handOffs) findIdle() {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
 			h.idle[i].word = h.queueOf(StrandID(i))
+		case recording.RuntimeRuby:
+			if h.idle[i] = h.ruledPlacesOf(StrandID(i)); len(h.idle[i].too) == 0 {
+				h.idle[i] = h.idlePlacesOf(StrandID(i))
+			}
 		default:
 			h.idle[i] = h.idlePlacesOf(StrandID(i))
 		}
@@ -129,6 +136,18 @@ func (h *handOffs) idlePlacesOf(s StrandID) idleAt {
 	return idle
 }
 
+// ruledPlacesOf finds where a strand waits for work by the stacks that say so. A thread
+// of Ruby waits for its interpreter's lock wherever else it waits: how deep tells little.
+func (h *handOffs) ruledPlacesOf(s StrandID) idleAt {
+	idle := idleAt{above: math.MaxInt64}
+	h.waitsOutside(s, func(off *recording.Off, _ Time, _ bool) {
+		if h.says(s, off) == saysIdle && len(idle.too) < manyPlaces && !slices.Contains(idle.too, off.SP) {
+			idle.too = append(idle.too, off.SP)
+		}
+	})
+	return idle
+}
+
 // elsewhen reports that hardly any of the given waits lie between the place's own.
 func (p *spot) elsewhen(waits []Time) bool {
 	last := len(p.at) - 1
@@ -196,7 +215,7 @@ func (h *handOffs) says(s StrandID, off *recording.Off) saying {
 // forWork reports a wait for work.
 func (h *handOffs) forWork(s StrandID, off *recording.Off) bool {
 	if !onFutex(off) {
-		return false
+		return off != nil && off.Syscall == "ppoll" && h.says(s, off) == saysIdle
 	}
 	if say := h.says(s, off); say != saysNothing {
 		return say == saysIdle

@@ -1,6 +1,10 @@
 package timeline
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // submitLead bounds the time between putting work into a queue and the wake-up of
 // whoever is to take it.
@@ -57,10 +61,12 @@ type ruling struct {
 	request RequestID
 	why     string
 	odd     bool // two say different things
+	certain bool // nothing else counts
 }
 
 func (x *ruling) say(r RequestID, why string) {
 	switch {
+	case x.certain:
 	case x.request == None:
 		x.request, x.why = r, why
 	case x.request != r:
@@ -87,12 +93,52 @@ func (h *handOffs) decide(j *job) {
 	}
 }
 
+// findServers finds the processes whose workers answer what they are handed, one request
+// after the other, as they do with requests that they read themselves: all that such a
+// strand does before an answer is for that. A few exceptions are let pass.
+func (h *handOffs) findServers() {
+	h.servers = map[recording.ProcessID]bool{}
+	type count struct{ answers, own, odd int }
+	counts := map[recording.ProcessID]*count{}
+	for s := range h.answers {
+		if len(h.answers[s]) == 0 {
+			continue
+		}
+		c := counts[h.t.Strands[s].Process]
+		if c == nil {
+			c = &count{}
+			counts[h.t.Strands[s].Process] = c
+		}
+		c.answers, c.own = c.answers+len(h.answers[s]), c.own+len(h.o[s])
+		for i := range h.jobs[s] {
+			j := &h.jobs[s][i]
+			last := 0
+			for _, x := range j.results {
+				if last = x.calls; !x.answer {
+					c.odd++
+				}
+			}
+			if last < len(j.calls) {
+				c.odd++
+			}
+		}
+	}
+	for p, c := range counts {
+		h.servers[p] = c.own > 0 && c.odd*mostShare <= c.answers+c.own
+	}
+}
+
 // byResults: the last calls before a result are those of its task, as many as every
 // task makes.
 func (h *handOffs) byResults(j *job, all []ruling) {
 	least, before := h.least[j.strand], 0
 	for _, x := range j.results {
 		n := x.calls - before
+		if x.answer && h.servers[h.t.Strands[j.strand].Process] {
+			for i := before; i < x.calls; i++ {
+				all[i] = ruling{request: x.request, why: WhyHandOffEnd, certain: true}
+			}
+		}
 		sure := min(n, max(least, 0))
 		if n == 1 && least != 0 {
 			sure = 1

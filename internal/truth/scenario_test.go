@@ -16,6 +16,11 @@ func python() runtimeKind {
 	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/service.py"} }}
 }
 
+// puma is Ruby's server of that name.
+func puma() runtimeKind {
+	return runtimeKind{"ruby", func(string) []string { return []string{"ruby", "services/service.rb"} }}
+}
+
 func node() runtimeKind {
 	return runtimeKind{"node", func(string) []string { return []string{"node", "services/service.js"} }}
 }
@@ -91,6 +96,10 @@ func scenarios() []scenario {
 		{name: "connection per call", runtime: python(), env: []string{"KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
 		{name: "connection per request", runtime: python(), plan: two, rate: 100, close: true, recall: 0.99},
 		{name: "64 at once", runtime: python(), plan: plan{calls: 1, delay: 20_000}, workers: 64, recall: 0.99},
+		{name: "busy", runtime: puma(), plan: two, rate: 60, recall: 0.99},
+		{name: "connection per request", runtime: puma(), plan: two, rate: 60, close: true, recall: 0.99},
+		{name: "64 at once for 16 threads", runtime: puma(), plan: plan{calls: 1, delay: 40_000}, workers: 64, recall: 0.99},
+		{name: "two processes", runtime: puma(), env: []string{"WORKERS=2"}, plan: two, rate: 60, recall: 0.99},
 		// Its clock counts what the loop does while the call is out, which is not the
 		// request's: 0.1-0.3 ms. The CPU time is such that the tolerance is well above that.
 		{name: "calm", runtime: oneThread(), env: []string{"CLOCKS=1"}, plan: plan{cpu: 10_000, calls: 1, delay: 15_000}, workers: 1, recall: 0.99, causes: true},
