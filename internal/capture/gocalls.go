@@ -27,14 +27,14 @@ const (
 )
 
 // goPlaces are all of them, by enum go_program. A hit takes 1 us, as measured in a
-// virtual machine: the budgets last for 25,000 calls a second, and 15,000 switches
+// virtual machine: the budgets last for 25,000 calls a second, and as many switches
 // between goroutines.
 func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	return [...]goPlace{
 		// The goroutine that wants the answer still runs there. What then writes and
 		// reads are goroutines of the connection.
 		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, 0.025},
-		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, 0.015},
+		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, 0.025},
 		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, 0.005},
 	}
 }

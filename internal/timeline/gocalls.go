@@ -5,6 +5,13 @@ import "github.com/getdwell/dwell/recording"
 // goFacts are what Go programs told of their goroutines.
 type goFacts struct {
 	origins map[goKey]goOrigin
+	runs    []goRunAt // in order of time
+}
+
+// goRunAt is when a goroutine began to run on a thread, or gave it up.
+type goRunAt struct {
+	at Time
+	*recording.GoRun
 }
 
 // goOrigin is when a goroutine was first seen, and who started it.
@@ -30,6 +37,9 @@ func (f *facts) goFact(at Time, fact recording.Fact) bool {
 		if _, ok := f.golang.origins[k]; !ok {
 			f.golang.origins[k] = goOrigin{at, x.Parent}
 		}
+	case *recording.GoRun:
+		f.see(x.Thread, at)
+		f.golang.runs = append(doubled(f.golang.runs), goRunAt{at, x})
 	case *recording.GoCall:
 		f.see(x.Thread, at)
 		if c := f.conn(x.Conn); c != nil {

@@ -10,11 +10,14 @@ import (
 
 // goStint is a span in which a goroutine was on a thread, as far as can be told: from
 // one sight of it there to the next of another, or to the thread's going idle. What
-// came before the first sight since the thread was idle counts to it, too.
+// came before the first sight since the thread was idle counts to it, too, unless it was
+// seen that it began to run there.
 type goStint struct {
 	from, to Time
 	thread   StrandID
 	timer    bool // the thread was woken for it by time, as far as can be seen
+	exact    bool // it was seen to begin
+	yields   bool // it had to let others run
 }
 
 // goKey names a goroutine.
@@ -30,6 +33,9 @@ type sight struct {
 	until     Time // idle: when the thread ran again
 	timer     bool // idle: time woke it
 	left      bool // the goroutine before it left the thread to wait; the thread went on
+	yields    bool // left: it had to let others run
+	begins    bool // it was put on the thread right then
+	waits     bool // it waits for another goroutine right after that
 }
 
 // goStints lists where each goroutine ran, in order of time.
@@ -56,26 +62,47 @@ func addStints(stints map[goKey][]goStint, sights []sight, thread StrandID, p re
 		}
 	}
 	fresh, timer := recording.NoTime, false // since when the thread runs, seen with none
+	var last sight
 	for _, s := range sights {
 		switch {
 		case s.left:
+			open.yields = s.yields
 			flush(s.at)
 			owner, fresh, timer = recording.NoGoroutine, s.at, false
 		case s.goroutine == recording.NoGoroutine:
 			flush(s.at)
 			owner, fresh, timer = recording.NoGoroutine, s.until, s.timer
+		case s.goroutine == owner && s.begins:
+			flush(last.at) // it was away, with nothing else on the thread
+			open = goStint{from: s.at, thread: thread, exact: true}
 		case s.goroutine != owner:
-			flush(s.at)
-			open = goStint{from: s.at, thread: thread}
-			if fresh != recording.NoTime && fresh < s.at {
-				open.from, open.timer = fresh, timer
-			}
+			open = started(s, last, fresh, flush)
+			open.thread, open.timer = thread, open.timer && timer
 			owner, fresh, timer = s.goroutine, recording.NoTime, false
 		}
+		last = s
 	}
 	if n := len(sights); n > 0 {
 		flush(sights[n-1].at)
 	}
+}
+
+// started ends the stint before a sight of another goroutine and begins that one's: when
+// it was seen to begin; else, when the thread began to run or the one before went to
+// wait; else at the sight.
+func started(s, last sight, fresh Time, flush func(Time)) goStint {
+	open := goStint{from: s.at, exact: s.begins}
+	switch {
+	case fresh != recording.NoTime && fresh < s.at:
+		open.timer = true
+		if !s.begins {
+			open.from = fresh
+		}
+	case last.waits && !s.begins:
+		open.from = last.at
+	}
+	flush(open.from)
+	return open
 }
 
 // goSights collects by thread which goroutines were seen there, in order of time.
@@ -87,20 +114,29 @@ func goSights(f *facts) [][]sight {
 		}
 	}
 	for i := range f.conns {
-		for _, chunks := range f.conns[i].chunks {
-			for _, c := range chunks {
-				see(c.Thread, c.at, c.Goroutine)
+		goMoves(f, &f.conns[i], func(th recording.ThreadID, x sight) {
+			if s := f.strand(th); s != None && x.goroutine != recording.NoGoroutine {
+				sights[s] = append(sights[s], x)
 			}
-		}
+		})
 	}
 	for _, s := range f.samples {
 		see(s.Thread, s.at, s.Goroutine)
 	}
-	parkSights(f, see, func(th recording.ThreadID, at Time) {
+	other := func(th recording.ThreadID, x sight) {
 		if s := f.strand(th); s != None {
-			sights[s] = append(sights[s], sight{at: at, left: true})
+			sights[s] = append(sights[s], x)
 		}
-	})
+	}
+	parkSights(f, see, func(th recording.ThreadID, at Time) { other(th, sight{at: at, left: true}) })
+	for _, r := range f.golang.runs {
+		yields := r.Yields != 0
+		x := sight{at: r.at, left: yields, yields: yields, begins: !yields}
+		if !yields {
+			x.goroutine = r.Goroutine
+		}
+		other(r.Thread, x)
+	}
 	came := goArrivals(f)
 	for i := range f.threads {
 		if f.runtime(f.threads[i].process) != recording.RuntimeGo {
@@ -127,6 +163,20 @@ func goSights(f *facts) [][]sight {
 		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
 	}
 	return sights
+}
+
+// goMoves shows the goroutines that read and wrote on a connection. Those of a pooled
+// connection, and who handed it a request, wait for each other right after that.
+func goMoves(f *facts, c *connFacts, see func(recording.ThreadID, sight)) {
+	pooled := len(c.goCalls) > 0
+	for _, chunks := range c.chunks {
+		for _, x := range chunks {
+			see(x.Thread, sight{at: x.at, goroutine: x.Goroutine, waits: pooled})
+		}
+	}
+	for _, x := range c.goCalls {
+		see(x.Thread, sight{at: x.at, goroutine: x.GoCall.Goroutine, waits: true})
+	}
 }
 
 // arrivals are when bytes and connections came for Go programs, in order.

@@ -30,7 +30,7 @@ func (s *segmenter) unreadGo(r *Request, p *painter) {
 		if u.from <= r.FirstRead && r.FirstRead <= u.to {
 			from = max(u.from, r.Start)
 			s.goWait(wait{r, r.Strand, r.Start, from, PhaseUnread, None}, p)
-			s.goStates(r, u.thread, span{from, r.FirstRead, None, PhaseUnread}, p)
+			s.goStates(r, u, span{from, r.FirstRead, None, PhaseUnread}, p)
 			return
 		}
 	}
@@ -61,10 +61,14 @@ func (s *segmenter) goWait(w wait, p *painter) {
 }
 
 // goStates tiles a span in which a goroutine was on a thread, by the thread's states.
-func (s *segmenter) goStates(r *Request, thread StrandID, w span, p *painter) {
-	for _, iv := range clipped(s.t.Strands[thread].Intervals, w.from, w.to) {
+func (s *segmenter) goStates(r *Request, u goStint, w span, p *painter) {
+	quality := Inferred
+	if u.exact {
+		quality = Exact
+	}
+	for _, iv := range clipped(s.t.Strands[u.thread].Intervals, w.from, w.to) {
 		g := Segment{
-			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Quality: Inferred,
+			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Quality: quality,
 			Call: w.call, Strand: r.Strand, Blocker: None,
 		}
 		switch iv.State {
@@ -73,7 +77,7 @@ func (s *segmenter) goStates(r *Request, thread StrandID, w span, p *painter) {
 		case StateRunnable:
 			g.Cause = CauseRunnable
 		case StateSleeping, StateDisk:
-			g.Cause, _ = s.t.sleepCause(thread, iv)
+			g.Cause, _ = s.t.sleepCause(u.thread, iv)
 		default:
 			continue
 		}
@@ -87,16 +91,22 @@ func (s *segmenter) goStates(r *Request, thread StrandID, w span, p *painter) {
 func (s *segmenter) goHandler(r *Request, p *painter) {
 	spans := s.spans(r.ID)
 	at := s.in.requests[r.ID].from
+	gap := parked{from: at, calls: spans}
 	for _, u := range s.stintsOf(r, at) {
 		if u.from >= r.End {
 			break
 		}
 		if u.from > at {
-			s.goParked(r, parked{from: at, to: min(u.from, r.End), calls: spans, timer: u.timer}, p)
+			gap.from, gap.to, gap.timer, gap.ran = at, min(u.from, r.End), u.timer, true
+			s.goParked(r, gap, p)
 		}
 		from, to := max(u.from, at), min(u.to, r.End)
-		s.goStates(r, u.thread, span{from, to, None, PhaseHandler}, p)
+		s.goStates(r, u, span{from, to, None, PhaseHandler}, p)
 		at = max(at, to)
+		gap.cause, gap.quality = CauseUnknown, Inferred
+		if u.yields {
+			gap.cause, gap.quality = CauseRunnable, Exact
+		}
 	}
 	s.goParked(r, parked{from: at, to: r.End, calls: spans}, p)
 }
@@ -106,6 +116,7 @@ type parked struct {
 	from, to Time
 	calls    []span // of its request
 	timer    bool   // time woke it, as far as can be seen
+	ran      bool   // it ran again at the end of the span
 	cause    Cause  // of what is not a call's; CauseUnknown: not known
 	quality  Quality
 }
@@ -122,9 +133,13 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 			rest.Cause = CauseSleep
 		}
 	}
+	answered := None // the call whose answer it waited for last
 	for _, c := range w.calls {
 		if c.to <= rest.From || c.from >= w.to {
 			continue
+		}
+		if answered = None; c.to < w.to {
+			answered = int(c.call)
 		}
 		before := rest
 		before.To = min(c.from, w.to)
@@ -133,6 +148,8 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		switch c.phase {
 		case PhasePickUp:
 			s.goWait(wait{r, r.Strand, from, to, c.phase, c.call}, p)
+		case PhaseSend:
+			s.goOwn(r, s.writer(c.call), span{from, to, c.call, c.phase}, p)
 		case PhaseConnect, PhaseTLS, PhaseReceive:
 			s.goExchange(r, span{from, to, c.call, c.phase}, p)
 		default:
@@ -140,5 +157,15 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		}
 		rest.From = to
 	}
+	if answered != None && w.ran && w.cause == CauseUnknown { // it has what it waited for
+		s.goWait(wait{r, r.Strand, rest.From, w.to, PhaseHandler, None}, p)
+		return
+	}
 	p.add(rest)
+}
+
+// writer is the goroutine that wrote a call.
+func (s *segmenter) writer(id CallID) goKey {
+	w := &s.in.calls[id]
+	return goKey{s.t.Calls[id].Process, s.f.conns[w.conn].chunks[recording.Write][w.x.asked.first].Goroutine}
 }

@@ -52,7 +52,7 @@ func (s *segmenter) goOwn(r *Request, g goKey, w span, p *painter) {
 		}
 		from := max(u.from, at)
 		s.goWait(wait{r, r.Strand, at, from, w.phase, w.call}, p)
-		s.goStates(r, u.thread, span{from, min(u.to, w.to), w.call, w.phase}, p)
+		s.goStates(r, u, span{from, min(u.to, w.to), w.call, w.phase}, p)
 		at = max(at, min(u.to, w.to))
 	}
 	s.goWait(wait{r, r.Strand, at, w.to, w.phase, w.call}, p)
