@@ -18,7 +18,9 @@ const (
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt
 	HookHost       = "host"       // Host
-	HookStorage    = "storage"    // File; Minor to Out of Off
+	HookStorage    = "storage"    // File; Minor to Out of Off; Memory
+	HookMemory     = "memory"     // Mapping, MemoryWait
+	HookBlocks     = "blocks"     // BlockIO
 	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
 	HookGoRuns     = "go-runs"    // GoRun, while its budget lasts
 	HookParks      = "parks"      // Park, Unpark and Pause of Go, while its budget lasts

@@ -47,6 +47,10 @@ const (
 	KindUnpark
 	KindPause
 	KindGoRun
+	KindMapping
+	KindMemoryWait
+	KindBlockIO
+	KindMemory
 )
 
 // KindSpec is one row of the table of kinds.
@@ -99,5 +103,9 @@ func Kinds() []KindSpec {
 		{KindUnpark, "unpark", func() Fact { return new(Unpark) }},
 		{KindPause, "pause", func() Fact { return new(Pause) }},
 		{KindGoRun, "go-run", func() Fact { return new(GoRun) }},
+		{KindMapping, "mapping", func() Fact { return new(Mapping) }},
+		{KindMemoryWait, "memory-wait", func() Fact { return new(MemoryWait) }},
+		{KindBlockIO, "block-io", func() Fact { return new(BlockIO) }},
+		{KindMemory, "memory", func() Fact { return new(Memory) }},
 	}
 }

@@ -142,8 +142,8 @@ func (v *validator) fact(fact Fact) {
 		}
 	case *Off:
 		v.off(f)
-	case *File:
-		v.file(f)
+	case *File, *Mapping, *MemoryWait, *Memory, *BlockIO:
+		v.storageFact(fact)
 	case *Sample:
 		v.thread(f.Thread)
 	case *Boundary:

@@ -24,3 +24,28 @@ func (v *validator) storage(f *Off) {
 	v.notNegative("in", f.In)
 	v.notNegative("out", f.Out)
 }
+
+// storageFact checks a fact about files, address spaces and devices.
+func (v *validator) storageFact(fact Fact) {
+	switch f := fact.(type) {
+	case *File:
+		v.file(f)
+	case *Mapping:
+		v.thread(f.Thread)
+		if _, known := v.files[f.File]; f.File != NoFile && !known {
+			v.report("file %d is not declared before", f.File)
+		}
+		v.notNegative("bytes", f.Bytes)
+		v.notNegative("before", f.Before)
+	case *MemoryWait:
+		v.thread(f.Thread)
+		v.thread(f.Owner)
+		v.span("since", f.Since)
+	case *Memory:
+		v.process(f.Process)
+		v.notNegative("resident", f.Resident)
+	case *BlockIO:
+		v.span("from", f.From)
+		v.notNegative("count", f.Count)
+	}
+}

@@ -25,8 +25,9 @@ type ProgramCost struct {
 // enum program of abi.h and enum occasion of unwind.bpf.c.
 func costMaps() map[string][]string {
 	return map[string][]string{
-		"costs":       {"switch", "waking", "state", "arrival", "read", "write", "sample"},
-		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"},
+		"costs":         {"switch", "waking", "state", "arrival", "read", "write", "sample"},
+		"storage_costs": {"storage-fault", "storage-mapping", "storage-contention", "storage-block"},
+		"stack_costs":   {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"},
 	}
 }
 

@@ -22,9 +22,11 @@ type decoder struct {
 	routes    protocol.Routes
 	files     map[fileKey]*recording.File
 	crowded   bool // the file that stands for all others was declared
-	plain     plaintext
-	execs     []uint32 // processes that run a new program, to be described
-	last      struct {
+
+	lastMapping mappedAt
+	plain       plaintext
+	execs       []uint32 // processes that run a new program, to be described
+	last        struct {
 		process recording.ProcessID
 		thread  recording.ThreadID
 		conn    recording.ConnID
@@ -108,6 +110,10 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_SEND:
 		e := view[probesSendEvent](b)
 		d.send(e, tail[probesSendEvent](b, e.DataLen))
+	case probesEventType(storageStorageEventTypeEVENT_MAPPING):
+		d.mapping(h, view[storageMappingEvent](b))
+	case probesEventType(storageStorageEventTypeEVENT_MEMORY_WAIT):
+		d.memoryWait(h, view[storageMemoryWaitEvent](b))
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_BOUNDARY:

@@ -44,6 +44,7 @@ type Session struct {
 
 	goProbes goProbes
 	goParks  goParks
+	storage  storageProbes
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
@@ -73,7 +74,8 @@ func (s *Session) start() error {
 	s.decoder = newDecoder(s.describe)
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
-	s.meter.golang, s.meter.goParks = &s.goProbes, &s.goParks
+	s.startStorage()
+	s.meter.golang, s.meter.goParks, s.meter.storage = &s.goProbes, &s.goParks, &s.storage
 	return nil
 }
 
@@ -118,6 +120,7 @@ func (s *Session) hooks() string {
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)
 	}
+	names = append(names, s.storage.hooks()...)
 	if s.tls != nil {
 		names = append(names, recording.HookTLSHeads)
 	}

@@ -1,0 +1,231 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// missingStorage is the code of what storageProbes could not observe.
+const missingStorage = "storage"
+
+// storageProbes are the programs of storage.bpf.c: address spaces and block devices.
+type storageProbes struct {
+	programs map[string]*ebpf.Program
+	costs    *ebpf.Map
+	blocks   *ebpf.Map
+	was      map[storageBlockKey]storageBlockStat // at the last reading
+	since    recording.Time                       // of it
+}
+
+// optional are the tracepoints that not every kernel has, the newest first.
+func optional() []string { return []string{"filemap_fault", "lock_begin", "lock_end", "unmapped_area"} }
+
+// startStorage loads and attaches the programs that this kernel allows. Without any of
+// them the recording goes on, and says so.
+func (s *Session) startStorage() {
+	p := &s.storage
+	err := p.load(s)
+	if err == nil {
+		err = p.attach(s)
+	}
+	if err != nil {
+		s.missing = append(s.missing, missingFact(missingStorage, fmt.Sprintf("what address spaces and block devices do: %v", err)))
+	}
+}
+
+func (p *storageProbes) load(s *Session) error {
+	spec, err := loadStorage()
+	if err != nil {
+		return fmt.Errorf("read the built-in programs: %w", err)
+	}
+	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
+		"events": s.objects.Events, "watched": s.objects.Watched, "watched_hints": s.objects.WatchedHints,
+		"losses": s.objects.Losses, "reported": s.objects.Reported, "faults": s.objects.Faults, "told_files": s.objects.ToldFiles,
+	}}
+	coll, err := ebpf.NewCollectionWithOptions(spec, *shared)
+	for _, name := range optional() {
+		if !errors.Is(err, btf.ErrNotFound) && !errors.Is(err, ebpf.ErrNotSupported) {
+			break
+		}
+		delete(spec.Programs, name)
+		s.missing = append(s.missing, missingFact(missingStorage, "this kernel has no tracepoint for "+name))
+		coll, err = ebpf.NewCollectionWithOptions(spec, *shared)
+	}
+	if err != nil {
+		return err
+	}
+	p.programs = coll.Programs
+	p.costs, p.blocks = coll.Maps["storage_costs"], coll.Maps["blocks"]
+	for _, m := range coll.Maps {
+		s.closers = append(s.closers, m)
+	}
+	return nil
+}
+
+func (p *storageProbes) attach(s *Session) error {
+	for _, program := range p.programs {
+		l, err := link.AttachTracing(link.TracingOptions{Program: program})
+		if err != nil {
+			return fmt.Errorf("attach %s: %w", program, err)
+		}
+		s.closers = append(s.closers, program, l)
+	}
+	return nil
+}
+
+// hooks names what is observed.
+func (p *storageProbes) hooks() (names []string) {
+	if p.programs["block_complete"] != nil {
+		names = append(names, recording.HookBlocks)
+	}
+	if p.programs["lock_end"] != nil && p.programs["unmapped_area"] != nil {
+		names = append(names, recording.HookMemory)
+	}
+	return names
+}
+
+// cost is what the programs took so far, in ns.
+func (p *storageProbes) cost() (ns int64) {
+	if p.costs == nil {
+		return 0
+	}
+	for program := range uint32(storageStorageProgramSTORAGE_PROGRAMS) {
+		var perCPU []probesCost
+		if p.costs.Lookup(program, &perCPU) != nil {
+			continue
+		}
+		for _, c := range perCPU {
+			ns += c.estimate()
+		}
+	}
+	return ns
+}
+
+// read tells what each device did since the last reading.
+func (p *storageProbes) read() (events []recording.Event) {
+	if p.blocks == nil {
+		return nil
+	}
+	now, since := clock(), p.since
+	p.since = now
+	first := p.was == nil
+	if first {
+		p.was = map[storageBlockKey]storageBlockStat{}
+	}
+	var key storageBlockKey
+	var stat storageBlockStat
+	for it := p.blocks.Iterate(); it.Next(&key, &stat); {
+		was := p.was[key]
+		p.was[key] = stat
+		if first || stat.Count == was.Count || key.Op >= uint32(len(blockOperations)) {
+			continue
+		}
+		events = append(events, recording.Event{Time: now, Fact: blockFact(key, &stat, &was, since)})
+	}
+	return events
+}
+
+// blockOperations names enum block_op of storage.bpf.c in its order.
+var blockOperations = [...]string{"read", "write", "flush"}
+
+func blockFact(key storageBlockKey, stat, was *storageBlockStat, since recording.Time) *recording.BlockIO {
+	f := &recording.BlockIO{
+		Device: cString(stat.Name[:]), Operation: blockOperations[key.Op], From: since,
+		Count: int64(stat.Count - was.Count), Bytes: int64(stat.Bytes - was.Bytes),
+		Queued: int64(stat.QueuedNs - was.QueuedNs), Serviced: int64(stat.DeviceNs - was.DeviceNs), Longest: int64(stat.LongestNs),
+	}
+	slots := make([]int64, len(stat.Slots))
+	for i := range slots {
+		slots[i] = int64(stat.Slots[i] - was.Slots[i])
+	}
+	f.P50, f.P99 = slotQuantile(slots, 50), slotQuantile(slots, 99)
+	return f
+}
+
+// slotQuantile is the upper bound of the slot in which a quantile lies.
+func slotQuantile(slots []int64, percent int64) int64 {
+	var all, sum int64
+	for _, n := range slots {
+		all += n
+	}
+	want := max(1, (all*percent+99)/100)
+	for i, n := range slots {
+		if sum += n; sum >= want {
+			return 2<<i - 1
+		}
+	}
+	return 0
+}
+
+// maxMemorySamples bounds how many processes' memory is sampled each second: those that
+// were watched first.
+const maxMemorySamples = 32
+
+// memory samples the address spaces of the watched processes that live.
+func (s *Session) memory() (events []recording.Event) {
+	var pids []uint32
+	for pid, p := range s.decoder.processes {
+		if p.ended == recording.NoTime {
+			pids = append(pids, pid)
+		}
+	}
+	slices.SortFunc(pids, func(a, b uint32) int {
+		return int(s.decoder.processes[a].fact.ID - s.decoder.processes[b].fact.ID)
+	})
+	for _, pid := range pids[:min(len(pids), maxMemorySamples)] {
+		m, err := target.MemoryUse(int(pid))
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		m.Process = s.decoder.processes[pid].fact.ID
+		events = append(events, recording.Event{Time: clock(), Fact: &m})
+	}
+	return events
+}
+
+// mapping decodes a part of an address space that was asked for. Some kernels look for
+// room twice: the second time tells nothing new.
+func (d *decoder) mapping(h *probesHead, e *storageMappingEvent) {
+	f := recording.Mapping{
+		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Syscall: syscallName(e.Nr),
+		Bytes: int64(e.Bytes), Before: int64(e.Before),
+	}
+	if e.Ino != 0 {
+		f.File = d.fileOf(fileKey{e.Ino, e.Dev})
+	}
+	if last := &d.lastMapping; last.fact == f && d.at.Sub(last.at) < sameMapping {
+		return
+	}
+	d.lastMapping = mappedAt{f, d.at}
+	d.emit(d.at, &f)
+}
+
+// sameMapping is within what time two equal requests of a thread are one, in ns.
+const sameMapping = 20_000
+
+type mappedAt struct {
+	fact recording.Mapping
+	at   recording.Time
+}
+
+// memoryWait decodes a wait for the lock of an address space.
+func (d *decoder) memoryWait(h *probesHead, e *storageMemoryWaitEvent) {
+	f := &recording.MemoryWait{
+		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Since: recording.Time(e.Since),
+		Syscall: syscallName(e.Nr), Write: int64(e.Write),
+	}
+	if e.OwnerTid != 0 && d.processes[e.OwnerTgid] != nil {
+		f.Owner = d.use(d.threadOf(e.OwnerTid, e.OwnerStart, e.OwnerTgid))
+	}
+	d.emit(d.at, f)
+}

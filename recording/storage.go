@@ -1,0 +1,99 @@
+package recording
+
+// Mapping says that a thread asked for a part of its address space: a file's from 1 MiB
+// on, a mapping that moved or grew, and memory from 16 MiB on.
+type Mapping struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+	Syscall   string // "mmap" or "mremap"
+	Bytes     int64
+	Before    int64  // mremap: the size it had
+	File      FileID // that is mapped; NoFile: memory, or mremap, which does not say
+}
+
+// MemoryWait says that a thread waited, from Since to the event's Time, for the lock of
+// its own address space, at least 20 us: it was being mapped into, out of or remapped.
+type MemoryWait struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+	Since     Time
+	Syscall   string   // "" in a page fault
+	Write     int64    // 1: to change the address space; 0: to look a page up
+	Owner     ThreadID // that changed it when the wait began; NoThread not known, or others looked
+}
+
+// BlockIO is what a block device completed since From, for any process of the host.
+type BlockIO struct {
+	Device    string // its name, such as "vda"
+	Operation string // "read", "write" or "flush"
+	From      Time
+	Count     int64
+	Bytes     int64
+	Queued    int64 // ns that those requests waited before the device had them, summed up
+	Serviced  int64 // ns that the device had them, summed up
+	P50       int64 // ns of both, of a request: at most so long, within a factor of two
+	P99       int64
+	Longest   int64 // ns of both, since the device was first seen
+}
+
+// Memory is a sample of a process's address space.
+type Memory struct {
+	Process  ProcessID
+	Virtual  int64 // bytes mapped
+	Resident int64 // bytes of it in memory
+	Shared   int64 // bytes of that which belong to files or are shared
+}
+
+// Kind implements Fact.
+func (*Mapping) Kind() Kind { return KindMapping }
+
+// Visit implements Fact.
+func (f *Mapping) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Str("syscall", &f.Syscall)
+	v.Int("bytes", &f.Bytes)
+	v.Int("before", &f.Before)
+	v.Int("file", (*int64)(&f.File))
+}
+
+// Kind implements Fact.
+func (*MemoryWait) Kind() Kind { return KindMemoryWait }
+
+// Visit implements Fact.
+func (f *MemoryWait) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Int("since", (*int64)(&f.Since))
+	v.Str("syscall", &f.Syscall)
+	v.Int("write", &f.Write)
+	v.Int("owner", (*int64)(&f.Owner))
+}
+
+// Kind implements Fact.
+func (*BlockIO) Kind() Kind { return KindBlockIO }
+
+// Visit implements Fact.
+func (f *BlockIO) Visit(v Visitor) {
+	v.Str("device", &f.Device)
+	v.Str("operation", &f.Operation)
+	v.Int("from", (*int64)(&f.From))
+	v.Int("count", &f.Count)
+	v.Int("bytes", &f.Bytes)
+	v.Int("queued", &f.Queued)
+	v.Int("serviced", &f.Serviced)
+	v.Int("p50", &f.P50)
+	v.Int("p99", &f.P99)
+	v.Int("longest", &f.Longest)
+}
+
+// Kind implements Fact.
+func (*Memory) Kind() Kind { return KindMemory }
+
+// Visit implements Fact.
+func (f *Memory) Visit(v Visitor) {
+	v.Int("process", (*int64)(&f.Process))
+	v.Int("virtual", &f.Virtual)
+	v.Int("resident", &f.Resident)
+	v.Int("shared", &f.Shared)
+}
