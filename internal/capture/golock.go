@@ -120,6 +120,14 @@ func (s *Session) watchGoParks(r resolution) {
 	}
 }
 
+// readyGoParks loads the programs before the recording starts, which takes a moment, if
+// the process runs Go or is about to run who knows what.
+func (s *Session) readyGoParks(p target.Process) {
+	if p.Runtime == recording.RuntimeGo || isGate(p) {
+		_ = s.goParks.load(s) // watchGoParks says why not
+	}
+}
+
 // followGoParks keeps the probes within their budgets and declares the stacks that came
 // in.
 func (s *Session) followGoParks() {

@@ -83,6 +83,8 @@ func (s *Session) watchOne(p target.Process) error {
 		s.lookTLS(p.PID, false)
 	}
 	r := s.resolve(p, nil)
+	s.readyGoParks(p)
+	s.watchGoParks(r)
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
 		return err
@@ -97,7 +99,6 @@ func (s *Session) watchOne(p target.Process) error {
 		return err
 	}
 	s.watchGo(r.golang)
-	s.watchGoParks(r)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}
