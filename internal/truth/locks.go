@@ -16,7 +16,7 @@ import (
 type Taken struct {
 	Lock   string `json:"lock"`
 	ID     int    `json:"id"`     // of the request, -1 none
-	Thread int    `json:"thread"` // TID
+	Thread int    `json:"thread"` // TID, or the number of a goroutine
 	Asked  int64  `json:"asked"`
 	Had    int64  `json:"had"`
 	Left   int64  `json:"left"`
@@ -83,6 +83,7 @@ type lockTruth struct {
 type LockQuestion struct {
 	Cause timeline.Cause
 	Site  string // function, as dwell names it, in their stacks; "" if not all of them are logged
+	Go    bool   // the log is of goroutines
 }
 
 // CompareLocks compares such Waits with the log. Threads are matched by TID,
@@ -100,8 +101,11 @@ func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, q LockQuestio
 		}
 	}
 	for i := range tl.Strands {
-		if s := &tl.Strands[i]; s.Goroutine == recording.NoGoroutine {
+		if s := &tl.Strands[i]; (s.Goroutine != recording.NoGoroutine) == q.Go {
 			id, tid := timeline.StrandID(i), tids[s.Thread]
+			if q.Go {
+				tid = int(s.Goroutine)
+			}
 			l.strands[id] = tid
 			l.byThread[tid] = append(l.byThread[tid], id)
 		}

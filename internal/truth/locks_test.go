@@ -52,7 +52,7 @@ func TestWaitsAndHoldersAreHeldAgainstTheLog(t *testing.T) {
 		timeline.Hold{Strand: 2, From: 7 * milli, To: 8 * milli},
 		timeline.Hold{Strand: 1, From: 8 * milli, To: 20 * milli})
 	wait(tl, 2, 50, 52) // of which the log knows nothing
-	got := CompareLocks(rec, tl, LockQuestion{timeline.CauseLock, "Ledger.post"}, Truth{Taken: taken, To: 60 * milli})
+	got := CompareLocks(rec, tl, LockQuestion{Cause: timeline.CauseLock, Site: "Ledger.post"}, Truth{Taken: taken, To: 60 * milli})
 	want := LockScore{
 		Waits: 3, Seen: 2, Within: 1, Truth: 26 * milli, Dwell: 24 * milli,
 		Named: 23 * milli, Early: 2 * milli, Held: 21 * milli, Right: 20 * milli, Extra: 1,

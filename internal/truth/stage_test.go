@@ -32,7 +32,7 @@ var built = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "dwell-truth-"); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service", "./cmd/golocks").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
 	}

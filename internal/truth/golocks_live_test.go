@@ -1,0 +1,99 @@
+package truth
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// goLocks is the Go service whose goroutines wait for each other.
+func goLocks() runtimeKind {
+	return runtimeKind{"go", func(bin string) []string { return []string{bin + "/golocks"} }}
+}
+
+// goLockScenarios are lockScenarios of Go: the kernel sees none of these waits. The site
+// and the holder are named with file and line.
+func goLockScenarios() []lockScenario {
+	of := func(problem, name string, p plan) lockScenario {
+		return lockScenario{
+			scenario: scenario{name: name, plan: p, workers: 6, runtime: goLocks()},
+			problem:  problem, cause: timeline.CauseLock, finding: "refresh-under-lock", calm: 40,
+		}
+	}
+	call := of("call", "a lock held over a call", plan{delay: 8000})
+	call.site, call.holder = "main.(*tokens).serve", "main.(*visit).query (problems.go:"
+	cpu := of("cpu", "a lock held over computing", plan{cpu: 2000})
+	cpu.site, cpu.holder, cpu.finding, cpu.workers = "main.(*ledger).serve", "main.(*ledger).checksum (problems.go:", "lock-convoy", 3
+	file := of("file", "a lock held while data goes to the disk", plan{})
+	file.site, file.holder = "main.(*journal).serve", "main.(*journal).store (problems.go:"
+	readers := of("rw", "readers behind a writer that makes a call", plan{delay: 8000})
+	readers.site, readers.holder = "main.(*settings).serve", "main.(*visit).query (problems.go:"
+	pool := of("pool", "a pool of two in a channel", plan{delay: 8000})
+	pool.site, pool.cause, pool.finding, pool.calm = "main.(*pool).borrow", timeline.CausePool, "pool-exhausted", 80
+	return []lockScenario{call, cpu, file, readers, pool}
+}
+
+// TestGoLocks records a Go service whose goroutines wait for each other and compares what
+// dwell says of the waits, of who had the lock and of the reason with the service's log.
+func TestGoLocks(t *testing.T) {
+	for _, sc := range goLockScenarios() {
+		t.Run(sc.name, func(t *testing.T) {
+			try(t, func() []string { return sc.playGo(t) })
+		})
+	}
+}
+
+// How long a Go scenario is played: waits are many.
+const (
+	goWarmUp = 500 * time.Millisecond
+	goLoad   = 3 * time.Second
+)
+
+func (sc lockScenario) playGo(t *testing.T) []string {
+	s := sc.stage(t)
+	s.send(sc.scenario, goWarmUp)
+	file, recorder := s.record()
+	sent := s.send(sc.scenario, goLoad)
+	time.Sleep(settle)
+	s.stop(recorder)
+	truth := s.lockTruth(sent)
+	q := sc.question()
+	q.Go = true
+	score := CompareLocks(s.load(file), s.build(file), q, truth)
+	showLocks(t, sc, score)
+	problems := sc.problems(score)
+	all := s.diagnosis(file)
+	for _, f := range all {
+		if f.ID != sc.finding {
+			continue
+		}
+		if !sc.says(f) || !strings.Contains(f.text, sc.site+" (problems.go:") && sc.cause == timeline.CauseLock {
+			problems = append(problems, fmt.Sprintf("want %q and %q in %s", sc.site, sc.holder, f.text))
+		}
+		return problems
+	}
+	return append(problems, fmt.Sprintf("%s is not among the findings: %q", sc.finding, s.findings(file)))
+}
+
+// TestRepairedGoLocksGiveNoFinding plays the same service with the problem gone.
+func TestRepairedGoLocksGiveNoFinding(t *testing.T) {
+	for _, sc := range goLockScenarios() {
+		t.Run(sc.name, func(t *testing.T) {
+			try(t, func() []string {
+				fixed := sc.fixed().load()
+				s := newStage(t, fixed)
+				s.send(fixed, goWarmUp)
+				file, recorder := s.record()
+				s.send(fixed, goLoad)
+				s.stop(recorder)
+				if found := s.findings(file); len(found) > 0 {
+					return []string{fmt.Sprintf("findings on a healthy service: %q", found)}
+				}
+				return nil
+			})
+		})
+	}
+}
