@@ -53,7 +53,12 @@ type Timeline struct {
 	Pauses     []Pause // of whole processes of Go, in order
 	Files      map[recording.FileID]*File
 	Syncs      []Sync
-	sleepsOf   map[StrandID][]WaitID // of goroutines, see Sleeps
+	Mappings   []Mapping
+	Blocks     []BlockIO
+	Memory     []MemorySample
+
+	MemoryWaits []MemoryWait
+	sleepsOf    map[StrandID][]WaitID // of goroutines, see Sleeps
 }
 
 // Recorded reports whether a hook (recording.Hook...) was active.

@@ -26,11 +26,15 @@ type Usage struct {
 
 // storageFacts are the facts about storage that are no thread's own.
 type storageFacts struct {
-	files map[recording.FileID]*File
+	files    map[recording.FileID]*File
+	mappings []Mapping
+	waits    []MemoryWait // by strand, then time, once byStrand was called
+	blocks   []BlockIO
+	memory   []MemorySample
 }
 
 // storageFact takes them.
-func (f *facts) storageFact(_ Time, fact recording.Fact) bool {
+func (f *facts) storageFact(at Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.File:
 		if f.storage.files == nil {
@@ -42,7 +46,7 @@ func (f *facts) storageFact(_ Time, fact recording.Fact) bool {
 			f.storage.files[x.ID] = &File{Name: x.Name, First: x.Size, Size: x.Size}
 		}
 	default:
-		return false
+		return f.memoryFact(at, fact)
 	}
 	return true
 }
@@ -50,6 +54,7 @@ func (f *facts) storageFact(_ Time, fact recording.Fact) bool {
 // buildStorage lists the files, the syncs, and where goroutines slept.
 func buildStorage(t *Timeline, f *facts) {
 	t.Files = f.storage.files
+	buildMemory(t, f)
 	for i := range f.threads {
 		t.Syncs = appendSyncs(t.Syncs, StrandID(i), f.threads[i].steps)
 	}

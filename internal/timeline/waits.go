@@ -50,6 +50,7 @@ type sleeper struct {
 // for is found later, by buildLocks.
 func buildWaits(t *Timeline, f *facts) *sleeper {
 	s := &sleeper{t: t, f: f, book: newRuleBook(t), gil: findGilWords(f)}
+	f.storage.byStrand()
 	for i := range f.threads {
 		s.sleeps(StrandID(i))
 		if len(t.Stacks) > 0 {
@@ -195,6 +196,8 @@ func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
 	off, v := x.off, &x.verdict
 	futex := futexSyscall(off.Syscall)
 	switch {
+	case s.f.storage.forMemory(x.strand, x.from, x.to):
+		x.set(RuleMemoryLock, CausePageFault, Exact)
 	case off.Syscall == "":
 		x.set(RulePageFault, CausePageFault, Inferred)
 	case x.state == StateDisk:
