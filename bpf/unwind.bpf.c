@@ -73,10 +73,14 @@ struct {
  * in the code, as far as the stack pointer tells: an interpreter's own lock is waited for
  * just before and after every other. */
 enum wait_class { WAIT_NET, WAIT_FILE, WAIT_REST, WAIT_LOCK };
-enum { LOCK_TURN_BITS = 2, TURNS = WAIT_LOCK + (1 << LOCK_TURN_BITS) };
+enum { LOCK_TURN_BITS = 3, TURNS = WAIT_LOCK + (1 << LOCK_TURN_BITS) };
 
 struct turns {
 	u64 last[TURNS];
+	u64 since; /* the last wait: when it began, */
+	u64 ran;   /* the CPU time that the thread had used until then, */
+	u32 turn;  /* and whose turn it was */
+	u32 brief; /* bits: the last wait at a turn's place was brief */
 };
 
 struct {
@@ -86,14 +90,16 @@ struct {
 	__type(value, struct turns);
 } turns SEC(".maps");
 
-/* ns between two stacks of one thread in one turn. */
+/* ns between two stacks of one thread in one turn, where its waits are brief; an eighth of
+ * it where they are not. */
 const volatile u64 gap = 0;
 
 /* What walking stacks of waits may cost a CPU: so many ns in each window of time. A busy
  * service of many threads would pay for all their turns otherwise. Waits for locks may
- * use all of it, others half: what those wait for is known without a stack. */
+ * use all of it, others half: what those wait for is known without a stack. Where the
+ * thread waited only briefly the last time, a quarter: the next is likely as brief. */
 const volatile u64 allowance = 0;
-enum { WINDOW = 50000000 };
+enum { WINDOW = 50000000, BRIEF = 1000000 };
 
 struct spent {
 	u64 window; /* its number */
@@ -121,16 +127,17 @@ static __always_inline void spend(u64 ns, u64 now)
 	s->ns += ns;
 }
 
-static __always_inline bool affordable(u32 turn, u64 now)
+static __always_inline bool affordable(u32 turn, bool brief, u64 now)
 {
 	u32 zero = 0;
 	struct spent *s = bpf_map_lookup_elem(&spent, &zero);
+	u64 share = brief ? allowance / 4 : turn >= WAIT_LOCK ? allowance : allowance / 2;
 
 	if (!s)
 		return false;
 	if (s->window != now / WINDOW)
 		return true;
-	return s->ns < (turn >= WAIT_LOCK ? allowance : allowance / 2);
+	return s->ns < share;
 }
 
 static __always_inline struct cost *begin(u32 occasion, u64 *began)
@@ -183,17 +190,36 @@ static __always_inline u32 turn_of(struct pt_regs *r)
 	return WAIT_REST;
 }
 
+/* Notes how long the thread's last wait was, as far as what it did not run tells, and
+ * that another begins. */
+static __always_inline void note_wait(struct turns *s, struct task_struct *t, u32 turn, u64 now)
+{
+	u64 ran = t->se.sum_exec_runtime;
+	u32 bit = 1 << (s->turn & 31);
+
+	if (s->since && now - s->since < ran - s->ran + BRIEF)
+		s->brief |= bit;
+	else
+		s->brief &= ~bit;
+	s->since = now;
+	s->ran = ran;
+	s->turn = turn;
+}
+
 /* Takes the thread's turn, if it has one now. */
 static __always_inline bool take_turn(struct task_struct *t, u32 turn)
 {
 	struct turns *s = bpf_task_storage_get(&turns, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	u64 now = bpf_ktime_get_ns();
+	bool brief;
 
 	if (!s || turn >= TURNS)
 		return false;
-	if (s->last[turn] && now - s->last[turn] < gap)
+	note_wait(s, t, turn, now);
+	brief = s->brief >> turn & 1;
+	if (s->last[turn] && now - s->last[turn] < (brief ? gap : gap / 8))
 		return false;
-	if (!affordable(turn, now)) {
+	if (!affordable(turn, brief, now)) {
 		leave_out(LEFT_ALLOWANCE);
 		return false;
 	}

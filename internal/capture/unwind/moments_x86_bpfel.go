@@ -62,8 +62,12 @@ type momentsStackMark struct {
 }
 
 type momentsTurns struct {
-	_    structs.HostLayout
-	Last [7]uint64
+	_     structs.HostLayout
+	Last  [11]uint64
+	Since uint64
+	Ran   uint64
+	Turn  uint32
+	Brief uint32
 }
 
 type momentsWatch struct {
