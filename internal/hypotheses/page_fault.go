@@ -11,7 +11,8 @@ func pageFault() diagnosis.Hypothesis {
 		ID:    "page-fault",
 		Title: "Requests sleep in page faults",
 		Doc: "Supported by the time in which a strand that a request depends on slept outside of any system call and was not preempted: for a page of a file or of swap to come in, " +
-			"or for the lock of its address space. Faults that are served without sleeping are CPU time.",
+			"or for the lock of its address space, wherever it needed that. Faults that are served without sleeping are CPU time. " +
+			"Faults, large mappings and waits for that lock are counted whether or not a request waited.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Test:     testPageFault,
@@ -28,11 +29,25 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 		}
 		return res
 	}
+	title := "Requests sleep in page faults: "
+	fix := "have the pages in memory before requests need them: read the mapped file once (MAP_POPULATE, madvise WILLNEED), touch the heap at start " +
+		"(-XX:+AlwaysPreTouch), more memory or less swapping (vm.swappiness), mlock"
+	behind, owner := behindMemoryLock(c, &s)
+	if all.growth.known {
+		ev = append(ev, diagnosis.Part("of it is for the lock of the address space", behind))
+	}
+	if behind >= diagnosis.Whole/2 {
+		title = "Requests wait for the lock of their process's address space: "
+		fix = "map what grows once, with room (an initial mapping as large as the file will be), " +
+			"and return memory to the system less often (malloc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD)"
+		if owner != "" {
+			title = "Requests wait while " + owner + " changes the address space: "
+		}
+	}
 	res.Candidates = []diagnosis.Candidate{{
-		Place: s.place(c),
-		Title: "Requests sleep in page faults: " + meanWords(c, s.total) + s.forFile() + s.from(),
-		Fix: "have the pages in memory before requests need them: read the mapped file once (MAP_POPULATE, madvise WILLNEED), touch the heap at start " +
-			"(-XX:+AlwaysPreTouch), more memory or less swapping (vm.swappiness), mlock",
+		Place:    s.place(c),
+		Title:    title + meanWords(c, s.total) + s.forFile() + s.from(),
+		Fix:      fix,
 		Next:     "vmstat 1 (si, so) and the process's majflt (ps -o majflt) during the same load tell swap from files",
 		Spans:    s.spans(c),
 		Evidence: ev,

@@ -16,6 +16,24 @@ type storage struct {
 	timeline.Usage
 	syncs    []Duration // that waited, in order of length
 	requests int
+	growth   growth
+	device   device
+}
+
+// attendance is when requests were served, and by which processes.
+type attendance struct {
+	from, to diagnosis.Time
+	serving  map[recording.ProcessID]bool
+}
+
+func serving(c *diagnosis.Case) attendance {
+	w := attendance{c.End, c.Start, map[recording.ProcessID]bool{}}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		w.from, w.to = min(w.from, r.Start), max(w.to, r.End)
+		w.serving[r.Process] = true
+	}
+	return w
 }
 
 func storageOf(c *diagnosis.Case) storage {
@@ -23,21 +41,16 @@ func storageOf(c *diagnosis.Case) storage {
 	if !s.known || s.requests == 0 {
 		return s
 	}
-	from, to := c.End, c.Start
-	serving := map[recording.ProcessID]bool{}
-	for _, id := range c.Measured() {
-		r := &c.Requests[id]
-		from, to = min(from, r.Start), max(to, r.End)
-		serving[r.Process] = true
-	}
+	w := serving(c)
+	s.growth, s.device = growthOf(c, w), busiestDevice(c, w.from, w.to)
 	for _, p := range c.Processes {
-		if serving[p.ID] {
-			u := c.Usage(p.ID, from, to)
+		if w.serving[p.ID] {
+			u := c.Usage(p.ID, w.from, w.to)
 			s.Minor, s.Major, s.Fetched = s.Minor+u.Minor, s.Major+u.Major, s.Fetched+u.Fetched
 		}
 	}
 	for i := range c.Syncs {
-		if y := &c.Syncs[i]; serving[c.Strands[y.Strand].Process] && y.To > from && y.From < to {
+		if y := &c.Syncs[i]; w.serving[c.Strands[y.Strand].Process] && y.To > w.from && y.From < w.to {
 			s.syncs = append(s.syncs, y.To.Sub(y.From))
 		}
 	}
@@ -58,11 +71,12 @@ func (s *storage) diskEvidence() []diagnosis.Evidence {
 	if !s.known {
 		return nil
 	}
-	return []diagnosis.Evidence{
+	ev := []diagnosis.Evidence{
 		diagnosis.Count("syncs of the service that waited", len(s.syncs)),
 		diagnosis.NS("p99 of those syncs", s.syncP99()),
-		diagnosis.Count("bytes that the service read from storage", int(s.Fetched)),
+		{What: "that the service read from storage", Value: s.Fetched, Unit: diagnosis.UnitBytes},
 	}
+	return append(ev, s.device.evidence()...)
 }
 
 // diskWords say them where no request waited for a disk.
@@ -80,16 +94,17 @@ func (s *storage) faultEvidence() []diagnosis.Evidence {
 	if !s.known {
 		return nil
 	}
-	return []diagnosis.Evidence{
+	ev := []diagnosis.Evidence{
 		diagnosis.Count("page faults of the service", int(s.Minor+s.Major)),
 		diagnosis.Count("of them read from storage", int(s.Major)),
 	}
+	return append(ev, s.growth.evidence()...)
 }
 
 // faultWords say them where no request slept in a page fault.
 func (s *storage) faultWords() string {
 	return "no request slept in a page fault: the service had " + perRequestText(s.Minor+s.Major, s.requests) + " a request, and " +
-		diagnosis.Thousands(s.Major) + " of all read from storage"
+		diagnosis.Thousands(s.Major) + " of all read from storage" + s.growth.words()
 }
 
 // perRequestText prints how many there are for each request, with one decimal.

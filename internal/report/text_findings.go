@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
@@ -153,6 +154,8 @@ func quantity(v Decimal, u string) string {
 		return percent(v)
 	case "count":
 		return thousands(int64(v / unit))
+	case "bytes":
+		return diagnosis.Bytes(int64(v / unit))
 	}
 	t := (int64(v) + unit/20) / (unit / 10)
 	return fmt.Sprintf("%s.%d", thousands(t/10), t%10)

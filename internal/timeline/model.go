@@ -58,7 +58,9 @@ type Timeline struct {
 	Memory     []MemorySample
 
 	MemoryWaits []MemoryWait
-	sleepsOf    map[StrandID][]WaitID // of goroutines, see Sleeps
+
+	memoryByStrand []MemoryWait
+	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
 }
 
 // Recorded reports whether a hook (recording.Hook...) was active.

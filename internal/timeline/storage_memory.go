@@ -69,6 +69,7 @@ func (f *facts) memoryFact(at Time, fact recording.Fact) bool {
 // buildMemory copies them, with the sizes that files had been mapped with before.
 func buildMemory(t *Timeline, f *facts) {
 	t.Mappings, t.Blocks, t.Memory = f.storage.mappings, f.storage.blocks, f.storage.memory
+	t.memoryByStrand = f.storage.waits
 	t.MemoryWaits = byTime(f.storage.waits, func(w *MemoryWait) Time { return w.From })
 	type mapped struct {
 		process recording.ProcessID
@@ -95,8 +96,24 @@ func (s *storageFacts) byStrand() {
 
 // forMemory reports whether a thread's sleep was for the lock of its address space.
 func (s *storageFacts) forMemory(strand StrandID, from, to Time) bool {
+	i := s.memoryWait(strand, from)
+	return i < len(s.waits) && s.waits[i].Strand == strand && s.waits[i].From < to
+}
+
+// memoryWait finds the first wait of a strand, or of a later one, that ends after a time.
+func (s *storageFacts) memoryWait(strand StrandID, from Time) int {
 	i, _ := slices.BinarySearchFunc(s.waits, from+1, func(w MemoryWait, at Time) int {
 		return cmp.Or(cmp.Compare(w.Strand, strand), cmp.Compare(w.To, at))
 	})
-	return i < len(s.waits) && s.waits[i].Strand == strand && s.waits[i].From < to
+	return i
+}
+
+// MemoryWaitIn returns the wait of a strand for the lock of its address space that
+// overlaps a span; nil if there is none.
+func (t *Timeline) MemoryWaitIn(strand StrandID, from, to Time) *MemoryWait {
+	s := storageFacts{waits: t.memoryByStrand}
+	if i := s.memoryWait(strand, from); i < len(s.waits) && s.waits[i].Strand == strand && s.waits[i].From < to {
+		return &s.waits[i]
+	}
+	return nil
 }
