@@ -6,7 +6,7 @@ import "github.com/getdwell/dwell/internal/diagnosis"
 
 // All returns the hypotheses in the order in which they are reported.
 func All() []diagnosis.Hypothesis {
-	return []diagnosis.Hypothesis{
+	all := []diagnosis.Hypothesis{
 		connectionChurn(),
 		slowDNS(),
 		tlsHandshake(),
@@ -32,6 +32,13 @@ func All() []diagnosis.Hypothesis {
 		runQueue(),
 		load(),
 		coldStart(),
+		release(),
 		dwellItself(),
 	}
+	for i := range all { // what a deploy brought has a mechanism, which says more than when
+		if h := &all[i]; !h.Where && !h.Queue && h.ID != "release" {
+			h.Explains = append(h.Explains, "release")
+		}
+	}
+	return all
 }

@@ -1,0 +1,241 @@
+package hypotheses
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func release() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "release",
+		Title: "It came with a deploy: requests are slower since other processes serve them",
+		Doc: "Processes that ended, and others begun after they had served, are two generations; of workers of which only some were replaced, all are one. Supported where requests of the " +
+			"newer generation, from 5 s after it took over, take longer at the same endpoint, by more than each generation differs within itself, and not for more arrivals. What was added, by what requests did " +
+			"or waited for, is taken out. Refuted where they do not take longer; undecided while they still become faster, and where one generation served all requests: that needs a recording across the deploy.",
+		Needs: []string{recording.HookProcesses, recording.HookSockets, recording.HookIO},
+		Test:  testRelease,
+	}
+}
+
+// Bounds of a release.
+const (
+	settles    = Duration(5 * 1e9) // after it took over, a generation is no longer new
+	moreArrive = 5                 // a rate higher by one part in four is another load: 5 to 4
+	thanBefore = 4
+)
+
+func testRelease(c *diagnosis.Case) diagnosis.Result {
+	var res diagnosis.Result
+	old, young, replaced := generations(c)
+	if young == nil {
+		res.Undecided = "the same processes served all " + diagnosis.Plural(len(c.Overall.Requests), "request") + ": record across a deploy to compare"
+		if replaced > 0 {
+			res.Undecided = processes(replaced) + " ended, but others that began as early went on: record across a deploy to compare"
+		}
+		return res
+	}
+	var most *turnover
+	few := 0
+	for i := range c.Symptoms {
+		t := turnoverOf(c, &c.Symptoms[i], old, young)
+		if t == nil {
+			few++
+			continue
+		}
+		if most == nil || t.step() > most.step() {
+			most = t
+		}
+		switch why := t.unclear(); {
+		case !t.slower(c):
+		case why != "":
+			res.Undecided = why
+		default:
+			res.Candidates = append(res.Candidates, t.candidate(c))
+		}
+	}
+	if len(res.Candidates) > 0 {
+		res.Undecided = ""
+	}
+	if most == nil {
+		res.Undecided = fmt.Sprintf("too few requests to compare: at least %d of an endpoint are needed before, and from 5 s after, other processes took over", c.MinRequests)
+		return res
+	}
+	res.Evidence, res.Lead = most.evidence(), most.lead()
+	return res
+}
+
+// turnover is how long one endpoint's requests took before and after other processes
+// took over.
+type turnover struct {
+	of         *diagnosis.Symptom
+	old, young *generation
+	before     []diagnosis.RequestID // the later half of those of the older generation
+	after      []diagnosis.RequestID // of the newer, when it had settled
+	all        []diagnosis.RequestID // of the newer
+	was, is    Duration              // medians of these
+	p99s       [2]Duration
+	drift      Duration // by which medians differ within a generation
+	falls      bool     // those of the newer one still become shorter
+	rates      [2]int64 // arrivals in 1000 s
+}
+
+// turnoverOf compares an endpoint's requests; nil if they are too few.
+func turnoverOf(c *diagnosis.Case, of *diagnosis.Symptom, old, young *generation) *turnover {
+	var first, all, later []diagnosis.RequestID
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		switch {
+		case of.Endpoint != "" && r.Endpoint != of.Endpoint:
+		case old.served(id):
+			first = append(first, id)
+		case young.served(id):
+			all = append(all, id)
+			if r.Start.Sub(max(old.ended, young.first)) >= settles {
+				later = append(later, id)
+			}
+		}
+	}
+	byArrival(c, first)
+	byArrival(c, later)
+	n, m := len(first), len(later)
+	if n/2 < c.MinRequests || m < 2*c.MinRequests {
+		return nil
+	}
+	t := &turnover{of: of, old: old, young: young, before: first[n/2:], after: later, all: all}
+	t.was, t.is = median(c, t.before), median(c, later)
+	t.p99s = [2]Duration{quantileOf(c, t.before, 99), quantileOf(c, later, 99)}
+	third, last := median(c, later[m/2:m/4*3]), median(c, later[m/4*3:])
+	t.drift = max(apart(median(c, first[:n/2]), t.was), apart(third, last))
+	t.falls = third-last >= max(c.MinSaving/2, c.MinShare.Of(last)/2)
+	t.rates = [2]int64{rateOf(c, first), rateOf(c, later)}
+	return t
+}
+
+func (t *turnover) step() Duration { return t.is - t.was }
+
+// slower reports whether the newer generation is, by more than noise.
+func (t *turnover) slower(c *diagnosis.Case) bool {
+	return t.step() >= max(c.MinSaving, c.MinShare.Of(t.was)) && t.step() > 2*t.drift
+}
+
+// unclear is why the step need not come from the processes; "" if it must.
+func (t *turnover) unclear() string {
+	switch {
+	case t.falls:
+		return "calls of " + t.of.Endpoint + " take longer since other processes serve them, and still become faster: record longer"
+	case t.rates[1]*thanBefore > t.rates[0]*moreArrive:
+		return fmt.Sprintf("%s of %s take longer since other processes serve them, but more arrive, too: %s/s instead of %s/s",
+			"requests", t.of.Endpoint, perSecond(t.rates[1]), perSecond(t.rates[0]))
+	}
+	return ""
+}
+
+func perSecond(rate int64) string { return fmt.Sprintf("%d.%d", rate/1000, rate%1000/100) }
+
+func (t *turnover) lead() string {
+	return "p50 of " + t.of.Endpoint + " was " + diagnosis.Human(t.was) + " before other processes took over and is " + diagnosis.Human(t.is) + " since"
+}
+
+func (t *turnover) evidence() []diagnosis.Evidence {
+	return []diagnosis.Evidence{
+		diagnosis.NS("p50 since other processes took over", t.is).Against(int64(t.was)).On(t.after),
+		diagnosis.NS("p99 since then", t.p99s[1]).Against(int64(t.p99s[0])).On(t.after),
+		diagnosis.NS("p50 differs within one generation by", t.drift),
+		diagnosis.Count("processes that served before", t.old.size()),
+		diagnosis.Count("processes that serve since", t.young.size()),
+		diagnosis.Count("requests compared", len(t.before)+len(t.after)),
+	}
+}
+
+func (t *turnover) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	spans, where := t.extra(c)
+	return diagnosis.Candidate{
+		Place: t.young.name(c) + " instead of " + t.old.name(c),
+		Title: "Requests are slower since other processes serve them: p50 of " + t.of.Endpoint + " rose from " + diagnosis.Human(t.was) + " to " +
+			diagnosis.Human(t.is) + ", most of it " + where,
+		Fix:      "see what was deployed then; go back to what ran before if that is quicker than to repair it",
+		Next:     "dwell diff of a recording from before the deploy and one from after it shows which code and calls were added",
+		Spans:    spans,
+		Evidence: t.evidence(),
+		AtLeast:  true,
+	}
+}
+
+// kindOf is what a request did, or waited for.
+type kindOf struct {
+	phase timeline.Phase
+	cause timeline.Cause
+}
+
+// extra takes from the newer generation's requests what was added, kind by kind, and
+// names the kind of which most was.
+func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where string) {
+	was, is := kinds(c, t.before), kinds(c, t.after)
+	var most Duration
+	for phase := range timeline.NumPhases {
+		for cause := range timeline.NumCauses {
+			k := kindOf{phase, cause}
+			if more := is[k] - was[k]; more > most {
+				most, where = more, fmt.Sprintf("%v, %v", phase, cause)
+			}
+		}
+	}
+	for _, id := range t.all {
+		for i := range c.Requests[id].Segments {
+			s := &c.Requests[id].Segments[i]
+			k := kindOf{s.Phase, s.Cause}
+			if is[k] <= was[k] {
+				continue
+			}
+			share := diagnosis.ShareOf(int64(is[k]-was[k]), int64(is[k]))
+			if long := share.Of(s.To.Sub(s.From)); long > 0 {
+				spans = append(spans, diagnosis.Span{Request: id, From: s.To - diagnosis.Time(long), To: s.To})
+			}
+		}
+	}
+	return spans, where
+}
+
+// kinds returns what requests did, on average.
+func kinds(c *diagnosis.Case, ids []diagnosis.RequestID) map[kindOf]Duration {
+	sums := map[kindOf]Duration{}
+	for _, id := range ids {
+		for i := range c.Requests[id].Segments {
+			s := &c.Requests[id].Segments[i]
+			sums[kindOf{s.Phase, s.Cause}] += s.To.Sub(s.From)
+		}
+	}
+	for k := range sums {
+		sums[k] /= Duration(max(1, len(ids)))
+	}
+	return sums
+}
+
+func byArrival(c *diagnosis.Case, ids []diagnosis.RequestID) {
+	slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int {
+		return int(min(1, max(-1, c.Requests[a].Start-c.Requests[b].Start)))
+	})
+}
+
+func quantileOf(c *diagnosis.Case, ids []diagnosis.RequestID, percent int) Duration {
+	list := make([]Duration, len(ids))
+	for i, id := range ids {
+		list[i] = c.Requests[id].Duration()
+	}
+	slices.Sort(list)
+	return diagnosis.Quantile(list, percent)
+}
+
+func median(c *diagnosis.Case, ids []diagnosis.RequestID) Duration { return quantileOf(c, ids, 50) }
+
+func apart(a, b Duration) Duration { return max(a-b, b-a) }
+
+// rateOf is how many requests arrive in 1000 s.
+func rateOf(c *diagnosis.Case, ids []diagnosis.RequestID) int64 {
+	span := c.Requests[ids[len(ids)-1]].Start.Sub(c.Requests[ids[0]].Start)
+	return int64(len(ids)-1) * 1_000_000 / max(1, int64(span)/1_000_000)
+}
