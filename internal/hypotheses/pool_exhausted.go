@@ -204,9 +204,18 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Fix:      fix,
 		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
-		Spans:    append(spansOf(s.gone), behindWorkers(c, s.gone)...),
+		Spans:    append(spansOf(s.gone), s.behind(c)...),
 		Evidence: ev,
 	}
+}
+
+// behind returns what requests wait less for workers once the waits are gone. Who is sent
+// for in a wait for an executor does not wait itself: its threads are spared nothing.
+func (s *shortage) behind(c *diagnosis.Case) []diagnosis.Span {
+	if s.k != nil && s.k.lock == timeline.None {
+		return behindStrands(c, s.gone, nil)
+	}
+	return behindWorkers(c, s.gone)
 }
 
 // lookedAt is how many waits for an executor are looked at for what its threads do.
