@@ -2,6 +2,7 @@ package expect
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,7 @@ type Results struct {
 	Diagnoses map[string]*Diagnosis
 	Clients   map[string]Client // none of a committed recording
 	Savings   map[string]Saving
+	Numbers   map[string]map[string]float64 // more of a scenario's measures, by what they are
 }
 
 // Outcome is an expectation and what was found instead; Problem is "" if it holds.
@@ -38,7 +40,9 @@ func Check(all []Expectation, results Results) []Outcome {
 		}
 		if d := results.Diagnoses[e.Scenario]; d != nil && e.Kind == "measured" {
 			client, run := results.Clients[e.Scenario]
-			seen, problem := e.measured(Measures(d, client, run))
+			numbers := Measures(d, client, run)
+			maps.Copy(numbers, results.Numbers[e.Scenario])
+			seen, problem := e.measured(numbers)
 			out = append(out, Outcome{e, problem, seen})
 		} else if d != nil {
 			seen, problem := e.check(d)

@@ -24,6 +24,7 @@ func TestExpectationsThatHold(t *testing.T) {
 		`bad/x finding load   # without a number`,
 		`bad/x finding connection-churn says "of p50" "new connection" >= 1 says "Pool.open"`,
 		`bad/x measured "share of calls associated" >= 0.95 "client p99 ms" < 21`,
+		`bad/x measured "under Cache.get" > 1`,
 		`bad/x refuted slow-peer "remote" < 0.5 "share of p50" > 0.1`,
 		`bad/x undecided slow-dns`,
 		`good/x nothing`,
@@ -45,6 +46,7 @@ func TestExpectationsThatFail(t *testing.T) {
 		`bad/x finding connection-churn says "Pool.close"`:      `says "Pool.close": ["3 ms of p50" "Pool.open"`,
 		`bad/x measured "client p99 ms" < 20`:                   "client p99 ms = 20.5, expected < 20",
 		`bad/x measured "client p98 ms" < 20`:                   "was not measured",
+		`bad/x measured "under Cache.get" < 1`:                  "under Cache.get = 1.5, expected < 1",
 		`good/x measured "client p99 ms" < 20`:                  "was not measured",
 		`bad/x refuted load`:                                    "it is a finding",
 		`bad/x refuted slow-peer "remote" < 0.1`:                "remote share of p50 = 0.12 share, expected < 0.1",
@@ -72,6 +74,7 @@ func check(t *testing.T, line string) string {
 		Diagnoses: map[string]*Diagnosis{"bad/x": read(t, diagnosis), "good/x": read(t, nothing)},
 		Clients:   map[string]Client{"bad/x": {P50: 4_000_000, P99: 20_500_000, Rate: 30}},
 		Savings:   map[string]Saving{"x p50": {Predicted: 3_000_000, Measured: 4_000_000}},
+		Numbers:   map[string]map[string]float64{"bad/x": {"under Cache.get": 1.5}},
 	})
 	if len(out) != 1 {
 		t.Fatalf("%s: %d outcomes, want the one whose scenario ran", line, len(out))

@@ -60,6 +60,9 @@ func (sc *scene) compare(ctx context.Context, t take, results expect.Results) er
 		if err := sc.look(ctx, p.File); err != nil {
 			return err
 		}
+		if results.Numbers[t.scenario], err = sc.under(ctx, p.File); err != nil {
+			return err
+		}
 		results.Diagnoses[t.scenario] = p.Diagnosis
 		results.Clients[t.scenario] = expect.Client{P50: p.Client.P50, P99: p.Client.P99, Rate: p.Client.Rate}
 		if variant == "bad" {
@@ -69,6 +72,7 @@ func (sc *scene) compare(ctx context.Context, t take, results expect.Results) er
 		}
 		variants = append(variants, p)
 	}
+	against(results.Numbers["bad/"+at], results.Numbers["fixed/"+at])
 	bad, fixed := variants[0].Client, variants[1].Client
 	results.Savings[at+" p50"] = expect.Saving{Predicted: predicted.P50, Measured: bad.P50 - fixed.P50}
 	results.Savings[at+" p99"] = expect.Saving{Predicted: predicted.P99, Measured: bad.P99 - fixed.P99}

@@ -66,6 +66,7 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 		Diagnoses: map[string]*expect.Diagnosis{},
 		Clients:   map[string]expect.Client{},
 		Savings:   map[string]expect.Saving{},
+		Numbers:   map[string]map[string]float64{},
 	}
 	for i := range s.Pairs {
 		p := &s.Pairs[i]

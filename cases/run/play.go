@@ -133,6 +133,9 @@ func (p *played) print(out io.Writer) {
 	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted, %.0f%% of calls associated)\n",
 		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted, 100*d.Requests.Associated)
 	fmt.Fprintf(out, "  the database's metric p50 %9.2f ms   p99 %9.2f ms   (%d calls)\n", ms(p.Database.P50), ms(p.Database.P99), p.Database.Count)
+	if p.Database.Note != "" {
+		fmt.Fprintf(out, "  %s\n", p.Database.Note)
+	}
 	for _, c := range d.Calls {
 		fmt.Fprintf(out, "  dwell: calls          p50 %9.2f ms   p99 %9.2f ms   (%d to %s, %.0f%% on a new connection)\n   ",
 			ms(c.P50), ms(c.P99), c.Count, c.Peer, 100*c.New)

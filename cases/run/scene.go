@@ -38,10 +38,11 @@ type scene struct {
 
 // handlerTimes is what the emulator says about itself; ns.
 type handlerTimes struct {
-	Count int   `json:"count"`
-	P50   int64 `json:"p50_ns"`
-	P99   int64 `json:"p99_ns"`
-	Max   int64 `json:"max_ns"`
+	Count int    `json:"count"`
+	P50   int64  `json:"p50_ns"`
+	P99   int64  `json:"p99_ns"`
+	Max   int64  `json:"max_ns"`
+	Note  string `json:"note"` // what else it has to say, printed as it is
 }
 
 func openStage(ctx context.Context, s *spec, out io.Writer) (*stage, error) {

@@ -11,7 +11,7 @@ require_relative 'caches'
 require_relative 'metrics'
 
 THREADS = 16
-PARTS = 40
+PARTS = 80
 
 class Shop
   def initialize(env)
