@@ -2,10 +2,12 @@ package hypotheses
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // spared returns what of the waits behind a computing holder goes without the lock. The
@@ -77,13 +79,21 @@ func (k *contention) holder(c *diagnosis.Case) string {
 		}
 	}
 	for s, d := range by {
-		if len(by) == 1 || 2*d > all {
-			return threadName(c, s)
+		if len(by) > 1 && 2*d <= all {
+			continue
 		}
+		if g := c.Strands[s].Goroutine; g != recording.NoGoroutine {
+			return "goroutine " + strconv.FormatInt(int64(g), 10)
+		}
+		return threadName(c, s)
 	}
 	switch name, _ := families.most(); {
+	case len(by) == 0 && runtimeOf(c, k.process(c)) == recording.RuntimeGo:
+		return "a goroutine that is not known"
 	case len(by) == 0:
 		return "a thread that is not known"
+	case goroutines(c, by):
+		return diagnosis.Plural(len(by), "goroutine") + " in turn"
 	case name == "":
 		return diagnosis.Plural(len(by), "thread") + " in turn"
 	default:
@@ -122,6 +132,9 @@ func (k *contention) place(c *diagnosis.Case) string {
 		return k.named()
 	}
 	where := site(c, c.Locks[k.lock].Stack)
+	if f, ok := c.SiteOf(c.Locks[k.lock].Stack); ok && f.Type == recording.FrameGo && strings.HasSuffix(k.name, where) {
+		return c.PlaceName(f)
+	}
 	if where == "" || strings.Contains(k.name, where) {
 		return k.name
 	}

@@ -28,14 +28,14 @@ func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
 			res.Candidates = append(res.Candidates, convoyAt(c, k))
 		}
 	}
-	res.Hidden, res.Lead, res.Evidence = unnamedWaits(c), lockLead(c, total), lockEvidence(c, total)
+	res.Hidden, res.Lead, res.Evidence = hiddenLocks(c), lockLead(c, total), lockEvidence(c, total)
 	return res
 }
 
 func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	gone := k.without(c)
 	doing := ""
-	if at := k.doing(c, deedCPU); at != "" && k.mostly(deedCPU) {
+	if at := k.computing(c); at != "" && k.mostly(deedCPU) {
 		doing = " while computing in " + at
 	} else if k.mostly(deedCPU) {
 		doing = " while computing"

@@ -24,7 +24,7 @@ func refreshUnderLock() diagnosis.Hypothesis {
 
 func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 	var total, inside, hidden Duration
-	res := diagnosis.Result{Hidden: unnamedWaits(c)}
+	res := diagnosis.Result{Hidden: hiddenLocks(c)}
 	for _, k := range contentions(c, timeline.CauseLock) {
 		total += k.total
 		if inside += k.by[deedIO]; k.by[deedIO] > 0 {

@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // File is a regular file that a thread waited for.
 type File struct {
@@ -78,10 +82,15 @@ func buildStorage(t *Timeline, f *facts) {
 			t.sleepsOf[s] = append(t.sleepsOf[s], WaitID(i))
 		}
 	}
+	for s, list := range t.sleepsOf {
+		list = append(list, t.Strands[s].Waits...)
+		slices.Sort(list) // Waits are in order of time
+		t.sleepsOf[s] = list
+	}
 }
 
-// Sleeps lists the Waits of a strand: of a goroutine, the sleeps of threads, for a disk
-// or in page faults, that held it up.
+// Sleeps lists the Waits of a strand; of a goroutine, too, the sleeps of threads, for a
+// disk or in page faults, that held it up.
 func (t *Timeline) Sleeps(s StrandID) []WaitID {
 	if list := t.sleepsOf[s]; list != nil {
 		return list
