@@ -47,11 +47,11 @@ func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// request adds what one request spent.
+// request adds what one request spent: not what others did while it waited for a thread.
 func (e *exported) request(t *telemetry, r *timeline.Request) {
 	for i := range r.Segments {
 		s := &r.Segments[i]
-		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread {
+		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread || s.Cause == timeline.CausePool {
 			continue
 		}
 		if s.Call != timeline.None && t.isCall(s.Call) {

@@ -1,0 +1,2 @@
+// Package statsd tests what of the case can be tested without running it.
+package statsd
