@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -27,6 +28,7 @@ type parkSet struct {
 	code  string  // of what is missing without it
 	share float64 // of one CPU that it may cost
 
+	changing sync.Mutex // held while probes come or go, beside the recording
 	probes   []parkProbe
 	links    []io.Closer // of all probes, or none
 	budget   hitBudget
@@ -131,7 +133,7 @@ func (s *Session) readyGoParks(p target.Process) {
 // followGoParks keeps the probes within their budgets and declares the stacks that came
 // in.
 func (s *Session) followGoParks() {
-	s.decoder.forgetParks(s.goParks.keepWithin(time.Now()))
+	s.decoder.forgetParks(s.goParks.keepWithin(time.Now(), s.workers.Go))
 	for _, f := range s.decoder.golang.parks.declared() {
 		s.decoder.emit(s.begun, f)
 	}
@@ -229,6 +231,8 @@ func (p *parkPlace) probes(pid int, exe *target.GoProgram) (list []parkProbe, er
 
 // add attaches the probes of one process, unless the budget is spent.
 func (p *parkSet) add(probes []parkProbe) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
 	if len(probes) > 0 && slices.Contains(p.probes, probes[0]) {
 		return nil
 	}
@@ -288,27 +292,43 @@ func (g *goParks) cost() (total int64) {
 	return total
 }
 
-// keepWithin takes sets of probes away when their budget is spent, and brings them back.
-// It returns those taken away: what they had seen begin will not be seen to end.
-func (g *goParks) keepWithin(now time.Time) (off []int) {
+// keepWithin takes sets of probes away when their budget is spent, and brings them back,
+// beside what runs now. It returns those taken away: what they had seen begin will not be
+// seen to end.
+func (g *goParks) keepWithin(now time.Time, beside func(func())) (off []int) {
 	for i, set := range g.sets {
-		if len(set.probes) == 0 {
-			continue
-		}
 		hits, _ := g.hits(i)
-		attached := len(set.links) > 0
-		switch within := set.budget.spend(hits, now, attached); {
-		case attached && !within:
-			set.detach()
-			set.detached++
-			set.since = now
+		if set.keepWithin(hits, now, beside) {
 			off = append(off, i)
-		case !attached && within:
-			set.spared += now.Sub(set.since)
-			set.attach()
 		}
 	}
 	return off
+}
+
+// keepWithin reports whether the set goes.
+func (p *parkSet) keepWithin(hits uint64, now time.Time, beside func(func())) bool {
+	if !p.changing.TryLock() {
+		return false
+	}
+	attached := len(p.links) > 0
+	within := len(p.probes) > 0 && p.budget.spend(hits, now, attached)
+	if len(p.probes) == 0 || within == attached {
+		p.changing.Unlock()
+		return false
+	}
+	change := p.attach
+	if within {
+		p.spared += now.Sub(p.since)
+	} else {
+		p.detached++
+		p.since = now
+		change = p.detach
+	}
+	beside(func() {
+		defer p.changing.Unlock()
+		change()
+	})
+	return !within
 }
 
 // finish says what the budgets left open.
@@ -317,10 +337,12 @@ func (g *goParks) finish(now time.Time) (missing []recording.Missing) {
 		if set.detached == 0 {
 			continue
 		}
+		set.changing.Lock()
 		if len(set.links) == 0 {
 			set.spared += now.Sub(set.since)
 			set.since = now
 		}
+		set.changing.Unlock()
 		missing = append(missing, recording.Missing{What: set.code, Count: set.detached, Why: fmt.Sprintf(
 			"probes on goroutines that wait for %s were off for %d ms: at %d ns a hit they would have cost more than %d per mille of a CPU",
 			set.what, set.spared.Milliseconds(), set.budget.hit.Nanoseconds(), int(set.share*1000))})

@@ -208,7 +208,7 @@ func (a arrivals) near(at Time) bool {
 // goBusy lists for each Go process the spans in which as many of its threads ran or
 // were runnable as there are processors: what else is ready there waits in Go's own
 // run queue. Spans are Runnable; all else is Sleeping.
-func goBusy(t *Timeline, f *facts) map[recording.ProcessID][]Interval {
+func goBusy(t *Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 	type edge struct {
 		at   Time
 		step int
@@ -225,7 +225,7 @@ func goBusy(t *Timeline, f *facts) map[recording.ProcessID][]Interval {
 			}
 		}
 	}
-	busy := map[recording.ProcessID][]Interval{}
+	busy := map[recording.ProcessID]goBusyTime{}
 	for p, list := range edges {
 		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step, a.step)) })
 		n, tl := 0, tiler{cursor: t.Start}
@@ -238,9 +238,42 @@ func goBusy(t *Timeline, f *facts) map[recording.ProcessID][]Interval {
 			n += e.step
 		}
 		tl.to(t.End, StateSleeping, nil)
-		busy[p] = tl.list
+		busy[p] = newGoBusyTime(tl.list)
 	}
 	return busy
+}
+
+// goBusyTime is when all processors of a Go process were busy.
+type goBusyTime struct {
+	list  []Interval
+	ready []Duration // before each interval: how long one that is ready would have waited
+}
+
+func newGoBusyTime(list []Interval) goBusyTime {
+	b := goBusyTime{list: list, ready: make([]Duration, len(list))}
+	for i := 1; i < len(list); i++ {
+		b.ready[i] = b.ready[i-1] + b.of(i-1, list[i-1].To)
+	}
+	return b
+}
+
+// of is how much of an interval up to a time one that is ready would have waited: all of
+// it if the processors were busy, or idle for no longer than it takes to wake one.
+func (b goBusyTime) of(i int, to Time) Duration {
+	iv := b.list[i]
+	if iv.State != StateRunnable && iv.To.Sub(iv.From) > wakeLatency {
+		return 0
+	}
+	return min(to, iv.To).Sub(iv.From)
+}
+
+// waited is how long one that is ready would have waited since the beginning.
+func (b goBusyTime) waited(at Time) Duration {
+	i := sort.Search(len(b.list), func(k int) bool { return b.list[k].From > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return b.ready[i] + b.of(i, at)
 }
 
 // stintsAfter returns the stints that end after a time.

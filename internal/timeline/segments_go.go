@@ -6,7 +6,7 @@ import "github.com/getdwell/dwell/recording"
 type goRuns struct {
 	sights [][]sight // by thread
 	stints map[goKey][]goStint
-	busy   map[recording.ProcessID][]Interval
+	busy   map[recording.ProcessID]goBusyTime
 }
 
 func newGoRuns(t *Timeline, f *facts) goRuns {
@@ -42,17 +42,24 @@ func (s *segmenter) stintsOf(r *Request, from Time) []goStint {
 	return stintsAfter(s.goRuns.stints[goKey{r.Process, s.t.Strands[r.Strand].Goroutine}], from)
 }
 
-// goWait tiles a span in which a goroutine was ready and did not run.
+// goWait tiles a span in which a goroutine was ready and did not run: while all
+// processors were busy it waited for one. A span of very many pieces is summed up.
 func (s *segmenter) goWait(w wait, p *painter) {
-	busy := clipped(s.goRuns.busy[w.r.Process], w.from, w.to)
-	if len(busy) > manyPieces {
-		busy = busy[:manyPieces]
+	busy := s.goRuns.busy[w.r.Process]
+	pieces := clipped(busy.list, w.from, w.to)
+	g := Segment{
+		From: w.from, To: w.to, Phase: w.phase, Cause: CauseRunnable, Quality: Inferred,
+		Call: w.call, Strand: w.r.Strand, Blocker: None,
 	}
-	for _, iv := range busy {
-		g := Segment{
-			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Cause: CauseRunnable, Quality: Inferred,
-			Call: w.call, Strand: w.r.Strand, Blocker: None,
-		}
+	if len(pieces) > manyPieces {
+		g.To = w.from + Time(busy.waited(w.to)-busy.waited(w.from))
+		p.add(g)
+		g.From, g.To, g.Cause = g.To, w.to, CauseUnknown
+		p.add(g)
+		return
+	}
+	for _, iv := range pieces {
+		g.From, g.To, g.Cause = max(iv.From, w.from), min(iv.To, w.to), CauseRunnable
 		if iv.State != StateRunnable && g.To.Sub(g.From) > wakeLatency {
 			g.Cause = CauseUnknown
 		}
