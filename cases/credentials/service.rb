@@ -7,7 +7,7 @@ $stdout.sync = true
 require 'puma'
 require 'puma/configuration'
 require 'puma/launcher'
-require_relative 'dynamodb'
+require_relative 'gems/aws-sdk-dynamodb/lib/aws-sdk-dynamodb'
 require_relative 'web_identity'
 
 Aws.config.update(region: ENV.fetch('AWS_REGION'), sts: { endpoint: ENV.fetch('STS') })
