@@ -81,7 +81,7 @@ func check(t *testing.T, dir fs.FS, diagnoses map[string]*expect.Diagnosis) []ex
 }
 
 // maxRecording keeps what is committed reviewable.
-const maxRecording = 1 << 20
+const maxRecording = 2 << 20
 
 func load(t *testing.T, dir fs.FS, name string) *recording.Recording {
 	t.Helper()

@@ -17,7 +17,7 @@ func (st *stage) playPair(ctx context.Context, p *pair, opt options, results exp
 	if err != nil {
 		return err
 	}
-	defer sc.emulator.Stop()
+	defer sc.stop()
 	fmt.Fprintf(st.out, "\n== %s %s\n", st.Name, p.Name)
 	if opt.keep {
 		return sc.keep(ctx)

@@ -14,7 +14,7 @@ import (
 // A committed recording is short: enough requests to decide, small enough to read.
 const (
 	keptSeconds = 2
-	keptBytes   = 1 << 20
+	keptBytes   = 2 << 20
 	settle      = 2 * time.Second
 )
 
@@ -24,12 +24,19 @@ func (sc *scene) keep(ctx context.Context) error {
 	if sc.pair.Keep < 0 {
 		return nil
 	}
+	kept := *sc.pair
+	kept.ServiceEnv = append(append([]string{}, kept.ServiceEnv...), kept.KeepEnv...)
+	sc = &scene{stage: sc.stage, pair: &kept, emulator: sc.emulator}
 	for _, variant := range []string{"bad", "fixed"} {
 		at, name := variant+"/recording", "recording-"+variant+".txt"
 		if sc.pair.Name != onePair {
 			at, name = variant+"/"+sc.pair.Name+"/recording", "recording-"+sc.pair.Name+"-"+variant+".txt"
 		}
-		p, err := sc.play(ctx, take{scenario: at, variant: variant, rate: sc.pair.Rate, seconds: sc.pair.Keep, settle: settle})
+		t := take{scenario: at, variant: variant, rate: sc.pair.Rate, seconds: sc.pair.Keep, settle: settle}
+		if sc.pair.FromStart {
+			t.settle = 0 // the beginning is what is to be seen
+		}
+		p, err := sc.play(ctx, t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", at, err)
 		}

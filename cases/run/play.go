@@ -43,19 +43,12 @@ type take struct {
 
 // play starts the variant, records it under load, and diagnoses the recording.
 func (sc *scene) play(ctx context.Context, t take) (*played, error) {
-	service, err := sc.service(ctx, t.variant)
-	if err != nil {
-		return nil, err
-	}
-	defer service.Stop()
-	if _, err := sc.handlerTimes(); err != nil {
-		return nil, err
-	}
 	p := &played{Scenario: t.scenario, File: sc.file(t, ".dwell")}
-	recorder, err := sc.record(ctx, service.PID(), t)
+	recorder, stop, err := sc.recorded(ctx, t)
 	if err != nil {
 		return nil, err
 	}
+	defer stop()
 	time.Sleep(t.settle)
 	p.Client, err = sc.send(ctx, t.seconds, "-rate", fmt.Sprint(t.rate), "-seed", "2")
 	if stopped := recorder.Interrupt(endWithin); err == nil && proc.Status(stopped) != undecided {
@@ -69,6 +62,46 @@ func (sc *scene) play(ctx context.Context, t take) (*played, error) {
 	}
 	p.Diagnosis, err = why(ctx, p.File, sc.file(t, ".json"))
 	return p, err
+}
+
+// recorded starts the variant and its recorder; stop ends the service.
+func (sc *scene) recorded(ctx context.Context, t take) (recorder *proc.Process, stop func(), err error) {
+	if sc.pair.FromStart {
+		recorder, err = sc.fromStart(ctx, t)
+		return recorder, func() {}, err
+	}
+	service, err := sc.service(ctx, t.variant)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err = sc.handlerTimes(); err == nil {
+		recorder, err = sc.record(ctx, service.PID(), t)
+	}
+	if err != nil {
+		service.Stop()
+		return nil, nil, err
+	}
+	return recorder, service.Stop, nil
+}
+
+// fromStart has the recorder start the variant, and returns when that is ready. It ends
+// with the recorder.
+func (sc *scene) fromStart(ctx context.Context, t take) (*proc.Process, error) {
+	file, err := filepath.Abs(sc.file(t, ".dwell"))
+	if err != nil {
+		return nil, err
+	}
+	binary, err := filepath.Abs(dwell)
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(file)
+	return proc.Start(ctx, proc.Options{
+		Args:  append([]string{binary, "run", "--for", "10m", "-o", file, "--"}, sc.Service.Args...),
+		Env:   sc.env(t.variant),
+		Dir:   sc.Dir,
+		Ready: "ready",
+	})
 }
 
 // file is where something of a take is kept.
@@ -132,7 +165,9 @@ func (p *played) print(out io.Writer) {
 	fmt.Fprintf(out, "    of that once sent   p50 %9.2f ms   p99 %9.2f ms\n", ms(p.Client.Service50), ms(p.Client.Service99))
 	fmt.Fprintf(out, "  dwell: requests       p50 %9.2f ms   p99 %9.2f ms   (%d, %d cut, %.1f%% unaccounted, %.0f%% of calls associated)\n",
 		ms(d.Requests.P50), ms(d.Requests.P99), d.Requests.Count, d.Requests.Cut, 100*d.Requests.Unaccounted, 100*d.Requests.Associated)
-	fmt.Fprintf(out, "  the database's metric p50 %9.2f ms   p99 %9.2f ms   (%d calls)\n", ms(p.Database.P50), ms(p.Database.P99), p.Database.Count)
+	if p.Database.Count > 0 {
+		fmt.Fprintf(out, "  the database's metric p50 %9.2f ms   p99 %9.2f ms   (%d calls)\n", ms(p.Database.P50), ms(p.Database.P99), p.Database.Count)
+	}
 	if p.Database.Note != "" {
 		fmt.Fprintf(out, "  %s\n", p.Database.Note)
 	}

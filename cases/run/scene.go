@@ -33,7 +33,7 @@ type stage struct {
 type scene struct {
 	*stage
 	pair     *pair
-	emulator *proc.Process
+	emulator *proc.Process // or nil
 }
 
 // handlerTimes is what the emulator says about itself; ns.
@@ -59,8 +59,11 @@ func openStage(ctx context.Context, s *spec, out io.Writer) (*stage, error) {
 	return &stage{spec: s, load: binary, out: out}, nil
 }
 
-// scene starts the emulator of a pair; stop it.
+// scene starts the emulator of a pair, if the case has one; stop it.
 func (st *stage) scene(ctx context.Context, p *pair) (*scene, error) {
+	if len(st.Emulator.Args) == 0 {
+		return &scene{stage: st, pair: p}, nil
+	}
 	env := append(append([]string{}, st.Emulator.Env...), p.EmulatorEnv...)
 	emulator, err := proc.Start(ctx, proc.Options{Args: st.Emulator.Args, Env: env, Dir: st.Dir, CPUs: st.OtherCPU, Ready: "ready"})
 	if err != nil {
@@ -69,10 +72,21 @@ func (st *stage) scene(ctx context.Context, p *pair) (*scene, error) {
 	return &scene{stage: st, pair: p, emulator: emulator}, nil
 }
 
+// stop ends the emulator.
+func (sc *scene) stop() {
+	if sc.emulator != nil {
+		sc.emulator.Stop()
+	}
+}
+
+// env is the environment of a variant.
+func (sc *scene) env(variant string) []string {
+	return append(append(append([]string{}, sc.Service.Env...), sc.pair.ServiceEnv...), sc.pair.Variants[variant]...)
+}
+
 // service starts a variant and warms it up.
 func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, error) {
-	env := append(append(append([]string{}, sc.Service.Env...), sc.pair.ServiceEnv...), sc.pair.Variants[variant]...)
-	p, err := proc.Start(ctx, proc.Options{Args: sc.Service.Args, Env: env, Dir: sc.Dir, CPUs: sc.ServiceCPU, Ready: "ready"})
+	p, err := proc.Start(ctx, proc.Options{Args: sc.Service.Args, Env: sc.env(variant), Dir: sc.Dir, CPUs: sc.ServiceCPU, Ready: "ready"})
 	if err != nil {
 		return nil, fmt.Errorf("the service: %w", err)
 	}
@@ -109,6 +123,9 @@ func (sc *scene) send(ctx context.Context, seconds float64, how ...string) (load
 // handlerTimes asks the emulator about the calls since it was last asked.
 func (sc *scene) handlerTimes() (handlerTimes, error) {
 	var h handlerTimes
+	if sc.emulator == nil {
+		return h, nil
+	}
 	if err := sc.emulator.Say("report"); err != nil {
 		return h, err
 	}

@@ -24,7 +24,7 @@ type spec struct {
 	Work            string   `json:"-"` // what a run leaves; not committed
 	Install         []string `json:"install"`
 	Installed       string   `json:"installed"` // the file that shows it was; "": the command sees for itself
-	Emulator        program  `json:"emulator"`  // a line on its stdin makes it print a handlerTimes
+	Emulator        program  `json:"emulator"`  // a line on its stdin makes it print a handlerTimes; none: nothing is called
 	Service         program  `json:"service"`
 	ServiceCPU      string   `json:"service_cpu"` // as taskset takes it
 	OtherCPU        string   `json:"other_cpu"`   // of the emulator and the load generator
@@ -47,9 +47,11 @@ type pair struct {
 	WarmRate    float64             `json:"warm_rate"`    // 0: Rate
 	WarmSeconds float64             `json:"warm_seconds"` // 0: warmSeconds
 	SLA         sla                 `json:"sla"`
-	Look        [][]string          `json:"look"`  // commands of dwell whose first lines on each recording are printed
-	Short       bool                `json:"short"` // part of a short run
-	Keep        float64             `json:"keep"`  // seconds of the committed recordings; 0: keptSeconds, < 0: none
+	FromStart   bool                `json:"from_start"` // the recorder starts the service, which is not warmed up
+	KeepEnv     []string            `json:"keep_env"`   // of both variants in the committed recordings, after the rest
+	Look        [][]string          `json:"look"`       // commands of dwell whose first lines on each recording are printed
+	Short       bool                `json:"short"`      // part of a short run
+	Keep        float64             `json:"keep"`       // seconds of the committed recordings; 0: keptSeconds, < 0: none
 }
 
 // sla makes the rate of a pair the highest of Rates at which the fixed variant answers

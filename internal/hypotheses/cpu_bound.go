@@ -51,7 +51,7 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 		return
 	}
 	cd.Place = most.place(c)
-	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most)
+	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most, "it")
 	cd.Evidence = append(cd.Evidence, at.evidence(c)...)
 	ordinary, slow := spotsIn(c, sampled.list(s.Ordinary)), spotsIn(c, sampled.list(s.Slow))
 	if ordinary.samples >= fewSamples && slow.samples >= fewSamples {

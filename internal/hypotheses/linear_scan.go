@@ -35,6 +35,7 @@ const (
 type scanned struct {
 	of    *diagnosis.Symptom
 	order []diagnosis.RequestID // by start
+	whole []diagnosis.RequestID // those of them whose CPU time is known as a whole
 	cost  []Duration            // own CPU, by request
 	all   Duration              // of them
 	trend diagnosis.Trend
@@ -70,10 +71,26 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// matters reports whether an endpoint's own CPU could be a finding at all.
+// matters reports whether an endpoint's own CPU, and what it waits for a processor, could
+// be a finding at all.
 func (s *scanned) matters(c *diagnosis.Case) bool {
-	reaches := func(d, of Duration) bool { return d >= max(c.MinSaving, c.MinShare.Of(of)) }
-	return reaches(s.mean(s.of.Ordinary), s.of.P50) || reaches(s.mean(s.of.Slow), s.of.P99)
+	some := func(ids []diagnosis.RequestID, of Duration) bool {
+		d := s.mean(ids) + s.queued(c, ids)
+		return d >= max(c.MinSaving, c.MinShare.Of(of))
+	}
+	return some(s.of.Ordinary, s.of.P50) || some(s.of.Slow, s.of.P99)
+}
+
+// queued is the mean time that requests wait for a processor.
+func (s *scanned) queued(c *diagnosis.Case, ids []diagnosis.RequestID) (d Duration) {
+	for _, id := range ids {
+		for i := range c.Requests[id].Segments {
+			if g := &c.Requests[id].Segments[i]; g.Cause == timeline.CauseRunnable {
+				d += g.To.Sub(g.From)
+			}
+		}
+	}
+	return d / Duration(max(1, len(ids)))
 }
 
 // ownCost sums each request's own CPU time.
@@ -100,8 +117,8 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 		return s.walking(c, walk, false), ""
 	case walk != nil:
 		return nil, "is spent walking through a collection in " + walk.place(c) + ", and neither its size nor the time for it changed: record again with more or less data"
-	case len(s.order) < scanCalls:
-		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.order), "call") + " of " + s.of.Endpoint + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
+	case len(s.whole) < scanCalls:
+		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.of.Endpoint + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
 	case s.spots.samples < fewSamples:
 		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
 	case s.trend.High >= s.rise() && s.trend.Low > -s.rise():
@@ -120,7 +137,7 @@ func (s *scanned) grows() bool {
 	if s.moved {
 		need = max(need, s.trend.Start)
 	}
-	return len(s.order) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
+	return len(s.whole) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
 }
 
 // walk is the place from which most of the CPU time goes through a collection, walk after
@@ -149,16 +166,16 @@ func (s *scanned) mean(ids []diagnosis.RequestID) (d Duration) {
 }
 
 func (s *scanned) lead() string {
-	if len(s.order) < scanCalls {
+	if len(s.whole) < scanCalls {
 		return "a call's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
 	return "a call's own CPU is " + diagnosis.Human(s.trend.Start) + " and grows by " + diagnosis.Human(s.trend.Change) + " in " +
-		diagnosis.Plural(len(s.order), "call") + " (bound " + diagnosis.Human(s.rise()) + ")"
+		diagnosis.Plural(len(s.whole), "call") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
 func (s *scanned) evidence() []diagnosis.Evidence {
-	if len(s.order) < scanCalls {
-		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.of.Endpoint, len(s.order)).Against(scanCalls)}
+	if len(s.whole) < scanCalls {
+		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.of.Endpoint, len(s.whole)).Against(scanCalls)}
 	}
 	return []diagnosis.Evidence{
 		diagnosis.NS("own CPU of a call grew from first to last by", s.trend.Change).Against(int64(s.rise())).On(s.order),
@@ -166,6 +183,6 @@ func (s *scanned) evidence() []diagnosis.Evidence {
 		diagnosis.NS("it grew at most by", s.trend.High),
 		diagnosis.NS("own CPU of the first calls", s.trend.Start).On(s.order),
 		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
-		diagnosis.Count("calls", len(s.order)),
+		diagnosis.Count("calls", len(s.whole)),
 	}
 }

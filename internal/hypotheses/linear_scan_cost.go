@@ -12,6 +12,9 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 	s := &scanned{of: of, order: slices.Sorted(slices.Values(of.Requests)), cost: cost}
 	for _, id := range s.order {
 		s.all += cost[id]
+		if hidden(&c.Requests[id]) <= max(scanTiny, cost[id]/scanRise) {
+			s.whole = append(s.whole, id)
+		}
 	}
 	s.trend = diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
 	s.list = sampled.list(s.order)
@@ -22,15 +25,26 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 	return s
 }
 
+// hidden is how much of a request's time may have been spent computing without being seen.
+func hidden(r *timeline.Request) Duration {
+	d := r.Unaccounted
+	for i := range r.Segments {
+		if r.Segments[i].Cause == timeline.CauseUnknown {
+			d += r.Segments[i].To.Sub(r.Segments[i].From)
+		}
+	}
+	return d
+}
+
 // runs returns the medians of a quantity over runs of consecutive calls, by the number of
 // calls so far.
 func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (points []diagnosis.Point) {
-	n := len(s.order)
+	n := len(s.whole)
 	bins := min(scanBins, n/scanRun)
 	for b := range bins {
 		from, to := b*n/bins, (b+1)*n/bins
 		var list []Duration
-		for _, id := range s.order[from:to] {
+		for _, id := range s.whole[from:to] {
 			list = append(list, of(id))
 		}
 		slices.Sort(list)
@@ -39,25 +53,39 @@ func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (points []diagnosi
 	return points
 }
 
+// byCost sorts requests, the cheapest first.
+func (s *scanned) byCost(ids []diagnosis.RequestID) []diagnosis.RequestID {
+	by := slices.Clone(ids)
+	slices.SortStableFunc(by, func(a, b diagnosis.RequestID) int { return cmp.Compare(s.cost[a], s.cost[b]) })
+	return by
+}
+
+// tenths are what a tenth of calls takes less than, and what a tenth takes more than.
+func (s *scanned) tenths() (low, high Duration) {
+	by := s.byCost(s.whole)
+	if n := len(by); n > 0 {
+		low, high = s.cost[by[n/10]], s.cost[by[n-1-n/10]]
+	}
+	return low, high
+}
+
 // varies reports that requests differ by how long they walk, and by little else: the
 // dearer half of them does the same at the same place, for longer.
 func (s *scanned) varies(c *diagnosis.Case, walk *spot) bool {
-	by := slices.Clone(s.order)
-	slices.SortStableFunc(by, func(a, b diagnosis.RequestID) int { return cmp.Compare(s.cost[a], s.cost[b]) })
+	by := s.byCost(s.whole)
 	n := len(by)
-	low, high := s.cost[by[n/10]], s.cost[by[n-1-n/10]]
-	if n < scanCalls || high < 2*low || high-low < 5*scanTiny {
+	if low, high := s.tenths(); n < scanCalls/2 || high < 2*low || high-low < 5*scanTiny {
 		return false
 	}
-	dear := map[diagnosis.RequestID]bool{}
-	for _, id := range by[n/2:] {
-		dear[id] = true
+	rank := map[diagnosis.RequestID]int{}
+	for i, id := range by {
+		rank[id] = i
 	}
 	var cheaper, dearer []sampling
 	for _, p := range s.list {
-		if dear[p.request] {
+		if i, ok := rank[p.request]; ok && i >= n/2 {
 			dearer = append(dearer, p)
-		} else {
+		} else if ok {
 			cheaper = append(cheaper, p)
 		}
 	}
@@ -98,8 +126,8 @@ func (b *beneath) has(id timeline.StackID) bool {
 // four fifths of the growth lies: samples of the last third of calls less those of the
 // first; "" if that is not known.
 func (s *scanned) grower(c *diagnosis.Case) string {
-	third := len(s.order) / 3
-	first, last := s.order[third-1], s.order[len(s.order)-third]
+	third := len(s.whole) / 3
+	first, last := s.whole[third-1], s.whole[len(s.whole)-third]
 	type sum struct{ early, late, depth int }
 	sums := map[string]*sum{}
 	var all sum

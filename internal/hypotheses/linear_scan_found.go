@@ -1,9 +1,6 @@
 package hypotheses
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -15,7 +12,7 @@ const scanFix = "look it up instead of walking there: an index or a map by what 
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
 	title := "The CPU time of " + s.of.Endpoint + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
-		" in " + diagnosis.Plural(len(s.order), "call")
+		" in " + diagnosis.Plural(len(s.whole), "call")
 	cd := s.candidate(c, s.grower(c), s.order)
 	if cd.Place != "" {
 		title += ", four fifths of that or more beneath " + cd.Place
@@ -29,13 +26,10 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 
 // walking is the finding of walks through a collection.
 func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.Candidate {
-	by := slices.Clone(s.order)
-	slices.SortStableFunc(by, func(a, b diagnosis.RequestID) int { return cmp.Compare(s.cost[a], s.cost[b]) })
-	cd := s.candidate(c, at.name, by)
+	cd := s.candidate(c, at.name, s.byCost(s.order))
 	cd.Place = at.place(c)
-	cd.Title = s.of.Endpoint + " walks through a collection item by item in " + cd.Place + ", with most of its CPU time, " + s.spots.counted(at)
-	n := len(by)
-	low, high := s.cost[by[n/10]], s.cost[by[n-1-n/10]]
+	cd.Title = s.of.Endpoint + " walks through a collection item by item in " + cd.Place + ", which takes " + s.spots.counted(at, "its CPU time")
+	low, high := s.tenths()
 	cd.Evidence = append([]diagnosis.Evidence{
 		diagnosis.Part("of its CPU time is in "+cd.Place, s.spots.share(at.name)).Against(int64(diagnosis.Whole / 2)),
 		diagnosis.Part("of its CPU time goes on to the next item", diagnosis.ShareOf(int64(at.steps), int64(s.spots.samples))).Against(int64(diagnosis.Whole / 2)),

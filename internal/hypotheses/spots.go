@@ -102,11 +102,11 @@ func (s *spots) first() *spot {
 	return s.list[0]
 }
 
-// counted says what share of the samples a spot has, and within what bounds its share of
+// counted says what share of something the samples give a spot, and within what bounds its share of
 // the time lies.
-func (s *spots) counted(at *spot) string {
+func (s *spots) counted(at *spot, of string) string {
 	low, high := diagnosis.Interval95(int64(at.samples), int64(s.samples))
-	return diagnosis.Percent(s.share(at.name)) + " of it (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +
+	return diagnosis.Percent(s.share(at.name)) + " of " + of + " (" + diagnosis.Percent(low) + " to " + diagnosis.Percent(high) +
 		" by " + diagnosis.Plural(s.samples, "sample") + ")"
 }
 
