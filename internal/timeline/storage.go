@@ -123,8 +123,9 @@ func appendSyncs(list []Sync, s StrandID, steps []step) []Sync {
 			}
 			continue
 		}
-		if last != nil && off.Syscall == last.Syscall && off.Arg == last.Arg && off.File == last.File && off.In+off.Out == 0 {
-			list[len(list)-1].To = steps[i].at
+		if last != nil && off.Syscall == last.Syscall && off.Arg == last.Arg && off.In+off.Out == 0 {
+			y := &list[len(list)-1]
+			y.To, y.File = steps[i].at, max(y.File, off.File) // one that was preempted names none
 		} else {
 			list = append(list, Sync{s, off.Goroutine, off.File, off.Since, steps[i].at})
 		}
