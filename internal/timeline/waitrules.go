@@ -115,8 +115,9 @@ func rubyRules() []waitRule {
 		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"rb_thread_schedule*|gvl_yield|thread_sched_yield"}},
 		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+rb_native_mutex_lock"}},
 
-		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Mutex#sleep|Thread::ConditionVariable#wait", "Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},
-		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Queue#pop", "RubyThreadPoolExecutor::Worker#create_worker|create_worker in concurrent/executor/ruby_thread_pool_executor.rb"}},
+		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Mutex#sleep", "+Thread::ConditionVariable#wait", "+Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},
+		{RuleIdle, ruby, CauseCondition, []string{"^Thread::ConditionVariable#wait", "+Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},
+		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Queue#pop", "+RubyThreadPoolExecutor::Worker#create_worker|create_worker in concurrent/executor/ruby_thread_pool_executor.rb"}},
 		{"ruby-pool", ruby, CausePool, []string{"^Thread::Mutex#sleep|Thread::ConditionVariable#wait|Thread::SizedQueue#pop", "ConnectionPool::TimedStack#pop|ConnectionPool::Queue#poll|ConnectionPool::Queue#wait_poll|Sequel::ThreadedConnectionPool#acquire|Sequel::TimedQueueConnectionPool#acquire|Mongo::Server::ConnectionPool#check_out|pop in connection_pool/timed_stack.rb|wait_poll in connection_pool/queue.rb|poll in connection_pool/queue.rb"}},
 		{"ruby-lock", ruby, CauseLock, []string{"^Thread::Mutex#lock|Thread::Mutex#synchronize|Monitor#enter|Monitor#synchronize"}},
 		{"ruby-queue", ruby, CauseCondition, []string{"^Thread::Queue#pop|Thread::SizedQueue#push|Thread::SizedQueue#pop"}},
