@@ -64,7 +64,7 @@ type scenario struct {
 	rate    float64 // open loop
 	workers int     // or closed
 	close   bool    // a connection per request
-	tls     bool    // to the upstream; Node only
+	tls     bool    // to the upstream; Node and Go only
 	peer    string  // the upstream's name; "" its address
 
 	recall float64 // least share of calls attributed rightly; 0 is not asserted
@@ -120,6 +120,7 @@ func scenarios() []scenario {
 		{name: "bodies", runtime: golang(), plan: flow("post"), rate: 200, recall: 0.99},
 		{name: "goroutine per call", runtime: golang(), plan: plan{cpu: 100, calls: 4, delay: 3000, flow: "all"}, rate: 150, recall: 0.99},
 		{name: "goroutine per call, full pool", runtime: golang(), env: []string{"MAX_CONNS=4"}, plan: plan{cpu: 100, calls: 3, delay: 2000, flow: "all"}, rate: 300, recall: 0.99},
+		{name: "TLS, kept", runtime: golang(), env: []string{"SCHEME=https"}, tls: true, plan: two, rate: 150, recall: 0.99},
 		{name: "2,000 calls/s", runtime: golang(), plan: plan{calls: 4, delay: 4000}, rate: 500, recall: 0.99},
 		{name: "64 at once", runtime: golang(), plan: plan{calls: 1, delay: 20_000}, workers: 64, shown: true},
 	}

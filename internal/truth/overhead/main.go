@@ -55,7 +55,7 @@ func run(ctx context.Context, opt options) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", work+"/", "./internal/load/cmd/load", "./internal/truth/cmd/upstream", "./cmd/dwell").CombinedOutput()
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", work+"/", "./internal/load/cmd/load", "./internal/truth/cmd/upstream", "./internal/truth/cmd/service", "./cmd/dwell").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("building: %w\n%s", err, out)
 	}

@@ -38,6 +38,8 @@ type subjectKind struct {
 func subjects() []subjectKind {
 	return []subjectKind{
 		{"demo (Go, one TLS call a request)", startDemo},
+		{"Go, hello", startGo},
+		{"Go, one call a request", startGoCalls},
 		{"Node, hello", startNode},
 		{"JVM (24 threads, one call a request)", startJVM},
 		{"a bystander (Go, hello), not watched", startBystander},
@@ -57,6 +59,40 @@ func startDemo(ctx context.Context, b *bench) (*subject, error) {
 		return nil, err
 	}
 	return &subject{url: s.URL + demo.ProductPath(7), pid: s.PID, watched: s.PID, stop: s.Stop}, nil
+}
+
+// startGo starts a server of net/http that does next to nothing: what the probes on Go's
+// runtime cost is most of what a request costs.
+func startGo(ctx context.Context, b *bench) (*subject, error) {
+	p, err := proc.Start(ctx, proc.Options{
+		Args: []string{b.work + "/upstream", "-listen", "127.0.0.1:21424", "-log", os.DevNull}, CPUs: serverCPU, Ready: "ready",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &subject{url: "http://127.0.0.1:21424/answer", pid: p.PID(), watched: p.PID(), stop: p.Stop}, nil
+}
+
+// startGoCalls starts one that asks another for each request, on pooled connections.
+func startGoCalls(ctx context.Context, b *bench) (*subject, error) {
+	const upstream = "127.0.0.1:21425"
+	peer, err := proc.Start(ctx, proc.Options{
+		Args: []string{b.work + "/upstream", "-listen", upstream, "-log", os.DevNull}, CPUs: otherCPU, Ready: "ready",
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := proc.Start(ctx, proc.Options{
+		Args: []string{b.work + "/service"}, Env: []string{"PORT=21426", "UPSTREAM=" + upstream}, CPUs: serverCPU, Ready: "ready",
+	})
+	if err != nil {
+		peer.Stop()
+		return nil, err
+	}
+	return &subject{
+		url: "http://127.0.0.1:21426/work?calls=1&delay=0", pid: p.PID(), watched: p.PID(),
+		stop: func() { p.Stop(); peer.Stop() },
+	}, nil
 }
 
 func startNode(ctx context.Context, b *bench) (*subject, error) {

@@ -2,12 +2,14 @@
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
 // logs what it did. By the flow it asks one after the other (direct), with a body (post),
 // or from goroutines of its own (all; nested: from goroutines of those). PORT, UPSTREAM
-// (address), LOG (file) and MAX_CONNS (to the upstream; 0: any number) are in the
-// environment, as for the services in the other languages.
+// (address), SCHEME (https: over TLS), LOG (file) and MAX_CONNS (to the upstream; 0: any
+// number) are in the environment, as for the services in the other languages.
 package main
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"log"
@@ -43,7 +45,10 @@ func serve(listen, upstream, name string) error {
 		}
 	}()
 	most, _ := strconv.Atoi(os.Getenv("MAX_CONNS"))
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: most}}
+	client := &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 64, MaxConnsPerHost: most,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // of a certificate for tests
+	}}
 	return truth.Serve(listen, false, func(w http.ResponseWriter, r *http.Request) {
 		s := work(client, upstream, r)
 		w.Header().Set("Content-Length", "3")
@@ -70,7 +75,7 @@ func work(client *http.Client, upstream string, r *http.Request) truth.Served {
 	}
 	s.Computed = truth.Now() - from
 	from = truth.Now()
-	c := caller{client, "http://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id")}
+	c := caller{client, cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id")}
 	c.flow(r.FormValue("flow"), number("calls"))
 	s.Waited = truth.Now() - from
 	return s
