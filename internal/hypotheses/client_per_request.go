@@ -77,18 +77,14 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 	n, requests := len(b.calls), len(b.requests)
 	share := diagnosis.ShareOf(int64(requests), int64(b.all))
 	where, places := b.caller()
-	at := b.class
+	at, title := b.class, "Requests wait while clients are built for them ("+b.class+"), "+b.times()+"; each"
 	if where != "" {
 		at += ", built by " + where
-	}
-	title := "Each request builds its own " + at
-	if share < often {
-		title = "Requests wait while " + at + ", is built, " + diagnosis.Plural(n, "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
-		if where == "" {
-			title = "Requests wait while " + at + " is built, " + diagnosis.Plural(n, "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
+		if title = where + " builds one client more while a request waits (" + b.class + "), " + b.times() + "; each"; share >= often {
+			title = where + " builds a client for each request (" + b.class + "), which"
 		}
 	}
-	title += ", and each time fetches credentials from " + b.of.from() + ": " + diagnosis.Thousands(int64(requests)) + " of " +
+	title += " fetches credentials from " + b.of.from() + ": " + diagnosis.Thousands(int64(requests)) + " of " +
 		diagnosis.Plural(b.all, "request") + ", " + diagnosis.Human(diagnosis.Quantile(b.took, 50)) + " each"
 	return diagnosis.Candidate{
 		Place:   at,
@@ -109,6 +105,11 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 			diagnosis.Count("credential calls outside of any request", b.of.ahead),
 		},
 	}
+}
+
+// times says how often they were built, and on how many threads.
+func (b *builds) times() string {
+	return diagnosis.Plural(len(b.calls), "time") + " on " + diagnosis.Plural(len(b.strands), "thread")
 }
 
 // often is the share of requests from which on it is each of them.
