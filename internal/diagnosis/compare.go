@@ -164,7 +164,7 @@ func exercised() map[string]int64 {
 	return map[string]int64{
 		threadsAtOnce: 8, goroutinesAtOnce: 16, requestsAtOnce: 8,
 		threadsReady: 1000, lockContention: 100,
-		syncsWaited: 1000, majorFaults: 1000, fetchedBytes: 1_000_000_000, largestFile: 1_000_000,
+		syncsWaited: 1000, majorFaults: 1000, fetchedBytes: 1_000_000_000, largestFile: 1_000_000, residentMemory: 64_000_000,
 	}
 }
 
@@ -193,5 +193,7 @@ func (c *Comparison) unexercised() {
 			c.Unseen = append(c.Unseen, f)
 		}
 	}
-	slices.SortStableFunc(c.Unseen, func(x, y FramePair) int { return cmp.Compare(y.B.Self, x.B.Self) })
+	slices.SortStableFunc(c.Unseen, func(x, y FramePair) int {
+		return cmp.Or(cmp.Compare(b2i(y.B.Own), b2i(x.B.Own)), cmp.Compare(y.B.Self, x.B.Self), cmp.Compare(y.B.Under, x.B.Under))
+	})
 }

@@ -33,6 +33,7 @@ type Measure struct {
 type FrameShare struct {
 	Function    string
 	Under, Self Share
+	Own         bool // of the program itself, as far as names and paths tell
 }
 
 // Programs lists the programs of a recording, that which used most CPU first; those that
@@ -152,10 +153,11 @@ func (p *profiler) rate(n int64) int64 {
 // frames shares out the samples over functions.
 func (p *profiler) frames() {
 	under, self := map[string]int{}, map[string]int{}
-	names := map[timeline.FrameID]string{}
+	names, own := map[timeline.FrameID]string{}, map[string]bool{}
 	name := func(f timeline.FrameID) string {
 		if _, ok := names[f]; !ok {
 			names[f] = p.t.FrameName(p.t.Frames[f])
+			own[names[f]] = own[names[f]] || timeline.Application(p.t.Frames[f])
 		}
 		return names[f]
 	}
@@ -178,7 +180,7 @@ func (p *profiler) frames() {
 	}
 	all := int64(p.out.Samples)
 	for n, k := range under {
-		p.out.Frames = append(p.out.Frames, FrameShare{n, ShareOf(int64(k), all), ShareOf(int64(self[n]), all)})
+		p.out.Frames = append(p.out.Frames, FrameShare{n, ShareOf(int64(k), all), ShareOf(int64(self[n]), all), own[n]})
 	}
 	slices.SortFunc(p.out.Frames, func(a, b FrameShare) int {
 		return cmp.Or(cmp.Compare(b.Under, a.Under), cmp.Compare(b.Self, a.Self), cmp.Compare(a.Function, b.Function))

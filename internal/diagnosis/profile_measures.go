@@ -17,6 +17,7 @@ const (
 	requestsAtOnce   = "requests in progress at once, most"
 	syncsWaited      = "syncs that waited"
 	largestFile      = "largest file that was waited for"
+	residentMemory   = "memory of one process, most"
 	fetchedBytes     = "read from storage"
 	majorFaults      = "page faults that read from storage"
 	lockContention   = "threads or goroutines that wait for a lock, mean"
@@ -168,6 +169,13 @@ func (p *profiler) storage() {
 	p.add("storage", "page faults", p.rate(u.Minor+u.Major), UnitRate)
 	p.add("storage", majorFaults, p.rate(u.Major), UnitRate)
 	p.add("storage", largestFile, largest, UnitBytes)
+	resident := int64(0)
+	for i := range p.t.Memory {
+		if m := &p.t.Memory[i]; p.member[m.Process] {
+			resident = max(resident, m.Resident)
+		}
+	}
+	p.add("storage", residentMemory, resident, UnitBytes)
 }
 
 // requests measures what was served and asked for.

@@ -84,6 +84,7 @@ type DiffFrame struct {
 	UnderB   Decimal `json:"under_b"`
 	SelfA    Decimal `json:"self_a"`
 	SelfB    Decimal `json:"self_b"`
+	Own      bool    `json:"own,omitempty"` // of the program itself, as far as names and paths tell
 }
 
 // diffFrames bounds how many functions are told.
@@ -162,7 +163,7 @@ func diffMeasures(list []diagnosis.MeasurePair) []DiffMeasure {
 func diffShares(list []diagnosis.FramePair) []DiffFrame {
 	out := []DiffFrame{}
 	for _, f := range list[:min(len(list), diffFrames)] {
-		out = append(out, DiffFrame{f.Function, Decimal(f.A.Under), Decimal(f.B.Under), Decimal(f.A.Self), Decimal(f.B.Self)})
+		out = append(out, DiffFrame{f.Function, Decimal(f.A.Under), Decimal(f.B.Under), Decimal(f.A.Self), Decimal(f.B.Self), f.A.Own || f.B.Own})
 	}
 	return slices.Clip(out)
 }

@@ -10,6 +10,8 @@ import (
 const (
 	diffColumn = 16 // of one side's value
 	shownDiffs = 10 // functions
+
+	shownForeign = 3 // of libraries, where the program has none of its own
 )
 
 // DiffText writes the comparison for people. Nothing is said of what neither side has.
@@ -99,10 +101,15 @@ func diffUnexercised(p *page, d *Diff) {
 	for _, m := range d.Unexercised {
 		p.wrap(plain, "  ", fmt.Sprintf("%s: %s in A, %s in B", m.What, diffValue(m.A, m.Unit), diffValue(m.B, m.Unit)), 2)
 	}
-	for _, f := range d.UnseenCode[:min(len(d.UnseenCode), shownDiffs)] {
+	own := 0
+	for own < len(d.UnseenCode) && d.UnseenCode[own].Own {
+		own++
+	}
+	shown := min(len(d.UnseenCode), max(min(own, shownDiffs), shownForeign))
+	for _, f := range d.UnseenCode[:shown] {
 		p.wrap(plain, "  ", fmt.Sprintf("CPU under %s: %s of the samples of A, %s of B", f.Function, percent(f.UnderA), percent(f.UnderB)), 2)
 	}
-	if n := len(d.UnseenCode) - shownDiffs; n > 0 {
+	if n := len(d.UnseenCode) - shown; n > 0 {
 		p.line(dim, "  and code of %s more", plural(n, "function"))
 	}
 }

@@ -1,0 +1,63 @@
+package report_test
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func compared(t *testing.T, file string) diagnosis.Compared {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.ParseText(strings.NewReader(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range recording.Validate(rec) {
+		t.Error(problem)
+	}
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})}
+}
+
+// A benchmark scans on one goroutine; in production ten threads serve many, and each
+// syncs. The program that ran the benchmark used most CPU and is not what it is about.
+func TestDiffOfWhatServesNothing(t *testing.T) {
+	d := report.NewDiff(diagnosis.Compare(compared(t, "testdata/bench.txt"), compared(t, "testdata/prod.txt")))
+	if d.A.Program != "store.test" || d.B.Program != "store" {
+		t.Errorf("compared %s with %s", d.A.Program, d.B.Program)
+	}
+	golden(t, "bench-prod.golden", func(w io.Writer) error { return report.DiffText(w, d, report.TextOptions{}) })
+	golden(t, "bench-prod.json", func(w io.Writer) error { return report.DiffJSON(w, d) })
+}
+
+// What a benchmark is compared with itself: nothing is missing.
+func TestDiffWithItself(t *testing.T) {
+	d := report.NewDiff(diagnosis.Compare(compared(t, "testdata/prod.txt"), compared(t, "testdata/prod.txt")))
+	if len(d.Unexercised)+len(d.UnseenCode)+len(d.Findings) != 0 || len(d.Measures) == 0 {
+		t.Errorf("differs from itself: %+v %+v %+v", d.Unexercised, d.UnseenCode, d.Findings)
+	}
+}
+
+// Before and after a fix: the finding is gone, and what it was to save stands beside
+// what was saved.
+func TestDiffOfAFix(t *testing.T) {
+	d := report.NewDiff(diagnosis.Compare(compared(t, stories+"disk/file-supported.txt"), compared(t, stories+"disk/background-refuted.txt")))
+	if len(d.Findings) != 1 || d.Findings[0].Change != "gone" || d.Findings[0].ID != "disk" {
+		t.Errorf("findings %+v", d.Findings)
+	}
+	golden(t, "fix.golden", func(w io.Writer) error { return report.DiffText(w, d, report.TextOptions{}) })
+}
