@@ -82,9 +82,10 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 	return p, nil
 }
 
-// look probes the TLS libraries that a process has mapped and that are not probed yet.
-// found is false if it was looked at and has none.
-func (p *tlsProbes) look(pid int, now time.Time) (found bool, err error) {
+// look probes the TLS libraries that a process has mapped and that are not probed yet;
+// speaks says that it is known to speak TLS. found is false if it was looked at and has
+// none.
+func (p *tlsProbes) look(pid int, speaks bool, now time.Time) (found bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	process := p.probed[pid]
@@ -98,8 +99,10 @@ func (p *tlsProbes) look(pid int, now time.Time) (found bool, err error) {
 	if process.spent || now.Before(process.next) {
 		return true, nil
 	}
-	process.wait = min(max(2*process.wait, firstLook), lastLook)
-	process.next = now.Add(process.wait)
+	if speaks { // it is there, or never will be
+		process.wait = min(max(2*process.wait, firstLook), lastLook)
+		process.next = now.Add(process.wait)
+	}
 	libraries, err := target.TLSLibraries(pid)
 	if err != nil {
 		return true, err

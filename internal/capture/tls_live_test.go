@@ -53,6 +53,12 @@ func newSecureServer(t *testing.T, version uint16) *secureServer {
 	return s
 }
 
+func (s *secureServer) answered() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count
+}
+
 func (s *secureServer) port() string { return s.URL[strings.LastIndexByte(s.URL, ':')+1:] }
 
 // named is what the recording says was asked on each outbound connection.
@@ -94,11 +100,7 @@ func TestTLSHeads(t *testing.T) {
 			eventually(t, "the client has loaded its TLS library", func() bool { return mapsTLS(p.Process.Pid) })
 			l := record(t, p.Process.Pid, Options{TLSHeads: DefaultTLSHeads()})
 			fmt.Fprintln(p.stdin)
-			eventually(t, "the client has made its calls", func() bool {
-				server.mu.Lock()
-				defer server.mu.Unlock()
-				return server.count == 126
-			})
+			eventually(t, "the client has made its calls", func() bool { return server.answered() == 126 })
 			rec := l.stop()
 
 			got := named(rec)
@@ -126,11 +128,7 @@ func TestTLSHeadsTooHot(t *testing.T) {
 	eventually(t, "the client has loaded its TLS library", func() bool { return mapsTLS(p.Process.Pid) })
 	l := record(t, p.Process.Pid, Options{TLSHeads: TLSHeads{PerSecond: 50 * time.Microsecond}}) // 31 hits at once
 	fmt.Fprintln(p.stdin)
-	eventually(t, "the client has made its calls", func() bool {
-		server.mu.Lock()
-		defer server.mu.Unlock()
-		return server.count == 126
-	})
+	eventually(t, "the client has made its calls", func() bool { return server.answered() == 126 })
 	eventually(t, "it is no longer probed", func() bool { return !l.session.tls.probes(p.Process.Pid) })
 	rec := l.stop()
 
@@ -146,4 +144,29 @@ func TestTLSHeadsTooHot(t *testing.T) {
 	if n := len(all[*recording.TLS](rec)); n < 2*126 {
 		t.Errorf("%d records of 126 calls", n)
 	}
+}
+
+// A TLS library that is loaded while recording is found by the first connection that
+// speaks TLS, and a child of a process that is probed is probed, too.
+func TestTLSHeadsLate(t *testing.T) {
+	server := newSecureServer(t, tls.VersionTLS13)
+	p := start(t, 0, python(t), "testdata/tls_late.py", server.port())
+	l := record(t, p.Process.Pid, Options{TLSHeads: DefaultTLSHeads()})
+	fmt.Fprintln(p.stdin)
+	eventually(t, "both processes have made their calls", func() bool { return server.answered() == 60 })
+	rec := l.stop()
+
+	named := map[string]int{}
+	for _, r := range all[*recording.HTTPRequest](rec) {
+		named[r.Route]++
+	}
+	for _, path := range []string{"/parent", "/child"} {
+		if n := named[path]; n < 25 || n > 30 {
+			t.Errorf("%d of 30 calls of %s named, want all but the first few", n, path)
+		}
+	}
+	if len(named) != 2 {
+		t.Errorf("named: %v", named)
+	}
+	t.Logf("named: %v", named)
 }

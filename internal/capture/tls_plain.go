@@ -16,9 +16,8 @@ const (
 	// tlsPlain is the most plain bytes that a record holds, tlsRecordHead what stands
 	// before its payload.
 	tlsPlain, tlsRecordHead = 1 << 14, 5
-	// What encryption adds to a record: at least a short tag; at most an initial vector,
-	// a long tag and padding.
-	minSealed, maxSealed = 9, 96
+	// What ciphers of blocks add to a record: an initial vector, a tag and padding.
+	minBlocks, maxBlocks = 16 + 20 + 1, 16 + 48 + 16
 )
 
 // sslKey is a connection as a TLS library knows it.
@@ -53,6 +52,7 @@ type forked struct{ parent, child uint32 }
 type plainConn struct {
 	key    sslKey
 	parser *protocol.Conn
+	added  int64    // by encryption to a record's payload
 	next   [2]int64 // plain bytes so far; of what is read only that there was some
 	starts [8]plainStart
 	count  int
@@ -116,9 +116,9 @@ func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []
 	if len(list) == 0 {
 		return
 	}
-	key := list[len(list)-1].key
+	key, added := list[len(list)-1].key, int64(0)
 	if c.plain != nil {
-		key = c.plain.key
+		key, added = c.plain.key, c.plain.added
 	} else if other := d.plain.conns[key]; other != nil && other.ended == recording.NoTime {
 		return // it is another's
 	}
@@ -128,7 +128,7 @@ func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []
 			continue
 		}
 		for i, s := range list {
-			if s.key == key && fits(s.bytes, r.Bytes) {
+			if s.key == key && fits(s.bytes, r.Bytes, added) {
 				d.joined(c, thread, i, carried{at: r.Offset, end: f.Offset + f.Bytes, added: r.Bytes - min(s.bytes, tlsPlain), time: f.First})
 				return
 			}
@@ -136,10 +136,24 @@ func (d *decoder) unseal(c *conn, thread threadKey, f *recording.Chunk, facts []
 	}
 }
 
-// fits reports whether a record, the first if there are more, may hold so many bytes.
-func fits(plain, record int64) bool {
+// fits reports whether a record, the first if there are more, may hold so many bytes. added
+// is what encryption is known to add on the connection, 0 if that is not known: ciphers of
+// streams always add the same.
+func fits(plain, record, added int64) bool {
 	more := record - min(plain, tlsPlain)
-	return more >= minSealed && more <= maxSealed
+	switch {
+	case added > 0 && added < minBlocks:
+		return more == added
+	case more >= minBlocks:
+		return more <= maxBlocks
+	}
+	switch more {
+	case 1 + 16, 1 + 8: // TLS 1.3: the type and the tag
+	case 8 + 16, 16: // TLS 1.2: AES; ChaCha20, or AES with a short tag
+	default:
+		return false
+	}
+	return added == 0
 }
 
 // carried is a part of a write, from a record on.
@@ -157,7 +171,7 @@ func (d *decoder) joined(c *conn, thread threadKey, i int, w carried) {
 	key := list[i].key
 	if c.plain == nil || slices.ContainsFunc(list[:i], func(s sealing) bool { return s.key == key }) {
 		d.closePlain(c)
-		c.plain = &plainConn{key: key, parser: protocol.NewConn(c.fact.ID, c.fact.Side)}
+		c.plain = &plainConn{key: key, added: w.added, parser: protocol.NewConn(c.fact.ID, c.fact.Side)}
 		d.plain.conns[key] = c
 	}
 	var rest []sealing

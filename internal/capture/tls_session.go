@@ -26,11 +26,11 @@ func (s *Session) startTLS() {
 	s.closers = append(s.closers, p)
 }
 
-// lookTLS probes the TLS libraries of a process; expected says that it must have one.
-func (s *Session) lookTLS(pid int, expected bool) {
-	found, err := s.tls.look(pid, time.Now())
+// lookTLS probes the TLS libraries of a process; speaks says that it must have one.
+func (s *Session) lookTLS(pid int, speaks bool) {
+	found, err := s.tls.look(pid, speaks, time.Now())
 	switch {
-	case err == nil && (found || !expected):
+	case err == nil && (found || !speaks):
 	case errors.Is(err, target.ErrNoProcess), errors.Is(err, target.ErrZombie): // ended meanwhile
 	case err != nil:
 		s.tls.note(fmt.Sprintf("calls over TLS are not named: %v", err))
