@@ -36,6 +36,8 @@ func (x *stackIndex) charges(r *timeline.Request, into []charge) []charge {
 		case s.Cause == timeline.CauseOnCPU:
 			whole.basis = bySamples
 			into = append(into, whole)
+		case x.tl.Strands[s.Strand].Goroutine != recording.NoGoroutine:
+			into = x.parked(whole, into)
 		case x.hidden(s):
 			into = append(into, whole)
 		default:
@@ -45,12 +47,11 @@ func (x *stackIndex) charges(r *timeline.Request, into []charge) []charge {
 	return into
 }
 
-// hidden reports a wait that no thread's stack shows: of a goroutine, or of a request
-// whose event loop waits for all its peers in one place.
+// hidden reports a wait that no thread's stack shows: of a request whose event loop waits
+// for all its peers in one place.
 func (x *stackIndex) hidden(s *timeline.Segment) bool {
 	st := &x.tl.Strands[s.Strand]
-	return st.Goroutine != recording.NoGoroutine ||
-		st.Loop && (s.Cause == timeline.CauseRemote || s.Cause == timeline.CauseClient || s.Phase == timeline.PhasePickUp)
+	return st.Loop && (s.Cause == timeline.CauseRemote || s.Cause == timeline.CauseClient || s.Phase == timeline.PhasePickUp)
 }
 
 // pieces takes a segment in which its strand waited apart by the states of the strand.

@@ -96,7 +96,7 @@ type DumpOptions struct {
 }
 
 // NewDump tells what every thread did at an instant. Of goroutines those are in it that
-// worked for a request: the kernel sees no others.
+// worked for a request, or waited for a lock or a pool: no others are seen.
 func NewDump(tl *timeline.Timeline, o DumpOptions) *Dump {
 	d := &Dump{Version: Version, At: o.At.Sub(tl.Start), Chosen: o.Chosen, Blockers: []*Blocker{}, Threads: []*DumpThread{}}
 	dd := &dumper{tl: tl, at: o.At, source: o.Source, index: newStackIndex(tl)}
@@ -195,9 +195,12 @@ func (d *dumper) named(id timeline.StrandID) *DumpThread {
 	return t
 }
 
-// goroutine describes a goroutine by the request it works for; nil if it is not known
-// to work for one.
+// goroutine describes a goroutine by what it waits for, or by the request it works for;
+// nil if neither is known.
 func (d *dumper) goroutine(id timeline.StrandID) *DumpThread {
+	if t := d.parked(id); t != nil {
+		return t
+	}
 	for _, r := range d.works[id] {
 		list := d.tl.Requests[r].Segments
 		i := sort.Search(len(list), func(k int) bool { return list[k].To > d.at })
@@ -271,6 +274,9 @@ func (d *dumper) wait(id timeline.WaitID) *DumpWait {
 func (d *dumper) holder(h *timeline.Hold) *DumpHolder {
 	st := &d.tl.Strands[h.Strand]
 	out := &DumpHolder{TID: st.TID, Name: st.Name, Basis: basisName(h.Basis), strand: h.Strand}
+	if st.Goroutine != recording.NoGoroutine {
+		out.Name = strandName(d.tl, h.Strand)
+	}
 	if h.Since != recording.NoTime {
 		out.Had = d.at.Sub(h.Since)
 	}
@@ -311,9 +317,13 @@ func (d *dumper) stackOf(t *DumpThread, iv *timeline.Interval) {
 			t.Seen.How = "own"
 		}
 	}
-	if t.stack == timeline.None {
-		return
+	if t.stack != timeline.None {
+		d.placed(t)
 	}
+}
+
+// placed fills in what is told of a thread's stack.
+func (d *dumper) placed(t *DumpThread) {
 	t.Stack = framesOf(d.tl, t.stack)
 	t.site = siteIn(d.tl, t.stack)
 	t.place = t.stack

@@ -281,7 +281,11 @@ func (t *DumpThread) evidence() string {
 	text := ""
 	if t.Wait != nil && t.Wait.Holder != nil {
 		h := t.Wait.Holder
-		text = fmt.Sprintf("%s (%d) has it", h.Name, h.TID)
+		text = h.Name
+		if h.TID != 0 { // else it is a goroutine
+			text = fmt.Sprintf("%s (%d)", h.Name, h.TID)
+		}
+		text += " has it"
 		if h.Had > 0 {
 			text += " since " + human(h.Had) + " ago"
 		}

@@ -198,6 +198,7 @@ func (s *sleeper) addParks() {
 			x.wait = s.all[last].wait
 			w := &t.Waits[x.wait]
 			w.To, w.Back, w.Off = x.to, x.back, x.off
+			x.from = s.all[last].to // it did not cease to want it
 		} else {
 			x.wait = WaitID(len(t.Waits))
 			t.Waits = append(t.Waits, Wait{

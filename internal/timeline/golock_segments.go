@@ -8,7 +8,7 @@ import (
 // goParked tiles a span in which a goroutine was on no thread by its waits for others;
 // what lies between them, by its calls.
 func (s *segmenter) goParked(r *Request, w parked, p *painter) {
-	for _, id := range s.t.waitsIn(r.Strand, w.from, w.to) {
+	for _, id := range s.t.WaitsIn(r.Strand, w.from, w.to) {
 		x := &s.t.Waits[id]
 		before := w
 		before.to = min(x.From, w.to)
@@ -33,7 +33,7 @@ func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 		s.goAbsent(r, w, p)
 		return
 	}
-	for _, id := range s.t.waitsIn(by, w.from, w.to) {
+	for _, id := range s.t.WaitsIn(by, w.from, w.to) {
 		y := &s.t.Waits[id]
 		if y.Request != r.ID || y.Cause != CauseLock && y.Cause != CausePool {
 			continue
@@ -47,8 +47,8 @@ func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	s.goAbsent(r, w, p)
 }
 
-// waitsIn returns the Waits of a strand that overlap a span; the ends may stick out.
-func (t *Timeline) waitsIn(s StrandID, from, to Time) []WaitID {
+// WaitsIn returns the Waits of a strand that overlap a span; the ends may stick out.
+func (t *Timeline) WaitsIn(s StrandID, from, to Time) []WaitID {
 	waits := t.Strands[s].Waits
 	i, _ := slices.BinarySearchFunc(waits, from+1, func(id WaitID, at Time) int { return cmp.Compare(t.Waits[id].Back, at) })
 	k, _ := slices.BinarySearchFunc(waits, to, func(id WaitID, at Time) int { return cmp.Compare(t.Waits[id].From, at) })

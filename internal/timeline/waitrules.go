@@ -135,6 +135,7 @@ func rubyRules() []waitRule {
 func nativeRules() []waitRule {
 	return []waitRule{
 		{RuleIdle, golang, CauseCondition, []string{"runtime.stopm|runtime.findRunnable|runtime.mcall|runtime.park_m|runtime.notetsleep*|runtime.gcBgMarkWorker"}},
+		{RuleGoPool, golang, CausePool, []string{"database/sql.(*DB).conn"}},
 		{"go-runtime-lock", golang, CauseLock, []string{"runtime.lock2|runtime.lock|runtime.lockWithRank"}},
 		{RuleIdle, node, CauseCondition, []string{"uv_cond_wait|pthread_cond_*", "worker|node::*PlatformWorkerThread|node::WorkerThreadsTaskRunner::*|v8::platform::*|DelayedTaskScheduler::*"}},
 		{"js-atomics", node, CauseCondition, []string{"v8::internal::FutexEmulation::*|Builtins_AtomicsWait"}},

@@ -70,7 +70,7 @@ func renderWaits(t *Timeline) string {
 	}
 	for i := range t.Waits {
 		w := &t.Waits[i]
-		fmt.Fprintf(&b, "thread %d %s..%s %v %s %v", t.Strands[w.Strand].Thread, us(w.From), us(w.To), w.Cause, w.Rule, w.Quality)
+		fmt.Fprintf(&b, "%s %s..%s %v %s %v", who(t, w.Strand), us(w.From), us(w.To), w.Cause, w.Rule, w.Quality)
 		if w.Lock != None {
 			fmt.Fprintf(&b, " for %q", t.Locks[w.Lock].Name)
 		}
@@ -82,10 +82,18 @@ func renderWaits(t *Timeline) string {
 		}
 		b.WriteByte('\n')
 		for _, h := range w.Holds {
-			fmt.Fprintf(&b, "  %s..%s thread %d since %s %s\n", us(h.From), us(h.To), t.Strands[h.Strand].Thread, us(h.Since), []string{"release", "owner"}[h.Basis])
+			fmt.Fprintf(&b, "  %s..%s %s since %s %s\n", us(h.From), us(h.To), who(t, h.Strand), us(h.Since), []string{"release", "owner"}[h.Basis])
 		}
 	}
 	return b.String()
+}
+
+// who names a strand.
+func who(t *Timeline, id StrandID) string {
+	if g := t.Strands[id].Goroutine; g != recording.NoGoroutine {
+		return fmt.Sprintf("goroutine %d", g)
+	}
+	return fmt.Sprintf("thread %d", t.Strands[id].Thread)
 }
 
 // Who had a lock rests on who woke whom: with other wakers, others had it.

