@@ -1,0 +1,113 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// storageScript syncs a file 30 times when told to, then reads it through a mapping after
+// the kernel was asked to forget it.
+const storageScript = `
+import mmap, os, sys
+path = sys.argv[1] + "/orders.db"
+sys.stdin.readline()
+fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+for i in range(30):
+    os.write(fd, b"x" * 131072)
+    os.fsync(fd)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+m = mmap.mmap(fd, 0, prot=mmap.PROT_READ)
+m.madvise(mmap.MADV_RANDOM)
+sum(m[i] for i in range(0, len(m), 65536))
+sys.stdin.readline()
+`
+
+// diskDir is a directory on a disk: a file in memory is never waited for.
+func diskDir(t *testing.T) string {
+	t.Helper()
+	for _, parent := range []string{os.TempDir(), "."} {
+		var fs unix.Statfs_t
+		if unix.Statfs(parent, &fs) != nil || fs.Type == unix.TMPFS_MAGIC || fs.Type == unix.RAMFS_MAGIC {
+			continue
+		}
+		dir, err := os.MkdirTemp(parent, "disk-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		return dir
+	}
+	t.Skip("no directory on a disk")
+	return ""
+}
+
+// What a thread does to a file on a disk is recorded: the file that it waits for, by
+// name, its page faults and what came from storage, the mapping, and the device.
+func TestStorage(t *testing.T) {
+	const size = 30 * 131072
+	p := start(t, 0, python(t), "-c", storageScript, diskDir(t))
+	l := record(t, p.Process.Pid, Options{})
+	fmt.Fprintln(p.stdin)
+	p.stdin.Close()
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+	rec := l.stop()
+
+	files := map[recording.FileID]string{}
+	for _, f := range all[*recording.File](rec) {
+		files[f.ID] = f.Name
+	}
+	syncs, faulted, fetched, out := 0, 0, int64(0), int64(0)
+	for _, off := range all[*recording.Off](rec) {
+		fetched += off.Fetched
+		out += off.Out
+		if files[off.File] != "orders.db" {
+			continue
+		}
+		switch off.Syscall {
+		case "fsync":
+			if off.Out > 0 || off.State == recording.OffDisk && syncs == 0 {
+				syncs++
+			}
+		case "":
+			faulted++
+		}
+	}
+	// A sync that does not sleep, or a write that does, leaves less.
+	if syncs < 20 || syncs > 30 {
+		t.Errorf("%d sleeps in fsync after a write, of 30 calls", syncs)
+	}
+	if out < size*9/10 || out > size*11/10 {
+		t.Errorf("%d bytes written, want about %d", out, size)
+	}
+	// The mapping is read at 60 places, each of which may bring others with it.
+	if faulted < 5 || fetched < size/20 {
+		t.Errorf("%d sleeps in page faults of orders.db, %d bytes from storage: want the file to be read", faulted, fetched)
+	}
+	mapped := slices.ContainsFunc(all[*recording.Mapping](rec), func(m *recording.Mapping) bool {
+		return m.Bytes == size && files[m.File] == "orders.db" && m.Syscall == "mmap"
+	})
+	if !mapped {
+		t.Errorf("no mapping of %d bytes of orders.db in %+v", size, all[*recording.Mapping](rec))
+	}
+	var blocks int64
+	for _, b := range all[*recording.BlockIO](rec) {
+		blocks += b.Count
+	}
+	if blocks < 30 {
+		t.Errorf("block devices completed %d requests, want more than 30", blocks)
+	}
+	if list := all[*recording.Memory](rec); len(list) == 0 || list[0].Resident < 1<<20 {
+		t.Errorf("memory of the process: %d samples", len(list))
+	}
+}
