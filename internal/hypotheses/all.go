@@ -20,6 +20,7 @@ func All() []diagnosis.Hypothesis {
 		refreshUnderLock(),
 		lockConvoy(),
 		interpreterLock(),
+		heldWhileWaiting(),
 		poolExhausted(),
 		gcPause(),
 		linearScan(),

@@ -33,7 +33,7 @@ type exported struct {
 }
 
 func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
-	t := newTelemetry(c)
+	t := telemetryOf(c)
 	e := exported{peers: map[string]int{}, sites: tally{}}
 	for _, id := range c.Measured() {
 		e.request(t, &c.Requests[id])

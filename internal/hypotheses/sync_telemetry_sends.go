@@ -67,6 +67,11 @@ type lockSends struct {
 	held, sends Duration // of those whose holder is known, and of that those in which it sends
 }
 
+// telemetryOf returns that of a case; its callers share it.
+func telemetryOf(c *diagnosis.Case) *telemetry {
+	return c.Shared("telemetry", func() any { return newTelemetry(c) }).(*telemetry)
+}
+
 func newTelemetry(c *diagnosis.Case) *telemetry {
 	t := &telemetry{c: c, classes: timeline.NewPeerClasses(), calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
 		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{}}

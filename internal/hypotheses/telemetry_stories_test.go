@@ -55,3 +55,72 @@ func counted(metrics int, interpreter recording.Time) func(t *thread, burst int)
 		}
 	}
 }
+
+// heldStories are services whose requests hold transactions open.
+func heldStories() []story {
+	python := func(each func(t *thread, burst int)) func() *recording.Recording {
+		return func() *recording.Recording { return done(bursts(newScenario(recording.RuntimePython), 4, each), 30) }
+	}
+	return []story{
+		{"held-while-waiting/supported", "Four requests come at once and update the same row; each asks another service for 5 ms before it commits:\n1 |update|ask 5|commit|   2 |update waits for 1's commit|ask 5|commit|   ...",
+			python(reserved(true))},
+		{"held-while-waiting/refuted", "The same, each with a row of its own: sessions are idle in transaction, and nobody waits for them.", python(reserved(false))},
+		{"held-while-waiting/undecided", "The sessions are encrypted.", python(func(t *thread, _ int) {
+			if t.kept == nil {
+				t.kept = t.session()
+				t.handshake(t.kept, 300*us, 900*us)
+			}
+			t.sealed(t.kept, 2000*us)
+		})},
+	}
+}
+
+// reserved lets a request update a row, ask another service, and commit; who updates the
+// same row waits for the commit.
+func reserved(same bool) func(t *thread, burst int) {
+	sessions := map[recording.ThreadID]*outgoing{}
+	var free recording.Time
+	return func(t *thread, _ int) {
+		s := sessions[t.id]
+		if s == nil {
+			s = t.session()
+			sessions[t.id] = s
+		}
+		t.statement(s, &recording.Command{Operation: "BEGIN"}, recording.TransactionOpen, 200*us)
+		took := 300 * us
+		if same {
+			took = max(took, free-t.at)
+		}
+		t.statement(s, &recording.Command{Operation: "UPDATE", Target: "stock"}, recording.TransactionOpen, took)
+		keptCall(t, 5000*us)
+		t.statement(s, &recording.Command{Operation: "COMMIT"}, recording.TransactionIdle, 200*us)
+		free = t.at
+	}
+}
+
+// session opens a connection to PostgreSQL.
+func (t *thread) session() *outgoing {
+	o := t.dial(200 * us)
+	for i := len(t.events) - 1; ; i-- {
+		if c, ok := t.events[i].Fact.(*recording.Conn); ok {
+			c.Peer = "10.0.0.3:5432"
+			return o
+		}
+	}
+}
+
+// statement asks a session something; the answer takes so long.
+func (t *thread) statement(o *outgoing, c *recording.Command, state recording.Transaction, took recording.Time) {
+	if o.bytes[recording.Write] == 0 {
+		t.add(t.at, &recording.ConnProtocol{Conn: o.id, Protocol: recording.ProtocolPostgres})
+	}
+	t.compute(20 * us)
+	c.Conn, c.Length = o.id, 60
+	c.Offset = t.chunk(o.id, &o.bytes, recording.Write, c.Length, 0)
+	t.add(t.at, c)
+	arrives := t.at + took
+	t.sleep(arrives, 10*us, "recvfrom")
+	t.compute(10 * us)
+	at := t.chunk(o.id, &o.bytes, recording.Read, 30, arrives)
+	t.add(t.at, &recording.Reply{Conn: o.id, Offset: at, Length: 30, Operation: c.Operation, Transaction: state})
+}
