@@ -4,3 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")"
 mkdir -p work
 go build -o work/surroundvote .
+go test -c -o work/surroundvote.test .

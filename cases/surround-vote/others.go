@@ -59,11 +59,11 @@ func keepWriting(h *history) {
 // errEnough ends an export.
 var errEnough = errors.New("exported enough")
 
-// keepExporting reads signatures once a second for someone who takes them slowly: the
-// transaction is open for 400 ms.
+// keepExporting reads signatures again and again for someone who takes them slowly: the
+// transaction is open for 600 ms.
 func keepExporting(h *history) {
 	for {
-		end := time.Now().Add(400 * time.Millisecond)
+		end := time.Now().Add(600 * time.Millisecond)
 		err := h.db.View(func(tx *bolt.Tx) error {
 			err := tx.Bucket(signatures).ForEach(func(_, _ []byte) error {
 				time.Sleep(time.Millisecond)
@@ -78,6 +78,6 @@ func keepExporting(h *history) {
 		if err != nil && !errors.Is(err, errEnough) {
 			log.Print(err)
 		}
-		time.Sleep(600 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond)
 	}
 }

@@ -21,7 +21,7 @@ func seeded(s settings) (*history, error) {
 	}
 	h := &history{db: db, mirror: s.mirror, last: make([]uint64, s.validators)}
 	if s.save {
-		h.extra = make([]byte, 32<<10)
+		h.extra = make([]byte, 48<<10)
 	}
 	for v := range s.validators {
 		n := s.epochs - s.epochs*9/10*v/max(1, s.validators-1)

@@ -74,11 +74,10 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 // matters reports whether an endpoint's own CPU, and what it waits for a processor, could
 // be a finding at all.
 func (s *scanned) matters(c *diagnosis.Case) bool {
-	some := func(ids []diagnosis.RequestID, of Duration) bool {
-		d := s.mean(ids) + s.queued(c, ids)
-		return d >= max(c.MinSaving, c.MinShare.Of(of))
+	some := func(ids []diagnosis.RequestID, of, noise Duration) bool {
+		return s.mean(ids)+s.queued(c, ids) >= max(c.MinSaving, c.MinShare.Of(of), noise)
 	}
-	return some(s.of.Ordinary, s.of.P50) || some(s.of.Slow, s.of.P99)
+	return some(s.of.Ordinary, s.of.P50, s.of.Noise50) || some(s.of.Slow, s.of.P99, s.of.Noise99)
 }
 
 // queued is the mean time that requests wait for a processor.
