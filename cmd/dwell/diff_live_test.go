@@ -1,0 +1,87 @@
+//go:build linux && amd64
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A program that ends by itself and serves nothing, such as a benchmark, leaves a
+// recording that can be compared and looked at.
+func TestLiveDiffOfBenchmarks(t *testing.T) {
+	needBPF(t)
+	const one = `
+import time
+end = time.monotonic() + 1
+while time.monotonic() < end: sum(range(1000))
+`
+	const many = `
+import threading, time
+end = time.monotonic() + 1
+lock = threading.Lock()
+def work():
+    while time.monotonic() < end:
+        with lock: time.sleep(0.002)
+threads = [threading.Thread(target=work) for _ in range(20)]
+for t in threads: t.start()
+for t in threads: t.join()
+`
+	var paths []string
+	for name, program := range map[string]string{"a": one, "b": many} {
+		path := filepath.Join(t.TempDir(), name)
+		c := newConsole()
+		status := execute(t.Context(), []string{"run", "-o", path, "--", "python3", "-c", program}, c.world())
+		if status != exitDone || !strings.Contains(c.err.String(), "nothing is diagnosed: dwell diff") {
+			t.Fatalf("run: status %d, %s", status, c.err.String())
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Fatal("the recording was not kept: ", err)
+		}
+		paths = append(paths, path)
+	}
+	if filepath.Base(paths[0]) == "b" {
+		paths[0], paths[1] = paths[1], paths[0]
+	}
+	c := newConsole()
+	if status := execute(t.Context(), []string{"diff", "--json", paths[0], paths[1]}, c.world()); status != exitDone {
+		t.Fatalf("diff: status %d, %s", status, c.err.String())
+	}
+	var d struct {
+		A, B     struct{ Program string }
+		Measures []struct {
+			What string
+			A, B *float64
+		}
+		Unexercised []struct{ What string }
+	}
+	if err := json.Unmarshal(c.out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][2]float64{}
+	for _, m := range d.Measures {
+		if m.A != nil && m.B != nil {
+			found[m.What] = [2]float64{*m.A, *m.B}
+		}
+	}
+	if cpu := found["processors in use, mean"]; cpu[0] < 0.3 || cpu[1] > cpu[0]/2 {
+		t.Errorf("processors in use %v, want one computing beside many waiting", cpu)
+	}
+	if ran := found["threads that ran"]; ran[0] > 10 || ran[1] < 20 {
+		t.Errorf("threads that ran %v, want few and then more than 20", ran)
+	}
+	var missed []string
+	for _, m := range d.Unexercised {
+		missed = append(missed, m.What)
+	}
+	if !strings.Contains(strings.Join(missed, "; "), "wait for a lock") {
+		t.Errorf("A did not exercise %q, want waits for a lock", missed)
+	}
+	c = newConsole()
+	if status := execute(t.Context(), []string{"show", "--folded", paths[0]}, c.world()); status != exitDone || !strings.Contains(c.out.String(), "[on-cpu]") {
+		t.Errorf("show --folded: status %d, %s", status, c.err.String())
+	}
+}
