@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -57,20 +58,23 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	pending := s.pending(list)
 	for k, i := range list {
 		x := &s.all[i]
-		by := s.releaser(x.off, x.strand)
-		if kind == CauseInterpreterLock && !lets(x) {
+		by, let := s.releaser(x.off, x.strand), x.to
+		switch {
+		case kind == CauseInterpreterLock && x.verdict.code == RuleRubyYield && by != None:
+			by, let = x.strand, x.from
+		case kind == CauseInterpreterLock && !lets(x):
 			by = None
 		}
 		if by != None {
-			h := Hold{Strand: by, From: max(last, had[by][0]), To: x.to, Basis: HoldByRelease}
+			h := Hold{Strand: by, From: max(last, had[by][0]), To: let, Basis: HoldByRelease}
 			if got := had[by][0]; got > had[by][1] && got >= last && pending[k] <= got {
 				h.Since = got
 			}
 			if h.From < h.To {
 				holds = append(holds, h)
 			}
-			last = x.to
-			had[by] = [2]Time{had[by][0], x.to}
+			last = max(last, let)
+			had[by] = [2]Time{had[by][0], let}
 		}
 		had[x.strand] = [2]Time{x.to, had[x.strand][1]}
 	}
@@ -80,14 +84,11 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 }
 
 // lets reports that who ended a sleep for an interpreter's lock let that go. Where
-// CPython has no time limit, and where Ruby waits until its turn is over, who has just
-// taken the lock tells who had to let it go.
+// CPython has no time limit, who has just taken the lock tells who had to let it go.
+// In Ruby that one let it go as it began to wait for this.
 func lets(x *sleepAt) bool {
-	switch x.verdict.code {
-	case RuleRubyGVL:
-		return true
-	case RuleRubyYield:
-		return false
+	if strings.HasPrefix(x.verdict.code, "ruby-") {
+		return x.verdict.code == RuleRubyGVL
 	}
 	return x.off.Timed == 1
 }

@@ -5,6 +5,7 @@ import "github.com/getdwell/dwell/recording"
 const (
 	// asksAgain is how long a thread may take between two timed waits for one thing.
 	asksAgain Time = 1_000_000
+	asksRuby  Time = 100_000 // in Ruby, which asks for its interpreter's lock without a detour
 	// triesAgain is how much CPU time a thread may use, or how long it may take where
 	// that is not known, that was woken, did not get what it waited for, and waits for
 	// it again.
@@ -84,7 +85,7 @@ func (s *sleeper) continues(before, x *sleepAt) bool {
 	}
 	switch gap := x.from - before.back; {
 	case a.Timed == 1 && a.WakerKind == recording.WakerInterrupt:
-		if gap > asksAgain {
+		if gap > asksAgain || x.verdict.code == RuleRubyGVL && gap > asksRuby { // it got it then, and ran
 			return false
 		}
 	case x.verdict.cause == CauseLock || x.verdict.cause == CausePool || x.verdict.code == RuleRubyGVL:

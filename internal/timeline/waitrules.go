@@ -13,7 +13,7 @@ const (
 	RuleGC        = "vm-gc"         // the same, and its collector ran meanwhile
 	RuleNoConn    = "no-connection" // a read or write that moved no bytes on any connection
 	RuleRubyGVL   = "ruby-gvl"      // it waits until another thread of Ruby lets it run
-	RuleRubyYield = "ruby-gvl-turn" // it lets another thread of Ruby run, or waits for what guards that lock
+	RuleRubyYield = "ruby-gvl-turn" // it has let another thread of Ruby run, and waits until that does
 	RulePageFault = "page-fault"
 	RuleDisk      = "disk"
 	RuleSyscall   = "syscall"
@@ -113,7 +113,7 @@ func rubyRules() []waitRule {
 	return []waitRule{
 		{RuleRubyGVL, ruby, CauseInterpreterLock, []string{"gvl_acquire*|thread_sched_to_running*|thread_sched_wait_running_turn|blocking_region_end"}},
 		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"rb_thread_schedule*|gvl_yield|thread_sched_yield"}},
-		{RuleRubyYield, ruby, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+rb_native_mutex_lock"}},
+		{"ruby-gvl-guard", ruby, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+rb_native_mutex_lock"}},
 
 		{RuleIdle, ruby, CauseCondition, []string{"^Thread::Mutex#sleep", "+Thread::ConditionVariable#wait", "+Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},
 		{RuleIdle, ruby, CauseCondition, []string{"^Thread::ConditionVariable#wait", "+Puma::ThreadPool#spawn_thread in puma/thread_pool.rb|spawn_thread in puma/thread_pool.rb"}},

@@ -58,6 +58,9 @@ func buildWaits(t *Timeline, f *facts) *sleeper {
 			s.borrow()
 		}
 		s.judge(f.runtime(t.Strands[i].Process))
+		if f.runtime(t.Strands[i].Process) == recording.RuntimeRuby {
+			s.agree()
+		}
 		s.all = append(s.all, s.list...)
 	}
 	s.gil.learn(s.all, t)
@@ -187,6 +190,29 @@ func (s *sleeper) judge(r recording.Runtime) {
 		x.verdict = s.book.of(x.stack, r)
 		if x.borrowed {
 			x.quality = Inferred
+		}
+	}
+}
+
+// agree finds the sleeps for the interpreter's lock of a strand of Ruby among those without
+// a stack: all at that depth are for it. Which of its methods Ruby is in, the depth of the
+// machine's stack does not tell, so there may be none to borrow.
+func (s *sleeper) agree() {
+	seen, odd := map[int64]verdict{}, map[int64]bool{}
+	for i := range s.list {
+		x := &s.list[i]
+		if x.stack == None || x.borrowed || x.off.SP == 0 || !futexSyscall(x.off.Syscall) {
+			continue
+		}
+		was, ok := seen[x.off.SP]
+		odd[x.off.SP] = odd[x.off.SP] || ok && was.code != x.verdict.code
+		seen[x.off.SP] = x.verdict
+	}
+	for i := range s.list {
+		x := &s.list[i]
+		v, ok := seen[x.off.SP]
+		if x.stack == None && ok && !odd[x.off.SP] && v.cause == CauseInterpreterLock && futexSyscall(x.off.Syscall) {
+			x.verdict, x.quality = v, Inferred
 		}
 	}
 }
