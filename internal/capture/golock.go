@@ -253,9 +253,7 @@ func (p *parkSet) add(probes []parkProbe) error {
 
 // detach takes the probes away.
 func (p *parkSet) detach() {
-	for _, l := range p.links {
-		l.Close()
-	}
+	closeAll(p.links)
 	p.links = nil
 }
 

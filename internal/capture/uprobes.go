@@ -178,10 +178,18 @@ func (p *probeSet) keepWithin(now time.Time, beside func(func())) (came, went bo
 }
 
 func (p *probeSet) detach() {
-	for _, l := range p.links {
-		l.Close()
-	}
+	closeAll(p.links)
 	p.links = nil
+}
+
+// closeAll takes probes away all at once: for each the kernel waits a tenth of a second,
+// and as long as a probe is there it costs.
+func closeAll(links []io.Closer) {
+	var all sync.WaitGroup
+	for _, l := range links {
+		all.Go(func() { l.Close() })
+	}
+	all.Wait()
 }
 
 // attach probes all sites again; those of processes that have ended are given up.
