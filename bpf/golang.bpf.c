@@ -185,19 +185,19 @@ static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct
 		0;                                                                 \
 	})
 
-SEC("uprobe/go_call")
+SEC("uprobe.multi/go_call")
 int go_call(struct pt_regs *regs)
 {
 	return PROBE(GO_CALL, on_call(regs, w, t));
 }
 
-SEC("uprobe/go_run")
+SEC("uprobe.multi/go_run")
 int go_run(struct pt_regs *regs)
 {
 	return PROBE(GO_RUN, on_run(regs, w, t, EVENT_GO_RUN));
 }
 
-SEC("uprobe/go_yield")
+SEC("uprobe.multi/go_yield")
 int go_yield(struct pt_regs *regs)
 {
 	return PROBE(GO_YIELD, on_run(regs, w, t, EVENT_GO_YIELD));

@@ -174,7 +174,7 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 /* Sets of probes, each with a budget of its own: locks; sync.Cond; channels; and what
  * is rare. */
 #define PROBE(name, act, set)                                                      \
-	SEC("uprobe/" #name) int name(struct pt_regs *regs)                        \
+	SEC("uprobe.multi/" #name) int name(struct pt_regs *regs)                        \
 	{                                                                          \
 		return probed(regs, act, set);                                     \
 	}

@@ -121,14 +121,14 @@ static __always_inline void on_write(u64 ssl, u64 buffer, u64 bytes)
 		TELL_WRITE(TLS_SHORT);
 }
 
-SEC("uprobe/tls_write")
+SEC("uprobe.multi/tls_write")
 int tls_write(struct pt_regs *ctx)
 {
 	on_write(ctx->di, ctx->si, (u32)ctx->dx); /* an int */
 	return 0;
 }
 
-SEC("uprobe/tls_write_ex")
+SEC("uprobe.multi/tls_write_ex")
 int tls_write_ex(struct pt_regs *ctx)
 {
 	on_write(ctx->di, ctx->si, ctx->dx);

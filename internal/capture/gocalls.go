@@ -93,6 +93,7 @@ func (g *goProbes) load(s *Session) error {
 	}
 	spec, err := loadGolang()
 	if err == nil {
+		prepareProbes(spec)
 		err = spec.LoadAndAssign(&g.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
 			golangMapEvents: s.objects.Events, golangMapWatched: s.objects.Watched, golangMapWatchedHints: s.objects.WatchedHints,
 			golangMapLosses: s.objects.Losses, golangMapReported: s.objects.Reported,

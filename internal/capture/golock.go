@@ -152,6 +152,7 @@ func (g *goParks) load(s *Session) error {
 	}
 	spec, err := loadGolocks()
 	if err == nil {
+		prepareProbes(spec)
 		err = spec.LoadAndAssign(&g.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
 			golocksMapEvents: s.objects.Events, golocksMapWatched: s.objects.Watched, golocksMapWatchedHints: s.objects.WatchedHints,
 		}})

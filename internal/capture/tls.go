@@ -63,6 +63,7 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the built-in programs for TLS: %w", err)
 	}
+	prepareProbes(spec)
 	p := &tlsProbes{most: tlsSaved * o.PerSecond, writers: map[tlsFile]target.TLSWriters{}, probed: map[int]*tlsProbed{}}
 	err = errors.Join(
 		spec.Variables[tlsProbesVarHitCost].Set(uint64(tlsHitCost)),
@@ -145,7 +146,7 @@ func (p *tlsProbes) probe(pid int, process *tlsProbed, l target.TLSLibrary) erro
 		if offset == 0 {
 			continue
 		}
-		u, err := exe.Uprobe("", program, &link.UprobeOptions{Address: offset, PID: pid})
+		u, err := probeAt(exe, program, offset, pid)
 		if err != nil {
 			return fmt.Errorf("probe a TLS library of process %d: %w", pid, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -30,11 +31,37 @@ func (p probeSite) attach(program *ebpf.Program) (link.Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the executable of process %d: %w", p.pid, err)
 	}
-	l, err := exe.Uprobe("", program, &link.UprobeOptions{Address: p.offset, PID: p.pid})
+	l, err := probeAt(exe, program, p.offset, p.pid)
 	if err != nil {
 		return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
 	}
 	return l, nil
+}
+
+// probeAt hooks a program up to an instruction of an executable in one process. Its
+// link, where the kernel has one for probes, needs no more rights than its program did;
+// a perf event for a probe needs CAP_SYS_ADMIN, since Linux 6.16 and the fixes of those
+// before it, which is given up once recording has begun.
+func probeAt(exe *link.Executable, program *ebpf.Program, offset uint64, pid int) (link.Link, error) {
+	if probesHaveLinks() {
+		return exe.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{offset}, PID: uint32(pid)})
+	}
+	return exe.Uprobe("", program, &link.UprobeOptions{Address: offset, PID: pid})
+}
+
+// probesHaveLinks reports whether the kernel attaches probes by links, as since 6.6.
+func probesHaveLinks() bool {
+	version, err := features.LinuxVersionCode()
+	return err == nil && version >= 6<<16|6<<8
+}
+
+// prepareProbes makes the programs of a collection ones that probeAt can attach here.
+func prepareProbes(spec *ebpf.CollectionSpec) {
+	for _, p := range spec.Programs {
+		if p.AttachType == ebpf.AttachTraceUprobeMulti && !probesHaveLinks() {
+			p.AttachType = ebpf.AttachNone
+		}
+	}
 }
 
 // trapUnmeasured is what one hit of a probe takes where it cannot be measured: as much
