@@ -14,7 +14,7 @@ func syncTelemetry() diagnosis.Hypothesis {
 		Title: "Requests send metrics, logs or traces themselves",
 		Doc: "Supported by what the threads of requests do to get metrics, logs and traces out: sending datagrams to StatsD or syslog, waiting for the lock around that (one taken right before " +
 			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files. " +
-			"How long a send computes is not recorded: since the thread's last event at most, of which the median is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
+			"How long a send computes is not recorded: since the thread's last event at most, of which the lower quartile is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
 			"Taken out of each request: all of that; what the machine's other work is spared is not predicted.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "refresh-under-lock", "interpreter-lock", "pool-exhausted", "n-plus-one", "slow-peer", "disk", "run-queue", "cpu-bound", "accept-queue", "load"},
@@ -140,7 +140,6 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
 		Evidence: ev,
-		AtLeast:  true,
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 	sendCPU         sendKind = iota // it computes in a send
 	sendLock                        // it waits for the lock around sends
 	sendInterpreter                 // it waits for the interpreter's lock, which a send gives up
-	sendAsleep                      // it sleeps in a send: the receiver's queue is full
+	sendAsleep                      // it is off the CPU within a send: the receiver's queue is full, or it took the processor
 	sendCall                        // it waits for a collector's answer
 	sendFile                        // it waits for a log file
 	sendUnsure                      // it waits right before a send, it is not known for what
@@ -27,7 +27,7 @@ const (
 // String says what is spent so.
 func (k sendKind) String() string {
 	return [...]string{"the sends themselves, at most", "waits for the lock around them", "waits for the interpreter's lock that sends give up",
-		"sends that wait for the receiver", "calls to collectors", "waits for log files", ""}[k]
+		"off the CPU within sends", "calls to collectors", "waits for log files", ""}[k]
 }
 
 const (
@@ -37,7 +37,7 @@ const (
 	beforeSend = 30 * diagnosis.Time(milli) / 1000
 	// sendAtMost bounds what is taken for the computing of a send.
 	sendAtMost = milli / 10
-	// sendsTold is from how many sends on their median says what one takes.
+	// sendsTold is from how many sends on they say what one takes.
 	sendsTold = 8
 )
 
@@ -122,8 +122,8 @@ func (t *telemetry) last(s timeline.StrandID, k int) diagnosis.Time {
 	return from
 }
 
-// measure finds what a send computes, at most: the median time since the thread's event
-// before it, of those in which it can have done little else.
+// measure finds what a send computes, at most: the lower quartile of the times since the
+// thread's event before it, of those in which it can have done little else.
 func (t *telemetry) measure() {
 	var took []Duration
 	for s, list := range t.sends {
@@ -136,7 +136,7 @@ func (t *telemetry) measure() {
 	}
 	if len(took) >= sendsTold {
 		slices.Sort(took)
-		t.typical = diagnosis.Quantile(took, 50)
+		t.typical = diagnosis.Quantile(took, 25)
 	}
 }
 
