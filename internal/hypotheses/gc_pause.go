@@ -14,7 +14,7 @@ func gcPause() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
-		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process while the runtime's own threads run (the JVM's safepoints), and by the collector's " +
+		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
 			"work on the request's own strand, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
 			"their own CPU leaves it undecided.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -30,6 +30,7 @@ const enoughSamples = 50
 func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	s := spentOn(c, timeline.CauseGC)
 	own, samples := collecting(c)
+	own = c.Merged(append(own, stopped(c)...))
 	pauses := pausesOf(c)
 	ev := append(s.evidence(c, "stopped by the collector"),
 		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
@@ -83,6 +84,9 @@ func pausesOf(c *diagnosis.Case) (out []Duration) {
 		if w := &c.Waits[i]; w.Cause == timeline.CauseGC {
 			stops = append(stops, stop{c.Strands[w.Strand].Process, window{w.From, w.To}})
 		}
+	}
+	for _, p := range c.Pauses {
+		stops = append(stops, stop{p.Process, window{p.From, p.To}})
 	}
 	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.from, b.from)) })
 	for i := 0; i < len(stops); {

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -42,4 +43,26 @@ func (k *contention) computing(c *diagnosis.Case) string {
 		return k.calledFrom(c, deedCPU)
 	}
 	return k.doing(c, deedCPU)
+}
+
+// stopped returns the pieces in which requests of Go computed, or were ready to, while
+// all goroutines of their process were stopped.
+func stopped(c *diagnosis.Case) (out []diagnosis.Span) {
+	of := map[recording.ProcessID][]timeline.Pause{}
+	for _, p := range c.Pauses {
+		of[p.Process] = append(of[p.Process], p)
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	for _, span := range c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return len(of[r.Process]) > 0 && (ownCPU(s) || s.Cause == timeline.CauseRunnable)
+	}) {
+		list := of[c.Requests[span.Request].Process]
+		i, _ := slices.BinarySearchFunc(list, span.From+1, func(p timeline.Pause, at diagnosis.Time) int { return cmp.Compare(p.To, at) })
+		for ; i < len(list) && list[i].From < span.To; i++ {
+			out = append(out, diagnosis.Span{Request: span.Request, From: max(span.From, list[i].From), To: min(span.To, list[i].To)})
+		}
+	}
+	return out
 }

@@ -1,0 +1,70 @@
+package hypotheses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A Go service whose requests wait 20 ms for something that is not known: with the waits
+// of goroutines recorded, that is no lock; without, or with some lost, it may be one. The
+// stop of all goroutines counts only where a request could have run.
+func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
+	const head = `
+1ms manifest cpus=2 hooks="HOOKS"
+1ms process id=1 pid=100 runtime=go comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+`
+	const request = `
+%[1]d010ms chunk conn=1 thread=1 dir=read offset=%[2]d bytes=40 arrived=%[1]d010ms last=%[1]d010ms goroutine=7
+%[1]d010ms http-request conn=1 offset=%[2]d head=40 method=GET route=/a
+%[1]d012ms off thread=1 since=%[1]d012ms woken=%[1]d012ms state=preempted goroutine=7
+%[1]d012500us pause thread=1 since=%[1]d012200us
+%[1]d012600us off thread=1 since=%[1]d012600us woken=%[1]d012600us state=preempted goroutine=7
+%[1]d030ms off thread=1 since=%[1]d012700us woken=%[1]d029ms syscall=epoll_pwait waker-kind=interrupt
+%[1]d030100us chunk conn=1 thread=1 dir=write offset=%[3]d bytes=60 goroutine=7
+%[1]d030100us http-response conn=1 offset=%[3]d head=60 status=200
+`
+	const requests = 30
+	story := head
+	for i := range requests {
+		story += fmt.Sprintf(request, i+1, 40*i, 60*i)
+	}
+	story += "MISSING90000ms end reason=time\n"
+	for name, c := range map[string]struct {
+		hooks, missing string
+		hidden         bool
+	}{
+		"recorded":     {"sched io sockets arrivals goroutines parks", "", false},
+		"not recorded": {"sched io sockets arrivals goroutines", "", true},
+		"spent":        {"sched io sockets arrivals goroutines parks", "89000ms missing what=go-locks why=budget count=1\n", true},
+	} {
+		text := strings.NewReplacer("HOOKS", c.hooks, "MISSING", c.missing).Replace(story)
+		rec, err := recording.ParseText(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hidden, halted Duration
+		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+			hidden, halted = diagnosis.Total(hiddenLocks(c)), diagnosis.Total(stopped(c))
+			return diagnosis.Result{}
+		}}
+		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+		if got := hidden > requests*10_000_000; got != c.hidden {
+			t.Errorf("%s: hidden %v, want %v: %+v", name, got, c.hidden, tl.Requests[0].Segments)
+		}
+		if halted != requests*300_000 {
+			t.Errorf("%s: stopped for %d ns, want 300,000 for each request", name, halted)
+		}
+	}
+}
