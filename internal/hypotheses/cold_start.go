@@ -184,7 +184,7 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 	title := "Requests are slow while the process is young: until " + diagnosis.Human(y.until) + " after it began " + y.of.Endpoint + " takes " +
 		diagnosis.Human(y.young) + ", later " + diagnosis.Human(y.later)
-	if most != timeline.CauseUnknown {
+	if coldWords[most].was != "" {
 		title += "; most of that is " + coldWords[most].was
 	}
 	r := &c.Requests[y.order[0]]
@@ -211,6 +211,7 @@ var coldWords = map[timeline.Cause]struct{ was, fix string }{
 	timeline.CauseOnCPU:           {"computing", "warm the service up before it takes requests: let it be ready only once its code is compiled and its caches are filled"},
 	timeline.CauseRunnable:        {"waiting for a processor", "work off what is due after a start with a few workers at a time, and before the service is ready, so that requests need not queue behind it"},
 	timeline.CauseLock:            {"waiting for a lock", "do what is done once before the service is ready, not in the first requests"},
+	timeline.CauseCondition:       {"waiting for other threads", "do what is done once before the service is ready, not in the first requests"},
 	timeline.CausePool:            {"waiting for a pool", "fill pools before the service is ready (minimum sizes, not just maximum ones)"},
 	timeline.CauseRemote:          {"waiting for peers", "open connections and fill caches before the service is ready"},
 	timeline.CauseDisk:            {"waiting for a disk", "read what is needed before the service is ready"},

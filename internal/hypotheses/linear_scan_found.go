@@ -13,9 +13,13 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
 	title := "The CPU time of " + s.of.Endpoint + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
 		" in " + diagnosis.Plural(len(s.whole), "call")
-	cd := s.candidate(c, s.grower(c), s.order)
+	name, where := s.grower(c), ", four fifths of that or more beneath "
+	if most := s.spots.first(); name == "" && most != nil && 2*most.samples >= s.spots.samples {
+		name, where = most.name, "; most of it is computed in "
+	}
+	cd := s.candidate(c, name, s.order)
 	if cd.Place != "" {
-		title += ", four fifths of that or more beneath " + cd.Place
+		title += where + cd.Place
 	} else {
 		cd.Place = s.of.Endpoint
 		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
