@@ -29,12 +29,10 @@ func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 	for _, f := range fetched(c) {
 		index := map[string]*builds{}
 		var list []*builds
-		var bare []timeline.CallID
 		named := 0
 		for _, id := range f.calls {
 			built, seen := outermost(c, handling, &c.Calls[id])
 			if !seen {
-				bare = append(bare, id)
 				continue
 			}
 			if named++; built == nil {
@@ -52,16 +50,33 @@ func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 				b.callers[c.PlaceName(c.Frames[built.Caller])]++
 			}
 		}
-		// If all whose stack is known build the same, so do those of which it is not.
-		if len(list) == 1 && list[0].shown == named && 2*named >= len(f.calls) {
-			for _, id := range bare {
-				list[0].add(c, id)
+		// If nearly all whose stack is known build the same, so do the others: their stacks
+		// were not taken, or show what interrupted them.
+		for _, b := range list {
+			if 10*b.shown >= 9*named && 2*named >= len(f.calls) {
+				for _, id := range rest(f.calls, b.calls) {
+					b.add(c, id)
+				}
+				list = []*builds{b}
+				break
 			}
 		}
 		for _, b := range list {
 			slices.Sort(b.took)
 		}
 		out = append(out, list...)
+	}
+	return out
+}
+
+// rest returns the calls that are not among some of them, which come in the same order.
+func rest(all, some []timeline.CallID) (out []timeline.CallID) {
+	for _, id := range all {
+		if len(some) > 0 && some[0] == id {
+			some = some[1:]
+			continue
+		}
+		out = append(out, id)
 	}
 	return out
 }

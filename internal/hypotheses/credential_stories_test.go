@@ -63,7 +63,9 @@ func credentialStories() []story {
 			})},
 		{"client-per-request/refuted", "Every request assumes a role of its own, while nothing is built.", tokens},
 		{"refresh-under-lock/credentials-supported", "Four requests come at once; each assumes a role, 5 ms, with a lock in its hand.", func() *recording.Recording {
-			refresh := locked(token, func(t *thread) { t.assumeRole("com.amazonaws.Sts.call < com.shop.Tokens.current < com.shop.Handler.handle") })
+			refresh := locked(token, func(t *thread) {
+				t.assumeRole("com.amazonaws.Sts.call < com.shop.Tokens.current < com.shop.Handler.handle")
+			})
 			return done(bursts(newScenario(recording.RuntimeJVM), 4, refresh), 30)
 		}},
 		{"client-per-request/undecided", "Every request assumes a role; stacks were not recorded.", unseen},
