@@ -143,7 +143,8 @@ func ownTime(c *diagnosis.Case, did []*deed) (out []diagnosis.Span) {
 		r := &c.Requests[list[n-1].request]
 		for k := range r.Segments {
 			s := &r.Segments[k]
-			if from, to := max(s.From, d.from), min(s.To, d.to); s.Strand == d.strand && from < to {
+			own := s.Strand == d.strand || d.call != timeline.None && s.Call == d.call // a goroutine's call is carried by others
+			if from, to := max(s.From, d.from), min(s.To, d.to); own && from < to {
 				out = append(out, diagnosis.Span{Request: r.ID, From: from, To: to})
 			}
 		}
