@@ -19,6 +19,7 @@ type settings struct {
 	epochs     int  // of the validator with the longest history
 	mirror     bool // keep history in a second order, too, and stop as soon as nothing can match
 	backlog    int  // duties that are due when the service starts
+	duties     int  // validators whose votes are due in a slot
 	mapBytes   int  // bbolt's InitialMmapSize
 	save       bool // a check that allows a vote saves it before it answers
 	export     bool // something reads the database for long, again and again
@@ -28,7 +29,7 @@ func main() {
 	s := settings{
 		port: number("PORT", 25401), file: text("DB", "work/history.db"),
 		validators: number("VALIDATORS", 20), epochs: number("EPOCHS", 54_000), mirror: number("MIRROR", 0) == 1,
-		backlog: number("BACKLOG", 0), mapBytes: number("INITIAL_MMAP", 0),
+		backlog: number("BACKLOG", 0), duties: number("DUTIES", 4), mapBytes: number("INITIAL_MMAP", 0),
 		save: number("SAVE", 0) == 1, export: number("EXPORT", 0) == 1,
 	}
 	if err := serve(s); err != nil {
@@ -41,7 +42,7 @@ func serve(s settings) error {
 	if err != nil {
 		return err
 	}
-	http.HandleFunc("GET /checks/{duty}", func(w http.ResponseWriter, r *http.Request) { answer(w, r, h, s.save) })
+	http.HandleFunc("GET /checks/{slot}", func(w http.ResponseWriter, r *http.Request) { answer(w, r, h, s) })
 	go keepWriting(h)
 	if s.export {
 		go keepExporting(h)
@@ -51,23 +52,25 @@ func serve(s settings) error {
 	return http.ListenAndServe("127.0.0.1:"+strconv.Itoa(s.port), nil)
 }
 
-// answer says whether the validator of a duty may sign it.
-func answer(w http.ResponseWriter, r *http.Request, h *history, save bool) {
-	n, err := strconv.Atoi(r.PathValue("duty"))
+// answer says which of the votes that are due in a slot may be signed.
+func answer(w http.ResponseWriter, r *http.Request, h *history, s settings) {
+	slot, err := strconv.Atoi(r.PathValue("slot"))
 	if err != nil {
-		http.Error(w, "a duty is a number", http.StatusBadRequest)
+		http.Error(w, "a slot is a number", http.StatusBadRequest)
 		return
 	}
-	d := h.duty(n)
-	allowed, err := h.allowed(d)
-	if err == nil && allowed && save {
-		err = h.save(d)
+	for n := range s.duties {
+		d := h.duty(slot*s.duties + n)
+		allowed, err := h.allowed(d)
+		if err == nil && allowed && s.save {
+			err = h.save(d)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, "{\"validator\":%d,\"allowed\":%t}\n", d.validator, allowed)
 	}
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	fmt.Fprintf(w, "{\"validator\":%d,\"allowed\":%t}\n", d.validator, allowed)
 }
 
 func text(name, or string) string {
