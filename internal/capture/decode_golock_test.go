@@ -1,0 +1,50 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"strings"
+	"testing"
+)
+
+// parkEvent is what goroutine 7 on thread 100 met a probe for, with one argument.
+func parkEvent(ts uint64, act golocksParkAct, word uint64) golocksParkEvent {
+	h := head(eventGoPark, ts, 100, 1)
+	e := golocksParkEvent{Goid: 7, Word: word, Act: uint32(act)}
+	e.H.Ts, e.H.Start, e.H.Tid, e.H.Tgid, e.H.Type = h.Ts, h.Start, h.Tid, h.Tgid, h.Type
+	return e
+}
+
+// A wait is what lies between the probes that tell of its beginning and its end. The word
+// of a reader lies 12 bytes into its sync.RWMutex, that of a mutex 4. What began under
+// probes that were taken away has no end; who still waits is told of last.
+func TestParks(t *testing.T) {
+	d := watching(t)
+	d.golang.parks.open(-1) // no such process: without stacks
+	feed(d, parkEvent(2000, golocksParkActPARK_BEGIN_MUTEX, 0x1004))
+	feed(d, parkEvent(2500, golocksParkActPARK_END, 0))
+	feed(d, parkEvent(2600, golocksParkActPARK_END, 0)) // of what began unseen
+	feed(d, parkEvent(2700, golocksParkActPARK_BEGIN_COND, 0x3000))
+	d.forgetParks([]int{setOf(golocksParkActPARK_BEGIN_COND)})
+	feed(d, parkEvent(2800, golocksParkActPARK_END, 0))
+	feed(d, parkEvent(2900, golocksParkActPARK_RELEASE, 0x1004))
+	feed(d, parkEvent(3000, golocksParkActPARK_STOP, 0))
+	feed(d, parkEvent(3010, golocksParkActPARK_STOPPED, 0))
+	feed(d, parkEvent(3030, golocksParkActPARK_START, 0))
+	feed(d, parkEvent(3100, golocksParkActPARK_BEGIN_READ, 0x200c))
+	d.finishParks()
+	got := facts(d)
+	for _, want := range []string{
+		"2500 Park &{Thread:1 Goroutine:7 Parent:0 Left:1 Since:2000 Reason:mutex Object:4096 Word:4100 Stack:0 Open:0}",
+		"2900 Unpark &{Thread:1 Goroutine:7 Parent:0 Word:4100 Woken:0 Stack:0}",
+		"3030 Pause &{Thread:1 Since:3000 Stopped:3010 Stack:0}",
+		"3100 Park &{Thread:1 Goroutine:7 Parent:0 Left:1 Since:3100 Reason:rw-read Object:8192 Word:8204 Stack:0 Open:1}",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+	}
+	if n := strings.Count(got, " Park "); n != 2 {
+		t.Errorf("%d waits, want 2\n%s", n, got)
+	}
+}
