@@ -27,7 +27,7 @@ const (
 	scanBins  = 20                       // medians of so many runs of consecutive calls, at most
 	scanRun   = 6                        // calls in a run, at least
 	scanRise  = 4                        // a rise of one part in so many of what it was at the beginning
-	scanAgree = diagnosis.Whole / 10 * 7 // pairs of runs that rise, less those that fall: a step has half
+	scanAgree = diagnosis.Whole / 10 * 6 // pairs of runs that rise, less those that fall: a step has half
 	scanTiny  = Duration(20_000)         // CPU time that is noise
 )
 
