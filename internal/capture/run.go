@@ -155,7 +155,7 @@ func (s *Session) tick(sink Sink) error {
 	cost := s.meter.overhead(s.decoder.count)
 	events := append(losses, wallClock(), recording.Event{Time: clock(), Fact: cost})
 	events = append(events, s.host()...)
-	events = append(append(events, s.storage.read()...), s.memory()...)
+	events = append(append(events, s.storageTick()...), s.memory()...)
 	for _, e := range events {
 		if err := sink.Write(e); err != nil {
 			return err

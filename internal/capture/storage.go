@@ -21,7 +21,9 @@ const missingStorage = "storage"
 // storageProbes are the programs of storage.bpf.c: address spaces and block devices.
 type storageProbes struct {
 	programs map[string]*ebpf.Program
+	links    map[string]link.Link // of those that are attached
 	costs    *ebpf.Map
+	spent    [storageStorageProgramSTORAGE_PROGRAMS]int64 // ns, at the last reading
 	blocks   *ebpf.Map
 	was      map[storageBlockKey]storageBlockStat // at the last reading
 	since    recording.Time                       // of it
@@ -73,14 +75,68 @@ func (p *storageProbes) load(s *Session) error {
 }
 
 func (p *storageProbes) attach(s *Session) error {
-	for _, program := range p.programs {
+	p.links = map[string]link.Link{}
+	s.closers = append(s.closers, p)
+	for name, program := range p.programs {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
 		if err != nil {
 			return fmt.Errorf("attach %s: %w", program, err)
 		}
-		s.closers = append(s.closers, program, l)
+		p.links[name] = l
+		s.closers = append(s.closers, program)
 	}
 	return nil
+}
+
+// Close detaches what is still attached.
+func (p *storageProbes) Close() error {
+	var errs []error
+	for name, l := range p.links {
+		errs = append(errs, l.Close())
+		delete(p.links, name)
+	}
+	return errors.Join(errs...)
+}
+
+// storageShare is how much of one CPU each kind of programs may take: a device may do a
+// million requests a second, and a kernel's locks may be as busy.
+const storageShare = 0.01
+
+// storageSlots are the programs by the slots of their costs, and the hook without them.
+func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]struct {
+	hook, what string
+	programs   []string
+} {
+	return [...]struct {
+		hook, what string
+		programs   []string
+	}{
+		{recording.HookMemory, "page faults on files", []string{"filemap_fault"}},
+		{recording.HookMemory, "mappings", []string{"unmapped_area"}},
+		{recording.HookMemory, "waits for the lock of an address space", []string{"lock_begin", "lock_end"}},
+		{recording.HookBlocks, "block devices", []string{"block_complete"}},
+	}
+}
+
+// keepWithin detaches what took more than its share since the last call, for good, and
+// says so.
+func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []recording.Missing) {
+	for slot, set := range storageSlots() {
+		ns := p.costOf(uint32(slot))
+		took := ns - p.spent[slot]
+		p.spent[slot] = ns
+		if elapsed <= 0 || took <= int64(float64(elapsed)*storageShare) || p.links[set.programs[0]] == nil {
+			continue
+		}
+		for _, name := range set.programs {
+			if l := p.links[name]; l != nil {
+				l.Close()
+				delete(p.links, name)
+			}
+		}
+		missing = append(missing, missingFact(set.hook, set.what+" happen so often that watching them takes more than 1 % of a CPU: it was ended"))
+	}
+	return missing
 }
 
 // hooks names what is observed.
@@ -99,25 +155,39 @@ func (p *storageProbes) cost() (ns int64) {
 	if p.costs == nil {
 		return 0
 	}
-	for program := range uint32(storageStorageProgramSTORAGE_PROGRAMS) {
-		var perCPU []probesCost
-		if p.costs.Lookup(program, &perCPU) != nil {
-			continue
-		}
-		for _, c := range perCPU {
-			ns += c.estimate()
-		}
+	for slot := range uint32(storageStorageProgramSTORAGE_PROGRAMS) {
+		ns += p.costOf(slot)
 	}
 	return ns
 }
 
-// read tells what each device did since the last reading.
-func (p *storageProbes) read() (events []recording.Event) {
+func (p *storageProbes) costOf(slot uint32) (ns int64) {
+	var perCPU []probesCost
+	if p.costs.Lookup(slot, &perCPU) != nil {
+		return 0
+	}
+	for _, c := range perCPU {
+		ns += c.estimate()
+	}
+	return ns
+}
+
+// storageTick tells what each device did since the last tick, and keeps the programs
+// within their budgets.
+func (s *Session) storageTick() []recording.Event {
+	p := &s.storage
 	if p.blocks == nil {
 		return nil
 	}
 	now, since := clock(), p.since
 	p.since = now
+	if since != recording.NoTime {
+		s.decoder.note(p.keepWithin(now.Sub(since)))
+	}
+	return p.read(since, now)
+}
+
+func (p *storageProbes) read(since, now recording.Time) (events []recording.Event) {
 	first := p.was == nil
 	if first {
 		p.was = map[storageBlockKey]storageBlockStat{}

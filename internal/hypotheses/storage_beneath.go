@@ -18,7 +18,7 @@ type device struct {
 }
 
 func busiestDevice(c *diagnosis.Case, from, to diagnosis.Time) device {
-	d := device{known: c.Recorded(recording.HookBlocks), observed: to.Sub(from)}
+	d := device{known: watchedAll(c, recording.HookBlocks), observed: to.Sub(from)}
 	all := map[string]*device{}
 	for i := range c.Blocks {
 		b := &c.Blocks[i]
@@ -40,6 +40,17 @@ func busiestDevice(c *diagnosis.Case, from, to diagnosis.Time) device {
 		}
 	}
 	return d
+}
+
+// watchedAll reports that a hook was active all the time: some are ended when they cost
+// too much, and then what was counted is not all.
+func watchedAll(c *diagnosis.Case, hook string) bool {
+	for _, m := range c.Missing {
+		if m.What == hook {
+			return false
+		}
+	}
+	return c.Recorded(hook)
 }
 
 // evidence says how busy it was. Requests at once are their summed time by that of the
@@ -70,7 +81,7 @@ type growth struct {
 }
 
 func growthOf(c *diagnosis.Case, w attendance) growth {
-	g := growth{known: c.Recorded(recording.HookMemory)}
+	g := growth{known: watchedAll(c, recording.HookMemory)}
 	for i := range c.Mappings {
 		m := &c.Mappings[i]
 		if m.At < w.from || m.At >= w.to || m.Strand == timeline.None || !w.serving[c.Strands[m.Strand].Process] {
