@@ -110,6 +110,7 @@ func TestHealthyServicesGiveNoFinding(t *testing.T) {
 		{name: "honest 50 ms peer", runtime: node(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
 		{name: "honest 50 ms peer", runtime: golang(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
 		{name: "70 % of what it can", runtime: python(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
+		{name: "70 % of what it can", runtime: puma(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 		{name: "70 % of what it can", runtime: node(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 		{name: "70 % of what it can", runtime: golang(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 	} {

@@ -50,7 +50,11 @@ func (sc lockScenario) play(t *testing.T) []string {
 		t.Logf("%-6s %-40s of the time in waits of 1 ms and more %.1f%% has its own stack, %.1f%% that of others at its place",
 			sc.runtime.name, sc.name, 100*share(int64(w.Own), all), 100*share(int64(w.Borrowed), all))
 	}
-	problems := append(sc.problems(score), sc.saysWhy(s, file)...)
+	problems := sc.saysWhy(s, file)
+	if sc.broadcast {
+		return problems // of few waits it is known who ended them
+	}
+	problems = append(problems, sc.problems(score)...)
 	if len(problems) > 0 {
 		return problems
 	}

@@ -33,6 +33,11 @@ func threaded() runtimeKind {
 	return runtimeKind{"python", func(string) []string { return []string{"python3", "services/locks.py"} }}
 }
 
+// pumaLocks is the Ruby service with locks.
+func pumaLocks() runtimeKind {
+	return runtimeKind{"ruby", func(string) []string { return []string{"ruby", "services/locks.rb"} }}
+}
+
 // lockScenarios come with a few clients that ask again at once: then each waits for the
 // others however fast the machine is, and nothing piles up.
 func lockScenarios() []lockScenario {
@@ -43,6 +48,8 @@ func lockScenarios() []lockScenario {
 	gil := scenario{name: "a thread that computes", plan: plan{cpu: 3000}, workers: 1}
 	busy := call
 	busy.name += ", busy processors"
+	all := pool
+	all.broadcast = true
 	on := func(kind runtimeKind, sc lockScenario) lockScenario {
 		sc.runtime = kind
 		return sc
@@ -58,6 +65,9 @@ func lockScenarios() []lockScenario {
 		on(threaded(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger.serve", "Ledger.checksum", false, 40}),
 		on(threaded(), lockScenario{pool, "pool", timeline.CausePool, "pool-exhausted", "ConnectionPool.borrow", "", false, 80}),
 		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 20}),
+		on(pumaLocks(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens#serve", "(GET /answer), called from Object#query (puma.rb:", false, 40}),
+		on(pumaLocks(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger#serve", "Ledger#checksum", false, 40}),
+		on(pumaLocks(), lockScenario{all, "pool", timeline.CausePool, "pool-exhausted", "TimedStack#pop", "", false, 80}),
 	}
 }
 

@@ -67,9 +67,10 @@ type scenario struct {
 	tls     bool    // to the upstream; Node and Go only
 	peer    string  // the upstream's name; "" its address
 
-	recall float64 // least share of calls attributed rightly; 0 is not asserted
-	causes bool    // each cause must agree with the service's own numbers
-	shown  bool    // it is only shown: the service cannot tell its waits from its own work
+	recall    float64 // least share of calls attributed rightly; 0 is not asserted
+	causes    bool    // each cause must agree with the service's own numbers
+	broadcast bool    // whoever gives back what others wait for wakes them all
+	shown     bool    // it is only shown: the service cannot tell its waits from its own work
 }
 
 func (sc scenario) path(i int) string { return sc.plan.path(i) }
