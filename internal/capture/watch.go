@@ -85,6 +85,7 @@ func (s *Session) watchOne(p target.Process) error {
 	r := s.resolve(p, nil)
 	s.readyGoParks(p)
 	s.watchGoParks(r)
+	s.watchGo(r.golang)
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
 		return err
@@ -98,7 +99,6 @@ func (s *Session) watchOne(p target.Process) error {
 	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
 		return err
 	}
-	s.watchGo(r.golang)
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}
