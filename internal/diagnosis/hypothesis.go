@@ -22,6 +22,7 @@ type Result struct {
 	Candidates []Candidate // places that could be findings
 	Evidence   []Evidence  // measured whether or not anything was found; the most telling first
 	Undecided  string      // why it cannot be decided; "" if it can
+	Another    bool        // Undecided for want of another recording: nothing is missing in this one
 	Hidden     []Span      // time that could belong to it but was not accounted for
 	Hides      string      // what Hidden is, follows "of a slow request"; "" is of unknown cause
 }
@@ -154,5 +155,6 @@ type Outcome struct {
 	Why         string  // Refuted: the number that refutes it and its bound, a sentence without its full stop
 	Evidence    []Evidence
 	Missing     string // Undecided: what was missing
+	Another     bool   // Undecided: nothing was missing in this recording, it takes another one
 	ExplainedBy string // Refuted: id of the finding whose consequence its time is
 }

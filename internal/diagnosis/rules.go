@@ -107,6 +107,7 @@ func (j *judge) verdict(t *trial) {
 		return
 	}
 	out := Outcome{ID: t.ID, Verdict: Undecided, Evidence: t.res.Evidence, Missing: t.res.Undecided}
+	out.Another = t.res.Another && out.Missing != ""
 	if out.Missing == "" {
 		out.Missing = j.unseen(t)
 	}

@@ -32,6 +32,7 @@ func testRelease(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	old, young, replaced := generations(c)
 	if young == nil {
+		res.Another = true
 		res.Undecided = "the same processes served all " + diagnosis.Plural(len(c.Overall.Requests), "request") + ": record across a deploy to compare"
 		if replaced > 0 {
 			res.Undecided = processes(replaced) + " ended, but others that began as early went on: record across a deploy to compare"

@@ -29,7 +29,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, evidence(o.Evidence), o.ExplainedBy})
 	}
 	for _, o := range d.Undecided {
-		r.Undecided = append(r.Undecided, Undecided{o.ID, o.Missing, evidence(o.Evidence)})
+		r.Undecided = append(r.Undecided, Undecided{o.ID, o.Missing, evidence(o.Evidence), o.Another})
 	}
 	return r
 }

@@ -157,6 +157,7 @@ type Undecided struct {
 	ID       string     `json:"id"`
 	Missing  string     `json:"missing"`
 	Evidence []Evidence `json:"evidence,omitempty"`
+	another  bool       // it takes another recording; nothing is missing in this one
 }
 
 // Seen is what the text says about a recording beyond its requests.

@@ -44,7 +44,13 @@ func are(n int) string {
 // nothing says that nothing was found, and what could hide something.
 func nothing(p *page, r *Report) {
 	text, s := "Nothing stands out.", green
-	if n := len(r.Undecided); n > 0 {
+	n := 0
+	for _, u := range r.Undecided {
+		if !u.another {
+			n++
+		}
+	}
+	if n > 0 {
 		text, s = "Nothing stands out in what could be decided; "+are(n)+" undecided.", yellow
 	}
 	e := focus(r)
