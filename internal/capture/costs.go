@@ -28,6 +28,7 @@ func costMaps() map[string][]string {
 		"costs":         {"switch", "waking", "state", "arrival", "read", "write", "sample"},
 		"storage_costs": {"storage-fault", "storage-mapping", "storage-contention", "storage-block"},
 		"stack_costs":   {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"},
+		"go_costs":      {"go-call", "go-run", "go-yield"}, // without the trap
 	}
 }
 
