@@ -42,11 +42,15 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	} else if k.mostly(deedIO) {
 		doing = " while waiting for " + k.behind(c)
 	}
+	held := ", held by " + k.holder(c) + doing
+	if 2*k.known() < k.total {
+		held = "; what its holder does is known for " + diagnosis.Percent(diagnosis.ShareOf(int64(k.known()), int64(k.total))) + " of that time only"
+	}
 	ev := append(k.evidence(c), diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
 	_, share := perMean(c, k.total)
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + doing,
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + held,
 		Fix:      convoyFix(runtimeOf(c, k.process(c))),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named() + " takes " + diagnosis.Percent(share) + " of all request time",
