@@ -14,7 +14,7 @@ func TestConstructions(t *testing.T) {
 				" < r:Aws::DynamoDB::Client#initialize in /gems/aws-sdk-dynamodb/client.rb < r:Clients.build in /srv/home.rb" + puma,
 			"Aws::AssumeRoleWebIdentityCredentials by Clients.build, Aws::DynamoDB::Client by Clients.build",
 		},
-		{"r:Aws::RefreshingCredentials#refresh! in /gems/aws-sdk-core/r.rb < r:Row.title in /srv/home.rb" + puma, ""}, // none is built
+		{"r:Aws::RefreshingCredentials#refresh! in /gems/aws-sdk-core/r.rb < r:Row.title in /srv/home.rb" + puma, ""},                    // none is built
 		{"r:TCPSocket#initialize in <cfunc> < r:Net::HTTP#connect in /usr/lib/ruby/3.1.0/net/http.rb < r:Row.title in /srv/home.rb", ""}, // every connection is built
 		{"p:Session.__init__ in /x/site-packages/boto3/session.py < p:handle in /srv/app.py", "Session by app.handle"},
 		// A server of the standard library handles requests while it builds their handler.
