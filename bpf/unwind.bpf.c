@@ -77,6 +77,7 @@ enum { LOCK_TURN_BITS = 3, TURNS = WAIT_LOCK + (1 << LOCK_TURN_BITS) };
 
 struct turns {
 	u64 last[TURNS];
+	u64 sp[TURNS]; /* of the last: places may share a turn, and alternate */
 	u64 since; /* the last wait: when it began, */
 	u64 ran;   /* the CPU time that the thread had used until then, */
 	u32 turn;  /* and whose turn it was */
@@ -90,7 +91,7 @@ struct {
 	__type(value, struct turns);
 } turns SEC(".maps");
 
-/* ns between two stacks of one thread in one turn, where its waits are brief; an eighth of
+/* ns between two stacks of one thread at one place, where its waits are brief; an eighth of
  * it where they are not. */
 const volatile u64 gap = 0;
 
@@ -207,7 +208,7 @@ static __always_inline void note_wait(struct turns *s, struct task_struct *t, u3
 }
 
 /* Takes the thread's turn, if it has one now. */
-static __always_inline bool take_turn(struct task_struct *t, u32 turn)
+static __always_inline bool take_turn(struct task_struct *t, u32 turn, u64 sp)
 {
 	struct turns *s = bpf_task_storage_get(&turns, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	u64 now = bpf_ktime_get_ns();
@@ -217,13 +218,14 @@ static __always_inline bool take_turn(struct task_struct *t, u32 turn)
 		return false;
 	note_wait(s, t, turn, now);
 	brief = s->brief >> turn & 1;
-	if (s->last[turn] && now - s->last[turn] < (brief ? gap : gap / 8))
+	if (s->last[turn] && s->sp[turn] == sp && now - s->last[turn] < (brief ? gap : gap / 8))
 		return false;
 	if (!affordable(turn, brief, now)) {
 		leave_out(LEFT_ALLOWANCE);
 		return false;
 	}
 	s->last[turn] = now;
+	s->sp[turn] = sp;
 	return true;
 }
 
@@ -292,6 +294,7 @@ static __always_inline bool wanted_blocked(void)
 	struct watch *w = watch_of(t->tgid);
 	struct pt_regs *r;
 	u64 goid;
+	u32 turn;
 
 	if (!w || !blocks(t))
 		return false;
@@ -299,7 +302,8 @@ static __always_inline bool wanted_blocked(void)
 	if (!r)
 		return false;
 	goid = current_goid(w, t);
-	if (is_idle_go(w, t, goid) || !take_turn(t, turn_of(r)))
+	turn = turn_of(r);
+	if (is_idle_go(w, t, goid) || !take_turn(t, turn, turn >= WAIT_LOCK ? r->sp : 0))
 		return false;
 	return mark(t, STACK_BLOCKED, goid);
 }

@@ -64,6 +64,7 @@ type momentsStackMark struct {
 type momentsTurns struct {
 	_     structs.HostLayout
 	Last  [11]uint64
+	Sp    [11]uint64
 	Since uint64
 	Ran   uint64
 	Turn  uint32
