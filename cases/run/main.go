@@ -20,7 +20,7 @@ import (
 func main() {
 	var opt options
 	flag.BoolVar(&opt.quick, "quick", false, "leave the overload out")
-	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short, each for a shorter time")
+	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short, and a shorter overload")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
 	flag.Parse()

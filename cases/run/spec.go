@@ -89,15 +89,11 @@ func readSpec(name string) (*spec, error) {
 	return s, os.MkdirAll(s.Work, 0o755)
 }
 
-// shorten makes a run quick enough for every change: two thirds of the time under each
-// load, and of an overload as long as a queue needs to be counted in tens of seconds.
+// shorten makes a run quick enough for every change: an overload lasts as long as a queue
+// needs to be counted in tens of seconds. Other loads are as long as a p99 needs.
 func (s *spec) shorten() {
-	const leastSeconds, overloadSeconds = 10, 30
+	const overloadSeconds = 30
 	s.OverloadSeconds = min(s.OverloadSeconds, overloadSeconds)
-	for i := range s.Pairs {
-		p := &s.Pairs[i]
-		p.Seconds = min(p.Seconds, max(leastSeconds, p.Seconds*2/3))
-	}
 }
 
 func (p *pair) complete() {
