@@ -16,7 +16,7 @@ demo: build ## record the built-in slow service live and diagnose it
 	$(ROOT) bin/dwell demo
 
 test: build ## everything, live capture included
-	@$(NEED) node:nodejs python3:python3 ruby:ruby puma:puma /usr/share/doc/ruby-connection-pool:ruby-connection-pool rubocop:rubocop javac:openjdk-17-jdk-headless procyon:procyon-decompiler
+	@$(NEED) node:nodejs python3:python3 gcc:gcc /usr/include/stdio.h:libc6-dev ruby:ruby puma:puma /usr/share/doc/ruby-connection-pool:ruby-connection-pool rubocop:rubocop javac:openjdk-17-jdk-headless procyon:procyon-decompiler
 	./.ci/test ./...
 
 lint:

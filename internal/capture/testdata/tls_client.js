@@ -4,7 +4,7 @@ const port = Number(process.argv[2]);
 
 function call(agent, method, path, body, headers) {
   return new Promise((done, fail) => {
-    const options = { host: "localhost", port, method, path, agent, headers, rejectUnauthorized: false };
+    const options = { host: "localhost", family: 4, port, method, path, agent, headers, rejectUnauthorized: false };
     const q = https.request(options, (r) => r.resume().on("end", done));
     q.on("error", fail);
     q.end(body);
