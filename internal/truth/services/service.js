@@ -6,6 +6,7 @@
 'use strict';
 const fs = require('node:fs');
 const http = require('node:http');
+require('node:dns').setDefaultResultOrder('ipv4first'); // the upstream listens on 127.0.0.1
 
 // UPSTREAM is host:port; SCHEME=https speaks TLS to it.
 const upstream = process.env.UPSTREAM;
