@@ -109,7 +109,7 @@ func (g *goProbes) load(s *Session) error {
 	programs := [...]*ebpf.Program{
 		golangGoProgramGO_CALL: o.GoCall, golangGoProgramGO_RUN: o.GoRun, golangGoProgramGO_YIELD: o.GoYield,
 	}
-	hit := trapCost(o.GoCall)
+	hit := max(trapCost(o.GoCall), trapInService) // they are met in every request
 	for i, place := range goPlaces() {
 		set := &g.sets[i]
 		set.program = programs[i]
