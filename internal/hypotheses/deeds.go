@@ -18,6 +18,7 @@ const (
 	deedIO                      // it waited for a peer, a disk, a timer
 	deedEntropy                 // it waited for random numbers
 	deedOther                   // it waited for something else: a pool, a condition, the collector
+	deedAsleep                  // it waited, but it is not known what for
 	deedKinds
 )
 
@@ -160,6 +161,9 @@ func (d *deeds) kind(a *timeline.Activity) deedKind {
 	case timeline.CauseUnknown:
 		if reads(a.Syscall) || network(a.Syscall) {
 			return deedIO
+		}
+		if a.Asleep {
+			return deedAsleep
 		}
 		return deedUnknown
 	}

@@ -41,6 +41,8 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		doing = " while computing"
 	} else if k.mostly(deedIO) {
 		doing = " while waiting for " + k.behind(c)
+	} else if at := k.calledFrom(c, deedAsleep); at != "" && k.mostly(deedAsleep) {
+		doing = " while asleep, it is not known what for; it lets go in " + at
 	}
 	held := ", held by " + k.holder(c) + doing
 	if 2*k.known() < k.total {

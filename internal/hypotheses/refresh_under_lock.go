@@ -30,11 +30,11 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 		if inside += k.by[deedIO]; k.by[deedIO] > 0 {
 			res.Candidates = append(res.Candidates, refreshAt(c, k))
 		}
-		hidden += k.by[deedUnknown]
+		hidden += k.by[deedUnknown] + k.by[deedAsleep]
 		res.Hidden = append(res.Hidden, k.unheld()...)
 	}
 	if _, share := perMean(c, hidden); share >= c.MinShare && 2*hidden > total {
-		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did"
+		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did or waited for"
 	}
 	res.Lead = lockLead(c, total)
 	if total > 0 {
@@ -51,7 +51,7 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 func (k *contention) unheld() (out []diagnosis.Span) {
 	for i := range k.stays {
 		s := k.stays[i].Span
-		if d := k.parts[i][deedUnknown]; d > 0 {
+		if d := k.parts[i][deedUnknown] + k.parts[i][deedAsleep]; d > 0 {
 			s.From = s.To - diagnosis.Time(d)
 			out = append(out, s)
 		}

@@ -85,6 +85,9 @@ func done(tl *timeline.Timeline, h timeline.Hold) []shownDone {
 	var out doings
 	for _, a := range tl.Doing(h.Strand, h.From, h.To) {
 		d := shownDone{Cause: a.Cause.String(), Took: a.To.Sub(a.From)}
+		if a.Asleep {
+			d.Cause = "asleep"
+		}
 		if a.Call != timeline.None {
 			d.Peer = tl.Calls[a.Call].Peer
 		}

@@ -43,6 +43,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	waits.finish(o)
 	t.golang = newGoLives(t, f, runs, calls)
 	t.golang.ending(t, waits.parkedBy)
+	t.golang.addAwake(t)
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})

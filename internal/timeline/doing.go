@@ -16,6 +16,7 @@ type Activity struct {
 	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
 	Stack    StackID // on a CPU: sampled, of the sample nearest in time; asleep: where it blocked; or None
 	Syscall  string  // asleep: the system call it slept in
+	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
 }
 
 // Doing tells what a strand did in [from, to), in order, without gaps or overlaps

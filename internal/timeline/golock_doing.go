@@ -14,6 +14,7 @@ type goLives struct {
 	calls  map[StrandID][]CallID  // that they made or handed over, in order of start
 	letGo  map[StrandID][]StackAt // with which they let locks go, in order of time
 	ended  map[WaitID]StrandID    // who ended their waits
+	awake  map[recording.ProcessID][]Interval
 }
 
 // newGoLives lists them. The ids of calls change once more, in orderCalls.
@@ -125,7 +126,7 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 		a := Activity{From: from, To: to, Phase: PhaseHandler, Call: None, Wait: None, Stack: stack}
 		if i < len(calls) && t.Calls[calls[i]].Start < to {
 			if a.To = max(from, t.Calls[calls[i]].Start); a.From < a.To {
-				list = append(list, a)
+				list = t.splitAsleep(s, a, list)
 			}
 			c := &t.Calls[calls[i]]
 			for at, end := a.To, min(c.End, to); at < end; {
@@ -138,7 +139,7 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 			from = max(a.To, min(c.End, to))
 			continue
 		}
-		return append(list, a)
+		return t.splitAsleep(s, a, list)
 	}
 	return list
 }
