@@ -26,6 +26,7 @@ type decoder struct {
 	lastMapping mappedAt
 	plain       plaintext
 	execs       []uint32 // processes that run a new program, to be described
+	ended       []uint32 // processes that have ended: what the session has of them can go
 	last        struct {
 		process recording.ProcessID
 		thread  recording.ThreadID
@@ -129,6 +130,13 @@ func (d *decoder) sample(b []byte) {
 	default:
 		d.goEvent(h, b)
 	}
+}
+
+// takeEnded hands over the processes that have ended.
+func (d *decoder) takeEnded() []uint32 {
+	out := d.ended
+	d.ended = nil
+	return out
 }
 
 // takeExecs hands over the processes that run a new program.

@@ -3,7 +3,7 @@
 package capture
 
 import (
-	"fmt"
+	"maps"
 	"unsafe"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -16,7 +16,7 @@ const eventGoPark = 72
 // Bounds of what the decoder remembers of goroutines.
 const (
 	maxParked    = 1 << 16 // that wait
-	maxGoStacks  = 1 << 15 // different ones
+	maxGoStacks  = 1 << 15 // different ones of a process
 	firstGoStack = 1 << 20 // ids from here on are not the profiler's
 )
 
@@ -37,11 +37,12 @@ type parked struct {
 type parkDecoder struct {
 	waits  map[parkKey]parked
 	stops  map[uint32]recording.Pause // by process
+	opened target.GoTables
 	tables map[uint32]*target.GoTable
 	frames map[recording.Frame]recording.FrameID
 	stacks map[goStackNode]recording.StackID
-	known  map[string]recording.StackID // by process and addresses
-	fresh  []recording.Fact             // to be declared
+	known  map[uint32]map[string]recording.StackID // by process and addresses
+	fresh  []recording.Fact                        // to be declared
 }
 
 type goStackNode struct {
@@ -53,15 +54,26 @@ type goStackNode struct {
 func (p *parkDecoder) open(pid int) {
 	if p.tables == nil {
 		p.waits, p.stops = map[parkKey]parked{}, map[uint32]recording.Pause{}
-		p.tables, p.known = map[uint32]*target.GoTable{}, map[string]recording.StackID{}
+		p.tables, p.known = map[uint32]*target.GoTable{}, map[uint32]map[string]recording.StackID{}
 		p.frames, p.stacks = map[recording.Frame]recording.FrameID{}, map[goStackNode]recording.StackID{}
 	}
-	table, err := target.OpenGoTable(pid)
+	table, err := p.opened.Open(pid)
 	if err != nil {
 		table = nil
 	}
 	p.tables[uint32(pid)] = table
-	clear(p.known) // the process may have begun to run another program
+	p.known[uint32(pid)] = map[string]recording.StackID{} // it may have begun to run another program
+}
+
+// end drops what was for a process that has ended: what waited in it waits no more.
+func (p *parkDecoder) end(tgid uint32) {
+	if _, ok := p.tables[tgid]; !ok {
+		return
+	}
+	delete(p.tables, tgid)
+	delete(p.known, tgid)
+	delete(p.stops, tgid)
+	maps.DeleteFunc(p.waits, func(k parkKey, _ parked) bool { return k.tgid == tgid })
 }
 
 // setOf are the sets of probes in which waits begin, by what begins one.
@@ -187,8 +199,8 @@ func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 	s := view[golocksParkStack](b)
 	n := min(int(s.E.Bytes/8), len(s.Stack)-1)
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(&s.Stack[0])), 8*len(s.Stack))
-	key := fmt.Sprint(tgid, " ") + string(raw[:8*n]) + string(raw[len(raw)-8:])
-	if id, ok := p.known[key]; ok {
+	key, known := string(raw[:8*n])+string(raw[len(raw)-8:]), p.known[tgid]
+	if id, ok := known[key]; ok {
 		return id
 	}
 	id := recording.NoStack
@@ -204,8 +216,8 @@ func (d *decoder) goStack(tgid uint32, b []byte) recording.StackID {
 	if n > 0 {
 		id = p.push(id, table.Frames(s.Stack[0]))
 	}
-	if len(p.known) < maxGoStacks {
-		p.known[key] = id
+	if len(known) < maxGoStacks {
+		known[key] = id
 	}
 	return id
 }

@@ -48,3 +48,24 @@ func TestParks(t *testing.T) {
 		t.Errorf("%d waits, want 2\n%s", n, got)
 	}
 }
+
+// A process takes what was kept for it along when it ends.
+func TestParksOfAProcessThatEnds(t *testing.T) {
+	d := watching(t)
+	d.golang.parks.open(100)
+	feed(d, parkEvent(2000, golocksParkActPARK_BEGIN_MUTEX, 0x1004))
+	feed(d, parkEvent(2100, golocksParkActPARK_STOP, 0))
+	p := &d.golang.parks
+	if len(p.waits) != 1 || len(p.stops) != 1 || len(p.tables) != 1 {
+		t.Fatalf("not kept: %+v", p)
+	}
+	end := taskEvent(head(probesEventTypeEVENT_EXIT, 2200, 100, 1), "service")
+	end.Last = 1
+	feed(d, end)
+	if n := len(p.waits) + len(p.stops) + len(p.tables) + len(p.known); n > 0 {
+		t.Errorf("%d left: %+v", n, p)
+	}
+	if got := d.takeEnded(); len(got) != 1 || got[0] != 100 {
+		t.Errorf("ended: %v", got)
+	}
+}

@@ -192,7 +192,8 @@ func (d *decoder) exit(e *probesTaskEvent) {
 		return
 	}
 	d.emit(d.at, &recording.ProcessExit{Process: p.fact.ID})
-	d.plain.ended = append(d.plain.ended, e.H.Tgid)
+	d.ended = append(d.ended, e.H.Tgid)
+	d.golang.parks.end(e.H.Tgid)
 	p.ended = d.at
 }
 

@@ -113,7 +113,7 @@ func (s *Session) drain(sink Sink) error {
 	s.stacks(stacks)
 	s.keepGoWithin(time.Now())
 	s.followGoParks()
-	s.followTLS()
+	s.followTLS(s.decoder.takeEnded())
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}

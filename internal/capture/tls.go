@@ -30,7 +30,8 @@ const (
 )
 
 // tlsProbes probes the functions to which processes hand what is to be encrypted. All
-// methods may be called from any goroutine.
+// methods may be called from any goroutine. Those that the recording itself calls wait
+// for nobody who reads a library or attaches a probe, which takes the kernel long.
 type tlsProbes struct {
 	objects struct {
 		Write    *ebpf.Program `ebpf:"tls_write"`
@@ -39,11 +40,13 @@ type tlsProbes struct {
 	}
 	most time.Duration // credit that a process begins with, and may save
 
-	mu      sync.Mutex
+	looking sync.Mutex                    // held by look
 	writers map[tlsFile]target.TLSWriters // of files that were read; none where there are none
-	probed  map[int]*tlsProbed
-	hits    uint64 // of processes that are no longer probed
-	notes   []recording.Missing
+
+	mu     sync.Mutex // guards what follows; never held while the kernel works
+	probed map[int]*tlsProbed
+	hits   uint64 // of processes that are no longer probed
+	notes  []recording.Missing
 }
 
 // tlsFile tells a file from others.
@@ -87,40 +90,47 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 // speaks says that it is known to speak TLS. found is false if it was looked at and has
 // none.
 func (p *tlsProbes) look(pid int, speaks bool, now time.Time) (found bool, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	process := p.probed[pid]
-	if process == nil {
-		if len(p.probed) >= maxProbed {
-			return true, fmt.Errorf("more than %d processes are watched: of further ones TLS calls are not named", maxProbed)
-		}
-		process = &tlsProbed{links: map[tlsFile][]io.Closer{}}
-		p.probed[pid] = process
-	}
-	if process.spent || now.Before(process.next) {
-		return true, nil
-	}
-	if speaks { // it is there, or never will be
-		process.wait = min(max(2*process.wait, firstLook), lastLook)
-		process.next = now.Add(process.wait)
+	p.looking.Lock()
+	defer p.looking.Unlock()
+	if due, err := p.due(pid, speaks, now); !due {
+		return true, err
 	}
 	libraries, err := target.TLSLibraries(pid)
 	if err != nil {
 		return true, err
 	}
 	for _, l := range libraries {
-		if err := p.probe(pid, process, l); err != nil {
+		if err := p.probe(pid, l); err != nil {
 			return true, err
 		}
 	}
-	return len(process.links) > 0, nil
+	return p.probing(pid), nil
 }
 
-func (p *tlsProbes) probe(pid int, process *tlsProbed, l target.TLSLibrary) error {
-	file := tlsFile{l.Device, l.Inode}
-	if _, done := process.links[file]; done {
-		return nil
+// due reports whether a process is to be looked at now, and notes when it next may be.
+func (p *tlsProbes) due(pid int, speaks bool, now time.Time) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	if process == nil {
+		if len(p.probed) >= maxProbed {
+			return false, fmt.Errorf("more than %d processes are watched: of further ones TLS calls are not named", maxProbed)
+		}
+		process = &tlsProbed{links: map[tlsFile][]io.Closer{}}
+		p.probed[pid] = process
 	}
+	if process.spent || now.Before(process.next) {
+		return false, nil
+	}
+	if speaks { // it is there, or never will be
+		process.wait = min(max(2*process.wait, firstLook), lastLook)
+		process.next = now.Add(process.wait)
+	}
+	return true, nil
+}
+
+func (p *tlsProbes) probe(pid int, l target.TLSLibrary) error {
+	file := tlsFile{l.Device, l.Inode}
 	w, known := p.writers[file]
 	if !known {
 		var err error
@@ -129,18 +139,24 @@ func (p *tlsProbes) probe(pid int, process *tlsProbed, l target.TLSLibrary) erro
 		}
 		p.writers[file] = w
 	}
-	if w == (target.TLSWriters{}) {
+	if w == (target.TLSWriters{}) || p.probes(pid, file) {
 		return nil
 	}
-	if len(process.links) == 0 {
-		account := tlsProbesTlsAccount{Credit: uint64(p.most), Since: uint64(clock())}
-		if err := p.objects.Accounts.Update(uint32(pid), &account, ebpf.UpdateNoExist); err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
-			return fmt.Errorf("begin to probe TLS in process %d: %w", pid, err)
-		}
+	account := tlsProbesTlsAccount{Credit: uint64(p.most), Since: uint64(clock())}
+	if err := p.objects.Accounts.Update(uint32(pid), &account, ebpf.UpdateNoExist); err != nil && !errors.Is(err, ebpf.ErrKeyExist) {
+		return fmt.Errorf("begin to probe TLS in process %d: %w", pid, err)
 	}
+	links, err := p.attach(pid, l, w)
+	if !p.keep(pid, file, links) {
+		closeAll(links) // it has ended, or costs too much
+	}
+	return err
+}
+
+func (p *tlsProbes) attach(pid int, l target.TLSLibrary, w target.TLSWriters) (links []io.Closer, err error) {
 	exe, err := link.OpenExecutable(l.Path)
 	if err != nil {
-		return fmt.Errorf("open a TLS library of process %d: %w", pid, err)
+		return nil, fmt.Errorf("open a TLS library of process %d: %w", pid, err)
 	}
 	for program, offset := range map[*ebpf.Program]uint64{p.objects.Write: w.Write, p.objects.WriteEx: w.WriteEx} {
 		if offset == 0 {
@@ -148,11 +164,39 @@ func (p *tlsProbes) probe(pid int, process *tlsProbed, l target.TLSLibrary) erro
 		}
 		u, err := probeAt(exe, program, offset, pid)
 		if err != nil {
-			return fmt.Errorf("probe a TLS library of process %d: %w", pid, err)
+			return links, fmt.Errorf("probe a TLS library of process %d: %w", pid, err)
 		}
-		process.links[file] = append(process.links[file], u)
+		links = append(links, u)
 	}
-	return nil
+	return links, nil
+}
+
+// keep takes the probes of a process over, unless it is not to have any.
+func (p *tlsProbes) keep(pid int, file tlsFile, links []io.Closer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	if process == nil {
+		_ = p.objects.Accounts.Delete(uint32(pid))
+		return false
+	}
+	if process.spent {
+		return false
+	}
+	process.links[file] = links
+	return true
+}
+
+// probes reports whether a library of a process is probed.
+func (p *tlsProbes) probes(pid int, file tlsFile) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	process := p.probed[pid]
+	if process == nil {
+		return false
+	}
+	_, done := process.links[file]
+	return done
 }
 
 // note says what is not named; it is written by the goroutine that records.
@@ -170,8 +214,8 @@ func (p *tlsProbes) takeNotes() []recording.Missing {
 	return notes
 }
 
-// probes reports whether a process is probed.
-func (p *tlsProbes) probes(pid int) bool {
+// probing reports whether a process is probed.
+func (p *tlsProbes) probing(pid int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	process := p.probed[pid]
@@ -190,34 +234,36 @@ func (p *tlsProbes) again(pid int) {
 // spent ends the probing of a process that costs too much, for good.
 func (p *tlsProbes) spent(pid int) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	var links []io.Closer
 	if process := p.probed[pid]; process != nil {
 		process.spent = true
-		process.detach()
+		links = process.take()
 	}
+	p.mu.Unlock()
+	closeAll(links)
 }
 
 // forget ends the probing of a process that has ended.
 func (p *tlsProbes) forget(pid int) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	process := p.probed[pid]
-	if process == nil {
-		return
+	var links []io.Closer
+	if process := p.probed[pid]; process != nil {
+		links = process.take()
+		delete(p.probed, pid)
+		p.hits += p.hitsOf(pid)
+		_ = p.objects.Accounts.Delete(uint32(pid)) // it may have none
 	}
-	process.detach()
-	p.hits += p.hitsOf(pid)
-	_ = p.objects.Accounts.Delete(uint32(pid)) // it may have none
-	delete(p.probed, pid)
+	p.mu.Unlock()
+	closeAll(links)
 }
 
-func (process *tlsProbed) detach() {
+// take hands over the probes of a process, to be closed.
+func (process *tlsProbed) take() (all []io.Closer) {
 	for file, links := range process.links {
-		for _, l := range links {
-			l.Close()
-		}
+		all = append(all, links...)
 		process.links[file] = nil
 	}
+	return all
 }
 
 func (p *tlsProbes) hitsOf(pid int) uint64 {
@@ -239,12 +285,12 @@ func (p *tlsProbes) cost() int64 {
 	return int64(hits) * int64(tlsHitCost)
 }
 
-// Close ends all probing.
+// Close ends all probing. Nobody looks at processes any more.
 func (p *tlsProbes) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, process := range p.probed {
-		process.detach()
+		closeAll(process.take())
 	}
 	p.objects.Write.Close()
 	p.objects.WriteEx.Close()

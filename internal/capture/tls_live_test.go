@@ -129,7 +129,7 @@ func TestTLSHeadsTooHot(t *testing.T) {
 	l := record(t, p.Process.Pid, Options{TLSHeads: TLSHeads{PerSecond: 50 * time.Microsecond}}) // 31 hits at once
 	fmt.Fprintln(p.stdin)
 	eventually(t, "the client has made its calls", func() bool { return server.answered() == 126 })
-	eventually(t, "it is no longer probed", func() bool { return !l.session.tls.probes(p.Process.Pid) })
+	eventually(t, "it is no longer probed", func() bool { return !l.session.tls.probing(p.Process.Pid) })
 	rec := l.stop()
 
 	if n := len(all[*recording.HTTPRequest](rec)); n == 0 || n > 31 {

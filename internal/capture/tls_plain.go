@@ -42,7 +42,6 @@ type plaintext struct {
 	secure []uint32 // made a TLS connection
 	forks  []forked
 	spent  []uint32 // cost too much
-	ended  []uint32
 }
 
 // forked is a process that another one made.

@@ -41,16 +41,17 @@ func (s *Session) lookTLS(pid int, speaks bool) {
 
 // followTLS probes processes that turn out to speak TLS, or that were started by one
 // that does, and ends the probing of those that it costs too much or that have ended.
-func (s *Session) followTLS() {
+func (s *Session) followTLS(ended []uint32) {
+	p := &s.decoder.plain
+	defer func() { p.secure, p.forks, p.spent = p.secure[:0], p.forks[:0], p.spent[:0] }()
 	if s.tls == nil {
 		return
 	}
-	p := &s.decoder.plain
 	for _, pid := range p.secure {
 		s.workers.Go(func() { s.lookTLS(int(pid), true) })
 	}
 	for _, f := range p.forks {
-		if s.tls.probes(int(f.parent)) {
+		if s.tls.probing(int(f.parent)) {
 			s.workers.Go(func() { s.lookTLS(int(f.child), false) })
 		}
 	}
@@ -60,10 +61,9 @@ func (s *Session) followTLS() {
 			s.opts.TLSHeads.PerSecond))})
 		s.workers.Go(func() { s.tls.spent(int(pid)) })
 	}
-	for _, pid := range p.ended {
+	for _, pid := range ended {
 		s.workers.Go(func() { s.tls.forget(int(pid)) })
 	}
-	p.secure, p.forks, p.spent, p.ended = p.secure[:0], p.forks[:0], p.spent[:0], p.ended[:0]
 	s.decoder.noteOnce(s.tls.takeNotes())
 }
 

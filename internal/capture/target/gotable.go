@@ -5,7 +5,12 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"os"
 	"sort"
+	"weak"
+
+	"golang.org/x/sys/unix"
 )
 
 // GoFrame is a place in the source of a Go program.
@@ -18,7 +23,13 @@ type GoFrame struct {
 // GoTable tells which places in the source the addresses of a running Go program are,
 // from the table by which its runtime prints stacks: stripping does not remove that.
 type GoTable struct {
-	bias    uint64 // from addresses as linked to those in the process
+	*goCode
+	bias uint64 // from addresses as linked to those in the process
+}
+
+// goCode is the table of an executable: all processes that run it share it, because it
+// may be tens of megabytes.
+type goCode struct {
 	text    uint64 // as linked
 	data    []byte // the table
 	funcs   []byte // entry and offset of each function, and the end of the last
@@ -44,22 +55,76 @@ const (
 // Offsets in moduledata, the same since Go 1.20.
 const moduleFuncData = 320
 
-// OpenGoTable reads the table of a running Go program. It fails with ErrUnsupported
-// where that is not known.
-func OpenGoTable(pid int) (*GoTable, error) {
-	t, err := openGoTable(pid)
+// GoTables opens tables. What it read of an executable is kept as long as a GoTable of
+// it is in use. The zero GoTables is ready to use, by one goroutine.
+type GoTables struct {
+	files map[executable]weak.Pointer[goCode]
+}
+
+// executable tells a file from others, those that later have its number included.
+type executable struct {
+	device, inode uint64
+	size          int64
+	changed       unix.Timespec
+}
+
+// Open reads the table of a running Go program. It fails with ErrUnsupported where that
+// is not known, with ErrNoProcess where the process has ended.
+func (g *GoTables) Open(pid int) (*GoTable, error) {
+	t, err := g.open(pid)
 	if err != nil {
 		return nil, fmt.Errorf("read the functions of process %d: %w", pid, err)
 	}
 	return t, nil
 }
 
-func openGoTable(pid int) (*GoTable, error) {
-	file, err := elf.Open(procPath(pid, "exe"))
+func (g *GoTables) open(pid int) (*GoTable, error) {
+	file, err := os.Open(procPath(pid, "exe"))
 	if err != nil {
 		return nil, procError(err)
 	}
 	defer file.Close()
+	program, err := elf.NewFile(file)
+	if err != nil {
+		return nil, err
+	}
+	bias, err := loadBias(pid, program)
+	if err != nil {
+		return nil, err
+	}
+	key, err := identify(file)
+	if err != nil {
+		return nil, err
+	}
+	code := g.files[key].Value()
+	if code == nil {
+		if code, err = readGoCode(pid, program, bias); err != nil {
+			return nil, err
+		}
+		g.keep(key, code)
+	}
+	return &GoTable{code, bias}, nil
+}
+
+// keep remembers the table of an executable as long as it is in use.
+func (g *GoTables) keep(key executable, code *goCode) {
+	if g.files == nil {
+		g.files = map[executable]weak.Pointer[goCode]{}
+	}
+	maps.DeleteFunc(g.files, func(_ executable, p weak.Pointer[goCode]) bool { return p.Value() == nil })
+	g.files[key] = weak.Make(code)
+}
+
+func identify(file *os.File) (executable, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &s); err != nil {
+		return executable{}, err
+	}
+	return executable{s.Dev, s.Ino, s.Size, s.Ctim}, nil
+}
+
+// readGoCode reads the table of an executable that a process runs.
+func readGoCode(pid int, file *elf.File, bias uint64) (*goCode, error) {
 	section := goTable(file)
 	if section == nil {
 		return nil, fmt.Errorf("%w: no table of functions (was it packed?)", ErrUnsupported)
@@ -72,18 +137,15 @@ func openGoTable(pid int) (*GoTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.bias, err = loadBias(pid, file); err != nil {
-		return nil, err
-	}
 	if t.text, err = goTextStart(pid, file, section.Addr); err != nil {
 		return nil, err
 	}
-	t.tables = goFuncData(pid, file, section.Addr, t.bias)
+	t.tables = goFuncData(pid, file, section.Addr, bias)
 	return t, nil
 }
 
 // parseGoTable cuts the table into its parts.
-func parseGoTable(data []byte) (*GoTable, error) {
+func parseGoTable(data []byte) (*goCode, error) {
 	if len(data) < tableHeader || binary.LittleEndian.Uint32(data) != tableMagic || data[7] != 8 {
 		return nil, fmt.Errorf("%w: its table of functions is not of Go 1.20 or later", ErrUnsupported)
 	}
@@ -94,9 +156,9 @@ func parseGoTable(data []byte) (*GoTable, error) {
 		}
 		return nil
 	}
-	t := &GoTable{data: data, names: part(3), units: part(4), files: part(5), values: part(6), details: part(7)}
+	t := &goCode{data: data, names: part(3), units: part(4), files: part(5), values: part(6), details: part(7)}
 	count := word(0)
-	if count == 0 || uint64(len(t.details)) < 8*count+4 {
+	if count == 0 || count > uint64(len(t.details))/8 || uint64(len(t.details)) < 8*count+4 {
 		return nil, fmt.Errorf("%w: its table of functions is cut", ErrUnsupported)
 	}
 	t.count, t.funcs = int(count), t.details
@@ -169,7 +231,7 @@ func (f goFunc) word(i int) uint32 {
 }
 
 // function finds the function that an address, from the start of the text, is in.
-func (t *GoTable) function(pc uint32) (goFunc, bool) {
+func (t *goCode) function(pc uint32) (goFunc, bool) {
 	entry := func(i int) uint32 { return binary.LittleEndian.Uint32(t.funcs[8*i:]) }
 	i := sort.Search(t.count+1, func(k int) bool { return entry(k) > pc }) - 1
 	if i < 0 || i >= t.count {
@@ -215,7 +277,7 @@ func (t *GoTable) Frames(address uint64) []GoFrame {
 
 // inlined returns the function that is inlined at an address, and an address from the
 // entry on that is of its call.
-func (t *GoTable) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bool) {
+func (t *goCode) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bool) {
 	count := f.word(funcPCData)
 	if t.tables == nil || count <= pcDataInlined || int(f.raw[funcFuncDatas]) <= funcDataInlined {
 		return "", 0, false
@@ -232,10 +294,10 @@ func (t *GoTable) inlined(f goFunc, pc uint32) (name string, parent uint32, ok b
 	return t.name(binary.LittleEndian.Uint32(call[4:])), binary.LittleEndian.Uint32(call[8:]), true
 }
 
-func (t *GoTable) name(at uint32) string { return text(t.names, uint64(at)) }
+func (t *goCode) name(at uint32) string { return text(t.names, uint64(at)) }
 
 // file is the name of the source file of an address.
-func (t *GoTable) file(f goFunc, pc uint32) string {
+func (t *goCode) file(f goFunc, pc uint32) string {
 	n := t.value(f, f.word(funcFiles), pc)
 	at := 4 * (uint64(f.word(funcUnit)) + uint64(max(0, n)))
 	if n < 0 || at+4 > uint64(len(t.units)) {
@@ -258,7 +320,7 @@ func text(data []byte, at uint64) string {
 
 // value looks an address up in one of a function's tables by address: pairs of what the
 // value grows by and how far it holds. -1 if there is none.
-func (t *GoTable) value(f goFunc, table, pc uint32) int32 {
+func (t *goCode) value(f goFunc, table, pc uint32) int32 {
 	if table == 0 || uint64(table) >= uint64(len(t.values)) {
 		return -1
 	}

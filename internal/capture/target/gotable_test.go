@@ -57,9 +57,13 @@ func TestGoTableNamesInlinedFunctions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			it, line := started(t, flags)
-			table, err := OpenGoTable(it)
+			var tables GoTables
+			table, err := tables.Open(it)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if again, err := tables.Open(it); err != nil || again.goCode != table.goCode {
+				t.Errorf("the table is read for each process that runs the file (%v)", err)
 			}
 			for _, f := range strings.Fields(line) {
 				address, err := strconv.ParseUint(f, 10, 64)
