@@ -145,6 +145,20 @@ func (l *ledger) impact(s *Symptom, off []Duration) Impact {
 	return im
 }
 
+// noise computes by how much the quantiles of the halves of a symptom differ without off.
+func (l *ledger) noise(s *Symptom, off []Duration) (p50, p99 Duration) {
+	var q [2][2]Duration
+	for i, ids := range s.halves {
+		after := make([]Duration, len(ids))
+		for k, id := range ids {
+			after[k] = l.tl.Requests[id].Duration() - l.sum[id] - off[id]
+		}
+		slices.Sort(after)
+		q[i] = [2]Duration{Quantile(after, 50), Quantile(after, 99)}
+	}
+	return apart(q[0][0], q[1][0]), apart(q[0][1], q[1][1])
+}
+
 // savings computes by how much the quantiles of requests fall without off.
 func (l *ledger) savings(ids []RequestID, off []Duration) (p50, p99 Duration) {
 	before, after := make([]Duration, len(ids)), make([]Duration, len(ids))

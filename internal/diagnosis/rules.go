@@ -1,5 +1,10 @@
 package diagnosis
 
+import (
+	"cmp"
+	"slices"
+)
+
 // scored is a candidate's remaining time held against the bounds at each endpoint.
 type scored struct {
 	left    []Span
@@ -44,7 +49,7 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 			spread50, spread99 := j.ledger.spread(s, off)
 			noise50, noise99 = max(noise50, spread50), max(noise99, spread99)
 		}
-		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99)
+		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) || !cd.trial.Where && j.recurs(s, off)
 		ok := saves
 		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
 			ok = false
@@ -70,6 +75,29 @@ func larger(a, b Impact) bool {
 		return x > y
 	}
 	return a.Total > b.Total
+}
+
+// recurs reports whether what makes two halves of a recording differ is the cause itself,
+// as with one that stops everybody now and then: without it they differ by less than it
+// saves, also in what is left of the recording without the runs that it hit hardest.
+func (j *judge) recurs(s *Symptom, off []Duration) bool {
+	noise50, noise99 := j.ledger.noise(s, off)
+	p50, p99 := j.ledger.savings(calmer(s.runs, off), off)
+	return j.worth(p50, s.P50, noise50) || j.worth(p99, s.P99, noise99)
+}
+
+// hardest is how many runs of a recording may be all that a chance event hit: one, at
+// the border of two, and another one.
+const hardest = 3
+
+// calmer returns the requests of all runs but those from which off takes most.
+func calmer(runs [][]RequestID, off []Duration) (ids []RequestID) {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b []RequestID) int { return cmp.Compare(mean(off, b), mean(off, a)) })
+	for _, run := range runs[min(hardest, len(runs)):] {
+		ids = append(ids, run...)
+	}
+	return ids
 }
 
 // worth holds a saving against what every finding must save, noise included.

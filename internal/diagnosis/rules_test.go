@@ -107,6 +107,32 @@ func TestFindingExceedsNoise(t *testing.T) {
 	}
 }
 
+// Now and then a lock stops all requests of a while for 300 ms: by chance always in the
+// same half of the recording. What halves differ by is then the lock's own doing; but of
+// what happened only once nothing is claimed.
+func TestWhatRecursIsNotNoise(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		stopped []int // of 20 runs of ten requests each
+		want    string
+	}{
+		{"five times in one half", []int{1, 5, 9, 13, 17}, "supported"},
+		{"once", []int{5}, "refuted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tl := newTimeline()
+			every(tl, "GET /", 200, func(i int) []piece {
+				p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000}}
+				if slices.Contains(c.stopped, i/10) {
+					p = append(p, piece{timeline.PhaseHandler, timeline.CauseLock, 300_000})
+				}
+				return p
+			})
+			expect(t, Diagnose(tl, []Hypothesis{taking("lock", timeline.CauseLock)}, Options{}), map[string]string{"lock": c.want})
+		})
+	}
+}
+
 func TestWhereNeedsMore(t *testing.T) {
 	remote := taking("slow-peer", timeline.CauseRemote)
 	remote.Where = true

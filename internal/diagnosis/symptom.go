@@ -16,15 +16,18 @@ type Symptom struct {
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
-	halves [2][]RequestID // the same requests dealt into two
+	runs   [][]RequestID  // the same requests, in order of start, cut into noiseBlocks
+	halves [2][]RequestID // every other run, so that a slow drift is not taken for noise
 }
 
-// noiseBlocks is how many runs of consecutive requests the recording is dealt into;
-// every other run makes a half, so that a slow drift is not taken for noise.
+// noiseBlocks is how many runs of consecutive requests the recording is cut into.
 const noiseBlocks = 20
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom {
-	s := Symptom{Endpoint: endpoint, halves: halve(ids)}
+	s := Symptom{Endpoint: endpoint, runs: slices.Collect(slices.Chunk(ids, max(1, len(ids)/noiseBlocks)))}
+	for i, run := range s.runs {
+		s.halves[i%2] = append(s.halves[i%2], run...)
+	}
 	s.Noise50, s.Noise99 = noise(tl, s.halves)
 	s.Requests = slices.Clone(ids)
 	slices.SortFunc(s.Requests, func(a, b RequestID) int {
@@ -45,16 +48,6 @@ func durations(tl *timeline.Timeline, ids []RequestID) []Duration {
 		d[i] = tl.Requests[id].Duration()
 	}
 	return d
-}
-
-// halve deals requests, in order of start, into two halves of many runs each.
-func halve(ids []RequestID) (half [2][]RequestID) {
-	size := max(1, len(ids)/noiseBlocks)
-	for i, id := range ids {
-		h := i / size % 2
-		half[h] = append(half[h], id)
-	}
-	return half
 }
 
 // noise compares the quantiles of two halves of the same requests.

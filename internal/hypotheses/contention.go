@@ -22,6 +22,7 @@ type contention struct {
 	weights []Duration            // of each deed: how long requests waited for it, in all; 0 if it is not known what it was
 	drawing Duration              // of the stays' time, under frames that draw random numbers
 	queue   queue
+	through string // see convoys: at which other lock most waits are that are behind this one's holders
 }
 
 // known is the time with a holder of which it is known what it did.
@@ -138,6 +139,9 @@ func lockName(c *diagnosis.Case, id timeline.LockID) string {
 func (k *contention) named() string {
 	if k.name == "" {
 		return "a lock that is not known"
+	}
+	if k.through != "" && k.through != k.name {
+		return "the lock in " + k.name + ", or for that in " + k.through + " behind those who do"
 	}
 	return "the lock in " + k.name
 }

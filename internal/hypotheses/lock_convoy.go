@@ -24,7 +24,10 @@ func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
 	var res diagnosis.Result
 	for _, k := range contentions(c, timeline.CauseLock) {
-		if total += k.total; k.total > 0 {
+		total += k.total
+	}
+	for _, k := range convoys(c) {
+		if k.total > 0 {
 			res.Candidates = append(res.Candidates, convoyAt(c, k))
 		}
 	}

@@ -37,6 +37,8 @@ func lockStories() []story {
 				}
 				return done(s, 100)
 			}},
+		{"lock-convoy/chain-supported", "The first of four requests exports with the lock of an index in its hand; the second takes the cache's, waits for the index, and the others wait for the cache:\nexec-1 |index 20|   exec-2 cache, wait 20 |index .1|   exec-3 wait for cache 20   exec-4 wait for cache 20",
+			jvm(90, behindExport())},
 		{"lock-convoy/undecided", "Stacks were not recorded: what the threads wait for in futexes is not known.", unseen},
 		{"refresh-under-lock/supported", "The lock is held while its holder asks the database: 5 ms each.",
 			jvm(30, locked(token, func(t *thread) { keptCall(t, 5000*us) }))},
@@ -84,6 +86,27 @@ func locked(path string, inside func(t *thread)) func(t *thread, burst int) {
 			inside(t)
 		}
 		t.leave(m)
+	}
+}
+
+// behindExport lets the first request of each burst export with one lock in its hand,
+// which the others take with another one in theirs.
+func behindExport() func(t *thread, burst int) {
+	index, cache := &mutex{}, &mutex{}
+	last := -1
+	return func(t *thread, burst int) {
+		if burst != last {
+			last = burst
+			t.enter(index, entering+"com.shop.Index.export < com.shop.Handler.handle")
+			t.computeIn(20_000*us, "com.shop.Index.export < com.shop.Handler.handle")
+			t.leave(index)
+			return
+		}
+		t.enter(cache, cached)
+		t.enter(index, entering+"com.shop.Index.find < "+cached[len(entering):])
+		t.computeIn(100*us, "com.shop.Index.find < "+cached[len(entering):])
+		t.leave(index)
+		t.leave(cache)
 	}
 }
 

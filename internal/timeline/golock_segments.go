@@ -26,7 +26,8 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 }
 
 // goJoin tiles a wait for other goroutines: by the waits for locks of the one that ended
-// it, where that worked for the same request; else by the calls made meanwhile.
+// it, whomever that worked for, for it would have ended it sooner without them; else by
+// the calls made meanwhile.
 func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	by := s.t.parkedBy(id)
 	if by == None || by == r.Strand {
@@ -35,7 +36,7 @@ func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	}
 	for _, id := range s.t.WaitsIn(by, w.from, w.to) {
 		y := &s.t.Waits[id]
-		if y.Request != r.ID || y.Cause != CauseLock && y.Cause != CausePool {
+		if y.Cause != CauseLock && y.Cause != CausePool {
 			continue
 		}
 		before := w
