@@ -19,9 +19,13 @@ type task struct {
 // taken later was put in later. That queues keep it, and that a task makes one call, is
 // checked on the calls whose requests are known by what was delivered.
 func (h *handOffs) byOrder() {
-	pools := h.pools()
-	for _, p := range pools {
-		q := h.newQueue(p)
+	orders := map[recording.ProcessID]burstOrder{} // as many pools may have one process
+	for _, p := range h.pools() {
+		process := h.t.Calls[p[0].call].Process
+		if _, ok := orders[process]; !ok {
+			orders[process] = h.burstOrder(process)
+		}
+		q := h.newQueue(p, orders[process])
 		if !q.ordered() {
 			continue
 		}
@@ -100,19 +104,23 @@ func (h *handOffs) taken(j *job, i int) Time {
 
 // queue bounds, for any time, when work that was taken before or after it was put in.
 type queue struct {
-	h       *handOffs
-	process recording.ProcessID
-	sent    []Time // of known calls, in order
-	from    []Time // up to each: the latest time before which nothing was put in that is taken later
-	begun   []Time // of known calls, in order
-	until   []Time // from each: the earliest time after which nothing was put in that was taken before
-	known   []task
-	reqs    []RequestID // of the process, in order of being read
-	reach   []Time      // up to each: the latest end of a burst
+	h     *handOffs
+	sent  []Time // of known calls, in order
+	from  []Time // up to each: the latest time before which nothing was put in that is taken later
+	begun []Time // of known calls, in order
+	until []Time // from each: the earliest time after which nothing was put in that was taken before
+	known []task
+	burstOrder
 }
 
-func (h *handOffs) newQueue(pool []task) *queue {
-	q := &queue{h: h, process: h.t.Calls[pool[0].call].Process}
+// burstOrder are the requests of a process.
+type burstOrder struct {
+	reqs  []RequestID // in order of being read
+	reach []Time      // up to each: the latest end of a burst
+}
+
+func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
+	q := &queue{h: h, burstOrder: order}
 	for _, x := range pool {
 		if h.t.Calls[x.call].Request != None {
 			q.known = append(q.known, x)
@@ -132,13 +140,10 @@ func (h *handOffs) newQueue(pool []task) *queue {
 		earliest = min(earliest, h.bursts[h.t.Calls[byBegun[i].call].Request])
 		q.begun[i], q.until[i] = byBegun[i].begun, earliest
 	}
-	q.reqs, q.reach = h.burstOrder(q.process)
 	return q
 }
 
-// burstOrder lists the requests of a process in order of being read, and the latest end
-// of a burst up to each.
-func (h *handOffs) burstOrder(p recording.ProcessID) ([]RequestID, []Time) {
+func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
 	var list []RequestID
 	for i := range h.t.Requests {
 		if r := &h.t.Requests[i]; r.Process == p && r.Strand != None {
@@ -153,7 +158,7 @@ func (h *handOffs) burstOrder(p recording.ProcessID) ([]RequestID, []Time) {
 			reach[i] = max(reach[i], reach[i-1])
 		}
 	}
-	return list, reach
+	return burstOrder{list, reach}
 }
 
 // since is the time before which a task cannot have been put in, by what was taken
