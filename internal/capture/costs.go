@@ -21,14 +21,22 @@ type ProgramCost struct {
 	Time    recording.Duration // of all runs, estimated from those that were timed
 }
 
-// costMaps are the maps that hold costs, and the names of their slots, in the order of
-// enum program of abi.h and enum occasion of unwind.bpf.c.
+// costMaps are the maps that hold costs, and the names of their slots.
 func costMaps() map[string][]string {
 	return map[string][]string{
-		"costs":         {"switch", "waking", "state", "arrival", "read", "write", "sample"},
-		"storage_costs": {"storage-fault", "storage-mapping", "storage-contention", "storage-block"},
-		"stack_costs":   {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"},
-		"go_costs":      {"go-call", "go-run", "go-yield"}, // without the trap
+		"costs": {
+			probesProgramPROGRAM_SWITCH: "switch", probesProgramPROGRAM_WAKING: "waking", probesProgramPROGRAM_STATE: "state",
+			probesProgramPROGRAM_ARRIVAL: "arrival", probesProgramPROGRAM_READ: "read", probesProgramPROGRAM_WRITE: "write",
+			probesProgramPROGRAM_SAMPLE: "sample",
+		},
+		"storage_costs": {
+			storageStorageProgramSTORAGE_FAULT: "storage-fault", storageStorageProgramSTORAGE_MAPPING: "storage-mapping",
+			storageStorageProgramSTORAGE_CONTENTION: "storage-contention", storageStorageProgramSTORAGE_BLOCK: "storage-block",
+		},
+		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"}, // enum occasion of unwind.bpf.c
+		"go_costs": { // without the trap
+			golangGoProgramGO_CALL: "go-call", golangGoProgramGO_RUN: "go-run", golangGoProgramGO_YIELD: "go-yield",
+		},
 	}
 }
 

@@ -123,10 +123,14 @@ func (m *meter) overhead(events int64) *recording.Overhead {
 	return &o
 }
 
-// hookNames names enum hook of abi.h in its order.
+// hookNames names enum hook of abi.h.
 func hookNames() [probesHookHOOKS]string {
-	return [...]string{recording.HookSched, recording.HookProcesses, recording.HookSockets,
-		recording.HookIO, recording.HookDNS, recording.HookBoundaries, recording.HookSamples}
+	return [...]string{
+		probesHookHOOK_SCHED: recording.HookSched, probesHookHOOK_PROCESSES: recording.HookProcesses,
+		probesHookHOOK_SOCKETS: recording.HookSockets, probesHookHOOK_IO: recording.HookIO,
+		probesHookHOOK_DNS: recording.HookDNS, probesHookHOOK_BOUNDARIES: recording.HookBoundaries,
+		probesHookHOOK_SAMPLES: recording.HookSamples,
+	}
 }
 
 // losses are the events lost since the last call.

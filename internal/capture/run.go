@@ -113,7 +113,8 @@ func (s *Session) drain(sink Sink) error {
 	s.stacks(stacks)
 	s.keepGoWithin(time.Now())
 	s.followGoParks()
-	s.followTLS(s.decoder.takeEnded())
+	ended := s.decoder.takeEnded()
+	s.followTLS(ended)
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}

@@ -38,7 +38,7 @@ func (s *Session) startStorage() {
 	p := &s.storage
 	err := p.load(s)
 	if err == nil {
-		err = p.attach(s)
+		err = p.attach()
 	}
 	if err != nil {
 		s.missing = append(s.missing, missingFact(missingStorage, fmt.Sprintf("what address spaces and block devices do: %v", err)))
@@ -71,19 +71,22 @@ func (p *storageProbes) load(s *Session) error {
 	for _, m := range coll.Maps {
 		s.closers = append(s.closers, m)
 	}
+	for _, program := range coll.Programs {
+		s.closers = append(s.closers, program)
+	}
+	s.closers = append(s.closers, p)
 	return nil
 }
 
-func (p *storageProbes) attach(s *Session) error {
+// attach attaches all programs or, if one cannot be, none.
+func (p *storageProbes) attach() error {
 	p.links = map[string]link.Link{}
-	s.closers = append(s.closers, p)
 	for name, program := range p.programs {
 		l, err := link.AttachTracing(link.TracingOptions{Program: program})
 		if err != nil {
-			return fmt.Errorf("attach %s: %w", program, err)
+			return errors.Join(fmt.Errorf("attach %s: %w", program, err), p.Close())
 		}
 		p.links[name] = l
-		s.closers = append(s.closers, program)
 	}
 	return nil
 }
@@ -111,10 +114,10 @@ func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]struct {
 		hook, what string
 		programs   []string
 	}{
-		{recording.HookMemory, "page faults on files", []string{"filemap_fault"}},
-		{recording.HookMemory, "mappings", []string{"unmapped_area"}},
-		{recording.HookMemory, "waits for the lock of an address space", []string{"lock_begin", "lock_end"}},
-		{recording.HookBlocks, "block devices", []string{"block_complete"}},
+		storageStorageProgramSTORAGE_FAULT:      {recording.HookMemory, "page faults on files", []string{"filemap_fault"}},
+		storageStorageProgramSTORAGE_MAPPING:    {recording.HookMemory, "mappings", []string{"unmapped_area"}},
+		storageStorageProgramSTORAGE_CONTENTION: {recording.HookMemory, "waits for the lock of an address space", []string{"lock_begin", "lock_end"}},
+		storageStorageProgramSTORAGE_BLOCK:      {recording.HookBlocks, "block devices", []string{"block_complete"}},
 	}
 }
 
@@ -139,12 +142,12 @@ func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []record
 	return missing
 }
 
-// hooks names what is observed.
+// hooks names what is observed: a hypothesis is refuted only where that is.
 func (p *storageProbes) hooks() (names []string) {
-	if p.programs["block_complete"] != nil {
+	if p.links["block_complete"] != nil {
 		names = append(names, recording.HookBlocks)
 	}
-	if p.programs["lock_end"] != nil && p.programs["unmapped_area"] != nil {
+	if p.links["lock_end"] != nil && p.links["unmapped_area"] != nil {
 		names = append(names, recording.HookMemory)
 	}
 	return names

@@ -15,7 +15,7 @@ func MemoryUse(pid int) (recording.Memory, error) {
 		_, err = fmt.Sscan(string(text), &size, &resident, &shared)
 	}
 	if err != nil {
-		return recording.Memory{}, fmt.Errorf("read the memory of process %d: %w", pid, err)
+		return recording.Memory{}, fmt.Errorf("read the memory of process %d: %w", pid, procError(err))
 	}
 	page := int64(os.Getpagesize())
 	return recording.Memory{Virtual: size * page, Resident: resident * page, Shared: shared * page}, nil

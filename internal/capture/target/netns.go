@@ -11,7 +11,7 @@ import (
 func NetNS(pid int) (uint32, error) {
 	info, err := os.Stat(procPath(pid, "ns/net"))
 	if err != nil {
-		return 0, fmt.Errorf("find the network namespace of process %d: %w", pid, err)
+		return 0, fmt.Errorf("find the network namespace of process %d: %w", pid, procError(err))
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
