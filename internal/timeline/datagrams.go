@@ -17,12 +17,7 @@ func buildDatagrams(t *Timeline, f *facts, o owners) {
 	if len(f.datagrams) == 0 {
 		return
 	}
-	goroutines := map[goKey]StrandID{}
-	for i := range t.Strands {
-		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
-			goroutines[goKey{t.Strands[i].Process, g}] = StrandID(i)
-		}
-	}
+	goroutines := indexGoroutines(t)
 	t.Datagrams = make([]Datagram, 0, len(f.datagrams))
 	for _, x := range f.datagrams {
 		d := Datagram{
@@ -30,12 +25,7 @@ func buildDatagrams(t *Timeline, f *facts, o owners) {
 			From: x.at, To: x.at, Bytes: x.Bytes, Messages: x.Messages,
 		}
 		if x.Goroutine != recording.NoGoroutine {
-			d.Strand = None
-			if th := f.thread(x.Thread); th != nil {
-				if s, ok := goroutines[goKey{th.process, x.Goroutine}]; ok {
-					d.Strand = s
-				}
-			}
+			d.Strand = goroutines.of(f.goKeyOf(x.Thread, x.Goroutine))
 		}
 		if d.Strand != None {
 			d.Request = o.at(d.Strand, d.To)

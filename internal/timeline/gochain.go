@@ -98,7 +98,7 @@ func goEnds(f *facts, m *made) (asked, answered chunkAt) {
 type chainInput struct {
 	calls   []made
 	owners  owners
-	strands map[goKey]StrandID
+	strands goIndex
 	facts   *facts
 }
 

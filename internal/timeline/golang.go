@@ -5,21 +5,7 @@ import "github.com/getdwell/dwell/recording"
 // addGoroutines adds a Strand for each goroutine that served a request or wrote a
 // call, and moves those requests and calls to it.
 func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
-	type key struct {
-		process   recording.ProcessID
-		goroutine recording.GoroutineID
-	}
-	index := map[key]StrandID{}
-	strand := func(p recording.ProcessID, g recording.GoroutineID) StrandID {
-		k := key{p, g}
-		id, ok := index[k]
-		if !ok {
-			id = StrandID(len(t.Strands))
-			index[k] = id
-			t.Strands = append(t.Strands, Strand{Goroutine: g, Process: p})
-		}
-		return id
-	}
+	index := goIndex{}
 	for i := range t.Requests {
 		r, x := &t.Requests[i], &requests[i].x
 		c := &f.conns[requests[i].conn]
@@ -31,7 +17,7 @@ func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
 			g = c.chunks[recording.Read][x.asked.first+x.asked.n-1].Goroutine
 		}
 		if g != recording.NoGoroutine {
-			r.Strand = strand(r.Process, g)
+			r.Strand = index.add(t, goKey{r.Process, g})
 		}
 	}
 	for i := range t.Calls {
@@ -40,7 +26,7 @@ func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
 			continue
 		}
 		if g := f.conns[calls[i].conn].chunks[recording.Write][x.asked.first].Goroutine; g != recording.NoGoroutine {
-			t.Calls[i].Strand = strand(t.Calls[i].Process, g)
+			t.Calls[i].Strand = index.add(t, goKey{t.Calls[i].Process, g})
 		}
 	}
 }
@@ -55,12 +41,7 @@ const goDialled Duration = 1_000_000
 // the dial, and of a reused one the threads may tell.
 func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 	work, o := in.calls, in.owners
-	strands := map[goKey]StrandID{}
-	for i := range t.Strands {
-		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
-			strands[goKey{t.Strands[i].Process, g}] = StrandID(i)
-		}
-	}
+	strands := indexGoroutines(t)
 	if len(strands) == 0 {
 		return
 	}

@@ -65,19 +65,6 @@ func (f *facts) parkFact(at Time, fact recording.Fact) bool {
 	return true
 }
 
-// goIndex finds the strands of goroutines.
-type goIndex map[goKey]StrandID
-
-func indexGoroutines(t *Timeline) goIndex {
-	index := goIndex{}
-	for i := range t.Strands {
-		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
-			index[goKey{t.Strands[i].Process, g}] = StrandID(i)
-		}
-	}
-	return index
-}
-
 // addParkStrands adds a Strand for each goroutine that waited for another one, or let
 // one go, and lists the pauses.
 func addParkStrands(t *Timeline, f *facts) {
@@ -95,28 +82,6 @@ func addParkStrands(t *Timeline, f *facts) {
 			t.Pauses = append(t.Pauses, Pause{k.process, p.Since, p.at})
 		}
 	}
-}
-
-func (x goIndex) add(t *Timeline, k goKey) {
-	if _, ok := x[k]; !ok && k.goroutine != recording.NoGoroutine {
-		x[k] = StrandID(len(t.Strands))
-		t.Strands = append(t.Strands, Strand{Goroutine: k.goroutine, Process: k.process})
-	}
-}
-
-// of returns the strand of a goroutine, or None.
-func (x goIndex) of(k goKey) StrandID {
-	if s, ok := x[k]; ok {
-		return s
-	}
-	return None
-}
-
-func (f *facts) goKeyOf(th recording.ThreadID, g recording.GoroutineID) goKey {
-	if x := f.thread(th); x != nil {
-		return goKey{x.process, g}
-	}
-	return goKey{recording.NoProcess, g}
 }
 
 // parkSights adds to what was seen on threads that a goroutine left one to wait, and

@@ -20,12 +20,6 @@ type goStint struct {
 	yields   bool // it had to let others run
 }
 
-// goKey names a goroutine.
-type goKey struct {
-	process   recording.ProcessID
-	goroutine recording.GoroutineID
-}
-
 // sight is a goroutine seen on a thread; NoGoroutine: the thread went idle.
 type sight struct {
 	at        Time

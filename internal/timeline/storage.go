@@ -63,12 +63,7 @@ func buildStorage(t *Timeline, f *facts) {
 		t.Syncs = appendSyncs(t.Syncs, StrandID(i), f.threads[i].steps)
 	}
 	t.Syncs = byTime(t.Syncs, func(s *Sync) Time { return s.From })
-	goroutines := map[goKey]StrandID{}
-	for i := range t.Strands {
-		if g := t.Strands[i].Goroutine; g != recording.NoGoroutine {
-			goroutines[goKey{t.Strands[i].Process, g}] = StrandID(i)
-		}
-	}
+	goroutines := indexGoroutines(t)
 	if len(goroutines) == 0 {
 		return
 	}
@@ -78,7 +73,7 @@ func buildStorage(t *Timeline, f *facts) {
 		if w.Off == nil || w.Off.Goroutine == recording.NoGoroutine || w.Cause != CauseDisk && w.Cause != CausePageFault {
 			continue
 		}
-		if s, ok := goroutines[goKey{t.Strands[w.Strand].Process, w.Off.Goroutine}]; ok {
+		if s := goroutines.of(goKey{t.Strands[w.Strand].Process, w.Off.Goroutine}); s != None {
 			t.sleepsOf[s] = append(t.sleepsOf[s], WaitID(i))
 		}
 	}
