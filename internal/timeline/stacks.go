@@ -10,7 +10,7 @@ import (
 // WaitStacks says how much of the time in Waits of a millisecond or more has a stack.
 type WaitStacks struct {
 	Own      Duration // a stack was taken in that very Wait
-	Borrowed Duration // all stacks taken at that place in the code agree
+	Borrowed Duration // the stacks taken at that place in the code agree
 	None     Duration
 }
 

@@ -182,9 +182,6 @@ func separates(c byte) bool {
 	return c == '.' || c == ':' || c == '/' || c == '#' || c == '$' || c == ' '
 }
 
-// samePath reports two stacks of the same functions.
-func (b *ruleBook) samePath(x, y StackID) bool { return b.paths[x] == b.paths[y] }
-
 // paths numbers stacks by their functions, those of a language runtime if there are
 // any: what HotSpot's generated code adds between them may differ. In Ruby what comes
 // below them counts: it tells its interpreter's lock from others. A stack's caller comes

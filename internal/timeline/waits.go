@@ -143,46 +143,6 @@ func (s *sleeper) own() {
 	}
 }
 
-// borrow gives sleeps without a stack that of others of the same thread, in the same
-// system call and at the same depth of its stack, if all those are of one path through
-// the code.
-func (s *sleeper) borrow() {
-	type place struct {
-		sp      int64
-		syscall string
-	}
-	known, missing := map[place]StackID{}, false
-	const differ = -2
-	for i := range s.list {
-		x := &s.list[i]
-		if x.stack == None {
-			missing = true
-			continue
-		}
-		if x.off.SP == 0 {
-			continue
-		}
-		p := place{x.off.SP, x.off.Syscall}
-		if was, ok := known[p]; ok && (was == differ || !s.book.samePath(was, x.stack)) {
-			known[p] = differ
-		} else if !ok {
-			known[p] = x.stack
-		}
-	}
-	if !missing || len(known) == 0 {
-		return
-	}
-	for i := range s.list {
-		x := &s.list[i]
-		if x.stack != None || x.off.SP == 0 {
-			continue
-		}
-		if was, ok := known[place{x.off.SP, x.off.Syscall}]; ok && was != differ {
-			x.stack, x.borrowed = was, true
-		}
-	}
-}
-
 // judge asks the rules about the stacks of a strand's sleeps.
 func (s *sleeper) judge(r recording.Runtime) {
 	for i := range s.list {
@@ -190,29 +150,6 @@ func (s *sleeper) judge(r recording.Runtime) {
 		x.verdict = s.book.of(x.stack, r)
 		if x.borrowed {
 			x.quality = Inferred
-		}
-	}
-}
-
-// agree finds the sleeps for the interpreter's lock of a strand of Ruby among those without
-// a stack: all at that depth are for it. Which of its methods Ruby is in, the depth of the
-// machine's stack does not tell, so there may be none to borrow.
-func (s *sleeper) agree() {
-	seen, odd := map[int64]verdict{}, map[int64]bool{}
-	for i := range s.list {
-		x := &s.list[i]
-		if x.stack == None || x.borrowed || x.off.SP == 0 || !futexSyscall(x.off.Syscall) {
-			continue
-		}
-		was, ok := seen[x.off.SP]
-		odd[x.off.SP] = odd[x.off.SP] || ok && was.code != x.verdict.code
-		seen[x.off.SP] = x.verdict
-	}
-	for i := range s.list {
-		x := &s.list[i]
-		v, ok := seen[x.off.SP]
-		if x.stack == None && ok && !odd[x.off.SP] && v.cause == CauseInterpreterLock && futexSyscall(x.off.Syscall) {
-			x.verdict, x.quality = v, Inferred
 		}
 	}
 }
