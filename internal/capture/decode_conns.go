@@ -4,6 +4,7 @@ package capture
 
 import (
 	"math"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
@@ -210,7 +211,7 @@ func (d *decoder) found(c *conn, facts []recording.Fact) {
 		at := d.at
 		switch f := fact.(type) {
 		case *recording.HTTPRequest:
-			f.Route = d.route(f.Route)
+			f.Route = d.routes.Of(f.Route) // without words that turn out to be identifiers
 			at = d.requestBegins(c, c.recent[asks].at(f.Offset))
 		case *recording.HTTPResponse:
 			at = d.responseBegins(c, f, c.recent[1-asks].at(f.Offset))
@@ -229,12 +230,6 @@ func (d *decoder) found(c *conn, facts []recording.Fact) {
 		}
 		d.emit(at, fact)
 	}
-}
-
-// route strips words that turn out to be identifiers because a position has too many.
-func (d *decoder) route(route string) string {
-	d.routes.Add(route)
-	return d.routes.Collapse(route)
 }
 
 // requestBegins counts a request whose first byte was in seen, and tells its time.
@@ -262,7 +257,7 @@ func (d *decoder) responseBegins(c *conn, f *recording.HTTPResponse, seen *chunk
 	}
 	if f.Status >= 200 && len(c.pending) > 0 {
 		d.live.add(int64(at.Sub(c.pending[0])))
-		c.pending = c.pending[1:]
+		c.pending = slices.Delete(c.pending, 0, 1)
 	}
 	return at
 }

@@ -219,7 +219,7 @@ func (d *decoder) foundPlain(c *conn, facts []recording.Fact) {
 			continue
 		}
 		at := c.plain.at(f.Offset)
-		f.Offset, f.Route = at.wire, d.route(f.Route)
+		f.Offset, f.Route = at.wire, d.routes.Of(f.Route)
 		d.emit(at.time, f)
 	}
 }

@@ -59,7 +59,8 @@ func (c *Conn) Protocol() recording.Protocol { return c.protocol }
 // Chunk takes one read or write of size bytes at position offset of its direction.
 // data is as much of its beginning as was captured, maybe nothing; it is not kept.
 // The facts it returns belong to the chunks in which their Offsets lie: a head that
-// began in an earlier chunk is returned with the one that completed it.
+// began in an earlier chunk is returned with the one that completed it. They are in a
+// slice that the next call uses again.
 func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) []recording.Fact {
 	if size <= 0 || offset < 0 || offset > maxOffset || size > maxOffset || dir != recording.Read && dir != recording.Write {
 		return nil

@@ -18,15 +18,21 @@ const (
 // maxMethod is the length of the longest method.
 const maxMethod = 9
 
-// isMethod reports whether s is a request method: a closed list, so that what is in
-// the place of one never leaves otherwise.
-func isMethod(s []byte) bool {
-	switch string(s) {
-	case "GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "QUERY", "PROPFIND",
-		"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE":
-		return true
+// methods are the request methods: a closed list, so that what is in the place of one
+// never leaves otherwise.
+var methods = [...]string{
+	"GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "CONNECT", "TRACE", "QUERY", "PROPFIND",
+	"PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH", "PURGE",
+}
+
+// methodOf is the request method that s is; "" if it is none.
+func methodOf(s []byte) string {
+	for _, m := range methods {
+		if string(s) == m {
+			return m
+		}
 	}
-	return false
+	return ""
 }
 
 // startLine reports whether b could begin the first line of a message.
@@ -39,7 +45,7 @@ func startLine(b []byte, fromClient bool) match {
 	}
 	space := bytes.IndexByte(b[:min(len(b), maxMethod+1)], ' ')
 	switch {
-	case space > 0 && isMethod(b[:space]):
+	case space > 0 && methodOf(b[:space]) != "":
 		return requestTarget(b[space+1:], string(b[:space]) == "CONNECT")
 	case space < 0 && len(b) <= maxMethod && isUpper(b):
 		return maybe
@@ -117,44 +123,64 @@ type fields struct {
 func parseFields(b []byte) fields {
 	f := fields{length: lengthAbsent}
 	for {
-		line, rest, ok := bytes.Cut(b, []byte("\n"))
-		if !ok {
-			break
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 {
+			return f
 		}
-		b = rest
-		if name, value, found := bytes.Cut(line, []byte(":")); found {
-			f.field(name, bytes.TrimSpace(value))
+		line := b[:end]
+		b = b[end+1:]
+		if colon := bytes.IndexByte(line, ':'); colon > 0 {
+			f.field(line[:colon], line[colon+1:])
 		}
 	}
-	return f
 }
 
 // field takes one field. Its names are told apart by length first, because most are
 // of no interest.
 func (f *fields) field(name, value []byte) {
-	switch {
-	case named(name, "content-length"):
-		f.length = joinLengths(f.length, contentLength(string(value)))
-	case named(name, "transfer-encoding"):
-		if hasToken(string(value), "chunked") {
+	switch len(name) {
+	case len("host"):
+		if named(name, "host") {
+			f.host = hostName(trimmed(value))
+		}
+	case len("accept"):
+		if named(name, "accept") {
+			f.wantsStream = mediaType(trimmed(value), "text/event-stream")
+		}
+	case len("upgrade"): // curl asks for h2c as a matter of course and is not answered
+		if named(name, "upgrade") {
+			f.upgrade = !hasToken(trimmed(value), "h2c")
+		}
+	case len("connection"):
+		if named(name, "connection") {
+			v := trimmed(value)
+			f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
+		}
+	case len("content-type"): // as long as x-amz-target
+		f.content(name, value)
+	case len("content-length"):
+		if named(name, "content-length") {
+			f.length = joinLengths(f.length, contentLength(trimmed(value)))
+		}
+	case len("transfer-encoding"):
+		if named(name, "transfer-encoding") && hasToken(trimmed(value), "chunked") {
 			f.length = lengthChunked
 		}
-	case named(name, "connection"):
-		v := string(value)
-		f.close, f.keepAlive = hasToken(v, "close"), hasToken(v, "keep-alive")
-	case named(name, "upgrade"): // curl asks for h2c as a matter of course and is not answered
-		f.upgrade = !hasToken(string(value), "h2c")
-	case named(name, "content-type"):
-		v := string(value)
-		f.eventStream, f.form = mediaType(v, "text/event-stream"), mediaType(v, "application/x-www-form-urlencoded")
-	case named(name, "accept"):
-		f.wantsStream = mediaType(string(value), "text/event-stream")
-	case named(name, "host"):
-		f.host = hostName(string(value))
-	case named(name, "x-amz-target"):
-		f.operation = operationName(string(value))
 	}
 }
+
+// content takes a field that says what the body is.
+func (f *fields) content(name, value []byte) {
+	switch {
+	case named(name, "content-type"):
+		v := trimmed(value)
+		f.eventStream, f.form = mediaType(v, "text/event-stream"), mediaType(v, "application/x-www-form-urlencoded")
+	case named(name, "x-amz-target"):
+		f.operation = operationName(trimmed(value))
+	}
+}
+
+func trimmed(value []byte) string { return string(bytes.TrimSpace(value)) }
 
 // named reports whether a field has the name want, which is in lower case.
 func named(name []byte, want string) bool {
@@ -192,10 +218,9 @@ func parseRequest(b []byte, complete bool) (f *recording.HTTPRequest, form, ok b
 		return nil, false, false
 	}
 	target, version, hasVersion := bytes.Cut(line, []byte(" "))
-	t := parseTarget(string(method), string(target), hasVersion || whole)
-	f = &recording.HTTPRequest{
-		Method: string(method), Route: t.route, Host: t.host, Operation: t.operation,
-	}
+	f = &recording.HTTPRequest{Method: methodOf(method)}
+	t := parseTarget(f.Method, string(target), hasVersion || whole)
+	f.Route, f.Host, f.Operation = t.route, t.host, t.operation
 	h := parseFields(rest)
 	f.Length = h.length
 	if f.Host == "" {
@@ -288,8 +313,13 @@ func hostName(s string) string {
 		s = s[:i]
 	}
 	s = strings.ToLower(strings.TrimSuffix(s, "."))
-	if _, err := netip.ParseAddr(s); err == nil || s == "" || len(s) > 253 {
+	if s == "" || len(s) > 253 {
 		return ""
+	}
+	if last := s[len(s)-1]; last >= '0' && last <= '9' { // one of IPv6 has what no name has
+		if _, err := netip.ParseAddr(s); err == nil {
+			return ""
+		}
 	}
 	for i := range len(s) {
 		c := s[i]

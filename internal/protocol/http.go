@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -24,7 +25,8 @@ type httpConn struct {
 	answered bool // a final response has begun since the client last spoke
 	tunnel   bool // the connection no longer speaks HTTP
 	held     *recording.HTTPRequest
-	form     bool // the head that was cut last is that of a form
+	form     bool              // the head that was cut last is that of a form
+	facts    [2]recording.Fact // where the facts of a chunk go, unless they are more
 }
 
 // httpStream is one direction.
@@ -48,13 +50,13 @@ const (
 	inTurn
 )
 
-// chunk takes the next bytes of either direction.
+// chunk takes the next bytes of either direction. The facts are good until the next.
 func (h *httpConn) chunk(k chunk) []recording.Fact {
 	if h.tunnel {
 		return nil
 	}
 	s := &h.streams[k.dir]
-	facts := h.release(k)
+	facts := h.release(k, h.facts[:0])
 	if s.seen && k.offset != s.pos {
 		facts = append(facts, h.gap(k)...)
 	}
@@ -97,10 +99,9 @@ func (h *httpConn) turned(dir recording.Direction) bool {
 	return h.spoken && h.last != dir && (dir != h.client || h.answered)
 }
 
-// release returns what was waiting for the chunk k: a request held for the first
+// release adds what was waiting for the chunk k to facts: a request held for the first
 // bytes of its body, a head of the other direction that will not be completed.
-func (h *httpConn) release(k chunk) []recording.Fact {
-	var facts []recording.Fact
+func (h *httpConn) release(k chunk, facts []recording.Fact) []recording.Fact {
 	if f := h.held; f != nil {
 		switch s := &h.streams[h.client]; {
 		case k.dir != h.client || k.offset != s.pos:
@@ -299,6 +300,6 @@ func (h *httpConn) received(f *recording.HTTPResponse) {
 		f.Upgrade, h.tunnel = 1, true
 	}
 	if len(h.methods) > 0 {
-		h.methods = h.methods[1:]
+		h.methods = slices.Delete(h.methods, 0, 1)
 	}
 }

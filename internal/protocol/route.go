@@ -16,6 +16,9 @@ func Route(path string) string {
 	if path == "" || path[0] != '/' {
 		return "/" + anyValue
 	}
+	if allPlain(path) {
+		return path
+	}
 	var b strings.Builder
 	n := 0
 	for segment := range strings.SplitSeq(path[1:], "/") {
@@ -30,6 +33,19 @@ func Route(path string) string {
 		b.WriteString(segment)
 	}
 	return b.String()
+}
+
+// allPlain reports whether a path is its own route.
+func allPlain(path string) bool {
+	n := 0
+	for rest, more := path[1:], true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if n++; n > maxSegments || segment != "" && !plain(segment) {
+			return false
+		}
+	}
+	return true
 }
 
 // plain reports whether a segment may be shown.
@@ -56,6 +72,27 @@ func plain(s string) bool {
 type Routes struct {
 	root  routeNode
 	nodes int
+	known map[string]string // of routes that Of gave, while nothing has changed since
+}
+
+const maxKnown = 1024
+
+// Of takes a route as Route returns it into account, and gives it with {} at the
+// positions found so far.
+func (r *Routes) Of(route string) string {
+	if collapsed, ok := r.known[route]; ok {
+		return collapsed
+	}
+	route = strings.Clone(route) // it may be a part of a request's target, and is kept
+	if r.Add(route) || len(r.known) >= maxKnown {
+		r.known = nil
+	}
+	if r.known == nil {
+		r.known = map[string]string{}
+	}
+	collapsed := r.Collapse(route)
+	r.known[route] = collapsed
+	return collapsed
 }
 
 type routeNode struct {
@@ -63,8 +100,9 @@ type routeNode struct {
 	any  bool // more than maxValues: the only key is anyValue
 }
 
-// Add takes a route as Route returns it into account.
-func (r *Routes) Add(route string) {
+// Add takes a route as Route returns it into account, and reports whether that changed
+// anything.
+func (r *Routes) Add(route string) (changed bool) {
 	node := &r.root
 	for segment := range segments(route) {
 		if node.any {
@@ -79,6 +117,7 @@ func (r *Routes) Add(route string) {
 			if child == nil {
 				child = node.add(segment)
 				r.nodes++
+				changed = true
 			}
 		}
 		if len(node.next) > maxValues {
@@ -86,6 +125,7 @@ func (r *Routes) Add(route string) {
 		}
 		node = child
 	}
+	return changed
 }
 
 // Collapse gives the route with {} at the positions found so far.

@@ -84,3 +84,17 @@ func TestRoutesAreBounded(t *testing.T) {
 		t.Errorf("%d nodes", r.nodes)
 	}
 }
+
+func TestRoutesOfIsAddAndCollapse(t *testing.T) {
+	var both, one Routes
+	for i := range 4000 {
+		route := "/" + word(i*7%90) + "/" + word(i%7) + "/" + word(i*31%70)
+		both.Add(route)
+		if got, want := one.Of(route), both.Collapse(route); got != want {
+			t.Fatalf("%d: Of(%q) = %q, want %q", i, route, got, want)
+		}
+	}
+	if got := one.Of("/aab/aac/aad"); got != "/{}/aac/aad" {
+		t.Errorf("a position with 90 values is shown: %q", got)
+	}
+}
