@@ -14,7 +14,7 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 		ID:    "event-loop-blocked",
 		Title: "A callback holds the event loop while others wait",
 		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes for at least 10 ms without turning " +
-			"to any other socket. The callback's own time is taken out too where under 10 % of an endpoint's requests hold the loop and others " +
+			"to any other socket. The callback's own time is taken out too where under a quarter of an endpoint's requests hold the loop and others " +
 			"wait longer for them than they take. Waits behind many short callbacks are load, not a blocked loop.",
 		Needs:    []string{recording.HookSched, recording.HookIO, recording.HookArrivals},
 		Explains: []string{"accept-queue", "load"},
@@ -158,12 +158,12 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		spans = append(spans, own...)
 	}
 	var held Duration
-	var at frames
+	var computed []sampling
 	sampled := newSamples(c)
 	by := map[string]Duration{}
 	for _, h := range long {
 		held += h.cpu
-		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(s diagnosis.Span, stack timeline.StackID) { at.add(c, s, stack) })
+		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(_ diagnosis.Span, stack timeline.StackID) { computed = append(computed, sampling{h.by, stack}) })
 		if h.by != timeline.None {
 			by[c.Requests[h.by].Endpoint] += h.cpu
 		}
@@ -179,8 +179,9 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	if who != "" {
 		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
 	}
-	if most := at.mostly(); most != "" {
-		title += "; they compute most of all in " + most
+	at := spotsIn(c, computed)
+	if most := at.first(); most != nil {
+		title += "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it")
 	}
 	return diagnosis.Candidate{
 		Place: threadName(c, loop),
@@ -192,6 +193,6 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 			diagnosis.Count("times it was held longer than the bound", len(long)),
 			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(to.Sub(from)))),
-		}, at.evidence()...),
+		}, at.evidence(c)...),
 	}
 }

@@ -58,4 +58,4 @@ func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
 }
 
 // rareShare is how many requests of an endpoint are still few.
-const rareShare = diagnosis.Whole / 10
+const rareShare = diagnosis.Whole / 4

@@ -12,6 +12,7 @@ const (
 	WhyGoChain    = "go-chain"       // its goroutine ran right before it, or the first of a chain, was sent and right after it, or the last, was answered
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
 	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
+	WhyInLine     = "pool-order"     // the request stood first in line for a connection of the pool that was full
 	WhyLoopSingle = "loop-single"    // the only request open on that loop
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
@@ -53,6 +54,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			associateAsync(t, f, asyncInput{loop, wanted, chains, conns})
+			associateInLine(t, loop, wanted)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

@@ -120,6 +120,7 @@ var lockFiles = map[recording.FrameType][]string{
 // with the runtime.
 var standardLibrary = map[recording.FrameType][]string{
 	recording.FrameJVM: {"java.", "javax.", "jdk.", "sun.", "com.sun."},
+	recording.FrameV8:  {"V8::"}, // frames by which V8 goes over to machine code: no function of anybody
 	recording.FrameGo:  {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
 }
 

@@ -1,0 +1,130 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// fullPool plays a Node loop: eight requests come at once, each makes four calls one after the
+// other, and a pool has two connections. Like node-postgres it sends, in the callback of an
+// answer, what the next in line asked for; only then does the request that was answered go on.
+type fullPool struct {
+	out   strings.Builder
+	at    int64
+	ids   int64
+	line  []int // requests
+	calls [9]int
+	on    [3]int   // by connection: the request whose call is under way
+	sent  [3]int64 // by connection: bytes
+	read  [3]int64
+	truth []int // by call: its request
+	next  func(line []int) int
+}
+
+func (p *fullPool) say(format string, args ...any) {
+	p.at += 10_000
+	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
+}
+
+// send sends the call of whoever is next in line; the ids are those of the connection's handle.
+func (p *fullPool) send(conn int) {
+	k := p.next(p.line)
+	r := p.line[k]
+	p.line = slices.Delete(p.line, k, k+1)
+	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d trigger=%d counter=%d", conn, p.sent[conn], 3+10*conn, 2+10*conn, p.ids)
+	p.say("command conn=2%d offset=%d operation=SELECT target=authors", conn, p.sent[conn])
+	p.sent[conn] += 10
+	p.on[conn] = r
+	p.truth = append(p.truth, r)
+}
+
+// answer lets the call of a connection be answered.
+func (p *fullPool) answer(conn int) {
+	r := p.on[conn]
+	p.on[conn] = 0
+	p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+	p.say("chunk conn=2%d thread=1 dir=read offset=%d bytes=20 arrived=%d last=%d counter=%d", conn, p.read[conn], p.at-2000, p.at-2000, p.ids)
+	p.say("reply conn=2%d offset=%d length=20 outcome=ok transaction=idle", conn, p.read[conn])
+	p.read[conn] += 20
+	p.ids += 3
+	if len(p.line) > 0 {
+		p.send(conn)
+	}
+	if p.calls[r]++; p.calls[r] < 4 {
+		p.line = append(p.line, r)
+		if p.on[conn] == 0 {
+			p.send(conn)
+		}
+		return
+	}
+	p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
+	p.say("http-response conn=1%d head=60 status=200", r)
+}
+
+// play returns the recording, and by call in order of sending the request that made it.
+func (p *fullPool) play() (text string, truth []int) {
+	p.at, p.ids = 1_000_000, 100
+	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
+	p.say("process id=1 pid=100 runtime=node comm=x")
+	p.say("thread id=1 tid=100 process=1")
+	for r := 1; r <= 8; r++ {
+		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:500%d existing=1", r, r)
+	}
+	for c := 1; c <= 2; c++ {
+		p.say("conn id=2%d side=out process=1 local=127.0.0.1:600%d peer=10.0.0.1:5432 existing=1", c, c)
+		p.say("conn-protocol conn=2%d protocol=postgres", c)
+	}
+	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
+	for r := 1; r <= 8; r++ {
+		p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+		p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
+		p.say("http-request conn=1%d head=40 method=GET route=/a", r)
+		p.ids += 5
+		p.line = append(p.line, r)
+		if r <= 2 {
+			p.send(r)
+		}
+	}
+	for turn := 0; p.on[1]+p.on[2] > 0; turn++ {
+		if c := 1 + turn%2; p.on[c] != 0 {
+			p.answer(c)
+		}
+	}
+	return p.out.String(), p.truth
+}
+
+// TestPoolOrder: who asks first gets the connection that comes free, and each request's answer,
+// in the turn of its own last call, confirms it. A pool that serves who asked last is not
+// taken for one: its calls stay nobody's.
+func TestPoolOrder(t *testing.T) {
+	oldest := func([]int) int { return 0 }
+	newest := func(line []int) int { return len(line) - 1 }
+	for name, c := range map[string]struct {
+		next func([]int) int
+		told bool
+	}{"first come, first served": {oldest, true}, "last come, first served": {newest, false}} {
+		text, truth := (&fullPool{next: c.next}).play()
+		tl := parsed(t, []byte(text))
+		slices.SortStableFunc(tl.Calls, func(a, b Call) int { return int(a.SendFrom - b.SendFrom) })
+		given := 0
+		for i, call := range tl.Calls {
+			if call.Why != WhyInLine {
+				continue
+			}
+			given++
+			if r := tl.Requests[call.Request].Conn; r != recording.ConnID(10+truth[i]) {
+				t.Errorf("%s: call %d was given to the request on connection %d, and is of that on %d", name, i, r, 10+truth[i])
+			}
+			if call.Phases[PhaseQueue] == 0 {
+				t.Errorf("%s: call %d has not waited for its connection", name, i)
+			}
+		}
+		if told := given >= 28; told != c.told || !told && given > 0 {
+			t.Errorf("%s: %d of %d calls were given to requests in line", name, given, len(tl.Calls))
+		}
+	}
+}
