@@ -50,16 +50,16 @@ type Timeline struct {
 	Events     int
 	callsOn    [][]CallID // by strand that wrote them, in order of start
 	golang     goLives
-	Pauses     []Pause // of whole processes of Go, in order
-	Files      map[recording.FileID]*File
-	Syncs      []Sync
-	Mappings   []Mapping
-	Blocks     []BlockIO
-	Memory     []MemorySample
+	Pauses     []Pause                    // of whole processes of Go, in order
+	Files      map[recording.FileID]*File // that threads waited for
+	Syncs      []Sync                     // of all threads, in order of start
+	Mappings   []Mapping                  // in order of time
+	Blocks     []BlockIO                  // of all devices of the host, in order of end
+	Memory     []MemorySample             // of all processes, in order of time
 
-	MemoryWaits []MemoryWait
+	MemoryWaits []MemoryWait // of all threads, in order of start
 
-	memoryByStrand []MemoryWait
+	memoryByStrand memoryWaits           // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
 }
 

@@ -32,7 +32,7 @@ type Usage struct {
 type storageFacts struct {
 	files    map[recording.FileID]*File
 	mappings []Mapping
-	waits    []MemoryWait // by strand, then time, once byStrand was called
+	waits    memoryWaits // in their order once byStrand was called
 	blocks   []BlockIO
 	memory   []MemorySample
 }

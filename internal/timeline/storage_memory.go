@@ -96,24 +96,25 @@ func (s *storageFacts) byStrand() {
 
 // forMemory reports whether a thread's sleep was for the lock of its address space.
 func (s *storageFacts) forMemory(strand StrandID, from, to Time) bool {
-	i := s.memoryWait(strand, from)
-	return i < len(s.waits) && s.waits[i].Strand == strand && s.waits[i].From < to
+	return s.waits.in(strand, from, to) != nil
 }
 
-// memoryWait finds the first wait of a strand, or of a later one, that ends after a time.
-func (s *storageFacts) memoryWait(strand StrandID, from Time) int {
-	i, _ := slices.BinarySearchFunc(s.waits, from+1, func(w MemoryWait, at Time) int {
-		return cmp.Or(cmp.Compare(w.Strand, strand), cmp.Compare(w.To, at))
-	})
-	return i
-}
-
-// MemoryWaitIn returns the wait of a strand for the lock of its address space that
+// MemoryWaitIn returns the first wait of a strand for the lock of its address space that
 // overlaps a span; nil if there is none.
 func (t *Timeline) MemoryWaitIn(strand StrandID, from, to Time) *MemoryWait {
-	s := storageFacts{waits: t.memoryByStrand}
-	if i := s.memoryWait(strand, from); i < len(s.waits) && s.waits[i].Strand == strand && s.waits[i].From < to {
-		return &s.waits[i]
+	return t.memoryByStrand.in(strand, from, to)
+}
+
+// memoryWaits are in order of their strands, those of one strand in order of their ends.
+type memoryWaits []MemoryWait
+
+// in is MemoryWaitIn.
+func (l memoryWaits) in(strand StrandID, from, to Time) *MemoryWait {
+	i, _ := slices.BinarySearchFunc(l, from+1, func(w MemoryWait, at Time) int {
+		return cmp.Or(cmp.Compare(w.Strand, strand), cmp.Compare(w.To, at))
+	})
+	if i < len(l) && l[i].Strand == strand && l[i].From < to {
+		return &l[i]
 	}
 	return nil
 }
