@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // goRuns are where and when goroutines ran; nil maps where there are no Go programs.
 type goRuns struct {
@@ -121,7 +125,7 @@ func (s *segmenter) goHandler(r *Request, p *painter) {
 // parked is a span in which a goroutine was on no thread.
 type parked struct {
 	from, to Time
-	calls    []span // of its request
+	calls    []span // of its request, in order, disjoint
 	timer    bool   // time woke it, as far as can be seen
 	ran      bool   // it ran again at the end of the span
 	cause    Cause  // of what is not a call's; CauseUnknown: not known
@@ -141,10 +145,7 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		}
 	}
 	answered := None // the call whose answer it waited for last
-	for _, c := range w.calls {
-		if c.to <= rest.From || c.from >= w.to {
-			continue
-		}
+	for _, c := range overlapping(w.calls, w.from, w.to) {
 		if answered = None; c.to < w.to {
 			answered = int(c.call)
 		}
@@ -169,6 +170,13 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		return
 	}
 	p.add(rest)
+}
+
+// overlapping returns those of some disjoint spans, in order, that overlap [from, to).
+func overlapping(list []span, from, to Time) []span {
+	i := sort.Search(len(list), func(k int) bool { return list[k].to > from })
+	n := sort.Search(len(list), func(k int) bool { return list[k].from >= to })
+	return list[i:max(i, n)]
 }
 
 // writer is the goroutine that wrote a call.
