@@ -93,20 +93,33 @@ func (b *builds) add(c *diagnosis.Case, id timeline.CallID) {
 // others, and whether the call's stack is known.
 func outermost(c *diagnosis.Case, handling map[timeline.StackID]bool, call *timeline.Call) (built *timeline.Construction, seen bool) {
 	for _, id := range waitStacks(c, call) {
-		list := c.Constructions(id)
-		list = slices.DeleteFunc(list, func(x timeline.Construction) bool { return handling[x.Stack] })
-		if seen = true; len(list) > 0 {
-			return &list[len(list)-1], true
+		seen = true
+		list := constructions(c, id)
+		for i := len(list) - 1; i >= 0; i-- {
+			if !handling[list[i].Stack] {
+				return &list[i], true
+			}
 		}
 	}
 	return nil, seen
 }
 
+// constructions returns the constructors under way on a stack, the innermost first. Many
+// waits share a stack: each is looked through once.
+func constructions(c *diagnosis.Case, id timeline.StackID) []timeline.Construction {
+	known := c.Shared("constructions", func() any { return map[timeline.StackID][]timeline.Construction{} }).(map[timeline.StackID][]timeline.Construction)
+	list, ok := known[id]
+	if !ok {
+		list = c.Constructions(id)
+		known[id] = list
+	}
+	return list
+}
+
 // handlers returns the constructors under which calls that fetch no credentials are made
 // as well: those handle requests, or are built with them.
 func handlers(c *diagnosis.Case) map[timeline.StackID]bool {
-	out := map[timeline.StackID]bool{}
-	seen := map[timeline.StackID]bool{}
+	out, seen := map[timeline.StackID]bool{}, map[timeline.StackID]bool{}
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		if kind, _ := classOf(c).OfCall(call); kind == timeline.PeerCredential || call.Request == timeline.None {
@@ -115,7 +128,7 @@ func handlers(c *diagnosis.Case) map[timeline.StackID]bool {
 		for _, id := range waitStacks(c, call) {
 			if !seen[id] {
 				seen[id] = true
-				for _, x := range c.Constructions(id) {
+				for _, x := range constructions(c, id) {
 					out[x.Stack] = true
 				}
 			}
@@ -204,14 +217,8 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 // sampled counts the samples of CPU that requests which build one were given, and those
 // of them beneath the constructor.
 func (b *builds) sampled(c *diagnosis.Case) (beneath, all int) {
-	is := map[timeline.StackID]bool{}
 	under := func(id timeline.StackID) bool {
-		in, known := is[id]
-		if !known {
-			in = slices.ContainsFunc(c.Constructions(id), func(x timeline.Construction) bool { return x.Class == b.class })
-			is[id] = in
-		}
-		return in
+		return slices.ContainsFunc(constructions(c, id), func(x timeline.Construction) bool { return x.Class == b.class })
 	}
 	for _, id := range b.calls {
 		call := &c.Calls[id]

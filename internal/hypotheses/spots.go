@@ -42,20 +42,19 @@ func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 	index := map[string]*spot{}
 	for _, p := range list {
 		s.samples++
-		f, walk := ownSite(c, p.stack)
-		name := c.FrameName(f)
-		if name == "" {
+		own := ownSite(c, p.stack)
+		if own.name == "" {
 			continue
 		}
-		at := index[name]
+		at := index[own.name]
 		if at == nil {
-			at = &spot{name: name, lines: map[recording.Frame]int{}}
-			index[name] = at
+			at = &spot{name: own.name, lines: map[recording.Frame]int{}}
+			index[own.name] = at
 			s.list = append(s.list, at)
 		}
-		at.lines[f]++
+		at.lines[own.frame]++
 		at.samples++
-		switch walk {
+		switch own.walk {
 		case timeline.WalkStep:
 			at.steps++
 		case timeline.WalkStart:
@@ -66,20 +65,38 @@ func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 	return s
 }
 
-// ownSite returns the innermost frame of a stack that is the service's own code, and
-// what the frames that it called do to a collection; if it has none, the innermost that
-// is not the runtime's.
-func ownSite(c *diagnosis.Case, id timeline.StackID) (recording.Frame, timeline.Walk) {
-	walk := timeline.WalkNone
+// ownPlace is where on a stack the service's own code is.
+type ownPlace struct {
+	frame recording.Frame
+	name  string        // of frame; "" there is none
+	walk  timeline.Walk // what the frames that it called do to a collection
+}
+
+// ownSite returns the innermost frame of a stack that is the service's own code; if it
+// has none, the innermost that is not the runtime's. Many samples share a stack: each is
+// looked through once.
+func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
+	known := c.Shared("own sites", func() any { return map[timeline.StackID]ownPlace{} }).(map[timeline.StackID]ownPlace)
+	own, ok := known[id]
+	if !ok {
+		own = findOwnSite(c, id)
+		own.name = c.FrameName(own.frame)
+		known[id] = own
+	}
+	return own
+}
+
+func findOwnSite(c *diagnosis.Case, id timeline.StackID) (own ownPlace) {
 	for _, f := range c.StackFrames(id) {
 		if w := timeline.WalkOf(f); w != timeline.WalkNone {
-			walk = w
+			own.walk = w
 		} else if timeline.Application(f) {
-			return f, walk
+			own.frame = f
+			return own
 		}
 	}
-	f, _ := c.SiteOf(id)
-	return f, walk
+	own.frame, _ = c.SiteOf(id)
+	return own
 }
 
 // place names a spot with the line that most of its samples have.
