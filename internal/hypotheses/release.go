@@ -87,10 +87,9 @@ type turnover struct {
 // turnoverOf compares an endpoint's requests; nil if they are too few.
 func turnoverOf(c *diagnosis.Case, of *diagnosis.Symptom, old, young *generation) *turnover {
 	var first, all, later []diagnosis.RequestID
-	for _, id := range c.Measured() {
+	for _, id := range slices.Sorted(slices.Values(of.Requests)) {
 		r := &c.Requests[id]
 		switch {
-		case of.Endpoint != "" && r.Endpoint != of.Endpoint:
 		case old.served(id):
 			first = append(first, id)
 		case young.served(id):

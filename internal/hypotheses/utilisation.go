@@ -100,8 +100,12 @@ func hostLoad(c *diagnosis.Case) (h host) {
 }
 
 // inFlight returns, for each measured request, how many others were open when it
-// started; indexed by request.
+// started; indexed by request. Its callers share it.
 func inFlight(c *diagnosis.Case) []int {
+	return c.Shared("in flight", func() any { return countInFlight(c) }).([]int)
+}
+
+func countInFlight(c *diagnosis.Case) []int {
 	ids := c.Overall.Requests
 	starts, ends := make([]diagnosis.Time, 0, len(ids)), make([]diagnosis.Time, 0, len(ids))
 	for _, id := range ids {
