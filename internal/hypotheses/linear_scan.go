@@ -42,6 +42,8 @@ type scanned struct {
 	moved bool // more requests are in flight from call to call, too
 	list  []sampling
 	spots spots
+
+	unclear string // why it cannot be told, as judge says
 }
 
 func testLinearScan(c *diagnosis.Case) diagnosis.Result {
@@ -58,15 +60,14 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 		if cd != nil {
 			res.Candidates = append(res.Candidates, *cd)
 		}
-		if unclear != "" && s == most && s.matters(c) {
-			res.Undecided = diagnosis.Human(s.mean(s.of.Slow)) + " of a slow request " + unclear
-		}
+		s.unclear = unclear
 	}
-	if most != nil {
-		res.Evidence, res.Lead = most.evidence(), most.lead()
+	if most == nil {
+		return res
 	}
-	if len(res.Candidates) > 0 {
-		res.Undecided = ""
+	res.Evidence, res.Lead = most.evidence(), most.lead()
+	if most.unclear != "" && len(res.Candidates) == 0 && most.matters(c) {
+		res.Undecided = diagnosis.Human(most.mean(most.of.Slow)) + " of a slow request " + most.unclear
 	}
 	return res
 }
