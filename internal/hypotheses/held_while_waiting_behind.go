@@ -24,8 +24,8 @@ const (
 func writes(call *timeline.Call) (table string, ok bool) {
 	verb, table, _ := strings.Cut(call.Operation, " ")
 	switch verb {
-	case "INSERT", "UPDATE", "DELETE", "MERGE", "SELECT", "LOCK":
-		return table, table != "" && verb != "SELECT"
+	case "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK":
+		return table, table != ""
 	}
 	return "", false
 }

@@ -59,12 +59,7 @@ func storageOf(c *diagnosis.Case) storage {
 }
 
 // syncP99 is how long the longest syncs took; 0 if none waited.
-func (s *storage) syncP99() Duration {
-	if len(s.syncs) == 0 {
-		return 0
-	}
-	return s.syncs[(len(s.syncs)*99+99)/100-1]
-}
+func (s *storage) syncP99() Duration { return diagnosis.Quantile(s.syncs, 99) }
 
 // diskEvidence are numbers that hold of the whole service.
 func (s *storage) diskEvidence() []diagnosis.Evidence {

@@ -51,7 +51,6 @@ type sending struct {
 // telemetry is what strands do to get metrics, logs and traces out.
 type telemetry struct {
 	c       *diagnosis.Case
-	classes *timeline.PeerClasses
 	calls   map[timeline.CallID]bool
 	sends   map[timeline.StrandID][]int     // indexes of datagrams, in order of their ends
 	on      map[timeline.StrandID][]sending // in order, disjoint
@@ -73,16 +72,16 @@ func telemetryOf(c *diagnosis.Case) *telemetry {
 }
 
 func newTelemetry(c *diagnosis.Case) *telemetry {
-	t := &telemetry{c: c, classes: timeline.NewPeerClasses(), calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
+	t := &telemetry{c: c, calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
 		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{}}
 	for i := range c.Calls {
-		if class, _ := t.classes.OfCall(&c.Calls[i]); class == timeline.PeerTelemetry {
+		if class, _ := classOf(c).OfCall(&c.Calls[i]); class == timeline.PeerTelemetry {
 			t.calls[timeline.CallID(i)] = true
 		}
 	}
 	for i := range c.Datagrams {
 		d := &c.Datagrams[i]
-		if class, _ := t.classes.OfDatagram(d); class != timeline.PeerTelemetry {
+		if class, _ := classOf(c).OfDatagram(d); class != timeline.PeerTelemetry {
 			continue
 		}
 		t.total++
