@@ -102,9 +102,9 @@ func first(list []string) string {
 
 // serving names the program that served most requests; "" if none did.
 func serving(t *timeline.Timeline) (name string) {
-	counts := map[string]int{}
+	counts, of := map[string]int{}, programNames(t)
 	for i := range t.Requests {
-		p := programOf(t, t.Requests[i].Process)
+		p := of[t.Requests[i].Process]
 		if counts[p]++; counts[p] > counts[name] || name == "" {
 			name = p
 		}

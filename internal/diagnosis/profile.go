@@ -39,9 +39,9 @@ type FrameShare struct {
 // Programs lists the programs of a recording, that which used most CPU first; those that
 // only build programs come last.
 func Programs(t *timeline.Timeline) []string {
-	used, names := map[string]Duration{}, []string{}
+	used, names, of := map[string]Duration{}, []string{}, programNames(t)
 	for i := range t.Strands {
-		name := programOf(t, t.Strands[i].Process)
+		name := of[t.Strands[i].Process]
 		if _, known := used[name]; !known {
 			names = append(names, name)
 		}
@@ -74,14 +74,13 @@ func builds(program string) bool {
 	return false
 }
 
-// programOf names the program of a process.
-func programOf(t *timeline.Timeline, id recording.ProcessID) string {
+// programNames names the program of each process.
+func programNames(t *timeline.Timeline) map[recording.ProcessID]string {
+	of := map[recording.ProcessID]string{}
 	for i := range t.Processes {
-		if p := &t.Processes[i]; p.ID == id {
-			return cmp.Or(p.Exe, p.Comm)
-		}
+		of[t.Processes[i].ID] = cmp.Or(t.Processes[i].Exe, t.Processes[i].Comm)
 	}
-	return ""
+	return of
 }
 
 func inState(list []timeline.Interval, state timeline.State) (sum Duration) {
@@ -106,9 +105,9 @@ type profiler struct {
 // NewProfile sums up what the processes of a program did; the zero Profile if there is none.
 func NewProfile(t *timeline.Timeline, program string) Profile {
 	p := &profiler{t: t, member: map[recording.ProcessID]bool{}, from: t.End, to: t.Start, out: &Profile{Program: program}}
-	for i := range t.Processes {
-		if cmp.Or(t.Processes[i].Exe, t.Processes[i].Comm) == program {
-			p.member[t.Processes[i].ID] = true
+	for id, name := range programNames(t) {
+		if name == program {
+			p.member[id] = true
 		}
 	}
 	for i := range t.Strands {
@@ -147,7 +146,7 @@ func (p *profiler) mean(d Duration) int64 {
 
 // rate is a count in a second, in thousandths.
 func (p *profiler) rate(n int64) int64 {
-	return n * 1_000_000 / max(1, int64(p.out.Span/1000)) * 1000
+	return scaled(n, 1_000_000_000, max(1, int64(p.out.Span/1000)))
 }
 
 // frames shares out the samples over functions.
