@@ -145,7 +145,7 @@ func checkUprobes(m machine) Check {
 		detail += " (tracefs is not mounted; not needed)"
 	}
 	if ok {
-		detail += ": calls over TLS are named by method and path where OpenSSL is shared (Python, Ruby) or Node's"
+		detail += ": what goroutines call and wait for; calls over TLS by method and path where OpenSSL is shared (Python, Ruby) or Node's"
 	}
 	return check("uprobes", ok, detail, "use a kernel with CONFIG_UPROBES=y, as root; needed to name calls over TLS, for calls and locks of Go, and for Node's timers")
 }

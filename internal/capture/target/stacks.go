@@ -25,7 +25,7 @@ func stackSupports() []stackSupport {
 		{recording.RuntimeJVM, "JVM", true, "methods with file and line, compiled and inlined ones too (HotSpot 8 and newer)"},
 		{recording.RuntimeNode, "Node", true, "functions with file and line (Node 16 and newer)"},
 		{recording.RuntimePython, "Python", true, "functions with file and line (CPython 3.6 to 3.14)"},
-		{recording.RuntimeGo, "Go", true, "functions with file and line, and the goroutine (1.13 to 1.27); none of goroutines that are parked, for they wait on no thread"},
+		{recording.RuntimeGo, "Go", true, "functions with file and line, and the goroutine (1.13 to 1.27); of goroutines that are parked, where they wait for locks or channels (1.20 to 1.26)"},
 	}
 }
 
