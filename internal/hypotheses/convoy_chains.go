@@ -17,8 +17,8 @@ func convoys(c *diagnosis.Case) []*contention {
 	for _, k := range plain {
 		for _, s := range k.stays {
 			for _, d := range meanwhile(k.did, s.From, s.To) {
-				if d.lock == k.lock {
-					continue
+				if d.lock == k.lock || d.lock == timeline.None || c.Locks[d.lock].Kind != timeline.CauseLock {
+					continue // pools and interpreters have hypotheses of their own
 				}
 				if through[d.lock] == nil {
 					through[d.lock] = tally{}
