@@ -16,7 +16,6 @@ import (
 type analysis struct {
 	timeline *timeline.Timeline
 	report   *report.Report
-	dropped  int64 // bytes at the end of the file that could not be read
 }
 
 func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
@@ -25,11 +24,11 @@ func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
 		return nil, err
 	}
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
-	return &analysis{tl, report.Build(d, tl), rec.Dropped}, nil
+	return &analysis{tl, report.Build(d, tl)}, nil
 }
 
-func analyseFile(o whyOptions) (*analysis, error) {
-	rec, err := readRecording(o.command, o.path)
+func analyseFile(w world, o whyOptions) (*analysis, error) {
+	rec, err := readWhole(w, o.command, o.path)
 	if err != nil {
 		return nil, err
 	}

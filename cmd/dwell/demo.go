@@ -141,7 +141,7 @@ func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
 	if a.store, err = service.StoreStats(ctx); err != nil {
 		return nil, fmt.Errorf("dwell demo: %w", err)
 	}
-	if a.analysis, err = analyseFile(whyOptions{command: "demo", path: path}); err != nil {
+	if a.analysis, err = analyseFile(s.w, whyOptions{command: "demo", path: path}); err != nil {
 		return nil, err
 	}
 	if a.empty() {

@@ -53,9 +53,13 @@ func diff(w world, g *globals, o diffOptions) error {
 	var sides [2]diagnosis.Compared
 	for i, path := range o.paths {
 		var err error
-		if sides[i], err = o.side(i, path); err != nil {
+		if sides[i], err = o.side(w, i, path); err != nil {
 			return err
 		}
+	}
+	names := append(endpoints(sides[0].Timeline), endpoints(sides[1].Timeline)...)
+	if slices.Sort(names); o.endpoint != "" && !slices.Contains(names, o.endpoint) {
+		return fmt.Errorf("dwell diff: no request of endpoint %q in either recording (there are: %s)", o.endpoint, orNone(slices.Compact(names)))
 	}
 	d := report.NewDiff(diagnosis.Compare(sides[0], sides[1]))
 	if o.json {
@@ -66,8 +70,8 @@ func diff(w world, g *globals, o diffOptions) error {
 }
 
 // side reads one recording.
-func (o *diffOptions) side(i int, path string) (diagnosis.Compared, error) {
-	rec, err := readRecording("diff", path)
+func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, error) {
+	rec, err := readWhole(w, "diff", path)
 	if err != nil {
 		return diagnosis.Compared{}, err
 	}

@@ -47,6 +47,20 @@ func readRecording(command, path string) (*recording.Recording, error) {
 	}
 }
 
+// readWhole is readRecording that says, of a recording that was cut off, that it was.
+func readWhole(w world, command, path string) (*recording.Recording, error) {
+	rec, err := readRecording(command, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case rec.Dropped > 0:
+		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is used\n", command, path, rec.Dropped)
+	case rec.Truncated:
+		fmt.Fprintf(w.err, "dwell %s %s: the recorder did not close the recording; what is there is used\n", command, path)
+	}
+	return rec, nil
+}
+
 // recordingFile is a recording being written. It belongs to the user who called
 // sudo, and to nobody else: it says who talks to whom.
 type recordingFile struct {

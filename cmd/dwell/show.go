@@ -83,7 +83,7 @@ func (o *showOptions) check(c *cobra.Command) error {
 }
 
 func show(w world, g *globals, o showOptions) error {
-	a, err := analyseFile(o.whyOptions)
+	a, err := analyseFile(w, o.whyOptions)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,6 @@ func show(w world, g *globals, o showOptions) error {
 	if len(a.timeline.Requests) == 0 || grouped && a.empty() {
 		return fmt.Errorf("dwell show %s: %s", o.path, a.whyEmpty())
 	}
-	a.warn(w, o.whyOptions)
 	width, _ := terminal(w.out)
 	source, err := o.source.find(0)
 	if err != nil {

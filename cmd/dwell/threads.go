@@ -59,7 +59,7 @@ does not move in that time is not seen.`,
 			if o.path == "" {
 				return threadsOf(c.Context(), w, g, o)
 			}
-			rec, err := readRecording("threads", o.path)
+			rec, err := readWhole(w, "threads", o.path)
 			if err != nil {
 				return err
 			}

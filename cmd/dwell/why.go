@@ -40,7 +40,7 @@ func whyCommand(w world, g *globals) *cobra.Command {
 }
 
 func why(w world, g *globals, o whyOptions) error {
-	a, err := analyseFile(o)
+	a, err := analyseFile(w, o)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,6 @@ func why(w world, g *globals, o whyOptions) error {
 	if a.empty() {
 		return fmt.Errorf("dwell %s %s: %s", o.command, o.path, a.whyEmpty())
 	}
-	a.warn(w, o)
 	if a.undecided() {
 		fmt.Fprintf(w.err, "dwell %s %s: nothing could be decided on %d requests (record longer, or send more)\n", o.command, o.path, a.report.Requests.Count)
 		return exitError{exitUndecided}
@@ -75,13 +74,4 @@ func (a *analysis) print(w world, g *globals, asJSON bool) error {
 	}
 	width, _ := terminal(w.out)
 	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
-}
-
-// warn says what to make of a recording that was cut off.
-func (a *analysis) warn(w world, o whyOptions) {
-	if a.dropped > 0 {
-		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is used\n", o.command, o.path, a.dropped)
-	} else if a.report.Recording.Truncated {
-		fmt.Fprintf(w.err, "dwell %s %s: the recorder did not close the recording; what is there is used\n", o.command, o.path)
-	}
 }
