@@ -56,6 +56,7 @@ func newDecompiler(places []string) (*decompiler, error) {
 }
 
 // jarsOf returns the jars that a process has open, as a JVM has those of its classes.
+// Only regular files: to open a pipe that is named like one would not end.
 func jarsOf(pid int) (list []string) {
 	if _, err := exec.LookPath(decompilerName); err != nil {
 		return nil
@@ -63,8 +64,12 @@ func jarsOf(pid int) (list []string) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if to, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.HasSuffix(to, ".jar") {
-			list = append(list, filepath.Join(dir, e.Name()))
+		name := filepath.Join(dir, e.Name())
+		if to, err := os.Readlink(name); err != nil || !strings.HasSuffix(to, ".jar") {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			list = append(list, name)
 		}
 	}
 	return list
