@@ -80,13 +80,13 @@ func (p *parkDecoder) end(tgid uint32) {
 func setOf(act golocksParkAct) int {
 	switch act {
 	case golocksParkActPARK_BEGIN_COND:
-		return 1
+		return parkConditions
 	case golocksParkActPARK_BEGIN_RECEIVE, golocksParkActPARK_BEGIN_SEND, golocksParkActPARK_BEGIN_SELECT:
-		return 2
+		return parkChannels
 	case golocksParkActPARK_BEGIN_COLLECTOR:
-		return 3
+		return parkPauses
 	}
-	return 0
+	return parkLocks
 }
 
 // park decodes what the programs for Go's locks tell.
@@ -166,12 +166,10 @@ func (d *decoder) parkEnd(h *probesHead, key parkKey) {
 }
 
 // forgetParks drops the waits that began under a set of probes that was taken away.
-func (d *decoder) forgetParks(sets []int) {
-	for _, set := range sets {
-		for k, p := range d.golang.parks.waits {
-			if p.set == set {
-				delete(d.golang.parks.waits, k)
-			}
+func (d *decoder) forgetParks(set int) {
+	for k, p := range d.golang.parks.waits {
+		if p.set == set {
+			delete(d.golang.parks.waits, k)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 // goPlace is a function of Go at which a program runs.
 type goPlace struct {
 	function string
-	what     string  // what it tells, to be said where it is missing
-	code     string  // of that
-	share    float64 // of one CPU that it may cost
+	what     string // it tells, to be said where it is missing
+	code     string // of that
+	rank     int    // in the order in which sets of probes are kept
 }
 
 // Codes of what is missing.
@@ -26,16 +26,24 @@ const (
 	missingGoRuns  = "go-runs"
 )
 
-// goPlaces are all of them, by enum go_program. A hit takes 1 us, as measured in a
-// virtual machine: the budgets last for 25,000 calls a second, and as many switches
-// between goroutines.
+// The order in which sets of probes met in every request are kept where not all can be:
+// whose call it is comes first.
+const (
+	rankCalls = iota
+	rankConditions
+	rankChannels
+	rankYields
+	rankRuns
+)
+
+// goPlaces are all of them, by enum go_program.
 func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	return [...]goPlace{
 		// The goroutine that wants the answer still runs there. What then writes and
 		// reads are goroutines of the connection.
-		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, 0.025},
-		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, 0.025},
-		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, 0.005},
+		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, rankCalls},
+		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, rankRuns},
+		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, rankYields},
 	}
 }
 
@@ -48,7 +56,9 @@ type goProbes struct {
 	objects golangObjects
 	loaded  bool
 	err     error // why it is not loaded
-	sets    [golangGoProgramGO_PROGRAMS]probeSet
+	sets    [golangGoProgramGO_PROGRAMS]*probeSet
+
+	programs [golangGoProgramGO_PROGRAMS]*ebpf.Program
 }
 
 // findGoSites finds the places in a Go program.
@@ -78,7 +88,7 @@ func (s *Session) watchGo(sites goSites) {
 		}
 		err := g.load(s)
 		if err == nil {
-			err = g.sets[i].add(sites[i])
+			err = g.sets[i].add([]probe{{sites[i], g.programs[i]}})
 		}
 		if err != nil {
 			s.decoder.noteOnce([]recording.Missing{missingFact(place.code, err.Error())})
@@ -106,66 +116,29 @@ func (g *goProbes) load(s *Session) error {
 	g.loaded = true
 	s.keep(&g.objects)
 	o := &g.objects
-	programs := [...]*ebpf.Program{
+	g.programs = [...]*ebpf.Program{
 		golangGoProgramGO_CALL: o.GoCall, golangGoProgramGO_RUN: o.GoRun, golangGoProgramGO_YIELD: o.GoYield,
 	}
-	hit := max(trapCost(o.GoCall), trapInService) // they are met in every request
+	hit := trapCost(o.GoCall)
 	for i, place := range goPlaces() {
-		set := &g.sets[i]
-		set.program = programs[i]
-		set.hits = func() uint64 { n, _ := g.hits(i); return n }
-		set.budget = hitBudget{share: place.share, hit: hit, hits: set.hits()} // those of measuring
-		set.budget.fill(time.Now())
+		g.sets[i] = &probeSet{what: place.what, code: place.code, rank: place.rank, hit: hit,
+			hits: func() (uint64, time.Duration) { return hitsOf(o.GoCosts, i) }}
+		g.sets[i].spent = g.sets[i].cost() // of measuring
 	}
+	s.goLedgers.often.enter(time.Now(), g.sets[:]...)
 	return nil
 }
 
-// hits is how often a program ran, and the time that took, in ns.
-func (g *goProbes) hits(program int) (runs uint64, ns int64) {
+// hitsOf is how often the programs of one slot of a map of costs ran, and the time that
+// took, without the traps.
+func hitsOf(costs *ebpf.Map, slot int) (runs uint64, took time.Duration) {
 	var perCPU []probesCost
-	if !g.loaded || g.objects.GoCosts.Lookup(uint32(program), &perCPU) != nil {
+	if costs.Lookup(uint32(slot), &perCPU) != nil {
 		return 0, 0
 	}
 	for _, c := range perCPU {
 		runs += c.Runs
-		ns += c.estimate()
+		took += time.Duration(c.estimate())
 	}
-	return runs, ns
-}
-
-// cost is what the probes took so far, traps included, in ns.
-func (g *goProbes) cost() (total int64) {
-	for i := range g.sets {
-		runs, ns := g.hits(i)
-		total += max(ns, int64(runs)*int64(g.sets[i].budget.hit))
-	}
-	return total
-}
-
-// keepGoWithin keeps the probes within their budgets.
-func (s *Session) keepGoWithin(now time.Time) {
-	for i := range s.goProbes.sets {
-		s.goProbes.sets[i].keepWithin(now, s.workers.Go)
-	}
-}
-
-// finish says what the budgets left open.
-func (g *goProbes) finish(now time.Time) (missing []recording.Missing) {
-	for i, place := range goPlaces() {
-		set := &g.sets[i]
-		if set.detached == 0 {
-			continue
-		}
-		missing = append(missing, recording.Missing{What: place.code, Count: set.detached, Why: fmt.Sprintf(
-			"%s was not followed for %d ms: at %d ns each it would have cost more than %d per mille of a CPU",
-			place.what, set.off(now).Milliseconds(), set.budget.hit.Nanoseconds(), int(place.share*1000))})
-	}
-	return missing
-}
-
-// close takes the probes away.
-func (g *goProbes) close() {
-	for i := range g.sets {
-		g.sets[i].detach()
-	}
+	return runs, took
 }

@@ -26,8 +26,7 @@ type meter struct {
 	costs    *ebpf.Map
 	unwinder *unwind.Unwinder // or nil
 	tls      *tlsProbes       // or nil
-	golang   *goProbes        // or nil
-	goParks  *goParks         // or nil
+	golang   *goLedgers       // or nil
 	storage  *storageProbes   // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
@@ -82,9 +81,6 @@ func (m *meter) read() recording.Overhead {
 	}
 	if m.golang != nil {
 		o.BPF += m.golang.cost()
-	}
-	if m.goParks != nil {
-		o.BPF += m.goParks.cost()
 	}
 	if m.storage != nil {
 		o.BPF += m.storage.cost()

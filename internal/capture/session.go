@@ -42,15 +42,16 @@ type Session struct {
 	stacksOff string           // why not, if they are wanted
 	tls       *tlsProbes       // nil: does not name calls over TLS
 
-	goProbes goProbes
-	goParks  goParks
-	storage  storageProbes
+	goLedgers goLedgers // of what the probes of these two cost
+	goProbes  goProbes
+	goParks   goParks
+	storage   storageProbes
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
 // error is one of this package's where the system does not allow it.
 func Open(opts Options) (*Session, error) {
-	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64)}
+	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), goLedgers: newGoLedgers()}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (s *Session) start() error {
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
 	s.startStorage()
-	s.meter.golang, s.meter.goParks, s.meter.storage = &s.goProbes, &s.goParks, &s.storage
+	s.meter.golang, s.meter.storage = &s.goLedgers, &s.storage
 	return nil
 }
 
@@ -88,8 +89,7 @@ func (s *Session) Close() error {
 		close(s.done)
 	}
 	s.workers.Wait()
-	s.goProbes.close()
-	s.goParks.close()
+	s.goLedgers.close()
 	var first error
 	for _, c := range slices.Backward(s.closers) {
 		if err := c.Close(); err != nil && first == nil {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -25,17 +23,30 @@ type probeSite struct {
 	offset uint64 // in the file
 }
 
-// attach hooks a program up there, for all threads of the process.
-func (p probeSite) attach(program *ebpf.Program) (link.Link, error) {
+// attach hooks a program up at instructions of the executable that the site names, for
+// all threads of the process.
+func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer, error) {
 	exe, err := link.OpenExecutable(p.path)
 	if err != nil {
 		return nil, fmt.Errorf("open the executable of process %d: %w", p.pid, err)
 	}
-	l, err := probeAt(exe, program, p.offset, p.pid)
-	if err != nil {
-		return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
+	if probesHaveLinks() {
+		l, err := exe.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: offsets, PID: uint32(p.pid)})
+		if err != nil {
+			return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
+		}
+		return []io.Closer{l}, nil
 	}
-	return l, nil
+	var links []io.Closer
+	for _, offset := range offsets {
+		l, err := probeAt(exe, program, offset, p.pid)
+		if err != nil {
+			closeAll(links)
+			return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
+		}
+		links = append(links, l)
+	}
+	return links, nil
 }
 
 // probeAt hooks a program up to an instruction of an executable in one process. Its
@@ -64,27 +75,30 @@ func prepareProbes(spec *ebpf.CollectionSpec) {
 	}
 }
 
-// trapInService is what one hit of a probe costs a busy service. A hit in a loop of its
-// own took 1 us, but three a request made a saturated net/http server use 27 us more of
-// CPU a request, in the same virtual machine: there nothing that a hit needs is in the
-// caches. It also stands where nothing can be measured.
-const trapInService = 8 * time.Microsecond
+// A hit of a probe costs a busy service several times what it costs in a loop of its
+// own: there nothing that a hit needs is in the caches. In a virtual machine where one
+// took 0.75 us in a loop, those of a saturated net/http server cost it 4 to 9 us each,
+// by its CPU a request; that is what budgets are to count.
+const (
+	inService   = 8
+	trapUnknown = time.Microsecond // in a loop, where that cannot be measured
+)
 
-// trapCost measures what one hit of a probe takes on this machine, which the kernel's
-// own statistics of programs do not hold: how much longer a function of dwell runs with
-// a program at it that does nothing.
+// trapCost is what one hit of a probe takes of a busy service on this machine, without
+// the program, which the kernel's own statistics of programs do not hold: measured as how
+// much longer a function of dwell runs with a program at it that does nothing.
 func trapCost(program *ebpf.Program) time.Duration {
 	const name, batches, calls = "github.com/getdwell/dwell/internal/capture.probed", 8, 25
 	exe, err := target.GoFunctions(os.Getpid(), name)
 	f, found := exe.Functions[name]
 	if err != nil || !found {
-		return trapInService
+		return inService * trapUnknown
 	}
-	l, err := probeSite{os.Getpid(), exe.Path, f.Probe}.attach(program)
+	links, err := probeSite{os.Getpid(), exe.Path, f.Probe}.attach(program, []uint64{f.Probe})
 	if err != nil {
-		return trapInService
+		return inService * trapUnknown
 	}
-	defer l.Close()
+	defer closeAll(links)
 	best := time.Duration(0)
 	for range batches { // the fastest is the one that nothing else disturbed
 		began := time.Now()
@@ -95,7 +109,7 @@ func trapCost(program *ebpf.Program) time.Duration {
 			best = took
 		}
 	}
-	return max(best, 100*time.Nanosecond)
+	return inService * max(best, 100*time.Nanosecond)
 }
 
 // probed is called with a probe at it. It begins as functions that call others do.
@@ -106,138 +120,4 @@ func probed(i int) string {
 		return fmt.Sprint(i)
 	}
 	return ""
-}
-
-// hitBudget bounds what hits of probes cost: a share of one CPU, averaged over a second.
-// Where more is asked for the probes are taken away, and come back after ten times as
-// long: what is always too much costs a tenth of the share.
-type hitBudget struct {
-	share float64       // of one CPU
-	hit   time.Duration // what one takes
-	left  time.Duration
-	at    time.Time // of the last reading
-	hits  uint64    // then
-}
-
-// restFor is how many seconds' worth of budget must come in after it was spent.
-const restFor = 10
-
-// fill begins with all of the budget.
-func (b *hitBudget) fill(now time.Time) {
-	b.left, b.at = b.most(), now
-}
-
-// most is what may be spent at once.
-func (b *hitBudget) most() time.Duration {
-	return time.Duration(b.share * float64(time.Second))
-}
-
-// spend takes the hits so far into account and reports whether the probes may stay, or
-// come back.
-func (b *hitBudget) spend(hits uint64, now time.Time, attached bool) bool {
-	b.left += time.Duration(b.share*float64(now.Sub(b.at))) - time.Duration(hits-b.hits)*b.hit
-	b.left = min(b.left, b.most())
-	b.at, b.hits = now, hits
-	if attached && b.left <= 0 {
-		b.left -= restFor * b.most()
-	}
-	return b.left > 0
-}
-
-// probeSet is one program at places of several processes, within a budget. Attaching
-// and detaching wait for the kernel, for longer than the event buffer may be left alone:
-// that is done beside the recording.
-type probeSet struct {
-	program  *ebpf.Program
-	hits     func() uint64 // so far
-	budget   hitBudget
-	changing sync.Mutex // held while probes come or go
-	sites    []probeSite
-	links    []io.Closer // of all sites, or none
-	detached int64       // how often the budget was spent
-	spared   time.Duration
-	since    time.Time // of that, now
-}
-
-// add probes one more process, unless the budget is spent: then it waits with the others.
-func (p *probeSet) add(site probeSite) error {
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	if slices.Contains(p.sites, site) {
-		return nil
-	}
-	if len(p.sites) == 0 || len(p.links) > 0 {
-		l, err := site.attach(p.program)
-		if err != nil {
-			return err
-		}
-		p.links = append(p.links, l)
-	}
-	p.sites = append(p.sites, site)
-	return nil
-}
-
-// keepWithin takes the probes away when their budget is spent, and brings them back,
-// beside what runs now. It reports what it did.
-func (p *probeSet) keepWithin(now time.Time, beside func(func())) (came, went bool) {
-	if !p.changing.TryLock() {
-		return false, false
-	}
-	attached := len(p.links) > 0
-	within := len(p.sites) > 0 && p.budget.spend(p.hits(), now, attached)
-	if len(p.sites) == 0 || attached == within {
-		p.changing.Unlock()
-		return false, false
-	}
-	if within {
-		p.spared += now.Sub(p.since)
-	} else {
-		p.detached++
-		p.since = now
-	}
-	beside(func() {
-		defer p.changing.Unlock()
-		if within {
-			p.attach()
-		} else {
-			p.detach()
-		}
-	})
-	return within, !within
-}
-
-func (p *probeSet) detach() {
-	closeAll(p.links)
-	p.links = nil
-}
-
-// closeAll takes probes away all at once: for each the kernel waits a tenth of a second,
-// and as long as a probe is there it costs.
-func closeAll(links []io.Closer) {
-	var all sync.WaitGroup
-	for _, l := range links {
-		all.Go(func() { l.Close() })
-	}
-	all.Wait()
-}
-
-// attach probes all sites again; those of processes that have ended are given up.
-func (p *probeSet) attach() {
-	p.sites = slices.DeleteFunc(p.sites, func(site probeSite) bool {
-		l, err := site.attach(p.program)
-		if err == nil {
-			p.links = append(p.links, l)
-		}
-		return err != nil
-	})
-}
-
-// off is for how long the probes were away.
-func (p *probeSet) off(now time.Time) time.Duration {
-	p.changing.Lock()
-	defer p.changing.Unlock()
-	if p.detached > 0 && len(p.links) == 0 {
-		return p.spared + now.Sub(p.since)
-	}
-	return p.spared
 }

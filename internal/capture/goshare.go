@@ -1,0 +1,159 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// What probes on Go programs may cost, of one CPU. Those met in every request share one
+// budget. Those met only where goroutines wait for locks have another: a service has many
+// such waits only where these are worth seeing.
+const (
+	goShare     = 0.03
+	goLockShare = 0.05
+	// goTrials is for one set of them that costs more than is left to it: it is there
+	// for moments only, whose cost is spread over this share.
+	goTrials = 0.005
+	// goReserve is for how long what was not spent is kept.
+	goReserve = time.Second
+)
+
+// goLedgers are what the probes on Go programs cost.
+type goLedgers struct {
+	often goLedger // met in every request
+	waits goLedger // met where goroutines wait for locks
+}
+
+func newGoLedgers() goLedgers {
+	return goLedgers{goLedger{share: goShare}, goLedger{share: goLockShare}}
+}
+
+func (g *goLedgers) all() []*goLedger { return []*goLedger{&g.often, &g.waits} }
+
+// cost is what the probes took so far, traps included, in ns.
+func (g *goLedgers) cost() (total int64) {
+	for _, l := range g.all() {
+		for _, s := range l.sets {
+			total += int64(s.cost())
+		}
+	}
+	return total
+}
+
+// missing says what was not seen as it would have cost too much.
+func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
+	for _, l := range g.all() {
+		for _, s := range l.sets {
+			if s.detached == 0 {
+				continue
+			}
+			missing = append(missing, recording.Missing{What: s.code, Count: s.detached, Why: fmt.Sprintf(
+				"%s: not seen for %d ms, as such probes on Go programs may cost %d per mille of a CPU together, and a hit costs %d ns",
+				s.what, s.spare(now).Milliseconds(), int(1000*l.share), s.hit.Nanoseconds())})
+		}
+	}
+	return missing
+}
+
+// close takes all probes away.
+func (g *goLedgers) close() {
+	var links []io.Closer
+	for _, l := range g.all() {
+		for _, s := range l.sets {
+			links = append(links, s.links...)
+			s.links = nil
+		}
+	}
+	closeAll(links)
+}
+
+// keepGoWithin keeps the probes on Go programs within what they may cost.
+func (s *Session) keepGoWithin(now time.Time) {
+	for _, l := range s.goLedgers.all() {
+		for _, set := range l.settle(now, s.workers.Go) {
+			if i := slices.Index(s.goParks.sets[:], set); i >= 0 {
+				s.decoder.forgetParks(i)
+			}
+		}
+	}
+}
+
+// goLedger shares out what probes may cost among sets of them, the most important first.
+// What a set costs is what its hits cost: how often it is met shows only while it is there.
+type goLedger struct {
+	share float64 // of one CPU
+	sets  []*probeSet
+	left  time.Duration
+	at    time.Time // of the last settling
+}
+
+// enter adds sets, which are there from now on.
+func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
+	if len(l.sets) == 0 {
+		l.left, l.at = l.most(), now
+	}
+	l.sets = append(l.sets, sets...)
+	slices.SortStableFunc(l.sets, func(a, b *probeSet) int { return a.rank - b.rank })
+}
+
+// most is what may be spent at once.
+func (l *goLedger) most() time.Duration {
+	return time.Duration(l.share * float64(goReserve))
+}
+
+// settle takes into account what the sets have cost by now. Once nothing is left, those
+// are taken away that cost more than those before them leave to them; they come back,
+// one at a time, when the moment they were there is paid for and all of the reserve has
+// come in. Both are done beside what runs now. It returns the sets taken away.
+func (l *goLedger) settle(now time.Time, beside func(func())) (gone []*probeSet) {
+	passed := now.Sub(l.at)
+	l.at = now
+	l.left += time.Duration(l.share * float64(passed))
+	for _, s := range l.sets {
+		l.left -= s.charge(now, passed)
+	}
+	l.left = min(l.left, l.most())
+	switch {
+	case l.left <= 0:
+		return l.evict(now, beside)
+	case l.left == l.most():
+		l.readmit(now, beside)
+	}
+	return nil
+}
+
+// readmit brings back the most important set that has rested.
+func (l *goLedger) readmit(now time.Time, beside func(func())) {
+	for _, s := range l.sets {
+		if s.off && now.After(s.rested) && s.change(now, beside) {
+			return
+		}
+	}
+}
+
+// evict takes away what costs too much.
+func (l *goLedger) evict(now time.Time, beside func(func())) (gone []*probeSet) {
+	share := l.share
+	for _, s := range l.sets {
+		switch {
+		case s.off:
+		case s.rate() <= share:
+			share -= s.rate()
+		case s.change(now, beside):
+			s.rested = now.Add(paid(min(s.stint, l.most())))
+			gone = append(gone, s)
+		}
+	}
+	return gone
+}
+
+// paid is how long it takes to make up for a cost in trials.
+func paid(cost time.Duration) time.Duration {
+	return time.Duration(float64(cost) / goTrials)
+}

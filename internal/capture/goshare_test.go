@@ -1,0 +1,72 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"testing"
+	"time"
+)
+
+// metSet is a set of probes that would be met so often a second.
+type metSet struct {
+	probeSet
+	rate int
+	met  uint64
+	on   time.Duration
+}
+
+// play lets time pass, in which sets in the order of their rank are met at their rates
+// while they are there, and a tenth of a second beyond.
+func play(rates []int, span time.Duration) (sets []*metSet) {
+	const step = 10 * time.Millisecond
+	now := time.Unix(1000, 0)
+	l := &goLedger{share: 0.03}
+	for i, rate := range rates {
+		s := &metSet{rate: rate}
+		s.rank, s.hit = i, 8*time.Microsecond
+		s.hits = func() (uint64, time.Duration) { return s.met, 0 }
+		sets = append(sets, s)
+		l.enter(now, &s.probeSet)
+	}
+	for end := now.Add(span); now.Before(end); now = now.Add(step) {
+		for _, s := range sets {
+			if !s.off {
+				s.on += step
+			}
+			if !s.off || now.Sub(s.since) < 100*time.Millisecond {
+				s.met += uint64(s.rate / 100)
+			}
+		}
+		l.settle(now, func(do func()) { do() })
+	}
+	return sets
+}
+
+// A hit takes 8 us, and all may cost 3 % of a CPU: 3,750 hits a second.
+func TestGoShare(t *testing.T) {
+	const minute = time.Minute
+	for _, c := range []struct {
+		name  string
+		rates []int
+		least []time.Duration // that each set is there
+		most  []time.Duration
+	}{
+		{"all is within", []int{2000, 1000, 500}, []time.Duration{minute, minute, minute}, []time.Duration{minute, minute, minute}},
+		{"the last one is too much", []int{2000, 0, 8000}, []time.Duration{minute, minute, time.Second}, []time.Duration{minute, minute, 6 * time.Second}},
+		{"one is too much, what comes after it is not", []int{12_000, 100, 20_000}, []time.Duration{time.Second, minute, time.Second / 10}, []time.Duration{6 * time.Second, minute, 3 * time.Second}},
+		{"all are too much", []int{12_000, 50_000, 100_000}, []time.Duration{time.Second / 2, time.Second / 10, time.Second / 20}, []time.Duration{6 * time.Second, 2 * time.Second, time.Second}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			total := time.Duration(0)
+			for i, s := range play(c.rates, minute) {
+				total += s.cost()
+				if s.on < c.least[i] || s.on > c.most[i] {
+					t.Errorf("at %d hits a second it was there for %v, want %v to %v", s.rate, s.on, c.least[i], c.most[i])
+				}
+			}
+			if share := float64(total) / float64(minute); share > 0.033 {
+				t.Errorf("they cost %.1f %% of a CPU", 100*share)
+			}
+		})
+	}
+}

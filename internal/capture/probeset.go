@@ -1,0 +1,189 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+)
+
+// probe is a program at a place in the code of one process.
+type probe struct {
+	site    probeSite
+	program *ebpf.Program
+}
+
+// probeSet is a set of probes that come and go together. That waits for the kernel, for
+// longer than the event buffer may be left alone: it is done beside the recording.
+type probeSet struct {
+	what string // it tells, to be said where that is missing
+	code string // of that
+	rank int    // the lower, the more important
+	hit  time.Duration
+	hits func() (hits uint64, programs time.Duration) // so far, and what the programs took
+
+	changing sync.Mutex // held while probes come or go
+	probes   []probe
+	links    []io.Closer // of all probes, or none
+
+	off      bool // taken away, or on the way
+	detached int64
+	spared   time.Duration
+	since    time.Time // of that, now
+	rested   time.Time // when it may come back
+
+	spent         time.Duration // at the last reading
+	stint         time.Duration // since the probes came
+	recent, there time.Duration // spent, and time that the probes were there, lately
+}
+
+// rateOver is the time over which costs are averaged.
+const rateOver = time.Second
+
+// cost is what the probes have cost, traps included.
+func (p *probeSet) cost() time.Duration {
+	hits, programs := p.hits()
+	return programs + time.Duration(hits)*p.hit
+}
+
+// charge returns what the probes have cost since the last call, in the time passed.
+func (p *probeSet) charge(now time.Time, passed time.Duration) time.Duration {
+	total := p.cost()
+	cost := total - p.spent
+	p.spent = total
+	if p.off { // met while they were being taken away
+		p.rested = p.rested.Add(paid(cost))
+		return cost
+	}
+	fades := math.Exp(-float64(passed) / float64(rateOver))
+	p.recent = time.Duration(float64(p.recent)*fades) + cost
+	p.there = time.Duration(float64(p.there)*fades) + passed
+	p.stint += cost
+	return cost
+}
+
+// rate is what the probes cost lately while they were there, as a share of one CPU.
+func (p *probeSet) rate() float64 {
+	return float64(p.recent) / float64(max(p.there, time.Millisecond))
+}
+
+// change takes the probes away, or brings them back, beside what runs now. It reports
+// false if they are still coming or going.
+func (p *probeSet) change(now time.Time, beside func(func())) bool {
+	if !p.changing.TryLock() {
+		return false
+	}
+	do := p.detach
+	if p.off {
+		p.spared += now.Sub(p.since)
+		p.stint, p.recent, p.there = 0, 0, 0
+		do = p.attach
+	} else {
+		p.detached++
+		p.since = now
+	}
+	p.off = !p.off
+	beside(func() {
+		defer p.changing.Unlock()
+		do()
+	})
+	return true
+}
+
+// add hooks up the probes of one process, unless the set is away: then they wait with
+// the others.
+func (p *probeSet) add(probes []probe) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	if len(probes) == 0 || slices.Contains(p.probes, probes[0]) {
+		return nil
+	}
+	if !p.off {
+		links, err := hook(probes)
+		if err != nil {
+			return err
+		}
+		p.links = append(p.links, links...)
+	}
+	p.probes = append(p.probes, probes...)
+	p.recent, p.there = 0, 0
+	return nil
+}
+
+// detach takes the probes away.
+func (p *probeSet) detach() {
+	closeAll(p.links)
+	p.links = nil
+}
+
+// attach brings them back; those of processes that have ended are given up.
+func (p *probeSet) attach() {
+	var kept []probe
+	for _, probes := range byProcess(p.probes) {
+		links, err := hook(probes)
+		if err != nil {
+			continue
+		}
+		p.links = append(p.links, links...)
+		kept = append(kept, probes...)
+	}
+	p.probes = kept
+}
+
+// byProcess divides probes by their process.
+func byProcess(probes []probe) (out [][]probe) {
+	at := map[int]int{}
+	for _, x := range probes {
+		i, ok := at[x.site.pid]
+		if !ok {
+			i, at[x.site.pid] = len(out), len(out)
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], x)
+	}
+	return out
+}
+
+// spare is for how long the probes were away.
+func (p *probeSet) spare(now time.Time) time.Duration {
+	if p.off {
+		return p.spared + now.Sub(p.since)
+	}
+	return p.spared
+}
+
+// hook attaches the probes of one process: all of them, or none.
+func hook(probes []probe) (links []io.Closer, err error) {
+	offsets := map[*ebpf.Program][]uint64{}
+	var programs []*ebpf.Program // in order: what ends a wait comes before what begins one
+	for _, x := range probes {
+		if offsets[x.program] == nil {
+			programs = append(programs, x.program)
+		}
+		offsets[x.program] = append(offsets[x.program], x.site.offset)
+	}
+	for _, program := range programs {
+		added, err := probes[0].site.attach(program, offsets[program])
+		links = append(links, added...)
+		if err != nil {
+			closeAll(links)
+			return nil, err
+		}
+	}
+	return links, nil
+}
+
+// closeAll takes probes away all at once: for each the kernel waits a tenth of a second,
+// and as long as a probe is there it costs.
+func closeAll(links []io.Closer) {
+	var all sync.WaitGroup
+	for _, l := range links {
+		all.Go(func() { l.Close() })
+	}
+	all.Wait()
+}
