@@ -34,7 +34,8 @@ type Manifest struct {
 
 // Clock pairs the event's Time with wall time.
 type Clock struct {
-	Wall int64 // ns since the Unix epoch
+	Wall      int64 // ns since the Unix epoch
+	Suspended int64 // ns since boot in which the host was suspended: Time stood still, Start of processes and threads went on
 }
 
 // Loss says that Count facts of Hook on CPU were dropped between From and the

@@ -19,6 +19,7 @@ func (*Clock) Kind() Kind { return KindClock }
 // Visit implements Fact.
 func (f *Clock) Visit(v Visitor) {
 	v.Int("wall", &f.Wall)
+	v.Int("suspended", &f.Suspended)
 }
 
 // Kind implements Fact.

@@ -183,7 +183,19 @@ func (m *meter) recursion(now recording.Time) []recording.Event {
 	return events
 }
 
-// wallClock pairs both clocks.
+// wallClock pairs the clocks. The kernel tells when tasks started by one that goes on
+// while the host is suspended.
 func wallClock() recording.Event {
-	return recording.Event{Time: clock(), Fact: &recording.Clock{Wall: time.Now().UnixNano()}}
+	fact := &recording.Clock{Wall: time.Now().UnixNano()}
+	now := clock()
+	var boot unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot) == nil {
+		if d := boot.Nano() - int64(now); d >= suspendedAtLeast {
+			fact.Suspended = d
+		}
+	}
+	return recording.Event{Time: now, Fact: fact}
 }
+
+// suspendedAtLeast tells a suspension from the time between two readings of clocks.
+const suspendedAtLeast = int64(time.Second)

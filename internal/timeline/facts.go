@@ -10,6 +10,7 @@ import (
 // later reads these lists; the events themselves are walked once.
 type facts struct {
 	start, end  Time
+	suspended   Time // for how long the host was, before the recording
 	threads     []threadFacts
 	threadIndex index[recording.ThreadID]
 	processes   []Process
@@ -134,6 +135,7 @@ func collect(t *Timeline, events []recording.Event) *facts {
 		f.start, f.end = events[0].Time, events[len(events)-1].Time
 	}
 	t.Start, t.End, t.Events, t.Truncated = f.start, f.end, len(events), true
+	f.suspended = suspended(events)
 	for i := range events {
 		at := events[i].Time
 		if !f.taskFact(at, events[i].Fact) && !f.connFact(at, events[i].Fact) {
@@ -142,6 +144,16 @@ func collect(t *Timeline, events []recording.Event) *facts {
 	}
 	t.Processes = f.processes
 	return f
+}
+
+// suspended finds how long the host had been suspended when the recording began.
+func suspended(events []recording.Event) Time {
+	for i := range events {
+		if c, ok := events[i].Fact.(*recording.Clock); ok {
+			return Time(c.Suspended)
+		}
+	}
+	return 0
 }
 
 // thread returns the thread's facts, None and nil for NoThread. A thread that was
@@ -246,7 +258,11 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			return true
 		}
 		f.procIndex[x.ID] = len(f.processes)
-		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: Time(x.Start)})
+		born := Time(x.Start)
+		if born != recording.NoTime {
+			born -= f.suspended
+		}
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: born})
 	case *recording.Exec:
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]

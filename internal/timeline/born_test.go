@@ -1,0 +1,35 @@
+package timeline
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A process that began 400 us before the recording, on a host that was suspended for 5 ms
+// since it was booted: the kernel counts that in. Another one began to run its program in
+// the recording.
+func TestBornOnAHostThatWasSuspended(t *testing.T) {
+	rec, err := recording.ParseText(strings.NewReader(`# dwell recording, text form 1
+1000000 manifest cpus=1
+1000000 process id=1 pid=100 start=5600000
+1000000 process id=2 pid=101 start=5700000
+1000000 process id=3 pid=102
+1100000 clock wall=1 suspended=5000000
+1200000 exec process=2
+1300000 end reason=time
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []Time{600000, 1200000, recording.NoTime} {
+		if got := tl.Processes[i].Born; got != want {
+			t.Errorf("process %d was born at %d, want %d", i+1, got, want)
+		}
+	}
+}
