@@ -36,7 +36,7 @@ case: build ## make case NAME=keep-alive
 	@test -f "cases/$(NAME)/expect.txt" || { echo "usage: make case NAME=...; there are: $(CASES)"; exit 2; }
 	@$(NEED) node:nodejs npm:npm taskset:util-linux $(if $(wildcard cases/$(NAME)/pom.xml),javac:openjdk-17-jdk-headless mvn:maven) $(shell cat cases/$(NAME)/need 2>/dev/null)
 	$(GO) build -o bin/case ./cases/run
-	$(ROOT) bin/case $(if $(CI),-short) $(NAME)
+	$(ROOT) bin/case $(if $(CI),-short -tries 3) $(NAME)
 
 cases: build
 	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done

@@ -2,7 +2,7 @@
 // variant of the service, records both with dwell, and holds the diagnoses against
 // the case's expect.txt. It runs as root from the root of the repository:
 //
-//	go run ./cases/run [-quick] [-short] [-pair NAME] [-keep] keep-alive
+//	go run ./cases/run [-quick] [-short] [-tries N] [-pair NAME] [-keep] keep-alive
 package main
 
 import (
@@ -10,9 +10,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 
 	"github.com/getdwell/dwell/cases/expect"
 )
@@ -21,13 +23,14 @@ func main() {
 	var opt options
 	flag.BoolVar(&opt.quick, "quick", false, "leave the overload out")
 	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short, and a shorter overload")
+	flag.IntVar(&opt.tries, "tries", 1, "how often a pair may be played until its expectations are met: what else happens on a machine can only make it miss them")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-pair NAME] [-keep] CASE")
+		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-keep] CASE")
 		os.Exit(2)
 	}
 	failed, err := run(ctx, flag.Arg(0), opt, os.Stdout)
@@ -42,6 +45,7 @@ func main() {
 
 type options struct {
 	quick, short, keep bool
+	tries              int
 	pair               string
 }
 
@@ -62,22 +66,65 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 	if err != nil {
 		return 0, err
 	}
-	results := expect.Results{
-		Diagnoses: map[string]*expect.Diagnosis{},
-		Clients:   map[string]expect.Client{},
-		Savings:   map[string]expect.Saving{},
-		Numbers:   map[string]map[string]float64{},
-	}
+	results := newResults()
 	for i := range s.Pairs {
 		p := &s.Pairs[i]
 		if opt.short && !p.Short || opt.pair != "" && opt.pair != p.Name {
 			continue
 		}
-		if err := st.playPair(ctx, p, opt, results); err != nil {
+		of, err := st.tryPair(ctx, p, opt, key)
+		if err != nil {
 			return 0, err
 		}
+		add(results, of)
 	}
 	return verdict(key, results, out), nil
+}
+
+// tryPair plays a pair until its expectations are met, or for the last time.
+func (st *stage) tryPair(ctx context.Context, p *pair, opt options, key []expect.Expectation) (expect.Results, error) {
+	for n := 1; ; n++ {
+		results := newResults()
+		err := st.playPair(ctx, p, opt, results)
+		if n >= opt.tries || ctx.Err() != nil {
+			return results, err
+		}
+		problems := missed(key, results)
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+		if len(problems) == 0 {
+			return results, nil
+		}
+		fmt.Fprintf(st.out, "\nTRY %d of %d of %s %s FAILED:\n  %s\n", n, opt.tries, st.Name, p.Name, strings.Join(problems, "\n  "))
+	}
+}
+
+func newResults() expect.Results {
+	return expect.Results{
+		Diagnoses: map[string]*expect.Diagnosis{},
+		Clients:   map[string]expect.Client{},
+		Savings:   map[string]expect.Saving{},
+		Numbers:   map[string]map[string]float64{},
+	}
+}
+
+// add puts the results of a pair to the others.
+func add(all, of expect.Results) {
+	maps.Copy(all.Diagnoses, of.Diagnoses)
+	maps.Copy(all.Clients, of.Clients)
+	maps.Copy(all.Savings, of.Savings)
+	maps.Copy(all.Numbers, of.Numbers)
+}
+
+// missed are the expectations that were not met, and what was found instead.
+func missed(key []expect.Expectation, results expect.Results) (problems []string) {
+	for _, o := range expect.Check(key, results) {
+		if o.Problem != "" {
+			problems = append(problems, fmt.Sprintf("line %d: %s: %s", o.Line, o.Text, o.Problem))
+		}
+	}
+	return problems
 }
 
 func readKey(s *spec) ([]expect.Expectation, error) {

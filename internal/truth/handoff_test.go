@@ -37,11 +37,12 @@ func handOffs() []scenario {
 func TestHandOffs(t *testing.T) {
 	for _, sc := range handOffs() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
+			leaveOut(t)
 			try(t, func() []string {
 				s := newStage(t, sc)
 				s.send(sc, time.Second) // warm-up
 				file, recorder := s.record()
-				sent := s.send(sc, loadFor)
+				sent := s.send(sc, loadFor())
 				time.Sleep(settle)
 				s.stop(recorder)
 				tl := s.build(file)

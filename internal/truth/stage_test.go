@@ -27,11 +27,12 @@ import (
 // undecided is dwell's exit status when some hypothesis stayed so.
 const undecided = 3
 
-// built are the programs under test, built once.
+// binVar names the folder of the programs under test.
+const binVar = "DWELL_TRUTH_BIN"
+
+// built builds the programs under test, once.
 var built = sync.OnceValues(func() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "dwell-truth-"); err != nil {
-		return "", err
-	}
+	dir = os.Getenv(binVar)
 	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service", "./cmd/golocks").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
@@ -40,10 +41,13 @@ var built = sync.OnceValues(func() (dir string, err error) {
 })
 
 func TestMain(m *testing.M) {
-	status := m.Run()
-	if dir, err := built(); err == nil {
-		os.RemoveAll(dir)
+	dir, err := os.MkdirTemp("", "dwell-truth-")
+	if err != nil {
+		panic(err)
 	}
+	os.Setenv(binVar, dir)
+	status := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(status)
 }
 
