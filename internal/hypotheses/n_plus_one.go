@@ -137,7 +137,7 @@ func oneDecimal(tenths int) string {
 func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
 	var spans []diagnosis.Span
 	var took []Duration
-	total, apart, most := 0, 0, 0
+	apart, later, most := 0, 0, 0
 	for _, id := range ids {
 		r := &c.Requests[id]
 		var longest Duration
@@ -149,12 +149,13 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 			}
 			took = append(took, call.End.Sub(call.Start))
 			longest = max(longest, call.End.Sub(call.Start))
-			if total++; call.Start >= end && end != 0 {
+			if call.Start >= end && end != 0 {
 				apart++
 			}
 			end = max(end, call.End)
 		}
 		most = max(most, rep.calls[id])
+		later += max(0, rep.calls[id]-1)
 		if out := fannedOut(c, r, rep.shape); out != nil {
 			spans = append(spans, out...)
 		} else {
@@ -162,24 +163,26 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 		}
 	}
 	slices.Sort(took)
-	name := cmp.Or(rep.operation, "calls")
-	place := name + " at " + rep.peer
+	place, calls := cmp.Or(rep.operation, "calls")+" at "+rep.peer, "calls"
+	if rep.operation != "" {
+		calls = "calls of " + rep.operation
+	}
 	each := rep.tenths(ids)
 	how := "one after the other"
-	if apart*2 < total-len(ids) {
+	if apart*2 < later {
 		how = "many at once"
 	}
 	return diagnosis.Candidate{
 		Place: place,
-		Title: "One request makes " + oneDecimal(each) + " calls of " + name + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how,
+		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how,
 		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
-		Lead:  "a request makes " + oneDecimal(each) + " calls of " + name + " to " + rep.peer,
+		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
 		Spans: spans,
 		Evidence: []diagnosis.Evidence{
 			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
 			diagnosis.Count("calls of this shape in one request at most", most),
-			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(apart), int64(max(1, total-len(ids))))),
+			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(apart), int64(max(1, later)))),
 			diagnosis.NS("p50 of such a call", diagnosis.Quantile(took, 50)),
 			diagnosis.NS("mean time a request would wait less for them", diagnosis.Total(spans)/Duration(max(1, len(ids)))),
 		},

@@ -114,10 +114,7 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	}
 	s := &shortage{what: "a member of a pool", name: k.name, stays: k.stays, k: k}
 	if k.lock == timeline.None {
-		s.name, s.what = "an executor", "a thread of an executor"
-		if w := k.waiter(); w != timeline.None {
-			s.name = "executor of threads " + family(c.Strands[w].Name)
-		}
+		s.name, s.what = namedWorkers(c, k.waiter())
 	}
 	if w := k.waiter(); w != timeline.None {
 		s.rt = runtimeOf(c, c.Strands[w].Process)
@@ -176,6 +173,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(spansOf(s.stays))
 	mean, part := perMean(c, total)
 	full, fix := "", poolFix(s.rt, s.peer)
+	if s.peer == "" && s.k != nil && s.k.lock != timeline.None {
+		fix = "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
+	}
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean wait of a request for it", mean),
 		diagnosis.Part("of all request time waits for it", part),
@@ -192,11 +192,12 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		}
 	}
 	if what, share := s.meanwhile(c); what != "" {
-		full += "; meanwhile its threads mostly " + what
+		workers := workerNoun(s.rt)
+		full += "; meanwhile its " + workers + " mostly " + what
 		if strings.HasPrefix(what, waitForLock) {
-			fix = "mend what its threads wait for first: more threads would wait for it too"
+			fix = "mend what its " + workers + " wait for first: more of them would wait for it too"
 		}
-		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its threads "+what, share)}, ev...)
+		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
 	}
 	return diagnosis.Candidate{
 		Place:    s.name,
@@ -218,7 +219,8 @@ func (s *shortage) behind(c *diagnosis.Case) []diagnosis.Span {
 	return behindWorkers(c, s.gone)
 }
 
-// lookedAt is how many waits for an executor are looked at for what its threads do.
+// lookedAt is how many waits for an executor, the longest, are looked at for what its
+// threads do.
 const lookedAt = 1000
 
 // meanwhile says what an executor's threads did for most of the time in which requests
@@ -228,9 +230,10 @@ func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Sh
 		return "", 0
 	}
 	did := tally{}
-	step := 1 + len(s.stays)/lookedAt
-	for i := 0; i < len(s.stays); i += step {
-		w := &s.stays[i]
+	longest := slices.Clone(s.stays)
+	slices.SortStableFunc(longest, func(a, b stay) int { return cmp.Compare(b.To.Sub(b.From), a.To.Sub(a.From)) })
+	for i := range longest[:min(len(longest), lookedAt)] {
+		w := &longest[i]
 		if w.strand == timeline.None {
 			continue
 		}
@@ -287,6 +290,9 @@ func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Ti
 }
 
 func poolFix(rt recording.Runtime, peer string) string {
+	if peer == "" && rt == recording.RuntimeGo {
+		return "more goroutines that take tasks from the channel if what they do is waiting, less work in each task if it is computing; or do the task on the request's own goroutine"
+	}
 	if peer == "" {
 		return "more threads in the executor if what they do is waiting, less work in each task if it is computing; or run the task on the request's own thread"
 	}

@@ -74,10 +74,7 @@ func associateHanded(t *Timeline, f *facts, in chainInput) {
 		case last != None:
 			handedBy(t, c, w, handing{in, handed[last]})
 		case ownGoroutine(f, w):
-			c.Request = in.child(t, f, goKey{c.Process, asked.Goroutine}, c.SendFrom)
-			if c.Request != None {
-				c.Why = WhyGoChild
-			}
+			c.Request, c.Why = in.helped(t, f, goKey{c.Process, asked.Goroutine}, c.SendFrom)
 		default:
 			c.Why = WhyReused
 		}
@@ -99,10 +96,7 @@ func handedBy(t *Timeline, c *Call, w *made, h handing) {
 		c.Request, c.Why = in.owners.at(s, h.at), WhyGoCall
 	}
 	if c.Request == None {
-		c.Request, c.Why = in.child(t, in.facts, k, h.at), WhyGoChild
-	}
-	if c.Request == None {
-		c.Why = WhyNoOwner
+		c.Request, c.Why = in.helped(t, in.facts, k, h.at)
 	}
 	w.caller = h.GoCall.Goroutine
 	c.SendFrom = h.at
@@ -123,6 +117,20 @@ func ownGoroutine(f *facts, w *made) bool {
 	}
 	asked, answered := goEnds(f, w)
 	return asked.Goroutine == answered.Goroutine && asked.Goroutine != recording.NoGoroutine
+}
+
+// helped returns the request that a goroutine without one of its own worked for, and why:
+// it did a task of it, or one of its ancestors serves it.
+func (x *chainInput) helped(t *Timeline, f *facts, k goKey, at Time) (RequestID, string) {
+	if s, ok := x.strands[k]; ok && len(x.tasks) > 0 {
+		if r := x.tasks.at(s, at); r != None {
+			return r, WhyHandOff
+		}
+	}
+	if r := x.child(t, f, k, at); r != None {
+		return r, WhyGoChild
+	}
+	return None, WhyNoOwner
 }
 
 // goGenerations bounds how far up a goroutine's ancestors are asked.

@@ -100,6 +100,7 @@ type chainInput struct {
 	owners  owners
 	strands goIndex
 	facts   *facts
+	tasks   owners // by strand: for whose requests it worked besides its own
 }
 
 // chained returns the request whose goroutine ran right before the first of a chain of

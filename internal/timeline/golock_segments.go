@@ -25,13 +25,16 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 	s.goAbsent(r, w, p)
 }
 
-// goJoin tiles a wait for other goroutines: by the waits for locks of the one that ended
-// it, whomever that worked for, for it would have ended it sooner without them; else by
-// the calls made meanwhile.
+// goJoin tiles a wait for other goroutines: by what the one that ended it did, if that
+// was a task of the request; else by the waits for locks of that one, whomever it worked
+// for, for it would have ended it sooner without them; else by the calls made meanwhile.
 func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	by := s.t.parkedBy(id)
 	if by == None || by == r.Strand {
 		s.goAbsent(r, w, p)
+		return
+	}
+	if s.goTask(r, by, w, p) {
 		return
 	}
 	for _, id := range s.t.WaitsIn(by, w.from, w.to) {

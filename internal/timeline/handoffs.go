@@ -10,7 +10,7 @@ import (
 // Why a call was associated with a request that another strand read, or not: stable
 // codes in Call.Why.
 const (
-	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work
+	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work, or met at a channel
 	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
 	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in

@@ -100,26 +100,30 @@ func (s *segmenter) goStates(r *Request, u goStint, w span, p *painter) {
 // where its goroutine was on a thread, by that thread's states; where it was parked,
 // by its calls, else unknown.
 func (s *segmenter) goHandler(r *Request, p *painter) {
-	spans := s.spans(r.ID)
-	at := s.in.requests[r.ID].from
-	gap := parked{from: at, calls: spans}
+	s.goOn(r, parked{from: s.in.requests[r.ID].from, to: r.End, calls: s.spans(r.ID)}, p)
+}
+
+// goOn tiles a span by what a request's goroutine did: that of the request, or one that
+// does a task of it.
+func (s *segmenter) goOn(r *Request, w parked, p *painter) {
+	at, gap := w.from, w
 	for _, u := range s.stintsOf(r, at) {
-		if u.from >= r.End {
+		if u.from >= w.to {
 			break
 		}
 		if u.from > at {
-			gap.from, gap.to, gap.timer, gap.ran = at, min(u.from, r.End), u.timer, true
+			gap.from, gap.to, gap.timer, gap.ran = at, min(u.from, w.to), u.timer, true
 			s.goParked(r, gap, p)
 		}
-		from, to := max(u.from, at), min(u.to, r.End)
+		from, to := max(u.from, at), min(u.to, w.to)
 		s.goStates(r, u, span{from, to, None, PhaseHandler}, p)
 		at = max(at, to)
-		gap.cause, gap.quality = CauseUnknown, Inferred
+		gap.cause, gap.quality = w.cause, Inferred
 		if u.yields {
 			gap.cause, gap.quality = CauseRunnable, Exact
 		}
 	}
-	s.goParked(r, parked{from: at, to: r.End, calls: spans}, p)
+	s.goParked(r, parked{from: at, to: w.to, calls: w.calls, cause: w.cause, quality: w.quality}, p)
 }
 
 // parked is a span in which a goroutine was on no thread.

@@ -1,0 +1,152 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A goroutine that serves no request may work for those that others have read: it takes a
+// task from a channel and gives the result back on one. Who met whom at a channel is known
+// where one of them had to wait. From taking a request's task until giving its result back,
+// with nobody else met in between, it works for that request.
+
+// meeting is when a goroutine that serves no request met one that serves one.
+type meeting struct {
+	at      Time
+	request RequestID
+	gives   bool // it gave a result back; else it took a task
+}
+
+// goTasks lists, for each strand, the spans in which it worked for requests that others had
+// read, in order of time and disjoint.
+func goTasks(t *Timeline, f *facts, o owners) owners {
+	if len(f.parks.parks) == 0 {
+		return nil
+	}
+	tasks, made := make(owners, len(t.Strands)), goMade(t, f)
+	for s, list := range goMeetings(t, f, o) {
+		if len(list) < 2 {
+			continue
+		}
+		slices.SortStableFunc(list, func(a, b meeting) int { return cmp.Compare(a.at, b.at) })
+		odd, queued := 0, 0
+		for i := 1; i < len(list); i++ {
+			if a, b := &list[i-1], &list[i]; a.gives && b.gives {
+				queued++
+				if !within(made[StrandID(s)], a.at, b.at) {
+					odd++
+				}
+			}
+		}
+		for i := 1; i < len(list); i++ {
+			a, b := &list[i-1], &list[i]
+			taken := !a.gives && a.request == b.request
+			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
+			// alone is known of goroutines that make a call for each.
+			alone := a.gives && odd*mostShare <= queued && within(made[StrandID(s)], a.at, b.at)
+			if b.gives && a.at < b.at && (taken || alone) {
+				from := max(a.at, t.Requests[b.request].FirstRead)
+				tasks[s] = append(tasks[s], stint{min(from, b.at), b.at, b.request})
+			}
+		}
+	}
+	return tasks
+}
+
+// goMeetings lists the meetings of each strand.
+func goMeetings(t *Timeline, f *facts, o owners) [][]meeting {
+	of := make([][]meeting, len(t.Strands))
+	index, ends := indexGoroutines(t), f.unparked()
+	for _, p := range f.parks.parks {
+		if p.Reason != recording.ParkSend && p.Reason != recording.ParkReceive {
+			continue
+		}
+		key := f.goKeyOf(p.Left, p.Goroutine)
+		u := ends.ending(key.process, p)
+		if u == nil || t.has(f.stacks.stackIndex.get(u.Stack), "time.sendTime") {
+			continue
+		}
+		waiter, other := index.of(key), index.of(goKey{key.process, u.Goroutine})
+		if waiter == None || other == None || waiter == other {
+			continue
+		}
+		sends := p.Reason == recording.ParkSend
+		if r := o.at(waiter, u.at); r != None && len(o[other]) == 0 {
+			of[other] = append(of[other], meeting{u.at, r, !sends})
+		} else if r := o.at(other, u.at); r != None && len(o[waiter]) == 0 {
+			of[waiter] = append(of[waiter], meeting{u.at, r, sends})
+		}
+	}
+	return of
+}
+
+// goMade lists by strand when its goroutine made calls, in order.
+func goMade(t *Timeline, f *facts) map[StrandID][]Time {
+	made, index := map[StrandID][]Time{}, indexGoroutines(t)
+	for i := range f.conns {
+		for _, x := range f.conns[i].goCalls {
+			if s := index.of(goKey{f.conns[i].decl.Process, x.GoCall.Goroutine}); s != None {
+				made[s] = append(made[s], x.at)
+			}
+		}
+	}
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Strand != None && t.Strands[c.Strand].Goroutine != recording.NoGoroutine {
+			made[c.Strand] = append(made[c.Strand], c.SendFrom)
+		}
+	}
+	for _, list := range made {
+		slices.Sort(list)
+	}
+	return made
+}
+
+// within reports that one of times in order lies between two.
+func within(list []Time, from, to Time) bool {
+	i := sort.Search(len(list), func(k int) bool { return list[k] > from })
+	return i < len(list) && list[i] < to
+}
+
+// partsOfTasks lists the tasks that goroutines did as Parts of their requests.
+func partsOfTasks(t *Timeline, tasks owners) {
+	for s, list := range tasks {
+		for _, x := range list {
+			r := &t.Requests[x.request]
+			if p := (Part{Strand: StrandID(s), From: max(x.from, r.FirstRead), To: min(x.to, r.End)}); p.From < p.To {
+				r.Parts = append(r.Parts, p)
+			}
+		}
+	}
+	for i := range t.Requests {
+		slices.SortFunc(t.Requests[i].Parts, func(a, b Part) int {
+			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Strand, b.Strand))
+		})
+	}
+}
+
+// goTask tiles a wait for a goroutine that did a task of the request: before it took that,
+// it was busy with others; then, by what it did. False if it did none.
+func (s *segmenter) goTask(r *Request, by StrandID, w parked, p *painter) bool {
+	list := s.in.hands.from(by, w.to-1)
+	if len(list) == 0 || list[0].request != r.ID || list[0].from > w.to {
+		return false
+	}
+	begun := max(w.from, min(list[0].from, w.to))
+	if before := s.in.hands.from(by, w.from); w.from < begun {
+		if first := before[0]; first.request == r.ID && first.to < list[0].to {
+			early := w
+			early.to = begun
+			s.goAbsent(r, early, p) // it did another task of the request first
+		} else {
+			s.queued(r, by, follow{from: w.from, to: begun}, p)
+		}
+	}
+	worker := *r
+	worker.Strand = by
+	w.from = begun
+	s.goOn(&worker, w, p)
+	return true
+}
