@@ -84,7 +84,7 @@ type DumpHolder struct {
 
 // StackSeen says how a stack is known.
 type StackSeen struct {
-	How string   `json:"how"`    // own: of this very wait; borrowed: of all waits at its place; sample: on a CPU; none
+	How string   `json:"how"`    // own: of this very wait; borrowed: of all waits at its place; sample: on a CPU; release: with which it later lets go what others wait for; none
 	Age Duration `json:"age_ns"` // samples: how long before the instant; negative after it
 }
 
@@ -104,8 +104,11 @@ func NewDump(tl *timeline.Timeline, o DumpOptions) *Dump {
 	for i := range tl.Strands {
 		if t := dd.thread(timeline.StrandID(i)); t != nil {
 			d.Threads = append(d.Threads, t)
-			d.Counts.count(t.State)
 		}
+	}
+	d.Threads = dd.addHolders(d.Threads)
+	for _, t := range d.Threads {
+		d.Counts.count(t.State)
 	}
 	d.Blockers = blockers(d.Threads)
 	return d

@@ -140,3 +140,35 @@ func TestDumpsOfEveryRecording(t *testing.T) {
 		}
 	}
 }
+
+// Goroutine 8 waits from 10 to 20 ms for what goroutine 7 has, which serves nobody and of
+// which nothing is known but where it lets go; both threads sleep from 13 to 19 ms.
+func TestDumpOfAGoroutineThatServesNobody(t *testing.T) {
+	tl, _ := load(t, `1ms manifest cpus=2 hooks="sched stacks parks goroutines"
+1ms process id=1 pid=100 runtime=go comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread id=2 tid=102 process=1
+1ms thread-state thread=1 on=1
+1ms thread-state thread=2 on=1
+1ms frame id=1 type=go function=main.export file=main.go line=9
+1ms stack id=1 frame=1
+19ms off thread=2 since=13ms woken=19ms state=sleep syscall=futex
+20ms off thread=1 since=12ms woken=20ms state=sleep syscall=futex
+20ms unpark thread=1 goroutine=7 word=1004 stack=1
+20010us park thread=2 left=1 goroutine=8 since=10ms reason=mutex object=1000 word=1004 stack=1
+60ms end reason=time
+`, diagnosis.Options{})
+	at, n := report.MostBlocked(tl)
+	if at != 15_000_000 || n != 1 {
+		t.Fatalf("%d threads blocked at %v, want 1 at 15 ms", n, at)
+	}
+	d := report.NewDump(tl, report.DumpOptions{At: at})
+	if len(d.Blockers) != 1 || d.Blockers[0].Name != "goroutine 7" || d.Blockers[0].Blocks != 1 {
+		t.Fatalf("blockers %+v, want goroutine 7", d.Blockers)
+	}
+	for _, th := range d.Threads {
+		if th.Name == "goroutine 7" && (th.State != "waiting" || th.For != 2_000_000 || th.Seen.How != "release" || th.Stack[0].Name != "main.export") {
+			t.Errorf("goroutine 7 is %+v, want it asleep for 2 ms until main.export lets go", th)
+		}
+	}
+}

@@ -149,6 +149,8 @@ func (t *DumpThread) doing() string {
 		return "is ready to run" + in + for_ + ", without a CPU"
 	case t.State == "idle":
 		return "waits for work" + in + for_
+	case t.State == "unknown" && t.Seen.How == "release":
+		return "does what is not known" + for_ + ", until it lets go" + in
 	case t.State == "unknown":
 		return "is in an unknown state"
 	case t.Call != nil:
@@ -161,6 +163,8 @@ func (t *DumpThread) doing() string {
 		return "waits for " + t.Wait.What + " (" + t.Wait.Cause + ")" + in + for_
 	case t.Wait != nil || t.Cause != "unknown":
 		return "waits (" + t.Cause + ")" + in + for_
+	case t.Seen.How == "release":
+		return "sleeps, it is not known in what," + for_ + ", until it lets go" + in
 	case t.TID == 0:
 		return "waits, for what is not known," + for_
 	}
@@ -302,6 +306,8 @@ func (t *DumpThread) evidence() string {
 		return text + "stack of this wait"
 	case "borrowed":
 		return text + "stack of all waits seen at this place"
+	case "release":
+		return text + "stack with which it lets go later"
 	case "sample":
 		when := "before"
 		if t.Seen.Age < 0 {

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
 
 // parked takes a segment in which a goroutine was on no thread apart by its waits for
 // others, each of which has its stack. Of its calls no thread's stack tells.
@@ -38,6 +41,54 @@ func (d *dumper) parked(id timeline.StrandID) *DumpThread {
 	t.Wait, t.stack = d.wait(w), x.Stack
 	if x.Stack != timeline.None {
 		t.Seen.How = "own"
+		d.placed(t)
+	}
+	return t
+}
+
+// addHolders adds the goroutines that others wait for and of which nothing else tells.
+func (d *dumper) addHolders(threads []*DumpThread) []*DumpThread {
+	listed := map[timeline.StrandID]bool{}
+	for _, t := range threads {
+		listed[t.strand] = true
+	}
+	for _, t := range threads {
+		if t.Wait == nil || t.Wait.Holder == nil || listed[t.Wait.Holder.strand] {
+			continue
+		}
+		id := t.Wait.Holder.strand
+		listed[id] = true
+		if d.tl.Strands[id].Goroutine != recording.NoGoroutine {
+			threads = append(threads, d.holding(id, t.For))
+		}
+	}
+	return threads
+}
+
+// holding describes a goroutine that another one has waited for, for some time. What it
+// does is called from where it later lets go.
+func (d *dumper) holding(id timeline.StrandID, waited Duration) *DumpThread {
+	t := d.named(id)
+	t.Name, t.State, t.Cause = strandName(d.tl, id), "unknown", timeline.CauseUnknown.String()
+	from := d.at - timeline.Time(waited)
+	did := d.tl.Doing(id, from, d.at+1)
+	for _, a := range did[max(0, len(did)-1):] {
+		t.Cause, t.stack, t.For, t.AtLeast = a.Cause.String(), a.Stack, d.at.Sub(a.From), a.From == from
+		switch {
+		case a.Asleep:
+			t.State = "waiting"
+		case a.Cause == timeline.CauseOnCPU:
+			t.State = "running"
+		case a.Cause == timeline.CauseRunnable:
+			t.State = "runnable"
+		}
+		if a.Call != timeline.None {
+			c := &d.tl.Calls[a.Call]
+			t.State, t.Call = "waiting", &DumpCall{a.Call, c.Peer, c.Operation, a.Phase.String()}
+		}
+	}
+	if t.stack != timeline.None {
+		t.Seen.How = "release"
 		d.placed(t)
 	}
 	return t

@@ -36,7 +36,9 @@ const briefly Duration = 1_000_000
 
 // MostBlocked returns the instant in the middle of the longest span in which most
 // threads were blocked, and how many were: waiting for a lock, an interpreter lock or
-// a pool. Spans under a millisecond count only if there are no others.
+// a pool. Of as many it is one in which it is known of most whom they wait for, which
+// of waits that go on when a recording ends it is not. Spans under a millisecond count
+// only if there are no others.
 func MostBlocked(tl *timeline.Timeline) (timeline.Time, int) {
 	var best counted
 	for _, s := range spansOf(tl, "blocked") {
@@ -53,7 +55,7 @@ func (s counted) more(than counted) bool {
 	if (a >= briefly) != (b >= briefly) {
 		return a >= briefly
 	}
-	return s.count > than.count || s.count == than.count && a > b
+	return cmp.Or(cmp.Compare(s.count, than.count), cmp.Compare(s.known, than.known), cmp.Compare(a, b)) > 0
 }
 
 // flicker is for how long a condition may fail to hold and still be taken to go on.
@@ -103,20 +105,21 @@ func workers(tl *timeline.Timeline) map[timeline.StrandID]bool {
 type counted struct {
 	from, to timeline.Time
 	count    int
+	known    int // of them: blocked by one that is known
 }
 
 // edge is a time at which a thread began to do something, or ended.
 type edge struct {
-	at   timeline.Time
-	more int
+	at          timeline.Time
+	more, known int
 }
 
 // spansOf returns how many threads did something, as long as any did, in order.
 func spansOf(tl *timeline.Timeline, what string) []counted {
 	var edges []edge
-	add := func(from, to timeline.Time) {
+	add := func(from, to timeline.Time, known int) {
 		if from < to {
-			edges = append(edges, edge{from, 1}, edge{to, -1})
+			edges = append(edges, edge{from, 1, known}, edge{to, -1, -known})
 		}
 	}
 	if what == "blocked" {
@@ -125,10 +128,14 @@ func spansOf(tl *timeline.Timeline, what string) []counted {
 			if !blocks(w.Cause) {
 				continue
 			}
+			known := min(1, len(w.Holds))
+			if tl.Strands[w.Strand].Goroutine != recording.NoGoroutine {
+				add(w.From, w.To, known)
+			}
 			// Woken in vain it is awake for a moment within its wait: not blocked then, as in a dump.
 			for _, iv := range intervals(&tl.Strands[w.Strand], w.From, w.To) {
 				if iv.State != timeline.StateRunning && iv.State != timeline.StateRunnable {
-					add(max(iv.From, w.From), min(iv.To, w.To))
+					add(max(iv.From, w.From), min(iv.To, w.To), known)
 				}
 			}
 		}
@@ -137,18 +144,19 @@ func spansOf(tl *timeline.Timeline, what string) []counted {
 		for i := range tl.Strands {
 			for _, iv := range tl.Strands[i].Intervals {
 				if iv.State == state {
-					add(iv.From, iv.To)
+					add(iv.From, iv.To, 0)
 				}
 			}
 		}
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.more, a.more)) })
 	var out []counted
-	n := 0
+	n, known := 0, 0
 	for i, e := range edges {
 		n += e.more
+		known += e.known
 		if i+1 < len(edges) && n > 0 && e.at < edges[i+1].at {
-			out = append(out, counted{e.at, edges[i+1].at, n})
+			out = append(out, counted{e.at, edges[i+1].at, n, known})
 		}
 	}
 	return out
