@@ -26,7 +26,7 @@ func heldWhileWaiting() diagnosis.Hypothesis {
 func testHeldWhileWaiting(c *diagnosis.Case) diagnosis.Result {
 	h := newHeld(c)
 	res := diagnosis.Result{Undecided: h.unread(), Lead: h.lead()}
-	behind := append(h.statements(), h.pools(&res)...)
+	behind := slices.Concat(h.statements(), h.pools(&res), h.queues())
 	total := diagnosis.Total(c.Merged(behind))
 	_, share := perMean(c, total)
 	ev := append([]diagnosis.Evidence{diagnosis.Part("of all request time waits behind sessions idle in transaction", share)}, h.evidence()...)

@@ -177,3 +177,26 @@ func (h *held) idleIn(s *stay, x timeline.Hold) (out []diagnosis.Span) {
 	}
 	return out
 }
+
+// queues returns what calls of event loops waited for the connection that they came to be sent
+// on while that was idle in transaction: the transactions that had it then stood before them.
+func (h *held) queues() (out []diagnosis.Span) {
+	on := map[recording.ConnID][]window{}
+	for k := range h.open {
+		on[h.open[k].Conn] = append(on[h.open[k].Conn], h.idleOf[k]...)
+	}
+	for _, s := range stays(h.c, func(s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && s.Cause == timeline.CausePool
+	}) {
+		call := callAt(h.c, &s)
+		if call == nil {
+			continue
+		}
+		list := on[call.Conn]
+		i, _ := slices.BinarySearchFunc(list, s.From+1, func(w window, at diagnosis.Time) int { return cmp.Compare(w.to, at) })
+		for ; i < len(list) && list[i].from < s.To; i++ {
+			out = append(out, diagnosis.Span{Request: s.Request, From: max(s.From, list[i].from), To: min(s.To, list[i].to)})
+		}
+	}
+	return out
+}

@@ -33,6 +33,8 @@ type shortage struct {
 	size  int         // members in use at once at most, 0 not known
 	peer  string      // of connections, else ""
 	rt    recording.Runtime
+
+	session bool // its connections are sessions of a database
 }
 
 func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
@@ -73,7 +75,8 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		k := key{p.process, p.peer}
 		size := 0
 		full[k], size = poolUse(c, p.calls)
-		of[k] = &shortage{what: "a connection to " + p.peer, name: "connections to " + p.peer, size: size, peer: p.peer, rt: runtimeOf(c, p.process)}
+		of[k] = &shortage{what: "a connection to " + p.peer, name: "connections to " + p.peer, size: size, peer: p.peer, rt: runtimeOf(c, p.process),
+			session: len(p.calls) > 0 && c.Calls[p.calls[0]].Protocol == recording.ProtocolPostgres}
 		out = append(out, of[k])
 	}
 	for _, s := range stays(c, func(s *timeline.Segment) bool {
@@ -176,6 +179,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	if s.peer == "" && s.k != nil && s.k.lock != timeline.None {
 		fix = "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
 	}
+	if s.rt == recording.RuntimeNode && s.session {
+		fix = "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
+	}
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean wait of a request for it", mean),
 		diagnosis.Part("of all request time waits for it", part),
@@ -270,6 +276,7 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 // were in use at once at most.
 func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Time) bool, most int) {
 	full = poolFull(c, calls)
+	kept := keptUntil(c)
 	open := 0
 	type step struct {
 		at diagnosis.Time
@@ -278,7 +285,7 @@ func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Ti
 	var steps []step
 	for _, id := range calls {
 		if k := &c.Calls[id]; k.SendFrom != recording.NoTime {
-			steps = append(steps, step{k.SendFrom, 1}, step{max(k.SendFrom, k.End), -1})
+			steps = append(steps, step{k.SendFrom, 1}, step{max(k.SendFrom, k.End, kept[id]), -1})
 		}
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })

@@ -82,8 +82,10 @@ func aloneUntilSent(c *diagnosis.Case, r *timeline.Request, churned map[timeline
 }
 
 // poolFull returns whether, at a time, as many of the calls were on connections as ever
-// were at once: what is issued then may wait for a place in a pool.
+// were at once, or had left a transaction open there: what is issued then may wait for a
+// place in a pool.
 func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) bool {
+	kept := keptUntil(c)
 	var begun, over []diagnosis.Time
 	for _, id := range calls {
 		call := &c.Calls[id]
@@ -92,7 +94,7 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 			from = call.ConnectFrom
 		}
 		if from != recording.NoTime {
-			begun, over = append(begun, from), append(over, max(from, call.End))
+			begun, over = append(begun, from), append(over, max(from, call.End, kept[id]))
 		}
 	}
 	slices.Sort(begun)
@@ -107,6 +109,18 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 		most = max(most, open(at))
 	}
 	return func(at diagnosis.Time) bool { return open(at) >= most }
+}
+
+// keptUntil is, for calls after which a transaction was open, when the next on its session was
+// sent: until then nobody else could have the connection.
+func keptUntil(c *diagnosis.Case) map[timeline.CallID]diagnosis.Time {
+	kept := map[timeline.CallID]diagnosis.Time{}
+	for _, x := range c.Transactions() {
+		for i, id := range x.Calls[:len(x.Calls)-1] {
+			kept[id] = c.Calls[x.Calls[i+1]].SendFrom
+		}
+	}
+	return kept
 }
 
 // named reports whether a call's peer is known by a host name.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // TestPoolFull has two calls on connections from 10 to 40 and one from 60 to 70: a call
@@ -17,6 +18,21 @@ func TestPoolFull(t *testing.T) {
 	}}
 	full := poolFull(&diagnosis.Case{Timeline: tl}, []timeline.CallID{0, 1, 2})
 	for at, want := range map[diagnosis.Time]bool{5: false, 12: false, 20: true, 39: true, 40: false, 62: false, 80: false} {
+		if full(at) != want {
+			t.Errorf("at %d it is full: %v, want %v", at, !want, want)
+		}
+	}
+}
+
+// TestPoolFullInTransaction has a transaction from 10 to 90 on the one connection: it is in
+// use between the answer to BEGIN and the COMMIT, too.
+func TestPoolFullInTransaction(t *testing.T) {
+	tl := &timeline.Timeline{Calls: []timeline.Call{
+		{ID: 0, Conn: 1, Protocol: recording.ProtocolPostgres, Operation: "BEGIN", SendFrom: 10, Arrived: 19, End: 20, Transaction: recording.TransactionOpen},
+		{ID: 1, Conn: 1, Ordinal: 1, Protocol: recording.ProtocolPostgres, Operation: "COMMIT", SendFrom: 80, Arrived: 89, End: 90, Transaction: recording.TransactionIdle},
+	}}
+	full := poolFull(&diagnosis.Case{Timeline: tl}, []timeline.CallID{0, 1})
+	for at, want := range map[diagnosis.Time]bool{5: false, 15: true, 50: true, 85: true, 90: false} {
 		if full(at) != want {
 			t.Errorf("at %d it is full: %v, want %v", at, !want, want)
 		}

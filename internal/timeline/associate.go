@@ -54,7 +54,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			associateAsync(t, f, asyncInput{loop, wanted, chains, conns})
-			associateInLine(t, loop, wanted)
+			associateInLine(t, f, loop, wanted)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

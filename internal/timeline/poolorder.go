@@ -1,28 +1,34 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // A pool that has no connection left lets whoever asks wait, and gives the next that comes
 // free to who asked first. It does so in the callback of the answer that freed it, and so
 // Node's ids tell whose connection it was, not whose it is now. But who asks next is known:
 // a request that was read, or whose call was answered, and then neither sent anything nor
-// was answered itself, waits; if for one pool alone, in the order of these turns. Whether
-// that is how it is, the requests tell: each is answered in the turn of its own last call.
-// Calls are given only to requests that are so confirmed, and to none if fewer than nine
-// of ten are.
+// was answered itself, waits; if for one pool alone, in the order of these turns. A session
+// in a transaction is not free: what is sent on it is of the request that began that. What
+// else is sent in a turn that ids tell nothing of is of whoever's answer began the turn.
+// Whether that is how it is, the requests tell: each is answered in the turn of its own last
+// call. Calls are given only to requests that are so confirmed, and to none if fewer than
+// nine of ten are.
 
 // poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
 type poolOrder struct {
 	t      *Timeline
-	peer   string
-	line   []standing
-	in     map[RequestID]int   // the place in line, counted from the recording's begin, plus 1
-	gone   int                 // of line, taken from its front
+	f      *facts
+	line   []standing          // in order of since; those who left included
+	in     map[RequestID]Time  // since when who is in line stands there
 	flying map[RequestID]int   // calls under way
-	given  map[CallID]guess    // calls under way, or answered last on their connection, that ids do not tell of
-	of     map[RequestID][]int // places in guesses
+	given  map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
+	of     map[RequestID][]int // places in list
 	list   []guess
-	fate   map[RequestID]bool // of requests that were answered: confirmed or not
+	proven map[RequestID]bool // requests whose answers confirm the guesses
+	wrong  int                // answers that contradict them
 	last   map[recording.ConnID]CallID
 	turn   poolTurn
 }
@@ -48,58 +54,40 @@ type poolTurn struct {
 	sent bool
 }
 
-// fewestInLine is how many calls without owner make a pool worth following.
+// fewestInLine is how many calls without owner make a loop worth following.
 const fewestInLine = 20
 
-// associateInLine associates the calls to the one peer of a loop that ids do not tell of,
-// and notes since when they were wanted.
-func associateInLine(t *Timeline, loop loopMoves, wanted []Time) {
-	peer := unownedPeer(t, loop)
-	if peer == "" {
+// associateInLine associates the calls of a loop that ids do not tell of, and notes since
+// when they were wanted.
+func associateInLine(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
+	if unowned(t, loop) < fewestInLine {
 		return
 	}
 	p := poolOrder{
-		t: t, peer: peer, in: map[RequestID]int{}, flying: map[RequestID]int{}, given: map[CallID]guess{}, of: map[RequestID][]int{},
-		fate: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
+		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, of: map[RequestID][]int{},
+		proven: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 	}
 	for i := range loop.moves {
 		p.step(&loop.moves[i])
 	}
-	good := 0
-	for _, confirmed := range p.fate {
-		if confirmed {
-			good++
-		}
-	}
-	if 10*good < 9*len(p.fate) {
+	if len(p.proven) < 9*p.wrong {
 		return
 	}
 	for _, g := range p.list {
-		if c := &t.Calls[g.call]; p.fate[g.request] && c.SendFrom >= t.Requests[g.request].FirstRead {
+		if c := &t.Calls[g.call]; g.request != None && p.proven[g.request] && c.SendFrom >= t.Requests[g.request].FirstRead {
 			c.Request, c.Why, wanted[g.call] = g.request, WhyInLine, g.since
 		}
 	}
 }
 
-// unownedPeer is the one peer that a loop makes calls to of which ids do not tell whose
-// they are; "" if there is none, or more than one.
-func unownedPeer(t *Timeline, loop loopMoves) string {
-	count := map[string]int{}
+// unowned counts the calls of a loop of which ids do not tell whose they are.
+func unowned(t *Timeline, loop loopMoves) (n int) {
 	for i := range loop.moves {
 		if m := &loop.moves[i]; m.kind == moveSend && m.at == t.Calls[m.call].SendFrom && t.Calls[m.call].Why == WhyNoAsync {
-			count[t.Calls[m.call].Peer]++
+			n++
 		}
 	}
-	most, all := "", 0
-	for peer, n := range count {
-		if all += n; n > count[most] || n == count[most] && peer < most {
-			most = peer
-		}
-	}
-	if n := count[most]; n < fewestInLine || 10*n < 9*all {
-		return ""
-	}
-	return most
+	return n
 }
 
 func (p *poolOrder) step(m *move) {
@@ -121,6 +109,10 @@ func (p *poolOrder) step(m *move) {
 		if p.t.Requests[m.request].FirstWrite == m.at {
 			p.respond(m.request)
 		}
+	case moveAside:
+		if p.f.conns[m.conn].decl.Side == recording.Inbound && len(p.of[p.turn.of]) > 0 && p.turn.call != None {
+			p.contradict(None) // an answer to a request that came before the recording
+		}
 	case moveBlock, moveBoundary, moveForeign:
 		p.begin(poolTurn{of: None, call: None, at: m.at})
 	}
@@ -131,9 +123,7 @@ func (p *poolOrder) step(m *move) {
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 {
 		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
-			p.leave(u.of)
-			p.line = append(p.line, standing{u.of, u.at})
-			p.in[u.of] = p.gone + len(p.line)
+			p.stand(u.of, u.at)
 		}
 	}
 	if next.of != None {
@@ -142,25 +132,29 @@ func (p *poolOrder) begin(next poolTurn) {
 	p.turn = next
 }
 
-// leave takes a request out of the line.
-func (p *poolOrder) leave(r RequestID) {
-	if k := p.in[r] - p.gone; k > 0 {
-		p.line[k-1].request = None
-	}
-	delete(p.in, r)
+// stand puts a request in line.
+func (p *poolOrder) stand(r RequestID, since Time) {
+	i, _ := slices.BinarySearchFunc(p.line, since, func(s standing, t Time) int {
+		if s.since <= t {
+			return -1
+		}
+		return 1
+	})
+	p.line, p.in[r] = slices.Insert(p.line, i, standing{r, since}), since
 }
 
-// first takes who stands first in line; False if nobody does.
-func (p *poolOrder) first() (standing, bool) {
-	for len(p.line) > 0 {
-		s := p.line[0]
-		p.line, p.gone = p.line[1:], p.gone+1
-		if s.request != None {
-			delete(p.in, s.request)
-			return s, true
-		}
+// leave takes a request out of the line.
+func (p *poolOrder) leave(r RequestID) { delete(p.in, r) }
+
+// first takes who stands first in line; false if nobody does.
+func (p *poolOrder) first() (s standing, ok bool) {
+	for len(p.line) > 0 && !ok {
+		s, p.line = p.line[0], p.line[1:]
+		since, stands := p.in[s.request]
+		ok = stands && since == s.since
 	}
-	return standing{}, false
+	p.leave(s.request)
+	return s, ok
 }
 
 // owner is whose a call is, or seems to be.
@@ -168,8 +162,8 @@ func (p *poolOrder) owner(c CallID) RequestID {
 	if r := p.t.Calls[c].Request; r != None {
 		return r
 	}
-	if g, ok := p.given[c]; ok {
-		return g.request
+	if k, ok := p.given[c]; ok {
+		return p.list[k].request
 	}
 	return None
 }
@@ -179,15 +173,17 @@ func (p *poolOrder) send(m *move) {
 	g := guess{m.call, c.Request, p.turn.at}
 	before, used := p.last[c.Conn]
 	p.last[c.Conn] = m.call
-	if g.request == None && c.Why == WhyNoAsync && c.Peer == p.peer {
+	if g.request == None && c.Why == WhyNoAsync {
 		g.request = p.turn.of
 		if used && inTransaction(&p.t.Calls[before]) {
 			g.request = p.owner(before)
-		} else if s, ok := p.first(); ok {
-			g.request, g.since = s.request, s.since
+		} else if used && before == p.turn.call {
+			if s, ok := p.first(); ok {
+				g.request, g.since = s.request, s.since
+			}
 		}
 		if g.request != None {
-			p.given[m.call] = g
+			p.given[m.call] = len(p.list)
 			p.of[g.request] = append(p.of[g.request], len(p.list))
 			p.list = append(p.list, g)
 		}
@@ -209,15 +205,56 @@ func inTransaction(c *Call) bool {
 // respond holds what was guessed against the answer of a request: it is written in the turn
 // in which the request's own last call was answered.
 func (p *poolOrder) respond(r RequestID) {
-	by := None
-	if p.turn.call != None {
-		by = int(p.turn.of)
-	}
-	if len(p.of[r]) > 0 {
-		p.fate[r] = by == int(r)
-	}
-	if by != None && by != int(r) && len(p.of[RequestID(by)]) > 0 {
-		p.fate[RequestID(by)] = false
+	switch by := p.turn.of; {
+	case p.turn.call == None || by == None:
+		p.void(r)
+	case by == r && len(p.of[r]) > 0:
+		p.proven[r] = true
+	case by != r && len(p.of[r])+len(p.of[by]) > 0:
+		p.contradict(r)
 	}
 	p.leave(r)
+}
+
+// contradict mends the guesses where a request, None if it was not seen to come, is
+// answered in a turn that was taken for another's: that one still stands in line. What is
+// under way in the name of the request that is answered is of whoever stands first.
+func (p *poolOrder) contradict(r RequestID) {
+	p.wrong++
+	by, since := p.turn.of, p.turn.at
+	if list := p.of[by]; len(list) > 0 {
+		since = p.list[list[0]].since
+	}
+	p.void(by)
+	p.stand(by, since)
+	p.turn.of = r
+	if r == None {
+		return
+	}
+	p.leave(r)
+	moved, under := p.of[r], p.flying[r]
+	p.of[r], p.flying[r] = nil, 0
+	if len(moved) == 0 {
+		return
+	}
+	s, ok := p.first()
+	if !ok {
+		s.request = None
+	}
+	for _, k := range moved {
+		p.list[k].request = s.request
+	}
+	if ok {
+		p.list[moved[0]].since = s.since
+		p.of[s.request], p.flying[s.request] = moved, under
+	}
+}
+
+// void takes back the guesses about a request.
+func (p *poolOrder) void(r RequestID) {
+	for _, k := range p.of[r] {
+		p.list[k].request = None
+	}
+	delete(p.of, r)
+	p.flying[r] = 0
 }
