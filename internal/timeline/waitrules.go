@@ -59,7 +59,9 @@ func jvmRules() []waitRule {
 		{"jvm-class-init", jvm, CauseLock, []string{"InstanceKlass::initialize*|InstanceKlass::link_class*|ObjectLocker::*"}},
 
 		{RuleIdle, jvm, CauseCondition, []string{"Reference.waitForReferencePendingList|ReferenceQueue.remove*"}},
-		{RuleIdle, jvm, CauseCondition, []string{"LockSupport.park*|Object.wait*", "ThreadPoolExecutor.getTask|ForkJoinPool.awaitWork|ForkJoinPool.scan|TimerThread.mainLoop|QueuedThreadPool*.idleJobPoll|ReservedThreadExecutor*.reservedWait|EnhancedQueueExecutor$ThreadBody.run|SingleThreadEventExecutor.takeTask|SynchronousDispatcher.run|ContainerBackgroundProcessor*.run"}},
+		{RuleIdle, jvm, CauseCondition, []string{"LockSupport.park*|Object.wait*", "ThreadPoolExecutor.getTask|ForkJoinPool.awaitWork|TimerThread.mainLoop|QueuedThreadPool*.idleJobPoll|ReservedThreadExecutor*.reservedWait|EnhancedQueueExecutor$PoolThreadNode.park|SingleThreadEventExecutor.takeTask|SynchronousDispatcher.run|ContainerBackgroundProcessor*.run"}},
+		// These run tasks as well: whatever a task waits for has them on its stack, further out.
+		{RuleIdle, jvm, CauseCondition, []string{"LockSupport.park*|Unsafe.park", "+ForkJoinPool.scan|ForkJoinPool.runWorker|EnhancedQueueExecutor$ThreadBody.run"}},
 		{RuleIdle, jvm, CauseCondition, []string{"CompileQueue::get|CompileBroker::possibly_add_compiler_threads|GangWorker::*|WorkerThread::run|VMThread::*|ServiceThread::*|MonitorDeflationThread::*|WatcherThread::*|G1ServiceThread::*|ConcurrentGCThread::*|ConcurrentG1*|G1Concurrent*|G1YoungRemSet*|Z*::run_thread|Shenandoah*::run_service|os::signal_wait|AttachListener::*|signal_thread_entry"}},
 		{"jvm-join", jvm, CauseCondition, []string{"Object.wait*|LockSupport.park*", "Thread.join"}},
 		{"jvm-sleep", jvm, CauseSleep, []string{"Thread.sleep*"}},
