@@ -165,7 +165,8 @@ func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		kind, _ := classOf(c).OfCall(call)
-		sealed[i] = kind == timeline.PeerPlain && call.Operation == "" && !keepsData(call.Peer)
+		sealed[i] = kind == timeline.PeerPlain && call.Operation == "" && !keepsData(call.Peer) &&
+			call.Protocol != recording.ProtocolPostgres && call.Protocol != recording.ProtocolRedis
 		if !sealed[i] {
 			seen++
 		}
