@@ -20,7 +20,7 @@ type attachOptions struct {
 	path   string
 	length time.Duration
 	stacks stackFlags
-	tls    tlsHeads
+	probes probeFlags
 }
 
 func attachCommand(w world, g *globals) *cobra.Command {
@@ -49,7 +49,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
 	addStackFlags(c, &o.stacks)
-	addTLSFlag(c, &o.tls)
+	addProbeFlags(c, &o.probes)
 	return c
 }
 
@@ -82,14 +82,14 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if err != nil {
 		return fmt.Errorf("dwell attach: %w", err)
 	}
-	tls, err := o.tls.options()
+	probes, err := o.probes.options()
 	if err != nil {
 		return fmt.Errorf("dwell attach: %w", err)
 	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
-		capture: captureOptions{target: how, stacks: stacks, tls: tls},
+		capture: captureOptions{target: how, stacks: stacks, probes: probes},
 	})
 	if err != nil {
 		return err

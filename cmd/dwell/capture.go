@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/getdwell/dwell/internal/capture"
 )
@@ -14,15 +15,21 @@ type liveRecorder struct {
 	sink *recordingFile
 }
 
-// Run implements recorder.
-func (r liveRecorder) Run(ctx context.Context) error { return r.Session.Run(ctx, r.sink) }
+// Run implements recorder. It keeps to one processor at a time: with more, Go wakes others
+// at every turn to look for work that there is none of, in the place of the service.
+func (r liveRecorder) Run(ctx context.Context) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return r.Session.Run(ctx, r.sink)
+}
 
 // dropRights is world.dropRights where dwell can record.
 func dropRights() error { return capture.DropRights() }
 
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
-	session, err := capture.Open(capture.Options{Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.tls})
+	session, err := capture.Open(capture.Options{
+		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo,
+	})
 	if err != nil {
 		if why := recordingForbidden(); why != nil {
 			err = why // says more, and what to do

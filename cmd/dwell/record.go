@@ -28,7 +28,7 @@ type openRecorder func(sink *recordingFile, how captureOptions) (recorder, func(
 type captureOptions struct {
 	target string // how the target was chosen, for the manifest
 	stacks capture.Stacks
-	tls    capture.TLSHeads
+	probes probeOptions
 }
 
 // recordOptions say what to record, and for how long.

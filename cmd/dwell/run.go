@@ -29,7 +29,7 @@ func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
 	var stacks stackFlags
-	var tls tlsHeads
+	var flags probeFlags
 	c := &cobra.Command{
 		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
 		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
@@ -49,17 +49,17 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			heads, err := tls.options()
+			probes, err := flags.options()
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, tls: heads})
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
 	addRecordFlags(c, &length, &out)
 	addStackFlags(c, &stacks)
-	addTLSFlag(c, &tls)
+	addProbeFlags(c, &flags)
 	return c
 }
 
@@ -80,7 +80,7 @@ type serviceOptions struct {
 	path   string
 	length time.Duration
 	stacks capture.Stacks
-	tls    capture.TLSHeads
+	probes probeOptions
 }
 
 func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
@@ -91,7 +91,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
-		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, tls: o.tls},
+		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 	})
 	if err != nil {

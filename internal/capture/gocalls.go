@@ -81,6 +81,9 @@ func findGoSites(pid int) (sites goSites, err error) {
 
 // watchGo adds a process. What stands in the way is recorded as missing.
 func (s *Session) watchGo(sites goSites) {
+	if s.opts.NoGoProbes {
+		return
+	}
 	g := &s.goProbes
 	for i, place := range goPlaces() {
 		if sites[i].pid == 0 {

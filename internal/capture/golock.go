@@ -84,7 +84,7 @@ func (g *goParks) places() []parkPlace {
 
 // watchGoParks adds a process. What stands in the way is recorded as missing.
 func (s *Session) watchGoParks(r resolution) {
-	if r.process.Runtime != recording.RuntimeGo || r.err != nil {
+	if r.process.Runtime != recording.RuntimeGo || r.err != nil || s.opts.NoGoProbes {
 		return // without ids of goroutines nothing can be joined
 	}
 	g, pid := &s.goParks, r.process.PID
@@ -108,7 +108,7 @@ func (s *Session) watchGoParks(r resolution) {
 // readyGoParks loads the programs before the recording starts, which takes a moment, if
 // the process runs Go or is about to run who knows what.
 func (s *Session) readyGoParks(p target.Process) {
-	if p.Runtime == recording.RuntimeGo || isGate(p) {
+	if !s.opts.NoGoProbes && (p.Runtime == recording.RuntimeGo || isGate(p)) {
 		_ = s.goParks.load(s) // watchGoParks says why not
 	}
 }

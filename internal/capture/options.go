@@ -27,6 +27,7 @@ type Options struct {
 	Boundaries bool   // probe where Node's loop starts timers and immediates
 	Stacks     Stacks
 	TLSHeads   TLSHeads
+	NoGoProbes bool // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 
 // TLSHeads says how much naming calls over TLS may cost: the heads of requests are seen

@@ -115,7 +115,10 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
-		recording.HookStorage, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks,
+		recording.HookStorage,
+	}
+	if !s.opts.NoGoProbes {
+		names = append(names, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks)
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)

@@ -56,11 +56,18 @@ type mode struct {
 	recorder []string // arguments of dwell; nil: not at all
 }
 
-// modes are without and with dwell, and where asked for also with dwell but no stacks.
-func modes(withoutStacks bool) []mode {
+// part is something that the recorder can do without.
+type part struct {
+	flag    string // that turns it off
+	without string // name of rows without it
+	against string // name of rows that compare dwell with and without it
+}
+
+// modes are without and with dwell, and with dwell but without a part of it.
+func modes(p *part) []mode {
 	all := []mode{{"", nil}, {"with dwell", []string{"attach"}}}
-	if withoutStacks {
-		all = append(all, mode{"with dwell, no stacks", []string{"attach", "--stacks=off"}})
+	if p != nil {
+		all = append(all, mode{p.without, []string{"attach", p.flag}})
 	}
 	return all
 }
@@ -70,7 +77,7 @@ func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, err
 	if _, err := b.send(ctx, s, l, 2*time.Second); err != nil { // warm-up
 		return nil, err
 	}
-	modes := modes(s.stacks)
+	modes := modes(s.part)
 	samples := make([][]sample, len(modes))
 	for round := range b.rounds {
 		for k := range modes {
@@ -89,10 +96,10 @@ func (b *bench) compare(ctx context.Context, s *subject, l loadKind) ([]row, err
 	if n := b.rounds - 1; n > 0 { // what the machine alone does to these figures
 		rows = append(rows, row{name: l.name + ", two rounds without dwell", without: samples[0][:n], with: samples[0][1:]})
 	}
-	if s.stacks {
+	if s.part != nil {
 		rows = append(rows,
-			row{name: l.name + ", no stacks taken", without: samples[0], with: samples[2], own: true},
-			row{name: l.name + ", stacks against none taken", without: samples[2], with: samples[1]})
+			row{name: l.name + ", " + s.part.without, without: samples[0], with: samples[2], own: true},
+			row{name: l.name + ", " + s.part.against, without: samples[2], with: samples[1]})
 	}
 	return rows, nil
 }

@@ -23,10 +23,11 @@ const warmUp = 35 * time.Second
 // subject is a running server, and what the recorder watches.
 type subject struct {
 	url     string
-	pid     int  // of the server
-	watched int  // pid given to the recorder; another one for a bystander
-	stacks  bool // also compared without stacks
+	pid     int // of the server
+	watched int // pid given to the recorder; another one for a bystander
 	stop    func()
+
+	part *part // also compared without it; may be nil
 }
 
 // subjectKind is how to start one.
@@ -70,7 +71,12 @@ func startGo(ctx context.Context, b *bench) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &subject{url: "http://127.0.0.1:21424/answer", pid: p.PID(), watched: p.PID(), stop: p.Stop}, nil
+	return &subject{url: "http://127.0.0.1:21424/answer", pid: p.PID(), watched: p.PID(), stop: p.Stop, part: goPart()}, nil
+}
+
+// goPart is what Go programs can be recorded without.
+func goPart() *part {
+	return &part{"--go-probes=off", "no Go probes", "Go probes against none"}
 }
 
 // startGoCalls starts one that asks another for each request, on pooled connections.
@@ -91,7 +97,7 @@ func startGoCalls(ctx context.Context, b *bench) (*subject, error) {
 	}
 	return &subject{
 		url: "http://127.0.0.1:21426/work?calls=1&delay=0", pid: p.PID(), watched: p.PID(),
-		stop: func() { p.Stop(); peer.Stop() },
+		stop: func() { p.Stop(); peer.Stop() }, part: goPart(),
 	}, nil
 }
 
@@ -122,7 +128,7 @@ func startJVM(ctx context.Context, b *bench) (*subject, error) {
 		peer.Stop()
 		return nil, err
 	}
-	s := &subject{url: "http://127.0.0.1:21422/work?delay=0", pid: p.PID(), watched: p.PID(), stacks: true}
+	s := &subject{url: "http://127.0.0.1:21422/work?delay=0", pid: p.PID(), watched: p.PID(), part: &part{"--stacks=off", "no stacks taken", "stacks against none taken"}}
 	s.stop = func() { p.Stop(); peer.Stop() }
 	if _, err := b.send(ctx, s, loads()[0], warmUp); err != nil {
 		s.stop()

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/getdwell/dwell/internal/capture"
+)
+
+// probeFlags say which programs are probed where they run, as they were typed.
+type probeFlags struct {
+	tls, golang string
+}
+
+// probeOptions are what they mean.
+type probeOptions struct {
+	tls  capture.TLSHeads
+	noGo bool
+}
+
+func addProbeFlags(c *cobra.Command, f *probeFlags) {
+	c.Flags().StringVar(&f.tls, "tls-heads", "on",
+		"on or off: name calls over TLS by method and path, at no more than 1 % of a CPU to each process")
+	c.Flags().StringVar(&f.golang, "go-probes", "on",
+		"on or off: probe Go programs for whose call it is and for waits of goroutines, at no more than 3 % of a CPU, and 5 % where goroutines wait for locks")
+}
+
+// options validates the flags.
+func (f probeFlags) options() (o probeOptions, err error) {
+	heads, err := onOff("tls-heads", f.tls)
+	if heads {
+		o.tls = capture.DefaultTLSHeads()
+	}
+	if err != nil {
+		return o, err
+	}
+	probe, err := onOff("go-probes", f.golang)
+	o.noGo = !probe
+	return o, err
+}
+
+func onOff(flag, value string) (bool, error) {
+	if value != "on" && value != "off" {
+		return false, fmt.Errorf("--%s %q is neither on nor off", flag, value)
+	}
+	return value == "on", nil
+}
