@@ -80,6 +80,9 @@ const explains = "explains "
 // short says by how much a candidate fell short, as evidence and in words.
 func (j *judge) short(t *trial, best *candidate) (ev []Evidence, but miss) {
 	sc := j.score(best, j.ledger.left(best.spans))
+	if sc.passes() && !best.alone.passes() && best.alone.best.Endpoint != "" {
+		sc = best.alone // only what earlier findings take lets it save something
+	}
 	ev = []Evidence{
 		NS("p99 would fall by", sc.best.P99).Against(int64(sc.why.need.least)),
 		NS("p50 would fall by", sc.best.P50).Against(int64(sc.why.need50.least)),

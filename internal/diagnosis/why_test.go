@@ -52,6 +52,28 @@ func TestRefutedSaysItsNumberAndBound(t *testing.T) {
 	})
 }
 
+// TestRefutedSaysWhatItSavesAlone: one request in ten waits for a lock, another one for an
+// answer as long, so that p99 stays without the lock. It falls without the answers and the
+// lock, but that refutes nothing.
+func TestRefutedSaysWhatItSavesAlone(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 100, func(i int) []piece {
+		answer := piece{timeline.PhaseRemote, timeline.CauseRemote, 3000}
+		switch i % 10 {
+		case 3:
+			return []piece{{timeline.PhaseHandler, timeline.CauseLock, 40_000}, answer}
+		case 7:
+			answer.us += 40_000
+		}
+		return []piece{answer}
+	})
+	d := Diagnose(tl, []Hypothesis{taking("peer", timeline.CauseRemote), taking("lock", timeline.CauseLock)}, Options{})
+	const why = "neither p50 nor p99 falls (bound 4.30 ms)"
+	if len(d.Findings) != 1 || len(d.Refuted) != 1 || d.Refuted[0].Why != why {
+		t.Errorf("%+v, %+v, expected the lock to be refuted: %s", d.Findings, d.Refuted, why)
+	}
+}
+
 // TestAQueueIsShownAfterItsCause: the cause explains a fifth of the queue, which is
 // larger than the cause in all.
 func TestAQueueIsShownAfterItsCause(t *testing.T) {
