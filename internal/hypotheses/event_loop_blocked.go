@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -13,7 +14,7 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "event-loop-blocked",
 		Title: "A callback holds the event loop while others wait",
-		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes for at least 10 ms without turning " +
+		Doc: "Supported by requests and answers that wait in their sockets while the loop's thread computes, or sleeps in a call that blocks it, for at least 10 ms without turning " +
 			"to any other socket. The callback's own time is taken out too where under a quarter of an endpoint's requests hold the loop and others " +
 			"wait longer for them than they take. Waits behind many short callbacks are load, not a blocked loop.",
 		Needs:    []string{recording.HookSched, recording.HookIO, recording.HookArrivals},
@@ -26,6 +27,8 @@ func eventLoopBlocked() diagnosis.Hypothesis {
 type hold struct {
 	from, to diagnosis.Time
 	cpu      Duration
+	blocked  Duration            // asleep in a callback: in a call that waits itself instead of the loop
+	sleeps   []diagnosis.Time    // when these began
 	by       diagnosis.RequestID // the request it turned to last, or None
 }
 
@@ -95,26 +98,34 @@ func turns(c *diagnosis.Case, loop timeline.StrandID) (out []turn) {
 	return out
 }
 
-// holds returns the long stretches of a loop, and the CPU time of the longest of all.
+// took is how long a loop was held.
+func (h *hold) took() Duration { return h.cpu + h.blocked }
+
+// holds returns the long stretches of a loop, and how long the longest of all took.
 func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
-	ts := turns(c, loop)
+	ts, own := turns(c, loop), ownPoll(c, loop)
 	next := 0
 	h := hold{by: timeline.None}
 	flush := func(at diagnosis.Time) {
 		h.to = at
-		longest = max(longest, h.cpu)
-		if h.cpu >= c.LongHold {
+		longest = max(longest, h.took())
+		if h.took() >= c.LongHold {
 			long = append(long, h)
 		}
 		h = hold{from: at, by: timeline.None}
 	}
 	for _, iv := range c.Strands[loop].Intervals {
-		for ; next < len(ts) && ts[next].at < iv.From; next++ {
+		for ; next < len(ts) && ts[next].at <= iv.From; next++ {
 			flush(ts[next].at)
 			h.by = ts[next].of
 		}
 		if iv.State != timeline.StateRunning {
-			if iv.State != timeline.StateRunnable && !inCallback(iv) {
+			switch {
+			case iv.State == timeline.StateRunnable:
+			case inCallback(iv, own):
+				h.blocked += iv.To.Sub(iv.From)
+				h.sleeps = append(h.sleeps, iv.From)
+			default:
 				flush(iv.From)
 				h.from = iv.To
 			}
@@ -129,27 +140,48 @@ func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Dura
 		}
 		h.cpu += iv.To.Sub(at)
 	}
-	if _, last := c.Busy(); h.cpu > 0 {
+	if _, last := c.Busy(); h.took() > 0 {
 		flush(max(h.from, last))
 	}
 	return long, longest
 }
 
-// pause is how long a loop may sleep inside a callback, for a lock or a helper thread,
-// and still be held by it.
-const pause = milli
+// ownPoll is the system call in which a loop waits for its sockets: of those that wait for
+// several, the one it sleeps in most often. In another a callback waits, for a socket of its own.
+func ownPoll(c *diagnosis.Case, loop timeline.StrandID) string {
+	times := map[string]int{}
+	own := ""
+	for _, iv := range c.Strands[loop].Intervals {
+		if iv.Off == nil || iv.State == timeline.StateRunnable || !polls(iv.Off.Syscall) {
+			continue
+		}
+		name := iv.Off.Syscall
+		if times[name]++; times[name] > times[own] {
+			own = name
+		}
+	}
+	return own
+}
 
-// inCallback reports whether a loop's sleep is a short one that is no wait for sockets:
-// the callback goes on after it.
-func inCallback(iv timeline.Interval) bool {
-	if iv.Off == nil || iv.To.Sub(iv.From) > pause {
-		return false
-	}
-	switch iv.Off.Syscall {
+// polls reports the system calls that wait for several sockets.
+func polls(syscall string) bool {
+	switch syscall {
 	case "epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6", "io_uring_enter":
-		return false
+		return true
 	}
-	return true
+	return false
+}
+
+// inCallback reports whether a loop's sleep is no wait for its sockets: the callback goes on
+// after it. Where the loop was never seen to wait for sockets only short ones are taken for that.
+func inCallback(iv timeline.Interval, own string) bool {
+	switch {
+	case iv.Off == nil || iv.Off.Syscall == own:
+		return false
+	case own == "":
+		return !polls(iv.Off.Syscall) && iv.To.Sub(iv.From) <= milli
+	}
+	return !strings.HasPrefix(own, "epoll_") || !strings.HasPrefix(iv.Off.Syscall, "epoll_")
 }
 
 func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest Duration) diagnosis.Candidate {
@@ -157,31 +189,23 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	if own := rareHolders(c, long); diagnosis.Total(own) <= diagnosis.Total(spans) {
 		spans = append(spans, own...)
 	}
-	var held Duration
-	var computed []sampling
-	sampled := newSamples(c)
-	by := map[string]Duration{}
+	var held, blocked Duration
+	by := tally{}
 	for _, h := range long {
-		held += h.cpu
-		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(_ diagnosis.Span, stack timeline.StackID) { computed = append(computed, sampling{h.by, stack}) })
+		held, blocked = held+h.took(), blocked+h.blocked
 		if h.by != timeline.None {
-			by[c.Requests[h.by].Endpoint] += h.cpu
-		}
-	}
-	who, most := "", Duration(0)
-	for name, d := range by {
-		if d > most || d == most && name < who {
-			who, most = name, d
+			by[c.Requests[h.by].Endpoint] += h.took()
 		}
 	}
 	from, to := c.Busy()
 	title := "The event loop is held by long callbacks while other requests wait"
-	if who != "" {
+	if who, _ := by.most(); who != "" {
 		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
 	}
-	at := spotsIn(c, computed)
-	if most := at.first(); most != nil {
-		title += "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it")
+	where, ev := callbacks(c, loop, long, 2*blocked > held)
+	title += where
+	if blocked > 0 {
+		ev = append(ev, diagnosis.Part("of that time the loop sleeps in calls that block it", diagnosis.ShareOf(int64(blocked), int64(held))))
 	}
 	return diagnosis.Candidate{
 		Place: threadName(c, loop),
@@ -193,6 +217,36 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 			diagnosis.Count("times it was held longer than the bound", len(long)),
 			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(to.Sub(from)))),
-		}, at.evidence(c)...),
+		}, ev...),
 	}
+}
+
+// callbacks says what a loop does in long holds: where it computes, or, if it sleeps in calls
+// that block it, where it calls those.
+func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bool) (where string, ev []diagnosis.Evidence) {
+	if asleep {
+		at, all := tally{}, Duration(0)
+		for _, h := range long {
+			for _, since := range h.sleeps {
+				if w := c.WaitAt(loop, since); w != timeline.None {
+					at[c.PlaceName(ownSite(c, c.Waits[w].Stack).frame)] += c.Waits[w].To.Sub(c.Waits[w].From)
+				}
+			}
+			all += h.blocked
+		}
+		if name, _ := at.most(); name != "" && 2*at[name] >= all {
+			return "; they sleep most of all in calls that block the loop, in " + name, nil
+		}
+		return "; they sleep most of all in calls that block the loop", nil
+	}
+	var computed []sampling
+	sampled := newSamples(c)
+	for _, h := range long {
+		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(_ diagnosis.Span, stack timeline.StackID) { computed = append(computed, sampling{h.by, stack}) })
+	}
+	at := spotsIn(c, computed)
+	if most := at.first(); most != nil {
+		where = "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it")
+	}
+	return where, at.evidence(c)
 }

@@ -37,6 +37,7 @@ type visit struct {
 type cost struct {
 	before, handshake, after, remote recording.Time
 	dial                             recording.Time // before it connects, to build the socket
+	asleep                           recording.Time // before all else, in a call that blocks the loop
 	code                             string         // that runs before, sampled; "" is not
 }
 
@@ -96,6 +97,9 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 	l.add(l.at, &recording.HTTPRequest{Conn: v.in, Offset: at, Head: 100, Method: "GET", Route: route, Host: "shop"})
 	v.async = l.ids + 1
 	l.ids += 4
+	if v.cost.asleep > 0 {
+		l.sleep(l.at+v.cost.asleep, 3*us, "clock_nanosleep")
+	}
 	if v.cost.code != "" {
 		l.computeIn(v.cost.before, v.cost.code)
 	} else {

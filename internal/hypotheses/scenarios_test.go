@@ -213,6 +213,10 @@ func loopStories() []story {
 			}},
 		{"event-loop-blocked/seventh-supported", "Every seventh request computes for 18 ms, under the same route as the others: what it takes, and what waits behind it.",
 			func() *recording.Recording { return done(reports(7, "/prices/{}", cost{before: 18_000 * us}), 60) }},
+		{"event-loop-blocked/asleep-supported", "Every tenth request is a report that sleeps for 30 ms in a call that blocks the loop; the others wait behind it.",
+			func() *recording.Recording {
+				return done(reports(10, "/report", cost{asleep: 30_000 * us, before: 500 * us}), 60)
+			}},
 		{"event-loop-blocked/loop-refuted", "Connections are kept; the loop runs 70 % of the time, never for long at once.",
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
