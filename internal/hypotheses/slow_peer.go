@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -98,7 +99,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	return diagnosis.Candidate{
 		Place: place,
 		Title: p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it",
-		Fix:   "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
+		Fix:   crowded(c, addresses) + "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
 		Next:  "compare its own log or metrics of the same calls with the remote times here",
 		Lead:  p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans: spans,
@@ -110,6 +111,21 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 			diagnosis.Count("addresses seen", len(addresses)),
 		},
 	}
+}
+
+// crowded says that a peer runs on this host and competes for processors that are busy:
+// how long it takes then is no measure of it. "" if it does not.
+func crowded(c *diagnosis.Case, addresses map[string]bool) string {
+	h := hostLoad(c)
+	if !h.known || h.busy < c.Saturated {
+		return ""
+	}
+	for a := range addresses {
+		if at, err := netip.ParseAddrPort(a); err != nil || !at.Addr().IsLoopback() {
+			return ""
+		}
+	}
+	return "it runs on this host, whose processors are " + diagnosis.Percent(h.busy) + " busy, and may be waiting for one: see first whether it is slow when they are not; else "
 }
 
 func sum(ds []Duration) (d Duration) {

@@ -1,0 +1,65 @@
+package hypotheses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A peer that runs on the same host as the service takes longer while all processors are
+// busy: whoever reads that it is slow has to know.
+func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
+	const head = `
+1ms manifest cpus=2 hooks="sched io sockets arrivals host"
+1ms process id=1 pid=100 runtime=jvm comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms conn id=2 side=out process=1 existing=1 local=127.0.0.1:6000 peer=PEER
+1ms conn-protocol conn=2 protocol=postgres
+1ms host busy=0 idle=0 running=1
+`
+	const request = `
+%[1]d010ms chunk conn=1 thread=1 dir=read offset=%[2]d bytes=40 arrived=%[1]d010ms last=%[1]d010ms
+%[1]d010ms http-request conn=1 offset=%[2]d head=40 method=GET route=/a
+%[1]d011ms chunk conn=2 thread=1 dir=write offset=%[2]d bytes=40
+%[4]s off thread=1 since=%[1]d012ms woken=%[3]s syscall=read waker-kind=interrupt
+%[4]s chunk conn=2 thread=1 dir=read offset=%[2]d bytes=40 arrived=%[3]s last=%[3]s
+%[4]s chunk conn=1 thread=1 dir=write offset=%[2]d bytes=40
+%[4]s http-response conn=1 offset=%[2]d head=40 status=200
+%[1]d990ms off thread=1 since=%[1]d500ms woken=%[1]d980ms syscall=read waker-kind=interrupt
+`
+	story := head
+	for i := range 40 {
+		arrived, read := fmt.Sprintf("%d015ms", i+1), fmt.Sprintf("%d016ms", i+1)
+		if i%5 == 4 {
+			arrived, read = fmt.Sprintf("%d100ms", i+1), fmt.Sprintf("%d101ms", i+1)
+		}
+		story += fmt.Sprintf(request, i+1, 40*i, arrived, read)
+	}
+	story += "60000ms host busy=BUSYms idle=IDLEms running=2\n90000ms end reason=time\n"
+	for _, x := range []struct {
+		peer, busy, idle string
+		says             bool
+	}{{"127.0.0.1:5432", "95000", "5000", true}, {"10.0.0.2:5432", "95000", "5000", false}, {"127.0.0.1:5432", "50000", "50000", false}} {
+		rec, err := recording.ParseText(strings.NewReader(strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle).Replace(story)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+		if len(d.Findings) != 1 {
+			t.Fatalf("%+v: expected the peer to be found: %+v %+v", x, d.Refuted, d.Undecided)
+		}
+		if got := strings.HasPrefix(d.Findings[0].Fix, "it runs on this host, whose processors are 95 % busy"); got != x.says {
+			t.Errorf("%+v: %q", x, d.Findings[0].Fix)
+		}
+	}
+}
