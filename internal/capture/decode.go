@@ -16,6 +16,8 @@ type decoder struct {
 	processes map[uint32]*process // by tgid, while they live
 	threads   map[threadKey]*thread
 	latest    map[uint32]*thread // by tid
+	acted     *thread            // the one found last: most events are of the same as the one before
+	actedKey  threadKey
 	conns     map[uint64]*conn
 	closed    []*conn // in order of closing, to be forgotten
 	lookups   lookups

@@ -83,10 +83,15 @@ func (d *decoder) processOf(tgid uint32) *process {
 // threadOf finds a thread, or makes it known.
 func (d *decoder) threadOf(tid uint32, start uint64, tgid uint32) *thread {
 	key := threadKey{tid, start}
-	if t, ok := d.threads[key]; ok {
-		return t
+	if d.acted != nil && d.actedKey == key {
+		return d.acted
 	}
-	return d.addThread(key, tgid, d.at)
+	t, ok := d.threads[key]
+	if !ok {
+		t = d.addThread(key, tgid, d.at)
+	}
+	d.acted, d.actedKey = t, key
+	return t
 }
 
 func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *thread {
@@ -97,6 +102,7 @@ func (d *decoder) addThread(key threadKey, tgid uint32, began recording.Time) *t
 		Process: p.fact.ID, Name: p.fact.Comm,
 	}}
 	d.threads[key] = t
+	d.acted = nil // it may have been another of the same number
 	d.latest[key.tid] = t
 	return t
 }
@@ -209,6 +215,7 @@ func (d *decoder) alive() bool {
 
 // forgetTasks drops threads and processes that ended long ago.
 func (d *decoder) forgetTasks() {
+	d.acted = nil
 	for key, t := range d.threads {
 		if t.ended != recording.NoTime && d.now.Sub(t.ended) > keepEnded {
 			delete(d.threads, key)

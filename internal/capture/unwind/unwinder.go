@@ -76,7 +76,7 @@ const (
 	// ringBytes is the room for stacks on their way out of the kernel: some thousand.
 	ringBytes = 8 << 20
 	// pollEvery is how often the profiler empties it, 4096 stacks at most each time.
-	pollEvery = 20 * time.Millisecond
+	pollEvery = 50 * time.Millisecond
 	// lookEvery is how often it looks for processes that are to be examined.
 	lookEvery = 250 * time.Millisecond
 	// frameCache is how many symbolised frames it keeps.
