@@ -20,6 +20,7 @@ const (
 	unaccountedShare = 0.02
 	settle           = 300 * time.Millisecond // so that the last facts are drained
 	midLoadEdge      = time.Second
+	aroundFor        = 7 * time.Second // of load, before and after what is recorded of it
 	maxShown         = 10
 	attempts         = 3
 )
@@ -85,7 +86,7 @@ func (sc scenario) midLoad(t *testing.T) []string {
 	s := newStage(t, sc)
 	done, failed := make(chan *load.Result, 1), make(chan error, 1)
 	go func() {
-		sent, err := s.try(sc, 4*loadFor())
+		sent, err := s.try(sc, aroundFor+loadFor())
 		done <- sent
 		failed <- err
 	}()

@@ -28,7 +28,6 @@ TestAgainstTruth/go/goroutine_per_call,_full_pool
 TestAgainstTruth/go/TLS,_kept
 TestAgainstTruth/go/2,000_calls/s
 TestAttachedUnderLoad/python
-TestAttachedUnderLoad/go
 TestHealthyServicesGiveNoFinding/node/honest_50_ms_peer
 TestHealthyServicesGiveNoFinding/python/70_%_of_what_it_can
 TestHealthyServicesGiveNoFinding/ruby/70_%_of_what_it_can
