@@ -82,14 +82,19 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagno
 		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
+	proven := share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor
+	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work"
+	if !proven {
+		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
+	}
 	return diagnosis.Candidate{
 		Place:  threadName(c, strand),
-		Title:  "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work",
+		Title:  title,
 		Fix:    "make the request's own code cheaper, or do part of it before or after the request",
 		Next:   "dwell show REC --tree shows the functions that the time goes to",
 		Spans:  spans,
 		Lead:   cpuLead(c, share, ordinary),
-		Proven: share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor,
+		Proven: proven,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of p50 is own CPU", share).Against(int64(diagnosis.Whole / 2)).On(s.Ordinary),
 			diagnosis.NS("own CPU of an ordinary request", ordinary).Against(int64(c.CPUFloor)).On(s.Ordinary),

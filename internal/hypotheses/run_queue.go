@@ -11,7 +11,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+			"control group is throttled. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -56,6 +56,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    spans,
+		Proven:   diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2,
 		Evidence: ev,
 	}}
 	return res

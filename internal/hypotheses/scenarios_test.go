@@ -93,6 +93,14 @@ func threadStories() []story {
 				})
 				return done(without(s, stackHooks), 50)
 			}},
+		{"cpu-bound/rare-supported", "Every eighth request computes for 20 ms, the others for half a millisecond: slow ones are slow by that.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+					if t.compute(500 * us); i%8 == 4 {
+						t.compute(20_000 * us)
+					}
+				}), 30)
+			}},
 		{"cpu-bound/refuted", "A request computes for half a millisecond.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"cpu-bound/undecided", "Scheduling was not recorded.",
@@ -134,6 +142,8 @@ func threadStories() []story {
 			}},
 		{"run-queue/supported", "The host is 98 % busy: one request in five waits 9 ms for a CPU although its bytes are there.",
 			func() *recording.Recording { return done(starved(), 98) }},
+		{"run-queue/all-supported", "The host is 98 % busy: every request waits 9 ms for a CPU, fast and slow ones alike.",
+			func() *recording.Recording { return done(starvedOneIn(1), 98) }},
 		{"run-queue/refuted", "The same waits on a host that is half idle: not for want of a CPU.",
 			func() *recording.Recording { return done(starved(), 50) }},
 		{"run-queue/undecided", "No sample of the host was taken.",
@@ -281,12 +291,15 @@ func burst(each func(t *thread)) *scenario {
 }
 
 // starved makes one request in eight wait for a CPU.
-func starved() *scenario {
+func starved() *scenario { return starvedOneIn(5) }
+
+// starvedOneIn lets one request in n wait for a CPU.
+func starvedOneIn(n int) *scenario {
 	s := newScenario(recording.RuntimePython)
 	t := s.worker(1, 1000*us)
 	for i := range requestsPlayed {
 		ready := 10 * us
-		if i%5 == 4 {
+		if i%n == n-1 {
 			ready = 9000 * us
 		}
 		t.request(recording.Time(i+1)*50_000*us, ready, "/prices/{}")
