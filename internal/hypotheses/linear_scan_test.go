@@ -74,3 +74,27 @@ func TestShortWalksAreNoScan(t *testing.T) {
 		}
 	}
 }
+
+// Of two endpoints the rarer one computes most: 20 ms a call, where stacks show that it
+// walks through nothing. What the other one computes, which nothing shows, decides nothing.
+func TestTheEndpointThatComputesMostDecides(t *testing.T) {
+	s := newScenario(recording.RuntimePython)
+	w := s.worker(1, 1000*us)
+	for i := range 170 {
+		at := recording.Time(i+1) * 50_000 * us
+		if i%17 < 7 {
+			w.request(at, 10*us, "/reports/{}")
+			w.computeIn(20_000*us, "/srv/app.py:hash < /srv/app.py:report")
+		} else {
+			w.request(at, 10*us, "/prices/{}")
+			w.compute(9000 * us)
+		}
+		w.respond()
+	}
+	s.hooks = stackHooks
+	for _, o := range diagnosed(t, s).Undecided {
+		if o.ID == "linear-scan" {
+			t.Error(o.Missing)
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package hypotheses
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"cmp"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // releaseEvery is the time between two requests of a worker.
 const releaseEvery = 150_000 * us
@@ -57,10 +61,7 @@ func released(workers ...span) func() *recording.Recording {
 		for _, w := range workers {
 			begins := recording.Time(w.from)*releaseEvery + 20_000*us
 			t := s.worker(recording.ThreadID(w.process), begins+10_000*us)
-			every := max(w.every, 1)
-			if every == 1 {
-				every = releaseEvery
-			}
+			every := cmp.Or(w.every, releaseEvery)
 			at := begins + 30_000*us
 			for i := 0; at < recording.Time(w.to)*releaseEvery; i++ {
 				t.request(at, 10*us, "/prices/{}")
