@@ -9,7 +9,6 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
-	"github.com/getdwell/dwell/recording"
 )
 
 // goPlace is a function of Go at which a program runs.
@@ -93,9 +92,7 @@ func (s *Session) watchGo(sites goSites) {
 		if err == nil {
 			err = g.sets[i].add([]probe{{sites[i], g.programs[i]}})
 		}
-		if err != nil {
-			s.decoder.noteOnce([]recording.Missing{missingFact(place.code, err.Error())})
-		}
+		s.lacks(place.code, err)
 	}
 }
 

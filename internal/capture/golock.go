@@ -89,19 +89,17 @@ func (s *Session) watchGoParks(r resolution) {
 	}
 	g, pid := &s.goParks, r.process.PID
 	if err := g.load(s); err != nil {
-		s.decoder.noteOnce([]recording.Missing{missingFact(missingParks, err.Error())})
+		s.lacks(missingParks, err)
 		return
 	}
 	probes, err := g.find(pid)
 	if err != nil {
-		s.decoder.note([]recording.Missing{missingFact(missingParks, err.Error())})
+		s.lacks(missingParks, err)
 		return
 	}
 	s.decoder.golang.parks.open(pid)
 	for i, set := range g.sets {
-		if err := set.add(probes[i]); err != nil {
-			s.decoder.note([]recording.Missing{missingFact(set.code, err.Error())})
-		}
+		s.lacks(set.code, set.add(probes[i]))
 	}
 }
 

@@ -66,11 +66,22 @@ func (g *goLedgers) close() {
 	var links []io.Closer
 	for _, l := range g.all() {
 		for _, s := range l.sets {
-			links = append(links, s.links...)
+			links = append(links, s.hooked()...)
 			s.links = nil
 		}
 	}
 	closeAll(links)
+}
+
+// forgetGo drops the probes of processes that have ended, beside the recording.
+func (s *Session) forgetGo(ended []uint32) {
+	for _, l := range s.goLedgers.all() {
+		for _, set := range l.sets {
+			for _, pid := range ended {
+				s.workers.Go(func() { set.forget(int(pid)) })
+			}
+		}
+	}
 }
 
 // keepGoWithin keeps the probes on Go programs within what they may cost.

@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"io"
 	"testing"
 	"time"
 )
@@ -70,3 +71,28 @@ func TestGoShare(t *testing.T) {
 		})
 	}
 }
+
+// What a set of probes holds of a process goes with the process, also while the set rests.
+func TestProbesOfAProcessThatEnds(t *testing.T) {
+	var p probeSet
+	closed := map[int]int{}
+	for _, pid := range []int{7, 8} {
+		p.probes = append(p.probes, probe{site: probeSite{pid: pid}})
+		p.keep(pid, []io.Closer{closing(func() { closed[pid]++ })})
+	}
+	p.forget(7)
+	p.forget(9) // it had none
+	if len(p.probes) != 1 || p.probes[0].site.pid != 8 || closed[7] != 1 || closed[8] != 0 {
+		t.Fatalf("left: %+v, closed: %v", p.probes, closed)
+	}
+	p.detach()
+	p.forget(8)
+	if len(p.probes) > 0 || closed[8] != 1 {
+		t.Errorf("left: %+v, closed: %v", p.probes, closed)
+	}
+}
+
+// closing is called when it is closed.
+type closing func()
+
+func (c closing) Close() error { c(); return nil }

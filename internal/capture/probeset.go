@@ -4,6 +4,7 @@ package capture
 
 import (
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -29,7 +30,7 @@ type probeSet struct {
 
 	changing sync.Mutex // held while probes come or go
 	probes   []probe
-	links    []io.Closer // of all probes, or none
+	links    map[int][]io.Closer // of all probes by process, or none
 
 	off      bool // taken away, or on the way
 	detached int64
@@ -108,17 +109,39 @@ func (p *probeSet) add(probes []probe) error {
 		if err != nil {
 			return err
 		}
-		p.links = append(p.links, links...)
+		p.keep(probes[0].site.pid, links)
 	}
 	p.probes = append(p.probes, probes...)
 	p.recent, p.there = 0, 0
 	return nil
 }
 
+func (p *probeSet) keep(pid int, links []io.Closer) {
+	if p.links == nil {
+		p.links = map[int][]io.Closer{}
+	}
+	p.links[pid] = append(p.links[pid], links...)
+}
+
+// forget drops the probes of a process that has ended, and what they hold open.
+func (p *probeSet) forget(pid int) {
+	p.changing.Lock()
+	links := p.links[pid]
+	delete(p.links, pid)
+	p.probes = slices.DeleteFunc(p.probes, func(x probe) bool { return x.site.pid == pid })
+	p.changing.Unlock()
+	closeAll(links)
+}
+
 // detach takes the probes away.
 func (p *probeSet) detach() {
-	closeAll(p.links)
+	closeAll(p.hooked())
 	p.links = nil
+}
+
+// hooked are the links of all processes.
+func (p *probeSet) hooked() []io.Closer {
+	return slices.Concat(slices.Collect(maps.Values(p.links))...)
 }
 
 // attach brings them back; those of processes that have ended are given up.
@@ -129,7 +152,7 @@ func (p *probeSet) attach() {
 		if err != nil {
 			continue
 		}
-		p.links = append(p.links, links...)
+		p.keep(probes[0].site.pid, links)
 		kept = append(kept, probes...)
 	}
 	p.probes = kept

@@ -27,6 +27,9 @@ type resolution struct {
 
 // missing says what the recording lacks because err is not nil.
 func (r resolution) missing() []recording.Missing {
+	if gone(r.err) || gone(r.noSites) {
+		return nil
+	}
 	if r.noSites != nil {
 		return []recording.Missing{missingFact(missingGoCalls, r.noSites.Error())}
 	}

@@ -116,6 +116,7 @@ func (s *Session) drain(sink Sink) error {
 	s.followGoParks()
 	ended := s.decoder.takeEnded()
 	s.followTLS(ended)
+	s.forgetGo(ended)
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}

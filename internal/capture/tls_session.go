@@ -3,11 +3,9 @@
 package capture
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -31,7 +29,7 @@ func (s *Session) lookTLS(pid int, speaks bool) {
 	found, err := s.tls.look(pid, speaks, time.Now())
 	switch {
 	case err == nil && (found || !speaks):
-	case errors.Is(err, target.ErrNoProcess), errors.Is(err, target.ErrZombie): // ended meanwhile
+	case gone(err): // ended meanwhile
 	case err != nil:
 		s.tls.note(fmt.Sprintf("calls over TLS are not named: %v", err))
 	default:

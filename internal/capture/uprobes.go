@@ -3,8 +3,10 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -28,12 +30,12 @@ type probeSite struct {
 func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer, error) {
 	exe, err := link.OpenExecutable(p.path)
 	if err != nil {
-		return nil, fmt.Errorf("open the executable of process %d: %w", p.pid, err)
+		return nil, fmt.Errorf("open the executable of process %d: %w", p.pid, procPathError(err))
 	}
 	if probesHaveLinks() {
 		l, err := exe.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: offsets, PID: uint32(p.pid)})
 		if err != nil {
-			return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
+			return nil, fmt.Errorf("probe process %d: %w", p.pid, procPathError(err))
 		}
 		return []io.Closer{l}, nil
 	}
@@ -47,6 +49,14 @@ func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer,
 		links = append(links, l)
 	}
 	return links, nil
+}
+
+// procPathError says what it means that a path in /proc leads nowhere.
+func procPathError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return target.ErrNoProcess
+	}
+	return err
 }
 
 // probeAt hooks a program up to an instruction of an executable in one process. Its

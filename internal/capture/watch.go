@@ -11,6 +11,7 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
+	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
@@ -193,6 +194,20 @@ func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
 // hint tells the programs that a key may be in the map that the hints stand before.
 func hint(hints *ebpf.Map, key uint32) error {
 	return hints.Put(key%hints.MaxEntries(), uint32(1))
+}
+
+// lacks notes what is not observed because of an error. That a process has ended is none:
+// there was nothing left to observe.
+func (s *Session) lacks(what string, err error) {
+	if err == nil || gone(err) {
+		return
+	}
+	s.decoder.noteOnce([]recording.Missing{missingFact(what, err.Error())})
+}
+
+// gone reports whether something failed because a process has ended.
+func gone(err error) bool {
+	return errors.Is(err, target.ErrNoProcess) || errors.Is(err, target.ErrZombie) || errors.Is(err, unix.ESRCH)
 }
 
 // missingFact is a reason in the form of a fact, ready to be counted.
