@@ -76,18 +76,19 @@ func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	for i := range k.did {
 		strands[k.did[i].strand] = k.did[i].strand != timeline.None
 	}
-	by := servedBy(c, strands)
-	serves := func(d *deed) bool {
+	by, others := servedBy(c, strands), make([]bool, len(k.did)) // same index as did
+	for i := range k.did {
+		d := &k.did[i]
 		list := by[d.strand]
 		n, _ := slices.BinarySearchFunc(list, d.from, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
-		return n > 0 && list[n-1].to > d.from
+		others[i] = d.strand != timeline.None && (n == 0 || list[n-1].to <= d.from)
 	}
 	spared := idleProcessor(c)
 	for _, s := range k.stays {
 		var behind Duration
 		n, _ := slices.BinarySearchFunc(k.did, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
 		for ; n < len(k.did) && k.did[n].from < s.To; n++ {
-			if d := &k.did[n]; d.strand != timeline.None && !serves(d) {
+			if d := &k.did[n]; others[n] {
 				behind += min(s.To, d.to).Sub(max(s.From, d.from))
 			}
 		}
