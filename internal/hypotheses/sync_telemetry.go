@@ -136,7 +136,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	return diagnosis.Candidate{
 		Place:    place,
 		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, total) + from + e.parts(t),
-		Fix:      telemetryFix(t.runtime(e)),
+		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
 		Evidence: ev,
@@ -164,6 +164,26 @@ func (t *telemetry) runtime(e *exported) recording.Runtime {
 		return recording.RuntimeNative
 	}
 	return runtimeOf(t.c, t.c.Strands[e.stays[0].strand].Process)
+}
+
+// fix says what to do about what most of the time goes to: log files or datagrams.
+func (e *exported) fix(t *telemetry, total Duration) string {
+	rt := t.runtime(e)
+	if 2*e.by[sendFile] <= total {
+		return telemetryFix(rt)
+	}
+	const general = "let one thread of its own write the log, many lines at once, and sync it seldom or not at all"
+	switch rt {
+	case recording.RuntimePython:
+		return general + ": logging.handlers.QueueHandler and QueueListener"
+	case recording.RuntimeJVM:
+		return general + ": an asynchronous appender (Logback AsyncAppender, Log4j 2 AsyncLogger)"
+	case recording.RuntimeNode:
+		return general + ": a logger that writes asynchronously (pino.destination({ sync: false }))"
+	case recording.RuntimeGo:
+		return general + ": a buffered writer that one goroutine flushes"
+	}
+	return general
 }
 
 func telemetryFix(rt recording.Runtime) string {
