@@ -69,6 +69,9 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		from = ", called from " + at
 	}
 	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
+	if k.writes() {
+		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
+	}
 	if len(own) > 0 {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
 	}
@@ -108,6 +111,18 @@ func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 		e := c.Requests[s.Request].Endpoint
 		return diagnosis.ShareOf(int64(makes[e]), int64(all[e])) >= rareShare
 	})
+}
+
+// writes reports whether most of what holders waited for is to get rid of something, to a
+// pipe, a terminal or a socket that is no call's.
+func (k *contention) writes() bool {
+	var writing Duration
+	for i, d := range k.weights {
+		if at := &k.did[i]; at.kind == deedIO && at.call == timeline.None && (at.syscall == "write" || at.syscall == "writev") {
+			writing += d
+		}
+	}
+	return 2*writing > k.by[deedIO]
 }
 
 // fetching reports whether most of what holders waited for is a call that fetches
