@@ -55,7 +55,7 @@ func TestAgainstTruth(t *testing.T) {
 				s := newStage(t, sc)
 				s.send(sc, time.Second) // warm-up
 				file, recorder := s.record()
-				sent := s.send(sc, loadFor())
+				sent := s.send(sc, sc.playedFor())
 				time.Sleep(settle)
 				s.stop(recorder)
 				tl := s.build(file)

@@ -76,6 +76,14 @@ func loadFor() time.Duration {
 	return 5 * time.Second
 }
 
+// playedFor is longer where each request's times are compared, one at a time.
+func (sc scenario) playedFor() time.Duration {
+	if sc.causes {
+		return judgedFor
+	}
+	return loadFor()
+}
+
 // judgedFor is how long a scenario is played whose findings count: requests must be enough
 // to decide.
 const judgedFor = 5 * time.Second
