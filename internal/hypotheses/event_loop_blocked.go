@@ -28,7 +28,6 @@ type hold struct {
 	from, to diagnosis.Time
 	cpu      Duration
 	blocked  Duration            // asleep in a callback: in a call that waits itself instead of the loop
-	sleeps   []diagnosis.Time    // when these began
 	by       diagnosis.RequestID // the request it turned to last, or None
 }
 
@@ -124,7 +123,6 @@ func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Dura
 			case iv.State == timeline.StateRunnable:
 			case inCallback(iv, own):
 				h.blocked += iv.To.Sub(iv.From)
-				h.sleeps = append(h.sleeps, iv.From)
 			default:
 				flush(iv.From)
 				h.from = iv.To
@@ -224,29 +222,28 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 // callbacks says what a loop does in long holds: where it computes, or, if it sleeps in calls
 // that block it, where it calls those.
 func callbacks(c *diagnosis.Case, loop timeline.StrandID, long []hold, asleep bool) (where string, ev []diagnosis.Evidence) {
-	if asleep {
-		at, all := tally{}, Duration(0)
-		for _, h := range long {
-			for _, since := range h.sleeps {
-				if w := c.WaitAt(loop, since); w != timeline.None {
-					at[c.PlaceName(ownSite(c, c.Waits[w].Stack).frame)] += c.Waits[w].To.Sub(c.Waits[w].From)
-				}
-			}
-			all += h.blocked
-		}
-		if name, _ := at.most(); name != "" && 2*at[name] >= all {
-			return "; they sleep most of all in calls that block the loop, in " + name, nil
-		}
-		return "; they sleep most of all in calls that block the loop", nil
-	}
-	var computed []sampling
+	var in []sampling
 	sampled := newSamples(c)
 	for _, h := range long {
-		sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(_ diagnosis.Span, stack timeline.StackID) { computed = append(computed, sampling{h.by, stack}) })
+		if !asleep {
+			sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(_ diagnosis.Span, stack timeline.StackID) { in = append(in, sampling{h.by, stack}) })
+			continue
+		}
+		for _, a := range c.StacksIn(loop, h.from, h.to) {
+			if a.Origin != recording.StackOnCPU {
+				in = append(in, sampling{h.by, a.Stack})
+			}
+		}
 	}
-	at := spotsIn(c, computed)
-	if most := at.first(); most != nil {
-		where = "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it")
+	at := spotsIn(c, in)
+	most := at.first()
+	switch {
+	case asleep && most == nil:
+		return "; they sleep most of all in calls that block the loop", nil
+	case asleep:
+		return "; they sleep most of all in calls that block the loop, in " + most.place(c) + ", " + at.counted(most, "them"), nil
+	case most == nil:
+		return "", nil
 	}
-	return where, at.evidence(c)
+	return "; they compute most of all in " + most.place(c) + ", " + at.counted(most, "it"), at.evidence(c)
 }
