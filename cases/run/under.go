@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -19,8 +20,11 @@ func (sc *scene) under(ctx context.Context, file string) (map[string]float64, er
 			continue
 		}
 		out, err := exec.CommandContext(ctx, dwell, "show", file, "--under", args[at+1], "--json").Output()
+		if unseen(err) {
+			continue
+		}
 		if err != nil {
-			continue // nothing was seen beneath it
+			return nil, fmt.Errorf("dwell show --under %s --json: %w", args[at+1], err)
 		}
 		mean, err := meanUnder(out)
 		if err != nil {
@@ -29,6 +33,13 @@ func (sc *scene) under(ctx context.Context, file string) (map[string]float64, er
 		all["ms in a request under "+strings.ReplaceAll(args[at+1], "#", ".")] = mean // # begins a comment
 	}
 	return all, nil
+}
+
+// unseen reports whether dwell says that no stack holds the function: that is a result,
+// any other failure is none.
+func unseen(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && strings.Contains(string(exit.Stderr), "was seen in a stack")
 }
 
 // against adds to the numbers of the fixed variant what share each is of the bad one's.
