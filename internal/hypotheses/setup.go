@@ -114,13 +114,15 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 // keptUntil is, for calls after which a transaction was open, when the next on its session was
 // sent: until then nobody else could have the connection.
 func keptUntil(c *diagnosis.Case) map[timeline.CallID]diagnosis.Time {
-	kept := map[timeline.CallID]diagnosis.Time{}
-	for _, x := range c.Transactions() {
-		for i, id := range x.Calls[:len(x.Calls)-1] {
-			kept[id] = c.Calls[x.Calls[i+1]].SendFrom
+	return c.Shared("sessions kept", func() any {
+		kept := map[timeline.CallID]diagnosis.Time{}
+		for _, x := range c.Transactions() {
+			for i, id := range x.Calls[:len(x.Calls)-1] {
+				kept[id] = c.Calls[x.Calls[i+1]].SendFrom
+			}
 		}
-	}
-	return kept
+		return kept
+	}).(map[timeline.CallID]diagnosis.Time)
 }
 
 // named reports whether a call's peer is known by a host name.
