@@ -67,6 +67,7 @@ func lockScenarios() []lockScenario {
 		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 20}),
 		on(pumaLocks(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens#serve", "(GET /answer), called from Object#query (puma.rb:", false, 40}),
 		on(pumaLocks(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger#serve", "Ledger#checksum", false, 40}),
+		on(pumaLocks(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter#summarise", false, 20}),
 		on(pumaLocks(), lockScenario{all, "pool", timeline.CausePool, "pool-exhausted", "TimedStack#pop", "", false, 80}),
 	}
 }
