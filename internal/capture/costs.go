@@ -34,7 +34,10 @@ func costMaps() map[string][]string {
 			storageStorageProgramSTORAGE_CONTENTION: "storage-contention", storageStorageProgramSTORAGE_BLOCK: "storage-block",
 		},
 		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"}, // enum occasion of unwind.bpf.c
-		"go_costs": { // without the trap
+		"park_costs": { // these and the next without the trap
+			parkLocks: "go-locks", parkConditions: "go-conditions", parkChannels: "go-channels", parkPauses: "go-pauses",
+		},
+		"go_costs": {
 			golangGoProgramGO_CALL: "go-call", golangGoProgramGO_RUN: "go-run", golangGoProgramGO_YIELD: "go-yield",
 		},
 	}
