@@ -168,3 +168,34 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	s := j.symptom(sc.impacts[0].Endpoint)
 	return "up to " + Human(mean(off, s.Slow)) + " of a slow request " + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
 }
+
+// uneven says whether a cause would save much, again and again, but by less than two
+// halves of the recording differ by. One that only says where is held against other
+// bounds as well.
+func (j *judge) uneven(t *trial) string {
+	best := j.bestOf(t)
+	if best == nil || t.Where || t.Queue {
+		return ""
+	}
+	left := j.ledger.left(best.spans)
+	sc := j.score(best, left)
+	s := j.symptom(sc.best.Endpoint)
+	if sc.passes() || !sc.why.need.noise && !sc.why.need50.noise {
+		return ""
+	}
+	off := perRequest(len(j.Requests), left)
+	again50, again99 := j.ledger.savings(calmer(s.runs, off), off)
+	for _, q := range []struct {
+		name             string
+		saves, again, of Duration
+		need             bound
+	}{{"p99", sc.best.P99, again99, s.P99, sc.why.need}, {"p50", sc.best.P50, again50, s.P50, sc.why.need50}} {
+		if q.need.noise && j.worth(min(q.saves, q.again)/plainly, q.of, 0) {
+			return q.name + " would fall by " + Human(q.saves) + ", but two halves of the recording differ by " + Human(q.need.least) + " there: record for longer, or under a steadier load"
+		}
+	}
+	return ""
+}
+
+// plainly is how many times what a finding must save is no longer near to it.
+const plainly = 2

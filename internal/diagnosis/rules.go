@@ -143,6 +143,9 @@ func (j *judge) verdict(t *trial) {
 	if out.Missing == "" && cd != nil {
 		out.Missing = j.hidden(t, cd)
 	}
+	if out.Missing == "" {
+		out.Missing = j.uneven(t)
+	}
 	if out.Missing != "" {
 		j.out.Undecided = append(j.out.Undecided, out)
 		return
