@@ -32,7 +32,8 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	if (tgid != (u32)parent->tgid) {
 		fresh = *w; /* same memory layout until it runs another program */
 		hint(&watched_hints, tgid);
-		bpf_map_update_elem(&watched, &tgid, &fresh, BPF_NOEXIST);
+		if (bpf_map_update_elem(&watched, &tgid, &fresh, BPF_NOEXIST) && !watch_of(tgid))
+			count_loss(HOOK_PROCESSES); /* no room: it runs unseen */
 	}
 	e = reserve_task(EVENT_FORK, child);
 	if (!e)

@@ -12,7 +12,8 @@ static __always_inline void on_listen(struct sock *sk, struct task_struct *t)
 	struct listen_event *e;
 
 	hint(&port_hints, key.port);
-	bpf_map_update_elem(&ports, &key, &tgid, BPF_ANY);
+	if (bpf_map_update_elem(&ports, &key, &tgid, BPF_ANY))
+		count_loss(HOOK_SOCKETS); /* no room: what comes in there is not taken for the service's */
 	e = reserve(sizeof(*e), HOOK_SOCKETS);
 	if (!e)
 		return;
