@@ -164,7 +164,8 @@ func (sc lockScenario) swapped(s *stage, file string, truth Truth) (all []string
 	return all
 }
 
-// swapWakers replaces each waker by the next of all wakers.
+// swapWakers replaces each waker by the next of all wakers that is not the one woken:
+// nobody wakes itself, and what cannot be is no evidence of anything.
 func swapWakers(rec *recording.Recording) {
 	var wakers []recording.ThreadID
 	for _, e := range rec.Events {
@@ -177,7 +178,9 @@ func swapWakers(rec *recording.Recording) {
 	for _, e := range rec.Events {
 		if off, is := e.Fact.(*recording.Off); is && off.WakerKind == recording.WakerThread {
 			i, _ := slices.BinarySearch(wakers, off.Waker)
-			off.Waker = wakers[(i+1)%len(wakers)]
+			if off.Waker = wakers[(i+1)%len(wakers)]; off.Waker == off.Thread {
+				off.Waker = wakers[(i+2)%len(wakers)]
+			}
 		}
 	}
 }

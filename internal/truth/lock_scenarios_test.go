@@ -46,6 +46,8 @@ func lockScenarios() []lockScenario {
 	pool := scenario{name: "a pool of two", plan: plan{delay: 8000}, workers: 6}
 	// More than the 1 ms after which this service's interpreter has a thread stand back for another.
 	gil := scenario{name: "a thread that computes", plan: plan{cpu: 3000}, workers: 1}
+	turns := gil // Ruby's threads have a tenth of a second each: one client would ask too seldom
+	turns.workers = 4
 	busy := call
 	busy.name += ", busy processors"
 	all := pool
@@ -67,7 +69,7 @@ func lockScenarios() []lockScenario {
 		on(threaded(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter.summarise", false, 20}),
 		on(pumaLocks(), lockScenario{call, "call", timeline.CauseLock, "refresh-under-lock", "Tokens#serve", "(GET /answer), called from Object#query (puma.rb:", false, 40}),
 		on(pumaLocks(), lockScenario{cpu, "cpu", timeline.CauseLock, "lock-convoy", "Ledger#serve", "Ledger#checksum", false, 40}),
-		on(pumaLocks(), lockScenario{gil, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter#summarise", false, 20}),
+		on(pumaLocks(), lockScenario{turns, "gil", timeline.CauseInterpreterLock, "interpreter-lock", "", "Interpreter#summarise", false, 20}),
 		on(pumaLocks(), lockScenario{all, "pool", timeline.CausePool, "pool-exhausted", "TimedStack#pop", "", false, 80}),
 	}
 }
