@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,11 +31,13 @@ threads = [threading.Thread(target=work) for _ in range(20)]
 for t in threads: t.start()
 for t in threads: t.join()
 `
+	// Not a script that finds the interpreter first: that has processes of its own.
+	python := strings.TrimSpace(output(t, "python3", "-c", "import sys; print(sys.executable)"))
 	var paths []string
 	for name, program := range map[string]string{"a": one, "b": many} {
 		path := filepath.Join(t.TempDir(), name)
 		c := newConsole()
-		status := execute(t.Context(), []string{"run", "-o", path, "--", "python3", "-c", program}, c.world())
+		status := execute(t.Context(), []string{"run", "-o", path, "--", python, "-c", program}, c.world())
 		if status != exitDone || !strings.Contains(c.err.String(), "nothing is diagnosed: dwell diff") {
 			t.Fatalf("run: status %d, %s", status, c.err.String())
 		}
@@ -84,4 +87,13 @@ for t in threads: t.join()
 	if status := execute(t.Context(), []string{"show", "--folded", paths[0]}, c.world()); status != exitDone || !strings.Contains(c.out.String(), "[on-cpu]") {
 		t.Errorf("show --folded: status %d, %s", status, c.err.String())
 	}
+}
+
+func output(t *testing.T, command ...string) string {
+	t.Helper()
+	out, err := exec.Command(command[0], command[1:]...).Output()
+	if err != nil {
+		t.Fatal(command, err)
+	}
+	return string(out)
 }

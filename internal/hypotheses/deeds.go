@@ -30,6 +30,7 @@ type deed struct {
 	call     timeline.CallID   // it waited for, or None
 	cause    timeline.Cause
 	stack    timeline.StackID // or None
+	later    bool             // stack is only where it let go afterwards
 	syscall  string           // asleep: in which it slept
 	lock     timeline.LockID  // the last of the chain: the holder waited for that, whose holder did it
 }
@@ -96,7 +97,7 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 }
 
 func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a timeline.Activity) []deed {
-	at := deed{from: a.From, to: a.To, strand: strand, call: a.Call, cause: a.Cause, stack: a.Stack, syscall: a.Syscall, lock: id}
+	at := deed{from: a.From, to: a.To, strand: strand, call: a.Call, cause: a.Cause, stack: a.Stack, later: a.Later, syscall: a.Syscall, lock: id}
 	if a.Wait != timeline.None {
 		w := &d.c.Waits[a.Wait]
 		if w.Lock != timeline.None && w.Lock != id {

@@ -140,20 +140,27 @@ func (k *contention) fetching(c *diagnosis.Case) bool {
 }
 
 // calledFrom names the place in the service's own code from which holders did most of
-// some kind, with its line; where no stack has one, as doing does.
+// some kind, with its line; where no stack has one, as doing does. Stacks of what they
+// did go before those with which they let go afterwards.
 func (k *contention) calledFrom(c *diagnosis.Case, kind deedKind) string {
-	sites := tally{}
+	sites, later := tally{}, tally{}
 	for i, d := range k.weights {
 		if d == 0 || k.did[i].kind != kind {
 			continue
 		}
 		for _, f := range c.StackFrames(k.did[i].stack) {
-			if timeline.Application(f) {
-				sites[c.PlaceName(f)] += d
-				break
+			if !timeline.Application(f) {
+				continue
 			}
+			if k.did[i].later {
+				later[c.PlaceName(f)] += d
+			} else {
+				sites[c.PlaceName(f)] += d
+			}
+			break
 		}
 	}
 	name, _ := sites.most()
-	return cmp.Or(name, k.doing(c, kind))
+	after, _ := later.most()
+	return cmp.Or(name, after, k.doing(c, kind))
 }

@@ -16,6 +16,7 @@ type Activity struct {
 	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
 	Stack    StackID // on a CPU: sampled, of the sample nearest in time; asleep: where it blocked; or None
 	Syscall  string  // asleep: the system call it slept in
+	Later    bool    // Stack is that with which a goroutine lets go afterwards what it had: all it did before is called from there
 	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
 }
 

@@ -123,14 +123,14 @@ func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activi
 		i--
 	}
 	for ; from < to; i++ {
-		a := Activity{From: from, To: to, Phase: PhaseHandler, Call: None, Wait: None, Stack: stack}
+		a := Activity{From: from, To: to, Phase: PhaseHandler, Call: None, Wait: None, Stack: stack, Later: stack != None}
 		if i < len(calls) && t.Calls[calls[i]].Start < to {
 			if a.To = max(from, t.Calls[calls[i]].Start); a.From < a.To {
 				list = t.splitAsleep(s, a, list)
 			}
 			c := &t.Calls[calls[i]]
 			for at, end := a.To, min(c.End, to); at < end; {
-				b := Activity{From: at, Call: calls[i], Cause: CauseRemote, Wait: None, Stack: stack}
+				b := Activity{From: at, Call: calls[i], Cause: CauseRemote, Wait: None, Stack: stack, Later: stack != None}
 				b.Phase, b.To = c.phaseAt(at)
 				b.To = min(max(b.To, at+1), end)
 				list = append(list, b)

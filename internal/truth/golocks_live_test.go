@@ -30,7 +30,9 @@ func goLockScenarios() []lockScenario {
 	file := of("file", "a lock held while data goes to the disk", plan{})
 	file.site, file.holder = "main.(*journal).serve", "main.(*journal).store (problems.go:"
 	readers := of("rw", "readers behind a writer that makes a call", plan{delay: 8000})
-	readers.site, readers.holder = "main.(*settings).serve", "main.(*visit).query (problems.go:"
+	// So many wait here for sync.Cond, too, that channels may have been watched for too short a
+	// while to tell the line of the call: then it is the function that has the lock.
+	readers.site, readers.holder = "main.(*settings).serve", "main.(*visit).query (problems.go:|main.(*settings).refresh (problems.go:"
 	pool := of("pool", "a pool of two in a channel", plan{delay: 8000})
 	pool.site, pool.cause, pool.finding, pool.calm = "main.(*pool).borrow", timeline.CausePool, "pool-exhausted", 80
 	return []lockScenario{call, cpu, file, readers, pool}

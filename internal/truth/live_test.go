@@ -2,6 +2,7 @@ package truth
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -129,13 +130,21 @@ func healthyServices() []scenario {
 	}
 }
 
+// most is how many requests a second the service can serve while it is recorded: what a
+// recorder takes from a busy service is not to make it one that has too much to do.
+func (s *stage) most(sc scenario) float64 {
+	sc.workers = 16
+	file, recorder := s.record()
+	defer os.Remove(file)
+	defer s.stop(recorder)
+	return s.send(sc, 3*time.Second).Summary().Rate
+}
+
 // healthy plays a scenario and returns what was found, which is too much.
 func (sc scenario) healthy(t *testing.T) []string {
 	s := newStage(t, sc)
 	if sc.rate == 0 {
-		most := sc
-		most.workers = 16
-		sc.rate = 0.7 * s.send(most, 3*time.Second).Summary().Rate
+		sc.rate = 0.7 * s.most(sc)
 	}
 	s.send(sc, time.Second)
 	file, recorder := s.record()
