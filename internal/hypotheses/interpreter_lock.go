@@ -14,7 +14,7 @@ func interpreterLock() diagnosis.Hypothesis {
 		ID:    "interpreter-lock",
 		Title: "Threads wait for the interpreter's lock",
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
-			"Waits behind the work of other requests are the queue of one processor, which is load's; they count only where the interpreter is busy 90 % of the time. " +
+			"Waits behind threads that serve requests are the queue of one processor, which is load's; they count only where the interpreter is busy 90 % of the time. " +
 			"Taken out of each request: the part of those waits that idle processors could take over if the threads were processes; the work itself stays.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -69,8 +69,9 @@ func (k *contention) busy(c *diagnosis.Case) diagnosis.Share {
 	return diagnosis.ShareOf(int64(ran), int64(to.Sub(from)))
 }
 
-// behindOthers returns what of the waits behind threads that worked for no request would
-// go, of each stay from its beginning.
+// behindOthers returns what of the waits behind threads that never work for a request
+// would go, of each stay from its beginning. What one that does has to do before and
+// after a request belongs to it.
 func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	strands := map[timeline.StrandID]bool{}
 	for i := range k.did {
@@ -78,10 +79,7 @@ func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	}
 	by, others := servedBy(c, strands), make([]bool, len(k.did)) // same index as did
 	for i := range k.did {
-		d := &k.did[i]
-		list := by[d.strand]
-		n, _ := slices.BinarySearchFunc(list, d.from, func(s served, t diagnosis.Time) int { return cmp.Compare(s.from, t+1) })
-		others[i] = d.strand != timeline.None && (n == 0 || list[n-1].to <= d.from)
+		others[i] = k.did[i].strand != timeline.None && len(by[k.did[i].strand]) == 0
 	}
 	spared := idleProcessor(c)
 	for _, s := range k.stays {
