@@ -16,7 +16,7 @@ func poolExhausted() diagnosis.Hypothesis {
 		Title: "Requests wait for a connection or thread of a full pool",
 		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
 			"or for a thread of an executor that has not begun its task. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
-			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed.",
+			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only what none of them ran.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Test:     testPoolExhausted,
@@ -126,6 +126,9 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 		s.members(c)
 	}
 	s.gone = k.again(c).without(c)
+	if k.lock == timeline.None && (s.rt == recording.RuntimePython || s.rt == recording.RuntimeRuby) {
+		s.gone = besideInterpreter(c, c.Strands[k.waiter()].Process, s.gone)
+	}
 	return s
 }
 
