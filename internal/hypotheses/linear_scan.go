@@ -169,7 +169,7 @@ func (s *scanned) lead() string {
 	if len(s.whole) < scanCalls {
 		return "a call's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
-	return "a call's own CPU is " + diagnosis.Human(s.trend.Start) + " and grows by " + diagnosis.Human(s.trend.Change) + " in " +
+	return "a call's own CPU is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
 		diagnosis.Plural(len(s.whole), "call") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
@@ -185,4 +185,12 @@ func (s *scanned) evidence() []diagnosis.Evidence {
 		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
 		diagnosis.Count("calls", len(s.whole)),
 	}
+}
+
+// changes says by how much a call's own CPU is more, or less, at the end.
+func changes(d Duration) string {
+	if d < 0 {
+		return " and falls by " + diagnosis.Human(-d)
+	}
+	return " and grows by " + diagnosis.Human(d)
 }
