@@ -155,6 +155,7 @@ struct listen_event {
 struct conn_event {
 	struct head h;
 	u64 id;
+	u64 before; /* its id before recording paused; 0 none */
 	struct runtime_ids ids;
 	struct address addr;
 	u32 side;

@@ -49,6 +49,15 @@ struct {
 	__type(value, u64);
 } reported SEC(".maps");
 
+/* How often recording paused, and went on again: odd while it pauses. What was noted of a
+ * thread or a socket under another number is of before a pause. */
+volatile u32 gaps = 0;
+
+static __always_inline bool paused(void)
+{
+	return gaps & 1;
+}
+
 static __noinline void count_loss(u32 hook)
 {
 	struct loss *l = bpf_map_lookup_elem(&losses, &hook);

@@ -8,11 +8,12 @@ static __always_inline struct span *open_span(struct task_struct *t, u8 state)
 {
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
 
-	if (s || state == OFF_RUNNING)
+	if ((s && s->gaps == gaps) || state == OFF_RUNNING)
 		return s;
 	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s)
 		return 0;
+	rejoin_thread(s);
 	s->runtime = t->se.sum_exec_runtime;
 	s->state = state;
 	read_syscall(t, s);
@@ -45,7 +46,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		r.state = OFF_RUNNING;
 	r.nr = -1;
 	s = open_span(t, r.state);
-	if (s && s->since) {
+	if (s && s->since && s->gaps == gaps) {
 		r.since = s->since;
 		r.nr = s->nr;
 		r.arg = s->arg;

@@ -31,7 +31,7 @@ struct flow {
 	u32 next_read;
 	u32 seen[2]; /* bytes since the direction turned */
 	u32 chunks;  /* reads or writes since then */
-	u32 pad;
+	u32 gaps;    /* when it became known, see common.h */
 	u8 dir;
 	u8 started; /* a byte was seen */
 	u8 tls;
@@ -132,6 +132,7 @@ static __always_inline struct flow *new_flow(struct sock *sk, u8 side)
 		return 0;
 	if (!f->id)
 		f->id = __sync_fetch_and_add(&last_flow, 1) + 1;
+	f->gaps = gaps;
 	f->side = side;
 	if (read_cursor(sk, &c)) {
 		f->stamped_from = c.next;
@@ -173,6 +174,7 @@ static __always_inline struct conn_event *reserve_conn(u32 type, struct sock *sk
 	e->existing = 0;
 	e->closer = CLOSER_UNKNOWN;
 	e->owner = 0;
+	e->before = 0;
 	return e;
 }
 
@@ -181,6 +183,38 @@ static __always_inline void set_actor(struct head *h, struct task_struct *t)
 	h->tid = t->pid;
 	h->tgid = t->tgid;
 	h->start = t->start_boottime;
+}
+
+/* A connection that was known before recording paused goes on as one that existed before
+ * it was recorded: what was read and written meanwhile is not known. t is of the thread
+ * that uses it, or NULL. */
+static __noinline void rejoin_flow(struct sock *sk, struct flow *f, struct task_struct *t)
+{
+	u64 before = f->id;
+	struct conn_event *e;
+	struct cursor c = {};
+
+	f->gaps = gaps;
+	if (f->lookup)
+		return;
+	f->id = __sync_fetch_and_add(&last_flow, 1) + 1;
+	f->offset[DIR_READ] = f->offset[DIR_WRITE] = 0;
+	f->seen[DIR_READ] = f->seen[DIR_WRITE] = 0;
+	f->chunks = 0;
+	f->pending.bytes = 0;
+	f->tail = f->head;
+	if (read_cursor(sk, &c)) {
+		f->stamped_from = c.next;
+		f->next_read = c.copied;
+	}
+	e = reserve_conn(EVENT_CONN, sk, f);
+	if (!e)
+		return;
+	if (t)
+		set_actor(&e->h, t);
+	e->existing = 1;
+	e->before = before;
+	submit(e);
 }
 
 static __noinline void flush_pending(struct flow *f)

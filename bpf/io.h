@@ -128,8 +128,11 @@ static __always_inline struct flow *flow_of(struct sock *sk, struct watch *w, st
 	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
 	struct conn_event *e;
 
-	if (f)
+	if (f) {
+		if (f->gaps != gaps)
+			rejoin_flow(sk, f, t);
 		return f;
+	}
 	f = new_flow(sk, listener_of(sk) ? SIDE_INBOUND : SIDE_OUTBOUND);
 	if (!f)
 		return 0;
@@ -344,7 +347,7 @@ static __always_inline void on_received(struct sock *sk, int ret, int flags)
 SEC("tp_btf/sock_recv_length")
 int BPF_PROG(received, struct sock *sk, int ret, int flags)
 {
-	return METERED(PROGRAM_READ, on_received(sk, ret, flags));
+	return paused() ? 0 : METERED(PROGRAM_READ, on_received(sk, ret, flags));
 }
 
 static __always_inline void on_sent(struct sock *sk, int ret)
@@ -368,5 +371,5 @@ static __always_inline void on_sent(struct sock *sk, int ret)
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
-	return METERED(PROGRAM_WRITE, on_sent(sk, ret));
+	return paused() ? 0 : METERED(PROGRAM_WRITE, on_sent(sk, ret));
 }

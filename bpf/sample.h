@@ -24,5 +24,5 @@ static __always_inline void on_sample(void)
 SEC("perf_event")
 int sample(void *ctx)
 {
-	return METERED(PROGRAM_SAMPLE, on_sample());
+	return paused() ? 0 : METERED(PROGRAM_SAMPLE, on_sample());
 }

@@ -22,6 +22,8 @@ struct span {
 	u64 sp;
 	u32 owner; /* until it is read: whether there may be one */
 	u32 dev;
+	u32 gaps; /* when it left, see common.h */
+	u32 pad;
 	u64 ino; /* of the file that it waits for */
 	struct usage base; /* when it left */
 	struct used used;
@@ -131,6 +133,18 @@ static __always_inline void end_unseen(struct task_struct *t, struct span *s, u6
 	end_span(t, s, back < now ? back : now);
 }
 
+/* Forgets what was noted before recording paused. */
+static __always_inline void rejoin_thread(struct span *s)
+{
+	if (s->gaps == gaps)
+		return;
+	s->gaps = gaps;
+	s->since = 0;
+	s->runtime = 0;
+	__builtin_memset(&s->base, 0, sizeof(s->base));
+	forget_waker(s);
+}
+
 /* Returns when, if the thread is watched. */
 static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 {
@@ -146,6 +160,7 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 		count_loss(HOOK_SCHED);
 		return now;
 	}
+	rejoin_thread(s);
 	if (s->since)
 		end_unseen(t, s, now);
 	s->state = state;
@@ -172,7 +187,10 @@ static __always_inline void switch_in(struct task_struct *t, u64 now)
 {
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
 
-	if (s && s->since)
+	if (!s)
+		return;
+	rejoin_thread(s);
+	if (s->since)
 		end_span(t, s, now ? now : bpf_ktime_get_ns());
 }
 
@@ -180,9 +198,11 @@ SEC("tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	u64 began = meter_begin(PROGRAM_SWITCH);
-	u64 now = 0;
+	u64 began, now = 0;
 
+	if (paused())
+		return 0;
+	began = meter_begin(PROGRAM_SWITCH);
 	if (prev->pid)
 		now = switch_out(prev, classify(preempt, prev_state));
 	if (next->pid)
@@ -233,9 +253,13 @@ static __always_inline void read_waker(struct span *s, struct task_struct *waker
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *p)
 {
-	u64 began = meter_begin(PROGRAM_WAKING);
-	struct span *s = bpf_task_storage_get(&spans, p, 0, 0);
+	struct span *s;
+	u64 began;
 
+	if (paused())
+		return 0;
+	began = meter_begin(PROGRAM_WAKING);
+	s = bpf_task_storage_get(&spans, p, 0, 0);
 	if (s) {
 		read_waker(s, bpf_get_current_task_btf());
 		s->woken = bpf_ktime_get_ns();

@@ -48,6 +48,8 @@ static __always_inline void on_established(struct sock *sk, int old)
 	struct conn_event *e;
 	u32 *owner = 0;
 
+	if (f && f->gaps != gaps)
+		rejoin_flow(sk, f, 0);
 	if (!f) {
 		if (old != TCP_SYN_RECV)
 			return;
@@ -119,6 +121,8 @@ static __always_inline void on_closing(struct sock *sk, int old, int new)
 
 	if (!f || f->closed)
 		return;
+	if (f->gaps != gaps)
+		rejoin_flow(sk, f, 0);
 	if (new == TCP_FIN_WAIT1) {
 		f->half_closed = 1;
 		if (whole)
@@ -135,6 +139,8 @@ static __always_inline void on_state(struct sock *sk, int old, int new)
 	struct task_struct *t;
 	struct watch *w;
 
+	if (paused() && new != TCP_LISTEN) /* ports must be known later */
+		return;
 	if (new == TCP_ESTABLISHED) {
 		if (sk->sk_protocol == IPPROTO_TCP)
 			on_established(sk, old);
@@ -255,6 +261,8 @@ static __always_inline void on_ready(struct sock *sk)
 	f = bpf_sk_storage_get(&flows, sk, 0, 0);
 	if (!f)
 		f = adopt(sk);
+	else if (f->gaps != gaps)
+		rejoin_flow(sk, f, 0);
 	if (f)
 		on_arrival(sk, f);
 }
@@ -262,5 +270,5 @@ static __always_inline void on_ready(struct sock *sk)
 SEC("tp_btf/sk_data_ready")
 int BPF_PROG(data_ready, struct sock *sk)
 {
-	return METERED(PROGRAM_ARRIVAL, on_ready(sk));
+	return paused() ? 0 : METERED(PROGRAM_ARRIVAL, on_ready(sk));
 }

@@ -319,9 +319,14 @@ static __always_inline bool wanted_on_cpu(void)
 SEC("perf_event")
 int stack_blocked(void *ctx)
 {
+	struct cost *c;
+	bool wanted;
 	u64 began;
-	struct cost *c = begin(STACK_BLOCKED, &began);
-	bool wanted = wanted_blocked();
+
+	if (paused())
+		return 0;
+	c = begin(STACK_BLOCKED, &began);
+	wanted = wanted_blocked();
 
 	end(c, began);
 	if (wanted)
@@ -332,9 +337,14 @@ int stack_blocked(void *ctx)
 SEC("perf_event")
 int stack_on_cpu(void *ctx)
 {
+	struct cost *c;
+	bool wanted;
 	u64 began;
-	struct cost *c = begin(STACK_ON_CPU, &began);
-	bool wanted = wanted_on_cpu();
+
+	if (paused())
+		return 0;
+	c = begin(STACK_ON_CPU, &began);
+	wanted = wanted_on_cpu();
 
 	end(c, began);
 	if (wanted)

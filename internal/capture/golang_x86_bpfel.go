@@ -103,6 +103,7 @@ const (
 	golangVarExportGoCallEvent = "export_go_call_event"
 	golangVarExportGoProgram   = "export_go_program"
 	golangVarExportGoRunEvent  = "export_go_run_event"
+	golangVarGaps              = "gaps"
 )
 
 // loadGolang returns the embedded CollectionSpec for golang.
@@ -173,6 +174,7 @@ type golangVariableSpecs struct {
 	ExportGoCallEvent *ebpf.VariableSpec `ebpf:"export_go_call_event"`
 	ExportGoProgram   *ebpf.VariableSpec `ebpf:"export_go_program"`
 	ExportGoRunEvent  *ebpf.VariableSpec `ebpf:"export_go_run_event"`
+	Gaps              *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
 // golangObjects contains all objects after they have been loaded into the kernel.
@@ -224,6 +226,7 @@ type golangVariables struct {
 	ExportGoCallEvent *ebpf.Variable `ebpf:"export_go_call_event"`
 	ExportGoProgram   *ebpf.Variable `ebpf:"export_go_program"`
 	ExportGoRunEvent  *ebpf.Variable `ebpf:"export_go_run_event"`
+	Gaps              *ebpf.Variable `ebpf:"gaps"`
 }
 
 // golangPrograms contains all programs after they have been loaded into the kernel.

@@ -119,6 +119,7 @@ const (
 	golocksVarExportParkAct   = "export_park_act"
 	golocksVarExportParkEvent = "export_park_event"
 	golocksVarExportParkStack = "export_park_stack"
+	golocksVarGaps            = "gaps"
 )
 
 // loadGolocks returns the embedded CollectionSpec for golocks.
@@ -207,6 +208,7 @@ type golocksVariableSpecs struct {
 	ExportParkAct   *ebpf.VariableSpec `ebpf:"export_park_act"`
 	ExportParkEvent *ebpf.VariableSpec `ebpf:"export_park_event"`
 	ExportParkStack *ebpf.VariableSpec `ebpf:"export_park_stack"`
+	Gaps            *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
 // golocksObjects contains all objects after they have been loaded into the kernel.
@@ -261,6 +263,7 @@ type golocksVariables struct {
 	ExportParkAct   *ebpf.Variable `ebpf:"export_park_act"`
 	ExportParkEvent *ebpf.Variable `ebpf:"export_park_event"`
 	ExportParkStack *ebpf.Variable `ebpf:"export_park_stack"`
+	Gaps            *ebpf.Variable `ebpf:"gaps"`
 }
 
 // golocksPrograms contains all programs after they have been loaded into the kernel.

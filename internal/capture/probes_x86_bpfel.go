@@ -60,6 +60,7 @@ type probesConnEvent struct {
 	_        structs.HostLayout
 	H        probesHead
 	Id       uint64
+	Before   uint64
 	Ids      probesRuntimeIds
 	Addr     probesAddress
 	Side     uint32
@@ -148,7 +149,7 @@ type probesFlow struct {
 	NextRead    uint32
 	Seen        [2]uint32
 	Chunks      uint32
-	Pad         uint32
+	Gaps        uint32
 	Dir         uint8
 	Started     uint8
 	Tls         uint8
@@ -330,6 +331,8 @@ type probesSpan struct {
 	Sp         uint64
 	Owner      uint32
 	Dev        uint32
+	Gaps       uint32
+	Pad        uint32
 	Ino        uint64
 	Base       struct {
 		_       structs.HostLayout
@@ -449,6 +452,7 @@ const (
 	probesVarExportTaskEvent     = "export_task_event"
 	probesVarExportTaskRecord    = "export_task_record"
 	probesVarExportWakerKind     = "export_waker_kind"
+	probesVarGaps                = "gaps"
 	probesVarLastFlow            = "last_flow"
 )
 
@@ -554,6 +558,7 @@ type probesVariableSpecs struct {
 	ExportTaskEvent     *ebpf.VariableSpec `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.VariableSpec `ebpf:"export_task_record"`
 	ExportWakerKind     *ebpf.VariableSpec `ebpf:"export_waker_kind"`
+	Gaps                *ebpf.VariableSpec `ebpf:"gaps"`
 	LastFlow            *ebpf.VariableSpec `ebpf:"last_flow"`
 }
 
@@ -632,6 +637,7 @@ type probesVariables struct {
 	ExportTaskEvent     *ebpf.Variable `ebpf:"export_task_event"`
 	ExportTaskRecord    *ebpf.Variable `ebpf:"export_task_record"`
 	ExportWakerKind     *ebpf.Variable `ebpf:"export_waker_kind"`
+	Gaps                *ebpf.Variable `ebpf:"gaps"`
 	LastFlow            *ebpf.Variable `ebpf:"last_flow"`
 }
 

@@ -162,6 +162,7 @@ const (
 	storageVarExportMemoryWaitEvent  = "export_memory_wait_event"
 	storageVarExportStorageEventType = "export_storage_event_type"
 	storageVarExportStorageProgram   = "export_storage_program"
+	storageVarGaps                   = "gaps"
 )
 
 // loadStorage returns the embedded CollectionSpec for storage.
@@ -240,6 +241,7 @@ type storageVariableSpecs struct {
 	ExportMemoryWaitEvent  *ebpf.VariableSpec `ebpf:"export_memory_wait_event"`
 	ExportStorageEventType *ebpf.VariableSpec `ebpf:"export_storage_event_type"`
 	ExportStorageProgram   *ebpf.VariableSpec `ebpf:"export_storage_program"`
+	Gaps                   *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
 // storageObjects contains all objects after they have been loaded into the kernel.
@@ -301,6 +303,7 @@ type storageVariables struct {
 	ExportMemoryWaitEvent  *ebpf.Variable `ebpf:"export_memory_wait_event"`
 	ExportStorageEventType *ebpf.Variable `ebpf:"export_storage_event_type"`
 	ExportStorageProgram   *ebpf.Variable `ebpf:"export_storage_program"`
+	Gaps                   *ebpf.Variable `ebpf:"gaps"`
 }
 
 // storagePrograms contains all programs after they have been loaded into the kernel.

@@ -100,6 +100,7 @@ const (
 	tlsProbesVarExportTlsEventType  = "export_tls_event_type"
 	tlsProbesVarExportTlsSpentEvent = "export_tls_spent_event"
 	tlsProbesVarExportTlsWriteEvent = "export_tls_write_event"
+	tlsProbesVarGaps                = "gaps"
 	tlsProbesVarHitCost             = "hit_cost"
 	tlsProbesVarMost                = "most"
 	tlsProbesVarShare               = "share"
@@ -172,6 +173,7 @@ type tlsProbesVariableSpecs struct {
 	ExportTlsEventType  *ebpf.VariableSpec `ebpf:"export_tls_event_type"`
 	ExportTlsSpentEvent *ebpf.VariableSpec `ebpf:"export_tls_spent_event"`
 	ExportTlsWriteEvent *ebpf.VariableSpec `ebpf:"export_tls_write_event"`
+	Gaps                *ebpf.VariableSpec `ebpf:"gaps"`
 	HitCost             *ebpf.VariableSpec `ebpf:"hit_cost"`
 	Most                *ebpf.VariableSpec `ebpf:"most"`
 	Share               *ebpf.VariableSpec `ebpf:"share"`
@@ -226,6 +228,7 @@ type tlsProbesVariables struct {
 	ExportTlsEventType  *ebpf.Variable `ebpf:"export_tls_event_type"`
 	ExportTlsSpentEvent *ebpf.Variable `ebpf:"export_tls_spent_event"`
 	ExportTlsWriteEvent *ebpf.Variable `ebpf:"export_tls_write_event"`
+	Gaps                *ebpf.Variable `ebpf:"gaps"`
 	HitCost             *ebpf.Variable `ebpf:"hit_cost"`
 	Most                *ebpf.Variable `ebpf:"most"`
 	Share               *ebpf.Variable `ebpf:"share"`

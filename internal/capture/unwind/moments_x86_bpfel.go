@@ -106,6 +106,7 @@ const (
 	momentsVarExportOccasion  = "export_occasion"
 	momentsVarExportStackMark = "export_stack_mark"
 	momentsVarGap             = "gap"
+	momentsVarGaps            = "gaps"
 )
 
 // loadMoments returns the embedded CollectionSpec for moments.
@@ -182,6 +183,7 @@ type momentsVariableSpecs struct {
 	ExportOccasion  *ebpf.VariableSpec `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.VariableSpec `ebpf:"export_stack_mark"`
 	Gap             *ebpf.VariableSpec `ebpf:"gap"`
+	Gaps            *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
 // momentsObjects contains all objects after they have been loaded into the kernel.
@@ -245,6 +247,7 @@ type momentsVariables struct {
 	ExportOccasion  *ebpf.Variable `ebpf:"export_occasion"`
 	ExportStackMark *ebpf.Variable `ebpf:"export_stack_mark"`
 	Gap             *ebpf.Variable `ebpf:"gap"`
+	Gaps            *ebpf.Variable `ebpf:"gaps"`
 }
 
 // momentsPrograms contains all programs after they have been loaded into the kernel.
