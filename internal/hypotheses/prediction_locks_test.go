@@ -19,6 +19,9 @@ func TestPredictedSavingWithoutALock(t *testing.T) {
 	}{
 		{"held over a call", "refresh-under-lock", done(bursts(newScenario(recording.RuntimeJVM), 4, locked(token, io)), 30),
 			done(bursts(newScenario(recording.RuntimeJVM), 4, func(t *thread, _ int) { io(t) }), 30)},
+		{"held over a call by one of many, behind which nobody waits every other time", "refresh-under-lock",
+			done(bursts(newScenario(recording.RuntimeJVM), 4, refreshing()), 30),
+			done(bursts(newScenario(recording.RuntimeJVM), 4, func(*thread, int) {}), 30)},
 		{"held over computing, two processors", "lock-convoy", done(bursts(newScenario(recording.RuntimeJVM), 4, locked(cached, computing)), 50),
 			done(bursts(newScenario(recording.RuntimeJVM), 4, sharing(2)), 50)},
 		{"held over a wait for random numbers", "entropy-wait", done(bursts(newScenario(recording.RuntimeJVM), 4, locked(entering+drawing, reading)), 30),
@@ -76,5 +79,19 @@ func sharing(processors int) func(t *thread, burst int) {
 		}
 		computing(t)
 		free[first] = t.at
+	}
+}
+
+// refreshing lets every eighth request or so renew under a lock what all use: by turns
+// the first of a burst, behind which the others wait, and the last, behind which nobody
+// does.
+func refreshing() func(t *thread, burst int) {
+	m := &mutex{}
+	return func(t *thread, burst int) {
+		t.enter(m, token)
+		if turn := burst % 4; turn == 0 && t.id == 1 || turn == 2 && t.id == 4 {
+			keptCall(t, 20_000*us)
+		}
+		t.leave(m)
 	}
 }

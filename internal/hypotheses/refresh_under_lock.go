@@ -14,8 +14,8 @@ func refreshUnderLock() diagnosis.Hypothesis {
 		ID:    "refresh-under-lock",
 		Title: "Requests wait for a lock whose holder waits itself",
 		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer: for at least half of the time of which it is known what the holder did, " +
-			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: those waits; and, where under 10 % of an endpoint's requests do " +
-			"the holder's part, as where one of many refreshes what all use, the holder's own wait too: it could be done ahead of time.",
+			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: those waits; and, where under a quarter of an endpoint's requests do " +
+			"the holder's part, as where one of many refreshes what all use, the holder's own wait too, and that for the same call while nobody waited behind it: it could be done ahead of time.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
 		Test:     testRefreshUnderLock,
@@ -91,8 +91,9 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 }
 
 // rareOwn returns the holders' waits for calls, in the time of their own requests, at
-// endpoints where under 10 % of the requests make such a call, under the lock or not:
-// there one request does what all need.
+// endpoints where under a quarter of the requests make such a call, under the lock or
+// not: there one request does what all need. Such a call of a request behind which
+// nobody happened to wait goes too, for what is done ahead of time is so for all.
 func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 	shapes := map[shape]bool{}
 	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call == timeline.None })
@@ -100,17 +101,24 @@ func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 		shapes[shapeOf(&c.Calls[did[i].call])] = true
 	}
 	makes, all := map[string]int{}, map[string]int{}
+	such := func(k timeline.CallID) bool { return shapes[shapeOf(&c.Calls[k])] }
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		all[r.Endpoint]++
-		if slices.ContainsFunc(r.Calls, func(k timeline.CallID) bool { return shapes[shapeOf(&c.Calls[k])] }) {
+		if slices.ContainsFunc(r.Calls, such) {
 			makes[r.Endpoint]++
 		}
 	}
-	return slices.DeleteFunc(ownTime(c, did), func(s diagnosis.Span) bool {
-		e := c.Requests[s.Request].Endpoint
-		return diagnosis.ShareOf(int64(makes[e]), int64(all[e])) >= rareShare
-	})
+	rare := func(r *timeline.Request) bool {
+		return diagnosis.ShareOf(int64(makes[r.Endpoint]), int64(all[r.Endpoint])) < rareShare
+	}
+	own := slices.DeleteFunc(ownTime(c, did), func(s diagnosis.Span) bool { return !rare(&c.Requests[s.Request]) })
+	if len(own) == 0 {
+		return nil
+	}
+	return append(own, c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Cause != timeline.CauseOnCPU && rare(r) && such(s.Call)
+	})...)
 }
 
 // writes reports whether most of what holders waited for is to get rid of something, to a
