@@ -22,21 +22,13 @@ func Application(f recording.Frame) bool {
 	case recording.FrameGo:
 		return !standardGo(f) && !moduleVersion(f.File)
 	case recording.FrameJVM:
-		return !hasPrefix(plainName(f), jvmLibraries)
+		return !jvmLibrary(plainName(f))
 	}
 	return true
 }
 
 // packagePaths are parts of the paths at which package managers put what a program uses.
 var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/", "/vendor_ruby/", "<cfunc>"}
-
-// jvmLibraries are how the names of classes begin that services bring along; frames of
-// the JVM have no path.
-var jvmLibraries = []string{
-	"org.apache.", "org.springframework.", "org.eclipse.", "org.hibernate.", "org.jboss.", "org.glassfish.", "io.netty.", "io.undertow.",
-	"io.vertx.", "io.micronaut.", "io.quarkus.", "io.grpc.", "reactor.", "com.fasterxml.", "com.google.", "com.zaxxer.", "com.amazonaws.",
-	"software.amazon.", "net.sf.ehcache.", "kotlin.", "kotlinx.", "scala.", "akka.", "okhttp3.", "retrofit2.", "ch.qos.", "org.slf4j.",
-}
 
 // standardGo reports a frame of Go's standard library: its file lies in a directory that
 // is the package, under src of the toolchain, or is the package if paths are trimmed.

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -27,10 +28,24 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameV8, Function: "V8::BuiltinExitFrame"}, false},
 		{recording.Frame{Type: recording.FrameJVM, Function: "org.apache.catalina.core.StandardHostValve.invoke"}, false},
 		{recording.Frame{Type: recording.FrameJVM, Function: "prices.Basket.total"}, true},
+		{recording.Frame{Type: recording.FrameJVM, Function: "org.acme.Basket.total"}, true},
+		{recording.Frame{Type: recording.FrameJVM, Function: "okio.InputStreamSource.read"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "redis.clients.jedis.Connection.readProtocolWithCheckingBroken"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "com.github.benmanes.caffeine.cache.BoundedLocalCache.doComputeIfAbsent"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "com.github.acme.Basket.total"}, true},
 		{recording.Frame{Type: recording.FrameNative, Function: "main", Module: "shop"}, false},
 	} {
 		if got := Application(c.f); got != c.want {
 			t.Errorf("%+v: %t", c.f, got)
+		}
+	}
+}
+
+// The names are looked up by halves.
+func TestLibrariesAreInOrder(t *testing.T) {
+	for i, name := range jvmLibraries[1:] {
+		if before := jvmLibraries[i]; name <= before || strings.HasPrefix(name, before) {
+			t.Errorf("%q after %q", name, before)
 		}
 	}
 }
