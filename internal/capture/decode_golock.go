@@ -37,7 +37,6 @@ type parked struct {
 type parkDecoder struct {
 	waits  map[parkKey]parked
 	stops  map[uint32]recording.Pause // by process
-	opened target.GoTables
 	tables map[uint32]*target.GoTable
 	frames map[recording.Frame]recording.FrameID
 	stacks map[goStackNode]recording.StackID
@@ -50,16 +49,12 @@ type goStackNode struct {
 	frame  recording.FrameID
 }
 
-// open reads what names the functions of a process. Without, there are no stacks.
-func (p *parkDecoder) open(pid int) {
+// open takes what names the functions of a process. Without, there are no stacks.
+func (p *parkDecoder) open(pid int, table *target.GoTable) {
 	if p.tables == nil {
 		p.waits, p.stops = map[parkKey]parked{}, map[uint32]recording.Pause{}
 		p.tables, p.known = map[uint32]*target.GoTable{}, map[uint32]map[string]recording.StackID{}
 		p.frames, p.stacks = map[recording.Frame]recording.FrameID{}, map[goStackNode]recording.StackID{}
-	}
-	table, err := p.opened.Open(pid)
-	if err != nil {
-		table = nil
 	}
 	p.tables[uint32(pid)] = table
 	p.known[uint32(pid)] = map[string]recording.StackID{} // it may have begun to run another program

@@ -20,7 +20,7 @@ func parkEvent(ts uint64, act golocksParkAct, word uint64) golocksParkEvent {
 // probes that were taken away has no end; who still waits is told of last.
 func TestParks(t *testing.T) {
 	d := watching(t)
-	d.golang.parks.open(-1) // no such process: without stacks
+	d.golang.parks.open(100, nil) // without stacks
 	feed(d, parkEvent(2000, golocksParkActPARK_BEGIN_MUTEX, 0x1004))
 	feed(d, parkEvent(2500, golocksParkActPARK_END, 0))
 	feed(d, parkEvent(2600, golocksParkActPARK_END, 0)) // of what began unseen
@@ -52,7 +52,7 @@ func TestParks(t *testing.T) {
 // A process takes what was kept for it along when it ends.
 func TestParksOfAProcessThatEnds(t *testing.T) {
 	d := watching(t)
-	d.golang.parks.open(100)
+	d.golang.parks.open(100, nil)
 	feed(d, parkEvent(2000, golocksParkActPARK_BEGIN_MUTEX, 0x1004))
 	feed(d, parkEvent(2100, golocksParkActPARK_STOP, 0))
 	p := &d.golang.parks

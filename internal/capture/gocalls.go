@@ -46,10 +46,6 @@ func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	}
 }
 
-// goSites are where those functions are in one process; those that it does not have,
-// for it makes no such calls, are zero.
-type goSites [golangGoProgramGO_PROGRAMS]probeSite
-
 // goProbes watches what goroutines do, within budgets.
 type goProbes struct {
 	objects golangObjects
@@ -60,40 +56,23 @@ type goProbes struct {
 	programs [golangGoProgramGO_PROGRAMS]*ebpf.Program
 }
 
-// findGoSites finds the places in a Go program.
-func findGoSites(pid int) (sites goSites, err error) {
-	var names []string
+// goCallNames are the functions that are looked for.
+func goCallNames() (names []string) {
 	for _, place := range goPlaces() {
 		names = append(names, place.function)
 	}
-	p, err := target.GoFunctions(pid, names...)
-	if err != nil {
-		return sites, err
-	}
-	for i, name := range names {
-		if f, ok := p.Functions[name]; ok {
-			sites[i] = probeSite{pid, p.Path, f.Probe}
-		}
-	}
-	return sites, nil
+	return names
 }
 
-// watchGo adds a process. What stands in the way is recorded as missing.
-func (s *Session) watchGo(sites goSites) {
-	if s.opts.NoGoProbes {
-		return
-	}
-	g := &s.goProbes
+// find lists the probes in an executable by program. What it does not have, for it makes
+// no such calls, needs none.
+func (g *goProbes) find(exe *target.GoProgram) (probes [golangGoProgramGO_PROGRAMS][]goProbe) {
 	for i, place := range goPlaces() {
-		if sites[i].pid == 0 {
-			continue
+		if f, ok := exe.Functions[place.function]; ok {
+			probes[i] = []goProbe{{g.programs[i], f.Probe}}
 		}
-		err := g.load(s)
-		if err == nil {
-			err = g.sets[i].add([]probe{{sites[i], g.programs[i]}})
-		}
-		s.lacks(place.code, err)
 	}
+	return probes
 }
 
 // load brings the programs into the kernel, once, and finds out what a hit costs.
@@ -125,7 +104,7 @@ func (g *goProbes) load(s *Session) error {
 			hits: func() (uint64, time.Duration) { return hitsOf(o.GoCosts, i) }}
 		g.sets[i].spent = g.sets[i].cost() // of measuring
 	}
-	s.goLedgers.often.enter(time.Now(), g.sets[:]...)
+	s.goLedgers.enter(&s.goLedgers.often, g.sets[:]...)
 	return nil
 }
 

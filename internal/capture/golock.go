@@ -29,12 +29,16 @@ const (
 
 // newParkSets are the sets of probes.
 func newParkSets() [parkSets]*probeSet {
-	return [...]*probeSet{
+	sets := [...]*probeSet{
 		parkLocks:      {what: "goroutines that wait for locks", code: missingParks},
 		parkConditions: {what: "goroutines that wait for a sync.Cond", code: missingOthers, rank: rankConditions},
 		parkChannels:   {what: "goroutines that wait for channels", code: missingOthers, rank: rankChannels},
 		parkPauses:     {what: "pauses of all goroutines", code: missingOthers, rank: 1},
 	}
+	for i, set := range sets {
+		set.park = i + 1
+	}
+	return sets
 }
 
 // goParks watches where goroutines wait for each other.
@@ -82,35 +86,6 @@ func (g *goParks) places() []parkPlace {
 	}
 }
 
-// watchGoParks adds a process. What stands in the way is recorded as missing.
-func (s *Session) watchGoParks(r resolution) {
-	if r.process.Runtime != recording.RuntimeGo || r.err != nil || s.opts.NoGoProbes {
-		return // without ids of goroutines nothing can be joined
-	}
-	g, pid := &s.goParks, r.process.PID
-	if err := g.load(s); err != nil {
-		s.lacks(missingParks, err)
-		return
-	}
-	probes, err := g.find(pid)
-	if err != nil {
-		s.lacks(missingParks, err)
-		return
-	}
-	s.decoder.golang.parks.open(pid)
-	for i, set := range g.sets {
-		s.lacks(set.code, set.add(probes[i]))
-	}
-}
-
-// readyGoParks loads the programs before the recording starts, which takes a moment, if
-// the process runs Go or is about to run who knows what.
-func (s *Session) readyGoParks(p target.Process) {
-	if !s.opts.NoGoProbes && (p.Runtime == recording.RuntimeGo || isGate(p)) {
-		_ = s.goParks.load(s) // watchGoParks says why not
-	}
-}
-
 // followGoParks declares the stacks that came in.
 func (s *Session) followGoParks() {
 	for _, f := range s.decoder.golang.parks.declared() {
@@ -121,6 +96,8 @@ func (s *Session) followGoParks() {
 // finishGoParks tells who still waits, and what was lost.
 func (s *Session) finishGoParks() {
 	s.decoder.finishParks()
+	s.goFinder.mu.Lock()
+	defer s.goFinder.mu.Unlock()
 	s.decoder.note(s.goParks.missing())
 }
 
@@ -148,46 +125,45 @@ func (g *goParks) load(s *Session) error {
 		set.hits = func() (uint64, time.Duration) { return hitsOf(g.objects.ParkCosts, i) }
 		set.spent = set.cost() // of measuring
 	}
-	s.goLedgers.often.enter(time.Now(), g.sets[parkConditions], g.sets[parkChannels])
-	s.goLedgers.waits.enter(time.Now(), g.sets[parkLocks], g.sets[parkPauses])
+	s.goLedgers.enter(&s.goLedgers.often, g.sets[parkConditions], g.sets[parkChannels])
+	s.goLedgers.enter(&s.goLedgers.waits, g.sets[parkLocks], g.sets[parkPauses])
 	return nil
 }
 
-// find lists the probes of one process by set. Functions that the linker left out, as
-// nobody calls them, need none.
-func (g *goParks) find(pid int) ([][]probe, error) {
-	places := g.places()
-	var names []string
-	for _, p := range places {
+// names are the functions that are looked for.
+func (g *goParks) names() (names []string) {
+	for _, p := range g.places() {
 		names = append(names, p.name)
 		if p.calls != "" {
 			names = append(names, p.calls)
 		}
 	}
-	exe, err := target.GoFunctions(pid, names...)
-	if err != nil {
-		return nil, err
-	}
-	probes, locks := make([][]probe, len(g.sets)), false
-	for _, p := range places {
+	return names
+}
+
+// find lists the probes in an executable by set. Functions that the linker left out, as
+// nobody calls them, need none.
+func (g *goParks) find(pid int, exe *target.GoProgram) (probes [parkSets][]goProbe, err error) {
+	locks := false
+	for _, p := range g.places() {
 		if _, ok := exe.Functions[p.name]; !ok {
 			continue
 		}
 		locks = locks || p.always
-		found, err := p.probes(pid, &exe)
+		found, err := p.probes(exe)
 		if err != nil {
-			return nil, fmt.Errorf("find the locks of process %d: %w", pid, err)
+			return [parkSets][]goProbe{}, fmt.Errorf("find the locks of process %d: %w", pid, err)
 		}
 		probes[p.set] = append(probes[p.set], found...)
 	}
 	if !locks {
-		return nil, fmt.Errorf("find the locks of process %d: its Go has none of the functions in which goroutines wait for one (Go 1.17 to 1.26 have)", pid)
+		return [parkSets][]goProbe{}, fmt.Errorf("find the locks of process %d: its Go has none of the functions in which goroutines wait for one (Go 1.17 to 1.26 have)", pid)
 	}
 	return probes, nil
 }
 
-// probes are those of one place in one process.
-func (p *parkPlace) probes(pid int, exe *target.GoProgram) (list []probe, err error) {
+// probes are those of one place.
+func (p *parkPlace) probes(exe *target.GoProgram) (list []goProbe, err error) {
 	begin, end := []uint64{exe.Functions[p.name].Probe}, []uint64(nil)
 	if p.ends != nil || p.calls != "" {
 		code, err := exe.CodeOf(p.name)
@@ -199,15 +175,14 @@ func (p *parkPlace) probes(pid int, exe *target.GoProgram) (list []probe, err er
 			begin, end = code.Calls(exe.Functions[p.calls])
 		}
 	}
-	add := func(offsets []uint64, program *ebpf.Program) {
-		for _, at := range offsets {
-			list = append(list, probe{probeSite{pid, exe.Path, at}, program})
+	if p.ends != nil { // first: what begins is to be seen to end
+		for _, at := range end {
+			list = append(list, goProbe{p.ends, at})
 		}
 	}
-	if p.ends != nil {
-		add(end, p.ends) // first: what begins is to be seen to end
+	for _, at := range begin {
+		list = append(list, goProbe{p.at, at})
 	}
-	add(begin, p.at)
 	return list, nil
 }
 

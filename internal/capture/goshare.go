@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/getdwell/dwell/recording"
@@ -26,18 +27,38 @@ const (
 
 // goLedgers are what the probes on Go programs cost.
 type goLedgers struct {
-	often goLedger // met in every request
-	waits goLedger // met where goroutines wait for locks
+	mu    sync.Mutex // programs are loaded beside the recording
+	often goLedger   // met in every request
+	waits goLedger   // met where goroutines wait for locks
 }
 
 func newGoLedgers() goLedgers {
-	return goLedgers{goLedger{share: goShare}, goLedger{share: goLockShare}}
+	return goLedgers{often: goLedger{share: goShare}, waits: goLedger{share: goLockShare}}
 }
 
 func (g *goLedgers) all() []*goLedger { return []*goLedger{&g.often, &g.waits} }
 
+// enter adds sets to one of the ledgers.
+func (g *goLedgers) enter(l *goLedger, sets ...*probeSet) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l.enter(time.Now(), sets...)
+}
+
+// sets are those of all ledgers.
+func (g *goLedgers) sets() (sets []*probeSet) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, l := range g.all() {
+		sets = append(sets, l.sets...)
+	}
+	return sets
+}
+
 // cost is what the probes took so far, traps included, in ns.
 func (g *goLedgers) cost() (total int64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, l := range g.all() {
 		for _, s := range l.sets {
 			total += int64(s.cost())
@@ -48,6 +69,8 @@ func (g *goLedgers) cost() (total int64) {
 
 // missing says what was not seen as it would have cost too much.
 func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, l := range g.all() {
 		for _, s := range l.sets {
 			if s.detached == 0 {
@@ -64,32 +87,33 @@ func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
 // close takes all probes away.
 func (g *goLedgers) close() {
 	var links []io.Closer
-	for _, l := range g.all() {
-		for _, s := range l.sets {
-			links = append(links, s.hooked()...)
-			s.links = nil
-		}
+	for _, s := range g.sets() {
+		links = append(links, s.hooked()...)
+		s.links = nil
 	}
 	closeAll(links)
 }
 
 // forgetGo drops the probes of processes that have ended, beside the recording.
 func (s *Session) forgetGo(ended []uint32) {
-	for _, l := range s.goLedgers.all() {
-		for _, set := range l.sets {
-			for _, pid := range ended {
-				s.workers.Go(func() { set.forget(int(pid)) })
-			}
+	if len(ended) == 0 {
+		return
+	}
+	for _, set := range s.goLedgers.sets() {
+		for _, pid := range ended {
+			s.workers.Go(func() { set.forget(int(pid)) })
 		}
 	}
 }
 
 // keepGoWithin keeps the probes on Go programs within what they may cost.
 func (s *Session) keepGoWithin(now time.Time) {
+	s.goLedgers.mu.Lock()
+	defer s.goLedgers.mu.Unlock()
 	for _, l := range s.goLedgers.all() {
 		for _, set := range l.settle(now, s.workers.Go) {
-			if i := slices.Index(s.goParks.sets[:], set); i >= 0 {
-				s.decoder.forgetParks(i)
+			if set.park > 0 {
+				s.decoder.forgetParks(set.park - 1)
 			}
 		}
 	}

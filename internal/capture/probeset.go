@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -25,6 +26,7 @@ type probeSet struct {
 	what string // it tells, to be said where that is missing
 	code string // of that
 	rank int    // the lower, the more important
+	park int    // which of the sets of probes on waits it is, from 1 on; 0: none
 	hit  time.Duration
 	hits func() (hits uint64, programs time.Duration) // so far, and what the programs took
 
@@ -41,6 +43,7 @@ type probeSet struct {
 	spent         time.Duration // at the last reading
 	stint         time.Duration // since the probes came
 	recent, there time.Duration // spent, and time that the probes were there, lately
+	grown         atomic.Bool   // probes were added since
 }
 
 // rateOver is the time over which costs are averaged.
@@ -60,6 +63,9 @@ func (p *probeSet) charge(now time.Time, passed time.Duration) time.Duration {
 	if p.off { // met while they were being taken away
 		p.rested = p.rested.Add(paid(cost))
 		return cost
+	}
+	if p.grown.Swap(false) {
+		p.recent, p.there = 0, 0
 	}
 	fades := math.Exp(-float64(passed) / float64(rateOver))
 	p.recent = time.Duration(float64(p.recent)*fades) + cost
@@ -112,7 +118,7 @@ func (p *probeSet) add(probes []probe) error {
 		p.keep(probes[0].site.pid, links)
 	}
 	p.probes = append(p.probes, probes...)
-	p.recent, p.there = 0, 0
+	p.grown.Store(true)
 	return nil
 }
 

@@ -21,17 +21,16 @@ type resolution struct {
 	process target.Process
 	watch   probesWatch
 	err     error
-	golang  goSites
-	noSites error // why those are not known
+	golang  goFound
 }
 
 // missing says what the recording lacks because err is not nil.
 func (r resolution) missing() []recording.Missing {
-	if gone(r.err) || gone(r.noSites) {
+	if gone(r.err) {
 		return nil
 	}
-	if r.noSites != nil {
-		return []recording.Missing{missingFact(missingGoCalls, r.noSites.Error())}
+	if r.err == nil && r.golang.goExecutable != nil {
+		return r.golang.missing
 	}
 	if r.err == nil || errors.Is(r.err, target.ErrNotReady) {
 		return nil
@@ -49,8 +48,8 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 	r := resolution{process: p}
 	switch p.Runtime {
 	case recording.RuntimeGo:
-		if r.err = resolveGo(p.PID, &r.watch); r.err == nil {
-			r.golang, r.noSites = findGoSites(p.PID)
+		if r.golang, r.err = s.findGo(p.PID); r.err == nil {
+			useGo(&r.golang.layout, &r.watch)
 		}
 	case recording.RuntimeNode:
 		r.err = s.resolveNode(p.PID, finder, &r.watch)
@@ -58,14 +57,9 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 	return r
 }
 
-func resolveGo(pid int, w *probesWatch) error {
-	l, err := target.GoOffsets(pid)
-	if err != nil {
-		return err
-	}
+func useGo(l *target.GoLayout, w *probesWatch) {
 	w.GoTls, w.GoGoid, w.GoParent = int32(l.TLS), int32(l.Goid), int32(l.ParentGoid)
 	w.GoM, w.GoCurg = int32(l.M), int32(l.CurG)
-	return nil
 }
 
 func (s *Session) resolveNode(pid int, f *target.NodeFinder, w *probesWatch) error {

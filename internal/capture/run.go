@@ -77,6 +77,8 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 			return "interrupt", nil
 		case r := <-s.resolved:
 			err = s.apply(r)
+		case h := <-s.hooked:
+			s.goIsHooked(h)
 		case <-tick.C:
 			err = s.tick(sink)
 		case <-drain.C:
@@ -100,8 +102,8 @@ func (s *Session) apply(r resolution) error {
 	if r.err != nil {
 		return nil
 	}
-	s.watchGo(r.golang)
-	s.watchGoParks(r)
+	s.knowGo(&r.golang)
+	s.hookGoLater(&r.golang)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 

@@ -42,7 +42,9 @@ type Session struct {
 	stacksOff string           // why not, if they are wanted
 	tls       *tlsProbes       // nil: does not name calls over TLS
 
-	goLedgers goLedgers // of what the probes of these two cost
+	goFinder  goFinder
+	hooked    chan goHooked // probes that came to Go programs while running
+	goLedgers goLedgers     // of what the probes of these two cost
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes
@@ -51,7 +53,7 @@ type Session struct {
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
 // error is one of this package's where the system does not allow it.
 func Open(opts Options) (*Session, error) {
-	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), goLedgers: newGoLedgers()}
+	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers()}
 	if err := s.load(); err != nil {
 		return nil, err
 	}

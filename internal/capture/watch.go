@@ -84,9 +84,9 @@ func (s *Session) watchOne(p target.Process) error {
 		s.lookTLS(p.PID, false)
 	}
 	r := s.resolve(p, nil)
-	s.readyGoParks(p)
-	s.watchGoParks(r)
-	s.watchGo(r.golang)
+	s.readyGo(p)
+	s.knowGo(&r.golang)
+	s.decoder.noteOnce(s.hookGo(&r.golang))
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
 		return err
@@ -194,15 +194,6 @@ func (s *Session) use(pid int, w *probesWatch, how ebpf.MapUpdateFlags) error {
 // hint tells the programs that a key may be in the map that the hints stand before.
 func hint(hints *ebpf.Map, key uint32) error {
 	return hints.Put(key%hints.MaxEntries(), uint32(1))
-}
-
-// lacks notes what is not observed because of an error. That a process has ended is none:
-// there was nothing left to observe.
-func (s *Session) lacks(what string, err error) {
-	if err == nil || gone(err) {
-		return
-	}
-	s.decoder.noteOnce([]recording.Missing{missingFact(what, err.Error())})
 }
 
 // gone reports whether something failed because a process has ended.

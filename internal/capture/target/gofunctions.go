@@ -26,7 +26,7 @@ type GoProgram struct {
 // or where it is stripped by the table from which the runtime prints stacks. It fails
 // with ErrUnsupported where neither can be read.
 func GoFunctions(pid int, names ...string) (GoProgram, error) {
-	p := GoProgram{Path: procPath(pid, "exe"), Functions: map[string]GoFunction{}}
+	p := GoProgram{Path: ExecutablePath(pid), Functions: map[string]GoFunction{}}
 	file, err := elf.Open(p.Path)
 	if err != nil {
 		return p, fmt.Errorf("find functions of process %d: %w", pid, procError(err))

@@ -58,11 +58,11 @@ const moduleFuncData = 320
 // GoTables opens tables. What it read of an executable is kept as long as a GoTable of
 // it is in use. The zero GoTables is ready to use, by one goroutine.
 type GoTables struct {
-	files map[executable]weak.Pointer[goCode]
+	files map[Executable]weak.Pointer[goCode]
 }
 
-// executable tells a file from others, those that later have its number included.
-type executable struct {
+// Executable tells a file from others, those that later have its number included.
+type Executable struct {
 	device, inode uint64
 	size          int64
 	changed       unix.Timespec
@@ -107,20 +107,33 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 }
 
 // keep remembers the table of an executable as long as it is in use.
-func (g *GoTables) keep(key executable, code *goCode) {
+func (g *GoTables) keep(key Executable, code *goCode) {
 	if g.files == nil {
-		g.files = map[executable]weak.Pointer[goCode]{}
+		g.files = map[Executable]weak.Pointer[goCode]{}
 	}
-	maps.DeleteFunc(g.files, func(_ executable, p weak.Pointer[goCode]) bool { return p.Value() == nil })
+	maps.DeleteFunc(g.files, func(_ Executable, p weak.Pointer[goCode]) bool { return p.Value() == nil })
 	g.files[key] = weak.Make(code)
 }
 
-func identify(file *os.File) (executable, error) {
+// ExecutablePath is where the executable of a process can be opened, while that lives.
+func ExecutablePath(pid int) string { return procPath(pid, "exe") }
+
+// ExecutableOf tells what a process runs. It fails with ErrNoProcess where that has ended.
+func ExecutableOf(pid int) (Executable, error) {
+	file, err := os.Open(ExecutablePath(pid))
+	if err != nil {
+		return Executable{}, fmt.Errorf("tell what process %d runs: %w", pid, procError(err))
+	}
+	defer file.Close()
+	return identify(file)
+}
+
+func identify(file *os.File) (Executable, error) {
 	var s unix.Stat_t
 	if err := unix.Fstat(int(file.Fd()), &s); err != nil {
-		return executable{}, err
+		return Executable{}, err
 	}
-	return executable{s.Dev, s.Ino, s.Size, s.Ctim}, nil
+	return Executable{s.Dev, s.Ino, s.Size, s.Ctim}, nil
 }
 
 // readGoCode reads the table of an executable that a process runs.

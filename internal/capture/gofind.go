@@ -1,0 +1,133 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// maxGoExecutables bounds how many executables are remembered.
+const maxGoExecutables = 64
+
+// goProbe is a program at a place in the file of an executable.
+type goProbe struct {
+	program *ebpf.Program
+	offset  uint64
+}
+
+// goExecutable is what was found of a Go program in its executable.
+type goExecutable struct {
+	layout  target.GoLayout
+	noIDs   error // why that is not known; nothing else is then
+	calls   [golangGoProgramGO_PROGRAMS][]goProbe
+	parks   [parkSets][]goProbe
+	missing []recording.Missing // what cannot be probed, and why
+}
+
+// goFound is what was found of a process that runs Go.
+type goFound struct {
+	*goExecutable
+	pid   int
+	path  string          // of the executable, while the process lives
+	table *target.GoTable // nil: stacks cannot be named
+}
+
+// goFinder finds out about Go programs. To read a large executable takes a tenth of a
+// second, for which the event buffer may not be left alone: it is done beside the
+// recording. What was found is kept, for a build runs one compiler hundreds of times.
+type goFinder struct {
+	mu     sync.Mutex // held while it finds, and while programs are loaded
+	tables target.GoTables
+	known  map[target.Executable]*goExecutable
+}
+
+// findGo finds out about a process that runs Go.
+func (s *Session) findGo(pid int) (goFound, error) {
+	f := &s.goFinder
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key, err := target.ExecutableOf(pid)
+	if err != nil {
+		return goFound{}, err
+	}
+	found := goFound{goExecutable: f.known[key], pid: pid, path: target.ExecutablePath(pid)}
+	if found.goExecutable == nil {
+		if found.goExecutable, err = s.readGo(pid); err != nil {
+			return goFound{}, err
+		}
+		f.keep(key, found.goExecutable)
+	}
+	if found.noIDs != nil {
+		return found, found.noIDs
+	}
+	if slices.ContainsFunc(found.parks[:], func(p []goProbe) bool { return len(p) > 0 }) {
+		found.table, _ = f.tables.Open(pid) // without it stacks have no names
+	}
+	return found, nil
+}
+
+// keep remembers what was found of an executable.
+func (f *goFinder) keep(key target.Executable, found *goExecutable) {
+	if f.known == nil || len(f.known) >= maxGoExecutables {
+		f.known = map[target.Executable]*goExecutable{}
+	}
+	f.known[key] = found
+}
+
+// readGo reads what an executable holds. It fails if the process has ended.
+func (s *Session) readGo(pid int) (*goExecutable, error) {
+	e := &goExecutable{}
+	if e.layout, e.noIDs = target.GoOffsets(pid); e.noIDs != nil {
+		return goneOnly(e, e.noIDs)
+	}
+	if s.opts.NoGoProbes {
+		return e, nil
+	}
+	noCalls, noParks := s.goProbes.load(s), s.goParks.load(s)
+	names := append(s.goParks.names(), goCallNames()...)
+	exe, err := target.GoFunctions(pid, names...)
+	if gone(err) {
+		return nil, err
+	}
+	if noCalls == nil && err == nil {
+		e.calls = s.goProbes.find(&exe)
+	}
+	if noParks == nil && err == nil {
+		e.parks, noParks = s.goParks.find(pid, &exe)
+	}
+	e.lack(missingGoCalls, err, noCalls)
+	e.lack(missingParks, err, noParks)
+	return goneOnly(e, noParks)
+}
+
+// goneOnly returns what was found unless the process ended meanwhile.
+func goneOnly(e *goExecutable, err error) (*goExecutable, error) {
+	if gone(err) {
+		return nil, err
+	}
+	return e, nil
+}
+
+// lack notes the first reason for which something cannot be probed, if there is one.
+func (e *goExecutable) lack(what string, reasons ...error) {
+	for _, err := range reasons {
+		if err != nil {
+			e.missing = append(e.missing, missingFact(what, err.Error()))
+			return
+		}
+	}
+}
+
+// in are probes as they stand in one process.
+func (f *goFound) in(probes []goProbe) (list []probe) {
+	for _, p := range probes {
+		list = append(list, probe{probeSite{f.pid, f.path, p.offset}, p.program})
+	}
+	return list
+}

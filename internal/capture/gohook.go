@@ -1,0 +1,77 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+// goHooked tells that the probes on a Go program are there, as far as they can be.
+type goHooked struct {
+	pid     uint32
+	missing []recording.Missing
+}
+
+// readyGo loads the programs before the recording starts, which takes a moment, if a
+// process is about to run who knows what.
+func (s *Session) readyGo(p target.Process) {
+	if s.opts.NoGoProbes || !isGate(p) {
+		return
+	}
+	s.goFinder.mu.Lock()
+	defer s.goFinder.mu.Unlock()
+	_, _ = s.goProbes.load(s), s.goParks.load(s) // readGo says why not
+}
+
+// knowGo readies the decoder for what probes on a process will tell.
+func (s *Session) knowGo(f *goFound) {
+	if f.goExecutable != nil && !s.opts.NoGoProbes {
+		s.decoder.golang.parks.open(f.pid, f.table)
+	}
+}
+
+// hookGo hooks up the probes on a process. It returns what stands in the way.
+func (s *Session) hookGo(f *goFound) (missing []recording.Missing) {
+	if f.goExecutable == nil {
+		return nil
+	}
+	add := func(set *probeSet, probes []goProbe) {
+		if len(probes) == 0 {
+			return
+		}
+		if err := set.add(f.in(probes)); err != nil && !gone(err) {
+			missing = append(missing, missingFact(set.code, err.Error()))
+		}
+	}
+	for i, probes := range f.parks {
+		add(s.goParks.sets[i], probes)
+	}
+	for i, probes := range f.calls {
+		add(s.goProbes.sets[i], probes)
+	}
+	return missing
+}
+
+// hookGoLater does so beside the recording: the kernel takes its time.
+func (s *Session) hookGoLater(f *goFound) {
+	if f.goExecutable == nil {
+		return
+	}
+	s.workers.Go(func() {
+		done := goHooked{uint32(f.pid), s.hookGo(f)}
+		select {
+		case s.hooked <- done:
+		case <-s.done:
+		}
+	})
+}
+
+// goIsHooked notes what came of it. A process that ended meanwhile was looked for in vain
+// when it did.
+func (s *Session) goIsHooked(h goHooked) {
+	s.decoder.noteOnce(h.missing)
+	if p := s.decoder.processes[h.pid]; p == nil || p.ended != recording.NoTime {
+		s.forgetGo([]uint32{h.pid})
+	}
+}
