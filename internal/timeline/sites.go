@@ -7,16 +7,21 @@ import (
 )
 
 // SiteOf returns the frame that best names the place of a wait: the innermost one of
-// the application, or of a library it brought along; else the innermost outside of what
-// implements locks. False if the stack has no frame.
+// the application; else of a library it brought along; else the innermost outside of
+// what implements locks. False if the stack has no frame.
 func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
-	f := t.siteFrame(id)
+	f := t.frameOf(id, Application)
+	if f == None {
+		f = t.siteFrame(id)
+	}
 	if f == None {
 		return recording.Frame{}, false
 	}
 	return t.Frames[f], true
 }
 
+// siteFrame returns the innermost frame beyond the runtime, libraries included: what
+// tells a pool or a queue from others, whoever in the application turns to it.
 func (t *Timeline) siteFrame(id StackID) FrameID {
 	if f := t.frameOf(id, ownCode); f != None {
 		return f
