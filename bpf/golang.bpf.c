@@ -14,7 +14,7 @@
 #include "runtime.h"
 
 /* Numbers of events from 64 on are those of optional objects. */
-enum { EVENT_GO_CALL = 64, EVENT_GO_RUN = 65, EVENT_GO_YIELD = 66 };
+enum go_event { EVENT_GO_CALL = 64, EVENT_GO_RUN, EVENT_GO_YIELD };
 
 /* A goroutine handed a request to a connection; addr.family 0: which one is unknown. */
 struct go_call_event {
@@ -40,38 +40,8 @@ struct {
 	__type(value, struct cost);
 } go_costs SEC(".maps");
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct socket___go {
-	struct sock *sk;
-};
-
-struct file___go {
-	void *private_data;
-};
-
-struct fdtable___go {
-	unsigned int max_fds;
-	u32 pad;
-	struct file___go **fd;
-};
-
-struct files_struct___go {
-	struct fdtable___go *fdt;
-};
-
-struct task_struct___go {
-	struct files_struct___go *files;
-};
-
-/* At the entry of a function Go 1.17 and later pass the receiver in rax. */
-struct pt_regs___go {
-	unsigned long ax;
-};
-
-#pragma clang attribute pop
-
-/* Where things are in user memory; the same in every Go since 1.17. */
+/* Where things are in user memory; the same in every Go since 1.17, which passes the
+ * receiver of a method, at the function's entry, in rax. */
 enum {
 	PERSIST_CONN = 88, /* the data of persistConn.conn, an interface */
 	INNER = 8,	   /* the data of an interface that a struct begins with */
@@ -100,10 +70,9 @@ static __always_inline s64 descriptor_of(u64 conn)
 
 static __always_inline struct sock *socket_of(struct task_struct *t, s64 fd)
 {
-	struct task_struct___go *task = (void *)t;
-	struct fdtable___go *table = BPF_CORE_READ(task, files, fdt);
-	struct file___go **files, *file = 0;
-	struct socket___go *socket;
+	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	struct file **files, *file = 0;
+	struct socket *socket;
 
 	if (!table || fd < 0 || fd >= BPF_CORE_READ(table, max_fds))
 		return 0;
@@ -137,7 +106,7 @@ static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struc
 	u64 conn, g;
 
 	g = current_g(w, t);
-	conn = read_word(((struct pt_regs___go *)regs)->ax + PERSIST_CONN);
+	conn = read_word(regs->ax + PERSIST_CONN);
 	sk = socket_of(t, descriptor_of(conn));
 	e = reserve(sizeof(*e), HOOK_IO);
 	if (!e)
@@ -154,7 +123,7 @@ static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struc
 static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct task_struct *t,
 				   u32 type)
 {
-	u64 goid = read_word(((struct pt_regs___go *)regs)->ax + w->go_goid);
+	u64 goid = read_word(regs->ax + w->go_goid);
 	struct go_run_event *e;
 
 	if (!goid)
@@ -209,4 +178,5 @@ char LICENSE[] SEC("license") = "GPL";
 EXPORT(struct go_call_event, go_call_event);
 EXPORT(struct go_run_event, go_run_event);
 EXPORT(enum go_program, go_program);
+EXPORT(enum go_event, go_event);
 EXPORT(struct cost, cost);

@@ -13,9 +13,9 @@
 #include "runtime.h"
 
 /* Numbers of events from 64 on are those of optional objects. */
-enum { EVENT_GO_PARK = 72 };
+enum park_event_type { EVENT_GO_PARK = 72 };
 
-/* What a probe tells; the order is that of the table in golock.go. */
+/* What a probe tells. */
 enum park_act {
 	PARK_BEGIN_MUTEX,
 	PARK_BEGIN_READ,
@@ -51,9 +51,16 @@ struct park_stack {
 	u64 stack[PARK_FRAMES];
 };
 
-/* By set of probes: how often they were met. */
-enum { PARK_SETS = 4 };
+/* Sets of probes, each with a budget of its own, by what is waited for. */
+enum park_set {
+	PARK_LOCKS,
+	PARK_CONDITIONS, /* sync.Cond */
+	PARK_CHANNELS,
+	PARK_PAUSES, /* the collector; all of it is rare */
+	PARK_SETS,
+};
 
+/* By set: how often its probes were met. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, PARK_SETS);
@@ -68,17 +75,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct loss);
 } park_losses SEC(".maps");
-
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-/* Go 1.17 and later pass arguments in ax, bx, cx. */
-struct pt_regs___lock {
-	unsigned long ax;
-	unsigned long bx;
-	unsigned long sp;
-};
-
-#pragma clang attribute pop
 
 static __always_inline void lose(void)
 {
@@ -113,7 +109,6 @@ static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u3
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct park_stack *s = bpf_ringbuf_reserve(&events, sizeof(*s), 0);
-	u64 sp = ((struct pt_regs___lock *)regs)->sp;
 	long n;
 
 	if (!s) {
@@ -123,10 +118,10 @@ static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u3
 	fill(&s->e, w, t, act);
 	s->e.word = word;
 	if (act == PARK_READY)
-		s->e.woken = read_word(read_word(((struct pt_regs___lock *)regs)->bx) + w->go_goid);
+		s->e.woken = read_word(read_word(regs->bx) + w->go_goid);
 	n = bpf_get_stack(regs, s->stack, (PARK_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
 	s->e.bytes = n > 0 ? n : 0;
-	s->stack[PARK_FRAMES - 1] = read_word(sp);
+	s->stack[PARK_FRAMES - 1] = read_word(regs->sp);
 	submit(s);
 }
 
@@ -153,10 +148,10 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 	u64 word;
 
 	if (w && w->go_goid) {
-		word = ((struct pt_regs___lock *)regs)->ax;
+		word = regs->ax; /* Go 1.17 and later pass arguments in ax, bx, cx */
 		/* At the call that parks it bx is the lock within the channel. */
 		if (act == PARK_BEGIN_RECEIVE || act == PARK_BEGIN_SEND)
-			word = ((struct pt_regs___lock *)regs)->bx;
+			word = regs->bx;
 		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR)
 			word = 0;
 		if (act == PARK_END || act == PARK_STOPPED || act == PARK_START)
@@ -171,41 +166,41 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 	return 0;
 }
 
-/* Sets of probes, each with a budget of its own: locks; sync.Cond; channels; and what
- * is rare. */
 #define PROBE(name, act, set)                                                      \
 	SEC("uprobe.multi/" #name) int name(struct pt_regs *regs)                        \
 	{                                                                          \
 		return probed(regs, act, set);                                     \
 	}
 
-PROBE(park_mutex, PARK_BEGIN_MUTEX, 0)
-PROBE(park_read, PARK_BEGIN_READ, 0)
-PROBE(park_write, PARK_BEGIN_WRITE, 0)
-PROBE(park_group, PARK_BEGIN_GROUP, 0)
-PROBE(park_end, PARK_END, 0)
-PROBE(park_release, PARK_RELEASE, 0)
+PROBE(park_mutex, PARK_BEGIN_MUTEX, PARK_LOCKS)
+PROBE(park_read, PARK_BEGIN_READ, PARK_LOCKS)
+PROBE(park_write, PARK_BEGIN_WRITE, PARK_LOCKS)
+PROBE(park_group, PARK_BEGIN_GROUP, PARK_LOCKS)
+PROBE(park_end, PARK_END, PARK_LOCKS)
+PROBE(park_release, PARK_RELEASE, PARK_LOCKS)
 
-PROBE(park_cond, PARK_BEGIN_COND, 1)
-PROBE(park_cond_end, PARK_END, 1)
-PROBE(park_notify, PARK_RELEASE, 1)
+PROBE(park_cond, PARK_BEGIN_COND, PARK_CONDITIONS)
+PROBE(park_cond_end, PARK_END, PARK_CONDITIONS)
+PROBE(park_notify, PARK_RELEASE, PARK_CONDITIONS)
 
-PROBE(park_receive, PARK_BEGIN_RECEIVE, 2)
-PROBE(park_send, PARK_BEGIN_SEND, 2)
-PROBE(park_select, PARK_BEGIN_SELECT, 2)
-PROBE(park_channel_end, PARK_END, 2)
-PROBE(park_ready, PARK_READY, 2)
+PROBE(park_receive, PARK_BEGIN_RECEIVE, PARK_CHANNELS)
+PROBE(park_send, PARK_BEGIN_SEND, PARK_CHANNELS)
+PROBE(park_select, PARK_BEGIN_SELECT, PARK_CHANNELS)
+PROBE(park_channel_end, PARK_END, PARK_CHANNELS)
+PROBE(park_ready, PARK_READY, PARK_CHANNELS)
 
-PROBE(park_collector, PARK_BEGIN_COLLECTOR, 3)
-PROBE(park_rare_end, PARK_END, 3)
-PROBE(park_stop, PARK_STOP, 3)
-PROBE(park_stopped, PARK_STOPPED, 3)
-PROBE(park_start, PARK_START, 3)
+PROBE(park_collector, PARK_BEGIN_COLLECTOR, PARK_PAUSES)
+PROBE(park_rare_end, PARK_END, PARK_PAUSES)
+PROBE(park_stop, PARK_STOP, PARK_PAUSES)
+PROBE(park_stopped, PARK_STOPPED, PARK_PAUSES)
+PROBE(park_start, PARK_START, PARK_PAUSES)
 
 char LICENSE[] SEC("license") = "GPL";
 
 #define EXPORT(type, name) type *export_##name __attribute__((unused))
+EXPORT(enum park_event_type, park_event_type);
 EXPORT(enum park_act, park_act);
+EXPORT(enum park_set, park_set);
 EXPORT(struct park_event, park_event);
 EXPORT(struct park_stack, park_stack);
 EXPORT(struct cost, cost);

@@ -66,7 +66,7 @@ enum { ECONNREFUSED = 111, ECONNRESET = 104, EPIPE = 32 };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
-	unsigned long r10, r9, r8, dx, si, di, orig_ax, sp;
+	unsigned long bx, r10, r9, r8, ax, dx, si, di, orig_ax, sp;
 };
 
 struct thread_struct {
@@ -120,6 +120,7 @@ struct path {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+	void *private_data;
 };
 
 struct fdtable {
@@ -190,6 +191,10 @@ struct sock {
 	u8 pad[7];
 	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
+};
+
+struct socket {
+	struct sock *sk;
 };
 
 struct tcp_sock {

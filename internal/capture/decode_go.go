@@ -103,7 +103,7 @@ func (d *decoder) goCall(h *probesHead, b []byte) {
 
 // The types of golang.bpf.c's events.
 const (
-	eventGoCall  = 64
-	eventGoRun   = 65
-	eventGoYield = 66
+	eventGoCall  = uint32(golangGoEventEVENT_GO_CALL)
+	eventGoRun   = uint32(golangGoEventEVENT_GO_RUN)
+	eventGoYield = uint32(golangGoEventEVENT_GO_YIELD)
 )

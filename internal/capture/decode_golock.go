@@ -11,7 +11,7 @@ import (
 )
 
 // eventGoPark is the type of golock.bpf.c's events.
-const eventGoPark = 72
+const eventGoPark = uint32(golocksParkEventTypeEVENT_GO_PARK)
 
 // Bounds of what the decoder remembers of goroutines.
 const (

@@ -9,7 +9,7 @@ import (
 
 // parkEvent is what goroutine 7 on thread 100 met a probe for, with one argument.
 func parkEvent(ts uint64, act golocksParkAct, word uint64) golocksParkEvent {
-	h := head(eventGoPark, ts, 100, 1)
+	h := head(probesEventType(eventGoPark), ts, 100, 1)
 	e := golocksParkEvent{Goid: 7, Word: word, Act: uint32(act)}
 	e.H.Ts, e.H.Start, e.H.Tid, e.H.Tgid, e.H.Type = h.Ts, h.Start, h.Tid, h.Tgid, h.Type
 	return e

@@ -44,6 +44,14 @@ type golangGoCallEvent struct {
 	}
 }
 
+type golangGoEvent uint32
+
+const (
+	golangGoEventEVENT_GO_CALL  golangGoEvent = 64
+	golangGoEventEVENT_GO_RUN   golangGoEvent = 65
+	golangGoEventEVENT_GO_YIELD golangGoEvent = 66
+)
+
 type golangGoProgram uint32
 
 const (
@@ -101,6 +109,7 @@ const (
 	golangProgGoYield          = "go_yield"
 	golangVarExportCost        = "export_cost"
 	golangVarExportGoCallEvent = "export_go_call_event"
+	golangVarExportGoEvent     = "export_go_event"
 	golangVarExportGoProgram   = "export_go_program"
 	golangVarExportGoRunEvent  = "export_go_run_event"
 	golangVarGaps              = "gaps"
@@ -172,6 +181,7 @@ type golangMapSpecs struct {
 type golangVariableSpecs struct {
 	ExportCost        *ebpf.VariableSpec `ebpf:"export_cost"`
 	ExportGoCallEvent *ebpf.VariableSpec `ebpf:"export_go_call_event"`
+	ExportGoEvent     *ebpf.VariableSpec `ebpf:"export_go_event"`
 	ExportGoProgram   *ebpf.VariableSpec `ebpf:"export_go_program"`
 	ExportGoRunEvent  *ebpf.VariableSpec `ebpf:"export_go_run_event"`
 	Gaps              *ebpf.VariableSpec `ebpf:"gaps"`
@@ -224,6 +234,7 @@ func (m *golangMaps) Close() error {
 type golangVariables struct {
 	ExportCost        *ebpf.Variable `ebpf:"export_cost"`
 	ExportGoCallEvent *ebpf.Variable `ebpf:"export_go_call_event"`
+	ExportGoEvent     *ebpf.Variable `ebpf:"export_go_event"`
 	ExportGoProgram   *ebpf.Variable `ebpf:"export_go_program"`
 	ExportGoRunEvent  *ebpf.Variable `ebpf:"export_go_run_event"`
 	Gaps              *ebpf.Variable `ebpf:"gaps"`

@@ -20,11 +20,11 @@ const (
 
 // The sets of probes on waits, in the order in which the programs count their hits.
 const (
-	parkLocks = iota
-	parkConditions
-	parkChannels
-	parkPauses
-	parkSets
+	parkLocks      = int(golocksParkSetPARK_LOCKS)
+	parkConditions = int(golocksParkSetPARK_CONDITIONS)
+	parkChannels   = int(golocksParkSetPARK_CHANNELS)
+	parkPauses     = int(golocksParkSetPARK_PAUSES)
+	parkSets       = int(golocksParkSetPARK_SETS)
 )
 
 // newParkSets are the sets of probes.

@@ -66,6 +66,22 @@ type golocksParkEvent struct {
 	Bytes      uint32
 }
 
+type golocksParkEventType uint32
+
+const (
+	golocksParkEventTypeEVENT_GO_PARK golocksParkEventType = 72
+)
+
+type golocksParkSet uint32
+
+const (
+	golocksParkSetPARK_LOCKS      golocksParkSet = 0
+	golocksParkSetPARK_CONDITIONS golocksParkSet = 1
+	golocksParkSetPARK_CHANNELS   golocksParkSet = 2
+	golocksParkSetPARK_PAUSES     golocksParkSet = 3
+	golocksParkSetPARK_SETS       golocksParkSet = 4
+)
+
 type golocksParkStack struct {
 	_     structs.HostLayout
 	E     golocksParkEvent
@@ -87,39 +103,41 @@ type golocksWatch struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	golocksMapCosts           = "costs"
-	golocksMapEvents          = "events"
-	golocksMapLosses          = "losses"
-	golocksMapParkCosts       = "park_costs"
-	golocksMapParkLosses      = "park_losses"
-	golocksMapReported        = "reported"
-	golocksMapWatched         = "watched"
-	golocksMapWatchedHints    = "watched_hints"
-	golocksProgParkChannelEnd = "park_channel_end"
-	golocksProgParkCollector  = "park_collector"
-	golocksProgParkCond       = "park_cond"
-	golocksProgParkCondEnd    = "park_cond_end"
-	golocksProgParkEnd        = "park_end"
-	golocksProgParkGroup      = "park_group"
-	golocksProgParkMutex      = "park_mutex"
-	golocksProgParkNotify     = "park_notify"
-	golocksProgParkRareEnd    = "park_rare_end"
-	golocksProgParkRead       = "park_read"
-	golocksProgParkReady      = "park_ready"
-	golocksProgParkReceive    = "park_receive"
-	golocksProgParkRelease    = "park_release"
-	golocksProgParkSelect     = "park_select"
-	golocksProgParkSend       = "park_send"
-	golocksProgParkStart      = "park_start"
-	golocksProgParkStop       = "park_stop"
-	golocksProgParkStopped    = "park_stopped"
-	golocksProgParkWrite      = "park_write"
-	golocksVarExportCost      = "export_cost"
-	golocksVarExportLoss      = "export_loss"
-	golocksVarExportParkAct   = "export_park_act"
-	golocksVarExportParkEvent = "export_park_event"
-	golocksVarExportParkStack = "export_park_stack"
-	golocksVarGaps            = "gaps"
+	golocksMapCosts               = "costs"
+	golocksMapEvents              = "events"
+	golocksMapLosses              = "losses"
+	golocksMapParkCosts           = "park_costs"
+	golocksMapParkLosses          = "park_losses"
+	golocksMapReported            = "reported"
+	golocksMapWatched             = "watched"
+	golocksMapWatchedHints        = "watched_hints"
+	golocksProgParkChannelEnd     = "park_channel_end"
+	golocksProgParkCollector      = "park_collector"
+	golocksProgParkCond           = "park_cond"
+	golocksProgParkCondEnd        = "park_cond_end"
+	golocksProgParkEnd            = "park_end"
+	golocksProgParkGroup          = "park_group"
+	golocksProgParkMutex          = "park_mutex"
+	golocksProgParkNotify         = "park_notify"
+	golocksProgParkRareEnd        = "park_rare_end"
+	golocksProgParkRead           = "park_read"
+	golocksProgParkReady          = "park_ready"
+	golocksProgParkReceive        = "park_receive"
+	golocksProgParkRelease        = "park_release"
+	golocksProgParkSelect         = "park_select"
+	golocksProgParkSend           = "park_send"
+	golocksProgParkStart          = "park_start"
+	golocksProgParkStop           = "park_stop"
+	golocksProgParkStopped        = "park_stopped"
+	golocksProgParkWrite          = "park_write"
+	golocksVarExportCost          = "export_cost"
+	golocksVarExportLoss          = "export_loss"
+	golocksVarExportParkAct       = "export_park_act"
+	golocksVarExportParkEvent     = "export_park_event"
+	golocksVarExportParkEventType = "export_park_event_type"
+	golocksVarExportParkSet       = "export_park_set"
+	golocksVarExportParkStack     = "export_park_stack"
+	golocksVarGaps                = "gaps"
 )
 
 // loadGolocks returns the embedded CollectionSpec for golocks.
@@ -203,12 +221,14 @@ type golocksMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type golocksVariableSpecs struct {
-	ExportCost      *ebpf.VariableSpec `ebpf:"export_cost"`
-	ExportLoss      *ebpf.VariableSpec `ebpf:"export_loss"`
-	ExportParkAct   *ebpf.VariableSpec `ebpf:"export_park_act"`
-	ExportParkEvent *ebpf.VariableSpec `ebpf:"export_park_event"`
-	ExportParkStack *ebpf.VariableSpec `ebpf:"export_park_stack"`
-	Gaps            *ebpf.VariableSpec `ebpf:"gaps"`
+	ExportCost          *ebpf.VariableSpec `ebpf:"export_cost"`
+	ExportLoss          *ebpf.VariableSpec `ebpf:"export_loss"`
+	ExportParkAct       *ebpf.VariableSpec `ebpf:"export_park_act"`
+	ExportParkEvent     *ebpf.VariableSpec `ebpf:"export_park_event"`
+	ExportParkEventType *ebpf.VariableSpec `ebpf:"export_park_event_type"`
+	ExportParkSet       *ebpf.VariableSpec `ebpf:"export_park_set"`
+	ExportParkStack     *ebpf.VariableSpec `ebpf:"export_park_stack"`
+	Gaps                *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
 // golocksObjects contains all objects after they have been loaded into the kernel.
@@ -258,12 +278,14 @@ func (m *golocksMaps) Close() error {
 //
 // It can be passed to loadGolocksObjects or ebpf.CollectionSpec.LoadAndAssign.
 type golocksVariables struct {
-	ExportCost      *ebpf.Variable `ebpf:"export_cost"`
-	ExportLoss      *ebpf.Variable `ebpf:"export_loss"`
-	ExportParkAct   *ebpf.Variable `ebpf:"export_park_act"`
-	ExportParkEvent *ebpf.Variable `ebpf:"export_park_event"`
-	ExportParkStack *ebpf.Variable `ebpf:"export_park_stack"`
-	Gaps            *ebpf.Variable `ebpf:"gaps"`
+	ExportCost          *ebpf.Variable `ebpf:"export_cost"`
+	ExportLoss          *ebpf.Variable `ebpf:"export_loss"`
+	ExportParkAct       *ebpf.Variable `ebpf:"export_park_act"`
+	ExportParkEvent     *ebpf.Variable `ebpf:"export_park_event"`
+	ExportParkEventType *ebpf.Variable `ebpf:"export_park_event_type"`
+	ExportParkSet       *ebpf.Variable `ebpf:"export_park_set"`
+	ExportParkStack     *ebpf.Variable `ebpf:"export_park_stack"`
+	Gaps                *ebpf.Variable `ebpf:"gaps"`
 }
 
 // golocksPrograms contains all programs after they have been loaded into the kernel.
