@@ -110,12 +110,7 @@ func Total(spans []Span) (d Duration) {
 }
 
 // Time returns the summed duration of the measured requests.
-func (c *Case) Time() (d Duration) {
-	for _, id := range c.Overall.Requests {
-		d += c.Requests[id].Duration()
-	}
-	return d
-}
+func (c *Case) Time() Duration { return c.Overall.total }
 
 // Loops returns the strands that are event loops.
 func (c *Case) Loops() (ids []timeline.StrandID) {

@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ type Diagnosis struct {
 func Diagnose(tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
 	c, each := newCase(tl, o)
 	d := &Diagnosis{Options: c.Options, Overall: c.Overall, Symptoms: each}
-	j := &judge{Case: c, ledger: newLedger(tl), out: d}
+	j := &judge{Case: c, ledger: newLedger(tl, c.Symptoms), off: make([]Duration, len(tl.Requests)), out: d}
 	j.lost = j.losses()
 	for i := range hyps {
 		j.test(&hyps[i])
@@ -41,6 +40,7 @@ type judge struct {
 	trials []*trial
 	cands  []*candidate
 	lost   map[string]int64 // facts lost while measured requests ran, by hook
+	off    []Duration       // see lose
 	out    *Diagnosis
 }
 
@@ -210,9 +210,9 @@ func (j *judge) finding(cd *candidate, sc scored) Finding {
 		Fix: cd.Fix, Next: cd.Next, AtLeast: cd.AtLeast,
 	}
 	s := j.symptom(f.Impact.Endpoint)
-	off := perRequest(len(j.Requests), cd.spans)
-	worst := slices.Clone(s.Requests)
-	slices.SortStableFunc(worst, func(a, b RequestID) int { return cmp.Compare(off[b], off[a]) })
+	off := j.lose(cd.spans)
+	defer j.regain(cd.spans)
+	worst := mostOf(s.Requests, off)
 	for _, e := range cd.Evidence {
 		if e.Requests == nil {
 			e = e.On(worst)
@@ -234,6 +234,23 @@ func (j *judge) symptom(endpoint string) *Symptom {
 		}
 	}
 	return &j.Overall
+}
+
+// mostOf returns the few requests that lose most, of equal ones the first.
+func mostOf(ids []RequestID, off []Duration) []RequestID {
+	var out []RequestID
+	for _, id := range ids {
+		if len(out) == evidenceRequests && off[id] <= off[out[len(out)-1]] {
+			continue
+		}
+		at := len(out)
+		for at > 0 && off[id] > off[out[at-1]] {
+			at--
+		}
+		out = slices.Insert(out, at, id)
+		out = out[:min(len(out), evidenceRequests)]
+	}
+	return out
 }
 
 func mean(per []Duration, ids []RequestID) Duration {

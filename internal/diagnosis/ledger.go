@@ -10,14 +10,21 @@ import (
 // ledger remembers which pieces of which requests are explained already, so that
 // no millisecond is counted twice.
 type ledger struct {
-	tl    *timeline.Timeline
-	taken [][]Span   // per request: sorted, disjoint
-	sum   []Duration // per request: their length
-	empty bool
+	taken    [][]Span   // per request: sorted, disjoint
+	rest     []Duration // per request: how long it is without them
+	empty    bool
+	symptoms []Symptom
+	places   []place
+	orders   [][]runOrder // see order
 }
 
-func newLedger(tl *timeline.Timeline) *ledger {
-	return &ledger{tl, make([][]Span, len(tl.Requests)), make([]Duration, len(tl.Requests)), true}
+func newLedger(tl *timeline.Timeline, symptoms []Symptom) *ledger {
+	n := len(tl.Requests)
+	l := &ledger{make([][]Span, n), make([]Duration, n), true, symptoms, places(n, symptoms), make([][]runOrder, len(symptoms))}
+	for i := range l.rest {
+		l.rest[i] = tl.Requests[i].Duration()
+	}
+	return l
 }
 
 // normal sorts spans by request and time, clips them to their requests and merges
@@ -84,12 +91,13 @@ func (l *ledger) left(spans []Span) []Span {
 // take books normal spans of which nothing is taken yet.
 func (l *ledger) take(spans []Span) {
 	l.empty = false
+	clear(l.orders)
 	for i := 0; i < len(spans); {
 		id := spans[i].Request
 		fresh := len(l.taken[id]) == 0
 		for ; i < len(spans) && spans[i].Request == id; i++ {
 			l.taken[id] = append(l.taken[id], spans[i])
-			l.sum[id] += spans[i].To.Sub(spans[i].From)
+			l.rest[id] -= spans[i].To.Sub(spans[i].From)
 		}
 		if !fresh {
 			slices.SortFunc(l.taken[id], bySpan)
@@ -116,65 +124,17 @@ func overlap(a, b []Span) Duration {
 	return sum
 }
 
-// perRequest sums normal spans by request.
-func perRequest(n int, spans []Span) []Duration {
-	sum := make([]Duration, n)
+// lose sums spans by request, in memory that is used again: regain has to follow.
+func (j *judge) lose(spans []Span) (off []Duration) {
 	for _, s := range spans {
-		sum[s.Request] += s.To.Sub(s.From)
+		j.off[s.Request] += s.To.Sub(s.From)
 	}
-	return sum
+	return j.off
 }
 
-// impact computes what taking out off, per request, would save at an endpoint after
-// all that is taken already.
-func (l *ledger) impact(s *Symptom, off []Duration) Impact {
-	im := Impact{Endpoint: s.Endpoint}
-	var all Duration
-	for _, id := range s.Requests {
-		all += l.tl.Requests[id].Duration()
-		if off[id] > 0 {
-			im.Requests++
-			im.Total += off[id]
-		}
+// regain makes good what spans lost.
+func (j *judge) regain(spans []Span) {
+	for _, s := range spans {
+		j.off[s.Request] = 0
 	}
-	if im.Requests == 0 {
-		return im
-	}
-	im.P50, im.P99 = l.savings(s.Requests, off)
-	im.Share = ShareOf(int64(im.Total), int64(all))
-	return im
-}
-
-// noise computes by how much the quantiles of the halves of a symptom differ without off.
-func (l *ledger) noise(s *Symptom, off []Duration) (p50, p99 Duration) {
-	var q [2][2]Duration
-	for i, ids := range s.halves {
-		after := make([]Duration, len(ids))
-		for k, id := range ids {
-			after[k] = l.tl.Requests[id].Duration() - l.sum[id] - off[id]
-		}
-		slices.Sort(after)
-		q[i] = [2]Duration{Quantile(after, 50), Quantile(after, 99)}
-	}
-	return apart(q[0][0], q[1][0]), apart(q[0][1], q[1][1])
-}
-
-// savings computes by how much the quantiles of requests fall without off.
-func (l *ledger) savings(ids []RequestID, off []Duration) (p50, p99 Duration) {
-	before, after := make([]Duration, len(ids)), make([]Duration, len(ids))
-	for i, id := range ids {
-		before[i] = l.tl.Requests[id].Duration() - l.sum[id]
-		after[i] = before[i] - off[id]
-	}
-	slices.Sort(before)
-	slices.Sort(after)
-	return Quantile(before, 50) - Quantile(after, 50), Quantile(before, 99) - Quantile(after, 99)
-}
-
-// spread computes how far the savings differ between the halves of a symptom: a saving
-// that only one half shows is noise.
-func (l *ledger) spread(s *Symptom, off []Duration) (p50, p99 Duration) {
-	a50, a99 := l.savings(s.halves[0], off)
-	b50, b99 := l.savings(s.halves[1], off)
-	return apart(a50, b50), apart(a99, b99)
 }

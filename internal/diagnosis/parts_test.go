@@ -62,14 +62,14 @@ func TestLedgerLeavesWhatIsNotTaken(t *testing.T) {
 	every(tl, "GET /", 1, func(int) []piece { return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 100}} })
 	at := tl.Requests[0].Start
 	span := func(from, to Time) Span { return Span{0, at + from, at + to} }
-	l := newLedger(tl)
+	l := newLedger(tl, nil)
 	l.take(normal(tl, []Span{span(10, 20), span(30, 40), span(15, 25)}))
 	got := l.left(normal(tl, []Span{span(-50, 12), span(18, 50)}))
 	want := []Span{span(0, 10), span(25, 30), span(40, 50)}
 	if !slices.Equal(got, want) {
 		t.Errorf("left %v, want %v", got, want)
 	}
-	if l.sum[0] != 25 {
-		t.Errorf("taken %d, want 25", l.sum[0])
+	if taken := tl.Requests[0].Duration() - l.rest[0]; taken != 25 {
+		t.Errorf("taken %d, want 25", taken)
 	}
 }

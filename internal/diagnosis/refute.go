@@ -164,7 +164,9 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	if !sc.passes() {
 		return ""
 	}
-	off := perRequest(len(j.Requests), j.ledger.left(normal(j.Timeline, t.res.Hidden)))
+	left := j.ledger.left(normal(j.Timeline, t.res.Hidden))
+	off := j.lose(left)
+	defer j.regain(left)
 	s := j.symptom(sc.impacts[0].Endpoint)
 	return "up to " + Human(mean(off, s.Slow)) + " of a slow request " + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
 }
@@ -183,13 +185,14 @@ func (j *judge) uneven(t *trial) string {
 	if sc.passes() || !sc.why.need.noise && !sc.why.need50.noise {
 		return ""
 	}
-	off := perRequest(len(j.Requests), left)
-	again50, again99 := j.ledger.savings(calmer(s.runs, off), off)
+	at := slices.IndexFunc(j.Symptoms, func(x Symptom) bool { return x.Endpoint == sc.best.Endpoint })
+	m := &j.ledger.remove(left, j.lose(left))[at]
+	j.regain(left)
 	for _, q := range []struct {
 		name             string
 		saves, again, of Duration
 		need             bound
-	}{{"p99", sc.best.P99, again99, s.P99, sc.why.need}, {"p50", sc.best.P50, again50, s.P50, sc.why.need50}} {
+	}{{"p99", sc.best.P99, m.again(99), s.P99, sc.why.need}, {"p50", sc.best.P50, m.again(50), s.P50, sc.why.need50}} {
 		if q.need.noise && j.worth(min(q.saves, q.again)/plainly, q.of, 0) {
 			return q.name + " would fall by " + Human(q.saves) + ", but two halves of the recording differ by " + Human(q.need.least) + " there: record for longer, or under a steadier load"
 		}

@@ -1,7 +1,5 @@
 package diagnosis
 
-import "container/heap"
-
 // Job is one piece of work for a single server, in order of arrival.
 type Job struct {
 	Arrive  Time
@@ -27,8 +25,7 @@ func WaitsOf(jobs []Job, servers int) []Duration {
 	for i, j := range jobs {
 		begin := max(j.Arrive, free[0])
 		waits[i] = begin.Sub(j.Arrive)
-		free[0] = begin + Time(j.Service)
-		heap.Fix(free, 0)
+		free.replace(begin + Time(j.Service))
 	}
 	return waits
 }
@@ -36,8 +33,22 @@ func WaitsOf(jobs []Job, servers int) []Duration {
 // times is a heap with the earliest on top.
 type times []Time
 
-func (t times) Len() int           { return len(t) }
-func (t times) Less(i, k int) bool { return t[i] < t[k] }
-func (t times) Swap(i, k int)      { t[i], t[k] = t[k], t[i] }
-func (t times) Push(any)           {}
-func (t times) Pop() any           { return nil }
+// replace puts another time in the place of the earliest.
+func (t times) replace(by Time) {
+	at := 0
+	for {
+		next := 2*at + 1
+		if next >= len(t) {
+			break
+		}
+		if next+1 < len(t) && t[next+1] < t[next] {
+			next++
+		}
+		if by <= t[next] {
+			break
+		}
+		t[at] = t[next]
+		at = next
+	}
+	t[at] = by
+}

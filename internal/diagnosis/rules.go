@@ -1,10 +1,5 @@
 package diagnosis
 
-import (
-	"cmp"
-	"slices"
-)
-
 // scored is a candidate's remaining time held against the bounds at each endpoint.
 type scored struct {
 	left    []Span
@@ -40,16 +35,16 @@ func (s *scored) weight() Duration { return s.impacts[0].P50 + s.impacts[0].P99 
 // score holds normal spans, of which nothing is taken yet, against the bounds.
 func (j *judge) score(cd *candidate, left []Span) scored {
 	sc := scored{left: left}
-	off := perRequest(len(j.Requests), left)
-	for i := range j.Symptoms {
+	off := j.lose(left)
+	defer j.regain(left)
+	for i, m := range j.ledger.remove(left, off) {
 		s := &j.Symptoms[i]
-		im := j.ledger.impact(s, off)
+		im := m.impact(s)
 		noise50, noise99 := s.Noise50, s.Noise99
 		if j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) {
-			spread50, spread99 := j.ledger.spread(s, off)
-			noise50, noise99 = max(noise50, spread50), max(noise99, spread99)
+			noise50, noise99 = max(noise50, m.spread(50)), max(noise99, m.spread(99))
 		}
-		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) || !cd.trial.Where && j.recurs(s, off)
+		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) || !cd.trial.Where && j.recurs(s, &m)
 		ok := saves
 		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
 			ok = false
@@ -80,24 +75,8 @@ func larger(a, b Impact) bool {
 // recurs reports whether what makes two halves of a recording differ is the cause itself,
 // as with one that stops everybody now and then: without it they differ by less than it
 // saves, also in what is left of the recording without the runs that it hit hardest.
-func (j *judge) recurs(s *Symptom, off []Duration) bool {
-	noise50, noise99 := j.ledger.noise(s, off)
-	p50, p99 := j.ledger.savings(calmer(s.runs, off), off)
-	return j.worth(p50, s.P50, noise50) || j.worth(p99, s.P99, noise99)
-}
-
-// hardest is how many runs of a recording may be all that a chance event hit: one, at
-// the border of two, and another one.
-const hardest = 3
-
-// calmer returns the requests of all runs but those from which off takes most.
-func calmer(runs [][]RequestID, off []Duration) (ids []RequestID) {
-	runs = slices.Clone(runs)
-	slices.SortStableFunc(runs, func(a, b []RequestID) int { return cmp.Compare(mean(off, b), mean(off, a)) })
-	for _, run := range runs[min(hardest, len(runs)):] {
-		ids = append(ids, run...)
-	}
-	return ids
+func (j *judge) recurs(s *Symptom, m *removal) bool {
+	return m.requests > 0 && (j.worth(m.again(50), s.P50, m.after.apart(50)) || j.worth(m.again(99), s.P99, m.after.apart(99)))
 }
 
 // worth holds a saving against what every finding must save, noise included.

@@ -16,49 +16,46 @@ type Symptom struct {
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
-	runs   [][]RequestID  // the same requests, in order of start, cut into noiseBlocks
-	halves [2][]RequestID // every other run, so that a slow drift is not taken for noise
+	runs  [][]RequestID // the same requests, in order of start, cut into noiseBlocks
+	total Duration      // of all requests
 }
-
-// noiseBlocks is how many runs of consecutive requests the recording is cut into.
-const noiseBlocks = 20
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom {
 	s := Symptom{Endpoint: endpoint, runs: slices.Collect(slices.Chunk(ids, max(1, len(ids)/noiseBlocks)))}
-	for i, run := range s.runs {
-		s.halves[i%2] = append(s.halves[i%2], run...)
+	var sorted sortedRuns
+	for _, run := range s.runs {
+		sorted = append(sorted, sortedBy(run, func(id RequestID) Duration { return tl.Requests[id].Duration() }))
 	}
-	s.Noise50, s.Noise99 = noise(tl, s.halves)
-	s.Requests = slices.Clone(ids)
-	slices.SortFunc(s.Requests, func(a, b RequestID) int {
-		return cmp.Or(cmp.Compare(tl.Requests[a].Duration(), tl.Requests[b].Duration()), cmp.Compare(a, b))
-	})
-	all := durations(tl, s.Requests)
-	s.P50, s.P90, s.P99 = Quantile(all, 50), Quantile(all, 90), Quantile(all, 99)
-	from, to := band(len(all), 50)
+	s.Noise50, s.Noise99 = sorted.apart(50), sorted.apart(99)
+	order := make([]lasting, len(ids))
+	for i, id := range ids {
+		order[i] = lasting{tl.Requests[id].Duration(), id}
+		s.total += order[i].took
+	}
+	slices.SortFunc(order, func(a, b lasting) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.id, b.id)) })
+	s.Requests = make([]RequestID, len(ids))
+	for i := range order {
+		s.Requests[i] = order[i].id
+	}
+	quantile := func(percent int) Duration {
+		if len(order) == 0 {
+			return 0
+		}
+		return order[rank(len(order), percent)].took
+	}
+	s.P50, s.P90, s.P99 = quantile(50), quantile(90), quantile(99)
+	from, to := band(len(order), 50)
 	s.Ordinary = s.Requests[from:to]
-	from, to = band(len(all), 99)
+	from, to = band(len(order), 99)
 	s.Slow = s.Requests[from:to]
 	return s
 }
 
-func durations(tl *timeline.Timeline, ids []RequestID) []Duration {
-	d := make([]Duration, len(ids))
-	for i, id := range ids {
-		d[i] = tl.Requests[id].Duration()
-	}
-	return d
+// lasting is a request and its duration.
+type lasting struct {
+	took Duration
+	id   RequestID
 }
-
-// noise compares the quantiles of two halves of the same requests.
-func noise(tl *timeline.Timeline, halves [2][]RequestID) (p50, p99 Duration) {
-	a, b := durations(tl, halves[0]), durations(tl, halves[1])
-	slices.Sort(a)
-	slices.Sort(b)
-	return apart(Quantile(a, 50), Quantile(b, 50)), apart(Quantile(a, 99), Quantile(b, 99))
-}
-
-func apart(a, b Duration) Duration { return max(a-b, b-a) }
 
 // symptoms groups the measured requests by endpoint, the most frequent first.
 func symptoms(tl *timeline.Timeline, o Options) (overall Symptom, each []Symptom) {

@@ -35,21 +35,38 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 	}
 	tasks := executorsFree(c, sums)
 	out = append(out, spansOf(tasks)...)
-	var freed map[diagnosis.RequestID]Duration
-	for _, id := range c.Measured() {
-		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if s.Cause != timeline.CausePool || s.Phase == timeline.PhaseHandler && s.Strand != timeline.None {
-				continue
-			}
-			if freed == nil {
-				freed = workersFree(c, append(tasks, gone...))
-			}
-			out = append(out, sooner(diagnosis.Span{Request: id, From: s.From, To: s.To}, s, sums[s.Strand], freed[id])...)
-		}
+	waits := waitsForWorkers(c)
+	if len(waits) == 0 {
+		return out
+	}
+	freed := workersFree(c, append(tasks, gone...))
+	for _, w := range waits {
+		out = append(out, sooner(w.Span, w.segment, sums[w.segment.Strand], freed[w.Request])...)
 	}
 	return out
+}
+
+// workerWait is a request's wait for a worker.
+type workerWait struct {
+	diagnosis.Span
+	segment *timeline.Segment
+}
+
+// waitsForWorkers lists those of the measured requests; its callers share them.
+func waitsForWorkers(c *diagnosis.Case) []workerWait {
+	return c.Shared("waits for workers", func() any {
+		var out []workerWait
+		for _, id := range c.Measured() {
+			r := &c.Requests[id]
+			for i := range r.Segments {
+				s := &r.Segments[i]
+				if s.Cause == timeline.CausePool && (s.Phase != timeline.PhaseHandler || s.Strand == timeline.None) {
+					out = append(out, workerWait{diagnosis.Span{Request: id, From: s.From, To: s.To}, s})
+				}
+			}
+		}
+		return out
+	}).([]workerWait)
 }
 
 // sooner is what goes of one wait for a worker.
@@ -65,39 +82,73 @@ func sooner(w diagnosis.Span, s *timeline.Segment, busy *busySum, gone Duration)
 
 // workersFree replays the requests of each process through its workers, as they were
 // and without what is gone, and returns how much sooner each request is taken.
-func workersFree(c *diagnosis.Case, gone []stay) map[diagnosis.RequestID]Duration {
+func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 	less := make([]Duration, len(c.Requests))
 	for i := range gone {
 		less[gone[i].Request] += gone[i].To.Sub(gone[i].From)
 	}
-	of, workers := map[recording.ProcessID][]diagnosis.RequestID{}, map[recording.ProcessID]map[timeline.StrandID]bool{}
+	freed := make([]Duration, len(c.Requests))
+	for _, w := range workforces(c) {
+		if !slices.ContainsFunc(w.ids, func(id diagnosis.RequestID) bool { return less[id] != 0 }) {
+			continue
+		}
+		without := slices.Clone(w.jobs)
+		for i, id := range w.ids {
+			without[i].Service = max(0, without[i].Service-less[id])
+		}
+		for i, would := range diagnosis.WaitsOf(without, w.workers) {
+			freed[w.ids[i]] = w.waits[i] - would
+		}
+	}
+	return freed
+}
+
+// workforce are the workers of a process, and the requests that they took, by arrival.
+type workforce struct {
+	workers int
+	ids     []diagnosis.RequestID
+	jobs    []diagnosis.Job
+	waits   []Duration // as replayed
+}
+
+// workforces returns those of all processes; its callers share them.
+func workforces(c *diagnosis.Case) []*workforce {
+	return c.Shared("workforces", func() any { return collectWorkforces(c) }).([]*workforce)
+}
+
+func collectWorkforces(c *diagnosis.Case) (out []*workforce) {
+	type worker struct {
+		process recording.ProcessID
+		strand  timeline.StrandID
+	}
+	of, known := map[recording.ProcessID]*workforce{}, map[worker]bool{}
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if r.Strand == timeline.None || c.Strands[r.Strand].Loop || r.FirstRead == recording.NoTime || r.Excluded != "" {
 			continue
 		}
-		if workers[r.Process] == nil {
-			workers[r.Process] = map[timeline.StrandID]bool{}
+		w := of[r.Process]
+		if w == nil {
+			w = &workforce{}
+			of[r.Process] = w
+			out = append(out, w)
 		}
-		workers[r.Process][r.Strand] = true
-		of[r.Process] = append(of[r.Process], diagnosis.RequestID(i))
+		if k := (worker{r.Process, r.Strand}); !known[k] {
+			known[k] = true
+			w.workers++
+		}
+		w.ids = append(w.ids, diagnosis.RequestID(i))
 	}
-	freed := map[diagnosis.RequestID]Duration{}
-	for p, ids := range of {
-		slices.SortStableFunc(ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
-		all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
-		for i, id := range ids {
+	for _, w := range out {
+		slices.SortStableFunc(w.ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
+		w.jobs = make([]diagnosis.Job, len(w.ids))
+		for i, id := range w.ids {
 			r := &c.Requests[id]
-			took := r.End.Sub(r.FirstRead)
-			all[i] = diagnosis.Job{Arrive: r.Start, Service: took}
-			without[i] = diagnosis.Job{Arrive: r.Start, Service: max(0, took-less[id])}
+			w.jobs[i] = diagnosis.Job{Arrive: r.Start, Service: r.End.Sub(r.FirstRead)}
 		}
-		was, would := diagnosis.WaitsOf(all, len(workers[p])), diagnosis.WaitsOf(without, len(workers[p]))
-		for i, id := range ids {
-			freed[id] = was[i] - would[i]
-		}
+		w.waits = diagnosis.WaitsOf(w.jobs, w.workers)
 	}
-	return freed
+	return out
 }
 
 // served are the spans in which a strand worked for measured requests, in order.

@@ -1,0 +1,175 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+)
+
+// removal is what taking something out of requests does to a symptom, after all that is
+// taken already.
+type removal struct {
+	before, after sortedRuns
+	requests      int        // that lose time
+	total         Duration   // summed over them
+	by            []Duration // by run
+	sizes         []int      // requests of each run
+}
+
+// place is where a request is: in which symptom, and in which run of it.
+type place struct{ symptom, run int32 }
+
+// places finds those of all requests; symptom is -1 where they are in none.
+func places(n int, symptoms []Symptom) []place {
+	out := make([]place, n)
+	for i := range out {
+		out[i].symptom = -1
+	}
+	for i := range symptoms {
+		for k, run := range symptoms[i].runs {
+			for _, id := range run {
+				out[id] = place{int32(i), int32(k)}
+			}
+		}
+	}
+	return out
+}
+
+// remove computes, of each symptom, what taking out off, per request, would do; spans are
+// the same time, ordered by request. It takes as long as there are spans, and requests in
+// the runs that they are in.
+func (l *ledger) remove(spans []Span, off []Duration) []removal {
+	out := make([]removal, len(l.symptoms))
+	for i := 0; i < len(spans); {
+		id := spans[i].Request
+		for i++; i < len(spans) && spans[i].Request == id; i++ {
+		}
+		p := l.places[id]
+		if p.symptom < 0 || off[id] <= 0 {
+			continue
+		}
+		m := &out[p.symptom]
+		if m.by == nil {
+			m.by = make([]Duration, len(l.symptoms[p.symptom].runs))
+		}
+		m.requests++
+		m.total += off[id]
+		m.by[p.run] += off[id]
+	}
+	for i := range out {
+		if out[i].requests > 0 {
+			l.shorten(i, &out[i], off)
+		}
+	}
+	return out
+}
+
+// shorten fills in the durations of a symptom's requests before and after.
+func (l *ledger) shorten(symptom int, m *removal, off []Duration) {
+	runs := l.symptoms[symptom].runs
+	orders := l.order(symptom)
+	m.before, m.after, m.sizes = make(sortedRuns, len(runs)), make(sortedRuns, len(runs)), make([]int, len(runs))
+	for k, o := range orders {
+		m.before[k], m.after[k], m.sizes[k] = o.left, o.left, len(o.left)
+		if m.by[k] > 0 {
+			m.after[k] = o.without(off)
+		}
+	}
+}
+
+// runOrder are the requests of a run, by what is left of their durations.
+type runOrder struct {
+	ids  []RequestID
+	left []Duration
+}
+
+// order returns the runs of a symptom, each in order; it is made anew after a take.
+func (l *ledger) order(symptom int) []runOrder {
+	if l.orders[symptom] != nil {
+		return l.orders[symptom]
+	}
+	var list []runOrder
+	for _, run := range l.symptoms[symptom].runs {
+		o := runOrder{slices.Clone(run), nil}
+		slices.SortFunc(o.ids, func(a, b RequestID) int { return cmp.Compare(l.rest[a], l.rest[b]) })
+		for _, id := range o.ids {
+			o.left = append(o.left, l.rest[id])
+		}
+		list = append(list, o)
+	}
+	l.orders[symptom] = list
+	return list
+}
+
+// without returns what is left of the run's requests without off, sorted: those that
+// lose nothing are in order already.
+func (o *runOrder) without(off []Duration) []Duration {
+	out := make([]Duration, 0, len(o.ids))
+	var less []Duration
+	for i, id := range o.ids {
+		if d := off[id]; d > 0 {
+			less = append(less, o.left[i]-d)
+		} else {
+			out = append(out, o.left[i])
+		}
+	}
+	slices.Sort(less)
+	return mergeInto(out, less)
+}
+
+// mergeInto merges two sorted lists from the end, in the room that the first one has.
+func mergeInto(a, b []Duration) []Duration {
+	i, k := len(a)-1, len(b)-1
+	a = append(a, b...)
+	for at := len(a) - 1; k >= 0; at-- {
+		if i >= 0 && a[i] > b[k] {
+			a[at] = a[i]
+			i--
+		} else {
+			a[at] = b[k]
+			k--
+		}
+	}
+	return a
+}
+
+// impact says what is saved at the endpoint.
+func (m *removal) impact(s *Symptom) Impact {
+	im := Impact{Endpoint: s.Endpoint, Requests: m.requests, Total: m.total}
+	if m.requests > 0 {
+		im.P50, im.P99 = fall(m.before, m.after, 50), fall(m.before, m.after, 99)
+		im.Share = ShareOf(int64(m.total), int64(s.total))
+	}
+	return im
+}
+
+// spread computes how far what is saved of a quantile differs between two halves of the
+// recording: a saving that only one half shows is noise.
+func (m *removal) spread(percent int) Duration {
+	before, after := m.before.halves(), m.after.halves()
+	a, b := fall(before[0], after[0], percent), fall(before[1], after[1], percent)
+	return max(a-b, b-a)
+}
+
+// hardest is how many runs of a recording may be all that a chance event hit: one, at
+// the border of two, and another one.
+const hardest = 3
+
+// calmer returns what is left of the recording without the runs from which most is taken.
+func (m *removal) calmer() (before, after sortedRuns) {
+	order := make([]int, len(m.by))
+	for i := range order {
+		order[i] = i
+	}
+	mean := func(run int) Duration { return m.by[run] / Duration(max(1, m.sizes[run])) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(mean(b), mean(a)) })
+	for _, run := range order[min(hardest, len(order)):] {
+		before, after = append(before, m.before[run]), append(after, m.after[run])
+	}
+	return before, after
+}
+
+// again returns what is saved of a quantile in what calmer leaves.
+func (m *removal) again(percent int) Duration {
+	before, after := m.calmer()
+	return fall(before, after, percent)
+}

@@ -1,0 +1,72 @@
+package diagnosis
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// TestRunsHaveTheQuantilesOfTheirUnion: the quantiles of sorted runs are those of all
+// their durations sorted together, whatever the runs' lengths and however many are equal.
+func TestRunsHaveTheQuantilesOfTheirUnion(t *testing.T) {
+	for _, lengths := range [][]int{nil, {0}, {1}, {3, 0, 1}, {40, 40, 40, 7}, {1, 1, 1, 1, 1, 1}} {
+		for _, spread := range []uint64{1, 5, 1 << 40} {
+			var runs sortedRuns
+			var all []Duration
+			for k, n := range lengths {
+				run := make([]Duration, n)
+				for i := range run {
+					run[i] = Duration(uint64(k*100+i+1) * 0x9e3779b97f4a7c15 % spread)
+				}
+				slices.Sort(run)
+				runs, all = append(runs, run), append(all, run...)
+			}
+			slices.Sort(all)
+			for _, percent := range []int{1, 50, 99, 100} {
+				if got, want := runs.quantile(percent), Quantile(all, percent); got != want {
+					t.Errorf("p%d of runs of %v within %d is %d, want %d", percent, lengths, spread, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRemovalSavesWhatSortingSays: what is taken out of some requests moves the quantiles
+// as if all durations were sorted again; what an earlier finding took is gone from both.
+func TestRemovalSavesWhatSortingSays(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 200, func(i int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 100 + i*7919%50}}
+	})
+	c, _ := newCase(tl, Options{})
+	l := newLedger(tl, c.Symptoms)
+	l.take(normal(tl, []Span{{3, tl.Requests[3].Start, tl.Requests[3].Start + 60}, {120, tl.Requests[120].Start, tl.Requests[120].End}}))
+	var spans []Span
+	for i := range tl.Requests {
+		if r := &tl.Requests[i]; i%3 == 0 {
+			spans = append(spans, Span{r.ID, r.End - Time(i%40)*1000, r.End})
+		}
+	}
+	spans = l.left(normal(tl, spans))
+	j := &judge{Case: c, off: make([]Duration, len(tl.Requests))}
+	off := j.lose(spans)
+	m := l.remove(spans, off)[0]
+	var before, after []Duration
+	for i := range tl.Requests {
+		before = append(before, l.rest[i])
+		after = append(after, l.rest[i]-off[i])
+	}
+	slices.Sort(before)
+	slices.Sort(after)
+	im := m.impact(&c.Symptoms[0])
+	if want := Quantile(before, 50) - Quantile(after, 50); im.P50 != want || want == 0 {
+		t.Errorf("p50 falls by %d, want %d", im.P50, want)
+	}
+	if want := Quantile(before, 99) - Quantile(after, 99); im.P99 != want || want == 0 {
+		t.Errorf("p99 falls by %d, want %d", im.P99, want)
+	}
+	if j.regain(spans); slices.Max(j.off) != 0 {
+		t.Error("what was lost is not regained")
+	}
+}
