@@ -47,6 +47,13 @@ type Loss struct {
 	From  Time
 }
 
+// Gap says that recording paused from From to the event's Time, on purpose: processes,
+// threads and what was sampled once a second are known, nothing else is. Connections of
+// before are not named after it, see Conn.
+type Gap struct {
+	From Time
+}
+
 // Overhead is dwell's own cost so far, cumulative since the recording began.
 type Overhead struct {
 	UserCPU int64 // ns of CPU in dwell's own process
@@ -185,6 +192,7 @@ type Conn struct {
 	Exec      int64       // Node's async ids at connect, see Chunk
 	Trigger   int64
 	Counter   int64
+	Before    ConnID // what it was called before recording paused; NoConn: it was not known
 }
 
 // Established says that an Outbound connect succeeded.

@@ -51,6 +51,7 @@ const (
 	KindMemoryWait
 	KindBlockIO
 	KindMemory
+	KindGap
 )
 
 // KindSpec is one row of the table of kinds.
@@ -107,5 +108,6 @@ func Kinds() []KindSpec {
 		{KindMemoryWait, "memory-wait", func() Fact { return new(MemoryWait) }},
 		{KindBlockIO, "block-io", func() Fact { return new(BlockIO) }},
 		{KindMemory, "memory", func() Fact { return new(Memory) }},
+		{KindGap, "gap", func() Fact { return new(Gap) }},
 	}
 }

@@ -118,6 +118,8 @@ func (v *validator) fact(fact Fact) {
 	case *Loss:
 		v.span("from", f.From)
 		v.notNegative("count", f.Count)
+	case *Gap:
+		v.span("from", f.From)
 	case *Process:
 		v.declare(v.processes[f.ID], int64(f.ID))
 		v.process(f.Parent)

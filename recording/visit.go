@@ -34,6 +34,14 @@ func (f *Loss) Visit(v Visitor) {
 }
 
 // Kind implements Fact.
+func (*Gap) Kind() Kind { return KindGap }
+
+// Visit implements Fact.
+func (f *Gap) Visit(v Visitor) {
+	v.Int("from", (*int64)(&f.From))
+}
+
+// Kind implements Fact.
 func (*Overhead) Kind() Kind { return KindOverhead }
 
 // Visit implements Fact.

@@ -37,6 +37,7 @@ func (f *Conn) Visit(v Visitor) {
 	v.Int("exec", &f.Exec)
 	v.Int("trigger", &f.Trigger)
 	v.Int("counter", &f.Counter)
+	v.Int("before", (*int64)(&f.Before))
 }
 
 // Kind implements Fact.

@@ -28,7 +28,7 @@ func dropRights() error { return capture.DropRights() }
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{
-		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo,
+		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo, Everything: how.probes.all,
 	})
 	if err != nil {
 		if why := recordingForbidden(); why != nil {
@@ -38,7 +38,7 @@ func openCapture(sink *recordingFile, how captureOptions) (recorder, func() puls
 	}
 	read := func() pulse {
 		s := session.Stats()
-		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000), noStacks: s.NoStacks}
+		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000), noStacks: s.NoStacks, resting: s.Resting}
 	}
 	return liveRecorder{session, sink}, read, nil
 }

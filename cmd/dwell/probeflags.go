@@ -10,13 +10,14 @@ import (
 
 // probeFlags say which programs are probed where they run, as they were typed.
 type probeFlags struct {
-	tls, golang string
+	tls, golang, windows string
 }
 
 // probeOptions are what they mean.
 type probeOptions struct {
 	tls  capture.TLSHeads
 	noGo bool
+	all  bool // never pause
 }
 
 func addProbeFlags(c *cobra.Command, f *probeFlags) {
@@ -24,6 +25,8 @@ func addProbeFlags(c *cobra.Command, f *probeFlags) {
 		"on or off: name calls over TLS by method and path, at no more than 1 % of a CPU to each process")
 	c.Flags().StringVar(&f.golang, "go-probes", "on",
 		"on or off: probe Go programs for whose call it is and for waits of goroutines, at no more than 3 % of a CPU, and 5 % where goroutines wait for locks")
+	c.Flags().StringVar(&f.windows, "windows", "auto",
+		"auto or off: record windows of a second, with rests between them, where a service has no processor time to spare and recording all of it would cost more than 5 %")
 }
 
 // options validates the flags.
@@ -37,7 +40,14 @@ func (f probeFlags) options() (o probeOptions, err error) {
 	}
 	probe, err := onOff("go-probes", f.golang)
 	o.noGo = !probe
-	return o, err
+	if err != nil {
+		return o, err
+	}
+	if f.windows != "auto" && f.windows != "off" {
+		return o, fmt.Errorf("--windows %q is neither auto nor off", f.windows)
+	}
+	o.all = f.windows == "off"
+	return o, nil
 }
 
 func onOff(flag, value string) (bool, error) {

@@ -15,6 +15,7 @@ type pulse struct {
 	p50, p99 time.Duration // of requests, lately; 0 none yet
 	lost     int64         // facts dropped so far
 	cpu      int64         // own CPU, programs in the kernel included, in thousandths of a core
+	resting  bool          // between two windows of recording
 	noStacks string        // why stacks that were asked for are not taken
 }
 
@@ -23,8 +24,12 @@ func (p pulse) String() string {
 	if p.p99 > 0 {
 		latency = fmt.Sprintf("p50 %s  p99 %s", short(p.p50), short(p.p99))
 	}
-	return fmt.Sprintf("%5s  %d requests  %d/s  %s  lost %d  own CPU %d.%d %%",
-		p.elapsed.Truncate(time.Second), p.requests, p.rate, latency, p.lost, p.cpu/10, p.cpu%10)
+	resting := ""
+	if p.resting {
+		resting = "  resting (see --windows)"
+	}
+	return fmt.Sprintf("%5s  %d requests  %d/s  %s  lost %d  own CPU %d.%d %%%s",
+		p.elapsed.Truncate(time.Second), p.requests, p.rate, latency, p.lost, p.cpu/10, p.cpu%10, resting)
 }
 
 // short prints a duration with three digits and its unit.

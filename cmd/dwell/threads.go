@@ -193,7 +193,7 @@ func look(ctx context.Context, w world, o threadsOptions) (*recording.Recording,
 	}
 	r, err := record(ctx, w, recordOptions{
 		command: "threads", open: openCapture, only: o.every == 0 && o.when == "", path: filepath.Join(dir.path, "look.dwell"), length: o.length,
-		capture: captureOptions{target: "threads by pid", stacks: stacks}, pids: []int{o.pid},
+		capture: captureOptions{target: "threads by pid", stacks: stacks, probes: probeOptions{all: true}}, pids: []int{o.pid},
 	})
 	if err != nil {
 		return nil, false, err

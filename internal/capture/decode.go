@@ -19,7 +19,9 @@ type decoder struct {
 	acted     *thread            // the one found last: most events are of the same as the one before
 	actedKey  threadKey
 	conns     map[uint64]*conn
-	closed    []*conn // in order of closing, to be forgotten
+	closed    []*conn          // in order of closing, to be forgotten
+	left      map[uint64]*conn // as they were when recording paused
+	paused    bool
 	lookups   lookups
 	routes    protocol.Routes
 	files     map[fileKey]*recording.File
@@ -122,8 +124,9 @@ func (d *decoder) sample(b []byte) {
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_WRITE):
-		e := view[tlsProbesTlsWriteEvent](b)
-		d.sealing(h, e, tail[tlsProbesTlsWriteEvent](b, e.DataLen))
+		if e := view[tlsProbesTlsWriteEvent](b); !d.paused { // the write that it would be is not seen
+			d.sealing(h, e, tail[tlsProbesTlsWriteEvent](b, e.DataLen))
+		}
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_SPENT):
 		d.plain.spent = append(d.plain.spent, h.Tgid)
 	case probesEventTypeEVENT_SAMPLE:

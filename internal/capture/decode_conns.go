@@ -79,6 +79,13 @@ func (d *decoder) connection(e *probesConnEvent) {
 	if c.fact.Existing == 1 {
 		c.parser.Joined()
 	}
+	if old := d.left[e.Before]; old != nil && e.Before != 0 {
+		delete(d.left, e.Before)
+		c.fact.Process, c.owner = old.fact.Process, old.owner
+		if old.declared {
+			c.fact.Before = old.fact.ID
+		}
+	}
 	c.setAddress(&e.Addr)
 	d.conns[e.Id] = c
 	if e.H.Tid == 0 {
@@ -302,8 +309,8 @@ func (d *decoder) forget() {
 	d.lookups.forget(d.now)
 }
 
-// finish declares what no fact has named yet.
-func (d *decoder) finish() {
+// leaveConns ends the reading of all connections that are open: recording pauses, or is over.
+func (d *decoder) leaveConns() {
 	for _, c := range d.conns {
 		if c.ended != recording.NoTime {
 			continue
@@ -315,6 +322,30 @@ func (d *decoder) finish() {
 			d.found(c, c.parser.Close())
 			d.closePlain(c)
 		}
+	}
+}
+
+// pause forgets what cannot go on where it was left. Connections that are still used
+// will be known under new ids.
+func (d *decoder) pause() {
+	d.leaveConns()
+	d.paused = true
+	d.left = d.conns
+	for id, c := range d.left {
+		d.golang.drop(c)
+		if c.ended != recording.NoTime {
+			delete(d.left, id)
+		}
+	}
+	d.conns, d.closed = map[uint64]*conn{}, nil
+	clear(d.golang.early)
+	clear(d.plain.waiting)
+}
+
+// finish declares what no fact has named yet.
+func (d *decoder) finish() {
+	if !d.paused {
+		d.leaveConns()
 	}
 	for _, t := range d.threads {
 		d.use(t)

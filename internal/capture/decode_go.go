@@ -67,6 +67,11 @@ func (d *decoder) goEvent(h *probesHead, b []byte) {
 	switch h.Type {
 	case eventGoPark:
 		d.park(h, b)
+	}
+	if d.paused { // what it would be about is not seen
+		return
+	}
+	switch h.Type {
 	case eventGoCall:
 		d.goCall(h, b)
 	case eventGoRun, eventGoYield:

@@ -85,8 +85,8 @@ type live struct {
 	writer  *recording.Writer
 }
 
-// record watches a process from now on.
-func record(t *testing.T, pid int, opts Options) *live {
+// record watches a process from now on, by a session that may be tuned before.
+func record(t *testing.T, pid int, opts Options, tune ...func(*Session)) *live {
 	t.Helper()
 	s, err := Open(opts)
 	if errors.Is(err, ErrNotPermitted) {
@@ -96,6 +96,9 @@ func record(t *testing.T, pid int, opts Options) *live {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	for _, do := range tune {
+		do(s)
+	}
 	if err := s.Watch(pid); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type Options struct {
 	Boundaries bool   // probe where Node's loop starts timers and immediates
 	Stacks     Stacks
 	TLSHeads   TLSHeads
+	Everything bool // never pause, whatever it costs a service that needs all of its processors
 	NoGoProbes bool // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 
@@ -68,6 +69,7 @@ type Stats struct {
 	Rate     int64 // requests in the last second
 	P50, P99 time.Duration
 	Lost     int64   // events that the kernel could not pass on
+	Resting  bool    // between two windows of recording
 	CPU      float64 // of one core, user space and programs in the kernel, last second
 	NoStacks string  // why stacks that were asked for are not taken; "" if they are
 }

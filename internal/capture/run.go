@@ -56,6 +56,7 @@ func (s *Session) Run(ctx context.Context, sink Sink) error {
 	if err := s.tick(sink); err != nil {
 		return err
 	}
+	s.before = s.measure()
 	reason, err := s.loop(ctx, sink)
 	if err != nil {
 		return err
@@ -68,6 +69,9 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 	defer drain.Stop()
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
+	resume := time.NewTimer(tickEvery)
+	defer resume.Stop()
+	resume.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +84,18 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 		case h := <-s.hooked:
 			s.goIsHooked(h)
 		case <-tick.C:
-			err = s.tick(sink)
+			if err = s.tick(sink); err != nil {
+				break
+			}
+			var rest time.Duration
+			if rest, err = s.pace(sink); rest > 0 {
+				drain.Reset(restDrain)
+				resume.Reset(rest)
+			}
+		case <-resume.C:
+			err = s.goOn(sink)
+			drain.Reset(drainEvery)
+			tick.Reset(tickEvery) // a window is whole seconds
 		case <-drain.C:
 			err = s.drain(sink)
 			if err == nil && len(s.roots) > 0 && !s.decoder.alive() {
@@ -173,15 +188,23 @@ func (s *Session) tick(sink Sink) error {
 
 // host samples the machine around the first watched process that still lives.
 func (s *Session) host() []recording.Event {
-	for _, pid := range s.roots {
-		if p := s.decoder.processes[uint32(pid)]; p == nil || p.ended != recording.NoTime {
-			continue
-		}
-		h, missing := target.Host(pid)
-		s.decoder.noteOnce(missing)
-		return []recording.Event{{Time: clock(), Fact: &h}}
+	pid := s.livingRoot()
+	if pid == 0 {
+		return nil
 	}
-	return nil
+	h, missing := target.Host(pid)
+	s.decoder.noteOnce(missing)
+	return []recording.Event{{Time: clock(), Fact: &h}}
+}
+
+// livingRoot is the first watched process that still lives; 0 none.
+func (s *Session) livingRoot() int {
+	for _, pid := range s.roots {
+		if p := s.decoder.processes[uint32(pid)]; p != nil && p.ended == recording.NoTime {
+			return pid
+		}
+	}
+	return 0
 }
 
 func (s *Session) snapshot(cost *recording.Overhead) {
@@ -189,9 +212,14 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 	defer s.status.mu.Unlock()
 	live := &s.decoder.live
 	cpu := cost.UserCPU + cost.BPF
+	rate := live.requests - s.status.stats.Requests
+	if s.paused != recording.NoTime {
+		rate = s.status.stats.Rate // the last that is known
+	}
 	s.status.stats = Stats{
+		Resting: s.paused != recording.NoTime,
 		Elapsed: time.Since(s.status.started), Events: s.decoder.count,
-		Requests: live.requests, Rate: live.requests - s.status.stats.Requests,
+		Requests: live.requests, Rate: rate,
 		P50: live.quantile(50), P99: live.quantile(99),
 		Lost: s.meter.lost, CPU: float64(cpu-s.status.cpu) / float64(tickEvery),
 	}
@@ -202,6 +230,7 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 // every thread, and the last counters.
 func (s *Session) finish(sink Sink, reason string) error {
 	steps := []func() error{
+		func() error { return s.endGap(sink) },
 		s.finishStacks,
 		s.flushFlows,
 		func() error { return s.drain(sink) },

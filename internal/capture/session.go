@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
@@ -48,12 +49,20 @@ type Session struct {
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes
+
+	resting func(second) time.Duration // how long to pause after one; nil: never
+	before  usage                      // when the last second of recording ended
+	gaps    uint32                     // as in common.h
+	paused  recording.Time             // since when; NoTime: it records
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
 // error is one of this package's where the system does not allow it.
 func Open(opts Options) (*Session, error) {
 	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers()}
+	if !opts.Everything {
+		s.resting = new(pacer).rest
+	}
 	if err := s.load(); err != nil {
 		return nil, err
 	}

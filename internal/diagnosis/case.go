@@ -44,6 +44,9 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 // end: what rates and utilisations refer to.
 func (c *Case) Busy() (from, to Time) { return c.spans[0], c.spans[1] }
 
+// BusyTime is how much of that was recorded.
+func (c *Case) BusyTime() Duration { return c.InWindows(c.spans[0], c.spans[1]) }
+
 // Shared returns what several hypotheses need, made once for a name.
 func (c *Case) Shared(name string, made func() any) any {
 	v, ok := c.shared[name]

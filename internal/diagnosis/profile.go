@@ -124,7 +124,7 @@ func NewProfile(t *timeline.Timeline, program string) Profile {
 		p.out.CPU += inState(s.Intervals, timeline.StateRunning)
 	}
 	p.out.Processes = len(p.member)
-	if p.out.Span = max(0, p.to.Sub(p.from)); p.out.Span == 0 {
+	if p.out.Span = t.InWindows(p.from, p.to); p.out.Span == 0 {
 		return *p.out
 	}
 	p.concurrency()

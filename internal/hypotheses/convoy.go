@@ -32,8 +32,7 @@ func (k *contention) parallel(c *diagnosis.Case, n int64) int64 {
 	if !h.known {
 		return min(n, cpus)
 	}
-	from, to := c.Busy()
-	wall := max(1, int64(to.Sub(from)))
+	wall := max(1, int64(c.BusyTime()))
 	ran, wanted := k.deeds.demands()
 	holders := int64(k.ran(c)) * 10 / wall
 	cpus -= max(0, int64(ran)*10/wall-holders)

@@ -49,8 +49,8 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 		}
 	}
 	e.ports = len(ports)
-	if from, to := c.Busy(); to > from {
-		e.timeWait = int(int64(e.us) * timeWaitSeconds * 1000 / max(1, int64(to.Sub(from)/1_000_000)))
+	if busy := c.BusyTime(); busy > 0 {
+		e.timeWait = int(int64(e.us) * timeWaitSeconds * 1000 / max(1, int64(busy/1_000_000)))
 	}
 	return e
 }

@@ -195,7 +195,6 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 			by[c.Requests[h.by].Endpoint] += h.took()
 		}
 	}
-	from, to := c.Busy()
 	title := "The event loop is held by long callbacks while other requests wait"
 	if who, _ := by.most(); who != "" {
 		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
@@ -214,7 +213,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		Evidence: append([]diagnosis.Evidence{
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 			diagnosis.Count("times it was held longer than the bound", len(long)),
-			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(to.Sub(from)))),
+			diagnosis.Part("of the loop's time is in them", diagnosis.ShareOf(int64(held), int64(c.BusyTime()))),
 		}, ev...),
 	}
 }

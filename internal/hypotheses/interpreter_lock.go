@@ -66,7 +66,7 @@ func (k *contention) busy(c *diagnosis.Case) diagnosis.Share {
 			ran += c.Running(timeline.StrandID(i), from, to)
 		}
 	}
-	return diagnosis.ShareOf(int64(ran), int64(to.Sub(from)))
+	return diagnosis.ShareOf(int64(ran), int64(c.BusyTime()))
 }
 
 // behindOthers returns what of the waits behind threads that never work for a request

@@ -94,7 +94,7 @@ func arrivals(c *diagnosis.Case) diagnosis.Evidence {
 	for _, id := range c.Overall.Requests {
 		last = max(last, c.Requests[id].Start)
 	}
-	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), last.Sub(first))
+	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), c.InWindows(first, last))
 }
 
 // ours returns the share of the host's processors that the watched threads used while
@@ -105,7 +105,7 @@ func ours(c *diagnosis.Case) diagnosis.Share {
 	for i := range c.Strands {
 		ran += c.Running(timeline.StrandID(i), from, to)
 	}
-	return diagnosis.ShareOf(int64(ran), int64(to.Sub(from))*max(1, c.Manifest.CPUs))
+	return diagnosis.ShareOf(int64(ran), int64(c.BusyTime())*max(1, c.Manifest.CPUs))
 }
 
 // queues reports whether a segment is a wait for a server's turn.

@@ -23,12 +23,12 @@ func demand(c *diagnosis.Case, id timeline.StrandID, from, to diagnosis.Time) di
 	return diagnosis.Whole - diagnosis.ShareOf(int64(asleep), int64(to.Sub(from)))
 }
 
-// around returns the second around a request's start, inside the time that requests
-// were measured in.
+// around returns the second around a request's start, inside the time that was recorded
+// and that requests were measured in.
 func around(c *diagnosis.Case, r *timeline.Request) (from, to diagnosis.Time) {
 	first, last := c.Busy()
-	half := diagnosis.Time(second / 2)
-	return max(first, r.Start-half), min(last, r.Start+half)
+	half, window := diagnosis.Time(second/2), c.WindowAt(r.Start)
+	return max(first, window.From, r.Start-half), min(last, window.To, r.Start+half)
 }
 
 // loopDemand returns how much of the time the loop that slow requests depend on wanted

@@ -45,6 +45,9 @@ func recorded(tl *timeline.Timeline) Recording {
 	for _, l := range tl.Losses {
 		r.Lost += l.Count
 	}
+	if n := len(tl.Windows); n > 1 {
+		r.Windows = &Windows{n, Decimal(int64(tl.InWindows(tl.Start, tl.End)) / 1000)}
+	}
 	w := tl.WaitStacks
 	if all := int64(w.Own + w.Borrowed + w.None); all > 0 && tl.Recorded(recording.HookStacks) {
 		r.WaitStacks = &WaitStacks{share(int64(w.Own), all), share(int64(w.Borrowed), all)}

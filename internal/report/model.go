@@ -36,7 +36,16 @@ type Recording struct {
 	OverheadCPUShare Decimal `json:"overhead_cpu_share"` // of one core, programs in the kernel included
 	Truncated        bool    `json:"truncated,omitempty"`
 
+	Windows *Windows `json:"windows,omitempty"` // nil where all of it was recorded
+
 	WaitStacks *WaitStacks `json:"wait_stacks,omitempty"` // nil without stacks or waits
+}
+
+// Windows are what was recorded of the time, where recording all of it would have cost a
+// saturated service too much.
+type Windows struct {
+	Count   int     `json:"count"`
+	Seconds Decimal `json:"seconds"` // of all together
 }
 
 // WaitStacks are shares of the time in requests' waits of a millisecond or more.

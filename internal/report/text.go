@@ -20,6 +20,10 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
+	if w := r.Recording.Windows; w != nil {
+		p.wrap(plain, "  ", fmt.Sprintf("Recorded were %s s of it, in %s: all of it would have cost the service more than it can spare (--windows=off takes all).",
+			seconds(w.Seconds), plural(w.Count, "window")), 2)
+	}
 	if r.Requests.Count == 0 {
 		noRequests(p, r)
 	} else {

@@ -120,10 +120,10 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	}
 	if x.command != nil {
 		f.nameCommand(&call, &x)
-		finishCommand(&call, c, &x, f.end)
+		finishCommand(&call, c, &x, f.window(c.at).To)
 		return call
 	}
-	finishCall(&call, c, x, f.end)
+	finishCall(&call, c, x, f.window(c.at).To)
 	return call
 }
 

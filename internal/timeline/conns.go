@@ -47,6 +47,9 @@ func nameConns(t *Timeline, f *facts) {
 			continue
 		}
 		t.Conns[i].Name = ownName(c)
+		if k := f.connIndex.get(c.decl.Before); k != None && k < i && t.Conns[i].Name == "" {
+			t.Conns[i].Name = t.Conns[k].Name
+		}
 		if k := (peer{c.decl.Process, c.decl.Peer}); said[k] == "" {
 			said[k] = t.Conns[i].Name
 		}

@@ -10,7 +10,8 @@ import (
 // later reads these lists; the events themselves are walked once.
 type facts struct {
 	start, end  Time
-	suspended   Time // for how long the host was, before the recording
+	windows     []Window // in which facts were recorded
+	suspended   Time     // for how long the host was, before the recording
 	threads     []threadFacts
 	threadIndex index[recording.ThreadID]
 	processes   []Process
@@ -143,6 +144,8 @@ func collect(t *Timeline, events []recording.Event) *facts {
 		}
 	}
 	t.Processes = f.processes
+	f.windows = windows(t.Start, t.End, t.gaps)
+	t.Windows = f.windows
 	return f
 }
 

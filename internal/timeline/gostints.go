@@ -131,6 +131,21 @@ func goSights(f *facts) [][]sight {
 		}
 		other(r.Thread, x)
 	}
+	goSleeps(f, see, other)
+	for k := 1; k < len(f.windows); k++ { // what runs between windows is not known
+		for i := range sights {
+			sights[i] = append(sights[i], sight{at: f.windows[k-1].To, until: f.windows[k].From})
+		}
+	}
+	for _, list := range sights {
+		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
+	}
+	return sights
+}
+
+// goSleeps shows what threads of Go programs ran when they left their processors, and where
+// they went idle.
+func goSleeps(f *facts, see func(recording.ThreadID, Time, recording.GoroutineID), other func(recording.ThreadID, sight)) {
 	came := goArrivals(f)
 	for i := range f.threads {
 		if f.runtime(f.threads[i].process) != recording.RuntimeGo {
@@ -149,14 +164,10 @@ func goSights(f *facts) [][]sight {
 				}
 				// A thread that looks for work sleeps for some microseconds between attempts.
 				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt && s.off.Syscall != "nanosleep" && !came.near(until)
-				sights[i] = append(sights[i], sight{at: s.off.Since, until: until, timer: timer})
+				other(f.threads[i].id, sight{at: s.off.Since, until: until, timer: timer})
 			}
 		}
 	}
-	for _, list := range sights {
-		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.at, b.at) })
-	}
-	return sights
 }
 
 // goMoves shows the goroutines that read and wrote on a connection. Those of a pooled

@@ -70,7 +70,12 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			list = append(list, next)
 		}
 	}
+	windows := h.f.windows
 	for _, st := range th.steps {
+		for ; len(windows) > 1 && st.at >= windows[1].From; windows = windows[1:] {
+			end(windows[0].To)
+			next = job{strand: s, from: windows[1].From, by: None, claim: None}
+		}
 		if !h.forWork(s, st.off) {
 			continue
 		}
@@ -83,7 +88,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			next.by = h.f.strand(st.off.Waker)
 		}
 	}
-	last := h.f.end
+	last := windows[0].To
 	if th.died != recording.NoTime {
 		last = th.died
 	}

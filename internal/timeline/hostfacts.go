@@ -16,6 +16,8 @@ func (t *Timeline) hostFact(at Time, fact recording.Fact) {
 		t.Hosts = append(t.Hosts, HostSample{Time: at, Host: *x})
 	case *recording.Loss:
 		t.Losses = append(t.Losses, Loss{Hook: x.Hook, CPU: x.CPU, From: min(x.From, at), To: at, Count: x.Count})
+	case *recording.Gap:
+		t.gaps = append(t.gaps, Window{min(x.From, at), at})
 	case *recording.Missing:
 		t.Missing = append(t.Missing, *x)
 	case *recording.Listen:

@@ -28,8 +28,9 @@ const None = -1
 // Timeline is everything rebuilt from one recording. Slices are ordered by start.
 type Timeline struct {
 	Manifest   recording.Manifest
-	Start, End Time // span in which facts were recorded
-	Truncated  bool // the recording has no End fact
+	Start, End Time     // span in which facts were recorded
+	Truncated  bool     // the recording has no End fact
+	Windows    []Window // in which facts were recorded, in order; one, unless recording paused
 	Processes  []Process
 	Strands    []Strand
 	Conns      []Conn
@@ -61,7 +62,11 @@ type Timeline struct {
 
 	memoryByStrand memoryWaits           // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
+	gaps           []Window              // between Windows
 }
+
+// Window is a span of a recording.
+type Window struct{ From, To Time }
 
 // Recorded reports whether a hook (recording.Hook...) was active.
 func (t *Timeline) Recorded(hook string) bool { return hookActive(t.Manifest.Hooks, hook) }

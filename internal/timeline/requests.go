@@ -63,7 +63,8 @@ func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
 		return r, s, false
 	}
 	if x.ask == nil {
-		r.Start, r.FirstRead, r.Cut = f.start, f.start, true
+		begin := f.window(c.at).From
+		r.Start, r.FirstRead, r.Cut = begin, begin, true
 		s.reader = f.strand(writes[x.replied.first].Thread)
 	} else {
 		r.Endpoint = f.endpoint(x.ask.Method, x.ask.Route)
@@ -84,7 +85,7 @@ func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
 
 // finishRequest finds the end of a request: its last byte written, or what cut it.
 func finishRequest(r *Request, s *served, f *facts) {
-	x, c, end := &s.x, &f.conns[s.conn], f.end
+	x, c := &s.x, &f.conns[s.conn]
 	if x.answer != nil {
 		r.Status = x.answer.Status
 	}
@@ -98,7 +99,7 @@ func finishRequest(r *Request, s *served, f *facts) {
 		r.End = c.closedAt
 		r.Excluded = "aborted"
 	default:
-		r.End, r.Cut = end, true
+		r.End, r.Cut = f.window(c.at).To, true
 	}
 	switch {
 	case x.answer != nil && x.answer.Upgrade == 1 && x.answer.Status != 101:

@@ -13,7 +13,7 @@ func buildStrands(f *facts) []Strand {
 			TID:       th.tid,
 			Process:   th.process,
 			Name:      th.name,
-			Intervals: tile(th, f.start, f.end),
+			Intervals: tile(th, f.windows),
 		}
 	}
 	return strands
@@ -28,20 +28,35 @@ type tiler struct {
 	asleep *recording.Off // stands for the sleep a snapshot told of
 }
 
-func tile(th *threadFacts, start, end Time) []Interval {
+func tile(th *threadFacts, windows []Window) []Interval {
+	start, end := windows[0].From, windows[len(windows)-1].To
 	t := tiler{cursor: start, list: make([]Interval, 0, pieces(th.steps))}
 	if th.born != recording.NoTime {
 		t.cursor, t.state = max(start, th.born), StateRunning
 	}
 	for _, s := range th.steps {
+		for len(windows) > 1 && s.at >= windows[1].From {
+			t.gap(windows[0].To, windows[1].From)
+			windows = windows[1:]
+		}
 		if s.off != nil {
 			t.off(s.at, s.off)
 		} else {
 			t.snapshot(s.at, s.snap)
 		}
 	}
+	for ; len(windows) > 1 && (th.died == recording.NoTime || th.died > windows[0].To); windows = windows[1:] {
+		t.gap(windows[0].To, windows[1].From)
+	}
 	t.finish(th, end)
 	return t.list
+}
+
+// gap passes over a span that was not recorded.
+func (t *tiler) gap(from, to Time) {
+	t.held(from)
+	t.state, t.asleep = StateUnknown, nil
+	t.held(to)
 }
 
 // pieces is how many intervals steps make at most, nearly: what runs, sleeps and is

@@ -37,10 +37,16 @@ type turner struct {
 // until the loop sleeps, or does something for another.
 func appendTurns(turns []turn, t *Timeline, loop loopMoves) []turn {
 	u := turner{t: t, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.strand].Intervals}
+	windows := t.Windows
 	for i := range loop.moves {
+		for len(windows) > 1 && loop.moves[i].at >= windows[1].From {
+			u.close(windows[0].To)
+			u.fresh, u.timer = recording.NoTime, false
+			windows = windows[1:]
+		}
 		u.step(&loop.moves[i])
 	}
-	u.close(t.End)
+	u.close(windows[0].To)
 	return u.turns
 }
 

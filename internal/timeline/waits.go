@@ -212,7 +212,7 @@ func futexSyscall(name string) bool {
 // it moved bytes of a connection, that shows as soon as it comes back.
 func (s *sleeper) settleFile(x *sleepAt) {
 	x.set("", CauseUnknown, Inferred)
-	if !s.t.Recorded(recording.HookIO) || x.off.Timed == 1 || x.back >= s.t.End-afterRead {
+	if !s.t.Recorded(recording.HookIO) || x.off.Timed == 1 || x.back >= s.f.window(x.back).To-afterRead {
 		return
 	}
 	dir := recording.Read

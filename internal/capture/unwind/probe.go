@@ -32,12 +32,13 @@ type moments struct {
 
 // momentObjects are the maps and programs that are used; the headers declare more.
 type momentObjects struct {
-	Blocked *ebpf.Program `ebpf:"stack_blocked"`
-	OnCPU   *ebpf.Program `ebpf:"stack_on_cpu"`
-	Marks   *ebpf.Map     `ebpf:"marks"`
-	LeftOut *ebpf.Map     `ebpf:"stacks_left_out"`
-	Costs   *ebpf.Map     `ebpf:"stack_costs"`
-	Walker  *ebpf.Map     `ebpf:"walker"`
+	Blocked *ebpf.Program  `ebpf:"stack_blocked"`
+	OnCPU   *ebpf.Program  `ebpf:"stack_on_cpu"`
+	Marks   *ebpf.Map      `ebpf:"marks"`
+	LeftOut *ebpf.Map      `ebpf:"stacks_left_out"`
+	Costs   *ebpf.Map      `ebpf:"stack_costs"`
+	Walker  *ebpf.Map      `ebpf:"walker"`
+	Gaps    *ebpf.Variable `ebpf:"gaps"`
 }
 
 // allowance is what walking the stacks of waits may cost a CPU in each 50 ms.

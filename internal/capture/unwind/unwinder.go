@@ -155,6 +155,10 @@ func (u *Unwinder) interpreters() interpreterconfig.Config {
 // Begin takes stacks of the watched processes from now on.
 func (u *Unwinder) Begin() error { return u.begun() }
 
+// SetGaps tells the programs how often recording paused and went on again; odd: they
+// take no stacks.
+func (u *Unwinder) SetGaps(n uint32) error { return u.moments.objects.Gaps.Set(n) }
+
 // Examine has the profiler look at a process before it is asked for its first stack, or
 // that has begun to run another program: what was known of it is forgotten.
 func (u *Unwinder) Examine(pid int) error {

@@ -1,0 +1,153 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// settle is more than any program takes that runs when recording pauses.
+	settle = time.Millisecond
+	// restDrain is how often the ring is emptied meanwhile: threads still begin and end.
+	restDrain = 250 * time.Millisecond
+	// usersAtMost bounds how many processes are asked for the CPU time that they used.
+	usersAtMost = 64
+)
+
+// usage is what the pacer's figures are differences of.
+type usage struct {
+	events, cost, busy, idle, throttled int64
+	used                                map[uint32]int64 // CPU time by process, in ns
+}
+
+// measure takes the figures as they are now.
+func (s *Session) measure() usage {
+	cost := s.meter.read()
+	now := usage{events: s.decoder.count, cost: cost.UserCPU + cost.BPF, used: s.usedBy()}
+	if pid := s.livingRoot(); pid != 0 {
+		h, _ := target.Host(pid)
+		now.busy, now.idle, now.throttled = h.Busy, h.Idle, h.Throttled
+	}
+	return now
+}
+
+// pace pauses if the second that was just recorded cost too much, and returns for how long.
+func (s *Session) pace(sink Sink) (time.Duration, error) {
+	if s.paused != recording.NoTime || s.resting == nil {
+		return 0, nil
+	}
+	was, now := s.before, s.measure()
+	s.before = now
+	busy, idle := now.busy-was.busy, now.idle-was.idle
+	rest := s.resting(second{
+		events: now.events - was.events, cost: time.Duration(now.cost - was.cost), busy: time.Duration(busy),
+		scarce:  busy+idle > 0 && float64(busy) >= busyShare*float64(busy+idle) || now.throttled > was.throttled || s.oneIsFull(was, now),
+		slowest: s.decoder.live.quantile(99),
+	})
+	if rest == 0 {
+		return 0, nil
+	}
+	return rest, s.rest(sink)
+}
+
+// usedBy is how much CPU time the watched processes have used.
+func (s *Session) usedBy() map[uint32]int64 {
+	used := map[uint32]int64{}
+	for pid, p := range s.decoder.processes {
+		if len(used) == usersAtMost {
+			break
+		}
+		if p.ended != recording.NoTime {
+			continue
+		}
+		if ns, err := target.CPUTime(int(pid)); err == nil {
+			used[pid] = ns
+		}
+	}
+	return used
+}
+
+// oneIsFull reports that a process used nearly all that it can: one processor where its
+// runtime lets one thread run at a time.
+func (s *Session) oneIsFull(was, now usage) bool {
+	for pid, ns := range now.used {
+		before, known := was.used[pid]
+		if !known || float64(ns-before) < busyShare*float64(tickEvery) {
+			continue
+		}
+		switch s.decoder.processes[pid].fact.Runtime {
+		case recording.RuntimeNode, recording.RuntimePython, recording.RuntimeRuby:
+			return true
+		}
+		if n, err := target.Processors(int(pid)); err == nil && float64(ns-before) >= busyShare*float64(n)*float64(tickEvery) {
+			return true
+		}
+	}
+	return false
+}
+
+// rest stops recording what threads and connections do, with what they are at.
+func (s *Session) rest(sink Sink) error {
+	if err := s.dumpTasks(s.decoder.threadState); err != nil {
+		return err
+	}
+	if err := s.setGaps(); err != nil {
+		return err
+	}
+	time.Sleep(settle)
+	if err := errors.Join(s.flushFlows(), s.drain(sink)); err != nil {
+		return err
+	}
+	s.decoder.pause()
+	s.paused = max(clock(), s.decoder.now)
+	return s.write(sink)
+}
+
+// goOn ends a rest. Threads that sleep are known again from now on, connections when they
+// are used.
+func (s *Session) goOn(sink Sink) error {
+	if err := s.drain(sink); err != nil {
+		return err
+	}
+	s.decoder.paused = false
+	if err := s.endGap(sink); err != nil {
+		return err
+	}
+	if err := s.setGaps(); err != nil {
+		return err
+	}
+	if err := s.dumpTasks(s.decoder.threadState); err != nil {
+		return err
+	}
+	s.before = s.measure()
+	return s.write(sink)
+}
+
+// endGap writes that recording had paused, if it had.
+func (s *Session) endGap(sink Sink) error {
+	if s.paused == recording.NoTime {
+		return nil
+	}
+	gap := recording.Event{Time: clock(), Fact: &recording.Gap{From: s.paused}}
+	s.paused = recording.NoTime
+	return sink.Write(gap)
+}
+
+// setGaps makes the programs pause, or go on.
+func (s *Session) setGaps() error {
+	s.gaps++
+	err := s.objects.Gaps.Set(s.gaps)
+	if s.unwinder != nil {
+		err = errors.Join(err, s.unwinder.SetGaps(s.gaps))
+	}
+	if err != nil {
+		return fmt.Errorf("pause recording: %w", err)
+	}
+	return nil
+}

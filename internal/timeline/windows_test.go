@@ -1,0 +1,47 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Recording pauses from 30 to 60:
+//
+//	time    0    10    20    30    60    80    100
+//	thread  runs                |  gap  |sleeps runs
+func TestNothingRunsInAGap(t *testing.T) {
+	rec := &recording.Recording{Events: []recording.Event{
+		{Time: 1000, Fact: &recording.Manifest{}},
+		{Time: 1000, Fact: &recording.Thread{ID: 1}},
+		{Time: 1000, Fact: &recording.ThreadState{Thread: 1, On: 1}},
+		{Time: 1060, Fact: &recording.Gap{From: 1030}},
+		{Time: 1080, Fact: &recording.Off{Thread: 1, Since: 1060, Woken: 1080}},
+		{Time: 1100, Fact: &recording.ThreadState{Thread: 1, On: 1}},
+		{Time: 1100, Fact: &recording.End{}},
+	}}
+	tl, err := Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ran Duration
+	for _, iv := range tl.Strands[0].Intervals {
+		if iv.State == StateRunning {
+			ran += iv.To.Sub(iv.From)
+		}
+	}
+	if ran != 50 {
+		t.Errorf("it ran for %d, want 30 before the gap and 20 at the end", ran)
+	}
+	for _, c := range []struct {
+		from, to Time
+		want     Duration
+	}{{1000, 1100, 70}, {1000, 1030, 30}, {1020, 1050, 10}, {1035, 1050, 0}, {1050, 1070, 10}, {1060, 1100, 40}, {900, 2000, 70}} {
+		if got := tl.InWindows(c.from, c.to); got != c.want {
+			t.Errorf("%d of %d to %d were recorded, want %d", got, c.from, c.to, c.want)
+		}
+	}
+	if w := tl.WindowAt(1040); w != (Window{1060, 1100}) {
+		t.Errorf("what is seen in a gap belongs to the window %v", w)
+	}
+}
