@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -34,6 +35,7 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 			t.Strands[s].Loop = true
 		}
 		slices.SortStableFunc(list, func(a, b stint) int { return int(min(1, max(-1, a.from-b.from))) })
+		queueUnread(work, list)
 		if !t.Strands[s].Loop {
 			leaveRequests(t, f, work, list)
 		}
@@ -52,6 +54,20 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 		}
 	}
 	return o
+}
+
+// queueUnread makes the requests of which only the answer was recorded follow each other:
+// when the strand that answered them turned to each is not known, and all seem to have been
+// under way on it since recording began.
+func queueUnread(work []served, list []stint) {
+	n := 0
+	for n < len(list) && list[n].from == list[0].from && work[list[n].request].x.ask == nil {
+		n++
+	}
+	slices.SortStableFunc(list[:n], func(a, b stint) int { return cmp.Compare(a.to, b.to) })
+	for k := 1; k < n; k++ {
+		list[k].from = list[k-1].to
+	}
 }
 
 // isNodeLoop reports the main thread of a Node process, which is a loop even if it
