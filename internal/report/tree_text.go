@@ -135,7 +135,7 @@ func (p *treePage) rows(list []*TreeRow, depth int) {
 		}
 	}
 	if hidden > 0 && ordinary+slow > 0 {
-		label := strings.Repeat("  ", depth) + "(" + thousands(int64(hidden)) + " more)"
+		label := strings.Repeat(" ", p.indent(depth)) + "(" + thousands(int64(hidden)) + " more)"
 		p.row(treeLine{label, dim, &TreeTime{Total: ordinary}, &TreeTime{Total: slow}, ""})
 	}
 }
@@ -146,21 +146,39 @@ type chain struct {
 	folded      int
 }
 
-// matters reports a row that takes enough of either set.
+// matters reports a row that takes enough of either set, and not only as one stack
+// happened to be taken there.
 func (p *treePage) matters(r *TreeRow) bool {
+	if r.Slow.Total == 0 && r.Ordinary.Total == 0 || p.stray(r.Slow.Total, r.Ordinary.Total, r.count()) {
+		return false
+	}
 	return r.Slow.Total*treeLeast >= p.t.Slow.Total && r.Slow.Total > 0 || r.Ordinary.Total*treeLeast >= p.t.Ordinary.Total && r.Ordinary.Total > 0
 }
 
 // passes reports that all but a part too small to be shown of a row is in one of those
 // below it.
 func (p *treePage) passes(r, below *TreeRow) bool {
-	return (r.Slow.Total-below.Slow.Total)*treeLeast <= p.t.Slow.Total && (r.Ordinary.Total-below.Ordinary.Total)*treeLeast <= p.t.Ordinary.Total
+	slow, ordinary := r.Slow.Total-below.Slow.Total, r.Ordinary.Total-below.Ordinary.Total
+	return slow*treeLeast <= p.t.Slow.Total && ordinary*treeLeast <= p.t.Ordinary.Total || p.stray(slow, ordinary, r.count()-below.count())
 }
+
+// stray reports time that rests on one stack, of many, and is no large part of either
+// set.
+func (p *treePage) stray(slow, ordinary Duration, stacks int) bool {
+	all := 0
+	for _, r := range p.t.Rows {
+		all += r.count()
+	}
+	return stacks <= 1 && all >= treeLeast && slow*strayLeast <= p.t.Slow.Total && ordinary*strayLeast <= p.t.Ordinary.Total
+}
+
+// strayLeast is the share of a set that one stack must stand for to be shown.
+const strayLeast = 10
 
 // label names a row, says how many functions above it share its line, and where it is,
 // as far as there is room.
 func (p *treePage) label(r *TreeRow, depth, folded int) string {
-	room := p.names - 2*depth - 1
+	room := p.names - p.indent(depth) - 1
 	text := r.Name
 	if n := utf8.RuneCountInString(text); n > room {
 		text = "…" + string([]rune(text)[n-max(1, room-1):])
@@ -177,7 +195,14 @@ func (p *treePage) label(r *TreeRow, depth, folded int) string {
 			text += more
 		}
 	}
-	return strings.Repeat("  ", depth) + text
+	return strings.Repeat(" ", p.indent(depth)) + text
+}
+
+// indent is how far a row stands to the right: two columns a level at first, then one,
+// and never so far that its name could not be read.
+func (p *treePage) indent(depth int) int {
+	const wide, readable = 6, 22
+	return min(2*min(depth, wide)+max(0, depth-wide), p.names-readable)
 }
 
 // treeLine is one printed line: the stacks behind it are "" where there can be none.
@@ -196,8 +221,11 @@ func (p *treePage) row(l treeLine) {
 	p.raw(text + pad(l.stacks, -7))
 }
 
+// count is how many stacks are behind a row.
+func (r *TreeRow) count() int { return r.Ordinary.Stacks + r.Slow.Stacks }
+
 func (r *TreeRow) stacks() string {
-	if n := r.Ordinary.Stacks + r.Slow.Stacks; n > 0 {
+	if n := r.count(); n > 0 {
 		return thousands(int64(n))
 	}
 	return "-"
