@@ -36,7 +36,7 @@ func (s *segmenter) follow(r *Request, w follow, p *painter) {
 			at = piece.To
 			if worker := s.awaited(r, iv, w, &piece); worker != nil {
 				s.descend(r, worker, follow{strand: w.strand, from: piece.From, to: piece.To, hands: w.hands}, p)
-			} else if s.state(r, iv, &piece) {
+			} else if !s.pickedUp(r, iv, &piece, p) && s.state(r, iv, &piece) {
 				p.add(piece)
 			}
 		}
@@ -114,5 +114,5 @@ func (s *segmenter) queued(r *Request, strand StrandID, w follow, p *painter) {
 
 // spansOn lays the calls that a request made on a strand end to end.
 func (s *segmenter) spansOn(r RequestID, strand StrandID) []span {
-	return s.spansOf(r, func(c *Call) bool { return c.Strand == strand })
+	return s.spansOf(r, func(c *Call) bool { return c.Strand == strand || s.carriedFor(c, strand) })
 }

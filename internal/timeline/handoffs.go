@@ -12,6 +12,7 @@ import (
 const (
 	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work, or met at a channel
 	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
+	WhyHandOffAnswer    = "hand-off-answer"    // on a strand that carries calls for others: its answer was delivered to the request's own
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
 	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in
 	WhyHandOffAmbiguous = "hand-off-ambiguous" // on a strand that works for others: for which is not known
@@ -24,6 +25,9 @@ type handOffs struct {
 	o     owners
 	wakes wakes
 
+	carried []bool     // by call
+	readBy  []StrandID // by call: that read its answer, or None
+	reads   [][]readAt // by strand, in order
 	callsOf [][]CallID // by strand that sent them, in order of sending: calls of no request yet
 	answers [][]result // by strand that wrote them, in order: responses to requests that another had read
 	idle    []idleAt   // by strand
@@ -45,18 +49,21 @@ const unsure = -1
 // own to the requests that they were handed over by, where that is certain.
 func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h := &handOffs{t: t, f: f, o: in.owners}
+	h.listReads(in.calls)
+	h.findCarried(in.calls)
 	if !h.gather(in.requests) {
 		return nil
 	}
 	h.wakes = buildWakes(f)
 	h.findIdle()
+	h.open = newOpenOnes(t)
+	h.byAnswers()
 	h.findResults()
 	h.buildJobs()
 	h.dropLocks()
 	h.findBursts()
 	h.countCalls()
 	h.findServers()
-	h.open = newOpenOnes(t)
 	for _, j := range h.inOrder() {
 		h.claim(j)
 	}
@@ -84,7 +91,10 @@ func (h *handOffs) gather(requests []served) bool {
 		if c.Strand == None || int(c.Strand) >= len(h.f.threads) || c.Why != WhyNoOwner || h.t.Strands[c.Strand].Loop {
 			continue
 		}
-		h.callsOf[c.Strand], any = append(h.callsOf[c.Strand], CallID(i)), true
+		if any = true; h.carried[i] {
+			continue
+		}
+		h.callsOf[c.Strand] = append(h.callsOf[c.Strand], CallID(i))
 	}
 	for _, list := range h.callsOf {
 		slices.SortFunc(list, func(a, b CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
