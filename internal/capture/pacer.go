@@ -11,8 +11,8 @@ const (
 	manyEvents = 40_000
 	// oneCost and manyCost are what recording may cost of one processor, and of all that
 	// are busy, where that is more.
-	oneCost  = 0.04
-	manyCost = 0.025
+	oneCost  = 0.03
+	manyCost = 0.02
 	// busyShare is how much of what it may use a service, or the host, uses that has
 	// no time to spare.
 	busyShare = 0.9

@@ -13,7 +13,7 @@ func TestPacerRests(t *testing.T) {
 		s           func(second) second
 		least, most time.Duration
 	}{
-		{"a fifth of a processor, where a twentieth may be spent", func(s second) second { return s }, ms(2250), ms(3750)},
+		{"a fifth of a processor, where a twenty-fifth may be spent", func(s second) second { return s }, ms(3000), ms(5000)},
 		{"processors to spare", func(s second) second { s.scarce = false; return s }, 0, 0},
 		{"few events", func(s second) second { s.events = manyEvents; return s }, 0, 0},
 		{"requests that no window would hold", func(s second) second { s.slowest = ms(101); return s }, 0, 0},
