@@ -44,8 +44,8 @@ type options struct {
 // become a storm of new ones.
 func loads() []loadKind {
 	return []loadKind{
-		{"at saturation", []string{"-workers", "32"}},
-		{"2,000 requests/s", []string{"-rate", "2000", "-conns", "64"}},
+		{"at saturation", []string{"-workers", "32"}, 2},
+		{"2,000 requests/s", []string{"-rate", "2000", "-conns", "64"}, 1},
 	}
 }
 

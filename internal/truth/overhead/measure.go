@@ -29,8 +29,9 @@ type bench struct {
 }
 
 type loadKind struct {
-	name string
-	args []string // of the load generator
+	name  string
+	args  []string // of the load generator
+	spans int      // how long it lasts: recording in windows is to be seen as it goes on
 }
 
 // sample is one round. CPU is in ns.
@@ -48,6 +49,7 @@ type cost struct {
 	programs  []capture.ProgramCost // during the load
 	events    float64               // a request
 	stacks    float64               // a request
+	recorded  float64               // share of the time that was recorded
 }
 
 // mode is how a round is recorded.
@@ -123,7 +125,7 @@ func (b *bench) round(ctx context.Context, s *subject, l loadKind, m mode) (one 
 	if err != nil {
 		return one, err
 	}
-	if one.Summary, err = b.send(ctx, s, l, b.span); err != nil {
+	if one.Summary, err = b.send(ctx, s, l, time.Duration(l.spans)*b.span); err != nil {
 		return one, err
 	}
 	after, err := readClocks(s, recorder)
@@ -250,7 +252,7 @@ func (b *bench) readRecording(file string, one *sample) error {
 		return err
 	}
 	var first, last recording.Event
-	stacks := 0
+	stacks, gaps := 0, recording.Duration(0)
 	for _, e := range rec.Events {
 		switch e.Fact.(type) {
 		case *recording.Overhead:
@@ -260,6 +262,8 @@ func (b *bench) readRecording(file string, one *sample) error {
 			last = e
 		case *recording.StackAt:
 			stacks++
+		case *recording.Gap:
+			gaps += e.Time.Sub(e.Fact.(*recording.Gap).From)
 		}
 	}
 	if last.Time <= first.Time {
@@ -267,6 +271,7 @@ func (b *bench) readRecording(file string, one *sample) error {
 	}
 	ran := last.Fact.(*recording.Overhead).BPF - first.Fact.(*recording.Overhead).BPF
 	one.recorder.bpf = float64(ran) / float64(last.Time.Sub(first.Time))
+	one.recorder.recorded = 1 - float64(gaps)/float64(last.Time.Sub(first.Time))
 	one.recorder.events = float64(len(rec.Events)) / float64(one.Answered)
 	one.recorder.stacks = float64(stacks) / float64(one.Answered)
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -31,12 +32,22 @@ func quantities() []quantity {
 	}
 }
 
-// spread is the middle and the ends of some values.
-type spread struct{ low, middle, high float64 }
+// spread is the middle and the ends of some values, their mean, and how far off that is
+// likely to be: its standard error.
+type spread struct{ low, middle, high, mean, off float64 }
 
 func spreadOf(values []float64) spread {
 	slices.Sort(values)
-	return spread{values[0], values[len(values)/2], values[len(values)-1]}
+	n := float64(len(values))
+	s := spread{low: values[0], middle: values[len(values)/2], high: values[len(values)-1]}
+	for _, v := range values {
+		s.mean += v / n
+	}
+	for _, v := range values {
+		s.off += (v - s.mean) * (v - s.mean) / n
+	}
+	s.off = math.Sqrt(s.off / max(1, n-1))
+	return s
 }
 
 func of(samples []sample, value func(sample) float64) spread {
@@ -71,6 +82,8 @@ func (r row) summary() string {
 		text += fmt.Sprintf(" %s x%.3f,", q.name, r.ratio(q).middle)
 	}
 	user, bpf, peak := r.recorder()
+	mean := r.ratio(quantities()[0])
+	text += fmt.Sprintf(" mean throughput x%.3f +- %.3f,", mean.mean, mean.off)
 	return text + fmt.Sprintf(" recorder %.1f%% + %.1f%% of a core, %d MB", 100*user.middle, 100*bpf.middle, peak>>20)
 }
 
@@ -81,7 +94,7 @@ func page(rows []row, opt options) string {
 	fmt.Fprintf(&b, `# What recording costs
 
 Written by `+"`make bench-overhead`"+`: %d rounds without dwell and %d with it, alternating, %v
-of load each, on %d CPUs, Linux %s, %s. The server has CPU 0 to itself; what it
+of load each, twice that at saturation, on %d CPUs, Linux %s, %s. The server has CPU 0 to itself; what it
 calls and the load generator share CPU 1; the recorder runs where the scheduler puts it.
 
 Ratios are with dwell / without, each round against the one before it: the median, and
@@ -90,8 +103,10 @@ are alike: what differs there is the machine's own noise. CPU a request is in us
 including what dwell's programs cost there: "server" on the server's own threads,
 "machine" everywhere, the load generator and the recorder included.
 
-| | throughput | p50 | p99 | server CPU a request | machine CPU a request |
-|---|---|---|---|---|---|
+The last column is the mean of the ratios of throughput, with its standard error.
+
+| | throughput | p50 | p99 | server CPU a request | machine CPU a request | throughput, mean |
+|---|---|---|---|---|---|---|
 `, opt.rounds, opt.rounds, opt.span, runtime.NumCPU(), strings.TrimSpace(string(release)), runtime.Version())
 	for _, r := range rows {
 		fmt.Fprintf(&b, "| %s |", r.name)
@@ -99,13 +114,14 @@ including what dwell's programs cost there: "server" on the server's own threads
 			s := r.ratio(q)
 			fmt.Fprintf(&b, " %.3f (%.3f-%.3f) |", s.middle, s.low, s.high)
 		}
-		b.WriteByte('\n')
+		s := r.ratio(quantities()[0])
+		fmt.Fprintf(&b, " %.3f ± %.3f |\n", s.mean, s.off)
 	}
 	b.WriteString(`
 Absolute, median of the rounds, without -> with dwell:
 
-| | requests/s | p50 us | p99 us | recorder, share of a core | its programs in the kernel | memory |
-|---|---|---|---|---|---|---|
+| | requests/s | p50 us | p99 us | recorder, share of a core | its programs in the kernel | of the time recorded | memory |
+|---|---|---|---|---|---|---|---|
 `)
 	for _, r := range rows {
 		user, bpf, peak := r.recorder()
@@ -113,11 +129,11 @@ Absolute, median of the rounds, without -> with dwell:
 			continue // no recorder
 		}
 		q := quantities()
-		fmt.Fprintf(&b, "| %s | %.0f -> %.0f | %.0f -> %.0f | %.0f -> %.0f | %.1f %% | %.1f %% | %d MB |\n", r.name,
+		fmt.Fprintf(&b, "| %s | %.0f -> %.0f | %.0f -> %.0f | %.0f -> %.0f | %.1f %% | %.1f %% | %.0f %% | %d MB |\n", r.name,
 			of(r.without, q[0].value).middle, of(r.with, q[0].value).middle,
 			of(r.without, q[1].value).middle/1e3, of(r.with, q[1].value).middle/1e3,
 			of(r.without, q[2].value).middle/1e3, of(r.with, q[2].value).middle/1e3,
-			100*user.middle, 100*bpf.middle, peak>>20)
+			100*user.middle, 100*bpf.middle, 100*of(r.with, func(s sample) float64 { return s.recorder.recorded }).middle, peak>>20)
 	}
 	b.WriteString(goals)
 	b.WriteString(costs(rows))
