@@ -86,12 +86,16 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		if call == nil {
 			continue
 		}
-		if k := (key{call.Process, call.Peer}); full[k](s.From) {
+		if k := (key{call.Process, call.Peer}); full[k](s.From) || full[k](min(s.From+handedOn, s.To-1)) {
 			of[k].stays, of[k].gone = append(of[k].stays, s), append(of[k].gone, s)
 		}
 	}
 	return out
 }
+
+// handedOn is how long at most a connection that is handed from one waiting request to
+// the next is seen in use by neither.
+const handedOn = 1_000_000 // ns
 
 // callAt returns the call whose wait in a queue a stay is.
 func callAt(c *diagnosis.Case, s *stay) *timeline.Call {
@@ -315,7 +319,7 @@ func poolFix(rt recording.Runtime, peer string) string {
 	case recording.RuntimePython:
 		return "raise the pool's maximum (urllib3 maxsize, SQLAlchemy pool_size and max_overflow) to the calls in flight" + end
 	case recording.RuntimeGo:
-		return "raise Transport.MaxConnsPerHost, or sql.DB.SetMaxOpenConns, to the calls in flight" + end
+		return "raise Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns or pgxpool.Config.MaxConns to the calls in flight" + end
 	}
 	return "raise the pool's size to the calls in flight" + end
 }

@@ -43,6 +43,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	queueCalls(t, calls, turns, wanted)
 	waits.addParks()
 	waits.finish(o)
+	queueGo(t, calls, runs)
 	t.golang = newGoLives(t, f, runs, calls)
 	t.golang.ending(t, waits.parkedBy)
 	t.golang.addAwake(t)

@@ -158,6 +158,8 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		p.add(before)
 		from, to := max(c.from, rest.From), min(c.to, w.to)
 		switch c.phase {
+		case PhaseQueue:
+			p.add(Segment{From: from, To: to, Phase: c.phase, Cause: CausePool, Quality: Inferred, Call: c.call, Strand: r.Strand, Blocker: None})
 		case PhasePickUp:
 			s.goWait(wait{r, r.Strand, from, to, c.phase, c.call}, p)
 		case PhaseSend:
