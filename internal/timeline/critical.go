@@ -114,5 +114,5 @@ func (s *segmenter) queued(r *Request, strand StrandID, w follow, p *painter) {
 
 // spansOn lays the calls that a request made on a strand end to end.
 func (s *segmenter) spansOn(r RequestID, strand StrandID) []span {
-	return s.spansOf(r, func(c *Call) bool { return c.Strand == strand || s.carriedFor(c, strand) })
+	return s.spansOf(r, func(c *Call) bool { return c.Strand == strand })
 }

@@ -88,7 +88,7 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	}
 	if w := t.WaitAt(s, a.From); w != None {
 		a.Wait, a.Cause, a.Stack = w, t.Waits[w].Cause, t.Waits[w].Stack
-		return append(list, a)
+		return t.forAnswers(s, a, list)
 	}
 	if iv.State == StateDisk {
 		a.Cause = CauseDisk
@@ -107,6 +107,28 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 		}
 		list = append(list, a)
 		a.From = a.To
+	}
+	return list
+}
+
+// forAnswers cuts a wait at the calls that others carry for the strand: while one is open,
+// a wait for what another does is for its answer.
+func (t *Timeline) forAnswers(s StrandID, a Activity, list []Activity) []Activity {
+	if a.Cause != CauseCondition && a.Cause != CauseUnknown {
+		return append(list, a)
+	}
+	end := a.To
+	for a.From < end {
+		piece := a
+		c, until := t.openCall(s, a.From)
+		piece.To = min(end, until)
+		if c != None && t.Calls[c].Carried {
+			piece.Call, piece.Cause, piece.Wait = c, CauseRemote, None
+			piece.Phase, until = t.Calls[c].phaseAt(a.From)
+			piece.To = min(piece.To, until)
+		}
+		list = append(list, piece)
+		a.From = piece.To
 	}
 	return list
 }

@@ -13,6 +13,7 @@ const (
 	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work, or met at a channel
 	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
 	WhyHandOffAnswer    = "hand-off-answer"    // on a strand that carries calls for others: its answer was delivered to the request's own
+	WhyHandOffTurn      = "hand-off-turn"      // on a strand that carries calls for others: what it sent as soon as it had read the answer was the request's
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
 	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in
 	WhyHandOffAmbiguous = "hand-off-ambiguous" // on a strand that works for others: for which is not known
@@ -25,21 +26,24 @@ type handOffs struct {
 	o     owners
 	wakes wakes
 
-	carried []bool     // by call
-	readBy  []StrandID // by call: that read its answer, or None
-	reads   [][]readAt // by strand, in order
-	callsOf [][]CallID // by strand that sent them, in order of sending: calls of no request yet
-	answers [][]result // by strand that wrote them, in order: responses to requests that another had read
-	idle    []idleAt   // by strand
-	results map[place]*ends
-	jobs    [][]job                      // by strand, in order of time
-	parts   [][]handed                   // by request
-	least   []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
-	bursts  []Time                       // by request: until when its strand may have handed work over
-	submit  map[recording.ProcessID]bool // workers hand over work themselves
-	servers map[recording.ProcessID]bool // workers answer requests, one after the other
-	busy    busyTimes
-	open    map[recording.ProcessID]*openOnes
+	carried   []bool     // by call
+	readBy    []StrandID // by call: that read its answer, or None
+	ownWriter []bool     // by call: who read the answer had written it
+	got       []bool     // by call: its answer was delivered
+	reads     [][]readAt // by strand, in order
+	between   []bool     // by strand: it hands answers on that others read
+	callsOf   [][]CallID // by strand that sent them, in order of sending: calls of no request yet
+	answers   [][]result // by strand that wrote them, in order: responses to requests that another had read
+	idle      []idleAt   // by strand
+	results   map[place]*ends
+	jobs      [][]job                      // by strand, in order of time
+	parts     [][]handed                   // by request
+	least     []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	bursts    []Time                       // by request: until when its strand may have handed work over
+	submit    map[recording.ProcessID]bool // workers hand over work themselves
+	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
+	busy      busyTimes
+	open      map[recording.ProcessID]*openOnes
 }
 
 // unsure is the number of calls of tasks of which too little is known.
@@ -49,9 +53,7 @@ const unsure = -1
 // own to the requests that they were handed over by, where that is certain.
 func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h := &handOffs{t: t, f: f, o: in.owners}
-	h.listReads(in.calls)
-	h.findCarried(in.calls)
-	if !h.gather(in.requests) {
+	if !h.gather(in) {
 		return nil
 	}
 	h.wakes = buildWakes(f)
@@ -83,22 +85,43 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 
 // gather lists the calls and responses that may have been handed over, by strand; false
 // if there are none.
-func (h *handOffs) gather(requests []served) bool {
+func (h *handOffs) gather(in segmentInput) bool {
 	h.callsOf = make([][]CallID, len(h.t.Strands))
 	any := false
 	for i := range h.t.Calls {
-		c := &h.t.Calls[i]
-		if c.Strand == None || int(c.Strand) >= len(h.f.threads) || c.Why != WhyNoOwner || h.t.Strands[c.Strand].Loop {
-			continue
+		if h.mayBeHanded(&h.t.Calls[i]) {
+			any = true
+			break
 		}
-		if any = true; h.carried[i] {
-			continue
-		}
-		h.callsOf[c.Strand] = append(h.callsOf[c.Strand], CallID(i))
 	}
+	if any {
+		h.listReads(in.calls)
+		h.findCarried(in.calls)
+	}
+	for i := range h.t.Calls {
+		if c := &h.t.Calls[i]; any && !h.carried[i] && h.mayBeHanded(c) {
+			h.callsOf[c.Strand] = append(h.callsOf[c.Strand], CallID(i))
+		}
+	}
+	h.sortCalls()
+	return h.gatherAnswers(in.requests) || any
+}
+
+// mayBeHanded reports a call on a strand that may have made it for another's request.
+func (h *handOffs) mayBeHanded(c *Call) bool {
+	return c.Strand != None && int(c.Strand) < len(h.f.threads) && c.Why == WhyNoOwner && !h.t.Strands[c.Strand].Loop
+}
+
+// sortCalls puts each strand's calls in order of being sent.
+func (h *handOffs) sortCalls() {
 	for _, list := range h.callsOf {
 		slices.SortFunc(list, func(a, b CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
 	}
+}
+
+// gatherAnswers lists the responses to requests that another strand had read; false if
+// there are none.
+func (h *handOffs) gatherAnswers(requests []served) (any bool) {
 	h.answers = make([][]result, len(h.t.Strands))
 	for i := range requests {
 		if w := &requests[i]; w.left != recording.NoTime {

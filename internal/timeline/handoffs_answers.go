@@ -8,14 +8,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-const (
-	// manyHops bounds through how many strands a delivery is followed back: the one that
-	// read, those that parse and complete, the one that lets the request's own go on.
-	manyHops = 5
-
-	// fewDeliveries is from how many on they are judged by themselves.
-	fewDeliveries = 8
-)
+// manyHops bounds through how many strands a delivery is followed back: the one that
+// read, those that parse and complete, the one that lets the request's own go on.
+const manyHops = 5
 
 // readAt is when a strand read some of a call's answer.
 type readAt struct {
@@ -23,13 +18,16 @@ type readAt struct {
 	call CallID
 }
 
-// delivery is a wake-up of a strand that served a request, by one that had just read the
-// answer of a carried call, or that such a one had woken.
+// delivery is how the answer of a carried call got to who had asked: by a wake-up, or as
+// the response to a request, from a strand that had just read that answer, or that such a
+// one had woken.
 type delivery struct {
 	at      Time
 	call    CallID
-	request RequestID
+	request RequestID // that the one who asked served; None: of a strand that serves none of its own
+	to      StrandID  // who had asked
 	hops    int
+	woken   bool // by a wake-up
 	odd     bool // it cannot be right, or another one cannot
 }
 
@@ -37,18 +35,41 @@ type delivery struct {
 // to. That a strand was woken because of what was read last is true where each answer is
 // handed on by itself. Workers that take from a queue what there is may be woken for one
 // and take another: then some calls seem to be of two requests, or older than theirs, and
-// nothing that went the same way is believed.
+// nothing that went the same way is believed. What was delivered to a worker counts as
+// that worker's call.
 func (h *handOffs) byAnswers() {
 	if !slices.Contains(h.carried, true) {
 		return
 	}
+	h.between, h.got = make([]bool, len(h.t.Strands)), make([]bool, len(h.t.Calls))
 	all := h.deliveries()
 	believed := h.judge(all)
+	asked := false
 	for i := range all {
 		d := &all[i]
-		if c := &h.t.Calls[d.call]; c.Request == None && !d.odd && (believed(d) || h.alone(d)) {
-			c.Request, c.Why = d.request, WhyHandOffAnswer
+		c := &h.t.Calls[d.call]
+		if d.odd || !believed(d) && !h.alone(d) {
+			continue
 		}
+		if d.woken {
+			c.Strand, c.Carried = d.to, true
+		}
+		if c.Request != None {
+			continue
+		}
+		if d.request != None {
+			c.Request, c.Why = d.request, WhyHandOffAnswer
+		} else if !h.got[d.call] {
+			h.callsOf[d.to] = append(h.callsOf[d.to], d.call)
+			asked = true
+		}
+		h.got[d.call] = true
+	}
+	h.byTurns()
+	h.byLoneRequest()
+	if asked {
+		h.sortCalls()
+		h.findIdle()
 	}
 }
 
@@ -57,7 +78,7 @@ func (h *handOffs) byAnswers() {
 func (h *handOffs) alone(d *delivery) bool {
 	c := &h.t.Calls[d.call]
 	open := h.open[c.Process]
-	return open.at(h.sent(d.call)) == d.request && open.at(c.FirstRead) == d.request
+	return d.request != None && open.at(h.sent(d.call)) == d.request && open.at(c.FirstRead) == d.request
 }
 
 // listReads lists what each strand read of answers, in order of time.
@@ -84,10 +105,9 @@ func (h *handOffs) listReads(calls []made) {
 	}
 }
 
-// deliveries lists, in order of time, the wake-ups that ended waits of requests which had
-// begun before the answer was read. Those that cannot all be right are marked.
+// deliveries lists all, in order of time. Those that cannot all be right are marked.
 func (h *handOffs) deliveries() []delivery {
-	var all []delivery
+	all := h.responses()
 	for _, list := range h.wakes.by {
 		for _, w := range list {
 			if d, ok := h.delivered(w); ok {
@@ -95,28 +115,57 @@ func (h *handOffs) deliveries() []delivery {
 			}
 		}
 	}
+	all = h.ofThoseWhoAsk(all)
 	slices.SortFunc(all, func(a, b delivery) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.call, b.call)) })
 	first := map[CallID]*delivery{}
 	for i := range all {
 		d := &all[i]
 		known := h.t.Calls[d.call].Request
 		switch before := first[d.call]; {
-		case known != None && known != d.request, h.sent(d.call) < h.t.Requests[d.request].FirstRead:
+		case known != None && known != d.request, d.request != None && h.sent(d.call) < h.t.Requests[d.request].FirstRead:
 			d.odd = true
 		case before == nil:
 			first[d.call] = d
-		case before.request != d.request:
+		case before.request != d.request, d.request == None && before.to != d.to:
 			d.odd, before.odd = true, true
 		}
 	}
 	return all
 }
 
-// delivered returns what a wake-up delivered, if it ended a wait of a request for an
-// answer that was read meanwhile.
+// ofThoseWhoAsk leaves out what was delivered to strands that take part in handing on
+// answers, and to any other if a request's own was woken for the same answer.
+func (h *handOffs) ofThoseWhoAsk(all []delivery) []delivery {
+	direct := map[CallID]bool{}
+	for i := range all {
+		if all[i].request != None {
+			direct[all[i].call] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(d delivery) bool {
+		return d.request == None && (h.between[d.to] || direct[d.call])
+	})
+}
+
+// responses lists the answers behind the responses to requests that another strand had
+// read.
+func (h *handOffs) responses() []delivery {
+	var all []delivery
+	for s, list := range h.answers {
+		for _, a := range list {
+			if id, hops := h.answerBehind(StrandID(s), a.at); id != None && h.carried[id] {
+				all = append(all, delivery{at: a.at, call: id, request: a.request, to: StrandID(s), hops: hops})
+			}
+		}
+	}
+	return all
+}
+
+// delivered returns what a wake-up delivered, if it ended a wait for an answer that was
+// read meanwhile.
 func (h *handOffs) delivered(w wake) (delivery, bool) {
 	r := h.ownAt(w)
-	if r == None {
+	if r == None && (h.o.at(w.of, w.at) != None || len(h.reads[w.of]) > 0 || h.forWork(w.of, w.off)) {
 		return delivery{}, false
 	}
 	if say := h.says(w.of, w.off); say == saysOther || say == saysIdle {
@@ -126,27 +175,28 @@ func (h *handOffs) delivered(w wake) (delivery, bool) {
 	if id == None || !h.carried[id] || h.t.Calls[id].FirstRead < w.off.Since {
 		return delivery{}, false
 	}
-	return delivery{at: w.at, call: id, request: r, hops: hops}, true
+	return delivery{at: w.at, call: id, request: r, to: w.of, hops: hops, woken: true}, true
 }
 
 // answerBehind returns the call whose answer led a strand to do what it did at a time,
 // and through how many strands: it read that since it last waited for work, or whoever
 // gave it its work had. None if there is no such call.
 func (h *handOffs) answerBehind(s StrandID, at Time) (CallID, int) {
+	var way [manyHops]StrandID
 	for hops := 1; hops <= manyHops && s != None; hops++ {
 		list, i := h.reads[s], h.readsUpTo(s, at)
 		off := h.turnBefore(s, at)
 		if i > 0 && (off == nil || list[i-1].at >= off.Woken) {
+			for _, by := range way[:hops-1] {
+				h.between[by] = true
+			}
 			return list[i-1].call, hops
 		}
-		switch th := &h.f.threads[s]; {
-		case off == nil && th.born != recording.NoTime:
-			s, at = h.f.strand(th.creator), th.born
-		case off != nil && handedOn(off):
-			s, at = h.f.strand(off.Waker), off.Woken
-		default:
+		way[hops-1] = s
+		if off != nil && polls(off) {
 			return None, 0
 		}
+		s, at = h.startedBy(s, off)
 	}
 	return None, 0
 }
@@ -154,6 +204,18 @@ func (h *handOffs) answerBehind(s StrandID, at Time) (CallID, int) {
 // readsUpTo counts what a strand had read of answers at a time.
 func (h *handOffs) readsUpTo(s StrandID, at Time) int {
 	return sort.Search(len(h.reads[s]), func(k int) bool { return h.reads[s][k].at > at })
+}
+
+// startedBy returns who ended a strand's wait for work, and when; or, if it has waited for
+// none, who made it.
+func (h *handOffs) startedBy(s StrandID, off *recording.Off) (StrandID, Time) {
+	switch th := &h.f.threads[s]; {
+	case off == nil && th.born != recording.NoTime:
+		return h.f.strand(th.creator), th.born
+	case off != nil && off.WakerKind == recording.WakerThread && (off.Release == 1 || polls(off)):
+		return h.f.strand(off.Waker), off.Woken
+	}
+	return None, 0
 }
 
 // turnBefore returns the last wait for work of a strand that was over at a time, nil if
@@ -175,47 +237,4 @@ func (h *handOffs) lastSleep(s StrandID, at Time, is func(*recording.Off) bool) 
 		}
 	}
 	return nil
-}
-
-// way is how answers get to those who wait for them: read by a strand, and through so
-// many in all.
-type way struct {
-	process recording.ProcessID
-	reader  StrandID // None: of any by which few go
-	hops    int
-}
-
-// wayCount is how many deliveries went one way, and how many of them cannot be right.
-type wayCount struct{ all, odd int }
-
-// judge tells which deliveries to believe, by those that went the same way.
-func (h *handOffs) judge(all []delivery) func(*delivery) bool {
-	wayOf := func(d *delivery) way {
-		return way{h.t.Calls[d.call].Process, h.readBy[d.call], d.hops}
-	}
-	counts, few := map[way]wayCount{}, map[way]wayCount{}
-	for i := range all {
-		n := counts[wayOf(&all[i])]
-		n.all++
-		if all[i].odd {
-			n.odd++
-		}
-		counts[wayOf(&all[i])] = n
-	}
-	for w, n := range counts {
-		if n.all < fewDeliveries {
-			w.reader = None
-			sum := few[w]
-			few[w] = wayCount{sum.all + n.all, sum.odd + n.odd}
-		}
-	}
-	return func(d *delivery) bool {
-		w := wayOf(d)
-		n := counts[w]
-		if n.all < fewDeliveries {
-			w.reader = None
-			n = few[w]
-		}
-		return n.all >= fewDeliveries && n.odd*exceptions <= n.all
-	}
 }

@@ -14,15 +14,16 @@ import (
 // findCarried finds the carried calls: those whose answers another strand reads than
 // wrote them, and those of strands that send while they have others open.
 func (h *handOffs) findCarried(calls []made) {
-	h.carried, h.readBy = make([]bool, len(calls)), make([]StrandID, len(calls))
+	h.carried, h.ownWriter, h.readBy = make([]bool, len(calls)), make([]bool, len(calls)), make([]StrandID, len(calls))
 	by := make([][]CallID, len(h.t.Strands))
 	for i := range calls {
 		s := h.reader(&calls[i])
 		h.readBy[i] = s
-		if s == None || h.t.Calls[i].Strand == None {
+		if w := h.t.Calls[i].Strand; s == None || w == None || int(w) >= len(h.f.threads) || h.t.Strands[s].Loop {
 			continue
 		}
-		h.carried[i] = s != h.t.Calls[i].Strand
+		h.ownWriter[i] = s == h.t.Calls[i].Strand
+		h.carried[i] = !h.ownWriter[i]
 		by[s] = append(by[s], CallID(i))
 	}
 	for s, list := range by {
