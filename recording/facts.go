@@ -331,6 +331,7 @@ type Missing struct {
 	What  string // stable code, see docs
 	Why   string
 	Count int64
+	Timed int64 // 1: it was so in the spans that Unseen facts tell of, and in no others
 }
 
 // Command is one command of a protocol other than HTTP whose commands are answered in

@@ -52,6 +52,7 @@ const (
 	KindBlockIO
 	KindMemory
 	KindGap
+	KindUnseen
 )
 
 // KindSpec is one row of the table of kinds.
@@ -109,5 +110,6 @@ func Kinds() []KindSpec {
 		{KindBlockIO, "block-io", func() Fact { return new(BlockIO) }},
 		{KindMemory, "memory", func() Fact { return new(Memory) }},
 		{KindGap, "gap", func() Fact { return new(Gap) }},
+		{KindUnseen, "unseen", func() Fact { return new(Unseen) }},
 	}
 }

@@ -120,6 +120,9 @@ func (v *validator) fact(fact Fact) {
 		v.notNegative("count", f.Count)
 	case *Gap:
 		v.span("from", f.From)
+	case *Unseen:
+		v.process(f.Process)
+		v.span("from", f.From)
 	case *Process:
 		v.declare(v.processes[f.ID], int64(f.ID))
 		v.process(f.Parent)

@@ -62,6 +62,7 @@ func (f *Missing) Visit(v Visitor) {
 	v.Str("what", &f.What)
 	v.Str("why", &f.Why)
 	v.Int("count", &f.Count)
+	v.Int("timed", &f.Timed)
 }
 
 // Kind implements Fact.

@@ -160,12 +160,20 @@ func (d *decoder) parkEnd(h *probesHead, key parkKey) {
 	d.emit(d.at, &p.fact)
 }
 
-// forgetParks drops the waits that began under a set of probes that was taken away.
-func (d *decoder) forgetParks(set int) {
+// forgetParks drops the waits that began, before a time, under a set of probes that was
+// taken away then.
+func (d *decoder) forgetParks(set int, before recording.Time) {
 	for k, p := range d.golang.parks.waits {
-		if p.set == set {
+		if p.set == set && p.fact.Since <= before {
 			delete(d.golang.parks.waits, k)
 		}
+	}
+}
+
+// unseen records that a set of probes was away.
+func (d *decoder) unseen(process recording.ProcessID, what string, a absence) {
+	if a.from < a.to {
+		d.emit(a.to, &recording.Unseen{Process: process, What: what, From: a.from})
 	}
 }
 

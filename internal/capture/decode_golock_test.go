@@ -25,7 +25,7 @@ func TestParks(t *testing.T) {
 	feed(d, parkEvent(2500, golocksParkActPARK_END, 0))
 	feed(d, parkEvent(2600, golocksParkActPARK_END, 0)) // of what began unseen
 	feed(d, parkEvent(2700, golocksParkActPARK_BEGIN_COND, 0x3000))
-	d.forgetParks(setOf(golocksParkActPARK_BEGIN_COND))
+	d.forgetParks(setOf(golocksParkActPARK_BEGIN_COND), 2750)
 	feed(d, parkEvent(2800, golocksParkActPARK_END, 0))
 	feed(d, parkEvent(2900, golocksParkActPARK_RELEASE, 0x1004))
 	feed(d, parkEvent(3000, golocksParkActPARK_STOP, 0))

@@ -16,6 +16,7 @@ type goPlace struct {
 	function string
 	what     string // it tells, to be said where it is missing
 	code     string // of that
+	name     string // in the facts that say when it was not told
 	rank     int    // in the order in which sets of probes are kept
 }
 
@@ -40,9 +41,9 @@ func goPlaces() [golangGoProgramGO_PROGRAMS]goPlace {
 	return [...]goPlace{
 		// The goroutine that wants the answer still runs there. What then writes and
 		// reads are goroutines of the connection.
-		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, rankCalls},
-		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, rankRuns},
-		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, rankYields},
+		golangGoProgramGO_CALL:  {"net/http.(*persistConn).roundTrip", "outgoing calls of net/http", missingGoCalls, "go-calls", rankCalls},
+		golangGoProgramGO_RUN:   {"runtime.execute", "which goroutine runs where", missingGoRuns, "go-runs", rankRuns},
+		golangGoProgramGO_YIELD: {"runtime.goschedImpl", "which goroutines have to let others run", missingGoRuns, "go-yields", rankYields},
 	}
 }
 
@@ -100,7 +101,7 @@ func (g *goProbes) load(s *Session) error {
 	}
 	hit := trapCost(o.GoCall)
 	for i, place := range goPlaces() {
-		g.sets[i] = &probeSet{what: place.what, code: place.code, rank: place.rank, hit: hit,
+		g.sets[i] = &probeSet{what: place.what, code: place.code, name: place.name, rank: place.rank, hit: hit,
 			hits: func() (uint64, time.Duration) { return hitsOf(o.GoCosts, i) }}
 		g.sets[i].spent = g.sets[i].cost() // of measuring
 	}

@@ -10,6 +10,7 @@ import (
 // goHooked tells that the probes on a Go program are there, as far as they can be.
 type goHooked struct {
 	pid     uint32
+	at      recording.Time // since when
 	missing []recording.Missing
 }
 
@@ -55,11 +56,16 @@ func (s *Session) hookGo(f *goFound) (missing []recording.Missing) {
 
 // hookGoLater does so beside the recording: the kernel takes its time.
 func (s *Session) hookGoLater(f *goFound) {
-	if f.goExecutable == nil {
+	if f.goExecutable == nil || s.opts.NoGoProbes {
 		return
 	}
+	if s.unhooked == nil {
+		s.unhooked = map[uint32]struct{}{}
+	}
+	s.unhooked[uint32(f.pid)] = struct{}{}
 	s.workers.Go(func() {
-		done := goHooked{uint32(f.pid), s.hookGo(f)}
+		missing := s.hookGo(f)
+		done := goHooked{uint32(f.pid), clock(), missing}
 		select {
 		case s.hooked <- done:
 		case <-s.done:
@@ -71,7 +77,28 @@ func (s *Session) hookGoLater(f *goFound) {
 // when it did.
 func (s *Session) goIsHooked(h goHooked) {
 	s.decoder.noteOnce(h.missing)
-	if p := s.decoder.processes[h.pid]; p == nil || p.ended != recording.NoTime {
+	delete(s.unhooked, h.pid)
+	p := s.decoder.processes[h.pid]
+	if p == nil || p.ended != recording.NoTime {
 		s.forgetGo([]uint32{h.pid})
+		return
+	}
+	s.unseenBefore(p, h.at)
+}
+
+// unseenBefore records that nothing was seen of goroutines' waits in a process before a
+// time.
+func (s *Session) unseenBefore(p *process, at recording.Time) {
+	for _, set := range newParkSets() {
+		s.decoder.unseen(p.fact.ID, set.name, absence{max(p.began, s.begun), at})
+	}
+}
+
+// finishHooking tells of the processes whose probes have not come.
+func (s *Session) finishHooking() {
+	for pid := range s.unhooked {
+		if p := s.decoder.processes[pid]; p != nil && p.ended == recording.NoTime {
+			s.unseenBefore(p, clock())
+		}
 	}
 }

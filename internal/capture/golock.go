@@ -30,10 +30,10 @@ const (
 // newParkSets are the sets of probes.
 func newParkSets() [parkSets]*probeSet {
 	sets := [...]*probeSet{
-		parkLocks:      {what: "goroutines that wait for locks", code: missingParks},
-		parkConditions: {what: "goroutines that wait for a sync.Cond", code: missingOthers, rank: rankConditions},
-		parkChannels:   {what: "goroutines that wait for channels", code: missingOthers, rank: rankChannels},
-		parkPauses:     {what: "pauses of all goroutines", code: missingOthers, rank: 1},
+		parkLocks:      {what: "goroutines that wait for locks", code: missingParks, name: "go-locks"},
+		parkConditions: {what: "goroutines that wait for a sync.Cond", code: missingOthers, name: "go-conditions", rank: rankConditions},
+		parkChannels:   {what: "goroutines that wait for channels", code: missingOthers, name: "go-channels", rank: rankChannels},
+		parkPauses:     {what: "pauses of all goroutines", code: missingOthers, name: "go-pauses", rank: 1},
 	}
 	for i, set := range sets {
 		set.park = i + 1
@@ -98,7 +98,13 @@ func (s *Session) finishGoParks() {
 	s.decoder.finishParks()
 	s.goFinder.mu.Lock()
 	defer s.goFinder.mu.Unlock()
-	s.decoder.note(s.goParks.missing())
+	missing, a := s.goParks.missing()
+	s.decoder.note(missing)
+	for _, set := range s.goParks.sets {
+		if len(missing) > 0 {
+			s.decoder.unseen(recording.NoProcess, set.name, absence{max(a.from, s.begun), a.to})
+		}
+	}
 }
 
 // load brings the programs into the kernel, once, and finds out what a hit costs.
@@ -186,17 +192,24 @@ func (p *parkPlace) probes(exe *target.GoProgram) (list []goProbe, err error) {
 	return list, nil
 }
 
-// missing says what was lost.
-func (g *goParks) missing() []recording.Missing {
+// missing says what was lost, and between which times.
+func (g *goParks) missing() (missing []recording.Missing, between absence) {
 	var perCPU []golocksLoss
 	lost := int64(0)
 	if g.loaded && g.objects.ParkLosses.Lookup(uint32(0), &perCPU) == nil {
 		for _, l := range perCPU {
+			if l.Count == 0 {
+				continue
+			}
+			if first := recording.Time(l.First); lost == 0 || first < between.from {
+				between.from = first
+			}
+			between.to = max(between.to, recording.Time(l.Last)+1)
 			lost += int64(l.Count)
 		}
 	}
 	if lost == 0 {
-		return nil
+		return nil, between
 	}
-	return []recording.Missing{{What: missingParks, Count: lost, Why: "waits of goroutines were lost because a buffer was full"}}
+	return []recording.Missing{{What: missingParks, Count: lost, Timed: 1, Why: "waits of goroutines were lost because a buffer was full"}}, between
 }

@@ -76,7 +76,7 @@ func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
 			if s.detached == 0 {
 				continue
 			}
-			missing = append(missing, recording.Missing{What: s.code, Count: s.detached, Why: fmt.Sprintf(
+			missing = append(missing, recording.Missing{What: s.code, Count: s.detached, Timed: 1, Why: fmt.Sprintf(
 				"%s: not seen for %d ms, as such probes on Go programs may cost %d per mille of a CPU together, and a hit costs %d ns",
 				s.what, s.spare(now).Milliseconds(), int(1000*l.share), s.hit.Nanoseconds())})
 		}
@@ -113,7 +113,33 @@ func (s *Session) keepGoWithin(now time.Time) {
 	for _, l := range s.goLedgers.all() {
 		for _, set := range l.settle(now, s.workers.Go) {
 			if set.park > 0 {
-				s.decoder.forgetParks(set.park - 1)
+				s.decoder.forgetParks(set.park-1, s.decoder.now)
+			}
+		}
+	}
+	s.tellAbsences(false)
+}
+
+// finishGo tells what was not seen of Go programs until the end.
+func (s *Session) finishGo() {
+	s.decoder.note(s.goLedgers.missing(time.Now()))
+	s.goLedgers.mu.Lock()
+	s.tellAbsences(true)
+	s.goLedgers.mu.Unlock()
+	s.finishHooking()
+	s.finishGoParks()
+}
+
+// tellAbsences records when sets of probes were away. What was seen to begin while they
+// went was not seen to end.
+func (s *Session) tellAbsences(end bool) {
+	for _, l := range s.goLedgers.all() {
+		for _, set := range l.sets {
+			for _, a := range set.takeAbsences(end) {
+				s.decoder.unseen(recording.NoProcess, set.name, a)
+				if set.park > 0 {
+					s.decoder.forgetParks(set.park-1, a.to)
+				}
 			}
 		}
 	}

@@ -96,3 +96,30 @@ func TestProbesOfAProcessThatEnds(t *testing.T) {
 type closing func()
 
 func (c closing) Close() error { c(); return nil }
+
+// A set of probes tells when it was away: once it is back, or at the end.
+func TestAbsencesOfProbes(t *testing.T) {
+	var p probeSet
+	now := func(do func()) { do() }
+	counts := func(end bool) int {
+		list := p.takeAbsences(end)
+		for _, a := range list {
+			if a.from > a.to || a.from == 0 {
+				t.Errorf("away from %d to %d", a.from, a.to)
+			}
+		}
+		return len(list)
+	}
+	p.change(time.Now(), now)
+	if counts(false) != 0 {
+		t.Error("it is still away")
+	}
+	p.change(time.Now(), now)
+	if counts(false) != 1 || counts(false) != 0 {
+		t.Error("it was away once")
+	}
+	p.change(time.Now(), now)
+	if counts(true) != 1 {
+		t.Error("it was away at the end")
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // probe is a program at a place in the code of one process.
@@ -25,12 +27,15 @@ type probe struct {
 type probeSet struct {
 	what string // it tells, to be said where that is missing
 	code string // of that
+	name string // of the set, in the facts that say when it was away
 	rank int    // the lower, the more important
 	park int    // which of the sets of probes on waits it is, from 1 on; 0: none
 	hit  time.Duration
 	hits func() (hits uint64, programs time.Duration) // so far, and what the programs took
 
-	changing sync.Mutex // held while probes come or go
+	changing sync.Mutex     // held while probes come or go
+	left     recording.Time // when they last began to go
+	absences []absence      // that are over
 	probes   []probe
 	links    map[int][]io.Closer // of all probes by process, or none
 
@@ -95,11 +100,37 @@ func (p *probeSet) change(now time.Time, beside func(func())) bool {
 		p.since = now
 	}
 	p.off = !p.off
+	back := !p.off
+	if !back {
+		p.left = clock()
+	}
 	beside(func() {
 		defer p.changing.Unlock()
-		do()
+		if do(); back {
+			p.absences = append(p.absences, absence{p.left, clock()})
+		}
 	})
 	return true
+}
+
+// absence is a span in which probes were away, or on their way.
+type absence struct{ from, to recording.Time }
+
+// takeAbsences hands over those that are over and were not handed over before; at the end
+// of the recording, the one that is not over, too.
+func (p *probeSet) takeAbsences(end bool) []absence {
+	if end {
+		p.changing.Lock()
+	} else if !p.changing.TryLock() {
+		return nil // they come or go right now
+	}
+	defer p.changing.Unlock()
+	out := p.absences
+	p.absences = nil
+	if end && p.off {
+		out = append(out, absence{p.left, clock()})
+	}
+	return out
 }
 
 // add hooks up the probes of one process, unless the set is away: then they wait with

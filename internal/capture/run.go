@@ -254,8 +254,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
-	s.decoder.note(s.goLedgers.missing(time.Now()))
-	s.finishGoParks()
+	s.finishGo()
 	s.decoder.finish()
 	return nil
 }

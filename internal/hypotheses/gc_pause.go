@@ -16,7 +16,7 @@ func gcPause() diagnosis.Hypothesis {
 		Title: "The garbage collector stops requests",
 		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
 			"work on the request's own strand, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
-			"their own CPU leaves it undecided.",
+			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load"},
 		Test:     testGCPause,
@@ -37,6 +37,9 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.NS("the collector's work on requests' own strands, of samples", diagnosis.Total(own)), diagnosis.Count("samples of requests' own CPU", samples))
 	total := s.total + diagnosis.Total(own)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
+	if unseen := unseenPauses(c); diagnosis.Total(unseen) > diagnosis.Total(res.Hidden) {
+		res.Hidden, res.Hides = append(res.Hidden, unseen...), "went by while it was not recorded whether all goroutines were stopped"
+	}
 	if samples < enoughSamples && assisted(c) {
 		res.Undecided = notSampled(c)
 	}

@@ -13,17 +13,66 @@ import (
 // for some of the time.
 const missingParks = "go-locks"
 
-// parksKnown reports that a request was served by a goroutine whose waits for locks were
-// all recorded: what is unknown of its time is none.
-func parksKnown(c *diagnosis.Case, id diagnosis.RequestID) bool {
-	s := c.Requests[id].Strand
-	return s != timeline.None && c.Strands[s].Goroutine != recording.NoGoroutine && c.Recorded(recording.HookParks) &&
-		!slices.ContainsFunc(c.Missing, func(m recording.Missing) bool { return m.What == missingParks })
+// parksKnown reports that the waits of goroutines for locks were recorded, but for spans
+// that are known.
+func parksKnown(c *diagnosis.Case) bool {
+	return c.Recorded(recording.HookParks) &&
+		!slices.ContainsFunc(c.Missing, func(m recording.Missing) bool { return m.What == missingParks && m.Timed == 0 })
 }
 
-// hiddenLocks are the unnamedWaits that may be for a lock.
+// hiddenLocks are the unnamedWaits that may be for a lock: those of goroutines are not
+// where waits for locks were recorded from when they left the processor until they were
+// back.
 func hiddenLocks(c *diagnosis.Case) []diagnosis.Span {
-	return slices.DeleteFunc(unnamedWaits(c), func(s diagnosis.Span) bool { return parksKnown(c, s.Request) })
+	known := parksKnown(c)
+	return slices.DeleteFunc(unnamedWaits(c), func(s diagnosis.Span) bool {
+		r := &c.Requests[s.Request]
+		if !known || r.Strand == timeline.None || c.Strands[r.Strand].Goroutine == recording.NoGoroutine {
+			return false
+		}
+		if len(c.UnseenIn(timeline.UnseenLocks, r.Process, r.Start, r.End)) == 0 {
+			return true
+		}
+		from, to := away(r, s)
+		return len(c.UnseenIn(timeline.UnseenLocks, r.Process, from, to)) == 0
+	})
+}
+
+// away is the longest span around a piece of a request in which it was on no processor.
+func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
+	from, to = r.Start, r.End
+	i, _ := slices.BinarySearchFunc(r.Segments, s.From, func(x timeline.Segment, at diagnosis.Time) int { return cmp.Compare(x.To, at+1) })
+	for k := i - 1; k >= 0; k-- {
+		if r.Segments[k].Cause == timeline.CauseOnCPU {
+			from = r.Segments[k].To
+			break
+		}
+	}
+	for k := i; k < len(r.Segments); k++ {
+		if r.Segments[k].From >= s.To && r.Segments[k].Cause == timeline.CauseOnCPU {
+			return from, r.Segments[k].From
+		}
+	}
+	return from, to
+}
+
+// unseenPauses returns the pieces in which requests of Go computed, or were ready to,
+// while it was not seen whether all goroutines were stopped.
+func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
+	if !c.Recorded(recording.HookParks) {
+		return nil
+	}
+	for _, span := range c.Spans(mayBeStopped) {
+		for _, x := range c.UnseenIn(timeline.UnseenPauses, c.Requests[span.Request].Process, span.From, span.To) {
+			out = append(out, diagnosis.Span{Request: span.Request, From: max(span.From, x.From), To: min(span.To, x.To)})
+		}
+	}
+	return c.Merged(out)
+}
+
+// mayBeStopped picks the pieces in which a stop of all goroutines makes a difference.
+func mayBeStopped(_ *timeline.Request, s *timeline.Segment) bool {
+	return ownCPU(s) || s.Cause == timeline.CauseRunnable
 }
 
 // goroutines reports that all of some strands are goroutines.
@@ -56,7 +105,7 @@ func stopped(c *diagnosis.Case) (out []diagnosis.Span) {
 		return nil
 	}
 	for _, span := range c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
-		return len(of[r.Process]) > 0 && (ownCPU(s) || s.Cause == timeline.CauseRunnable)
+		return len(of[r.Process]) > 0 && mayBeStopped(r, s)
 	}) {
 		list := of[c.Requests[span.Request].Process]
 		i, _ := slices.BinarySearchFunc(list, span.From+1, func(p timeline.Pause, at diagnosis.Time) int { return cmp.Compare(p.To, at) })

@@ -68,3 +68,28 @@ func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
 		}
 	}
 }
+
+// Own CPU may hide stops of all goroutines exactly as long as these were not recorded.
+func TestStopsThatWereNotRecorded(t *testing.T) {
+	for _, c := range []struct{ from, to, want int }{
+		{30_000, 40_000, 0}, // between two requests
+		{200, 300, 100},     // 100 us of the 700 us that each request computes
+		{-1000, 10_000, 700},
+	} {
+		none := func(int) bool { return false }
+		rec := waiting(none, func(l *goLines, _, at int) { l.at(at+c.to, "unseen what=go-pauses from=%dus", at+c.from) })
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Duration
+		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+			got = diagnosis.Total(unseenPauses(c))
+			return diagnosis.Result{}
+		}}
+		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+		if want := Duration(requestsPlayed * c.want * 1000); got != want {
+			t.Errorf("unseen from %d to %d us: %d ns, want %d", c.from, c.to, got, want)
+		}
+	}
+}

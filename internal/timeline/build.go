@@ -17,6 +17,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	t := &Timeline{}
 	f := collect(t, rec.Events)
 	t.Truncated = t.Truncated || rec.Truncated
+	t.unseen.order()
 	t.Strands = buildStrands(f)
 	buildStacks(t, f)
 	waits := buildWaits(t, f)

@@ -27,6 +27,9 @@ func goTasks(t *Timeline, f *facts, o owners) owners {
 		return nil
 	}
 	tasks, made := make(owners, len(t.Strands)), goMade(t, f)
+	hidden := func(p recording.ProcessID, from, to Time) bool { // whom else it met then is not known
+		return len(t.UnseenIn(UnseenChannels, p, from, to)) > 0
+	}
 	for s, list := range goMeetings(t, f, o) {
 		if len(list) < 2 {
 			continue
@@ -47,7 +50,7 @@ func goTasks(t *Timeline, f *facts, o owners) owners {
 			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
 			// alone is known of goroutines that make a call for each.
 			alone := a.gives && odd*mostShare <= queued && within(made[StrandID(s)], a.at, b.at)
-			if b.gives && a.at < b.at && (taken || alone) {
+			if b.gives && a.at < b.at && (taken || alone) && !hidden(t.Strands[s].Process, a.at, b.at) {
 				from := max(a.at, t.Requests[b.request].FirstRead)
 				tasks[s] = append(tasks[s], stint{min(from, b.at), b.at, b.request})
 			}

@@ -20,6 +20,11 @@ func (t *Timeline) hostFact(at Time, fact recording.Fact) {
 		t.gaps = append(t.gaps, Window{min(x.From, at), at})
 	case *recording.Missing:
 		t.Missing = append(t.Missing, *x)
+	case *recording.Unseen:
+		if t.unseen == nil {
+			t.unseen = unseenTimes{}
+		}
+		t.unseen.add(at, x)
 	case *recording.Listen:
 		t.listener(x.Port).Limit = x.Backlog
 	case *recording.Backlog:

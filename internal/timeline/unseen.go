@@ -1,0 +1,43 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// Sets of probes of which a recording says when they were away (recording.Unseen).
+const (
+	UnseenLocks      = "go-locks"      // waits of goroutines for mutexes and wait groups
+	UnseenConditions = "go-conditions" // for a sync.Cond
+	UnseenChannels   = "go-channels"   // for channels
+	UnseenPauses     = "go-pauses"     // for the collector, and stops of all goroutines
+)
+
+// unseenKey is a set of probes on a process; NoProcess: on all.
+type unseenKey struct {
+	what    string
+	process recording.ProcessID
+}
+
+// unseenTimes are the spans in which sets of probes were away, in order and disjoint.
+type unseenTimes map[unseenKey][]Interval
+
+func (u unseenTimes) add(at Time, x *recording.Unseen) {
+	k := unseenKey{x.What, x.Process}
+	u[k] = append(u[k], Interval{From: x.From, To: at})
+}
+
+func (u unseenTimes) order() {
+	for k, list := range u {
+		u[k] = merged(list)
+	}
+}
+
+// UnseenIn returns the spans that overlap [from, to) in which a set of probes (Unseen...)
+// was away from a process: what went on then that it tells of, begun before or ended after,
+// is not in the Timeline. The ends may stick out; spans may overlap. None are returned of
+// what was never there, see Recorded.
+func (t *Timeline) UnseenIn(what string, p recording.ProcessID, from, to Time) (out []Interval) {
+	out = append(out, clipped(t.unseen[unseenKey{what, recording.NoProcess}], from, to)...)
+	if p != recording.NoProcess {
+		out = append(out, clipped(t.unseen[unseenKey{what, p}], from, to)...)
+	}
+	return out
+}
