@@ -268,7 +268,7 @@ type Call struct {
 	Request    RequestID // None: not associated, Why says why
 	Why        string    // how it was associated, or why not: a stable code
 	Process    recording.ProcessID
-	Strand     StrandID // that wrote the request
+	Strand     StrandID // that wrote the request, or, if it is Carried, waited for its answer
 	Conn       recording.ConnID
 	Ordinal    int    // of this exchange on its connection, from 0
 	New        bool   // the connection was opened for it
@@ -290,6 +290,7 @@ type Call struct {
 	Outcome                recording.Outcome     // of a command
 	Code                   string                // of a command's error
 	Transaction            recording.Transaction // of the session, after a command
+	Carried                bool                  // threads of the client's own wrote the request and read the answer
 }
 
 // Request is one unit of inbound work.
