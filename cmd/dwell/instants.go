@@ -25,6 +25,9 @@ func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]repor
 	case o.every > 0:
 		var list []report.DumpOptions
 		for at := tl.Start + timeline.Time(o.every); at <= end; at += timeline.Time(o.every) {
+			if tl.WindowAt(at).From > at {
+				continue // nothing was recorded then
+			}
 			list = append(list, report.DumpOptions{At: at, Chosen: "one every " + o.every.String()})
 		}
 		if list == nil {
@@ -72,6 +75,9 @@ func instant(text string, tl *timeline.Timeline, wall wallClock) (timeline.Time,
 			until = fmt.Sprintf(", %s to %s", wallText(wall.at(tl.Start)), wallText(wall.at(tl.End)))
 		}
 		return 0, fmt.Errorf("--at %s: the recording is %s long%s", text, short(time.Duration(tl.End.Sub(tl.Start))), until)
+	}
+	if w := tl.WindowAt(at); w.From > at {
+		return 0, fmt.Errorf("--at %s: nothing was recorded then (it goes on at +%.2fs; record with --windows=off to have all of it)", text, time.Duration(w.From.Sub(tl.Start)).Seconds())
 	}
 	return at, nil
 }
