@@ -168,6 +168,9 @@ func (s *Session) write(sink Sink) error {
 
 // tick writes the facts of each second.
 func (s *Session) tick(sink Sink) error {
+	if err := s.tellGap(sink); err != nil {
+		return err
+	}
 	losses, err := s.meter.losses(&s.objects)
 	if err != nil {
 		return err
@@ -230,7 +233,7 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 // every thread, and the last counters.
 func (s *Session) finish(sink Sink, reason string) error {
 	steps := []func() error{
-		func() error { return s.endGap(sink) },
+		func() error { return s.tellGap(sink) },
 		s.finishStacks,
 		s.flushFlows,
 		func() error { return s.drain(sink) },

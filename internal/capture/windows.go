@@ -116,9 +116,10 @@ func (s *Session) goOn(sink Sink) error {
 		return err
 	}
 	s.decoder.paused = false
-	if err := s.endGap(sink); err != nil {
+	if err := s.tellGap(sink); err != nil {
 		return err
 	}
+	s.paused = recording.NoTime
 	if err := s.setGaps(); err != nil {
 		return err
 	}
@@ -129,13 +130,15 @@ func (s *Session) goOn(sink Sink) error {
 	return s.write(sink)
 }
 
-// endGap writes that recording had paused, if it had.
-func (s *Session) endGap(sink Sink) error {
+// tellGap writes that recording has paused until now, if it has: also while it lasts, so
+// that a recorder that is killed leaves that behind.
+func (s *Session) tellGap(sink Sink) error {
 	if s.paused == recording.NoTime {
 		return nil
 	}
-	gap := recording.Event{Time: clock(), Fact: &recording.Gap{From: s.paused}}
-	s.paused = recording.NoTime
+	now := clock()
+	gap := recording.Event{Time: now, Fact: &recording.Gap{From: s.paused}}
+	s.paused = now
 	return sink.Write(gap)
 }
 

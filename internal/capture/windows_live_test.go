@@ -59,9 +59,11 @@ func TestLiveRecorderRests(t *testing.T) {
 		} else if _, end := e.Fact.(*recording.End); !end {
 			continue
 		}
-		checkWindow(t, rec, asked, exchanged{begin, to})
+		if to > begin { // a gap may be told in pieces
+			checkWindow(t, rec, asked, exchanged{begin, to})
+			windows++
+		}
 		begin = e.Time
-		windows++
 	}
 	if windows < 3 {
 		t.Errorf("%d windows in 3.5 s", windows)
