@@ -62,44 +62,6 @@ func (c *Case) Shared(name string, made func() any) any {
 // Measured returns the measured requests in order of id.
 func (c *Case) Measured() []RequestID { return c.measured }
 
-// Spans returns the segments of the measured requests that keep accepts.
-func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	var out []Span
-	for _, id := range c.measured {
-		r := &c.Requests[id]
-		for i := range r.Segments {
-			if s := &r.Segments[i]; keep(r, s) {
-				out = append(out, Span{id, s.From, s.To})
-			}
-		}
-	}
-	return out
-}
-
-// Gaps returns the time of the measured requests that no segment accounts for, and
-// the segments of unknown cause.
-func (c *Case) Gaps() []Span {
-	var out []Span
-	for _, id := range c.measured {
-		r := &c.Requests[id]
-		at := r.Start
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if s.From > at {
-				out = append(out, Span{id, at, s.From})
-			}
-			if s.Cause == timeline.CauseUnknown {
-				out = append(out, Span{id, s.From, s.To})
-			}
-			at = s.To
-		}
-		if r.End > at {
-			out = append(out, Span{id, at, r.End})
-		}
-	}
-	return out
-}
-
 // Merged returns spans in order, clipped to their requests, overlaps joined; those of
 // requests that are not measured are left out.
 func (c *Case) Merged(spans []Span) []Span { return normal(c.Timeline, spans) }

@@ -73,3 +73,15 @@ func TestLedgerLeavesWhatIsNotTaken(t *testing.T) {
 		t.Errorf("taken %d, want 25", taken)
 	}
 }
+
+// What Gaps returns is its caller's: others are given the same again, whatever it does.
+func TestGapsAreTheCallersOwn(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 1, func(int) []piece { return []piece{{timeline.PhaseHandler, timeline.CauseUnknown, 100}} })
+	c, _ := newCase(tl, Options{})
+	want := slices.Clone(c.Gaps())
+	clear(c.Gaps())
+	if got := c.Gaps(); len(want) != 1 || !slices.Equal(got, want) {
+		t.Errorf("gaps %v, want %v", got, want)
+	}
+}

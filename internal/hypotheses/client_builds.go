@@ -25,8 +25,12 @@ type builds struct {
 
 // clientsBuilt returns them by class, in order of their fetches.
 func clientsBuilt(c *diagnosis.Case) (out []*builds) {
+	list := fetched(c)
+	if len(list) == 0 {
+		return nil
+	}
 	handling := handlers(c)
-	for _, f := range fetched(c) {
+	for _, f := range list {
 		index := map[string]*builds{}
 		var list []*builds
 		named := 0
@@ -189,7 +193,7 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 	with, others := map[string][]Duration{}, map[string][]Duration{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		if own := effortIn(r, timeline.None, r.Start, r.End).sum; b.requests[id] {
+		if own := ownIn(r, r.Start, r.End); b.requests[id] {
 			with[r.Endpoint] = append(with[r.Endpoint], own)
 		} else {
 			others[r.Endpoint] = append(others[r.Endpoint], own)
@@ -210,7 +214,7 @@ func (b *builds) work(c *diagnosis.Case) (of func(*timeline.Request) Duration, h
 		return func(*timeline.Request) Duration { return 0 }, "not known"
 	}
 	share := diagnosis.ShareOf(int64(beneath), int64(all))
-	return func(r *timeline.Request) Duration { return share.Of(effortIn(r, timeline.None, r.Start, r.End).sum) },
+	return func(r *timeline.Request) Duration { return share.Of(ownIn(r, r.Start, r.End)) },
 		"by " + diagnosis.Thousands(int64(beneath)) + " of " + diagnosis.Plural(all, "sample")
 }
 

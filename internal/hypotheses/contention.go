@@ -3,7 +3,6 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -36,7 +35,7 @@ func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
 
 func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
 	index := map[timeline.LockID]*contention{}
-	for _, s := range stays(c, caused(cause)) {
+	for _, s := range stays(c, cause, whole) {
 		lock := timeline.LockID(timeline.None)
 		if s.wait != timeline.None {
 			lock = c.Waits[s.wait].Lock
@@ -73,22 +72,16 @@ func (k *contention) fill(c *diagnosis.Case) {
 	if 2*k.drawing >= k.total {
 		readsDraw(list)
 	}
-	k.did, k.weights, k.parts = list, make([]Duration, len(list)), make([][deedKinds]Duration, len(k.stays))
+	k.did, k.parts = list, make([][deedKinds]Duration, len(k.stays))
+	over := newOverlay(list)
 	for i := range k.stays {
-		s, sure := &k.stays[i], Duration(0)
-		n, _ := slices.BinarySearchFunc(list, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
-		for ; n < len(list) && list[n].from < s.To; n++ {
-			if d := min(s.To, list[n].to).Sub(max(s.From, list[n].from)); list[n].kind != deedUnknown {
-				k.parts[i][list[n].kind] += d
-				k.weights[n] += d
-				sure += d
-			}
-		}
-		k.parts[i][deedUnknown] = s.To.Sub(s.From) - sure
+		s := &k.stays[i]
+		k.parts[i] = over.lay(s.From, s.To)
 		for kind, d := range k.parts[i] {
 			k.by[kind] += d
 		}
 	}
+	k.weights = over.weights()
 }
 
 // readsDraw takes what the holders of a lock around a source of random numbers read, of
@@ -160,18 +153,17 @@ func queueAt(c *diagnosis.Case, id timeline.LockID) (q queue) {
 	type step struct {
 		at     diagnosis.Time
 		by     int
-		family string
+		family int
 	}
-	var steps []step
-	time := tally{}
+	families := newFamilies(c)
+	steps := make([]step, 0, 2*len(c.Locks[id].Waits))
 	for _, w := range c.Locks[id].Waits {
 		wait := &c.Waits[w]
-		f := family(c.Strands[wait.Strand].Name)
+		f := families.of(wait.Strand, wait.To.Sub(wait.From))
 		steps = append(steps, step{wait.From, 1, f}, step{wait.To, -1, f})
-		time[f] += wait.To.Sub(wait.From)
 	}
 	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	waiting := map[string]int{}
+	waiting := make([]int, len(families.names))
 	n, groups := 0, 0
 	var length, squares Duration
 	for i, s := range steps {
@@ -191,30 +183,8 @@ func queueAt(c *diagnosis.Case, id timeline.LockID) (q queue) {
 	if length > 0 {
 		q.tenths = int(squares * 10 / length)
 	}
-	for f := range time {
-		q.names = append(q.names, f)
-	}
-	slices.SortFunc(q.names, func(a, b string) int { return cmp.Or(cmp.Compare(time[b], time[a]), cmp.Compare(a, b)) })
+	q.names = families.longest()
 	return q
-}
-
-// family is the name of a thread without its numbers: "http-nio-8080-exec-3" is of
-// "http-nio-*-exec-*".
-func family(name string) string {
-	var b strings.Builder
-	digits := false
-	for _, r := range name {
-		if r >= '0' && r <= '9' {
-			if !digits {
-				b.WriteByte('*')
-			}
-			digits = true
-			continue
-		}
-		digits = false
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 // waiter is a strand that waited, or None.

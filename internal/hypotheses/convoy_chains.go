@@ -15,18 +15,13 @@ func convoys(c *diagnosis.Case) []*contention {
 	behind := map[timeline.LockID][]stay{}
 	through := map[timeline.LockID]tally{}
 	for _, k := range plain {
-		for _, s := range k.stays {
-			for _, d := range meanwhile(k.did, s.From, s.To) {
-				if d.lock == k.lock || d.lock == timeline.None || c.Locks[d.lock].Kind != timeline.CauseLock {
-					continue // pools and interpreters have hypotheses of their own
-				}
-				if through[d.lock] == nil {
-					through[d.lock] = tally{}
-				}
-				through[d.lock][k.name] += d.to.Sub(d.from)
-				part := s
-				part.From, part.To = d.from, d.to
-				behind[d.lock] = append(behind[d.lock], part)
+		for lock, did := range elsewhere(c, k) {
+			if through[lock] == nil {
+				through[lock] = tally{}
+			}
+			for _, part := range k.during(did) {
+				through[lock][k.name] += part.To.Sub(part.From)
+				behind[lock] = append(behind[lock], part)
 			}
 		}
 	}
@@ -51,6 +46,35 @@ func convoys(c *diagnosis.Case) []*contention {
 		}
 	}
 	slices.SortFunc(out, func(a, b *contention) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.lock, b.lock)) })
+	return out
+}
+
+// elsewhere returns what a lock's holders waited for at other locks, by lock, in order of
+// time; pools and interpreters have hypotheses of their own.
+func elsewhere(c *diagnosis.Case, k *contention) map[timeline.LockID]*busySum {
+	spans := map[timeline.LockID][]diagnosis.Span{}
+	for i := range k.did {
+		if d := &k.did[i]; d.lock != k.lock && d.lock != timeline.None && c.Locks[d.lock].Kind == timeline.CauseLock {
+			spans[d.lock] = append(spans[d.lock], diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
+		}
+	}
+	out := map[timeline.LockID]*busySum{}
+	for lock, list := range spans {
+		sum := sumOf(list)
+		out[lock] = &sum
+	}
+	return out
+}
+
+// during returns the pieces of the stays in which holders did something.
+func (k *contention) during(did *busySum) (out []stay) {
+	for _, s := range k.stays {
+		for _, piece := range did.in(s.Span) {
+			part := s
+			part.Span = piece
+			out = append(out, part)
+		}
+	}
 	return out
 }
 

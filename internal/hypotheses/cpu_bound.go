@@ -22,12 +22,14 @@ func cpuBound() diagnosis.Hypothesis {
 }
 
 func testCPUBound(c *diagnosis.Case) diagnosis.Result {
-	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })
+	spans := ownSpans(c)
 	res := diagnosis.Result{Hidden: c.Gaps()}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	sampled := newSamples(c)
+	own := ownCost(c)
+	by := bySymptom(c, spans)
 	for i := range c.Symptoms {
-		cd := cpuAt(c, &c.Symptoms[i], spans)
+		cd := cpuAt(c, &c.Symptoms[i], by[i], own)
 		nameCode(c, &c.Symptoms[i], sampled, &cd)
 		res.Candidates = append(res.Candidates, cd)
 	}
@@ -61,15 +63,21 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	}
 }
 
-func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, all []diagnosis.Span) diagnosis.Candidate {
-	var spans []diagnosis.Span
-	per := make([]Duration, len(c.Requests))
-	for _, sp := range all {
-		if s.Endpoint == "" || c.Requests[sp.Request].Endpoint == s.Endpoint {
-			spans = append(spans, sp)
-			per[sp.Request] += sp.To.Sub(sp.From)
+// bySymptom sorts spans of measured requests by symptom; a single one has them all.
+func bySymptom(c *diagnosis.Case, spans []diagnosis.Span) [][]diagnosis.Span {
+	if len(c.Symptoms) == 1 && len(c.Symptoms[0].Requests) == len(c.Measured()) {
+		return [][]diagnosis.Span{spans}
+	}
+	out, at := make([][]diagnosis.Span, len(c.Symptoms)), standings(c)
+	for _, s := range spans {
+		if i := at[s.Request].symptom; i != timeline.None {
+			out[i] = append(out[i], s)
 		}
 	}
+	return out
+}
+
+func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per []Duration) diagnosis.Candidate {
 	var ordinary, slow Duration
 	for _, id := range s.Ordinary {
 		ordinary += per[id] / Duration(len(s.Ordinary))

@@ -50,7 +50,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 		return res
 	}
 	var spans []diagnosis.Span
-	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) }) {
+	for _, sp := range ownSpans(c) {
 		sp.To = sp.From + diagnosis.Time(inside.Of(sp.To.Sub(sp.From)))
 		spans = append(spans, sp)
 	}

@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -32,19 +33,10 @@ type effort struct {
 // connect, tearing them down after the answer. What is taken is the difference of
 // the medians, next to each call. known counts the calls that could be compared.
 func excess(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpan, known int) {
-	fresh, reused := map[place][]effort{}, map[place][]Duration{}
-	for _, id := range c.Overall.Requests {
-		eachEffort(c, &c.Requests[id], func(at place, e effort) {
-			switch {
-			case churned[e.call]:
-				fresh[at] = append(fresh[at], e)
-			case !c.Calls[e.call].New:
-				reused[at] = append(reused[at], e.sum)
-			}
-		})
-	}
+	fresh := onNew(c, churned)
+	reused := onKept(c, churned, fresh)
 	for at, efforts := range fresh {
-		if len(efforts) < compared || len(reused[at]) < compared {
+		if len(reused[at]) < compared {
 			continue
 		}
 		if !at.after {
@@ -67,11 +59,51 @@ func excess(c *diagnosis.Case, churned map[timeline.CallID]bool) (out []setupSpa
 	return out, known
 }
 
+// onNew collects, by place, the own work around churned calls, where there are enough.
+func onNew(c *diagnosis.Case, churned map[timeline.CallID]bool) map[place][]effort {
+	out := map[place][]effort{}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		if !slices.ContainsFunc(r.Calls, func(k timeline.CallID) bool { return churned[k] }) {
+			continue
+		}
+		eachEffort(c, r, func(at place, id timeline.CallID, from, to diagnosis.Time) {
+			if churned[id] {
+				out[at] = append(out[at], effortIn(r, id, from, to))
+			}
+		})
+	}
+	maps.DeleteFunc(out, func(_ place, list []effort) bool { return len(list) < compared })
+	return out
+}
+
+// onKept collects how much own work is around calls on reused connections at the same
+// places.
+func onKept(c *diagnosis.Case, churned map[timeline.CallID]bool, fresh map[place][]effort) map[place][]Duration {
+	out := map[place][]Duration{}
+	if len(fresh) == 0 {
+		return out
+	}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		eachEffort(c, r, func(at place, id timeline.CallID, from, to diagnosis.Time) {
+			if !churned[id] && !c.Calls[id].New && fresh[at] != nil {
+				out[at] = append(out[at], ownIn(r, from, to))
+			}
+		})
+	}
+	return out
+}
+
 // eachEffort visits a request's own work before each of its calls and after the last,
 // if it makes them one after the other.
-func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(place, effort)) {
-	calls := slices.Clone(r.Calls)
-	slices.SortStableFunc(calls, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start) })
+func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(at place, call timeline.CallID, from, to diagnosis.Time)) {
+	calls := r.Calls
+	byStart := func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start) }
+	if !slices.IsSortedFunc(calls, byStart) {
+		calls = slices.Clone(calls)
+		slices.SortStableFunc(calls, byStart)
+	}
 	for i := 1; i < len(calls); i++ {
 		if c.Calls[calls[i]].Start < c.Calls[calls[i-1]].End {
 			return
@@ -81,10 +113,10 @@ func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(place, effort
 	for i, id := range calls {
 		call := &c.Calls[id]
 		at := place{endpoint: r.Endpoint, peer: call.Peer, operation: call.Operation, index: i}
-		visit(at, effortIn(r, id, from, call.Start))
+		visit(at, id, from, call.Start)
 		if from = call.End; i == len(calls)-1 {
 			at.after = true
-			visit(at, effortIn(r, id, from, r.End))
+			visit(at, id, from, r.End)
 		}
 	}
 }
@@ -101,6 +133,17 @@ func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time
 		}
 	}
 	return e
+}
+
+// ownIn is how long that is.
+func ownIn(r *timeline.Request, from, to diagnosis.Time) (d Duration) {
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if a, b := max(s.From, from), min(s.To, to); s.Call == timeline.None && ownCPU(s) && a < b {
+			d += b.Sub(a)
+		}
+	}
+	return d
 }
 
 // nearest takes so much work from the end of it, or from its beginning.

@@ -62,7 +62,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 // notSampled says that too few samples show what part of requests' own CPU is the
 // collector's; "" if all of it would be too little for a finding.
 func notSampled(c *diagnosis.Case) string {
-	mean, share := perMean(c, diagnosis.Total(c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })))
+	mean, share := perMean(c, diagnosis.Total(ownSpans(c)))
 	if mean < c.MinSaving || share < c.MinShare {
 		return ""
 	}
@@ -130,7 +130,7 @@ func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
 		in[i] = s.Caller >= 0 && in[s.Caller] ||
 			slices.ContainsFunc(collectors(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
 	}
-	newSamples(c).each(c.Overall.Requests, func(span diagnosis.Span, stack timeline.StackID) {
+	newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
 		if samples++; in[stack] {
 			out = append(out, span)
 		}

@@ -185,8 +185,8 @@ func (h *held) queues() (out []diagnosis.Span) {
 	for k := range h.open {
 		on[h.open[k].Conn] = append(on[h.open[k].Conn], h.idleOf[k]...)
 	}
-	for _, s := range stays(h.c, func(s *timeline.Segment) bool {
-		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && s.Cause == timeline.CausePool
+	for _, s := range stays(h.c, timeline.CausePool, func(s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue
 	}) {
 		call := callAt(h.c, &s)
 		if call == nil {

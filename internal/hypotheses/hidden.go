@@ -40,7 +40,7 @@ func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 			merged = append(merged, w)
 		}
 	}
-	gaps := append(c.Gaps(), c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseCondition })...)
+	gaps := append(c.Gaps(), c.SpansOf(timeline.CauseCondition, func(*timeline.Request, *timeline.Segment) bool { return true })...)
 	for _, g := range gaps {
 		i, _ := slices.BinarySearchFunc(merged, g.From, func(w window, t diagnosis.Time) int {
 			if w.to <= t {

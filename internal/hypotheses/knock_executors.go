@@ -49,8 +49,8 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 	}
 	at := map[key]int{}
 	of := map[timeline.StrandID]int{}
-	for _, s := range stays(c, func(s *timeline.Segment) bool {
-		return s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler && s.Strand != timeline.None
+	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
+		return s.Phase == timeline.PhaseHandler && s.Strand != timeline.None
 	}) {
 		n, ok := of[s.strand]
 		if !ok {

@@ -40,8 +40,19 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 		return out
 	}
 	freed := workersFree(c, append(tasks, gone...))
-	for _, w := range waits {
-		out = append(out, sooner(w.Span, w.segment, sums[w.segment.Strand], freed[w.Request])...)
+	spares := make([]*busySum, len(c.Strands))
+	for s, sum := range sums {
+		spares[s] = sum
+	}
+	for i := range waits {
+		w := &waits[i]
+		var busy *busySum
+		if w.strand != timeline.None {
+			busy = spares[w.strand]
+		}
+		if busy != nil || freed[w.Request] > 0 {
+			out = append(out, w.sooner(busy, freed[w.Request])...)
+		}
 	}
 	return out
 }
@@ -49,19 +60,20 @@ func behindStrands(c *diagnosis.Case, gone, spared []stay) (out []diagnosis.Span
 // workerWait is a request's wait for a worker.
 type workerWait struct {
 	diagnosis.Span
-	segment *timeline.Segment
+	strand timeline.StrandID // of the worker, or None
+	unread bool              // nobody has read the request
 }
 
 // waitsForWorkers lists those of the measured requests; its callers share them.
 func waitsForWorkers(c *diagnosis.Case) []workerWait {
 	return c.Shared("waits for workers", func() any {
 		var out []workerWait
-		for _, id := range c.Measured() {
+		for _, id := range c.With(timeline.CausePool) {
 			r := &c.Requests[id]
 			for i := range r.Segments {
 				s := &r.Segments[i]
 				if s.Cause == timeline.CausePool && (s.Phase != timeline.PhaseHandler || s.Strand == timeline.None) {
-					out = append(out, workerWait{diagnosis.Span{Request: id, From: s.From, To: s.To}, s})
+					out = append(out, workerWait{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, s.Phase == timeline.PhaseUnread})
 				}
 			}
 		}
@@ -70,11 +82,11 @@ func waitsForWorkers(c *diagnosis.Case) []workerWait {
 }
 
 // sooner is what goes of one wait for a worker.
-func sooner(w diagnosis.Span, s *timeline.Segment, busy *busySum, gone Duration) (out []diagnosis.Span) {
+func (w *workerWait) sooner(busy *busySum, gone Duration) (out []diagnosis.Span) {
 	if busy != nil {
-		out = busy.in(w)
+		out = busy.in(w.Span)
 	}
-	if d := min(gone, w.To.Sub(w.From)); s.Phase == timeline.PhaseUnread && d > diagnosis.Total(out) {
+	if d := min(gone, w.To.Sub(w.From)); w.unread && d > diagnosis.Total(out) {
 		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
 	}
 	return out

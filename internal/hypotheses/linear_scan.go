@@ -96,7 +96,7 @@ func (s *scanned) queued(c *diagnosis.Case, ids []diagnosis.RequestID) (d Durati
 // ownCost sums each request's own CPU time.
 func ownCost(c *diagnosis.Case) []Duration {
 	cost := make([]Duration, len(c.Requests))
-	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) }) {
+	for _, sp := range ownSpans(c) {
 		cost[sp.Request] += sp.To.Sub(sp.From)
 	}
 	return cost

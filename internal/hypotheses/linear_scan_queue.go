@@ -29,7 +29,7 @@ func queuedBehind(c *diagnosis.Case, in *beneath) (out []diagnosis.Span) {
 	if h := hostLoad(c); h.known && h.busy > 0 {
 		front = min(front, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
 	}
-	for _, id := range c.Measured() {
+	for _, id := range c.With(timeline.CauseRunnable) {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			g := &r.Segments[i]

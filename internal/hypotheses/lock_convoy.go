@@ -92,7 +92,7 @@ func lockEvidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
 // cause, or in a futex without a stack that tells what for.
 func unnamedWaits(c *diagnosis.Case) []diagnosis.Span {
 	out := c.Gaps()
-	for _, s := range stays(c, caused(timeline.CauseCondition)) {
+	for _, s := range stays(c, timeline.CauseCondition, whole) {
 		if s.wait == timeline.None || c.Waits[s.wait].Stack == timeline.None {
 			out = append(out, s.Span)
 		}

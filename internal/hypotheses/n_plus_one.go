@@ -34,50 +34,140 @@ type shape struct {
 
 func shapeOf(call *timeline.Call) shape { return shape{call.Process, call.Peer, call.Operation} }
 
+// shapes number those of all calls.
+type shapes struct {
+	of   []int32 // by call
+	list []shape
+}
+
+// shapesOf returns those of a case; its callers share them.
+func shapesOf(c *diagnosis.Case) *shapes {
+	return c.Shared("shapes", func() any {
+		s, index := &shapes{of: make([]int32, len(c.Calls))}, map[shape]int32{}
+		for i := range c.Calls {
+			sh := shapeOf(&c.Calls[i])
+			n, ok := index[sh]
+			if !ok {
+				n = int32(len(s.list))
+				index[sh] = n
+				s.list = append(s.list, sh)
+			}
+			s.of[i] = n
+		}
+		return s
+	}).(*shapes)
+}
+
 // repeats are the calls of one shape by request.
 type repeats struct {
 	shape
-	calls map[diagnosis.RequestID]int
+	by    []repeat // in order of request
+	parts []tallied
 }
+
+type repeat struct {
+	request diagnosis.RequestID
+	calls   int
+}
+
+// tallied are the calls in a symptom's requests.
+type tallied struct{ all, ordinary, slow int }
 
 // repeated counts the calls of each shape in measured requests, in order of shape.
 func repeated(c *diagnosis.Case) []*repeats {
-	index := map[shape]*repeats{}
+	shapes := shapesOf(c)
+	index := make([]*repeats, len(shapes.list))
 	var out []*repeats
 	for _, id := range c.Measured() {
 		for _, k := range c.Requests[id].Calls {
-			sh := shapeOf(&c.Calls[k])
+			sh := shapes.of[k]
 			rep := index[sh]
 			if rep == nil {
-				rep = &repeats{sh, map[diagnosis.RequestID]int{}}
+				rep = &repeats{shape: shapes.list[sh]}
 				index[sh] = rep
 				out = append(out, rep)
 			}
-			rep.calls[id]++
+			if n := len(rep.by); n > 0 && rep.by[n-1].request == id {
+				rep.by[n-1].calls++
+			} else {
+				rep.by = append(rep.by, repeat{id, 1})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b *repeats) int {
 		return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.peer, b.peer), cmp.Compare(a.operation, b.operation))
 	})
+	at := standings(c)
+	for _, rep := range out {
+		rep.parts = make([]tallied, len(c.Symptoms))
+		for _, x := range rep.by {
+			at[x.request].add(rep.parts, x.calls)
+		}
+	}
 	return out
 }
 
-// tenths returns ten times the mean number of calls of a shape in requests.
-func (rep *repeats) tenths(ids []diagnosis.RequestID) int {
-	n := 0
-	for _, id := range ids {
-		n += rep.calls[id]
-	}
-	return n * 10 / max(1, len(ids))
+// standing is in which symptom a request is, or None, and whether with its ordinary or
+// slow ones: it may be with both.
+type standing struct {
+	symptom        int32
+	ordinary, slow bool
 }
 
-// many reports whether requests of a symptom make many calls of a shape.
-func (rep *repeats) many(s *diagnosis.Symptom) bool {
-	slow := rep.tenths(s.Slow)
-	if rep.operation == "" {
-		return slow >= 10*manyCalls && slow*2 >= rep.tenths(s.Ordinary)*3
+func standings(c *diagnosis.Case) []standing {
+	out := make([]standing, len(c.Requests))
+	for i := range out {
+		out[i].symptom = timeline.None
 	}
-	return slow >= 10*manyCalls || rep.tenths(s.Requests) >= 10*manyCalls
+	for i := range c.Symptoms {
+		s := &c.Symptoms[i]
+		for _, id := range s.Requests {
+			out[id].symptom = int32(i)
+		}
+		for _, id := range s.Ordinary {
+			out[id].ordinary = true
+		}
+		for _, id := range s.Slow {
+			out[id].slow = true
+		}
+	}
+	return out
+}
+
+// add books calls of a request of that standing.
+func (s standing) add(parts []tallied, calls int) {
+	if s.symptom == timeline.None {
+		return
+	}
+	p := &parts[s.symptom]
+	p.all += calls
+	if s.ordinary {
+		p.ordinary += calls
+	}
+	if s.slow {
+		p.slow += calls
+	}
+}
+
+// in returns how many calls of the shape a request makes.
+func (rep *repeats) in(id diagnosis.RequestID) int {
+	i, ok := slices.BinarySearchFunc(rep.by, id, func(x repeat, id diagnosis.RequestID) int { return cmp.Compare(x.request, id) })
+	if !ok {
+		return 0
+	}
+	return rep.by[i].calls
+}
+
+// tenths returns ten times the mean number of calls in so many requests.
+func tenths(calls int, requests []diagnosis.RequestID) int { return calls * 10 / max(1, len(requests)) }
+
+// many reports whether requests of a symptom make many calls of a shape.
+func (rep *repeats) many(s *diagnosis.Symptom, p tallied) bool {
+	slow := tenths(p.slow, s.Slow)
+	if rep.operation == "" {
+		return slow >= 10*manyCalls && slow*2 >= tenths(p.ordinary, s.Ordinary)*3
+	}
+	return slow >= 10*manyCalls || tenths(p.all, s.Requests) >= 10*manyCalls
 }
 
 func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
@@ -87,11 +177,11 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	for _, rep := range repeated(c) {
 		var ids []diagnosis.RequestID
 		for i := range c.Symptoms {
-			s := &c.Symptoms[i]
-			if n := max(rep.tenths(s.Slow), rep.tenths(s.Requests)); n > most {
+			s, p := &c.Symptoms[i], rep.parts[i]
+			if n := max(tenths(p.slow, s.Slow), tenths(p.all, s.Requests)); n > most {
 				most, of = n, rep.shape
 			}
-			if rep.many(s) {
+			if rep.many(s, p) {
 				ids = append(ids, s.Requests...)
 			}
 		}
@@ -137,7 +227,7 @@ func oneDecimal(tenths int) string {
 func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
 	var spans []diagnosis.Span
 	var took []Duration
-	apart, later, most := 0, 0, 0
+	apart, later, most, all := 0, 0, 0, 0
 	for _, id := range ids {
 		r := &c.Requests[id]
 		var longest Duration
@@ -154,8 +244,10 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 			}
 			end = max(end, call.End)
 		}
-		most = max(most, rep.calls[id])
-		later += max(0, rep.calls[id]-1)
+		n := rep.in(id)
+		all += n
+		most = max(most, n)
+		later += max(0, n-1)
 		if out := fannedOut(c, r, rep.shape); out != nil {
 			spans = append(spans, out...)
 		} else {
@@ -167,7 +259,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	if rep.operation != "" {
 		calls = "calls of " + rep.operation
 	}
-	each := rep.tenths(ids)
+	each := tenths(all, ids)
 	how := "one after the other"
 	if apart*2 < later {
 		how = "many at once"

@@ -79,8 +79,8 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 			session: len(p.calls) > 0 && c.Calls[p.calls[0]].Protocol == recording.ProtocolPostgres}
 		out = append(out, of[k])
 	}
-	for _, s := range stays(c, func(s *timeline.Segment) bool {
-		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && s.Cause == timeline.CausePool
+	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue
 	}) {
 		call := callAt(c, &s)
 		if call == nil {

@@ -95,13 +95,17 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 // not: there one request does what all need. Such a call of a request behind which
 // nobody happened to wait goes too, for what is done ahead of time is so for all.
 func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
-	shapes := map[shape]bool{}
+	shapes := shapesOf(c)
+	some := make([]bool, len(shapes.list))
 	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call == timeline.None })
+	if len(did) == 0 {
+		return nil
+	}
 	for i := range did {
-		shapes[shapeOf(&c.Calls[did[i].call])] = true
+		some[shapes.of[did[i].call]] = true
 	}
 	makes, all := map[string]int{}, map[string]int{}
-	such := func(k timeline.CallID) bool { return shapes[shapeOf(&c.Calls[k])] }
+	such := func(k timeline.CallID) bool { return some[shapes.of[k]] }
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		all[r.Endpoint]++

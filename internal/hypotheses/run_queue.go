@@ -24,7 +24,7 @@ func runQueue() diagnosis.Hypothesis {
 const throttledShare = diagnosis.Whole / 100
 
 func testRunQueue(c *diagnosis.Case) diagnosis.Result {
-	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Cause == timeline.CauseRunnable })
+	spans := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
 	h := hostLoad(c)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time is spent ready to run without a CPU", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),

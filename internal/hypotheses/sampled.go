@@ -15,8 +15,13 @@ type samples struct {
 	of map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
 }
 
-// newSamples collects the samples of goroutines from the threads that ran them.
+// newSamples returns those of a case; its callers share them.
 func newSamples(c *diagnosis.Case) *samples {
+	return c.Shared("samples", func() any { return collectSamples(c) }).(*samples)
+}
+
+// collectSamples collects the samples of goroutines from the threads that ran them.
+func collectSamples(c *diagnosis.Case) *samples {
 	s := &samples{c, map[timeline.StrandID][]timeline.StackAt{}}
 	type key struct {
 		process   recording.ProcessID
@@ -64,10 +69,15 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 // in cuts a span on a CPU half-way between the samples that were taken in it; without
 // any there is nothing to visit.
 func (s *samples) in(strand timeline.StrandID, span diagnosis.Span, visit func(diagnosis.Span, timeline.StackID)) {
-	list := s.c.StacksIn(strand, span.From, span.To)
-	if s.c.Strands[strand].Goroutine != recording.NoGoroutine {
-		list = between(s.of[strand], span.From, span.To)
+	st := &s.c.Strands[strand]
+	list := st.Stacks
+	if st.Goroutine != recording.NoGoroutine {
+		list = s.of[strand]
 	}
+	if len(list) == 0 {
+		return
+	}
+	list = between(list, span.From, span.To)
 	piece, last := span, timeline.StackAt{Stack: timeline.None}
 	for _, a := range list {
 		if a.Origin != recording.StackOnCPU {

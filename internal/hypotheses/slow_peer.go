@@ -54,7 +54,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 // remoteSpans collects the time requests waited for each peer of each process.
 func remoteSpans(c *diagnosis.Case) map[recording.ProcessID]map[string][]diagnosis.Span {
 	out := map[recording.ProcessID]map[string][]diagnosis.Span{}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]

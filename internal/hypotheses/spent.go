@@ -22,7 +22,7 @@ type spent struct {
 }
 
 func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
-	s := spent{stays: stays(c, caused(cause))}
+	s := spent{stays: stays(c, cause, whole)}
 	sites, calls, files := tally{}, tally{}, tally{}
 	seen := diagnosis.Span{Request: timeline.None}
 	for i := range s.stays {

@@ -16,12 +16,12 @@ type stay struct {
 }
 
 // stays returns the pieces of the measured requests' segments that keep accepts, each
-// with the Wait that it lies in; in order of request and time.
-func stays(c *diagnosis.Case, keep func(*timeline.Segment) bool) (out []stay) {
-	for _, id := range c.Measured() {
+// with the Wait that it lies in; in order of request and time. All are of one cause.
+func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool) (out []stay) {
+	for _, id := range c.With(cause) {
 		r := &c.Requests[id]
 		for i := range r.Segments {
-			if s := &r.Segments[i]; keep(s) {
+			if s := &r.Segments[i]; s.Cause == cause && keep(s) {
 				out = staysIn(c, out, s, id)
 			}
 		}
@@ -57,10 +57,8 @@ func staysIn(c *diagnosis.Case, out []stay, s *timeline.Segment, id diagnosis.Re
 	return out
 }
 
-// caused accepts the segments of one cause.
-func caused(cause timeline.Cause) func(*timeline.Segment) bool {
-	return func(s *timeline.Segment) bool { return s.Cause == cause }
-}
+// whole accepts all segments of a cause.
+func whole(*timeline.Segment) bool { return true }
 
 func spansOf(list []stay) []diagnosis.Span {
 	out := make([]diagnosis.Span, len(list))

@@ -106,7 +106,7 @@ func inFlight(c *diagnosis.Case) []int {
 }
 
 func countInFlight(c *diagnosis.Case) []int {
-	ids := c.Overall.Requests
+	ids := c.Measured()
 	starts, ends := make([]diagnosis.Time, 0, len(ids)), make([]diagnosis.Time, 0, len(ids))
 	for _, id := range ids {
 		starts = append(starts, c.Requests[id].Start)
@@ -135,6 +135,13 @@ func meanOf(per []int, ids []diagnosis.RequestID) int {
 // ownCPU reports whether a segment is the request's own work on a CPU.
 func ownCPU(s *timeline.Segment) bool {
 	return s.Cause == timeline.CauseOnCPU && s.Phase != timeline.PhaseUnread && s.Phase != timeline.PhasePickUp
+}
+
+// ownSpans are the spans of requests' own CPU time; its callers share them.
+func ownSpans(c *diagnosis.Case) []diagnosis.Span {
+	return slices.Clip(c.Shared("own spans", func() any {
+		return c.SpansOf(timeline.CauseOnCPU, func(_ *timeline.Request, s *timeline.Segment) bool { return ownCPU(s) })
+	}).([]diagnosis.Span))
 }
 
 // threadName names a strand in the user's terms.

@@ -16,7 +16,7 @@ type workers map[timeline.StrandID][]window
 // waitedFor returns the workers that requests waited for, unread.
 func waitedFor(c *diagnosis.Case) workers {
 	w := workers{}
-	for _, id := range c.Overall.Requests {
+	for _, id := range c.With(timeline.CausePool) {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			if s := &r.Segments[i]; forWorker(c, r, s) && s.Strand != timeline.None {

@@ -12,26 +12,37 @@ import (
 // which one of its threads ran, was ready to, or did what is not known. Outside of them
 // no goroutine ran, wherever it was.
 func (l *goLives) addAwake(t *Timeline) {
-	l.awake = map[recording.ProcessID][]Interval{}
+	waits := map[recording.ProcessID]bool{}
 	for i := range t.Waits {
 		if s := &t.Strands[t.Waits[i].Strand]; s.Goroutine != recording.NoGoroutine {
-			l.awake[s.Process] = nil
+			waits[s.Process] = true
 		}
+	}
+	l.awake = t.ThreadsIn(waits, func(s State) bool { return s != StateSleeping && s != StateDisk })
+}
+
+// ThreadsIn returns, for each of some processes, when any of its threads was in one of
+// some states: in order, disjoint.
+func (t *Timeline) ThreadsIn(of map[recording.ProcessID]bool, states func(State) bool) map[recording.ProcessID][]Interval {
+	out := map[recording.ProcessID][]Interval{}
+	for p := range of {
+		out[p] = nil
 	}
 	for i := range t.Strands {
 		s := &t.Strands[i]
-		if _, ok := l.awake[s.Process]; !ok || s.Goroutine != recording.NoGoroutine {
+		if !of[s.Process] {
 			continue
 		}
-		for _, iv := range s.Intervals {
-			if iv.State != StateSleeping && iv.State != StateDisk {
-				l.awake[s.Process] = append(l.awake[s.Process], Interval{From: iv.From, To: iv.To})
+		for _, iv := range s.Intervals { // a goroutine has none
+			if states(iv.State) {
+				out[s.Process] = append(out[s.Process], Interval{From: iv.From, To: iv.To})
 			}
 		}
 	}
-	for p, list := range l.awake {
-		l.awake[p] = merged(list)
+	for p, list := range out {
+		out[p] = merged(list)
 	}
+	return out
 }
 
 // merged returns the union of spans, in order and disjoint.

@@ -136,6 +136,10 @@ func (s *sleeper) cut(holds []Hold, list []int32) []Hold {
 // share gives each Wait the pieces that lie within it: Waits for one lock share them.
 func (s *sleeper) share(pieces []Hold, list []int32) {
 	byFrom := func(h Hold, at Time) int { return cmp.Compare(h.From, at) }
+	of := map[StrandID][]int32{} // where in pieces each holder is
+	for i := range pieces {
+		of[pieces[i].Strand] = append(of[pieces[i].Strand], int32(i))
+	}
 	for _, i := range list {
 		w := &s.t.Waits[s.all[i].wait]
 		if w.Holds != nil {
@@ -144,10 +148,16 @@ func (s *sleeper) share(pieces []Hold, list []int32) {
 		a, _ := slices.BinarySearchFunc(pieces, w.From, byFrom)
 		b, _ := slices.BinarySearchFunc(pieces, w.To, byFrom)
 		w.Holds = pieces[a:b:b]
-		if slices.ContainsFunc(w.Holds, func(h Hold) bool { return h.Strand == w.Strand }) {
+		if anyIn(of[w.Strand], int32(a), int32(b)) {
 			w.Holds = slices.DeleteFunc(slices.Clone(w.Holds), func(h Hold) bool { return h.Strand == w.Strand })
 		}
 	}
+}
+
+// anyIn reports whether one of some ascending numbers is in [from, to).
+func anyIn(list []int32, from, to int32) bool {
+	i, _ := slices.BinarySearch(list, from)
+	return i < len(list) && list[i] < to
 }
 
 // ownerHolds adds the owner that a mutex named as a Wait began, up to the first hold

@@ -1,0 +1,77 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+)
+
+// overlay lays waits over what holders did meanwhile. Where thousands wait at once, each
+// waits behind thousands of deeds: those that lie wholly in a wait are not walked through,
+// but counted by sums.
+type overlay struct {
+	list   []deed                // in order, disjoint
+	before [][deedKinds]Duration // of each deed: how long those before it took, by kind
+	starts []int                 // of each deed: waits that begin to cover it wholly with it, less those that end to
+	edges  []Duration            // of each deed: in waits that cover it in part
+}
+
+func newOverlay(list []deed) *overlay {
+	n := len(list)
+	o := &overlay{list, make([][deedKinds]Duration, n+1), make([]int, n+1), make([]Duration, n)}
+	for i := range list {
+		o.before[i+1] = o.before[i]
+		o.before[i+1][list[i].kind] += list[i].to.Sub(list[i].from)
+	}
+	return o
+}
+
+// lay returns how long holders did what during a wait; unknown is what is left of it.
+func (o *overlay) lay(from, to diagnosis.Time) (parts [deedKinds]Duration) {
+	first, _ := slices.BinarySearchFunc(o.list, from+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
+	end, _ := slices.BinarySearchFunc(o.list, to, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.from, t) })
+	for first < end && o.edge(first, from, to, &parts) {
+		first++
+	}
+	for first < end && o.edge(end-1, from, to, &parts) {
+		end--
+	}
+	if first < end {
+		o.starts[first]++
+		o.starts[end]--
+		for kind := range parts {
+			parts[kind] += o.before[end][kind] - o.before[first][kind]
+		}
+	}
+	parts[deedUnknown] = to.Sub(from)
+	for kind := deedUnknown + 1; kind < deedKinds; kind++ {
+		parts[deedUnknown] -= parts[kind]
+	}
+	return parts
+}
+
+// edge books a deed that a wait covers in part; it reports whether this is one.
+func (o *overlay) edge(i int, from, to diagnosis.Time, parts *[deedKinds]Duration) bool {
+	x := &o.list[i]
+	if from <= x.from && x.to <= to {
+		return false
+	}
+	d := min(to, x.to).Sub(max(from, x.from))
+	parts[x.kind] += d
+	o.edges[i] += d
+	return true
+}
+
+// weights returns, of each deed, how long there were waits that were laid over it, in
+// all; 0 for what is not known.
+func (o *overlay) weights() []Duration {
+	out, covers := make([]Duration, len(o.list)), 0
+	for i := range o.list {
+		covers += o.starts[i]
+		if x := &o.list[i]; x.kind != deedUnknown {
+			out[i] = o.edges[i] + Duration(covers)*x.to.Sub(x.from)
+		}
+	}
+	return out
+}
