@@ -31,7 +31,7 @@ type handOffs struct {
 	ownWriter []bool     // by call: who read the answer had written it
 	got       []bool     // by call: its answer was delivered
 	reads     [][]readAt // by strand, in order
-	between   []bool     // by strand: it hands answers on that others read
+	between   []int32    // by strand: how often it handed an answer on that another had read
 	callsOf   [][]CallID // by strand that sent them, in order of sending: calls of no request yet
 	answers   [][]result // by strand that wrote them, in order: responses to requests that another had read
 	idle      []idleAt   // by strand

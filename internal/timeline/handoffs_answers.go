@@ -41,36 +41,55 @@ func (h *handOffs) byAnswers() {
 	if !slices.Contains(h.carried, true) {
 		return
 	}
-	h.between, h.got = make([]bool, len(h.t.Strands)), make([]bool, len(h.t.Calls))
-	all := h.deliveries()
-	believed := h.judge(all)
-	asked := false
-	for i := range all {
-		d := &all[i]
+	all := h.believed()
+	if h.listAsked(all) {
+		h.findIdle() // where a worker waits for an answer it does not wait for work
+		all = h.believed()
+		h.listAsked(all)
+	}
+	h.got = make([]bool, len(h.t.Calls))
+	for _, d := range all {
 		c := &h.t.Calls[d.call]
-		if d.odd || !believed(d) && !h.alone(d) {
-			continue
-		}
 		if d.woken {
 			c.Strand, c.Carried = d.to, true
 		}
-		if c.Request != None {
-			continue
-		}
-		if d.request != None {
+		if h.got[d.call] = true; d.request != None && c.Request == None {
 			c.Request, c.Why = d.request, WhyHandOffAnswer
-		} else if !h.got[d.call] {
-			h.callsOf[d.to] = append(h.callsOf[d.to], d.call)
-			asked = true
 		}
-		h.got[d.call] = true
 	}
 	h.byTurns()
 	h.byLoneRequest()
-	if asked {
-		h.sortCalls()
-		h.findIdle()
+}
+
+// believed lists the deliveries to believe, of each call the first.
+func (h *handOffs) believed() []delivery {
+	all := h.deliveries()
+	right := h.judge(all)
+	seen := map[CallID]bool{}
+	return slices.DeleteFunc(all, func(d delivery) bool {
+		if d.odd || seen[d.call] || !right(&d) && !h.alone(&d) {
+			return true
+		}
+		seen[d.call] = true
+		return false
+	})
+}
+
+// listAsked lists the carried calls whose answers were delivered to workers as theirs;
+// false if there are none.
+func (h *handOffs) listAsked(all []delivery) bool {
+	any := false
+	for s, list := range h.callsOf {
+		h.callsOf[s] = slices.DeleteFunc(list, func(id CallID) bool { return h.carried[id] })
 	}
+	for _, d := range all {
+		if d.request == None && h.t.Calls[d.call].Request == None {
+			h.callsOf[d.to] = append(h.callsOf[d.to], d.call)
+			any = true
+		}
+	}
+	h.sortCalls()
+	return any
 }
 
 // alone reports that the request of a delivery was the only one open when the call was
@@ -107,6 +126,7 @@ func (h *handOffs) listReads(calls []made) {
 
 // deliveries lists all, in order of time. Those that cannot all be right are marked.
 func (h *handOffs) deliveries() []delivery {
+	h.between = make([]int32, len(h.t.Strands))
 	all := h.responses()
 	for _, list := range h.wakes.by {
 		for _, w := range list {
@@ -134,16 +154,18 @@ func (h *handOffs) deliveries() []delivery {
 }
 
 // ofThoseWhoAsk leaves out what was delivered to strands that take part in handing on
-// answers, and to any other if a request's own was woken for the same answer.
+// answers more than they ask, and to any other if a request's own was woken for the same answer.
 func (h *handOffs) ofThoseWhoAsk(all []delivery) []delivery {
-	direct := map[CallID]bool{}
+	direct, asks := map[CallID]bool{}, make([]int32, len(h.t.Strands))
 	for i := range all {
 		if all[i].request != None {
 			direct[all[i].call] = true
+		} else {
+			asks[all[i].to]++
 		}
 	}
 	return slices.DeleteFunc(all, func(d delivery) bool {
-		return d.request == None && (h.between[d.to] || direct[d.call])
+		return d.request == None && (h.between[d.to] >= asks[d.to] || direct[d.call])
 	})
 }
 
@@ -188,7 +210,7 @@ func (h *handOffs) answerBehind(s StrandID, at Time) (CallID, int) {
 		off := h.turnBefore(s, at)
 		if i > 0 && (off == nil || list[i-1].at >= off.Woken) {
 			for _, by := range way[:hops-1] {
-				h.between[by] = true
+				h.between[by]++
 			}
 			return list[i-1].call, hops
 		}

@@ -163,10 +163,17 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 		agreed = j.results[0].request == j.claim && first <= task
 	}
 	for i, id := range j.calls[:first] {
-		if j.made && i < task || h.sent(id) < until || agreed {
+		if j.made && i < task || h.sent(id) < until && h.taskOf(j, id) || agreed {
 			all[i].say(j.claim, WhyHandOff)
 		}
 	}
+}
+
+// taskOf reports whether a call may be of the task that a job was started for. When a carried
+// call was sent is not when the job had turned to it: if the job was started by another
+// worker, it may be of a task that was put in earlier, and whose worker had yet to run.
+func (h *handOffs) taskOf(j *job, id CallID) bool {
+	return !h.carried[id] || h.o.at(j.by, j.from) == j.claim
 }
 
 // settle associates one call of a job.
