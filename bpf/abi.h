@@ -25,6 +25,7 @@ enum event_type {
 	EVENT_SAMPLE,
 	EVENT_SEND,
 	EVENT_FILE,
+	EVENT_LATE,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -177,6 +178,14 @@ struct chunk_event {
 	u32 merged;
 	u32 eof;
 	u32 data_len;
+};
+
+/* The end of what was written left late. */
+struct late_event {
+	struct head h;
+	u64 id;
+	u64 offset; /* bytes written so far */
+	u64 left;   /* when the end of them was sent */
 };
 
 struct datagram_event {

@@ -46,5 +46,6 @@ EXPORT(struct chunk_event, chunk_event);
 EXPORT(struct datagram_event, datagram_event);
 EXPORT(struct send_event, send_event);
 EXPORT(struct boundary_event, boundary_event);
+EXPORT(struct late_event, late_event);
 EXPORT(struct sample_event, sample_event);
 EXPORT(struct task_record, task_record);

@@ -26,6 +26,7 @@ struct flow {
 	u64 id;
 	u64 offset[2]; /* bytes that went each way, by enum direction */
 	u64 fin;       /* when the peer's FIN came */
+	u64 held;      /* when the write returned whose end Nagle's algorithm keeps; 0: none */
 	u32 head, tail;
 	u32 stamped_from; /* arrivals before this sequence number are unknown */
 	u32 next_read;
@@ -202,6 +203,7 @@ static __noinline void rejoin_flow(struct sock *sk, struct flow *f, struct task_
 	f->seen[DIR_READ] = f->seen[DIR_WRITE] = 0;
 	f->chunks = 0;
 	f->pending.bytes = 0;
+	f->held = 0;
 	f->tail = f->head;
 	if (read_cursor(sk, &c)) {
 		f->stamped_from = c.next;

@@ -9,6 +9,7 @@ enum {
 	MERGE_NS = 1000000,
 	IOVECS = 4,
 	SHORT = 128, /* most messages: less room, less to copy */
+	NAGLE_OFF = 1,
 	LONG = 2048, /* requests: signatures and tokens may come before what they are about */
 };
 
@@ -314,6 +315,22 @@ static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
 	transfer(f, &x, t, w);
 }
 
+/* Notes that the end of what was written is kept back: Nagle's algorithm holds less than a
+ * segment until all that was sent is acknowledged. A few loads for each write. */
+static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
+{
+	struct tcp_sock *tp = f->side == SIDE_INBOUND ? bpf_skc_to_tcp_sock(sk) : 0;
+	u32 unsent;
+
+	f->held = 0;
+	if (!tp)
+		return;
+	unsent = tp->write_seq - tp->snd_nxt;
+	if (unsent && unsent < tp->mss_cache && tp->packets_out &&
+	    !(BPF_CORE_READ_BITFIELD(tp, nonagle) & NAGLE_OFF))
+		f->held = now;
+}
+
 static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
@@ -326,6 +343,7 @@ static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)
 	x.bytes = ret;
 	x.offset = f->offset[DIR_WRITE];
 	f->offset[DIR_WRITE] += ret;
+	note_held(sk, f, x.now);
 	transfer(f, &x, t, w);
 }
 

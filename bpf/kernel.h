@@ -198,10 +198,18 @@ struct socket {
 };
 
 struct tcp_sock {
+	u64 first_tx_mstamp; /* when the newest segment that was acknowledged was sent, us */
 	u32 rcv_nxt;
 	u32 copied_seq;
+	u32 write_seq; /* after the last byte written */
+	u32 snd_nxt;   /* after the last byte sent */
+	u32 snd_una;   /* after the last byte acknowledged */
+	u32 packets_out;
+	u32 mss_cache;
 	bool is_mptcp;
-	u8 pad[3];
+	u8 nonagle : 4;
+	u8 bits : 4;
+	u8 pad[2];
 };
 
 struct sockaddr_un {

@@ -200,6 +200,29 @@ static __always_inline void add_stamp(struct flow *f, u32 end)
 	*(volatile u32 *)&f->head = head + 1; /* the reader may run on another CPU */
 }
 
+/* The peer has what was kept back: tells when that was sent. */
+static __always_inline void on_late(struct sock *sk, struct flow *f)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct late_event *e;
+	u64 left;
+
+	if (!tp || tp->snd_una != tp->write_seq)
+		return; /* not yet: what arrives next tells */
+	left = tp->first_tx_mstamp * 1000;
+	if (left > f->held) {
+		e = reserve(sizeof(*e), HOOK_IO);
+		if (e) {
+			fill_head(&e->h, EVENT_LATE, 0);
+			e->id = f->id;
+			e->offset = f->offset[DIR_WRITE];
+			e->left = left;
+			submit(e);
+		}
+	}
+	f->held = 0;
+}
+
 static __always_inline void on_arrival(struct sock *sk, struct flow *f)
 {
 	struct stamp *last = &f->stamps[(f->head - 1) & STAMP_MASK];
@@ -209,6 +232,8 @@ static __always_inline void on_arrival(struct sock *sk, struct flow *f)
 		add_stamp(f, f->head);
 		return;
 	}
+	if (f->held)
+		on_late(sk, f);
 	if (!read_cursor(sk, &c))
 		return;
 	if (c.fin && !f->fin)

@@ -53,6 +53,7 @@ const (
 	KindMemory
 	KindGap
 	KindUnseen
+	KindLate
 )
 
 // KindSpec is one row of the table of kinds.
@@ -111,5 +112,6 @@ func Kinds() []KindSpec {
 		{KindMemory, "memory", func() Fact { return new(Memory) }},
 		{KindGap, "gap", func() Fact { return new(Gap) }},
 		{KindUnseen, "unseen", func() Fact { return new(Unseen) }},
+		{KindLate, "late", func() Fact { return new(Late) }},
 	}
 }

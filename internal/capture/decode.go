@@ -121,6 +121,8 @@ func (d *decoder) sample(b []byte) {
 		d.memoryWait(h, view[storageMemoryWaitEvent](b))
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
+	case probesEventTypeEVENT_LATE:
+		d.late(view[probesLateEvent](b))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_WRITE):

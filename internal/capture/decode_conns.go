@@ -198,6 +198,14 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 	}
 }
 
+// late notes when the end of what was written left.
+func (d *decoder) late(e *probesLateEvent) {
+	if c := d.connOf(e.Id); c != nil {
+		d.declare(c)
+		d.emit(d.at, &recording.Late{Conn: c.fact.ID, Offset: int64(e.Offset), Left: recording.Time(e.Left)})
+	}
+}
+
 // parse hands the captured bytes to the protocol parsers. They end here: only facts
 // go on.
 func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) []recording.Fact {

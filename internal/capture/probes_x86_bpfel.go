@@ -111,6 +111,7 @@ const (
 	probesEventTypeEVENT_SAMPLE      probesEventType = 14
 	probesEventTypeEVENT_SEND        probesEventType = 15
 	probesEventTypeEVENT_FILE        probesEventType = 16
+	probesEventTypeEVENT_LATE        probesEventType = 17
 )
 
 type probesFault struct {
@@ -143,6 +144,7 @@ type probesFlow struct {
 	Id          uint64
 	Offset      [2]uint64
 	Fin         uint64
+	Held        uint64
 	Head        uint32
 	Tail        uint32
 	StampedFrom uint32
@@ -203,6 +205,14 @@ const (
 	probesHookHOOK_SAMPLES    probesHook = 6
 	probesHookHOOKS           probesHook = 7
 )
+
+type probesLateEvent struct {
+	_      structs.HostLayout
+	H      probesHead
+	Id     uint64
+	Offset uint64
+	Left   uint64
+}
 
 type probesListenEvent struct {
 	_     structs.HostLayout
@@ -442,6 +452,7 @@ const (
 	probesVarExportEventType     = "export_event_type"
 	probesVarExportFileEvent     = "export_file_event"
 	probesVarExportHook          = "export_hook"
+	probesVarExportLateEvent     = "export_late_event"
 	probesVarExportListenEvent   = "export_listen_event"
 	probesVarExportOffEvent      = "export_off_event"
 	probesVarExportOffState      = "export_off_state"
@@ -548,6 +559,7 @@ type probesVariableSpecs struct {
 	ExportEventType     *ebpf.VariableSpec `ebpf:"export_event_type"`
 	ExportFileEvent     *ebpf.VariableSpec `ebpf:"export_file_event"`
 	ExportHook          *ebpf.VariableSpec `ebpf:"export_hook"`
+	ExportLateEvent     *ebpf.VariableSpec `ebpf:"export_late_event"`
 	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
@@ -627,6 +639,7 @@ type probesVariables struct {
 	ExportEventType     *ebpf.Variable `ebpf:"export_event_type"`
 	ExportFileEvent     *ebpf.Variable `ebpf:"export_file_event"`
 	ExportHook          *ebpf.Variable `ebpf:"export_hook"`
+	ExportLateEvent     *ebpf.Variable `ebpf:"export_late_event"`
 	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`

@@ -29,6 +29,7 @@ func All() []diagnosis.Hypothesis {
 		disk(),
 		pageFault(),
 		sleepRetry(),
+		delayedACK(),
 		acceptQueue(),
 		runQueue(),
 		load(),

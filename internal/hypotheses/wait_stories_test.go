@@ -50,6 +50,12 @@ func waitStories() []story {
 				t.ask("/user", 3000*us)
 				t.ask("/orders", 3000*us)
 			})},
+		{"delayed-ack/supported", "The body of each answer leaves 40 ms after it was written, once the client has acknowledged the head.",
+			python(keptBack(40_000 * us))},
+		{"delayed-ack/refuted", "The body of each answer leaves 300 us after it was written: the client acknowledges at once.",
+			python(keptBack(300 * us))},
+		{"delayed-ack/undecided", "What arrives was not recorded.",
+			func() *recording.Recording { return done(without(healthy(), "dns host io sched sockets tls"), 30) }},
 		{"disk/supported", "Every fifth request waits 30 ms for its log to be on disk.",
 			python(func(t *thread, i int) {
 				if i%5 == 4 {
@@ -104,5 +110,17 @@ func (t *thread) answered(status int64, remote recording.Time) {
 			r.Status = status
 			return
 		}
+	}
+}
+
+// keptBack lets the socket keep the end of each answer for a while, as is known when the
+// next request arrives.
+func keptBack(d recording.Time) func(t *thread, i int) {
+	var wrote recording.Time
+	return func(t *thread, i int) {
+		if i > 0 {
+			t.add(recording.Time(i+1)*50_000*us, &recording.Late{Conn: t.in, Offset: t.bytes[recording.Write], Left: wrote + d})
+		}
+		wrote = t.at + 20*us // what respond takes
 	}
 }

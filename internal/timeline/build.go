@@ -51,6 +51,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
+	addLate(t, f, requests)
 	orderCalls(t)
 	indexCalls(t)
 	markLossy(t)

@@ -72,6 +72,7 @@ type connFacts struct {
 	replies     []*recording.Reply
 	tls         []tlsAt
 	goCalls     []goCallAt // outbound: who handed requests to it
+	late        []*recording.Late
 }
 
 type chunkAt struct {
@@ -338,6 +339,10 @@ func (f *facts) connLife(at Time, fact recording.Fact) bool {
 	case *recording.ConnProtocol:
 		if c := f.conn(x.Conn); c != nil {
 			c.protocol = x.Protocol
+		}
+	case *recording.Late:
+		if c := f.conn(x.Conn); c != nil {
+			c.late = append(c.late, x)
 		}
 	default:
 		return f.commandFact(at, fact)

@@ -306,7 +306,7 @@ type Request struct {
 	Start       Time // its first byte was ready in the socket
 	FirstRead   Time
 	FirstWrite  Time      // of the response
-	End         Time      // its last byte was written
+	End         Time      // its last byte was written, or had left the socket where that is later
 	Segments    []Segment // ordered, disjoint, within [Start, End)
 	Unaccounted Duration  // End-Start minus the Segments
 	Calls       []CallID
@@ -314,6 +314,7 @@ type Request struct {
 	Cut         bool   // an end of the recording cut it
 	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
+	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
 }
 
 // Duration of the request.

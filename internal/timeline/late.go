@@ -1,0 +1,28 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// addLate ends requests when the end of their response left the socket, where that was
+// kept back after it had been written. What their strands did is known by then: none of
+// them has anything to do with it.
+func addLate(t *Timeline, f *facts, requests []served) {
+	for i := range requests {
+		s, r := &requests[i], &t.Requests[i]
+		c := &f.conns[s.conn]
+		if len(c.late) == 0 || s.x.replied.none() || r.Cut || r.Excluded != "" {
+			continue
+		}
+		last := c.chunks[recording.Write][s.x.replied.first+s.x.replied.n-1].end()
+		k, found := slices.BinarySearchFunc(c.late, last, func(l *recording.Late, at int64) int { return int(min(1, max(-1, l.Offset-at))) })
+		if !found || c.late[k].Left <= r.End {
+			continue
+		}
+		left := c.late[k].Left
+		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
+		r.Held, r.End = r.End, left
+	}
+}
