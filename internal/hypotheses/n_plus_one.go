@@ -13,7 +13,7 @@ func nPlusOne() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
-		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint. Where the operation is hidden (TLS) " +
+		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint, those not counted that failed and were tried again. Where the operation is hidden (TLS) " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
@@ -73,13 +73,17 @@ type repeat struct {
 // tallied are the calls in a symptom's requests.
 type tallied struct{ all, ordinary, slow int }
 
-// repeated counts the calls of each shape in measured requests, in order of shape.
+// repeated counts the calls of each shape in measured requests, in order of shape. A call
+// that failed does not count: the next is another try, which no batch would save.
 func repeated(c *diagnosis.Case) []*repeats {
 	shapes := shapesOf(c)
 	index := make([]*repeats, len(shapes.list))
 	var out []*repeats
 	for _, id := range c.Measured() {
 		for _, k := range c.Requests[id].Calls {
+			if refused(&c.Calls[k]) {
+				continue
+			}
 			sh := shapes.of[k]
 			rep := index[sh]
 			if rep == nil {

@@ -66,10 +66,15 @@ func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 			last = k
 		}
 	}
-	if last == nil || last.Status != tooMany && last.Status < serverError && !last.Cut {
+	if last == nil || !refused(last) && !last.Cut {
 		return "", false
 	}
 	return last.Peer, true
+}
+
+// refused reports a call that its peer would not or could not serve.
+func refused(call *timeline.Call) bool {
+	return call.Status == tooMany || call.Status >= serverError
 }
 
 const (

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -14,6 +15,7 @@ type spent struct {
 	longest Duration
 	times   int    // separate waits
 	at      string // the place in code where most of it was spent, "" not known
+	line    string // the same with its line
 	atShare diagnosis.Share
 	in      string // the system call in which most of it was spent
 	file    string // the file for which most of it was spent, "" not known
@@ -23,7 +25,7 @@ type spent struct {
 
 func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 	s := spent{stays: stays(c, cause, whole)}
-	sites, calls, files := tally{}, tally{}, tally{}
+	sites, lines, calls, files := tally{}, tally{}, tally{}, tally{}
 	seen := diagnosis.Span{Request: timeline.None}
 	for i := range s.stays {
 		w := &s.stays[i]
@@ -36,12 +38,16 @@ func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 		seen.To = w.To
 		s.longest = max(s.longest, seen.To.Sub(seen.From))
 		sites[siteOf(c, w)] += d
+		if f, ok := c.SiteOf(stackOf(c, w)); ok {
+			lines[c.PlaceName(f)] += d
+		}
 		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
 			calls[c.Waits[w.wait].Off.Syscall] += d
 			files[c.FileName(c.Waits[w.wait].Off)] += d
 		}
 	}
 	s.at, s.atShare = sites.most()
+	s.line, _ = lines.most()
 	s.in, _ = calls.most()
 	s.file, s.fileShare = files.most()
 	return s
@@ -71,7 +77,7 @@ func (s *spent) from() string {
 	if s.at == "" {
 		return ""
 	}
-	return ", most of all in " + s.at
+	return ", most of all in " + cmp.Or(s.line, s.at)
 }
 
 // forFile names the file it was for, "" if that is not known of most of it.

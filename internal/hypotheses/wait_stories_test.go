@@ -23,6 +23,13 @@ func waitStories() []story {
 					keptCall(t, 2000*us)
 				}
 			})},
+		{"n-plus-one/retries-refuted", "Every other request asks again until it is answered, at the third time: that is one call, tried three times.",
+			python(func(t *thread, i int) {
+				for range 3 * (i % 2) {
+					t.answered(503, 2000*us)
+				}
+				t.answered(200, 2000*us)
+			})},
 		{"n-plus-one/refuted", "A request reads one item.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
 		{"n-plus-one/sealed-refuted", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.",
 			python(func(t *thread, _ int) {
