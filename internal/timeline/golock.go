@@ -75,6 +75,7 @@ func addParkStrands(t *Timeline, f *facts) {
 		}
 		for _, u := range f.parks.unparks {
 			index.add(t, f.goKeyOf(u.Thread, u.Goroutine))
+			index.add(t, f.goKeyOf(u.Thread, u.Woken))
 		}
 	}
 	for _, p := range f.parks.pauses {

@@ -23,7 +23,7 @@ type meeting struct {
 // goTasks lists, for each strand, the spans in which it worked for requests that others had
 // read, in order of time and disjoint.
 func goTasks(t *Timeline, f *facts, o owners) owners {
-	if len(f.parks.parks) == 0 {
+	if len(f.parks.parks)+len(f.parks.unparks) == 0 {
 		return nil
 	}
 	tasks, made := make(owners, len(t.Strands)), goMade(t, f)
@@ -62,7 +62,7 @@ func goTasks(t *Timeline, f *facts, o owners) owners {
 // goMeetings lists the meetings of each strand.
 func goMeetings(t *Timeline, f *facts, o owners) [][]meeting {
 	of := make([][]meeting, len(t.Strands))
-	index, ends := indexGoroutines(t), f.unparked()
+	index, ends, told := indexGoroutines(t), f.unparked(), map[*recording.Unpark]bool{}
 	for _, p := range f.parks.parks {
 		if p.Reason != recording.ParkSend && p.Reason != recording.ParkReceive {
 			continue
@@ -72,18 +72,52 @@ func goMeetings(t *Timeline, f *facts, o owners) [][]meeting {
 		if u == nil || t.has(f.stacks.stackIndex.get(u.Stack), "time.sendTime") {
 			continue
 		}
-		waiter, other := index.of(key), index.of(goKey{key.process, u.Goroutine})
-		if waiter == None || other == None || waiter == other {
+		meet(of, o, goMeeting{index.of(key), index.of(goKey{key.process, u.Goroutine}), u.at, p.Reason == recording.ParkSend})
+		told[u.Unpark] = true
+	}
+	for _, u := range f.parks.unparks { // of who waits in a select only the end is seen
+		leaf := t.leaf(f.stacks.stackIndex.get(u.Stack))
+		if u.Woken == recording.NoGoroutine || told[u.Unpark] || leaf != goSend && leaf != goReceive || t.has(f.stacks.stackIndex.get(u.Stack), "time.sendTime") {
 			continue
 		}
-		sends := p.Reason == recording.ParkSend
-		if r := o.at(waiter, u.at); r != None && len(o[other]) == 0 {
-			of[other] = append(of[other], meeting{u.at, r, !sends})
-		} else if r := o.at(other, u.at); r != None && len(o[waiter]) == 0 {
-			of[waiter] = append(of[waiter], meeting{u.at, r, sends})
-		}
+		key := f.goKeyOf(u.Thread, u.Woken)
+		meet(of, o, goMeeting{index.of(key), index.of(goKey{key.process, u.Goroutine}), u.at, leaf == goReceive})
 	}
 	return of
+}
+
+// Functions of Go's runtime in which one who does not wait hands something over, or takes
+// it, from one who does.
+const (
+	goSend    = "runtime.send"
+	goReceive = "runtime.recv"
+)
+
+// leaf is the innermost function on a stack; "" if there is none.
+func (t *Timeline) leaf(stack int) string {
+	if stack < 0 || stack >= len(t.Stacks) {
+		return ""
+	}
+	return t.Frames[t.Stacks[stack].Frame].Function
+}
+
+// goMeeting is when two goroutines met at a channel at which one of them waited.
+type goMeeting struct {
+	waiter, other StrandID
+	at            Time
+	sends         bool // the waiter does
+}
+
+// meet adds a meeting of one that serves a request with one that serves none.
+func meet(of [][]meeting, o owners, m goMeeting) {
+	if m.waiter == None || m.other == None || m.waiter == m.other {
+		return
+	}
+	if r := o.at(m.waiter, m.at); r != None && len(o[m.other]) == 0 {
+		of[m.other] = append(of[m.other], meeting{m.at, r, !m.sends})
+	} else if r := o.at(m.other, m.at); r != None && len(o[m.waiter]) == 0 {
+		of[m.waiter] = append(of[m.waiter], meeting{m.at, r, m.sends})
+	}
 }
 
 // goMade lists by strand when its goroutine made calls, in order.

@@ -120,6 +120,7 @@ func scenarios() []scenario {
 		{name: "connection per request", runtime: golang(), plan: two, rate: 200, close: true, recall: 0.99},
 		{name: "bodies", runtime: golang(), plan: flow("post"), rate: 200, recall: 0.99},
 		{name: "goroutine per call", runtime: golang(), plan: plan{cpu: 100, calls: 4, delay: 3000, flow: "all"}, rate: 150, recall: 0.99},
+		{name: "workers that select", runtime: golang(), plan: plan{cpu: 100, calls: 2, delay: 2000, flow: "pool"}, rate: 60, recall: 0.99},
 		{name: "goroutine per call, full pool", runtime: golang(), env: []string{"MAX_CONNS=4"}, plan: plan{cpu: 100, calls: 3, delay: 2000, flow: "all"}, rate: 300, recall: 0.99},
 		{name: "TLS, kept", runtime: golang(), env: []string{"SCHEME=https"}, tls: true, plan: two, rate: 150, recall: 0.99},
 		{name: "2,000 calls/s", runtime: golang(), plan: plan{calls: 4, delay: 4000}, rate: 500, recall: 0.99},

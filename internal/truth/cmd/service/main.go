@@ -1,7 +1,8 @@
 // Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US&flow=F
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
 // logs what it did. By the flow it asks one after the other (direct), with a body (post),
-// or from goroutines of its own (all; nested: from goroutines of those). PORT, UPSTREAM
+// or from goroutines of its own (all; nested: from goroutines of those), or
+// from those of a pool, which wait for a task or the end in one select (pool). PORT, UPSTREAM
 // (address), SCHEME (https: over TLS), LOG (file) and MAX_CONNS (to the upstream; 0: any
 // number) are in the environment, as for the services in the other languages.
 package main
@@ -49,8 +50,13 @@ func serve(listen, upstream, name string) error {
 		MaxIdleConnsPerHost: 64, MaxConnsPerHost: most,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // of a certificate for tests
 	}}
+	tasks, quit := make(chan task), make(chan struct{})
+	defer close(quit)
+	for range poolSize {
+		go answer(tasks, quit)
+	}
 	return truth.Serve(listen, false, func(w http.ResponseWriter, r *http.Request) {
-		s := work(client, upstream, r)
+		s := work(client, upstream, r, tasks)
 		w.Header().Set("Content-Length", "3")
 		_, _ = w.Write([]byte("ok\n"))
 		s.End = truth.Now()
@@ -58,7 +64,7 @@ func serve(listen, upstream, name string) error {
 	})
 }
 
-func work(client *http.Client, upstream string, r *http.Request) truth.Served {
+func work(client *http.Client, upstream string, r *http.Request, tasks chan<- task) truth.Served {
 	s := truth.Served{Start: truth.Now()}
 	s.Port, s.Ordinal = truth.Place(r)
 	s.ID, _ = strconv.Atoi(r.Header.Get("X-Request-Id"))
@@ -75,7 +81,7 @@ func work(client *http.Client, upstream string, r *http.Request) truth.Served {
 	}
 	s.Computed = truth.Now() - from
 	from = truth.Now()
-	c := caller{client, cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id")}
+	c := caller{client, cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id"), tasks, r.Context().Done()}
 	c.flow(r.FormValue("flow"), number("calls"))
 	s.Waited = truth.Now() - from
 	return s
@@ -85,9 +91,15 @@ func work(client *http.Client, upstream string, r *http.Request) truth.Served {
 type caller struct {
 	client  *http.Client
 	url, id string
+	tasks   chan<- task
+	gone    <-chan struct{} // the client has given up
 }
 
 func (c caller) flow(name string, calls int) {
+	if name == "pool" {
+		c.pool(calls)
+		return
+	}
 	var all sync.WaitGroup
 	defer all.Wait()
 	for range calls {
