@@ -190,7 +190,7 @@ func (h *handOffs) delivered(w wake) (delivery, bool) {
 	if r == None && (h.o.at(w.of, w.at) != None || len(h.reads[w.of]) > 0 || h.forWork(w.of, w.off)) {
 		return delivery{}, false
 	}
-	if say := h.says(w.of, w.off); say == saysOther || say == saysIdle {
+	if say := h.says(w.of, w.off); say == saysOther || say == saysIdle || h.forLock(w) {
 		return delivery{}, false
 	}
 	id, hops := h.answerBehind(w.by, w.at)
@@ -198,6 +198,13 @@ func (h *handOffs) delivered(w wake) (delivery, bool) {
 		return delivery{}, false
 	}
 	return delivery{at: w.at, call: id, request: r, to: w.of, hops: hops, woken: true}, true
+}
+
+// forLock reports a wake-up out of a wait that is known to be for something else than what
+// another does, even without a stack.
+func (h *handOffs) forLock(w wake) bool {
+	id := h.t.WaitAt(w.of, w.off.Since)
+	return id != None && h.t.Waits[id].Cause != CauseCondition && h.t.Waits[id].Cause != CauseUnknown
 }
 
 // answerBehind returns the call whose answer led a strand to do what it did at a time,
