@@ -114,7 +114,8 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	k = &own
 	k.stays = slices.DeleteFunc(slices.Clone(k.stays), func(s stay) bool {
 		phase, call := segmentAt(c, &s)
-		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && call != timeline.None && s.wait == timeline.None
+		// Without a call it waits behind the request before it on its connection: its client pipelines.
+		return phase == timeline.PhaseUnread || phase == timeline.PhaseQueue && (call == timeline.None || s.wait == timeline.None)
 	})
 	if len(k.stays) == 0 {
 		return nil

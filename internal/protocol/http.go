@@ -64,6 +64,9 @@ func (h *httpConn) chunk(k chunk) []recording.Fact {
 	if s.state == inTurn && h.turned(k.dir) && startLine(k.data, k.dir == h.client) != no {
 		s.state = atStart
 	}
+	if k.dir == h.client && h.turned(k.dir) && h.streams[1-k.dir].state == inTurn {
+		h.methods = h.methods[:0] // what has no answer yet was answered unseen, in the middle of a chunk
+	}
 	final, interim := false, false // heads of this chunk
 	for p := k.offset; p < k.end() && !h.tunnel; {
 		switch s.state {

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"math"
+	"sort"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -81,7 +82,8 @@ type exchange struct {
 
 	command  *recording.Command // of another protocol; then ask and answer are nil
 	reply    *recording.Reply   // nil: none was seen, or told apart
-	unpaired bool               // bytes came after the command, but no reply was told apart
+	unpaired bool               // bytes came after it, but no answer was told apart
+	over     Time               // of an unpaired request: when its answer was over; NoTime: not known
 }
 
 // final reports whether a response is the last one to its request.
@@ -106,6 +108,11 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 		}
 		x := exchange{ask: c.asks[i].HTTPRequest}
 		until := recording.NoTime
+		if x.over = hiddenUntil(c, 1-askDir, i, j); x.over != recording.NoTime {
+			x.asked, x.unpaired = asks.message(askExtent(c, i, x.over)), true
+			out = append(out, x)
+			continue
+		}
 		if j < len(c.answers) {
 			x.answer = c.answers[j].HTTPResponse
 			until = c.answers[j].at
@@ -121,6 +128,28 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 		out[i].ordinal = i
 	}
 	return out
+}
+
+// hiddenUntil is when the answer to the i-th request was over, at the latest, if its head was
+// not seen in the direction of answers: the
+// client sends several requests at once, the answer before was one whose length no head
+// told, and the j-th, the next one seen, began only after the client had sent yet another
+// request. NoTime if the j-th answers it.
+func hiddenUntil(c *connFacts, dir recording.Direction, i, j int) Time {
+	if i == 0 || j == 0 || c.asks[i].at != c.asks[i-1].at || c.answers[j-1].Length >= 0 {
+		return recording.NoTime
+	}
+	for k := i + 1; k < len(c.asks); k++ {
+		if c.asks[k].at > c.asks[i].at {
+			if j == len(c.answers) || c.asks[k].at <= c.answers[j].at {
+				list := c.chunks[dir]
+				n := sort.Search(len(list), func(n int) bool { return list[n].at > c.asks[k].at })
+				return list[n-1].at // the answer before is among them
+			}
+			break
+		}
+	}
+	return recording.NoTime
 }
 
 // askExtent of the i-th request: to its length if told, else to the next head, else

@@ -95,6 +95,8 @@ func finishRequest(r *Request, s *served, f *facts) {
 	}
 	switch {
 	case x.answer != nil && x.replied.complete && !x.replied.none():
+	case x.unpaired && x.over != recording.NoTime:
+		r.End, r.Excluded = x.over, unpaired
 	case c.closed != nil:
 		r.End = c.closedAt
 		r.Excluded = "aborted"
