@@ -130,7 +130,6 @@ const evidenceRequests = 10
 type Impact struct {
 	Endpoint string
 	P50, P99 Duration // savings of the quantiles
-	P90      Duration // where it is a finding by that alone, else 0
 	Share    Share    // of all the time of the endpoint's requests
 	Requests int      // that lose time
 	Total    Duration // summed over the requests

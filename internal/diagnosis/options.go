@@ -29,7 +29,7 @@ type Options struct {
 	SLO      Duration // p99 that the user was promised, 0 none
 
 	MinRequests int      // fewer measured requests decide nothing; 20
-	MinSaving   Duration // a finding saves at least this much of p50, p90 or p99; 1 ms
+	MinSaving   Duration // a finding saves at least this much of p50 or p99; 1 ms
 	MinShare    Share    // and at least this share of it; 10 %
 	WhereShare  Share    // what says where, not why, explains this much of slow minus ordinary; 50 %
 	WhereRatio  int64    // and p99 is at least this many times p50; 3

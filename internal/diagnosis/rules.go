@@ -30,7 +30,7 @@ func (j *judge) bound(of, noise Duration) bound {
 
 func (s *scored) passes() bool { return len(s.impacts) > 0 }
 
-func (s *scored) weight() Duration { return s.impacts[0].size() }
+func (s *scored) weight() Duration { return s.impacts[0].P50 + s.impacts[0].P99 }
 
 // score holds normal spans, of which nothing is taken yet, against the bounds.
 func (j *judge) score(cd *candidate, left []Span) scored {
@@ -45,10 +45,6 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 			noise50, noise99 = max(noise50, m.spread(50)), max(noise99, m.spread(99))
 		}
 		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) || !cd.trial.Where && j.recurs(s, &m)
-		if !saves && !cd.trial.Where {
-			im.P90 = j.often(s, &m)
-			saves = im.P90 > 0
-		}
 		ok := saves
 		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
 			ok = false
@@ -69,11 +65,8 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 	return sc
 }
 
-// size is what impacts are ranked by.
-func (im Impact) size() Duration { return max(im.P50+im.P99, im.P90) }
-
 func larger(a, b Impact) bool {
-	if x, y := a.size(), b.size(); x != y {
+	if x, y := a.P50+a.P99, b.P50+b.P99; x != y {
 		return x > y
 	}
 	return a.Total > b.Total
@@ -84,20 +77,6 @@ func larger(a, b Impact) bool {
 // saves, also in what is left of the recording without the runs that it hit hardest.
 func (j *judge) recurs(s *Symptom, m *removal) bool {
 	return m.requests > 0 && (j.worth(m.again(50), s.P50, m.after.apart(50)) || j.worth(m.again(99), s.P99, m.after.apart(99)))
-}
-
-// often returns what is saved of p90, if that is as much as every finding must save; else
-// 0. What one request in ten pays may show in neither of the other two: in p50 for it is no
-// ordinary request, in p99 where that is another cause's.
-func (j *judge) often(s *Symptom, m *removal) Duration {
-	if m.requests == 0 {
-		return 0
-	}
-	saving := fall(m.before, m.after, 90)
-	if !j.worth(saving, s.P90, s.Noise90) || !j.worth(saving, s.P90, m.spread(90)) {
-		return 0
-	}
-	return saving
 }
 
 // worth holds a saving against what every finding must save, noise included.

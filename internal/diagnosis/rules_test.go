@@ -46,30 +46,6 @@ func TestTenPercentIsNeededToo(t *testing.T) {
 	}
 }
 
-// One request in eight waits 20 ms for a lock, and one in 33 computes for 100 ms: neither
-// the ordinary request nor p99 has to do with the lock. Where that says only where the
-// time goes, it is no finding.
-func TestWhatOneRequestInTenPays(t *testing.T) {
-	tl := newTimeline()
-	every(tl, "GET /", 400, func(i int) []piece {
-		switch {
-		case i%33 == 0:
-			return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 100_000}}
-		case i%8 == 0:
-			return work(20_000)
-		}
-		return work(0)
-	})
-	why, where := taking("lock", timeline.CauseLock), taking("lock", timeline.CauseLock)
-	where.Where = true
-	d := Diagnose(tl, []Hypothesis{why}, Options{})
-	expect(t, d, map[string]string{"lock": "supported"})
-	if im := d.Findings[0].Impact; im.P50 != 0 || im.P99 != 0 || im.P90 != 20*milli {
-		t.Errorf("saves %d us of p50, %d us of p90, %d us of p99", im.P50/1000, im.P90/1000, im.P99/1000)
-	}
-	expect(t, Diagnose(tl, []Hypothesis{where}, Options{}), map[string]string{"lock": "refuted"})
-}
-
 func TestUndecided(t *testing.T) {
 	hyp := taking("lock", timeline.CauseLock)
 	healthy := func(n int) *timeline.Timeline {

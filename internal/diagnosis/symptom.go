@@ -14,7 +14,6 @@ type Symptom struct {
 	Requests         []RequestID // by duration, then by id
 	P50, P90, P99    Duration
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
-	Noise90          Duration
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
 	runs  [][]RequestID // the same requests, in order of start, cut into noiseBlocks
@@ -27,7 +26,7 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom
 	for _, run := range s.runs {
 		sorted = append(sorted, sortedBy(run, func(id RequestID) Duration { return tl.Requests[id].Duration() }))
 	}
-	s.Noise50, s.Noise90, s.Noise99 = sorted.apart(50), sorted.apart(90), sorted.apart(99)
+	s.Noise50, s.Noise99 = sorted.apart(50), sorted.apart(99)
 	order := make([]lasting, len(ids))
 	for i, id := range ids {
 		order[i] = lasting{tl.Requests[id].Duration(), id}

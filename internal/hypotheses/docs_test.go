@@ -20,8 +20,7 @@ func TestDocs(t *testing.T) {
 dwell tests every hypothesis in one recording and says of each that it is **supported** (a finding), **refuted** (with
 the number that refutes it) or **undecided** (with what was missing).
 
-- A finding saves at least 1 ms and at least 10 % of p50 or p99, or, where it says why, of p90 (what one request in ten pays
-  shows in neither of the others if p99 is another cause's), and more than two halves of the same recording differ by;
+- A finding saves at least 1 ms and at least 10 % of p50 or p99, and more than two halves of the same recording differ by;
   or than they differ by without it, where it saves that in what is left without the three of twenty parts that it hits hardest.
   What would save twice as much as a finding must, again and again, but less than the halves differ by, is undecided.
 - What says *where*, not *why*, is a finding only if it explains half of the difference between slow and ordinary requests

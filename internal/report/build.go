@@ -90,20 +90,16 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	return r
 }
 
-func impactOf(f *diagnosis.Finding) Impact {
-	return Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast, f.Impact.P90}
-}
-
 func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
 	out := Finding{
 		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
-		Impact:   impactOf(f),
+		Impact:   Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast},
 		Evidence: evidence(f.Evidence), Fix: f.Fix, Next: f.Next,
-		p50: d.Overall.P50, p90: d.Overall.P90, p99: d.Overall.P99,
+		p50: d.Overall.P50, p99: d.Overall.P99,
 	}
 	for i := range d.Symptoms {
 		if s := &d.Symptoms[i]; s.Endpoint == f.Impact.Endpoint {
-			out.p50, out.p90, out.p99 = s.P50, s.P90, s.P99
+			out.p50, out.p99 = s.P50, s.P99
 		}
 	}
 	for _, im := range f.Also {

@@ -140,8 +140,7 @@ func diffFinding(p *diagnosis.FindingPair) DiffFinding {
 }
 
 func diffImpact(f *diagnosis.Finding) *Impact {
-	im := impactOf(f)
-	return &im
+	return &Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast}
 }
 
 func diffMeasures(list []diagnosis.MeasurePair) []DiffMeasure {

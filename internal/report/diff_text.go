@@ -85,12 +85,8 @@ func diffFindingsText(p *page, d *Diff) {
 		if f.Change == "new" {
 			place, impact = f.PlaceB, f.ImpactB
 		}
-		often := ""
-		if impact.P90Saving > 0 {
-			often = ", p90 " + human(impact.P90Saving)
-		}
-		p.line(plain, "  %s %s %s at %s (p50 %s%s, p99 %s)", pad(f.Change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
-			human(impact.P50Saving), often, human(impact.P99Saving))
+		p.line(plain, "  %s %s %s at %s (p50 %s, p99 %s)", pad(f.Change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
+			human(impact.P50Saving), human(impact.P99Saving))
 	}
 }
 

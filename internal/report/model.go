@@ -133,7 +133,7 @@ type Finding struct {
 	Next     string     `json:"next,omitempty"`
 	Also     []string   `json:"also,omitempty"` // other endpoints where it is a finding
 
-	p50, p90, p99 Duration // of the endpoint, before
+	p50, p99 Duration // of the endpoint, before
 }
 
 // Impact is what removing a finding's cause would save.
@@ -142,7 +142,6 @@ type Impact struct {
 	P99Saving Duration `json:"p99_saving_ns"`
 	Share     Decimal  `json:"share"` // of the endpoint's summed time
 	AtLeast   bool     `json:"lower_bound,omitempty"`
-	P90Saving Duration `json:"p90_saving_ns,omitempty"` // where it is a finding by that alone
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.

@@ -88,11 +88,7 @@ func saving(f *Finding, earlier []Finding) string {
 		}
 		return name + " " + human(was) + " -> " + about + human(was-saved) + less + " (saves " + about + human(saved) + more + ")"
 	}
-	often := ""
-	if f.Impact.P90Saving > 0 {
-		often = one("p90", f.p90, f.Impact.P90Saving) + ", "
-	}
-	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + often + one("p99", f.p99, f.Impact.P99Saving) +
+	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
 		"; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 }
 
