@@ -136,10 +136,7 @@ func (s *sleeper) cut(holds []Hold, list []int32) []Hold {
 // share gives each Wait the pieces that lie within it: Waits for one lock share them.
 func (s *sleeper) share(pieces []Hold, list []int32) {
 	byFrom := func(h Hold, at Time) int { return cmp.Compare(h.From, at) }
-	of := map[StrandID][]int32{} // where in pieces each holder is
-	for i := range pieces {
-		of[pieces[i].Strand] = append(of[pieces[i].Strand], int32(i))
-	}
+	var of map[StrandID][]int32 // where in pieces each holder is; made if many wait at once
 	for _, i := range list {
 		w := &s.t.Waits[s.all[i].wait]
 		if w.Holds != nil {
@@ -148,10 +145,26 @@ func (s *sleeper) share(pieces []Hold, list []int32) {
 		a, _ := slices.BinarySearchFunc(pieces, w.From, byFrom)
 		b, _ := slices.BinarySearchFunc(pieces, w.To, byFrom)
 		w.Holds = pieces[a:b:b]
-		if anyIn(of[w.Strand], int32(a), int32(b)) {
-			w.Holds = slices.DeleteFunc(slices.Clone(w.Holds), func(h Hold) bool { return h.Strand == w.Strand })
+		if b-a > manyPieces && of == nil {
+			of = placesOf(pieces)
+		}
+		own := func(h Hold) bool { return h.Strand == w.Strand }
+		if b-a > manyPieces && !anyIn(of[w.Strand], int32(a), int32(b)) {
+			continue
+		}
+		if slices.ContainsFunc(w.Holds, own) {
+			w.Holds = slices.DeleteFunc(slices.Clone(w.Holds), own)
 		}
 	}
+}
+
+// placesOf lists, by holder, where its pieces are.
+func placesOf(pieces []Hold) map[StrandID][]int32 {
+	of := map[StrandID][]int32{}
+	for i := range pieces {
+		of[pieces[i].Strand] = append(of[pieces[i].Strand], int32(i))
+	}
+	return of
 }
 
 // anyIn reports whether one of some ascending numbers is in [from, to).

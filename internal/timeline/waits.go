@@ -61,6 +61,9 @@ func buildWaits(t *Timeline, f *facts) *sleeper {
 		if f.runtime(t.Strands[i].Process) == recording.RuntimeRuby {
 			s.agree()
 		}
+		if n := len(s.all) + len(s.list); n > cap(s.all) { // copied less often than if append made the room
+			s.all = slices.Grow(s.all, max(n, 2*cap(s.all))-len(s.all))
+		}
 		s.all = append(s.all, s.list...)
 	}
 	s.gil.learn(s.all, t)
