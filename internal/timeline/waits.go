@@ -258,6 +258,16 @@ func pollWait(syscall string) bool {
 	return false
 }
 
+// sleepsBy reports a system call by which programs sleep if nothing comes that it waits
+// for. Loops wait in epoll, for whatever comes: an interrupt is something that came, there.
+func sleepsBy(syscall string) bool {
+	switch syscall {
+	case "poll", "ppoll", "select", "pselect6":
+		return true
+	}
+	return false
+}
+
 // sleepCause tells why a strand slept in an interval.
 func (t *Timeline) sleepCause(s StrandID, iv Interval) (Cause, Quality) {
 	if w := t.WaitAt(s, iv.From); w != None {
@@ -267,7 +277,7 @@ func (t *Timeline) sleepCause(s StrandID, iv Interval) (Cause, Quality) {
 		}
 		return x.Cause, x.Quality
 	}
-	if off := iv.Off; off != nil && pollWait(off.Syscall) && off.Timed == 1 && off.WakerKind == recording.WakerInterrupt {
+	if off := iv.Off; off != nil && sleepsBy(off.Syscall) && off.Timed == 1 && off.WakerKind == recording.WakerInterrupt {
 		return CauseSleep, Inferred
 	}
 	return CauseUnknown, Inferred
