@@ -141,7 +141,7 @@ func poolsAt(c *diagnosis.Case, p *pools) diagnosis.Candidate {
 		Place: p.peer,
 		Title: "Requests have connections to " + p.peer + " of their own, as a client built for each has: " + diagnosis.Thousands(int64(n)) + " of " +
 			diagnosis.Plural(p.opened, "connection") + " that they opened served calls of one request only, " + p.why(),
-		Fix:     clientFix(runtimeOf(c, p.process), ""),
+		Fix:     p.fix(c),
 		Next:    "dwell show REC --slowest 3 shows the connections of single requests",
 		Lead:    "connections to " + p.peer + " serve one request only",
 		Spans:   spans,

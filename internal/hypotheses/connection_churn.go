@@ -14,7 +14,7 @@ func connectionChurn() diagnosis.Hypothesis {
 		Title: "Calls open new connections instead of reusing one",
 		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
 			"the first use of each connection such a pool needs is innocent. Taken out of each request: the look-up, connect and TLS phases of " +
-			"those calls with the request's own work for it, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
+			"those calls (of a session of PostgreSQL, all until it is open) with the request's own work for it, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
 			"through the loop without it. What a client does before it connects and after the answer cannot be told from the request's own work " +
 			"but by comparison: if at least 8 calls at the same place in the code (endpoint, peer, operation, position) found an open connection, the difference of the medians " +
 			"of the own work beside the calls is taken out too; else the saving is a lower bound, and said to be one. So it is for what the peer is spared.",
@@ -30,6 +30,9 @@ type churn struct {
 	needed  int // connections a pool that keeps them would have opened
 	churned map[timeline.CallID]bool
 	setup   Duration // summed dns, connect and tls of the churned calls
+
+	sessions int      // churned calls that open a session
+	opening  Duration // summed: what those took after that
 }
 
 func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
@@ -90,6 +93,9 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 		idle--
 		if call.New {
 			ch.churned[id] = true
+			if opensSession(call) && call.SendFrom != recording.NoTime {
+				ch.sessions, ch.opening = ch.sessions+1, ch.opening+call.End.Sub(call.SendFrom)
+			}
 			ch.setup += call.Phases[timeline.PhaseDNS] + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS]
 		}
 	}
@@ -121,6 +127,10 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.Count("source ports used", end.ports),
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
+	}
+	if ch.sessions > 0 {
+		ev = slices.Insert(ev, 2, diagnosis.NS("mean time after that until its session is open", ch.opening/Duration(ch.sessions)))
+		fix = sessionFix(runtimeOf(c, ch.process))
 	}
 	return diagnosis.Candidate{
 		Place: ch.peer,

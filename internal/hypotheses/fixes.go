@@ -38,3 +38,21 @@ func loopFix(rt recording.Runtime) string {
 	}
 	return "move long computations off the event loop's thread to a pool of workers, or split them"
 }
+
+// sessionFix says how sessions of a database are kept in a runtime's own words.
+func sessionFix(rt recording.Runtime) string {
+	const keep = "keep sessions open between requests, in one pool for the life of the process"
+	switch rt {
+	case recording.RuntimePython:
+		return keep + ": CONN_MAX_AGE or the pool option in Django, psycopg_pool.ConnectionPool, one SQLAlchemy engine with a pool"
+	case recording.RuntimeNode:
+		return keep + ": one new Pool() of pg, not a Client for each request"
+	case recording.RuntimeJVM:
+		return keep + ": one HikariDataSource in place of DriverManager.getConnection"
+	case recording.RuntimeRuby:
+		return keep + ": ActiveRecord's pool, connection_pool"
+	case recording.RuntimeGo:
+		return keep + ": one sql.DB for the process, with SetMaxIdleConns as large as the sessions in use"
+	}
+	return keep
+}

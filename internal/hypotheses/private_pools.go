@@ -148,3 +148,13 @@ func (p *pools) why() string {
 	}
 	return diagnosis.Thousands(int64(p.ended)) + " of them closed with the request, after several calls"
 }
+
+// fix says how connections of that kind are kept.
+func (p *pools) fix(c *diagnosis.Case) string {
+	for _, id := range p.peerCalls.calls {
+		if opensSession(&c.Calls[id]) {
+			return sessionFix(runtimeOf(c, p.process))
+		}
+	}
+	return clientFix(runtimeOf(c, p.process), "")
+}

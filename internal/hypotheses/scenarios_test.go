@@ -58,6 +58,15 @@ func threadStories() []story {
 	return []story{
 		{"connection-churn/supported", "Every request opens a TLS connection to db.test, uses it once and closes it:\nread | connect 300 us | hello 300 us | 900 us of own CPU | finished 300 us | answer 600 us | write",
 			func() *recording.Recording { return done(churning(recording.ClosedByUs), 30) }},
+		{"client-per-request/session-supported", "Every request connects to a database in 200 us, opens a session in 3 ms, asks one statement and hangs up.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					o := t.session()
+					t.statement(o, &recording.Command{Operation: "STARTUP"}, recording.TransactionIdle, 3000*us)
+					t.statement(o, &recording.Command{Operation: "SELECT", Target: "items"}, recording.TransactionIdle, 400*us)
+					t.hangUp(o, recording.ClosedByUs)
+				}), 30)
+			}},
 		{"connection-churn/refuted", "The first request opens a connection, the others use it again.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"connection-churn/undecided", "A healthy service, but facts of reads and writes were lost while a request ran.",

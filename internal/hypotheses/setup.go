@@ -35,7 +35,7 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 			}
 			switch {
 			case s.Call != timeline.None:
-				if churned[s.Call] && (s.Phase <= timeline.PhaseTLS && s.Phase != timeline.PhaseQueue ||
+				if churned[s.Call] && (s.Phase != timeline.PhaseQueue && (s.Phase <= timeline.PhaseTLS || opensSession(&c.Calls[s.Call])) ||
 					s.Phase == timeline.PhaseQueue && named(&c.Calls[s.Call]) && !full(c.Calls[s.Call].Start)) {
 					out = append(out, span)
 				}
@@ -45,6 +45,12 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 		}
 	}
 	return out
+}
+
+// opensSession reports a call that a connection begins with and that asks for nothing: what
+// comes before the first statement to PostgreSQL, whose server starts a process for it.
+func opensSession(call *timeline.Call) bool {
+	return call.Protocol == recording.ProtocolPostgres && call.Operation == "STARTUP"
 }
 
 // besides returns what of a handler segment goes with opening the connections of calls.
