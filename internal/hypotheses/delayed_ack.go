@@ -46,7 +46,7 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the service's own sockets",
 		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " answers stays in the socket for " +
-			diagnosis.Human(total/Duration(n)) + " on average after it was written: it is sent only once the client has acknowledged the piece before, and the client delays that.",
+			diagnosis.Human(total/Duration(n)) + " on average after it was written: it is sent only once the client has acknowledged the piece before, and the client delays that",
 		Fix:      noDelayFix(rt),
 		Next:     "strace -f -e trace=network,write -p PID shows the writes that one answer is made of",
 		Spans:    spans,
