@@ -212,14 +212,20 @@ func (g *gatherer) sendable(i int, list []int32, k int) Time {
 
 // pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
 func (g *gatherer) pauses() {
+	names := g.names()
 	for i := range g.all {
 		loop := &g.all[i]
 		if int(loop.strand) >= len(g.f.threads) {
 			continue
 		}
+		named := names[loop.strand]
 		for _, s := range g.f.threads[loop.strand].steps {
 			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) {
-				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt
+				for len(named) > 0 && named[0] < s.off.Since {
+					named = named[1:]
+				}
+				packet := len(named) > 0 && named[0] <= s.at
+				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt && !packet
 				m := move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: None, call: None, conn: noConn, counter: s.off.Counter}
 				if timer {
 					m.exec = 1
@@ -235,4 +241,19 @@ func (g *gatherer) pauses() {
 		}
 		g.add(b.Thread, m)
 	}
+}
+
+// names lists, by loop, when answers arrived to names that it looks up itself: what they
+// end is no sleep.
+func (g *gatherer) names() map[StrandID][]Time {
+	arrived := map[StrandID][]Time{}
+	for _, d := range g.f.dns {
+		if s := g.f.strand(d.Thread); s != None && g.place[s] > 0 && d.Arrived != recording.NoTime {
+			arrived[s] = append(arrived[s], d.Arrived)
+		}
+	}
+	for _, list := range arrived {
+		slices.Sort(list)
+	}
+	return arrived
 }
