@@ -9,6 +9,7 @@ const (
 	HookSockets    = "sockets"    // Conn, Established, Closed, Listen, Backlog
 	HookIO         = "io"         // Chunk and the heads found in them, Datagram
 	HookArrivals   = "arrivals"   // Chunk.Arrived, Chunk.Last
+	HookLate       = "late"       // Late
 	HookDNS        = "dns"        // DNS
 	HookTLS        = "tls"        // TLS
 	HookTLSHeads   = "tls-heads"  // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS

@@ -125,7 +125,7 @@ func (s *Session) manifest() *recording.Manifest {
 func (s *Session) hooks() string {
 	names := []string{
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
-		recording.HookArrivals, recording.HookDNS, recording.HookTLS,
+		recording.HookArrivals, recording.HookLate, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
 		recording.HookStorage,
 	}

@@ -13,7 +13,7 @@ func delayedACK() diagnosis.Hypothesis {
 			"(Nagle's algorithm), while the client delays that acknowledgement, 40 ms as a rule, in the hope of something to send it with. " +
 			"Such a request ends when its last byte has left the socket, which is known once the client sends something again on the connection. " +
 			"Taken out of each request: that time.",
-		Needs: []string{recording.HookIO, recording.HookArrivals},
+		Needs: []string{recording.HookIO, recording.HookLate},
 		Test:  testDelayedACK,
 	}
 }

@@ -25,7 +25,7 @@ type scenario struct {
 	born    int64
 }
 
-const allHooks = "arrivals async dns host io processes sched sockets tls"
+const allHooks = "arrivals async dns host io late processes sched sockets tls"
 
 func (s *scenario) add(at recording.Time, f recording.Fact) {
 	s.events = append(s.events, recording.Event{Time: at, Fact: f})

@@ -228,7 +228,7 @@ func loopStories() []story {
 			func() *recording.Recording { return done(reports(10, "/report", cost{before: 30_000 * us}), 60) }},
 		{"event-loop-blocked/frames-supported", "The same with stacks: the reports render tables.",
 			func() *recording.Recording {
-				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "/srv/report.js:renderTable < /srv/report.js:report < /srv/app.js:handle"}), "arrivals async dns host io processes sched sockets stacks tls"), 60)
+				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "/srv/report.js:renderTable < /srv/report.js:report < /srv/app.js:handle"}), "arrivals async dns host io late processes sched sockets stacks tls"), 60)
 			}},
 		{"event-loop-blocked/seventh-supported", "Every seventh request computes for 18 ms, under the same route as the others: what it takes, and what waits behind it.",
 			func() *recording.Recording { return done(reports(7, "/prices/{}", cost{before: 18_000 * us}), 60) }},

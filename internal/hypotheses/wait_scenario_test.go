@@ -14,7 +14,7 @@ type code struct {
 	stacks map[string]recording.StackID
 }
 
-const stackHooks = "arrivals async dns host io processes sched sockets stacks tls"
+const stackHooks = "arrivals async dns host io late processes sched sockets stacks tls"
 
 // stack declares a stack in the scenario's language.
 func (s *scenario) stack(path string) recording.StackID {
