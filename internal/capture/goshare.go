@@ -110,14 +110,35 @@ func (s *Session) forgetGo(ended []uint32) {
 func (s *Session) keepGoWithin(now time.Time) {
 	s.goLedgers.mu.Lock()
 	defer s.goLedgers.mu.Unlock()
-	for _, l := range s.goLedgers.all() {
-		for _, set := range l.settle(now, s.workers.Go) {
-			if set.park > 0 {
-				s.decoder.forgetParks(set.park-1, s.decoder.now)
-			}
+	if s.paused == recording.NoTime {
+		for _, l := range s.goLedgers.all() {
+			s.forgetParksOf(l.settle(now, s.workers.Go))
 		}
 	}
 	s.tellAbsences(false)
+}
+
+// forgetParksOf drops the waits that began under sets of probes that were taken away.
+func (s *Session) forgetParksOf(gone []*probeSet) {
+	for _, set := range gone {
+		if set.park > 0 {
+			s.decoder.forgetParks(set.park-1, s.decoder.now)
+		}
+	}
+}
+
+// restGo takes all probes away while recording rests. They come back as others do, the
+// most important first.
+func (s *Session) restGo(now time.Time) {
+	s.goLedgers.mu.Lock()
+	defer s.goLedgers.mu.Unlock()
+	for _, l := range s.goLedgers.all() {
+		for _, set := range l.sets {
+			if !set.off && set.change(now, s.workers.Go) {
+				s.forgetParksOf([]*probeSet{set})
+			}
+		}
+	}
 }
 
 // finishGo tells what was not seen of Go programs until the end.

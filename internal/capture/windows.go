@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -22,8 +24,9 @@ const (
 
 // usage is what the pacer's figures are differences of.
 type usage struct {
-	events, cost, busy, idle, throttled int64
-	used                                map[uint32]int64 // CPU time by process, in ns
+	events, cost, throttled int64
+	cpus                    map[int]target.BusyIdle
+	used                    map[uint32]int64 // CPU time by process, in ns
 }
 
 // measure takes the figures as they are now.
@@ -32,8 +35,9 @@ func (s *Session) measure() usage {
 	now := usage{events: s.decoder.count, cost: cost.UserCPU + cost.BPF, used: s.usedBy()}
 	if pid := s.livingRoot(); pid != 0 {
 		h, _ := target.Host(pid)
-		now.busy, now.idle, now.throttled = h.Busy, h.Idle, h.Throttled
+		now.throttled = h.Throttled
 	}
+	now.cpus, _ = target.CPUs() // none: no processor is known to be busy
 	return now
 }
 
@@ -44,10 +48,9 @@ func (s *Session) pace(sink Sink) (time.Duration, error) {
 	}
 	was, now := s.before, s.measure()
 	s.before = now
-	busy, idle := now.busy-was.busy, now.idle-was.idle
 	rest := s.resting(second{
-		events: now.events - was.events, cost: time.Duration(now.cost - was.cost), busy: time.Duration(busy),
-		scarce:  busy+idle > 0 && float64(busy) >= busyShare*float64(busy+idle) || now.throttled > was.throttled || s.oneIsFull(was, now),
+		events: now.events - was.events, cost: time.Duration(now.cost - was.cost), busy: time.Duration(now.since(was, nil).Busy),
+		scarce:  now.throttled > was.throttled || s.oneIsFull(was, now),
 		slowest: s.decoder.live.quantile(99),
 	})
 	if rest == 0 {
@@ -73,19 +76,33 @@ func (s *Session) usedBy() map[uint32]int64 {
 	return used
 }
 
-// oneIsFull reports that a process used nearly all that it can: one processor where its
-// runtime lets one thread run at a time.
+// since is for how long processors were busy and idle since an earlier reading: those of a
+// set, or all.
+func (u usage) since(was usage, of *unix.CPUSet) (sum target.BusyIdle) {
+	for n, now := range u.cpus {
+		if before, known := was.cpus[n]; known && (of == nil || of.IsSet(n)) {
+			sum.Busy += now.Busy - before.Busy
+			sum.Idle += now.Idle - before.Idle
+		}
+	}
+	return sum
+}
+
+// oneIsFull reports that a process has no time to spare: the processors that it may run on
+// are busy, or it used one where its runtime lets one thread run at a time.
 func (s *Session) oneIsFull(was, now usage) bool {
 	for pid, ns := range now.used {
-		before, known := was.used[pid]
-		if !known || float64(ns-before) < busyShare*float64(tickEvery) {
-			continue
-		}
 		switch s.decoder.processes[pid].fact.Runtime {
 		case recording.RuntimeNode, recording.RuntimePython, recording.RuntimeRuby:
-			return true
+			if before, known := was.used[pid]; known && float64(ns-before) >= busyShare*float64(tickEvery) {
+				return true
+			}
 		}
-		if n, err := target.Processors(int(pid)); err == nil && float64(ns-before) >= busyShare*float64(n)*float64(tickEvery) {
+		set, err := target.Processors(int(pid))
+		if err != nil {
+			continue
+		}
+		if t := now.since(was, &set); t.Busy > 0 && float64(t.Busy) >= busyShare*float64(t.Busy+t.Idle) {
 			return true
 		}
 	}
@@ -105,6 +122,7 @@ func (s *Session) rest(sink Sink) error {
 		return err
 	}
 	s.decoder.pause()
+	s.restGo(time.Now())
 	s.paused = max(clock(), s.decoder.now)
 	return s.write(sink)
 }

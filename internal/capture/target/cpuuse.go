@@ -3,6 +3,7 @@ package target
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -27,11 +28,38 @@ func CPUTime(pid int) (int64, error) {
 	return clockTick * (ticks[0] + ticks[1]), nil
 }
 
-// Processors is on how many processors the first thread of a process may run.
-func Processors(pid int) (int, error) {
+// Processors are those on which the first thread of a process may run.
+func Processors(pid int) (unix.CPUSet, error) {
 	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(pid, &set); err != nil {
-		return 0, err
+	err := unix.SchedGetaffinity(pid, &set)
+	return set, err
+}
+
+// BusyIdle is for how long (ns) a processor was busy and idle since boot.
+type BusyIdle struct{ Busy, Idle int64 }
+
+// CPUs reads that of each processor, by its number.
+func CPUs() (map[int]BusyIdle, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return nil, err
 	}
-	return set.Count(), nil
+	return parseCPUs(string(text)), nil
+}
+
+// parseCPUs reads the lines of /proc/stat that are about one processor each.
+func parseCPUs(text string) map[int]BusyIdle {
+	all := map[int]BusyIdle{}
+	for line := range strings.Lines(text) {
+		name, rest, _ := strings.Cut(line, " ")
+		n, err := strconv.Atoi(strings.TrimPrefix(name, "cpu"))
+		if !strings.HasPrefix(name, "cpu") || err != nil {
+			continue
+		}
+		busy, idle, _, err := parseCPU("cpu " + rest)
+		if err == nil {
+			all[n] = BusyIdle{busy, idle}
+		}
+	}
+	return all
 }
