@@ -13,7 +13,7 @@ func nPlusOne() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
-		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint, those not counted that failed and were tried again. Where the operation is hidden (TLS) " +
+		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS) " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
@@ -74,14 +74,14 @@ type repeat struct {
 type tallied struct{ all, ordinary, slow int }
 
 // repeated counts the calls of each shape in measured requests, in order of shape. A call
-// that failed does not count: the next is another try, which no batch would save.
-func repeated(c *diagnosis.Case) []*repeats {
+// that failed is counted apart: the next may be another try, which no batch would save.
+func repeated(c *diagnosis.Case) (out []*repeats, failed int) {
 	shapes := shapesOf(c)
 	index := make([]*repeats, len(shapes.list))
-	var out []*repeats
 	for _, id := range c.Measured() {
 		for _, k := range c.Requests[id].Calls {
 			if refused(&c.Calls[k]) {
+				failed++
 				continue
 			}
 			sh := shapes.of[k]
@@ -108,7 +108,7 @@ func repeated(c *diagnosis.Case) []*repeats {
 			at[x.request].add(rep.parts, x.calls)
 		}
 	}
-	return out
+	return out, failed
 }
 
 // standing is in which symptom a request is, or None, and whether with its ordinary or
@@ -178,7 +178,8 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	most := 0
 	var of shape
-	for _, rep := range repeated(c) {
+	shapes, failed := repeated(c)
+	for _, rep := range shapes {
 		var ids []diagnosis.RequestID
 		for i := range c.Symptoms {
 			s, p := &c.Symptoms[i], rep.parts[i]
@@ -199,21 +200,25 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	}
 	many := unowned(c, everyCall(c), func(k *timeline.Call) window { return window{k.Start, k.End} })
 	res.Hidden = hiddenIn(c, many)
-	bound := " (bound " + diagnosis.Thousands(manyCalls) + ")"
+	res.Lead = "a request makes at most " + atMost(most) + " calls of one shape on average"
+	if failed > 0 {
+		res.Lead += ", not counted " + diagnosis.Thousands(int64(failed)) + " that failed"
+	}
 	switch {
 	case len(c.Calls) == 0:
 		res.Lead = noCalls(c)
-	case most == 0:
+	case len(shapes) == 0 && failed == 0:
 		res.Lead = "no call is known to belong to a request"
 	case len(res.Candidates) == 0 && most >= 10*manyCalls:
 		res.Lead = "every request makes about as many of its " + oneDecimal(most) + " calls to " + of.peer + ", whose operations TLS hides"
 	case len(res.Candidates) == 0:
-		res.Lead = "a request makes at most " + oneDecimal(most) + " calls of one shape on average" + bound
-	default:
-		res.Lead = "a request makes up to " + oneDecimal(most) + " calls of one shape on average"
+		res.Lead += " (bound " + diagnosis.Thousands(manyCalls) + ")"
 	}
 	return res
 }
+
+// atMost is oneDecimal of what may be less than that shows.
+func atMost(tenths int) string { return oneDecimal(max(1, tenths)) }
 
 func everyCall(c *diagnosis.Case) []timeline.CallID {
 	ids := make([]timeline.CallID, len(c.Calls))
@@ -238,7 +243,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 		end := diagnosis.Time(0)
 		for _, k := range r.Calls {
 			call := &c.Calls[k]
-			if shapeOf(call) != rep.shape {
+			if shapeOf(call) != rep.shape || refused(call) {
 				continue
 			}
 			took = append(took, call.End.Sub(call.Start))
@@ -285,12 +290,12 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	}
 }
 
-// allBut returns what a request waited for calls of a shape, but for a part as long as
-// keep, which is left at the beginning.
+// allBut returns what a request waited for calls of a shape that did not fail, but for a
+// part as long as keep, which is left at the beginning.
 func allBut(c *diagnosis.Case, r *timeline.Request, of shape, keep Duration) (out []diagnosis.Span) {
 	for i := range r.Segments {
 		s := &r.Segments[i]
-		if s.Call == timeline.None || shapeOf(&c.Calls[s.Call]) != of {
+		if s.Call == timeline.None || shapeOf(&c.Calls[s.Call]) != of || refused(&c.Calls[s.Call]) {
 			continue
 		}
 		from := s.From

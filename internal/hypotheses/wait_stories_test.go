@@ -30,6 +30,13 @@ func waitStories() []story {
 				}
 				t.answered(200, 2000*us)
 			})},
+		{"n-plus-one/tried-supported", "A request reads three items, each of which it asks for once more, as the first answer is an error: three calls, and the time of the tries stays.",
+			python(func(t *thread, _ int) {
+				for range 3 {
+					t.answered(503, 1000*us)
+					t.answered(200, 2000*us)
+				}
+			})},
 		{"n-plus-one/refuted", "A request reads one item.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
 		{"n-plus-one/sealed-refuted", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.",
 			python(func(t *thread, _ int) {
