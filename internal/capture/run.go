@@ -166,11 +166,9 @@ func (s *Session) write(sink Sink) error {
 	return nil
 }
 
-// tick writes the facts of each second.
+// tick writes the facts of each second. A rest is told of last: a recorder that is killed
+// then leaves no window behind in which nothing was recorded.
 func (s *Session) tick(sink Sink) error {
-	if err := s.tellGap(sink); err != nil {
-		return err
-	}
 	losses, err := s.meter.losses(&s.objects)
 	if err != nil {
 		return err
@@ -186,6 +184,9 @@ func (s *Session) tick(sink Sink) error {
 	}
 	s.snapshot(cost)
 	s.decoder.forget()
+	if err := s.tellGap(sink); err != nil {
+		return err
+	}
 	return sink.Flush()
 }
 
@@ -197,6 +198,7 @@ func (s *Session) host() []recording.Event {
 	}
 	h, missing := target.Host(pid)
 	s.decoder.noteOnce(missing)
+	s.throttled = h.Throttled
 	return []recording.Event{{Time: clock(), Fact: &h}}
 }
 
@@ -233,17 +235,18 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 // every thread, and the last counters.
 func (s *Session) finish(sink Sink, reason string) error {
 	steps := []func() error{
-		func() error { return s.tellGap(sink) },
 		s.finishStacks,
-		s.flushFlows,
-		func() error { return s.drain(sink) },
-		func() error { return s.dumpTasks(s.decoder.threadState) },
+		func() error { return s.finishWindow(sink) },
 		func() error { return s.drain(sink) },
 		s.finishDecoder,
 		func() error { return s.write(sink) },
 		func() error { return s.tick(sink) },
 		func() error {
-			return sink.Write(recording.Event{Time: clock(), Fact: &recording.End{Reason: reason}})
+			at := clock()
+			if s.paused != recording.NoTime {
+				at = s.paused // the gap ends with the recording
+			}
+			return sink.Write(recording.Event{Time: at, Fact: &recording.End{Reason: reason}})
 		},
 		sink.Flush,
 	}

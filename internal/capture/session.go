@@ -51,10 +51,11 @@ type Session struct {
 	goParks   goParks
 	storage   storageProbes
 
-	resting func(second) time.Duration // how long to pause after one; nil: never
-	before  usage                      // when the last second of recording ended
-	gaps    uint32                     // as in common.h
-	paused  recording.Time             // since when; NoTime: it records
+	resting   func(second) time.Duration // how long to pause after one; nil: never
+	before    usage                      // when the last second of recording ended
+	gaps      uint32                     // as in common.h
+	paused    recording.Time             // since when; NoTime: it records
+	throttled int64                      // as the host's last fact says
 }
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The

@@ -32,11 +32,7 @@ type usage struct {
 // measure takes the figures as they are now.
 func (s *Session) measure() usage {
 	cost := s.meter.read()
-	now := usage{events: s.decoder.count, cost: cost.UserCPU + cost.BPF, used: s.usedBy()}
-	if pid := s.livingRoot(); pid != 0 {
-		h, _ := target.Host(pid)
-		now.throttled = h.Throttled
-	}
+	now := usage{events: s.decoder.count, cost: cost.UserCPU + cost.BPF, throttled: s.throttled, used: s.usedBy()}
 	now.cpus, _ = target.CPUs() // none: no processor is known to be busy
 	return now
 }
@@ -125,6 +121,18 @@ func (s *Session) rest(sink Sink) error {
 	s.restGo(time.Now())
 	s.paused = max(clock(), s.decoder.now)
 	return s.write(sink)
+}
+
+// finishWindow collects what connections and threads are at when a recording ends. In a
+// rest that is done.
+func (s *Session) finishWindow(sink Sink) error {
+	if s.paused != recording.NoTime {
+		return nil
+	}
+	if err := errors.Join(s.flushFlows(), s.drain(sink)); err != nil {
+		return err
+	}
+	return s.dumpTasks(s.decoder.threadState)
 }
 
 // goOn ends a rest. Threads that sleep are known again from now on, connections when they

@@ -81,6 +81,30 @@ func TestLiveRecorderRests(t *testing.T) {
 	}
 }
 
+// A recording that ends while it rests ends with its gap.
+func TestLiveRecorderEndsInARest(t *testing.T) {
+	const port = 21095
+	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
+	rests := make(chan bool, 1)
+	l := record(t, server.Process.Pid, Options{}, func(s *Session) {
+		s.resting = func(second) time.Duration {
+			rests <- true
+			return time.Minute
+		}
+	})
+	<-rests
+	rec := l.stop()
+	gaps := all[*recording.Gap](rec)
+	end := rec.Events[len(rec.Events)-1]
+	last := rec.Events[len(rec.Events)-2]
+	if _, ok := end.Fact.(*recording.End); !ok || len(gaps) == 0 {
+		t.Fatalf("%d gaps, and it ends with %+v", len(gaps), end.Fact)
+	}
+	if _, ok := last.Fact.(*recording.Gap); !ok || last.Time != end.Time {
+		t.Errorf("before its end at %d there is %+v at %d, want a gap until then", end.Time, last.Fact, last.Time)
+	}
+}
+
 // exchanged is when a client had sent a request, and had its answer.
 type exchanged struct{ from, to recording.Time }
 

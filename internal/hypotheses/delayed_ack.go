@@ -21,9 +21,9 @@ func delayedACK() diagnosis.Hypothesis {
 func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 	var spans []diagnosis.Span
 	var total, longest Duration
-	for i := range c.Requests {
-		r := &c.Requests[i]
-		if r.Held == recording.NoTime || !r.Measured() {
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		if r.Held == recording.NoTime {
 			continue
 		}
 		d := r.End.Sub(r.Held)
@@ -48,7 +48,7 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " answers stays in the socket for " +
 			diagnosis.Human(total/Duration(n)) + " on average after it was written: it is sent only once the client has acknowledged the piece before, and the client delays that",
 		Fix:      noDelayFix(rt),
-		Next:     "strace -f -e trace=network,write -p PID shows the writes that one answer is made of",
+		Next:     "strace -f -e trace=network,write,writev -p PID shows the writes that one answer is made of",
 		Spans:    spans,
 		Evidence: ev,
 	}}

@@ -103,18 +103,7 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 			begun, over = append(begun, from), append(over, max(from, call.End, kept[id]))
 		}
 	}
-	slices.Sort(begun)
-	slices.Sort(over)
-	open := func(at diagnosis.Time) int {
-		b, _ := slices.BinarySearch(begun, at+1)
-		o, _ := slices.BinarySearch(over, at+1)
-		return b - o
-	}
-	most := 0
-	for _, at := range begun {
-		most = max(most, open(at))
-	}
-	return func(at diagnosis.Time) bool { return open(at) >= most }
+	return timeline.FullAt(begun, over)
 }
 
 // keptUntil is, for calls after which a transaction was open, when the next on its session was

@@ -150,6 +150,12 @@ func inUse(t *Timeline, ids []CallID) func(Time) bool {
 		c := &t.Calls[id]
 		begun, over = append(begun, c.SendFrom), append(over, max(c.SendFrom, c.End))
 	}
+	return FullAt(begun, over)
+}
+
+// FullAt returns whether, at a time, as many of some spans have begun and are not over as
+// ever are at once. It sorts both lists.
+func FullAt(begun, over []Time) func(Time) bool {
 	slices.Sort(begun)
 	slices.Sort(over)
 	open := func(at Time) int {

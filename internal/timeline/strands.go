@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // buildStrands makes one Strand a thread, in order of declaration, so that a thread's
 // index in facts is its StrandID.
@@ -13,7 +17,7 @@ func buildStrands(f *facts) []Strand {
 			TID:       th.tid,
 			Process:   th.process,
 			Name:      th.name,
-			Intervals: tile(th, f.windows),
+			Intervals: tile(th, f.windows, f.end),
 		}
 	}
 	return strands
@@ -28,11 +32,14 @@ type tiler struct {
 	asleep *recording.Off // stands for the sleep a snapshot told of
 }
 
-func tile(th *threadFacts, windows []Window) []Interval {
-	start, end := windows[0].From, windows[len(windows)-1].To
+func tile(th *threadFacts, windows []Window, end Time) []Interval {
+	start := windows[0].From
 	t := tiler{cursor: start, list: make([]Interval, 0, pieces(th.steps))}
 	if th.born != recording.NoTime {
 		t.cursor, t.state = max(start, th.born), StateRunning
+	}
+	if last := windows[len(windows)-1].To; last < end {
+		windows = append(slices.Clip(windows), Window{end, end}) // it ended in a gap
 	}
 	for _, s := range th.steps {
 		for len(windows) > 1 && s.at >= windows[1].From {

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -43,5 +44,38 @@ func TestNothingRunsInAGap(t *testing.T) {
 	}
 	if w := tl.WindowAt(1040); w != (Window{1060, 1100}) {
 		t.Errorf("what is seen in a gap belongs to the window %v", w)
+	}
+}
+
+// Recording pauses at 30, and ends at 60 before it went on:
+//
+//	time    0    10    20    30    60
+//	thread  sleeps     runs  |  gap  |
+func TestARecordingEndsInAGap(t *testing.T) {
+	rec := &recording.Recording{Events: []recording.Event{
+		{Time: 1000, Fact: &recording.Manifest{}},
+		{Time: 1000, Fact: &recording.Thread{ID: 1}},
+		{Time: 1020, Fact: &recording.Off{Thread: 1, Since: 1000, Woken: 1020}},
+		{Time: 1030, Fact: &recording.ThreadState{Thread: 1, On: 1}},
+		{Time: 1050, Fact: &recording.Gap{From: 1030}},
+		{Time: 1060, Fact: &recording.Gap{From: 1050}},
+		{Time: 1060, Fact: &recording.End{}},
+	}}
+	tl, err := Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(tl); err != nil {
+		t.Error(err)
+	}
+	if want := []Window{{1000, 1030}}; !slices.Equal(tl.Windows, want) {
+		t.Errorf("windows %v, want %v", tl.Windows, want)
+	}
+	var states []State
+	for _, iv := range tl.Strands[0].Intervals {
+		states = append(states, iv.State)
+	}
+	if want := []State{StateSleeping, StateRunning, StateUnknown}; !slices.Equal(states, want) {
+		t.Errorf("the thread was %v, want %v", states, want)
 	}
 }

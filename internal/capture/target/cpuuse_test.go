@@ -2,7 +2,9 @@ package target
 
 import (
 	"os"
+	"runtime"
 	"testing"
+	"time"
 )
 
 func TestParseCPUs(t *testing.T) {
@@ -13,12 +15,22 @@ func TestParseCPUs(t *testing.T) {
 }
 
 func TestCPUTimeOfMyself(t *testing.T) {
-	used, err := CPUTime(os.Getpid())
-	if err != nil || used < 0 {
-		t.Errorf("%d ns, %v", used, err)
+	before, err := CPUTime(os.Getpid())
+	used := before
+	for end := time.Now().Add(10 * time.Second); err == nil && used < before+int64(20*time.Millisecond); {
+		if time.Now().After(end) {
+			t.Fatalf("%d ns were used, and in 10 s of work no more than %d", before, used)
+		}
+		used, err = CPUTime(os.Getpid())
 	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProcessorsOfMyself(t *testing.T) {
 	set, err := Processors(os.Getpid())
-	if err != nil || set.Count() == 0 {
-		t.Errorf("%d processors, %v", set.Count(), err)
+	if err != nil || set.Count() != runtime.NumCPU() {
+		t.Errorf("%d processors, want %d, %v", set.Count(), runtime.NumCPU(), err)
 	}
 }
