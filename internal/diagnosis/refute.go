@@ -168,7 +168,11 @@ func (j *judge) hidden(t *trial, atMost *candidate) string {
 	off := j.lose(left)
 	defer j.regain(left)
 	s := j.symptom(sc.impacts[0].Endpoint)
-	return "up to " + Human(mean(off, s.Slow)) + " of a slow request " + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
+	up, of := mean(off, s.Slow), " of a slow request "
+	if up == 0 {
+		up, of = mean(off, s.Ordinary), " of an ordinary request "
+	}
+	return "up to " + Human(up) + of + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
 }
 
 // uneven says whether a cause would save much, again and again, but by less than two

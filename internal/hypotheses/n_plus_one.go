@@ -239,15 +239,16 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	apart, later, most, all := 0, 0, 0, 0
 	for _, id := range ids {
 		r := &c.Requests[id]
-		var longest Duration
-		end := diagnosis.Time(0)
+		longest, end := timeline.CallID(timeline.None), diagnosis.Time(0)
 		for _, k := range r.Calls {
-			call := &c.Calls[k]
-			if shapeOf(call) != rep.shape || refused(call) {
+			if !counts(c, k, rep.shape) {
 				continue
 			}
+			call := &c.Calls[k]
 			took = append(took, call.End.Sub(call.Start))
-			longest = max(longest, call.End.Sub(call.Start))
+			if longest == timeline.None || took[len(took)-1] > c.Calls[longest].End.Sub(c.Calls[longest].Start) {
+				longest = k
+			}
 			if call.Start >= end && end != 0 {
 				apart++
 			}
@@ -290,22 +291,32 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	}
 }
 
-// allBut returns what a request waited for calls of a shape that did not fail, but for a
-// part as long as keep, which is left at the beginning.
-func allBut(c *diagnosis.Case, r *timeline.Request, of shape, keep Duration) (out []diagnosis.Span) {
+// allBut returns what a request waited for calls of a shape that did not fail, but for as
+// long as the longest of them took: of what it waited for that one, then of the others.
+func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.CallID) (out []diagnosis.Span) {
+	if longest == timeline.None {
+		return nil
+	}
+	keep := c.Calls[longest].End.Sub(c.Calls[longest].Start)
+	kept := make([]Duration, len(r.Segments))
+	for _, itself := range []bool{true, false} {
+		for i := range r.Segments {
+			if s := &r.Segments[i]; s.Call != timeline.None && (s.Call == longest) == itself && counts(c, s.Call, of) {
+				kept[i] = min(keep, s.To.Sub(s.From))
+				keep -= kept[i]
+			}
+		}
+	}
 	for i := range r.Segments {
 		s := &r.Segments[i]
-		if s.Call == timeline.None || shapeOf(&c.Calls[s.Call]) != of || refused(&c.Calls[s.Call]) {
-			continue
-		}
-		from := s.From
-		if d := min(keep, s.To.Sub(from)); d > 0 {
-			from += diagnosis.Time(d)
-			keep -= d
-		}
-		if from < s.To {
+		if from := s.From + diagnosis.Time(kept[i]); s.Call != timeline.None && from < s.To && counts(c, s.Call, of) {
 			out = append(out, diagnosis.Span{Request: r.ID, From: from, To: s.To})
 		}
 	}
 	return out
+}
+
+// counts reports a call of a shape that did not fail.
+func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
+	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id])
 }
