@@ -89,8 +89,9 @@ func pythonRules() []waitRule {
 		{"py-gil", python, CauseInterpreterLock, []string{"pthread_mutex_lock|__pthread_mutex_lock", "+pthread_cond_*", "+PyEval_*|PyGILState_Ensure|* in python|* in libpython"}},
 		{"py-gil", python, CauseInterpreterLock, []string{"pthread_cond_*|pthread_mutex_lock|__pthread_mutex_lock", "+PyEval_*|PyGILState_Ensure|* in python|* in libpython"}},
 
-		{RuleIdle, python, CauseCondition, []string{"_worker in concurrent/futures/thread.py"}},
-		{RuleIdle, python, CauseCondition, []string{"wait in threading.py|Condition.wait in threading.py", "handler_thread in waitress/task.py|run in cheroot/workers/threadpool.py|worker in multiprocessing/pool.py|_worker in concurrent/futures/thread.py"}},
+		{RuleIdle, python, CauseCondition, []string{"^_worker in concurrent/futures/thread.py|worker in multiprocessing/pool.py"}},
+		{RuleIdle, python, CauseCondition, []string{"wait in threading.py", "+handler_thread in waitress/task.py"}},
+		{RuleIdle, python, CauseCondition, []string{"wait in threading.py", "+get in queue.py", "+run in cheroot/workers/threadpool.py|_process_connections_until_interrupted in cheroot/workers/threadpool.py|run in anyio/_backends/_asyncio.py|_worker in concurrent/futures/thread.py|worker in multiprocessing/pool.py"}},
 		{RuleIdle, python, CauseCondition, []string{"get in multiprocessing/queues.py|recv_bytes in multiprocessing/connection.py", "worker in multiprocessing/pool.py"}},
 
 		{"py-pool", python, CausePool, []string{"wait in threading.py|get in queue.py", "_do_get in sqlalchemy/pool/impl.py|_get_conn in urllib3/connectionpool.py|get_connection in redis/connection.py|getconn in psycopg_pool/pool.py|acquire in DBUtils/PooledDB.py|connection in dbutils/pooled_db.py|acquire in cx_Oracle|checkout in pymongo/pool.py|_get_conn in pymongo/pool.py|checkout in pymongo/synchronous/pool.py"}},
