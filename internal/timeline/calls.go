@@ -136,7 +136,8 @@ func (f *facts) operation(r *recording.HTTPRequest) string {
 	return f.endpoint(r.Method, r.Route)
 }
 
-// finishCall finds the end of a call: the last byte of its answer, or what cut it.
+// finishCall finds the end of a call: the last byte of its answer, or what cut it. A call
+// whose answer could not be told apart ends when it was sent.
 func finishCall(call *Call, c *connFacts, x exchange, end Time) {
 	if !x.replied.none() {
 		call.Arrived, call.FirstRead = x.replied.arrived, x.replied.begin
@@ -144,6 +145,8 @@ func finishCall(call *Call, c *connFacts, x exchange, end Time) {
 	}
 	switch {
 	case !x.replied.none() && x.replied.complete:
+	case x.unpaired:
+		call.End, call.Excluded = call.Sent, unpaired
 	case x.ask == nil && len(c.chunks[recording.Read]) == 0:
 		call.End, call.Excluded = call.Sent, "one-way" // a protocol without answers
 	case c.closed != nil:

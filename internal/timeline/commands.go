@@ -147,7 +147,7 @@ func noteUnpaired(t *Timeline) {
 	if n > 0 {
 		t.Missing = append(t.Missing, recording.Missing{
 			What: "unpaired-replies", Count: n,
-			Why: "replies to commands that were under way at once could not be told apart: those calls have no duration",
+			Why: "replies to calls that were under way at once could not be told apart: those calls have no duration",
 		})
 	}
 }

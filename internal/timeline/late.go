@@ -18,10 +18,13 @@ func addLate(t *Timeline, f *facts, requests []served) {
 		}
 		last := c.chunks[recording.Write][s.x.replied.first+s.x.replied.n-1].end()
 		k, found := slices.BinarySearchFunc(c.late, last, func(l *recording.Late, at int64) int { return int(min(1, max(-1, l.Offset-at))) })
-		if !found || c.late[k].Left <= r.End {
+		if !found {
 			continue
 		}
-		left := c.late[k].Left
+		left := min(c.late[k].Left, f.end)
+		if left <= r.End {
+			continue
+		}
 		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
 		r.Held, r.End = r.End, left
 	}

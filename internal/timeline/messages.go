@@ -130,26 +130,25 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 	return out
 }
 
-// hiddenUntil is when the answer to the i-th request was over, at the latest, if its head was
-// not seen in the direction of answers: the
-// client sends several requests at once, the answer before was one whose length no head
-// told, and the j-th, the next one seen, began only after the client had sent yet another
-// request. NoTime if the j-th answers it.
+// hiddenUntil is when the answer to the i-th request was over, at the latest, if its head
+// was not seen in the direction of answers: the client sends several requests at once, the
+// answer before was one whose length no head told, and once that had begun the client sent
+// yet another request, before the j-th answer began, the next one seen. NoTime if that one
+// answers it.
 func hiddenUntil(c *connFacts, dir recording.Direction, i, j int) Time {
 	if i == 0 || j == 0 || c.asks[i].at != c.asks[i-1].at || c.answers[j-1].Length >= 0 {
 		return recording.NoTime
 	}
-	for k := i + 1; k < len(c.asks); k++ {
-		if c.asks[k].at > c.asks[i].at {
-			if j == len(c.answers) || c.asks[k].at <= c.answers[j].at {
-				list := c.chunks[dir]
-				n := sort.Search(len(list), func(n int) bool { return list[n].at > c.asks[k].at })
-				return list[n-1].at // the answer before is among them
-			}
-			break
-		}
+	k := i + sort.Search(len(c.asks)-i, func(n int) bool { return c.asks[i+n].at > c.asks[i].at })
+	if k == len(c.asks) || c.asks[k].at <= c.answers[j-1].at || j < len(c.answers) && c.asks[k].at > c.answers[j].at {
+		return recording.NoTime
 	}
-	return recording.NoTime
+	list := c.chunks[dir]
+	n := sort.Search(len(list), func(n int) bool { return list[n].at > c.asks[k].at })
+	if n == 0 {
+		return recording.NoTime // the bytes of the answer before were lost
+	}
+	return list[n-1].at
 }
 
 // askExtent of the i-th request: to its length if told, else to the next head, else

@@ -153,8 +153,14 @@ func (k *cook) talk(c *recording.Conn) {
 		k.add(&recording.TLS{Conn: c.ID, Dir: dir, Record: recording.TLSRecord(k.r.IntN(7)), Offset: offset, Bytes: 45, Version: 0x0304})
 	default:
 		if asks {
-			k.add(&recording.HTTPRequest{Conn: c.ID, Offset: offset, Head: 30, Length: int64(k.r.IntN(30)) - 1, Method: "GET", Route: "/"})
+			k.add(&recording.HTTPRequest{Conn: c.ID, Offset: offset, Head: 20, Length: int64(k.r.IntN(30)) - 1, Method: "GET", Route: "/"})
+			if k.r.IntN(4) == 0 { // two at once
+				k.add(&recording.HTTPRequest{Conn: c.ID, Offset: offset + 30, Head: 20, Length: -1, Method: "GET", Route: "/"})
+			}
 		} else {
+			if k.r.IntN(4) == 0 {
+				k.add(&recording.Late{Conn: c.ID, Offset: offset + 50, Left: k.now + recording.Time(k.r.IntN(60))})
+			}
 			k.add(&recording.HTTPResponse{Conn: c.ID, Offset: offset, Head: 30, Length: int64(k.r.IntN(30)) - 1, Status: []int64{100, 200, 200, 200, 101}[k.r.IntN(5)]})
 		}
 	}
