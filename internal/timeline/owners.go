@@ -58,15 +58,18 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 
 // queueUnread makes the requests of which only the answer was recorded follow each other:
 // when the strand that answered them turned to each is not known, and all seem to have been
-// under way on it since recording began.
+// under way on it since recording began, or went on.
 func queueUnread(work []served, list []stint) {
-	n := 0
-	for n < len(list) && list[n].from == list[0].from && work[list[n].request].x.ask == nil {
-		n++
-	}
-	slices.SortStableFunc(list[:n], func(a, b stint) int { return cmp.Compare(a.to, b.to) })
-	for k := 1; k < n; k++ {
-		list[k].from = list[k-1].to
+	for k := 0; k < len(list); {
+		n := k
+		for n < len(list) && list[n].from == list[k].from && work[list[n].request].x.ask == nil {
+			n++
+		}
+		slices.SortStableFunc(list[k:n], func(a, b stint) int { return cmp.Compare(a.to, b.to) })
+		for i := k + 1; i < n; i++ {
+			list[i].from = list[i-1].to
+		}
+		k = max(n, k+1)
 	}
 }
 
