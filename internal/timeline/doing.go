@@ -177,18 +177,13 @@ const openCalls = 8
 
 // phaseAt is the phase a call was in at a time within it, and when that ended.
 func (c *Call) phaseAt(at Time) (Phase, Time) {
-	for _, x := range []struct {
-		phase    Phase
-		from, to Time
-	}{
-		{PhaseDNS, c.DNSFrom, c.DNSTo}, {PhaseConnect, c.ConnectFrom, c.Connected}, {PhaseTLS, c.TLSFrom, c.TLSTo}, {PhaseSend, c.SendFrom, c.Sent},
-		{PhaseRemote, c.Sent, c.Arrived}, {PhasePickUp, c.Arrived, c.FirstRead}, {PhaseReceive, c.FirstRead, c.End},
-	} {
-		if x.from != recording.NoTime && x.from <= at && at < x.to {
-			return x.phase, x.to
+	end := c.Start
+	for p, d := range c.Phases {
+		if end += Time(d); at < end {
+			return Phase(p), end
 		}
 	}
-	return PhaseQueue, c.End
+	return PhaseReceive, c.End
 }
 
 // indexCalls lists the calls of each strand, in order of start.
