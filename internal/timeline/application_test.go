@@ -33,6 +33,8 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameJVM, Function: "redis.clients.jedis.Connection.readProtocolWithCheckingBroken"}, false},
 		{recording.Frame{Type: recording.FrameJVM, Function: "com.github.benmanes.caffeine.cache.BoundedLocalCache.doComputeIfAbsent"}, false},
 		{recording.Frame{Type: recording.FrameJVM, Function: "com.github.acme.Basket.total"}, true},
+		{recording.Frame{Type: recording.FrameJVM, Function: "org.springframework.samples.petclinic.owner.OwnerController.processFindForm"}, true},
+		{recording.Frame{Type: recording.FrameJVM, Function: "org.springframework.web.servlet.DispatcherServlet.doDispatch"}, false},
 		{recording.Frame{Type: recording.FrameNative, Function: "main", Module: "shop"}, false},
 	} {
 		if got := Application(c.f); got != c.want {

@@ -5,10 +5,21 @@ import (
 	"strings"
 )
 
-// jvmLibrary reports the name of a class, with its package, that services bring along.
+// jvmLibrary reports the name of a class, with its package, that services bring along. A
+// service with which a library shows what it can do is none of it.
 func jvmLibrary(name string) bool {
 	i, found := slices.BinarySearch(jvmLibraries, name)
-	return found || i > 0 && strings.HasPrefix(name, jvmLibraries[i-1])
+	return found || i > 0 && strings.HasPrefix(name, jvmLibraries[i-1]) && !shows(name)
+}
+
+// shows reports the name of a class in a package of examples.
+func shows(name string) bool {
+	for _, part := range [...]string{".sample.", ".samples.", ".example.", ".examples.", ".demo."} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // jvmLibraries are how the names of classes begin that services bring along, for frames of
