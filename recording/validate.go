@@ -169,6 +169,9 @@ func (v *validator) connFact(fact Fact) {
 		v.declare(v.conns[f.ID] != nil, int64(f.ID))
 		v.process(f.Process)
 		v.thread(f.Thread)
+		if f.Before != NoConn {
+			v.conn(f.Before)
+		}
 		v.conns[f.ID] = &connBytes{side: f.Side, existing: f.Existing != 0, opened: v.event.Time}
 	case *Established:
 		v.conn(f.Conn)
@@ -177,6 +180,10 @@ func (v *validator) connFact(fact Fact) {
 		v.thread(f.Thread)
 	case *ConnProtocol:
 		v.conn(f.Conn)
+	case *Late:
+		v.conn(f.Conn)
+		v.span("left", f.Left)
+		v.notNegative("offset", f.Offset)
 	case *Chunk:
 		v.chunk(f)
 	case *HTTPRequest:

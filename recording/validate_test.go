@@ -19,7 +19,10 @@ const sound = `
 140 off thread=1 since=135 woken=135 state=preempted
 150 chunk conn=1 thread=1 dir=write bytes=200 first=145
 150 http-response conn=1 head=80 status=200 length=120
-155 conn id=2 side=out process=1 thread=1
+152 late conn=1 offset=200 left=151
+153 gap from=153
+154 unseen what=go-locks from=120
+155 conn id=2 side=out process=1 thread=1 before=1
 156 chunk conn=2 thread=1 dir=write bytes=31
 156 command conn=2 length=31 operation=GET
 158 chunk conn=2 thread=1 bytes=9
@@ -71,6 +74,12 @@ func TestValidateFindsFaults(t *testing.T) {
 		{"stack-at thread=1 stack=2", "stack-at thread=1", "stack 0 is not declared before"},
 		{"stack-at thread=1", "stack-at thread=9", "thread 9 is not declared before"},
 		{"waker=2", "waker=2 owner=6", "thread 6 is not declared before"},
+		{"late conn=1", "late conn=3", "connection 3 is not declared before"},
+		{"left=151", "left=153", "left 153 is not between"},
+		{"gap from=153", "gap from=99", "from 99 is not between"},
+		{"unseen what", "unseen process=4 what", "process 4 is not declared before"},
+		{"from=120", "from=155", "from 155 is not between"},
+		{"before=1", "before=2", "connection 2 is not declared before"},
 		{"160 closed", "171 closed", "it comes after the end"},
 		{"160 closed conn=1 by=peer", "160 closd conn=1", "does not know the kind"},
 	} {
