@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,4 +81,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 		}
 		return fmt.Errorf("%s needs %s (usage: %s)", c.CommandPath(), strings.Join(names, " and "), c.UseLine())
 	}
+}
+
+// apart refuses two of some flags at once.
+func apart(c *cobra.Command, names ...string) error {
+	given := slices.DeleteFunc(names, func(name string) bool { return !c.Flags().Changed(name) })
+	if len(given) > 1 {
+		return fmt.Errorf("--%s and --%s cannot be given together", given[0], given[1])
+	}
+	return nil
 }

@@ -60,7 +60,6 @@ over samples.`,
 	c.Flags().Lookup("folded").NoOptDefVal = report.FoldedAll
 	c.RegisterFlagCompletionFunc("folded", cobra.FixedCompletions([]string{report.FoldedAll, report.FoldedCPU, report.FoldedWaiting}, cobra.ShellCompDirectiveNoFileComp))
 	o.source.addFlags(c)
-	c.MarkFlagsMutuallyExclusive("tree", "under", "flames", "folded")
 	return c
 }
 
@@ -79,7 +78,7 @@ func (o *showOptions) check(c *cobra.Command) error {
 	case o.every && !o.tree:
 		return errors.New("--all-frames goes with --tree")
 	}
-	return nil
+	return apart(c, "tree", "under", "flames", "folded")
 }
 
 func show(w world, g *globals, o showOptions) error {

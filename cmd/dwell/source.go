@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -33,6 +34,9 @@ func (o *sourceOptions) addFlags(c *cobra.Command) {
 // plainly source code by its name is left alone: the path is the service's word. Code of
 // a JVM that is not found is decompiled.
 func (o *sourceOptions) find(pid int) (report.Source, error) {
+	if info, err := os.Stat(o.root); o.root != "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("--source-root %s: no such directory", o.root)
+	}
 	jars := o.jars
 	if pid > 0 && len(jars) == 0 {
 		jars = jarsOf(pid)

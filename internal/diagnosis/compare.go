@@ -48,7 +48,7 @@ type EndpointPair struct {
 	P99A, P99B   Duration
 	Noise50      Duration // between two halves of the same recording, the larger of both
 	Noise99      Duration
-	Predicted50  Duration // what the findings that are gone were to save
+	Predicted50  Duration // what the findings of A that B does not have were to save
 	Predicted99  Duration
 	AnyPredicted bool
 	AtLeast      bool // one of them was a lower bound
@@ -58,6 +58,7 @@ type EndpointPair struct {
 type FindingPair struct {
 	ID, Endpoint string
 	A, B         *Finding
+	Unclear      string // why the side without it could not have found it; "" if it could
 }
 
 // Compare compares two recordings.

@@ -1,5 +1,7 @@
 package diagnosis
 
+import "slices"
+
 // findings lays the findings of both sides beside each other.
 func (c *Comparison) findings(a, b *Diagnosis) {
 	for i := range a.Findings {
@@ -14,6 +16,33 @@ func (c *Comparison) findings(a, b *Diagnosis) {
 		}
 		c.Findings = append(c.Findings, FindingPair{ID: f.ID, Endpoint: f.Impact.Endpoint, B: f})
 	}
+	for i := range c.Findings {
+		switch p := &c.Findings[i]; {
+		case p.B == nil:
+			p.Unclear = b.unclear(p.ID, p.Endpoint)
+		case p.A == nil:
+			p.Unclear = a.unclear(p.ID, p.Endpoint)
+		}
+	}
+}
+
+// unclear says why a diagnosis without a finding does not mean that there is none at an
+// endpoint; "" if it does.
+func (d *Diagnosis) unclear(id, endpoint string) string {
+	n := len(d.Overall.Requests)
+	if endpoint != "" {
+		n = 0
+		if i := slices.IndexFunc(d.Symptoms, func(s Symptom) bool { return s.Endpoint == endpoint }); i >= 0 {
+			n = len(d.Symptoms[i].Requests)
+		}
+	}
+	if n < d.Options.MinRequests {
+		return Plural(n, "request") + " there, at least " + Thousands(int64(d.Options.MinRequests)) + " needed"
+	}
+	if i := slices.IndexFunc(d.Undecided, func(o Outcome) bool { return o.ID == id }); i >= 0 {
+		return d.Undecided[i].Missing
+	}
+	return ""
 }
 
 // finding returns the same finding of A that is still without a counterpart: at the same
@@ -36,7 +65,7 @@ func (c *Comparison) finding(f *Finding) *FindingPair {
 }
 
 // endpoints lays the endpoints of both sides beside each other, with what the findings
-// that are gone were to save there.
+// that are not found again were to save there.
 func (c *Comparison) endpoints(a, b *Diagnosis) {
 	index := map[string]int{}
 	for i := range a.Symptoms {
@@ -61,7 +90,7 @@ func (c *Comparison) endpoints(a, b *Diagnosis) {
 			continue
 		}
 		for _, im := range append([]Impact{p.A.Impact}, p.A.Also...) {
-			if k, known := index[im.Endpoint]; known && c.Endpoints[k].NB > 0 {
+			if k, known := index[im.Endpoint]; known && c.Endpoints[k].NB >= b.Options.MinRequests {
 				e := &c.Endpoints[k]
 				e.Predicted50 += im.P50
 				e.Predicted99 += im.P99

@@ -79,9 +79,12 @@ func (p *profiler) goroutines() (all, most int64) {
 		goroutine recording.GoroutineID
 		window    Duration
 	}
-	seen, counts := map[at]bool{}, map[Duration]int64{}
+	seen, counts, inGo := map[at]bool{}, map[Duration]int64{}, map[recording.ProcessID]bool{}
+	for i := range p.t.Processes {
+		inGo[p.t.Processes[i].ID] = p.t.Processes[i].Runtime == recording.RuntimeGo
+	}
 	see := func(id recording.ProcessID, g recording.GoroutineID, t Time) {
-		if g == recording.NoGoroutine {
+		if g == recording.NoGoroutine || !inGo[id] { // dwell run, in Go, was what it started before that began
 			return
 		}
 		if k := (at{id, g, -1}); !seen[k] {

@@ -20,6 +20,6 @@ func TestTheLongestCallStaysItself(t *testing.T) {
 		t.Errorf("found %+v, want n-plus-one that saves 12 ms", d.Findings)
 	}
 	if i := slices.IndexFunc(d.Undecided, func(o diagnosis.Outcome) bool { return o.ID == "serial-calls" }); i >= 0 {
-		t.Errorf("serial-calls is undecided: %s", d.Undecided[i].Why)
+		t.Errorf("serial-calls is undecided: %s", d.Undecided[i].Missing)
 	}
 }

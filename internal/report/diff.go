@@ -50,7 +50,7 @@ type DiffLatency struct {
 	P99   Duration `json:"p99_ns"`
 }
 
-// DiffPrediction is what the findings that are gone were to save.
+// DiffPrediction is what the findings of A that B does not have were to save.
 type DiffPrediction struct {
 	P50     Duration `json:"p50_saving_ns"`
 	P99     Duration `json:"p99_saving_ns"`
@@ -61,11 +61,12 @@ type DiffPrediction struct {
 type DiffFinding struct {
 	ID       string  `json:"id"`
 	Endpoint string  `json:"endpoint"`
-	Change   string  `json:"change"` // "gone", "new" or "both"
+	Change   string  `json:"change"` // "gone", "new", "both", or "undecided": found on one side, and the other cannot tell
 	PlaceA   string  `json:"place_a,omitempty"`
 	PlaceB   string  `json:"place_b,omitempty"`
 	ImpactA  *Impact `json:"impact_a,omitempty"`
 	ImpactB  *Impact `json:"impact_b,omitempty"`
+	Missing  string  `json:"missing,omitempty"` // what kept the other side from telling
 }
 
 // DiffMeasure is one measure; nil on a side that lacks it.
@@ -135,6 +136,9 @@ func diffFinding(p *diagnosis.FindingPair) DiffFinding {
 		f.PlaceB, f.ImpactB = p.B.Place, diffImpact(p.B)
 	} else {
 		f.Change = "gone"
+	}
+	if p.Unclear != "" {
+		f.Change, f.Missing = "undecided", p.Unclear
 	}
 	return f
 }

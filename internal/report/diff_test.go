@@ -61,3 +61,26 @@ func TestDiffOfAFix(t *testing.T) {
 	}
 	golden(t, "fix.golden", func(w io.Writer) error { return report.DiffText(w, d, report.TextOptions{}) })
 }
+
+// A finding is gone only if the other recording could have it: not where too little was
+// asked of it, nor where it is undecided there.
+func TestDiffWithOneThatCannotTell(t *testing.T) {
+	found := compared(t, stories+"disk/file-supported.txt")
+	for _, c := range []struct{ other, missing string }{
+		{"disk/undecided.txt", "not recorded: sched"},
+		{"disk/background-refuted.txt", ""},
+	} {
+		other := compared(t, stories+c.other)
+		for _, d := range []*report.Diff{report.NewDiff(diagnosis.Compare(found, other)), report.NewDiff(diagnosis.Compare(other, found))} {
+			f := d.Findings[0]
+			if len(d.Findings) != 1 || f.Missing != c.missing || (f.Change == "undecided") != (c.missing != "") {
+				t.Errorf("%s: findings %+v, want missing %q", c.other, d.Findings, c.missing)
+			}
+		}
+	}
+	golden(t, "fix-few.golden", func(w io.Writer) error {
+		few := compared(t, stories+"disk/background-refuted.txt")
+		few.Diagnosis = diagnosis.Diagnose(few.Timeline, hypotheses.All(), diagnosis.Options{MinRequests: 100})
+		return report.DiffText(w, report.NewDiff(diagnosis.Compare(found, few)), report.TextOptions{})
+	})
+}

@@ -62,7 +62,7 @@ func diffEndpoints(p *page, d *Diff) {
 			if e.Predicted.AtLeast {
 				least = "at least "
 			}
-			p.line(plain, "  predicted of the findings that are gone: p50 %s%s, p99 %s%s", least, human(e.Predicted.P50), least, human(e.Predicted.P99))
+			p.line(plain, "  predicted of the findings that B does not have: p50 %s%s, p99 %s%s", least, human(e.Predicted.P50), least, human(e.Predicted.P99))
 		}
 	}
 }
@@ -81,12 +81,18 @@ func diffFindingsText(p *page, d *Diff) {
 	p.raw("")
 	p.line(bold, "Findings")
 	for _, f := range d.Findings {
-		place, impact := f.PlaceA, f.ImpactA
-		if f.Change == "new" {
-			place, impact = f.PlaceB, f.ImpactB
+		change, place, impact, other := f.Change, f.PlaceA, f.ImpactA, "B"
+		if impact == nil {
+			place, impact, other = f.PlaceB, f.ImpactB, "A"
 		}
-		p.line(plain, "  %s %s %s at %s (p50 %s, p99 %s)", pad(f.Change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
+		if f.Missing != "" {
+			change = "?"
+		}
+		p.line(plain, "  %s %s %s at %s (p50 %s, p99 %s)", pad(change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
 			human(impact.P50Saving), human(impact.P99Saving))
+		if f.Missing != "" {
+			p.wrap(plain, pad("", 8), "undecided in "+other+": "+f.Missing, 8)
+		}
 	}
 }
 
