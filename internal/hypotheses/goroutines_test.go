@@ -93,3 +93,29 @@ func TestStopsThatWereNotRecorded(t *testing.T) {
 		}
 	}
 }
+
+// A goroutine lets another go 50 us after 20 ms of which nothing is known: the stack of
+// that does not say where it was before.
+func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
+	none := func(int) bool { return false }
+	rec := waiting(none, func(l *goLines, i, at int) {
+		if i == 0 {
+			l.at(1, `frame id=1 type=go function="http.(*connReader).abortPendingRead"`)
+			l.at(1, "stack id=1 frame=1")
+		}
+		l.at(at+20_650, "unpark thread=1 goroutine=7 word=4100 stack=1")
+	})
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &tl.Requests[0]
+	s := stay{diagnosis.Span{From: r.Start + 1_000_000, To: r.Start + 20_000_000}, r.Strand, timeline.None}
+	did := tl.Doing(s.strand, s.From, s.To)
+	if len(did) == 0 || !did[0].Later {
+		t.Fatalf("%+v: expected the stack with which it lets go", did)
+	}
+	if got := stackOf(&diagnosis.Case{Timeline: tl}, &s); got != timeline.None {
+		t.Errorf("stack %d, want none", got)
+	}
+}

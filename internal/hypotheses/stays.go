@@ -83,7 +83,8 @@ func site(c *diagnosis.Case, id timeline.StackID) string {
 // siteOf names the place in code where a strand waited; "" if that is not known.
 func siteOf(c *diagnosis.Case, s *stay) string { return site(c, stackOf(c, s)) }
 
-// stackOf returns the stack with which a strand waited, or None.
+// stackOf returns the stack with which a strand waited, or None: where it let others go
+// afterwards says nothing of that.
 func stackOf(c *diagnosis.Case, s *stay) timeline.StackID {
 	if s.wait != timeline.None {
 		return c.Waits[s.wait].Stack
@@ -92,7 +93,7 @@ func stackOf(c *diagnosis.Case, s *stay) timeline.StackID {
 		return timeline.None
 	}
 	for _, a := range c.Doing(s.strand, s.From, s.To) {
-		if a.Cause != timeline.CauseOnCPU && a.Stack != timeline.None {
+		if a.Cause != timeline.CauseOnCPU && a.Stack != timeline.None && !a.Later {
 			return a.Stack
 		}
 	}
