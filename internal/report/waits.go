@@ -264,7 +264,11 @@ func holderLines(p *page, list []shownHolder) {
 		if h.Basis == basisName(timeline.HoldByOwner) {
 			basis = " (says the lock)"
 		}
-		p.wrap(plain, "      ", fmt.Sprintf("held by %s%s for %s: %s", h.Strand, basis, human(h.To-h.From), strings.Join(parts, "; ")), 3)
+		did := ""
+		if len(parts) > 0 {
+			did = ": " + strings.Join(parts, "; ")
+		}
+		p.wrap(plain, "      ", fmt.Sprintf("held by %s%s for %s%s", h.Strand, basis, human(h.To-h.From), did), 3)
 	}
 }
 
