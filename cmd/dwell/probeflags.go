@@ -26,7 +26,7 @@ func addProbeFlags(c *cobra.Command, f *probeFlags) {
 	c.Flags().StringVar(&f.golang, "go-probes", "on",
 		"on or off: probe Go programs for whose call it is and for waits of goroutines, at no more than 3 % of a CPU, and 5 % where goroutines wait for locks")
 	c.Flags().StringVar(&f.windows, "windows", "auto",
-		"auto or off: record windows of a second, with rests between them, where a service has no processor time to spare and recording all of it would cost more than 5 %")
+		"auto or off: record windows of a second, with rests between them, where a service that has no processor time to spare does tens of thousands of things a second")
 }
 
 // options validates the flags.

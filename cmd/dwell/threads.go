@@ -75,8 +75,6 @@ does not move in that time is not seen.`,
 	c.Flags().IntVar(&o.frames, "frames", defaultFrames, "how many frames of each stack to print; 0 all")
 	c.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line for each instant, in the form of docs/contract.md")
 	o.source.addFlags(c)
-	c.MarkFlagsMutuallyExclusive("at", "every", "when")
-	c.MarkFlagsMutuallyExclusive("at", "pid")
 	return c
 }
 
@@ -94,10 +92,11 @@ func (o threadsOptions) check(c *cobra.Command) error {
 		return fmt.Errorf("--frames %d: want 0 for all, or how many", o.frames)
 	}
 	if o.when != "" {
-		_, err := report.ParseCondition(o.when)
-		return err
+		if _, err := report.ParseCondition(o.when); err != nil {
+			return err
+		}
 	}
-	return nil
+	return errors.Join(apart(c, "at", "every", "when"), apart(c, "at", "pid"))
 }
 
 // threadsIn prints dumps of a recording, and returns how many.
