@@ -12,18 +12,22 @@ import (
 // is answered after 5 ms; that of the second waits where nothing is seen of it, and calls
 // right after that. With one connection for both it waited for that. With one of its own,
 // which was idle all the time, it waited for something else; and so it did if the one that
-// it takes had been free for long.
+// it takes had been free for long. If one in five of those that waited has one of its own,
+// what the others waited for may be chance. If two connections were in use before, the pool
+// was not full when one was.
 func TestGoroutinesThatWaitForAFullPool(t *testing.T) {
 	for _, c := range []struct {
-		name        string
-		conn, later int // of the second call; us after the first was answered
-		want        bool
+		name       string
+		own, later int // one in so many second calls has a connection of its own; us after the first was answered
+		wide, want bool
 	}{
-		{"one connection for both", 9, 50, true},
-		{"one of its own, idle", 10, 50, false},
-		{"one for both, long free", 9, 40_000, false},
+		{"one connection for both", 100, 50, false, true},
+		{"one of its own, idle", 1, 50, false, false},
+		{"one for both, long free", 100, 40_000, false, false},
+		{"one in five has its own", 5, 50, false, false},
+		{"one for both of a wider pool", 100, 50, true, false},
 	} {
-		rec, err := recording.ParseText(strings.NewReader(twoAtOnce(c.conn, c.later)))
+		rec, err := recording.ParseText(strings.NewReader(twoAtOnce(c.own, c.later, c.wide)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,8 +39,18 @@ func TestGoroutinesThatWaitForAFullPool(t *testing.T) {
 		for i := range tl.Calls {
 			if k := &tl.Calls[i]; k.Phases[PhaseQueue] > 0 {
 				queued++
-				if k.Phases[PhaseQueue] < 4_700_000 || k.Request == None || k.Conn != recording.ConnID(c.conn) {
+				if k.Phases[PhaseQueue] < 4_700_000 || k.Request == None || k.Conn != 9 {
 					t.Errorf("%s: call %d waits %d us for a connection", c.name, i, k.Phases[PhaseQueue]/1000)
+					continue
+				}
+				waits := Duration(0)
+				for _, g := range tl.Requests[k.Request].Segments {
+					if g.Phase == PhaseQueue && g.Cause == CausePool && g.Call == k.ID {
+						waits += g.To.Sub(g.From)
+					}
+				}
+				if late := k.Phases[PhaseQueue] - waits; late < 0 || late > 100_000 { // it ran before it called
+					t.Errorf("%s: call %d waits %d us for a connection, its request %d", c.name, i, k.Phases[PhaseQueue]/1000, waits/1000)
 				}
 			}
 		}
@@ -46,7 +60,7 @@ func TestGoroutinesThatWaitForAFullPool(t *testing.T) {
 	}
 }
 
-func twoAtOnce(conn, later int) string {
+func twoAtOnce(own, later int, wide bool) string {
 	var b strings.Builder
 	b.WriteString(`# dwell recording, text form 1
 1000000 manifest cpus=2 hooks="sched io sockets arrivals goroutines go-calls go-runs"
@@ -57,9 +71,14 @@ func twoAtOnce(conn, later int) string {
 1000000 conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
 1000000 conn id=9 side=out process=1 existing=1 local=127.0.0.1:6000 peer=10.0.0.1:8080
 1000000 conn id=10 side=out process=1 existing=1 local=127.0.0.1:6001 peer=10.0.0.1:8080
+1000000 conn id=11 side=out process=1 existing=1 local=127.0.0.1:6002 peer=10.0.0.1:8080
 `)
 	sent := map[string]int{} // bytes, by connection and direction
 	for i := range 25 {
+		conn := 9
+		if i%own == own-1 {
+			conn = 10
+		}
 		at := func(us int) int { return 10_000_000 + i*100_000_000 + us*1000 }
 		run := func(us, g int) { fmt.Fprintf(&b, "%d go-run thread=1 goroutine=%d\n", at(us), g) }
 		moved := func(us, conn, g int, dir string) int {
@@ -80,6 +99,12 @@ func twoAtOnce(conn, later int) string {
 		response := func(us, conn, g int, dir string) {
 			offset := moved(us, conn, g, dir)
 			fmt.Fprintf(&b, "%d http-response conn=%d offset=%d head=30 length=10 status=200\n", at(us), conn, offset)
+		}
+		if wide && i == 0 {
+			request(-5000, 10, 50, "write")
+			request(-4990, 11, 51, "write")
+			response(-4000, 10, 50, "read")
+			response(-3990, 11, 51, "read")
 		}
 		run(0, 7)
 		request(10, 1, 7, "read")

@@ -137,6 +137,14 @@ func (h *handOffs) deliveries() []delivery {
 	}
 	all = h.ofThoseWhoAsk(all)
 	slices.SortFunc(all, func(a, b delivery) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.call, b.call)) })
+	h.markOdd(all)
+	return all
+}
+
+// markOdd marks those that cannot be right: for a request that was read after the call had
+// been sent, or of a call that is known to be another's; and all of one call that do not
+// agree.
+func (h *handOffs) markOdd(all []delivery) {
 	first := map[CallID]*delivery{}
 	for i := range all {
 		d := &all[i]
@@ -150,7 +158,6 @@ func (h *handOffs) deliveries() []delivery {
 			d.odd, before.odd = true, true
 		}
 	}
-	return all
 }
 
 // ofThoseWhoAsk leaves out what was delivered to strands that take part in handing on

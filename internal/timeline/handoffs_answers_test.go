@@ -1,6 +1,9 @@
 package timeline
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Deliveries are believed by how many that went the same way cannot be right: where
 // workers take what they were not woken for, none is.
@@ -25,5 +28,45 @@ func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 	}
 	if believed(&delivery{call: 0, hops: 3}) {
 		t.Error("a delivery through more strands than any other of its reader is believed")
+	}
+}
+
+// What cannot be right: call 1 is known to be of request 0; request 1 was read after call 2
+// had been sent; call 3 is said to be of two; call 4 was delivered to two workers. That one
+// is told of twice, as call 0 is, is nothing odd.
+func TestDeliveriesThatCannotBeRight(t *testing.T) {
+	h := &handOffs{t: &Timeline{
+		Calls:    []Call{{Request: None, SendFrom: 200}, {Request: 0, SendFrom: 200}, {Request: None, SendFrom: 50}, {Request: None, SendFrom: 200}, {Request: None, SendFrom: 200}},
+		Requests: []Request{{FirstRead: 10}, {FirstRead: 100}},
+	}}
+	all := []delivery{
+		{call: 0, request: 1}, {call: 0, request: 1},
+		{call: 1, request: 1}, {call: 1, request: 0},
+		{call: 2, request: 1}, {call: 2, request: 0},
+		{call: 3, request: 1}, {call: 3, request: 0},
+		{call: 4, request: None, to: 7}, {call: 4, request: None, to: 8},
+	}
+	h.markOdd(all)
+	var odd []bool
+	for _, d := range all {
+		odd = append(odd, d.odd)
+	}
+	if want := []bool{false, false, true, false, true, false, true, true, true, true}; !slices.Equal(odd, want) {
+		t.Errorf("odd are %v, want %v", odd, want)
+	}
+}
+
+// Strand 1 hands on answers as often as it seems to ask; that strand 2 was woken for call 0
+// as well, which went to a request's own, is by the way. Call 2 is one that it asked for.
+func TestDeliveriesAreToThoseWhoAsk(t *testing.T) {
+	h := &handOffs{t: &Timeline{Strands: make([]Strand, 3)}, between: []int32{0, 2, 1}}
+	got := h.ofThoseWhoAsk([]delivery{
+		{call: 0, request: 5}, {call: 0, request: None, to: 2},
+		{call: 1, request: None, to: 1}, {call: 3, request: None, to: 1},
+		{call: 2, request: None, to: 2},
+	})
+	want := []delivery{{call: 0, request: 5}, {call: 2, request: None, to: 2}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
