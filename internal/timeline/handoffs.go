@@ -39,6 +39,7 @@ type handOffs struct {
 	jobs      [][]job                      // by strand, in order of time
 	parts     [][]handed                   // by request
 	least     []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	begins    []Time                       // by request: since when its strand may have handed work over
 	bursts    []Time                       // by request: until when its strand may have handed work over
 	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
@@ -64,11 +65,10 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.buildJobs()
 	h.dropLocks()
 	h.findBursts()
+	h.findBegins()
 	h.countCalls()
 	h.findServers()
-	for _, j := range h.inOrder() {
-		h.claim(j)
-	}
+	h.claimAll()
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
 	h.parts = make([][]handed, len(t.Requests))

@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // findBursts finds until when each request may have handed work over: until its strand
 // waits for a result, for sure, and not for a lock that a worker happens to hold. Where
@@ -34,4 +38,71 @@ func (h *handOffs) findBursts() {
 			h.bursts[i] = h.t.Requests[i].End
 		}
 	}
+}
+
+// findBegins finds since when each request may have handed work over: since it was read,
+// or, where those that woke workers did so shortly before they waited, since it had as
+// much time on a CPU left until then. A few exceptions are let pass.
+func (h *handOffs) findBegins() {
+	h.begins = make([]Time, len(h.t.Requests))
+	first := make([]Time, len(h.t.Requests)) // when a request first woke a worker
+	for i := range h.begins {
+		h.begins[i], first[i] = h.t.Requests[i].FirstRead, recording.NoTime
+	}
+	for _, j := range h.inOrder() {
+		if j.by == None || len(j.calls) == 0 {
+			continue
+		}
+		if r := h.o.at(j.by, j.from); r != None && first[r] == recording.NoTime {
+			first[r] = j.from
+		}
+	}
+	ran := map[recording.ProcessID][]Duration{}
+	for i, at := range first {
+		if r := &h.t.Requests[i]; at != recording.NoTime && h.bursts[i] < r.End && at < h.bursts[i] {
+			ran[r.Process] = append(ran[r.Process], h.ranIn(r.Strand, at, h.bursts[i]))
+		}
+	}
+	for p, list := range ran {
+		slices.Sort(list)
+		ran[p] = list[max(0, len(list)-1-len(list)/exceptions):]
+		if len(list) < enoughTasks {
+			delete(ran, p)
+		}
+	}
+	for i := range h.begins {
+		r := &h.t.Requests[i]
+		if most := ran[r.Process]; len(most) > 0 && h.bursts[i] < r.End && r.Strand != None {
+			h.begins[i] = h.ranFrom(r.Strand, r.FirstRead, h.bursts[i], most[0]+submitLead)
+		}
+	}
+}
+
+// ranIn is how long a strand ran within a span.
+func (h *handOffs) ranIn(s StrandID, from, to Time) Duration {
+	sum := Duration(0)
+	for _, iv := range clipped(h.t.Strands[s].Intervals, from, to) {
+		if iv.State == StateRunning {
+			sum += min(iv.To, to).Sub(max(iv.From, from))
+		}
+	}
+	return sum
+}
+
+// ranFrom is the time, within a span, from which on a strand ran as long until its end.
+func (h *handOffs) ranFrom(s StrandID, from, to Time, long Duration) Time {
+	list := clipped(h.t.Strands[s].Intervals, from, to)
+	for i := len(list) - 1; i >= 0; i-- {
+		iv := &list[i]
+		if iv.State != StateRunning {
+			continue
+		}
+		a, b := max(iv.From, from), min(iv.To, to)
+		if d := b.Sub(a); d < long {
+			long -= d
+			continue
+		}
+		return b - Time(long)
+	}
+	return from
 }

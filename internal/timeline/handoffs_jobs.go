@@ -21,6 +21,7 @@ type job struct {
 
 	claim RequestID // that by worked for, as far as its own start tells
 	root  Time      // since when work for that was submitted
+	late  bool      // a worker that was woken for another request had yet to begin
 }
 
 // result is a wake of a strand that waited for a result, or the answer to a request.

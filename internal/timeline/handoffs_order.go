@@ -19,26 +19,77 @@ type task struct {
 // taken later was put in later. That queues keep it, and that a task makes one call, is
 // checked on the calls whose requests are known by what was delivered.
 func (h *handOffs) byOrder() {
-	orders := map[recording.ProcessID]burstOrder{} // as many pools may have one process
-	for _, p := range h.pools() {
-		process := h.t.Calls[p[0].call].Process
-		if _, ok := orders[process]; !ok {
-			orders[process] = h.burstOrder(process)
+	of := map[recording.ProcessID][][]task{}
+	var processes []recording.ProcessID
+	for _, pool := range h.pools() {
+		p := h.t.Calls[pool[0].call].Process
+		if len(of[p]) == 0 {
+			processes = append(processes, p)
 		}
-		q := h.newQueue(p, orders[process])
-		if !q.ordered() {
-			continue
-		}
-		for _, x := range p {
-			c := &h.t.Calls[x.call]
-			if c.Why != WhyHandOffAmbiguous || h.least[c.Strand] != 1 {
-				continue
-			}
-			if r := q.only(x); r != None {
-				c.Request, c.Why = r, WhyHandOffOrder
+		of[p] = append(of[p], pool)
+	}
+	for _, p := range processes {
+		order := h.burstOrder(p) // once, as many pools may have one process
+		for _, pool := range h.joined(of[p], order) {
+			for range rounds {
+				if !h.orderRound(pool, order) {
+					break
+				}
 			}
 		}
 	}
+}
+
+// joined returns the pools of a process that keep the order of their queues. Workers that
+// never wait do not show whose queue it is they take from: all are one pool if all
+// together keep the order.
+func (h *handOffs) joined(pools [][]task, order burstOrder) [][]task {
+	if all := slices.Concat(pools...); len(pools) > 1 && h.newQueue(all, order).ordered() {
+		return [][]task{all}
+	}
+	return slices.DeleteFunc(pools, func(p []task) bool { return !h.newQueue(p, order).ordered() })
+}
+
+// mayOrder reports a call that nothing tells of but the order of its queue may.
+func (h *handOffs) mayOrder(c *Call) bool {
+	return c.Why == WhyHandOffAmbiguous && h.least[c.Strand] == 1
+}
+
+// rounds bounds how often what was found by the order of a queue is used to find more.
+const rounds = 8
+
+// orderRound associates calls by the order of their queue; false if nothing was found.
+func (h *handOffs) orderRound(pool []task, order burstOrder) bool {
+	q := h.newQueue(pool, order)
+	var tasks []task
+	for _, x := range pool {
+		if h.mayOrder(&h.t.Calls[x.call]) {
+			tasks = append(tasks, x)
+		}
+	}
+	found := false
+	for i, r := range q.whoseAll(pool, tasks) {
+		if r != None {
+			c := &h.t.Calls[tasks[i].call]
+			c.Request, c.Why, found = r, WhyHandOffOrder, true
+		}
+	}
+	return found
+}
+
+// whoseAll returns the requests that tasks of a pool belong to, or None.
+func (q *queue) whoseAll(pool, tasks []task) []RequestID {
+	if all := q.h.sharesOf(pool, q.burstOrder); all != nil {
+		s := q.divide(pool, tasks, all)
+		if s.odd*exceptions <= len(tasks) {
+			return s.whose
+		}
+	}
+	whose := make([]RequestID, len(tasks))
+	for i, x := range tasks {
+		whose[i] = q.only(x)
+	}
+	return whose
 }
 
 // pools lists the tasks of workers that wake each other, where only requests' own
@@ -115,7 +166,7 @@ type queue struct {
 
 // burstOrder are the requests of a process.
 type burstOrder struct {
-	reqs  []RequestID // in order of being read
+	reqs  []RequestID // in order of the beginnings of their bursts
 	reach []Time      // up to each: the latest end of a burst
 }
 
@@ -129,7 +180,7 @@ func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
 	slices.SortFunc(q.known, func(a, b task) int { return cmp.Compare(a.sent, b.sent) })
 	latest := recording.NoTime
 	for _, x := range q.known {
-		latest = max(latest, h.t.Requests[h.t.Calls[x.call].Request].FirstRead)
+		latest = max(latest, h.begins[h.t.Calls[x.call].Request])
 		q.sent, q.from = append(q.sent, x.sent), append(q.from, latest)
 	}
 	byBegun := slices.Clone(q.known)
@@ -150,7 +201,7 @@ func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
 			list = append(list, r.ID)
 		}
 	}
-	list = byTime(list, func(r *RequestID) Time { return h.t.Requests[*r].FirstRead })
+	list = byTime(list, func(r *RequestID) Time { return h.begins[*r] })
 	reach := make([]Time, len(list))
 	for i, r := range list {
 		reach[i] = h.bursts[r]
@@ -191,27 +242,28 @@ func (q *queue) ordered() bool {
 
 // only returns the one request that can have put a task in, None if there are several.
 func (q *queue) only(x task) RequestID {
-	since, until, found := q.since(x), x.sent, RequestID(None)
-	if since == recording.NoTime {
-		return None
+	if all := q.whose(x); len(all) == 1 {
+		return all[0]
 	}
+	return None
+}
+
+// whose returns the requests that can have put a task in; none if that is not known.
+func (q *queue) whose(x task) []RequestID {
+	since, until := q.since(x), x.sent
 	if i, _ := slices.BinarySearch(q.begun, x.sent); i < len(q.until) {
 		until = min(until, q.until[i])
 	}
+	var all []RequestID
 	end := q.h.t.Calls[x.call].End
-	i := sort.Search(len(q.reqs), func(k int) bool { return q.h.t.Requests[q.reqs[k]].FirstRead > until })
+	i := sort.Search(len(q.reqs), func(k int) bool { return q.h.begins[q.reqs[k]] > until })
 	for k, n := i-1, 0; k >= 0 && q.reach[k] >= since; k-- {
 		if n++; n > manyPieces {
-			return None
+			return nil
 		}
-		r := &q.h.t.Requests[q.reqs[k]]
-		if q.h.bursts[r.ID] < since || r.End < end {
-			continue
+		if r := &q.h.t.Requests[q.reqs[k]]; q.h.bursts[r.ID] >= since && r.End >= end {
+			all = append(all, r.ID)
 		}
-		if found != None {
-			return None
-		}
-		found = r.ID
 	}
-	return found
+	return all
 }

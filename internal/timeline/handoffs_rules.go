@@ -10,6 +10,38 @@ import (
 // whoever is to take it.
 const submitLead Duration = 50_000
 
+// claimAll finds the requests that the starts of all jobs belong to, and those that
+// started while a worker that was woken for another request had yet to begin: they may
+// have taken that one's task.
+func (h *handOffs) claimAll() {
+	type begun struct {
+		at    Time // when the latest of them began its first call
+		claim RequestID
+	}
+	last := map[recording.ProcessID][2]begun{} // of two claims
+	for _, j := range h.inOrder() {
+		h.claim(j)
+		if j.claim == None || len(j.calls) == 0 {
+			continue
+		}
+		p := h.t.Strands[j.strand].Process
+		two := last[p]
+		for _, b := range two {
+			j.late = j.late || b.claim != j.claim && b.at > j.from
+		}
+		one := begun{h.sent(j.calls[0]), j.claim}
+		switch {
+		case two[0].claim == one.claim:
+			two[0].at = max(two[0].at, one.at)
+		case one.at > two[0].at:
+			two = [2]begun{one, two[0]}
+		case one.at > two[1].at:
+			two[1] = one
+		}
+		last[p] = two
+	}
+}
+
 // claim finds the request that a job's start belongs to: that of whoever woke it.
 func (h *handOffs) claim(j *job) {
 	if j.by == None {
@@ -163,7 +195,7 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 		agreed = j.results[0].request == j.claim && first <= task
 	}
 	for i, id := range j.calls[:first] {
-		if j.made && i < task || h.sent(id) < until && h.taskOf(j, id) || agreed {
+		if j.made && i < task || !j.late && h.sent(id) < until && h.taskOf(j, id) || agreed {
 			all[i].say(j.claim, WhyHandOff)
 		}
 	}
