@@ -50,11 +50,11 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 // were recorded, else only where one request was open.
 func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wanted []Time) {
 	wanted = make([]Time, len(t.Calls))
-	chains, conns := newChains(len(t.Calls)), make([]asyncConn, len(f.conns))
+	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
-			associateAsync(t, f, asyncInput{loop, wanted, chains, conns})
-			associateInLine(t, f, loop, wanted)
+			associateAsync(t, f, asyncInput{loop, wanted, chains, conns, hands})
+			associateInLine(t, f, asyncInput{loop, wanted, chains, conns, hands})
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

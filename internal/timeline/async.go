@@ -23,6 +23,9 @@ type asyncWalk struct {
 	oldest int64       // last id given out before the recording
 	chains *chains
 	wanted []Time // by call: the move before the ids of its write were given out
+	hands  askedIn
+	lasting
+	handles map[int64]int32 // of inbound connections: which those are
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -35,8 +38,10 @@ type asyncTurn struct {
 // asyncConn is what the walk knows of one connection.
 type asyncConn struct {
 	told      tristate // outbound: whether its connect told whose the first call is
+	answered  ref      // outbound: the last call that was answered; 0: none
 	hasHandle bool
 	handle    int64 // inbound: the id of its handle
+	request   ref   // inbound: that was read last
 	read      bool  // inbound: it was read from
 	first     int64 // last id given out before its first read
 	prompt    bool  // accepted since the move before that read
@@ -57,6 +62,7 @@ type asyncInput struct {
 	wanted []Time
 	chains *chains
 	conns  []asyncConn
+	hands  askedIn
 }
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
@@ -65,7 +71,8 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	moves := in.loop.moves
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
-		conns: in.conns, wanted: in.wanted, chains: in.chains,
+		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
+		lasting: lastingIDs(t, moves), handles: map[int64]int32{},
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
@@ -122,7 +129,13 @@ func (w *asyncWalk) step(m *move) {
 		}
 		w.owner, w.turn = nobody, asyncTurn{of: nobody, conn: noConn}
 	case !m.callback(): // a read, or what begins other callbacks
+		if m.kind == moveAnswer && w.t.Calls[m.call].End == m.at {
+			w.conns[m.conn].answered = callRef(m.call)
+		}
 		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
+		if m.kind == moveRead {
+			w.conns[m.conn].request = m.whose()
+		}
 		if m.kind == moveRead && !w.conns[m.conn].read {
 			c := &w.conns[m.conn]
 			c.read, c.first, c.prompt = true, m.counter, w.f.conns[m.conn].at >= w.last
@@ -143,17 +156,28 @@ func (w *asyncWalk) step(m *move) {
 		}
 		w.adopt(m)
 	case m.kind == moveSend:
-		w.chains.add(m.call)
-		told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
-		if told != toldWhose || !opener {
-			w.evidence(m)
-		}
-		if !w.fresh(m.trigger) && !(told != untold && opener) {
-			w.wanted[m.call] = w.ids.asked(m.trigger)
-		}
+		w.sent(m)
 		w.adopt(m)
 	default:
 		w.adopt(m)
+	}
+}
+
+// sent learns from a write of a call, and notes when that was wanted.
+func (w *asyncWalk) sent(m *move) {
+	w.chains.add(m.call)
+	told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
+	if w.t.Calls[m.call].SendFrom == m.at && !opener && w.handedOver(m) {
+		w.hands.over[m.call] = true
+	} else if told != toldWhose || !opener {
+		w.evidence(m)
+	}
+	switch {
+	case told != untold && opener, w.hands.over[m.call]:
+	case w.deferred(m):
+		w.wanted[m.call] = w.ids.asked(m.exec)
+	case !w.fresh(m.trigger):
+		w.wanted[m.call] = w.ids.asked(m.trigger)
 	}
 }
 
@@ -227,8 +251,12 @@ func (w *asyncWalk) evidence(m *move) bool {
 	case read && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
 		w.chains.link(m.call, w.turn.of)
 		return true
+	case w.reader(m) != nobody:
+		w.hands.made[m.call] = w.reader(m)
+		w.chains.link(m.call, w.reader(m))
+		return true
 	case inTurn && m.trigger == 0:
-		w.chains.hint(m.call, w.turn.of)
+		w.hint(m, w.turn.of)
 		return true
 	case m.exec == 0:
 		return false
@@ -239,6 +267,13 @@ func (w *asyncWalk) evidence(m *move) bool {
 		w.chains.hint(m.call, w.turn.of)
 		w.chains.doubt(m.call, w.ids.find(m.trigger))
 		return true
+	case w.lasting.has(m.exec):
+		if answered {
+			w.hint(m, w.turn.of)
+		}
+		return answered
+	case w.deferred(m):
+		return w.asked(m)
 	}
 	who := w.ids.find(m.trigger)
 	if who == nobody && m.kind == moveConnect {
@@ -275,11 +310,14 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	}
 	owner := w.chains.known(w.ids.find(m.trigger))
 	r, _ := w.turn.of.request()
+	if who := w.ids.find(m.exec); !w.fresh(m.exec) && m.exec != m.trigger+1 && who != nobody && who != w.turn.of {
+		return false // a callback that somebody else asked for
+	}
 	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
 		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {
-		c.handle, c.hasHandle = m.trigger, true
+		c.handle, c.hasHandle, w.handles[m.trigger] = m.trigger, true, w.turn.conn
 	}
 	return own
 }

@@ -97,8 +97,16 @@ func (c *chains) hint(id CallID, turn ref) {
 // doubt says that a call, of which there is a hint, may be somebody else's.
 func (c *chains) doubt(id CallID, other ref) { c.doubted[c.add(id)] = other }
 
-// resumed says that a response was written in the turn of an answered call.
-func (c *chains) resumed(answered CallID, r RequestID) { c.next(answered, requestRef(r)) }
+// resumed says that a response was written in the turn of an answered call. If those to
+// several requests were, other callbacks run in it unseen, and nothing is known of it.
+func (c *chains) resumed(answered CallID, r RequestID) {
+	i := c.add(answered)
+	if other, ok := c.after[i].request(); ok && other != r || c.after[i] == callRef(answered) {
+		c.after[i] = callRef(answered) // leads nowhere
+		return
+	}
+	c.next(answered, requestRef(r))
+}
 
 // next keeps the first thing done when a call was answered: what comes later may
 // already be of another callback.

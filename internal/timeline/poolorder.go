@@ -31,6 +31,8 @@ type poolOrder struct {
 	wrong  int                // answers that contradict them
 	last   map[recording.ConnID]CallID
 	turn   poolTurn
+	hands  askedIn
+	wanted []Time // by call, as in asyncInput
 }
 
 // standing is a request in line, and since when.
@@ -54,18 +56,17 @@ type poolTurn struct {
 	sent bool
 }
 
-// fewestInLine is how many calls without owner make a loop worth following.
-const fewestInLine = 20
-
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
 // when they were wanted.
-func associateInLine(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
-	if unowned(t, loop) < fewestInLine {
+func associateInLine(t *Timeline, f *facts, in asyncInput) {
+	loop, wanted := in.loop, in.wanted
+	if !anyInLine(t, in) {
 		return
 	}
 	p := poolOrder{
 		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, of: map[RequestID][]int{},
 		proven: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
+		hands: in.hands, wanted: in.wanted,
 	}
 	for i := range loop.moves {
 		p.step(&loop.moves[i])
@@ -80,14 +81,12 @@ func associateInLine(t *Timeline, f *facts, loop loopMoves, wanted []Time) {
 	}
 }
 
-// unowned counts the calls of a loop of which ids do not tell whose they are.
-func unowned(t *Timeline, loop loopMoves) (n int) {
-	for i := range loop.moves {
-		if m := &loop.moves[i]; m.kind == moveSend && m.at == t.Calls[m.call].SendFrom && t.Calls[m.call].Why == WhyNoAsync {
-			n++
-		}
-	}
-	return n
+// anyInLine reports whether there are calls of a loop that may have stood in line: of which
+// ids do not tell whose they are, or which made use of room that an answer had made.
+func anyInLine(t *Timeline, in asyncInput) bool {
+	return slices.ContainsFunc(in.loop.moves, func(m move) bool {
+		return m.kind == moveSend && m.at == t.Calls[m.call].SendFrom && (t.Calls[m.call].Why == WhyNoAsync || in.hands.over[m.call])
+	})
 }
 
 func (p *poolOrder) step(m *move) {
@@ -174,10 +173,10 @@ func (p *poolOrder) send(m *move) {
 	before, used := p.last[c.Conn]
 	p.last[c.Conn] = m.call
 	if g.request == None && c.Why == WhyNoAsync {
-		g.request = p.turn.of
+		g.request, g.since = p.askedBy(m.call)
 		if used && inTransaction(&p.t.Calls[before]) {
 			g.request = p.owner(before)
-		} else if used && before == p.turn.call {
+		} else if used && (before == p.turn.call || p.hands.over[m.call]) {
 			if s, ok := p.first(); ok {
 				g.request, g.since = s.request, s.since
 			}
@@ -192,9 +191,47 @@ func (p *poolOrder) send(m *move) {
 	if g.request == None {
 		return
 	}
+	if since, stands := p.in[g.request]; stands && p.hands.over[m.call] && c.Request != None {
+		p.wanted[m.call] = since
+	}
 	p.leave(g.request)
 	p.flying[g.request]++
 	p.turn.sent = p.turn.sent || g.request == p.turn.of
+}
+
+// askedBy is who seems to have asked for a call that did not wait, and when.
+func (p *poolOrder) askedBy(c CallID) (RequestID, Time) {
+	if !p.hands.late[c] && p.hands.made[c] == nobody {
+		return p.turn.of, p.turn.at
+	}
+	r, since := p.maker(p.hands.made[c])
+	if p.hands.or[c] != nobody {
+		other, then := p.maker(p.hands.or[c])
+		switch stands, too := p.waits(r), p.waits(other); {
+		case stands == too:
+			return None, since
+		case too:
+			return other, then
+		}
+	}
+	return r, since
+}
+
+// waits reports a request that has no call under way, and is not known to have asked for one that was sent.
+func (p *poolOrder) waits(r RequestID) bool {
+	_, stands := p.in[r]
+	return stands || r != None && r == p.turn.of && !p.turn.sent && p.flying[r] == 0
+}
+
+// maker is the request in whose turn something was asked for, and when that was.
+func (p *poolOrder) maker(made ref) (RequestID, Time) {
+	if r, ok := made.request(); ok {
+		return r, recording.NoTime
+	}
+	if x, ok := made.call(); ok {
+		return p.owner(x), p.t.Calls[x].End
+	}
+	return None, recording.NoTime
 }
 
 // inTransaction reports a call after which its session is held for who made it.

@@ -1,0 +1,126 @@
+package timeline
+
+// A client with a pool, or a line of its own before one connection, sends what waits there
+// from a callback of the answer that made room: in the turn in which that was read, or in an
+// immediate that was asked for there. Ids of such a write lead to whose answer it was, and
+// tell nothing of who waited. The same goes for the id of a connection's own handle, which
+// is that of every callback in which something was read from it, and whose trigger is
+// whoever opened it, long ago.
+
+// askedIn is what the walks of all loops tell about calls that ids alone do not give to
+// a request; by call.
+type askedIn struct {
+	over []bool // sent by a callback of an answer on its own connection
+	late []bool // sent by a callback that was asked for in another turn
+	made []ref  // in whose turn that was; nobody: not known
+	or   []ref  // it may have been in this one's instead
+}
+
+func newAsked(calls int) askedIn {
+	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls)}
+	for i := range h.made {
+		h.made[i], h.or[i] = nobody, nobody
+	}
+	return h
+}
+
+// lasting are the ids that more than one turn had, as execution or trigger id of what was
+// sent in it: those of handles, and not of something that was asked for once.
+type lasting map[int64]int32
+
+// many is the turn of ids that several had.
+const many int32 = -1
+
+// lastingIDs finds them among the moves of a loop.
+func lastingIDs(t *Timeline, moves []move) lasting {
+	seen := lasting{}
+	turn := int32(0)
+	for i := range moves {
+		m := &moves[i]
+		if !m.callback() {
+			turn++
+			continue
+		}
+		if m.kind != moveSend || t.Calls[m.call].SendFrom != m.at {
+			continue
+		}
+		for _, id := range [2]int64{m.exec, m.trigger} {
+			if before, ok := seen[id]; id != 0 && ok && before != turn {
+				seen[id] = many
+			} else if id != 0 {
+				seen[id] = turn
+			}
+		}
+	}
+	return seen
+}
+
+func (l lasting) has(id int64) bool { return id != 0 && l[id] == many }
+
+// handedOver reports a write by a callback of an answer that was read from the same
+// connection: of the client's, rather than of whose answer it was.
+func (w *asyncWalk) handedOver(m *move) bool {
+	last := w.conns[m.conn].answered
+	if _, ok := last.call(); !ok || m.exec == 0 {
+		return false
+	}
+	if w.turn.of == last && (w.lasting.has(m.exec) || w.fresh(m.exec) && (m.trigger == 0 || w.fresh(m.trigger) || w.lasting.has(m.trigger))) {
+		return true
+	}
+	return !w.lasting.has(m.exec) && (w.given(m.exec, last) || w.given(m.trigger, last))
+}
+
+// given reports whether an id older than the turn that runs may have been given out in that of an answer.
+func (w *asyncWalk) given(id int64, in ref) bool {
+	a, b := w.ids.maybe(id)
+	return !w.fresh(id) && (w.ids.find(id) == in || a == in || b == in)
+}
+
+// deferred reports a write by a callback that was asked for in another turn, and by code
+// that only a promise or the handle of a connection leads to: it is of that turn.
+func (w *asyncWalk) deferred(m *move) bool {
+	return m.exec != 0 && !w.fresh(m.exec) && !w.lasting.has(m.exec) && (m.trigger == 0 || w.lasting.has(m.trigger))
+}
+
+// asked takes such a write for evidence.
+func (w *asyncWalk) asked(m *move) bool {
+	who := w.ids.find(m.exec)
+	w.hands.late[m.call] = true
+	if a, b := w.ids.maybe(m.exec); a != nobody {
+		w.hint(m, a)
+		w.chains.doubt(m.call, b)
+		w.hands.or[m.call] = b
+		return true
+	}
+	if r, ok := who.request(); ok && m.trigger != 0 {
+		if w.t.Requests[r].End < m.at {
+			return false
+		}
+		w.chains.link(m.call, who)
+		return true
+	}
+	if who != nobody {
+		w.hint(m, who)
+	}
+	return who != nobody
+}
+
+// hint notes in whose turn a call was asked for.
+func (w *asyncWalk) hint(m *move, turn ref) {
+	w.chains.hint(m.call, turn)
+	w.hands.made[m.call] = turn
+}
+
+// reader is the request being served whose bytes were read in a callback that has the trigger id of a
+// move: that of its connection's handle. Nobody if it is not known to be one.
+func (w *asyncWalk) reader(m *move) ref {
+	k, ok := w.handles[m.trigger]
+	if !ok || m.exec == 0 {
+		return nobody
+	}
+	r, ok := w.conns[k].request.request()
+	if !ok || w.t.Requests[r].FirstRead > m.at || w.t.Requests[r].End < m.at {
+		return nobody
+	}
+	return requestRef(r)
+}
