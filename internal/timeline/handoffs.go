@@ -26,6 +26,8 @@ type handOffs struct {
 	o     owners
 	wakes wakes
 
+	serving owners // whom strands worked for that answer what others had read
+
 	carried   []bool     // by call
 	readBy    []StrandID // by call: that read its answer, or None
 	ownWriter []bool     // by call: who read the answer had written it
@@ -60,6 +62,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.wakes = buildWakes(f)
 	h.findIdle()
 	h.open = newOpenOnes(t)
+	h.findServing()
 	h.byAnswers()
 	h.findResults()
 	h.buildJobs()

@@ -26,7 +26,7 @@ func (h *handOffs) findBursts() {
 		if j.by == None || len(j.calls) == 0 {
 			return
 		}
-		if r := h.o.at(j.by, j.from); r != None {
+		if r := h.owner(j.by, j.from); r != None {
 			all[h.t.Requests[r].Process]++
 			if j.from > h.bursts[r] {
 				late[h.t.Requests[r].Process]++
@@ -46,6 +46,7 @@ func (h *handOffs) findBursts() {
 func (h *handOffs) findBegins() {
 	h.begins = make([]Time, len(h.t.Requests))
 	first := make([]Time, len(h.t.Requests)) // when a request first woke a worker
+	by := h.workers()
 	for i := range h.begins {
 		h.begins[i], first[i] = h.t.Requests[i].FirstRead, recording.NoTime
 	}
@@ -53,14 +54,14 @@ func (h *handOffs) findBegins() {
 		if j.by == None || len(j.calls) == 0 {
 			continue
 		}
-		if r := h.o.at(j.by, j.from); r != None && first[r] == recording.NoTime {
+		if r := h.owner(j.by, j.from); r != None && first[r] == recording.NoTime {
 			first[r] = j.from
 		}
 	}
 	ran := map[recording.ProcessID][]Duration{}
 	for i, at := range first {
 		if r := &h.t.Requests[i]; at != recording.NoTime && h.bursts[i] < r.End && at < h.bursts[i] {
-			ran[r.Process] = append(ran[r.Process], h.ranIn(r.Strand, at, h.bursts[i]))
+			ran[r.Process] = append(ran[r.Process], h.ranIn(by[i], at, h.bursts[i]))
 		}
 	}
 	for p, list := range ran {
@@ -72,10 +73,24 @@ func (h *handOffs) findBegins() {
 	}
 	for i := range h.begins {
 		r := &h.t.Requests[i]
-		if most := ran[r.Process]; len(most) > 0 && h.bursts[i] < r.End && r.Strand != None {
-			h.begins[i] = h.ranFrom(r.Strand, r.FirstRead, h.bursts[i], most[0]+submitLead)
+		if most := ran[r.Process]; len(most) > 0 && h.bursts[i] < r.End && by[i] != None {
+			h.begins[i] = h.ranFrom(by[i], r.FirstRead, h.bursts[i], most[0]+submitLead)
 		}
 	}
+}
+
+// workers lists the strands that work on requests: which read them, or answer them.
+func (h *handOffs) workers() []StrandID {
+	by := make([]StrandID, len(h.t.Requests))
+	for i := range by {
+		by[i] = h.t.Requests[i].Strand
+	}
+	for s, list := range h.serving {
+		for _, own := range list {
+			by[own.request] = StrandID(s)
+		}
+	}
+	return by
 }
 
 // ranIn is how long a strand ran within a span.

@@ -73,6 +73,10 @@ func (h *handOffs) newBusyTimes() busyTimes {
 			own.to = min(own.to, h.bursts[own.request])
 			b.add(StrandID(s), own)
 		}
+		for _, own := range h.serving[s] {
+			own.to = min(own.to, h.bursts[own.request])
+			b.add(StrandID(s), own)
+		}
 	}
 	h.eachJob(func(j *job) {
 		if h.submit[h.t.Strands[j.strand].Process] {

@@ -117,7 +117,7 @@ func (h *handOffs) pools() [][]task {
 		}
 	}
 	h.eachJob(func(j *job) {
-		if j.by != None && len(j.calls) > 0 && len(h.callsOf[j.by]) > 0 && h.o.at(j.by, j.from) == None {
+		if j.by != None && len(j.calls) > 0 && len(h.callsOf[j.by]) > 0 && h.owner(j.by, j.from) == None {
 			parent[root(j.strand)] = root(j.by)
 		}
 	})

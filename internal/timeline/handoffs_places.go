@@ -248,7 +248,7 @@ func (h *handOffs) findResults() {
 				e = &ends{}
 				h.results[p] = e
 			}
-			if h.o.at(w.by, w.at) == None && len(h.callsOf[w.by]) > 0 {
+			if h.owner(w.by, w.at) == None && len(h.callsOf[w.by]) > 0 {
 				e.workers++
 			} else {
 				e.others++
@@ -267,8 +267,8 @@ func (h *handOffs) placeOf(w wake) place {
 
 // ownAt returns the request that a woken strand was serving all the while it slept.
 func (h *handOffs) ownAt(w wake) RequestID {
-	r := h.o.at(w.of, w.off.Since)
-	if r != None && h.o.at(w.of, w.at) != r {
+	r := h.owner(w.of, w.off.Since)
+	if r != None && h.owner(w.of, w.at) != r {
 		return None
 	}
 	return r

@@ -47,7 +47,7 @@ func (h *handOffs) claim(j *job) {
 	if j.by == None {
 		return
 	}
-	if r := h.o.at(j.by, j.from); r != None {
+	if r := h.owner(j.by, j.from); r != None {
 		j.claim, j.root = r, j.from-Time(submitLead)
 		return
 	}
@@ -155,8 +155,11 @@ func (h *handOffs) findServers() {
 			}
 		}
 	}
+	for s := range h.serving {
+		h.servers[h.t.Strands[s].Process] = h.servers[h.t.Strands[s].Process] || len(h.serving[s]) > 0
+	}
 	for p, c := range counts {
-		h.servers[p] = c.own > 0 && c.odd*mostShare <= c.answers+c.own
+		h.servers[p] = h.servers[p] || c.own > 0 && c.odd*mostShare <= c.answers+c.own
 	}
 }
 
@@ -205,7 +208,7 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 // call was sent is not when the job had turned to it: if the job was started by another
 // worker, it may be of a task that was put in earlier, and whose worker had yet to run.
 func (h *handOffs) taskOf(j *job, id CallID) bool {
-	return !h.carried[id] || h.o.at(j.by, j.from) == j.claim
+	return !h.carried[id] || h.owner(j.by, j.from) == j.claim
 }
 
 // settle associates one call of a job.

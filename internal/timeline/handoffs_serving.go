@@ -1,0 +1,91 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Servers may read requests on one thread and have each worked on and answered by one of
+// a pool: what such a thread does from its last answer to the next is for that. So it is
+// with threads that read no requests themselves, if what they do lies so: their calls, and
+// those that others made whose results they were given. A few exceptions are let pass.
+
+// findServing finds whom the threads that answer requests others had read worked for.
+func (h *handOffs) findServing() {
+	h.serving = make(owners, len(h.o))
+	type count struct{ all, odd int }
+	counts := map[recording.ProcessID]count{}
+	for s, list := range h.answers {
+		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
+			continue
+		}
+		h.serving[s] = h.served(StrandID(s), list)
+		c := counts[h.t.Strands[s].Process]
+		all, odd := h.nested(StrandID(s))
+		counts[h.t.Strands[s].Process] = count{c.all + all, c.odd + odd}
+	}
+	for s := range h.serving {
+		if c := counts[h.t.Strands[s].Process]; c.all < enoughTasks || c.odd*exceptions > c.all {
+			h.serving[s] = nil
+		}
+	}
+}
+
+// served lists what a strand served, by its answers: from the one before, or from when the
+// request was read.
+func (h *handOffs) served(s StrandID, answers []result) []stint {
+	var list []stint
+	last := h.f.start
+	for _, a := range answers {
+		from := max(last, h.t.Requests[a.request].FirstRead)
+		if off := h.lastSleep(s, a.at, func(off *recording.Off) bool { return h.forWork(s, off) }); off != nil && off.Woken != recording.NoTime {
+			from = max(from, off.Woken)
+		}
+		if from < a.at {
+			list = append(list, stint{from, a.at, a.request})
+		}
+		last = max(last, a.at)
+	}
+	return list
+}
+
+// nested counts the calls of a strand and the results it was given, and those that do not
+// lie within one of its stints.
+func (h *handOffs) nested(s StrandID) (all, odd int) {
+	for _, id := range h.callsOf[s] {
+		c := &h.t.Calls[id]
+		r := h.serving.at(s, h.sent(id))
+		if all++; r == None || c.End > h.t.Requests[r].End {
+			odd++
+		}
+	}
+	for _, st := range h.f.threads[s].steps {
+		if !handedOn(st.off) {
+			continue
+		}
+		by := h.f.strand(st.off.Waker)
+		if by == None || by == s || h.says(s, st.off) == saysIdle || h.says(s, st.off) == saysOther {
+			continue
+		}
+		calls := h.callsOf[by]
+		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.off.Woken })
+		if k == 0 || h.t.Calls[calls[k-1]].End < st.off.Since {
+			continue // nothing it waited for was answered meanwhile
+		}
+		r := h.serving.at(s, st.off.Since)
+		if all++; r == None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead {
+			odd++
+		}
+	}
+	return all, odd
+}
+
+// owner returns the request that a strand worked for at a time, as its own or as one that
+// it answered for who had read it, or None.
+func (h *handOffs) owner(s StrandID, at Time) RequestID {
+	if r := h.o.at(s, at); r != None {
+		return r
+	}
+	return h.serving.at(s, at)
+}
