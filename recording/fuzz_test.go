@@ -38,16 +38,16 @@ func FuzzLoad(f *testing.F) {
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte("\x01\x05hello\x16\x02\x01\x02"), []byte("\x01\x03off\x01\x06thread\x00"))
 	f.Fuzz(func(t *testing.T, events, schema []byte) {
-		d := newDecoder()
-		known := schemaOfKinds()
-		if err := d.block(frameSchema, known); err != nil {
+		d := newDecoder(nil)
+		if err := d.schema(&cursor{b: schemaOfKinds()}); err != nil {
 			t.Fatal(err)
 		}
-		_ = d.block(frameSchema, schema)
-		if d.block(frameEvents, events) != nil && len(d.events) > 0 {
+		_ = d.schema(&cursor{b: schema})
+		list, err := d.block(events)
+		if err != nil && len(list) > 0 {
 			t.Fatal("events of a malformed block were kept")
 		}
-		for _, e := range d.events {
+		for _, e := range list {
 			if e.Fact == nil {
 				t.Fatal("an event without fact")
 			}

@@ -14,7 +14,7 @@ import (
 
 // readBinary reads blocks up to the first that is not whole. That one and what
 // follows is dropped and counted.
-func readBinary(in io.Reader) (*Recording, error) {
+func readBinary(by Workers, in io.Reader) (*Recording, error) {
 	head := make([]byte, len(magic)+2)
 	if _, err := io.ReadFull(in, head); err != nil {
 		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
@@ -22,104 +22,173 @@ func readBinary(in io.Reader) (*Recording, error) {
 	if v := int(binary.LittleEndian.Uint16(head[len(magic):])); v > Version {
 		return nil, NewerError{Version: v}
 	}
-	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecoderLowmem(true))
+	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(by.count()), zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecoderLowmem(true))
 	if err != nil {
 		return nil, fmt.Errorf("set up decompression of the recording: %w", err)
 	}
 	defer unpacker.Close()
-	frames := frameReader{in: in, unpacker: unpacker, checksum: crc32.MakeTable(crc32.Castagnoli)}
-	d := newDecoder()
-	for {
-		kind, payload, err := frames.next()
-		if errors.Is(err, errMalformed) {
-			break
-		}
-		if err != nil {
+	r := &blockReader{by: by, decoders: Of(by, func() *decoder { return newDecoder(unpacker) })}
+	for !r.done {
+		if err := r.read(in); err != nil {
 			return nil, fmt.Errorf("read recording: %w", err)
 		}
-		if payload == nil {
-			return finish(d.all(), 0)
-		}
-		if d.block(kind, payload) != nil {
-			break
-		}
+		r.decode()
 	}
 	rest, err := io.Copy(io.Discard, in)
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
-	return finish(d.all(), frames.length+rest)
+	return finish(slices.Concat(r.blocks...), r.dropped+rest)
 }
 
-// frameReader takes the frames of a file one by one.
-type frameReader struct {
-	in       io.Reader
+// framesAtOnce is how many frames are in memory as they are stored.
+const framesAtOnce = 64
+
+// blockReader reads frames, many at a time, and has them decoded side by side.
+type blockReader struct {
+	by       Workers
+	decoders []*decoder // of each worker
+	frames   []frame
+	blocks   [][]Event // in the order of the file
+	dropped  int64     // bytes
+	done     bool      // there are no more, or none that are whole
+}
+
+// frame is one as it is stored.
+type frame struct {
+	head   [frameHead]byte
+	stored []byte
+}
+
+// read takes the next frames of a file: those up to the next that defines kinds.
+func (r *blockReader) read(in io.Reader) error {
+	r.frames = r.frames[:0]
+	for len(r.frames) < framesAtOnce {
+		var f frame
+		n, err := io.ReadFull(in, f.head[:])
+		if errors.Is(err, io.EOF) {
+			r.done = true
+			return nil
+		}
+		if err == nil {
+			var body int
+			body, err = f.read(in)
+			n += body
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, errMalformed) {
+			r.dropped, r.done = int64(n), true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.frames = append(r.frames, f)
+		if f.head[0] == frameSchema {
+			break
+		}
+	}
+	return nil
+}
+
+// read takes what follows the head of a frame, and returns how many bytes it took.
+func (f *frame) read(in io.Reader) (int, error) {
+	stored, plain := f.sizes()
+	if stored > maxBlock || plain > maxBlock || plain/maxExpand > stored {
+		return 0, errMalformed
+	}
+	f.stored = make([]byte, stored)
+	return io.ReadFull(in, f.stored)
+}
+
+func (f *frame) sizes() (stored, plain uint32) {
+	return binary.LittleEndian.Uint32(f.head[1:]), binary.LittleEndian.Uint32(f.head[5:])
+}
+
+// decode makes events of the frames that were read, up to the first that is not whole. On
+// error nothing of a frame is kept. Frames of unknown type are for newer versions and skipped.
+func (r *blockReader) decode() {
+	blocks, failed := make([][]Event, len(r.frames)), make([]error, len(r.frames))
+	r.by.Do(len(r.frames), func(worker, i int) {
+		blocks[i], failed[i] = r.decoders[worker].frame(&r.frames[i])
+	})
+	for i := range r.frames {
+		if failed[i] == nil && r.frames[i].head[0] == frameSchema {
+			failed[i] = r.define(r.frames[i].stored)
+		}
+		if failed[i] != nil {
+			for _, f := range r.frames[i:] {
+				r.dropped += int64(frameHead + len(f.stored))
+			}
+			r.done = true
+			return
+		}
+		r.blocks = append(r.blocks, blocks[i])
+	}
+}
+
+// define tells all decoders of kinds.
+func (r *blockReader) define(payload []byte) error {
+	for _, d := range r.decoders {
+		if err := d.schema(&cursor{b: payload}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slabEvents is how many events share a piece of memory while they are read.
+const slabEvents = 1 << 16
+
+// decoder turns frames into events.
+type decoder struct {
 	unpacker *zstd.Decoder
 	checksum *crc32.Table
-	length   int64 // bytes consumed for the current frame
-	stored   []byte
 	plain    []byte
+	specs    []KindSpec
+	kinds    []*readerRow      // by the number that the file gives them; nil where it defines none
+	events   []Event           // of the current block, behind those of others
+	table    []string          // of the current block
+	strings  map[string]string // of all blocks, so that equal ones share memory
+	fill     fillVisitor
+	slabs    slabs
 }
 
-// next gives the type and the payload of the next frame; a nil payload at the end of
-// the file, errMalformed where there is no whole frame. The payload is valid until
-// the next call.
-func (f *frameReader) next() (kind byte, payload []byte, err error) {
-	var head [frameHead]byte
-	n, err := io.ReadFull(f.in, head[:])
-	f.length = int64(n)
-	if errors.Is(err, io.EOF) {
-		return 0, nil, nil
-	}
-	if err != nil {
-		return 0, nil, torn(err)
-	}
-	kind = head[0]
-	stored, plain := binary.LittleEndian.Uint32(head[1:]), binary.LittleEndian.Uint32(head[5:])
-	if stored > maxBlock || plain > maxBlock || plain/maxExpand > stored {
-		return 0, nil, errMalformed
-	}
-	f.stored = slices.Grow(f.stored[:0], int(stored))[:stored]
-	n, err = io.ReadFull(f.in, f.stored)
-	f.length += int64(n)
-	if err != nil {
-		return 0, nil, torn(err)
-	}
-	sum := crc32.Update(crc32.Checksum(head[:9], f.checksum), f.checksum, f.stored)
-	if sum != binary.LittleEndian.Uint32(head[9:]) {
-		return 0, nil, errMalformed
-	}
-	if kind != frameEventsZstd {
-		return kind, f.stored, nil
-	}
-	f.plain, err = f.unpacker.DecodeAll(f.stored, slices.Grow(f.plain[:0], int(plain)))
-	if err != nil || len(f.plain) != int(plain) {
-		return 0, nil, errMalformed
-	}
-	return kind, f.plain, nil
+func newDecoder(unpacker *zstd.Decoder) *decoder {
+	return &decoder{unpacker: unpacker, checksum: crc32.MakeTable(crc32.Castagnoli), specs: Kinds(), strings: map[string]string{}}
 }
 
-// torn tells the end of the file within a frame from a failure to read.
-func torn(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return errMalformed
+// frame returns the events of a frame; none if it holds none.
+func (d *decoder) frame(f *frame) ([]Event, error) {
+	sum := crc32.Update(crc32.Checksum(f.head[:9], d.checksum), d.checksum, f.stored)
+	if sum != binary.LittleEndian.Uint32(f.head[9:]) {
+		return nil, errMalformed
 	}
-	return err
+	payload := f.stored
+	switch f.head[0] {
+	case frameEventsZstd:
+		var err error
+		_, plain := f.sizes()
+		if d.plain, err = d.unpacker.DecodeAll(f.stored, slices.Grow(d.plain[:0], int(plain))); err != nil || len(d.plain) != int(plain) {
+			return nil, errMalformed
+		}
+		payload = d.plain
+	case frameEvents:
+	default:
+		return nil, nil
+	}
+	return d.block(payload)
 }
 
-// manyEvents is from how many on events are kept in several slices while reading.
-const manyEvents = 1 << 16
-
-// decoder turns blocks into events.
-type decoder struct {
-	specs   []KindSpec
-	kinds   []*readerRow      // by the number that the file gives them; nil where it defines none
-	blocks  [][]Event         // full blocks of events, in the order of the file
-	events  []Event           // the block being filled
-	table   []string          // of the current block
-	strings map[string]string // of all blocks, so that equal ones share memory
-	fill    fillVisitor
-	slabs   slabs
+// block returns the events of a block; none if it is malformed.
+func (d *decoder) block(payload []byte) ([]Event, error) {
+	if cap(d.events)-len(d.events) < slabEvents/8 { // rather than to copy them when they outgrow their memory
+		d.events = make([]Event, 0, slabEvents)
+	}
+	d.events = d.events[len(d.events):]
+	if err := d.eventBlock(&cursor{b: payload}); err != nil {
+		return nil, err
+	}
+	return d.events, nil
 }
 
 // readerRow is one kind as the file defines it, and its state within a block.
@@ -129,40 +198,6 @@ type readerRow struct {
 	exact bool      // columns are where spec has them
 	width int       // columns of shape or of spec, whichever has more
 	last  [maxColumns]int64
-}
-
-func newDecoder() *decoder {
-	return &decoder{specs: Kinds(), strings: map[string]string{}}
-}
-
-// all returns the events of all blocks.
-func (d *decoder) all() []Event {
-	if len(d.blocks) == 0 {
-		return d.events
-	}
-	return slices.Concat(append(d.blocks, d.events)...)
-}
-
-// block decodes one frame; on error nothing of it is kept. Frames of unknown type
-// are for newer versions and skipped.
-func (d *decoder) block(kind byte, payload []byte) error {
-	c := &cursor{b: payload}
-	switch kind {
-	case frameSchema:
-		return d.schema(c)
-	case frameEvents, frameEventsZstd:
-		if len(d.events) > manyEvents { // rather than to copy them when they outgrow their memory
-			d.blocks = append(d.blocks, d.events)
-			d.events = make([]Event, 0, cap(d.events))
-		}
-		before := len(d.events)
-		if err := d.eventBlock(c); err != nil {
-			clear(d.events[before:])
-			d.events = d.events[:before]
-			return err
-		}
-	}
-	return nil
 }
 
 func (d *decoder) schema(c *cursor) error {

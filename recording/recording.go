@@ -41,7 +41,10 @@ func (e NewerError) Error() string {
 
 // Load reads a recording in either form. Errors are, or wrap, ErrEmpty,
 // ErrNotRecording, NewerError, what r returned, or for the text form name the line.
-func Load(r io.Reader) (*Recording, error) {
+func Load(r io.Reader) (*Recording, error) { return LoadBy(Workers{}, r) }
+
+// LoadBy is Load, with the blocks of a binary file decoded by several workers.
+func LoadBy(by Workers, r io.Reader) (*Recording, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, err := in.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -51,7 +54,7 @@ func Load(r io.Reader) (*Recording, error) {
 	case len(start) == 0:
 		return nil, ErrEmpty
 	case bytes.HasPrefix(start, []byte(magic)):
-		return readBinary(in)
+		return readBinary(by, in)
 	case bytes.HasPrefix([]byte(magic), start):
 		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
 	case !looksLikeText(start):

@@ -19,11 +19,11 @@ type analysis struct {
 }
 
 func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
-	tl, err := timeline.Build(rec)
+	tl, err := timeline.BuildBy(workers(), rec)
 	if err != nil {
 		return nil, err
 	}
-	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
+	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
 	return &analysis{tl, report.Build(d, tl)}, nil
 }
 

@@ -75,11 +75,11 @@ func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, err
 	if err != nil {
 		return diagnosis.Compared{}, err
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := timeline.BuildBy(workers(), rec)
 	if err != nil {
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
 	}
-	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{Endpoint: o.endpoint})}
+	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: o.endpoint})}
 	if len(o.programs) > 0 {
 		side.Program = o.programs[min(i, len(o.programs)-1)]
 		if names := diagnosis.Programs(tl); !slices.Contains(names, side.Program) {

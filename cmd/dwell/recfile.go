@@ -31,7 +31,7 @@ func readRecording(command, path string) (*recording.Recording, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fail("name the recording inside it", errors.New("is a directory"))
 	}
-	rec, err := recording.Load(f)
+	rec, err := recording.LoadBy(workers(), f)
 	var newer recording.NewerError
 	switch {
 	case err == nil:

@@ -101,7 +101,7 @@ func (o threadsOptions) check(c *cobra.Command) error {
 
 // threadsIn prints dumps of a recording, and returns how many.
 func threadsIn(w world, g *globals, o threadsOptions, rec *recording.Recording) (int, error) {
-	tl, err := timeline.Build(rec)
+	tl, err := timeline.BuildBy(workers(), rec)
 	if err != nil {
 		return 0, fmt.Errorf("dwell threads: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Diagnosis is the verdict on every hypothesis, and what the verdicts rest on.
@@ -19,12 +20,23 @@ type Diagnosis struct {
 
 // Diagnose tests the hypotheses on a timeline.
 func Diagnose(tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
+	return DiagnoseBy(recording.Workers{}, tl, hyps, o)
+}
+
+// DiagnoseBy is Diagnose, with the hypotheses tested by several workers.
+func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, o Options) *Diagnosis {
 	c, each := newCase(tl, o)
 	d := &Diagnosis{Options: c.Options, Overall: c.Overall, Symptoms: each}
 	j := &judge{Case: c, ledger: newLedger(tl, c.Symptoms), off: make([]Duration, len(tl.Requests)), out: d}
 	j.lost = j.losses()
 	for i := range hyps {
-		j.test(&hyps[i])
+		t := &trial{Hypothesis: &hyps[i]}
+		t.res.Undecided = j.unobserved(t.Hypothesis)
+		j.trials = append(j.trials, t)
+	}
+	j.test(by)
+	for _, t := range j.trials {
+		j.candidates(t)
 	}
 	j.rank()
 	for _, t := range j.trials {
@@ -50,7 +62,6 @@ type trial struct {
 	res   Result
 	cands []*candidate
 	found bool
-	doubt *doubt
 }
 
 // candidate is a Candidate with its normal spans.
@@ -64,16 +75,43 @@ type candidate struct {
 	weight Duration // by which its finding is ranked, once taken
 }
 
-func (j *judge) test(h *Hypothesis) {
-	t := &trial{Hypothesis: h}
-	j.trials = append(j.trials, t)
-	if t.res.Undecided = j.unobserved(h); t.res.Undecided != "" {
+// test has the hypotheses tested, those of a family by one worker: they share what was
+// made for them, see Case.Shared.
+func (j *judge) test(by recording.Workers) {
+	var families [][]*trial
+	index := map[string]int{}
+	for _, t := range j.trials {
+		if t.res.Undecided != "" {
+			continue
+		}
+		at, known := index[t.Family]
+		if !known || t.Family == "" {
+			at = len(families)
+			index[t.Family] = at
+			families = append(families, nil)
+		}
+		families[at] = append(families[at], t)
+	}
+	slices.SortStableFunc(families, func(a, b []*trial) int { return -strings.Compare(a[0].Family, b[0].Family) }) // what takes long begins first
+	cases := recording.Of(by, func() *Case {
+		c := *j.Case
+		return &c
+	})
+	by.Do(len(families), func(worker, i int) {
+		for _, t := range families[i] {
+			t.res = t.Test(cases[worker])
+		}
+	})
+}
+
+// candidates judges those of a trial alone.
+func (j *judge) candidates(t *trial) {
+	if len(t.res.Candidates) == 0 {
 		return
 	}
-	t.doubt = j.doubts(h.Needs)
-	t.res = h.Test(j.Case)
+	doubt := j.doubts(t.Needs)
 	for _, rc := range t.res.Candidates {
-		cd := &candidate{Candidate: rc, trial: t, spans: t.doubt.sure(normal(j.Timeline, rc.Spans))}
+		cd := &candidate{Candidate: rc, trial: t, spans: doubt.sure(normal(j.Timeline, rc.Spans))}
 		cd.alone = j.score(cd, cd.spans)
 		t.cands = append(t.cands, cd)
 		j.cands = append(j.cands, cd)

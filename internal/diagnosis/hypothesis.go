@@ -9,6 +9,7 @@ type Hypothesis struct {
 	Where    bool     // says where the time goes, not why: held to stricter bounds
 	Queue    bool     // a wait for a server's turn: it is a consequence of a cause that explains half of it
 	Explains []string // ids of mechanisms whose waits may be consequences of this one
+	Family   string   // of hypotheses that work out the same things first; "" none
 	Test     func(*Case) Result
 }
 

@@ -8,6 +8,14 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
+// Families of hypotheses by what it is that they work out first: who waited for whom at locks,
+// pools, interpreters' locks, and what the holders did meanwhile.
+const (
+	familyLocks        = "locks"
+	familyPools        = "pools"
+	familyInterpreters = "interpreters"
+)
+
 // contention is what requests waited at one lock, and what its holders did meanwhile.
 type contention struct {
 	deeds   *deeds

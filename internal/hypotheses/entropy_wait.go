@@ -16,6 +16,7 @@ func entropyWait() diagnosis.Hypothesis {
 			"sleeps so for at least half of the time of which it is known what it did. Taken out of each request: all of that, the holder's own sleep included.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "refresh-under-lock", "pool-exhausted", "accept-queue", "load"},
+		Family:   familyLocks,
 		Test:     testEntropyWait,
 	}
 }

@@ -19,6 +19,7 @@ func heldWhileWaiting() diagnosis.Hypothesis {
 			"Taken out of each request: the part of those waits in which the other session was idle. That a request is slow itself between BEGIN and COMMIT is other suspects' matter; how long, and what it does, is said here.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "slow-peer", "accept-queue", "load"},
+		Family:   familyPools,
 		Test:     testHeldWhileWaiting,
 	}
 }

@@ -18,6 +18,7 @@ func interpreterLock() diagnosis.Hypothesis {
 			"Taken out of each request: the part of those waits that idle processors could take over if the threads were processes; the work itself stays.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
+		Family:   familyInterpreters,
 		Test:     testInterpreterLock,
 	}
 }

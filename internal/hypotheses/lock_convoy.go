@@ -16,6 +16,7 @@ func lockConvoy() diagnosis.Hypothesis {
 			"Where the holder waits for something itself, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "accept-queue", "load"},
+		Family:   familyLocks,
 		Test:     testLockConvoy,
 	}
 }

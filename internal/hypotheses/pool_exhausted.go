@@ -19,6 +19,7 @@ func poolExhausted() diagnosis.Hypothesis {
 			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only what none of them ran.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
+		Family:   familyPools,
 		Test:     testPoolExhausted,
 	}
 }

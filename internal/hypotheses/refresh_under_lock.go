@@ -18,6 +18,7 @@ func refreshUnderLock() diagnosis.Hypothesis {
 			"the holder's part, as where one of many refreshes what all use, the holder's own wait too, and that for the same call while nobody waited behind it: it could be done ahead of time.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
+		Family:   familyLocks,
 		Test:     testRefreshUnderLock,
 	}
 }

@@ -10,7 +10,10 @@ import (
 
 // Build rebuilds what happened from a recording. It fails only if there is nothing to
 // build from: no recording, or one without events.
-func Build(rec *recording.Recording) (*Timeline, error) {
+func Build(rec *recording.Recording) (*Timeline, error) { return BuildBy(recording.Workers{}, rec) }
+
+// BuildBy is Build, with what does not depend on each other done by several workers.
+func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) {
 	if rec == nil || len(rec.Events) == 0 {
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
@@ -18,15 +21,22 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	f := collect(t, rec.Events)
 	t.Truncated = t.Truncated || rec.Truncated
 	t.unseen.order()
-	t.Strands = buildStrands(f)
-	buildStacks(t, f)
-	waits := buildWaits(t, f)
-	t.Conns = buildConns(f)
-	buildHandshakes(t, f)
-	resolutions := buildLookups(t, f)
-	nameConns(t, f)
-	requests := buildRequests(t, f)
-	calls := buildCalls(t, f)
+	t.Strands = buildStrands(f, by)
+	var waits *sleeper
+	var resolutions []resolution
+	var requests []served
+	var calls []made
+	by.Both(func() {
+		buildStacks(t, f)
+		waits = buildWaits(t, f)
+	}, func() {
+		t.Conns = buildConns(f)
+		buildHandshakes(t, f)
+		resolutions = buildLookups(t, f)
+		nameConns(t, f)
+		requests = buildRequests(t, f)
+		calls = buildCalls(t, f)
+	})
 	addGoroutines(t, f, requests, calls)
 	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
@@ -50,7 +60,7 @@ func Build(rec *recording.Recording) (*Timeline, error) {
 	t.golang.addAwake(t)
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
-	buildSegments(t, f, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
+	buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t)})
 	addLate(t, f, requests)
 	orderCalls(t)
 	indexCalls(t)

@@ -45,7 +45,12 @@ func (s *sleeper) holders() {
 
 // inOrder puts sleeps in order of their ends.
 func (s *sleeper) inOrder(list []int32) {
-	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(s.all[a].to, s.all[b].to), cmp.Compare(a, b)) })
+	slices.Sort(list)
+	places := timeSorted(len(list), func(k int) Time { return s.all[list[k]].to })
+	for k, i := range places {
+		places[k] = list[i]
+	}
+	copy(list, places)
 }
 
 // held is when strands last came back from waiting for a lock, and last let it go.

@@ -28,24 +28,36 @@ type segmenter struct {
 	callsOf [][]CallID // by request, in order of start
 	lanes   []*lane    // by strand
 	goRuns  goRuns
+	list    []Segment // of the request at hand
+	kept    pages
 }
+
+// piece is how many requests one worker accounts for at a time.
+const piece = 1 << 10
 
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
-func buildSegments(t *Timeline, f *facts, in segmentInput) {
-	s := &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs}
-	s.callsOf = callsByRequest(t)
-	var p painter
-	var kept pages
-	for i := range t.Requests {
-		r := &t.Requests[i]
-		p = painter{list: p.list[:0], cursor: r.Start, end: r.End}
-		s.request(r, &p)
-		r.Segments = kept.keep(p.list)
-		r.Unaccounted = r.Duration()
-		for _, g := range r.Segments {
-			r.Unaccounted -= g.To.Sub(g.From)
+func buildSegments(t *Timeline, f *facts, by recording.Workers, in segmentInput) {
+	callsOf := callsByRequest(t)
+	each := recording.Of(by, func() *segmenter {
+		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf}
+	})
+	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
+		for i := from; i < to; i++ {
+			each[worker].account(&t.Requests[i])
 		}
+	})
+}
+
+// account makes the segments of a request.
+func (s *segmenter) account(r *Request) {
+	p := painter{list: s.list[:0], cursor: r.Start, end: r.End}
+	s.request(r, &p)
+	s.list = p.list
+	r.Segments = s.kept.keep(p.list)
+	r.Unaccounted = r.Duration()
+	for _, g := range r.Segments {
+		r.Unaccounted -= g.To.Sub(g.From)
 	}
 }
 

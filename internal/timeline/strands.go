@@ -8,9 +8,9 @@ import (
 
 // buildStrands makes one Strand a thread, in order of declaration, so that a thread's
 // index in facts is its StrandID.
-func buildStrands(f *facts) []Strand {
+func buildStrands(f *facts, by recording.Workers) []Strand {
 	strands := make([]Strand, len(f.threads))
-	for i := range f.threads {
+	by.Do(len(f.threads), func(_, i int) {
 		th := &f.threads[i]
 		strands[i] = Strand{
 			Thread:    th.id,
@@ -19,7 +19,7 @@ func buildStrands(f *facts) []Strand {
 			Name:      th.name,
 			Intervals: tile(th, f.windows, f.end),
 		}
-	}
+	})
 	return strands
 }
 

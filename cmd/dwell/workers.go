@@ -1,0 +1,35 @@
+package main
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// mostWorkers bounds how many processors an analysis takes, beside a service perhaps: each
+// works out some things that others do too.
+const mostWorkers = 4
+
+// workers are one for each processor that dwell may use.
+func workers() recording.Workers { return workersOn(min(runtime.GOMAXPROCS(0), mostWorkers)) }
+
+// workersOn are n, each on a thread of its own where there are as many processors.
+func workersOn(n int) recording.Workers {
+	if n == 1 {
+		return recording.Workers{}
+	}
+	return recording.Workers{N: n, Each: func(things int, do func(worker, i int)) {
+		var next atomic.Int64
+		var all sync.WaitGroup
+		for worker := range min(n, things) {
+			all.Go(func() {
+				for i := int(next.Add(1)) - 1; i < things; i = int(next.Add(1)) - 1 {
+					do(worker, i)
+				}
+			})
+		}
+		all.Wait()
+	}}
+}

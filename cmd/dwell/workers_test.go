@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// The report says the same, however many processors it was made with.
+func TestReportOfSeveralWorkers(t *testing.T) {
+	files, err := filepath.Glob("../../cases/*/recording-*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d recordings: %v", len(files), err)
+	}
+	by := workersOn(3)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if one, several := reportBy(t, recording.Workers{}, file), reportBy(t, by, file); !bytes.Equal(one, several) {
+				t.Errorf("one worker reports\n%s\nseveral report\n%s", one, several)
+			}
+		})
+	}
+}
+
+func reportBy(t *testing.T, by recording.Workers, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := recording.LoadBy(by, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := timeline.BuildBy(by, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosis.DiagnoseBy(by, tl, hypotheses.All(), diagnosis.Options{})
+	var out bytes.Buffer
+	if err := report.WhyJSON(&out, report.Build(d, tl)); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
