@@ -119,3 +119,25 @@ func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
 		t.Errorf("stack %d, want none", got)
 	}
 }
+
+// Requests of Go that compute for 700 us, while it is not recorded whether all goroutines
+// are stopped: their CPU time may be the collector's. It may not where that is recorded.
+func TestStopsThatWereNotRecordedLeaveItOpen(t *testing.T) {
+	none := func(int) bool { return false }
+	for to, want := range map[int]string{-500: "", 10_000: "went by while it was not recorded whether all goroutines were stopped"} {
+		rec := waiting(none, func(l *goLines, _, at int) { l.at(at+to, "unseen what=go-pauses from=%dus", at-1000) })
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var res diagnosis.Result
+		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+			res = testGCPause(c)
+			return diagnosis.Result{}
+		}}
+		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+		if res.Hides != want {
+			t.Errorf("unseen until %d us: hides %q, want %q", to, res.Hides, want)
+		}
+	}
+}
