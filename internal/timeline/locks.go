@@ -96,7 +96,7 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 	case CauseInterpreterLock:
 		return key, None
 	case CauseLock:
-		site := t.frameOf(w.Stack, beyondLocks)
+		site := t.frameOf(w.Stack, isBeyondLocks)
 		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
 			if w.Off.Arg == 0 { // asleep since before the recording
 				return lockKey{}, None

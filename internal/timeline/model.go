@@ -61,6 +61,7 @@ type Timeline struct {
 	MemoryWaits []MemoryWait // of all threads, in order of start
 
 	unseen         unseenTimes
+	frameKinds     []frameKind           // of Frames
 	memoryByStrand memoryWaits           // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
 	gaps           []Window              // between Windows

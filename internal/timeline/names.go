@@ -22,7 +22,7 @@ func (q Quality) String() string { return qualityNames[q] }
 func (s State) String() string { return stateNames[s] }
 
 func hookActive(hooks, hook string) bool {
-	for _, h := range strings.Fields(hooks) {
+	for h := range strings.FieldsSeq(hooks) {
 		if h == hook {
 			return true
 		}

@@ -105,7 +105,7 @@ func (s *sleeper) candidates(places []int32) (list []lockPair, proven map[lockPa
 // go since another thread began to wait for it, and then this one did, it must have got
 // it as it woke: both are one lock.
 func (s *sleeper) without(id StackID, lock LockID) bool {
-	site := s.t.frameOf(s.t.Locks[lock].Stack, beyondLocks)
+	site := s.t.frameOf(s.t.Locks[lock].Stack, isBeyondLocks)
 	if id == None || site == None {
 		return false
 	}
@@ -119,7 +119,7 @@ func (s *sleeper) without(id StackID, lock LockID) bool {
 
 // class returns the class of the method that takes a lock.
 func (s *sleeper) class(id StackID) string {
-	f := s.t.frameOf(id, beyondLocks)
+	f := s.t.frameOf(id, isBeyondLocks)
 	if f == None {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 // the application; else of a library it brought along; else the innermost outside of
 // what implements locks. False if the stack has no frame.
 func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
-	f := t.frameOf(id, Application)
+	f := t.frameOf(id, isApplication)
 	if f == None {
 		f = t.siteFrame(id)
 	}
@@ -23,10 +23,10 @@ func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
 // siteFrame returns the innermost frame beyond the runtime, libraries included: what
 // tells a pool or a queue from others, whoever in the application turns to it.
 func (t *Timeline) siteFrame(id StackID) FrameID {
-	if f := t.frameOf(id, ownCode); f != None {
+	if f := t.frameOf(id, isOwnCode); f != None {
 		return f
 	}
-	return t.frameOf(id, beyondLocks)
+	return t.frameOf(id, isBeyondLocks)
 }
 
 // nativeSite returns the innermost frame that is not of the C library.
@@ -46,22 +46,50 @@ func (t *Timeline) nativeSite(id StackID) FrameID {
 // outside of what implements locks, of the runtime's own library too. False if the
 // stack has none.
 func (t *Timeline) LockSite(id StackID) (recording.Frame, bool) {
-	if f := t.frameOf(id, beyondLocks); f != None {
+	if f := t.frameOf(id, isBeyondLocks); f != None {
 		return t.Frames[f], true
 	}
 	return recording.Frame{}, false
 }
 
-// frameOf returns the innermost frame that passes, of those of a managed runtime if
+// frameKind is what is asked again and again about a frame: a set of the bits below.
+type frameKind uint8
+
+const (
+	isManaged     frameKind = 1 << iota // see managed
+	isApplication                       // see Application
+	isOwnCode                           // see ownCode
+	isBeyondLocks                       // see beyondLocks
+)
+
+func kindOf(f recording.Frame) (k frameKind) {
+	for i, is := range [...]func(recording.Frame) bool{managed, Application, ownCode, beyondLocks} {
+		if is(f) {
+			k |= 1 << i
+		}
+	}
+	return k
+}
+
+// is reports whether a frame is of a kind. They are known beforehand in a timeline that
+// was built, as opposed to one that was put together.
+func (t *Timeline) is(f FrameID, of frameKind) bool {
+	if int(f) < len(t.frameKinds) {
+		return t.frameKinds[f]&of != 0
+	}
+	return kindOf(t.Frames[f])&of != 0
+}
+
+// frameOf returns the innermost frame of a kind, of those of a managed runtime if
 // the stack has any; None if there is none.
-func (t *Timeline) frameOf(id StackID, passes func(recording.Frame) bool) FrameID {
+func (t *Timeline) frameOf(id StackID, of frameKind) FrameID {
 	best := FrameID(None)
 	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
 		f := t.Stacks[id].Frame
-		if !passes(t.Frames[f]) {
+		if !t.is(f, of) {
 			continue
 		}
-		if managed(t.Frames[f]) {
+		if t.is(f, isManaged) {
 			return f
 		}
 		if best == None {

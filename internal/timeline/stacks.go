@@ -57,6 +57,10 @@ func (f *facts) stackFact(at Time, fact recording.Fact) bool {
 // buildStacks gives the timeline its frames and stacks, and each strand its own.
 func buildStacks(t *Timeline, f *facts) {
 	t.Frames, t.Stacks = f.stacks.frames, f.stacks.stacks
+	t.frameKinds = make([]frameKind, len(t.Frames))
+	for i := range t.Frames {
+		t.frameKinds[i] = kindOf(t.Frames[i])
+	}
 	for i := range f.threads {
 		list := f.threads[i].stacks
 		byStackTime := func(a, b StackAt) int { return cmp.Compare(a.Time, b.Time) }

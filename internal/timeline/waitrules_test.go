@@ -55,7 +55,7 @@ func exampleSite(b *ruleBook, id StackID, v verdict) string {
 	case v.cause == CausePool && v.frame != None && b.own[v.frame]:
 		site = v.frame
 	case v.cause == CauseLock:
-		site = b.t.frameOf(id, beyondLocks)
+		site = b.t.frameOf(id, isBeyondLocks)
 	}
 	if site == None {
 		return ""
