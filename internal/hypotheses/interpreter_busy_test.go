@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,4 +36,28 @@ func TestMoreThreadsDoNotRunBesideABusyInterpreter(t *testing.T) {
 	if len(got) != 1 || got[0].To-got[0].From != 4_000_000 {
 		t.Errorf("%+v would go, want 4 ms", got)
 	}
+}
+
+// A thread that serves nobody computes while requests wait for the interpreter: those
+// waits go. Had it served a request, at whatever time, they would be a queue of requests.
+func TestThreadsThatServeAreNoOthers(t *testing.T) {
+	tl, err := timeline.Build(done(bursts(newScenario(recording.RuntimePython), 4, behindReport), 50))
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+		k := *contentions(c, timeline.CauseInterpreterLock)[0]
+		if len(k.did) == 0 || len(k.behindOthers(c)) == 0 {
+			t.Errorf("%d deeds, and nothing would go", len(k.did))
+		}
+		k.did = slices.Clone(k.did)
+		for i := range k.did {
+			k.did[i].strand = c.Requests[0].Strand
+		}
+		if gone := k.behindOthers(c); len(gone) != 0 {
+			t.Errorf("behind a thread that serves requests, %d waits would go", len(gone))
+		}
+		return diagnosis.Result{}
+	}}
+	diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
 }
