@@ -47,7 +47,7 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = "waiting for the interpreter's lock takes " + diagnosis.Percent(share) + " of all request time"
 	}
 	if total > 0 && len(res.Candidates) == 0 {
-		res.Lead += ", behind the work of other requests, while it is busy " + diagnosis.Percent(busiest) + " of the time (bound " + diagnosis.Percent(interpreterFull) + ")"
+		res.Lead += ", none of it behind a thread known to serve no request, while it is busy " + diagnosis.Percent(busiest) + " of the time (bound " + diagnosis.Percent(interpreterFull) + ")"
 	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for the interpreter's lock", share)}
 	return res
