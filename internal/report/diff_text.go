@@ -88,8 +88,8 @@ func diffFindingsText(p *page, d *Diff) {
 		if f.Missing != "" {
 			change = "?"
 		}
-		p.line(plain, "  %s %s %s at %s (p50 %s, p99 %s)", pad(change, 5), pad(f.ID, 20), wholeEndpoint(f.Endpoint), place,
-			human(impact.P50Saving), human(impact.P99Saving))
+		p.wrap(plain, "  "+pad(change, 5)+" "+pad(f.ID, 20)+" ",
+			fmt.Sprintf("%s at %s (p50 %s, p99 %s)", wholeEndpoint(f.Endpoint), place, human(impact.P50Saving), human(impact.P99Saving)), 3)
 		if f.Missing != "" {
 			p.wrap(plain, pad("", 8), "undecided in "+other+": "+f.Missing, 8)
 		}
