@@ -70,8 +70,8 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 
 // orderCalls puts the calls in order of their start and renumbers them everywhere.
 func orderCalls(t *Timeline) {
-	calls := byStart(t.Calls)
-	t.Calls = calls
+	calls := t.Calls
+	sortCalls(calls)
 	renumber := make([]CallID, len(calls))
 	counts := make([]int32, len(t.Requests))
 	for i := range calls {
@@ -100,9 +100,9 @@ func orderCalls(t *Timeline) {
 	}
 }
 
-// byStart orders calls by their start; those of equal start by connection and ordinal.
-func byStart(list []Call) []Call {
-	calls := byTime(list, func(c *Call) Time { return c.Start })
+// sortCalls orders calls by their start; those of equal start by connection and ordinal.
+func sortCalls(calls []Call) {
+	sortByTime(calls, func(c *Call) Time { return c.Start })
 	for i := 0; i < len(calls); {
 		k := i + 1
 		for k < len(calls) && calls[k].Start == calls[i].Start {
@@ -115,7 +115,6 @@ func byStart(list []Call) []Call {
 		}
 		i = k
 	}
-	return calls
 }
 
 // markLossy marks the requests during which facts were lost.

@@ -19,6 +19,22 @@ func byTime[T any](list []T, at func(*T) Time) []T {
 	return sorted
 }
 
+// sortByTime puts a list in that order where it is: long ones need no second one.
+func sortByTime[T any](list []T, at func(*T) Time) {
+	order := timeOrder(len(list), func(i int) Time { return at(&list[i]) })
+	for k := range order {
+		first := list[k]
+		i := k
+		for from := int(order[i].place); from != k; from = int(order[i].place) { // round the ring of those that move
+			list[i] = list[from]
+			order[i].place = int32(i)
+			i = from
+		}
+		order[i].place = int32(i)
+		list[i] = first
+	}
+}
+
 // timeKey is the time of an element, since the earliest of all, and its place.
 type timeKey struct {
 	since uint64

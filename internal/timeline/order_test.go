@@ -35,6 +35,9 @@ func TestByTime(t *testing.T) {
 			if got := byTime(list, func(e *element) Time { return e.at }); !slices.Equal(got, want) {
 				t.Errorf("%d elements within ±%d are in another order than by a stable sort", n, spread)
 			}
+			if sortByTime(list, func(e *element) Time { return e.at }); !slices.Equal(list, want) {
+				t.Errorf("%d elements within ±%d are in another order than by a stable sort, where they are", n, spread)
+			}
 		}
 	}
 }

@@ -45,11 +45,13 @@ func buildRequests(t *Timeline, f *facts) []served {
 	for i := range all {
 		made[i].start = all[i].Start
 	}
-	t.Requests = byTime(all, func(r *Request) Time { return r.Start })
+	sortByTime(all, func(r *Request) Time { return r.Start })
+	t.Requests = all
 	for i := range t.Requests {
 		t.Requests[i].ID = RequestID(i)
 	}
-	return byTime(made, func(s *served) Time { return s.start })
+	sortByTime(made, func(s *served) Time { return s.start })
+	return made
 }
 
 // newRequest makes a Request of one exchange on the i-th connection; not ok if too
