@@ -58,6 +58,7 @@ func (h *handOffs) byAnswers() {
 		}
 	}
 	h.byTurns()
+	h.byAsks()
 	h.byLoneRequest()
 }
 

@@ -161,6 +161,7 @@ type queue struct {
 	begun []Time // of known calls, in order
 	until []Time // from each: the earliest time after which nothing was put in that was taken before
 	known []task
+	among map[CallID][]RequestID // nil: of all
 	burstOrder
 }
 
@@ -226,10 +227,16 @@ func (q *queue) since(x task) Time {
 // (Those known by what was handed over are no evidence: nobody else had put anything in,
 // so they keep any order, and of a task of several calls only the first is known so.)
 func (q *queue) ordered() bool {
-	all, odd := 0, 0
+	all, odd := q.outOfOrder(WhyHandOffEnd)
+	return all >= enoughTasks && odd*exceptions <= all
+}
+
+// outOfOrder counts the known tasks that are known for some reason, and those of them that
+// cannot have been put in after all that were taken before.
+func (q *queue) outOfOrder(why string) (all, odd int) {
 	for _, x := range q.known {
 		c := &q.h.t.Calls[x.call]
-		if c.Why != WhyHandOffEnd {
+		if c.Why != why {
 			continue
 		}
 		all++
@@ -237,7 +244,7 @@ func (q *queue) ordered() bool {
 			odd++
 		}
 	}
-	return all >= enoughTasks && odd*exceptions <= all
+	return all, odd
 }
 
 // only returns the one request that can have put a task in, None if there are several.
@@ -261,7 +268,7 @@ func (q *queue) whose(x task) []RequestID {
 		if n++; n > manyPieces {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.h.bursts[r.ID] >= since && r.End >= end {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.h.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) {
 			all = append(all, r.ID)
 		}
 	}

@@ -69,8 +69,12 @@ func (q *queue) divide(pool, tasks []task, all map[string]int) *shares {
 	for _, x := range q.known {
 		known[q.h.t.Calls[x.call].Request]++
 	}
+	looked := map[CallID]bool{}
+	for _, x := range tasks {
+		looked[x.call] = true
+	}
 	for _, x := range pool {
-		if c := &q.h.t.Calls[x.call]; c.Request == None && !q.h.mayOrder(c) {
+		if q.h.t.Calls[x.call].Request == None && !looked[x.call] {
 			s.blur = append(s.blur, x.sent)
 		}
 	}

@@ -1,0 +1,286 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A loop on a thread of its own makes calls for those who ask it to and wait. It takes
+// what it is asked for in the order in which it was, and sends it before it sleeps; what
+// it does next for a caller it does as an answer comes, before it sleeps: it sends again,
+// or wakes who asked. So a call is of one that asked since the loop went to sleep last
+// before it was sent, or of whose answer came in that turn; and whoever is woken had an
+// answer in the turn. Nothing is believed of a loop that cannot be so.
+
+// ask is a span in which a request's strand may have asked a loop for something, until it
+// waited, and when the loop ended that wait.
+type ask struct {
+	from, waits, woken Time
+	request            RequestID
+}
+
+// asking follows one loop.
+type asking struct {
+	h      *handOffs
+	sleeps []stint                // the spans in which it slept
+	asks   []ask                  // in order of from
+	reach  []Time                 // up to each: the latest waits
+	last   map[RequestID]Time     // when each was woken last
+	of     map[RequestID]StrandID // who asked for it
+	told   map[RequestID]bool     // those that were woken as an answer had come
+	first  map[RequestID]Time     // since when they waited for the first
+	ended  []int                  // tasks in order of their answers
+	s      *shares
+}
+
+// fewKnown is of how many calls of a loop one at least must be known at once.
+const fewKnown = 4
+
+// byAsks associates the calls of loops that other strands ask for them.
+func (h *handOffs) byAsks() {
+	by := make([][]task, len(h.t.Strands))
+	for i := range h.carried {
+		if s := h.readBy[i]; h.carried[i] && h.ownWriter[i] && s != None {
+			by[s] = append(by[s], task{call: CallID(i), sent: h.sent(CallID(i))})
+		}
+	}
+	for s, tasks := range by {
+		if len(tasks) < enoughTasks || h.mostKnown(tasks) {
+			continue
+		}
+		a := &asking{h: h, last: map[RequestID]Time{}, of: map[RequestID]StrandID{}, told: map[RequestID]bool{}, first: map[RequestID]Time{}}
+		a.listSleeps(StrandID(s))
+		if a.listAsks(StrandID(s)); len(a.asks) < enoughTasks {
+			continue
+		}
+		a.find(byTime(tasks, func(x *task) Time { return x.sent }))
+		if a.believed() {
+			a.settle(a.s.tasks, a.s.whose)
+			a.byOrder()
+		}
+	}
+}
+
+// mostKnown reports that of most calls it is known whose they are.
+func (h *handOffs) mostKnown(tasks []task) bool {
+	n := 0
+	for _, x := range tasks {
+		if h.t.Calls[x.call].Request != None {
+			n++
+		}
+	}
+	return 2*n > len(tasks)
+}
+
+// believed reports that hardly any call is nobody's, and hardly any request was woken for
+// nothing but such as cannot be its answer.
+func (a *asking) believed() bool {
+	odd, known := 0, 0
+	for _, r := range a.s.whose {
+		if r != None {
+			known++
+		}
+	}
+	for i, list := range a.s.may {
+		if len(list) == 0 && !a.h.t.Calls[a.s.tasks[i].call].Cut {
+			odd++
+		}
+	}
+	for r := range a.last {
+		if !a.told[r] && !a.h.t.Requests[r].Cut {
+			odd++
+		}
+	}
+	return known*fewKnown >= len(a.s.tasks) && odd*exceptions <= len(a.s.tasks)
+}
+
+// settle associates calls.
+func (a *asking) settle(tasks []task, whose []RequestID) (some bool) {
+	for i, r := range whose {
+		c := &a.h.t.Calls[tasks[i].call]
+		if r != None && c.Request == None && a.h.mayBeHanded(c) && a.h.sent(c.ID) >= a.h.t.Requests[r].FirstRead {
+			c.Request, c.Why, some = r, WhyHandOffAnswer, true
+			c.Strand, c.Carried = a.of[r], true
+			a.h.got[c.ID] = true
+		}
+	}
+	return some
+}
+
+// byOrder associates what is left by the order in which the loop was asked, if those known
+// keep it, and by how many calls each request makes.
+func (a *asking) byOrder() {
+	h := a.h
+	h.begins, h.bursts = make([]Time, len(h.t.Requests)), make([]Time, len(h.t.Requests))
+	for i := range h.begins {
+		h.begins[i], h.bursts[i] = h.t.Requests[i].FirstRead, h.t.Requests[i].End
+	}
+	for r, at := range a.first {
+		h.bursts[r] = at
+	}
+	pool, loose := slices.Clone(a.s.tasks), make([]Time, len(a.s.tasks))
+	for i := range pool { // those on new connections may have been taken since these were opened
+		c := &h.t.Calls[pool[i].call]
+		_, pool[i].begun = a.turn(min(c.Start, pool[i].sent))
+		loose[i] = pool[i].begun
+		if i > 0 && !c.New {
+			pool[i].begun = max(pool[i].begun, pool[i-1].sent)
+		}
+	}
+	order := h.burstOrder(h.t.Calls[pool[0].call].Process)
+	if all, odd := h.newQueue(pool, order).outOfOrder(WhyHandOffAnswer); all < enoughTasks || odd*exactShare > all {
+		for i := range pool { // what it sends in a turn need not be in order
+			pool[i].begun = loose[i]
+		}
+	}
+	for range rounds {
+		q := h.newQueue(pool, order)
+		if all, odd := q.outOfOrder(WhyHandOffAnswer); all < enoughTasks || odd*exceptions > all {
+			return
+		}
+		q.among = map[CallID][]RequestID{}
+		var left []task
+		for i, x := range pool {
+			if h.t.Calls[x.call].Request == None && len(a.s.may[i]) > 0 {
+				q.among[x.call], left = a.s.may[i], append(left, x)
+			}
+		}
+		if !a.settle(left, q.whoseAll(pool, left)) {
+			return
+		}
+	}
+}
+
+// listSleeps lists when the loop slept for its sockets.
+func (a *asking) listSleeps(s StrandID) {
+	for _, st := range a.h.f.threads[s].steps {
+		if st.off != nil && st.off.State == recording.OffSleep && polls(st.off) && st.off.Woken != recording.NoTime {
+			a.sleeps = append(a.sleeps, stint{st.off.Since, st.off.Woken, None})
+		}
+	}
+}
+
+// turn returns when the loop went to sleep last before a time, and when it woke.
+func (a *asking) turn(at Time) (slept, woke Time) {
+	i := sort.Search(len(a.sleeps), func(k int) bool { return a.sleeps[k].to > at })
+	if i == 0 {
+		return a.h.f.start, a.h.f.start
+	}
+	return a.sleeps[i-1].from, a.sleeps[i-1].to
+}
+
+// listAsks lists when requests may have asked a loop for calls.
+func (a *asking) listAsks(s StrandID) {
+	h := a.h
+	for _, w := range h.wakes.by[s] {
+		r := h.ownAt(w)
+		if say := h.says(w.of, w.off); r == None || say == saysOther || say == saysIdle || h.forLock(w) {
+			continue
+		}
+		from := h.t.Requests[r].FirstRead
+		if before, ok := a.last[r]; ok {
+			from = before
+		}
+		a.last[r], a.of[r] = w.at, w.of
+		a.asks = append(a.asks, ask{from, w.off.Since, w.at, r})
+	}
+	slices.SortStableFunc(a.asks, func(x, y ask) int { return cmp.Compare(x.from, y.from) })
+	for i, x := range a.asks {
+		a.reach = append(a.reach, x.waits)
+		if i > 0 {
+			a.reach[i] = max(a.reach[i], a.reach[i-1])
+		}
+	}
+}
+
+// find finds whose the tasks of a loop are.
+func (a *asking) find(tasks []task) {
+	h := a.h
+	a.s = &shares{h: h, tasks: tasks, of: map[RequestID][]int{}, need: map[RequestID]int{}, may: make([][]RequestID, len(tasks)), whose: make([]RequestID, len(tasks))}
+	for i := range tasks {
+		a.ended = append(a.ended, i)
+	}
+	a.ended = byTime(a.ended, func(i *int) Time { return h.t.Calls[tasks[*i].call].End })
+	for i, x := range tasks {
+		a.s.whose[i] = None
+		if r := h.t.Calls[x.call].Request; r != None {
+			a.s.may[i] = []RequestID{r}
+			continue
+		}
+		a.s.may[i] = a.may(x)
+	}
+	for i := range tasks {
+		a.s.settle(i)
+	}
+	for range rounds {
+		if !a.answers() {
+			break
+		}
+	}
+}
+
+// may lists the requests that a call may be of.
+func (a *asking) may(x task) []RequestID {
+	h := a.h
+	c := &h.t.Calls[x.call]
+	began := x.sent
+	if c.New {
+		began = min(began, c.Start)
+	}
+	slept, woke := a.turn(began)
+	var list []RequestID
+	add := func(r RequestID) {
+		if h.t.Requests[r].FirstWrite >= c.End && h.t.Requests[r].FirstRead <= x.sent && !slices.Contains(list, r) {
+			list = append(list, r)
+		}
+	}
+	k := sort.Search(len(a.asks), func(k int) bool { return a.asks[k].from > x.sent })
+	for k--; k >= 0 && a.reach[k] >= slept && len(list) < manyPieces; k-- {
+		if a.asks[k].waits >= slept {
+			add(a.asks[k].request)
+		}
+	}
+	for _, i := range a.between(woke, x.sent) {
+		for _, r := range a.s.may[i] {
+			add(r)
+		}
+	}
+	return list
+}
+
+// between lists the tasks whose answers came in a span.
+func (a *asking) between(from, to Time) []int {
+	end := func(k int) Time { return a.h.t.Calls[a.s.tasks[a.ended[k]].call].End }
+	i := sort.Search(len(a.ended), func(k int) bool { return end(k) >= from })
+	n := sort.Search(len(a.ended), func(k int) bool { return end(k) > to })
+	return a.ended[i:max(i, min(n, i+manyPieces))]
+}
+
+// answers draws the conclusions from who was woken: of the answers that came in the turn,
+// while it waited, one was for that request. True if that told more.
+func (a *asking) answers() (more bool) {
+	for _, x := range a.asks {
+		_, woke := a.turn(x.woken)
+		only, n := -1, 0
+		for _, i := range a.between(woke, x.woken) {
+			if slices.Contains(a.s.may[i], x.request) {
+				only, n = i, n+1
+			}
+		}
+		if n == 0 || a.h.t.Calls[a.s.tasks[only].call].End < x.waits {
+			continue // it waited for something else; or too late, if what it had asked for was done
+		}
+		if !a.told[x.request] {
+			a.told[x.request], a.first[x.request] = true, x.waits
+		}
+		if n == 1 && a.s.whose[only] == None {
+			a.s.may[only] = []RequestID{x.request}
+			a.s.settle(only)
+			more = true
+		}
+	}
+	return more
+}
