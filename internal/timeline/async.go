@@ -167,7 +167,7 @@ func (w *asyncWalk) step(m *move) {
 func (w *asyncWalk) sent(m *move) {
 	w.chains.add(m.call)
 	told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
-	if w.t.Calls[m.call].SendFrom == m.at && !opener && w.handedOver(m) {
+	if w.t.Calls[m.call].SendFrom == m.at && !opener && (w.handedOver(m) || w.crowd(m)) {
 		w.hands.over[m.call] = true
 	} else if told != toldWhose || !opener {
 		w.evidence(m)

@@ -28,31 +28,45 @@ func newAsked(calls int) askedIn {
 // sent in it: those of handles, and not of something that was asked for once.
 type lasting map[int64]int32
 
-// many is the turn of ids that several had.
-const many int32 = -1
+// Turns of ids that several turns had, and, less than those of turns, of ids with which
+// several calls were sent on one connection in one turn.
+const (
+	many    int32 = -1
+	crowded int32 = -2
+)
 
 // lastingIDs finds them among the moves of a loop.
 func lastingIDs(t *Timeline, moves []move) lasting {
 	seen := lasting{}
-	turn := int32(0)
+	turn, last := int32(0), (*move)(nil)
 	for i := range moves {
 		m := &moves[i]
 		if !m.callback() {
-			turn++
+			turn, last = turn+1, nil
 			continue
 		}
 		if m.kind != moveSend || t.Calls[m.call].SendFrom != m.at {
 			continue
 		}
 		for _, id := range [2]int64{m.exec, m.trigger} {
-			if before, ok := seen[id]; id != 0 && ok && before != turn {
+			if before, ok := seen[id]; id != 0 && ok && before != turn && before != crowded {
 				seen[id] = many
-			} else if id != 0 {
+			} else if id != 0 && !ok {
 				seen[id] = turn
 			}
 		}
+		if last != nil && last.exec == m.exec && last.conn == m.conn && seen[m.exec] == turn {
+			seen[m.exec] = crowded
+		}
+		last = m
 	}
 	return seen
+}
+
+// crowd reports a write by a callback that was asked for in another turn and that sends
+// several calls on one connection: those of all who waited for it, rather than of who asked.
+func (w *asyncWalk) crowd(m *move) bool {
+	return w.lasting[m.exec] == crowded && m.exec != 0 && !w.fresh(m.exec) && m.exec != m.trigger+1
 }
 
 func (l lasting) has(id int64) bool { return id != 0 && l[id] == many }

@@ -7,15 +7,15 @@ import (
 )
 
 // A pool that has no connection left lets whoever asks wait, and gives the next that comes
-// free to who asked first. It does so in the callback of the answer that freed it, and so
-// Node's ids tell whose connection it was, not whose it is now. But who asks next is known:
-// a request that was read, or whose call was answered, and then neither sent anything nor
-// was answered itself, waits; if for one pool alone, in the order of these turns. A session
-// in a transaction is not free: what is sent on it is of the request that began that. What
-// else is sent in a turn that ids tell nothing of is of whoever's answer began the turn.
-// Whether that is how it is, the requests tell: each is answered in the turn of its own last
-// call. Calls are given only to requests that are so confirmed, and to none if fewer than
-// nine of ten are.
+// free to who asked first. It does so in the callback of the answer that freed it, or in an
+// immediate that was asked for there, and so Node's ids tell whose connection it was, not
+// whose it is now. But who asks next is known: a request that was read, or whose call was
+// answered, and then neither sent anything nor was answered itself, waits; if for one pool
+// alone, in the order of these turns. A session in a transaction is not free: what is sent
+// on it is of the request that began that. What else is sent is of whoever's turn it was
+// asked for in. Whether that is how it is, the requests tell: each is answered in the turn
+// of its own last call. Calls are given only to requests that are so confirmed, and to none
+// if fewer than nine of ten are.
 
 // poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
 type poolOrder struct {
@@ -33,7 +33,24 @@ type poolOrder struct {
 	turn   poolTurn
 	hands  askedIn
 	wanted []Time // by call, as in asyncInput
+
+	mended map[RequestID]bool // whose guesses were, and may be wrong still
+	old    map[RequestID]bool // that came before the recording
+	full   bool               // and that some of them stand in line, as far as can be seen
+	abroad int                // how many such requests have a call under way still
+	kind   lineKind
 }
+
+// lineKind says which calls are those of who stands first in line, if somebody does. All
+// others are of whoever's turn they were asked for in.
+type lineKind int8
+
+const (
+	lineByIDs  lineKind = iota // those that ids tell to have been sent for a free connection
+	lineLimit                  // those that were asked for in the turn of an answer: the application lets so many run at once
+	lineByRoom                 // those on a connection that was used before
+	lineKinds
+)
 
 // standing is a request in line, and since when.
 type standing struct {
@@ -59,26 +76,62 @@ type poolTurn struct {
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
 // when they were wanted.
 func associateInLine(t *Timeline, f *facts, in asyncInput) {
-	loop, wanted := in.loop, in.wanted
 	if !anyInLine(t, in) {
 		return
 	}
-	p := poolOrder{
-		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, of: map[RequestID][]int{},
-		proven: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
-		hands: in.hands, wanted: in.wanted,
-	}
-	for i := range loop.moves {
-		p.step(&loop.moves[i])
-	}
-	if len(p.proven) < 9*p.wrong {
-		return
-	}
-	for _, g := range p.list {
-		if c := &t.Calls[g.call]; g.request != None && p.proven[g.request] && c.SendFrom >= t.Requests[g.request].FirstRead {
-			c.Request, c.Why, wanted[g.call] = g.request, WhyInLine, g.since
+	var given map[CallID]guess
+	for kind := range lineKinds {
+		p := followLine(t, f, in, kind)
+		if !p.confirmed() {
+			continue
+		}
+		given = p.guesses(given)
+		if len(p.proven) >= 99*p.wrong {
+			break
 		}
 	}
+	for id, g := range given {
+		c := &t.Calls[id]
+		c.Request, c.Why, in.wanted[id] = g.request, WhyInLine, g.since
+	}
+}
+
+// hopeless is after how many contradictions a line that is not confirmed is none.
+const hopeless = 1000
+
+// followLine plays what a loop did, with a line of a kind.
+func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder {
+	p := &poolOrder{
+		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, of: map[RequestID][]int{},
+		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
+		hands: in.hands, wanted: in.wanted, kind: kind,
+	}
+	p.already(in.loop.moves)
+	for i := range in.loop.moves {
+		p.step(&in.loop.moves[i])
+		if p.wrong > hopeless && !p.confirmed() {
+			break
+		}
+	}
+	return p
+}
+
+// confirmed reports whether what requests were answered confirms the guesses.
+func (p *poolOrder) confirmed() bool { return len(p.proven) > 0 && len(p.proven) >= 9*p.wrong }
+
+// guesses are those about requests whose answers confirm them, if they are also among those
+// of another kind of line that was confirmed.
+func (p *poolOrder) guesses(among map[CallID]guess) map[CallID]guess {
+	all := map[CallID]guess{}
+	for _, g := range p.list {
+		if g.request == None || !p.proven[g.request] || p.t.Calls[g.call].SendFrom < p.t.Requests[g.request].FirstRead {
+			continue
+		}
+		if other, ok := among[g.call]; among == nil || ok && other.request == g.request {
+			all[g.call] = g
+		}
+	}
+	return all
 }
 
 // anyInLine reports whether there are calls of a loop that may have stood in line: of which
@@ -100,8 +153,12 @@ func (p *poolOrder) step(m *move) {
 			p.flying[next.of]--
 		}
 		p.begin(next)
+	case moveConnect:
+		if m.call != None {
+			p.send(m)
+		}
 	case moveSend:
-		if p.t.Calls[m.call].SendFrom == m.at {
+		if c := &p.t.Calls[m.call]; c.SendFrom == m.at && (!c.New || p.last[c.Conn] != m.call) {
 			p.send(m)
 		}
 	case moveRespond:
@@ -109,10 +166,12 @@ func (p *poolOrder) step(m *move) {
 			p.respond(m.request)
 		}
 	case moveAside:
-		if p.f.conns[m.conn].decl.Side == recording.Inbound && len(p.of[p.turn.of]) > 0 && p.turn.call != None {
-			p.contradict(None) // an answer to a request that came before the recording
+		if p.side(m) == recording.Inbound {
+			p.oldAnswer()
 		}
-	case moveBlock, moveBoundary, moveForeign:
+	case moveForeign:
+		p.begin(p.back(m))
+	case moveBlock, moveBoundary:
 		p.begin(poolTurn{of: None, call: None, at: m.at})
 	}
 }
@@ -121,7 +180,9 @@ func (p *poolOrder) step(m *move) {
 // connection, it stands in line now.
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 {
-		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
+		if p.isOld(u.of) {
+			p.stand(u.of, u.at)
+		} else if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
 			p.stand(u.of, u.at)
 		}
 	}
@@ -171,12 +232,13 @@ func (p *poolOrder) send(m *move) {
 	c := &p.t.Calls[m.call]
 	g := guess{m.call, c.Request, p.turn.at}
 	before, used := p.last[c.Conn]
+	used = used && before != m.call
 	p.last[c.Conn] = m.call
 	if g.request == None && c.Why == WhyNoAsync {
 		g.request, g.since = p.askedBy(m.call)
 		if used && inTransaction(&p.t.Calls[before]) {
 			g.request = p.owner(before)
-		} else if used && (before == p.turn.call || p.hands.over[m.call]) {
+		} else if p.inLine(m.call, before, used) || !used && !c.New && p.full {
 			if s, ok := p.first(); ok {
 				g.request, g.since = s.request, s.since
 			}
@@ -187,7 +249,9 @@ func (p *poolOrder) send(m *move) {
 			p.list = append(p.list, g)
 		}
 	}
-	delete(p.given, before)
+	if used {
+		delete(p.given, before)
+	}
 	if g.request == None {
 		return
 	}
@@ -197,6 +261,27 @@ func (p *poolOrder) send(m *move) {
 	p.leave(g.request)
 	p.flying[g.request]++
 	p.turn.sent = p.turn.sent || g.request == p.turn.of
+}
+
+// inLine reports a call that stood in line, if that is of the kind it is taken for; before
+// is the one before on its connection, if that was used.
+func (p *poolOrder) inLine(c, before CallID, used bool) bool {
+	switch {
+	case used && (before == p.turn.call || p.hands.over[c]):
+		return true
+	case p.kind == lineLimit:
+		return p.afterAnswer(c)
+	}
+	return p.kind == lineByRoom && used
+}
+
+// afterAnswer reports a call that was asked for in the turn of an answer.
+func (p *poolOrder) afterAnswer(c CallID) bool {
+	if made := p.hands.made[c]; made != nobody || p.hands.late[c] {
+		_, ok := made.call()
+		return ok
+	}
+	return p.turn.call != None
 }
 
 // askedBy is who seems to have asked for a call that did not wait, and when.
@@ -237,61 +322,4 @@ func (p *poolOrder) maker(made ref) (RequestID, Time) {
 // inTransaction reports a call after which its session is held for who made it.
 func inTransaction(c *Call) bool {
 	return c.Transaction == recording.TransactionOpen || c.Transaction == recording.TransactionFailed
-}
-
-// respond holds what was guessed against the answer of a request: it is written in the turn
-// in which the request's own last call was answered.
-func (p *poolOrder) respond(r RequestID) {
-	switch by := p.turn.of; {
-	case p.turn.call == None || by == None:
-		p.void(r)
-	case by == r && len(p.of[r]) > 0:
-		p.proven[r] = true
-	case by != r && len(p.of[r])+len(p.of[by]) > 0:
-		p.contradict(r)
-	}
-	p.leave(r)
-}
-
-// contradict mends the guesses where a request, None if it was not seen to come, is
-// answered in a turn that was taken for another's: that one still stands in line. What is
-// under way in the name of the request that is answered is of whoever stands first.
-func (p *poolOrder) contradict(r RequestID) {
-	p.wrong++
-	by, since := p.turn.of, p.turn.at
-	if list := p.of[by]; len(list) > 0 {
-		since = p.list[list[0]].since
-	}
-	p.void(by)
-	p.stand(by, since)
-	p.turn.of = r
-	if r == None {
-		return
-	}
-	p.leave(r)
-	moved, under := p.of[r], p.flying[r]
-	p.of[r], p.flying[r] = nil, 0
-	if len(moved) == 0 {
-		return
-	}
-	s, ok := p.first()
-	if !ok {
-		s.request = None
-	}
-	for _, k := range moved {
-		p.list[k].request = s.request
-	}
-	if ok {
-		p.list[moved[0]].since = s.since
-		p.of[s.request], p.flying[s.request] = moved, under
-	}
-}
-
-// void takes back the guesses about a request.
-func (p *poolOrder) void(r RequestID) {
-	for _, k := range p.of[r] {
-		p.list[k].request = None
-	}
-	delete(p.of, r)
-	p.flying[r] = 0
 }

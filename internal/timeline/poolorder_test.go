@@ -18,9 +18,10 @@ type fullPool struct {
 	ids   int64
 	line  []int // requests
 	calls [9]int
-	on    [3]int   // by connection: the request whose call is under way
-	sent  [3]int64 // by connection: bytes
-	read  [3]int64
+	on    [4]int   // by connection: the request whose call is under way
+	sent  [4]int64 // by connection: bytes
+	read  [4]int64
+	spare int   // a connection that is free all the time, as only two calls may run at once; 0: none is
 	truth []int // by call: its request
 	next  func(line []int) int
 }
@@ -30,16 +31,29 @@ func (p *fullPool) say(format string, args ...any) {
 	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
 }
 
-// send sends the call of whoever is next in line; the ids are those of the connection's handle.
+// send sends the call of whoever is next in line; the ids are those of the connection's
+// handle, or if it was not the client that let it wait, none: a promise sends it.
 func (p *fullPool) send(conn int) {
 	k := p.next(p.line)
 	r := p.line[k]
 	p.line = slices.Delete(p.line, k, k+1)
-	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d trigger=%d counter=%d", conn, p.sent[conn], 3+10*conn, 2+10*conn, p.ids)
+	exec, trigger := 3+10*conn, 2+10*conn
+	if p.spare != 0 {
+		conn, p.spare, exec, trigger = p.spare, conn, 0, 0
+	}
+	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d trigger=%d counter=%d", conn, p.sent[conn], exec, trigger, p.ids)
 	p.say("command conn=2%d offset=%d operation=SELECT target=authors", conn, p.sent[conn])
 	p.sent[conn] += 10
 	p.on[conn] = r
 	p.truth = append(p.truth, r)
+}
+
+// running is how many calls are under way.
+func (p *fullPool) running() (n int) {
+	for _, r := range p.on {
+		n += min(r, 1)
+	}
+	return n
 }
 
 // answer lets the call of a connection be answered.
@@ -56,7 +70,7 @@ func (p *fullPool) answer(conn int) {
 	}
 	if p.calls[r]++; p.calls[r] < 4 {
 		p.line = append(p.line, r)
-		if p.on[conn] == 0 {
+		if p.running() < 2 {
 			p.send(conn)
 		}
 		return
@@ -74,7 +88,7 @@ func (p *fullPool) play() (text string, truth []int) {
 	for r := 1; r <= 8; r++ {
 		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:500%d existing=1", r, r)
 	}
-	for c := 1; c <= 2; c++ {
+	for c := 1; c <= 3; c++ {
 		p.say("conn id=2%d side=out process=1 local=127.0.0.1:600%d peer=10.0.0.1:5432 existing=1", c, c)
 		p.say("conn-protocol conn=2%d protocol=postgres", c)
 	}
@@ -89,8 +103,8 @@ func (p *fullPool) play() (text string, truth []int) {
 			p.send(r)
 		}
 	}
-	for turn := 0; p.on[1]+p.on[2] > 0; turn++ {
-		if c := 1 + turn%2; p.on[c] != 0 {
+	for turn := 0; p.running() > 0; turn++ {
+		if c := 1 + turn%3; p.on[c] != 0 {
 			p.answer(c)
 		}
 	}
@@ -104,10 +118,14 @@ func TestPoolOrder(t *testing.T) {
 	oldest := func([]int) int { return 0 }
 	newest := func(line []int) int { return len(line) - 1 }
 	for name, c := range map[string]struct {
-		next func([]int) int
-		told bool
-	}{"first come, first served": {oldest, true}, "last come, first served": {newest, false}} {
-		text, truth := (&fullPool{next: c.next}).play()
+		next  func([]int) int
+		spare int
+		told  bool
+	}{
+		"first come, first served": {oldest, 0, true}, "last come, first served": {newest, 0, false},
+		"a limit of the application's": {oldest, 3, true}, "a limit, last come, first served": {newest, 3, false},
+	} {
+		text, truth := (&fullPool{next: c.next, spare: c.spare}).play()
 		tl := parsed(t, []byte(text))
 		slices.SortStableFunc(tl.Calls, func(a, b Call) int { return int(a.SendFrom - b.SendFrom) })
 		given := 0
@@ -119,12 +137,46 @@ func TestPoolOrder(t *testing.T) {
 			if r := tl.Requests[call.Request].Conn; r != recording.ConnID(10+truth[i]) {
 				t.Errorf("%s: call %d was given to the request on connection %d, and is of that on %d", name, i, r, 10+truth[i])
 			}
-			if call.Phases[PhaseQueue] == 0 {
+			if i >= 2 && call.Phases[PhaseQueue] == 0 {
 				t.Errorf("%s: call %d has not waited for its connection", name, i)
 			}
 		}
 		if told := given >= 28; told != c.told || !told && given > 0 {
 			t.Errorf("%s: %d of %d calls were given to requests in line", name, given, len(tl.Calls))
 		}
+	}
+}
+
+// TestBegunInLine: half of the requests stand in line, or have calls under way, when the
+// recording begins. Their calls are nobody's; those of the others are found all the same.
+func TestBegunInLine(t *testing.T) {
+	text, truth := (&fullPool{next: func([]int) int { return 0 }}).play()
+	var kept []string
+	reads, dropped := 0, 0
+	for line := range strings.Lines(text) {
+		if reads < 5 && strings.Contains(line, " dir=read ") {
+			reads++
+		}
+		moved := strings.Contains(line, " chunk ") || strings.Contains(line, " http-") || strings.Contains(line, " command ")
+		if early := reads < 5 && moved; !early {
+			kept = append(kept, line)
+		} else if strings.Contains(line, " command ") {
+			dropped++
+		}
+	}
+	tl := parsed(t, []byte(strings.Join(kept, "")))
+	slices.SortStableFunc(tl.Calls, func(a, b Call) int { return int(a.SendFrom - b.SendFrom) })
+	given := 0
+	for i, call := range tl.Calls {
+		if call.Request == None || tl.Requests[call.Request].Cut {
+			continue
+		}
+		given++
+		if r := tl.Requests[call.Request].Conn; r != recording.ConnID(10+truth[dropped+i]) {
+			t.Errorf("call %d was given to the request on connection %d, and is of that on %d", i, r, 10+truth[dropped+i])
+		}
+	}
+	if given != 16 {
+		t.Errorf("%d of the 16 calls of four requests were given to them", given)
 	}
 }
