@@ -315,7 +315,7 @@ func poolFix(rt recording.Runtime, peer string) string {
 	end := "; or hold a connection for less: give it back before other work"
 	switch rt {
 	case recording.RuntimeNode:
-		return "raise the agent's maxSockets (http.Agent, https.Agent) to the calls in flight" + end
+		return "raise to the calls in flight what limits them: the agent's maxSockets (http.Agent, https.Agent), connections (Agent or Pool of undici, which fetch uses), or the application's own limit (such as p-limit's)" + end
 	case recording.RuntimeJVM:
 		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
 	case recording.RuntimePython:
