@@ -46,9 +46,9 @@ func (h *handOffs) findBursts() {
 func (h *handOffs) findBegins() {
 	h.begins = make([]Time, len(h.t.Requests))
 	first := make([]Time, len(h.t.Requests)) // when a request first woke a worker
-	by := h.workers()
+	by, since := h.workers()
 	for i := range h.begins {
-		h.begins[i], first[i] = h.t.Requests[i].FirstRead, recording.NoTime
+		h.begins[i], first[i] = since[i], recording.NoTime
 	}
 	for _, j := range h.inOrder() {
 		if j.by == None || len(j.calls) == 0 {
@@ -74,23 +74,24 @@ func (h *handOffs) findBegins() {
 	for i := range h.begins {
 		r := &h.t.Requests[i]
 		if most := ran[r.Process]; len(most) > 0 && h.bursts[i] < r.End && by[i] != None {
-			h.begins[i] = h.ranFrom(by[i], r.FirstRead, h.bursts[i], most[0]+submitLead)
+			h.begins[i] = h.ranFrom(by[i], since[i], h.bursts[i], most[0]+submitLead)
 		}
 	}
 }
 
-// workers lists the strands that work on requests: which read them, or answer them.
-func (h *handOffs) workers() []StrandID {
-	by := make([]StrandID, len(h.t.Requests))
+// workers lists the strands that work on requests, and since when they may: which read
+// them, or answer them.
+func (h *handOffs) workers() (by []StrandID, since []Time) {
+	by, since = make([]StrandID, len(h.t.Requests)), make([]Time, len(h.t.Requests))
 	for i := range by {
-		by[i] = h.t.Requests[i].Strand
+		by[i], since[i] = h.t.Requests[i].Strand, h.t.Requests[i].FirstRead
 	}
 	for s, list := range h.serving {
 		for _, own := range list {
-			by[own.request] = StrandID(s)
+			by[own.request], since[own.request] = StrandID(s), max(own.from, since[own.request])
 		}
 	}
-	return by
+	return by, since
 }
 
 // ranIn is how long a strand ran within a span.

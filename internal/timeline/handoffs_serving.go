@@ -20,7 +20,7 @@ func (h *handOffs) findServing() {
 		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
 			continue
 		}
-		h.serving[s] = h.served(StrandID(s), list)
+		h.serving[s] = h.served(list)
 		c := counts[h.t.Strands[s].Process]
 		all, odd := h.nested(StrandID(s))
 		counts[h.t.Strands[s].Process] = count{c.all + all, c.odd + odd}
@@ -34,14 +34,11 @@ func (h *handOffs) findServing() {
 
 // served lists what a strand served, by its answers: from the one before, or from when the
 // request was read.
-func (h *handOffs) served(s StrandID, answers []result) []stint {
+func (h *handOffs) served(answers []result) []stint {
 	var list []stint
 	last := h.f.start
 	for _, a := range answers {
 		from := max(last, h.t.Requests[a.request].FirstRead)
-		if off := h.lastSleep(s, a.at, func(off *recording.Off) bool { return h.forWork(s, off) }); off != nil && off.Woken != recording.NoTime {
-			from = max(from, off.Woken)
-		}
 		if from < a.at {
 			list = append(list, stint{from, a.at, a.request})
 		}
