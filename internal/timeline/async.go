@@ -260,6 +260,9 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case m.exec == 0:
 		return false
+	case inTurn && answered && w.fresh(m.trigger):
+		w.hint(m, w.turn.of) // an application that lets so many calls run at once asks for another's there
+		return true
 	case inTurn && w.fresh(m.trigger):
 		w.chains.link(m.call, w.turn.of)
 		return true

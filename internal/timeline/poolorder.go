@@ -236,7 +236,7 @@ func (p *poolOrder) send(m *move) {
 	p.last[c.Conn] = m.call
 	if g.request == None && c.Why == WhyNoAsync {
 		g.request, g.since = p.askedBy(m.call)
-		if used && inTransaction(&p.t.Calls[before]) {
+		if used && (inTransaction(&p.t.Calls[before]) || p.openedBy(before) != None) {
 			g.request = p.owner(before)
 		} else if p.inLine(m.call, before, used) || !used && !c.New && p.full {
 			if s, ok := p.first(); ok {
@@ -317,6 +317,20 @@ func (p *poolOrder) maker(made ref) (RequestID, Time) {
 		return p.owner(x), p.t.Calls[x].End
 	}
 	return None, recording.NoTime
+}
+
+// openedBy is for whom a session was opened by a call, None if it did not open one: who
+// asked for a connection that has to be opened gets that one, whoever waits meanwhile.
+func (p *poolOrder) openedBy(c CallID) RequestID {
+	call := &p.t.Calls[c]
+	if !call.New {
+		return None
+	}
+	if chunks := &p.f.conn(call.Conn).chunks; call.Operation != "STARTUP" &&
+		(len(chunks[recording.Read]) == 0 || chunks[recording.Read][0].first() > call.SendFrom) { // the server did not speak first
+		return None
+	}
+	return p.owner(c)
 }
 
 // inTransaction reports a call after which its session is held for who made it.
