@@ -259,6 +259,9 @@ func (p *poolOrder) send(m *move) {
 		p.wanted[m.call] = since
 	}
 	p.leave(g.request)
+	if p.flying[g.request] > 0 { // its answer confirms the last of them alone
+		p.mended[g.request] = true
+	}
 	p.flying[g.request]++
 	p.turn.sent = p.turn.sent || g.request == p.turn.of
 }
