@@ -66,6 +66,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.byAnswers()
 	h.findResults()
 	h.buildJobs()
+	h.dropBegins()
 	h.dropLocks()
 	h.findBursts()
 	h.findBegins()

@@ -144,6 +144,19 @@ func (h *handOffs) addResult(j *job, w wake) {
 	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
 }
 
+// dropBegins drops what threads that were made told who had made them before they did
+// anything else: that they had begun.
+func (h *handOffs) dropBegins() {
+	h.eachJob(func(j *job) {
+		if !j.made || j.by == None || len(j.results) == 0 {
+			return
+		}
+		if x := &j.results[0]; !x.answer && x.calls == 0 && h.owner(j.by, j.from) == x.request {
+			j.results = j.results[1:]
+		}
+	})
+}
+
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
 func (h *handOffs) dropLocks() {

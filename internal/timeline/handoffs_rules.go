@@ -192,16 +192,33 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 	task := max(h.least[j.strand], 1)
 	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
 	first := len(j.calls)
-	agreed := false
+	agreed, own := false, j.made && h.ownThread(j)
 	if len(j.results) > 0 {
 		first = j.results[0].calls
 		agreed = j.results[0].request == j.claim && first <= task
 	}
 	for i, id := range j.calls[:first] {
-		if j.made && i < task || !j.late && h.sent(id) < until && h.taskOf(j, id) || agreed {
+		if own && i < task || !j.late && h.sent(id) < until && h.taskOf(j, id) || agreed {
 			all[i].say(j.claim, WhyHandOff)
 		}
 	}
+}
+
+// ownThread reports that a strand which a request made worked for that alone. A pool that
+// grows makes threads which may take what others had put in.
+func (h *handOffs) ownThread(made *job) bool {
+	for i := range h.jobs[made.strand] {
+		j := &h.jobs[made.strand][i]
+		if j.claim != None && j.claim != made.claim {
+			return false
+		}
+		for _, x := range j.results {
+			if x.request != made.claim {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // taskOf reports whether a call may be of the task that a job was started for. When a carried
