@@ -52,7 +52,9 @@ func (h *handOffs) byAsks() {
 			continue
 		}
 		a := &asking{h: h, last: map[RequestID]Time{}, of: map[RequestID]StrandID{}, told: map[RequestID]bool{}, first: map[RequestID]Time{}}
-		a.listSleeps(StrandID(s))
+		if a.listSleeps(StrandID(s)); len(a.sleeps)*fewKnown < len(tasks) {
+			continue // so many a turn cannot be told apart, and would take long
+		}
 		if a.listAsks(StrandID(s)); len(a.asks) < enoughTasks {
 			continue
 		}
