@@ -19,20 +19,21 @@ import (
 
 // poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
 type poolOrder struct {
-	t      *Timeline
-	f      *facts
-	line   []standing          // in order of since; those who left included
-	in     map[RequestID]Time  // since when who is in line stands there
-	flying map[RequestID]int   // calls under way
-	given  map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
-	of     map[RequestID][]int // places in list
-	list   []guess
-	proven map[RequestID]bool // requests whose answers confirm the guesses
-	wrong  int                // answers that contradict them
-	last   map[recording.ConnID]CallID
-	turn   poolTurn
-	hands  askedIn
-	wanted []Time // by call, as in asyncInput
+	t       *Timeline
+	f       *facts
+	line    []standing          // in order of since; those who left included
+	in      map[RequestID]Time  // since when who is in line stands there
+	flying  map[RequestID]int   // calls under way
+	given   map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
+	of      map[RequestID][]int // places in list
+	list    []guess
+	guessed int                // about requests of the recording
+	proven  map[RequestID]bool // requests whose answers confirm the guesses
+	wrong   int                // answers that contradict them
+	last    map[recording.ConnID]CallID
+	turn    poolTurn
+	hands   askedIn
+	wanted  []Time // by call, as in asyncInput
 
 	mended map[RequestID]bool // whose guesses were, and may be wrong still
 	old    map[RequestID]bool // that came before the recording
@@ -85,7 +86,11 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) {
 		if !p.confirmed() {
 			continue
 		}
-		given = p.guesses(given)
+		found := p.guesses(given)
+		if 3*len(found) < p.guessed {
+			continue // most are of requests that nothing confirms
+		}
+		given = found
 		if len(p.proven) >= 99*p.wrong {
 			break
 		}
@@ -247,6 +252,9 @@ func (p *poolOrder) send(m *move) {
 			p.given[m.call] = len(p.list)
 			p.of[g.request] = append(p.of[g.request], len(p.list))
 			p.list = append(p.list, g)
+			if !p.isOld(g.request) {
+				p.guessed++
+			}
 		}
 	}
 	if used {
