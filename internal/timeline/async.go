@@ -333,7 +333,7 @@ func (w *asyncWalk) responded(m *move) {
 	case m.exec == 0 && m.trigger == 0:
 		w.chains.resumed(answered, m.request)
 	case w.fresh(m.exec) && w.fresh(m.trigger):
-		w.chains.link(answered, requestRef(m.request))
+		w.chains.answered(answered, m.request)
 	}
 }
 
