@@ -24,6 +24,7 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 	s, all := spentOn(c, timeline.CauseDisk), storageOf(c)
 	ev := append(s.evidence(c, "waiting for a disk"), all.diskEvidence()...)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "waiting for a disk")}
+	res.Undecided = waitsAway(c, timeline.CauseDisk, "waited for the disk")
 	if s.total == 0 {
 		if all.known {
 			res.Lead = all.diskWords()

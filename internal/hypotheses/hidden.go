@@ -54,3 +54,21 @@ func hiddenIn(c *diagnosis.Case, ws []window) (out []diagnosis.Span) {
 	}
 	return out
 }
+
+// waitsAway says that a tenth of all request time and more is waiting for others, or for
+// what is not known, while threads of the service that work for no request as far as can be
+// seen waited for a cause: what they did may have been for the requests. "" if it is not.
+func waitsAway(c *diagnosis.Case, cause timeline.Cause, words string) string {
+	var ws []window
+	serves := serving(c).serving
+	for i := range c.Waits {
+		if w := &c.Waits[i]; w.Cause == cause && w.Request == timeline.None && serves[c.Strands[w.Strand].Process] {
+			ws = append(ws, window{w.From, w.To})
+		}
+	}
+	share := diagnosis.ShareOf(int64(diagnosis.Total(hiddenIn(c, ws))), int64(c.Time()))
+	if share < diagnosis.Whole/10 {
+		return ""
+	}
+	return diagnosis.Percent(share) + " of all request time is waiting for others, while threads that work for no request as far as is known " + words
+}

@@ -23,6 +23,7 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 	s, all := spentOn(c, timeline.CausePageFault), storageOf(c)
 	ev := append(s.evidence(c, "asleep in page faults"), all.faultEvidence()...)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "sleeping in page faults")}
+	res.Undecided = waitsAway(c, timeline.CausePageFault, "slept in page faults")
 	if s.total == 0 {
 		if all.known {
 			res.Lead = all.faultWords()

@@ -58,6 +58,16 @@ func storageStories() []story {
 				}
 				return done(onStorage(s), 30)
 			}},
+		{"disk/elsewhere-undecided", "Requests wait 6 ms for others, it is not known whom; a thread that works for none, as far as is known, syncs orders.db meanwhile.",
+			func() *recording.Recording {
+				s := serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.blocked(t.at+6000*us, 10*us, "futex", "") })
+				w := s.worker(2, 1000*us)
+				for w.at < s.end-20_000*us {
+					w.compute(1000 * us)
+					w.fsync(5000*us, 1)
+				}
+				return done(onStorage(s), 30)
+			}},
 		{"page-fault/file-supported", "Every request reads 64 KB of orders.db through a mapping, from storage: 4 ms.",
 			python(func(t *thread, _ int) { t.fault(t.at+4000*us, 1) })},
 		{"page-fault/remap-supported", "The file has grown: a thread maps it anew for 30 ms. Every fifth request wants a little memory meanwhile and waits in mmap for the address space, without interruption as for a disk.",
