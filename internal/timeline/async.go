@@ -26,6 +26,7 @@ type asyncWalk struct {
 	hands  askedIn
 	lasting
 	handles map[int64]int32 // of inbound connections: which those are
+	idle    idle
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -72,7 +73,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
-		lasting: lastingIDs(t, moves), handles: map[int64]int32{},
+		lasting: lastingIDs(t, moves), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
@@ -80,6 +81,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	w.ids.expect(moves)
 	for i := range moves {
 		w.step(&moves[i])
+		w.idle.note(&w, &moves[i])
 		w.last = moves[i].at
 	}
 	w.chains.settle(t, openOn(t, in.loop.strand))
@@ -167,14 +169,16 @@ func (w *asyncWalk) step(m *move) {
 func (w *asyncWalk) sent(m *move) {
 	w.chains.add(m.call)
 	told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
-	if w.t.Calls[m.call].SendFrom == m.at && !opener && (w.handedOver(m) || w.crowd(m)) {
+	first := w.t.Calls[m.call].SendFrom == m.at
+	w.hands.room[m.call] = w.hands.room[m.call] || first && w.idle.other(w, m)
+	if first && !opener && (w.handedOver(m) || w.crowd(m)) {
 		w.hands.over[m.call] = true
 	} else if told != toldWhose || !opener {
 		w.evidence(m)
 	}
 	switch {
 	case told != untold && opener, w.hands.over[m.call]:
-	case w.deferred(m):
+	case w.deferred(m), w.hands.late[m.call]:
 		w.wanted[m.call] = w.ids.asked(m.exec)
 	case !w.fresh(m.trigger):
 		w.wanted[m.call] = w.ids.asked(m.trigger)
@@ -288,6 +292,9 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	}
 	if r, ok := who.request(); who == nobody || ok && w.t.Requests[r].End < m.at {
+		if m.kind == moveSend && m.exec != 0 && !w.fresh(m.exec) {
+			return w.asked(m) // its trigger is long gone: a handle's
+		}
 		return false
 	}
 	w.chains.link(m.call, who)

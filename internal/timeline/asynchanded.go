@@ -14,10 +14,11 @@ type askedIn struct {
 	late []bool // sent by a callback that was asked for in another turn
 	made []ref  // in whose turn that was; nobody: not known
 	or   []ref  // it may have been in this one's instead
+	room []bool // another connection to its peer was idle: nobody waited for one
 }
 
 func newAsked(calls int) askedIn {
-	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls)}
+	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls), make([]bool, calls)}
 	for i := range h.made {
 		h.made[i], h.or[i] = nobody, nobody
 	}
@@ -78,7 +79,7 @@ func (w *asyncWalk) handedOver(m *move) bool {
 	if _, ok := last.call(); !ok || m.exec == 0 {
 		return false
 	}
-	if w.turn.of == last && (w.lasting.has(m.exec) || w.fresh(m.exec) && (m.trigger == 0 || w.fresh(m.trigger) || w.lasting.has(m.trigger))) {
+	if w.turn.of == last && !w.hands.room[m.call] && (w.lasting.has(m.exec) || w.fresh(m.exec) && (m.trigger == 0 || w.fresh(m.trigger) || w.lasting.has(m.trigger))) {
 		return true
 	}
 	return !w.lasting.has(m.exec) && (w.given(m.exec, last) || w.given(m.trigger, last))
@@ -137,4 +138,45 @@ func (w *asyncWalk) reader(m *move) ref {
 		return nobody
 	}
 	return requestRef(r)
+}
+
+// idle follows which connections to peers have no call under way.
+type idle struct {
+	since map[string]map[int32]Time // by peer and connection: since when
+	slept Time                      // when the loop last went to sleep: by then it had done all it could
+}
+
+// note follows a move.
+func (l *idle) note(w *asyncWalk, m *move) {
+	switch m.kind {
+	case moveBlock:
+		if m.ready > m.at { // else it only looked
+			l.slept = m.at
+		}
+	case moveSend:
+		delete(l.since[w.f.conns[m.conn].decl.Peer], m.conn)
+	case moveAnswer:
+		if c := &w.t.Calls[m.call]; c.End == m.at && !c.Cut {
+			peer := w.f.conns[m.conn].decl.Peer
+			if l.since[peer] == nil {
+				l.since[peer] = map[int32]Time{}
+			}
+			l.since[peer][m.conn] = m.at
+		}
+	}
+}
+
+// other reports whether another connection than that of a move was idle, and open, already
+// when the loop last slept: then nobody waits for one.
+func (l *idle) other(w *asyncWalk, m *move) bool {
+	conns := l.since[w.f.conns[m.conn].decl.Peer]
+	for i, since := range conns {
+		if c := &w.f.conns[i]; i != m.conn && since < l.slept {
+			if c.closed == nil || c.closedAt > m.at {
+				return true
+			}
+			delete(conns, i)
+		}
+	}
+	return false
 }

@@ -278,6 +278,8 @@ func (p *poolOrder) send(m *move) {
 // is the one before on its connection, if that was used.
 func (p *poolOrder) inLine(c, before CallID, used bool) bool {
 	switch {
+	case p.hands.room[c] && !p.hands.over[c] && p.kind == lineByIDs:
+		return false
 	case used && (before == p.turn.call || p.hands.over[c]):
 		return true
 	case p.kind == lineLimit:
