@@ -140,7 +140,7 @@ func (w *asyncWalk) reader(m *move) ref {
 	return requestRef(r)
 }
 
-// idle follows which connections to peers have no call under way.
+// idle follows which connections to peers have no call under way, and no transaction.
 type idle struct {
 	since map[string]map[int32]Time // by peer and connection: since when
 	slept Time                      // when the loop last went to sleep: by then it had done all it could
@@ -156,7 +156,7 @@ func (l *idle) note(w *asyncWalk, m *move) {
 	case moveSend:
 		delete(l.since[w.f.conns[m.conn].decl.Peer], m.conn)
 	case moveAnswer:
-		if c := &w.t.Calls[m.call]; c.End == m.at && !c.Cut {
+		if c := &w.t.Calls[m.call]; c.End == m.at && !c.Cut && !inTransaction(c) {
 			peer := w.f.conns[m.conn].decl.Peer
 			if l.since[peer] == nil {
 				l.since[peer] = map[int32]Time{}
