@@ -53,8 +53,11 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
-			associateAsync(t, f, asyncInput{loop, wanted, chains, conns, hands})
-			associateInLine(t, f, asyncInput{loop, wanted, chains, conns, hands})
+			in := asyncInput{loop, wanted, chains, conns, hands}
+			associateAsync(t, f, in)
+			if anyInLine(t, in) && !associateInLine(t, f, in) {
+				associateInTurns(t, in, chains)
+			}
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

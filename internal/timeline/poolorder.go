@@ -75,11 +75,8 @@ type poolTurn struct {
 }
 
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
-// when they were wanted.
-func associateInLine(t *Timeline, f *facts, in asyncInput) {
-	if !anyInLine(t, in) {
-		return
-	}
+// when they were wanted. It reports whether there is a line.
+func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
 	var given map[CallID]guess
 	for kind := range lineKinds {
 		p := followLine(t, f, in, kind)
@@ -99,6 +96,7 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) {
 		c := &t.Calls[id]
 		c.Request, c.Why, in.wanted[id] = g.request, WhyInLine, g.since
 	}
+	return len(given) > 0
 }
 
 // hopeless is after how many contradictions a line that is not confirmed is none.

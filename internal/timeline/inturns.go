@@ -1,0 +1,125 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// inTurns follows one loop as if nobody on it ever waited for a connection: what is sent,
+// and answered to a client, in the turn of an answer is of whose call that was. Where a pool
+// is full that is wrong, and shows: a request is answered in the turn of a call that then
+// seems to be another's. Ids cannot tell the two apart where a client sends from the
+// callback in which its connection came free.
+type inTurns struct {
+	t      *Timeline
+	sets   *chains
+	turn   asyncTurn
+	first  bool // nothing was sent in it yet
+	proven int  // requests answered in the turn of a call of their own
+	wrong  int  // of somebody else's
+	all    int
+	sent   int // calls
+	unseen int // of them in no turn that is known: by timers
+}
+
+// How many requests must be answered in the turn of a call of their own, for each that is
+// not, and of how many one at least.
+const (
+	confirmsTurns = 19
+	judgesTurns   = 4
+)
+
+// manySends is of how many calls one that is sent in no turn tells of timers that send.
+const manySends = 100
+
+// associateInTurns associates the calls of a loop on which nobody waits for a connection.
+// Sets of calls that would be of two requests are left out. Where somebody does wait and
+// timers send calls, ids that were given out in a timer's callback were taken for those of
+// the turn before: what such sets have by ids is taken back.
+func associateInTurns(t *Timeline, in asyncInput, sets *chains) {
+	w := inTurns{t: t, sets: sets}
+	defer sets.reset()
+	for i := range in.loop.moves {
+		w.step(&in.loop.moves[i])
+	}
+	if w.proven < confirmsTurns*w.wrong && w.unseen > w.sent/manySends {
+		w.takeBack()
+	}
+	if w.proven == 0 || w.proven < confirmsTurns*w.wrong || w.all > judgesTurns*w.proven {
+		return
+	}
+	for _, id := range sets.calls {
+		c := &t.Calls[id]
+		if r := sets.known(callRef(id)); c.Why == WhyNoAsync && r != None && c.SendFrom >= t.Requests[r].FirstRead && c.SendFrom <= t.Requests[r].End {
+			c.Request, c.Why = r, WhyAsyncHint
+		}
+	}
+}
+
+func (w *inTurns) step(m *move) {
+	switch m.kind {
+	case moveRead, moveBody:
+		w.turn, w.first = asyncTurn{of: m.whose(), counter: m.counter}, true
+	case moveAnswer:
+		w.turn, w.first = asyncTurn{of: callRef(m.call), counter: m.counter}, true
+	case moveConnect:
+		if m.call != None {
+			w.send(m)
+		}
+	case moveSend:
+		if c := &w.t.Calls[m.call]; c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime) {
+			w.send(m)
+		}
+	case moveRespond:
+		if w.t.Requests[m.request].FirstWrite == m.at {
+			w.all++
+			w.responded(m)
+		}
+	case moveBlock, moveBoundary, moveForeign:
+		w.turn = asyncTurn{of: nobody}
+	}
+}
+
+// here reports a move that was made in the turn that runs, as far as can be told: the first
+// of it, and not by a callback that was asked for before. A timer's callback may run in it
+// too, unseen.
+func (w *inTurns) here(m *move) bool {
+	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && w.first
+	w.first = false
+	return here
+}
+
+func (w *inTurns) send(m *move) {
+	c := &w.t.Calls[m.call]
+	w.sent++
+	if w.turn.of == nobody {
+		w.unseen++
+	}
+	w.sets.add(m.call)
+	if c.Why == WhyAsync && c.Request != None {
+		w.sets.link(m.call, requestRef(c.Request))
+	}
+	if w.here(m) {
+		w.sets.link(m.call, w.turn.of)
+	}
+}
+
+func (w *inTurns) responded(m *move) {
+	answered, ok := w.turn.of.call()
+	if !ok || !w.here(m) {
+		return
+	}
+	switch i, known := w.sets.find(answered); {
+	case !known || w.sets.claimed[w.sets.root(i)] == None: // what came before is not known
+	case w.sets.known(w.turn.of) == m.request:
+		w.proven++
+	default:
+		w.wrong++
+	}
+	w.sets.link(answered, requestRef(m.request))
+}
+
+func (w *inTurns) takeBack() {
+	for i, id := range w.sets.calls {
+		if c := &w.t.Calls[id]; c.Why == WhyAsync && w.sets.odds[w.sets.root(i)] {
+			c.Request, c.Why = None, WhyNoAsync
+		}
+	}
+}
