@@ -56,12 +56,30 @@ const unsure = -1
 // own to the requests that they were handed over by, where that is certain.
 func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h := &handOffs{t: t, f: f, o: in.owners}
-	if !h.gather(in) {
+	calls := h.gather(in)
+	if !calls && !h.awaitsTasks() {
 		return nil
 	}
 	h.wakes = buildWakes(f)
-	h.findIdle()
 	h.open = newOpenOnes(t)
+	h.parts = make([][]handed, len(t.Requests))
+	h.serving = make(owners, len(h.o))
+	if calls {
+		h.byCallsAndAnswers()
+	}
+	h.addTasks()
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
+			warmed(c, &in.calls[i].bounds)
+		}
+	}
+	return h.settleParts()
+}
+
+// byCallsAndAnswers finds whose the calls of workers are, and what they answered, and lists
+// the parts of requests that these tell.
+func (h *handOffs) byCallsAndAnswers() {
+	h.findIdle()
 	h.findServing()
 	h.byAnswers()
 	h.findResults()
@@ -75,16 +93,9 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 	h.claimAll()
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
-	h.parts = make([][]handed, len(t.Requests))
 	h.eachJob(h.decide)
 	h.byOrder()
 	h.eachJob(h.addParts)
-	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
-			warmed(c, &in.calls[i].bounds)
-		}
-	}
-	return h.settleParts()
 }
 
 // gather lists the calls and responses that may have been handed over, by strand; false
