@@ -41,7 +41,7 @@ func (h *handOffs) newSilence(list []errand) *silence {
 			worked = worked || x.request != None
 			continue
 		}
-		busy := h.busyIn(x) > q.quiet && !(q.steady && meets(q.spans, x.from, x.to))
+		busy := (x.sure || x.by != None) && h.busyIn(x) > q.quiet && !(q.steady && meets(q.spans, x.from, x.to))
 		if busy || worked {
 			q.ends++
 		}

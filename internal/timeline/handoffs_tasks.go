@@ -21,7 +21,7 @@ type errand struct {
 	by       StrandID  // who woke it for that; None: it had gone on
 	request  RequestID // whose result ended it, or None
 	sure     bool      // it began with the task: it had waited for work, or given a result
-	last     bool      // it ended with a wait for work
+	last     bool      // it ended with a wait for work, as a stack shows
 }
 
 // awaitsTasks reports that requests of Python wait for results.
@@ -80,7 +80,11 @@ func (h *handOffs) doesTasks(s StrandID) bool {
 // None, if it gave none.
 func (h *handOffs) errands(s StrandID) []errand {
 	var list []errand
-	next, given, any := errand{from: recording.NoTime}, h.wakes.by[s], false
+	th := &h.f.threads[s]
+	next, given, any := errand{from: h.f.start, by: None}, h.wakes.by[s], false
+	if th.born != recording.NoTime {
+		next.from, next.by = th.born, h.f.strand(th.creator)
+	}
 	until := func(at Time) {
 		for ; len(given) > 0 && given[0].at <= at; given = given[1:] {
 			w := given[0]
@@ -97,10 +101,10 @@ func (h *handOffs) errands(s StrandID) []errand {
 		}
 	}
 	windows := h.f.windows
-	for _, st := range h.f.threads[s].steps {
+	for _, st := range th.steps {
 		for ; len(windows) > 1 && st.at >= windows[1].From; windows = windows[1:] {
 			until(windows[0].To)
-			next.from = recording.NoTime // what it did meanwhile is not known
+			next = errand{from: windows[1].From, by: None} // what it did meanwhile is not known
 		}
 		if st.off != nil && strings.HasPrefix(st.off.Syscall, "epoll_") {
 			return nil // a loop has several tasks under way
@@ -111,7 +115,7 @@ func (h *handOffs) errands(s StrandID) []errand {
 		}
 		until(st.off.Since)
 		if next.from != recording.NoTime && next.from < st.off.Since {
-			next.strand, next.to, next.request, next.last = s, st.off.Since, None, true
+			next.strand, next.to, next.request, next.last = s, st.off.Since, None, sure || h.shown(s, st.off)
 			list = append(list, next)
 		}
 		next = errand{from: st.off.Woken, by: None, sure: sure}
@@ -133,10 +137,20 @@ func (h *handOffs) again(list []errand, x *errand) bool {
 	return n > 0 && x.by == None && x.request != None && list[n-1].request == x.request && list[n-1].to == x.from && h.busyIn(x) <= leastQuiet
 }
 
+// waitOf is the Wait that a sleep is of, or None. It begins later than the sleep where the
+// strand was seen to do something since.
+func (h *handOffs) waitOf(s StrandID, off *recording.Off) WaitID {
+	id := h.t.WaitAt(s, off.Since)
+	if id == None && off.Woken != recording.NoTime {
+		id = h.t.WaitAt(s, off.Woken-1)
+	}
+	return id
+}
+
 // endsTask reports a wake-up by which a task may have ended; sure, that it did, and whose
 // it was.
 func (h *handOffs) endsTask(w wake) (ends, sure bool) {
-	id := h.t.WaitAt(w.of, w.off.Since)
+	id := h.waitOf(w.of, w.off)
 	if id == None {
 		return true, false
 	}
@@ -150,12 +164,18 @@ func (h *handOffs) endsTask(w wake) (ends, sure bool) {
 	return true, h.ownAt(w) != None
 }
 
+// shown reports a sleep of which a stack says that it is no wait for a lock.
+func (h *handOffs) shown(s StrandID, off *recording.Off) bool {
+	id := h.waitOf(s, off)
+	return id != None && h.t.Waits[id].Stack != None
+}
+
 // restsAt reports a sleep in which a worker may have waited for work; sure, that it did.
 func (h *handOffs) restsAt(s StrandID, off *recording.Off) (rests, sure bool) {
 	if !onFutex(off) {
 		return false, false
 	}
-	id := h.t.WaitAt(s, off.Since)
+	id := h.waitOf(s, off)
 	if id == None {
 		return true, false
 	}
