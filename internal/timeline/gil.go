@@ -75,14 +75,30 @@ func findGilWords(f *facts) gilWords {
 	return g
 }
 
-// learn adds the words of sleeps whose own stacks show that lock.
+// learn adds the words of sleeps whose own stacks show that lock: most of those there, as a
+// stack may have been taken at another sleep.
 func (g *gilWords) learn(all []sleepAt, t *Timeline) {
+	type word struct {
+		process recording.ProcessID
+		addr    int64
+	}
+	shown := map[word]int{} // how many more stacks show that lock than show anything else
+	of := func(x *sleepAt) word { return word{t.Strands[x.strand].Process, x.off.Arg} }
+	for i := range all {
+		switch x := &all[i]; {
+		case x.borrowed || x.verdict.code == "" || !futexSyscall(x.off.Syscall):
+		case x.verdict.code == "py-gil":
+			shown[of(x)]++
+		default:
+			shown[of(x)]--
+		}
+	}
 	for i := range all {
 		x := &all[i]
-		if x.borrowed || x.verdict.code != "py-gil" {
+		if x.borrowed || x.verdict.code != "py-gil" || shown[of(x)] <= 0 {
 			continue
 		}
-		p := t.Strands[x.strand].Process
+		p := of(x).process
 		g.seen[p] = true
 		if !g.has(p, x.off.Arg) {
 			g.words[p] = append(g.words[p], x.off.Arg)
