@@ -42,15 +42,22 @@ func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
 }
 
 func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
-	index := map[timeline.LockID]*contention{}
-	for _, s := range stays(c, cause, whole) {
-		lock := timeline.LockID(timeline.None)
-		if s.wait != timeline.None {
-			lock = c.Waits[s.wait].Lock
+	lockOf := func(s *stay) timeline.LockID {
+		if s.wait == timeline.None {
+			return timeline.None
 		}
+		return c.Waits[s.wait].Lock
+	}
+	all, counts := stays(c, cause, whole), map[timeline.LockID]int{}
+	for i := range all {
+		counts[lockOf(&all[i])]++
+	}
+	index := map[timeline.LockID]*contention{}
+	for _, s := range all {
+		lock := lockOf(&s)
 		k := index[lock]
 		if k == nil {
-			k = &contention{deeds: d, lock: lock, name: lockName(c, lock)}
+			k = &contention{deeds: d, lock: lock, name: lockName(c, lock), stays: make([]stay, 0, counts[lock])}
 			index[lock] = k
 			out = append(out, k)
 		}

@@ -87,8 +87,10 @@ func (d *deeds) lock(id timeline.LockID) []deed {
 	}
 	d.of[id] = nil // of a circle of locks nothing is known
 	var list []deed
+	var did []timeline.Activity
 	for _, h := range d.tenures(id) {
-		for _, a := range d.c.Doing(h.Strand, h.From, h.To) {
+		did = d.c.DoingIn(did, h.Strand, h.From, h.To)
+		for _, a := range did {
 			list = d.add(list, id, h.Strand, a)
 		}
 	}
@@ -119,6 +121,7 @@ func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a
 func (d *deeds) follow(list []deed, at deed, other timeline.LockID) []deed {
 	end := at.to
 	for _, next := range meanwhile(d.lock(other), at.from, end) {
+		next.from, next.to = max(next.from, at.from), min(next.to, end)
 		if next.from > at.from {
 			gap := at
 			gap.to, gap.kind, gap.lock = next.from, deedUnknown, other
@@ -134,17 +137,11 @@ func (d *deeds) follow(list []deed, at deed, other timeline.LockID) []deed {
 	return list
 }
 
-// meanwhile returns the deeds within a span, cut to it.
+// meanwhile returns the deeds that touch a span.
 func meanwhile(list []deed, from, to diagnosis.Time) []deed {
 	i, _ := slices.BinarySearchFunc(list, from+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
 	n, _ := slices.BinarySearchFunc(list, to, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.from, t) })
-	if i >= n {
-		return nil
-	}
-	out := slices.Clone(list[i:n])
-	out[0].from = max(out[0].from, from)
-	out[len(out)-1].to = min(out[len(out)-1].to, to)
-	return out
+	return list[i:max(i, n)]
 }
 
 // kind sorts what a holder did.

@@ -52,7 +52,7 @@ func (k *contention) jobs(c *diagnosis.Case) (out []job) {
 func during(list []deed, t timeline.Hold, kind deedKind) (d Duration) {
 	for _, x := range meanwhile(list, t.From, t.To) {
 		if x.kind == kind {
-			d += x.to.Sub(x.from)
+			d += min(x.to, t.To).Sub(max(x.from, t.From))
 		}
 	}
 	return d

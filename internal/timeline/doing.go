@@ -25,13 +25,18 @@ type Activity struct {
 // calls is open, it waits for that call; without one, the cause is unknown: it may be
 // idle. Linear in what lies within the span.
 func (t *Timeline) Doing(s StrandID, from, to Time) []Activity {
+	return t.DoingIn(nil, s, from, to)
+}
+
+// DoingIn is Doing, in the memory of a list whose content is no longer needed.
+func (t *Timeline) DoingIn(list []Activity, s StrandID, from, to Time) []Activity {
+	list = list[:0]
 	if s < 0 || int(s) >= len(t.Strands) || from >= to {
-		return nil
+		return list
 	}
 	if t.Strands[s].Goroutine != recording.NoGoroutine {
 		return t.doingGo(s, from, to)
 	}
-	var list []Activity
 	for _, iv := range clipped(t.Strands[s].Intervals, from, to) {
 		a := Activity{From: max(iv.From, from), To: min(iv.To, to), Phase: PhaseHandler, Call: None, Wait: None, Stack: None}
 		switch iv.State {
@@ -53,13 +58,13 @@ func (t *Timeline) Doing(s StrandID, from, to Time) []Activity {
 // onCPU cuts a span on a CPU half-way between the samples taken in it.
 func (t *Timeline) onCPU(s StrandID, iv Interval, a Activity, list []Activity) []Activity {
 	end := a.To
-	samples := slices.DeleteFunc(slices.Clone(t.StacksIn(s, iv.From, iv.To)), func(x StackAt) bool {
-		return x.Origin != recording.StackOnCPU
-	})
-	for k, x := range samples {
+	samples := t.StacksIn(s, iv.From, iv.To)
+	for k := nextSample(samples, 0); k < len(samples); {
+		x := samples[k]
+		k = nextSample(samples, k+1)
 		a.Stack, a.To = x.Stack, end
-		if k+1 < len(samples) {
-			a.To = min(end, x.Time+(samples[k+1].Time-x.Time)/2)
+		if k < len(samples) {
+			a.To = min(end, x.Time+(samples[k].Time-x.Time)/2)
 		}
 		if a.From >= a.To {
 			continue
@@ -76,6 +81,14 @@ func (t *Timeline) onCPU(s StrandID, iv Interval, a Activity, list []Activity) [
 		list = append(list, a)
 	}
 	return list
+}
+
+// nextSample is the place of the first stack of what ran, from a place on.
+func nextSample(stacks []StackAt, from int) int {
+	for from < len(stacks) && stacks[from].Origin != recording.StackOnCPU {
+		from++
+	}
+	return from
 }
 
 // asleep tells what a sleeping strand waited for: its Wait, else the phases of the call
