@@ -5,28 +5,19 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/recording"
 )
 
 // Where holders did most of what they did is told by stacks of that; where they let go
 // afterwards, for longer, only if there are none.
 func TestWhereAHolderLetsGoComesLast(t *testing.T) {
-	rec, err := recording.ParseText(strings.NewReader(`1ms manifest cpus=2 hooks="sched io stacks"
+	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
 1ms process id=1 pid=100 runtime=go comm=shop
 1ms frame id=1 type=go function=main.fetch file=shop.go line=10
 1ms frame id=2 type=go function=main.release file=shop.go line=20
 1ms stack id=1 frame=1
 1ms stack id=2 frame=2
 60ms end reason=time
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tl, err := timeline.Build(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
 	c := &diagnosis.Case{Timeline: tl}
 	k := &contention{did: []deed{{kind: deedIO, stack: 0}, {kind: deedIO, stack: 1, later: true}}, weights: []Duration{10, 30}}
 	if got := k.calledFrom(c, deedIO); !strings.Contains(got, "main.fetch") {

@@ -140,10 +140,10 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 }
 
 func (y *youth) lead() string {
-	takes := "calls take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
+	takes := "requests take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
 	switch {
 	case y.known && y.slow > 0 && !y.lasts():
-		return "slow calls end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
+		return "slow requests end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
 			" into what was recorded of it (bound a third of that age)"
 	case y.known && y.first >= coldOld:
 		return takes + "; the process was " + diagnosis.Human(y.first) + " old (bound " + diagnosis.Human(coldOld) + ")"

@@ -167,10 +167,10 @@ func (s *scanned) mean(ids []diagnosis.RequestID) (d Duration) {
 
 func (s *scanned) lead() string {
 	if len(s.whole) < scanCalls {
-		return "a call's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
+		return "a request's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
-	return "a call's own CPU is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
-		diagnosis.Plural(len(s.whole), "call") + " (bound " + diagnosis.Human(s.rise()) + ")"
+	return "a request's own CPU is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
+		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
 func (s *scanned) evidence() []diagnosis.Evidence {

@@ -1,7 +1,6 @@
 package hypotheses
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"testing"
@@ -17,7 +16,19 @@ func TestSessionsAreKeptByTheirOwnPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec, err := recording.ParseText(bytes.NewReader(text))
+	tl := built(t, string(text))
+	for _, h := range []diagnosis.Hypothesis{clientPerRequest(), connectionChurn()} {
+		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{h}, diagnosis.Options{})
+		if len(d.Findings) != 1 || !strings.Contains(d.Findings[0].Fix, "psycopg_pool.ConnectionPool") {
+			t.Errorf("%s: %+v", h.ID, d.Findings)
+		}
+	}
+}
+
+// built is the timeline of a recording in text form.
+func built(t *testing.T, text string) *timeline.Timeline {
+	t.Helper()
+	rec, err := recording.ParseText(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,10 +36,5 @@ func TestSessionsAreKeptByTheirOwnPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range []diagnosis.Hypothesis{clientPerRequest(), connectionChurn()} {
-		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{h}, diagnosis.Options{})
-		if len(d.Findings) != 1 || !strings.Contains(d.Findings[0].Fix, "psycopg_pool.ConnectionPool") {
-			t.Errorf("%s: %+v", h.ID, d.Findings)
-		}
-	}
+	return tl
 }

@@ -56,7 +56,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			in := asyncInput{loop, wanted, chains, conns, hands}
 			associateAsync(t, f, in)
 			if anyInLine(t, in) && !associateInLine(t, f, in) {
-				associateInTurns(t, in, chains)
+				associateInTurns(t, in)
 			}
 		} else {
 			associateSingle(t, loop.strand, loop.moves)

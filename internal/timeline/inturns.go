@@ -14,9 +14,9 @@ type inTurns struct {
 	first  bool // nothing was sent in it yet
 	proven int  // requests answered in the turn of a call of their own
 	wrong  int  // of somebody else's
-	all    int
-	sent   int // calls
-	unseen int // of them in no turn that is known: by timers
+	all    int  // requests answered
+	sent   int  // calls
+	unseen int  // of them in no turn that is known: by timers
 }
 
 // How many requests must be answered in the turn of a call of their own, for each that is
@@ -33,7 +33,8 @@ const manySends = 100
 // Sets of calls that would be of two requests are left out. Where somebody does wait and
 // timers send calls, ids that were given out in a timer's callback were taken for those of
 // the turn before: what such sets have by ids is taken back.
-func associateInTurns(t *Timeline, in asyncInput, sets *chains) {
+func associateInTurns(t *Timeline, in asyncInput) {
+	sets := in.chains
 	w := inTurns{t: t, sets: sets}
 	defer sets.reset()
 	for i := range in.loop.moves {

@@ -45,7 +45,7 @@ func (p *loopPlay) respond(r RequestID) {
 }
 
 func (p *loopPlay) associate() {
-	associateInTurns(&p.t, asyncInput{loop: loopMoves{moves: p.moves}}, newChains(len(p.t.Calls)))
+	associateInTurns(&p.t, asyncInput{loop: loopMoves{moves: p.moves}, chains: newChains(len(p.t.Calls))})
 }
 
 // A request makes three calls; after the second it waits for a timer, and another is served.
