@@ -126,15 +126,7 @@ func markLossy(t *Timeline) {
 	for _, l := range t.Losses {
 		spans = append(spans, stint{from: l.From, to: l.To})
 	}
-	slices.SortFunc(spans, func(a, b stint) int { return cmp.Compare(a.from, b.from) })
-	merged := spans[:1]
-	for _, s := range spans[1:] {
-		if last := &merged[len(merged)-1]; s.from <= last.to {
-			last.to = max(last.to, s.to)
-		} else {
-			merged = append(merged, s)
-		}
-	}
+	merged := mergeSpans(spans)
 	for i := range t.Requests {
 		r := &t.Requests[i]
 		k, _ := slices.BinarySearchFunc(merged, r.Start, func(s stint, at Time) int { return cmp.Compare(s.to, at) })

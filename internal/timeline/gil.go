@@ -78,12 +78,10 @@ func findGilWords(f *facts) gilWords {
 // learn adds the words of sleeps whose own stacks show that lock: most of those there, as a
 // stack may have been taken at another sleep.
 func (g *gilWords) learn(all []sleepAt, t *Timeline) {
-	type word struct {
-		process recording.ProcessID
-		addr    int64
+	shown := map[lockKey]int{} // how many more stacks show that lock than show anything else
+	of := func(x *sleepAt) lockKey {
+		return lockKey{process: t.Strands[x.strand].Process, address: x.off.Arg}
 	}
-	shown := map[word]int{} // how many more stacks show that lock than show anything else
-	of := func(x *sleepAt) word { return word{t.Strands[x.strand].Process, x.off.Arg} }
 	for i := range all {
 		switch x := &all[i]; {
 		case x.borrowed || x.verdict.code == "" || !futexSyscall(x.off.Syscall):
