@@ -41,6 +41,7 @@ type handOffs struct {
 	jobs      [][]job                      // by strand, in order of time
 	parts     [][]handed                   // by request
 	least     []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	even      []bool                       // by strand: all its tasks make as many
 	begins    []Time                       // by request: since when its strand may have handed work over
 	bursts    []Time                       // by request: until when its strand may have handed work over
 	submit    map[recording.ProcessID]bool // workers hand over work themselves

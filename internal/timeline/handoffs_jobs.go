@@ -160,32 +160,48 @@ func (h *handOffs) dropBegins() {
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
 func (h *handOffs) dropLocks() {
-	type count struct{ all, none int }
-	counts := map[place]*count{}
+	counts := map[place]*delivered{}
 	h.eachJob(func(j *job) {
 		before := 0
 		for _, r := range j.results {
 			c := counts[r.place]
 			if c == nil {
-				c = &count{}
+				c = &delivered{}
 				counts[r.place] = c
 			}
-			if c.all++; r.calls == before {
-				c.none++
-			}
+			c.add(r.calls == before)
 			before = r.calls
 		}
 	})
+	var few delivered // at places of few each, such as locks that are made for one wait
+	for _, c := range counts {
+		if c.all < fewIdle {
+			few = delivered{few.all + c.all, few.none + c.none}
+		}
+	}
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {
 			c := counts[r.place]
 			return !r.answer && c.none*mostShare > c.all*(mostShare-1)
 		})
 		for i := range j.results {
-			c := counts[j.results[i].place]
-			j.results[i].sure = c.all >= fewIdle && c.none*mostShare <= c.all
+			x := &j.results[i]
+			c := *counts[x.place]
+			if c.all < fewIdle && c.none == 0 {
+				c = few
+			}
+			x.sure = c.all >= fewIdle && c.none*mostShare <= c.all
 		}
 	})
+}
+
+// delivered counts what was delivered at a place, and how much of that no call preceded.
+type delivered struct{ all, none int }
+
+func (c *delivered) add(none bool) {
+	if c.all++; none {
+		c.none++
+	}
 }
 
 // mostShare is one more than how many of a few exceptions make a rule.

@@ -8,11 +8,20 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// task is a call of a worker with the time in which it took the work: after begun, and
-// before the call was sent.
+// task is a call of a worker, or several that it made for one task, with the time in which
+// it took the work: after begun, and before the first call was sent.
 type task struct {
 	call        CallID
 	begun, sent Time
+	more        []CallID // after the first
+}
+
+// last is the last call of a task.
+func (x *task) last() CallID {
+	if n := len(x.more); n > 0 {
+		return x.more[n-1]
+	}
+	return x.call
 }
 
 // byOrder associates calls that nothing tells of by the order of the queue: what was
@@ -30,7 +39,9 @@ func (h *handOffs) byOrder() {
 	}
 	for _, p := range processes {
 		order := h.burstOrder(p) // once, as many pools may have one process
+		put := h.putAtOnce(order)
 		for _, pool := range h.joined(of[p], order) {
+			pool, order := h.atOnce(pool, order, put)
 			for range rounds {
 				if !h.orderRound(pool, order) {
 					break
@@ -50,9 +61,10 @@ func (h *handOffs) joined(pools [][]task, order burstOrder) [][]task {
 	return slices.DeleteFunc(pools, func(p []task) bool { return !h.newQueue(p, order).ordered() })
 }
 
-// mayOrder reports a call that nothing tells of but the order of its queue may.
-func (h *handOffs) mayOrder(c *Call) bool {
-	return c.Why == WhyHandOffAmbiguous && h.least[c.Strand] == 1
+// mayOrder reports a task that nothing tells of but the order of its queue may.
+func (h *handOffs) mayOrder(x *task) bool {
+	c := &h.t.Calls[x.call]
+	return c.Why == WhyHandOffAmbiguous && h.least[c.Strand] == 1+len(x.more)
 }
 
 // rounds bounds how often what was found by the order of a queue is used to find more.
@@ -60,21 +72,34 @@ const rounds = 8
 
 // orderRound associates calls by the order of their queue; false if nothing was found.
 func (h *handOffs) orderRound(pool []task, order burstOrder) bool {
-	q := h.newQueue(pool, order)
+	q := h.newQueue(pool, h.apart(pool, order))
 	var tasks []task
-	for _, x := range pool {
-		if h.mayOrder(&h.t.Calls[x.call]) {
-			tasks = append(tasks, x)
+	for i := range pool {
+		if h.mayOrder(&pool[i]) {
+			tasks = append(tasks, pool[i])
 		}
 	}
 	found := false
 	for i, r := range q.whoseAll(pool, tasks) {
 		if r != None {
-			c := &h.t.Calls[tasks[i].call]
-			c.Request, c.Why, found = r, WhyHandOffOrder, true
+			h.give(&tasks[i], r, WhyHandOffOrder)
+			found = true
 		}
 	}
 	return found
+}
+
+// give associates the calls of a task that nothing else told of.
+func (h *handOffs) give(x *task, r RequestID, why string) {
+	for i := -1; i < len(x.more); i++ {
+		c := &h.t.Calls[x.call]
+		if i >= 0 {
+			c = &h.t.Calls[x.more[i]]
+		}
+		if c.Request == None && c.Why == WhyHandOffAmbiguous {
+			c.Request, c.Why = r, why
+		}
+	}
 }
 
 // whoseAll returns the requests that tasks of a pool belong to, or None.
@@ -131,11 +156,48 @@ func (h *handOffs) pools() [][]task {
 			k, list = len(list), append(list, nil)
 			place[root(j.strand)] = k
 		}
-		for i, id := range j.calls {
-			list[k] = append(list[k], task{id, h.taken(j, i), h.sent(id)})
+		for i := 0; i < len(j.calls); {
+			n, id := h.together(j, i), j.calls[i]
+			list[k] = append(list[k], task{id, h.taken(j, i), h.sent(id), j.calls[i+1 : i+n]})
+			h.complete(&list[k][len(list[k])-1])
+			i += n
 		}
 	})
 	return list
+}
+
+// together is how many calls of a job, from the i-th on, are of one task: as many as each
+// makes, if those before, up to the last result, and after, up to the next, come out even.
+func (h *handOffs) together(j *job, i int) int {
+	n := h.least[j.strand]
+	if n <= 1 || !h.even[j.strand] {
+		return 1
+	}
+	from, to := 0, len(j.calls)
+	for _, x := range j.results {
+		if x.calls > i {
+			to = x.calls
+			break
+		}
+		from = x.calls
+	}
+	if (to-from)%n != 0 {
+		return 1
+	}
+	return n
+}
+
+// complete gives the calls of a task of which one is known to the same request.
+func (h *handOffs) complete(x *task) {
+	c := &h.t.Calls[x.call]
+	for _, id := range x.more {
+		if c.Request == None {
+			c = &h.t.Calls[id]
+		}
+	}
+	if c.Request != None && len(x.more) > 0 {
+		h.give(x, c.Request, c.Why)
+	}
 }
 
 // taken is the earliest time at which a job can have turned to its i-th call.
@@ -167,8 +229,11 @@ type queue struct {
 
 // burstOrder are the requests of a process.
 type burstOrder struct {
-	reqs  []RequestID // in order of the beginnings of their bursts
-	reach []Time      // up to each: the latest end of a burst
+	reqs   []RequestID // in order of the beginnings of their bursts
+	reach  []Time      // up to each: the latest end of a burst
+	begins []Time      // by request: of its burst
+	bursts []Time      // by request: the end of its burst
+	atOnce bool        // no other is put in between those of one burst
 }
 
 func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
@@ -181,7 +246,7 @@ func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
 	slices.SortFunc(q.known, func(a, b task) int { return cmp.Compare(a.sent, b.sent) })
 	latest := recording.NoTime
 	for _, x := range q.known {
-		latest = max(latest, h.begins[h.t.Calls[x.call].Request])
+		latest = max(latest, q.begins[h.t.Calls[x.call].Request])
 		q.sent, q.from = append(q.sent, x.sent), append(q.from, latest)
 	}
 	byBegun := slices.Clone(q.known)
@@ -189,7 +254,7 @@ func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
 	q.begun, q.until = make([]Time, len(byBegun)), make([]Time, len(byBegun))
 	earliest := h.f.end
 	for i := len(byBegun) - 1; i >= 0; i-- {
-		earliest = min(earliest, h.bursts[h.t.Calls[byBegun[i].call].Request])
+		earliest = min(earliest, q.bursts[h.t.Calls[byBegun[i].call].Request])
 		q.begun[i], q.until[i] = byBegun[i].begun, earliest
 	}
 	return q
@@ -202,15 +267,20 @@ func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
 			list = append(list, r.ID)
 		}
 	}
-	list = byTime(list, func(r *RequestID) Time { return h.begins[*r] })
-	reach := make([]Time, len(list))
-	for i, r := range list {
-		reach[i] = h.bursts[r]
+	return sorted(burstOrder{reqs: list, begins: h.begins, bursts: h.bursts})
+}
+
+// sorted puts requests in order of the beginnings of their bursts.
+func sorted(o burstOrder) burstOrder {
+	o.reqs = byTime(slices.Clone(o.reqs), func(r *RequestID) Time { return o.begins[*r] })
+	o.reach = make([]Time, len(o.reqs))
+	for i, r := range o.reqs {
+		o.reach[i] = o.bursts[r]
 		if i > 0 {
-			reach[i] = max(reach[i], reach[i-1])
+			o.reach[i] = max(o.reach[i], o.reach[i-1])
 		}
 	}
-	return burstOrder{list, reach}
+	return o
 }
 
 // since is the time before which a task cannot have been put in, by what was taken
@@ -240,7 +310,7 @@ func (q *queue) outOfOrder(why string) (all, odd int) {
 			continue
 		}
 		all++
-		if q.h.bursts[c.Request] < q.since(x) {
+		if q.bursts[c.Request] < q.since(x) {
 			odd++
 		}
 	}
@@ -262,13 +332,13 @@ func (q *queue) whose(x task) []RequestID {
 		until = min(until, q.until[i])
 	}
 	var all []RequestID
-	end := q.h.t.Calls[x.call].End
-	i := sort.Search(len(q.reqs), func(k int) bool { return q.h.begins[q.reqs[k]] > until })
+	end := q.h.t.Calls[x.last()].End
+	i := sort.Search(len(q.reqs), func(k int) bool { return q.begins[q.reqs[k]] > until })
 	for k, n := i-1, 0; k >= 0 && q.reach[k] >= since; k-- {
 		if n++; n > manyPieces {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.h.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) {
 			all = append(all, r.ID)
 		}
 	}

@@ -61,26 +61,53 @@ func (h *handOffs) claim(j *job) {
 func (j *job) moved(at Time) bool { return len(j.results) > 0 && j.results[0].at < at }
 
 // countCalls learns how many calls the tasks of each strand make at least: between two
-// results lies one task or more. A few exceptions are let pass.
+// results lies one task or more. Strands that wait for work at one word have tasks of one
+// queue. A few exceptions are let pass.
 func (h *handOffs) countCalls() {
-	h.least = make([]int, len(h.jobs))
+	h.least, h.even = make([]int, len(h.jobs)), make([]bool, len(h.jobs))
+	of := map[[2]int64][]int{}
 	for s, jobs := range h.jobs {
-		var counts []int
+		q := h.queueKey(StrandID(s))
 		for i := range jobs {
 			before := 0
 			for k, r := range jobs[i].results {
 				if k > 0 || jobs[i].by != None {
-					counts = append(counts, r.calls-before)
+					of[q] = append(of[q], r.calls-before)
 				}
 				before = r.calls
 			}
 		}
+	}
+	for _, counts := range of {
+		slices.Sort(counts)
+	}
+	for s := range h.jobs {
+		counts := of[h.queueKey(StrandID(s))]
 		h.least[s] = unsure
 		if len(counts) >= enoughTasks {
-			slices.Sort(counts)
 			h.least[s] = counts[len(counts)/exceptions]
+			h.even[s] = multiples(counts, h.least[s])
 		}
 	}
+}
+
+// queueKey tells the queues apart that strands take work from, as far as their waits do.
+func (h *handOffs) queueKey(s StrandID) [2]int64 {
+	if w := h.idle[s].word; w != 0 {
+		return [2]int64{int64(h.t.Strands[s].Process), w}
+	}
+	return [2]int64{None, int64(s)}
+}
+
+// multiples reports that hardly any count is no multiple of another.
+func multiples(counts []int, of int) bool {
+	odd := 0
+	for _, n := range counts {
+		if of <= 0 || n%of != 0 {
+			odd++
+		}
+	}
+	return odd*exceptions <= len(counts)
 }
 
 const (

@@ -62,7 +62,7 @@ func (h *handOffs) nested(s StrandID) (all, odd int) {
 			continue
 		}
 		by := h.f.strand(st.off.Waker)
-		if by == None || by == s || h.says(s, st.off) == saysIdle || h.says(s, st.off) == saysOther {
+		if by == None || by == s || h.says(s, st.off) == saysIdle || h.says(s, st.off) == saysOther || h.forLock(wake{of: s, off: st.off}) {
 			continue
 		}
 		calls := h.callsOf[by]

@@ -6,6 +6,7 @@ import "slices"
 // may have put them in, where all requests of an endpoint put in as many.
 type shares struct {
 	h     *handOffs
+	order burstOrder
 	tasks []task              // of which is not known whose they are
 	may   [][]RequestID       // by task: whose it may be
 	of    map[RequestID][]int // the tasks that may be a request's
@@ -64,7 +65,7 @@ func (h *handOffs) sharesOf(pool []task, order burstOrder) map[string]int {
 
 // divide finds whose tasks of a pool are, as far as that follows.
 func (q *queue) divide(pool, tasks []task, all map[string]int) *shares {
-	s := &shares{h: q.h, tasks: tasks, of: map[RequestID][]int{}, need: map[RequestID]int{}}
+	s := &shares{h: q.h, order: q.burstOrder, tasks: tasks, of: map[RequestID][]int{}, need: map[RequestID]int{}}
 	known := map[RequestID]int{}
 	for _, x := range q.known {
 		known[q.h.t.Calls[x.call].Request]++
@@ -152,12 +153,12 @@ func (s *shares) group(r RequestID, seen map[RequestID]bool) (reqs []RequestID, 
 // up to where neither tasks nor bursts overlap.
 func (s *shares) line(reqs []RequestID, tasks []int) {
 	h := s.h
-	reqs = byTime(reqs, func(r *RequestID) Time { return h.bursts[*r] })
+	reqs = byTime(reqs, func(r *RequestID) Time { return s.order.bursts[*r] })
 	tasks = byTime(tasks, func(i *int) Time { return s.tasks[*i].sent })
 	begins, begun := make([]Time, len(reqs)+1), make([]Time, len(tasks)+1) // the earliest, from each on
 	begins[len(reqs)], begun[len(tasks)] = h.f.end, h.f.end
 	for k := len(reqs) - 1; k >= 0; k-- {
-		begins[k] = min(begins[k+1], h.begins[reqs[k]])
+		begins[k] = min(begins[k+1], s.order.begins[reqs[k]])
 	}
 	for k := len(tasks) - 1; k >= 0; k-- {
 		begun[k] = min(begun[k+1], s.tasks[tasks[k]].begun)
@@ -166,7 +167,7 @@ func (s *shares) line(reqs []RequestID, tasks []int) {
 	for k, r := range reqs {
 		to := from + s.need[r]
 		before := certain
-		certain = h.bursts[r] <= begins[k+1] && (to == 0 || s.tasks[tasks[to-1]].sent <= begun[to])
+		certain = s.order.bursts[r] <= begins[k+1] && (to == 0 || s.tasks[tasks[to-1]].sent <= begun[to])
 		if before && certain {
 			for _, i := range tasks[from:to] {
 				s.whose[i] = r
