@@ -78,6 +78,8 @@ struct head {
 	u32 cpu;
 };
 
+enum { CONTEXT_DEPTH = 6 }; /* what a context is a copy of is followed so far */
+
 /* What runs on a thread, as far as its language runtime tells. */
 struct runtime_ids {
 	u64 goid;
@@ -85,6 +87,9 @@ struct runtime_ids {
 	u64 exec; /* Node's ids are doubles, passed as their bits */
 	u64 trigger;
 	u64 counter;
+	u64 contexts; /* Python: how many contexts had been numbered */
+	s64 context;  /* number of the current one, or minus its address; 0 none */
+	s64 from[CONTEXT_DEPTH]; /* what it is a copy of, and that, and so on */
 };
 
 struct off_event {
@@ -241,7 +246,20 @@ struct watch {
 	s32 go_parent; /* -1: not known */
 	s32 go_m;
 	s32 go_curg;
-	u32 pad;
+	s32 py_state;	/* offset from the thread pointer of the pointer to Python's thread state; 0: not known */
+	s32 py_context; /* offset of the current context in that */
+	u32 py_copies;	/* 1: contexts are numbered as they are copied */
+	u64 py_type;	/* address of their type */
+	u64 contexts;	/* how many have been numbered */
+	u64 credit;	/* ns that numbering may still cost */
+	u64 credited;	/* when to that was last added */
+};
+
+/* A thread of any process, read by the task iterator. */
+struct base_record {
+	u64 base; /* thread pointer */
+	u32 tid;
+	u32 tgid;
 };
 
 struct port_key {

@@ -56,6 +56,22 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* The thread pointers of all processes: where the ids of a runtime are found from. */
+SEC("iter/task")
+int dump_bases(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct base_record r = {};
+
+	if (!t || !t->thread.fsbase)
+		return 0;
+	r.base = t->thread.fsbase;
+	r.tid = t->pid;
+	r.tgid = t->tgid;
+	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
+	return 0;
+}
+
 /* Connections that came in earlier are known before their next request arrives. The
  * iterator sees the recorder's own network namespace; elsewhere the first arrival
  * makes them known. */

@@ -10,6 +10,7 @@
 #include "abi.h"
 #include "common.h"
 #include "runtime.h"
+#include "context.h"
 #include "syscalls.h"
 #include "files.h"
 #include "sched.h"
@@ -49,3 +50,4 @@ EXPORT(struct boundary_event, boundary_event);
 EXPORT(struct late_event, late_event);
 EXPORT(struct sample_event, sample_event);
 EXPORT(struct task_record, task_record);
+EXPORT(struct base_record, base_record);

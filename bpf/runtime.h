@@ -45,27 +45,3 @@ static __always_inline u64 current_goid(struct watch *w, struct task_struct *t)
 	g = current_g(w, t);
 	return g ? read_word(g + w->go_goid) : 0;
 }
-
-static __always_inline void read_ids(struct runtime_ids *ids, struct watch *w,
-				     struct task_struct *t)
-{
-	u64 fields[3] = {};
-	u64 g;
-
-	__builtin_memset(ids, 0, sizeof(*ids));
-	if (w->go_goid) {
-		g = current_g(w, t);
-		if (g) {
-			ids->goid = read_word(g + w->go_goid);
-			if (w->go_parent > 0)
-				ids->parent_goid = read_word(g + w->go_parent);
-		}
-	}
-	if (w->async_ids && t->pid == t->tgid) {
-		if (bpf_probe_read_user(fields, sizeof(fields), (void *)w->async_ids))
-			return;
-		ids->exec = fields[0];
-		ids->trigger = fields[1];
-		ids->counter = fields[2];
-	}
-}

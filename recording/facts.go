@@ -193,6 +193,7 @@ type Conn struct {
 	Trigger   int64
 	Counter   int64
 	Before    ConnID // what it was called before recording paused; NoConn: it was not known
+	Context   ContextID
 }
 
 // Established says that an Outbound connect succeeded.
@@ -226,9 +227,11 @@ type Chunk struct {
 	Merged    int64 // 1: arrival stamps had to be merged; they may be too early
 	First     Time  // when the first of them returned; equals the event's Time for one
 	Goroutine GoroutineID
-	Exec      int64 // Node: execution async id, 0 none
-	Trigger   int64 // Node: trigger async id
-	Counter   int64 // Node: last async id given out
+	Exec      int64     // Node: execution async id, 0 none
+	Trigger   int64     // Node: trigger async id
+	Counter   int64     // Node: last async id given out
+	Context   ContextID // Python: in which it was made
+	Contexts  int64     // Python: number of the last context that had been copied in the process; 0: they are not numbered
 }
 
 // HTTPRequest is the head of an HTTP/1.1 request found in the Chunks of its

@@ -15,6 +15,7 @@ const (
 	HookTLSHeads   = "tls-heads"  // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS
 	HookGoroutines = "goroutines" // the Goroutine fields
 	HookAsync      = "async"      // Node's async ids in Chunk and Conn
+	HookContexts   = "contexts"   // the Context fields; Context, while its budget lasts
 	HookBoundaries = "boundaries" // Boundary
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt

@@ -36,6 +36,15 @@ type GoroutineID int64
 // NoGoroutine marks events of threads that run no Go code.
 const NoGoroutine GoroutineID = 0
 
+// ContextID names a context of Python (contextvars) within its process: each task of asyncio
+// runs in one of its own. It is the number that the context got when it was copied from
+// another, in order; or, of those that were there before, minus its address, which may be
+// used again once it is gone.
+type ContextID int64
+
+// NoContext marks events of threads that run no Python in a context, as far as is known.
+const NoContext ContextID = 0
+
 // FrameID and StackID are numbers local to one recording, like ThreadID.
 type (
 	FrameID int64

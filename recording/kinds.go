@@ -54,6 +54,7 @@ const (
 	KindGap
 	KindUnseen
 	KindLate
+	KindContext
 )
 
 // KindSpec is one row of the table of kinds.
@@ -113,5 +114,6 @@ func Kinds() []KindSpec {
 		{KindGap, "gap", func() Fact { return new(Gap) }},
 		{KindUnseen, "unseen", func() Fact { return new(Unseen) }},
 		{KindLate, "late", func() Fact { return new(Late) }},
+		{KindContext, "context", func() Fact { return new(Context) }},
 	}
 }

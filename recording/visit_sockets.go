@@ -38,6 +38,7 @@ func (f *Conn) Visit(v Visitor) {
 	v.Int("trigger", &f.Trigger)
 	v.Int("counter", &f.Counter)
 	v.Int("before", (*int64)(&f.Before))
+	v.Int("context", (*int64)(&f.Context))
 }
 
 // Kind implements Fact.
@@ -85,6 +86,8 @@ func (f *Chunk) Visit(v Visitor) {
 	v.Int("exec", &f.Exec)
 	v.Int("trigger", &f.Trigger)
 	v.Int("counter", &f.Counter)
+	v.Int("context", (*int64)(&f.Context))
+	v.Int("contexts", &f.Contexts)
 }
 
 // Kind implements Fact.

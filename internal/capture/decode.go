@@ -44,6 +44,7 @@ type decoder struct {
 	noted map[string]*recording.Missing
 
 	golang goDecoder
+	python pythonDecoder
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {
@@ -131,6 +132,8 @@ func (d *decoder) sample(b []byte) {
 		}
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_SPENT):
 		d.plain.spent = append(d.plain.spent, h.Tgid)
+	case probesEventType(pythonPythonEventTypeEVENT_CONTEXTS_SPENT):
+		d.python.spent = append(d.python.spent, h.Tgid)
 	case probesEventTypeEVENT_SAMPLE:
 		e := view[probesSampleEvent](b)
 		d.emit(d.at, &recording.Sample{Thread: d.actor(&e.H), Goroutine: recording.GoroutineID(e.Goid)})

@@ -92,6 +92,7 @@ func (d *decoder) connection(e *probesConnEvent) {
 		return
 	}
 	c.fact.Process = d.processOf(e.H.Tgid).fact.ID
+	c.fact.Context = d.context(e.H.Tgid, &e.Ids)
 	if c.fact.Existing == 1 {
 		d.declare(c)
 	} else {
@@ -184,6 +185,7 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 		Merged: int64(e.Merged), First: recording.Time(e.First),
 		Goroutine: recording.GoroutineID(e.Ids.Goid), Exec: asyncID(e.Ids.Exec),
 		Trigger: asyncID(e.Ids.Trigger), Counter: asyncID(e.Ids.Counter),
+		Context: d.context(e.H.Tgid, &e.Ids), Contexts: int64(e.Ids.Contexts),
 	}
 	d.emit(t, f)
 	if f.Offset > c.next[f.Dir&1] {

@@ -147,6 +147,9 @@ func (d *decoder) fork(e *probesTaskEvent) {
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
 			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
 		})
+		if parent.fact.Runtime == recording.RuntimePython {
+			d.python.forks = append(d.python.forks, e.H.Tgid)
+		}
 		d.plain.forks = append(d.plain.forks, forked{e.CreatorTgid, e.H.Tgid})
 	}
 	key := threadKey{e.H.Tid, e.H.Start}

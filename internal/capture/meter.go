@@ -28,6 +28,7 @@ type meter struct {
 	tls      *tlsProbes       // or nil
 	golang   *goLedgers       // or nil
 	storage  *storageProbes   // or nil
+	python   *pythonProbes    // or nil
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -84,6 +85,9 @@ func (m *meter) read() recording.Overhead {
 	}
 	if m.storage != nil {
 		o.BPF += m.storage.cost()
+	}
+	if m.python != nil {
+		o.BPF += m.python.cost()
 	}
 	return o
 }

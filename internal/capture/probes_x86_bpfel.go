@@ -23,6 +23,13 @@ type probesAddress struct {
 	Pad       uint16
 }
 
+type probesBaseRecord struct {
+	_    structs.HostLayout
+	Base uint64
+	Tid  uint32
+	Tgid uint32
+}
+
 type probesBoundaryEvent struct {
 	_    structs.HostLayout
 	H    probesHead
@@ -67,6 +74,18 @@ type probesConnEvent struct {
 	Existing uint32
 	Closer   uint32
 	Owner    uint32
+}
+
+type probesContextIds struct {
+	_    structs.HostLayout
+	Id   int64
+	From [6]int64
+}
+
+type probesContextKey struct {
+	_       structs.HostLayout
+	Address uint64
+	Tgid    uint64
 }
 
 type probesCost struct {
@@ -296,6 +315,9 @@ type probesRuntimeIds struct {
 	Exec       uint64
 	Trigger    uint64
 	Counter    uint64
+	Contexts   uint64
+	Context    int64
+	From       [6]int64
 }
 
 type probesSampleEvent struct {
@@ -400,20 +422,27 @@ const (
 )
 
 type probesWatch struct {
-	_        structs.HostLayout
-	AsyncIds uint64
-	GoTls    int32
-	GoGoid   int32
-	GoParent int32
-	GoM      int32
-	GoCurg   int32
-	Pad      uint32
+	_         structs.HostLayout
+	AsyncIds  uint64
+	GoTls     int32
+	GoGoid    int32
+	GoParent  int32
+	GoM       int32
+	GoCurg    int32
+	PyState   int32
+	PyContext int32
+	PyCopies  uint32
+	PyType    uint64
+	Contexts  uint64
+	Credit    uint64
+	Credited  uint64
 }
 
 // Names of all BPF objects in the ELF.
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
+	probesMapContexts            = "contexts"
 	probesMapCosts               = "costs"
 	probesMapEvents              = "events"
 	probesMapFaults              = "faults"
@@ -429,6 +458,7 @@ const (
 	probesProgAdoptFlows         = "adopt_flows"
 	probesProgCheckImmediate     = "check_immediate"
 	probesProgDataReady          = "data_ready"
+	probesProgDumpBases          = "dump_bases"
 	probesProgDumpTasks          = "dump_tasks"
 	probesProgFlushFlows         = "flush_flows"
 	probesProgProcessExec        = "process_exec"
@@ -442,6 +472,7 @@ const (
 	probesProgSent               = "sent"
 	probesProgSocketState        = "socket_state"
 	probesProgTaskRenamed        = "task_renamed"
+	probesVarExportBaseRecord    = "export_base_record"
 	probesVarExportBoundaryEvent = "export_boundary_event"
 	probesVarExportChunkEvent    = "export_chunk_event"
 	probesVarExportCloser        = "export_closer"
@@ -512,6 +543,7 @@ type probesProgramSpecs struct {
 	AdoptFlows     *ebpf.ProgramSpec `ebpf:"adopt_flows"`
 	CheckImmediate *ebpf.ProgramSpec `ebpf:"check_immediate"`
 	DataReady      *ebpf.ProgramSpec `ebpf:"data_ready"`
+	DumpBases      *ebpf.ProgramSpec `ebpf:"dump_bases"`
 	DumpTasks      *ebpf.ProgramSpec `ebpf:"dump_tasks"`
 	FlushFlows     *ebpf.ProgramSpec `ebpf:"flush_flows"`
 	ProcessExec    *ebpf.ProgramSpec `ebpf:"process_exec"`
@@ -531,6 +563,7 @@ type probesProgramSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesMapSpecs struct {
+	Contexts     *ebpf.MapSpec `ebpf:"contexts"`
 	Costs        *ebpf.MapSpec `ebpf:"costs"`
 	Events       *ebpf.MapSpec `ebpf:"events"`
 	Faults       *ebpf.MapSpec `ebpf:"faults"`
@@ -549,6 +582,7 @@ type probesMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesVariableSpecs struct {
+	ExportBaseRecord    *ebpf.VariableSpec `ebpf:"export_base_record"`
 	ExportBoundaryEvent *ebpf.VariableSpec `ebpf:"export_boundary_event"`
 	ExportChunkEvent    *ebpf.VariableSpec `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.VariableSpec `ebpf:"export_closer"`
@@ -594,6 +628,7 @@ func (o *probesObjects) Close() error {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesMaps struct {
+	Contexts     *ebpf.Map `ebpf:"contexts"`
 	Costs        *ebpf.Map `ebpf:"costs"`
 	Events       *ebpf.Map `ebpf:"events"`
 	Faults       *ebpf.Map `ebpf:"faults"`
@@ -610,6 +645,7 @@ type probesMaps struct {
 
 func (m *probesMaps) Close() error {
 	return _ProbesClose(
+		m.Contexts,
 		m.Costs,
 		m.Events,
 		m.Faults,
@@ -629,6 +665,7 @@ func (m *probesMaps) Close() error {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesVariables struct {
+	ExportBaseRecord    *ebpf.Variable `ebpf:"export_base_record"`
 	ExportBoundaryEvent *ebpf.Variable `ebpf:"export_boundary_event"`
 	ExportChunkEvent    *ebpf.Variable `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.Variable `ebpf:"export_closer"`
@@ -661,6 +698,7 @@ type probesPrograms struct {
 	AdoptFlows     *ebpf.Program `ebpf:"adopt_flows"`
 	CheckImmediate *ebpf.Program `ebpf:"check_immediate"`
 	DataReady      *ebpf.Program `ebpf:"data_ready"`
+	DumpBases      *ebpf.Program `ebpf:"dump_bases"`
 	DumpTasks      *ebpf.Program `ebpf:"dump_tasks"`
 	FlushFlows     *ebpf.Program `ebpf:"flush_flows"`
 	ProcessExec    *ebpf.Program `ebpf:"process_exec"`
@@ -681,6 +719,7 @@ func (p *probesPrograms) Close() error {
 		p.AdoptFlows,
 		p.CheckImmediate,
 		p.DataReady,
+		p.DumpBases,
 		p.DumpTasks,
 		p.FlushFlows,
 		p.ProcessExec,

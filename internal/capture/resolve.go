@@ -22,6 +22,7 @@ type resolution struct {
 	watch   probesWatch
 	err     error
 	golang  goFound
+	python  pythonFound
 }
 
 // missing says what the recording lacks because err is not nil.
@@ -36,8 +37,11 @@ func (r resolution) missing() []recording.Missing {
 		return nil
 	}
 	what := "async-ids"
-	if r.process.Runtime == recording.RuntimeGo {
+	switch r.process.Runtime {
+	case recording.RuntimeGo:
 		what = "goroutine-ids"
+	case recording.RuntimePython:
+		what = "contexts"
 	}
 	return []recording.Missing{missingFact(what, r.err.Error())}
 }
@@ -53,6 +57,8 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 		}
 	case recording.RuntimeNode:
 		r.err = s.resolveNode(p.PID, finder, &r.watch)
+	case recording.RuntimePython:
+		r.err = s.resolvePython(p.PID, &r)
 	}
 	return r
 }
@@ -115,6 +121,7 @@ func (s *Session) resolveLater(pid int) {
 			}
 		}()
 		deadline := time.Now().Add(resolveFor)
+		told := false
 		for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 			p, err := target.Info(pid)
 			if err != nil {
@@ -124,9 +131,19 @@ func (s *Session) resolveLater(pid int) {
 				finder, _ = target.NewNodeFinder(pid) // resolve tells why not
 			}
 			r := s.resolve(p, finder)
-			if errors.Is(r.err, target.ErrNotReady) && time.Now().After(deadline) {
+			if errors.Is(r.err, target.ErrNotReady) && p.Runtime == recording.RuntimePython && told {
+				if time.Now().After(deadline) {
+					wait = pythonRetry // it may never run a loop, and need not
+				}
+				if !s.pause(wait) {
+					return
+				}
+				continue
+			}
+			if errors.Is(r.err, target.ErrNotReady) && p.Runtime != recording.RuntimePython && time.Now().After(deadline) {
 				r.err = fmt.Errorf("%w: %s", target.ErrUnsupported, r.err)
 			}
+			told = true
 			if !s.deliver(r) || !errors.Is(r.err, target.ErrNotReady) || !s.pause(wait) {
 				return
 			}

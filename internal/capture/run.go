@@ -119,6 +119,7 @@ func (s *Session) apply(r resolution) error {
 	}
 	s.knowGo(&r.golang)
 	s.hookGoLater(&r.golang)
+	s.hookPythonLater(r.process.PID, r.python)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
@@ -134,6 +135,7 @@ func (s *Session) drain(sink Sink) error {
 	ended := s.decoder.takeEnded()
 	s.followTLS(ended)
 	s.forgetGo(ended)
+	s.followPython(ended)
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}

@@ -50,6 +50,7 @@ type Session struct {
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes
+	python    pythonProbes
 
 	resting   func(second) time.Duration // how long to pause after one; nil: never
 	before    usage                      // when the last second of recording ended
@@ -89,7 +90,7 @@ func (s *Session) start() error {
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
 	s.startStorage()
-	s.meter.golang, s.meter.storage = &s.goLedgers, &s.storage
+	s.meter.golang, s.meter.storage, s.meter.python = &s.goLedgers, &s.storage, &s.python
 	return nil
 }
 
@@ -127,7 +128,7 @@ func (s *Session) hooks() string {
 	names := []string{
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookLate, recording.HookDNS, recording.HookTLS,
-		recording.HookGoroutines, recording.HookAsync, recording.HookHost, recording.HookSamples,
+		recording.HookGoroutines, recording.HookAsync, recording.HookContexts, recording.HookHost, recording.HookSamples,
 		recording.HookStorage,
 	}
 	if !s.opts.NoGoProbes {

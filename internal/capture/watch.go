@@ -100,6 +100,7 @@ func (s *Session) watchOne(p target.Process) error {
 	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
 		return err
 	}
+	s.decoder.note(s.hookPython(p.PID, &r.python))
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}

@@ -45,7 +45,7 @@ type nodeVtables struct{ asyncHooks, environment, doubles, words uint64 }
 // the executable does not export what is needed.
 func NewNodeFinder(pid int) (*NodeFinder, error) {
 	f := &NodeFinder{pid: pid}
-	symbols, err := nodeSymbols(pid)
+	symbols, err := loadedImage(pid, nodeKind())
 	if err == nil {
 		f.vtable, err = vtables(symbols)
 	}
@@ -60,7 +60,7 @@ func NewNodeFinder(pid int) (*NodeFinder, error) {
 
 // vtables takes the addresses of virtual tables from their symbols: an object points
 // past the two words that precede the first entry.
-func vtables(symbols nodeImage) (nodeVtables, error) {
+func vtables(symbols image) (nodeVtables, error) {
 	var v nodeVtables
 	for name, to := range map[string]*uint64{
 		"_ZTVN4node10AsyncHooksE":                              &v.asyncHooks,

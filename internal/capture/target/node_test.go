@@ -92,7 +92,7 @@ func TestNodeBoundaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := nodeSymbols(pid)
+	image, err := loadedImage(pid, nodeKind())
 	if err != nil {
 		t.Fatal(err)
 	}

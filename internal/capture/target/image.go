@@ -1,0 +1,100 @@
+package target
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+)
+
+// imageKind is what to look for in a process: a runtime that is a library, or the executable.
+type imageKind struct {
+	what    string
+	library func(name string) bool // whether a mapped file is the runtime as a library
+}
+
+// image is the file that holds the code of a runtime: the executable, or a library.
+type image struct {
+	path, name string
+	bias       uint64            // from addresses in the file to those in the process
+	values     map[string]uint64 // addresses of its own symbols
+	loads      []elf.ProgHeader
+}
+
+// loadedImage reads the symbols of a runtime of a process.
+func loadedImage(pid int, kind imageKind) (image, error) {
+	text, err := os.ReadFile(procPath(pid, "maps"))
+	if err != nil {
+		return image{}, procError(err)
+	}
+	mapped, err := os.Readlink(procPath(pid, "exe"))
+	if err != nil {
+		return image{}, procError(err)
+	}
+	file := procPath(pid, "exe")
+	maps := parseMaps(string(text))
+	for _, m := range maps {
+		if kind.library(m.name) {
+			mapped, file = m.name, procPath(pid, "root"+m.name)
+			break
+		}
+	}
+	found, relocated, err := readImage(file, kind)
+	if err != nil {
+		return image{}, err
+	}
+	found.name = path.Base(mapped)
+	if !relocated {
+		return found, nil
+	}
+	for _, m := range maps {
+		if m.name == mapped && m.offset == 0 {
+			found.bias = m.from
+			return found, nil
+		}
+	}
+	return image{}, fmt.Errorf("%w: cannot tell where %s is loaded", ErrUnsupported, found.name)
+}
+
+// readImage reads one file; relocated says that it may be loaded anywhere.
+func readImage(file string, kind imageKind) (found image, relocated bool, err error) {
+	f, err := elf.Open(file)
+	if err != nil {
+		return image{}, false, err
+	}
+	defer f.Close()
+	if f.Machine != elf.EM_X86_64 {
+		return image{}, false, fmt.Errorf("%w: %s on %v (x86-64 only)", ErrUnsupported, kind.what, f.Machine)
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return image{}, false, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
+	}
+	needed, _ := f.ImportedLibraries()
+	if !kind.library("/"+path.Base(file)) && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
+		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
+	}
+	found = image{path: file, values: map[string]uint64{}}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			found.values[s.Name] = s.Value
+		}
+	}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			found.loads = append(found.loads, p.ProgHeader)
+		}
+	}
+	return found, f.Type == elf.ET_DYN, nil
+}
+
+// fileOffset is where in the file the byte loaded at an address is.
+func (i image) fileOffset(address uint64) (uint64, bool) {
+	for _, p := range i.loads {
+		if address >= p.Vaddr && address < p.Vaddr+p.Filesz {
+			return address - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,163 @@
+package target
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// PythonLayout says where threads of a Python process keep the context that their code runs
+// in. The offsets are the same for the processes that it forks.
+type PythonLayout struct {
+	State   int // from a thread's pointer, as of the segment register FS, to the pointer to its state
+	Context int // of the current context in that state
+}
+
+// The words that are looked at: below the thread pointer are the thread-local variables of
+// what was loaded with the program; in glibc's own descriptor above it are the values of
+// the first pthread keys.
+const (
+	pythonLocals   = 16 << 10
+	pthreadKeys    = 0x310 // of glibc's struct pthread: a sequence number and the value, by key
+	pthreadKeySize = 16
+	pthreadKeysIn  = 32
+	stateWords     = 96 // of a thread's state; that it is one, and its context, show within
+)
+
+// pythonFinder looks for the states of the threads of one process.
+type pythonFinder struct {
+	memory memory
+	states map[int]int // by place: of how many threads the state is there
+	within map[int]int // by offset: in how many states a context is there
+}
+
+// FindPython looks for the layout of a Python process in its memory, given the thread
+// pointers of some of its threads. What is found proves itself: a state holds the pointer of
+// its thread, and an object there says that its type is that of contexts. It fails with
+// ErrNotReady while no thread has run anything in a context, which may be for ever.
+func FindPython(pid int, bases []uint64) (PythonLayout, error) {
+	m, err := openMemory(pid)
+	if err != nil {
+		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w", pid, err)
+	}
+	defer m.close()
+	if !usesAsyncio(pid) {
+		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w (it has not loaded asyncio)", pid, ErrNotReady)
+	}
+	f := pythonFinder{memory: m, states: map[int]int{}, within: map[int]int{}}
+	for _, base := range bases {
+		f.thread(base)
+	}
+	l, ok := f.layout()
+	if !ok {
+		return l, fmt.Errorf("find the contexts of process %d: %w (no thread has run anything in one)", pid, ErrNotReady)
+	}
+	return l, nil
+}
+
+// usesAsyncio reports whether a process has loaded asyncio, or may have it built in. Others
+// need not be searched.
+func usesAsyncio(pid int) bool {
+	text, err := os.ReadFile(procPath(pid, "maps"))
+	if err != nil || strings.Contains(string(text), "/_asyncio.") {
+		return true
+	}
+	found, err := loadedImage(pid, imageKind{"Python", pythonLibrary})
+	return err == nil && found.values[builtInAsyncio] != 0
+}
+
+// builtInAsyncio is exported by a Python with asyncio built in.
+const builtInAsyncio = "PyInit__asyncio"
+
+// thread looks where one thread keeps its state.
+func (f *pythonFinder) thread(base uint64) {
+	contexts := map[int]bool{}
+	see := func(place int, state uint64) {
+		words, ok := f.state(state, base)
+		if !ok {
+			return
+		}
+		f.states[place]++
+		for i, w := range words {
+			if f.isContext(w) {
+				contexts[8*i] = true
+				break // what follows may be no part of the state
+			}
+		}
+	}
+	for key := range pthreadKeysIn {
+		place := pthreadKeys + key*pthreadKeySize + 8
+		see(place, f.memory.word(base+uint64(place)))
+	}
+	page := make([]byte, pageSize)
+	for from := base - pythonLocals; from < base; from += pageSize {
+		n, _ := f.memory.mem.ReadAt(page[:min(pageSize, base-from)], int64(from))
+		for i := 0; i+8 <= n; i += 8 {
+			see(int(from-base)+i, binary.LittleEndian.Uint64(page[i:]))
+		}
+	}
+	for o := range contexts {
+		f.within[o]++
+	}
+}
+
+// state reads what may be the state of a thread: it holds the thread's pointer, by which
+// Python knows threads.
+func (f *pythonFinder) state(at, base uint64) ([]uint64, bool) {
+	const lowest, highest = 1 << 16, 1 << 47
+	if at%8 != 0 || at < lowest || at >= highest || at+pythonLocals > base && at < base+pageSize {
+		return nil, false
+	}
+	var b [8 * stateWords]byte
+	n, _ := f.memory.mem.ReadAt(b[:], int64(at))
+	words, holds := make([]uint64, 0, stateWords), false
+	for i := 0; i+8 <= n; i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		words, holds = append(words, w), holds || w == base
+	}
+	return words, holds
+}
+
+// isContext reports that an object is a context, by the name of its type.
+func (f *pythonFinder) isContext(at uint64) bool {
+	return f.typeName(at, pythonType, pythonTypeName) || f.typeName(at, pythonFreeType, pythonFreeTypeName)
+}
+
+// Where objects keep their type, and types their name: with the interpreter's lock, and in
+// builds without.
+const (
+	pythonType, pythonTypeName         = 8, 24
+	pythonFreeType, pythonFreeTypeName = 24, 40
+)
+
+func (f *pythonFinder) typeName(at uint64, typeAt, nameAt uint64) bool {
+	if at == 0 || at%8 != 0 || at>>47 != 0 {
+		return false
+	}
+	var name [24]byte
+	n, _ := f.memory.mem.ReadAt(name[:], int64(f.memory.word(f.memory.word(at+typeAt)+nameAt)))
+	for _, want := range []string{"Context\x00", "_contextvars.Context\x00"} {
+		if n >= len(want) && string(name[:len(want)]) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// layout is what most threads agree on. A thread-local variable that says which thread has
+// the interpreter is empty while a thread waits, and the value of a key is not: of two places
+// the one that more threads have, of as many, the key.
+func (f *pythonFinder) layout() (l PythonLayout, ok bool) {
+	most := func(counts map[int]int, before func(a, b int) bool) (best int) {
+		for place, n := range counts {
+			if best == 0 || n > counts[best] || n == counts[best] && before(place, best) {
+				best = place
+			}
+		}
+		return best
+	}
+	l.State = most(f.states, func(a, b int) bool { return (a > 0) != (b > 0) && a > 0 || (a > 0) == (b > 0) && a < b })
+	l.Context = most(f.within, func(a, b int) bool { return a < b })
+	return l, l.State != 0 && l.Context != 0
+}
