@@ -10,14 +10,14 @@ import (
 // share an interpreter's lock does, and the order of all of it is known. Whether it is so is
 // checked on the calls whose requests are known by what was delivered.
 
-// atOnce returns a pool and the bursts of its requests, both cut to where their strands slept
-// last, or one of them, if what is known keeps the order so.
+// atOnce returns a pool and the bursts of its requests, each cut to when work can have been
+// put in, or taken, at once, or one of them, if what is known keeps the order so.
 func (h *handOffs) atOnce(pool []task, order, put burstOrder) ([]task, burstOrder) {
-	taken := h.takenAtOnce(pool)
+	taken, turned := h.takenAtOnce(pool), h.takenFirst(pool)
 	for _, x := range []struct {
 		pool  []task
 		order burstOrder
-	}{{taken, put}, {pool, put}, {taken, order}} {
+	}{{both(taken, turned), put}, {taken, put}, {turned, put}, {pool, put}, {taken, order}} {
 		if all, odd := h.newQueue(x.pool, x.order).outOfOrder(WhyHandOffEnd); all >= manyKnown && odd*exactShare <= all {
 			return x.pool, x.order
 		}
@@ -99,6 +99,37 @@ func (h *handOffs) takenAtOnce(pool []task) []task {
 	return cut
 }
 
+// A thread that waited for work waits for its interpreter's lock next, in several sleeps
+// perhaps, between which it runs for less than shortTurn; it takes work as soon as it has
+// that, and holds it for longTurn at most until it has.
+const (
+	shortTurn Duration = 20_000  // ns
+	longTurn  Duration = 150_000 // ns
+)
+
+// takenFirst returns tasks as they are if they were taken as soon as it was a strand's turn.
+func (h *handOffs) takenFirst(pool []task) []task {
+	cut := make([]task, len(pool))
+	for i, x := range pool {
+		s := h.t.Calls[x.call].Strand
+		cut[i] = x
+		cut[i].begun, _ = h.firstTurn(s, x, shortTurn)
+		_, cut[i].sent = h.firstTurn(s, x, longTurn)
+	}
+	return cut
+}
+
+// both returns tasks as they are if they were taken when two accounts of them say so.
+func both(a, b []task) []task {
+	cut := slices.Clone(a)
+	for i := range cut {
+		if from, to := max(a[i].begun, b[i].begun), min(a[i].sent, b[i].sent); from <= to {
+			cut[i].begun, cut[i].sent = from, to
+		}
+	}
+	return cut
+}
+
 // sleptUntil is when a strand that was awake at a time had slept last.
 func (h *handOffs) sleptUntil(s StrandID, at Time) Time {
 	list := h.t.Strands[s].Intervals
@@ -109,4 +140,31 @@ func (h *handOffs) sleptUntil(s StrandID, at Time) Time {
 		}
 	}
 	return h.f.start
+}
+
+// firstTurn is the first span in which a strand ran for some time, from when it can have
+// taken a task on, or until it slept for something else than its interpreter's lock.
+func (h *handOffs) firstTurn(s StrandID, x task, least Duration) (from, to Time) {
+	list := h.t.Strands[s].Intervals
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > x.begun })
+	ran, from := Duration(0), x.begun
+	for ; i < len(list) && list[i].From < x.sent; i++ {
+		iv := &list[i]
+		switch {
+		case iv.State == StateRunning:
+			ran += min(iv.To, x.sent).Sub(max(iv.From, from))
+		case iv.State == StateRunnable:
+		case ran >= least, ran > 0 && !h.forInterpreter(s, iv.From):
+			return from, iv.From
+		default:
+			ran, from = 0, min(iv.To, x.sent)
+		}
+	}
+	return from, x.sent
+}
+
+// forInterpreter reports a sleep in which a strand waited for its interpreter's lock.
+func (h *handOffs) forInterpreter(s StrandID, since Time) bool {
+	id := h.t.WaitAt(s, since)
+	return id != None && h.t.Waits[id].Cause == CauseInterpreterLock
 }

@@ -14,6 +14,7 @@ type task struct {
 	call        CallID
 	begun, sent Time
 	more        []CallID // after the first
+	to          Time     // before which it was done
 }
 
 // last is the last call of a task.
@@ -37,19 +38,24 @@ func (h *handOffs) byOrder() {
 		}
 		of[p] = append(of[p], pool)
 	}
+	endings := h.endings()
 	for _, p := range processes {
 		order := h.burstOrder(p) // once, as many pools may have one process
-		put := h.putAtOnce(order)
-		for _, pool := range h.joined(of[p], order) {
-			pool, order := h.atOnce(pool, order, put)
-			for range rounds {
-				if !h.orderRound(pool, order) {
-					break
-				}
+		put, pools := h.putAtOnce(order), h.joined(of[p], order)
+		for _, pool := range pools {
+			order := order
+			if len(pools) <= manyPools {
+				pool, order = h.atOnce(pool, order, put)
 			}
+			h.orderRounds(pool, order, nil)
+			h.orderRounds(pool, order, h.awaits(pool, endings))
 		}
 	}
 }
+
+// manyPools of one process are not looked at more closely: each look takes as long as the
+// process has requests.
+const manyPools = 64
 
 // joined returns the pools of a process that keep the order of their queues. Workers that
 // never wait do not show whose queue it is they take from: all are one pool if all
@@ -70,9 +76,18 @@ func (h *handOffs) mayOrder(x *task) bool {
 // rounds bounds how often what was found by the order of a queue is used to find more.
 const rounds = 8
 
+func (h *handOffs) orderRounds(pool []task, order burstOrder, how *awaited) {
+	for range rounds {
+		if !h.orderRound(pool, order, how) {
+			return
+		}
+	}
+}
+
 // orderRound associates calls by the order of their queue; false if nothing was found.
-func (h *handOffs) orderRound(pool []task, order burstOrder) bool {
+func (h *handOffs) orderRound(pool []task, order burstOrder, how *awaited) bool {
 	q := h.newQueue(pool, h.apart(pool, order))
+	q.how = how
 	var tasks []task
 	for i := range pool {
 		if h.mayOrder(&pool[i]) {
@@ -158,7 +173,11 @@ func (h *handOffs) pools() [][]task {
 		}
 		for i := 0; i < len(j.calls); {
 			n, id := h.together(j, i), j.calls[i]
-			list[k] = append(list[k], task{id, h.taken(j, i), h.sent(id), j.calls[i+1 : i+n]})
+			x := task{id, h.taken(j, i), h.sent(id), j.calls[i+1 : i+n], j.to}
+			if i+n < len(j.calls) {
+				x.to = h.sent(j.calls[i+n])
+			}
+			list[k] = append(list[k], x)
 			h.complete(&list[k][len(list[k])-1])
 			i += n
 		}
@@ -224,6 +243,7 @@ type queue struct {
 	until []Time // from each: the earliest time after which nothing was put in that was taken before
 	known []task
 	among map[CallID][]RequestID // nil: of all
+	how   *awaited               // nil: not known
 	burstOrder
 }
 
@@ -338,7 +358,7 @@ func (q *queue) whose(x task) []RequestID {
 		if n++; n > manyPieces {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) && q.how.fits(q.h, &x, r.ID) {
 			all = append(all, r.ID)
 		}
 	}

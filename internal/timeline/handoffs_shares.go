@@ -1,6 +1,9 @@
 package timeline
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // shares divide the tasks of a pool that nothing else tells of among the requests that
 // may have put them in, where all requests of an endpoint put in as many.
@@ -21,8 +24,8 @@ type shares struct {
 const exactShare = 256
 
 // sharesOf returns how many tasks each request of an endpoint puts into a pool: as many as
-// are known of any, if that makes all tasks that there are; unsure where few requests show
-// it. Nil: they differ.
+// are known of any, or of any but very few of which some may be wrong, if that makes all tasks
+// that there are; unsure where few requests show it. Nil: they differ.
 func (h *handOffs) sharesOf(pool []task, order burstOrder) map[string]int {
 	known := map[RequestID]int{}
 	for _, x := range pool {
@@ -30,37 +33,66 @@ func (h *handOffs) sharesOf(pool []task, order burstOrder) map[string]int {
 			known[r]++
 		}
 	}
-	all, show := map[string]int{}, map[string]int{} // by endpoint: the most, and of how many requests
-	most := 0
+	counts := map[string]map[int]int{} // by endpoint: of how many requests so many are known
 	for _, r := range order.reqs {
 		e := h.t.Requests[r].Endpoint
-		switch n := known[r]; {
-		case n > all[e]:
-			all[e], show[e] = n, 1
-		case n == all[e]:
-			show[e]++
+		if counts[e] == nil {
+			counts[e] = map[int]int{}
 		}
-		most = max(most, all[e])
+		counts[e][known[r]]++
 	}
+	for _, few := range []int{1, 0} {
+		all, most := map[string]int{}, 0
+		for e, of := range counts {
+			n, show := mostOf(of, few)
+			if most = max(most, n); show < enoughTasks {
+				n = unsure
+			}
+			all[e] = n
+		}
+		if h.addUp(all, most, order.reqs, poolTally{known, len(pool)}) {
+			return all
+		}
+	}
+	return nil
+}
+
+// mostOf returns the highest number, but for one part of few in so many, and how many show it.
+func mostOf(of map[int]int, few int) (most, show int) {
+	sum, above := 0, 0
+	for _, n := range of {
+		sum += n
+	}
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(of))) {
+		if above += of[n]; above*exactShare > sum*few {
+			return n, of[n]
+		}
+	}
+	return 0, 0
+}
+
+// poolTally is how many tasks a pool has, and how many of each request are known.
+type poolTally struct {
+	known map[RequestID]int
+	tasks int
+}
+
+// addUp reports that the shares of requests make as many tasks as there are.
+func (h *handOffs) addUp(all map[string]int, most int, reqs []RequestID, of poolTally) bool {
 	low, high := 0, 0
-	for _, r := range order.reqs {
+	for _, r := range reqs {
 		x := &h.t.Requests[r]
-		n := all[x.Endpoint]
-		switch {
-		case show[x.Endpoint] < enoughTasks:
-			all[x.Endpoint] = unsure
-			low, high = low+known[r], high+most
+		switch n := all[x.Endpoint]; {
+		case n == unsure:
+			low, high = low+of.known[r], high+most
 		case x.Cut:
-			low, high = low+known[r], high+n
+			low, high = low+of.known[r], high+n
 		default:
 			low, high = low+n, high+n
 		}
 	}
-	slack := len(pool) / exactShare
-	if low > len(pool)+slack || len(pool) > high+slack {
-		return nil
-	}
-	return all
+	slack := of.tasks / exactShare
+	return low <= of.tasks+slack && of.tasks <= high+slack
 }
 
 // divide finds whose tasks of a pool are, as far as that follows.
