@@ -156,13 +156,14 @@ func (s *shares) byOrder() {
 }
 
 // group lists a request and those with which it shares tasks, and these tasks; nothing if
-// it is not known how many one of them has left, or there are too many.
+// it is not known how many one of them has left, or one has more than its share, or there
+// are too many.
 func (s *shares) group(r RequestID, seen map[RequestID]bool) (reqs []RequestID, tasks []int) {
 	reqs, seen[r] = append(reqs, r), true
 	in, ok, need := map[int]bool{}, true, 0
 	for k := 0; k < len(reqs); k++ {
 		n, sure := s.need[reqs[k]]
-		ok, need = ok && sure && s.clear(reqs[k]), need+n
+		ok, need = ok && sure && n >= 0 && s.clear(reqs[k]), need+n
 		for _, i := range s.of[reqs[k]] {
 			if s.whose[i] != None || in[i] {
 				continue
