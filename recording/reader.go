@@ -38,7 +38,19 @@ func readBinary(by Workers, in io.Reader) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
-	return finish(slices.Concat(r.blocks...), r.dropped+rest)
+	return finish(r.events(), r.dropped+rest)
+}
+
+// events are those of all blocks.
+func (r *blockReader) events() []Event {
+	starts, n := make([]int, len(r.blocks)), 0
+	for i, b := range r.blocks {
+		starts[i] = n
+		n += len(b)
+	}
+	all := make([]Event, n)
+	r.by.Do(len(r.blocks), func(_, i int) { copy(all[starts[i]:], r.blocks[i]) })
+	return all
 }
 
 // framesAtOnce is how many frames are in memory as they are stored.

@@ -10,7 +10,7 @@ import (
 
 // deedKind is what the holder of a lock did with it, in the terms in which that can be
 // mended.
-type deedKind int
+type deedKind int8
 
 const (
 	deedUnknown deedKind = iota // the holder, or what it did, is not known
@@ -26,13 +26,13 @@ const (
 type deed struct {
 	from, to diagnosis.Time
 	kind     deedKind
+	cause    timeline.Cause
+	later    bool              // stack is only where it let go afterwards
 	strand   timeline.StrandID // who did it, or None
 	call     timeline.CallID   // it waited for, or None
-	cause    timeline.Cause
-	stack    timeline.StackID // or None
-	later    bool             // stack is only where it let go afterwards
-	syscall  string           // asleep: in which it slept
-	lock     timeline.LockID  // the last of the chain: the holder waited for that, whose holder did it
+	stack    timeline.StackID  // or None
+	lock     timeline.LockID   // the last of the chain: the holder waited for that, whose holder did it
+	syscall  string            // asleep: in which it slept
 }
 
 // deeds are those of the holders of all locks, by lock: what its holders did while others waited for it.

@@ -12,12 +12,12 @@ type Activity struct {
 	From, To Time
 	Cause    Cause   // CauseOnCPU, CauseRunnable, CauseRemote, or that of its Wait; CauseUnknown if not known
 	Phase    Phase   // of Call; PhaseHandler without one
+	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
+	Later    bool    // Stack is that with which a goroutine lets go afterwards what it had: all it did before is called from there
 	Call     CallID  // the call of that strand that was open, or None
 	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
 	Stack    StackID // on a CPU: sampled, of the sample nearest in time; asleep: where it blocked; or None
 	Syscall  string  // asleep: the system call it slept in
-	Later    bool    // Stack is that with which a goroutine lets go afterwards what it had: all it did before is called from there
-	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
 }
 
 // Doing tells what a strand did in [from, to), in order, without gaps or overlaps

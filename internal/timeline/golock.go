@@ -167,16 +167,30 @@ func (s *sleeper) addParks() {
 			x.from = s.all[last].to // it did not cease to want it
 		} else {
 			x.wait = WaitID(len(t.Waits))
-			t.Waits = append(t.Waits, Wait{
-				Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality,
-				Rule: x.verdict.code, Off: x.off, Stack: x.stack, Lock: None, Request: None,
-			})
+			t.Waits = append(t.Waits, waitOf(&x))
 		}
 		open[x.strand] = len(s.all)
 		s.all = append(s.all, x)
 	}
 	s.order()
 	listWaits(t)
+}
+
+// order puts the Waits in order of their start.
+func (s *sleeper) order() {
+	t := s.t
+	place := make([]WaitID, len(t.Waits))
+	sorted := make([]Wait, len(t.Waits))
+	for k, i := range timeSorted(len(t.Waits), func(i int) Time { return t.Waits[i].From }) {
+		sorted[k] = t.Waits[i]
+		place[i] = WaitID(k)
+	}
+	t.Waits = sorted
+	for i := range s.all {
+		if w := &s.all[i].wait; *w != None {
+			*w = place[*w]
+		}
+	}
 }
 
 // goesOn reports that a goroutine waits again for the mutex that it was woken for.

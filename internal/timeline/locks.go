@@ -6,20 +6,24 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// finish tells, once it is known who served which request, for whom each Wait was,
-// what it waited for, and who had that.
-func (s *sleeper) finish(o owners) {
-	s.assign(o)
+// assign tells, once it is known who served which request, for whom each Wait was, and
+// which were for what requests gave back.
+func (s *sleeper) assign(o owners) {
+	s.assignThreads(o)
 	s.assignParks(o)
 	s.giveBacks()
+}
+
+// finish tells what each Wait was for, and who had that. Segments are made without it.
+func (s *sleeper) finish() {
 	s.locks()
 	s.holders()
 	s.measure()
 }
 
-// assign tells for which request each strand waited: one it served, or one that was
+// assignThreads tells for which request each thread waited: one it served, or one that was
 // handed over to it.
-func (s *sleeper) assign(o owners) {
+func (s *sleeper) assignThreads(o owners) {
 	t := s.t
 	parts := make(owners, len(t.Strands))
 	for i := range t.Requests {

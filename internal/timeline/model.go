@@ -13,13 +13,13 @@ type (
 
 // Indexes into the slices of a Timeline; None where there is no such thing.
 type (
-	RequestID int
-	CallID    int
-	StrandID  int
-	WaitID    int
-	LockID    int
-	StackID   int
-	FrameID   int
+	RequestID int32
+	CallID    int32
+	StrandID  int32
+	WaitID    int32
+	LockID    int32
+	StackID   int32
+	FrameID   int32
 )
 
 // None is the index of nothing.
@@ -115,25 +115,25 @@ type StackAt struct {
 // Wait is a span in which a strand slept for something other than the network.
 // Consecutive timed waits for one thing are one Wait.
 type Wait struct {
-	Strand   StrandID
 	From, To Time // To: it was made runnable
 	Back     Time // it ran again
-	Cause    Cause
-	Quality  Quality
-	Rule     string         // stable code of what told the cause
-	Off      *recording.Off // the last fact of it
-	Stack    StackID        // or None
-	Borrowed bool           // Stack is that of other waits at the same place in the code
+	Strand   StrandID
+	Request  RequestID      // that the strand worked for, or None
 	Lock     LockID         // what it waited for, or None
 	Holds    []Hold         // who had that meanwhile, disjoint, in order of time; what is missing is not known
-	Request  RequestID      // that the strand worked for, or None
+	Off      *recording.Off // the last fact of it
+	Rule     string         // stable code of what told the cause
+	Stack    StackID        // or None
+	Borrowed bool           // Stack is that of other waits at the same place in the code
+	Cause    Cause
+	Quality  Quality
 }
 
 // Hold is a span, within a Wait, in which a strand had what was waited for.
 type Hold struct {
-	Strand   StrandID
 	From, To Time
-	Since    Time      // it had it since then; NoTime: not known
+	Since    Time // it had it since then; NoTime: not known
+	Strand   StrandID
 	Basis    HoldBasis // what the claim rests on
 }
 

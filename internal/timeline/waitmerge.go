@@ -14,10 +14,37 @@ const (
 	nearWord = 64
 )
 
-// merge makes Waits of the sleeps: consecutive ones for one thing are one Wait.
+// merge makes Waits of the sleeps, in order of their start: consecutive ones for one thing
+// are one Wait.
 func (s *sleeper) merge() {
 	t := s.t
-	t.Waits = make([]Wait, 0, len(s.all))
+	begins := s.begins()
+	order := timeSorted(len(begins), func(i int) Time { return s.all[begins[i]].from })
+	t.Waits = make([]Wait, len(begins))
+	place := make([]WaitID, len(begins))
+	for k, i := range order {
+		place[i] = WaitID(k)
+	}
+	for k, i := range order {
+		t.Waits[k] = waitOf(&s.all[begins[i]])
+	}
+	for i := range s.all {
+		x := &s.all[i]
+		if x.wait == None {
+			continue
+		}
+		first := int(begins[x.wait]) == i
+		if x.wait = place[x.wait]; !first {
+			t.Waits[x.wait].extend(x)
+		}
+	}
+	listWaits(t)
+}
+
+// begins numbers the Waits that sleeps are part of, in order of the sleeps, and returns with
+// which sleep each begins.
+func (s *sleeper) begins() []int32 {
+	list := make([]int32, 0, len(s.all))
 	for i := range s.all {
 		x := &s.all[i]
 		x.wait = None
@@ -26,44 +53,19 @@ func (s *sleeper) merge() {
 		}
 		if i > 0 && s.continues(&s.all[i-1], x) {
 			x.wait = s.all[i-1].wait
-			t.Waits[x.wait].extend(x)
 			continue
 		}
-		x.wait = WaitID(len(t.Waits))
-		t.Waits = append(t.Waits, Wait{
-			Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality, Rule: x.verdict.code,
-			Off: x.off, Stack: x.stack, Borrowed: x.borrowed, Lock: None, Request: None,
-		})
+		x.wait = WaitID(len(list))
+		list = append(list, int32(i))
 	}
-	s.order()
-	counts := make([]int32, len(t.Strands))
-	for i := range t.Waits {
-		counts[t.Waits[i].Strand]++
-	}
-	of := lists[WaitID](counts)
-	for i := range t.Waits {
-		strand := t.Waits[i].Strand
-		of[strand] = append(of[strand], WaitID(i))
-	}
-	for i, list := range of {
-		t.Strands[i].Waits = list
-	}
+	return list
 }
 
-// order puts the Waits in order of their start.
-func (s *sleeper) order() {
-	t := s.t
-	place := make([]WaitID, len(t.Waits))
-	sorted := make([]Wait, len(t.Waits))
-	for k, i := range timeSorted(len(t.Waits), func(i int) Time { return t.Waits[i].From }) {
-		sorted[k] = t.Waits[i]
-		place[i] = WaitID(k)
-	}
-	t.Waits = sorted
-	for i := range s.all {
-		if w := &s.all[i].wait; *w != None {
-			*w = place[*w]
-		}
+// waitOf is the Wait that begins with a sleep.
+func waitOf(x *sleepAt) Wait {
+	return Wait{
+		Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality, Rule: x.verdict.code,
+		Off: x.off, Stack: x.stack, Borrowed: x.borrowed, Lock: None, Request: None,
 	}
 }
 

@@ -15,21 +15,23 @@ const (
 	longWait Duration = 1_000_000
 	// afterRead is how soon after coming back a read or write returns.
 	afterRead Time = 300_000
+	// sleepsAtOnce is how many sleeps one worker settles at a time.
+	sleepsAtOnce = 1 << 14
 )
 
 // sleepAt is one sleep of a thread, before those for one thing are put together.
 type sleepAt struct {
-	strand         StrandID
 	from, to, back Time
 	off            *recording.Off
-	state          State
 	verdict        verdict
-	quality        Quality
+	strand         StrandID
 	stack          StackID
-	borrowed       bool
-	file           bool   // a read or write: a Wait only if not of the network
-	poll           bool   // a poll: a Wait only if its stack tells what for
 	wait           WaitID // that it is part of, or None
+	state          State
+	quality        Quality
+	borrowed       bool
+	file           bool // a read or write: a Wait only if not of the network
+	poll           bool // a poll: a Wait only if its stack tells what for
 }
 
 // sleeper finds out what sleeping threads wait for.
@@ -46,12 +48,13 @@ type sleeper struct {
 	parkedBy map[*recording.Off]StrandID
 }
 
-// buildWaits lists the waits of all threads, with what they are for. Whom they waited
-// for is found later, by buildLocks.
-func buildWaits(t *Timeline, f *facts) *sleeper {
-	s := &sleeper{t: t, f: f, book: newRuleBook(t), gil: findGilWords(f)}
+// listSleeps lists the sleeps of all threads, with what their stacks tell.
+func listSleeps(t *Timeline, f *facts) *sleeper {
+	s := &sleeper{t: t, f: f, book: newRuleBook(t)}
 	f.storage.byStrand()
+	s.all = make([]sleepAt, 0, s.count())
 	for i := range f.threads {
+		s.list = s.all[len(s.all):]
 		s.sleeps(StrandID(i))
 		if len(t.Stacks) > 0 {
 			s.own()
@@ -61,19 +64,39 @@ func buildWaits(t *Timeline, f *facts) *sleeper {
 		if f.runtime(t.Strands[i].Process) == recording.RuntimeRuby {
 			s.agree()
 		}
-		if n := len(s.all) + len(s.list); n > cap(s.all) { // copied less often than if append made the room
-			s.all = slices.Grow(s.all, max(n, 2*cap(s.all))-len(s.all))
-		}
-		s.all = append(s.all, s.list...)
+		s.all = s.all[:len(s.all)+len(s.list)]
 	}
-	s.gil.learn(s.all, t)
-	gc := collectors(t, f)
-	gc.learn(s.all)
-	for i := range s.all {
-		s.settle(&s.all[i], gc)
-	}
-	s.merge()
 	return s
+}
+
+// count returns how many sleeps there may be.
+func (s *sleeper) count() (n int) {
+	for i := range s.f.threads {
+		for k := range s.t.Strands[i].Intervals {
+			if asleep(&s.t.Strands[i].Intervals[k]) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// asleep reports an interval that ended with a sleep that is known.
+func asleep(iv *Interval) bool {
+	return (iv.State == StateSleeping || iv.State == StateDisk) && iv.Off != nil
+}
+
+// settle decides what the sleeps were for: gil are the words of interpreters' locks.
+func (s *sleeper) settle(by recording.Workers, gil gilWords) {
+	s.gil = gil
+	s.gil.learn(s.all, s.t)
+	gc := collectors(s.t, s.f)
+	gc.learn(s.all)
+	by.InPieces(len(s.all), sleepsAtOnce, func(_, from, to int) {
+		for i := from; i < to; i++ {
+			s.settleOne(&s.all[i], gc)
+		}
+	})
 }
 
 // sleeps lists the sleeps of a strand that are not of the network. Of the threads of Ruby
@@ -84,7 +107,7 @@ func (s *sleeper) sleeps(id StrandID) {
 	polls := len(s.t.Stacks) > 0 && s.f.runtime(s.t.Strands[id].Process) == recording.RuntimeRuby
 	for i := range ivs {
 		iv := &ivs[i]
-		if iv.State != StateSleeping && iv.State != StateDisk || iv.Off == nil {
+		if !asleep(iv) {
 			continue
 		}
 		file, poll := fileSyscall(iv.Off.Syscall), false
@@ -157,8 +180,8 @@ func (s *sleeper) judge(r recording.Runtime) {
 	}
 }
 
-// settle decides what a sleep was for, from its stack, its waker, its system call.
-func (s *sleeper) settle(x *sleepAt, gc gcThreads) {
+// settleOne decides what a sleep was for, from its stack, its waker, its system call.
+func (s *sleeper) settleOne(x *sleepAt, gc gcThreads) {
 	off, v := x.off, &x.verdict
 	futex := futexSyscall(off.Syscall)
 	switch {
