@@ -15,7 +15,7 @@ func gcPause() diagnosis.Hypothesis {
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
 		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
-			"work on the request's own strand, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
+			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
 			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load"},
@@ -35,6 +35,10 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	ev := append(s.evidence(c, "stopped by the collector"),
 		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
 		diagnosis.NS("the collector's work on requests' own strands, of samples", diagnosis.Total(own)), diagnosis.Count("samples of requests' own CPU", samples))
+	if behind := behindCollectors(c); len(behind) > 0 {
+		ev = append(ev, diagnosis.NS("waits for an event loop on which the collector works, of samples", diagnosis.Total(behind)))
+		own = c.Merged(append(own, behind...))
+	}
 	total := s.total + diagnosis.Total(own)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
 	if unseen := unseenPauses(c); diagnosis.Total(unseen) > diagnosis.Total(res.Hidden) {
@@ -71,7 +75,7 @@ func notSampled(c *diagnosis.Case) string {
 
 func pausedWords(pauses []Duration) string {
 	if len(pauses) == 0 {
-		return ", on the requests' own threads"
+		return ", on the threads that serve them"
 	}
 	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
 }
@@ -120,9 +124,8 @@ func collectors(of recording.FrameType) []string {
 	return nil
 }
 
-// collecting returns the pieces of requests' own CPU in which samples show the
-// collector, and how many samples of own CPU there are.
-func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
+// ofCollectors says of each stack whether it is the collector's.
+func ofCollectors(c *diagnosis.Case) []bool {
 	in := make([]bool, len(c.Stacks))
 	for i := range c.Stacks {
 		s := &c.Stacks[i]
@@ -130,6 +133,32 @@ func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
 		in[i] = s.Caller >= 0 && in[s.Caller] ||
 			slices.ContainsFunc(collectors(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
 	}
+	return in
+}
+
+// behindCollectors returns what requests wait for event loops while those collect: in
+// stretches that hold a loop for long, around the samples that show it.
+func behindCollectors(c *diagnosis.Case) (out []diagnosis.Span) {
+	in, sampled := ofCollectors(c), newSamples(c)
+	for _, loop := range c.Loops() {
+		var work []hold
+		long, _ := holds(c, loop)
+		for _, h := range long {
+			sampled.in(loop, diagnosis.Span{From: h.from, To: h.to}, func(piece diagnosis.Span, stack timeline.StackID) {
+				if in[stack] {
+					work = append(work, hold{from: piece.From, to: piece.To, by: timeline.None})
+				}
+			})
+		}
+		out = append(out, waitsBehind(c, loop, work)...)
+	}
+	return out
+}
+
+// collecting returns the pieces of requests' own CPU in which samples show the
+// collector, and how many samples of own CPU there are.
+func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
+	in := ofCollectors(c)
 	newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
 		if samples++; in[stack] {
 			out = append(out, span)

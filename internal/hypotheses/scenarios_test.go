@@ -236,6 +236,10 @@ func loopStories() []story {
 			func() *recording.Recording {
 				return done(reports(10, "/report", cost{asleep: 30_000 * us, before: 500 * us}), 60)
 			}},
+		{"gc-pause/loop-supported", "Every tenth request makes the collector work on the loop's thread for 30 ms; the others wait behind it.",
+			func() *recording.Recording {
+				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "native v8::internal::Heap::Scavenge < native v8::internal::Heap::CollectGarbage < /srv/app.js:handle"}), "arrivals async dns host io late processes sched sockets stacks tls"), 60)
+			}},
 		{"event-loop-blocked/loop-refuted", "Connections are kept; the loop runs 70 % of the time, never for long at once.",
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)

@@ -97,7 +97,7 @@ func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
 		diagnosis.Count("waits", s.times),
 		diagnosis.NS("longest of them", s.longest),
 	}
-	if s.at != "" {
+	if s.at != "" && s.atShare >= diagnosis.Whole/100 {
 		ev = append(ev, diagnosis.Part("of it in "+s.at, s.atShare))
 	}
 	if s.file != "" {

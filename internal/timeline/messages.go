@@ -93,7 +93,8 @@ func final(r *recording.HTTPResponse) bool {
 
 // httpExchanges pairs the requests and responses of an HTTP/1 connection: first in,
 // first out, which is right for pipelining too. A response that begins before the
-// oldest unanswered request belongs to one that was not recorded.
+// oldest unanswered request belongs to one that was not recorded; so does the first on a
+// connection that was there before recording and has seen no request since.
 func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 	out := make([]exchange, 0, len(c.asks))
 	asks := reader{chunks: c.chunks[askDir]}
@@ -123,6 +124,13 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 			j++
 		}
 		out = append(out, x)
+	}
+	if len(c.asks) == 0 && c.decl.Existing == 1 { // under way when recording began, and the last on its connection
+		for ; j < len(c.answers) && len(out) == 0; j++ {
+			if final(c.answers[j].HTTPResponse) {
+				out = append(out, exchange{answer: c.answers[j].HTTPResponse, replied: answers.message(answerExtent(c, j, ""))})
+			}
+		}
 	}
 	for i := range out {
 		out[i].ordinal = i

@@ -141,6 +141,7 @@ func nativeRules() []waitRule {
 		{RuleGoPool, golang, CausePool, []string{"database/sql.(*DB).conn"}},
 		{"go-runtime-lock", golang, CauseLock, []string{"runtime.lock2|runtime.lock|runtime.lockWithRank"}},
 		{RuleIdle, node, CauseCondition, []string{"uv_cond_wait|pthread_cond_*", "worker|node::*PlatformWorkerThread|node::WorkerThreadsTaskRunner::*|v8::platform::*|DelayedTaskScheduler::*"}},
+		{"v8-gc", node, CauseGC, []string{"v8::internal::Heap::CollectGarbage|v8::internal::Heap::PerformGarbageCollection|v8::internal::Heap::CollectAllGarbage|v8::internal::Heap::StartIncrementalMarking|v8::internal::Heap::EnsureSweepingCompleted"}},
 		{"js-atomics", node, CauseCondition, []string{"v8::internal::FutexEmulation::*|Builtins_AtomicsWait"}},
 
 		{"mutex", anyRuntime, CauseLock, []string{"__lll_lock_wait*|pthread_mutex_lock|__pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|__pthread_mutex_lock_full|pthread_spin_lock"}},
