@@ -96,7 +96,7 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 			if opensSession(call) && call.SendFrom != recording.NoTime {
 				ch.sessions, ch.opening = ch.sessions+1, ch.opening+call.End.Sub(call.SendFrom)
 			}
-			ch.setup += call.Phases[timeline.PhaseDNS] + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS]
+			ch.setup += max(0, call.Phases[timeline.PhaseDNS]-call.Unanswered) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS]
 		}
 	}
 	return ch

@@ -143,6 +143,13 @@ func threadStories() []story {
 			func() *recording.Recording { return done(churning(recording.ClosedByPeer), 30) }},
 		{"slow-dns/churn-refuted", "Every request looks its database up, which takes 4 ms, and opens a connection that it need not.",
 			func() *recording.Recording { return done(lookingUp(4000*us), 30) }},
+		{"slow-dns/silent-supported", "Every request looks its database up, and opens a connection that it need not; the server of names that is asked first does not answer,\nand another is asked after 20 ms. Connections kept would hide that, but it is the look-up that is slow.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					t.lookup(200*us, "10.0.0.52:53")
+					t.oneCall()
+				}), 30)
+			}},
 		{"tls-handshake/refuted", "Plain HTTP on a kept connection: no handshake at all.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"tls-handshake/undecided", "TLS records were not looked at.",
@@ -326,16 +333,26 @@ func starvedOneIn(n int) *scenario {
 func lookingUp(took recording.Time) *scenario {
 	return serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
 		t.lookup(took)
-		o := t.dial(100 * us)
-		t.call(o, 600*us, "/items/{}")
-		t.hangUp(o, recording.ClosedByUs)
+		t.oneCall()
 	})
 }
 
-// lookup asks the resolver for the upstream's address.
-func (t *thread) lookup(took recording.Time) {
+// oneCall opens a connection for one call.
+func (t *thread) oneCall() {
+	o := t.dial(100 * us)
+	t.call(o, 600*us, "/items/{}")
+	t.hangUp(o, recording.ClosedByUs)
+}
+
+// lookup asks the resolver for the upstream's address, and before it those that do not
+// answer for 20 ms.
+func (t *thread) lookup(took recording.Time, silent ...string) {
 	t.compute(20 * us)
 	id := int64(t.conns) + 7
+	for _, server := range silent {
+		t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSQuery, ID: id, Name: "db.test", Type: "A", Server: server})
+		t.sleep(t.at+20_000*us, 5*us, "poll")
+	}
 	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSQuery, ID: id, Name: "db.test", Type: "A", Server: "10.0.0.53:53"})
 	arrives := t.at + took
 	t.sleep(arrives, 5*us, "poll")

@@ -21,7 +21,8 @@ type setupSpan struct {
 // no question included; their own work from connect until the call is sent, where no
 // other call of theirs is under way (an event loop goes on from connect to the hello
 // without a pause); and a wait of unknown cause that ends with connecting to a host
-// name, which is its look-up.
+// name, which is its look-up. That a look-up had to be asked again is not theirs: it waited
+// for a server of names that does not answer.
 func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 	churned, full := ch.churned, poolFull(c, ch.calls)
 	for i := range c.Requests {
@@ -32,6 +33,12 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 			span := setupSpan{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, timeline.None}
 			if ownCPU(s) {
 				span.strand = s.Strand
+			}
+			if s.Call != timeline.None && s.Phase == timeline.PhaseDNS {
+				call := &c.Calls[s.Call]
+				if span.From = max(s.From, call.DNSFrom+diagnosis.Time(call.Unanswered)); span.From >= s.To {
+					continue
+				}
 			}
 			switch {
 			case s.Call != timeline.None:

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -13,7 +14,7 @@ func slowDNS() diagnosis.Hypothesis {
 		ID:    "slow-dns",
 		Title: "Name resolution is slow",
 		Doc: "Supported by the look-up phase of requests' calls. Look-ups that end without an address (search domains) and those without any answer " +
-			"are counted. Names answered from a file or a cache in the process send no look-up and cost none.",
+			"are counted, and those that are asked again for want of one: what they wait until then is no other suspect's. Names answered from a file or a cache in the process send no look-up and cost none.",
 		Needs: []string{recording.HookDNS},
 		Test:  testSlowDNS,
 	}
@@ -26,8 +27,10 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	var took []Duration
 	var windows []window
 	misses, unanswered := 0, 0
+	var silent silence
 	for i := range c.Lookups {
 		l := &c.Lookups[i]
+		silent.add(l)
 		if l.To == recording.NoTime {
 			unanswered++
 			continue
@@ -47,12 +50,15 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("look-ups of names that do not exist", misses),
 		diagnosis.Count("look-ups without an answer", unanswered),
 	}
+	if silent.times > 0 {
+		ev = append(ev, diagnosis.Count("look-ups that were asked again for want of an answer", silent.times), diagnosis.NS("mean time until they were", silent.waited/Duration(silent.times)))
+	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows), Lead: dnsLead(c, share)}
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{{
 			Place: "the resolver",
-			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups",
-			Fix: "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
+			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c),
+			Fix: silent.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
 				"write names with a final dot or lower ndots where search domains miss",
 			Next:     "ask the resolver directly (dig) and compare",
 			Spans:    spans,
@@ -60,6 +66,42 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		}}
 	}
 	return res
+}
+
+// silence is what look-ups waited for servers that did not answer.
+type silence struct {
+	times   int
+	waited  Duration
+	servers tally
+}
+
+func (s *silence) add(l *timeline.Lookup) {
+	if l.Again == recording.NoTime {
+		return
+	}
+	if s.servers == nil {
+		s.servers = tally{}
+	}
+	s.times++
+	s.waited += l.Again.Sub(l.From)
+	s.servers[l.Server] += l.Again.Sub(l.From)
+}
+
+// words say who did not answer how many of them, "" if all did.
+func (s *silence) words(c *diagnosis.Case) string {
+	if s.times == 0 {
+		return ""
+	}
+	server, _ := s.servers.most()
+	return "; " + diagnosis.Thousands(int64(s.times)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " had to be asked again after " +
+		diagnosis.Human(s.waited/Duration(s.times)) + ", as " + cmp.Or(server, "the server asked first") + " did not answer"
+}
+
+func (s *silence) fix() string {
+	if server, _ := s.servers.most(); s.times > 0 && server != "" {
+		return "mend " + server + ", or take it out of /etc/resolv.conf (options timeout:1 rotate bounds the wait); "
+	}
+	return ""
 }
 
 // dnsLead says how much time look-ups take, or how many chances there were for one.

@@ -82,7 +82,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 func warmed(c *Call, b *bounds) {
 	c.New = false
 	c.Start = recording.NoTime
-	c.DNSFrom, c.DNSTo = recording.NoTime, recording.NoTime
+	c.DNSFrom, c.DNSTo, c.Unanswered = recording.NoTime, recording.NoTime, 0
 	c.ConnectFrom, c.Connected = recording.NoTime, recording.NoTime
 	c.TLSFrom, c.TLSTo = recording.NoTime, recording.NoTime
 	settle(c, b)

@@ -17,6 +17,7 @@ type resolution struct {
 	names    []string
 	asked    []string // name and type of each look-up
 	open     int      // look-ups without an answer
+	silent   Time     // when one was asked again for want of an answer; NoTime: none was
 	used     bool     // a call took it
 }
 
@@ -36,16 +37,19 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 	for _, d := range f.dns {
 		k := key{d.Thread, d.ID, d.Name, d.Type}
 		if d.Part == recording.DNSQuery {
-			if _, ok := pending[k]; ok {
-				continue // asked again
+			if i, ok := pending[k]; ok {
+				if l, r := &t.Lookups[i], &all[group[i]]; l.Again == recording.NoTime {
+					l.Again, r.silent = d.at, max(r.silent, d.at)
+				}
+				continue
 			}
 			i := len(t.Lookups)
 			pending[k] = i
-			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at})
+			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at, To: recording.NoTime, Server: d.Server, Again: recording.NoTime})
 			g, ok := current[d.Thread]
 			if !ok || !all[g].takes(d.Name, d.Type) {
 				g = len(all)
-				all = append(all, resolution{thread: d.Thread, from: d.at})
+				all = append(all, resolution{thread: d.Thread, from: d.at, silent: recording.NoTime})
 				current[d.Thread] = g
 			}
 			all[g].ask(d.Name, d.Type)
@@ -118,8 +122,16 @@ func resolveOnThread(t *Timeline, f *facts, work []made, all []resolution) {
 			continue
 		}
 		r.used = true
-		c.DNSFrom, c.DNSTo = r.from, r.to
+		c.lookedUp(r)
 		settle(c, &work[i].bounds)
+	}
+}
+
+// lookedUp gives a call the resolution that it waited for.
+func (c *Call) lookedUp(r *resolution) {
+	c.DNSFrom, c.DNSTo = r.from, r.to
+	if r.silent != recording.NoTime {
+		c.Unanswered = min(r.silent, r.to).Sub(r.from)
 	}
 }
 

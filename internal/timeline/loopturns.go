@@ -113,7 +113,7 @@ func resolveElsewhere(t *Timeline, f *facts, calls []made, all []resolution) {
 		}
 		if d := &all[r.list[k]]; d.open == 0 && d.to <= c.ConnectFrom && f.sameProcess(d.thread, c.Process) {
 			r.free[k] = k + 1
-			c.DNSFrom, c.DNSTo = d.from, d.to
+			c.lookedUp(d)
 			settle(c, &calls[i].bounds)
 		}
 	}

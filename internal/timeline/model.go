@@ -292,6 +292,7 @@ type Call struct {
 	Code                   string                // of a command's error
 	Transaction            recording.Transaction // of the session, after a command
 	Carried                bool                  // threads of the client's own wrote the request and read the answer
+	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
 }
 
 // Request is one unit of inbound work.
@@ -331,6 +332,8 @@ type Lookup struct {
 	From, To Time // To NoTime: no answer was seen
 	Rcode    int64
 	Addrs    string
+	Server   string // that was asked first
+	Again    Time   // when it was asked again, as that had not answered; NoTime: never
 }
 
 // Datagram is one datagram that was sent to a telemetry daemon.
