@@ -103,6 +103,7 @@ struct off_event {
 	u64 sp;  /* user stack pointer */
 	u64 ran; /* CPU time used since it last came back; 0 unknown */
 	u64 ino; /* of the file that it waits for; 0: none, or not known */
+	s64 waker_context; /* of Python, in which a futex wake was made; as in runtime_ids */
 	u32 waker_tid;
 	u32 waker_tgid;
 	u32 owner; /* tid in the glibc mutex that it waits for */

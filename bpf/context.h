@@ -35,6 +35,22 @@ static __always_inline u64 current_context(struct watch *w, struct task_struct *
 	return state ? read_word(state + w->py_context) : 0;
 }
 
+/* The number of the context at an address, or minus that; 0 for none. */
+static __always_inline s64 context_number(u64 address, u32 tgid)
+{
+	struct context_key key = {address, tgid};
+	struct context_ids *c;
+	struct watch *w;
+
+	if (!address)
+		return 0;
+	w = watch_of(tgid);
+	if (!w || !w->contexts)
+		return -(s64)address;
+	c = bpf_map_lookup_elem(&contexts, &key);
+	return c ? c->id : -(s64)address;
+}
+
 /* Names the context at an address; ids->contexts is set, the rest is 0. */
 static __always_inline void name_context(struct runtime_ids *ids, struct watch *w, u64 address,
 					 u32 tgid)

@@ -7,7 +7,7 @@ enum {
 	MESSAGE_START = 1024, /* bytes of a message of which payload is taken */
 	MERGE_AFTER = 16,     /* chunks one way before they are merged */
 	MERGE_NS = 1000000,
-	IOVECS = 4,
+	IOVECS = 64,
 	SHORT = 128, /* most messages: less room, less to copy */
 	NAGLE_OFF = 1,
 	LONG = 2048, /* requests: signatures and tokens may come before what they are about */
@@ -72,6 +72,7 @@ static __always_inline u32 gather(u8 *data, struct source *s, u64 bytes, const u
 	if (bytes > room)
 		bytes = room;
 	for (u32 i = 0; i < IOVECS; i++) {
+		done &= 2 * room - 1; /* one range, however many pieces came before */
 		if (i >= s->count || done >= bytes || done >= room)
 			break;
 		if (bpf_probe_read_user(&v, sizeof(v), (void *)(s->iov + i * sizeof(v))))
@@ -85,6 +86,7 @@ static __always_inline u32 gather(u8 *data, struct source *s, u64 bytes, const u
 			break;
 		done += take;
 	}
+	done &= 2 * room - 1;
 	return done > room ? room : done;
 }
 
@@ -266,7 +268,8 @@ static __always_inline void transfer(struct flow *f, struct transfer *x, struct 
 	if (f->pending.bytes && (f->pending.dir != dir || f->pending.tid != (u32)t->pid ||
 				 x->now - f->pending.first > MERGE_NS))
 		flush_pending(f);
-	if (x->bytes && (f->tls || seen < MESSAGE_START))
+	if (x->bytes && (f->tls || seen < MESSAGE_START ||
+			 (x->bytes <= PREFIX && f->chunks <= MERGE_AFTER)))
 		emit_prefix(f, x, t, w);
 	else if (x->bytes && f->chunks > MERGE_AFTER)
 		merge(f, x, t, w);

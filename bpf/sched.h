@@ -10,6 +10,7 @@ struct span {
 	u64 goid;
 	u64 counter;
 	u64 waker_start;
+	u64 waker_context; /* its address */
 	u32 waker_tid;
 	u32 waker_tgid;
 	s32 nr;
@@ -71,6 +72,7 @@ static __always_inline void forget_waker(struct span *s)
 	s->waker_tid = 0;
 	s->waker_tgid = 0;
 	s->waker_start = 0;
+	s->waker_context = 0;
 	s->release = 0;
 }
 
@@ -110,6 +112,7 @@ static __always_inline void end_span(struct task_struct *t, struct span *s, u64 
 			e->woken = s->since;
 		e->waker_kind = s->waker_kind;
 		e->waker_start = s->waker_start;
+		e->waker_context = context_number(s->waker_context, s->waker_tgid);
 		e->waker_tid = s->waker_tid;
 		e->waker_tgid = s->waker_tgid;
 		e->release = s->release;
@@ -230,19 +233,24 @@ static __always_inline bool in_interrupt(struct task_struct *t, struct pt_regs *
 static __always_inline void read_waker(struct span *s, struct task_struct *waker)
 {
 	struct pt_regs *r = user_regs(waker);
+	struct watch *w;
 
 	s->release = 0;
 	s->waker_tid = 0;
 	s->waker_tgid = 0;
 	s->waker_start = 0;
+	s->waker_context = 0;
 	if (in_interrupt(waker, r)) {
 		s->waker_kind = WAKER_INTERRUPT;
 		return;
 	}
 	s->waker_kind = WAKER_OTHER;
 	s->release = r && is_release(r);
-	if (!watch_of(waker->tgid))
+	w = watch_of(waker->tgid);
+	if (!w)
 		return;
+	if (s->release)
+		s->waker_context = current_context(w, waker);
 	s->waker_kind = WAKER_THREAD;
 	s->waker_tid = waker->pid;
 	s->waker_tgid = waker->tgid;

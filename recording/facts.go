@@ -143,16 +143,17 @@ type Off struct {
 	Arg       int64  // first argument of the syscall: an fd, a futex address
 	Timed     int64  // 1: the wait had a time limit
 	Goroutine GoroutineID
-	Counter   int64    // Node: last async id given out when it went off; 0 unknown
-	SP        int64    // user stack pointer when it went off; 0 unknown
-	Owner     ThreadID // of the glibc mutex it waits for, as the mutex said when it went off
-	Ran       int64    // ns of CPU it used, by the scheduler's clock, since it last came back; 0 unknown
-	File      FileID   // that it slept for; NoFile none, or not known
-	Minor     int64    // page faults since it last came back, as counted when they were over
-	Major     int64    // of them those that read from storage
-	Fetched   int64    // bytes it had read from storage since, not from the page cache
-	In        int64    // bytes that its reads returned since, of files, sockets and pipes alike
-	Out       int64    // bytes that its writes took since
+	Counter   int64     // Node: last async id given out when it went off; 0 unknown
+	SP        int64     // user stack pointer when it went off; 0 unknown
+	Owner     ThreadID  // of the glibc mutex it waits for, as the mutex said when it went off
+	Ran       int64     // ns of CPU it used, by the scheduler's clock, since it last came back; 0 unknown
+	File      FileID    // that it slept for; NoFile none, or not known
+	Minor     int64     // page faults since it last came back, as counted when they were over
+	Major     int64     // of them those that read from storage
+	Fetched   int64     // bytes it had read from storage since, not from the page cache
+	In        int64     // bytes that its reads returned since, of files, sockets and pipes alike
+	Out       int64     // bytes that its writes took since
+	Context   ContextID // Python: in which Waker made the futex wake
 }
 
 // File declares a regular file when a thread first waits for it, and tells its size when

@@ -166,6 +166,7 @@ func (f *Off) Visit(v Visitor) {
 	v.Int("fetched", &f.Fetched)
 	v.Int("in", &f.In)
 	v.Int("out", &f.Out)
+	v.Int("context", (*int64)(&f.Context))
 }
 
 // Kind implements Fact.

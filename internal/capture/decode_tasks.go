@@ -278,6 +278,7 @@ func (d *decoder) off(e *probesOffEvent) {
 	}
 	if f.WakerKind == recording.WakerThread {
 		f.Waker = d.use(d.threadOf(e.WakerTid, e.WakerStart, e.WakerTgid))
+		f.Context = recording.ContextID(e.WakerContext)
 	}
 	d.emit(d.at, f)
 }

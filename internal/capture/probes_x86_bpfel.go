@@ -250,32 +250,33 @@ type probesLoss struct {
 }
 
 type probesOffEvent struct {
-	_          structs.HostLayout
-	H          probesHead
-	Since      uint64
-	Woken      uint64
-	Arg        uint64
-	Goid       uint64
-	Counter    uint64
-	WakerStart uint64
-	Sp         uint64
-	Ran        uint64
-	Ino        uint64
-	WakerTid   uint32
-	WakerTgid  uint32
-	Owner      uint32
-	Nr         int32
-	State      uint8
-	WakerKind  uint8
-	Release    uint8
-	Timed      uint8
-	Minor      uint32
-	Major      uint32
-	Fetched    uint32
-	In         uint32
-	Out        uint32
-	Dev        uint32
-	Pad        uint32
+	_            structs.HostLayout
+	H            probesHead
+	Since        uint64
+	Woken        uint64
+	Arg          uint64
+	Goid         uint64
+	Counter      uint64
+	WakerStart   uint64
+	Sp           uint64
+	Ran          uint64
+	Ino          uint64
+	WakerContext int64
+	WakerTid     uint32
+	WakerTgid    uint32
+	Owner        uint32
+	Nr           int32
+	State        uint8
+	WakerKind    uint8
+	Release      uint8
+	Timed        uint8
+	Minor        uint32
+	Major        uint32
+	Fetched      uint32
+	In           uint32
+	Out          uint32
+	Dev          uint32
+	Pad          uint32
 }
 
 type probesOffState uint32
@@ -344,29 +345,30 @@ const (
 )
 
 type probesSpan struct {
-	_          structs.HostLayout
-	Since      uint64
-	Woken      uint64
-	Arg        uint64
-	Goid       uint64
-	Counter    uint64
-	WakerStart uint64
-	WakerTid   uint32
-	WakerTgid  uint32
-	Nr         int32
-	State      uint8
-	WakerKind  uint8
-	Release    uint8
-	Timed      uint8
-	Runtime    uint64
-	Ran        uint64
-	Sp         uint64
-	Owner      uint32
-	Dev        uint32
-	Gaps       uint32
-	Pad        uint32
-	Ino        uint64
-	Base       struct {
+	_            structs.HostLayout
+	Since        uint64
+	Woken        uint64
+	Arg          uint64
+	Goid         uint64
+	Counter      uint64
+	WakerStart   uint64
+	WakerContext uint64
+	WakerTid     uint32
+	WakerTgid    uint32
+	Nr           int32
+	State        uint8
+	WakerKind    uint8
+	Release      uint8
+	Timed        uint8
+	Runtime      uint64
+	Ran          uint64
+	Sp           uint64
+	Owner        uint32
+	Dev          uint32
+	Gaps         uint32
+	Pad          uint32
+	Ino          uint64
+	Base         struct {
 		_       structs.HostLayout
 		Minor   uint64
 		Major   uint64

@@ -20,11 +20,11 @@ import (
 const (
 	// copyHitCost is what one hit of the probe is taken to cost the process that is probed:
 	// as measured in a virtual machine, see docs/overhead.md.
-	copyHitCost = 4 * time.Microsecond
+	copyHitCost = 20 * time.Microsecond
 	// copyShare is the part of one CPU that numbering contexts may cost a process: 2 %.
 	copyShare = 50
 	// copySaved is the credit that a process begins with, and may save.
-	copySaved = 5 * time.Second / copyShare
+	copySaved = time.Second / copyShare
 	// pythonRetry is how often a process is asked that has run nothing in a context so far.
 	pythonRetry = 5 * time.Second
 	// maxBases bounds the threads of one process that are looked at.

@@ -17,6 +17,8 @@ const (
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
 	WhyAmbiguous  = "loop-ambiguous" // several requests were open on that loop
+	WhyContext    = "context"        // Python: sent in the context of the request, or in a copy that was made for it
+	WhyNoContext  = "no-context"     // Python: sent in a context that is no open request's
 	WhyNoAsync    = "async-unowned"  // Node's async ids lead to no request
 )
 

@@ -27,6 +27,7 @@ type facts struct {
 	storage     storageFacts
 	parks       parkFacts
 	golang      goFacts
+	contexts    map[contextKey]recording.ContextID // of which each is a copy
 }
 
 // threadFacts are the facts about one thread, in order of time.
@@ -272,6 +273,11 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			p := &f.processes[i]
 			p.Comm, p.Exe, p.Runtime, p.Born = x.Comm, x.Exe, x.Runtime, at
 		}
+	case *recording.Context:
+		if f.contexts == nil {
+			f.contexts = map[contextKey]recording.ContextID{}
+		}
+		f.contexts[contextKey{x.Process, x.ID}] = x.Parent
 	case *recording.ProcessExit:
 		if i, ok := f.procIndex[x.Process]; ok {
 			f.processes[i].End = at

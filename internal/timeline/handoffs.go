@@ -125,7 +125,7 @@ func (h *handOffs) gather(in segmentInput) bool {
 
 // mayBeHanded reports a call on a strand that may have made it for another's request.
 func (h *handOffs) mayBeHanded(c *Call) bool {
-	return c.Strand != None && int(c.Strand) < len(h.f.threads) && c.Why == WhyNoOwner && !h.t.Strands[c.Strand].Loop
+	return c.Strand != None && int(c.Strand) < len(h.f.threads) && (c.Why == WhyNoOwner || c.Why == WhyContext) && !h.t.Strands[c.Strand].Loop
 }
 
 // sortCalls puts each strand's calls in order of being sent.

@@ -262,6 +262,7 @@ func (h *handOffs) settle(j *job, id CallID, x ruling) {
 		x.request, x.why = h.open[c.Process].at(at), WhyHandOffOnly
 	}
 	switch {
+	case c.Why == WhyContext:
 	case x.request != None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
 		c.Request, c.Why = x.request, x.why
 	case j.by != None || len(j.results) > 0:

@@ -1,0 +1,228 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A task of asyncio runs in a context of its own (contextvars), a copy of that of whoever made
+// it, and so does what is handed to a thread with asyncio.to_thread, anyio or asgiref. So the
+// context in which a response was written is that of its request, and what was done in it
+// while the request was open, or in a copy that was made since the request was read, was done
+// for that.
+//
+// Of contexts that are not numbered only the address is known. As long as a task lives it has
+// the address for itself: what was done there is of the one that next answers a request there.
+
+// contextKey names a context.
+type contextKey struct {
+	process recording.ProcessID
+	id      recording.ContextID
+}
+
+// contextOf is a request that a context is of, or was read in.
+type contextOf struct {
+	request RequestID
+	conn    int
+	after   int64 // the last context that had been copied when the request was read
+}
+
+// contexts tell whose contexts are.
+type contexts struct {
+	t       *Timeline
+	f       *facts
+	homes   map[contextKey][]contextOf // whose responses were written in it, or in a copy, in order of their end
+	shared  map[contextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
+	readers map[contextKey][]contextOf // what was read in it, in order
+	many    map[contextKey]bool        // of them, those in which was read from several connections
+	prompt  map[contextKey]contextOf   // by the first context copied after a request was read; conn is noConn if there are two
+	streams map[contextKey]int         // by that of which such a context is a copy: the connection; noConn if there are several
+	odd     map[recording.ProcessID]*count
+	loops   map[StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
+}
+
+// count is how many of some have an exception.
+type count struct{ all, odd int }
+
+// maxAncestors bounds how far contexts are followed to those that they are copies of.
+const maxAncestors = 32
+
+// associateContexts gives calls of Python to the requests in whose contexts they were made.
+func associateContexts(t *Timeline, f *facts, in segmentInput) {
+	x := contexts{
+		t: t, f: f, homes: map[contextKey][]contextOf{}, shared: map[contextKey]bool{}, readers: map[contextKey][]contextOf{}, many: map[contextKey]bool{},
+		prompt: map[contextKey]contextOf{}, streams: map[contextKey]int{}, odd: map[recording.ProcessID]*count{}, loops: map[StrandID]bool{},
+	}
+	for i := range in.requests {
+		x.addRequest(RequestID(i), &in.requests[i])
+	}
+	if len(x.readers) == 0 {
+		return
+	}
+	for k, list := range x.homes {
+		x.order(k, list)
+	}
+	x.bindStreams()
+	for i := range t.Calls {
+		c, m := &t.Calls[i], &in.calls[i]
+		if m.x.asked.none() || c.Strand == None {
+			continue
+		}
+		id := f.conns[m.conn].chunks[recording.Write][m.x.asked.first].Context
+		if id == recording.NoContext {
+			continue
+		}
+		r, known := x.owner(contextKey{c.Process, id}, c.SendFrom)
+		switch {
+		case r != None:
+			c.Request, c.Why = r, WhyContext
+			if c.Start < t.Requests[r].FirstRead {
+				warmed(c, &m.bounds)
+			}
+		case known && id > 0 && x.loops[c.Strand] && x.tells(c.Process):
+			c.Why = WhyNoContext
+		}
+	}
+}
+
+// addRequest notes the contexts in which a request was read and answered.
+func (x *contexts) addRequest(id RequestID, s *served) {
+	r := &x.t.Requests[id]
+	if s.x.asked.none() {
+		return
+	}
+	c := &x.f.conns[s.conn]
+	read := c.chunks[recording.Read][s.x.asked.first]
+	if read.Context == recording.NoContext {
+		return
+	}
+	of, in := contextOf{id, s.conn, read.Contexts}, contextKey{r.Process, read.Context}
+	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != s.conn {
+		before := &x.f.conns[list[len(list)-1].conn]
+		x.many[in], x.shared[in] = true, x.shared[in] || before.closed == nil || before.closedAt > r.FirstRead
+	}
+	x.loops[s.reader] = true
+	x.readers[in] = append(x.readers[in], of)
+	x.addPrompt(contextKey{r.Process, recording.ContextID(read.Contexts + 1)}, of)
+	if s.x.replied.none() {
+		return
+	}
+	wrote := c.chunks[recording.Write][s.x.replied.first].Context
+	n := x.odd[r.Process]
+	if n == nil {
+		n = &count{}
+		x.odd[r.Process] = n
+	}
+	if n.all++; wrote <= 0 {
+		n.odd++
+	}
+	for k, own := (contextKey{r.Process, wrote}), true; own; {
+		if k.id != recording.NoContext {
+			x.homes[k] = append(x.homes[k], of)
+		}
+		parent, ok := x.f.contexts[k]
+		k.id, own = parent, ok && int64(parent) > read.Contexts && read.Contexts > 0
+	}
+}
+
+// addPrompt notes which context is the first that was copied after a request was read.
+func (x *contexts) addPrompt(first contextKey, of contextOf) {
+	if of.after == 0 {
+		return // they were not numbered
+	}
+	if _, two := x.prompt[first]; two {
+		of.conn = int(noConn)
+	}
+	x.prompt[first] = of
+}
+
+// order puts the requests of a context in order of their end, and looks whether they follow
+// each other.
+func (x *contexts) order(k contextKey, list []contextOf) {
+	slices.SortFunc(list, func(a, b contextOf) int {
+		return cmp.Or(cmp.Compare(x.t.Requests[a.request].End, x.t.Requests[b.request].End), cmp.Compare(a.request, b.request))
+	})
+	for i := 1; i < len(list) && k.id > 0; i++ {
+		if x.t.Requests[list[i].request].FirstRead < x.t.Requests[list[i-1].request].End {
+			x.shared[k] = true
+		}
+	}
+}
+
+// tells reports that nearly all responses of a process are written in contexts that are
+// known: what is done in another one is not of a request.
+func (x *contexts) tells(p recording.ProcessID) bool {
+	n := x.odd[p]
+	return n != nil && n.odd*exceptions <= n.all
+}
+
+// bindStreams learns which contexts are those of connections, where reads are made outside
+// any: the first context that is copied once a request was read is a copy of such a one.
+func (x *contexts) bindStreams() {
+	for first, of := range x.prompt {
+		parent, ok := x.f.contexts[first]
+		if !ok || of.conn == int(noConn) {
+			continue
+		}
+		k := contextKey{first.process, parent}
+		if conn, known := x.streams[k]; known && conn != of.conn {
+			of.conn = int(noConn)
+		}
+		x.streams[k] = of.conn
+	}
+}
+
+// owner is the request for which something was done in a context; None, if it was for none,
+// and whether that is certain.
+func (x *contexts) owner(k contextKey, at Time) (r RequestID, known bool) {
+	child := recording.NoContext
+	for range maxAncestors {
+		if r := x.at(k, child, at); r != None {
+			return r, true
+		}
+		if k.id <= 0 {
+			return None, true
+		}
+		parent, ok := x.f.contexts[k]
+		if !ok {
+			return None, false
+		}
+		child, k.id = k.id, parent
+	}
+	return None, false
+}
+
+// at is the request that a context is of at a time, as far as is known without those of which
+// it is a copy. What is asked about was done in it, or in copies of its copy child.
+func (x *contexts) at(k contextKey, child recording.ContextID, at Time) RequestID {
+	if list := x.homes[k]; len(list) > 0 && !x.shared[k] {
+		i := sort.Search(len(list), func(i int) bool { return x.t.Requests[list[i].request].End > at })
+		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.open(list[i].request, at) {
+			return list[i].request
+		}
+	}
+	if child <= 0 {
+		return None
+	}
+	if list := x.readers[k]; len(list) > 0 && !x.many[k] {
+		i := sort.Search(len(list), func(i int) bool { return list[i].after >= int64(child) })
+		if i > 0 && x.open(list[i-1].request, at) {
+			return list[i-1].request
+		}
+		return None
+	}
+	of, ok := x.prompt[contextKey{k.process, child}]
+	if conn, one := x.streams[k]; ok && one && conn != int(noConn) && of.conn == conn && x.open(of.request, at) {
+		return of.request
+	}
+	return None
+}
+
+// open reports a request that was under way at a time.
+func (x *contexts) open(id RequestID, at Time) bool {
+	r := &x.t.Requests[id]
+	return r.FirstRead <= at && at < r.End
+}
