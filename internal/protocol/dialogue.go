@@ -7,7 +7,7 @@ const (
 	// before it is believed that nothing did when its commands were counted anew.
 	proofs = 4
 	// maxHeld bounds the replies that wait for that.
-	maxHeld = 256
+	maxHeld = 2048
 )
 
 // grammar is a protocol whose commands are answered in order.

@@ -13,6 +13,7 @@ const (
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
 	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
 	WhyInLine     = "pool-order"     // the request stood first in line for a connection of the pool that was full
+	WhyShared     = "shared-order"   // of what several requests sent on one connection, in the order in which they could
 	WhyLoopSingle = "loop-single"    // the only request open on that loop
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
@@ -60,6 +61,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			if anyInLine(t, in) && !associateInLine(t, f, in) {
 				associateInTurns(t, in)
 			}
+			associateShared(t, f, in)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

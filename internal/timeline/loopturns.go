@@ -66,7 +66,7 @@ func (l *loopTurns) asking(r RequestID, since Time) *turn {
 func queueCalls(t *Timeline, calls []made, l *loopTurns, wanted []Time) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Request == None || c.Why != WhyAsync && c.Why != WhyAsyncHint && c.Why != WhyInLine || wanted[i] == recording.NoTime {
+		if c.Request == None || c.Why != WhyAsync && c.Why != WhyAsyncHint && c.Why != WhyInLine && c.Why != WhyShared || wanted[i] == recording.NoTime {
 			continue
 		}
 		u := l.asking(c.Request, wanted[i])

@@ -1,0 +1,274 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A client may send the calls of many requests on one connection, without waiting for
+// answers: those come in the order of the calls. What several requests asked for is then
+// often written at once, by whoever's callback came first, and several answers are read at
+// once; ids tell nothing. But who can have asked is known: requests that were read, and
+// those whose calls were all answered, in this order. If as many went on as calls were
+// sent, each sent one, the first the first. Where requests of one kind are known to send
+// more, or none, at that point, their number has to agree. What cannot be told apart is
+// nobody's, until one of them alone is answered: the response that is written in the turn
+// of an answer is of the request whose call that was. It confirms all that was guessed
+// about that request, or takes it back.
+
+// sharing follows one loop some of whose connections are shared.
+type sharing struct {
+	t      *Timeline
+	f      *facts
+	lasts  lasting
+	conns  map[int32]*sharedConn // by index in facts.conns
+	byConn map[recording.ConnID]*sharedConn
+	habits *habits
+	ready  []actor // who may go on, and was not seen to do anything yet
+	turn   sharedTurn
+	acts   []*move // of the turn that runs: calls sent, and responses
+
+	owner  map[CallID]ref   // whose a call is: a request; or that of another call; its own, if not known
+	told   map[CallID]bool  // by ids
+	many   map[CallID]bool  // asked for when several could go on
+	either map[CallID][]ref // who may have made it, where that could not be told apart
+	asked  map[CallID]Time  // since when whoever made it could
+	flying map[ref]int      // calls under way
+	did    map[ref]habit    // what was done for it so far
+
+	of     map[RequestID][]CallID // what was guessed
+	proven map[RequestID]bool     // it was answered in the turn of its own last call
+	unsure map[RequestID]bool     // it was not, or another in its stead
+	lost   map[RequestID]bool     // when some of its calls were answered is not known
+	wrong  int                    // requests answered while calls of them seemed to be under way
+	odd    int                    // in a turn that was taken for others'
+	bound  int                    // proven by nothing but who else it could be
+}
+
+// sharedConn are the calls on one connection.
+type sharedConn struct {
+	calls          []CallID
+	sent, answered int  // how many were
+	shared         bool // some were sent before the one before was answered
+}
+
+// actor is a request, or that of a call whichever that is, that may go on.
+type actor struct {
+	who     ref
+	habit   habit
+	turn    int   // in which it may
+	until   int64 // last id given out before the next turn; 0: that is still to come
+	counter int64 // last id given out before its turn
+	at      Time
+}
+
+// sharedTurn is what began the callbacks that run, if it was a read.
+type sharedTurn struct {
+	n       int
+	runs    bool
+	counter int64
+	timers  bool // timers ran since the loop slept
+	checked bool // immediates ran since the last read
+}
+
+// associateShared associates the calls of a loop on shared connections, and what was sent
+// in the turn of several answers. It does nothing where no connection is shared.
+func associateShared(t *Timeline, f *facts, in asyncInput) {
+	conns, byConn := callsByConn(t, in.loop.moves)
+	if !anyShared(t, conns) {
+		return
+	}
+	known := habits{index: map[habit]int32{}, learning: true}
+	lasts := lastingIDs(t, in.loop.moves)
+	follow := func(moves []move) *sharing {
+		w := &sharing{
+			t: t, f: f, lasts: lasts, conns: conns, byConn: byConn, habits: &known,
+			owner: map[CallID]ref{}, told: map[CallID]bool{}, many: map[CallID]bool{}, either: map[CallID][]ref{},
+			asked: map[CallID]Time{}, flying: map[ref]int{}, did: map[ref]habit{},
+			of: map[RequestID][]CallID{}, proven: map[RequestID]bool{}, unsure: map[RequestID]bool{}, lost: map[RequestID]bool{},
+		}
+		w.play(moves)
+		return w
+	}
+	some := in.loop.moves[:min(len(in.loop.moves), learns)]
+	for range passes {
+		if follow(some); !known.solve() {
+			break
+		}
+	}
+	known.learning = false
+	follow(in.loop.moves).give(in)
+}
+
+// learns is from how many moves habits are learned, in so many passes at most: each tells
+// apart more of what requests do, and so who is at which point then.
+const (
+	learns = 30000
+	passes = 8
+)
+
+// mostReady bounds those who may go on and do nothing, where nothing shows that a loop's
+// turn is over.
+const mostReady = 1024
+
+// play follows what the loop did.
+func (w *sharing) play(moves []move) {
+	for _, c := range w.conns {
+		c.sent, c.answered = 0, 0
+	}
+	for i := range moves {
+		w.step(&moves[i])
+	}
+	w.end()
+}
+
+// callsByConn lists the calls of the connections that a loop uses, in order.
+func callsByConn(t *Timeline, moves []move) (conns map[int32]*sharedConn, seen map[recording.ConnID]*sharedConn) {
+	conns, seen = map[int32]*sharedConn{}, map[recording.ConnID]*sharedConn{}
+	for i := range moves {
+		if m := &moves[i]; m.call != None && conns[m.conn] == nil {
+			c := &sharedConn{}
+			conns[m.conn], seen[t.Calls[m.call].Conn] = c, c
+		}
+	}
+	for i := range t.Calls {
+		if c := seen[t.Calls[i].Conn]; c != nil {
+			c.calls = append(c.calls, CallID(i))
+		}
+	}
+	return conns, seen
+}
+
+// anyShared finds the shared connections: whose client sent a call while one was under way.
+func anyShared(t *Timeline, conns map[int32]*sharedConn) (found bool) {
+	for _, c := range conns {
+		slices.SortFunc(c.calls, func(a, b CallID) int { return cmp.Compare(t.Calls[a].Ordinal, t.Calls[b].Ordinal) })
+		for k := 1; k < len(c.calls) && !c.shared; k++ {
+			before, next := &t.Calls[c.calls[k-1]], &t.Calls[c.calls[k]]
+			c.shared = before.Excluded == "" && next.Excluded == "" && next.SendFrom < before.End
+		}
+		found = found || c.shared
+	}
+	return found
+}
+
+func (w *sharing) step(m *move) {
+	switch m.kind {
+	case moveRead, moveBody:
+		w.begin(m)
+		who := requestRef(m.request)
+		if m.kind == moveBody { // what waits for all of it begins here
+			w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
+		}
+		if _, went := w.did[who]; !went {
+			w.goesOn(who, habit{endpoint: w.t.Requests[m.request].Endpoint}, m)
+		}
+	case moveAnswer:
+		w.begin(m)
+		w.answers(m)
+	case moveForeign:
+		w.begin(m)
+		if c := w.conns[m.conn]; c != nil && c.shared {
+			w.goesOn(nobody, habit{}, m)
+		}
+	case moveHandshake:
+		if !m.callback() {
+			w.begin(m)
+		}
+	case moveConnect:
+		if m.call != None && !w.conns[m.conn].shared {
+			w.acts = append(w.acts, m)
+		}
+	case moveSend, moveRespond, moveAside:
+		w.acts = append(w.acts, m)
+	case moveBoundary:
+		w.end()
+		w.turn.runs = false
+		w.turn.timers = w.turn.timers || m.trigger == 1
+		w.turn.checked = m.trigger != 1
+	case moveBlock:
+		w.end()
+		w.turn.runs, w.turn.timers = false, false
+		w.leave()
+	}
+}
+
+// begin ends the turn that runs and begins another.
+func (w *sharing) begin(m *move) {
+	w.end()
+	if w.turn.checked { // all who asked for an immediate got it
+		w.leave()
+	}
+	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
+		w.ready[i].until = m.counter
+	}
+	w.turn.n++
+	w.turn.runs, w.turn.counter, w.turn.checked = true, m.counter, false
+}
+
+// leave ends the chance of those who were not seen to do anything: they wait for something else.
+func (w *sharing) leave() {
+	for i := range w.ready {
+		w.saw([]int{i}, 0)
+	}
+	w.ready, w.turn.timers = w.ready[:0], false
+}
+
+// goesOn notes that somebody may go on.
+func (w *sharing) goesOn(who ref, h habit, m *move) {
+	if len(w.ready) >= mostReady {
+		w.leave()
+	}
+	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.counter, at: m.at})
+}
+
+// answers ends the calls whose answers were read with a move.
+func (w *sharing) answers(m *move) {
+	c := w.conns[m.conn]
+	for c.answered < c.sent {
+		id := c.calls[c.answered]
+		call := &w.t.Calls[id]
+		if call.End > m.at || call.Cut {
+			return
+		}
+		c.answered++
+		who := w.who(callRef(id))
+		if who == nobody {
+			w.goesOn(nobody, habit{}, m)
+			continue
+		}
+		if w.flying[who]--; w.flying[who] > 0 {
+			continue
+		}
+		delete(w.flying, who)
+		if r, ok := who.request(); !ok || !w.answeredBefore(r, m.at) {
+			w.goesOn(who, w.did[who].after(call), m)
+		}
+	}
+}
+
+// who follows whose a call is.
+func (w *sharing) who(r ref) ref {
+	for {
+		id, ok := r.call()
+		if !ok {
+			return r
+		}
+		next, ok := w.owner[id]
+		if !ok {
+			return nobody
+		}
+		if next == r {
+			return r
+		}
+		r = next
+	}
+}
+
+// answeredBefore reports whether a request's response was written before a time.
+func (w *sharing) answeredBefore(r RequestID, at Time) bool {
+	first := w.t.Requests[r].FirstWrite
+	return first != recording.NoTime && first < at
+}

@@ -1,0 +1,248 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// batch are calls that were sent by one callback, or in one turn of several.
+type batch struct {
+	late  bool  // by a callback that was asked for in another turn, or unseen
+	exec  int64 // its id, if late
+	calls []CallID
+
+	blurred bool // and others, nobody knows how many
+}
+
+// end tells apart what was done in the turn that ends.
+func (w *sharing) end() {
+	if len(w.acts) == 0 {
+		return
+	}
+	var responses []RequestID
+	var sent []batch
+	for _, m := range w.acts {
+		if m.kind == moveRespond {
+			if w.t.Requests[m.request].FirstWrite == m.at {
+				responses = append(responses, m.request)
+			}
+			continue
+		}
+		calls, blurred := w.newly(m), w.blurred(m)
+		if len(calls) == 0 && !blurred {
+			continue
+		}
+		b := batch{late: w.late(m), blurred: blurred}
+		if b.late {
+			b.exec = m.exec
+		}
+		if n := len(sent); n > 0 && sent[n-1].late == b.late && sent[n-1].exec == b.exec {
+			sent[n-1].blurred = sent[n-1].blurred || blurred
+			sent[n-1].calls = append(sent[n-1].calls, calls...)
+		} else {
+			b.calls = append(b.calls, calls...)
+			sent = append(sent, b)
+		}
+	}
+	w.acts = w.acts[:0]
+	w.respond(responses)
+	for i := range sent {
+		w.tellApart(&sent[i])
+	}
+}
+
+// newly are the calls that a move sends the first bytes of, or connects for.
+func (w *sharing) newly(m *move) []CallID {
+	c := w.conns[m.conn]
+	if c == nil {
+		return nil
+	}
+	from := c.sent
+	for c.sent < len(c.calls) && (w.t.Calls[c.calls[c.sent]].SendFrom <= m.at || m.kind == moveConnect && c.calls[c.sent] == m.call) {
+		c.sent++
+	}
+	return c.calls[from:c.sent]
+}
+
+// blurred reports a write on a shared connection of which not all commands were told apart.
+func (w *sharing) blurred(m *move) bool {
+	c := w.conns[m.conn]
+	if c == nil || !c.shared || m.kind == moveConnect {
+		return false
+	}
+	facts := &w.f.conns[m.conn]
+	if len(facts.commands) == 0 {
+		return false
+	}
+	writes := facts.chunks[recording.Write]
+	k := sort.Search(len(writes), func(k int) bool { return writes[k].at >= m.at })
+	if k == len(writes) || writes[k].at != m.at {
+		return false
+	}
+	end := writes[k].end()
+	k = sort.Search(len(facts.commands), func(k int) bool { return facts.commands[k].Offset >= end }) - 1
+	return k < 0 || facts.commands[k].Offset+facts.commands[k].Length < end
+}
+
+// late reports a write by a callback that was asked for in an earlier turn, by who is ready
+// since, or in none that is known.
+func (w *sharing) late(m *move) bool {
+	if !w.turn.runs {
+		return true
+	}
+	if m.exec == 0 || m.exec > w.turn.counter || w.lasts.has(m.exec) {
+		return false
+	}
+	for i := range w.ready {
+		if a := &w.ready[i]; a.turn < w.turn.n && a.counter < m.exec {
+			return true
+		}
+	}
+	return false
+}
+
+// who may have sent a batch, by place among those who are ready.
+func (w *sharing) senders(b *batch) (list []int) {
+	if b.late && b.exec == 0 && w.turn.timers && !w.turn.checked {
+		return nil // a timer's
+	}
+	for i := range w.ready {
+		a := &w.ready[i]
+		if b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// tellApart gives the calls of a batch to those who may have sent them.
+func (w *sharing) tellApart(b *batch) {
+	list := w.senders(b)
+	var on, off []CallID // shared connections, and others
+	for _, id := range b.calls {
+		w.many[id] = w.many[id] || len(list) > 1
+		if w.isShared(id) {
+			on = append(on, id)
+		} else {
+			off = append(off, id)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		for _, id := range b.calls {
+			w.byIDs(id)
+		}
+	case b.blurred:
+		for _, i := range list {
+			w.lose(w.ready[i].who)
+		}
+		w.unknown(list, b.calls)
+		w.remove(list)
+	case !b.late && len(on) == 0 && len(list) > 1:
+		if counts, ok := w.aside(list, len(off)); ok {
+			w.remove(w.deal(list, counts, b.calls))
+		} else {
+			w.unknown(list, b.calls)
+		}
+	default:
+		w.saw(list, len(on))
+		if counts, ok := w.counts(list, len(on), len(off)); ok {
+			w.remove(w.deal(list, counts, append(on, off...)))
+			w.missed(b)
+		} else {
+			w.ends(list, on)
+			w.unknown(list, off)
+			w.remove(list)
+		}
+	}
+}
+
+// missed takes out who could already go on when a callback was asked for, and sent nothing
+// in it: such wait for something else.
+func (w *sharing) missed(b *batch) {
+	var gone []int
+	for i := range w.ready {
+		if a := &w.ready[i]; b.late && a.until != 0 && a.until < b.exec {
+			gone = append(gone, i)
+			w.saw([]int{i}, 0)
+		}
+	}
+	w.remove(gone)
+}
+
+// unknown notes calls of which it is not known who of some sent them.
+func (w *sharing) unknown(list []int, calls []CallID) {
+	var whose []ref
+	for _, i := range list {
+		whose = append(whose, w.ready[i].who)
+	}
+	for _, id := range calls {
+		w.gets(id, nobody)
+		w.either[id] = whose
+	}
+}
+
+// saw notes how many calls some of those who are ready sent together.
+func (w *sharing) saw(list []int, calls int) {
+	points := make([]habit, len(list))
+	for k, i := range list {
+		points[k] = w.ready[i].habit
+	}
+	w.habits.saw(points, calls)
+}
+
+func (w *sharing) isShared(id CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }
+
+// gets gives a call to somebody.
+func (w *sharing) gets(id CallID, who ref) {
+	if who == nobody {
+		who = callRef(id)
+	}
+	w.owner[id] = who
+	if w.t.Calls[id].Excluded == unpaired {
+		w.lose(who)
+	}
+	w.flying[who]++
+	if r, ok := who.request(); ok {
+		w.of[r] = append(w.of[r], id)
+	}
+}
+
+// lose notes that it is not known when a call of somebody is answered, and so what else it
+// does.
+func (w *sharing) lose(who ref) {
+	if r, ok := who.request(); ok {
+		w.lost[r] = true
+	}
+}
+
+// byIDs gives a call to whom ids give it, if they do.
+func (w *sharing) byIDs(id CallID) {
+	who := nobody
+	if r := w.t.Calls[id].Request; r != None {
+		who = requestRef(r)
+		w.told[id] = true
+	}
+	w.gets(id, who)
+	if h := w.did[who]; who != nobody {
+		if r, _ := who.request(); h.endpoint == "" {
+			h.endpoint = w.t.Requests[r].Endpoint
+		}
+		h.steps = min(h.steps+1, 100)
+		w.did[who] = h
+	}
+}
+
+// remove takes those at some places, in order, out of those who are ready.
+func (w *sharing) remove(places []int) {
+	kept := w.ready[:0]
+	for i := range w.ready {
+		if len(places) > 0 && places[0] == i {
+			places = places[1:]
+			continue
+		}
+		kept = append(kept, w.ready[i])
+	}
+	w.ready = kept
+}

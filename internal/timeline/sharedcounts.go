@@ -1,0 +1,143 @@
+package timeline
+
+// share is how many calls somebody sends on shared connections, and on others.
+type share struct{ on, off int }
+
+// counts are how many calls of a batch each of those who may have sent it did: of so many
+// on shared connections, and so many on others. Not ok if that cannot be told.
+func (w *sharing) counts(list []int, on, off int) ([]share, bool) {
+	counts := make([]share, len(list))
+	if len(list) == 1 {
+		counts[0] = share{on, off}
+		return counts, true
+	}
+	var open []int // of whom habit tells nothing
+	for k, i := range list {
+		h := w.ready[i].habit
+		n, known := w.habits.sends(h)
+		switch {
+		case known:
+			counts[k].on, on = n, on-n
+		case !h.over:
+			open = append(open, k)
+		}
+	}
+	switch {
+	case on < 0:
+		return nil, false
+	case len(open) == 1 && off == 0:
+		counts[open[0]].on = on
+	case on != 0 && (off > 0 || !w.even(list, counts, open, on)):
+		return nil, false
+	}
+	return counts, off == 0 || w.others(list, counts, off)
+}
+
+// others gives each who sent nothing on a shared connection one call on another.
+func (w *sharing) others(list []int, counts []share, off int) bool {
+	var idle []int
+	for k, i := range list {
+		if counts[k].on == 0 && !w.ready[i].habit.over {
+			idle = append(idle, k)
+		}
+	}
+	if len(idle) != off {
+		return false
+	}
+	for _, k := range idle {
+		counts[k].off = 1
+	}
+	return true
+}
+
+// aside gives calls on other connections to who sends none on shared ones; the others may
+// send theirs later.
+func (w *sharing) aside(list []int, off int) ([]share, bool) {
+	counts := make([]share, len(list))
+	for k, i := range list {
+		counts[k].on, _ = w.habits.sends(w.ready[i].habit)
+	}
+	ok := w.others(list, counts, off)
+	for k := range counts {
+		counts[k].on = 0
+	}
+	return counts, ok
+}
+
+// even gives those of whom habit tells nothing the same number of calls each.
+func (w *sharing) even(list []int, counts []share, open []int, on int) bool {
+	if len(open) == 0 || on%len(open) != 0 || len(w.lost) > 0 && len(open) != len(list) {
+		return false
+	}
+	each := on / len(open)
+	for _, k := range open {
+		if a := &w.ready[list[k]]; each > 1 && a.habit != w.ready[list[open[0]]].habit || a.habit.endpoint == "" {
+			return false
+		}
+		counts[k].on = each
+	}
+	return true
+}
+
+// ends gives the calls at the beginning of a batch, and at its end, to those of whom it is
+// known how many they send, as far as no others come before, or after.
+func (w *sharing) ends(list []int, on []CallID) {
+	all := 0
+	counts := make([]share, len(list))
+	for k, i := range list {
+		counts[k].on, _ = w.habits.sends(w.ready[i].habit)
+		all += counts[k].on
+	}
+	if all > len(on) {
+		w.unknown(list, on)
+		return
+	}
+	known := func(k int) bool {
+		_, known := w.habits.sends(w.ready[list[k]].habit)
+		return known || w.ready[list[k]].habit.over
+	}
+	i, j, from, to := 0, len(list), 0, len(on)
+	for i < j && known(i) {
+		from += counts[i].on
+		i++
+	}
+	for i < j && known(j-1) {
+		j--
+		to -= counts[j].on
+	}
+	if i == j { // all are known, and send less than was sent
+		w.unknown(list, on)
+		return
+	}
+	w.deal(list[:i], counts[:i], on[:from])
+	w.deal(list[j:], counts[j:], on[to:])
+	w.unknown(list[i:j], on[from:to])
+}
+
+// deal gives the calls of a batch, those on shared connections first, in order to those who
+// sent it, and returns their places.
+func (w *sharing) deal(list []int, counts []share, calls []CallID) (went []int) {
+	shared := 0
+	for _, c := range counts {
+		shared += c.on
+	}
+	on, off := calls[:shared], calls[shared:]
+	for k, i := range list {
+		c, a := counts[k], w.ready[i]
+		if c.on+c.off == 0 {
+			continue
+		}
+		went = append(went, i)
+		next := a.habit
+		next.steps = min(next.steps+1, 100)
+		for _, part := range [][]CallID{on[:c.on], off[:c.off]} {
+			for _, id := range part {
+				w.asked[id] = a.at
+				w.gets(id, a.who)
+				w.did[w.who(callRef(id))] = next
+			}
+		}
+		on, off = on[c.on:], off[c.off:]
+	}
+	return went
+}

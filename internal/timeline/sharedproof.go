@@ -1,0 +1,168 @@
+package timeline
+
+import "slices"
+
+// respond holds the responses that were written in a turn against who may go on in it.
+func (w *sharing) respond(responses []RequestID) {
+	var strange []RequestID
+	for _, r := range responses {
+		if !w.expected(r) {
+			strange = append(strange, r)
+		}
+	}
+	var unknown []int
+	for i := range w.ready {
+		if _, ok := w.ready[i].who.call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n {
+			unknown = append(unknown, i)
+		}
+	}
+	for k, r := range strange {
+		if w.lost[r] {
+			delete(w.lost, r)
+			w.unsure[r] = true
+			continue
+		}
+		switch free := w.flying[requestRef(r)] == 0; {
+		case free && len(unknown) == len(strange) && w.alike(strange) && w.among(unknown[k], r):
+			w.bind(unknown[k], r)
+		case !free && w.turn.runs:
+			w.contradict(r)
+		case free && w.turn.runs && len(unknown) == 0:
+			w.odd++
+		}
+	}
+}
+
+// expected reports whether a request that was answered was one that may go on.
+func (w *sharing) expected(r RequestID) bool {
+	for i := len(w.ready) - 1; i >= 0; i-- {
+		if a := &w.ready[i]; a.who == requestRef(r) {
+			a.habit.over = true
+			if delete(w.lost, r); len(w.of[r]) > 0 {
+				w.proven[r] = true
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether requests are all of one kind: then they go on alike too, in order.
+func (w *sharing) alike(list []RequestID) bool {
+	for _, r := range list[1:] {
+		if w.t.Requests[r].Endpoint != w.t.Requests[list[0]].Endpoint {
+			return false
+		}
+	}
+	return true
+}
+
+// among reports whether somebody unknown may be a request: one of those who may have sent
+// the call in question.
+func (w *sharing) among(place int, r RequestID) bool {
+	id, _ := w.ready[place].who.call()
+	list, ok := w.either[id]
+	return !ok || slices.ContainsFunc(list, func(a ref) bool {
+		who := a
+		if id, ok := a.call(); ok {
+			who = w.who(callRef(id))
+		}
+		_, unknown := who.call()
+		return unknown || who == requestRef(r) || who == nobody
+	})
+}
+
+// bind makes somebody unknown a request.
+func (w *sharing) bind(place int, r RequestID) {
+	a := &w.ready[place]
+	id, _ := a.who.call()
+	w.owner[id], a.who, a.habit.over = requestRef(r), requestRef(r), true
+	w.proven[r] = true
+	w.bound++
+	w.of[r] = append(w.of[r], id)
+}
+
+// contradict takes back what was guessed about a request that was answered though calls
+// of it seem to be under way: they are of whoever else's turn it was, if only one.
+func (w *sharing) contradict(r RequestID) {
+	w.wrong++
+	w.unsure[r] = true
+	to, others := nobody, 0
+	for i := range w.ready {
+		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over {
+			to = a.who
+			others++
+			if q, ok := a.who.request(); ok {
+				w.unsure[q] = true
+			}
+		}
+	}
+	if others != 1 {
+		to = nobody
+	}
+	delete(w.flying, requestRef(r))
+	for _, id := range w.of[r] {
+		if w.underWay(id) {
+			delete(w.owner, id)
+			w.gets(id, to)
+		}
+	}
+}
+
+// underWay reports a call that is not answered yet.
+func (w *sharing) underWay(id CallID) bool {
+	c := w.byConn[w.t.Calls[id].Conn]
+	return w.t.Calls[id].Ordinal >= w.t.Calls[c.calls[0]].Ordinal+c.answered
+}
+
+// sure is how many requests must be answered in the turn of their own last call, for each
+// that is answered before it, and seldom for each that is answered in another's: there a
+// callback may have run that no fact shows.
+const (
+	sure   = 50
+	seldom = 9
+)
+
+// give writes down whose calls are, if the responses confirm it, and for a third of those on
+// shared connections at least.
+func (w *sharing) give(in asyncInput) {
+	if proven := len(w.proven) - w.bound; proven <= 0 || proven < sure*w.wrong || proven < seldom*w.odd {
+		return
+	}
+	found, all := 0, 0
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if c.shared {
+				all++
+				if w.confirmed(id) != None {
+					found++
+				}
+			}
+		}
+	}
+	if 3*found < all {
+		return
+	}
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == None) && !w.told[id] {
+				call.Request, call.Why = None, WhyNoAsync
+				if r := w.confirmed(id); r != None {
+					call.Request, call.Why, in.wanted[id] = r, WhyShared, w.asked[id]
+				}
+			}
+		}
+	}
+}
+
+// confirmed is whose a call is, if the response to that confirmed it; else None.
+func (w *sharing) confirmed(id CallID) RequestID {
+	r, ok := w.who(callRef(id)).request()
+	if !ok || !w.proven[r] || w.unsure[r] {
+		return None
+	}
+	if sent := w.t.Calls[id].SendFrom; sent < w.t.Requests[r].FirstRead || sent > w.t.Requests[r].End {
+		return None
+	}
+	return r
+}
