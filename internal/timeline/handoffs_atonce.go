@@ -17,7 +17,7 @@ func (h *handOffs) atOnce(pool []task, order, put burstOrder) ([]task, burstOrde
 	for _, x := range []struct {
 		pool  []task
 		order burstOrder
-	}{{both(taken, turned), put}, {taken, put}, {turned, put}, {pool, put}, {taken, order}} {
+	}{{taken, put}, {turned, put}, {pool, put}, {taken, order}} {
 		if all, odd := h.newQueue(x.pool, x.order).outOfOrder(WhyHandOffEnd); all >= manyKnown && odd*exactShare <= all {
 			return x.pool, x.order
 		}
@@ -115,17 +115,6 @@ func (h *handOffs) takenFirst(pool []task) []task {
 		cut[i] = x
 		cut[i].begun, _ = h.firstTurn(s, x, shortTurn)
 		_, cut[i].sent = h.firstTurn(s, x, longTurn)
-	}
-	return cut
-}
-
-// both returns tasks as they are if they were taken when two accounts of them say so.
-func both(a, b []task) []task {
-	cut := slices.Clone(a)
-	for i := range cut {
-		if from, to := max(a[i].begun, b[i].begun), min(a[i].sent, b[i].sent); from <= to {
-			cut[i].begun, cut[i].sent = from, to
-		}
 	}
 	return cut
 }

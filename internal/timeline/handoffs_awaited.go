@@ -14,9 +14,6 @@ type awaited struct {
 	whenever, last bool                   // any does; the last to be done does
 }
 
-// oddAwaited is of how many tasks that woke nobody one may not be as the others.
-const oddAwaited = 32
-
 // endings lists what each request waited for, by the last call of the task.
 func (h *handOffs) endings() map[CallID]result {
 	all := map[CallID]result{}
@@ -62,7 +59,7 @@ func (h *handOffs) awaits(pool []task, endings map[CallID]result) *awaited {
 			}
 		}
 	}
-	holds := func(i, few int) bool { return counts[i].all >= few && counts[i].odd*oddAwaited <= counts[i].all }
+	holds := func(i, few int) bool { return counts[i].all >= few && (counts[i].odd <= 1 || counts[i].odd*exceptions <= counts[i].all) }
 	a.byFirst, a.whenever, a.last = holds(0, manyKnown/2), holds(1, manyKnown), holds(2, manyKnown) && a.once()
 	return a
 }
