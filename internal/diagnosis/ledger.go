@@ -35,8 +35,15 @@ func normal(tl *timeline.Timeline, spans []Span) []Span {
 		in = slices.Clone(in)
 		slices.SortFunc(in, bySpan)
 	}
-	var out []Span
-	for _, s := range in {
+	i := 0
+	for i < len(in) && isNormal(tl, in[:i+1]) {
+		i++
+	}
+	if i == len(in) {
+		return in
+	}
+	out := append(make([]Span, 0, len(in)), in[:i]...)
+	for _, s := range in[i:] {
 		r := &tl.Requests[s.Request]
 		s.From, s.To = max(s.From, r.Start), min(s.To, r.End)
 		if s.From >= s.To || !r.Measured() {
@@ -49,6 +56,15 @@ func normal(tl *timeline.Timeline, spans []Span) []Span {
 		out = append(out, s)
 	}
 	return out
+}
+
+// isNormal reports whether the last of some spans may stay as it is behind the others.
+func isNormal(tl *timeline.Timeline, spans []Span) bool {
+	n := len(spans) - 1
+	s := spans[n]
+	r := &tl.Requests[s.Request]
+	return s.From < s.To && s.From >= r.Start && s.To <= r.End && r.Measured() &&
+		(n == 0 || spans[n-1].Request != s.Request || spans[n-1].To < s.From)
 }
 
 func bySpan(a, b Span) int {

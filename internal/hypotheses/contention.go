@@ -177,7 +177,12 @@ func queueAt(c *diagnosis.Case, id timeline.LockID) (q queue) {
 		f := families.of(wait.Strand, wait.To.Sub(wait.From))
 		steps = append(steps, step{wait.From, 1, f}, step{wait.To, -1, f})
 	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	slices.SortFunc(steps, func(a, b step) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return cmp.Compare(a.by, b.by)
+	})
 	waiting := make([]int, len(families.names))
 	n, groups := 0, 0
 	var length, squares Duration

@@ -1,7 +1,6 @@
 package hypotheses
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -12,6 +11,7 @@ import (
 // but counted by sums.
 type overlay struct {
 	list   []deed                // in order, disjoint
+	ends   []diagnosis.Time      // theirs: searched in, far smaller
 	before [][deedKinds]Duration // of each deed: how long those before it took, by kind
 	starts []int                 // of each deed: waits that begin to cover it wholly with it, less those that end to
 	edges  []Duration            // of each deed: in waits that cover it in part
@@ -19,8 +19,9 @@ type overlay struct {
 
 func newOverlay(list []deed) *overlay {
 	n := len(list)
-	o := &overlay{list, make([][deedKinds]Duration, n+1), make([]int, n+1), make([]Duration, n)}
+	o := &overlay{list, make([]diagnosis.Time, n), make([][deedKinds]Duration, n+1), make([]int, n+1), make([]Duration, n)}
 	for i := range list {
+		o.ends[i] = list[i].to
 		o.before[i+1] = o.before[i]
 		o.before[i+1][list[i].kind] += list[i].to.Sub(list[i].from)
 	}
@@ -29,8 +30,11 @@ func newOverlay(list []deed) *overlay {
 
 // lay returns how long holders did what during a wait; unknown is what is left of it.
 func (o *overlay) lay(from, to diagnosis.Time) (parts [deedKinds]Duration) {
-	first, _ := slices.BinarySearchFunc(o.list, from+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
-	end, _ := slices.BinarySearchFunc(o.list, to, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.from, t) })
+	first, _ := slices.BinarySearch(o.ends, from+1)
+	end, _ := slices.BinarySearch(o.ends[first:], to)
+	if end += first; end < len(o.list) && o.list[end].from < to {
+		end++
+	}
 	for first < end && o.edge(first, from, to, &parts) {
 		first++
 	}

@@ -18,7 +18,9 @@ type stay struct {
 // stays returns the pieces of the measured requests' segments that keep accepts, each
 // with the Wait that it lies in; in order of request and time. All are of one cause.
 func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool) (out []stay) {
-	for _, id := range c.With(cause) {
+	with := c.With(cause)
+	out = make([]stay, 0, 2*len(with))
+	for _, id := range with {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			if s := &r.Segments[i]; s.Cause == cause && keep(s) {

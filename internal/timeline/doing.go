@@ -97,11 +97,13 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	end := a.To
 	if iv.Off != nil {
 		a.Syscall = iv.Off.Syscall
-		a.Stack = t.blockedStack(s, iv)
 	}
 	if w := t.WaitAt(s, a.From); w != None {
 		a.Wait, a.Cause, a.Stack = w, t.Waits[w].Cause, t.Waits[w].Stack
 		return t.forAnswers(s, a, list)
+	}
+	if iv.Off != nil {
+		a.Stack = t.blockedStack(s, iv)
 	}
 	if iv.State == StateDisk {
 		a.Cause = CauseDisk

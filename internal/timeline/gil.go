@@ -44,12 +44,16 @@ func findGilWords(f *facts) gilWords {
 		if f.runtime(th.process) != recording.RuntimePython {
 			continue
 		}
+		var k word
+		var u *use // of k: a thread mostly waits where it did before
 		for _, s := range th.steps {
 			if s.off == nil || s.off.Syscall != "futex" || s.off.State != recording.OffSleep {
 				continue
 			}
-			k := word{th.process, s.off.Arg}
-			u := uses[k]
+			if u == nil || k.addr != s.off.Arg {
+				k = word{th.process, s.off.Arg}
+				u = uses[k]
+			}
 			if u == nil {
 				u = &use{thread: th.id}
 				uses[k] = u

@@ -180,9 +180,18 @@ func (s *segmenter) spansOf(r RequestID, in func(*Call) bool) []span {
 // clipped returns the intervals that overlap [from, to); the ends may stick out.
 func clipped(list []Interval, from, to Time) []Interval {
 	i := sort.Search(len(list), func(k int) bool { return list[k].To > from })
-	j := sort.Search(len(list), func(k int) bool { return list[k].From >= to })
+	j := near(len(list), i, func(k int) bool { return list[k].From >= to })
 	if i >= j {
 		return nil
 	}
 	return list[i:j]
+}
+
+// near is sort.Search from a place on, for what is close behind it.
+func near(n, from int, found func(int) bool) int {
+	step := 1
+	for from+step < n && !found(from+step) {
+		from, step = from+step, 2*step
+	}
+	return from + sort.Search(min(step+1, n-from), func(k int) bool { return found(from + k) })
 }

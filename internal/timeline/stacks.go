@@ -85,7 +85,7 @@ func (t *Timeline) StacksIn(s StrandID, from, to Time) []StackAt {
 	list := t.Strands[s].Stacks
 	before := func(a StackAt, at Time) int { return cmp.Compare(a.Time, at) }
 	i, _ := slices.BinarySearchFunc(list, from, before)
-	k, _ := slices.BinarySearchFunc(list, to, before)
+	k := near(len(list), i, func(k int) bool { return list[k].Time >= to })
 	return list[i:max(i, k)]
 }
 

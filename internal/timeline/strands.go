@@ -67,15 +67,30 @@ func (t *tiler) gap(from, to Time) {
 }
 
 // pieces is how many intervals steps make at most, nearly: what runs, sleeps and is
-// runnable before each.
+// runnable before each, and where its CPU was taken while it ran.
 func pieces(steps []step) int {
 	n := 2 + 3*len(steps)
 	for i := range steps {
-		if off := steps[i].off; off != nil && off.State == recording.OffPreempted {
+		off := steps[i].off
+		if off == nil {
+			continue
+		}
+		if off.State == recording.OffPreempted {
 			n--
+		}
+		if i > 0 && lost(off.Since.Sub(steps[i-1].at), off.Ran) > taken {
+			n++
 		}
 	}
 	return n
+}
+
+// lost is how much of a span on a CPU is missing from the CPU time used in it; 0 unknown.
+func lost(span Duration, used int64) Duration {
+	if used <= 0 {
+		return 0
+	}
+	return span - Duration(used)
 }
 
 // to extends the tiling to a time with one state.
@@ -109,8 +124,8 @@ const taken Duration = 30_000
 // guests of the machine's host: it was runnable. When in the span is not known; here
 // it is the end.
 func (t *tiler) ran(at Time, used int64) {
-	if lost := at.Sub(t.cursor) - Duration(used); t.state == StateRunning && used > 0 && lost > taken {
-		t.held(at - Time(lost))
+	if gone := lost(at.Sub(t.cursor), used); t.state == StateRunning && gone > taken {
+		t.held(at - Time(gone))
 		t.to(at, StateRunnable, nil)
 		return
 	}
