@@ -24,7 +24,7 @@ type Options struct {
 	Tool       string // version of dwell, for the Manifest
 	Target     string // how the target was chosen, for the Manifest; no arguments
 	RingBytes  int    // size of the buffer between kernel and recorder; 0: 16 MiB
-	Boundaries bool   // probe where Node's loop starts timers and immediates
+	Boundaries bool   // probe where Node's loop starts immediates too, not only timers
 	Stacks     Stacks
 	TLSHeads   TLSHeads
 	Everything bool // never pause, whatever it costs a service that needs all of its processors

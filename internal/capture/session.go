@@ -129,7 +129,7 @@ func (s *Session) hooks() string {
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookLate, recording.HookDNS, recording.HookTLS,
 		recording.HookGoroutines, recording.HookAsync, recording.HookContexts, recording.HookHost, recording.HookSamples,
-		recording.HookStorage,
+		recording.HookStorage, recording.HookBoundaries,
 	}
 	if !s.opts.NoGoProbes {
 		names = append(names, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks)
@@ -140,9 +140,6 @@ func (s *Session) hooks() string {
 	names = append(names, s.storage.hooks()...)
 	if s.tls != nil {
 		names = append(names, recording.HookTLSHeads)
-	}
-	if s.opts.Boundaries {
-		names = append(names, recording.HookBoundaries)
 	}
 	slices.Sort(names)
 	return strings.Join(names, " ")

@@ -58,7 +58,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 		if hasAsyncIDs(loop.moves) {
 			in := asyncInput{loop, wanted, chains, conns, hands}
 			associateAsync(t, f, in)
-			if anyInLine(t, in) && !associateInLine(t, f, in) {
+			if anyInLine(t, in) && !associateNaps(t, in) && !associateInLine(t, f, in) {
 				associateInTurns(t, in)
 			}
 			associateShared(t, f, in)

@@ -17,6 +17,14 @@ type inTurns struct {
 	all    int  // requests answered
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
+	free   freeTurn
+}
+
+// freeTurn is a span in which callbacks run that no socket caused.
+type freeTurn struct {
+	counter int64  // last id given out before; 0 unknown
+	last    int64  // and up to the call sent last
+	call    CallID // that was sent last, or None
 }
 
 // How many requests must be answered in the turn of a call of their own, for each that is
@@ -34,21 +42,35 @@ const manySends = 100
 // timers send calls, ids that were given out in a timer's callback were taken for those of
 // the turn before: what such sets have by ids is taken back.
 func associateInTurns(t *Timeline, in asyncInput) {
-	sets := in.chains
-	w := inTurns{t: t, sets: sets}
-	defer sets.reset()
-	for i := range in.loop.moves {
-		w.step(&in.loop.moves[i])
-	}
+	w := playTurns(t, in)
+	defer w.sets.reset()
 	if w.proven < confirmsTurns*w.wrong && w.unseen > w.sent/manySends {
 		w.takeBack()
 	}
-	if w.proven == 0 || w.proven < confirmsTurns*w.wrong || w.all > judgesTurns*w.proven {
-		return
+	if w.confirmed() {
+		w.associate(func(CallID, RequestID) bool { return true })
 	}
-	for _, id := range sets.calls {
-		c := &t.Calls[id]
-		if r := sets.known(callRef(id)); c.Why == WhyNoAsync && r != None && c.SendFrom >= t.Requests[r].FirstRead && c.SendFrom <= t.Requests[r].End {
+}
+
+// playTurns plays what a loop did.
+func playTurns(t *Timeline, in asyncInput) *inTurns {
+	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}}
+	for i := range in.loop.moves {
+		w.step(&in.loop.moves[i])
+	}
+	return w
+}
+
+// confirmed reports whether what requests were answered confirms whose turns were.
+func (w *inTurns) confirmed() bool {
+	return w.proven > 0 && w.proven >= confirmsTurns*w.wrong && w.all <= judgesTurns*w.proven
+}
+
+// associate gives calls to the requests they are known to be of, if they surely are.
+func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
+	for _, id := range w.sets.calls {
+		c := &w.t.Calls[id]
+		if r := w.sets.known(callRef(id)); c.Why == WhyNoAsync && r != None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
 			c.Request, c.Why = r, WhyAsyncHint
 		}
 	}
@@ -74,7 +96,7 @@ func (w *inTurns) step(m *move) {
 			w.responded(m)
 		}
 	case moveBlock, moveBoundary, moveForeign:
-		w.turn = asyncTurn{of: nobody}
+		w.turn, w.free = asyncTurn{of: nobody}, freeTurn{m.counter, 0, None}
 	}
 }
 
@@ -90,16 +112,26 @@ func (w *inTurns) here(m *move) bool {
 func (w *inTurns) send(m *move) {
 	c := &w.t.Calls[m.call]
 	w.sent++
+	w.sets.add(m.call)
 	if w.turn.of == nobody {
 		w.unseen++
+		w.together(m)
 	}
-	w.sets.add(m.call)
 	if c.Why == WhyAsync && c.Request != None {
 		w.sets.link(m.call, requestRef(c.Request))
 	}
 	if w.here(m) {
 		w.sets.link(m.call, w.turn.of)
 	}
+}
+
+// together links a call that was sent in no turn with the one sent before: if what sent both
+// had been asked for before either was sent, one callback did.
+func (w *inTurns) together(m *move) {
+	if f := &w.free; f.call != None && f.counter > 0 && m.exec > f.counter && m.exec <= f.last {
+		w.sets.link(m.call, callRef(f.call))
+	}
+	w.free.last, w.free.call = m.counter, m.call
 }
 
 func (w *inTurns) responded(m *move) {

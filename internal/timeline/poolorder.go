@@ -64,14 +64,16 @@ type guess struct {
 	call    CallID
 	request RequestID
 	since   Time
+	timer   bool // a timer sent it: it waited for that, and for no connection
 }
 
 // poolTurn is what the loop does for a request since it read its bytes or an answer.
 type poolTurn struct {
-	of   RequestID // None: nobody known
-	call CallID    // that was answered, or None
-	at   Time
-	sent bool
+	of    RequestID // None: nobody known
+	call  CallID    // that was answered, or None
+	at    Time
+	sent  bool
+	timer bool // timers run
 }
 
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
@@ -94,7 +96,10 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
 	}
 	for id, g := range given {
 		c := &t.Calls[id]
-		c.Request, c.Why, in.wanted[id] = g.request, WhyInLine, g.since
+		c.Request, c.Why = g.request, WhyInLine
+		if in.wanted[id] = g.since; g.timer {
+			in.wanted[id] = recording.NoTime
+		}
 	}
 	return len(given) > 0
 }
@@ -175,7 +180,7 @@ func (p *poolOrder) step(m *move) {
 	case moveForeign:
 		p.begin(p.back(m))
 	case moveBlock, moveBoundary:
-		p.begin(poolTurn{of: None, call: None, at: m.at})
+		p.begin(poolTurn{of: None, call: None, at: m.at, timer: m.kind == moveBoundary && m.trigger == 1})
 	}
 }
 
@@ -233,7 +238,7 @@ func (p *poolOrder) owner(c CallID) RequestID {
 
 func (p *poolOrder) send(m *move) {
 	c := &p.t.Calls[m.call]
-	g := guess{m.call, c.Request, p.turn.at}
+	g := guess{m.call, c.Request, p.turn.at, p.turn.timer}
 	before, used := p.last[c.Conn]
 	used = used && before != m.call
 	p.last[c.Conn] = m.call

@@ -1,0 +1,175 @@
+package timeline
+
+import (
+	"slices"
+	"testing"
+)
+
+// napPlay writes down what a loop does whose timers are seen to run. Times are in us.
+type napPlay struct {
+	loopPlay
+	calls []CallID // by request: under way
+}
+
+func (p *napPlay) at(us int) {
+	p.moves[len(p.moves)-1].at = Time(us) * 1000
+}
+
+// read reads a request, which makes a call.
+func (p *napPlay) read(us int) RequestID {
+	r := p.loopPlay.read()
+	p.at(us)
+	p.t.Requests[r].FirstRead = Time(us) * 1000
+	p.calls = append(p.calls, None)
+	p.send(us+100, r, r)
+	p.sleep(us + 200)
+	return r
+}
+
+func (p *napPlay) send(us int, r, told RequestID) {
+	p.calls[r] = p.loopPlay.send(told)
+	p.at(us)
+	p.moves[len(p.moves)-1].exec = 0
+	p.t.Calls[p.calls[r]].SendFrom = Time(us) * 1000
+}
+
+func (p *napPlay) sleep(us int) { p.loopPlay.sleep(); p.at(us) }
+
+func (p *napPlay) answer(us int, r RequestID) {
+	p.loopPlay.answer(p.calls[r])
+	p.at(us)
+	p.t.Calls[p.calls[r]].End = Time(us) * 1000
+}
+
+func (p *napPlay) timers(us int) {
+	p.move(move{kind: moveBoundary, request: None, call: None, trigger: 1})
+	p.at(us)
+}
+
+// respond answers a request in the turn of its call's answer.
+func (p *napPlay) respond(us int, r RequestID) {
+	p.answer(us, r)
+	p.loopPlay.respond(r)
+	p.at(us + 50)
+	p.t.Requests[r].FirstWrite = Time(us+50) * 1000
+	p.sleep(us + 100)
+}
+
+func (p *napPlay) associate() bool {
+	p.t.End = 1 << 40
+	return associateNaps(&p.t, asyncInput{loop: loopMoves{moves: p.moves}, chains: newChains(len(p.t.Calls))})
+}
+
+// Requests make three calls each, and sleep for 5 ms between them, or for 20. Two sleep at a
+// time, and the one that slept last wakes first.
+func TestNapsOfTwoLengths(t *testing.T) {
+	var p napPlay
+	var want []RequestID
+	for i := range 20 {
+		us := i * 100_000
+		a, b := p.read(us), p.read(us+1000)
+		p.answer(us+3000, a) // sleeps for 20 ms
+		p.sleep(us + 3100)
+		p.answer(us+10_000, b) // for 5
+		p.sleep(us + 10_100)
+		p.timers(us + 15_200)
+		p.send(us+15_300, b, None)
+		p.sleep(us + 15_400)
+		p.answer(us+18_000, b)
+		p.sleep(us + 18_100)
+		p.timers(us + 23_200) // both
+		p.send(us+23_300, a, None)
+		p.send(us+23_400, b, None)
+		p.sleep(us + 23_500)
+		p.respond(us+30_000, b)
+		p.respond(us+32_000, a)
+		want = append(want, a, b, b, a, b)
+	}
+	if !p.associate() {
+		t.Fatal("nothing found")
+	}
+	for i, c := range p.t.Calls {
+		if c.Request != want[i] && c.Request != None {
+			t.Errorf("call %d is of request %d, want %d", i, c.Request, want[i])
+		}
+	}
+	for _, first := range []int{0, 1, 2} { // of the last two in each round it is not clear which waited for which
+		if p.t.Calls[first].Request == None {
+			t.Errorf("call %d is of no request", first)
+		}
+	}
+}
+
+// Timers of one length run out in the order in which they were set.
+func TestNapsOfOneLength(t *testing.T) {
+	var p napPlay
+	var want []RequestID
+	for i := range 20 {
+		us := i * 100_000
+		a, b := p.read(us), p.read(us+1000)
+		p.answer(us+3000, b)
+		p.answer(us+3100, a)
+		p.sleep(us + 3200)
+		p.timers(us + 8300)
+		p.send(us+8400, b, None)
+		p.send(us+8500, a, None)
+		p.sleep(us + 8600)
+		p.answer(us+10_000, a)
+		p.answer(us+10_100, b)
+		p.sleep(us + 10_200)
+		p.timers(us + 15_300)
+		p.send(us+15_400, a, None)
+		p.send(us+15_500, b, None)
+		p.sleep(us + 15_600)
+		p.respond(us+20_000, b)
+		p.respond(us+21_000, a)
+		want = append(want, a, b, b, a, a, b)
+	}
+	if !p.associate() {
+		t.Fatal("nothing found")
+	}
+	for i, c := range p.t.Calls {
+		if c.Request != want[i] {
+			t.Errorf("call %d is of request %d, want %d", i, c.Request, want[i])
+		}
+	}
+}
+
+// What sends is no timer: no naps are looked for.
+func TestNoTimersSend(t *testing.T) {
+	var p napPlay
+	r := p.read(1000)
+	p.answer(3000, r)
+	p.sleep(3100)
+	p.timers(9000) // of somebody else
+	p.sleep(9100)
+	p.send(12_000, r, None)
+	p.sleep(12_100)
+	p.respond(15_000, r)
+	if p.associate() {
+		t.Error("naps without timers")
+	}
+}
+
+// A loop that slept for a timer slept for whole milliseconds from the one that its clock
+// showed: so which one the timer fell due at is known.
+func TestTimerClock(t *testing.T) {
+	var got [][2]int64
+	for _, c := range []struct {
+		slept, woken int
+		phase        bool
+	}{
+		{10_400, 15_450, false}, // 5 ms from 10
+		{10_050, 15_100, false}, // its clock may have shown 9
+		{10_400, 15_450, true},  // and here, if what timers did took so long
+	} {
+		k := timerClock{phase: c.phase}
+		k.note(&move{kind: moveBlock, at: Time(c.slept) * 1000, ready: Time(c.woken) * 1000, exec: 1})
+		k.note(&move{kind: moveBoundary, at: Time(c.woken+50) * 1000, trigger: 1})
+		lo, hi := k.due(Time(c.woken+100) * 1000)
+		got = append(got, [2]int64{lo, hi})
+	}
+	if want := [][2]int64{{15, 15}, {14, 15}, {14, 15}}; !slices.Equal(got, want) {
+		t.Errorf("due between %v, want %v", got, want)
+	}
+}
