@@ -51,7 +51,8 @@ type count struct{ all, odd int }
 const maxAncestors = 32
 
 // associateContexts gives calls of Python to the requests in whose contexts they were made.
-func associateContexts(t *Timeline, f *facts, in segmentInput) {
+// It returns what tells so, or nil where there is nothing.
+func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 	x := contexts{
 		t: t, f: f, homes: map[contextKey][]contextOf{}, shared: map[contextKey]bool{}, readers: map[contextKey][]contextOf{}, many: map[contextKey]bool{},
 		prompt: map[contextKey]contextOf{}, streams: map[contextKey]int{}, odd: map[recording.ProcessID]*count{}, loops: map[StrandID]bool{},
@@ -60,7 +61,7 @@ func associateContexts(t *Timeline, f *facts, in segmentInput) {
 		x.addRequest(RequestID(i), &in.requests[i])
 	}
 	if len(x.readers) == 0 {
-		return
+		return nil
 	}
 	for k, list := range x.homes {
 		x.order(k, list)
@@ -86,6 +87,7 @@ func associateContexts(t *Timeline, f *facts, in segmentInput) {
 			c.Why = WhyNoContext
 		}
 	}
+	return &x
 }
 
 // addRequest notes the contexts in which a request was read and answered.

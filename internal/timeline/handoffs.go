@@ -47,6 +47,8 @@ type handOffs struct {
 	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
+	contexts  *contexts         // nil: none are known
+	queues    map[word]StrandID // who waited there for work, woken in a context; None: several
 	open      map[recording.ProcessID]*openOnes
 }
 
@@ -56,7 +58,7 @@ const unsure = -1
 // associateHandOffs gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain.
 func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
-	h := &handOffs{t: t, f: f, o: in.owners}
+	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts}
 	calls := h.gather(in)
 	if !calls && !h.awaitsTasks() {
 		return nil
@@ -91,6 +93,7 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.findBegins()
 	h.countCalls()
 	h.findServers()
+	h.findQueues()
 	h.claimAll()
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()

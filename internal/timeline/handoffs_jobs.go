@@ -14,13 +14,16 @@ import (
 type job struct {
 	strand   StrandID
 	from, to Time
-	by       StrandID // who woke it, or made it; None: not known
-	made     bool     // it was made then
-	calls    []CallID // that it made, in order
-	results  []result // that it delivered, in order
+	by       StrandID            // who woke it, or made it; None: not known
+	context  recording.ContextID // of Python, in which it was woken
+	word     int64               // futex at which it was woken
+	made     bool                // it was made then
+	calls    []CallID            // that it made, in order
+	results  []result            // that it delivered, in order
 
 	claim RequestID // that by worked for, as far as its own start tells
 	root  Time      // since when work for that was submitted
+	told  bool      // it is claim's by the context of Python in which it was woken
 	late  bool      // a worker that was woken for another request had yet to begin
 }
 
@@ -86,7 +89,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			next.from = st.at
 		}
 		if handedOn(st.off) || st.off.Syscall == "ppoll" && st.off.WakerKind == recording.WakerThread {
-			next.by = h.f.strand(st.off.Waker)
+			next.by, next.context, next.word = h.f.strand(st.off.Waker), st.off.Context, st.off.Arg
 		}
 	}
 	last := windows[0].To

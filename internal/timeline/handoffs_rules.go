@@ -51,7 +51,11 @@ func (h *handOffs) claim(j *job) {
 		j.claim, j.root = r, j.from-Time(submitLead)
 		return
 	}
-	if from := h.jobAt(j.by, j.from); from != nil && from.claim != None && !from.moved(j.from) {
+	if r := h.tellsOf(j); r != None {
+		j.claim, j.root, j.told = r, j.from-Time(submitLead), true
+		return
+	}
+	if from := h.jobAt(j.by, j.from); from != nil && from.claim != None && !from.told && !from.moved(j.from) {
 		j.claim, j.root = from.claim, from.root
 	}
 }
@@ -216,6 +220,10 @@ func (h *handOffs) byResults(j *job, all []ruling) {
 // can have put anything into the queue before they were sent; if the strand was made
 // for them; or if their result is delivered there.
 func (h *handOffs) byStart(j *job, all []ruling) {
+	if j.told {
+		h.byContext(j, all)
+		return
+	}
 	task := max(h.least[j.strand], 1)
 	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
 	first := len(j.calls)

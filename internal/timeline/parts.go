@@ -29,6 +29,7 @@ func (h *handOffs) addParts(j *job) {
 		i = n
 	}
 	h.addAnswers(j)
+	h.addTold(j)
 }
 
 // addAnswers lists the spans in which a job's strand answered requests that another had

@@ -17,6 +17,7 @@ type segmentInput struct {
 	runs     goRuns
 	parts    [][]handed // by request, in order of start
 	hands    owners     // by strand: whose parts it worked on
+	contexts *contexts
 }
 
 // segmenter tiles requests with segments.

@@ -40,6 +40,9 @@ type gap struct{ from, tail, to Time }
 func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	if u.call == None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
+		if g.tail = s.handedOver(r, g, p); g.tail >= g.to {
+			return
+		}
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
 		case u.timer:
@@ -67,6 +70,31 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		from = begun
 	}
 	s.pending(r, stretch{u, from, g.to}, p)
+}
+
+// handedOver tiles the end of a gap by what other strands did for the request: until one had
+// begun, after the loop had turned to something else, its work lay in a queue; when it was done,
+// the loop had to come to the result. It returns where that ended: where the gap began, if none did.
+func (s *segmenter) handedOver(r *Request, g gap, p *painter) Time {
+	at := g.tail
+	if len(s.in.parts) == 0 {
+		return at
+	}
+	for i := range s.in.parts[r.ID] {
+		part := &s.in.parts[r.ID][i]
+		from, to := max(part.From, at), min(part.To, g.to)
+		if from >= to || part.Strand == r.Strand {
+			continue
+		}
+		s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
+		s.follow(r, follow{part.Strand, from, to, s.spansOn(r.ID, part.Strand), 1}, p)
+		at = to
+	}
+	if at > g.tail {
+		s.readerWait(wait{r, r.Strand, at, g.to, PhaseHandler, None}, p)
+		return g.to
+	}
+	return at
 }
 
 // pending tiles a span in which a request waited for its call to go on: until what it
