@@ -59,7 +59,9 @@ func (h *handOffs) awaits(pool []task, endings map[CallID]result) *awaited {
 			}
 		}
 	}
-	holds := func(i, few int) bool { return counts[i].all >= few && (counts[i].odd <= 1 || counts[i].odd*exceptions <= counts[i].all) }
+	holds := func(i, few int) bool {
+		return counts[i].all >= few && (counts[i].odd <= 1 || counts[i].odd*exceptions <= counts[i].all)
+	}
 	a.byFirst, a.whenever, a.last = holds(0, manyKnown/2), holds(1, manyKnown), holds(2, manyKnown) && a.once()
 	return a
 }
