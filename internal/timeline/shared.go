@@ -38,6 +38,8 @@ type sharing struct {
 	flying map[ref]int      // calls under way
 	did    map[ref]habit    // what was done for it so far
 
+	away map[ref]habit // who could go on and did nothing: they wait for what no fact shows
+
 	of     map[RequestID][]CallID // what was guessed
 	proven map[RequestID]bool     // it was answered in the turn of its own last call
 	unsure map[RequestID]bool     // it was not, or another in its stead
@@ -86,7 +88,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		w := &sharing{
 			t: t, f: f, lasts: lasts, conns: conns, byConn: byConn, habits: &known,
 			owner: map[CallID]ref{}, told: map[CallID]bool{}, many: map[CallID]bool{}, either: map[CallID][]ref{},
-			asked: map[CallID]Time{}, flying: map[ref]int{}, did: map[ref]habit{},
+			asked: map[CallID]Time{}, flying: map[ref]int{}, did: map[ref]habit{}, away: map[ref]habit{},
 			of: map[RequestID][]CallID{}, proven: map[RequestID]bool{}, unsure: map[RequestID]bool{}, lost: map[RequestID]bool{},
 		}
 		w.play(moves)
@@ -211,9 +213,17 @@ func (w *sharing) begin(m *move) {
 // leave ends the chance of those who were not seen to do anything: they wait for something else.
 func (w *sharing) leave() {
 	for i := range w.ready {
-		w.saw([]int{i}, 0)
+		w.goesAway(i)
 	}
 	w.ready, w.turn.timers = w.ready[:0], false
+}
+
+// goesAway notes that one of those who are ready sent nothing.
+func (w *sharing) goesAway(place int) {
+	w.saw([]int{place}, 0)
+	if a := &w.ready[place]; a.who != nobody && !a.habit.over {
+		w.away[a.who] = a.habit
+	}
 }
 
 // goesOn notes that somebody may go on.

@@ -130,9 +130,7 @@ func (w *sharing) tellApart(b *batch) {
 	}
 	switch {
 	case len(list) == 0:
-		for _, id := range b.calls {
-			w.byIDs(id)
-		}
+		w.unseen(b.calls)
 	case b.blurred:
 		for _, i := range list {
 			w.lose(w.ready[i].who)
@@ -147,7 +145,19 @@ func (w *sharing) tellApart(b *batch) {
 		}
 	default:
 		w.saw(list, len(on))
-		if counts, ok := w.counts(list, len(on), len(off)); ok {
+		counts, more, ok := w.counts(list, len(on), len(off))
+		first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
+		if b.late && more > 0 && !first {
+			ok = false // the first who asked was one of them
+		}
+		if ok {
+			if first {
+				w.unseen(on[:more])
+				on = on[more:]
+			} else {
+				w.unseen(on[len(on)-more:])
+				on = on[:len(on)-more]
+			}
 			w.remove(w.deal(list, counts, append(on, off...)))
 			w.missed(b)
 		} else {
@@ -165,7 +175,7 @@ func (w *sharing) missed(b *batch) {
 	for i := range w.ready {
 		if a := &w.ready[i]; b.late && a.until != 0 && a.until < b.exec {
 			gone = append(gone, i)
-			w.saw([]int{i}, 0)
+			w.goesAway(i)
 		}
 	}
 	w.remove(gone)
@@ -189,7 +199,7 @@ func (w *sharing) saw(list []int, calls int) {
 	for k, i := range list {
 		points[k] = w.ready[i].habit
 	}
-	w.habits.saw(points, calls)
+	w.habits.saw(points, calls, len(w.away) > 0)
 }
 
 func (w *sharing) isShared(id CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }
@@ -217,16 +227,32 @@ func (w *sharing) lose(who ref) {
 	}
 }
 
-// byIDs gives a call to whom ids give it, if they do.
-func (w *sharing) byIDs(id CallID) {
-	who := nobody
-	if r := w.t.Calls[id].Request; r != None {
-		who = requestRef(r)
-		w.told[id] = true
+// unseen gives calls to those who went on after what no fact shows, as a timer: to whom ids
+// give them, or who alone is away.
+func (w *sharing) unseen(calls []CallID) {
+	var list []ref
+	for who := range w.away {
+		list = append(list, who)
 	}
-	w.gets(id, who)
-	if h := w.did[who]; who != nobody {
-		if r, _ := who.request(); h.endpoint == "" {
+	for _, id := range calls {
+		who := nobody
+		if r := w.t.Calls[id].Request; r != None {
+			who = requestRef(r)
+			w.told[id] = true
+		} else if len(list) == 1 {
+			who = list[0]
+		}
+		w.gets(id, who)
+		if who == nobody {
+			w.either[id] = list
+			continue
+		}
+		h := w.did[who]
+		if at, away := w.away[who]; away {
+			h = at
+			delete(w.away, who)
+		}
+		if r, ok := who.request(); ok {
 			h.endpoint = w.t.Requests[r].Endpoint
 		}
 		h.steps = min(h.steps+1, 100)

@@ -4,13 +4,10 @@ package timeline
 type share struct{ on, off int }
 
 // counts are how many calls of a batch each of those who may have sent it did: of so many
-// on shared connections, and so many on others. Not ok if that cannot be told.
-func (w *sharing) counts(list []int, on, off int) ([]share, bool) {
-	counts := make([]share, len(list))
-	if len(list) == 1 {
-		counts[0] = share{on, off}
-		return counts, true
-	}
+// on shared connections, and so many on others; and how many more were sent by those who
+// are away. Not ok if that cannot be told.
+func (w *sharing) counts(list []int, on, off int) (counts []share, more int, ok bool) {
+	counts = make([]share, len(list))
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
@@ -23,14 +20,18 @@ func (w *sharing) counts(list []int, on, off int) ([]share, bool) {
 		}
 	}
 	switch {
+	case len(list) == 1 && (on <= 0 || len(w.away) == 0 || len(open) == 1):
+		return []share{{counts[0].on + on, off}}, 0, true
 	case on < 0:
-		return nil, false
+		return nil, 0, false
+	case len(open) == 0 && len(w.away) > 0:
+		on, more = 0, on
 	case len(open) == 1 && off == 0:
 		counts[open[0]].on = on
 	case on != 0 && (off > 0 || !w.even(list, counts, open, on)):
-		return nil, false
+		return nil, 0, false
 	}
-	return counts, off == 0 || w.others(list, counts, off)
+	return counts, more, off == 0 || w.others(list, counts, off)
 }
 
 // others gives each who sent nothing on a shared connection one call on another.

@@ -33,6 +33,7 @@ type habits struct {
 type equation struct {
 	terms []term
 	calls int
+	loose bool // somebody else may have sent some of them
 }
 
 // term is how many of those were at one point.
@@ -61,12 +62,12 @@ func (h *habits) place(at habit) int32 {
 	return i
 }
 
-// saw notes how many calls those at some points sent together.
-func (h *habits) saw(points []habit, calls int) {
+// saw notes how many calls those at some points sent together; loose: or others did.
+func (h *habits) saw(points []habit, calls int, loose bool) {
 	if len(h.equations) >= enough {
 		return
 	}
-	e := equation{calls: calls}
+	e := equation{calls: calls, loose: loose}
 	for _, at := range points {
 		if at.endpoint == "" {
 			return
@@ -299,14 +300,17 @@ func (s *solver) set(i int32, v int) {
 // hold, and no other is in all of them as often with another number: then either may be the
 // one's and the other's.
 func (s *solver) sure(i int32) bool {
-	seen, held := 0, 0
+	seen, held, broken := 0, 0, 0
 	with := map[int32]int{}
 	for _, k := range s.of[i] {
 		e := &s.equations[k]
 		n := e.count(i)
 		seen += n
-		if s.rest[k] == 0 {
+		switch {
+		case s.rest[k] == 0:
 			held++
+		case s.rest[k] < 0 || !e.loose:
+			broken++
 		}
 		for _, t := range e.terms {
 			if t.habit != i && int(t.count) == n {
@@ -314,7 +318,7 @@ func (s *solver) sure(i int32) bool {
 			}
 		}
 	}
-	if seen < manySeen || (len(s.of[i])-held)*seldomElse > held {
+	if seen < manySeen || broken*seldomElse > held || 2*held < len(s.of[i]) {
 		return false
 	}
 	for j, n := range with {

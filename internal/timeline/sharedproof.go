@@ -17,20 +17,44 @@ func (w *sharing) respond(responses []RequestID) {
 		}
 	}
 	for k, r := range strange {
-		if w.lost[r] {
+		_, away := w.away[requestRef(r)]
+		free, place := w.flying[requestRef(r)] == 0, w.match(strange, unknown, k)
+		switch delete(w.away, requestRef(r)); {
+		case free && place != None:
+			w.bind(place, r)
+		case away: // nothing speaks against it
+			w.bound++
+			w.proven[r] = true
+		case w.lost[r]:
 			delete(w.lost, r)
 			w.unsure[r] = true
-			continue
-		}
-		switch free := w.flying[requestRef(r)] == 0; {
-		case free && len(unknown) == len(strange) && w.alike(strange) && w.among(unknown[k], r):
-			w.bind(unknown[k], r)
 		case !free && w.turn.runs:
 			w.contradict(r)
-		case free && w.turn.runs && len(unknown) == 0:
+		case free && w.turn.runs && len(unknown) == 0 && w.t.Requests[r].Endpoint != "":
 			w.odd++
 		}
 	}
+}
+
+// match is the place of the one unknown that the k-th of the requests that were answered in
+// a turn must be: no other of them can be that, nor it another; or all are of one kind, and
+// go on in order. None if there is none.
+func (w *sharing) match(answered []RequestID, unknown []int, k int) int {
+	found := None
+	for _, place := range unknown {
+		if !w.among(place, answered[k]) {
+			continue
+		}
+		others := slices.ContainsFunc(answered, func(r RequestID) bool { return r != answered[k] && w.among(place, r) })
+		if found != None || others {
+			if len(unknown) == len(answered) && w.alike(answered) && w.among(unknown[k], answered[k]) {
+				return unknown[k]
+			}
+			return None
+		}
+		found = place
+	}
+	return found
 }
 
 // expected reports whether a request that was answered was one that may go on.
@@ -60,7 +84,10 @@ func (w *sharing) alike(list []RequestID) bool {
 // among reports whether somebody unknown may be a request: one of those who may have sent
 // the call in question.
 func (w *sharing) among(place int, r RequestID) bool {
-	id, _ := w.ready[place].who.call()
+	id, ok := w.ready[place].who.call()
+	if !ok {
+		return false // told meanwhile
+	}
 	list, ok := w.either[id]
 	return !ok || slices.ContainsFunc(list, func(a ref) bool {
 		who := a
@@ -123,10 +150,11 @@ const (
 	seldom = 9
 )
 
-// give writes down whose calls are, if the responses confirm it, and for a third of those on
-// shared connections at least.
+// give writes down whose calls are, if the responses confirm it, most of them by the turn
+// that they were written in, and for a third of the calls on shared connections at least.
 func (w *sharing) give(in asyncInput) {
-	if proven := len(w.proven) - w.bound; proven <= 0 || proven < sure*w.wrong || proven < seldom*w.odd {
+	proven := len(w.proven) - w.bound
+	if proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
 		return
 	}
 	found, all := 0, 0
