@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"cmp"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -118,7 +120,7 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 	case walk != nil:
 		return nil, "is spent walking through a collection in " + walk.place(c) + ", and neither its size nor the time for it changed: record again with more or less data"
 	case len(s.whole) < scanCalls:
-		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.of.Endpoint + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
+		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
 	case s.spots.samples < fewSamples:
 		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
 	case s.trend.High >= s.rise() && s.trend.Low > -s.rise():
@@ -173,9 +175,12 @@ func (s *scanned) lead() string {
 		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
+// endpoint names what was looked at: where no endpoint has requests enough, all.
+func (s *scanned) endpoint() string { return cmp.Or(s.of.Endpoint, "all endpoints") }
+
 func (s *scanned) evidence() []diagnosis.Evidence {
 	if len(s.whole) < scanCalls {
-		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.of.Endpoint, len(s.whole)).Against(scanCalls)}
+		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.endpoint(), len(s.whole)).Against(scanCalls)}
 	}
 	return []diagnosis.Evidence{
 		diagnosis.NS("own CPU of a call grew from first to last by", s.trend.Change).Against(int64(s.rise())).On(s.order),

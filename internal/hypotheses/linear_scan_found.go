@@ -11,7 +11,7 @@ const scanFix = "look it up instead of walking there: an index or a map by what 
 // growing is the finding of CPU time that grows.
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
-	title := "The CPU time of " + s.of.Endpoint + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
+	title := "The CPU time of " + s.endpoint() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
 		" in " + diagnosis.Plural(len(s.whole), "call")
 	name, where := s.grower(c), ", four fifths of that or more beneath "
 	if most := s.spots.first(); name == "" && most != nil && 2*most.samples >= s.spots.samples {
@@ -21,7 +21,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	if cd.Place != "" {
 		title += where + cd.Place
 	} else {
-		cd.Place = s.of.Endpoint
+		cd.Place = s.endpoint()
 		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
 	}
 	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
@@ -32,7 +32,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.Candidate {
 	cd := s.candidate(c, at.name, s.byCost(s.order))
 	cd.Place = at.place(c)
-	cd.Title = s.of.Endpoint + " walks through a collection item by item in " + cd.Place + ", which takes " + s.spots.counted(at, "its CPU time")
+	cd.Title = s.endpoint() + " walks through a collection item by item in " + cd.Place + ", which takes " + s.spots.counted(at, "its CPU time")
 	low, high := s.tenths()
 	cd.Evidence = append([]diagnosis.Evidence{
 		diagnosis.Part("of its CPU time is in "+cd.Place, s.spots.share(at.name)).Against(int64(diagnosis.Whole / 2)),

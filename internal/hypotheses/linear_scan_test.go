@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -97,4 +98,22 @@ func TestTheEndpointThatComputesMostDecides(t *testing.T) {
 			t.Error(o.Missing)
 		}
 	}
+}
+
+// Of no endpoint there are calls enough for quantiles of its own: what is said is said of all.
+func TestFewCallsOfManyEndpointsAreNamed(t *testing.T) {
+	s := newScenario(recording.RuntimePython)
+	w := s.worker(1, 1000*us)
+	for i := range 24 {
+		w.request(recording.Time(i+1)*50_000*us, 10*us, "/"+strings.Repeat("a", 2+i%6))
+		w.compute(9000 * us)
+		w.respond()
+	}
+	s.hooks = stackHooks
+	for _, o := range diagnosed(t, s).Undecided {
+		if o.ID == "linear-scan" && strings.Contains(o.Missing, "24 calls of all endpoints") {
+			return
+		}
+	}
+	t.Error("linear-scan does not say whose calls are too few")
 }

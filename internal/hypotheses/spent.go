@@ -37,8 +37,12 @@ func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 		}
 		seen.To = w.To
 		s.longest = max(s.longest, seen.To.Sub(seen.From))
-		sites[siteOf(c, w)] += d
-		if f, ok := c.SiteOf(stackOf(c, w)); ok {
+		stack := stackOf(c, w)
+		if cause == timeline.CauseSleep && w.strand != timeline.None && c.Strands[w.strand].Loop {
+			stack = timeline.None // of the loop's wait for its sockets, not of whoever set the timer
+		}
+		sites[site(c, stack)] += d
+		if f, ok := c.SiteOf(stack); ok {
 			lines[c.PlaceName(f)] += d
 		}
 		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
