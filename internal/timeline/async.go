@@ -25,6 +25,7 @@ type asyncWalk struct {
 	wanted []Time // by call: the move before the ids of its write were given out
 	hands  askedIn
 	lasting
+	beside  beside
 	handles map[int64]int32 // of inbound connections: which those are
 	idle    idle
 }
@@ -273,6 +274,7 @@ func (w *asyncWalk) evidence(m *move) bool {
 	case inTurn && !answered:
 		w.chains.hint(m.call, w.turn.of)
 		w.chains.doubt(m.call, w.ids.find(m.trigger))
+		w.sibling(m)
 		return true
 	case w.lasting.has(m.exec):
 		if answered {
@@ -299,6 +301,22 @@ func (w *asyncWalk) evidence(m *move) bool {
 	}
 	w.chains.link(m.call, who)
 	return true
+}
+
+// sibling joins calls that were made one after the other in the turn of a request for the
+// same older id: whoever that is, it is one. Of calls made at once, none but the one that is
+// answered last is followed by something that tells whose they are.
+func (w *asyncWalk) sibling(m *move) {
+	if w.beside.turn == w.turn.counter && w.beside.trigger == m.trigger && !w.lasting.has(m.trigger) {
+		w.chains.link(m.call, callRef(w.beside.call))
+	}
+	w.beside = beside{w.turn.counter, m.trigger, m.call}
+}
+
+// beside is the last call that was made in the turn of a request for an older id.
+type beside struct {
+	turn, trigger int64 // the last id given out before that turn; the older one
+	call          CallID
 }
 
 // ownHandle reports whether a move that was made in a request's turn was made by the
