@@ -126,9 +126,11 @@ func (w *inTurns) send(m *move) {
 }
 
 // together links a call that was sent in no turn with the one sent before: if what sent both
-// had been asked for before either was sent, one callback did.
+// had been asked for before either was sent, one callback did. That is so of ticks, which end
+// before the next timer's callback begins: what is sent by them gives out ids. Immediates of
+// several callbacks wait for each other; to send by them gives out none.
 func (w *inTurns) together(m *move) {
-	if f := &w.free; f.call != None && f.counter > 0 && m.exec > f.counter && m.exec <= f.last {
+	if f := &w.free; f.call != None && f.counter > 0 && m.exec > f.counter && m.exec <= f.last && m.counter > f.last {
 		w.sets.link(m.call, callRef(f.call))
 	}
 	w.free.last, w.free.call = m.counter, m.call

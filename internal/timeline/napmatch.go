@@ -37,15 +37,18 @@ const napLooks = 2
 // length, of which the one goes first that began first. What is found out about one counts
 // for the others.
 func (d *dozing) match() *matching {
-	m := &matching{dozing: d, pairs: make([][]napPair, len(d.wakes)), first: make([][]int32, len(d.wakes))}
+	m := &matching{dozing: d}
 	for range napLooks {
 		more := d.findLengths()
 		m.lengths = slices.Compact(slices.Sorted(slices.Values(append(more, m.lengths...))))
 		m.pair()
+		if m.merge() {
+			m.pair()
+		}
 		for range napRounds {
 			for m.round(m.single) {
 			}
-			if !m.round(m.oldest) {
+			if !m.round(m.inOrder) && !m.round(m.oldest) {
 				break
 			}
 		}
@@ -96,6 +99,7 @@ func addPair(list []napPair, p napPair) []napPair {
 
 // pair lists for each wake that is of no nap yet which may have been ended by it.
 func (m *matching) pair() {
+	m.pairs, m.first = make([][]napPair, len(m.wakes)), make([][]int32, len(m.wakes))
 	for i := range m.naps {
 		m.naps[i].candidate = nil
 	}
@@ -160,24 +164,25 @@ func (m *matching) neighbour(i int32) int32 {
 	return None
 }
 
-// several reports whether more was done in the phase of a wake than naps can have ended in it.
-func (m *matching) several(i int32) bool {
-	from, to := i, i
-	for from > 0 && m.wakes[from-1].phase == m.wakes[i].phase {
-		from--
-	}
-	naps, wakes := map[int32]bool{}, 0
-	for ; int(to) < len(m.wakes) && m.wakes[to].phase == m.wakes[i].phase; to++ {
-	}
-	for k := from; k < to; k++ {
-		if m.wakes[k].nap == None {
-			wakes++
-			for _, p := range m.left(k) {
-				naps[p.nap] = true
-			}
+// merge takes for one what was asked for together, where more was done in a phase than naps
+// can have ended in it, and reports whether there was any.
+func (m *matching) merge() bool {
+	gone := make([]bool, len(m.wakes))
+	for i := range m.wakes {
+		if w := &m.wakes[i]; i > 0 && w.with && w.nap == None && w.call != None && m.wakes[i-1].call != None && m.several(int32(i)) {
+			m.sets.link(w.call, callRef(m.wakes[i-1].call))
+			gone[i] = true
 		}
 	}
-	return wakes > len(naps)
+	kept := m.wakes[:0]
+	for i := range gone {
+		if !gone[i] {
+			kept = append(kept, m.wakes[i])
+		}
+	}
+	found := len(kept) < len(m.wakes)
+	m.wakes = kept
+	return found
 }
 
 // oldest joins a wake with the first of several naps of one length, if the wake is the first
@@ -262,6 +267,7 @@ func (m *matching) maybe(n *nap) bool {
 // associateNaps associates the calls of a loop that runs timers which send calls, and on
 // which nobody waits for a connection. It reports whether that is how it is.
 func associateNaps(t *Timeline, in asyncInput) bool {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
 	if !timersSend(t, in.loop.moves) {
 		return false
 	}
@@ -293,8 +299,8 @@ func timersSend(t *Timeline, moves []move) bool {
 			timers = m.trigger == 1
 		case moveBlock, moveRead, moveBody, moveAnswer:
 			timers = false
-		case moveSend:
-			if firstSend(t, m) {
+		case moveSend, moveConnect:
+			if m.call != None && (m.kind == moveConnect || firstSend(t, m)) {
 				all++
 				if timers && t.Calls[m.call].Why == WhyNoAsync {
 					n++

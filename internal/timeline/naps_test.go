@@ -135,6 +135,68 @@ func TestNapsOfOneLength(t *testing.T) {
 	}
 }
 
+// A client sends in an immediate what was asked for while timers ran. By then another's call
+// was answered.
+func TestSentAfterTimersRan(t *testing.T) {
+	var p napPlay
+	var want []RequestID
+	for i := range 20 {
+		us := i * 100_000
+		a, b := p.read(us), p.read(us+4000)
+		p.answer(us+6000, a)
+		p.sleep(us + 6100)
+		p.timers(us + 11_200)
+		asked := p.moves[len(p.moves)-1].counter + 3
+		p.answer(us+11_300, b)
+		p.send(us+11_400, a, None)
+		p.moves[len(p.moves)-1].exec = asked
+		p.loopPlay.respond(b)
+		p.at(us + 11_450)
+		p.t.Requests[b].FirstWrite = Time(us+11_450) * 1000
+		p.sleep(us + 11_500)
+		p.respond(us+20_000, a)
+		want = append(want, a, b, a)
+	}
+	if !p.associate() {
+		t.Fatal("nothing found")
+	}
+	for i, c := range p.t.Calls {
+		if c.Request != want[i] {
+			t.Errorf("call %d is of request %d, want %d", i, c.Request, want[i])
+		}
+	}
+}
+
+// One request makes two calls at once after it slept: a promise's have no ids that tell.
+func TestSeveralAfterOneNap(t *testing.T) {
+	var p napPlay
+	for i := range 20 {
+		us := i * 100_000
+		r := p.read(us)
+		p.answer(us+6000, r)
+		p.sleep(us + 6100)
+		p.timers(us + 11_200)
+		p.send(us+11_300, r, None)
+		one := p.calls[r]
+		p.send(us+11_400, r, None)
+		p.sleep(us + 11_500)
+		two := p.calls[r]
+		p.calls[r] = one
+		p.answer(us+14_000, r)
+		p.sleep(us + 14_100)
+		p.calls[r] = two
+		p.respond(us+16_000, r)
+	}
+	if !p.associate() {
+		t.Fatal("nothing found")
+	}
+	for i, c := range p.t.Calls {
+		if want := RequestID(i / 3); c.Request != want {
+			t.Errorf("call %d is of request %d, want %d", i, c.Request, want)
+		}
+	}
+}
+
 // What sends is no timer: no naps are looked for.
 func TestNoTimersSend(t *testing.T) {
 	var p napPlay
