@@ -23,11 +23,12 @@ struct python_spent_event {
 
 enum { TYPE_OFFSET = 8 }; /* of the type of an object */
 
-/* What a hit costs the process, in ns: mostly the trap, which no program can time. */
-const volatile u64 hit_cost = 0;
 /* Credit is added at 1/share of the time that goes by, up to most. */
 const volatile u64 share = 0;
 const volatile u64 most = 0;
+
+/* What a hit costs the process, in ns: mostly the traps, which no program can time. */
+volatile u64 hit_cost = 0;
 
 u64 hits = 0;
 

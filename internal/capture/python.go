@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// copyHitCost is what one hit of the probe is taken to cost the process that is probed:
-	// as measured in a virtual machine, see docs/overhead.md.
-	copyHitCost = 20 * time.Microsecond
-	// copyShare is the part of one CPU that numbering contexts may cost a process: 2 %.
-	copyShare = 50
+	// copyTraps is how often a hit of the probe traps: an instruction that returns is run by
+	// itself, and then the process goes on behind it.
+	copyTraps = 2
+	// copyPerMille is what numbering contexts may cost a process, in thousandths of one CPU.
+	copyPerMille = 30
 	// copySaved is the credit that a process begins with, and may save.
-	copySaved = time.Second / copyShare
+	copySaved = 2 * time.Second * copyPerMille / 1000
 	// pythonRetry is how often a process is asked that has run nothing in a context so far.
 	pythonRetry = 5 * time.Second
 	// maxBases bounds the threads of one process that are looked at.
@@ -35,12 +35,14 @@ const (
 // task made which, and an address that is used again is not taken for the context before.
 type pythonProbes struct {
 	mu      sync.Mutex
-	failed  error // why the program could not be loaded
+	failed  error         // why the program could not be loaded
+	hit     time.Duration // what one hit of the probe costs the process, as far as that can be measured
 	links   map[int][]io.Closer
 	notes   []recording.Missing // to be written by the goroutine that records
 	objects struct {
 		Copied *ebpf.Program  `ebpf:"context_copied"`
 		Hits   *ebpf.Variable `ebpf:"hits"`
+		Hit    *ebpf.Variable `ebpf:"hit_cost"`
 	}
 }
 
@@ -137,8 +139,7 @@ func (p *pythonProbes) load(s *Session) error {
 	}
 	prepareProbes(spec)
 	p.failed = errors.Join(
-		spec.Variables[pythonVarHitCost].Set(uint64(copyHitCost)),
-		spec.Variables[pythonVarShare].Set(uint64(copyShare)),
+		spec.Variables[pythonVarShare].Set(uint64(1000/copyPerMille)),
 		spec.Variables[pythonVarMost].Set(uint64(copySaved)))
 	if p.failed == nil {
 		p.failed = spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
@@ -146,6 +147,10 @@ func (p *pythonProbes) load(s *Session) error {
 			pythonMapWatchedHints: s.objects.WatchedHints, pythonMapContexts: s.objects.Contexts,
 			pythonMapLosses: s.objects.Losses, pythonMapReported: s.objects.Reported,
 		}})
+	}
+	if p.failed == nil {
+		p.hit = copyTraps * trapCost(p.objects.Copied)
+		p.failed = p.objects.Hit.Set(uint64(p.hit))
 	}
 	if p.failed == nil {
 		p.links = map[int][]io.Closer{}
@@ -173,7 +178,7 @@ func (p *pythonProbes) cost() int64 {
 	if p.objects.Hits == nil || p.objects.Hits.Get(&hits) != nil {
 		return 0
 	}
-	return int64(hits) * int64(copyHitCost)
+	return int64(hits) * int64(p.hit)
 }
 
 // Close ends all numbering.
@@ -196,7 +201,7 @@ func (s *Session) followPython(ended []uint32) {
 	}
 	for _, pid := range d.spent {
 		s.decoder.note([]recording.Missing{missingContexts(fmt.Sprintf(
-			"which task made which was seen at first only: a process makes so many that seeing it would have cost it more than %d %% of a CPU", 100/copyShare))})
+			"which task made which was seen at first only: a process makes so many that seeing it would have cost it more than %d %% of a CPU", copyPerMille/10))})
 		s.workers.Go(func() { s.python.drop(int(pid)) })
 	}
 	for _, pid := range ended {
