@@ -34,9 +34,9 @@ func whereAskedFor(t *Timeline, moves []move) []move {
 		if k == len(spans) || spans[k].from >= m.exec || spans[k].begin <= i && i < spans[k].end {
 			continue
 		}
-		asked := *m
-		asked.kind, asked.at, asked.counter = moveConnect, moves[spans[k].end-1].at, m.exec
-		later[spans[k].end] = append(later[spans[k].end], asked)
+		asked, place := *m, spans[k].placeOf(m.exec, moves)
+		asked.kind, asked.at, asked.counter = moveConnect, moves[place-1].at, m.exec
+		later[place] = append(later[place], asked)
 		later[-i-1] = nil
 	}
 	if len(later) == 0 {
@@ -52,6 +52,16 @@ func whereAskedFor(t *Timeline, moves []move) []move {
 		}
 	}
 	return all
+}
+
+// placeOf returns before which move of a turn an id was given out.
+func (s *turnSpan) placeOf(id int64, moves []move) int {
+	for k := s.begin + 1; k < s.end; k++ {
+		if moves[k].counter >= id {
+			return k
+		}
+	}
+	return s.end
 }
 
 // turnSpans lists the turns in which ids were given out, in order.
