@@ -28,8 +28,8 @@ const (
 // pythonFinder looks for the states of the threads of one process.
 type pythonFinder struct {
 	memory memory
-	states map[int]int // by place: of how many threads the state is there
-	within map[int]int // by offset: in how many states a context is there
+	states map[int]int         // by place: of how many threads the state is there
+	within map[int]map[int]int // by place, by offset: in how many of these states a context is there
 }
 
 // FindPython looks for the layout of a Python process in its memory, given the thread
@@ -45,7 +45,7 @@ func FindPython(pid int, bases []uint64) (PythonLayout, error) {
 	if !usesAsyncio(pid) {
 		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w (it has not loaded asyncio)", pid, ErrNotReady)
 	}
-	f := pythonFinder{memory: m, states: map[int]int{}, within: map[int]int{}}
+	f := pythonFinder{memory: m, states: map[int]int{}, within: map[int]map[int]int{}}
 	for _, base := range bases {
 		f.thread(base)
 	}
@@ -72,7 +72,6 @@ const builtInAsyncio = "PyInit__asyncio"
 
 // thread looks where one thread keeps its state.
 func (f *pythonFinder) thread(base uint64) {
-	contexts := map[int]bool{}
 	see := func(place int, state uint64) {
 		words, ok := f.state(state, base)
 		if !ok {
@@ -81,7 +80,10 @@ func (f *pythonFinder) thread(base uint64) {
 		f.states[place]++
 		for i, w := range words {
 			if f.isContext(w) {
-				contexts[8*i] = true
+				if f.within[place] == nil {
+					f.within[place] = map[int]int{}
+				}
+				f.within[place][8*i]++
 				break // what follows may be no part of the state
 			}
 		}
@@ -96,9 +98,6 @@ func (f *pythonFinder) thread(base uint64) {
 		for i := 0; i+8 <= n; i += 8 {
 			see(int(from-base)+i, binary.LittleEndian.Uint64(page[i:]))
 		}
-	}
-	for o := range contexts {
-		f.within[o]++
 	}
 }
 
@@ -145,19 +144,22 @@ func (f *pythonFinder) typeName(at uint64, typeAt, nameAt uint64) bool {
 	return false
 }
 
-// layout is what most threads agree on. A thread-local variable that says which thread has
-// the interpreter is empty while a thread waits, and the value of a key is not: of two places
-// the one that more threads have, of as many, the key.
+// layout is what most threads agree on, of the places that lead to a context: others may
+// happen to lead to something that holds the pointer of the thread. The value of a key is
+// preferred: a thread-local variable may say which thread has the interpreter, and is empty
+// while a thread waits.
 func (f *pythonFinder) layout() (l PythonLayout, ok bool) {
-	most := func(counts map[int]int, before func(a, b int) bool) (best int) {
-		for place, n := range counts {
-			if best == 0 || n > counts[best] || n == counts[best] && before(place, best) {
-				best = place
-			}
+	for place := range f.within {
+		key, most := place > 0, l.State > 0
+		switch n, best := f.states[place], f.states[l.State]; {
+		case l.State == 0, key && !most, key == most && (n > best || n == best && place < l.State):
+			l.State = place
 		}
-		return best
 	}
-	l.State = most(f.states, func(a, b int) bool { return (a > 0) != (b > 0) && a > 0 || (a > 0) == (b > 0) && a < b })
-	l.Context = most(f.within, func(a, b int) bool { return a < b })
-	return l, l.State != 0 && l.Context != 0
+	for offset, n := range f.within[l.State] {
+		if best := f.within[l.State][l.Context]; n > best || n == best && offset < l.Context {
+			l.Context = offset
+		}
+	}
+	return l, l.State != 0
 }
