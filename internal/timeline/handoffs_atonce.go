@@ -3,6 +3,8 @@ package timeline
 import (
 	"slices"
 	"sort"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // Who puts work into a queue and then waits for it commonly does so without having slept in
@@ -23,6 +25,13 @@ func (h *handOffs) atOnce(pool []task, order, put burstOrder) ([]task, burstOrde
 		}
 	}
 	return pool, order
+}
+
+// oneAtATime reports a process whose threads take turns, by a lock of their interpreter: of
+// others two may put work in, or take it, at the same time.
+func (h *handOffs) oneAtATime(p recording.ProcessID) bool {
+	rt := h.f.runtime(p)
+	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
 }
 
 // manyKnown is from how many known calls on they tell that tasks are put in and taken at once.

@@ -1,6 +1,10 @@
 package timeline
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 const us Time = 1000
 
@@ -117,5 +121,15 @@ func TestTasksOfOneBurstFollowEachOther(t *testing.T) {
 	order.atOnce = true
 	if got := h.apart(pool, order); got.bursts[1] > got.begins[0] || order.bursts[1] != 100 {
 		t.Errorf("request 1 put in until %d, request 0 since %d", got.bursts[1], got.begins[0])
+	}
+}
+
+// Only threads that share an interpreter's lock put work in one at a time.
+func TestWhoseThreadsTakeTurns(t *testing.T) {
+	for rt, want := range map[recording.Runtime]bool{recording.RuntimePython: true, recording.RuntimeRuby: true, recording.RuntimeJVM: false, recording.RuntimeNative: false} {
+		h := &handOffs{f: &facts{processes: []Process{{Runtime: rt}}, procIndex: map[recording.ProcessID]int{3: 0}}}
+		if got := h.oneAtATime(3); got != want {
+			t.Errorf("%v: %v, want %v", rt, got, want)
+		}
 	}
 }

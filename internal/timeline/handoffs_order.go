@@ -43,10 +43,11 @@ func (h *handOffs) byOrder() {
 		order := h.burstOrder(p) // once, as many pools may have one process
 		put, pools := h.putAtOnce(order), h.joined(of[p], order)
 		for _, pool := range pools {
-			order := order
-			if len(pools) <= manyPools {
-				pool, order = h.atOnce(pool, order, put)
+			if len(pools) > manyPools || !h.oneAtATime(p) {
+				h.orderRounds(pool, order, nil)
+				continue
 			}
+			pool, order := h.atOnce(pool, order, put)
 			h.orderRounds(pool, order, nil)
 			h.orderRounds(pool, order, h.awaits(pool, endings))
 		}
