@@ -135,9 +135,13 @@ func (w *asyncWalk) step(m *move) {
 		if m.kind == moveAnswer && w.t.Calls[m.call].End == m.at {
 			w.conns[m.conn].answered = callRef(m.call)
 		}
-		w.owner, w.turn = m.whose(), asyncTurn{m.whose(), m.counter, m.conn}
+		whose := m.whose()
+		if m.several {
+			whose = nobody // of several requests, which the ids of their connection do not tell apart
+		}
+		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}
 		if m.kind == moveRead {
-			w.conns[m.conn].request = m.whose()
+			w.conns[m.conn].request = whose
 		}
 		if m.kind == moveRead && !w.conns[m.conn].read {
 			c := &w.conns[m.conn]
@@ -354,7 +358,7 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 func (w *asyncWalk) responded(m *move) {
 	answered, ok := w.turn.of.call()
 	switch {
-	case !ok || w.turn.counter == 0:
+	case !ok || w.turn.counter == 0 || m.several:
 	case m.exec == 0 && m.trigger == 0:
 		w.chains.resumed(answered, m.request)
 	case w.fresh(m.exec) && w.fresh(m.trigger):

@@ -18,6 +18,7 @@ type move struct {
 	exec    int64     // Node's async ids, 0 unknown
 	trigger int64
 	counter int64
+	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 
 // noConn is the connection of what is done on none.
@@ -133,6 +134,7 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 			m.request, m.kind, m.ready = RequestID(list[k]), moveBody, chunk.Arrived
 			if n == requests[list[k]].x.asked.first {
 				m.kind = moveRead
+				m.several = together(list, requests, k)
 			}
 		}
 		g.add(chunk.Thread, m)
@@ -145,11 +147,19 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 		m := chunkMove(chunk, i)
 		if k < len(list) && holds(n, &requests[list[k]].x.replied) {
 			m.request, m.kind = RequestID(list[k]), moveRespond
+			m.several = together(list, requests, k)
 		} else {
 			m.kind = moveAside
 		}
 		g.add(chunk.Thread, m)
 	}
+}
+
+// together reports that the k-th request on a connection was read with the one before or after
+// it in one go.
+func together(list []int32, requests []served, k int) bool {
+	first := requests[list[k]].x.asked.first
+	return k > 0 && requests[list[k-1]].x.asked.first == first || k+1 < len(list) && requests[list[k+1]].x.asked.first == first
 }
 
 // after reports that the n-th chunk comes after a message, or that it has none.
