@@ -71,8 +71,9 @@ type sharedTurn struct {
 	n       int
 	runs    bool
 	counter int64
-	timers  bool // timers ran since the loop slept
-	checked bool // immediates ran since the last read
+	timers  bool  // timers ran since the loop slept
+	checked bool  // immediates ran since the last read
+	tick    int64 // last id given out before the loop's tick, as far as is known
 }
 
 // associateShared associates the calls of a loop on shared connections, and what was sent
@@ -188,11 +189,16 @@ func (w *sharing) step(m *move) {
 	case moveBoundary:
 		w.end()
 		w.turn.runs = false
+		if m.trigger == 1 && m.counter > 0 {
+			w.turn.tick = m.counter
+		}
 		w.turn.timers = w.turn.timers || m.trigger == 1
 		w.turn.checked = m.trigger != 1
 	case moveBlock:
 		w.end()
-		w.turn.runs, w.turn.timers = false, false
+		if w.turn.runs, w.turn.timers = false, false; m.counter > 0 {
+			w.turn.tick = m.counter
+		}
 		w.leave()
 	}
 }

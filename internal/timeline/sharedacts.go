@@ -94,6 +94,9 @@ func (w *sharing) late(m *move) bool {
 	if m.exec == 0 || m.exec > w.turn.counter || w.lasts.has(m.exec) {
 		return false
 	}
+	if w.turn.tick > 0 && m.exec > w.turn.tick && m.exec != m.trigger+1 { // but for a connection's parser
+		return true
+	}
 	for i := range w.ready {
 		if a := &w.ready[i]; a.turn < w.turn.n && a.counter < m.exec {
 			return true
@@ -129,7 +132,7 @@ func (w *sharing) tellApart(b *batch) {
 		}
 	}
 	switch {
-	case len(list) == 0:
+	case len(list) == 0, b.late && len(on) == 0:
 		w.unseen(b.calls)
 	case b.blurred:
 		for _, i := range list {
@@ -137,17 +140,19 @@ func (w *sharing) tellApart(b *batch) {
 		}
 		w.unknown(list, b.calls)
 		w.remove(list)
-	case !b.late && len(on) == 0 && len(list) > 1:
+	case len(on) == 0 && len(list) > 1:
 		if counts, ok := w.aside(list, len(off)); ok {
 			w.remove(w.deal(list, counts, b.calls))
 		} else {
 			w.unknown(list, b.calls)
 		}
 	default:
-		w.saw(list, len(on))
-		counts, more, ok := w.counts(list, len(on), len(off))
 		first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
-		if b.late && more > 0 && !first {
+		if !first { // else it was asked for by somebody who was away
+			w.saw(list, len(on))
+		}
+		counts, more, ok := w.counts(list, len(on), len(off))
+		if b.late && (more > 0) != first {
 			ok = false // the first who asked was one of them
 		}
 		if ok {
@@ -161,7 +166,7 @@ func (w *sharing) tellApart(b *batch) {
 			w.remove(w.deal(list, counts, append(on, off...)))
 			w.missed(b)
 		} else {
-			w.ends(list, on)
+			w.ends(list, on, first)
 			w.unknown(list, off)
 			w.remove(list)
 		}

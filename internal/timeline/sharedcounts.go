@@ -81,8 +81,9 @@ func (w *sharing) even(list []int, counts []share, open []int, on int) bool {
 }
 
 // ends gives the calls at the beginning of a batch, and at its end, to those of whom it is
-// known how many they send, as far as no others come before, or after.
-func (w *sharing) ends(list []int, on []CallID) {
+// known how many they send, as far as no others come before, or after; first: others came
+// before all.
+func (w *sharing) ends(list []int, on []CallID, first bool) {
 	all := 0
 	counts := make([]share, len(list))
 	for k, i := range list {
@@ -98,7 +99,7 @@ func (w *sharing) ends(list []int, on []CallID) {
 		return known || w.ready[list[k]].habit.over
 	}
 	i, j, from, to := 0, len(list), 0, len(on)
-	for i < j && known(i) {
+	for i < j && known(i) && !first {
 		from += counts[i].on
 		i++
 	}

@@ -150,11 +150,18 @@ const (
 	seldom = 9
 )
 
+// doubtful is of how many calls one whose maker could not be told apart makes all guesses
+// doubtful: others than those who were taken into account sent some.
+const doubtful = 4
+
 // give writes down whose calls are, if the responses confirm it, most of them by the turn
 // that they were written in, and for a third of the calls on shared connections at least.
 func (w *sharing) give(in asyncInput) {
 	proven := len(w.proven) - w.bound
 	if proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
+		return
+	}
+	if doubtful*len(w.either) > len(w.owner) {
 		return
 	}
 	found, all := 0, 0
