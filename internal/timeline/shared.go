@@ -46,6 +46,7 @@ type sharing struct {
 	lost   map[RequestID]bool     // when some of its calls were answered is not known
 	wrong  int                    // requests answered while calls of them seemed to be under way
 	odd    int                    // in a turn that was taken for others'
+	blurs  int                    // calls sent together with some that were not told apart
 	bound  int                    // proven by nothing but who else it could be
 }
 

@@ -135,6 +135,7 @@ func (w *sharing) tellApart(b *batch) {
 	case len(list) == 0, b.late && len(on) == 0:
 		w.unseen(b.calls)
 	case b.blurred:
+		w.blurs += len(b.calls) + 1
 		for _, i := range list {
 			w.lose(w.ready[i].who)
 		}

@@ -151,8 +151,12 @@ const (
 )
 
 // doubtful is of how many calls one whose maker could not be told apart makes all guesses
-// doubtful: others than those who were taken into account sent some.
-const doubtful = 4
+// doubtful: others than those who were taken into account sent some. The same goes for calls
+// that were sent together with some that were not recorded whole.
+const (
+	doubtful      = 4
+	seldomBlurred = 50
+)
 
 // give writes down whose calls are, if the responses confirm it, most of them by the turn
 // that they were written in, and for a third of the calls on shared connections at least.
@@ -161,7 +165,7 @@ func (w *sharing) give(in asyncInput) {
 	if proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
 		return
 	}
-	if doubtful*len(w.either) > len(w.owner) {
+	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {
 		return
 	}
 	found, all := 0, 0
