@@ -28,8 +28,11 @@ func readRecording(command, path string) (*recording.Recording, error) {
 		return nil, fmt.Errorf("dwell %s: %w", command, err)
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fail("name the recording inside it", errors.New("is a directory"))
+	if info, err := f.Stat(); err == nil {
+		if info.IsDir() {
+			return nil, fail("name the recording inside it", errors.New("is a directory"))
+		}
+		useHugePages(info.Size())
 	}
 	rec, err := recording.LoadBy(workers(), f)
 	var newer recording.NewerError
