@@ -18,8 +18,9 @@ const (
 
 // useHugePages asks the kernel to back memory that the analysis of a recording of so many
 // bytes is going to use with huge pages, where it does that for those who ask only
-// (/sys/kernel/mm/transparent_hugepage/enabled: madvise). An eighth of the time of an
-// analysis is page faults otherwise. What is not used then is never made.
+// (/sys/kernel/mm/transparent_hugepage/enabled: madvise). Page faults are an eighth of the
+// time of an analysis of half a million to a million facts otherwise, and less of larger ones.
+// What is not used then is never made.
 func useHugePages(stored int64) {
 	if stored <= smallRecording || !mayReserve() {
 		return
