@@ -192,6 +192,7 @@ struct late_event {
 	u64 id;
 	u64 offset; /* bytes written so far */
 	u64 left;   /* when the end of them was sent */
+	u64 window; /* as in struct flow */
 };
 
 struct datagram_event {
@@ -212,10 +213,16 @@ struct send_event {
 	u32 data_len;
 };
 
+enum boundary_kind {
+	BOUNDARY_TIMERS,     /* timers are about to run */
+	BOUNDARY_IMMEDIATES, /* immediates are */
+	BOUNDARY_RESOLVED,   /* a promise is resolved by the callback that has the execution id */
+};
+
 struct boundary_event {
 	struct head h;
 	struct runtime_ids ids;
-	u64 what; /* 0 timers, 1 immediates */
+	u64 what; /* enum boundary_kind */
 };
 
 struct sample_event {
@@ -252,8 +259,12 @@ struct watch {
 	u32 py_copies;	/* 1: contexts are numbered as they are copied */
 	u64 py_type;	/* address of their type */
 	u64 contexts;	/* how many have been numbered */
-	u64 credit;	/* ns that numbering may still cost */
+	u64 credit;	/* ns that probes may still cost */
 	u64 credited;	/* when to that was last added */
+	u64 resolves;	/* 1: it is told which callback of Node resolved a promise */
+	u64 resolved;	/* id of the last that was told of */
+	u64 asked;	/* last id given out before Node's loop last slept or ran timers */
+	u64 reading;	/* 1: the loop has read from a socket since */
 };
 
 /* A thread of any process, read by the task iterator. */

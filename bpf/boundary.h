@@ -2,7 +2,7 @@
 /* Where Node's loop thread begins callbacks that no socket caused. */
 #pragma once
 
-static __always_inline int on_boundary(u64 what)
+static __always_inline int on_boundary(enum boundary_kind what)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
@@ -11,23 +11,26 @@ static __always_inline int on_boundary(u64 what)
 	if (!w || t->pid != t->tgid)
 		return 0;
 	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
-	if (!e)
+	if (!e) {
+		begin_turn(w, 0);
 		return 0;
+	}
 	fill_head(&e->h, EVENT_BOUNDARY, t);
 	read_ids(&e->ids, w, t);
 	e->what = what;
+	begin_turn(w, e->ids.counter);
 	submit(e);
 	return 0;
 }
 
-SEC("uprobe/run_timers")
+SEC("uprobe.multi/run_timers")
 int run_timers(void *ctx)
 {
-	return on_boundary(0);
+	return on_boundary(BOUNDARY_TIMERS);
 }
 
-SEC("uprobe/check_immediate")
+SEC("uprobe.multi/check_immediate")
 int check_immediate(void *ctx)
 {
-	return on_boundary(1);
+	return on_boundary(BOUNDARY_IMMEDIATES);
 }

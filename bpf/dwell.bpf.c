@@ -46,6 +46,7 @@ EXPORT(struct conn_event, conn_event);
 EXPORT(struct chunk_event, chunk_event);
 EXPORT(struct datagram_event, datagram_event);
 EXPORT(struct send_event, send_event);
+EXPORT(enum boundary_kind, boundary_kind);
 EXPORT(struct boundary_event, boundary_event);
 EXPORT(struct late_event, late_event);
 EXPORT(struct sample_event, sample_event);

@@ -26,7 +26,7 @@ struct flow {
 	u64 id;
 	u64 offset[2]; /* bytes that went each way, by enum direction */
 	u64 fin;       /* when the peer's FIN came */
-	u64 held;      /* when the write returned whose end Nagle's algorithm keeps; 0: none */
+	u64 held;      /* when the write returned whose end stayed in the socket; 0: none did */
 	u32 head, tail;
 	u32 stamped_from; /* arrivals before this sequence number are unknown */
 	u32 next_read;
@@ -41,6 +41,7 @@ struct flow {
 	u8 eof;
 	u8 side;
 	u8 lookup; /* UDP to a name server */
+	u64 window; /* 1: the peer, or the network, has no room for what is held; 0: Nagle's algorithm holds it */
 	struct pending pending;
 	struct stamp stamps[STAMPS];
 };

@@ -255,6 +255,8 @@ static __always_inline void transfer(struct flow *f, struct transfer *x, struct 
 	u32 dir = x->dir & 1;
 	u32 seen;
 
+	if (dir == DIR_READ && t->pid == t->tgid)
+		w->reading = 1;
 	if (f->dir != dir) {
 		f->dir = dir;
 		f->seen[DIR_READ] = 0;
@@ -318,8 +320,9 @@ static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
 	transfer(f, &x, t, w);
 }
 
-/* Notes that the end of what was written is kept back: Nagle's algorithm holds less than a
- * segment until all that was sent is acknowledged. A few loads for each write. */
+/* Notes that the end of what was written stays in the socket: until the peer acknowledges what
+ * was sent before, if there is no room for more under way; or since Nagle's algorithm holds
+ * less than a segment until then. A few loads for each write. */
 static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 {
 	struct tcp_sock *tp = f->side == SIDE_INBOUND ? bpf_skc_to_tcp_sock(sk) : 0;
@@ -329,9 +332,10 @@ static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 	if (!tp)
 		return;
 	unsent = tp->write_seq - tp->snd_nxt;
-	if (unsent && unsent < tp->mss_cache && tp->packets_out &&
-	    !(BPF_CORE_READ_BITFIELD(tp, nonagle) & NAGLE_OFF))
-		f->held = now;
+	if (!unsent || !tp->packets_out)
+		return;
+	f->held = now;
+	f->window = unsent >= tp->mss_cache || BPF_CORE_READ_BITFIELD(tp, nonagle) & NAGLE_OFF;
 }
 
 static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)

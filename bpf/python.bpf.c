@@ -11,6 +11,7 @@
 #include "common.h"
 #include "runtime.h"
 #include "context.h"
+#include "budget.h"
 
 /* Beside those of enum event_type. */
 enum python_event_type {
@@ -21,16 +22,8 @@ struct python_spent_event {
 	struct head h;
 };
 
-enum { TYPE_OFFSET = 8 }; /* of the type of an object */
-
-/* Credit is added at 1/share of the time that goes by, up to most. */
-const volatile u64 share = 0;
-const volatile u64 most = 0;
-
-/* What a hit costs the process, in ns: mostly the traps, which no program can time. */
-volatile u64 hit_cost = 0;
-
-u64 hits = 0;
+/* Of the type of an object; in builds without the interpreter's lock the other. */
+enum { TYPE_OFFSET = 8, FREE_TYPE_OFFSET = 24 };
 
 static __always_inline void tell_spent(struct task_struct *t)
 {
@@ -40,30 +33,6 @@ static __always_inline void tell_spent(struct task_struct *t)
 		return;
 	fill_head(&e->h, EVENT_CONTEXTS_SPENT, t);
 	submit(e);
-}
-
-/* Whether the process may be charged for a hit; then it was. Else it is told once. */
-static __always_inline bool pay(struct watch *w, struct task_struct *t)
-{
-	u64 now = bpf_ktime_get_ns();
-	u64 credit = w->credit;
-
-	__sync_fetch_and_add(&hits, 1);
-	if (!share)
-		return false;
-	if (now > w->credited)
-		credit += (now - w->credited) / share;
-	if (credit > most)
-		credit = most;
-	w->credited = now;
-	if (credit < hit_cost) {
-		w->py_copies = 0;
-		w->contexts = 0; /* what is known of them will soon be of others */
-		tell_spent(t);
-		return false;
-	}
-	w->credit = credit - hit_cost;
-	return true;
 }
 
 /* Where a function that copies the current context returns. */
@@ -77,9 +46,16 @@ int context_copied(struct pt_regs *regs)
 	struct context_ids made;
 	u64 parent;
 
-	if (!w || !w->py_copies || !key.address || !pay(w, t))
+	if (!w || !w->py_copies || !key.address)
 		return 0;
-	if (read_word(key.address + TYPE_OFFSET) != w->py_type)
+	if (!pay(w)) {
+		w->py_copies = 0;
+		w->contexts = 0; /* what is known of them will soon be of others */
+		tell_spent(t);
+		return 0;
+	}
+	if (read_word(key.address + TYPE_OFFSET) != w->py_type &&
+	    read_word(key.address + FREE_TYPE_OFFSET) != w->py_type)
 		return 0;
 	parent = current_context(w, t);
 	if (parent)

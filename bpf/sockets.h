@@ -217,6 +217,7 @@ static __always_inline void on_late(struct sock *sk, struct flow *f)
 			e->id = f->id;
 			e->offset = f->offset[DIR_WRITE];
 			e->left = left;
+			e->window = f->window;
 			submit(e);
 		}
 	}

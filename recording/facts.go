@@ -322,12 +322,13 @@ type StackAt struct {
 }
 
 // Boundary marks a point where Node's loop thread begins callbacks that no socket
-// caused (timers, immediates).
+// caused (timers, immediates), or that one of those resolved a promise: what waits for that
+// goes on when the callback, whose id Exec is, is over.
 type Boundary struct {
 	Thread  ThreadID
 	Exec    int64
 	Counter int64
-	What    string // "timers", "immediates", "poll"
+	What    string // "timers", "immediates", "poll", "resolved"; "spent": from then on, who resolves is not told
 }
 
 // Missing says that something could not be observed, and why, in one sentence.

@@ -16,6 +16,7 @@ const (
 	HookGoroutines = "goroutines" // the Goroutine fields
 	HookAsync      = "async"      // Node's async ids in Chunk and Conn
 	HookContexts   = "contexts"   // the Context fields; Context, while its budget lasts
+	HookQueues     = "queues"     // Taken, while its budget lasts
 	HookBoundaries = "boundaries" // Boundary
 	HookSamples    = "samples"    // Sample
 	HookStacks     = "stacks"     // Frame, Stack, StackAt

@@ -55,6 +55,7 @@ const (
 	KindUnseen
 	KindLate
 	KindContext
+	KindTaken
 )
 
 // KindSpec is one row of the table of kinds.
@@ -115,5 +116,6 @@ func Kinds() []KindSpec {
 		{KindUnseen, "unseen", func() Fact { return new(Unseen) }},
 		{KindLate, "late", func() Fact { return new(Late) }},
 		{KindContext, "context", func() Fact { return new(Context) }},
+		{KindTaken, "taken", func() Fact { return new(Taken) }},
 	}
 }

@@ -1,6 +1,6 @@
 package recording
 
-// parkFact checks what is said of goroutines that wait for each other.
+// parkFact checks what is said of goroutines that wait for each other, and of queues.
 func (v *validator) parkFact(fact Fact) {
 	switch f := fact.(type) {
 	case *Park:
@@ -12,6 +12,12 @@ func (v *validator) parkFact(fact Fact) {
 		}
 		if f.Goroutine <= NoGoroutine || f.Since == NoTime {
 			v.report("goroutine %d parked since %d", f.Goroutine, f.Since)
+		}
+	case *Taken:
+		v.thread(f.Thread)
+		if f.Putter != NoThread {
+			v.thread(f.Putter)
+			v.span("put", f.Put)
 		}
 	case *Unpark:
 		v.thread(f.Thread)

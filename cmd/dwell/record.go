@@ -60,6 +60,8 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
+	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stopNotify()
 	session, read, err := o.open(file, o.capture)
 	if err != nil {
 		file.discard()
@@ -69,7 +71,13 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if why := read().noStacks; why != "" {
 		fmt.Fprintln(w.err, why)
 	}
-	if err := o.prepare(session); err != nil {
+	if err = signalled.Err(); err == nil { // loading the programs takes a second or two
+		err = o.prepare(session)
+	}
+	if err != nil && signalled.Err() != nil {
+		err = fmt.Errorf("dwell %s: interrupted before recording began", o.command)
+	}
+	if err != nil {
 		file.discard()
 		return nil, err
 	}
@@ -85,7 +93,8 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		return p
 	}
 	r := &recorded{path: file.path}
-	err = o.run(ctx, w, session, live)
+	err = o.run(signalled, w, session, live)
+	stopNotify() // a second signal ends dwell at once
 	r.interrupted, r.timedOut = errors.Is(err, errInterrupted), errors.Is(err, context.DeadlineExceeded)
 	if r.interrupted || r.timedOut {
 		err = nil
@@ -101,10 +110,8 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 var errInterrupted = errors.New("interrupted")
 
 // run records until the time is over (context.DeadlineExceeded), a signal asks to stop
-// (errInterrupted), or the target has ended (nil). A second signal ends dwell at once.
-func (o *recordOptions) run(ctx context.Context, w world, session recorder, live func() pulse) error {
-	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stopNotify()
+// by ending the context (errInterrupted), or the target has ended (nil).
+func (o *recordOptions) run(signalled context.Context, w world, session recorder, live func() pulse) error {
 	ctx, cancel := context.WithCancel(signalled)
 	if o.length > 0 {
 		ctx, cancel = context.WithTimeout(signalled, o.length)

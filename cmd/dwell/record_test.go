@@ -121,3 +121,17 @@ func TestUnderSudoARecordingBelongsToItsCaller(t *testing.T) {
 		t.Errorf("it belongs to uid %d", owner)
 	}
 }
+
+// Who stops dwell while its programs are being loaded gets no recording of nothing.
+func TestInterruptedBeforeRecordingBegan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := filepath.Join(t.TempDir(), "rec")
+	_, err := record(ctx, quiet(), recordOptions{command: "attach", open: new(fakeRecorder).open, path: path, pids: []int{1}})
+	if err == nil || err.Error() != "dwell attach: interrupted before recording began" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a recording is left: %v", err)
+	}
+}

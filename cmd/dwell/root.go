@@ -37,6 +37,7 @@ func rootCommand(w world) *cobra.Command {
 		Short:                      "Where did the time of a request go, why, and what would a fix save?",
 		Long:                       longHelp,
 		Example:                    examples,
+		Version:                    versionLine(),
 		SilenceErrors:              true, // execute prints them
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
@@ -51,6 +52,7 @@ func rootCommand(w world) *cobra.Command {
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().BoolVar(&g.noColor, "no-color", false, "print without colours (also: NO_COLOR in the environment)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())

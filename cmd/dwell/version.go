@@ -15,10 +15,14 @@ func versionCommand(w world) *cobra.Command {
 		Short: "Print the version of dwell and of the recordings it reads",
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(w.out, "dwell %s, recording format %d, %s/%s\n", version(), recording.Version, runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(w.out, versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("dwell %s, recording format %d, %s/%s", version(), recording.Version, runtime.GOOS, runtime.GOARCH)
 }
 
 // version is what the Go toolchain stamped into the binary.

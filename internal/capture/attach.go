@@ -21,6 +21,7 @@ func (s *Session) load() error {
 	if err != nil {
 		return fmt.Errorf("read the built-in programs: %w", err)
 	}
+	prepareProbes(spec)
 	if s.opts.RingBytes > 0 {
 		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
 	}

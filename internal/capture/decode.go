@@ -45,6 +45,8 @@ type decoder struct {
 
 	golang goDecoder
 	python pythonDecoder
+
+	promisesSpent []uint32 // processes of Node that are no longer told of who resolves promises
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {
@@ -134,6 +136,11 @@ func (d *decoder) sample(b []byte) {
 		d.plain.spent = append(d.plain.spent, h.Tgid)
 	case probesEventType(pythonPythonEventTypeEVENT_CONTEXTS_SPENT):
 		d.python.spent = append(d.python.spent, h.Tgid)
+	case probesEventType(nodeNodeEventTypeEVENT_PROMISES_SPENT):
+		d.promisesSpent = append(d.promisesSpent, h.Tgid)
+		d.emit(d.at, &recording.Boundary{Thread: d.actor(h), What: "spent"})
+	case probesEventType(queuesQueueEventTypeEVENT_TAKEN):
+		d.taken(h, view[queuesTakenEvent](b))
 	case probesEventTypeEVENT_SAMPLE:
 		e := view[probesSampleEvent](b)
 		d.emit(d.at, &recording.Sample{Thread: d.actor(&e.H), Goroutine: recording.GoroutineID(e.Goid)})

@@ -204,7 +204,7 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 func (d *decoder) late(e *probesLateEvent) {
 	if c := d.connOf(e.Id); c != nil {
 		d.declare(c)
-		d.emit(d.at, &recording.Late{Conn: c.fact.ID, Offset: int64(e.Offset), Left: recording.Time(e.Left)})
+		d.emit(d.at, &recording.Late{Conn: c.fact.ID, Offset: int64(e.Offset), Left: recording.Time(e.Left), Window: int64(e.Window)})
 	}
 }
 

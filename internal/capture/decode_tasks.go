@@ -294,10 +294,7 @@ func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
 }
 
 func (d *decoder) boundary(e *probesBoundaryEvent) {
-	what := "timers"
-	if e.What == 1 {
-		what = "immediates"
-	}
+	what := [...]string{probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates", probesBoundaryKindBOUNDARY_RESOLVED: "resolved"}[e.What]
 	d.emit(d.at, &recording.Boundary{Thread: d.actor(&e.H),
 		Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what})
 }

@@ -34,7 +34,7 @@ type goExecutable struct {
 type goFound struct {
 	*goExecutable
 	pid   int
-	path  string          // of the executable, while the process lives
+	file  target.CodeFile // the executable
 	table *target.GoTable // nil: stacks cannot be named
 }
 
@@ -44,7 +44,7 @@ type goFound struct {
 type goFinder struct {
 	mu     sync.Mutex // held while it finds, and while programs are loaded
 	tables target.GoTables
-	known  map[target.Executable]*goExecutable
+	known  map[target.FileID]*goExecutable
 }
 
 // findGo finds out about a process that runs Go.
@@ -52,16 +52,16 @@ func (s *Session) findGo(pid int) (goFound, error) {
 	f := &s.goFinder
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key, err := target.ExecutableOf(pid)
+	file, err := target.ExecutableOf(pid)
 	if err != nil {
 		return goFound{}, err
 	}
-	found := goFound{goExecutable: f.known[key], pid: pid, path: target.ExecutablePath(pid)}
+	found := goFound{goExecutable: f.known[file.ID], pid: pid, file: file}
 	if found.goExecutable == nil {
-		if found.goExecutable, err = s.readGo(pid); err != nil {
+		if found.goExecutable, err = s.readGo(file, pid); err != nil {
 			return goFound{}, err
 		}
-		f.keep(key, found.goExecutable)
+		f.keep(file.ID, found.goExecutable)
 	}
 	if found.noIDs != nil {
 		return found, found.noIDs
@@ -73,15 +73,15 @@ func (s *Session) findGo(pid int) (goFound, error) {
 }
 
 // keep remembers what was found of an executable.
-func (f *goFinder) keep(key target.Executable, found *goExecutable) {
+func (f *goFinder) keep(key target.FileID, found *goExecutable) {
 	if f.known == nil || len(f.known) >= maxGoExecutables {
-		f.known = map[target.Executable]*goExecutable{}
+		f.known = map[target.FileID]*goExecutable{}
 	}
 	f.known[key] = found
 }
 
 // readGo reads what an executable holds. It fails if the process has ended.
-func (s *Session) readGo(pid int) (*goExecutable, error) {
+func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	e := &goExecutable{}
 	if e.layout, e.noIDs = target.GoOffsets(pid); e.noIDs != nil {
 		return goneOnly(e, e.noIDs)
@@ -94,6 +94,9 @@ func (s *Session) readGo(pid int) (*goExecutable, error) {
 	exe, err := target.GoFunctions(pid, names...)
 	if gone(err) {
 		return nil, err
+	}
+	if err == nil && exe.File.ID != file.ID {
+		return nil, target.ErrReplaced
 	}
 	if noCalls == nil && err == nil {
 		e.calls = s.goProbes.find(&exe)
@@ -127,7 +130,7 @@ func (e *goExecutable) lack(what string, reasons ...error) {
 // in are probes as they stand in one process.
 func (f *goFound) in(probes []goProbe) (list []probe) {
 	for _, p := range probes {
-		list = append(list, probe{probeSite{f.pid, f.path, p.offset}, p.program})
+		list = append(list, probe{probeSite{f.pid, f.file, p.offset}, p.program})
 	}
 	return list
 }

@@ -103,6 +103,10 @@ type golocksWatch struct {
 	Contexts  uint64
 	Credit    uint64
 	Credited  uint64
+	Resolves  uint64
+	Resolved  uint64
+	Asked     uint64
+	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

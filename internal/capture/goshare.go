@@ -27,16 +27,20 @@ const (
 
 // goLedgers are what the probes on Go programs cost.
 type goLedgers struct {
-	mu    sync.Mutex // programs are loaded beside the recording
-	often goLedger   // met in every request
-	waits goLedger   // met where goroutines wait for locks
+	mu     sync.Mutex // programs are loaded beside the recording
+	often  goLedger   // met in every request
+	waits  goLedger   // met where goroutines wait for locks
+	queues goLedger   // of Python
 }
 
 func newGoLedgers() goLedgers {
-	return goLedgers{often: goLedger{share: goShare}, waits: goLedger{share: goLockShare}}
+	return goLedgers{
+		often: goLedger{share: goShare, of: "Go"}, waits: goLedger{share: goLockShare, of: "Go"},
+		queues: goLedger{share: queueShare, of: "Python", trials: queueShare},
+	}
 }
 
-func (g *goLedgers) all() []*goLedger { return []*goLedger{&g.often, &g.waits} }
+func (g *goLedgers) all() []*goLedger { return []*goLedger{&g.often, &g.waits, &g.queues} }
 
 // enter adds sets to one of the ledgers.
 func (g *goLedgers) enter(l *goLedger, sets ...*probeSet) {
@@ -77,8 +81,8 @@ func (g *goLedgers) missing(now time.Time) (missing []recording.Missing) {
 				continue
 			}
 			missing = append(missing, recording.Missing{What: s.code, Count: s.detached, Timed: 1, Why: fmt.Sprintf(
-				"%s: not seen for %d ms, as such probes on Go programs may cost %d per mille of a CPU together, and a hit costs %d ns",
-				s.what, s.spare(now).Milliseconds(), int(1000*l.share), s.hit.Nanoseconds())})
+				"%s: not seen for %d ms, as such probes on %s programs may cost %d per mille of a CPU together, and a hit costs %d ns",
+				s.what, s.spare(now).Milliseconds(), l.of, int(1000*l.share), s.hit.Nanoseconds())})
 		}
 	}
 	return missing
@@ -169,10 +173,12 @@ func (s *Session) tellAbsences(end bool) {
 // goLedger shares out what probes may cost among sets of them, the most important first.
 // What a set costs is what its hits cost: how often it is met shows only while it is there.
 type goLedger struct {
-	share float64 // of one CPU
-	sets  []*probeSet
-	left  time.Duration
-	at    time.Time // of the last settling
+	share  float64 // of one CPU
+	of     string  // which programs
+	trials float64 // as goTrials; 0: that
+	sets   []*probeSet
+	left   time.Duration
+	at     time.Time // of the last settling
 }
 
 // enter adds sets, which are there from now on.
@@ -228,11 +234,19 @@ func (l *goLedger) evict(now time.Time, beside func(func())) (gone []*probeSet) 
 		case s.rate() <= share:
 			share -= s.rate()
 		case s.change(now, beside):
-			s.rested = now.Add(paid(min(s.stint, l.most())))
+			s.rested = now.Add(l.paid(min(s.stint, l.most())))
 			gone = append(gone, s)
 		}
 	}
 	return gone
+}
+
+// paid is how long it takes a set to make up for a cost.
+func (l *goLedger) paid(cost time.Duration) time.Duration {
+	if l.trials > 0 {
+		return time.Duration(float64(cost) / l.trials)
+	}
+	return paid(cost)
 }
 
 // paid is how long it takes to make up for a cost in trials.

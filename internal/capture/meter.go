@@ -28,7 +28,7 @@ type meter struct {
 	tls      *tlsProbes       // or nil
 	golang   *goLedgers       // or nil
 	storage  *storageProbes   // or nil
-	python   *pythonProbes    // or nil
+	budgeted []*budgetedProbe
 	base     recording.Overhead
 	misses   map[*ebpf.Program]uint64
 	reported map[uint32]uint64 // losses already told, by cpu*HOOKS+hook
@@ -86,8 +86,8 @@ func (m *meter) read() recording.Overhead {
 	if m.storage != nil {
 		o.BPF += m.storage.cost()
 	}
-	if m.python != nil {
-		o.BPF += m.python.cost()
+	for _, p := range m.budgeted {
+		o.BPF += p.cost()
 	}
 	return o
 }

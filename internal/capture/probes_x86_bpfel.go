@@ -37,6 +37,14 @@ type probesBoundaryEvent struct {
 	What uint64
 }
 
+type probesBoundaryKind uint32
+
+const (
+	probesBoundaryKindBOUNDARY_TIMERS     probesBoundaryKind = 0
+	probesBoundaryKindBOUNDARY_IMMEDIATES probesBoundaryKind = 1
+	probesBoundaryKindBOUNDARY_RESOLVED   probesBoundaryKind = 2
+)
+
 type probesChunkEvent struct {
 	_       structs.HostLayout
 	H       probesHead
@@ -179,6 +187,7 @@ type probesFlow struct {
 	Eof         uint8
 	Side        uint8
 	Lookup      uint8
+	Window      uint64
 	Pending     struct {
 		_       structs.HostLayout
 		First   uint64
@@ -231,6 +240,7 @@ type probesLateEvent struct {
 	Id     uint64
 	Offset uint64
 	Left   uint64
+	Window uint64
 }
 
 type probesListenEvent struct {
@@ -438,6 +448,10 @@ type probesWatch struct {
 	Contexts  uint64
 	Credit    uint64
 	Credited  uint64
+	Resolves  uint64
+	Resolved  uint64
+	Asked     uint64
+	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.
@@ -476,6 +490,7 @@ const (
 	probesProgTaskRenamed        = "task_renamed"
 	probesVarExportBaseRecord    = "export_base_record"
 	probesVarExportBoundaryEvent = "export_boundary_event"
+	probesVarExportBoundaryKind  = "export_boundary_kind"
 	probesVarExportChunkEvent    = "export_chunk_event"
 	probesVarExportCloser        = "export_closer"
 	probesVarExportConnEvent     = "export_conn_event"
@@ -586,6 +601,7 @@ type probesMapSpecs struct {
 type probesVariableSpecs struct {
 	ExportBaseRecord    *ebpf.VariableSpec `ebpf:"export_base_record"`
 	ExportBoundaryEvent *ebpf.VariableSpec `ebpf:"export_boundary_event"`
+	ExportBoundaryKind  *ebpf.VariableSpec `ebpf:"export_boundary_kind"`
 	ExportChunkEvent    *ebpf.VariableSpec `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.VariableSpec `ebpf:"export_closer"`
 	ExportConnEvent     *ebpf.VariableSpec `ebpf:"export_conn_event"`
@@ -669,6 +685,7 @@ func (m *probesMaps) Close() error {
 type probesVariables struct {
 	ExportBaseRecord    *ebpf.Variable `ebpf:"export_base_record"`
 	ExportBoundaryEvent *ebpf.Variable `ebpf:"export_boundary_event"`
+	ExportBoundaryKind  *ebpf.Variable `ebpf:"export_boundary_kind"`
 	ExportChunkEvent    *ebpf.Variable `ebpf:"export_chunk_event"`
 	ExportCloser        *ebpf.Variable `ebpf:"export_closer"`
 	ExportConnEvent     *ebpf.Variable `ebpf:"export_conn_event"`

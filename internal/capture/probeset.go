@@ -181,10 +181,11 @@ func (p *probeSet) hooked() []io.Closer {
 	return slices.Concat(slices.Collect(maps.Values(p.links))...)
 }
 
-// attach brings them back; those of processes that have ended are given up.
+// attach brings them back; those of processes that have ended, or run another program, are
+// given up.
 func (p *probeSet) attach() {
 	var kept []probe
-	for _, probes := range byProcess(p.probes) {
+	for _, probes := range byFile(p.probes) {
 		links, err := hook(probes)
 		if err != nil {
 			continue
@@ -195,13 +196,14 @@ func (p *probeSet) attach() {
 	p.probes = kept
 }
 
-// byProcess divides probes by their process.
-func byProcess(probes []probe) (out [][]probe) {
-	at := map[int]int{}
+// byFile divides probes by their process and the file in which they are.
+func byFile(probes []probe) (out [][]probe) {
+	at := map[probeSite]int{}
 	for _, x := range probes {
-		i, ok := at[x.site.pid]
+		site := probeSite{pid: x.site.pid, file: x.site.file}
+		i, ok := at[site]
 		if !ok {
-			i, at[x.site.pid] = len(out), len(out)
+			i, at[site] = len(out), len(out)
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], x)
@@ -217,7 +219,7 @@ func (p *probeSet) spare(now time.Time) time.Duration {
 	return p.spared
 }
 
-// hook attaches the probes of one process: all of them, or none.
+// hook attaches the probes of one file in one process: all of them, or none.
 func hook(probes []probe) (links []io.Closer, err error) {
 	offsets := map[*ebpf.Program][]uint64{}
 	var programs []*ebpf.Program // in order: what ends a wait comes before what begins one

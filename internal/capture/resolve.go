@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cilium/ebpf/link"
-
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -16,14 +14,19 @@ import (
 // resolveFor bounds the search for the ids of a runtime that is starting.
 const resolveFor = 20 * time.Second
 
+// askingRest is how many times as long as asking a Python process took it is left alone.
+const askingRest = 20
+
 // resolution is what was found out about a process's runtime.
 type resolution struct {
 	process target.Process
+	early   bool // what is searched for its runtime is yet to come
 	watch   probesWatch
 	err     error
 	timers  error // why Node's timers are not probed
 	golang  goFound
 	python  pythonFound
+	node    nodeFound
 }
 
 // missing says what the recording lacks because err is not nil.
@@ -62,6 +65,7 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 	case recording.RuntimeNode:
 		if r.err = resolveNode(p.PID, finder, &r.watch); r.err == nil {
 			r.timers = s.probeNode(p.PID)
+			r.node = findPromises(p.PID, &r.watch)
 		}
 	case recording.RuntimePython:
 		r.err = s.resolvePython(p.PID, &r)
@@ -98,23 +102,20 @@ func (s *Session) probeNode(pid int) error {
 	if err != nil {
 		return fmt.Errorf("find the loop functions of process %d: %w", pid, err)
 	}
-	exe, err := link.OpenExecutable(b.Path)
+	site := probeSite{pid: pid, file: b.File}
+	timers, err := site.attach(s.objects.RunTimers, []uint64{b.RunTimers})
 	if err != nil {
-		return fmt.Errorf("open the executable of process %d: %w", pid, err)
+		return fmt.Errorf("probe the timers: %w", err)
 	}
-	timers, err := exe.Uprobe("", s.objects.RunTimers, &link.UprobeOptions{Address: b.RunTimers, PID: pid})
-	if err != nil {
-		return fmt.Errorf("probe the timers of process %d: %w", pid, err)
-	}
-	s.keep(timers)
+	s.keep(timers...)
 	if !s.opts.Boundaries {
 		return nil
 	}
-	immediates, err := exe.Uprobe("", s.objects.CheckImmediate, &link.UprobeOptions{Address: b.CheckImmediate, PID: pid})
+	immediates, err := site.attach(s.objects.CheckImmediate, []uint64{b.CheckImmediate})
 	if err != nil {
-		return fmt.Errorf("probe the immediates of process %d: %w", pid, err)
+		return fmt.Errorf("probe the immediates: %w", err)
 	}
-	s.keep(immediates)
+	s.keep(immediates...)
 	return nil
 }
 
@@ -129,19 +130,27 @@ func (s *Session) resolveLater(pid int) {
 			}
 		}()
 		deadline := time.Now().Add(resolveFor)
-		told := false
+		told, named := false, false
 		for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 			p, err := target.Info(pid)
 			if err != nil {
 				return // it has ended
 			}
+			if !named && !s.deliver(resolution{process: p, early: true}) { // the search may outlast a short recording
+				return
+			}
+			named = true
 			if p.Runtime == recording.RuntimeNode && finder == nil {
 				finder, _ = target.NewNodeFinder(pid) // resolve tells why not
 			}
+			began := time.Now()
 			r := s.resolve(p, finder)
+			if p.Runtime == recording.RuntimePython { // it may load what is looked for, and never use it
+				wait = max(wait, askingRest*time.Since(began))
+			}
 			if errors.Is(r.err, target.ErrNotReady) && p.Runtime == recording.RuntimePython && told {
 				if time.Now().After(deadline) {
-					wait = pythonRetry // it may never run a loop, and need not
+					wait = max(wait, pythonRetry) // it may never run a loop, and need not
 				}
 				if !s.pause(wait) {
 					return

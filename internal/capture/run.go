@@ -111,15 +111,20 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 // apply uses what was found out about a process that started a program.
 func (s *Session) apply(r resolution) error {
 	s.decoder.described(r.process)
+	if r.early {
+		return nil
+	}
 	s.examineStacks(r.process)
 	s.startedTLS(r.process.PID)
 	s.decoder.note(r.missing())
+	s.hookQueuesLater(r.process)
 	if r.err != nil {
 		return nil
 	}
 	s.knowGo(&r.golang)
 	s.hookGoLater(&r.golang)
 	s.hookPythonLater(r.process.PID, r.python)
+	s.hookNodeLater(r.node)
 	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
 }
 
@@ -134,8 +139,10 @@ func (s *Session) drain(sink Sink) error {
 	s.followGoParks()
 	ended := s.decoder.takeEnded()
 	s.followTLS(ended)
+	s.decoder.noteOnce(s.queues.takeNotes())
 	s.forgetGo(ended)
 	s.followPython(ended)
+	s.followNode(ended)
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}

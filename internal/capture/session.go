@@ -50,23 +50,32 @@ type Session struct {
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes
-	python    pythonProbes
+	python    budgetedProbe
+	node      budgetedProbe
+	queues    queueProbes
 
 	resting   func(second) time.Duration // how long to pause after one; nil: never
 	before    usage                      // when the last second of recording ended
 	gaps      uint32                     // as in common.h
 	paused    recording.Time             // since when; NoTime: it records
 	throttled int64                      // as the host's last fact says
+	garbage   int                        // per cent that were allowed before recording
 }
+
+// garbagePercent is how much garbage a recorder lets come together, in per cent of what it
+// keeps: half of what Go programs do, which takes 6 MB less and 0.3 % of a core more.
+const garbagePercent = 50
 
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
 // error is one of this package's where the system does not allow it.
 func Open(opts Options) (*Session, error) {
-	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers()}
+	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe()}
 	if !opts.Everything {
 		s.resting = new(pacer).rest
 	}
+	s.garbage = debug.SetGCPercent(garbagePercent)
 	if err := s.load(); err != nil {
+		debug.SetGCPercent(s.garbage)
 		return nil, err
 	}
 	if err := s.start(); err != nil {
@@ -90,7 +99,7 @@ func (s *Session) start() error {
 	s.meter = newMeter(s.programs(), s.objects.Costs)
 	s.startTLS()
 	s.startStorage()
-	s.meter.golang, s.meter.storage, s.meter.python = &s.goLedgers, &s.storage, &s.python
+	s.meter.golang, s.meter.storage, s.meter.budgeted = &s.goLedgers, &s.storage, []*budgetedProbe{&s.python, &s.node}
 	return nil
 }
 
@@ -102,6 +111,7 @@ func (s *Session) Close() error {
 	default:
 		close(s.done)
 	}
+	debug.SetGCPercent(s.garbage)
 	s.workers.Wait()
 	s.goLedgers.close()
 	var first error
@@ -128,7 +138,7 @@ func (s *Session) hooks() string {
 	names := []string{
 		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
 		recording.HookArrivals, recording.HookLate, recording.HookDNS, recording.HookTLS,
-		recording.HookGoroutines, recording.HookAsync, recording.HookContexts, recording.HookHost, recording.HookSamples,
+		recording.HookGoroutines, recording.HookAsync, recording.HookContexts, recording.HookQueues, recording.HookHost, recording.HookSamples,
 		recording.HookStorage, recording.HookBoundaries,
 	}
 	if !s.opts.NoGoProbes {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
@@ -40,8 +39,8 @@ type tlsProbes struct {
 	}
 	most time.Duration // credit that a process begins with, and may save
 
-	looking sync.Mutex                    // held by look
-	writers map[tlsFile]target.TLSWriters // of files that were read; none where there are none
+	looking sync.Mutex                          // held by look
+	writers map[target.FileID]target.TLSWriters // of files that were read; none where there are none
 
 	mu     sync.Mutex // guards what follows; never held while the kernel works
 	probed map[int]*tlsProbed
@@ -49,12 +48,9 @@ type tlsProbes struct {
 	notes  []recording.Missing
 }
 
-// tlsFile tells a file from others.
-type tlsFile struct{ device, inode uint64 }
-
 // tlsProbed is one process that was looked at.
 type tlsProbed struct {
-	links map[tlsFile][]io.Closer
+	links map[target.FileID][]io.Closer
 	spent bool      // it costs too much: never again
 	next  time.Time // when to look at it again, if there is reason to
 	wait  time.Duration
@@ -67,7 +63,7 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 		return nil, fmt.Errorf("read the built-in programs for TLS: %w", err)
 	}
 	prepareProbes(spec)
-	p := &tlsProbes{most: tlsSaved * o.PerSecond, writers: map[tlsFile]target.TLSWriters{}, probed: map[int]*tlsProbed{}}
+	p := &tlsProbes{most: tlsSaved * o.PerSecond, writers: map[target.FileID]target.TLSWriters{}, probed: map[int]*tlsProbed{}}
 	err = errors.Join(
 		spec.Variables[tlsProbesVarHitCost].Set(uint64(tlsHitCost)),
 		spec.Variables[tlsProbesVarShare].Set(uint64(time.Second/o.PerSecond)),
@@ -116,7 +112,7 @@ func (p *tlsProbes) due(pid int, speaks bool, now time.Time) (bool, error) {
 		if len(p.probed) >= maxProbed {
 			return false, fmt.Errorf("more than %d processes are watched: of further ones TLS calls are not named", maxProbed)
 		}
-		process = &tlsProbed{links: map[tlsFile][]io.Closer{}}
+		process = &tlsProbed{links: map[target.FileID][]io.Closer{}}
 		p.probed[pid] = process
 	}
 	if process.spent || now.Before(process.next) {
@@ -130,7 +126,7 @@ func (p *tlsProbes) due(pid int, speaks bool, now time.Time) (bool, error) {
 }
 
 func (p *tlsProbes) probe(pid int, l target.TLSLibrary) error {
-	file := tlsFile{l.Device, l.Inode}
+	file := l.File.ID
 	w, known := p.writers[file]
 	if !known {
 		var err error
@@ -154,10 +150,11 @@ func (p *tlsProbes) probe(pid int, l target.TLSLibrary) error {
 }
 
 func (p *tlsProbes) attach(pid int, l target.TLSLibrary, w target.TLSWriters) (links []io.Closer, err error) {
-	exe, err := link.OpenExecutable(l.Path)
+	exe, opened, err := executable(l.File)
 	if err != nil {
 		return nil, fmt.Errorf("open a TLS library of process %d: %w", pid, err)
 	}
+	defer opened.Close()
 	for program, offset := range map[*ebpf.Program]uint64{p.objects.Write: w.Write, p.objects.WriteEx: w.WriteEx} {
 		if offset == 0 {
 			continue
@@ -172,7 +169,7 @@ func (p *tlsProbes) attach(pid int, l target.TLSLibrary, w target.TLSWriters) (l
 }
 
 // keep takes the probes of a process over, unless it is not to have any.
-func (p *tlsProbes) keep(pid int, file tlsFile, links []io.Closer) bool {
+func (p *tlsProbes) keep(pid int, file target.FileID, links []io.Closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	process := p.probed[pid]
@@ -188,7 +185,7 @@ func (p *tlsProbes) keep(pid int, file tlsFile, links []io.Closer) bool {
 }
 
 // probes reports whether a library of a process is probed.
-func (p *tlsProbes) probes(pid int, file tlsFile) bool {
+func (p *tlsProbes) probes(pid int, file target.FileID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	process := p.probed[pid]

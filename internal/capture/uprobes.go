@@ -3,10 +3,8 @@
 package capture
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"time"
 
@@ -21,21 +19,22 @@ import (
 // processes that run the same executable do not trap there and pay nothing.
 type probeSite struct {
 	pid    int
-	path   string // of the executable
+	file   target.CodeFile
 	offset uint64 // in the file
 }
 
 // attach hooks a program up at instructions of the executable that the site names, for
 // all threads of the process.
 func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer, error) {
-	exe, err := link.OpenExecutable(p.path)
+	exe, opened, err := executable(p.file)
 	if err != nil {
-		return nil, fmt.Errorf("open the executable of process %d: %w", p.pid, procPathError(err))
+		return nil, fmt.Errorf("open the code of process %d: %w", p.pid, err)
 	}
+	defer opened.Close()
 	if probesHaveLinks() {
 		l, err := exe.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: offsets, PID: uint32(p.pid)})
 		if err != nil {
-			return nil, fmt.Errorf("probe process %d: %w", p.pid, procPathError(err))
+			return nil, fmt.Errorf("probe process %d: %w", p.pid, err)
 		}
 		return []io.Closer{l}, nil
 	}
@@ -51,12 +50,19 @@ func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer,
 	return links, nil
 }
 
-// procPathError says what it means that a path in /proc leads nowhere.
-func procPathError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return target.ErrNoProcess
+// executable opens a file for probes, by what was opened rather than by its path, which may
+// lead elsewhere the next moment.
+func executable(file target.CodeFile) (*link.Executable, *os.File, error) {
+	opened, err := file.Open()
+	if err != nil {
+		return nil, nil, err
 	}
-	return err
+	exe, err := link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", opened.Fd()))
+	if err != nil {
+		opened.Close()
+		return nil, nil, err
+	}
+	return exe, opened, nil
 }
 
 // probeAt hooks a program up to an instruction of an executable in one process. Its
@@ -97,16 +103,19 @@ const (
 // trapCost is what one hit of a probe takes of a busy service on this machine, without
 // the program, which the kernel's own statistics of programs do not hold: measured as how
 // much longer a function of dwell runs with a program at it that does nothing.
-func trapCost(program *ebpf.Program) time.Duration {
+func trapCost(program *ebpf.Program) time.Duration { return inService * loopTrap(program) }
+
+// loopTrap is what one hit of a probe takes in a loop of its own.
+func loopTrap(program *ebpf.Program) time.Duration {
 	const name, batches, calls = "github.com/getdwell/dwell/internal/capture.probed", 8, 25
 	exe, err := target.GoFunctions(os.Getpid(), name)
 	f, found := exe.Functions[name]
 	if err != nil || !found {
-		return inService * trapUnknown
+		return trapUnknown
 	}
-	links, err := probeSite{os.Getpid(), exe.Path, f.Probe}.attach(program, []uint64{f.Probe})
+	links, err := probeSite{os.Getpid(), exe.File, f.Probe}.attach(program, []uint64{f.Probe})
 	if err != nil {
-		return inService * trapUnknown
+		return trapUnknown
 	}
 	defer closeAll(links)
 	best := time.Duration(0)
@@ -119,7 +128,7 @@ func trapCost(program *ebpf.Program) time.Duration {
 			best = took
 		}
 	}
-	return inService * max(best, 100*time.Nanosecond)
+	return max(best, 100*time.Nanosecond)
 }
 
 // probed is called with a probe at it. It begins as functions that call others do.

@@ -84,9 +84,10 @@ func (s *Session) watchOne(p target.Process) error {
 		s.lookTLS(p.PID, false)
 	}
 	r := s.resolve(p, nil)
-	s.readyGo(p)
-	s.knowGo(&r.golang)
-	s.decoder.noteOnce(s.hookGo(&r.golang))
+	if s.readyGo(p); !isGate(p) { // what it runs now it will not run for long
+		s.knowGo(&r.golang)
+		s.decoder.noteOnce(s.hookGo(&r.golang))
+	}
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
 		return err
@@ -101,6 +102,10 @@ func (s *Session) watchOne(p target.Process) error {
 		return err
 	}
 	s.decoder.note(s.hookPython(p.PID, &r.python))
+	s.decoder.note(s.hookNode(&r.node))
+	if p.Runtime == recording.RuntimePython {
+		s.hookQueues(p.PID)
+	}
 	if errors.Is(r.err, target.ErrNotReady) {
 		s.resolveLater(p.PID)
 	}
@@ -197,9 +202,10 @@ func hint(hints *ebpf.Map, key uint32) error {
 	return hints.Put(key%hints.MaxEntries(), uint32(1))
 }
 
-// gone reports whether something failed because a process has ended.
+// gone reports whether something failed because a process has ended, or runs another
+// program.
 func gone(err error) bool {
-	return errors.Is(err, target.ErrNoProcess) || errors.Is(err, target.ErrZombie) || errors.Is(err, unix.ESRCH)
+	return errors.Is(err, target.ErrNoProcess) || errors.Is(err, target.ErrReplaced) || errors.Is(err, target.ErrZombie) || errors.Is(err, unix.ESRCH)
 }
 
 // missingFact is a reason in the form of a fact, ready to be counted.

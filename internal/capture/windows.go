@@ -5,6 +5,8 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -55,14 +57,15 @@ func (s *Session) pace(sink Sink) (time.Duration, error) {
 	return rest, s.rest(sink)
 }
 
-// usedBy is how much CPU time the watched processes have used.
+// usedBy is how much CPU time the watched processes have used: of many the same ones each
+// time, as only differences tell.
 func (s *Session) usedBy() map[uint32]int64 {
 	used := map[uint32]int64{}
-	for pid, p := range s.decoder.processes {
+	for _, pid := range slices.Sorted(maps.Keys(s.decoder.processes)) {
 		if len(used) == usersAtMost {
 			break
 		}
-		if p.ended != recording.NoTime {
+		if s.decoder.processes[pid].ended != recording.NoTime {
 			continue
 		}
 		if ns, err := target.CPUTime(int(pid)); err == nil {

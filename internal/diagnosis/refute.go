@@ -100,6 +100,9 @@ func (j *judge) short(t *trial, best *candidate) (ev []Evidence, but miss) {
 	if sc.why.ratio < j.WhereRatio*1000 {
 		missed = append(missed, "p99 is "+decimals(Duration(sc.why.ratio/100), 1)+" x p50 (bound "+Thousands(j.WhereRatio)+" x)")
 	}
+	if missed == nil && sc.why.few {
+		missed = append(missed, "fewer than "+Thousands(aFew)+" requests took "+Thousands(j.WhereRatio)+" x p50")
+	}
 	if missed == nil { // it fell short only of what earlier findings left
 		return ev, miss{words: saved(&sc)}
 	}

@@ -12,6 +12,7 @@ type scored struct {
 type shortfall struct {
 	explains     Share // of slow minus ordinary
 	ratio        int64 // p99 to p50, in thousandths
+	few          bool  // that is what it should be, but of too few requests
 	need50, need bound // savings of p50 and of p99 that would do
 	where        bool  // it met the bounds on savings, not those on what says where
 }
@@ -90,7 +91,17 @@ func (j *judge) explains(s *Symptom, off []Duration) bool {
 		return true
 	}
 	why := j.shortfall(s, off)
-	return s.P99 >= Duration(j.WhereRatio)*s.P50 && why.explains >= j.WhereShare
+	return s.P99 >= Duration(j.WhereRatio)*s.P50 && !why.few && why.explains >= j.WhereShare
+}
+
+// aFew is how many requests show a tail: one that was hit by chance shows none.
+const aFew = 3
+
+// lone reports that p99 is so many times p50, and that fewer than a few requests are.
+func (j *judge) lone(s *Symptom) bool {
+	bound := Duration(j.WhereRatio) * s.P50
+	n := len(s.Requests)
+	return s.P99 >= bound && n >= aFew && j.Requests[s.Requests[n-aFew]].Duration() < bound
 }
 
 func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
@@ -105,6 +116,7 @@ func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
 	return shortfall{
 		explains: max(0, ShareOf(int64(part), int64(diff))),
 		ratio:    int64(ShareOf(int64(s.P99), int64(s.P50))) / 1000,
+		few:      j.lone(s),
 	}
 }
 

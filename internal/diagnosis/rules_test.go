@@ -154,6 +154,23 @@ func TestWhereNeedsMore(t *testing.T) {
 	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLO: 2 * milli}), map[string]string{"slow-peer": "supported"})
 }
 
+// Two slow requests of a hundred are where p99 is, but may have been hit by anything; three are a tail.
+func TestATailIsMoreThanTwoRequests(t *testing.T) {
+	remote := taking("slow-peer", timeline.CauseRemote)
+	remote.Where = true
+	for want, slow := range map[string][]int{"refuted": {20, 70}, "supported": {20, 70, 90}} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			us := 5000
+			if slices.Contains(slow, i) {
+				us = 60_000
+			}
+			return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 1000}, {timeline.PhaseRemote, timeline.CauseRemote, us}}
+		})
+		expect(t, Diagnose(tl, []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": want})
+	}
+}
+
 func TestNoMillisecondIsCountedTwice(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece {

@@ -68,6 +68,19 @@ func credentialStories() []story {
 			})
 			return done(bursts(newScenario(recording.RuntimeJVM), 4, refresh), 30)
 		}},
+		{"refresh-under-lock/ahead-supported", "Four requests come at once and ask a table of sessions, 300 us, with a lock in their hand; in every third burst the first finds the credentials old and assumes a role before, 5 ms:\nexec-1 |role 5|.3|   exec-2 wait 5.3 |.3|   exec-3 wait 5.6 |.3|   exec-4 wait 5.9 |.3|",
+			func() *recording.Recording {
+				m, last := &mutex{}, -1
+				return done(bursts(newScenario(recording.RuntimeJVM), 4, func(t *thread, burst int) {
+					t.enter(m, token)
+					if burst%3 == 0 && burst != last {
+						last = burst
+						t.assumeRole("com.amazonaws.Sts.call < com.shop.Tokens.current < com.shop.Handler.handle")
+					}
+					keptCall(t, 300*us)
+					t.leave(m)
+				}), 30)
+			}},
 		{"client-per-request/undecided", "Every request assumes a role; stacks were not recorded.", unseen},
 	}
 }

@@ -24,7 +24,7 @@ the number that refutes it) or **undecided** (with what was missing).
   or than they differ by without it, where it saves that in what is left without the three of twenty parts that it hits hardest.
   What would save twice as much as a finding must, again and again, but less than the halves differ by, is undecided.
 - What says *where*, not *why*, is a finding only if it explains half of the difference between slow and ordinary requests
-  and p99 is at least 3 times p50, or if p99 breaks the latency that was promised.
+  and p99, and no fewer than three requests, are at least 3 times p50, or if p99 breaks the latency that was promised.
 - Refuted needs the facts recorded, none of them lost while requests ran, and at least 20 requests.
 - The saving is computed request by request: what goes with the cause is taken out, and p50 and p99 are computed again.
   No millisecond is counted for two findings: a cause is counted before its consequences.

@@ -39,7 +39,7 @@ func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
 			continue
 		}
 		e.locks = append(e.locks, k)
-		e.asleep = append(e.asleep, ownTime(c, k.done(deedEntropy))...)
+		e.asleep = append(e.asleep, ownTime(c, k.done(deedEntropy), func(*timeline.Request, *deed) bool { return true })...)
 		e.queued = append(e.queued, k.stays...)
 		gone := k.without(c)
 		if k.mostly(deedEntropy) {

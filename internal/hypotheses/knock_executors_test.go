@@ -36,3 +36,40 @@ func TestErrandsWaitLessForThreadsThatWaitLess(t *testing.T) {
 		t.Errorf("nothing is spared, yet %d errands wait less", len(again))
 	}
 }
+
+// Two threads serve errands of 10 ms that come three at once. One of them waits 8 ms of each
+// for a lock, the other computes: without the lock the third errand is taken after 2 ms, not 10.
+// Where both compute, and some other thread waits for the lock, nothing changes.
+func TestErrandsWaitForComputingAsBefore(t *testing.T) {
+	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
+	const waits, computes, other = timeline.StrandID(3), timeline.StrandID(4), timeline.StrandID(5)
+	for _, c := range []struct {
+		what  string
+		waits timeline.StrandID
+		want  diagnosis.Time // what the third errand of each time waits less
+	}{{"one waits for the lock", waits, ms(8)}, {"both compute", other, 0}} {
+		e := executor{threads: 2}
+		for at := int64(100); at <= 300; at += 100 {
+			for i, strand := range []timeline.StrandID{waits, computes, waits} {
+				taken := ms(at)
+				if i == 2 {
+					taken = ms(at + 10)
+				}
+				e.errands = append(e.errands, errand{stay: stay{
+					Span: diagnosis.Span{Request: diagnosis.RequestID(len(e.errands)), From: ms(at) - 1, To: taken}, strand: strand,
+				}})
+			}
+		}
+		e.replay()
+		sum := sumOf([]diagnosis.Span{{From: ms(100), To: ms(108)}, {From: ms(200), To: ms(208)}, {From: ms(300), To: ms(308)}})
+		var got diagnosis.Time
+		for _, s := range e.spare(map[timeline.StrandID]*busySum{c.waits: &sum}) {
+			if s.Request == 2 {
+				got += s.To - s.From
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: the third errand waits %d us less, want %d us", c.what, got/1000, c.want/1000)
+		}
+	}
+}

@@ -72,13 +72,19 @@ func waitsForWorkers(c *diagnosis.Case) []workerWait {
 			r := &c.Requests[id]
 			for i := range r.Segments {
 				s := &r.Segments[i]
-				if s.Cause == timeline.CausePool && (s.Phase != timeline.PhaseHandler || s.Strand == timeline.None) {
+				if behindAWorker(c.Timeline, s) {
 					out = append(out, workerWait{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, s.Phase == timeline.PhaseUnread})
 				}
 			}
 		}
 		return out
 	}).([]workerWait)
+}
+
+// behindAWorker reports a wait for a worker: not one for a thread of an executor, nor that of a loop's
+// call for a connection, as a loop serves others while one of its requests waits.
+func behindAWorker(t *timeline.Timeline, s *timeline.Segment) bool {
+	return s.Cause == timeline.CausePool && (s.Strand == timeline.None || s.Phase != timeline.PhaseHandler && !t.Strands[s.Strand].Loop)
 }
 
 // sooner is what goes of one wait for a worker.
@@ -190,8 +196,9 @@ func servedBy(c *diagnosis.Case, strands map[timeline.StrandID]bool) map[timelin
 }
 
 // ownTime returns what spans of holders are in the time of the requests that they
-// worked for: the holder's own wait is lost to its request, too.
-func ownTime(c *diagnosis.Case, did []*deed) (out []diagnosis.Span) {
+// worked for: the holder's own wait is lost to its request, too. Those that keep refuses
+// are left out.
+func ownTime(c *diagnosis.Case, did []*deed, keep func(*timeline.Request, *deed) bool) (out []diagnosis.Span) {
 	strands := map[timeline.StrandID]bool{}
 	for _, d := range did {
 		strands[d.strand] = d.strand != timeline.None
@@ -204,6 +211,9 @@ func ownTime(c *diagnosis.Case, did []*deed) (out []diagnosis.Span) {
 			continue
 		}
 		r := &c.Requests[list[n-1].request]
+		if !keep(r, d) {
+			continue
+		}
 		for k := range r.Segments {
 			s := &r.Segments[k]
 			own := s.Strand == d.strand || d.call != timeline.None && s.Call == d.call // a goroutine's call is carried by others

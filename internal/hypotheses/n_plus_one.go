@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -13,7 +14,7 @@ func nPlusOne() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
-		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS) " +
+		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
@@ -168,23 +169,38 @@ func tenths(calls int, requests []diagnosis.RequestID) int { return calls * 10 /
 // many reports whether requests of a symptom make many calls of a shape.
 func (rep *repeats) many(s *diagnosis.Symptom, p tallied) bool {
 	slow := tenths(p.slow, s.Slow)
-	if rep.operation == "" {
+	if rep.vague() {
 		return slow >= 10*manyCalls && slow*2 >= tenths(p.ordinary, s.Ordinary)*3
 	}
 	return slow >= 10*manyCalls || tenths(p.all, s.Requests) >= 10*manyCalls
 }
 
+// vague reports that calls of one operation need not be alike: it is hidden, or all segments of
+// its path may be names as well as ids.
+func (rep *repeats) vague() bool {
+	_, path, found := strings.Cut(rep.operation, " ")
+	return rep.operation == "" || found && path != "/" && strings.Trim(path, "/{}") == ""
+}
+
+// whose says why the calls need not be alike.
+func (rep *repeats) whose() string {
+	if rep.operation == "" {
+		return "whose operations TLS hides"
+	}
+	return "whose paths have no fixed part"
+}
+
 func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	most := 0
-	var of shape
+	var of *repeats
 	shapes, failed := repeated(c)
 	for _, rep := range shapes {
 		var ids []diagnosis.RequestID
 		for i := range c.Symptoms {
 			s, p := &c.Symptoms[i], rep.parts[i]
 			if n := max(tenths(p.slow, s.Slow), tenths(p.all, s.Requests)); n > most {
-				most, of = n, rep.shape
+				most, of = n, rep
 			}
 			if rep.many(s, p) {
 				ids = append(ids, s.Requests...)
@@ -210,7 +226,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	case len(shapes) == 0 && failed == 0:
 		res.Lead = "no call is known to belong to a request"
 	case len(res.Candidates) == 0 && most >= 10*manyCalls:
-		res.Lead = "every request makes about as many of its " + oneDecimal(most) + " calls to " + of.peer + ", whose operations TLS hides"
+		res.Lead = "every request makes about as many of its " + oneDecimal(most) + " calls to " + of.peer + ", " + of.whose()
 	case len(res.Candidates) == 0:
 		res.Lead += " (bound " + diagnosis.Thousands(manyCalls) + ")"
 	}

@@ -23,3 +23,29 @@ func TestTheLongestCallStaysItself(t *testing.T) {
 		t.Errorf("serial-calls is undecided: %s", d.Undecided[i].Missing)
 	}
 }
+
+// Four calls whose paths have no fixed part may be of four kinds, as /a/1 and /b/1 are. That their
+// number follows the data tells that they are not.
+func TestCallsWithoutANameMustVary(t *testing.T) {
+	for _, c := range []struct {
+		route  string
+		varies int
+		found  bool
+	}{{"/items/{}", 0, true}, {"/{}/{}", 0, false}, {"/{}", 0, false}, {"/", 0, true}, {"/{}/{}", 6, true}} {
+		d := diagnosed(t, serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+			if t.kept == nil {
+				t.kept = t.dial(200 * us)
+			}
+			n := 4
+			if c.varies > 0 && i%5 == 0 {
+				n += c.varies
+			}
+			for range n {
+				t.call(t.kept, 3000*us, c.route)
+			}
+		}))
+		if found := slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.ID == "n-plus-one" }); found != c.found {
+			t.Errorf("4 to %d calls of %s: found %v, want %v", 4+c.varies, c.route, found, c.found)
+		}
+	}
+}

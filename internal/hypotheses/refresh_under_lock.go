@@ -92,38 +92,57 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 }
 
 // rareOwn returns the holders' waits for calls, in the time of their own requests, at
-// endpoints where under a quarter of the requests make such a call, under the lock or
-// not: there one request does what all need. Such a call of a request behind which
-// nobody happened to wait goes too, for what is done ahead of time is so for all.
+// endpoints where under a quarter of the requests make a call of that shape, under the lock
+// or not: there one request does what all need. Such a call of a request behind which
+// nobody happened to wait goes too, for what is done ahead of time is so for all. Shapes are
+// told apart: that a holder also did what all requests do makes the other no more common.
 func rareOwn(c *diagnosis.Case, did []*deed) []diagnosis.Span {
 	shapes := shapesOf(c)
-	some := make([]bool, len(shapes.list))
 	did = slices.DeleteFunc(slices.Clone(did), func(d *deed) bool { return d.call == timeline.None })
 	if len(did) == 0 {
 		return nil
 	}
-	for i := range did {
-		some[shapes.of[did[i].call]] = true
-	}
-	makes, all := map[string]int{}, map[string]int{}
-	such := func(k timeline.CallID) bool { return some[shapes.of[k]] }
-	for _, id := range c.Measured() {
-		r := &c.Requests[id]
-		all[r.Endpoint]++
-		if slices.ContainsFunc(r.Calls, such) {
-			makes[r.Endpoint]++
-		}
-	}
-	rare := func(r *timeline.Request) bool {
-		return diagnosis.ShareOf(int64(makes[r.Endpoint]), int64(all[r.Endpoint])) < rareShare
-	}
-	own := slices.DeleteFunc(ownTime(c, did), func(s diagnosis.Span) bool { return !rare(&c.Requests[s.Request]) })
+	rare := rareShapes(c, did)
+	own := ownTime(c, did, func(r *timeline.Request, d *deed) bool { return rare[callers{r.Endpoint, shapes.of[d.call]}] })
 	if len(own) == 0 {
 		return nil
 	}
 	return append(own, c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
-		return s.Call != timeline.None && s.Cause != timeline.CauseOnCPU && rare(r) && such(s.Call)
+		return s.Call != timeline.None && s.Cause != timeline.CauseOnCPU && rare[callers{r.Endpoint, shapes.of[s.Call]}]
 	})...)
+}
+
+// callers are the requests of an endpoint that make a call of a shape.
+type callers struct {
+	endpoint string
+	shape    int32
+}
+
+// rareShapes tells, of the shapes of the calls that holders waited for, by how few requests
+// of an endpoint each is made.
+func rareShapes(c *diagnosis.Case, did []*deed) map[callers]bool {
+	shapes := shapesOf(c)
+	some := make([]bool, len(shapes.list))
+	for _, d := range did {
+		some[shapes.of[d.call]] = true
+	}
+	makes, all, last := map[callers]int{}, map[string]int{}, map[callers]diagnosis.RequestID{}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		all[r.Endpoint]++
+		for _, k := range r.Calls {
+			at := callers{r.Endpoint, shapes.of[k]}
+			if before, seen := last[at]; some[at.shape] && !(seen && before == id) {
+				makes[at]++
+				last[at] = id
+			}
+		}
+	}
+	rare := map[callers]bool{}
+	for at, n := range makes {
+		rare[at] = diagnosis.ShareOf(int64(n), int64(all[at.endpoint])) < rareShare
+	}
+	return rare
 }
 
 // writes reports whether most of what holders waited for is to get rid of something, to a

@@ -2,7 +2,6 @@ package hypotheses
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -16,7 +15,7 @@ func slowPeer() diagnosis.Hypothesis {
 		Title: "The peer itself answers slowly",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, " +
 			"by peer and operation: it really is the database. Time before the request is out and after the answer is in our socket " +
-			"is not the peer's. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
+			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, or the control group is throttled: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
 		Explains: []string{"accept-queue", "load"},
@@ -26,17 +25,23 @@ func slowPeer() diagnosis.Hypothesis {
 
 func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
-	spans := remoteSpans(c)
+	spans, here := remoteSpans(c), crowdedTimes(c)
 	var all []diagnosis.Span
 	var hidden []window
 	for _, p := range byPeer(c) {
-		all = append(all, spans[p.process][p.peer]...)
-		if s := spans[p.process][p.peer]; s != nil {
-			res.Candidates = append(res.Candidates, slowPeerAt(c, p, s))
+		s := spans[p.process][p.peer]
+		if all = append(all, s...); s != nil {
+			cd := slowPeerAt(c, p, s)
+			var short []diagnosis.Span
+			cd.Spans, short = here.apart(c, p.calls, s)
+			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
 		}
 		hidden = append(hidden, unowned(c, p.calls, func(k *timeline.Call) window { return window{k.SendFrom, max(k.Arrived, k.FirstRead)} })...)
 	}
-	res.Hidden = hiddenIn(c, hidden)
+	if len(res.Hidden) > 0 {
+		res.Hides = "is waiting for a peer on this host while threads there waited for a processor: it may have been one of them; record while the host has processors to spare"
+	}
+	res.Hidden = append(res.Hidden, hiddenIn(c, hidden)...)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(all)), int64(c.Time()))
 	switch {
 	case len(c.Calls) == 0:
@@ -99,7 +104,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	return diagnosis.Candidate{
 		Place: place,
 		Title: p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it",
-		Fix:   crowded(c, addresses) + "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
+		Fix:   "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
 		Next:  "compare its own log or metrics of the same calls with the remote times here",
 		Lead:  p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans: spans,
@@ -111,21 +116,6 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 			diagnosis.Count("addresses seen", len(addresses)),
 		},
 	}
-}
-
-// crowded says that a peer runs on this host and competes for processors that are busy:
-// how long it takes then is no measure of it. "" if it does not.
-func crowded(c *diagnosis.Case, addresses map[string]bool) string {
-	h := hostLoad(c)
-	if !h.known || h.busy < c.Saturated {
-		return ""
-	}
-	for a := range addresses {
-		if at, err := netip.ParseAddrPort(a); err != nil || !at.Addr().IsLoopback() {
-			return ""
-		}
-	}
-	return "it runs on this host, whose processors are " + diagnosis.Percent(h.busy) + " busy, and may be waiting for one: see first whether it is slow when they are not; else "
 }
 
 func sum(ds []Duration) (d Duration) {

@@ -10,8 +10,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A peer that runs on the same host as the service takes longer while all processors are
-// busy: whoever reads that it is slow has to know.
+// A peer that runs on the same host as the service takes longer while its threads have to wait
+// for a processor, as anybody's there do: that it is slow then says nothing of it.
 func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 	const head = `
 1ms manifest cpus=2 hooks="sched io sockets arrivals host"
@@ -19,7 +19,7 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 1ms thread id=1 tid=101 process=1
 1ms thread-state thread=1 on=1
 1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
-1ms conn id=2 side=out process=1 existing=1 local=127.0.0.1:6000 peer=PEER
+1ms conn id=2 side=out process=1 existing=1 local=10.0.0.1:6000 peer=PEER
 1ms conn-protocol conn=2 protocol=postgres
 1ms host busy=0 idle=0 running=1
 `
@@ -41,25 +41,38 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 		}
 		story += fmt.Sprintf(request, i+1, 40*i, arrived, read)
 	}
-	story += "60000ms host busy=BUSYms idle=IDLEms running=2\n90000ms end reason=time\n"
+	story += "60000ms host busy=BUSYms idle=IDLEms running=2 pressure=PRESSUREms throttled=THROTTLEDms\n90000ms end reason=time\n"
 	for _, x := range []struct {
-		peer, busy, idle string
-		says             bool
-	}{{"127.0.0.1:5432", "95000", "5000", true}, {"10.0.0.2:5432", "95000", "5000", false}, {"127.0.0.1:5432", "50000", "50000", false}} {
-		rec, err := recording.ParseText(strings.NewReader(strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle).Replace(story)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tl, err := timeline.Build(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
-		if len(d.Findings) != 1 {
-			t.Fatalf("%+v: expected the peer to be found: %+v %+v", x, d.Refuted, d.Undecided)
-		}
-		if got := strings.HasPrefix(d.Findings[0].Fix, "it runs on this host, whose processors are 95 % busy"); got != x.says {
-			t.Errorf("%+v: %q", x, d.Findings[0].Fix)
-		}
+		what, peer, busy, idle, pressure, throttled string
+		want                                        string
+	}{
+		{"on a busy host", "127.0.0.1:5432", "95000", "5000", "0", "0", "undecided"},
+		{"on an idle host", "127.0.0.1:5432", "50000", "50000", "9000", "0", "found"},
+		{"where threads wait for a CPU", "127.0.0.1:5432", "50000", "50000", "31000", "0", "undecided"},
+		{"where a quota is used up", "127.0.0.1:5432", "50000", "50000", "0", "900", "undecided"},
+		{"at the address of the host", "10.0.0.1:5432", "95000", "5000", "0", "0", "undecided"},
+		{"elsewhere", "10.0.0.2:5432", "95000", "5000", "50000", "900", "found"},
+	} {
+		t.Run(x.what, func(t *testing.T) {
+			text := strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle, "PRESSURE", x.pressure, "THROTTLED", x.throttled).Replace(story)
+			rec, err := recording.ParseText(strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tl, err := timeline.Build(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+			got := "refuted"
+			if len(d.Findings) == 1 {
+				got = "found"
+			} else if len(d.Undecided) == 1 && strings.Contains(d.Undecided[0].Missing, "while threads there waited for a processor") {
+				got = "undecided"
+			}
+			if got != x.want {
+				t.Errorf("%s, want %s: %+v %+v", got, x.want, d.Refuted, d.Undecided)
+			}
+		})
 	}
 }

@@ -56,11 +56,9 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
-			in := asyncInput{loop, wanted, chains, conns, hands}
+			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands}
 			associateAsync(t, f, in)
-			if anyInLine(t, in) && !associateNaps(t, in) && !associateInLine(t, f, in) {
-				associateInTurns(t, in)
-			}
+			associateLeft(t, f, in)
 			associateShared(t, f, in)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)

@@ -25,9 +25,11 @@ type asyncWalk struct {
 	wanted []Time // by call: the move before the ids of its write were given out
 	hands  askedIn
 	lasting
-	beside  beside
-	handles map[int64]int32 // of inbound connections: which those are
-	idle    idle
+	beside   beside
+	together askedAtOnce
+	handles  map[int64]int32 // of inbound connections: which those are
+	idle     idle
+	again    map[int64]bool // timers that fired: more than once
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -65,6 +67,7 @@ type asyncInput struct {
 	chains *chains
 	conns  []asyncConn
 	hands  askedIn
+	told   Time // up to here it is told which timers fired; 0: never
 }
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
@@ -75,6 +78,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
 		lasting: lastingIDs(t, moves), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
+		again: firedAgain(moves),
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
@@ -85,6 +89,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		w.idle.note(&w, &moves[i])
 		w.last = moves[i].at
 	}
+	noteSleeps(moves, w.again)
 	w.chains.settle(t, openOn(t, in.loop.strand))
 	w.chains.reset()
 	for i := range moves {
@@ -107,6 +112,8 @@ func hasAsyncIDs(moves []move) bool {
 // whose says whom a move itself is known to be for.
 func (m *move) whose() ref {
 	switch {
+	case m.kind == moveFired:
+		return m.by
 	case m.request != None:
 		return requestRef(m.request)
 	case m.call != None:
@@ -125,6 +132,7 @@ func (w *asyncWalk) step(m *move) {
 	if m.counter > 0 {
 		w.slept = false
 	}
+	w.fired(m)
 	switch {
 	case m.kind == moveBlock:
 		if m.counter == 0 && !w.slept {
@@ -150,7 +158,7 @@ func (w *asyncWalk) step(m *move) {
 	case m.kind == moveRespond:
 		w.responded(m)
 		w.owner = m.whose()
-	case m.kind == moveAside:
+	case m.kind == moveAside, m.kind == moveAlong:
 	case m.kind == moveConnect:
 		if m.call != None {
 			w.conns[m.conn].told = toldNothing
@@ -194,7 +202,7 @@ func (w *asyncWalk) sent(m *move) {
 // way to one.
 func (m *move) callback() bool {
 	switch m.kind {
-	case moveConnect, moveSend, moveRespond, moveAside:
+	case moveConnect, moveSend, moveRespond, moveAside, moveAlong:
 		return true
 	case moveHandshake:
 		return m.exec != 0
@@ -213,7 +221,7 @@ func (w *asyncWalk) giver(m *move) giver {
 		before = w.carry
 	}
 	if !m.callback() {
-		if w.slept && m.kind == moveBoundary {
+		if w.slept && (m.kind == moveBoundary || m.kind == moveFired) {
 			return sure(nobody)
 		}
 		return sure(before)
@@ -257,7 +265,7 @@ func (w *asyncWalk) evidence(m *move) bool {
 	_, answered := w.turn.of.call()
 	_, read := w.turn.of.request()
 	switch {
-	case read && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
+	case read && w.turn.conn != noConn && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
 		w.chains.link(m.call, w.turn.of)
 		return true
 	case w.reader(m) != nobody:
@@ -266,6 +274,7 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case inTurn && m.trigger == 0:
 		w.hint(m, w.turn.of)
+		w.atOnce(m)
 		return true
 	case m.exec == 0:
 		return false
@@ -305,22 +314,6 @@ func (w *asyncWalk) evidence(m *move) bool {
 	}
 	w.chains.link(m.call, who)
 	return true
-}
-
-// sibling joins calls that were made one after the other in the turn of a request for the
-// same older id: whoever that is, it is one. Of calls made at once, none but the one that is
-// answered last is followed by something that tells whose they are.
-func (w *asyncWalk) sibling(m *move) {
-	if w.beside.turn == w.turn.counter && w.beside.trigger == m.trigger && !w.lasting.has(m.trigger) {
-		w.chains.link(m.call, callRef(w.beside.call))
-	}
-	w.beside = beside{w.turn.counter, m.trigger, m.call}
-}
-
-// beside is the last call that was made in the turn of a request for an older id.
-type beside struct {
-	turn, trigger int64 // the last id given out before that turn; the older one
-	call          CallID
 }
 
 // ownHandle reports whether a move that was made in a request's turn was made by the

@@ -33,3 +33,26 @@ func TestBornOnAHostThatWasSuspended(t *testing.T) {
 		}
 	}
 }
+
+// A process that becomes a service: its first thread has the service's name, another one that
+// it had made for itself keeps its own.
+func TestAThreadIsNamedByTheProgramThatItRuns(t *testing.T) {
+	rec, err := recording.ParseText(strings.NewReader(`# dwell recording, text form 1
+1000000 manifest cpus=1
+1000000 process id=1 pid=100 comm=launcher
+1000000 thread id=1 tid=100 process=1 name=launcher
+1000000 thread id=2 tid=101 process=1 name=launcher
+1200000 exec process=1 comm=node exe=node runtime=node
+1300000 end reason=time
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tl, err := Build(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := tl.Strands[0].Name, tl.Strands[1].Name; a != "node" || b != "launcher" {
+		t.Errorf("the first thread is %q, the other %q", a, b)
+	}
+}

@@ -8,12 +8,13 @@ type chains struct {
 	index   []int32 // by call: its place in the lists below, plus 1
 	calls   []CallID
 	parent  []int
-	claimed []RequestID // by root: None, or who claims the set
-	odds    []bool      // by root: claimed by two
-	ends    []bool      // by root: its request was answered in the turn of one of its calls, by ids
-	before  []ref       // hint: whose turn the call was made in
-	after   []ref       // hint: what was done when it was answered
-	doubted []ref       // hint: who else it may be made for
+	claimed []RequestID   // by root: None, or who claims the set
+	odds    []bool        // by root: claimed by two
+	ends    []bool        // by root: its request was answered in the turn of one of its calls, by ids
+	before  []ref         // hint: whose turn the call was made in
+	after   []ref         // hint: what was done when it was answered
+	doubted []ref         // hint: who else it may be made for
+	groups  map[int][]int // by place of the first: the places of calls that were asked for at once
 }
 
 // newChains returns chains for so many calls, in no set yet.
@@ -27,6 +28,7 @@ func (c *chains) reset() {
 	c.calls, c.parent, c.claimed, c.odds = c.calls[:0], c.parent[:0], c.claimed[:0], c.odds[:0]
 	c.ends = c.ends[:0]
 	c.before, c.after, c.doubted = c.before[:0], c.after[:0], c.doubted[:0]
+	clear(c.groups)
 }
 
 // find returns the place of a call; not ok if it is in no set.
@@ -196,6 +198,9 @@ func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
 	for i := len(c.calls) - 1; i >= 0; i-- { // against the order of sending: what is after is known
 		if root := c.root(i); h.to[root] == None {
 			h.to[root] = h.resolve(root, c.after[i], h.to)
+		}
+		if at := c.groups[i]; at != nil {
+			h.agree(t, at)
 		}
 	}
 	for i, id := range c.calls {

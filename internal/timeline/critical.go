@@ -1,6 +1,10 @@
 package timeline
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // manyParts bounds how many parts of a request are looked through for one that goes on.
 const manyParts = 256
@@ -69,19 +73,26 @@ func (s *segmenter) partAt(r RequestID, strand StrandID, at Time) *handed {
 }
 
 // descend tiles a wait by what the strand that ended it did for the request meanwhile.
-// Before that began, by what whoever handed it over did; if nobody is known to have,
-// the work lay in a queue.
+// Before that began, by what whoever handed it over did, until that was done; if nobody is
+// known to have, the work lay in a queue.
 func (s *segmenter) descend(r *Request, worker *handed, w follow, p *painter) {
 	begun := min(max(worker.From, w.from), w.to)
 	if begun > w.from {
-		before := (*handed)(nil)
+		before, put := (*handed)(nil), begun
+		if worker.put != recording.NoTime {
+			put = min(max(worker.put, w.from), begun)
+		}
 		if worker.by != None && worker.by != w.strand && w.hands < manyHands {
-			before = s.partAt(r.ID, worker.by, begun)
+			before = s.partAt(r.ID, worker.by, put)
 		}
 		early := follow{strand: w.strand, from: w.from, to: begun, hands: w.hands + 1}
 		if before != nil && before.From < worker.From {
-			s.descend(r, before, early, p)
-		} else {
+			if early.to = put; early.from < put {
+				s.descend(r, before, early, p)
+			}
+			early.from, early.to = put, begun
+		}
+		if early.from < early.to {
 			s.queued(r, worker.Strand, early, p)
 		}
 	}

@@ -16,6 +16,7 @@ type facts struct {
 	threadIndex index[recording.ThreadID]
 	processes   []Process
 	procIndex   map[recording.ProcessID]int
+	leaders     map[recording.ProcessID]recording.ThreadID // the threads that programs begin with
 	conns       []connFacts
 	connIndex   index[recording.ConnID]
 	dns         []dnsAt
@@ -42,7 +43,8 @@ type threadFacts struct {
 	seen       Time // the last time it was seen to do something
 	acts       int  // how often it was
 	stacks     []StackAt
-	moves      []ioSpan // its reads and writes on connections
+	moves      []ioSpan  // its reads and writes on connections
+	taken      []takenAt // from queues
 }
 
 // ioSpan is when the first and the last of some reads or writes returned.
@@ -133,7 +135,7 @@ func doubled[T any](list []T) []T {
 
 // collect sorts the events into facts, and copies into t what needs no rebuilding.
 func collect(t *Timeline, events []recording.Event) *facts {
-	f := &facts{procIndex: map[recording.ProcessID]int{}, joined: map[[2]string]string{}}
+	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, joined: map[[2]string]string{}}
 	if len(events) > 0 {
 		f.start, f.end = events[0].Time, events[len(events)-1].Time
 	}
@@ -254,6 +256,9 @@ func (f *facts) declareThread(at Time, x *recording.Thread) {
 	if x.Creator != recording.NoThread {
 		th.born = at
 	}
+	if i, ok := f.procIndex[x.Process]; ok && f.processes[i].PID == x.TID {
+		f.leaders[x.Process] = x.ID
+	}
 }
 
 func (f *facts) processFact(at Time, fact recording.Fact) bool {
@@ -272,12 +277,20 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]
 			p.Comm, p.Exe, p.Runtime, p.Born = x.Comm, x.Exe, x.Runtime, at
+			if th := f.thread(f.leaders[x.Process]); th != nil {
+				th.name = x.Comm
+			}
 		}
 	case *recording.Context:
 		if f.contexts == nil {
 			f.contexts = map[contextKey]recording.ContextID{}
 		}
 		f.contexts[contextKey{x.Process, x.ID}] = x.Parent
+	case *recording.Taken:
+		f.see(x.Thread, at)
+		if th := f.thread(x.Thread); th != nil {
+			th.taken = append(th.taken, takenAt{at, x})
+		}
 	case *recording.ProcessExit:
 		if i, ok := f.procIndex[x.Process]; ok {
 			f.processes[i].End = at

@@ -16,6 +16,7 @@ const (
 	WhyHandOffTurn      = "hand-off-turn"      // on a strand that carries calls for others: what it sent as soon as it had read the answer was the request's
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
 	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in
+	WhyHandOffTaken     = "hand-off-taken"     // Python: on a strand that worked on what the request had put into a queue; of no request, if that was over by then
 	WhyHandOffAmbiguous = "hand-off-ambiguous" // on a strand that works for others: for which is not known
 )
 
@@ -47,27 +48,31 @@ type handOffs struct {
 	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
+	takings   [][]taking        // by strand, in order: what it worked on
 	contexts  *contexts         // nil: none are known
 	queues    map[word]StrandID // who waited there for work, woken in a context; None: several
 	open      map[recording.ProcessID]*openOnes
+	lingering map[*recording.Off]bool // see lingers
 }
 
 // unsure is the number of calls of tasks of which too little is known.
 const unsure = -1
 
 // associateHandOffs gives calls that were made on strands without a request of their
-// own to the requests that they were handed over by, where that is certain.
-func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
-	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts}
+// own to the requests that they were handed over by, where that is certain. It returns the
+// parts of requests that tells, and the sleeps in which strands lingered.
+func associateHandOffs(t *Timeline, f *facts, in segmentInput) ([][]handed, map[*recording.Off]bool) {
+	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts, lingering: map[*recording.Off]bool{}}
 	calls := h.gather(in)
-	if !calls && !h.awaitsTasks() {
-		return nil
+	taken := f.tookWork()
+	if !calls && !taken && !h.awaitsTasks() {
+		return nil, nil
 	}
 	h.wakes = buildWakes(f)
 	h.open = newOpenOnes(t)
 	h.parts = make([][]handed, len(t.Requests))
 	h.serving = make(owners, len(h.o))
-	if calls {
+	if calls || taken {
 		h.byCallsAndAnswers()
 	}
 	h.addTasks()
@@ -76,7 +81,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 			warmed(c, &in.calls[i].bounds)
 		}
 	}
-	return h.settleParts()
+	return h.settleParts(), h.lingering
 }
 
 // byCallsAndAnswers finds whose the calls of workers are, and what they answered, and lists
@@ -84,6 +89,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 func (h *handOffs) byCallsAndAnswers() {
 	h.findIdle()
 	h.findServing()
+	h.findTakings()
 	h.byAnswers()
 	h.findResults()
 	h.buildJobs()
@@ -98,8 +104,10 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
 	h.eachJob(h.decide)
+	h.byTakings()
 	h.byOrder()
 	h.eachJob(h.addParts)
+	h.addTakings()
 }
 
 // gather lists the calls and responses that may have been handed over, by strand; false

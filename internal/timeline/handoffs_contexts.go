@@ -61,6 +61,6 @@ func (h *handOffs) byContext(j *job, all []ruling) {
 // woken for.
 func (h *handOffs) addTold(j *job) {
 	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
-		h.parts[j.claim] = append(h.parts[j.claim], handed{Part{Strand: j.strand, From: j.from, To: j.to}, None})
+		h.parts[j.claim] = append(h.parts[j.claim], handed{Part: Part{Strand: j.strand, From: j.from, To: j.to}, by: None})
 	}
 }

@@ -81,7 +81,10 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			next = job{strand: s, from: windows[1].From, by: None, claim: None}
 		}
 		if !h.forWork(s, st.off) {
-			continue
+			if !h.lingers(s, st.off) {
+				continue
+			}
+			h.lingering[st.off] = true
 		}
 		end(st.off.Since)
 		next = job{strand: s, from: st.off.Woken, by: None, claim: None}

@@ -61,7 +61,7 @@ func (h *handOffs) addTasks() {
 			if r == None || h.otherwise(others, x) || meets(lost, x.from, x.to) {
 				continue
 			}
-			one := handed{Part{x.strand, x.from, x.to}, None}
+			one := handed{Part: Part{x.strand, x.from, x.to}, by: None}
 			if x.by != None && h.o.at(x.by, x.from) == r {
 				one.by = x.by
 			}

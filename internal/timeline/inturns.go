@@ -18,6 +18,7 @@ type inTurns struct {
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
+	fired  bool // the turn that runs is a timer's: then no other can run in it unseen
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -56,6 +57,9 @@ func associateInTurns(t *Timeline, in asyncInput) {
 func playTurns(t *Timeline, in asyncInput) *inTurns {
 	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}}
 	for i := range in.loop.moves {
+		if at := in.loop.moves[i].at; in.told != 0 && at > in.told { // from here on it is guessed
+			w.proven, w.wrong, w.all, w.sent, w.unseen, in.told = 0, 0, 0, 0, 0, 0
+		}
 		w.step(&in.loop.moves[i])
 	}
 	return w
@@ -77,6 +81,9 @@ func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
 }
 
 func (w *inTurns) step(m *move) {
+	if !m.callback() {
+		w.fired = false
+	}
 	switch m.kind {
 	case moveRead, moveBody:
 		w.turn, w.first = asyncTurn{of: m.whose(), counter: m.counter}, true
@@ -95,7 +102,10 @@ func (w *inTurns) step(m *move) {
 			w.all++
 			w.responded(m)
 		}
-	case moveBlock, moveBoundary, moveForeign:
+	case moveFired:
+		w.turn, w.first, w.free = asyncTurn{of: m.by, counter: m.counter}, true, freeTurn{m.counter, 0, None}
+		w.fired = true
+	case moveBlock, moveBoundary, moveUntold, moveForeign:
 		w.turn, w.free = asyncTurn{of: nobody}, freeTurn{m.counter, 0, None}
 	}
 }
@@ -104,7 +114,8 @@ func (w *inTurns) step(m *move) {
 // of it, and not by a callback that was asked for before. A timer's callback may run in it
 // too, unseen.
 func (w *inTurns) here(m *move) bool {
-	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && w.first
+	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && (w.first || w.fired)
+	here = here && !(w.fired && m.trigger != 0 && m.trigger <= w.turn.counter) // a callback of another timer, which resolves nothing
 	w.first = false
 	return here
 }

@@ -115,3 +115,34 @@ func TestSomebodyWaits(t *testing.T) {
 		}
 	}
 }
+
+// Among timers that resolve promises one calls back instead, and sends: with the timer's id as
+// trigger, in what seems the turn of the one before.
+func TestACallbackAmongTimersThatFire(t *testing.T) {
+	var p loopPlay
+	a := p.read()
+	calls := []CallID{p.send(None)}
+	p.sleep()
+	b := p.read()
+	calls = append(calls, p.send(None))
+	p.sleep()
+	p.answer(calls[0])
+	p.sleep()
+	p.answer(calls[1])
+	p.sleep()
+	p.move(move{kind: moveFired, request: None, call: None, by: callRef(calls[0])})
+	calls = append(calls, p.send(None), p.send(None))
+	p.moves[len(p.moves)-1].trigger = 5
+	p.sleep()
+	p.answer(calls[2])
+	p.respond(a)
+	p.sleep()
+	p.answer(calls[3])
+	p.respond(b)
+	p.associate()
+	for i, want := range []RequestID{a, b, a, b} {
+		if got := p.t.Calls[calls[i]].Request; got != want {
+			t.Errorf("call %d is of request %d, want %d", i, got, want)
+		}
+	}
+}

@@ -26,6 +26,9 @@ func addLate(t *Timeline, f *facts, requests []served) {
 			continue
 		}
 		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
-		r.Held, r.End = r.End, left
+		if c.late[k].Window == 0 {
+			r.Held = r.End
+		}
+		r.End = left
 	}
 }

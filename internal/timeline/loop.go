@@ -18,6 +18,8 @@ type move struct {
 	exec    int64     // Node's async ids, 0 unknown
 	trigger int64
 	counter int64
+	by      ref  // of moveFired: who waited for it, once that is known
+	fires   Time // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
 	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 
@@ -39,6 +41,9 @@ const (
 	moveAside                     // wrote bytes that belong to no request or call
 	moveBlock                     // went to sleep until something happens
 	moveBoundary                  // began callbacks that no socket caused
+	moveFired                     // one of those resolved a promise: what goes on now is of whoever asked for it (fired.go)
+	moveAlong                     // the same, in the turn in which that was asked for: it goes on
+	moveUntold                    // from now on it is not known which do
 )
 
 // loops gathers what every loop strand did, in order of time. Without such strands
@@ -246,10 +251,25 @@ func (g *gatherer) pauses() {
 	}
 	for _, b := range g.f.boundaries {
 		m := move{at: b.at, kind: moveBoundary, request: None, call: None, conn: noConn, exec: b.Exec, counter: b.Counter}
-		if b.What == "timers" {
+		switch b.What {
+		case "timers":
 			m.trigger = 1
+		case "resolved":
+			m.kind, m.by = moveFired, nobody
+		case "spent":
+			g.untold(b.Thread, b.at)
+			continue
 		}
 		g.add(b.Thread, m)
+	}
+}
+
+// untold adds a move to the loops of a process: which timers fire there is not told from now on.
+func (g *gatherer) untold(by recording.ThreadID, at Time) {
+	for i := range g.all {
+		if s := g.all[i].strand; int(s) < len(g.f.threads) && g.f.sameProcess(by, g.f.threads[s].process) {
+			g.all[i].moves = append(g.all[i].moves, move{at: at, kind: moveUntold, request: None, call: None, conn: noConn})
+		}
 	}
 }
 

@@ -15,9 +15,10 @@ const (
 	lengthWakes  = 4096 // that lengths are found from
 	lengthNaps   = 64   // that one wake is shared out among
 	mostLengths  = 32
-	napShare     = 1 << 16
-	leastWakes   = 3  // that a length needs
-	leastShare   = 50 // and of how many wakes one at least
+	napShare     = 1 << 16 // of one wake
+	napBits      = 30      // after the point, of what it gives for a unit of weight
+	leastWakes   = 3       // that a length needs
+	leastShare   = 50      // and of how many wakes one at least
 )
 
 // naplen is a nap's lengths if one wake ended it, in ms: from and to including.
@@ -36,24 +37,7 @@ func (d *dozing) findLengths() []int64 {
 		weight[i+1] = 1
 	}
 	for range lengthRounds {
-		next := make([]int64, longestNap+1)
-		for _, spans := range all {
-			total := int64(0)
-			for _, s := range spans {
-				for k := s.from; k <= s.to; k++ {
-					total += weight[k]
-				}
-			}
-			if total == 0 {
-				continue
-			}
-			for _, s := range spans {
-				for k := s.from; k <= s.to; k++ {
-					next[k] += napShare * weight[k] / total
-				}
-			}
-		}
-		weight = next
+		weight = shareOut(all, weight)
 	}
 	votes := map[int64]int{}
 	for _, spans := range all {
@@ -71,6 +55,37 @@ func (d *dozing) findLengths() []int64 {
 	found = found[:min(len(found), mostLengths)]
 	slices.Sort(found)
 	return found
+}
+
+// shareOut shares each wake out among the lengths that it may have, by their weights. What a
+// wake gives for a unit of weight is summed up over the lengths that it is for, in one pass: a
+// loop that was blocked for a second makes spans of a thousand lengths.
+func shareOut(all [][]naplen, weight []int64) []int64 {
+	upTo, gives := make([]int64, len(weight)), make([]int64, len(weight)+1) // sums; the steps of them
+	sum := int64(0)
+	for k, w := range weight {
+		sum += w
+		upTo[k] = sum
+	}
+	for _, spans := range all {
+		total := int64(0)
+		for _, s := range spans {
+			total += upTo[s.to] - upTo[s.from-1]
+		}
+		if total == 0 {
+			continue
+		}
+		for _, s := range spans {
+			gives[s.from] += (napShare << napBits) / total
+			gives[s.to+1] -= (napShare << napBits) / total
+		}
+	}
+	next, unit := make([]int64, len(weight)), int64(0)
+	for k := range next {
+		unit += gives[k]
+		next[k] = weight[k] * unit >> napBits
+	}
+	return next
 }
 
 // heaviest returns the length of most weight among those that a wake may have ended, 0 if none has any.

@@ -217,7 +217,7 @@ func (m *matching) uneven() (odd map[RequestID]bool, even int) {
 	for i := range m.naps {
 		n := &m.naps[i]
 		switch r := m.sets.known(n.who); {
-		case r == None || n.among || m.t.Requests[r].FirstWrite == recording.NoTime:
+		case r == None || n.among || n.from <= m.told || m.t.Requests[r].FirstWrite == recording.NoTime:
 		case n.wake != None:
 			woke[r] = true
 		case m.maybe(n):
@@ -228,7 +228,7 @@ func (m *matching) uneven() (odd map[RequestID]bool, even int) {
 	}
 	for i := range m.wakes {
 		switch w := &m.wakes[i]; {
-		case w.nap != None || w.call != None || m.t.Requests[w.to].Cut:
+		case w.nap != None || w.call != None || w.at <= m.told || m.t.Requests[w.to].Cut:
 		case len(m.pairs[i]) > 0:
 			unclear[w.to] = true
 		default:
@@ -278,6 +278,7 @@ func associateNaps(t *Timeline, in asyncInput) bool {
 		before[i] = w.sets.known(callRef(id))
 	}
 	d := gatherNaps(t, in.loop.moves, w.sets)
+	d.told = in.told
 	uneven, even := d.match().uneven()
 	w.proven, w.wrong = w.proven+even, w.wrong+len(uneven)
 	if !w.confirmed() {

@@ -56,6 +56,7 @@ type dozing struct {
 	begun  int64 // last id given out before the phase
 	sent   int64 // and up to the last wake in it
 	clock  timerClock
+	told   Time // up to here it is told which timers fired
 }
 
 // timerClock follows when a loop ran its timers.
@@ -161,7 +162,9 @@ func (d *dozing) step(m *move) {
 		if d.t.Requests[m.request].FirstWrite == m.at {
 			d.acts(m, requestRef(m.request))
 		}
-	case moveBlock, moveBoundary, moveForeign:
+	case moveFired:
+		d.fires(m)
+	case moveBlock, moveBoundary, moveUntold, moveForeign:
 		d.begin(nobody, m.at)
 		d.begun, d.sent = m.counter, 0
 	}

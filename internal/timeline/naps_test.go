@@ -235,3 +235,38 @@ func TestTimerClock(t *testing.T) {
 		t.Errorf("due between %v, want %v", got, want)
 	}
 }
+
+// A wake is shared out among the lengths that it may have by their weights: that of 5 ms alone
+// makes 5 weigh more, also for one that may have had any, after a loop was blocked.
+func TestWakesAreSharedOutAmongLengths(t *testing.T) {
+	all := [][]naplen{{{5, 5}}, {{5, 5}, {20, 21}}, {{1, 1000}}, {{4, longestNap}, {5, 6}}}
+	weight := make([]int64, longestNap+1)
+	for k := range weight[1:] {
+		weight[k+1] = 1
+	}
+	for range 3 {
+		next := make([]int64, len(weight))
+		for _, spans := range all {
+			var lengths []int64
+			total := int64(0)
+			for _, s := range spans {
+				for k := s.from; k <= s.to; k++ {
+					lengths, total = append(lengths, k), total+weight[k]
+				}
+			}
+			for _, k := range lengths {
+				next[k] += napShare * weight[k] / total
+			}
+		}
+		got := shareOut(all, weight)
+		for k, want := range next {
+			if d := got[k] - want; d < -1 || d > int64(2*len(all)) { // each share is rounded down, here the sum
+				t.Fatalf("%d ms weighs %d, want %d", k, got[k], want)
+			}
+		}
+		weight = got
+	}
+	if weight[5] <= weight[4] || weight[5] <= weight[20] {
+		t.Errorf("5 ms weighs %d, 4 ms %d, 20 ms %d", weight[5], weight[4], weight[20])
+	}
+}

@@ -8,7 +8,8 @@ import (
 // handed is a Part with how it began.
 type handed struct {
 	Part
-	by StrandID // that handed it over, working for the same request; None: it was taken from a queue
+	by  StrandID // that handed it over, working for the same request; None: it was taken from a queue
+	put Time     // since when it lay in a queue where by had put it; NoTime: it was handed over at once
 }
 
 // addParts lists the spans in which a job's strand worked for requests: around the
@@ -20,8 +21,8 @@ func (h *handOffs) addParts(j *job) {
 		for n < len(j.calls) && h.t.Calls[j.calls[n]].Request == r {
 			n++
 		}
-		if r != None {
-			p := handed{Part{Strand: j.strand}, None}
+		if r != None && h.takingFor(j.calls[i]) == None {
+			p := handed{Part: Part{Strand: j.strand}, by: None}
 			p.From, p.by = h.partFrom(j, i, r)
 			p.To = h.partTo(j, n, r)
 			h.parts[r] = append(h.parts[r], p)
@@ -43,7 +44,7 @@ func (h *handOffs) addAnswers(j *job) {
 		if list := h.parts[r.ID]; len(list) > 0 && list[len(list)-1].Strand == j.strand && list[len(list)-1].To >= x.at {
 			continue
 		}
-		p := handed{Part{Strand: j.strand, From: j.from, To: x.at}, None}
+		p := handed{Part: Part{Strand: j.strand, From: j.from, To: x.at}, by: None}
 		if k == 0 && x.calls == 0 && j.claim == r.ID {
 			p.by = j.by
 		}

@@ -25,6 +25,7 @@ type poolOrder struct {
 	in      map[RequestID]Time  // since when who is in line stands there
 	flying  map[RequestID]int   // calls under way
 	given   map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
+	asleep  map[CallID]int      // those in whose answer's turn a timer was set that fires
 	of      map[RequestID][]int // places in list
 	list    []guess
 	guessed int                // about requests of the recording
@@ -74,6 +75,8 @@ type poolTurn struct {
 	at    Time
 	sent  bool
 	timer bool // timers run
+	woke  bool // one fired that its request waited for
+	fires Time // when a timer did that was set in it; 0: none did
 }
 
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
@@ -94,7 +97,8 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
 			break
 		}
 	}
-	timers := timersSend(t, in.loop.moves) // then it is not known who waits for a timer, and who in line
+	told := len(toldMoves(in.loop.moves)) == len(in.loop.moves)
+	timers := !told && timersSend(t, in.loop.moves) // then it is not known who waits for a timer, and who in line
 	for id, g := range given {
 		c := &t.Calls[id]
 		c.Request, c.Why = g.request, WhyInLine
@@ -111,7 +115,7 @@ const hopeless = 1000
 // followLine plays what a loop did, with a line of a kind.
 func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
-		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, of: map[RequestID][]int{},
+		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
 		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
@@ -154,12 +158,15 @@ func anyInLine(t *Timeline, in asyncInput) bool {
 func (p *poolOrder) step(m *move) {
 	switch m.kind {
 	case moveRead, moveBody:
-		p.begin(poolTurn{of: m.request, call: None, at: m.at})
+		p.begin(poolTurn{of: m.request, call: None, at: m.at, fires: m.fires})
 	case moveAnswer:
-		next := poolTurn{of: None, call: None, at: m.at}
+		next := poolTurn{of: None, call: None, at: m.at, fires: m.fires}
 		if p.t.Calls[m.call].End == m.at {
 			next.of, next.call = p.owner(m.call), m.call
 			p.flying[next.of]--
+			if k, ok := p.given[m.call]; ok && m.fires != 0 {
+				p.asleep[m.call] = k
+			}
 		}
 		p.begin(next)
 	case moveConnect:
@@ -180,7 +187,9 @@ func (p *poolOrder) step(m *move) {
 		}
 	case moveForeign:
 		p.begin(p.back(m))
-	case moveBlock, moveBoundary:
+	case moveFired:
+		p.begin(p.woke(m))
+	case moveBlock, moveBoundary, moveUntold:
 		p.begin(poolTurn{of: None, call: None, at: m.at, timer: m.kind == moveBoundary && m.trigger == 1})
 	}
 }
@@ -188,7 +197,7 @@ func (p *poolOrder) step(m *move) {
 // begin ends the turn that runs: if all that its request could do was to ask for a
 // connection, it stands in line now.
 func (p *poolOrder) begin(next poolTurn) {
-	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 {
+	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 && !p.sleeps(&u) {
 		if p.isOld(u.of) {
 			p.stand(u.of, u.at)
 		} else if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
@@ -232,6 +241,9 @@ func (p *poolOrder) owner(c CallID) RequestID {
 		return r
 	}
 	if k, ok := p.given[c]; ok {
+		return p.list[k].request
+	}
+	if k, ok := p.asleep[c]; ok {
 		return p.list[k].request
 	}
 	return None

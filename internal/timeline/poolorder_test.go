@@ -24,6 +24,8 @@ type fullPool struct {
 	spare int   // a connection that is free all the time, as only two calls may run at once; 0: none is
 	truth []int // by call: its request
 	next  func(line []int) int
+	naps  bool       // requests sleep between calls
+	beds  [][2]int64 // who sleeps, and the id of the timer
 }
 
 func (p *fullPool) say(format string, args ...any) {
@@ -68,7 +70,12 @@ func (p *fullPool) answer(conn int) {
 	if len(p.line) > 0 {
 		p.send(conn)
 	}
-	if p.calls[r]++; p.calls[r] < 4 {
+	if p.calls[r]++; p.calls[r] < 4 && p.naps {
+		p.ids++
+		p.beds = append(p.beds, [2]int64{int64(r), p.ids})
+		return
+	}
+	if p.calls[r] < 4 {
 		p.line = append(p.line, r)
 		if p.running() < 2 {
 			p.send(conn)
@@ -77,6 +84,21 @@ func (p *fullPool) answer(conn int) {
 	}
 	p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
 	p.say("http-response conn=1%d head=60 status=200", r)
+}
+
+// wake lets the timer fire of who sleeps shortest: the one that was set last.
+func (p *fullPool) wake() {
+	bed := p.beds[len(p.beds)-1]
+	p.beds = p.beds[:len(p.beds)-1]
+	p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+	p.say("boundary thread=1 what=timers counter=%d", p.ids)
+	p.say("boundary thread=1 what=resolved exec=%d counter=%d", bed[1], p.ids)
+	p.line = append(p.line, int(bed[0]))
+	for c := 1; c <= 2 && len(p.line) > 0; c++ {
+		if p.on[c] == 0 {
+			p.send(c)
+		}
+	}
 }
 
 // play returns the recording, and by call in order of sending the request that made it.
@@ -103,7 +125,10 @@ func (p *fullPool) play() (text string, truth []int) {
 			p.send(r)
 		}
 	}
-	for turn := 0; p.running() > 0; turn++ {
+	for turn := 0; p.running()+len(p.beds) > 0; turn++ {
+		if len(p.beds) > turn%3 {
+			p.wake()
+		}
 		if c := 1 + turn%3; p.on[c] != 0 {
 			p.answer(c)
 		}
@@ -120,12 +145,14 @@ func TestPoolOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		next  func([]int) int
 		spare int
+		naps  bool
 		told  bool
 	}{
-		"first come, first served": {oldest, 0, true}, "last come, first served": {newest, 0, false},
-		"a limit of the application's": {oldest, 3, true}, "a limit, last come, first served": {newest, 3, false},
+		"first come, first served": {oldest, 0, false, true}, "last come, first served": {newest, 0, false, false},
+		"first come, who sleeps between": {oldest, 0, true, true}, "last come, who sleeps between": {newest, 0, true, false},
+		"a limit of the application's": {oldest, 3, false, true}, "a limit, last come, first served": {newest, 3, false, false},
 	} {
-		text, truth := (&fullPool{next: c.next, spare: c.spare}).play()
+		text, truth := (&fullPool{next: c.next, spare: c.spare, naps: c.naps}).play()
 		tl := parsed(t, []byte(text))
 		slices.SortStableFunc(tl.Calls, func(a, b Call) int { return int(a.SendFrom - b.SendFrom) })
 		given := 0

@@ -9,7 +9,7 @@ func (p *poolOrder) respond(r RequestID) {
 	switch by := p.turn.of; {
 	case p.old[r]:
 		p.oldAnswer()
-	case p.turn.call == None || by == None:
+	case p.turn.call == None && !p.turn.woke || by == None:
 		p.void(r)
 	case by == r && len(p.of[r]) > 0:
 		if !p.mended[r] {

@@ -47,6 +47,9 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		switch {
 		case u.timer:
 			rest.Cause = CauseSleep
+		case u.how == resumeFired: // an immediate, which runs when the loop comes to it
+			s.readerWait(wait{r, r.Strand, g.tail, g.to, PhaseHandler, None}, p)
+			return
 		case u.how == resumeBody && u.ready != recording.NoTime:
 			ready := min(max(u.ready, g.tail), g.to)
 			rest.Cause, rest.Quality, rest.To = CauseClient, Exact, ready
@@ -182,7 +185,8 @@ func (s *segmenter) loopState(r *Request, iv Interval, g *Segment) bool {
 }
 
 // lastGap tiles the end of a request that was cut: by the call that is pending, if
-// there is one. A request that was answered ends in a turn of its own.
+// there is one, and by what other strands did for it: one of those may have answered it. A request
+// that the loop answered ends in a turn of its own.
 func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 	if cut >= r.End {
 		return
@@ -194,5 +198,7 @@ func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 			return
 		}
 	}
-	s.ownTurn(r, stretch{nil, cut, min(tail, r.End)}, p)
+	tail = min(tail, r.End)
+	s.ownTurn(r, stretch{nil, cut, tail}, p)
+	s.handedOver(r, gap{cut, tail, r.End}, p)
 }

@@ -38,6 +38,7 @@ type sharing struct {
 	flying map[ref]int      // calls under way
 	did    map[ref]habit    // what was done for it so far
 
+	beds
 	away map[ref]habit // who could go on and did nothing: they wait for what no fact shows
 
 	of     map[RequestID][]CallID // what was guessed
@@ -122,6 +123,7 @@ func (w *sharing) play(moves []move) {
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
+	w.beds = newBeds(moves)
 	for i := range moves {
 		w.step(&moves[i])
 	}
@@ -187,8 +189,12 @@ func (w *sharing) step(m *move) {
 		}
 	case moveSend, moveRespond, moveAside:
 		w.acts = append(w.acts, m)
+	case moveFired:
+		w.begin(m)
+		w.wakes(m)
 	case moveBoundary:
 		w.end()
+		w.lieDown()
 		w.turn.runs = false
 		if m.trigger == 1 && m.counter > 0 {
 			w.turn.tick = m.counter
@@ -207,6 +213,7 @@ func (w *sharing) step(m *move) {
 // begin ends the turn that runs and begins another.
 func (w *sharing) begin(m *move) {
 	w.end()
+	w.lieDown()
 	if w.turn.checked { // all who asked for an immediate got it
 		w.leave()
 	}
@@ -215,6 +222,7 @@ func (w *sharing) begin(m *move) {
 	}
 	w.turn.n++
 	w.turn.runs, w.turn.counter, w.turn.checked = true, m.counter, false
+	w.setsTimers(m)
 }
 
 // leave ends the chance of those who were not seen to do anything: they wait for something else.
@@ -228,7 +236,9 @@ func (w *sharing) leave() {
 // goesAway notes that one of those who are ready sent nothing.
 func (w *sharing) goesAway(place int) {
 	w.saw([]int{place}, 0)
-	if a := &w.ready[place]; a.who != nobody && !a.habit.over {
+	a := &w.ready[place]
+	w.sleeps(a)
+	if a.who != nobody && !a.habit.over {
 		w.away[a.who] = a.habit
 	}
 }

@@ -24,8 +24,10 @@ type oneConn struct {
 	read    int64
 	left    map[int]int // by request: calls that it waits for
 	step    map[int]int
-	truth   []int // by call: its request
-	mixed   bool  // writes what was asked for last first
+	truth   []int      // by call: its request
+	mixed   bool       // writes what was asked for last first
+	naps    bool       // who goes on sleeps before
+	beds    [][2]int64 // who sleeps, and the id of the timer
 }
 
 type command struct {
@@ -94,8 +96,24 @@ func (p *oneConn) answer(n int) {
 	p.under = p.under[n:]
 	p.ids += 2
 	for _, r := range done {
+		if p.naps && p.step[r] < len(kinds[r%len(kinds)].steps) {
+			p.ids++
+			p.beds = append(p.beds, [2]int64{int64(r), p.ids})
+			continue
+		}
 		p.goOn(r)
 	}
+}
+
+// wake lets one of those go on who sleep.
+func (p *oneConn) wake() {
+	k := p.upTo(len(p.beds)) - 1
+	bed := p.beds[k]
+	p.beds = slices.Delete(p.beds, k, k+1)
+	p.say("boundary thread=1 counter=%d what=timers", p.ids)
+	p.say("boundary thread=1 exec=%d counter=%d what=resolved", bed[1], p.ids)
+	p.goOn(int(bed[0]))
+	p.flush()
 }
 
 // flush writes what was asked for.
@@ -127,7 +145,12 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 	p.say("conn id=20 side=out process=1 local=127.0.0.1:6000 peer=10.0.0.1:6379 existing=1")
 	p.say("conn-protocol conn=20 protocol=redis")
 	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
-	for next := 0; next < requests || len(p.under) > 0; {
+	for next := 0; next < requests || len(p.under)+len(p.beds) > 0; {
+		for range p.upTo(3) {
+			if len(p.beds) > 2 || len(p.beds) > 0 && next == requests {
+				p.wake()
+			}
+		}
 		p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
 		calm := next < requests/3
 		if n := len(p.under); n > 0 && calm {
@@ -153,10 +176,11 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 func TestSharedConnection(t *testing.T) {
 	for _, c := range []struct {
 		mixed bool
+		naps  bool
 		least int // percent of the calls that are given to a request
 		most  int
-	}{{false, 99, 100}, {true, 0, 0}} {
-		text, truth := (&oneConn{mixed: c.mixed, random: 7}).play(400)
+	}{{false, false, 99, 100}, {true, false, 0, 0}, {false, true, 99, 100}} {
+		text, truth := (&oneConn{mixed: c.mixed, naps: c.naps, random: 7}).play(400)
 		tl := parsed(t, []byte(text))
 		slices.SortStableFunc(tl.Calls, func(a, b Call) int { return a.Ordinal - b.Ordinal })
 		given, wrong := 0, 0
@@ -170,8 +194,8 @@ func TestSharedConnection(t *testing.T) {
 			}
 		}
 		if share := 100 * given / len(truth); len(tl.Calls) != len(truth) || wrong > 0 || share < c.least || share > c.most {
-			t.Errorf("in the order asked for: %v: of %d calls (of %d) %d were given to requests, %d wrongly",
-				!c.mixed, len(tl.Calls), len(truth), given, wrong)
+			t.Errorf("in the order asked for: %v, asleep between: %v: of %d calls (of %d) %d were given to requests, %d wrongly",
+				!c.mixed, c.naps, len(tl.Calls), len(truth), given, wrong)
 		}
 	}
 }
@@ -180,4 +204,22 @@ func connOf(request int) recording.ConnID {
 	var id recording.ConnID
 	fmt.Sscanf(fmt.Sprintf("1%d", request), "%d", &id)
 	return id
+}
+
+// Of few who are away it is kept that they may have sent a call that nobody was seen to ask
+// for; of many it may be anyone, and a list for each call would grow with the recording.
+func TestCallsOfThoseWhoAreAway(t *testing.T) {
+	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
+		w := &sharing{
+			t:    &Timeline{Calls: []Call{{Request: None}}},
+			away: map[ref]habit{}, owner: map[CallID]ref{}, flying: map[ref]int{}, either: map[CallID][]ref{},
+		}
+		for r := range c.away {
+			w.away[requestRef(RequestID(r))] = habit{}
+		}
+		w.unseen([]CallID{0})
+		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != nobody {
+			t.Errorf("%d are away: listed are %v", c.away, got)
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/recording"
@@ -233,12 +235,16 @@ func (w *sharing) lose(who ref) {
 	}
 }
 
+// mostAway is of how many who are away it is kept that they may have sent a call. Those who
+// are nobody's request stay away for good.
+const mostAway = 64
+
 // unseen gives calls to those who went on after what no fact shows, as a timer: to whom ids
 // give them, or who alone is away.
 func (w *sharing) unseen(calls []CallID) {
-	var list []ref
-	for who := range w.away {
-		list = append(list, who)
+	list := []ref{nobody} // anyone
+	if len(w.away) <= mostAway {
+		list = slices.Collect(maps.Keys(w.away))
 	}
 	for _, id := range calls {
 		who := nobody

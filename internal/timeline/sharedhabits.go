@@ -9,12 +9,13 @@ type habit struct {
 	steps    int8   // how often it went on
 	last     string // operation that was answered last
 	missed   bool   // and found nothing
+	woke     bool   // a timer fired that it waited for since
 	over     bool   // its response is written in the same turn
 }
 
 // after is the habit of a request of which a call was answered.
 func (h habit) after(c *Call) habit {
-	h.last, h.missed = c.Operation, c.Outcome == recording.OutcomeNone
+	h.last, h.missed, h.woke = c.Operation, c.Outcome == recording.OutcomeNone, false
 	return h
 }
 

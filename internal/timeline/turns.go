@@ -21,6 +21,7 @@ const (
 	resumeBody                 // more of the request was read
 	resumeCall                 // a call went on: connected, shook hands, was sent or answered
 	resumeUnseen               // something that no fact shows
+	resumeFired                // a timer or an immediate that it had asked for
 )
 
 // turner cuts a loop's moves into turns.
@@ -30,6 +31,7 @@ type turner struct {
 	open  bool
 	fresh Time // since when the loop does nothing that is known; NoTime: it does
 	timer bool // what woke it, or runs since fresh, is a timer
+	phase bool // timers run
 	wakes []Interval
 }
 
@@ -60,24 +62,27 @@ func (u *turner) close(at Time) {
 
 func (u *turner) step(m *move) {
 	switch m.kind {
-	case moveAside:
+	case moveAside, moveAlong:
 		return
 	case moveBlock:
 		u.close(m.at)
 		u.fresh, u.timer = u.ranAgain(m), m.exec == 1
 		return
-	case moveBoundary:
+	case moveBoundary, moveUntold:
 		u.close(m.at)
-		u.fresh, u.timer = m.at, m.trigger == 1
+		u.phase = m.trigger == 1 || u.phase && m.kind == moveUntold
+		u.fresh, u.timer = m.at, u.phase
 		return
+	case moveRead, moveBody, moveAnswer:
+		u.phase = false
 	}
-	r := m.request
-	if m.call != None {
-		r = u.t.Calls[m.call].Request
-	}
+	r := u.whose(m)
 	if r == None {
 		u.close(m.at)
 		u.fresh, u.timer = recording.NoTime, false
+		if m.kind == moveFired {
+			u.fresh, u.timer = m.at, u.phase
+		}
 		return
 	}
 	if u.open && u.turns[len(u.turns)-1].request == r && m.kind != moveRead {
@@ -92,6 +97,19 @@ func (u *turner) step(m *move) {
 	}
 	u.close(m.at)
 	u.begin(r, m)
+}
+
+// whose is the request that a move was made for, or None.
+func (u *turner) whose(m *move) RequestID {
+	if c, ok := m.whose().call(); ok {
+		r := u.t.Calls[c].Request
+		if m.kind == moveFired && r != None && u.t.Requests[r].End < m.at {
+			return None
+		}
+		return r
+	}
+	r, _ := m.whose().request()
+	return r
 }
 
 // handedOver reports a write on a connection that became free in the turn that runs:
@@ -121,6 +139,8 @@ func (u *turner) begin(r RequestID, m *move) {
 		n.how = resumeBody
 	case moveConnect, moveSend, moveHandshake, moveAnswer:
 		n.how = resumeCall
+	case moveFired:
+		n.how, n.timer = resumeFired, u.phase
 	default:
 		n.how = resumeUnseen
 	}

@@ -53,18 +53,26 @@ func listSleeps(t *Timeline, f *facts) *sleeper {
 	s := &sleeper{t: t, f: f, book: newRuleBook(t)}
 	f.storage.byStrand()
 	s.all = make([]sleepAt, 0, s.count())
-	for i := range f.threads {
+	threads := make([]pooled, len(f.threads))
+	for i := range threads {
 		s.list = s.all[len(s.all):]
 		s.sleeps(StrandID(i))
 		if len(t.Stacks) > 0 {
 			s.own()
 			s.borrow()
 		}
-		s.judge(f.runtime(t.Strands[i].Process))
-		if f.runtime(t.Strands[i].Process) == recording.RuntimeRuby {
+		threads[i].sleeps = s.list
+		s.all = s.all[:len(s.all)+len(s.list)]
+	}
+	if len(t.Stacks) > 0 {
+		s.borrowInPools(threads)
+	}
+	for i := range threads {
+		s.list = threads[i].sleeps
+		runtime := f.runtime(t.Strands[i].Process)
+		if s.judge(runtime); runtime == recording.RuntimeRuby {
 			s.agree()
 		}
-		s.all = s.all[:len(s.all)+len(s.list)]
 	}
 	return s
 }

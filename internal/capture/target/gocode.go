@@ -2,7 +2,6 @@ package target
 
 import (
 	"fmt"
-	"os"
 
 	"golang.org/x/arch/x86/x86asm"
 )
@@ -21,9 +20,9 @@ func (p *GoProgram) CodeOf(name string) (GoCode, error) {
 	if !ok {
 		return GoCode{}, fmt.Errorf("%w: the program has no %s", ErrUnsupported, name)
 	}
-	file, err := os.Open(p.Path)
+	file, err := p.File.Open()
 	if err != nil {
-		return GoCode{}, fmt.Errorf("read the code of %s: %w", name, procError(err))
+		return GoCode{}, fmt.Errorf("read the code of %s: %w", name, err)
 	}
 	defer file.Close()
 	code := make([]byte, min(f.Size, maxFunction))

@@ -18,7 +18,7 @@ type GoFunction struct {
 
 // GoProgram is the executable of a running Go program, as far as probes need it.
 type GoProgram struct {
-	Path      string                // of the executable, valid while the process lives
+	File      CodeFile              // its executable
 	Functions map[string]GoFunction // by name; a function that the linker left out is absent
 }
 
@@ -26,12 +26,18 @@ type GoProgram struct {
 // or where it is stripped by the table from which the runtime prints stacks. It fails
 // with ErrUnsupported where neither can be read.
 func GoFunctions(pid int, names ...string) (GoProgram, error) {
-	p := GoProgram{Path: ExecutablePath(pid), Functions: map[string]GoFunction{}}
-	file, err := elf.Open(p.Path)
-	if err != nil {
-		return p, fmt.Errorf("find functions of process %d: %w", pid, procError(err))
+	p := GoProgram{Functions: map[string]GoFunction{}}
+	var file *elf.File
+	var opened *os.File
+	exe, err := ExecutableOf(pid)
+	if err == nil {
+		p.File = exe
+		file, opened, err = exe.openELF()
 	}
-	defer file.Close()
+	if err != nil {
+		return p, fmt.Errorf("find functions of process %d: %w", pid, err)
+	}
+	defer opened.Close()
 	wanted := map[string]bool{}
 	for _, name := range names {
 		wanted[name] = true

@@ -6,11 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"os"
 	"sort"
 	"weak"
-
-	"golang.org/x/sys/unix"
 )
 
 // GoFrame is a place in the source of a Go program.
@@ -58,14 +55,7 @@ const moduleFuncData = 320
 // GoTables opens tables. What it read of an executable is kept as long as a GoTable of
 // it is in use. The zero GoTables is ready to use, by one goroutine.
 type GoTables struct {
-	files map[Executable]weak.Pointer[goCode]
-}
-
-// Executable tells a file from others, those that later have its number included.
-type Executable struct {
-	device, inode uint64
-	size          int64
-	changed       unix.Timespec
+	files map[FileID]weak.Pointer[goCode]
 }
 
 // Open reads the table of a running Go program. It fails with ErrUnsupported where that
@@ -79,9 +69,9 @@ func (g *GoTables) Open(pid int) (*GoTable, error) {
 }
 
 func (g *GoTables) open(pid int) (*GoTable, error) {
-	file, err := os.Open(procPath(pid, "exe"))
+	file, key, err := openCode(procPath(pid, "exe"))
 	if err != nil {
-		return nil, procError(err)
+		return nil, err
 	}
 	defer file.Close()
 	program, err := elf.NewFile(file)
@@ -89,10 +79,6 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 		return nil, err
 	}
 	bias, err := loadBias(pid, program)
-	if err != nil {
-		return nil, err
-	}
-	key, err := identify(file)
 	if err != nil {
 		return nil, err
 	}
@@ -107,33 +93,12 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 }
 
 // keep remembers the table of an executable as long as it is in use.
-func (g *GoTables) keep(key Executable, code *goCode) {
+func (g *GoTables) keep(key FileID, code *goCode) {
 	if g.files == nil {
-		g.files = map[Executable]weak.Pointer[goCode]{}
+		g.files = map[FileID]weak.Pointer[goCode]{}
 	}
-	maps.DeleteFunc(g.files, func(_ Executable, p weak.Pointer[goCode]) bool { return p.Value() == nil })
+	maps.DeleteFunc(g.files, func(_ FileID, p weak.Pointer[goCode]) bool { return p.Value() == nil })
 	g.files[key] = weak.Make(code)
-}
-
-// ExecutablePath is where the executable of a process can be opened, while that lives.
-func ExecutablePath(pid int) string { return procPath(pid, "exe") }
-
-// ExecutableOf tells what a process runs. It fails with ErrNoProcess where that has ended.
-func ExecutableOf(pid int) (Executable, error) {
-	file, err := os.Open(ExecutablePath(pid))
-	if err != nil {
-		return Executable{}, fmt.Errorf("tell what process %d runs: %w", pid, procError(err))
-	}
-	defer file.Close()
-	return identify(file)
-}
-
-func identify(file *os.File) (Executable, error) {
-	var s unix.Stat_t
-	if err := unix.Fstat(int(file.Fd()), &s); err != nil {
-		return Executable{}, err
-	}
-	return Executable{s.Dev, s.Ino, s.Size, s.Ctim}, nil
 }
 
 // readGoCode reads the table of an executable that a process runs.

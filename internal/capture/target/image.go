@@ -16,10 +16,11 @@ type imageKind struct {
 
 // image is the file that holds the code of a runtime: the executable, or a library.
 type image struct {
-	path, name string
-	bias       uint64            // from addresses in the file to those in the process
-	values     map[string]uint64 // addresses of its own symbols
-	loads      []elf.ProgHeader
+	file   CodeFile
+	name   string
+	bias   uint64            // from addresses in the file to those in the process
+	values map[string]uint64 // addresses of its own symbols
+	loads  []elf.ProgHeader
 }
 
 // loadedImage reads the symbols of a runtime of a process.
@@ -59,11 +60,15 @@ func loadedImage(pid int, kind imageKind) (image, error) {
 
 // readImage reads one file; relocated says that it may be loaded anywhere.
 func readImage(file string, kind imageKind) (found image, relocated bool, err error) {
-	f, err := elf.Open(file)
+	read, err := codeFile(file)
 	if err != nil {
 		return image{}, false, err
 	}
-	defer f.Close()
+	f, opened, err := read.openELF()
+	if err != nil {
+		return image{}, false, err
+	}
+	defer opened.Close()
 	if f.Machine != elf.EM_X86_64 {
 		return image{}, false, fmt.Errorf("%w: %s on %v (x86-64 only)", ErrUnsupported, kind.what, f.Machine)
 	}
@@ -75,7 +80,7 @@ func readImage(file string, kind imageKind) (found image, relocated bool, err er
 	if !kind.library("/"+path.Base(file)) && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
 		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
 	}
-	found = image{path: file, values: map[string]uint64{}}
+	found = image{file: read, values: map[string]uint64{}}
 	for _, s := range symbols {
 		if s.Section != elf.SHN_UNDEF {
 			found.values[s.Name] = s.Value

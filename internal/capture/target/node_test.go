@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -96,7 +95,7 @@ func TestNodeBoundaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Open(probes.Path)
+	file, err := probes.File.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,10 +102,11 @@ func (f *pythonFinder) thread(base uint64) {
 }
 
 // state reads what may be the state of a thread: it holds the thread's pointer, by which
-// Python knows threads.
+// Python knows threads. What is next to where that points to holds it as well, and is none;
+// a state that is part of a library may lie a few pages off.
 func (f *pythonFinder) state(at, base uint64) ([]uint64, bool) {
 	const lowest, highest = 1 << 16, 1 << 47
-	if at%8 != 0 || at < lowest || at >= highest || at+pythonLocals > base && at < base+pageSize {
+	if at%8 != 0 || at < lowest || at >= highest || at+8*stateWords > base && at < base+pageSize {
 		return nil, false
 	}
 	var b [8 * stateWords]byte

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // A loop that has run a task is found to keep its context where a word of its state leads to
@@ -52,5 +53,50 @@ func TestPythonWithoutContexts(t *testing.T) {
 	}
 	if found, err := FindPython(pid, []uint64{base}); !errors.Is(err, ErrNotReady) {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// The state of the main thread is part of the library, and that may be mapped next to the
+// thread's own variables. What holds the thread's pointer there because it is the thread's
+// descriptor is no state.
+func TestPythonStateBesideItsThread(t *testing.T) {
+	m, err := openMemory(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	words := make([]uint64, 2000)
+	at := func(i int) uint64 { return uint64(uintptr(unsafe.Pointer(&words[i]))) }
+	base := at(1500) // as a descriptor does, it begins with its own address
+	words[1500], words[320] = base, base
+	f := pythonFinder{memory: m}
+	for i, want := range map[int]bool{300: true, 1500 - stateWords: false, 1490: false, 1500: false, 1600: false} {
+		if _, ok := f.state(at(i), base); ok != want {
+			t.Errorf("%d bytes from the descriptor: taken for a state: %v, want %v", 8*(i-1500), ok, want)
+		}
+	}
+}
+
+// Where items are put into a SimpleQueue and taken out is found in every Python there is here,
+// once the module is loaded.
+func TestPythonQueues(t *testing.T) {
+	home, _ := os.UserHomeDir()
+	pythons, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
+	for _, python := range append(pythons, "/usr/bin/python3") {
+		t.Run(strings.TrimPrefix(python, home), func(t *testing.T) {
+			if exec.Command(python, "-c", "import _queue").Run() != nil {
+				t.Skip("there is none, or it is too old for the module")
+			}
+			pid, _ := start(t, python, "-c", "import queue, time; print(queue.SimpleQueue, flush=True); time.sleep(60)")
+			found, err := FindPythonQueues(pid)
+			if err != nil || len(found.Puts) != 2 || len(found.Returns) == 0 || len(found.Returns) > 16 {
+				t.Errorf("found %+v, %v", found, err)
+			}
+			t.Logf("%+v", found)
+		})
+	}
+	pid, _ := start(t, "python3", "-c", "import time; print(1, flush=True); time.sleep(60)")
+	if found, err := FindPythonQueues(pid); !errors.Is(err, ErrNotReady) {
+		t.Errorf("found %+v, %v, though it has not loaded the module", found, err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // PythonCopies says where a Python process copies the current context, for probes.
 type PythonCopies struct {
-	Path    string   // of the file to attach to, valid while the process lives
+	File    CodeFile
 	Returns []uint64 // in the file: the instructions that return a copy, or something else
 	Type    uint64   // address of the type of contexts in the process: what is of it is a copy
 }
@@ -24,14 +24,16 @@ func FindPythonCopies(pid int) (PythonCopies, error) {
 	if err != nil {
 		return PythonCopies{}, fmt.Errorf("find where process %d copies contexts: %w", pid, err)
 	}
-	c := PythonCopies{Path: found.path}
+	c := PythonCopies{File: found.file}
 	if at, ok := found.values[object]; ok {
 		c.Type = at + found.bias
 	}
 	if at, ok := found.values[function]; ok {
-		if c.Returns, err = returnsOf(found, at); err != nil {
+		w, err := waysOf(found, at)
+		if err != nil {
 			return c, fmt.Errorf("find where process %d copies contexts: %w", pid, err)
 		}
+		c.Returns = w.returns
 	}
 	if _, within := found.values[builtInAsyncio]; within {
 		return c, fmt.Errorf("find where process %d copies contexts: %w: asyncio is built into %s", pid, ErrUnsupported, found.name)
@@ -51,25 +53,32 @@ func pythonLibrary(name string) bool {
 // maxInstructions bounds how much of a function is taken apart.
 const maxInstructions = 1000
 
-// returnsOf finds, in the file, the instructions by which a C function returns: its own, and
-// those of functions that are not exported and to which it jumps at its end. Where the ends
-// of functions are is not known: the ways through the code are followed.
-func returnsOf(in image, function uint64) (returns []uint64, err error) {
-	file, err := os.Open(in.path)
+// ways are those through the code of a C function, by addresses in the file's own terms, and
+// through functions that are not exported and to which it jumps at its end.
+type ways struct {
+	seen    map[uint64]bool // instructions
+	calls   map[uint64]bool // functions that are called, so far as that is direct
+	returns []uint64        // instructions that return, by where they are in the file
+}
+
+// waysOf follows them. Where the ends of functions are is not known.
+func waysOf(in image, function uint64) (ways, error) {
+	w := ways{seen: map[uint64]bool{}, calls: map[uint64]bool{}}
+	file, err := in.file.Open()
 	if err != nil {
-		return nil, procError(err)
+		return w, err
 	}
 	defer file.Close()
 	exported := map[uint64]bool{}
 	for _, at := range in.values {
 		exported[at] = true
 	}
-	seen, ways := map[uint64]bool{}, []uint64{function}
-	for len(ways) > 0 {
-		at := ways[len(ways)-1]
-		ways = ways[:len(ways)-1]
-		for !seen[at] && len(seen) < maxInstructions {
-			seen[at] = true
+	todo := []uint64{function}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for !w.seen[at] && len(w.seen) < maxInstructions {
+			w.seen[at] = true
 			i, offset, ok := instructionAt(file, in, at)
 			if !ok {
 				break
@@ -79,19 +88,22 @@ func returnsOf(in image, function uint64) (returns []uint64, err error) {
 			target := next + uint64(int64(to))
 			switch {
 			case i.Op == x86asm.RET:
-				returns = append(returns, offset)
+				w.returns = append(w.returns, offset)
 			case i.Op == x86asm.JMP && direct && !exported[target]:
-				ways = append(ways, target)
+				todo = append(todo, target)
 			case i.Op == x86asm.JMP, i.Op == x86asm.UD2, i.Op == x86asm.HLT:
+			case direct && i.Op == x86asm.CALL:
+				w.calls[target] = true
+				at = next
 			default:
-				if direct && i.Op != x86asm.CALL {
-					ways = append(ways, target)
+				if direct {
+					todo = append(todo, target)
 				}
 				at = next
 			}
 		}
 	}
-	return returns, nil
+	return w, nil
 }
 
 // instructionAt decodes one instruction, and says where in the file it is.

@@ -23,6 +23,8 @@ var (
 	ErrUnsupported = errors.New("unsupported runtime build")
 	// ErrNotReady says that the runtime has not come far enough yet: try again.
 	ErrNotReady = errors.New("the runtime has not started yet")
+	// ErrReplaced says that a path leads to another file than the one that was read.
+	ErrReplaced = errors.New("the file is another one by now (the process runs another program, or a library was replaced)")
 )
 
 // Process is one process, read once. It never carries arguments or environment.

@@ -7,15 +7,11 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // TLSLibrary is a file with a TLS library in it that a process has mapped.
 type TLSLibrary struct {
-	Path   string // to open it, valid while the process lives
-	Device uint64 // with Inode tells it from other files
-	Inode  uint64
+	File CodeFile
 }
 
 // TLSWriters are the functions to which bytes are handed to be encrypted, as offsets in
@@ -44,9 +40,8 @@ func TLSLibraries(pid int) ([]TLSLibrary, error) {
 		if m.name == exe {
 			file = procPath(pid, "exe")
 		}
-		var s unix.Stat_t
-		if unix.Stat(file, &s) == nil { // else it was replaced since it was mapped
-			found = append(found, TLSLibrary{Path: file, Device: s.Dev, Inode: s.Ino})
+		if code, err := codeFile(file); err == nil { // else it was replaced since it was mapped
+			found = append(found, TLSLibrary{code})
 		}
 	}
 	return found, nil
@@ -67,11 +62,11 @@ func mayHoldTLS(name, exe string) bool {
 // TLSWriters reads where the functions are. It fails with ErrUnsupported where there are
 // none.
 func (l TLSLibrary) TLSWriters() (TLSWriters, error) {
-	f, err := elf.Open(l.Path)
+	f, opened, err := l.File.openELF()
 	if err != nil {
 		return TLSWriters{}, fmt.Errorf("read a TLS library: %w", err)
 	}
-	defer f.Close()
+	defer opened.Close()
 	symbols, err := f.DynamicSymbols()
 	if err != nil {
 		return TLSWriters{}, fmt.Errorf("%w: a TLS library exports nothing: %w", ErrUnsupported, err)

@@ -6,6 +6,9 @@ http.createServer((q, r) => setTimeout(() => r.end("stored"), 3)).listen(upstrea
 http.createServer((q, r) => {
   http.get({ host: "127.0.0.1", port: upstream, path: "/item", agent }, (u) => {
     u.resume();
-    u.on("end", () => setTimeout(() => r.end("ok"), 1));
+    u.on("end", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      r.end("ok");
+    });
   });
 }).listen(port, "127.0.0.1");

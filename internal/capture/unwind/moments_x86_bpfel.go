@@ -86,6 +86,10 @@ type momentsWatch struct {
 	Contexts  uint64
 	Credit    uint64
 	Credited  uint64
+	Resolves  uint64
+	Resolved  uint64
+	Asked     uint64
+	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -1,0 +1,152 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// budgetPerMille is what the hits of a probe may cost a process, in thousandths of one CPU.
+	budgetPerMille = 30
+	// budgetSaved is the credit that a process begins with, and may save.
+	budgetSaved = 2 * time.Second * budgetPerMille / 1000
+)
+
+// budgetedProbe is a program of an object of its own, at places in the code of processes where
+// it may get hot: budget.h ends it in a process that it costs more than budgetPerMille.
+type budgetedProbe struct {
+	what    string // of which runtime, in errors
+	name    string // of the program
+	spec    func() (*ebpf.CollectionSpec, error)
+	loops   int           // what a hit costs a busy service: so many times what a trap takes in a loop
+	mu      sync.Mutex    // of what follows
+	failed  error         // why the program could not be loaded
+	hit     time.Duration // what one hit costs the process, as far as that can be measured
+	objects *ebpf.Collection
+	links   map[int]budgetedLinks // by process
+	notes   []recording.Missing   // to be written by the goroutine that records
+}
+
+// budgetedLinks are a budgetedProbe's in one process; none where it has ended there.
+type budgetedLinks struct {
+	in    target.CodeFile
+	links []io.Closer
+}
+
+// hook attaches the program to a process from now on; not again where it has been, but for
+// another program that the process runs now. Where the process has ended meanwhile nothing
+// stands in the way.
+func (p *budgetedProbe) hook(s *Session, site probeSite, offsets []uint64) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.links[site.pid]
+	if before.in == site.file {
+		return nil
+	}
+	if err := p.load(s); err != nil {
+		return err
+	}
+	links, err := site.attach(p.objects.Programs[p.name], offsets)
+	if gone(err) {
+		return nil
+	}
+	if err == nil {
+		p.links[site.pid] = budgetedLinks{site.file, links}
+		closeAll(before.links)
+	}
+	return err
+}
+
+// load loads the program, once.
+func (p *budgetedProbe) load(s *Session) error {
+	if p.links != nil || p.failed != nil {
+		return p.failed
+	}
+	spec, err := p.spec()
+	if err != nil {
+		return fmt.Errorf("read the built-in programs for %s: %w", p.what, err)
+	}
+	prepareProbes(spec)
+	p.failed = errors.Join(
+		spec.Variables["share"].Set(uint64(1000/budgetPerMille)),
+		spec.Variables["most"].Set(uint64(budgetSaved)))
+	if p.failed == nil {
+		shared := map[string]*ebpf.Map{
+			probesMapEvents: s.objects.Events, probesMapWatched: s.objects.Watched,
+			probesMapWatchedHints: s.objects.WatchedHints, probesMapContexts: s.objects.Contexts,
+			probesMapLosses: s.objects.Losses, probesMapReported: s.objects.Reported,
+		}
+		maps.DeleteFunc(shared, func(name string, _ *ebpf.Map) bool { return spec.Maps[name] == nil })
+		p.objects, p.failed = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: shared})
+	}
+	if p.failed == nil {
+		p.hit = time.Duration(p.loops) * loopTrap(p.objects.Programs[p.name])
+		p.failed = p.objects.Variables["hit_cost"].Set(uint64(p.hit))
+	}
+	if p.failed == nil {
+		p.links = map[int]budgetedLinks{}
+		s.keep(p)
+	}
+	return p.failed
+}
+
+// note notes what stands in the way of a process, for the goroutine that records.
+func (p *budgetedProbe) note(missing ...recording.Missing) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, missing...)
+}
+
+// noted takes what was noted.
+func (p *budgetedProbe) noted() []recording.Missing {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	notes := p.notes
+	p.notes = nil
+	return notes
+}
+
+// drop ends it in a process.
+func (p *budgetedProbe) drop(pid int) {
+	p.mu.Lock()
+	here := p.links[pid]
+	if here.links != nil {
+		p.links[pid] = budgetedLinks{in: here.in} // it is not begun again
+	}
+	p.mu.Unlock()
+	closeAll(here.links)
+}
+
+// cost is what the hits have cost the processes so far, in ns.
+func (p *budgetedProbe) cost() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var hits uint64
+	if p.objects == nil || p.objects.Variables["hits"].Get(&hits) != nil {
+		return 0
+	}
+	return int64(hits) * int64(p.hit)
+}
+
+// Close ends it everywhere.
+func (p *budgetedProbe) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, here := range p.links {
+		closeAll(here.links)
+	}
+	p.links = map[int]budgetedLinks{}
+	p.objects.Close()
+	return nil
+}

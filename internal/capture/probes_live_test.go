@@ -1,0 +1,128 @@
+//go:build linux && amd64
+
+package capture
+
+import (
+	"bytes"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+)
+
+// Probes that rest while their process begins to run another program are given up when they
+// are due again: at their offsets that program has other code, which a probe would break.
+func TestProbesStayOutOfOtherPrograms(t *testing.T) {
+	s, err := Open(Options{})
+	if errors.Is(err, ErrNotPermitted) {
+		t.Skip("SKIPPED-NO-BPF: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	p := start(t, 0, "sh", "-c", "read word; exec sleep 60")
+	before := runs(t, p.Process.Pid, "dash", "bash", "sh")
+	var set probeSet
+	t.Cleanup(set.detach)
+	if err := set.add([]probe{{probeSite{p.Process.Pid, before, entry(t, before)}, s.objects.RunTimers}}); err != nil {
+		t.Fatal(err)
+	}
+	set.detach()
+	io.WriteString(p.stdin, "on\n")
+	now := runs(t, p.Process.Pid, "sleep", "coreutils", "busybox")
+	set.attach()
+	if len(set.probes) > 0 || len(set.links) > 0 {
+		t.Errorf("there are probes in another program: %+v", set.probes)
+	}
+	sameCode(t, p.Process.Pid, now)
+}
+
+// runs waits until a process runs one of some programs.
+func runs(t *testing.T, pid int, names ...string) target.CodeFile {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		p, err := target.Info(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if p.Exe == name {
+				file, err := target.ExecutableOf(pid)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return file
+			}
+		}
+	}
+	t.Fatalf("process %d runs none of %v", pid, names)
+	return target.CodeFile{}
+}
+
+// entry is where in an executable its code begins to run.
+func entry(t *testing.T, in target.CodeFile) uint64 {
+	t.Helper()
+	f, err := elf.Open(in.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && f.Entry >= p.Vaddr && f.Entry < p.Vaddr+p.Filesz {
+			return f.Entry - p.Vaddr + p.Off
+		}
+	}
+	t.Fatalf("%s begins nowhere", in.Path)
+	return 0
+}
+
+// sameCode checks that the code of an executable is in memory as it is in the file.
+func sameCode(t *testing.T, pid int, in target.CodeFile) {
+	t.Helper()
+	file, err := in.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	exe, err := os.Readlink(in.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	compared := 0
+	for line := range bytes.Lines(maps) {
+		var from, to, offset int64
+		var perms, device, name string
+		var inode int64
+		if n, _ := fmt.Sscanf(string(line), "%x-%x %s %x %s %d %s", &from, &to, &perms, &offset, &device, &inode, &name); n < 7 || name != exe || perms[2] != 'x' {
+			continue
+		}
+		want := make([]byte, to-from)
+		n, _ := file.ReadAt(want, offset)
+		got := make([]byte, n)
+		if _, err := memory.ReadAt(got, from); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want[:n]) {
+			t.Errorf("the code at %x of %s is not what the file holds", from, exe)
+		}
+		compared += n
+	}
+	if compared == 0 {
+		t.Errorf("no code of %s was found in memory", exe)
+	}
+}

@@ -1,0 +1,94 @@
+package target
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// CodeFile is a file whose code a process runs. Offsets that were read in it hold for no
+// other file, and its path may lead to another one by the time they are used: a process
+// may run another program, and a library may be replaced. A probe at an offset of another
+// file would break an instruction there in two, and the program with it.
+type CodeFile struct {
+	Path string // valid while the process lives
+	ID   FileID
+}
+
+// FileID tells a file from others, those that later have its number included.
+type FileID struct {
+	device, inode uint64
+	size          int64
+	changed       unix.Timespec
+}
+
+// Open opens the file. It fails with ErrReplaced where the path leads to another one by
+// now, and with ErrNoProcess where it leads nowhere.
+func (c CodeFile) Open() (*os.File, error) {
+	file, id, err := openCode(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	if id != c.ID {
+		file.Close()
+		return nil, ErrReplaced
+	}
+	return file, nil
+}
+
+// openELF opens and reads the file as Open does. What is read of it holds while the file
+// is open.
+func (c CodeFile) openELF() (*elf.File, *os.File, error) {
+	file, err := c.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := elf.NewFile(file)
+	if err != nil {
+		file.Close()
+		return nil, nil, err
+	}
+	return program, file, nil
+}
+
+// codeFile is the file to which a path leads now.
+func codeFile(path string) (CodeFile, error) {
+	file, id, err := openCode(path)
+	if err != nil {
+		return CodeFile{}, err
+	}
+	return CodeFile{path, id}, file.Close()
+}
+
+func openCode(path string) (*os.File, FileID, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, FileID{}, procError(err)
+	}
+	id, err := identify(file)
+	if err != nil {
+		file.Close()
+		return nil, FileID{}, err
+	}
+	return file, id, nil
+}
+
+func identify(file *os.File) (FileID, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &s); err != nil {
+		return FileID{}, err
+	}
+	return FileID{s.Dev, s.Ino, s.Size, s.Ctim}, nil
+}
+
+// ExecutableOf is the executable that a process runs. It fails with ErrNoProcess where
+// that has ended.
+func ExecutableOf(pid int) (CodeFile, error) {
+	file, err := codeFile(procPath(pid, "exe"))
+	if err != nil {
+		return CodeFile{}, fmt.Errorf("tell what process %d runs: %w", pid, err)
+	}
+	return file, nil
+}

@@ -1,0 +1,73 @@
+package hypotheses
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// crowdedShare is for how much of the time between two samples of the host some thread must
+// wait for a processor for any thread there to have to.
+const crowdedShare = diagnosis.Whole / 2
+
+// crowded are the times, in order and disjoint, in which a thread of this host may have had to
+// wait for a processor: how long a peer here takes to answer is then no measure of it.
+type crowded struct {
+	times []window
+	own   map[netip.Addr]bool // addresses of this host, as far as can be seen
+}
+
+func crowdedTimes(c *diagnosis.Case) crowded {
+	var out []window
+	for i := 1; i < len(c.Hosts); i++ {
+		a, b := &c.Hosts[i-1], &c.Hosts[i]
+		wall := int64(b.Time.Sub(a.Time))
+		busy := b.Busy - a.Busy
+		if wall <= 0 || diagnosis.ShareOf(busy, busy+b.Idle-a.Idle) < c.Saturated &&
+			diagnosis.ShareOf(b.Pressure-a.Pressure, wall) < crowdedShare && diagnosis.ShareOf(b.Throttled-a.Throttled, wall) < throttledShare {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].to == a.Time {
+			out[n-1].to = b.Time
+		} else {
+			out = append(out, window{a.Time, b.Time})
+		}
+	}
+	t := crowded{out, map[netip.Addr]bool{}}
+	for i := range c.Conns {
+		if at, err := netip.ParseAddrPort(c.Conns[i].Local); err == nil && len(out) > 0 {
+			t.own[at.Addr()] = true
+		}
+	}
+	return t
+}
+
+// apart tells the time that was spent waiting for a peer from what of it may have been spent
+// waiting for a processor: if the peer is on this host, all waits that touch a time in which it
+// was crowded. A part of one is no less doubtful than the whole.
+func (t crowded) apart(c *diagnosis.Case, calls []timeline.CallID, spans []diagnosis.Span) (its, doubtful []diagnosis.Span) {
+	if len(t.times) == 0 || !t.here(c, calls) {
+		return spans, nil
+	}
+	for _, s := range spans {
+		i, _ := slices.BinarySearchFunc(t.times, s.From+1, func(w window, at diagnosis.Time) int { return cmp.Compare(w.to, at) })
+		if i < len(t.times) && t.times[i].from < s.To {
+			doubtful = append(doubtful, s)
+		} else {
+			its = append(its, s)
+		}
+	}
+	return its, doubtful
+}
+
+// here reports a peer all of whose addresses are loopback, or what we are reached at or connect
+// from.
+func (t crowded) here(c *diagnosis.Case, calls []timeline.CallID) bool {
+	return !slices.ContainsFunc(calls, func(id timeline.CallID) bool {
+		at, err := netip.ParseAddrPort(c.Calls[id].Address)
+		return err != nil || !at.Addr().IsLoopback() && !t.own[at.Addr()]
+	})
+}

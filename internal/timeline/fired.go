@@ -1,0 +1,182 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
+// callback resolves that promise, and has the id that was given out where it was set: in the turn
+// of whoever sleeps. So where Node is seen to resolve promises in the callbacks of timers and
+// immediates, what a loop does next is of a known turn, as after the read of an answer. That is
+// not so of timers which fire again and again, nor of those of no request, nor of a request that
+// was answered long ago.
+
+// firedAgain lists the ids of timers that fired more than once: nobody sleeps for those.
+func firedAgain(moves []move) map[int64]bool {
+	again := map[int64]bool{}
+	for i := range moves {
+		if m := &moves[i]; m.kind == moveFired {
+			_, before := again[m.exec]
+			again[m.exec] = before
+		}
+	}
+	return again
+}
+
+// fired notes in a move which shows that a timer fired who waited for that.
+func (w *asyncWalk) fired(m *move) {
+	switch {
+	case m.kind != moveFired || w.again[m.exec]:
+		return
+	case w.turn.of != nobody && w.fresh(m.exec):
+		m.kind = moveAlong
+		return
+	}
+	who := w.ids.find(m.exec)
+	if before, _ := w.ids.maybe(m.exec); before != nobody {
+		who = before // the other is whose callback a library sent from: promises are not waited for there
+	}
+	if c, ok := w.turn.of.call(); ok && w.turn.conn != noConn && (w.chains.same(who, w.turn.of) || who != nobody && who == w.hands.made[c]) {
+		m.kind = moveAlong // by what was made when the call was
+		return
+	}
+	if r := w.chains.known(who); r == None || w.t.Requests[r].End >= m.at {
+		m.by = who
+	}
+}
+
+// noteSleeps notes in the moves that begin turns when the first timer fired that was set in them.
+func noteSleeps(moves []move, again map[int64]bool) {
+	eachTimer(moves, again, func(set, fired *move) {
+		if set.at < fired.at && set.fires == 0 {
+			set.fires = fired.at
+		}
+	})
+}
+
+// eachTimer finds for each timer that fired, but for those that fired again, the move that began
+// the turn in which it was set.
+func eachTimer(moves []move, again map[int64]bool, found func(set, fired *move)) {
+	if len(again) == 0 {
+		return
+	}
+	var begins []int32
+	for i := range moves {
+		if !moves[i].callback() && moves[i].counter > 0 {
+			begins = append(begins, int32(i))
+		}
+	}
+	for i := range moves {
+		m := &moves[i]
+		if m.kind != moveFired || again[m.exec] {
+			continue
+		}
+		if k := sort.Search(len(begins), func(k int) bool { return moves[begins[k]].counter >= m.exec }) - 1; k >= 0 {
+			found(&moves[begins[k]], m)
+		}
+	}
+}
+
+// toldMoves are the moves of a loop for as long as timers are seen to fire: none if they never are.
+func toldMoves(moves []move) []move {
+	last, silent := -1, 0 // how often timers ran since the last that was seen to fire
+	for i := range moves {
+		switch m := &moves[i]; m.kind {
+		case moveFired, moveAlong:
+			last, silent = i, 0
+		case moveBoundary:
+			silent += int(m.trigger)
+		case moveUntold:
+			silent = silentTimers
+		}
+		if last >= 0 && silent >= silentTimers {
+			return moves[:last+1]
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	return moves
+}
+
+// silentTimers is how often timers run, with none that is seen to resolve a promise, until it is
+// taken that this is not told any longer.
+const silentTimers = 100
+
+// woke is the turn that begins as a timer fires.
+func (p *poolOrder) woke(m *move) poolTurn {
+	u := poolTurn{of: None, call: None, at: m.at, woke: true, fires: m.fires}
+	if r, ok := m.by.request(); ok {
+		u.of = r
+	} else if c, ok := m.by.call(); ok {
+		u.of = p.owner(c)
+	}
+	return u
+}
+
+// sleeps reports whether the request of a turn waits for a timer since.
+func (p *poolOrder) sleeps(u *poolTurn) bool {
+	if u.fires == 0 || p.isOld(u.of) {
+		return u.fires != 0
+	}
+	done := p.t.Requests[u.of].FirstWrite
+	return done == recording.NoTime || u.fires < done
+}
+
+// told stands for a wake that was seen.
+const told int32 = -2
+
+// fires ends the nap of who waited for a timer.
+func (d *dozing) fires(m *move) {
+	if m.by != nobody {
+		who := d.whose(m.by)
+		if n, ok := d.open[who]; ok {
+			d.naps[n].wake = told
+		}
+		d.over(who, m.at)
+	}
+	d.begin(m.by, m.at)
+}
+
+// associateLeft associates the calls of a loop that ids alone do not give to a request. What is
+// found where timers are seen to fire confirms nothing of what is guessed where they are not.
+func associateLeft(t *Timeline, f *facts, in asyncInput) {
+	if !anyInLine(t, in) {
+		return
+	}
+	all, told := in.loop.moves, toldMoves(in.loop.moves)
+	if in.loop.moves = told; len(told) > 0 {
+		turns := associateTold(t, in)
+		if !associateInLine(t, f, in) && !turns {
+			associateInTurns(t, in)
+		}
+		in.told = told[len(told)-1].at
+	}
+	if len(told) == len(all) {
+		return
+	}
+	rest := in
+	in.loop.moves, rest.loop.moves = all, all[len(told):]
+	if !associateNaps(t, in) && !associateInLine(t, f, rest) {
+		associateInTurns(t, in)
+	}
+}
+
+// associateTold associates the calls of a loop of which all turns are known, and on which nobody
+// waits for a connection. It reports whether that is how it is.
+func associateTold(t *Timeline, in asyncInput) bool {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
+	w := playTurns(t, in)
+	defer w.sets.reset()
+	if w.proven < confirmsTold*w.wrong || !w.confirmed() {
+		return false
+	}
+	w.associate(func(CallID, RequestID) bool { return true })
+	return true
+}
+
+// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
+// that is not, where no callback runs unseen.
+const confirmsTold = 99

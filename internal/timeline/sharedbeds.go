@@ -1,0 +1,83 @@
+package timeline
+
+import "slices"
+
+// Several requests may go on in one turn: their answers were read at once. If as many timers were
+// set in it, and fired, as there are of them who were not seen to do anything, each sleeps, and
+// the first set the first.
+
+// beds are who sleeps in the loop that is followed.
+type beds struct {
+	set    map[*move][]int64 // by the move that begins a turn: the timers that were set in it and fired
+	timers map[int64]bed
+	asleep map[int][]actor // by turn: who did nothing in it, in order
+	timed  map[int]int     // by turn: how many timers were set in it
+}
+
+// bed is in which turn a timer was set, and as which.
+type bed struct{ turn, place int }
+
+func newBeds(moves []move) beds {
+	b := beds{map[*move][]int64{}, map[int64]bed{}, map[int][]actor{}, map[int]int{}}
+	eachTimer(moves, firedAgain(moves), func(set, fired *move) { b.set[set] = append(b.set[set], fired.exec) })
+	return b
+}
+
+// setsTimers notes which timers are set in the turn that a move begins.
+func (w *sharing) setsTimers(m *move) {
+	list := w.set[m]
+	slices.Sort(list)
+	for k, id := range list {
+		w.timers[id] = bed{w.turn.n, k}
+	}
+	if len(list) > 0 {
+		w.timed[w.turn.n] = len(list)
+	}
+}
+
+// lieDown lets those sleep who did nothing in the turn that ends, if as many timers were set in it.
+func (w *sharing) lieDown() {
+	many := w.timed[w.turn.n]
+	if many == 0 || len(w.asleep[w.turn.n]) > 0 {
+		return
+	}
+	var list []int
+	for i := range w.ready {
+		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over {
+			list = append(list, i)
+		}
+	}
+	if len(list) != many {
+		return
+	}
+	for _, i := range list {
+		w.goesAway(i)
+	}
+	w.remove(list)
+}
+
+// sleeps notes that somebody did nothing in a turn in which timers were set.
+func (w *sharing) sleeps(a *actor) {
+	if w.timed[a.turn] > 0 && !a.habit.over {
+		w.asleep[a.turn] = append(w.asleep[a.turn], *a)
+	}
+}
+
+// wakes lets go on who waited for a timer, if that is known.
+func (w *sharing) wakes(m *move) {
+	b, ok := w.timers[m.exec]
+	list := w.asleep[b.turn]
+	if !ok || len(list) != w.timed[b.turn] {
+		w.turn.runs, w.turn.timers = false, true
+		return
+	}
+	a := list[b.place]
+	a.who = w.who(a.who)
+	if a.who == nobody {
+		w.goesOn(nobody, habit{}, m)
+		return
+	}
+	delete(w.away, a.who)
+	a.habit.woke = true
+	w.goesOn(a.who, a.habit, m)
+}

@@ -1,0 +1,61 @@
+package timeline
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Strand 0 serves request 0 from 0 to 100, strand 1 request 1. Strands 2 and 3 take what these
+// put in, and make one call each time.
+func TestForWhomWorkWasTaken(t *testing.T) {
+	const one, two, third, worker, other = recording.ThreadID(1), recording.ThreadID(2), recording.NoThread, StrandID(2), StrandID(3)
+	took := func(at Time, putter recording.ThreadID, put Time, queue, executor int64) takenAt {
+		return takenAt{at, &recording.Taken{Putter: putter, Put: put, Queue: queue, Executor: executor}}
+	}
+	for name, c := range map[string]struct {
+		taken  []takenAt // by the worker
+		others []takenAt // by the other one
+		away   Interval
+		sent   Time // of the worker's call
+		want   RequestID
+	}{
+		"work of an executor":                   {taken: []takenAt{took(20, one, 10, 7, 1)}, sent: 30, want: 0},
+		"before it was taken":                   {taken: []takenAt{took(20, one, 10, 7, 1)}, sent: 15, want: None},
+		"the next one's":                        {taken: []takenAt{took(20, one, 10, 7, 1), took(40, two, 10, 7, 1)}, sent: 50, want: 1},
+		"after what nobody was seen to put in":  {taken: []takenAt{took(20, one, 10, 7, 1), took(40, third, 0, 0, 0)}, sent: 50, want: None},
+		"put in by a worker for what it took":   {taken: []takenAt{took(40, 4, 30, 8, 1)}, others: []takenAt{took(20, two, 10, 7, 1)}, sent: 50, want: 1},
+		"no executor's, as all in its queue":    {taken: []takenAt{took(20, one, 10, 7, 0)}, sent: 30, want: 0},
+		"of a pool, to which takers give back":  {taken: []takenAt{took(20, 4, 10, 7, 0)}, others: []takenAt{took(5, two, 3, 9, 1), took(15, 3, 12, 7, 0)}, sent: 30, want: None},
+		"a connection while it works":           {taken: []takenAt{took(20, one, 10, 7, 1), took(25, two, 5, 8, 0)}, sent: 30, want: 0},
+		"from two queues, and no executor's":    {taken: []takenAt{took(20, one, 10, 7, 0), took(50, two, 10, 8, 0)}, sent: 30, want: None},
+		"two at once, that are no executor's":   {taken: []takenAt{took(20, one, 10, 7, 0), took(22, two, 10, 7, 0)}, sent: 30, want: None},
+		"one after the other, of an executor":   {taken: []takenAt{took(20, one, 10, 7, 1), took(22, two, 10, 7, 1)}, sent: 30, want: 1},
+		"taking was not seen since":             {taken: []takenAt{took(20, one, 10, 7, 1)}, away: Interval{From: 22, To: 28}, sent: 30, want: None},
+		"putting in was not seen meanwhile":     {taken: []takenAt{took(20, one, 10, 7, 1)}, away: Interval{From: 12, To: 18}, sent: 30, want: None},
+		"the request was over before it called": {taken: []takenAt{took(90, one, 80, 7, 1)}, sent: 120, want: None},
+	} {
+		tl := &Timeline{
+			Strands:  []Strand{{Process: 1}, {Process: 1}, {Process: 1}, {Process: 1}},
+			Requests: []Request{{ID: 0, Process: 1, FirstRead: 0, End: 100}, {ID: 1, Process: 1, FirstRead: 0, End: 100}},
+			Calls:    []Call{{ID: 0, Strand: worker, SendFrom: c.sent, Start: c.sent, End: c.sent + 3, Request: None, Why: WhyNoOwner}},
+		}
+		f := &facts{end: 200}
+		for id := range 4 {
+			f.thread(recording.ThreadID(id + 1))
+		}
+		f.threads[worker].taken, f.threads[other].taken = c.taken, c.others
+		if c.away.To > 0 {
+			tl.unseen = unseenTimes{unseenKey{UnseenQueues, recording.NoProcess}: {c.away}}
+		}
+		h := &handOffs{
+			t: tl, f: f, callsOf: [][]CallID{{}, {}, {0}, {}}, serving: make(owners, 4), jobs: make([][]job, 4),
+			o: owners{{{0, 100, 0}}, {{0, 100, 1}}, nil, nil},
+		}
+		h.findTakings()
+		h.byTakings()
+		if got := tl.Calls[0].Request; got != c.want {
+			t.Errorf("%s: the call is of %d, want %d", name, got, c.want)
+		}
+	}
+}
