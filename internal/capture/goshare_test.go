@@ -4,8 +4,11 @@ package capture
 
 import (
 	"io"
+	"reflect"
 	"testing"
 	"time"
+
+	"github.com/getdwell/dwell/internal/capture/target"
 )
 
 // metSet is a set of probes that would be met so often a second.
@@ -121,5 +124,25 @@ func TestAbsencesOfProbes(t *testing.T) {
 	p.change(time.Now(), now)
 	if counts(true) != 1 {
 		t.Error("it was away at the end")
+	}
+}
+
+// What a process ran before and what it runs now are different files: their probes come back
+// apart.
+func TestProbesOfTwoFilesInOneProcess(t *testing.T) {
+	before, now := target.CodeFile{Path: "/proc/7/exe"}, target.CodeFile{Path: "/proc/7/root/lib.so"}
+	groups := byFile([]probe{
+		{site: probeSite{7, before, 1}}, {site: probeSite{7, now, 2}}, {site: probeSite{8, before, 3}}, {site: probeSite{7, before, 4}},
+	})
+	var offsets [][]uint64
+	for _, g := range groups {
+		var list []uint64
+		for _, p := range g {
+			list = append(list, p.site.offset)
+		}
+		offsets = append(offsets, list)
+	}
+	if want := [][]uint64{{1, 4}, {2}, {3}}; !reflect.DeepEqual(offsets, want) {
+		t.Errorf("got %v, want %v", offsets, want)
 	}
 }

@@ -124,7 +124,9 @@ func healthyServices() []scenario {
 		{name: "honest 50 ms peer", runtime: node(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
 		{name: "honest 50 ms peer", runtime: golang(), plan: plan{cpu: 500, calls: 1, delay: 50_000}, rate: 60},
 		{name: "70 % of what it can", runtime: python(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
-		{name: "70 % of what it can", runtime: puma(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
+		// A thread of Puma that has answered waits 0.2 s for more on that connection: on more
+		// connections than it has threads, requests do wait for a thread.
+		{name: "70 % of what it can", runtime: puma(), plan: plan{cpu: 2000, calls: 1, delay: 3000}, conns: 16},
 		{name: "70 % of what it can", runtime: node(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 		{name: "70 % of what it can", runtime: golang(), plan: plan{cpu: 2000, calls: 1, delay: 3000}},
 	}

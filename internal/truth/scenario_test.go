@@ -63,6 +63,7 @@ type scenario struct {
 	plan    plan
 	rate    float64 // open loop
 	workers int     // or closed
+	conns   int     // most connections at once in the open loop; 0: as many as it takes
 	close   bool    // a connection per request
 	tls     bool    // to the upstream; Node and Go only
 	peer    string  // the upstream's name; "" its address

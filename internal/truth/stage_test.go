@@ -127,7 +127,7 @@ func (s *stage) send(sc scenario, span time.Duration) *load.Result {
 func (s *stage) try(sc scenario, span time.Duration) (*load.Result, error) {
 	r, err := load.Run(context.Background(), load.Options{
 		URL: fmt.Sprintf("http://127.0.0.1:%d/", s.port), Rate: sc.rate, Workers: sc.workers,
-		For: span, Seed: 7, Close: sc.close, Path: sc.path,
+		For: span, Seed: 7, Conns: sc.conns, Close: sc.close, Path: sc.path,
 	})
 	if err != nil {
 		return nil, err
