@@ -64,20 +64,55 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	res := diagnosis.Result{Evidence: ev, Lead: acceptLead(c, len(fresh), spans, loopBusy)}
 	if len(spans) > 0 {
-		who := "all its workers are busy"
+		who := ""
 		if saturated {
 			who = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time"
 		}
-		res.Candidates = []diagnosis.Candidate{{
-			Place:    listenerName(c),
-			Title:    "Requests wait before the server reads them: " + who,
-			Fix:      "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance",
-			Next:     "compare the number of workers with the requests in flight",
-			Spans:    spans,
-			Evidence: ev,
-		}}
+		res.Candidates = []diagnosis.Candidate{behindTheQueue(c, who, spans, ev)}
 	}
 	return res
+}
+
+// behindTheQueue says what keeps requests from being read: who, or where that is empty the
+// workers, which are busy or linger.
+func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
+	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
+	switch lingered, waited := lingering(c); {
+	case who != "":
+	case 2*lingered > waited:
+		who = "its workers wait for more on connections that they have answered"
+		fix = "as many workers as connections that clients keep, or none that wait for one connection's next request while others have some " +
+			"(Puma: max_fast_inline 1), or a proxy in front that keeps few connections"
+		ev = append(ev, diagnosis.Part("of the wait for workers passes while they serve nobody", diagnosis.ShareOf(int64(lingered), int64(waited))))
+	default:
+		who = "all its workers are busy"
+	}
+	return diagnosis.Candidate{
+		Place:    listenerName(c),
+		Title:    "Requests wait before the server reads them: " + who,
+		Fix:      fix,
+		Next:     "compare the number of workers with the requests in flight, and with the connections that clients keep",
+		Spans:    spans,
+		Evidence: ev,
+	}
+}
+
+// lingering is how long requests waited, unread, for workers, and how much of that these served
+// nobody: they waited whether more would come on a connection that they had answered.
+func lingering(c *diagnosis.Case) (lingered, waited Duration) {
+	serving := waitedFor(c)
+	for _, id := range c.With(timeline.CausePool) {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if !forWorker(c, r, s) || s.Strand == timeline.None {
+				continue
+			}
+			waited += s.To.Sub(s.From)
+			lingered += s.To.Sub(s.From) - within(serving[s.Strand], s.From, s.To)
+		}
+	}
+	return lingered, waited
 }
 
 func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy string) string {

@@ -101,7 +101,7 @@ func (t *thread) sleep(until, ready recording.Time, syscall string) {
 		return
 	}
 	off := &recording.Off{Thread: t.id, Since: t.at, Woken: until, State: recording.OffSleep, WakerKind: recording.WakerOther, Syscall: syscall}
-	if syscall == "clock_nanosleep" {
+	if syscall == "clock_nanosleep" || syscall == "ppoll" { // until its time is over
 		off.WakerKind, off.Timed = recording.WakerInterrupt, 1
 	}
 	t.at = until + ready

@@ -253,6 +253,8 @@ func loopStories() []story {
 			}},
 		{"accept-queue/supported", "One worker serves a request after the other, each waits 5 ms for its database. Every tenth time twelve come at once:\nthey wait in the accept queue, up to 60 ms.",
 			func() *recording.Recording { return done(crowds(), 20) }},
+		{"accept-queue/lingering-supported", "One worker that has answered waits 200 ms for more on that connection. Every third request comes on a new one\nmeanwhile, and waits until that is over.",
+			func() *recording.Recording { return done(keepsWaiting(), 20) }},
 		{"accept-queue/refuted", "A Node service with time to spare reads every request at once.",
 			func() *recording.Recording { return done(loopOf(true, 60, 3000*us, cheap), 30) }},
 		{"accept-queue/undecided", "Arrivals in sockets were not recorded.",
@@ -293,6 +295,28 @@ func crowds() *scenario {
 			}
 		}
 		at += 100_000 * us
+	}
+	return s
+}
+
+// keepsWaiting lets one worker answer requests on new connections, after each of which it waits for
+// more.
+func keepsWaiting() *scenario {
+	s := newScenario(recording.RuntimeRuby)
+	s.add(us, &recording.Listen{Process: 1, Port: 80, Backlog: 64})
+	t := s.worker(1, 1000*us)
+	keptCall(t, 5000*us) // for nobody: to be ready
+	at := 20_000 * us
+	for i := range 2 * requestsPlayed {
+		t.accept(at - 50*us)
+		t.request(at, 10*us, "/prices/{}")
+		keptCall(t, 5000*us)
+		t.respond()
+		at = t.at + 250_000*us
+		if i%3 == 0 {
+			at = t.at + 100_000*us
+		}
+		t.sleep(t.at+200_000*us, 10*us, "ppoll")
 	}
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"unsafe"
 
@@ -18,10 +19,18 @@ import (
 // context a thread is in, Ruby keeps in thread-local storage. Where it is there, the
 // profiler reads from the symbol table alone; distributions strip that, and it then
 // takes the variable for the first one and finds no frame of Ruby. Up to Ruby 3.2 the
-// variable is exported, so the dynamic symbols tell.
+// variable is exported, so the dynamic symbols tell. And see rubyHeap.
 type rubyThreads struct {
 	processes *ebpf.Map // the profiler's: by process, where its Ruby keeps what
-	hopeless  map[uint32]bool
+	known     map[uint32]rubyPlaces
+}
+
+// rubyPlaces is what was read of a Ruby. What is 0 is not known: with a Ruby whose symbols
+// are hidden its frames stay unknown.
+type rubyPlaces struct {
+	version uint32 // as the profiler tells it
+	context uint64 // in the module's thread-local storage
+	heap    rubyHeap
 }
 
 const (
@@ -36,7 +45,7 @@ func findRubyThreads(pc *tracer.ProbeContext) (*rubyThreads, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rubyThreads{hopeless: map[uint32]bool{}}
+	r := &rubyThreads{known: map[uint32]rubyPlaces{}}
 	found := map[string]**ebpf.Map{rubyProcessesMap: &r.processes}
 	code := spec.Programs[rubyProgram].Instructions
 	if err := takeMaps(code, found, func() error { return pc.RewriteMaps(spec, nil) }); err != nil {
@@ -54,33 +63,37 @@ func (r *rubyThreads) correct() error {
 		entries = map[uint32]support.RubyProcInfo{}
 	)
 	for all := r.processes.Iterate(); all.Next(&pid, &raw); {
-		entry := *(*support.RubyProcInfo)(unsafe.Pointer(unsafe.SliceData(raw)))
-		if entry.Tls_module_id != 0 && entry.Current_ec_tls_offset == 0 && entry.Current_ec_tpbase_tls_offset == 0 {
-			entries[pid] = entry
-		}
+		entries[pid] = *(*support.RubyProcInfo)(unsafe.Pointer(unsafe.SliceData(raw)))
 	}
-	for pid := range r.hopeless {
-		if _, there := entries[pid]; !there {
-			delete(r.hopeless, pid) // it has ended: its number is free for others
-		}
-	}
+	maps.DeleteFunc(r.known, func(pid uint32, _ rubyPlaces) bool {
+		_, there := entries[pid]
+		return !there // it has ended: its number is free for others
+	})
 	var errs []error
 	for pid, entry := range entries {
-		if !r.hopeless[pid] {
-			errs = append(errs, r.complete(pid, entry))
-		}
+		errs = append(errs, r.complete(pid, entry))
 	}
 	return errors.Join(errs...)
 }
 
 func (r *rubyThreads) complete(pid uint32, entry support.RubyProcInfo) error {
-	offset, err := rubyContextOffset(int(pid))
-	if err != nil || offset == 0 {
-		r.hopeless[pid] = true
-		return nil // a Ruby whose symbols are hidden: its frames stay unknown
+	places, known := r.known[pid]
+	if !known || places.version != entry.Version {
+		places = rubyPlacesOf(int(pid))
+		places.version = entry.Version
+		r.known[pid] = places
 	}
-	entry.Current_ec_tls_offset = offset
-	err = r.processes.Update(&pid, unsafe.Slice((*byte)(unsafe.Pointer(&entry)), unsafe.Sizeof(entry)), ebpf.UpdateExist)
+	right := entry
+	if entry.Tls_module_id != 0 && entry.Current_ec_tls_offset == 0 && entry.Current_ec_tpbase_tls_offset == 0 {
+		right.Current_ec_tls_offset = places.context
+	}
+	if entry.Has_objspace && places.heap != (rubyHeap{}) {
+		right.Vm_objspace, right.Objspace_flags = places.heap.space, places.heap.flags
+	}
+	if right == entry {
+		return nil
+	}
+	err := r.processes.Update(&pid, unsafe.Slice((*byte)(unsafe.Pointer(&right)), unsafe.Sizeof(right)), ebpf.UpdateExist)
 	if err != nil && !errors.Is(err, ebpf.ErrKeyNotExist) {
 		return fmt.Errorf("tell the stack profiler about the Ruby of process %d: %w", pid, err)
 	}
@@ -90,22 +103,22 @@ func (r *rubyThreads) complete(pid uint32, entry support.RubyProcInfo) error {
 // rubyLibrary matches the files in which Ruby's interpreter is.
 var rubyLibrary = regexp.MustCompile(`(^|/)(libruby[^/]*\.so[0-9.]*|ruby[0-9.]*)$`)
 
-// rubyContextOffset is where in its module's thread-local storage a process's Ruby keeps
-// the execution context.
-func rubyContextOffset(pid int) (uint64, error) {
+// rubyPlacesOf reads the Ruby of a process. What cannot be read stays unknown.
+func rubyPlacesOf(pid int) (p rubyPlaces) {
 	image, err := openImage(pid, rubyLibrary)
 	if err != nil {
-		return 0, err
+		return p
 	}
 	defer image.Close()
 	symbols, err := image.file.DynamicSymbols()
 	if err != nil {
-		return 0, fmt.Errorf("read the symbols of Ruby: %w", err)
+		return p
 	}
 	for _, s := range symbols {
 		if s.Name == rubyContext && elf.ST_TYPE(s.Info) == elf.STT_TLS {
-			return s.Value, nil
+			p.context = s.Value
 		}
 	}
-	return 0, errors.New("this Ruby does not export " + rubyContext)
+	p.heap = heapIn(image.file, symbols)
+	return p
 }
