@@ -14,7 +14,8 @@ func acceptQueue() diagnosis.Hypothesis {
 		ID:    "accept-queue",
 		Title: "Requests wait before the server reads them",
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
-			"the cause is a busy worker, or an event loop that wants to run 90 % of the time. The depth of the accept queue is evidence; " +
+			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
+			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
 		Queue: true,
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
