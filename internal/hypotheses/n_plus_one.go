@@ -27,13 +27,11 @@ func nPlusOne() diagnosis.Hypothesis {
 // manyCalls is how many calls of one shape in a request are many.
 const manyCalls = 3
 
-// shape is what calls have in common that one batch call could replace.
-type shape struct {
-	process         recording.ProcessID
-	peer, operation string
-}
+// shape is what calls have in common that one batch call could replace. Of which process they
+// are is no part of it: servers run the same code in several.
+type shape struct{ peer, operation string }
 
-func shapeOf(call *timeline.Call) shape { return shape{call.Process, call.Peer, call.Operation} }
+func shapeOf(call *timeline.Call) shape { return shape{call.Peer, call.Operation} }
 
 // shapes number those of all calls.
 type shapes struct {
@@ -100,7 +98,7 @@ func repeated(c *diagnosis.Case) (out []*repeats, failed int) {
 		}
 	}
 	slices.SortFunc(out, func(a, b *repeats) int {
-		return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.peer, b.peer), cmp.Compare(a.operation, b.operation))
+		return cmp.Or(cmp.Compare(a.peer, b.peer), cmp.Compare(a.operation, b.operation))
 	})
 	at := standings(c)
 	for _, rep := range out {

@@ -48,6 +48,21 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 	return out
 }
 
+// acrossProcesses puts the calls to one peer together: of processes that run the same code
+// each makes a part of them, and a peer is as slow for all.
+func acrossProcesses(list []peerCalls) (out []peerCalls) {
+	index := map[string]int{}
+	for _, p := range list {
+		n, ok := index[p.peer]
+		if !ok {
+			n, index[p.peer] = len(out), len(out)
+			out = append(out, peerCalls{process: p.process, peer: p.peer})
+		}
+		out[n].calls = append(out[n].calls, p.calls...)
+	}
+	return out
+}
+
 // noCalls says that there was nothing a peer could have to do with, and how many chances
 // there were for it.
 func noCalls(c *diagnosis.Case) string {

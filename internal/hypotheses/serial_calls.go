@@ -83,7 +83,7 @@ func serialAt(c *diagnosis.Case, of couple, spans []diagnosis.Span, proven int) 
 	return diagnosis.Candidate{
 		Place: of.endpoint + ": " + a + " and " + b,
 		Title: "Calls run one after the other that could run at once, most of all " + a + " and " + b + ": they come in either order, so neither needs the other's answer",
-		Fix:   atOnceFix(runtimeOf(c, of.a.process)) + " (a bound, not a proof: calls made at once share the peer)",
+		Fix:   atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + " (a bound, not a proof: calls made at once share the peer)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:  "calls known to need nothing of each other run one after the other in " + diagnosis.Plural(proven, "request"),
 		Spans: spans,

@@ -28,8 +28,8 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	spans, here := remoteSpans(c), crowdedTimes(c)
 	var all []diagnosis.Span
 	var hidden []window
-	for _, p := range byPeer(c) {
-		s := spans[p.process][p.peer]
+	for _, p := range acrossProcesses(byPeer(c)) {
+		s := spans[p.peer]
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
 			var short []diagnosis.Span
@@ -56,9 +56,9 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// remoteSpans collects the time requests waited for each peer of each process.
-func remoteSpans(c *diagnosis.Case) map[recording.ProcessID]map[string][]diagnosis.Span {
-	out := map[recording.ProcessID]map[string][]diagnosis.Span{}
+// remoteSpans collects the time requests waited for each peer.
+func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
+	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
@@ -66,11 +66,8 @@ func remoteSpans(c *diagnosis.Case) map[recording.ProcessID]map[string][]diagnos
 			if s.Phase != timeline.PhaseRemote || s.Call == timeline.None {
 				continue
 			}
-			call := &c.Calls[s.Call]
-			if out[call.Process] == nil {
-				out[call.Process] = map[string][]diagnosis.Span{}
-			}
-			out[call.Process][call.Peer] = append(out[call.Process][call.Peer], diagnosis.Span{Request: id, From: s.From, To: s.To})
+			peer := c.Calls[s.Call].Peer
+			out[peer] = append(out[peer], diagnosis.Span{Request: id, From: s.From, To: s.To})
 		}
 	}
 	return out
