@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -39,15 +40,14 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	var hidden []window
 	total, churned := 0, 0
-	for _, p := range byPeer(c) {
-		ch := findChurn(c, p)
-		total += len(p.calls)
+	for _, ch := range churns(c) {
+		total += len(ch.calls)
 		churned += len(ch.churned)
 		if len(ch.churned) == 0 {
 			continue
 		}
 		res.Candidates = append(res.Candidates, churnAt(c, ch))
-		hidden = append(hidden, unowned(c, p.calls, func(k *timeline.Call) window {
+		hidden = append(hidden, unowned(c, ch.calls, func(k *timeline.Call) window {
 			if !ch.churned[k.ID] {
 				return window{}
 			}
@@ -69,6 +69,27 @@ func testConnectionChurn(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Count("calls", total),
 	}
 	return res
+}
+
+// churns finds that of each peer. Each process has a pool of its own, and what they lose goes
+// together.
+func churns(c *diagnosis.Case) (out []churn) {
+	index := map[string]int{}
+	for _, p := range byPeer(c) {
+		ch := findChurn(c, p)
+		n, ok := index[p.peer]
+		if !ok {
+			index[p.peer] = len(out)
+			out = append(out, ch)
+			continue
+		}
+		all := &out[n]
+		all.calls = append(all.calls, ch.calls...)
+		maps.Copy(all.churned, ch.churned)
+		all.needed, all.setup = all.needed+ch.needed, all.setup+ch.setup
+		all.sessions, all.opening = all.sessions+ch.sessions, all.opening+ch.opening
+	}
+	return out
 }
 
 // findChurn replays the calls to a peer with a pool that keeps every connection.

@@ -46,7 +46,7 @@ func classOf(c *diagnosis.Case) *timeline.PeerClasses {
 
 func collectFetches(c *diagnosis.Case) (out []*fetches) {
 	class := classOf(c)
-	for _, p := range byPeer(c) {
+	for _, p := range acrossProcesses(byPeer(c)) {
 		f := &fetches{process: p.process, peer: p.peer}
 		operations := tally{}
 		seen := map[diagnosis.RequestID]bool{}

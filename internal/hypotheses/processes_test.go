@@ -28,6 +28,12 @@ func TestProcessesOfOneServerCountTogether(t *testing.T) {
 			}
 			keptCall(w, remote)
 		}},
+		// The first connection of each process is innocent, and p99 is of such a request.
+		{"connection-churn", 3, 0, func(w *thread, _ int) {
+			o := w.dial(3000 * us)
+			w.call(o, 600*us, "/items/{}")
+			w.hangUp(o, recording.ClosedByUs)
+		}},
 	} {
 		t.Run(c.finding, func(t *testing.T) {
 			s := newScenario(recording.RuntimePython)
