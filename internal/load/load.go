@@ -87,10 +87,10 @@ func Run(ctx context.Context, opt Options) (*Result, error) {
 		return nil, fmt.Errorf("load: a duration is needed")
 	}
 	opt = withDefaults(opt, u)
-	stop, cancelStop := context.WithTimeout(ctx, opt.For)
-	defer cancelStop()
 	hard, cancelHard := context.WithTimeout(ctx, opt.For+opt.Drain)
 	defer cancelHard()
+	stop, cancelStop := context.WithTimeout(hard, opt.For) // also where the timer of this one is late
+	defer cancelStop()
 	g := &generator{opt: opt, address: u.Host, clock: newClock(), ctx: hard}
 	g.head = "Host: " + u.Host + "\r\n"
 	if opt.Close {
