@@ -59,6 +59,7 @@ struct cost {
 	u64 runs;
 	u64 timed; /* runs that were timed */
 	u64 ns;    /* that those took */
+	u64 watched; /* of PROGRAM_WRITE: writes of watched processes, also while recording pauses */
 };
 
 enum { HINTS = 8192 }; /* slots; a power of two */
@@ -262,9 +263,7 @@ struct watch {
 	u64 credit;	/* ns that probes may still cost */
 	u64 credited;	/* when to that was last added */
 	u64 resolves;	/* 1: it is told which callback of Node resolved a promise */
-	u64 resolved;	/* id of the last that was told of */
-	u64 asked;	/* last id given out before Node's loop last slept or ran timers */
-	u64 reading;	/* 1: the loop has read from a socket since */
+	u64 resolved;	/* id of the last that was told of since Node's loop last read, slept or ran timers */
 };
 
 /* A thread of any process, read by the task iterator. */

@@ -12,13 +12,13 @@ static __always_inline int on_boundary(enum boundary_kind what)
 		return 0;
 	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
 	if (!e) {
-		begin_turn(w, 0);
+		begin_turn(w);
 		return 0;
 	}
 	fill_head(&e->h, EVENT_BOUNDARY, t);
 	read_ids(&e->ids, w, t);
 	e->what = what;
-	begin_turn(w, e->ids.counter);
+	begin_turn(w);
 	submit(e);
 	return 0;
 }

@@ -161,6 +161,23 @@ static __always_inline void meter_end(u32 program, u64 began)
 		0;                                                                 \
 	})
 
+/* How much a service does shows in how often it writes, also while that is not recorded. */
+static __always_inline void count_write(void)
+{
+	u32 program = PROGRAM_WRITE;
+	struct cost *c = bpf_map_lookup_elem(&costs, &program);
+
+	if (c)
+		c->watched++;
+}
+
+static __always_inline int pass_write(void)
+{
+	if (watch_of(bpf_get_current_pid_tgid() >> 32))
+		count_write();
+	return 0;
+}
+
 /* The registers with which a task entered the kernel; NULL for kernel threads. */
 static __always_inline struct pt_regs *user_regs(struct task_struct *t)
 {

@@ -256,7 +256,7 @@ static __always_inline void transfer(struct flow *f, struct transfer *x, struct 
 	u32 seen;
 
 	if (dir == DIR_READ && t->pid == t->tgid)
-		w->reading = 1;
+		begin_turn(w);
 	if (f->dir != dir) {
 		f->dir = dir;
 		f->seen[DIR_READ] = 0;
@@ -377,13 +377,11 @@ int BPF_PROG(received, struct sock *sk, int ret, int flags)
 
 static __always_inline void on_sent(struct sock *sk, int ret)
 {
-	struct watch *w;
+	struct watch *w = ret > 0 ? watch_of(bpf_get_current_pid_tgid() >> 32) : 0;
 
-	if (ret <= 0)
-		return;
-	w = watch_of(bpf_get_current_pid_tgid() >> 32);
 	if (!w)
 		return;
+	count_write();
 	if (is_stream(sk))
 		on_write(sk, w, ret);
 	else if (sk->sk_protocol == IPPROTO_UDP && on_query(sk, ret))
@@ -396,5 +394,5 @@ static __always_inline void on_sent(struct sock *sk, int ret)
 SEC("tp_btf/sock_send_length")
 int BPF_PROG(sent, struct sock *sk, int ret, int flags)
 {
-	return paused() ? 0 : METERED(PROGRAM_WRITE, on_sent(sk, ret));
+	return paused() ? pass_write() : METERED(PROGRAM_WRITE, on_sent(sk, ret));
 }

@@ -32,9 +32,7 @@ static __always_inline void tell_spent(struct task_struct *t)
 	submit(e);
 }
 
-/* A promise is resolved, on any thread. Told is one for each callback: of timers, or of
- * what was asked for since the loop last slept or ran timers; in the callback of a read
- * it is known without whose it is. Ids are doubles, which are in the order of their bits. */
+/* A promise is resolved, on any thread. Told is one for each callback. Ids are doubles. */
 SEC("uprobe.multi/promise_resolved")
 int promise_resolved(void *ctx)
 {
@@ -53,7 +51,7 @@ int promise_resolved(void *ctx)
 	if (t->pid != t->tgid || !w->async_ids || paused() ||
 	    bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids))
 		return 0;
-	if (!ids[0] || ids[0] == w->resolved || (w->reading && ids[0] <= w->asked))
+	if (!ids[0] || ids[0] == w->resolved)
 		return 0;
 	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
 	if (!e)

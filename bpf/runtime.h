@@ -46,11 +46,8 @@ static __always_inline u64 current_goid(struct watch *w, struct task_struct *t)
 	return g ? read_word(g + w->go_goid) : 0;
 }
 
-/* Node's loop begins callbacks that no socket caused, or sleeps; counter is the last id
- * that was given out. */
-static __always_inline void begin_turn(struct watch *w, u64 counter)
+/* Node's loop reads from a socket, begins callbacks that no socket caused, or sleeps. */
+static __always_inline void begin_turn(struct watch *w)
 {
-	w->asked = counter;
 	w->resolved = 0;
-	w->reading = 0;
 }

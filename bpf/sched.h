@@ -182,7 +182,7 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 	if (w->async_ids && t->pid == t->tgid &&
 	    (s->nr == NR_epoll_pwait || s->nr == NR_epoll_wait)) {
 		s->counter = read_word(w->async_ids + ASYNC_COUNTER);
-		begin_turn(w, s->counter);
+		begin_turn(w);
 	}
 	s->since = now;
 	return now;

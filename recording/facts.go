@@ -327,6 +327,7 @@ type StackAt struct {
 type Boundary struct {
 	Thread  ThreadID
 	Exec    int64
+	Trigger int64 // of "resolved": what that callback was asked for by; 0 unknown
 	Counter int64
 	What    string // "timers", "immediates", "poll", "resolved"; "spent": from then on, who resolves is not told
 }

@@ -50,6 +50,7 @@ func (*Boundary) Kind() Kind { return KindBoundary }
 func (f *Boundary) Visit(v Visitor) {
 	v.Int("thread", (*int64)(&f.Thread))
 	v.Int("exec", &f.Exec)
+	v.Int("trigger", &f.Trigger)
 	v.Int("counter", &f.Counter)
 	v.Str("what", &f.What)
 }

@@ -295,6 +295,9 @@ func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
 
 func (d *decoder) boundary(e *probesBoundaryEvent) {
 	what := [...]string{probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates", probesBoundaryKindBOUNDARY_RESOLVED: "resolved"}[e.What]
-	d.emit(d.at, &recording.Boundary{Thread: d.actor(&e.H),
-		Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what})
+	fact := &recording.Boundary{Thread: d.actor(&e.H), Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what}
+	if probesBoundaryKind(e.What) == probesBoundaryKindBOUNDARY_RESOLVED {
+		fact.Trigger = asyncID(e.Ids.Trigger)
+	}
+	d.emit(d.at, fact)
 }

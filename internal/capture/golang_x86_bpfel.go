@@ -14,10 +14,11 @@ import (
 )
 
 type golangCost struct {
-	_     structs.HostLayout
-	Runs  uint64
-	Timed uint64
-	Ns    uint64
+	_       structs.HostLayout
+	Runs    uint64
+	Timed   uint64
+	Ns      uint64
+	Watched uint64
 }
 
 type golangGoCallEvent struct {
@@ -99,8 +100,6 @@ type golangWatch struct {
 	Credited  uint64
 	Resolves  uint64
 	Resolved  uint64
-	Asked     uint64
-	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -92,6 +92,18 @@ func (m *meter) read() recording.Overhead {
 	return o
 }
 
+// writes is how often watched processes wrote to sockets, also while recording paused.
+func (m *meter) writes() (n int64) {
+	var perCPU []probesCost
+	if m.costs.Lookup(uint32(probesProgramPROGRAM_WRITE), &perCPU) != nil {
+		return 0
+	}
+	for _, c := range perCPU {
+		n += int64(c.Watched)
+	}
+	return n
+}
+
 // estimate is the time of all runs, in ns, from those that were timed: one in
 // METER_EVERY, by the programs themselves.
 func (c probesCost) estimate() int64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// nodeProbe tells which callback resolved a promise: what waits for a timer with await goes on
-// under no id, and which timer ran out is known from the callback's.
+// nodeProbe tells which callback resolved a promise: what awaits that goes on under no id, and
+// whose it is is known from the callback's.
 func nodeProbe() budgetedProbe {
 	return budgetedProbe{what: "Node", name: "promise_resolved", spec: loadNode, loops: hitInNode}
 }
@@ -64,7 +64,7 @@ func (s *Session) followNode(ended []uint32) {
 	d := s.decoder
 	for _, pid := range d.promisesSpent {
 		d.note([]recording.Missing{missingPromises(fmt.Sprintf(
-			"which timer resolved a promise was seen at first only: a process resolves so many that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
+			"which callback resolved a promise was seen at first only: a process resolves so many that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
 		s.workers.Go(func() { s.node.drop(int(pid)) })
 	}
 	for _, pid := range ended {

@@ -11,6 +11,9 @@ const (
 	// manyEvents is how many events a second are never too many: they cost a tenth of a
 	// processor or less.
 	manyEvents = 40_000
+	// stillMany are how many are, once they were more: what a service does varies, and would be
+	// recorded all the time whenever it does a little less.
+	stillMany = 15_000
 	// oneCost and manyCost are what recording may cost of one processor, and of all that
 	// are busy, where that is more.
 	oneCost  = 0.03
@@ -20,6 +23,15 @@ const (
 	busyShare = 0.9
 	// longestRest bounds the time between two windows, so that some are recorded.
 	longestRest = 9 * tickEvery
+	// hidden is how many times what recording takes by its own clocks it costs a service that is
+	// saturated, until that was seen: one that did a quarter less counted a tenth of both processors.
+	hidden = 2
+	// mayLose is how much of its throughput a service may lose to windows. What it writes in them
+	// and between them tells how much that is: memory and caches that recording takes are in no
+	// program's own time.
+	mayLose = 0.03
+	// forgets is how much less each window counts than the next.
+	forgets = 0.8
 	// windowAnswers is how many times longer a window is than nearly all requests, or
 	// those that it cuts would be too many.
 	windowAnswers = 10
@@ -32,25 +44,44 @@ type second struct {
 	busy    time.Duration // of all processors
 	scarce  bool          // the service has no processor time to spare
 	slowest time.Duration // nearly all requests took less
+	writes  float64       // of watched processes
+	rested  float64       // the same in a second of the rest before; 0: there was none
 }
 
 // pacer decides how long to rest after each second of recording.
 type pacer struct {
-	rests int
+	rests           int
+	inside, between float64 // writes a second, in windows and between them, the later the more
 }
 
 // rest is how long to pause; 0: go on recording.
 func (p *pacer) rest(s second) time.Duration {
-	if !s.scarce || s.events <= manyEvents || s.slowest*windowAnswers > tickEvery {
+	if s.rested > 0 {
+		p.inside, p.between = forgets*p.inside+s.writes, forgets*p.between+s.rested
+	}
+	many := int64(manyEvents)
+	if p.rests > 0 {
+		many = stillMany
+	}
+	if !s.scarce || s.events <= many || s.slowest*windowAnswers > tickEvery {
 		return 0
 	}
 	may := max(oneCost*float64(tickEvery), manyCost*float64(s.busy))
-	rest := time.Duration(float64(s.cost)/may*float64(tickEvery)) - tickEvery
+	times := max(hidden*float64(s.cost)/may, p.lost()/mayLose)
+	rest := time.Duration(times*float64(tickEvery)) - tickEvery
 	if rest <= 0 {
 		return 0
 	}
 	p.rests++
 	return min(p.uneven(rest), longestRest)
+}
+
+// lost is how much of its throughput a service loses in a window.
+func (p *pacer) lost() float64 {
+	if p.between == 0 {
+		return 0
+	}
+	return 1 - p.inside/p.between
 }
 
 // uneven keeps windows out of step with what the service does at regular intervals: it

@@ -9,13 +9,13 @@ import (
 
 func TestPacerRests(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	hello := second{events: 70_000, cost: ms(200), busy: 2 * time.Second, scarce: true, slowest: ms(5)}
+	hello := second{events: 70_000, cost: ms(100), busy: 2 * time.Second, scarce: true, slowest: ms(5)}
 	for _, c := range []struct {
 		what        string
 		s           func(second) second
 		least, most time.Duration
 	}{
-		{"a fifth of a processor, where a twenty-fifth may be spent", func(s second) second { return s }, ms(3000), ms(5000)},
+		{"a tenth of a processor, and as much again that it does not count, where a twenty-fifth may be spent", func(s second) second { return s }, ms(3000), ms(5000)},
 		{"processors to spare", func(s second) second { s.scarce = false; return s }, 0, 0},
 		{"few events", func(s second) second { s.events = manyEvents; return s }, 0, 0},
 		{"requests that no window would hold", func(s second) second { s.slowest = ms(101); return s }, 0, 0},
@@ -26,6 +26,49 @@ func TestPacerRests(t *testing.T) {
 		if got := p.rest(c.s(hello)); got < c.least || got > c.most {
 			t.Errorf("%s: rests %v, want %v to %v", c.what, got, c.least, c.most)
 		}
+	}
+}
+
+// Recording costs few cycles by its own clocks, and a service does a third less meanwhile: it
+// rests until that is 3 % of all.
+func TestPacerRestsByWhatIsLost(t *testing.T) {
+	p := pacer{}
+	s := second{events: 70_000, cost: 25 * time.Millisecond, busy: 2 * time.Second, scarce: true, writes: 8000}
+	if got := p.rest(s); got > time.Second {
+		t.Errorf("before it is known what is lost: rests %v", got)
+	}
+	for _, c := range []struct {
+		rested      float64
+		least, most time.Duration
+	}{{10_000, 4 * time.Second, 7 * time.Second}, {16_000, longestRest, longestRest}, {16_000, longestRest, longestRest}} {
+		s.rested = c.rested
+		if got := p.rest(s); got < c.least || got > c.most {
+			t.Errorf("%v writes a second in a rest, %v in a window: rests %v, want %v to %v", s.rested, s.writes, got, c.least, c.most)
+		}
+	}
+	s.rested = 7000
+	for range 20 {
+		p.rest(s)
+	}
+	if got := p.rest(s); got > time.Second {
+		t.Errorf("nothing is lost any longer: rests %v", got)
+	}
+}
+
+// A service that had too many events has not few enough as soon as they are a little fewer.
+func TestPacerGoesOnResting(t *testing.T) {
+	p := pacer{}
+	s := second{events: manyEvents, cost: 200 * time.Millisecond, busy: 2 * time.Second, scarce: true}
+	if got := p.rest(s); got != 0 {
+		t.Errorf("few events at first: rests %v", got)
+	}
+	s.events++
+	p.rest(s)
+	if s.events = stillMany + 1; p.rest(s) == 0 {
+		t.Error("fewer than before: does not rest")
+	}
+	if s.events = stillMany; p.rest(s) != 0 {
+		t.Error("few: rests")
 	}
 }
 

@@ -97,10 +97,11 @@ type probesContextKey struct {
 }
 
 type probesCost struct {
-	_     structs.HostLayout
-	Runs  uint64
-	Timed uint64
-	Ns    uint64
+	_       structs.HostLayout
+	Runs    uint64
+	Timed   uint64
+	Ns      uint64
+	Watched uint64
 }
 
 type probesDatagramEvent struct {
@@ -450,8 +451,6 @@ type probesWatch struct {
 	Credited  uint64
 	Resolves  uint64
 	Resolved  uint64
-	Asked     uint64
-	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -26,10 +26,11 @@ type pythonContextKey struct {
 }
 
 type pythonCost struct {
-	_     structs.HostLayout
-	Runs  uint64
-	Timed uint64
-	Ns    uint64
+	_       structs.HostLayout
+	Runs    uint64
+	Timed   uint64
+	Ns      uint64
+	Watched uint64
 }
 
 type pythonLoss struct {
@@ -75,8 +76,6 @@ type pythonWatch struct {
 	Credited  uint64
 	Resolves  uint64
 	Resolved  uint64
-	Asked     uint64
-	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -26,10 +26,11 @@ type queuesContextKey struct {
 }
 
 type queuesCost struct {
-	_     structs.HostLayout
-	Runs  uint64
-	Timed uint64
-	Ns    uint64
+	_       structs.HostLayout
+	Runs    uint64
+	Timed   uint64
+	Ns      uint64
+	Watched uint64
 }
 
 type queuesItem struct {
@@ -109,8 +110,6 @@ type queuesWatch struct {
 	Credited  uint64
 	Resolves  uint64
 	Resolved  uint64
-	Asked     uint64
-	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

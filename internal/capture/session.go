@@ -54,6 +54,7 @@ type Session struct {
 	node      budgetedProbe
 	queues    queueProbes
 
+	rested    float64                    // what watched processes wrote a second, in the last rest; 0: there was none
 	resting   func(second) time.Duration // how long to pause after one; nil: never
 	before    usage                      // when the last second of recording ended
 	gaps      uint32                     // as in common.h

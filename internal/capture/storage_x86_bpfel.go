@@ -41,10 +41,11 @@ type storageContention struct {
 }
 
 type storageCost struct {
-	_     structs.HostLayout
-	Runs  uint64
-	Timed uint64
-	Ns    uint64
+	_       structs.HostLayout
+	Runs    uint64
+	Timed   uint64
+	Ns      uint64
+	Watched uint64
 }
 
 type storageFault struct {
@@ -142,8 +143,6 @@ type storageWatch struct {
 	Credited  uint64
 	Resolves  uint64
 	Resolved  uint64
-	Asked     uint64
-	Reading   uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -26,7 +26,9 @@ const (
 
 // usage is what the pacer's figures are differences of.
 type usage struct {
+	at                      time.Time
 	events, cost, throttled int64
+	writes                  int64 // of watched processes, also while recording pauses
 	cpus                    map[int]target.BusyIdle
 	used                    map[uint32]int64 // CPU time by process, in ns
 }
@@ -34,7 +36,7 @@ type usage struct {
 // measure takes the figures as they are now.
 func (s *Session) measure() usage {
 	cost := s.meter.read()
-	now := usage{events: s.decoder.count, cost: cost.UserCPU + cost.BPF, throttled: s.throttled, used: s.usedBy()}
+	now := usage{at: time.Now(), writes: s.meter.writes(), events: s.decoder.count, cost: cost.UserCPU + cost.BPF, throttled: s.throttled, used: s.usedBy()}
 	now.cpus, _ = target.CPUs() // none: no processor is known to be busy
 	return now
 }
@@ -47,6 +49,7 @@ func (s *Session) pace(sink Sink) (time.Duration, error) {
 	was, now := s.before, s.measure()
 	s.before = now
 	rest := s.resting(second{
+		writes: perSecond(was, now), rested: s.rested,
 		events: now.events - was.events, cost: time.Duration(now.cost - was.cost), busy: time.Duration(now.since(was, nil).Busy),
 		scarce:  now.throttled > was.throttled || s.oneIsFull(was, now),
 		slowest: s.decoder.live.quantile(99),
@@ -122,6 +125,7 @@ func (s *Session) rest(sink Sink) error {
 	}
 	s.decoder.pause()
 	s.restGo(time.Now())
+	s.before = s.measure()
 	s.paused = max(clock(), s.decoder.now)
 	return s.write(sink)
 }
@@ -155,8 +159,18 @@ func (s *Session) goOn(sink Sink) error {
 	if err := s.dumpTasks(s.decoder.threadState); err != nil {
 		return err
 	}
-	s.before = s.measure()
+	now := s.measure()
+	s.rested, s.before = perSecond(s.before, now), now
 	return s.write(sink)
+}
+
+// perSecond is how often watched processes wrote between two readings.
+func perSecond(was, now usage) float64 {
+	took := now.at.Sub(was.at)
+	if took <= 0 {
+		return 0
+	}
+	return float64(now.writes-was.writes) / took.Seconds()
 }
 
 // tellGap writes that recording has paused until now, if it has: also while it lasts, so

@@ -29,7 +29,10 @@ type asyncWalk struct {
 	together askedAtOnce
 	handles  map[int64]int32 // of inbound connections: which those are
 	idle     idle
-	again    map[int64]bool // timers that fired: more than once
+	again    map[int64]bool  // timers that fired: more than once
+	causes   lasting         // what called back
+	itself   map[CallID]bool // answered calls of which it did
+	selves   map[string]bool // peers whose client calls back under an id of each call
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -67,7 +70,9 @@ type asyncInput struct {
 	chains *chains
 	conns  []asyncConn
 	hands  askedIn
-	told   Time // up to here it is told which timers fired; 0: never
+	atOnce map[string]int  // by endpoint: how many calls a request has under way at once, where that is known
+	sure   map[CallID]bool // of calls on connections that are not shared: turns tell whose they are
+	told   Time            // up to here it is told which timers fired; 0: never
 }
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
@@ -78,7 +83,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
 		lasting: lastingIDs(t, moves), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
-		again: firedAgain(moves),
+		again: firedAgain(moves), causes: causes(moves), selves: selfCalled(t, moves), itself: map[CallID]bool{},
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at

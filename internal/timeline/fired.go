@@ -9,9 +9,10 @@ import (
 // `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
 // callback resolves that promise, and has the id that was given out where it was set: in the turn
 // of whoever sleeps. So where Node is seen to resolve promises in the callbacks of timers and
-// immediates, what a loop does next is of a known turn, as after the read of an answer. That is
-// not so of timers which fire again and again, nor of those of no request, nor of a request that
-// was answered long ago.
+// immediates, what a loop does next is of a known turn, as after the read of an answer; so it is of
+// what the thread pool has done. That is not so of timers which fire again and again, nor of those
+// of no request, nor of a request that was answered long ago. In the turn of a read promises are
+// resolved by the handle of its connection, or by what was asked for in it: it goes on.
 
 // firedAgain lists the ids of timers that fired more than once: nobody sleeps for those.
 func firedAgain(moves []move) map[int64]bool {
@@ -28,15 +29,24 @@ func firedAgain(moves []move) map[int64]bool {
 // fired notes in a move which shows that a timer fired who waited for that.
 func (w *asyncWalk) fired(m *move) {
 	switch {
-	case m.kind != moveFired || w.again[m.exec]:
+	case m.kind != moveFired:
 		return
-	case w.turn.of != nobody && w.fresh(m.exec):
-		m.kind = moveAlong
+	case w.turn.of != nobody && (w.again[m.exec] || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
+		m.kind = moveAlong // of what was read: by the handle of its connection, or a tick
+		return
+	case w.again[m.exec]:
 		return
 	}
 	who := w.ids.find(m.exec)
 	if before, _ := w.ids.maybe(m.exec); before != nobody {
 		who = before // the other is whose callback a library sent from: promises are not waited for there
+	}
+	if asker := w.asker(m); asker != nobody {
+		who = asker
+	}
+	if w.callsItself(m, who) {
+		m.kind = moveAlong
+		return
 	}
 	if c, ok := w.turn.of.call(); ok && w.turn.conn != noConn && (w.chains.same(who, w.turn.of) || who != nobody && who == w.hands.made[c]) {
 		m.kind = moveAlong // by what was made when the call was
@@ -163,20 +173,3 @@ func associateLeft(t *Timeline, f *facts, in asyncInput) {
 		associateInTurns(t, in)
 	}
 }
-
-// associateTold associates the calls of a loop of which all turns are known, and on which nobody
-// waits for a connection. It reports whether that is how it is.
-func associateTold(t *Timeline, in asyncInput) bool {
-	in.loop.moves = whereAskedFor(t, in.loop.moves)
-	w := playTurns(t, in)
-	defer w.sets.reset()
-	if w.proven < confirmsTold*w.wrong || !w.confirmed() {
-		return false
-	}
-	w.associate(func(CallID, RequestID) bool { return true })
-	return true
-}
-
-// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
-// that is not, where no callback runs unseen.
-const confirmsTold = 99

@@ -18,7 +18,9 @@ type inTurns struct {
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
-	fired  bool // the turn that runs is a timer's: then no other can run in it unseen
+	told   *doubts        // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	shared map[int32]bool // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	fired  bool           // the turn that runs is a timer's: then no other can run in it unseen
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -56,13 +58,17 @@ func associateInTurns(t *Timeline, in asyncInput) {
 // playTurns plays what a loop did.
 func playTurns(t *Timeline, in asyncInput) *inTurns {
 	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}}
+	w.play(in)
+	return w
+}
+
+func (w *inTurns) play(in asyncInput) {
 	for i := range in.loop.moves {
 		if at := in.loop.moves[i].at; in.told != 0 && at > in.told { // from here on it is guessed
 			w.proven, w.wrong, w.all, w.sent, w.unseen, in.told = 0, 0, 0, 0, 0, 0
 		}
 		w.step(&in.loop.moves[i])
 	}
-	return w
 }
 
 // confirmed reports whether what requests were answered confirms whose turns were.
@@ -84,21 +90,25 @@ func (w *inTurns) step(m *move) {
 	if !m.callback() {
 		w.fired = false
 	}
+	w.follow(m)
 	switch m.kind {
 	case moveRead, moveBody:
 		w.turn, w.first = asyncTurn{of: m.whose(), counter: m.counter}, true
 	case moveAnswer:
 		w.turn, w.first = asyncTurn{of: callRef(m.call), counter: m.counter}, true
+		if w.shared[m.conn] {
+			w.turn.of = nobody
+		}
 	case moveConnect:
-		if m.call != None {
+		if m.call != None && !w.shared[m.conn] {
 			w.send(m)
 		}
 	case moveSend:
-		if c := &w.t.Calls[m.call]; c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime) {
+		if c := &w.t.Calls[m.call]; c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime) && !w.shared[m.conn] {
 			w.send(m)
 		}
 	case moveRespond:
-		if w.t.Requests[m.request].FirstWrite == m.at {
+		if w.t.Requests[m.request].FirstWrite == m.at && !(w.told != nil && w.turn.of == nobody) {
 			w.all++
 			w.responded(m)
 		}
@@ -114,8 +124,9 @@ func (w *inTurns) step(m *move) {
 // of it, and not by a callback that was asked for before. A timer's callback may run in it
 // too, unseen.
 func (w *inTurns) here(m *move) bool {
-	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && (w.first || w.fired)
-	here = here && !(w.fired && m.trigger != 0 && m.trigger <= w.turn.counter) // a callback of another timer, which resolves nothing
+	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && (w.first || w.fired || w.told != nil)
+	_, answered := w.turn.of.call()
+	here = here && !((w.fired || w.told != nil && answered) && m.trigger != 0 && m.trigger <= w.turn.counter) // a callback of another timer, which resolves nothing
 	w.first = false
 	return here
 }
@@ -131,9 +142,78 @@ func (w *inTurns) send(m *move) {
 	if c.Why == WhyAsync && c.Request != None {
 		w.sets.link(m.call, requestRef(c.Request))
 	}
-	if w.here(m) {
+	here := w.here(m)
+	if w.told != nil {
+		w.sendTold(m, here)
+	} else if here {
 		w.sets.link(m.call, w.turn.of)
 	}
+	if w.told != nil {
+		w.told.sends(m.call, w.sets.known(callRef(m.call)))
+	}
+}
+
+// sendTold links a call where all turns are known.
+func (w *inTurns) sendTold(m *move, here bool) {
+	turn, line := w.sets.known(w.turn.of), w.told.line
+	if r := w.sets.known(callRef(m.call)); r != None {
+		line.sends(m.call, r, r == turn)
+		return
+	}
+	if line.plays {
+		if r, told := line.first(m.call); told {
+			if r != None {
+				w.sets.link(m.call, requestRef(r))
+			}
+			return
+		}
+	}
+	if here && !w.doubtful(m) {
+		w.sets.link(m.call, w.turn.of)
+		line.sends(m.call, turn, true)
+	}
+}
+
+// doubtful reports a call that may be somebody else's than whose turn it is sent in.
+func (w *inTurns) doubtful(m *move) bool {
+	if _, answered := w.turn.of.call(); w.told == nil || !answered && !w.fired {
+		return false
+	}
+	return w.told.applies(w.told, m, w.sets.known(w.turn.of))
+}
+
+// follow tells who may wait, before a move counts.
+func (w *inTurns) follow(m *move) {
+	if w.told == nil || w.shared[m.conn] {
+		return
+	}
+	next, from := nobody, w.sets.known(w.turn.of)
+	if !m.callback() {
+		w.told.line.ends(from)
+	}
+	switch m.kind {
+	case moveRead, moveBody:
+		w.told.reads(m.request)
+		next = m.whose()
+	case moveAnswer:
+		if w.t.Calls[m.call].End == m.at {
+			w.told.answered(m.call)
+		}
+		next = callRef(m.call)
+	case moveFired:
+		next = m.by
+		w.told.line.woke(w.sets.known(next))
+	case moveRespond:
+		w.told.responds(m.request)
+		return
+	case moveBlock:
+		w.told.sleeps()
+	case moveBoundary, moveUntold, moveForeign:
+	default:
+		return
+	}
+	w.told.line.since = m.at
+	w.told.turns(from, w.sets.known(next), m.at, m.fires)
 }
 
 // together links a call that was sent in no turn with the one sent before: if what sent both

@@ -255,7 +255,7 @@ func (g *gatherer) pauses() {
 		case "timers":
 			m.trigger = 1
 		case "resolved":
-			m.kind, m.by = moveFired, nobody
+			m.kind, m.by, m.trigger = moveFired, nobody, b.Trigger
 		case "spent":
 			g.untold(b.Thread, b.at)
 			continue

@@ -24,6 +24,8 @@ type poolOrder struct {
 	line    []standing          // in order of since; those who left included
 	in      map[RequestID]Time  // since when who is in line stands there
 	flying  map[RequestID]int   // calls under way
+	asked   map[RequestID]Time  // when those last did who have some: the turn
+	atOnce  map[string]int      // as in asyncInput
 	given   map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
 	asleep  map[CallID]int      // those in whose answer's turn a timer was set that fires
 	of      map[RequestID][]int // places in list
@@ -41,6 +43,8 @@ type poolOrder struct {
 	full   bool               // and that some of them stand in line, as far as can be seen
 	abroad int                // how many such requests have a call under way still
 	kind   lineKind
+	// blurred is that somebody may have been given the place of another.
+	blurred bool
 }
 
 // lineKind says which calls are those of who stands first in line, if somebody does. All
@@ -115,7 +119,7 @@ const hopeless = 1000
 // followLine plays what a loop did, with a line of a kind.
 func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
-		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
+		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, asked: map[RequestID]Time{}, atOnce: in.atOnce, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
 		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
@@ -163,7 +167,9 @@ func (p *poolOrder) step(m *move) {
 		next := poolTurn{of: None, call: None, at: m.at, fires: m.fires}
 		if p.t.Calls[m.call].End == m.at {
 			next.of, next.call = p.owner(m.call), m.call
-			p.flying[next.of]--
+			if p.flying[next.of]--; p.flying[next.of] <= 0 {
+				delete(p.flying, next.of)
+			}
 			if k, ok := p.given[m.call]; ok && m.fires != 0 {
 				p.asleep[m.call] = k
 			}
@@ -260,9 +266,7 @@ func (p *poolOrder) send(m *move) {
 		if used && (inTransaction(&p.t.Calls[before]) || p.openedBy(before) != None) {
 			g.request = p.owner(before)
 		} else if p.inLine(m.call, before, used) || !used && !c.New && p.full {
-			if s, ok := p.first(); ok {
-				g.request, g.since = s.request, s.since
-			}
+			g.request, g.since = p.stoodFirst(g.request, g.since)
 		}
 		if g.request != None {
 			p.given[m.call] = len(p.list)
@@ -287,7 +291,9 @@ func (p *poolOrder) send(m *move) {
 		p.mended[g.request] = true
 	}
 	p.flying[g.request]++
-	p.turn.sent = p.turn.sent || g.request == p.turn.of
+	if g.request == p.turn.of {
+		p.turn.sent, p.asked[g.request] = true, p.turn.at
+	}
 }
 
 // inLine reports a call that stood in line, if that is of the kind it is taken for; before

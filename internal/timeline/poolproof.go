@@ -78,5 +78,34 @@ func (p *poolOrder) void(r RequestID) {
 		p.list[k].request = None
 	}
 	delete(p.of, r)
-	p.flying[r] = 0
+	delete(p.flying, r)
+}
+
+// stoodFirst is who stood first in line, and since when: whose turn it is if nobody did, nobody if it
+// may be one whose other calls are under way. From then on it is not known who stands, until nobody
+// does.
+func (p *poolOrder) stoodFirst(turn RequestID, at Time) (RequestID, Time) {
+	s, ok := p.first()
+	if !ok && len(p.in) == 0 {
+		p.blurred = false
+	}
+	for r, n := range p.flying {
+		if r == None || p.isOld(r) || n <= 0 || n >= p.atOnce[p.t.Requests[r].Endpoint] {
+			continue
+		}
+		if ok && p.asked[r] < s.since || !ok && r != turn {
+			p.blurred = true
+			break
+		}
+	}
+	switch {
+	case p.blurred && ok:
+		p.stand(s.request, s.since)
+		return None, at
+	case p.blurred:
+		return None, at
+	case ok:
+		return s.request, s.since
+	}
+	return turn, at
 }

@@ -25,8 +25,11 @@ type sharing struct {
 	lasts  lasting
 	conns  map[int32]*sharedConn // by index in facts.conns
 	byConn map[recording.ConnID]*sharedConn
-	habits *habits
-	ready  []actor // who may go on, and was not seen to do anything yet
+	habits *habits         // of how many calls are sent on shared connections
+	offs   *habits         // and on others
+	sure   map[CallID]bool // as in asyncInput
+	some   bool            // who waits for several answers may go on at each
+	ready  []actor         // who may go on, and was not seen to do anything yet
 	turn   sharedTurn
 	acts   []*move // of the turn that runs: calls sent, and responses
 
@@ -48,6 +51,9 @@ type sharing struct {
 	wrong  int                    // requests answered while calls of them seemed to be under way
 	odd    int                    // in a turn that was taken for others'
 	blurs  int                    // calls sent together with some that were not told apart
+	beside int                    // calls under way on shared connections
+	could  int                    // turns of somebody who could send a call on a shared connection while others' were under way there
+	sends  int                    // in which that was done
 	bound  int                    // proven by nothing but who else it could be
 }
 
@@ -75,6 +81,8 @@ type sharedTurn struct {
 	counter int64
 	timers  bool  // timers ran since the loop slept
 	checked bool  // immediates ran since the last read
+	sent    bool  // a call was, on a shared connection
+	judged  bool  // whether one could be, and was, is counted
 	tick    int64 // last id given out before the loop's tick, as far as is known
 }
 
@@ -85,26 +93,61 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 	if !anyShared(t, conns) {
 		return
 	}
-	known := habits{index: map[habit]int32{}, learning: true}
 	lasts := lastingIDs(t, in.loop.moves)
-	follow := func(moves []move) *sharing {
+	var best *sharing
+	for _, some := range []bool{false, true} {
 		w := &sharing{
-			t: t, f: f, lasts: lasts, conns: conns, byConn: byConn, habits: &known,
-			owner: map[CallID]ref{}, told: map[CallID]bool{}, many: map[CallID]bool{}, either: map[CallID][]ref{},
-			asked: map[CallID]Time{}, flying: map[ref]int{}, did: map[ref]habit{}, away: map[ref]habit{},
-			of: map[RequestID][]CallID{}, proven: map[RequestID]bool{}, unsure: map[RequestID]bool{}, lost: map[RequestID]bool{},
+			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: some,
+			habits: newHabits(), offs: newHabits(),
 		}
-		w.play(moves)
-		return w
-	}
-	some := in.loop.moves[:min(len(in.loop.moves), learns)]
-	for range passes {
-		if follow(some); !known.solve() {
+		w.learn(in.loop.moves)
+		w.play(in.loop.moves)
+		if best == nil || w.found() > best.found() {
+			best = w
+		}
+		if len(best.either)*wellTold < len(best.owner) && best.wrong == 0 {
 			break
 		}
 	}
-	known.learning = false
-	follow(in.loop.moves).give(in)
+	best.give(in)
+}
+
+// wellTold is of how many calls less than one is not told apart where nothing better is looked for.
+const wellTold = 200
+
+// found is how many calls are known to be whose they are, less those that are not and what
+// speaks against them.
+func (w *sharing) found() int {
+	n := 0
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if w.confirmed(id) != None {
+				n++
+			}
+		}
+	}
+	return n - sure*w.wrong
+}
+
+// learn finds what requests do at which point.
+func (w *sharing) learn(moves []move) {
+	some := moves[:min(len(moves), learns)]
+	for range passes {
+		w.play(some)
+		if on, off := w.habits.solve(), w.offs.solve(); !on && !off {
+			break
+		}
+	}
+	w.habits.learning, w.offs.learning = false, false
+}
+
+// reset forgets all but habits.
+func (w *sharing) reset() {
+	w.ready, w.acts, w.turn = nil, nil, sharedTurn{}
+	w.owner, w.told, w.many, w.either = map[CallID]ref{}, map[CallID]bool{}, map[CallID]bool{}, map[CallID][]ref{}
+	w.asked, w.flying, w.did, w.away = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, map[ref]habit{}
+	w.of, w.proven, w.unsure, w.lost = map[RequestID][]CallID{}, map[RequestID]bool{}, map[RequestID]bool{}, map[RequestID]bool{}
+	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
 }
 
 // learns is from how many moves habits are learned, in so many passes at most: each tells
@@ -120,6 +163,7 @@ const mostReady = 1024
 
 // play follows what the loop did.
 func (w *sharing) play(moves []move) {
+	w.reset()
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
@@ -158,6 +202,17 @@ func anyShared(t *Timeline, conns map[int32]*sharedConn) (found bool) {
 		found = found || c.shared
 	}
 	return found
+}
+
+// sharedConns are the shared connections of a loop, by index in facts.conns.
+func sharedConns(t *Timeline, moves []move) map[int32]bool {
+	conns, _ := callsByConn(t, moves)
+	anyShared(t, conns)
+	shared := map[int32]bool{}
+	for i, c := range conns {
+		shared[i] = c.shared
+	}
+	return shared
 }
 
 func (w *sharing) step(m *move) {
@@ -221,7 +276,7 @@ func (w *sharing) begin(m *move) {
 		w.ready[i].until = m.counter
 	}
 	w.turn.n++
-	w.turn.runs, w.turn.counter, w.turn.checked = true, m.counter, false
+	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.counter, false, false, false
 	w.setsTimers(m)
 }
 
@@ -238,7 +293,7 @@ func (w *sharing) goesAway(place int) {
 	w.saw([]int{place}, 0)
 	a := &w.ready[place]
 	w.sleeps(a)
-	if a.who != nobody && !a.habit.over {
+	if a.who != nobody && !a.habit.over && !a.habit.some {
 		w.away[a.who] = a.habit
 	}
 }
@@ -260,18 +315,26 @@ func (w *sharing) answers(m *move) {
 		if call.End > m.at || call.Cut {
 			return
 		}
-		c.answered++
+		if c.answered++; c.shared {
+			w.beside--
+		}
 		who := w.who(callRef(id))
 		if who == nobody {
 			w.goesOn(nobody, habit{}, m)
 			continue
 		}
-		if w.flying[who]--; w.flying[who] > 0 {
+		left := w.flying[who] - 1
+		if w.flying[who] = left; left == 0 {
+			delete(w.flying, who)
+		}
+		did := w.did[who]
+		did.answers = min(did.answers+1, 100)
+		w.did[who] = did
+		if left > 0 && !w.some {
 			continue
 		}
-		delete(w.flying, who)
-		if r, ok := who.request(); !ok || !w.answeredBefore(r, m.at) {
-			w.goesOn(who, w.did[who].after(call), m)
+		if r, ok := who.request(); !ok && left == 0 || ok && !w.answeredBefore(r, m.at) {
+			w.goesOn(who, did.after(call, left), m)
 		}
 	}
 }

@@ -24,9 +24,14 @@ type oneConn struct {
 	read    int64
 	left    map[int]int // by request: calls that it waits for
 	step    map[int]int
-	truth   []int      // by call: its request
-	mixed   bool       // writes what was asked for last first
-	naps    bool       // who goes on sleeps before
+	truth   []int // by call: its request
+	mixed   bool  // writes what was asked for last first
+	naps    bool  // who goes on sleeps before
+	held    bool  // nothing is written until what was is answered
+	each    bool  // who waits for several goes on as each is answered
+	more    map[int]int
+	aside   bool       // beside what it asks for there, each asks for something on a connection of its own
+	asides  []int      // requests that wait for that
 	beds    [][2]int64 // who sleeps, and the id of the timer
 }
 
@@ -67,12 +72,41 @@ func (p *oneConn) goOn(r int) {
 		return
 	}
 	for _, name := range k.steps[p.step[r]] {
-		p.asked = append(p.asked, command{r, name})
+		p.ask(command{r, name})
 		p.left[r]++
 	}
-	if p.step[r]++; p.flushes == 0 {
+	if n := len(k.steps[p.step[r]]); p.each && n > 1 {
+		p.more[r] = n
+	}
+	if p.aside && p.step[r] == 1 {
+		for k := range 2 {
+			p.say("chunk conn=%d%d thread=1 dir=write bytes=30 counter=%d", 3+k, r, p.ids)
+			p.say("http-request conn=%d%d head=30 method=GET route=/b", 3+k, r)
+			p.asides = append(p.asides, 10*r+k)
+			p.left[r]++
+		}
+	}
+	p.step[r]++
+}
+
+// ask asks for a command, which is written at the end of the tick.
+func (p *oneConn) ask(c command) {
+	p.asked = append(p.asked, c)
+	if p.flushes == 0 {
 		p.ids++
 		p.flushes = p.ids
+	}
+}
+
+// answerAside lets the first of the calls on connections of their own be answered.
+func (p *oneConn) answerAside() {
+	r, k := p.asides[0]/10, p.asides[0]%10
+	p.asides = p.asides[1:]
+	p.say("chunk conn=%d%d thread=1 dir=read bytes=50 arrived=%d last=%d counter=%d", 3+k, r, p.at-2000, p.at-2000, p.ids)
+	p.say("http-response conn=%d%d head=50 status=200", 3+k, r)
+	p.ids += 2
+	if p.left[r]--; p.left[r] == 0 {
+		p.goOn(r)
 	}
 }
 
@@ -85,17 +119,27 @@ func (p *oneConn) arrive(r int) {
 
 func (p *oneConn) answer(n int) {
 	p.say("chunk conn=20 thread=1 dir=read offset=%d bytes=%d arrived=%d last=%d counter=%d", p.read, 5*n, p.at-2000, p.at-2000, p.ids)
-	var done []int
+	done, branch := []int{}, map[int]bool{} // by place in done
 	for _, c := range p.under[:n] {
 		p.say("reply conn=20 offset=%d length=5 outcome=ok", p.read)
 		p.read += 5
+		if p.more[c.request] > 0 {
+			p.more[c.request]--
+			branch[len(done)] = true
+			done = append(done, c.request)
+			continue // its place is taken at once
+		}
 		if p.left[c.request]--; p.left[c.request] == 0 {
 			done = append(done, c.request)
 		}
 	}
 	p.under = p.under[n:]
 	p.ids += 2
-	for _, r := range done {
+	for k, r := range done {
+		if branch[k] {
+			p.ask(command{r, "SET"})
+			continue
+		}
 		if p.naps && p.step[r] < len(kinds[r%len(kinds)].steps) {
 			p.ids++
 			p.beds = append(p.beds, [2]int64{int64(r), p.ids})
@@ -118,7 +162,7 @@ func (p *oneConn) wake() {
 
 // flush writes what was asked for.
 func (p *oneConn) flush() {
-	if len(p.asked) == 0 {
+	if len(p.asked) == 0 || p.held && len(p.under) > 0 {
 		return
 	}
 	if p.mixed {
@@ -135,17 +179,20 @@ func (p *oneConn) flush() {
 
 // play returns the recording of so many requests, and by call the request that made it.
 func (p *oneConn) play(requests int) (text string, truth []int) {
-	p.at, p.ids, p.left, p.step = 1_000_000, 100, map[int]int{}, map[int]int{}
+	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
 	p.say("process id=1 pid=100 runtime=node comm=x")
 	p.say("thread id=1 tid=100 process=1")
 	for r := range requests {
 		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:%d existing=1", r, 10000+r)
+		for k := range 2 {
+			p.say("conn id=%d%d side=out process=1 local=127.0.0.1:%d peer=10.0.0.2:80 existing=1", 3+k, r, 20000+1000*k+r)
+		}
 	}
 	p.say("conn id=20 side=out process=1 local=127.0.0.1:6000 peer=10.0.0.1:6379 existing=1")
 	p.say("conn-protocol conn=20 protocol=redis")
 	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
-	for next := 0; next < requests || len(p.under)+len(p.beds) > 0; {
+	for next := 0; next < requests || len(p.under)+len(p.beds)+len(p.asides)+len(p.asked) > 0; {
 		for range p.upTo(3) {
 			if len(p.beds) > 2 || len(p.beds) > 0 && next == requests {
 				p.wake()
@@ -153,6 +200,9 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 		}
 		p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
 		calm := next < requests/3
+		for len(p.asides) > 0 && (calm || p.upTo(2) == 1 || next == requests) {
+			p.answerAside()
+		}
 		if n := len(p.under); n > 0 && calm {
 			p.answer(n)
 		} else if next < requests {
@@ -174,30 +224,50 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 // the turn in which the last call of its request was answered, confirms it. A client that
 // does not keep the order is not believed.
 func TestSharedConnection(t *testing.T) {
-	for _, c := range []struct {
-		mixed bool
-		naps  bool
-		least int // percent of the calls that are given to a request
+	for name, c := range map[string]struct {
+		play  oneConn
+		least int // percent of the calls on the shared connection that are given to a request
 		most  int
-	}{{false, false, 99, 100}, {true, false, 0, 0}, {false, true, 99, 100}} {
-		text, truth := (&oneConn{mixed: c.mixed, naps: c.naps, random: 7}).play(400)
+	}{
+		"in the order asked for":       {oneConn{}, 99, 100},
+		"in another order":             {oneConn{mixed: true}, 0, 0},
+		"held back":                    {oneConn{held: true}, 0, 0},
+		"asleep between":               {oneConn{naps: true}, 99, 100},
+		"going on as each is answered": {oneConn{each: true}, 99, 100},
+		"with calls beside":            {oneConn{aside: true}, 95, 100},
+	} {
+		c.play.random = 7
+		text, truth := c.play.play(400)
 		tl := parsed(t, []byte(text))
 		slices.SortStableFunc(tl.Calls, func(a, b Call) int { return a.Ordinal - b.Ordinal })
-		given, wrong := 0, 0
-		for i, call := range tl.Calls {
-			if call.Why != WhyShared {
-				continue
+		given, wrong, shared := 0, 0, 0
+		for _, call := range tl.Calls {
+			var want recording.ConnID
+			if call.Conn != 20 {
+				want = besideOf(call.Conn)
+			} else {
+				want = connOf(truth[shared])
+				shared++
 			}
-			given++
-			if tl.Requests[call.Request].Conn != connOf(truth[i]) {
+			switch {
+			case call.Request == None, call.Conn == 20 && call.Why != WhyShared:
+			case tl.Requests[call.Request].Conn != want:
 				wrong++
+			case call.Conn == 20:
+				given++
 			}
 		}
-		if share := 100 * given / len(truth); len(tl.Calls) != len(truth) || wrong > 0 || share < c.least || share > c.most {
-			t.Errorf("in the order asked for: %v, asleep between: %v: of %d calls (of %d) %d were given to requests, %d wrongly",
-				!c.mixed, c.naps, len(tl.Calls), len(truth), given, wrong)
+		if share := 100 * given / len(truth); shared != len(truth) || wrong > 0 || share < c.least || share > c.most {
+			t.Errorf("%s: of %d calls (of %d) %d were given to requests, %d wrongly", name, shared, len(truth), given, wrong)
 		}
 	}
+}
+
+// besideOf is the connection of the request that a call on one of its own is of.
+func besideOf(conn recording.ConnID) recording.ConnID {
+	var r int
+	fmt.Sscanf(fmt.Sprint(conn)[1:], "%d", &r)
+	return connOf(r)
 }
 
 func connOf(request int) recording.ConnID {

@@ -19,9 +19,12 @@ type batch struct {
 
 // end tells apart what was done in the turn that ends.
 func (w *sharing) end() {
+	under := w.beside > 0
 	if len(w.acts) == 0 {
+		w.chance(under, false)
 		return
 	}
+	defer func() { w.chance(under, w.turn.sent) }()
 	var responses []RequestID
 	var sent []batch
 	for _, m := range w.acts {
@@ -63,6 +66,9 @@ func (w *sharing) newly(m *move) []CallID {
 	from := c.sent
 	for c.sent < len(c.calls) && (w.t.Calls[c.calls[c.sent]].SendFrom <= m.at || m.kind == moveConnect && c.calls[c.sent] == m.call) {
 		c.sent++
+	}
+	if c.shared {
+		w.beside += c.sent - from
 	}
 	return c.calls[from:c.sent]
 }
@@ -124,15 +130,13 @@ func (w *sharing) senders(b *batch) (list []int) {
 // tellApart gives the calls of a batch to those who may have sent them.
 func (w *sharing) tellApart(b *batch) {
 	list := w.senders(b)
-	var on, off []CallID // shared connections, and others
-	for _, id := range b.calls {
-		w.many[id] = w.many[id] || len(list) > 1
-		if w.isShared(id) {
-			on = append(on, id)
-		} else {
-			off = append(off, id)
-		}
+	went := w.takeSure(b, list)
+	defer func() { w.removeWho(went) }()
+	if len(b.calls) == 0 && !b.blurred {
+		return
 	}
+	on, off := w.split(b, list)
+	w.turn.sent = w.turn.sent || len(on) > 0
 	switch {
 	case len(list) == 0, b.late && len(on) == 0:
 		w.unseen(b.calls)
@@ -145,7 +149,7 @@ func (w *sharing) tellApart(b *batch) {
 		w.remove(list)
 	case len(on) == 0 && len(list) > 1:
 		if counts, ok := w.aside(list, len(off)); ok {
-			w.remove(w.deal(list, counts, b.calls))
+			w.remove(w.doneWith(w.deal(list, counts, b.calls)))
 		} else {
 			w.unknown(list, b.calls)
 		}
@@ -176,6 +180,60 @@ func (w *sharing) tellApart(b *batch) {
 	}
 }
 
+// split tells calls of a batch on shared connections from others.
+func (w *sharing) split(b *batch, list []int) (on, off []CallID) {
+	for _, id := range b.calls {
+		w.many[id] = w.many[id] || len(list) > 1
+		if w.isShared(id) {
+			on = append(on, id)
+		} else {
+			off = append(off, id)
+		}
+	}
+	if !b.late && !b.blurred {
+		w.offs.saw(w.points(list), len(off), false)
+	}
+	return on, off
+}
+
+// takeSure takes out of a batch the calls of which it is known whose they are, and returns whose.
+func (w *sharing) takeSure(b *batch, list []int) (went []ref) {
+	b.calls = slices.DeleteFunc(b.calls, func(id CallID) bool {
+		if !w.sure[id] {
+			return false
+		}
+		who := requestRef(w.t.Calls[id].Request)
+		w.gets(id, who)
+		w.told[id] = true
+		delete(w.away, who)
+		next := w.did[who]
+		for _, i := range list {
+			if w.ready[i].who == who {
+				next = w.ready[i].habit
+			}
+		}
+		next.steps = min(next.steps+1, 100)
+		w.did[who], went = next, append(went, who)
+		return true
+	})
+	return went
+}
+
+// removeWho takes some out of those who are ready.
+func (w *sharing) removeWho(went []ref) {
+	if len(went) > 0 {
+		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return slices.Contains(went, a.who) })
+	}
+}
+
+// doneWith is who of those that sent calls on connections of their own sends none on a shared one.
+func (w *sharing) doneWith(went []int) []int {
+	return slices.DeleteFunc(went, func(i int) bool {
+		n, known := w.habits.sends(w.ready[i].habit)
+		return known && n > 0
+	})
+}
+
 // missed takes out who could already go on when a callback was asked for, and sent nothing
 // in it: such wait for something else.
 func (w *sharing) missed(b *batch) {
@@ -201,13 +259,18 @@ func (w *sharing) unknown(list []int, calls []CallID) {
 	}
 }
 
-// saw notes how many calls some of those who are ready sent together.
+// saw notes how many calls some of those who are ready sent together on shared connections.
 func (w *sharing) saw(list []int, calls int) {
+	w.habits.saw(w.points(list), calls, len(w.away) > 0)
+}
+
+// points are where some of those who are ready are in what they do.
+func (w *sharing) points(list []int) []habit {
 	points := make([]habit, len(list))
 	for k, i := range list {
 		points[k] = w.ready[i].habit
 	}
-	w.habits.saw(points, calls, len(w.away) > 0)
+	return points
 }
 
 func (w *sharing) isShared(id CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }

@@ -43,7 +43,7 @@ func (w *sharing) lieDown() {
 	}
 	var list []int
 	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over {
+		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over && !a.habit.some {
 			list = append(list, i)
 		}
 	}
@@ -58,7 +58,7 @@ func (w *sharing) lieDown() {
 
 // sleeps notes that somebody did nothing in a turn in which timers were set.
 func (w *sharing) sleeps(a *actor) {
-	if w.timed[a.turn] > 0 && !a.habit.over {
+	if w.timed[a.turn] > 0 && !a.habit.over && !a.habit.some {
 		w.asleep[a.turn] = append(w.asleep[a.turn], *a)
 	}
 }

@@ -34,11 +34,23 @@ func (w *sharing) counts(list []int, on, off int) (counts []share, more int, ok 
 	return counts, more, off == 0 || w.others(list, counts, off)
 }
 
-// others gives each who sent nothing on a shared connection one call on another.
+// others gives those who are known to send calls on other connections so many; else each who sent
+// nothing on a shared connection one.
 func (w *sharing) others(list []int, counts []share, off int) bool {
+	all, known := 0, true
+	for k, i := range list {
+		n, ok := w.offs.sends(w.ready[i].habit)
+		counts[k].off, all, known = n, all+n, known && (ok || w.ready[i].habit.over)
+	}
+	if known && all == off {
+		return true
+	}
+	for k := range counts {
+		counts[k].off = 0
+	}
 	var idle []int
 	for k, i := range list {
-		if counts[k].on == 0 && !w.ready[i].habit.over {
+		if counts[k].on == 0 && !w.ready[i].habit.over && !w.ready[i].habit.some {
 			idle = append(idle, k)
 		}
 	}
@@ -72,7 +84,7 @@ func (w *sharing) even(list []int, counts []share, open []int, on int) bool {
 	}
 	each := on / len(open)
 	for _, k := range open {
-		if a := &w.ready[list[k]]; each > 1 && a.habit != w.ready[list[open[0]]].habit || a.habit.endpoint == "" {
+		if a := &w.ready[list[k]]; (each > 1 || a.habit.some) && a.habit != w.ready[list[open[0]]].habit || a.habit.endpoint == "" {
 			return false
 		}
 		counts[k].on = each
@@ -131,7 +143,11 @@ func (w *sharing) deal(list []int, counts []share, calls []CallID) (went []int) 
 		}
 		went = append(went, i)
 		next := a.habit
-		next.steps = min(next.steps+1, 100)
+		if next.some {
+			next = w.did[w.who(a.who)]
+		} else {
+			next.steps, next.answers = min(next.steps+1, 100), 0
+		}
 		for _, part := range [][]CallID{on[:c.on], off[:c.off]} {
 			for _, id := range part {
 				w.asked[id] = a.at

@@ -10,12 +10,14 @@ type habit struct {
 	last     string // operation that was answered last
 	missed   bool   // and found nothing
 	woke     bool   // a timer fired that it waited for since
+	answers  int8   // how many calls were answered since it went on with none under way
+	some     bool   // others are still
 	over     bool   // its response is written in the same turn
 }
 
-// after is the habit of a request of which a call was answered.
-func (h habit) after(c *Call) habit {
-	h.last, h.missed, h.woke = c.Operation, c.Outcome == recording.OutcomeNone, false
+// after is the habit of a request of which a call was answered, and so many are still under way.
+func (h habit) after(c *Call, left int) habit {
+	h.last, h.missed, h.woke, h.some = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0
 	return h
 }
 
@@ -50,6 +52,8 @@ const (
 	manyOpen     = 24    // habits of which two are tried at a time
 	solveRounds  = 12
 )
+
+func newHabits() *habits { return &habits{index: map[habit]int32{}, learning: true} }
 
 // place is where a habit's number is, made if it is new; None if there are too many.
 func (h *habits) place(at habit) int32 {
@@ -106,7 +110,7 @@ func (h *habits) sends(at habit) (n int, known bool) {
 func (h *habits) solve() (more bool) {
 	s := solver{equations: h.equations, x: make([]int, len(h.calls)), of: make([][]int32, len(h.calls)), rest: make([]int, len(h.equations))}
 	for at, i := range h.index {
-		if s.x[i] = int(h.guesses[i]); h.guesses[i] == unknownCalls && !at.over {
+		if s.x[i] = int(h.guesses[i]); h.guesses[i] == unknownCalls && !at.over && !at.some {
 			s.x[i] = 1
 		} else if h.guesses[i] == unknownCalls {
 			s.x[i] = 0

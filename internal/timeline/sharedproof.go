@@ -116,7 +116,7 @@ func (w *sharing) contradict(r RequestID) {
 	w.unsure[r] = true
 	to, others := nobody, 0
 	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over {
+		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over && !a.habit.some {
 			to = a.who
 			others++
 			if q, ok := a.who.request(); ok {
@@ -158,11 +158,35 @@ const (
 	seldomBlurred = 50
 )
 
+// held reports a client that holds calls back until those before are answered (autopipelining): then
+// the order in which requests could send them tells nothing.
+func (w *sharing) held() bool { return w.could >= heldAtLeast && w.sends*heldSeldom < w.could }
+
+// So often must it have been possible to send a call beside others, and so seldom done.
+const (
+	heldAtLeast = 20
+	heldSeldom  = 20
+)
+
+// chance counts a turn of somebody who could send a call beside others, once.
+func (w *sharing) chance(under, sent bool) {
+	if !under || w.turn.judged || !w.turn.runs {
+		return
+	}
+	w.turn.judged = true
+	if sent {
+		w.sends++
+	}
+	if sent || slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn == w.turn.n && !a.habit.over && !a.habit.some }) {
+		w.could++
+	}
+}
+
 // give writes down whose calls are, if the responses confirm it, most of them by the turn
 // that they were written in, and for a third of the calls on shared connections at least.
 func (w *sharing) give(in asyncInput) {
 	proven := len(w.proven) - w.bound
-	if proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
+	if w.held() || proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
 		return
 	}
 	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {

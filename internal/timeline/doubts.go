@@ -1,0 +1,238 @@
+package timeline
+
+import "maps"
+
+// What is sent in the turn of an answer is of whose call that was, unless it had waited for just
+// that: for the connection that came free, or for leave to run beside so many others. So it is
+// left open whose a call is where somebody else may have waited: all connections to a peer that
+// are ever used at once are in use, and another request makes no call or could make more of them
+// at once. Where responses show that others go on in a turn nevertheless, as those who share a
+// promise do, whoever stands and waits for nothing that is seen is enough.
+
+// doubts follows who may wait.
+type doubts struct {
+	t        *Timeline
+	peers    map[string]*peerCalls
+	busy     []*peerCalls         // to which calls were sent, or which answered, since the loop last slept
+	owners   map[CallID]RequestID // of calls under way, as far as known when they were sent
+	under    map[RequestID]int    // how many those are
+	atOnce   map[string]int       // by endpoint: the most
+	sure     map[string]int       // the same, in what was played since the last begin
+	open     map[RequestID]bool   // that were read and not answered: whether they could make more calls at once
+	standing map[RequestID]bool   // that make no call and wait for no timer
+	partly   int                  // of the open ones, those which could make more
+	full     int                  // to how many peers as many calls are under way as ever are
+	fires    Time                 // when the first timer fires that was set in the turn that runs
+	applies  doubt
+	line     *toldLine
+}
+
+// doubt reports whether a call that was sent in the turn of a request may be somebody else's.
+type doubt func(d *doubts, m *move, r RequestID) bool
+
+func newDoubts(t *Timeline) *doubts {
+	d := &doubts{t: t, peers: map[string]*peerCalls{}, atOnce: map[string]int{}}
+	d.line = newToldLine(d)
+	return d
+}
+
+// begin forgets all but what is counted over a recording.
+func (d *doubts) begin(applies doubt) {
+	d.applies, d.sure = applies, map[string]int{}
+	d.owners, d.under = map[CallID]RequestID{}, map[RequestID]int{}
+	for _, p := range d.peers {
+		p.now, p.peak = 0, 0
+	}
+	d.open, d.standing, d.partly, d.full, d.fires = map[RequestID]bool{}, map[RequestID]bool{}, 0, 0, 0
+}
+
+// peerCalls are the calls to a peer that are under way.
+type peerCalls struct {
+	now  int
+	peak int // the most since the loop last slept
+	most int // ever
+	busy bool
+}
+
+// peer are those to the peer of a call, which begins or ends.
+func (d *doubts) peer(id CallID) *peerCalls {
+	name := d.t.Calls[id].Peer
+	p := d.peers[name]
+	if p == nil {
+		p = &peerCalls{}
+		d.peers[name] = p
+	}
+	if !p.busy {
+		p.busy, d.busy = true, append(d.busy, p)
+	}
+	return p
+}
+
+// room reports whether to none of the peers that were called since the loop last slept as many calls
+// ran at once as ever do.
+func (d *doubts) room() bool {
+	for _, p := range d.busy {
+		if p.peak >= p.most {
+			return false
+		}
+	}
+	return d.full == 0
+}
+
+// sleeps notes that the loop does.
+func (d *doubts) sleeps() {
+	for _, p := range d.busy {
+		p.peak, p.busy = p.now, false
+	}
+	d.busy = d.busy[:0]
+}
+
+// nobodyWaits is that no call is anybody else's than whose turn it was sent in.
+func nobodyWaits(*doubts, *move, RequestID) bool { return false }
+
+// waitForRoom is that a call may be somebody else's where all connections are in use.
+func waitForRoom(d *doubts, m *move, r RequestID) bool {
+	c := &d.t.Calls[m.call]
+	if p := d.peer(m.call); m.kind != moveSend || c.New || p.peak < p.most {
+		return false
+	}
+	others := d.partly
+	if d.open[r] {
+		others--
+	}
+	return len(d.standing) > 0 || others > 0
+}
+
+// waitForAnything is that it may be where anybody stands.
+func waitForAnything(d *doubts, m *move, r RequestID) bool {
+	return len(d.standing) > 0 || waitForRoom(d, m, r)
+}
+
+// reads notes a request that was read.
+func (d *doubts) reads(r RequestID) {
+	if _, known := d.open[r]; !known {
+		d.open[r] = false
+	}
+	d.line.read(r)
+}
+
+// turns notes that the turn of one request, None if it is not known whose, ends and that of
+// another begins; fires is when the first timer fires that is set in that.
+func (d *doubts) turns(from, to RequestID, at, fires Time) {
+	if _, open := d.open[from]; open && from != to && d.under[from] == 0 && d.fires <= at {
+		d.standing[from] = true
+	}
+	delete(d.standing, to)
+	d.fires = fires
+}
+
+// sends notes a call, and whose it is as far as known.
+func (d *doubts) sends(id CallID, r RequestID) {
+	p := d.peer(id)
+	if p.now++; p.now == p.most {
+		d.full++
+	}
+	p.peak, p.most = max(p.peak, p.now), max(p.most, p.now)
+	d.owners[id] = r
+	if r == None {
+		return
+	}
+	delete(d.standing, r)
+	endpoint := d.t.Requests[r].Endpoint
+	d.under[r]++
+	d.atOnce[endpoint], d.sure[endpoint] = max(d.atOnce[endpoint], d.under[r]), max(d.sure[endpoint], d.under[r])
+	d.could(r)
+}
+
+// answered notes that a call was.
+func (d *doubts) answered(id CallID) {
+	r, known := d.owners[id]
+	if !known {
+		return
+	}
+	delete(d.owners, id)
+	p := d.peer(id)
+	if p.now == p.most {
+		d.full--
+	}
+	p.now--
+	if r == None {
+		return
+	}
+	d.under[r]--
+	d.could(r)
+	d.line.answered(r)
+}
+
+// could follows whether a request has calls under way and could make more.
+func (d *doubts) could(r RequestID) {
+	was, open := d.open[r]
+	if !open {
+		return
+	}
+	now := d.under[r] > 0 && d.under[r] < d.atOnce[d.t.Requests[r].Endpoint]
+	if d.open[r] = now; now && !was {
+		d.partly++
+	} else if was && !now {
+		d.partly--
+	}
+}
+
+// responds notes that a request was answered.
+func (d *doubts) responds(r RequestID) {
+	if d.open[r] {
+		d.partly--
+	}
+	delete(d.open, r)
+	delete(d.standing, r)
+	delete(d.under, r)
+	d.line.over(r)
+}
+
+// associateTold associates the calls of a loop of which all turns are known, as far as responses
+// confirm it. It reports whether they do.
+func associateTold(t *Timeline, in asyncInput) bool {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
+	d, shared := newDoubts(t), sharedConns(t, in.loop.moves)
+	var w *inTurns
+	defer in.chains.reset()
+	play := func(applies doubt, learns, plays bool) bool {
+		in.chains.reset()
+		d.begin(applies)
+		d.line.begin(learns, plays)
+		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared}
+		w.play(in)
+		return w.proven >= confirmsTold*w.wrong && w.confirmed()
+	}
+	play(nobodyWaits, false, false) // to count how many calls there are at once
+	play(waitForRoom, true, false)
+	maps.Copy(in.atOnce, d.sure)
+	known := w.known()
+	if !play(nobodyWaits, false, true) || w.known() < known {
+		if !play(waitForRoom, false, false) && !play(waitForAnything, false, false) {
+			return false
+		}
+	}
+	w.associate(func(CallID, RequestID) bool { return true })
+	for id, since := range d.line.given {
+		in.wanted[id] = since
+	}
+	for _, id := range w.sets.calls {
+		in.sure[id] = t.Calls[id].Request != None && w.sets.known(callRef(id)) == t.Calls[id].Request
+	}
+	return true
+}
+
+// known is of how many calls it is known whose they are.
+func (w *inTurns) known() (n int) {
+	for _, id := range w.sets.calls {
+		if w.sets.known(callRef(id)) != None {
+			n++
+		}
+	}
+	return n
+}
+
+// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
+// that is not, where no callback runs unseen.
+const confirmsTold = 99

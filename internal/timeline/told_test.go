@@ -1,0 +1,238 @@
+package timeline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toldPlay plays a Node loop whose requests make calls through a client that has a few connections.
+// Who goes on after an answer does so when a promise is resolved, under no id of its own. Who finds
+// no connection free waits for one, and gets it in the callback in which another's call is answered.
+type toldPlay struct {
+	out     strings.Builder
+	at, ids int64
+	random  uint32
+
+	rounds   []int // calls that a request makes at once; when all are answered, the next
+	branches bool  // or rather: as each is answered, one more
+	itself   bool  // the client calls back under an id of each call
+	last     bool  // who came last gets the connection
+	jobs     bool  // between rounds the thread pool does something
+
+	conns   []*toldConn
+	waiting []toldCall
+	working []toldJob
+	open    int         // requests
+	left    map[int]int // by request: calls that it waits for
+	step    map[int]int
+	more    map[int]int // by request: calls that branches make still
+	truth   map[int][]int
+}
+
+type toldConn struct {
+	call       *toldCall
+	sent, read int64
+}
+
+type toldCall struct {
+	request int
+	id      int64
+}
+
+type toldJob struct {
+	request int
+	id      int64
+}
+
+func (p *toldPlay) say(format string, args ...any) {
+	p.at += 10_000
+	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
+}
+
+func (p *toldPlay) upTo(n int) int {
+	p.random = p.random*1664525 + 1013904223
+	return int(p.random>>16) % n
+}
+
+// ask lets a request make so many calls.
+func (p *toldPlay) ask(r, calls int) {
+	for range calls {
+		p.ids++
+		c := toldCall{r, p.ids}
+		p.left[r]++
+		if k := slices.IndexFunc(p.conns, func(c *toldConn) bool { return c.call == nil }); k >= 0 {
+			p.send(k, c, 0)
+		} else {
+			p.waiting = append(p.waiting, c)
+		}
+	}
+}
+
+func (p *toldPlay) send(k int, c toldCall, exec int64) {
+	conn := p.conns[k]
+	conn.call = &c
+	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d counter=%d", k, conn.sent, exec, p.ids)
+	p.say("command conn=2%d offset=%d length=10 operation=GET", k, conn.sent)
+	conn.sent += 10
+	p.truth[k] = append(p.truth[k], c.request)
+}
+
+func (p *toldPlay) sleep() {
+	p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+}
+
+func (p *toldPlay) arrive(r int) {
+	p.ids += 2 // a connection's, and its parser's
+	p.sleep()
+	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
+	p.say("http-request conn=1%d head=40 method=GET route=/a", r)
+	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, p.ids-1, p.ids) // by the connection's parser
+	p.ids += 3
+	p.ask(r, p.rounds[0])
+	if p.branches {
+		p.more[r] = p.rounds[0]
+	}
+}
+
+// answer lets the call on a connection be answered. Handles have the ids from 3 on.
+func (p *toldPlay) answer(k int) {
+	conn, done := p.conns[k], p.conns[k].call
+	p.sleep()
+	p.say("chunk conn=2%d thread=1 dir=read offset=%d bytes=5 arrived=%d last=%d counter=%d", k, conn.read, p.at-2000, p.at-2000, p.ids)
+	p.say("reply conn=2%d offset=%d length=5 outcome=ok", k, conn.read)
+	conn.read += 5
+	conn.call = nil
+	if n := len(p.waiting); n > 0 {
+		next := 0
+		if p.last {
+			next = n - 1
+		}
+		c := p.waiting[next]
+		p.waiting = slices.Delete(p.waiting, next, next+1)
+		p.send(k, c, int64(3+k))
+	}
+	exec := int64(3 + k)
+	if p.itself {
+		exec = done.id
+	}
+	p.say("boundary thread=1 what=resolved exec=%d counter=%d", exec, p.ids)
+	p.goOn(done.request)
+}
+
+func (p *toldPlay) goOn(r int) {
+	p.left[r]--
+	switch {
+	case p.more[r] > 0:
+		p.more[r]--
+		p.ask(r, 1)
+	case p.left[r] > 0:
+	case p.branches || p.step[r] == len(p.rounds)-1:
+		p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
+		p.say("http-response conn=1%d head=60 status=200", r)
+		p.open--
+	case p.jobs:
+		p.ids++
+		p.working = append(p.working, toldJob{r, p.ids})
+	default:
+		p.step[r]++
+		p.ask(r, p.rounds[p.step[r]])
+	}
+}
+
+// crowd is how many requests are served at once: now and then more than there is room for.
+func (p *toldPlay) crowd(next int) int {
+	if next%20 < 15 {
+		return 2
+	}
+	return 6
+}
+
+// finish ends something that the thread pool does: the callback's tick resolves the promise.
+func (p *toldPlay) finish(k int) {
+	job := p.working[k]
+	p.working = slices.Delete(p.working, k, k+1)
+	p.ids += 2
+	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, job.id, p.ids)
+	p.step[job.request]++
+	p.ask(job.request, p.rounds[p.step[job.request]])
+}
+
+func (p *toldPlay) play(requests, conns int) string {
+	p.at, p.ids, p.random = 1_000_000, 100, 7
+	p.left, p.step, p.more, p.truth = map[int]int{}, map[int]int{}, map[int]int{}, map[int][]int{}
+	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
+	p.say("process id=1 pid=100 runtime=node comm=x")
+	p.say("thread id=1 tid=100 process=1")
+	for r := range requests {
+		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:%d existing=1", r, 10000+r)
+	}
+	for k := range conns {
+		p.conns = append(p.conns, &toldConn{})
+		p.say("conn id=2%d side=out process=1 local=127.0.0.1:%d peer=10.0.0.1:6379 existing=1", k, 6000+k)
+		p.say("conn-protocol conn=2%d protocol=redis", k)
+	}
+	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
+	for next := 0; ; {
+		var busy []int
+		for k, c := range p.conns {
+			if c.call != nil {
+				busy = append(busy, k)
+			}
+		}
+		switch n := len(busy) + len(p.working); {
+		case next < requests && (n == 0 || p.open < p.crowd(next) && p.upTo(2) == 0):
+			p.arrive(next)
+			p.open++
+			next++
+		case n == 0:
+			return p.out.String()
+		default:
+			if k := p.upTo(n); k < len(busy) {
+				p.answer(busy[k])
+			} else {
+				p.finish(k - len(busy))
+			}
+		}
+	}
+}
+
+// TestCallsOfToldTurns: where promises are seen to be resolved, a call is of the request in whose
+// turn it was sent, but for those that waited for a connection: these are of who stood first in
+// line, or of whom their own id tells.
+func TestCallsOfToldTurns(t *testing.T) {
+	for name, c := range map[string]struct {
+		play  toldPlay
+		conns int
+		least int // percent of the calls that are given to a request
+		most  int
+	}{
+		"one after the other":                {toldPlay{rounds: []int{1, 1, 1}}, 9, 99, 100},
+		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 99, 100},
+		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
+		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
+		"in line":                            {toldPlay{rounds: []int{1, 1, 1}}, 4, 99, 100},
+		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 95, 100},
+		"in line, the last first":            {toldPlay{rounds: []int{2, 1, 2}, last: true}, 4, 0, 90},
+		"in line, the last first, by own id": {toldPlay{rounds: []int{2, 1, 2}, last: true, itself: true}, 4, 99, 100},
+	} {
+		p := &c.play
+		tl := parsed(t, []byte(p.play(300, c.conns)))
+		given, all := 0, 0
+		for i := range tl.Calls {
+			call := &tl.Calls[i]
+			all++
+			if call.Request == None {
+				continue
+			}
+			given++
+			if want := p.truth[int(call.Conn-20)%100][call.Ordinal]; tl.Requests[call.Request].Peer != fmt.Sprintf("127.0.0.1:%d", 10000+want) {
+				t.Errorf("%s: call %d of connection %d is given to the request of %s by %s, want that of port %d", name, call.Ordinal, call.Conn, tl.Requests[call.Request].Peer, call.Why, 10000+want)
+			}
+		}
+		if share := 100 * given / max(1, all); share < c.least || share > c.most {
+			t.Errorf("%s: of %d calls %d were given to a request (%d %%), want %d to %d %%", name, all, given, share, c.least, c.most)
+		}
+	}
+}
