@@ -13,6 +13,10 @@ type juncture struct {
 	answered, turn int16
 }
 
+// farJuncture is up to where turns and answers are counted: what one request makes thousands of calls
+// for is not kept for each.
+const farJuncture = 200
+
 // toldLine follows who stands in line for each peer.
 type toldLine struct {
 	d       *doubts
@@ -57,7 +61,7 @@ func (l *toldLine) begin(learns, plays bool) {
 // read notes that a request was.
 func (l *toldLine) read(r RequestID) {
 	if at, before := l.at[r]; before {
-		at.turn++
+		at.turn = min(at.turn+1, farJuncture)
 		l.at[r] = at
 	} else {
 		l.at[r] = juncture{endpoint: l.d.t.Requests[r].Endpoint}
@@ -67,7 +71,7 @@ func (l *toldLine) read(r RequestID) {
 // answered notes that a call of a request was.
 func (l *toldLine) answered(r RequestID) {
 	if at, ok := l.at[r]; ok {
-		at.answered, at.turn = at.answered+1, 0
+		at.answered, at.turn = min(at.answered+1, farJuncture), 0
 		l.at[r] = at
 	}
 }
@@ -75,7 +79,7 @@ func (l *toldLine) answered(r RequestID) {
 // woke notes that something else called back for a request.
 func (l *toldLine) woke(r RequestID) {
 	if at, ok := l.at[r]; ok {
-		at.turn++
+		at.turn = min(at.turn+1, farJuncture)
 		l.at[r] = at
 	}
 }
