@@ -19,12 +19,13 @@ type doubts struct {
 	atOnce   map[string]int       // by endpoint: the most
 	sure     map[string]int       // the same, in what was played since the last begin
 	open     map[RequestID]bool   // that were read and not answered: whether they could make more calls at once
-	standing map[RequestID]bool   // that make no call and wait for no timer
+	standing map[RequestID]Time   // that make no call and wait for no timer, since when
 	partly   int                  // of the open ones, those which could make more
 	full     int                  // to how many peers as many calls are under way as ever are
 	fires    Time                 // when the first timer fires that was set in the turn that runs
 	applies  doubt
 	line     *toldLine
+	share    *sharers
 }
 
 // doubt reports whether a call that was sent in the turn of a request may be somebody else's.
@@ -43,7 +44,7 @@ func (d *doubts) begin(applies doubt) {
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
 	}
-	d.open, d.standing, d.partly, d.full, d.fires = map[RequestID]bool{}, map[RequestID]bool{}, 0, 0, 0
+	d.open, d.standing, d.partly, d.full, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, 0, 0, 0
 }
 
 // peerCalls are the calls to a peer that are under way.
@@ -120,7 +121,7 @@ func (d *doubts) reads(r RequestID) {
 // another begins; fires is when the first timer fires that is set in that.
 func (d *doubts) turns(from, to RequestID, at, fires Time) {
 	if _, open := d.open[from]; open && from != to && d.under[from] == 0 && d.fires <= at {
-		d.standing[from] = true
+		d.standing[from] = at
 	}
 	delete(d.standing, to)
 	d.fires = fires
@@ -194,25 +195,28 @@ func (d *doubts) responds(r RequestID) {
 func associateTold(t *Timeline, in asyncInput) bool {
 	in.loop.moves = whereAskedFor(t, in.loop.moves)
 	d, shared := newDoubts(t), sharedConns(t, in.loop.moves)
+	d.share = newSharers(d, t, in.loop.moves, shared)
 	var w *inTurns
 	defer in.chains.reset()
-	play := func(applies doubt, learns, plays bool) bool {
+	play := func(applies doubt, how toldPass) bool {
 		in.chains.reset()
 		d.begin(applies)
-		d.line.begin(learns, plays)
+		d.line.begin(how == toldLearns, how == toldLines)
+		d.share.begin(how == toldLearns, how == toldShares)
 		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared}
 		w.play(in)
 		return w.proven >= confirmsTold*w.wrong && w.confirmed()
 	}
-	play(nobodyWaits, false, false) // to count how many calls there are at once
-	play(waitForRoom, true, false)
+	play(nobodyWaits, toldPlain) // to count how many calls there are at once
+	play(waitForRoom, toldLearns)
 	maps.Copy(in.atOnce, d.sure)
 	known := w.known()
-	if !play(nobodyWaits, false, true) || w.known() < known {
-		if !play(waitForRoom, false, false) && !play(waitForAnything, false, false) {
+	if !play(nobodyWaits, toldLines) || w.known() < known {
+		if !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {
 			return false
 		}
 	}
+	w.correct()
 	w.associate(func(CallID, RequestID) bool { return true })
 	for id, since := range d.line.given {
 		in.wanted[id] = since
@@ -222,6 +226,26 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	}
 	return true
 }
+
+// correct takes back what ids gave as a hint to another request than turns do.
+func (w *inTurns) correct() {
+	for _, id := range w.sets.calls {
+		c := &w.t.Calls[id]
+		if r := w.sets.known(callRef(id)); r != None && c.Request != None && c.Request != r && c.Why == WhyAsyncHint {
+			c.Request, c.Why = None, WhyNoAsync
+		}
+	}
+}
+
+// toldPass is what is made of the moves in one pass over them.
+type toldPass int
+
+const (
+	toldPlain  toldPass = iota
+	toldLearns          // what requests ask for is counted where there was room, and nobody stood
+	toldLines           // who stands in line is known by that
+	toldShares          // and who shares a call
+)
 
 // known is of how many calls it is known whose they are.
 func (w *inTurns) known() (n int) {

@@ -18,6 +18,7 @@ type inTurns struct {
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
+	place  int            // of the move
 	told   *doubts        // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	shared map[int32]bool // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	fired  bool           // the turn that runs is a timer's: then no other can run in it unseen
@@ -67,6 +68,7 @@ func (w *inTurns) play(in asyncInput) {
 		if at := in.loop.moves[i].at; in.told != 0 && at > in.told { // from here on it is guessed
 			w.proven, w.wrong, w.all, w.sent, w.unseen, in.told = 0, 0, 0, 0, 0, 0
 		}
+		w.place = i
 		w.step(&in.loop.moves[i])
 	}
 }
@@ -108,7 +110,7 @@ func (w *inTurns) step(m *move) {
 			w.send(m)
 		}
 	case moveRespond:
-		if w.t.Requests[m.request].FirstWrite == m.at && !(w.told != nil && w.turn.of == nobody) {
+		if w.t.Requests[m.request].FirstWrite == m.at && !w.elsewhere(m) {
 			w.all++
 			w.responded(m)
 		}
@@ -153,6 +155,14 @@ func (w *inTurns) send(m *move) {
 	}
 }
 
+// elsewhere reports a response that tells nothing of whose turn it was written in.
+func (w *inTurns) elsewhere(m *move) bool {
+	if w.told == nil {
+		return false
+	}
+	return w.turn.of == nobody || w.told.share.stood && w.sets.known(w.turn.of) != m.request
+}
+
 // sendTold links a call where all turns are known.
 func (w *inTurns) sendTold(m *move, here bool) {
 	turn, line := w.sets.known(w.turn.of), w.told.line
@@ -167,6 +177,12 @@ func (w *inTurns) sendTold(m *move, here bool) {
 			}
 			return
 		}
+	}
+	if r, told := w.told.share.next(); told {
+		if r != None {
+			w.sets.link(m.call, requestRef(r))
+		}
+		return
 	}
 	if here && !w.doubtful(m) {
 		w.sets.link(m.call, w.turn.of)
@@ -190,6 +206,7 @@ func (w *inTurns) follow(m *move) {
 	next, from := nobody, w.sets.known(w.turn.of)
 	if !m.callback() {
 		w.told.line.ends(from)
+		w.told.share.ends()
 	}
 	switch m.kind {
 	case moveRead, moveBody:
@@ -204,6 +221,7 @@ func (w *inTurns) follow(m *move) {
 		next = m.by
 		w.told.line.woke(w.sets.known(next))
 	case moveRespond:
+		w.told.share.responds(m.request)
 		w.told.responds(m.request)
 		return
 	case moveBlock:
@@ -214,6 +232,9 @@ func (w *inTurns) follow(m *move) {
 	}
 	w.told.line.since = m.at
 	w.told.turns(from, w.sets.known(next), m.at, m.fires)
+	if m.kind == moveAnswer && w.t.Calls[m.call].End == m.at {
+		w.told.share.answers(w.sets.known(next), w.place)
+	}
 }
 
 // together links a call that was sent in no turn with the one sent before: if what sent both

@@ -1,0 +1,128 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Several requests may wait for one call: a cache lets the first who misses fetch what all want. When
+// that is answered, all of them go on in its turn, who asked for it first and the others in the
+// order in which they came. How many calls one sends there is known from turns in which nobody else
+// stood. If as many were sent as are so many for each, those are whose they are.
+
+// sharers follows who goes on in the turn of somebody else's call.
+type sharers struct {
+	d      *doubts
+	ahead  []int32 // by move that begins a turn: calls that are sent in it
+	learns bool
+	plays  bool
+	turns  map[juncture]int // of answers, in which nobody stood
+	sent   map[juncture]*[mostCalls]int
+
+	who    []RequestID // who goes on in the turn that runs; none: only whose turn it is
+	each   int         // how many calls each of them sends
+	n      int         // how many they did
+	stood  bool        // who was answered just now had stood: in another's turn
+	unsure bool        // whose calls are is not known there
+}
+
+func newSharers(d *doubts, t *Timeline, moves []move, shared map[int32]bool) *sharers {
+	s := &sharers{d: d, ahead: make([]int32, len(moves)), turns: map[juncture]int{}, sent: map[juncture]*[mostCalls]int{}}
+	n := int32(0)
+	for i := len(moves) - 1; i >= 0; i-- {
+		switch m := &moves[i]; {
+		case !m.callback():
+			s.ahead[i], n = n, 0
+		case sendsFirst(t, m) && !shared[m.conn]:
+			n++
+		}
+	}
+	return s
+}
+
+// sendsFirst reports a move that sends the first bytes of a call, or begins to connect for it.
+func sendsFirst(t *Timeline, m *move) bool {
+	if m.call == None {
+		return false
+	}
+	c := &t.Calls[m.call]
+	return m.kind == moveConnect || m.kind == moveSend && c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime)
+}
+
+func (s *sharers) begin(learns, plays bool) {
+	s.learns, s.plays = learns, plays
+	s.ends()
+}
+
+// ends ends a turn.
+func (s *sharers) ends() { s.who, s.each, s.n, s.unsure = s.who[:0], 0, 0, false }
+
+// answers begins the turn of an answer to a request's call with the i-th move; None if it is not
+// known whose that was.
+func (s *sharers) answers(r RequestID, i int) {
+	n := int(s.ahead[i])
+	at, open := s.d.line.at[r]
+	switch {
+	case s.learns && open && len(s.d.standing) == 0:
+		s.turns[at]++
+		if s.sent[at] == nil {
+			s.sent[at] = &[mostCalls]int{}
+		}
+		s.sent[at][min(n, mostCalls-1)]++
+	case s.plays && n > 0 && len(s.d.standing) > 0:
+		s.shares(r, at, n)
+	}
+}
+
+// responds notes that a request is answered.
+func (s *sharers) responds(r RequestID) {
+	_, stood := s.d.standing[r]
+	s.stood = s.plays && stood
+}
+
+// shares tells who sends so many calls in the turn that begins.
+func (s *sharers) shares(r RequestID, at juncture, n int) {
+	others := s.standing(at.endpoint)
+	if s.turns[at] < turnsSeen {
+		s.unsure = true
+		return
+	}
+	counts := s.sent[at]
+	each := slices.Index(counts[:], slices.Max(counts[:]))
+	switch {
+	case float64(counts[each]) < turnsAlike*float64(s.turns[at]), n != each && n != each*(1+len(others)):
+		s.unsure = true
+	case n != each:
+		s.who, s.each = append(append(s.who, r), others...), each
+	}
+}
+
+// standing lists who of an endpoint stands, the first first.
+func (s *sharers) standing(endpoint string) (list []RequestID) {
+	for r := range s.d.standing {
+		if s.d.t.Requests[r].Endpoint == endpoint {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b RequestID) int {
+		return cmp.Or(cmp.Compare(s.d.standing[a], s.d.standing[b]), cmp.Compare(a, b))
+	})
+	return list
+}
+
+// next is whose the next call is that is sent in the turn; not told where it is of whose turn that
+// is, None where that is not known.
+func (s *sharers) next() (r RequestID, told bool) {
+	switch {
+	case !s.plays:
+		return None, false
+	case s.unsure:
+		return None, true
+	case s.n < s.each*len(s.who):
+		s.n++
+		return s.who[(s.n-1)/s.each], true
+	}
+	return None, false
+}
