@@ -216,7 +216,6 @@ func associateTold(t *Timeline, in asyncInput) bool {
 			return false
 		}
 	}
-	w.correct()
 	w.associate(func(CallID, RequestID) bool { return true })
 	for id, since := range d.line.given {
 		in.wanted[id] = since
@@ -225,16 +224,6 @@ func associateTold(t *Timeline, in asyncInput) bool {
 		in.sure[id] = t.Calls[id].Request != None && w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
-}
-
-// correct takes back what ids gave as a hint to another request than turns do.
-func (w *inTurns) correct() {
-	for _, id := range w.sets.calls {
-		c := &w.t.Calls[id]
-		if r := w.sets.known(callRef(id)); r != None && c.Request != None && c.Request != r && c.Why == WhyAsyncHint {
-			c.Request, c.Why = None, WhyNoAsync
-		}
-	}
 }
 
 // toldPass is what is made of the moves in one pass over them.

@@ -1,7 +1,5 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
-
 // inTurns follows one loop as if nobody on it ever waited for a connection: what is sent,
 // and answered to a client, in the turn of an answer is of whose call that was. Where a pool
 // is full that is wrong, and shows: a request is answered in the turn of a call that then
@@ -101,12 +99,8 @@ func (w *inTurns) step(m *move) {
 		if w.shared[m.conn] {
 			w.turn.of = nobody
 		}
-	case moveConnect:
-		if m.call != None && !w.shared[m.conn] {
-			w.send(m)
-		}
-	case moveSend:
-		if c := &w.t.Calls[m.call]; c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime) && !w.shared[m.conn] {
+	case moveConnect, moveSend:
+		if sendsFirst(w.t, m) && !w.shared[m.conn] {
 			w.send(m)
 		}
 	case moveRespond:
@@ -147,11 +141,9 @@ func (w *inTurns) send(m *move) {
 	here := w.here(m)
 	if w.told != nil {
 		w.sendTold(m, here)
+		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	} else if here {
 		w.sets.link(m.call, w.turn.of)
-	}
-	if w.told != nil {
-		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	}
 }
 

@@ -3,8 +3,6 @@ package timeline
 import (
 	"cmp"
 	"slices"
-
-	"github.com/getdwell/dwell/recording"
 )
 
 // Several requests may wait for one call: a cache lets the first who misses fetch what all want. When
@@ -44,11 +42,7 @@ func newSharers(d *doubts, t *Timeline, moves []move, shared map[int32]bool) *sh
 
 // sendsFirst reports a move that sends the first bytes of a call, or begins to connect for it.
 func sendsFirst(t *Timeline, m *move) bool {
-	if m.call == None {
-		return false
-	}
-	c := &t.Calls[m.call]
-	return m.kind == moveConnect || m.kind == moveSend && c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime)
+	return m.call != None && (m.kind == moveConnect || m.kind == moveSend && firstSend(t, m))
 }
 
 func (s *sharers) begin(learns, plays bool) {
