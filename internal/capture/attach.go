@@ -73,22 +73,39 @@ func permitRemedy(user int) string {
 // attach hooks every tracing program up. The iterators run on demand, the probes of
 // Node when a Node process is found.
 func (s *Session) attach() error {
-	for _, p := range s.tracing() {
+	o := &s.objects
+	s.always, s.inWindows = &hooks{programs: []*ebpf.Program{
+		o.ProcessFork, o.ProcessExec, o.ProcessExit, o.TaskRenamed, o.SocketState, o.Sent,
+	}}, &hooks{programs: []*ebpf.Program{o.SchedSwitch, o.SchedWaking, o.DataReady, o.Received}}
+	s.closers = append(s.closers, s.always, s.inWindows)
+	return errors.Join(s.always.attach(), s.inWindows.attach())
+}
+
+// hooks are tracing programs that are attached and detached together.
+type hooks struct {
+	programs []*ebpf.Program
+	links    []link.Link
+}
+
+func (h *hooks) attach() error {
+	for _, p := range h.programs {
 		l, err := link.AttachTracing(link.TracingOptions{Program: p})
 		if err != nil {
 			return explain(fmt.Errorf("attach %s: %w", p, err))
 		}
-		s.closers = append(s.closers, l)
+		h.links = append(h.links, l)
 	}
 	return nil
 }
 
-func (s *Session) tracing() []*ebpf.Program {
-	o := &s.objects
-	return []*ebpf.Program{
-		o.SchedSwitch, o.SchedWaking, o.ProcessFork, o.ProcessExec, o.ProcessExit,
-		o.TaskRenamed, o.SocketState, o.DataReady, o.Received, o.Sent,
+// Close detaches them.
+func (h *hooks) Close() error {
+	var errs []error
+	for _, l := range h.links {
+		errs = append(errs, l.Close())
 	}
+	h.links = nil
+	return errors.Join(errs...)
 }
 
 func (s *Session) programs() []meteredProgram {

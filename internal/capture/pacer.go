@@ -8,12 +8,9 @@ import "time"
 // and does so little for each event that recording this is a part of its work. Then dwell
 // records windows, and rests between them.
 const (
-	// manyEvents is how many events a second are never too many: they cost a tenth of a
-	// processor or less.
-	manyEvents = 40_000
-	// stillMany are how many are, once they were more: what a service does varies, and would be
-	// recorded all the time whenever it does a little less.
-	stillMany = 15_000
+	// manyEvents is how many events a second are never too many: a saturated service loses a
+	// twentieth of its throughput to them, or less.
+	manyEvents = 10_000
 	// oneCost and manyCost are what recording may cost of one processor, and of all that
 	// are busy, where that is more.
 	oneCost  = 0.03
@@ -24,8 +21,13 @@ const (
 	// longestRest bounds the time between two windows, so that some are recorded.
 	longestRest = 9 * tickEvery
 	// hidden is how many times what recording takes by its own clocks it costs a service that is
-	// saturated, until that was seen: one that did a quarter less counted a tenth of both processors.
+	// saturated: one that did a quarter less counted a tenth of both processors.
 	hidden = 2
+	// eventLoses is how much of its throughput a service is taken to lose to each event a second,
+	// before any rest has shown it, and mostLoses to all of them: 35,000 lost one of Go a fifth to
+	// a quarter, 100,000 one of Node a seventh to a fifth.
+	eventLoses = 0.05 / manyEvents
+	mostLoses  = 0.2
 	// mayLose is how much of its throughput a service may lose to windows. What it writes in them
 	// and between them tells how much that is: memory and caches that recording takes are in no
 	// program's own time.
@@ -59,15 +61,11 @@ func (p *pacer) rest(s second) time.Duration {
 	if s.rested > 0 {
 		p.inside, p.between = forgets*p.inside+s.writes, forgets*p.between+s.rested
 	}
-	many := int64(manyEvents)
-	if p.rests > 0 {
-		many = stillMany
-	}
-	if !s.scarce || s.events <= many || s.slowest*windowAnswers > tickEvery {
+	if !s.scarce || s.events <= manyEvents || s.slowest*windowAnswers > tickEvery {
 		return 0
 	}
 	may := max(oneCost*float64(tickEvery), manyCost*float64(s.busy))
-	times := max(hidden*float64(s.cost)/may, p.lost()/mayLose)
+	times := max(hidden*float64(s.cost)/may, p.lost(s)/mayLose)
 	rest := time.Duration(times*float64(tickEvery)) - tickEvery
 	if rest <= 0 {
 		return 0
@@ -76,10 +74,10 @@ func (p *pacer) rest(s second) time.Duration {
 	return min(p.uneven(rest), longestRest)
 }
 
-// lost is how much of its throughput a service loses in a window.
-func (p *pacer) lost() float64 {
+// lost is how much of its throughput a service loses in windows such as this.
+func (p *pacer) lost(s second) float64 {
 	if p.between == 0 {
-		return 0
+		return min(float64(s.events)*eventLoses, mostLoses)
 	}
 	return 1 - p.inside/p.between
 }

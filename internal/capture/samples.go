@@ -19,10 +19,9 @@ const samplePeriod = 4_973_000
 // startSampling opens the timer of goroutine samples on every CPU, once: only a
 // process that runs Go needs it.
 func (s *Session) startSampling() error {
-	if s.sampling {
+	if s.timers != nil {
 		return nil
 	}
-	s.sampling = true
 	for cpu := range cpus() {
 		if err := s.sampleCPU(cpu); err != nil {
 			return err
@@ -41,12 +40,31 @@ func (s *Session) sampleCPU(cpu int) error {
 	if err != nil {
 		return fmt.Errorf("open the sampling timer of CPU %d: %w (kernel.perf_event_paranoid may forbid it)", cpu, err)
 	}
+	s.timers = append(s.timers, fileDescriptor(fd))
 	s.keep(fileDescriptor(fd))
 	l, err := link.AttachRawLink(link.RawLinkOptions{Target: fd, Program: s.objects.Sample, Attach: ebpf.AttachPerfEvent})
 	if err != nil {
 		return fmt.Errorf("attach to the sampling timer of CPU %d: %w", cpu, err)
 	}
 	s.keep(l)
+	return nil
+}
+
+// timers are those of all CPUs.
+type timers []fileDescriptor
+
+// enable starts them.
+func (t timers) enable() error { return t.set(unix.PERF_EVENT_IOC_ENABLE) }
+
+// disable stops them: a CPU is interrupted no longer.
+func (t timers) disable() error { return t.set(unix.PERF_EVENT_IOC_DISABLE) }
+
+func (t timers) set(request uint) error {
+	for _, fd := range t {
+		if err := unix.IoctlSetInt(int(fd), request, 0); err != nil {
+			return fmt.Errorf("start or stop the timer of goroutine samples: %w", err)
+		}
+	}
 	return nil
 }
 

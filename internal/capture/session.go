@@ -30,6 +30,10 @@ type Session struct {
 	decoder *decoder
 	meter   *meter
 
+	always    *hooks
+	inWindows *hooks // that have nothing to do while recording rests
+	timers    timers // of goroutine samples
+
 	resolved chan resolution // runtimes found while running
 	done     chan struct{}   // closed by Close: resolvers give up
 	workers  sync.WaitGroup
@@ -37,7 +41,6 @@ type Session struct {
 	roots    []int // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
-	sampling bool
 
 	unwinder  *unwind.Unwinder // nil: takes no stacks
 	stacksOff string           // why not, if they are wanted

@@ -124,6 +124,9 @@ func (s *Session) rest(sink Sink) error {
 		return err
 	}
 	s.decoder.pause()
+	if err := errors.Join(s.inWindows.Close(), s.timers.disable()); err != nil {
+		return err
+	}
 	s.restGo(time.Now())
 	s.before = s.measure()
 	s.paused = max(clock(), s.decoder.now)
@@ -153,7 +156,7 @@ func (s *Session) goOn(sink Sink) error {
 		return err
 	}
 	s.paused = recording.NoTime
-	if err := s.setGaps(); err != nil {
+	if err := errors.Join(s.inWindows.attach(), s.timers.enable(), s.setGaps()); err != nil {
 		return err
 	}
 	if err := s.dumpTasks(s.decoder.threadState); err != nil {

@@ -25,6 +25,7 @@ type moments struct {
 	objects momentObjects
 	events  []io.Closer // what runs the programs
 	entry   *ebpf.Collection
+	enabled bool
 
 	profiler profilerMaps
 	ruby     *rubyThreads
@@ -149,13 +150,29 @@ func (m *moments) attachCPU(cpu int, attr unix.PerfEventAttr, program *ebpf.Prog
 
 // enable starts taking stacks.
 func (m *moments) enable() error {
+	m.enabled = true
+	return m.set(unix.PERF_EVENT_IOC_ENABLE)
+}
+
+// rest stops taking stacks, or goes on.
+func (m *moments) rest(rests bool) error {
+	switch {
+	case !m.enabled:
+		return nil
+	case rests:
+		return m.set(unix.PERF_EVENT_IOC_DISABLE)
+	}
+	return m.set(unix.PERF_EVENT_IOC_ENABLE)
+}
+
+func (m *moments) set(request uint) error {
 	for _, c := range m.events {
 		fd, ok := c.(descriptor)
 		if !ok {
 			continue
 		}
-		if err := unix.IoctlSetInt(int(fd), unix.PERF_EVENT_IOC_ENABLE, 0); err != nil {
-			return fmt.Errorf("start taking stacks: %w", err)
+		if err := unix.IoctlSetInt(int(fd), request, 0); err != nil {
+			return fmt.Errorf("start or stop taking stacks: %w", err)
 		}
 	}
 	return nil

@@ -156,8 +156,10 @@ func (u *Unwinder) interpreters() interpreterconfig.Config {
 func (u *Unwinder) Begin() error { return u.begun() }
 
 // SetGaps tells the programs how often recording paused and went on again; odd: they
-// take no stacks.
-func (u *Unwinder) SetGaps(n uint32) error { return u.moments.objects.Gaps.Set(n) }
+// take no stacks, and nothing asks them to.
+func (u *Unwinder) SetGaps(n uint32) error {
+	return errors.Join(u.moments.objects.Gaps.Set(n), u.moments.rest(n%2 == 1))
+}
 
 // Examine has the profiler look at a process before it is asked for its first stack, or
 // that has begun to run another program: what was known of it is forgotten.
