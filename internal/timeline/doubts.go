@@ -162,7 +162,7 @@ func (d *doubts) answered(id CallID) {
 	}
 	d.under[r]--
 	d.could(r)
-	d.line.answered(r)
+	d.line.answered(id, r)
 }
 
 // could follows whether a request has calls under way and could make more.

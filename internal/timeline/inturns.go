@@ -173,6 +173,7 @@ func (w *inTurns) sendTold(m *move, here bool) {
 	if r, told := w.told.share.next(); told {
 		if r != None {
 			w.sets.link(m.call, requestRef(r))
+			line.sends(m.call, r, r == turn)
 		}
 		return
 	}

@@ -21,12 +21,14 @@ type toldPlay struct {
 	last     bool  // who came last gets the connection
 	jobs     bool  // between rounds the thread pool does something
 	once     bool  // who comes while another's first call is under way waits for that
+	valid    int   // so many requests after that was answered need none
 
 	conns    []*toldConn
 	waiting  []toldCall
 	working  []toldJob
 	open     int         // requests
 	fetching []int       // who waits for that call, whose it is first
+	fetched  int         // how many need none from now on
 	left     map[int]int // by request: calls that it waits for
 	step     map[int]int
 	more     map[int]int // by request: calls that branches make still
@@ -92,6 +94,12 @@ func (p *toldPlay) arrive(r int) {
 	p.say("http-request conn=1%d head=40 method=GET route=/a", r)
 	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, p.ids-1, p.ids) // by the connection's parser
 	p.ids += 3
+	if p.once && p.fetched > 0 {
+		p.fetched--
+		p.step[r] = 1
+		p.ask(r, p.rounds[1])
+		return
+	}
 	if p.once {
 		p.fetching = append(p.fetching, r)
 		if len(p.fetching) > 1 {
@@ -133,7 +141,7 @@ func (p *toldPlay) goOn(r int) {
 	p.left[r]--
 	if p.once && p.step[r] == 0 {
 		all := p.fetching
-		p.fetching = nil
+		p.fetching, p.fetched = nil, p.valid
 		for _, r := range all {
 			p.step[r] = 1
 			p.ask(r, p.rounds[1])
@@ -229,7 +237,9 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 99, 100},
 		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
-		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 90, 100},
+		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
+		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
+		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
 		"in line":                            {toldPlay{rounds: []int{1, 1, 1}}, 4, 99, 100},
 		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 95, 100},
 		"in line, the last first":            {toldPlay{rounds: []int{2, 1, 2}, last: true}, 4, 0, 90},

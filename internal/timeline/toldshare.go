@@ -8,7 +8,8 @@ import (
 // Several requests may wait for one call: a cache lets the first who misses fetch what all want. When
 // that is answered, all of them go on in its turn, who asked for it first and the others in the
 // order in which they came. How many calls one sends there is known from turns in which nobody else
-// stood. If as many were sent as are so many for each, those are whose they are.
+// stood, or from all where each time so many were sent for each who did. If as many were sent as are
+// so many for each, those are whose they are.
 
 // sharers follows who goes on in the turn of somebody else's call.
 type sharers struct {
@@ -16,8 +17,8 @@ type sharers struct {
 	ahead  []int32 // by move that begins a turn: calls that are sent in it
 	learns bool
 	plays  bool
-	turns  map[juncture]int // of answers, in which nobody stood
-	sent   map[juncture]*[mostCalls]int
+	alone  asked // how many calls are sent in the turn of an answer, where nobody stands
+	joined asked // and for each, where others do
 
 	who    []RequestID // who goes on in the turn that runs; none: only whose turn it is
 	each   int         // how many calls each of them sends
@@ -27,7 +28,7 @@ type sharers struct {
 }
 
 func newSharers(d *doubts, t *Timeline, moves []move, shared map[int32]bool) *sharers {
-	s := &sharers{d: d, ahead: make([]int32, len(moves)), turns: map[juncture]int{}, sent: map[juncture]*[mostCalls]int{}}
+	s := &sharers{d: d, ahead: make([]int32, len(moves)), alone: asked{}, joined: asked{}}
 	n := int32(0)
 	for i := len(moves) - 1; i >= 0; i-- {
 		switch m := &moves[i]; {
@@ -57,16 +58,26 @@ func (s *sharers) ends() { s.who, s.each, s.n, s.unsure = s.who[:0], 0, 0, false
 // known whose that was.
 func (s *sharers) answers(r RequestID, i int) {
 	n := int(s.ahead[i])
-	at, open := s.d.line.at[r]
+	c := s.d.line.at[r]
 	switch {
-	case s.learns && open && len(s.d.standing) == 0:
-		s.turns[at]++
-		if s.sent[at] == nil {
-			s.sent[at] = &[mostCalls]int{}
-		}
-		s.sent[at][min(n, mostCalls-1)]++
+	case s.learns && c != nil:
+		s.learn(c, n)
 	case s.plays && n > 0 && len(s.d.standing) > 0:
-		s.shares(r, at, n)
+		s.shares(r, c, n)
+	}
+}
+
+// anyPeer stands for the calls to all peers together.
+const anyPeer = ""
+
+// learn counts the calls of a turn.
+func (s *sharers) learn(c *course, n int) {
+	if len(s.d.standing) == 0 {
+		s.alone.learn(c, map[string]int{anyPeer: n})
+	} else if all := 1 + len(s.standing(c.endpoint)); all > 1 && n%all == 0 {
+		s.joined.learn(c, map[string]int{anyPeer: n / all})
+	} else if all > 1 {
+		s.joined.learn(c, map[string]int{anyPeer: mostCalls}) // as of nobody
 	}
 }
 
@@ -77,19 +88,26 @@ func (s *sharers) responds(r RequestID) {
 }
 
 // shares tells who sends so many calls in the turn that begins.
-func (s *sharers) shares(r RequestID, at juncture, n int) {
-	others := s.standing(at.endpoint)
-	if s.turns[at] < turnsSeen {
+func (s *sharers) shares(r RequestID, c *course, n int) {
+	if c == nil {
 		s.unsure = true
 		return
 	}
-	counts := s.sent[at]
-	each := slices.Index(counts[:], slices.Max(counts[:]))
+	others := s.standing(c.endpoint)
+	known := c.known(s.alone, s.joined)
+	if known == nil {
+		s.unsure = true
+		return
+	}
+	each, sure := known.of(anyPeer)
 	switch {
-	case float64(counts[each]) < turnsAlike*float64(s.turns[at]), n != each && n != each*(1+len(others)):
+	case !sure || each == mostCalls-1, n != each && n != each*(1+len(others)):
 		s.unsure = true
 	case n != each:
 		s.who, s.each = append(append(s.who, r), others...), each
+		for _, o := range others {
+			s.d.line.woke(o)
+		}
 	}
 }
 
