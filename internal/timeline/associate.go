@@ -56,7 +56,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
-			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}}
+			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
 			associateAsync(t, f, in)
 			associateLeft(t, f, in)
 			associateShared(t, f, in)

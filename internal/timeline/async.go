@@ -32,6 +32,7 @@ type asyncWalk struct {
 	again    map[int64]bool  // timers that fired: more than once
 	causes   lasting         // what called back
 	itself   map[CallID]bool // answered calls of which it did
+	named    map[int32]bool  // as in asyncInput
 	selves   map[string]bool // peers whose client calls back under an id of each call
 }
 
@@ -72,6 +73,7 @@ type asyncInput struct {
 	hands  askedIn
 	atOnce map[string]int  // by endpoint: how many calls a request has under way at once, where that is known
 	sure   map[CallID]bool // of calls on connections that are not shared: turns tell whose they are
+	named  map[int32]bool  // shared connections, where promises have ids of their own
 	told   Time            // up to here it is told which timers fired; 0: never
 }
 
@@ -84,6 +86,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
 		lasting: lastingIDs(t, moves), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
 		again: firedAgain(moves), causes: causes(moves), selves: selfCalled(t, moves), itself: map[CallID]bool{},
+		named: in.named,
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
@@ -149,7 +152,7 @@ func (w *asyncWalk) step(m *move) {
 			w.conns[m.conn].answered = callRef(m.call)
 		}
 		whose := m.whose()
-		if m.several {
+		if m.several || w.named[m.conn] {
 			whose = nobody // of several requests, which the ids of their connection do not tell apart
 		}
 		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}
@@ -317,6 +320,7 @@ func (w *asyncWalk) evidence(m *move) bool {
 		}
 		return false
 	}
+	w.hands.by[m.call] = who
 	w.chains.link(m.call, who)
 	return true
 }
@@ -361,6 +365,8 @@ func (w *asyncWalk) responded(m *move) {
 		w.chains.resumed(answered, m.request)
 	case w.fresh(m.exec) && w.fresh(m.trigger):
 		w.chains.answered(answered, m.request)
+	case m.trigger != 0: // promises have ids where contexts are followed through them
+		m.own = w.chains.known(w.ids.find(m.trigger)) == m.request && (w.fresh(m.exec) || w.chains.known(w.ids.find(m.exec)) == m.request)
 	}
 }
 

@@ -14,13 +14,14 @@ type askedIn struct {
 	late []bool // sent by a callback that was asked for in another turn
 	made []ref  // in whose turn that was; nobody: not known
 	or   []ref  // it may have been in this one's instead
+	by   []ref  // whom its trigger names; nobody: none
 	room []bool // another connection to its peer was idle: nobody waited for one
 }
 
 func newAsked(calls int) askedIn {
-	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls), make([]bool, calls)}
+	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls), make([]ref, calls), make([]bool, calls)}
 	for i := range h.made {
-		h.made[i], h.or[i] = nobody, nobody
+		h.made[i], h.or[i], h.by[i] = nobody, nobody, nobody
 	}
 	return h
 }

@@ -203,7 +203,7 @@ func associateTold(t *Timeline, in asyncInput) bool {
 		d.begin(applies)
 		d.line.begin(how == toldLearns, how == toldLines)
 		d.share.begin(how == toldLearns, how == toldShares)
-		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared}
+		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared, by: in.hands.by}
 		w.play(in)
 		return w.proven >= confirmsTold*w.wrong && w.confirmed()
 	}

@@ -31,6 +31,9 @@ func (w *asyncWalk) fired(m *move) {
 	switch {
 	case m.kind != moveFired:
 		return
+	case w.named[w.turn.conn]:
+		m.kind = moveAlong // by what goes on after the read, each request under an id of its own
+		return
 	case w.turn.of != nobody && (w.again[m.exec] || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
 		m.kind = moveAlong // of what was read: by the handle of its connection, or a tick
 		return
@@ -56,6 +59,33 @@ func (w *asyncWalk) fired(m *move) {
 		m.by = who
 	}
 }
+
+// namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program
+// follows contexts through them: then what goes on after one is done under its id. Otherwise that has
+// none, nor has what it asks for.
+func namedPromises(t *Timeline, moves []move) map[int32]bool {
+	with, without, told := 0, 0, false
+	for i := range moves {
+		m := &moves[i]
+		switch {
+		case m.kind == moveFired:
+			told = true
+		case !m.callback():
+			told = false
+		case told && m.trigger != 0:
+			with++
+		case told:
+			without++
+		}
+	}
+	if with <= mostNameless*(1+without) {
+		return nil
+	}
+	return sharedConns(t, moves)
+}
+
+// mostNameless is for how many calls and responses that are sent under an id one may be that is not.
+const mostNameless = 50
 
 // noteSleeps notes in the moves that begin turns when the first timer fired that was set in them.
 func noteSleeps(moves []move, again map[int64]bool) {

@@ -17,6 +17,7 @@ type inTurns struct {
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
 	place  int            // of the move
+	by     []ref          // as in askedIn
 	told   *doubts        // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	shared map[int32]bool // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	fired  bool           // the turn that runs is a timer's: then no other can run in it unseen
@@ -120,9 +121,9 @@ func (w *inTurns) step(m *move) {
 // of it, and not by a callback that was asked for before. A timer's callback may run in it
 // too, unseen.
 func (w *inTurns) here(m *move) bool {
-	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter) && (w.first || w.fired || w.told != nil)
+	here := w.turn.of != nobody && (m.exec == 0 || m.exec > w.turn.counter || m.own) && (w.first || w.fired || w.told != nil)
 	_, answered := w.turn.of.call()
-	here = here && !((w.fired || w.told != nil && answered) && m.trigger != 0 && m.trigger <= w.turn.counter) // a callback of another timer, which resolves nothing
+	here = here && (m.own || !((w.fired || w.told != nil && answered) && m.trigger != 0 && m.trigger <= w.turn.counter)) // a callback of another timer, which resolves nothing
 	w.first = false
 	return here
 }
@@ -140,6 +141,7 @@ func (w *inTurns) send(m *move) {
 	}
 	here := w.here(m)
 	if w.told != nil {
+		w.sets.link(m.call, w.by[m.call])
 		w.sendTold(m, here)
 		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	} else if here {

@@ -20,6 +20,7 @@ type move struct {
 	counter int64
 	by      ref  // of moveFired: who waited for it, once that is known
 	fires   Time // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
+	own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
 	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 

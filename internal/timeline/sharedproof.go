@@ -182,10 +182,25 @@ func (w *sharing) chance(under, sent bool) {
 	}
 }
 
+// takeBack forgets whose the calls on shared connections are by ids: those of the callback that
+// happened to write what several had asked for.
+func (w *sharing) takeBack() {
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if call := &w.t.Calls[id]; c.shared && call.Why == WhyAsync {
+				call.Request, call.Why = None, WhyNoAsync
+			}
+		}
+	}
+}
+
 // give writes down whose calls are, if the responses confirm it, most of them by the turn
 // that they were written in, and for a third of the calls on shared connections at least.
 func (w *sharing) give(in asyncInput) {
 	proven := len(w.proven) - w.bound
+	if w.held() && in.named != nil {
+		w.takeBack()
+	}
 	if w.held() || proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
 		return
 	}

@@ -19,6 +19,7 @@ type toldPlay struct {
 	branches bool  // or rather: as each is answered, one more
 	itself   bool  // the client calls back under an id of each call
 	last     bool  // who came last gets the connection
+	named    bool  // promises have ids of their own, and what goes on after one has that
 	jobs     bool  // between rounds the thread pool does something
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
@@ -26,10 +27,11 @@ type toldPlay struct {
 	conns    []*toldConn
 	waiting  []toldCall
 	working  []toldJob
-	open     int         // requests
-	fetching []int       // who waits for that call, whose it is first
-	fetched  int         // how many need none from now on
-	left     map[int]int // by request: calls that it waits for
+	open     int           // requests
+	promise  map[int]int64 // by request: what it goes on after
+	fetching []int         // who waits for that call, whose it is first
+	fetched  int           // how many need none from now on
+	left     map[int]int   // by request: calls that it waits for
 	step     map[int]int
 	more     map[int]int // by request: calls that branches make still
 	truth    map[int][]int
@@ -77,7 +79,12 @@ func (p *toldPlay) ask(r, calls int) {
 func (p *toldPlay) send(k int, c toldCall, exec int64) {
 	conn := p.conns[k]
 	conn.call = &c
-	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d counter=%d", k, conn.sent, exec, p.ids)
+	trigger := int64(0)
+	if p.named && exec == 0 {
+		p.ids++
+		exec, trigger = p.ids, p.promise[c.request]
+	}
+	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d trigger=%d counter=%d", k, conn.sent, exec, trigger, p.ids)
 	p.say("command conn=2%d offset=%d length=10 operation=GET", k, conn.sent)
 	conn.sent += 10
 	p.truth[k] = append(p.truth[k], c.request)
@@ -93,6 +100,7 @@ func (p *toldPlay) arrive(r int) {
 	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
 	p.say("http-request conn=1%d head=40 method=GET route=/a", r)
 	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, p.ids-1, p.ids) // by the connection's parser
+	p.promise[r] = p.ids - 1
 	p.ids += 3
 	if p.once && p.fetched > 0 {
 		p.fetched--
@@ -107,6 +115,7 @@ func (p *toldPlay) arrive(r int) {
 		}
 	}
 	p.ask(r, p.rounds[0])
+	p.awaits(r)
 	if p.branches {
 		p.more[r] = p.rounds[0]
 	}
@@ -154,7 +163,11 @@ func (p *toldPlay) goOn(r int) {
 		p.ask(r, 1)
 	case p.left[r] > 0:
 	case p.branches || p.step[r] == len(p.rounds)-1:
-		p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
+		exec := int64(0)
+		if p.named {
+			exec = p.promise[r]
+		}
+		p.say("chunk conn=1%d thread=1 dir=write bytes=60 exec=%d trigger=%d counter=%d", r, exec, exec, p.ids)
 		p.say("http-response conn=1%d head=60 status=200", r)
 		p.open--
 	case p.jobs:
@@ -163,7 +176,14 @@ func (p *toldPlay) goOn(r int) {
 	default:
 		p.step[r]++
 		p.ask(r, p.rounds[p.step[r]])
+		p.awaits(r)
 	}
+}
+
+// awaits lets a request wait for a promise that is made now; branches for what was made first.
+func (p *toldPlay) awaits(r int) {
+	p.ids++
+	p.promise[r] = p.ids
 }
 
 // crowd is how many requests are served at once: now and then more than there is room for.
@@ -186,6 +206,7 @@ func (p *toldPlay) finish(k int) {
 
 func (p *toldPlay) play(requests, conns int) string {
 	p.at, p.ids, p.random = 1_000_000, 100, 7
+	p.promise = map[int]int64{}
 	p.left, p.step, p.more, p.truth = map[int]int{}, map[int]int{}, map[int]int{}, map[int][]int{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
 	p.say("process id=1 pid=100 runtime=node comm=x")
@@ -237,6 +258,7 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 99, 100},
 		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
+		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
 		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
