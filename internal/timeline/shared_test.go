@@ -30,6 +30,8 @@ type oneConn struct {
 	held    bool  // nothing is written until what was is answered
 	each    bool  // who waits for several goes on as each is answered
 	more    map[int]int
+	named   bool // promises have ids of their own, and what goes on after one has that
+	promise map[int]int64
 	aside   bool       // beside what it asks for there, each asks for something on a connection of its own
 	asides  []int      // requests that wait for that
 	beds    [][2]int64 // who sleeps, and the id of the timer
@@ -67,7 +69,7 @@ func (p *oneConn) upTo(n int) int {
 func (p *oneConn) goOn(r int) {
 	k := kinds[r%len(kinds)]
 	if p.step[r] == len(k.steps) {
-		p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
+		p.say("chunk conn=1%d thread=1 dir=write bytes=60 exec=%d trigger=%d counter=%d", r, p.promise[r], p.promise[r], p.ids)
 		p.say("http-response conn=1%d head=60 status=200", r)
 		return
 	}
@@ -87,6 +89,10 @@ func (p *oneConn) goOn(r int) {
 		}
 	}
 	p.step[r]++
+	if p.named {
+		p.ids++
+		p.promise[r] = p.ids
+	}
 }
 
 // ask asks for a command, which is written at the end of the tick.
@@ -135,6 +141,11 @@ func (p *oneConn) answer(n int) {
 	}
 	p.under = p.under[n:]
 	p.ids += 2
+	for _, r := range done {
+		if p.named {
+			p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.promise[r], p.promise[r]-1, p.ids)
+		}
+	}
 	for k, r := range done {
 		if branch[k] {
 			p.ask(command{r, "SET"})
@@ -180,6 +191,7 @@ func (p *oneConn) flush() {
 // play returns the recording of so many requests, and by call the request that made it.
 func (p *oneConn) play(requests int) (text string, truth []int) {
 	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
+	p.promise = map[int]int64{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
 	p.say("process id=1 pid=100 runtime=node comm=x")
 	p.say("thread id=1 tid=100 process=1")
@@ -234,6 +246,8 @@ func TestSharedConnection(t *testing.T) {
 		"held back":                    {oneConn{held: true}, 0, 0},
 		"asleep between":               {oneConn{naps: true}, 99, 100},
 		"going on as each is answered": {oneConn{each: true}, 99, 100},
+		"promises with ids":            {oneConn{named: true}, 99, 100},
+		"held back, with ids":          {oneConn{named: true, held: true}, 0, 0},
 		"with calls beside":            {oneConn{aside: true}, 95, 100},
 	} {
 		c.play.random = 7
