@@ -22,6 +22,7 @@ type doubts struct {
 	standing map[RequestID]Time   // that make no call and wait for no timer, since when
 	partly   int                  // of the open ones, those which could make more
 	full     int                  // to how many peers as many calls are under way as ever are
+	crowded  int                  // the same as the turn that runs began
 	fires    Time                 // when the first timer fires that was set in the turn that runs
 	applies  doubt
 	line     *toldLine
@@ -44,7 +45,7 @@ func (d *doubts) begin(applies doubt) {
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
 	}
-	d.open, d.standing, d.partly, d.full, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, 0, 0, 0
+	d.open, d.standing, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, 0, 0, 0, 0
 }
 
 // peerCalls are the calls to a peer that are under way.
@@ -79,6 +80,10 @@ func (d *doubts) room() bool {
 	}
 	return d.full == 0
 }
+
+// alone reports whether nobody but the request whose turn it is can wait for a place, and there was
+// one for it.
+func (d *doubts) alone() bool { return len(d.standing) == 0 && d.partly == 0 && d.crowded == 0 }
 
 // sleeps notes that the loop does.
 func (d *doubts) sleeps() {
@@ -124,7 +129,7 @@ func (d *doubts) turns(from, to RequestID, at, fires Time) {
 		d.standing[from] = at
 	}
 	delete(d.standing, to)
-	d.fires = fires
+	d.fires, d.crowded = fires, d.full
 }
 
 // sends notes a call, and whose it is as far as known.
@@ -201,7 +206,7 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	play := func(applies doubt, how toldPass) bool {
 		in.chains.reset()
 		d.begin(applies)
-		d.line.begin(how == toldLearns, how == toldLines)
+		d.line.begin(how)
 		d.share.begin(how == toldLearns, how == toldShares)
 		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared, by: in.hands.by}
 		w.play(in)
@@ -211,10 +216,14 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	play(waitForRoom, toldLearns)
 	maps.Copy(in.atOnce, d.sure)
 	known := w.known()
-	if !play(nobodyWaits, toldLines) || w.known() < known {
-		if !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {
-			return false
-		}
+	lines := func() bool { return play(nobodyWaits, toldLines) && w.known() >= known }
+	told := lines()
+	if !told {
+		play(waitForRoom, toldLearnsAlone)
+		told = lines()
+	}
+	if !told && !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {
+		return false
 	}
 	w.associate(func(CallID, RequestID) bool { return true })
 	for id, since := range d.line.given {
@@ -230,10 +239,11 @@ func associateTold(t *Timeline, in asyncInput) bool {
 type toldPass int
 
 const (
-	toldPlain  toldPass = iota
-	toldLearns          // what requests ask for is counted where there was room, and nobody stood
-	toldLines           // who stands in line is known by that
-	toldShares          // and who shares a call
+	toldPlain       toldPass = iota
+	toldLearns               // what requests ask for is counted where there was room, and nobody stood
+	toldLearnsAlone          // the same where there was room or nobody else to take it: a pool of one is always full
+	toldLines                // who stands in line is known by that
+	toldShares               // and who shares a call
 )
 
 // known is of how many calls it is known whose they are.

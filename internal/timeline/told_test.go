@@ -263,6 +263,7 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
 		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
 		"in line":                            {toldPlay{rounds: []int{1, 1, 1}}, 4, 99, 100},
+		"in line for one connection":         {toldPlay{rounds: []int{1, 1, 1}}, 1, 99, 100},
 		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 95, 100},
 		"in line, the last first":            {toldPlay{rounds: []int{2, 1, 2}, last: true}, 4, 0, 90},
 		"in line, the last first, by own id": {toldPlay{rounds: []int{2, 1, 2}, last: true, itself: true}, 4, 99, 100},

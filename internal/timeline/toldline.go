@@ -10,6 +10,7 @@ import "slices"
 type toldLine struct {
 	d       *doubts
 	learns  bool
+	alone   bool // also where there was no room, but nobody else
 	plays   bool
 	asked   asked                 // what requests ask for, where there was room
 	at      map[RequestID]*course // of requests that are not answered
@@ -33,8 +34,12 @@ type queuer struct {
 func newToldLine(d *doubts) *toldLine { return &toldLine{d: d, asked: asked{}} }
 
 // begin forgets who waits.
-func (l *toldLine) begin(learns, plays bool) {
-	l.learns, l.plays = learns, plays
+func (l *toldLine) begin(how toldPass) {
+	l.alone = how == toldLearnsAlone
+	l.learns, l.plays = how == toldLearns || l.alone, how == toldLines
+	if l.learns {
+		l.asked = asked{}
+	}
 	l.at, l.depth, l.now = map[RequestID]*course{}, map[CallID]int16{}, map[string]int{}
 	l.waiting, l.queued, l.blurred = map[string][]queuer{}, map[RequestID]int{}, map[string]bool{}
 	l.given = map[CallID]Time{}
@@ -43,7 +48,7 @@ func (l *toldLine) begin(learns, plays bool) {
 // read notes that a request was.
 func (l *toldLine) read(r RequestID) {
 	if l.at[r] == nil {
-		l.at[r] = &course{endpoint: l.d.t.Requests[r].Endpoint, turn: -1}
+		l.at[r] = &course{endpoint: l.d.t.Requests[r].Endpoint, turn: -1, path: fnvBasis}
 	}
 	l.woke(r)
 }
@@ -83,7 +88,7 @@ func (l *toldLine) ends(r RequestID) {
 	c := l.at[r]
 	switch {
 	case c == nil:
-	case l.learns && l.d.room():
+	case l.learns && (l.d.room() || l.alone && l.d.alone()):
 		l.asked.learn(c, l.now)
 	case l.plays:
 		l.stands(r, c)

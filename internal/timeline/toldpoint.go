@@ -12,8 +12,14 @@ type course struct {
 	turn     int16  // its turn of that number since
 	depth    int16  // after how many calls, one because of the other, its turn comes that runs
 	under    int16  // calls under way or asked for when it began
-	path     uint64 // a hash of all its turns
+	path     uint64 // a hash of all its turns: FNV-1a's
 }
+
+// Of FNV-1a, for 64 bits.
+const (
+	fnvBasis = 14695981039346656037
+	fnvPrime = 1099511628211
+)
 
 // juncture is a point that requests come to.
 type juncture struct {
@@ -34,7 +40,7 @@ const mostPaths = 1 << 14
 func (c *course) begins(under int) {
 	c.under = int16(min(under, farJuncture))
 	for _, x := range []int16{c.answered, c.turn, c.depth, c.under} {
-		c.path = (c.path ^ uint64(x)) * 1099511628211 // FNV-1a's prime
+		c.path = (c.path ^ uint64(x)) * fnvPrime
 	}
 }
 
