@@ -216,11 +216,18 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	play(waitForRoom, toldLearns)
 	maps.Copy(in.atOnce, d.sure)
 	known := w.known()
-	lines := func() bool { return play(nobodyWaits, toldLines) && w.known() >= known }
-	told := lines()
-	if !told {
-		play(waitForRoom, toldLearnsAlone)
-		told = lines()
+	lines := func(learns toldPass) (int, bool) {
+		play(waitForRoom, learns)
+		ok := play(nobodyWaits, toldLines) && w.known() >= known
+		return w.known(), ok
+	}
+	n, told := lines(toldLearns)
+	if !told || n < len(w.sets.calls) {
+		if alone, ok := lines(toldLearnsAlone); ok && (!told || alone > n) {
+			told = true
+		} else if told {
+			lines(toldLearns)
+		}
 	}
 	if !told && !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {
 		return false

@@ -20,6 +20,7 @@ type toldPlay struct {
 	itself   bool  // the client calls back under an id of each call
 	last     bool  // who came last gets the connection
 	named    bool  // promises have ids of their own, and what goes on after one has that
+	calm     int   // so many requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
@@ -189,7 +190,7 @@ func (p *toldPlay) awaits(r int) {
 // crowd is how many requests are served at once: now and then more than there is room for.
 func (p *toldPlay) crowd(next int) int {
 	if next%20 < 15 {
-		return 2
+		return p.calm
 	}
 	return 6
 }
@@ -198,6 +199,7 @@ func (p *toldPlay) crowd(next int) int {
 func (p *toldPlay) finish(k int) {
 	job := p.working[k]
 	p.working = slices.Delete(p.working, k, k+1)
+	p.sleep()
 	p.ids += 2
 	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, job.id, p.ids)
 	p.step[job.request]++
@@ -206,6 +208,9 @@ func (p *toldPlay) finish(k int) {
 
 func (p *toldPlay) play(requests, conns int) string {
 	p.at, p.ids, p.random = 1_000_000, 100, 7
+	if p.calm == 0 {
+		p.calm = 2
+	}
 	p.promise = map[int]int64{}
 	p.left, p.step, p.more, p.truth = map[int]int{}, map[int]int{}, map[int]int{}, map[int][]int{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
@@ -263,7 +268,7 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
 		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
 		"in line":                            {toldPlay{rounds: []int{1, 1, 1}}, 4, 99, 100},
-		"in line for one connection":         {toldPlay{rounds: []int{1, 1, 1}}, 1, 99, 100},
+		"in line for one connection":         {toldPlay{rounds: []int{1, 1}, jobs: true, calm: 1}, 1, 99, 100},
 		"several at once, in line":           {toldPlay{rounds: []int{2, 1, 2}}, 4, 95, 100},
 		"in line, the last first":            {toldPlay{rounds: []int{2, 1, 2}, last: true}, 4, 0, 90},
 		"in line, the last first, by own id": {toldPlay{rounds: []int{2, 1, 2}, last: true, itself: true}, 4, 99, 100},
