@@ -216,17 +216,15 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	play(waitForRoom, toldLearns)
 	maps.Copy(in.atOnce, d.sure)
 	known := w.known()
-	lines := func(learns toldPass) (int, bool) {
-		play(waitForRoom, learns)
-		ok := play(nobodyWaits, toldLines) && w.known() >= known
-		return w.known(), ok
-	}
-	n, told := lines(toldLearns)
+	lines := func() bool { return play(nobodyWaits, toldLines) && w.known() >= known }
+	told, n := lines(), w.known()
 	if !told || n < len(w.sets.calls) {
-		if alone, ok := lines(toldLearnsAlone); ok && (!told || alone > n) {
+		play(waitForRoom, toldLearnsAlone)
+		if alone := lines(); alone && (!told || w.known() > n) {
 			told = true
-		} else if told {
-			lines(toldLearns)
+		} else if told { // it was better as before
+			play(waitForRoom, toldLearns)
+			lines()
 		}
 	}
 	if !told && !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {

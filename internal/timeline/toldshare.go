@@ -48,6 +48,9 @@ func sendsFirst(t *Timeline, m *move) bool {
 
 func (s *sharers) begin(learns, plays bool) {
 	s.learns, s.plays = learns, plays
+	if learns {
+		s.alone, s.joined = asked{}, asked{}
+	}
 	s.ends()
 }
 
