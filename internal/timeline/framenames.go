@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/getdwell/dwell/recording"
@@ -34,7 +35,7 @@ func (t *Timeline) FrameName(f recording.Frame) string {
 		}
 	}
 	if name == "" {
-		return f.Module
+		name = cmp.Or(f.Module, "[unknown]") // code of no file, as perf calls it
 	}
 	return name
 }

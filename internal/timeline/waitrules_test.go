@@ -115,6 +115,7 @@ func TestFrameName(t *testing.T) {
 		{recording.Frame{Type: recording.FrameGo, Function: "github.com/shop/cache.(*Cache).Get"}, "cache.(*Cache).Get"},
 		{recording.Frame{Type: recording.FrameNative, Function: "_ZNK7Monitor4waitEl"}, "Monitor::wait"},
 		{recording.Frame{Type: recording.FrameNative, Module: "prog"}, "prog"},
+		{recording.Frame{Type: recording.FrameNative}, "[unknown]"},
 		{recording.Frame{Type: recording.FrameV8, File: "/srv/a.js"}, "(anonymous) a.js"},
 	} {
 		if got := (&Timeline{}).FrameName(c.frame); got != c.want {
