@@ -53,6 +53,9 @@ type recorded struct {
 	timedOut    bool // ended because its length was reached
 }
 
+// errNotBegun is a signal that came while the programs were being loaded.
+var errNotBegun = errors.New("interrupted before recording began")
+
 // record makes a recording. After an error before anything was recorded, no file is
 // left; after one later, what was recorded is kept and named in the error.
 func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
@@ -75,7 +78,7 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		err = o.prepare(session)
 	}
 	if err != nil && signalled.Err() != nil {
-		err = fmt.Errorf("dwell %s: interrupted before recording began", o.command)
+		err = fmt.Errorf("dwell %s: %w", o.command, errNotBegun)
 	}
 	if err != nil {
 		file.discard()

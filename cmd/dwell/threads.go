@@ -156,6 +156,9 @@ func threadsOf(ctx context.Context, w world, g *globals, o threadsOptions) error
 	for first := true; ; first = false {
 		began := time.Now()
 		rec, interrupted, err := look(ctx, w, o)
+		if errors.Is(err, errNotBegun) && !first {
+			return nil // between two looks: that is how a schedule ends
+		}
 		if err != nil {
 			return err
 		}
