@@ -138,7 +138,7 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	defer service.Stop()
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "-o", path)
+	status := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "--windows", "off", "-o", path)
 	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: time.Second, Path: demo.ProductPath})
 	if err != nil {
 		t.Fatal(err)
