@@ -73,8 +73,15 @@ func (s *sharers) answers(r RequestID, i int) {
 // anyPeer stands for the calls to all peers together.
 const anyPeer = ""
 
+// mostStanding is among how many who stand nothing is learned: turns with few tell it, and to look at
+// all each time would take longer the more requests are served.
+const mostStanding = 64
+
 // learn counts the calls of a turn.
 func (s *sharers) learn(c *course, n int) {
+	if len(s.d.standing) > mostStanding {
+		return
+	}
 	if len(s.d.standing) == 0 {
 		s.alone.learn(c, map[string]int{anyPeer: n})
 	} else if all := 1 + len(s.standing(c.endpoint)); all > 1 && n%all == 0 {
