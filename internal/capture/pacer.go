@@ -8,8 +8,8 @@ import "time"
 // and does so little for each event that recording this is a part of its work. Then dwell
 // records windows, and rests between them.
 const (
-	// manyEvents is how many events a second are never too many: a saturated service loses a
-	// twentieth of its throughput to them, or less.
+	// manyEvents is how many events a second are never too many: by what more of them cost, a
+	// saturated service loses a twentieth of its throughput to so many.
 	manyEvents = 10_000
 	// oneCost and manyCost are what recording may cost of one processor, and of all that
 	// are busy, where that is more.

@@ -111,7 +111,7 @@ func (l *toldLine) stands(r RequestID, c *course) {
 		case !sure && l.d.peers[peer].peak >= l.d.peers[peer].most:
 			l.blurred[peer] = true
 		case sure && n > l.now[peer]:
-			l.waiting[peer] = append(l.waiting[peer], queuer{r, n - l.now[peer], c.depth + 1, l.since})
+			l.waiting[peer] = append(l.waiting[peer], queuer{r, n - l.now[peer], c.next(), l.since})
 			l.queued[r] += n - l.now[peer]
 		}
 	}
@@ -147,7 +147,7 @@ func (l *toldLine) sends(id CallID, r RequestID, turn bool) {
 		l.now[peer]++
 	}
 	if c := l.at[r]; c != nil {
-		l.depth[id] = c.depth + 1
+		l.depth[id] = c.next()
 	}
 }
 

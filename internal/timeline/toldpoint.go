@@ -2,8 +2,8 @@ package timeline
 
 import "slices"
 
-// What requests of an endpoint ask for at a point of what they do is the same each time, more or
-// less: a program that is told apart by how far it has come.
+// What requests of an endpoint ask for at a point of what they do is nearly always the same: where
+// a request is tells what it asks for.
 
 // course is how far a request has come.
 type course struct {
@@ -28,7 +28,7 @@ type juncture struct {
 	path                         uint64
 }
 
-// farJuncture is up to where turns and answers are counted: what one request makes thousands of calls
+// farJuncture is up to where turns, answers and depths are counted: what one request makes thousands of calls
 // for is not kept for each.
 const farJuncture = 200
 
@@ -43,6 +43,9 @@ func (c *course) begins(under int) {
 		c.path = (c.path ^ uint64(x)) * fnvPrime
 	}
 }
+
+// next is the depth of the turns that what it asks for now leads to.
+func (c *course) next() int16 { return min(c.depth+1, farJuncture) }
 
 // junctures are where it is, most exactly first: all that it did; how much that was and after what
 // its turn comes; how much alone.
