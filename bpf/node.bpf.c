@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which callback of Node resolved a promise. What a promise leads to runs once that callback
- * is over, under no id of its own; the callback's id tells who asked for the timer that it
- * waited for. This is an object of its own because it is optional; the watched set is the
- * recorder's. */
+/* Which callback of Node resolved a promise, or was called because something was done with a
+ * file. What a promise leads to runs once that callback is over, under no id of its own; the
+ * callback's id tells who asked for the timer, or for the file, that it waited for. This is an
+ * object of its own because it is optional; the watched set is the recorder's. */
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -32,38 +32,85 @@ static __always_inline void tell_spent(struct task_struct *t)
 	submit(e);
 }
 
-/* A promise is resolved, on any thread. Told is one for each callback. Ids are doubles. */
+/* The process in which a probe was hit, charged for that; NULL where nothing is to be told. */
+static __always_inline struct watch *charged(struct task_struct *t)
+{
+	struct watch *w = watch_of(t->tgid);
+
+	if (!w || !w->resolves)
+		return NULL;
+	if (!pay(w)) {
+		w->resolves = 0;
+		tell_spent(t);
+		return NULL;
+	}
+	return t->pid == t->tgid && w->async_ids && !paused() ? w : NULL;
+}
+
+/* Tells of a callback, once. Ids are doubles. */
+static __always_inline void tell(struct watch *w, struct task_struct *t, enum boundary_kind what,
+				 u64 exec, u64 trigger, u64 counter)
+{
+	struct boundary_event *e;
+
+	if (!exec || exec == w->resolved)
+		return;
+	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
+	if (!e)
+		return;
+	w->resolved = exec;
+	fill_head(&e->h, EVENT_BOUNDARY, t);
+	__builtin_memset(&e->ids, 0, sizeof(e->ids));
+	e->ids.exec = exec;
+	e->ids.trigger = trigger;
+	e->ids.counter = counter;
+	e->what = what;
+	submit(e);
+}
+
+/* A promise is resolved, on any thread, by the callback that runs. */
 SEC("uprobe.multi/promise_resolved")
 int promise_resolved(void *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = watch_of(t->tgid);
-	struct boundary_event *e;
+	struct watch *w = charged(t);
 	u64 ids[3] = {};
 
-	if (!w || !w->resolves)
+	if (w && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids))
+		tell(w, t, BOUNDARY_RESOLVED, ids[0], ids[1], ids[2]);
+	return 0;
+}
+
+/* The ids of an object that Node calls back, doubles both, stand behind each other somewhere in
+ * these words of it: the fifth and sixth up to Node 20, the seventh and eighth since. */
+enum { WRAP_SKIPPED = 4, WRAP_WORDS = 8 };
+
+static const u64 FIRST_ID = 0x3ff0000000000000; /* 1.0; pointers and small numbers are less, as doubles are compared by their bits */
+
+/* Something was done with a file: node::fs::FSReqAfterScope(FSReqBase *, uv_fs_t *), which comes
+ * before the callback. */
+SEC("uprobe.multi/file_done")
+int file_done(struct pt_regs *ctx)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = charged(t);
+	u64 words[WRAP_WORDS] = {};
+	u64 counter;
+
+	if (!w)
 		return 0;
-	if (!pay(w)) {
-		w->resolves = 0;
-		tell_spent(t);
+	counter = read_word(w->async_ids + ASYNC_COUNTER);
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->si + WRAP_SKIPPED * sizeof(u64))))
+		return 0;
+	for (int i = 0; i + 1 < WRAP_WORDS; i++) {
+		u64 exec = words[i], trigger = words[i + 1];
+
+		if (exec < FIRST_ID || exec > counter)
+			continue;
+		if (!trigger || (trigger >= FIRST_ID && trigger < exec))
+			tell(w, t, BOUNDARY_FILE, exec, trigger, counter);
 		return 0;
 	}
-	if (t->pid != t->tgid || !w->async_ids || paused() ||
-	    bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids))
-		return 0;
-	if (!ids[0] || ids[0] == w->resolved)
-		return 0;
-	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
-	if (!e)
-		return 0;
-	w->resolved = ids[0];
-	fill_head(&e->h, EVENT_BOUNDARY, t);
-	__builtin_memset(&e->ids, 0, sizeof(e->ids));
-	e->ids.exec = ids[0];
-	e->ids.trigger = ids[1];
-	e->ids.counter = ids[2];
-	e->what = BOUNDARY_RESOLVED;
-	submit(e);
 	return 0;
 }
 

@@ -23,15 +23,15 @@ const (
 	budgetSaved = 2 * time.Second * budgetPerMille / 1000
 )
 
-// budgetedProbe is a program of an object of its own, at places in the code of processes where
-// it may get hot: budget.h ends it in a process that it costs more than budgetPerMille.
+// budgetedProbe is the programs of an object of their own, at places in the code of processes where
+// they may get hot: budget.h ends them in a process that they cost more than budgetPerMille.
 type budgetedProbe struct {
 	what    string // of which runtime, in errors
-	name    string // of the program
+	name    string // of the program, or that of its programs which is hit most
 	spec    func() (*ebpf.CollectionSpec, error)
 	loops   int           // what a hit costs a busy service: so many times what a trap takes in a loop
 	mu      sync.Mutex    // of what follows
-	failed  error         // why the program could not be loaded
+	failed  error         // why the object could not be loaded
 	hit     time.Duration // what one hit costs the process, as far as that can be measured
 	objects *ebpf.Collection
 	links   map[int]budgetedLinks // by process
@@ -44,10 +44,10 @@ type budgetedLinks struct {
 	links []io.Closer
 }
 
-// hook attaches the program to a process from now on; not again where it has been, but for
-// another program that the process runs now. Where the process has ended meanwhile nothing
-// stands in the way.
-func (p *budgetedProbe) hook(s *Session, site probeSite, offsets []uint64) error {
+// hook attaches the programs, each at its offsets, to a process from now on; not again where they
+// have been, but for another executable that the process runs now. Where the process has ended
+// meanwhile nothing stands in the way.
+func (p *budgetedProbe) hook(s *Session, site probeSite, places map[string][]uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.links[site.pid]
@@ -57,18 +57,24 @@ func (p *budgetedProbe) hook(s *Session, site probeSite, offsets []uint64) error
 	if err := p.load(s); err != nil {
 		return err
 	}
-	links, err := site.attach(p.objects.Programs[p.name], offsets)
-	if gone(err) {
-		return nil
+	var links []io.Closer
+	for name, offsets := range places {
+		added, err := site.attach(p.objects.Programs[name], offsets)
+		links = append(links, added...)
+		if err != nil {
+			closeAll(links)
+			if gone(err) {
+				return nil
+			}
+			return err
+		}
 	}
-	if err == nil {
-		p.links[site.pid] = budgetedLinks{site.file, links}
-		closeAll(before.links)
-	}
-	return err
+	p.links[site.pid] = budgetedLinks{site.file, links}
+	closeAll(before.links)
+	return nil
 }
 
-// load loads the program, once.
+// load loads the object, once.
 func (p *budgetedProbe) load(s *Session) error {
 	if p.links != nil || p.failed != nil {
 		return p.failed

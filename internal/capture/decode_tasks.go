@@ -294,9 +294,13 @@ func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
 }
 
 func (d *decoder) boundary(e *probesBoundaryEvent) {
-	what := [...]string{probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates", probesBoundaryKindBOUNDARY_RESOLVED: "resolved"}[e.What]
+	what := [...]string{
+		probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates",
+		probesBoundaryKindBOUNDARY_RESOLVED: "resolved", probesBoundaryKindBOUNDARY_FILE: "file",
+	}[e.What]
 	fact := &recording.Boundary{Thread: d.actor(&e.H), Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what}
-	if probesBoundaryKind(e.What) == probesBoundaryKindBOUNDARY_RESOLVED {
+	switch probesBoundaryKind(e.What) {
+	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_FILE:
 		fact.Trigger = asyncID(e.Ids.Trigger)
 	}
 	d.emit(d.at, fact)

@@ -10,10 +10,16 @@ import (
 )
 
 // nodeProbe tells which callback resolved a promise: what awaits that goes on under no id, and
-// whose it is is known from the callback's.
+// whose it is is known from the callback's. It tells of the callbacks of files too.
 func nodeProbe() budgetedProbe {
-	return budgetedProbe{what: "Node", name: "promise_resolved", spec: loadNode, loops: hitInNode}
+	return budgetedProbe{what: "Node", name: promiseResolved, spec: loadNode, loops: hitInNode}
 }
+
+// The programs of node.bpf.c.
+const (
+	promiseResolved = "promise_resolved"
+	fileDone        = "file_done"
+)
 
 // hitInNode was measured: a service that resolved 13 promises for each request, on a machine
 // where a trap took 0.75 us in a loop, took 2.1 us more for each.
@@ -23,13 +29,13 @@ const hitInNode = 3
 type nodeFound struct {
 	pid     int // 0: it is no Node process whose ids are known
 	site    probeSite
-	offsets []uint64
+	places  map[string][]uint64 // offsets by program
 	missing []recording.Missing
 }
 
 // findPromises finds where a Node process resolves promises, and readies the telling of it.
 func findPromises(pid int, w *probesWatch) nodeFound {
-	file, offsets, err := target.NodeResolves(pid)
+	found, err := target.NodeResolves(pid)
 	if err != nil {
 		if gone(err) {
 			return nodeFound{}
@@ -37,7 +43,11 @@ func findPromises(pid int, w *probesWatch) nodeFound {
 		return nodeFound{pid: pid, missing: []recording.Missing{missingPromises(err.Error())}}
 	}
 	w.Resolves, w.Credit, w.Credited = 1, uint64(budgetSaved), uint64(clock())
-	return nodeFound{pid: pid, site: probeSite{pid: pid, file: file}, offsets: offsets}
+	places := map[string][]uint64{promiseResolved: found.Resolves}
+	if found.FileDone != 0 {
+		places[fileDone] = []uint64{found.FileDone}
+	}
+	return nodeFound{pid: pid, site: probeSite{pid: pid, file: found.File}, places: places}
 }
 
 // hookNode tells who resolves promises in a process from now on. It returns what stands in the
@@ -46,7 +56,7 @@ func (s *Session) hookNode(f *nodeFound) []recording.Missing {
 	if f.pid == 0 || f.missing != nil {
 		return f.missing
 	}
-	if err := s.node.hook(s, f.site, f.offsets); err != nil {
+	if err := s.node.hook(s, f.site, f.places); err != nil {
 		return []recording.Missing{missingPromises(err.Error())}
 	}
 	return nil

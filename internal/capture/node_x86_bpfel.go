@@ -76,6 +76,7 @@ const (
 	nodeMapReported             = "reported"
 	nodeMapWatched              = "watched"
 	nodeMapWatchedHints         = "watched_hints"
+	nodeProgFileDone            = "file_done"
 	nodeProgPromiseResolved     = "promise_resolved"
 	nodeVarExportNodeEventType  = "export_node_event_type"
 	nodeVarExportNodeSpentEvent = "export_node_spent_event"
@@ -128,6 +129,7 @@ type nodeSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type nodeProgramSpecs struct {
+	FileDone        *ebpf.ProgramSpec `ebpf:"file_done"`
 	PromiseResolved *ebpf.ProgramSpec `ebpf:"promise_resolved"`
 }
 
@@ -212,11 +214,13 @@ type nodeVariables struct {
 //
 // It can be passed to loadNodeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type nodePrograms struct {
+	FileDone        *ebpf.Program `ebpf:"file_done"`
 	PromiseResolved *ebpf.Program `ebpf:"promise_resolved"`
 }
 
 func (p *nodePrograms) Close() error {
 	return _NodeClose(
+		p.FileDone,
 		p.PromiseResolved,
 	)
 }

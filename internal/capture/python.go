@@ -76,7 +76,7 @@ func (s *Session) hookPython(pid int, f *pythonFound) []recording.Missing {
 		return f.missing
 	}
 	site := probeSite{pid: pid, file: f.copies.File}
-	if err := s.python.hook(s, site, f.copies.Returns); err != nil {
+	if err := s.python.hook(s, site, map[string][]uint64{s.python.name: f.copies.Returns}); err != nil {
 		return []recording.Missing{missingContexts(err.Error())}
 	}
 	return nil

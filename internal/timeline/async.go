@@ -34,6 +34,7 @@ type asyncWalk struct {
 	itself   map[CallID]bool // answered calls of which it did
 	named    map[int32]bool  // as in asyncInput
 	selves   map[string]bool // peers whose client calls back under an id of each call
+	points   []idPoint       // of the turn that runs
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -135,10 +136,17 @@ func (w *asyncWalk) step(m *move) {
 		if w.ids.next == 0 {
 			w.oldest = m.counter
 		}
-		w.ids.give(m.counter, w.giver(m), m.at)
+		by := w.giver(m)
+		w.giveBefore(m, by)
+		w.ids.give(m.counter, by, m.at)
 	}
 	if m.counter > 0 {
 		w.slept = false
+	}
+	if m.callback() {
+		w.notePoint(m)
+	} else {
+		w.tellBetween()
 	}
 	w.fired(m)
 	switch {

@@ -72,7 +72,12 @@ type actor struct {
 	until   int64 // last id given out before the next turn; 0: that is still to come
 	counter int64 // last id given out before its turn
 	at      Time
+	aside   bool // it sent calls on connections of its own, and may still send some on a shared one
+	told    bool // of those it was known whose they are
 }
+
+// idle reports who did nothing in its turn, and is not over.
+func (a *actor) idle() bool { return !a.aside && !a.habit.over && !a.habit.some }
 
 // sharedTurn is what began the callbacks that run, if it was a read.
 type sharedTurn struct {
@@ -94,6 +99,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		return
 	}
 	lasts := lastingIDs(t, in.loop.moves)
+	in.trustNames(t, conns)
 	var best *sharing
 	for _, some := range []bool{false, true} {
 		w := &sharing{
@@ -110,6 +116,21 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		}
 	}
 	best.give(in)
+}
+
+// trustNames notes that of calls on connections that are not shared ids tell whose they are, where
+// what is sent names a promise of its request.
+func (in *asyncInput) trustNames(t *Timeline, conns map[int32]*sharedConn) {
+	if in.named == nil {
+		return
+	}
+	for _, c := range conns {
+		for _, id := range c.calls {
+			if call := &t.Calls[id]; !c.shared && call.Why == WhyAsync && call.Request != None {
+				in.sure[id] = true
+			}
+		}
+	}
 }
 
 // wellTold is of how many calls less than one is not told apart where nothing better is looked for.
@@ -290,10 +311,12 @@ func (w *sharing) leave() {
 
 // goesAway notes that one of those who are ready sent nothing.
 func (w *sharing) goesAway(place int) {
-	w.saw([]int{place}, 0)
 	a := &w.ready[place]
+	if !a.told {
+		w.saw([]int{place}, 0)
+	}
 	w.sleeps(a)
-	if a.who != nobody && !a.habit.over && !a.habit.some {
+	if a.who != nobody && a.idle() {
 		w.away[a.who] = a.habit
 	}
 }
@@ -302,6 +325,9 @@ func (w *sharing) goesAway(place int) {
 func (w *sharing) goesOn(who ref, h habit, m *move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
+	}
+	if who != nobody {
+		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.aside && a.who == who })
 	}
 	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.counter, at: m.at})
 }

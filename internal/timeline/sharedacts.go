@@ -131,7 +131,7 @@ func (w *sharing) senders(b *batch) (list []int) {
 func (w *sharing) tellApart(b *batch) {
 	list := w.senders(b)
 	went := w.takeSure(b, list)
-	defer func() { w.removeWho(went) }()
+	defer func() { w.wentAside(went) }()
 	if len(b.calls) == 0 && !b.blurred {
 		return
 	}
@@ -147,7 +147,7 @@ func (w *sharing) tellApart(b *batch) {
 		}
 		w.unknown(list, b.calls)
 		w.remove(list)
-	case len(on) == 0 && len(list) > 1:
+	case len(on) == 0:
 		if counts, ok := w.aside(list, len(off)); ok {
 			w.remove(w.doneWith(w.deal(list, counts, b.calls)))
 		} else {
@@ -219,19 +219,35 @@ func (w *sharing) takeSure(b *batch, list []int) (went []ref) {
 	return went
 }
 
-// removeWho takes some out of those who are ready.
-func (w *sharing) removeWho(went []ref) {
-	if len(went) > 0 {
-		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return slices.Contains(went, a.who) })
+// wentAside notes who of those that are ready sent calls on connections of their own.
+func (w *sharing) wentAside(went []ref) {
+	if len(went) == 0 {
+		return
 	}
+	var places []int
+	for i := range w.ready {
+		if slices.Contains(went, w.ready[i].who) {
+			places = append(places, i)
+		}
+	}
+	for _, i := range places {
+		w.ready[i].told = true
+	}
+	w.remove(w.doneWith(places))
 }
 
-// doneWith is who of those that sent calls on connections of their own sends none on a shared one.
+// doneWith is who of those that sent calls on connections of their own is known to send none on a
+// shared one. The others may: in an immediate.
 func (w *sharing) doneWith(went []int) []int {
-	return slices.DeleteFunc(went, func(i int) bool {
+	done := slices.DeleteFunc(went, func(i int) bool {
 		n, known := w.habits.sends(w.ready[i].habit)
-		return known && n > 0
+		w.ready[i].aside = !known || n > 0
+		return w.ready[i].aside
 	})
+	if len(done) == 1 && !w.ready[done[0]].told {
+		w.saw(done, 0)
+	}
+	return done
 }
 
 // missed takes out who could already go on when a callback was asked for, and sent nothing

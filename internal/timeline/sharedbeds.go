@@ -43,7 +43,7 @@ func (w *sharing) lieDown() {
 	}
 	var list []int
 	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over && !a.habit.some {
+		if a := &w.ready[i]; a.turn == w.turn.n && a.idle() {
 			list = append(list, i)
 		}
 	}
@@ -58,7 +58,7 @@ func (w *sharing) lieDown() {
 
 // sleeps notes that somebody did nothing in a turn in which timers were set.
 func (w *sharing) sleeps(a *actor) {
-	if w.timed[a.turn] > 0 && !a.habit.over && !a.habit.some {
+	if w.timed[a.turn] > 0 && a.idle() {
 		w.asleep[a.turn] = append(w.asleep[a.turn], *a)
 	}
 }
@@ -68,7 +68,7 @@ func (w *sharing) wakes(m *move) {
 	b, ok := w.timers[m.exec]
 	list := w.asleep[b.turn]
 	if !ok || len(list) != w.timed[b.turn] {
-		w.turn.runs, w.turn.timers = false, true
+		w.resumes(m)
 		return
 	}
 	a := list[b.place]
@@ -80,4 +80,26 @@ func (w *sharing) wakes(m *move) {
 	delete(w.away, a.who)
 	a.habit.woke = true
 	w.goesOn(a.who, a.habit, m)
+}
+
+// resumes lets go on whom something else called back than a timer that was set in a known turn.
+func (w *sharing) resumes(m *move) {
+	who := nobody
+	if m.by != nobody {
+		who = w.who(m.by)
+	}
+	if who == nobody {
+		w.turn.runs, w.turn.timers = false, true
+		return
+	}
+	h := w.did[who]
+	if at, away := w.away[who]; away {
+		h = at
+		delete(w.away, who)
+	}
+	if r, ok := who.request(); ok {
+		h.endpoint = w.t.Requests[r].Endpoint
+	}
+	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
+	w.goesOn(who, h, m)
 }

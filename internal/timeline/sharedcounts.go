@@ -66,6 +66,9 @@ func (w *sharing) others(list []int, counts []share, off int) bool {
 // aside gives calls on other connections to who sends none on shared ones; the others may
 // send theirs later.
 func (w *sharing) aside(list []int, off int) ([]share, bool) {
+	if len(list) == 1 {
+		return []share{{0, off}}, true
+	}
 	counts := make([]share, len(list))
 	for k, i := range list {
 		counts[k].on, _ = w.habits.sends(w.ready[i].habit)

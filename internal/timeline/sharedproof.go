@@ -12,7 +12,7 @@ func (w *sharing) respond(responses []RequestID) {
 	}
 	var unknown []int
 	for i := range w.ready {
-		if _, ok := w.ready[i].who.call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n {
+		if _, ok := w.ready[i].who.call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && !w.ready[i].aside {
 			unknown = append(unknown, i)
 		}
 	}
@@ -60,7 +60,7 @@ func (w *sharing) match(answered []RequestID, unknown []int, k int) int {
 // expected reports whether a request that was answered was one that may go on.
 func (w *sharing) expected(r RequestID) bool {
 	for i := len(w.ready) - 1; i >= 0; i-- {
-		if a := &w.ready[i]; a.who == requestRef(r) {
+		if a := &w.ready[i]; a.who == requestRef(r) && !a.aside {
 			a.habit.over = true
 			if delete(w.lost, r); len(w.of[r]) > 0 {
 				w.proven[r] = true
@@ -116,7 +116,7 @@ func (w *sharing) contradict(r RequestID) {
 	w.unsure[r] = true
 	to, others := nobody, 0
 	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && !a.habit.over && !a.habit.some {
+		if a := &w.ready[i]; a.turn == w.turn.n && a.idle() {
 			to = a.who
 			others++
 			if q, ok := a.who.request(); ok {
@@ -177,7 +177,7 @@ func (w *sharing) chance(under, sent bool) {
 	if sent {
 		w.sends++
 	}
-	if sent || slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn == w.turn.n && !a.habit.over && !a.habit.some }) {
+	if sent || slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn == w.turn.n && a.idle() }) {
 		w.could++
 	}
 }

@@ -34,37 +34,48 @@ func NodeBoundaries(pid int) (NodeProbes, error) {
 	return probes, nil
 }
 
-// NodeResolves finds, in the file, where a running Node process resolves promises: what calls
-// the resolve function of a promise that was made with new, and what the runtime's own code
-// calls. It fails with ErrUnsupported where the former's symbol was stripped.
-func NodeResolves(pid int) (in CodeFile, offsets []uint64, err error) {
+// NodePromises is where in Node's code those go on who wait, by offsets in the file.
+type NodePromises struct {
+	File     CodeFile
+	Resolves []uint64 // what calls the resolve function of a promise that was made with new; and what the runtime's own code calls
+	FileDone uint64   // node::fs::FSReqAfterScope(FSReqBase *, uv_fs_t *), before each callback that waits for something to be done with a file; 0: not exported
+}
+
+// NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
+// where the symbol of what a promise made with new calls was stripped.
+func NodeResolves(pid int) (NodePromises, error) {
 	const (
 		byScript  = "Builtins_PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
+		fileDone  = "_ZN4node2fs15FSReqAfterScopeC1EPNS0_9FSReqBaseEP7uv_fs_s"
 	)
 	image, err := loadedImage(pid, nodeKind())
 	if err != nil {
-		return CodeFile{}, nil, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
+		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
 	file, opened, err := image.file.openELF()
 	if err != nil {
-		return CodeFile{}, nil, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
+		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
 	defer opened.Close()
 	at, err := localSymbol(file, byScript)
 	if err != nil {
-		return CodeFile{}, nil, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
+		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
+	found := NodePromises{File: image.file}
 	for _, address := range []uint64{at, image.values[byRuntime]} {
 		if offset, ok := image.fileOffset(address); ok && address != 0 {
-			offsets = append(offsets, offset)
+			found.Resolves = append(found.Resolves, offset)
 		}
 	}
-	if at == 0 || len(offsets) == 0 {
-		return CodeFile{}, nil, fmt.Errorf("find where process %d resolves promises: %w: %s has no symbol %s (was it stripped?)",
+	if offset, ok := image.fileOffset(image.values[fileDone]); ok && image.values[fileDone] != 0 {
+		found.FileDone = offset
+	}
+	if at == 0 || len(found.Resolves) == 0 {
+		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w: %s has no symbol %s (was it stripped?)",
 			pid, ErrUnsupported, image.name, byScript)
 	}
-	return image.file, offsets, nil
+	return found, nil
 }
 
 // nodeKind is Node as a library, or as the executable.
