@@ -326,9 +326,6 @@ func (w *sharing) goesOn(who ref, h habit, m *move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
 	}
-	if who != nobody {
-		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.aside && a.who == who })
-	}
 	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.counter, at: m.at})
 }
 

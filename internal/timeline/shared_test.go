@@ -27,14 +27,16 @@ type oneConn struct {
 	truth   []int // by call: its request
 	mixed   bool  // writes what was asked for last first
 	naps    bool  // who goes on sleeps before
+	jobs    bool  // before all the thread pool does something: a tick of its callback resolves the promise
 	held    bool  // nothing is written until what was is answered
 	each    bool  // who waits for several goes on as each is answered
 	more    map[int]int
 	named   bool // promises have ids of their own, and what goes on after one has that
 	promise map[int]int64
-	aside   bool       // beside what it asks for there, each asks for something on a connection of its own
-	asides  []int      // requests that wait for that
-	beds    [][2]int64 // who sleeps, and the id of the timer
+	both    map[int]int64 // what is resolved when both of those beside are answered, made between them
+	aside   bool          // beside what it asks for there, each asks for something on a connection of its own
+	asides  []int         // requests that wait for that
+	beds    [][2]int64    // who sleeps, and the id of the timer
 }
 
 type command struct {
@@ -43,7 +45,7 @@ type command struct {
 }
 
 // kinds are the requests by what they send at each step: none, one, two at once, one after
-// the other, and two after one.
+// the other, two after one, and three after each other.
 var kinds = []struct {
 	route string
 	steps [][]string
@@ -53,6 +55,7 @@ var kinds = []struct {
 	{"/both", [][]string{{"GET", "GET"}}},
 	{"/then", [][]string{{"GET"}, {"SET"}}},
 	{"/more", [][]string{{"INCR"}, {"GET", "HGET"}}},
+	{"/last", [][]string{{"GET"}, {"GET"}, {"SET"}}},
 }
 
 func (p *oneConn) say(format string, args ...any) {
@@ -82,16 +85,25 @@ func (p *oneConn) goOn(r int) {
 	}
 	if p.aside && p.step[r] == 1 {
 		for k := range 2 {
-			p.say("chunk conn=%d%d thread=1 dir=write bytes=30 counter=%d", 3+k, r, p.ids)
+			exec, trigger := int64(0), int64(0)
+			if p.named {
+				p.ids++
+				exec, trigger = p.ids, p.promise[r]
+			}
+			p.say("chunk conn=%d%d thread=1 dir=write bytes=30 exec=%d trigger=%d counter=%d", 3+k, r, exec, trigger, p.ids)
 			p.say("http-request conn=%d%d head=30 method=GET route=/b", 3+k, r)
 			p.asides = append(p.asides, 10*r+k)
 			p.left[r]++
+			if p.named && k == 0 {
+				p.ids++
+				p.both[r] = p.ids
+			}
 		}
 	}
 	p.step[r]++
 	if p.named {
-		p.ids++
-		p.promise[r] = p.ids
+		p.promise[r] = p.ids + 1
+		p.ids += 6 // and of what waits for that
 	}
 }
 
@@ -112,6 +124,9 @@ func (p *oneConn) answerAside() {
 	p.say("http-response conn=%d%d head=50 status=200", 3+k, r)
 	p.ids += 2
 	if p.left[r]--; p.left[r] == 0 {
+		if p.named {
+			p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.both[r], p.both[r]-1, p.ids)
+		}
 		p.goOn(r)
 	}
 }
@@ -120,6 +135,10 @@ func (p *oneConn) arrive(r int) {
 	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
 	p.say("http-request conn=1%d head=40 method=GET route=%s", r, kinds[r%len(kinds)].route)
 	p.ids += 3
+	if p.jobs {
+		p.beds = append(p.beds, [2]int64{int64(r), p.ids})
+		return
+	}
 	p.goOn(r)
 }
 
@@ -165,8 +184,13 @@ func (p *oneConn) wake() {
 	k := p.upTo(len(p.beds)) - 1
 	bed := p.beds[k]
 	p.beds = slices.Delete(p.beds, k, k+1)
-	p.say("boundary thread=1 counter=%d what=timers", p.ids)
-	p.say("boundary thread=1 exec=%d counter=%d what=resolved", bed[1], p.ids)
+	if p.jobs {
+		p.ids += 2
+		p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.ids, bed[1], p.ids)
+	} else {
+		p.say("boundary thread=1 counter=%d what=timers", p.ids)
+		p.say("boundary thread=1 exec=%d counter=%d what=resolved", bed[1], p.ids)
+	}
 	p.goOn(int(bed[0]))
 	p.flush()
 }
@@ -191,7 +215,7 @@ func (p *oneConn) flush() {
 // play returns the recording of so many requests, and by call the request that made it.
 func (p *oneConn) play(requests int) (text string, truth []int) {
 	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
-	p.promise = map[int]int64{}
+	p.promise, p.both = map[int]int64{}, map[int]int64{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
 	p.say("process id=1 pid=100 runtime=node comm=x")
 	p.say("thread id=1 tid=100 process=1")
@@ -245,10 +269,12 @@ func TestSharedConnection(t *testing.T) {
 		"in another order":             {oneConn{mixed: true}, 0, 0},
 		"held back":                    {oneConn{held: true}, 0, 0},
 		"asleep between":               {oneConn{naps: true}, 99, 100},
+		"after the thread pool":        {oneConn{jobs: true}, 97, 100},
 		"going on as each is answered": {oneConn{each: true}, 99, 100},
 		"promises with ids":            {oneConn{named: true}, 99, 100},
 		"held back, with ids":          {oneConn{named: true, held: true}, 0, 0},
-		"with calls beside":            {oneConn{aside: true}, 95, 100},
+		"with calls beside":            {oneConn{aside: true}, 99, 100},
+		"with calls beside, and ids":   {oneConn{aside: true, named: true}, 98, 100},
 	} {
 		c.play.random = 7
 		text, truth := c.play.play(400)

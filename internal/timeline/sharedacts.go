@@ -236,15 +236,15 @@ func (w *sharing) wentAside(went []ref) {
 	w.remove(w.doneWith(places))
 }
 
-// doneWith is who of those that sent calls on connections of their own is known to send none on a
-// shared one. The others may: in an immediate.
+// doneWith is who of those that sent calls on connections of their own sends none on a shared one, as
+// far as is known. The others do so in an immediate.
 func (w *sharing) doneWith(went []int) []int {
 	done := slices.DeleteFunc(went, func(i int) bool {
 		n, known := w.habits.sends(w.ready[i].habit)
-		w.ready[i].aside = !known || n > 0
+		w.ready[i].aside = known && n > 0
 		return w.ready[i].aside
 	})
-	if len(done) == 1 && !w.ready[done[0]].told {
+	if len(done) > 0 && !w.ready[done[0]].told {
 		w.saw(done, 0)
 	}
 	return done

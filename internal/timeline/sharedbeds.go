@@ -19,7 +19,11 @@ type bed struct{ turn, place int }
 
 func newBeds(moves []move) beds {
 	b := beds{map[*move][]int64{}, map[int64]bed{}, map[int][]actor{}, map[int]int{}}
-	eachTimer(moves, firedAgain(moves), func(set, fired *move) { b.set[set] = append(b.set[set], fired.exec) })
+	eachTimer(moves, firedAgain(moves), func(set, next, fired *move) {
+		if next != fired { // else it is a tick of the callback itself
+			b.set[set] = append(b.set[set], fired.exec)
+		}
+	})
 	return b
 }
 
@@ -100,6 +104,7 @@ func (w *sharing) resumes(m *move) {
 	if r, ok := who.request(); ok {
 		h.endpoint = w.t.Requests[r].Endpoint
 	}
+	h.woke = true
 	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 	w.goesOn(who, h, m)
 }

@@ -22,6 +22,7 @@ type toldPlay struct {
 	named    bool  // promises have ids of their own, and what goes on after one has that
 	calm     int   // so many requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
+	files    bool  // with a file, twice; what it has done is called back in the turn that runs
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
 
@@ -51,6 +52,7 @@ type toldCall struct {
 type toldJob struct {
 	request int
 	id      int64
+	again   bool // the file is asked for something else then
 }
 
 func (p *toldPlay) say(format string, args ...any) {
@@ -172,8 +174,8 @@ func (p *toldPlay) goOn(r int) {
 		p.say("http-response conn=1%d head=60 status=200", r)
 		p.open--
 	case p.jobs:
-		p.ids++
-		p.working = append(p.working, toldJob{r, p.ids})
+		p.ids += 2
+		p.working = append(p.working, toldJob{r, p.ids, p.files})
 	default:
 		p.step[r]++
 		p.ask(r, p.rounds[p.step[r]])
@@ -199,6 +201,16 @@ func (p *toldPlay) crowd(next int) int {
 func (p *toldPlay) finish(k int) {
 	job := p.working[k]
 	p.working = slices.Delete(p.working, k, k+1)
+	if p.files {
+		p.say("boundary thread=1 what=file exec=%d trigger=%d counter=%d", job.id, job.id-1, p.ids)
+		if p.ids += 2; job.again {
+			p.working = append(p.working, toldJob{job.request, p.ids, false})
+			return
+		}
+		p.step[job.request]++
+		p.ask(job.request, p.rounds[p.step[job.request]])
+		return
+	}
 	p.sleep()
 	p.ids += 2
 	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, job.id, p.ids)
@@ -263,6 +275,7 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"several at once":                    {toldPlay{rounds: []int{3, 1, 2}}, 9, 99, 100},
 		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
+		"after a file":                       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, files: true}, 9, 99, 100},
 		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
