@@ -218,7 +218,7 @@ enum boundary_kind {
 	BOUNDARY_TIMERS,     /* timers are about to run */
 	BOUNDARY_IMMEDIATES, /* immediates are */
 	BOUNDARY_RESOLVED,   /* a promise is resolved by the callback that has the execution id */
-	BOUNDARY_FILE,       /* that callback is about to run, for something was done with a file */
+	BOUNDARY_DONE,       /* that callback is about to run, for the thread pool has done what it waits for */
 };
 
 struct boundary_event {
@@ -263,7 +263,7 @@ struct watch {
 	u64 contexts;	/* how many have been numbered */
 	u64 credit;	/* ns that probes may still cost */
 	u64 credited;	/* when to that was last added */
-	u64 resolves;	/* 1: it is told which callback of Node resolved a promise, or was of a file */
+	u64 resolves;	/* 1: it is told which callback of Node resolved a promise, or was of the thread pool */
 	u64 resolved;	/* id of the last that was told of since Node's loop last read, slept or ran timers */
 };
 

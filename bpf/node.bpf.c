@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Which callback of Node resolved a promise, or was called because something was done with a
- * file. What a promise leads to runs once that callback is over, under no id of its own; the
- * callback's id tells who asked for the timer, or for the file, that it waited for. This is an
- * object of its own because it is optional; the watched set is the recorder's. */
+/* Which callback of Node resolved a promise, or was called because the thread pool had done
+ * something. What a promise leads to runs once that callback is over, under no id of its own; the
+ * callback's id tells who asked for the timer, or the work, that it waited for. This is an object
+ * of its own because it is optional; the watched set is the recorder's. */
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -81,36 +81,57 @@ int promise_resolved(void *ctx)
 	return 0;
 }
 
-/* The ids of an object that Node calls back, doubles both, stand behind each other somewhere in
- * these words of it: the fifth and sixth up to Node 20, the seventh and eighth since. */
-enum { WRAP_SKIPPED = 4, WRAP_WORDS = 8 };
-
 static const u64 FIRST_ID = 0x3ff0000000000000; /* 1.0; pointers and small numbers are less, as doubles are compared by their bits */
 
-/* Something was done with a file: node::fs::FSReqAfterScope(FSReqBase *, uv_fs_t *), which comes
- * before the callback. */
-SEC("uprobe.multi/file_done")
-int file_done(struct pt_regs *ctx)
-{
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = charged(t);
-	u64 words[WRAP_WORDS] = {};
-	u64 counter;
+enum { WRAP_WORDS = 8 };
 
-	if (!w)
-		return 0;
-	counter = read_word(w->async_ids + ASYNC_COUNTER);
-	if (bpf_probe_read_user(words, sizeof(words), (void *)(ctx->si + WRAP_SKIPPED * sizeof(u64))))
-		return 0;
+/* Tells of the callback of an object that Node calls back. Its two ids stand behind each other
+ * somewhere in the words at that address, where nothing else looks like them. */
+static __always_inline void tell_done(struct watch *w, struct task_struct *t, u64 address)
+{
+	u64 words[WRAP_WORDS] = {};
+	u64 counter = read_word(w->async_ids + ASYNC_COUNTER);
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)address))
+		return;
 	for (int i = 0; i + 1 < WRAP_WORDS; i++) {
 		u64 exec = words[i], trigger = words[i + 1];
 
 		if (exec < FIRST_ID || exec > counter)
 			continue;
 		if (!trigger || (trigger >= FIRST_ID && trigger < exec))
-			tell(w, t, BOUNDARY_FILE, exec, trigger, counter);
-		return 0;
+			tell(w, t, BOUNDARY_DONE, exec, trigger, counter);
+		return;
 	}
+}
+
+/* Before the callback of what was done with a file: node::fs::AfterInteger(uv_fs_t *) and its
+ * like. The first word of that is the address of the object that has the ids: its sixth and
+ * seventh word up to Node 20, the eighth and ninth since. */
+SEC("uprobe.multi/file_done")
+int file_done(struct pt_regs *ctx)
+{
+	enum { SKIPPED = 4 };
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = charged(t);
+
+	if (w)
+		tell_done(w, t, read_word(ctx->di) + SKIPPED * sizeof(u64));
+	return 0;
+}
+
+/* Before that of other work of the thread pool: what node::ThreadPoolWork::ScheduleWork() gives
+ * to uv_queue_work for that, with the uv_work_t. This is the third member of a ThreadPoolWork,
+ * which follows the object that has the ids. */
+SEC("uprobe.multi/work_done")
+int work_done(struct pt_regs *ctx)
+{
+	enum { BEFORE = 2 };
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = charged(t);
+
+	if (w)
+		tell_done(w, t, ctx->di - (BEFORE + WRAP_WORDS) * sizeof(u64));
 	return 0;
 }
 

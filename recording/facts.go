@@ -323,13 +323,13 @@ type StackAt struct {
 
 // Boundary marks a point where Node's loop thread begins callbacks that no socket
 // caused (timers, immediates), that a callback, whose id Exec is, resolved a promise: what waits
-// for that goes on when it is over; or that one begins which something done with a file led to.
+// for that goes on when it is over; or that one begins which waited for work of the thread pool.
 type Boundary struct {
 	Thread  ThreadID
 	Exec    int64
-	Trigger int64 // of "resolved" and "file": what that callback was asked for by; 0 unknown
+	Trigger int64 // of "resolved" and "done": what that callback was asked for by; 0 unknown
 	Counter int64
-	What    string // "timers", "immediates", "poll", "resolved", "file"; "spent": from then on, the last two are not told
+	What    string // "timers", "immediates", "poll", "resolved", "done"; "spent": from then on, the last two are not told
 }
 
 // Missing says that something could not be observed, and why, in one sentence.

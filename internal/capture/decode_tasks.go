@@ -296,11 +296,11 @@ func (d *decoder) owner(e *probesOffEvent) recording.ThreadID {
 func (d *decoder) boundary(e *probesBoundaryEvent) {
 	what := [...]string{
 		probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates",
-		probesBoundaryKindBOUNDARY_RESOLVED: "resolved", probesBoundaryKindBOUNDARY_FILE: "file",
+		probesBoundaryKindBOUNDARY_RESOLVED: "resolved", probesBoundaryKindBOUNDARY_DONE: "done",
 	}[e.What]
 	fact := &recording.Boundary{Thread: d.actor(&e.H), Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what}
 	switch probesBoundaryKind(e.What) {
-	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_FILE:
+	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_DONE:
 		fact.Trigger = asyncID(e.Ids.Trigger)
 	}
 	d.emit(d.at, fact)

@@ -10,7 +10,7 @@ import (
 )
 
 // nodeProbe tells which callback resolved a promise: what awaits that goes on under no id, and
-// whose it is is known from the callback's. It tells of the callbacks of files too.
+// whose it is is known from the callback's. It tells of the callbacks of the thread pool's work too.
 func nodeProbe() budgetedProbe {
 	return budgetedProbe{what: "Node", name: promiseResolved, spec: loadNode, loops: hitInNode}
 }
@@ -19,6 +19,7 @@ func nodeProbe() budgetedProbe {
 const (
 	promiseResolved = "promise_resolved"
 	fileDone        = "file_done"
+	workDone        = "work_done"
 )
 
 // hitInNode was measured: a service that resolved 13 promises for each request, on a machine
@@ -44,8 +45,11 @@ func findPromises(pid int, w *probesWatch) nodeFound {
 	}
 	w.Resolves, w.Credit, w.Credited = 1, uint64(budgetSaved), uint64(clock())
 	places := map[string][]uint64{promiseResolved: found.Resolves}
-	if found.FileDone != 0 {
-		places[fileDone] = []uint64{found.FileDone}
+	if len(found.FileDone) > 0 {
+		places[fileDone] = found.FileDone
+	}
+	if found.WorkDone != 0 {
+		places[workDone] = []uint64{found.WorkDone}
 	}
 	return nodeFound{pid: pid, site: probeSite{pid: pid, file: found.File}, places: places}
 }

@@ -78,6 +78,7 @@ const (
 	nodeMapWatchedHints         = "watched_hints"
 	nodeProgFileDone            = "file_done"
 	nodeProgPromiseResolved     = "promise_resolved"
+	nodeProgWorkDone            = "work_done"
 	nodeVarExportNodeEventType  = "export_node_event_type"
 	nodeVarExportNodeSpentEvent = "export_node_spent_event"
 	nodeVarGaps                 = "gaps"
@@ -131,6 +132,7 @@ type nodeSpecs struct {
 type nodeProgramSpecs struct {
 	FileDone        *ebpf.ProgramSpec `ebpf:"file_done"`
 	PromiseResolved *ebpf.ProgramSpec `ebpf:"promise_resolved"`
+	WorkDone        *ebpf.ProgramSpec `ebpf:"work_done"`
 }
 
 // nodeMapSpecs contains maps before they are loaded into the kernel.
@@ -216,12 +218,14 @@ type nodeVariables struct {
 type nodePrograms struct {
 	FileDone        *ebpf.Program `ebpf:"file_done"`
 	PromiseResolved *ebpf.Program `ebpf:"promise_resolved"`
+	WorkDone        *ebpf.Program `ebpf:"work_done"`
 }
 
 func (p *nodePrograms) Close() error {
 	return _NodeClose(
 		p.FileDone,
 		p.PromiseResolved,
+		p.WorkDone,
 	)
 }
 

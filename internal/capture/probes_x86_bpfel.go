@@ -43,7 +43,7 @@ const (
 	probesBoundaryKindBOUNDARY_TIMERS     probesBoundaryKind = 0
 	probesBoundaryKindBOUNDARY_IMMEDIATES probesBoundaryKind = 1
 	probesBoundaryKindBOUNDARY_RESOLVED   probesBoundaryKind = 2
-	probesBoundaryKindBOUNDARY_FILE       probesBoundaryKind = 3
+	probesBoundaryKindBOUNDARY_DONE       probesBoundaryKind = 3
 )
 
 type probesChunkEvent struct {

@@ -30,6 +30,7 @@ type asyncWalk struct {
 	handles  map[int64]int32 // of inbound connections: which those are
 	idle     idle
 	again    map[int64]bool  // timers that fired: more than once
+	ports    map[int64]bool  // of them, the ids under which messages come
 	causes   lasting         // what called back
 	itself   map[CallID]bool // answered calls of which it did
 	named    map[int32]bool  // as in asyncInput
@@ -89,6 +90,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		again: firedAgain(moves), causes: causes(moves), selves: selfCalled(t, moves), itself: map[CallID]bool{},
 		named: in.named,
 	}
+	w.ports = portIDs(moves, w.again)
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
@@ -136,18 +138,12 @@ func (w *asyncWalk) step(m *move) {
 		if w.ids.next == 0 {
 			w.oldest = m.counter
 		}
-		by := w.giver(m)
-		w.giveBefore(m, by)
-		w.ids.give(m.counter, by, m.at)
+		w.ids.give(m.counter, w.giveBefore(m, w.giver(m)), m.at)
 	}
 	if m.counter > 0 {
 		w.slept = false
 	}
-	if m.callback() {
-		w.notePoint(m)
-	} else {
-		w.tellBetween()
-	}
+	w.notePoint(m)
 	w.fired(m)
 	switch {
 	case m.kind == moveBlock:
@@ -390,15 +386,3 @@ func (w *asyncWalk) adopt(m *move) {
 		w.owner = callRef(m.call)
 	}
 }
-
-// ref names whom a loop works for: a request, or the request of a call whichever that
-// is.
-type ref int
-
-const nobody ref = -1
-
-func requestRef(r RequestID) ref { return ref(r) }
-func callRef(c CallID) ref       { return -2 - ref(c) }
-
-func (r ref) request() (RequestID, bool) { return RequestID(r), r >= 0 }
-func (r ref) call() (CallID, bool)       { return CallID(-2 - r), r <= -2 }

@@ -22,15 +22,20 @@ type idPoint struct {
 const idsToWrite = 4
 
 // giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
-// several requests share; by is whose all are up to its write.
-func (w *asyncWalk) giveBefore(m *move, by giver) {
+// several requests share; by is whose all are up to its write, and the rest.
+func (w *asyncWalk) giveBefore(m *move, by giver) giver {
 	if before := by.either[0]; before != nobody && m.kind == moveSend && w.named[m.conn] {
 		w.ids.give(m.counter-idsToWrite, giver{before, [2]ref{nobody, nobody}}, m.at)
 	}
+	return by
 }
 
-// notePoint notes what a move in such a turn tells.
+// notePoint notes what a move in such a turn tells, or that it ends one.
 func (w *asyncWalk) notePoint(m *move) {
+	if !m.callback() {
+		w.tellBetween()
+		return
+	}
 	if w.turn.conn == noConn || !w.named[w.turn.conn] || m.trigger == 0 || !w.fresh(m.exec) {
 		return
 	}

@@ -13,15 +13,15 @@ func TestIDsBetween(t *testing.T) {
 	w.ids.give(20, sure(second), 2)
 	w.ids.give(80, sure(nobody), 3)
 	for _, sent := range []move{
-		{exec: 30, trigger: 5},  // of the first, in its turn
-		{exec: 40, trigger: 6},  // again
-		{exec: 50, trigger: 35}, // what it asked for between
-		{exec: 60, trigger: 15}, // of the second
-		{exec: 70, trigger: 55}, // nobody knows whose
+		{kind: moveSend, exec: 30, trigger: 5},  // of the first, in its turn
+		{kind: moveSend, exec: 40, trigger: 6},  // again
+		{kind: moveSend, exec: 50, trigger: 35}, // what it asked for between
+		{kind: moveSend, exec: 60, trigger: 15}, // of the second
+		{kind: moveSend, exec: 70, trigger: 55}, // nobody knows whose
 	} {
 		w.notePoint(&sent)
 	}
-	w.tellBetween()
+	w.notePoint(&move{kind: moveBlock})
 	for id, want := range map[int64]ref{
 		9: first, 19: second, 29: nobody, 30: first, 33: first, 45: first, 50: first, 51: nobody, 59: nobody, 60: nobody, 65: nobody, 80: nobody,
 	} {

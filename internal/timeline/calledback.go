@@ -28,7 +28,7 @@ func (w *asyncWalk) asker(m *move) ref {
 // its connection, whose id follows the connection's.
 func (w *asyncWalk) parses(m *move) bool {
 	_, read := w.turn.of.request()
-	return read && !m.file && w.turn.conn != noConn && m.exec == m.trigger+1
+	return read && !m.done && w.turn.conn != noConn && m.exec == m.trigger+1
 }
 
 // selfCalled lists peers whose client gives each call an id of its own when it is asked for, and

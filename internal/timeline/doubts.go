@@ -1,7 +1,5 @@
 package timeline
 
-import "maps"
-
 // What is sent in the turn of an answer is of whose call that was, unless it had waited for just
 // that: for the connection that came free, or for leave to run beside so many others. So it is
 // left open whose a call is where somebody else may have waited: all connections to a peer that
@@ -20,6 +18,8 @@ type doubts struct {
 	sure     map[string]int       // the same, in what was played since the last begin
 	open     map[RequestID]bool   // that were read and not answered: whether they could make more calls at once
 	standing map[RequestID]Time   // that make no call and wait for no timer, since when
+	stood    []stander            // the same in order, and some who do no longer
+	ports    bool                 // who stands first goes on as a message comes
 	partly   int                  // of the open ones, those which could make more
 	full     int                  // to how many peers as many calls are under way as ever are
 	crowded  int                  // the same as the turn that runs began
@@ -45,7 +45,7 @@ func (d *doubts) begin(applies doubt) {
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
 	}
-	d.open, d.standing, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, 0, 0, 0, 0
+	d.open, d.standing, d.stood, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, nil, 0, 0, 0, 0
 }
 
 // peerCalls are the calls to a peer that are under way.
@@ -126,7 +126,7 @@ func (d *doubts) reads(r RequestID) {
 // another begins; fires is when the first timer fires that is set in that.
 func (d *doubts) turns(from, to RequestID, at, fires Time) {
 	if _, open := d.open[from]; open && from != to && d.under[from] == 0 && d.fires <= at {
-		d.standing[from] = at
+		d.stands(from, at)
 	}
 	delete(d.standing, to)
 	d.fires, d.crowded = fires, d.full
@@ -194,73 +194,3 @@ func (d *doubts) responds(r RequestID) {
 	delete(d.under, r)
 	d.line.over(r)
 }
-
-// associateTold associates the calls of a loop of which all turns are known, as far as responses
-// confirm it. It reports whether they do.
-func associateTold(t *Timeline, in asyncInput) bool {
-	in.loop.moves = whereAskedFor(t, in.loop.moves)
-	d, shared := newDoubts(t), sharedConns(t, in.loop.moves)
-	d.share = newSharers(d, t, in.loop.moves, shared)
-	var w *inTurns
-	defer in.chains.reset()
-	play := func(applies doubt, how toldPass) bool {
-		in.chains.reset()
-		d.begin(applies)
-		d.line.begin(how)
-		d.share.begin(how == toldLearns, how == toldShares)
-		w = &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, told: d, shared: shared, by: in.hands.by}
-		w.play(in)
-		return w.proven >= confirmsTold*w.wrong && w.confirmed()
-	}
-	play(nobodyWaits, toldPlain) // to count how many calls there are at once
-	play(waitForRoom, toldLearns)
-	maps.Copy(in.atOnce, d.sure)
-	known := w.known()
-	lines := func() bool { return play(nobodyWaits, toldLines) && w.known() >= known }
-	told, n := lines(), w.known()
-	if !told || n < len(w.sets.calls) {
-		play(waitForRoom, toldLearnsAlone)
-		if alone := lines(); alone && (!told || w.known() > n) {
-			told = true
-		} else if told { // it was better as before
-			play(waitForRoom, toldLearns)
-			lines()
-		}
-	}
-	if !told && !play(waitForRoom, toldPlain) && !play(waitForRoom, toldShares) && !play(waitForAnything, toldPlain) {
-		return false
-	}
-	w.associate(func(CallID, RequestID) bool { return true })
-	for id, since := range d.line.given {
-		in.wanted[id] = since
-	}
-	for _, id := range w.sets.calls {
-		in.sure[id] = t.Calls[id].Request != None && w.sets.known(callRef(id)) == t.Calls[id].Request
-	}
-	return true
-}
-
-// toldPass is what is made of the moves in one pass over them.
-type toldPass int
-
-const (
-	toldPlain       toldPass = iota
-	toldLearns               // what requests ask for is counted where there was room, and nobody stood
-	toldLearnsAlone          // the same where there was room or nobody else to take it: a pool of one is always full
-	toldLines                // who stands in line is known by that
-	toldShares               // and who shares a call
-)
-
-// known is of how many calls it is known whose they are.
-func (w *inTurns) known() (n int) {
-	for _, id := range w.sets.calls {
-		if w.sets.known(callRef(id)) != None {
-			n++
-		}
-	}
-	return n
-}
-
-// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
-// that is not, where no callback runs unseen.
-const confirmsTold = 99

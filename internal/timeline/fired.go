@@ -31,13 +31,16 @@ func (w *asyncWalk) fired(m *move) {
 	switch {
 	case m.kind != moveFired:
 		return
+	case w.ports[m.exec]:
+		m.port = true
+		return
 	case w.named[w.turn.conn]:
 		m.kind = moveAlong // by what goes on after the read, each request under an id of its own
 		return
-	case w.turn.of != nobody && (w.again[m.exec] || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
+	case w.turn.of != nobody && (w.again[m.exec] && !m.done || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
 		m.kind = moveAlong // of what was read: by the handle of its connection, or a tick
 		return
-	case w.again[m.exec]:
+	case w.again[m.exec] && !m.done:
 		return
 	}
 	who := w.ids.find(m.exec)

@@ -21,6 +21,8 @@ type inTurns struct {
 	told   *doubts        // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	shared map[int32]bool // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	fired  bool           // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  ref            // who goes on in it then
+	paired bool           // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -88,6 +90,7 @@ func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
 }
 
 func (w *inTurns) step(m *move) {
+	w.paired = m.kind == moveFired && !m.done && w.fired && w.first
 	if !m.callback() {
 		w.fired = false
 	}
@@ -110,7 +113,7 @@ func (w *inTurns) step(m *move) {
 			w.responded(m)
 		}
 	case moveFired:
-		w.turn, w.first, w.free = asyncTurn{of: m.by, counter: m.counter}, true, freeTurn{m.counter, 0, None}
+		w.turn, w.first, w.free = asyncTurn{of: w.wakes, counter: m.counter}, true, freeTurn{m.counter, 0, None}
 		w.fired = true
 	case moveBlock, moveBoundary, moveUntold, moveForeign:
 		w.turn, w.free = asyncTurn{of: nobody}, freeTurn{m.counter, 0, None}
@@ -195,12 +198,15 @@ func (w *inTurns) doubtful(m *move) bool {
 
 // follow tells who may wait, before a move counts.
 func (w *inTurns) follow(m *move) {
+	if m.kind == moveFired {
+		w.wakes = w.goesOn(m)
+	}
 	if w.told == nil || w.shared[m.conn] {
 		return
 	}
 	next, from := nobody, w.sets.known(w.turn.of)
 	if !m.callback() {
-		w.told.line.ends(from)
+		w.told.line.ends(from, w.paired)
 		w.told.share.ends()
 	}
 	switch m.kind {
@@ -213,7 +219,7 @@ func (w *inTurns) follow(m *move) {
 		}
 		next = callRef(m.call)
 	case moveFired:
-		next = m.by
+		next = w.wakes
 		w.told.line.woke(w.sets.known(next))
 	case moveRespond:
 		w.told.share.responds(m.request)

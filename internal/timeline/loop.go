@@ -20,7 +20,8 @@ type move struct {
 	counter int64
 	by      ref  // of moveFired: who waited for it, once that is known
 	fires   Time // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
-	file    bool // of moveFired: it began a callback of what was done with a file
+	done    bool // of moveFired: the thread pool has done something
+	port    bool // of moveFired: messages come under its id
 	own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
 	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
@@ -43,7 +44,7 @@ const (
 	moveAside                     // wrote bytes that belong to no request or call
 	moveBlock                     // went to sleep until something happens
 	moveBoundary                  // began callbacks that no socket caused
-	moveFired                     // one of those resolved a promise, or is of a file: what goes on now is of whoever asked for it (fired.go)
+	moveFired                     // one of those resolved a promise, or is of the thread pool: what goes on now is of whoever asked for it (fired.go)
 	moveAlong                     // the same, in the turn in which that was asked for: it goes on
 	moveUntold                    // from now on it is not known which do
 )
@@ -256,8 +257,8 @@ func (g *gatherer) pauses() {
 		switch b.What {
 		case "timers":
 			m.trigger = 1
-		case "resolved", "file":
-			m.kind, m.by, m.trigger, m.file = moveFired, nobody, b.Trigger, b.What == "file"
+		case "resolved", "done":
+			m.kind, m.by, m.trigger, m.done = moveFired, nobody, b.Trigger, b.What == "done"
 		case "spent":
 			g.untold(b.Thread, b.at)
 			continue

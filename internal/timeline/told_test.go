@@ -202,7 +202,7 @@ func (p *toldPlay) finish(k int) {
 	job := p.working[k]
 	p.working = slices.Delete(p.working, k, k+1)
 	if p.files {
-		p.say("boundary thread=1 what=file exec=%d trigger=%d counter=%d", job.id, job.id-1, p.ids)
+		p.say("boundary thread=1 what=done exec=%d trigger=%d counter=%d", job.id, job.id-1, p.ids)
 		if p.ids += 2; job.again {
 			p.working = append(p.working, toldJob{job.request, p.ids, false})
 			return

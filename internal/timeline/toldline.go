@@ -8,19 +8,20 @@ import "slices"
 
 // toldLine follows who stands in line for each peer.
 type toldLine struct {
-	d       *doubts
-	learns  bool
-	alone   bool // also where there was no room, but nobody else
-	plays   bool
-	asked   asked                 // what requests ask for, where there was room
-	at      map[RequestID]*course // of requests that are not answered
-	depth   map[CallID]int16      // of calls under way: of the turn in which they were asked for
-	now     map[string]int        // by peer: calls that its request sent in the turn that runs
-	waiting map[string][]queuer
-	queued  map[RequestID]int // how many calls of a request wait
-	since   Time              // when the turn that runs began
-	given   map[CallID]Time   // calls of who stood in line, and since when
-	blurred map[string]bool   // by peer: it is not known who waits
+	d        *doubts
+	learns   bool
+	alone    bool // also where there was no room, but nobody else
+	plays    bool
+	asked    asked                 // what requests ask for, where there was room
+	at       map[RequestID]*course // of requests that are not answered
+	depth    map[CallID]int16      // of calls under way: of the turn in which they were asked for
+	now      map[string]int        // by peer: calls that its request sent in the turn that runs
+	waiting  map[string][]queuer
+	queued   map[RequestID]int // how many calls of a request wait
+	since    Time              // when the turn that runs began
+	together bool              // in which another may go on too
+	given    map[CallID]Time   // calls of who stood in line, and since when
+	blurred  map[string]bool   // by peer: it is not known who waits
 }
 
 // queuer is one in line, with so many calls.
@@ -82,12 +83,15 @@ func (l *toldLine) over(r RequestID) {
 	}
 }
 
-// ends ends the turn of a request, None if it is not known whose that is.
-func (l *toldLine) ends(r RequestID) {
+// ends ends the turn of a request, None if it is not known whose that is. Nothing is learned from it
+// if it may go on in the next, with another.
+func (l *toldLine) ends(r RequestID, together bool) {
 	defer clear(l.now)
 	c := l.at[r]
+	mixed := together || l.together
+	l.together = together
 	switch {
-	case c == nil:
+	case c == nil, l.learns && mixed:
 	case l.learns && (l.d.room() || l.alone && l.d.alone()):
 		l.asked.learn(c, l.now)
 	case l.plays:

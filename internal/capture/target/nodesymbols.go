@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"strings"
 )
 
 // NodeProbes are the places where Node's loop thread starts callbacks that no socket
@@ -38,7 +39,8 @@ func NodeBoundaries(pid int) (NodeProbes, error) {
 type NodePromises struct {
 	File     CodeFile
 	Resolves []uint64 // what calls the resolve function of a promise that was made with new; and what the runtime's own code calls
-	FileDone uint64   // node::fs::FSReqAfterScope(FSReqBase *, uv_fs_t *), before each callback that waits for something to be done with a file; 0: not exported
+	FileDone []uint64 // the functions node::fs::After...(uv_fs_t *), which call back what waits for something to be done with a file, as far as they are exported
+	WorkDone uint64   // what ends other work of the thread pool, of a uv_work_t, before its callback; 0: not exported
 }
 
 // NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
@@ -47,7 +49,7 @@ func NodeResolves(pid int) (NodePromises, error) {
 	const (
 		byScript  = "Builtins_PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
-		fileDone  = "_ZN4node2fs15FSReqAfterScopeC1EPNS0_9FSReqBaseEP7uv_fs_s"
+		workDone  = "_ZZN4node14ThreadPoolWork12ScheduleWorkEvENUlP9uv_work_siE0_4_FUNES2_i"
 	)
 	image, err := loadedImage(pid, nodeKind())
 	if err != nil {
@@ -68,8 +70,15 @@ func NodeResolves(pid int) (NodePromises, error) {
 			found.Resolves = append(found.Resolves, offset)
 		}
 	}
-	if offset, ok := image.fileOffset(image.values[fileDone]); ok && image.values[fileDone] != 0 {
-		found.FileDone = offset
+	for name, address := range image.values {
+		offset, ok := image.fileOffset(address)
+		switch {
+		case !ok:
+		case name == workDone:
+			found.WorkDone = offset
+		case strings.HasPrefix(name, "_ZN4node2fs") && strings.Contains(name, "After") && strings.HasSuffix(name, "EP7uv_fs_s"):
+			found.FileDone = append(found.FileDone, offset)
+		}
 	}
 	if at == 0 || len(found.Resolves) == 0 {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w: %s has no symbol %s (was it stripped?)",

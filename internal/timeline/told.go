@@ -1,0 +1,97 @@
+package timeline
+
+import "maps"
+
+// associateTold associates the calls of a loop of which all turns are known, as far as responses
+// confirm it. It reports whether they do.
+func associateTold(t *Timeline, in asyncInput) bool {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
+	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: sharedConns(t, in.loop.moves)}
+	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
+	defer in.chains.reset()
+	told := p.best()
+	if n := p.w.known(); anyPort(in.loop.moves) && (!told || n < len(p.w.sets.calls)) {
+		p.d.ports = true
+		if ports := p.best(); ports && (!told || p.w.known() > n) {
+			told = true
+		} else {
+			p.d.ports, told = false, p.best()
+		}
+	}
+	if !told {
+		return false
+	}
+	p.w.associate(func(CallID, RequestID) bool { return true })
+	for id, since := range p.d.line.given {
+		in.wanted[id] = since
+	}
+	for _, id := range p.w.sets.calls {
+		in.sure[id] = t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
+	}
+	return true
+}
+
+// toldPasses goes over what a loop did again and again.
+type toldPasses struct {
+	t      *Timeline
+	in     asyncInput
+	d      *doubts
+	shared map[int32]bool
+	w      *inTurns // the last pass
+}
+
+// toldPass is what is made of the moves in one pass over them.
+type toldPass int
+
+const (
+	toldPlain       toldPass = iota
+	toldLearns               // what requests ask for is counted where there was room, and nobody stood
+	toldLearnsAlone          // the same where there was room or nobody else to take it: a pool of one is always full
+	toldLines                // who stands in line is known by that
+	toldShares               // and who shares a call
+)
+
+// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
+// that is not, where no callback runs unseen.
+const confirmsTold = 99
+
+// play makes one pass, and reports whether responses confirm it.
+func (p *toldPasses) play(applies doubt, how toldPass) bool {
+	p.in.chains.reset()
+	p.d.begin(applies)
+	p.d.line.begin(how)
+	p.d.share.begin(how == toldLearns, how == toldShares)
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, by: p.in.hands.by}
+	p.w.play(p.in)
+	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
+}
+
+// best makes passes until one is confirmed that tells the most, and reports whether one was.
+func (p *toldPasses) best() bool {
+	p.play(nobodyWaits, toldPlain) // to count how many calls there are at once
+	p.play(waitForRoom, toldLearns)
+	maps.Copy(p.in.atOnce, p.d.sure)
+	known := p.w.known()
+	lines := func() bool { return p.play(nobodyWaits, toldLines) && p.w.known() >= known }
+	told, n := lines(), p.w.known()
+	if !told || n < len(p.w.sets.calls) {
+		p.play(waitForRoom, toldLearnsAlone)
+		if alone := lines(); alone && (!told || p.w.known() > n) {
+			told = true
+		} else if told { // it was better as before
+			p.play(waitForRoom, toldLearns)
+			lines()
+		}
+	}
+	return told || p.play(waitForRoom, toldPlain) || p.play(waitForRoom, toldShares) || p.play(waitForAnything, toldPlain)
+}
+
+// known is of how many calls it is known whose they are.
+func (w *inTurns) known() (n int) {
+	for _, id := range w.sets.calls {
+		if w.sets.known(callRef(id)) != None {
+			n++
+		}
+	}
+	return n
+}
