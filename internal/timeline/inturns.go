@@ -83,7 +83,8 @@ func (w *inTurns) confirmed() bool {
 func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
 	for _, id := range w.sets.calls {
 		c := &w.t.Calls[id]
-		if r := w.sets.known(callRef(id)); c.Why == WhyNoAsync && r != None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
+		open := c.Why == WhyNoAsync || c.Why == WhyAsyncHint && w.told != nil
+		if r := w.sets.known(callRef(id)); open && r != None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
 			c.Request, c.Why = r, WhyAsyncHint
 		}
 	}

@@ -23,6 +23,8 @@ type toldPlay struct {
 	calm     int   // so many requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
 	files    bool  // with a file, twice; what it has done is called back in the turn that runs
+	worker   bool  // or rather a worker thread, one after the other: messages come under the id of their handle
+	pairs    bool  // or two at once are called back for in one callback, under ids of their own
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
 
@@ -201,6 +203,28 @@ func (p *toldPlay) crowd(next int) int {
 func (p *toldPlay) finish(k int) {
 	job := p.working[k]
 	p.working = slices.Delete(p.working, k, k+1)
+	if p.worker {
+		p.sleep()
+		p.say("boundary thread=1 what=resolved exec=2 counter=%d", p.ids)
+		p.step[job.request]++
+		p.ask(job.request, p.rounds[p.step[job.request]])
+		return
+	}
+	if p.pairs {
+		p.sleep()
+		both := []toldJob{job}
+		if len(p.working) > 0 {
+			both, p.working = append(both, p.working[0]), p.working[1:]
+		}
+		for _, j := range both {
+			p.say("boundary thread=1 what=resolved exec=%d trigger=2 counter=%d", j.id, p.ids)
+		}
+		for _, j := range both {
+			p.step[j.request]++
+			p.ask(j.request, p.rounds[p.step[j.request]])
+		}
+		return
+	}
 	if p.files {
 		p.say("boundary thread=1 what=done exec=%d trigger=%d counter=%d", job.id, job.id-1, p.ids)
 		if p.ids += 2; job.again {
@@ -254,6 +278,8 @@ func (p *toldPlay) play(requests, conns int) string {
 		default:
 			if k := p.upTo(n); k < len(busy) {
 				p.answer(busy[k])
+			} else if p.worker {
+				p.finish(0)
 			} else {
 				p.finish(k - len(busy))
 			}
@@ -276,6 +302,8 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"branches":                           {toldPlay{rounds: []int{3}, branches: true}, 9, 99, 100},
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
 		"after a file":                       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, files: true}, 9, 99, 100},
+		"after a worker":                     {toldPlay{rounds: []int{1, 2, 1}, jobs: true, worker: true, calm: 4}, 19, 99, 100},
+		"two in one callback":                {toldPlay{rounds: []int{1, 1, 1}, jobs: true, pairs: true, calm: 3}, 19, 99, 100},
 		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
