@@ -29,6 +29,7 @@ type sharing struct {
 	offs   *habits         // and on others
 	sure   map[CallID]bool // as in asyncInput
 	some   bool            // who waits for several answers may go on at each
+	all    bool            // whoever goes on is told: nobody who is away does so unseen
 	ready  []actor         // who may go on, and was not seen to do anything yet
 	turn   sharedTurn
 	acts   []*move // of the turn that runs: calls sent, and responses
@@ -104,6 +105,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 	for _, some := range []bool{false, true} {
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: some,
+			all: len(in.loop.moves) > 0 && len(toldMoves(in.loop.moves)) == len(in.loop.moves),
 			habits: newHabits(), offs: newHabits(),
 		}
 		w.learn(in.loop.moves)
@@ -313,7 +315,7 @@ func (w *sharing) leave() {
 func (w *sharing) goesAway(place int) {
 	a := &w.ready[place]
 	if !a.told {
-		w.saw([]int{place}, 0)
+		w.saw([]int{place}, 0, true)
 	}
 	w.sleeps(a)
 	if a.who != nobody && a.idle() {

@@ -156,9 +156,9 @@ func (w *sharing) tellApart(b *batch) {
 	default:
 		first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
 		if !first { // else it was asked for by somebody who was away
-			w.saw(list, len(on))
+			w.saw(list, len(on), b.late || !w.all)
 		}
-		counts, more, ok := w.counts(list, len(on), len(off))
+		counts, more, ok := w.counts(list, len(on), len(off), len(w.away) > 0 && (b.late || !w.all))
 		if b.late && (more > 0) != first {
 			ok = false // the first who asked was one of them
 		}
@@ -245,7 +245,7 @@ func (w *sharing) doneWith(went []int) []int {
 		return w.ready[i].aside
 	})
 	if len(done) > 0 && !w.ready[done[0]].told {
-		w.saw(done, 0)
+		w.saw(done, 0, true)
 	}
 	return done
 }
@@ -275,9 +275,10 @@ func (w *sharing) unknown(list []int, calls []CallID) {
 	}
 }
 
-// saw notes how many calls some of those who are ready sent together on shared connections.
-func (w *sharing) saw(list []int, calls int) {
-	w.habits.saw(w.points(list), calls, len(w.away) > 0)
+// saw notes how many calls some of those who are ready sent together on shared connections; others
+// says that some may be of those who are away.
+func (w *sharing) saw(list []int, calls int, others bool) {
+	w.habits.saw(w.points(list), calls, others && len(w.away) > 0)
 }
 
 // points are where some of those who are ready are in what they do.

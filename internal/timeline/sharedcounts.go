@@ -5,8 +5,8 @@ type share struct{ on, off int }
 
 // counts are how many calls of a batch each of those who may have sent it did: of so many
 // on shared connections, and so many on others; and how many more were sent by those who
-// are away. Not ok if that cannot be told.
-func (w *sharing) counts(list []int, on, off int) (counts []share, more int, ok bool) {
+// are away, if others may be. Not ok if that cannot be told.
+func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, more int, ok bool) {
 	counts = make([]share, len(list))
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
@@ -20,11 +20,11 @@ func (w *sharing) counts(list []int, on, off int) (counts []share, more int, ok 
 		}
 	}
 	switch {
-	case len(list) == 1 && (on <= 0 || len(w.away) == 0 || len(open) == 1):
+	case len(list) == 1 && (on <= 0 || !others || len(open) == 1):
 		return []share{{counts[0].on + on, off}}, 0, true
 	case on < 0:
 		return nil, 0, false
-	case len(open) == 0 && len(w.away) > 0:
+	case len(open) == 0 && others:
 		on, more = 0, on
 	case len(open) == 1 && off == 0:
 		counts[open[0]].on = on
