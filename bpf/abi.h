@@ -263,7 +263,10 @@ struct watch {
 	u64 contexts;	/* how many have been numbered */
 	u64 credit;	/* ns that probes may still cost */
 	u64 credited;	/* when to that was last added */
-	u64 resolves;	/* 1: it is told which callback of Node resolved a promise, or was of the thread pool */
+	u64 resolves;	/* 1: it is told which callback of Node resolved a promise */
+	u64 works;	/* 1: or was of the thread pool */
+	u64 work_credit; /* as credit, for that */
+	u64 work_credited;
 	u64 resolved;	/* id of the last that was told of since Node's loop last read, slept or ran timers */
 };
 

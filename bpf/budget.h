@@ -12,22 +12,29 @@ volatile u64 hit_cost = 0;
 
 u64 hits = 0;
 
+/* Whether there is credit for so many hits, a part-th of what there is otherwise; then it was
+ * charged. */
+static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times, u64 part)
+{
+	u64 now = bpf_ktime_get_ns();
+	u64 credit = *account;
+
+	__sync_fetch_and_add(&hits, times);
+	if (!share)
+		return false;
+	if (now > *credited)
+		credit += (now - *credited) / share / part;
+	if (credit > most / part)
+		credit = most / part;
+	*credited = now;
+	if (credit < times * hit_cost)
+		return false;
+	*account = credit - times * hit_cost;
+	return true;
+}
+
 /* Whether the process may be charged for a hit; then it was. */
 static __always_inline bool pay(struct watch *w)
 {
-	u64 now = bpf_ktime_get_ns();
-	u64 credit = w->credit;
-
-	__sync_fetch_and_add(&hits, 1);
-	if (!share)
-		return false;
-	if (now > w->credited)
-		credit += (now - w->credited) / share;
-	if (credit > most)
-		credit = most;
-	w->credited = now;
-	if (credit < hit_cost)
-		return false;
-	w->credit = credit - hit_cost;
-	return true;
+	return pay_from(&w->credit, &w->credited, 1, 1);
 }

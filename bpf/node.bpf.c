@@ -15,36 +15,28 @@
 
 /* Beside those of enum event_type. */
 enum node_event_type {
-	EVENT_PROMISES_SPENT = 113, /* the process has used up what this may cost */
+	EVENT_PROMISES_SPENT = 113, /* the process has used up what promises may cost */
+	EVENT_WORK_SPENT,	    /* or work of the thread pool */
 };
 
 struct node_spent_event {
 	struct head h;
 };
 
-static __always_inline void tell_spent(struct task_struct *t)
+static __always_inline void tell_spent(struct task_struct *t, u32 what)
 {
 	struct node_spent_event *e = reserve(sizeof(*e), HOOK_BOUNDARIES);
 
 	if (!e)
 		return;
-	fill_head(&e->h, EVENT_PROMISES_SPENT, t);
+	fill_head(&e->h, what, t);
 	submit(e);
 }
 
-/* The process in which a probe was hit, charged for that; NULL where nothing is to be told. */
-static __always_inline struct watch *charged(struct task_struct *t)
+/* Whether what a thread of a process does is to be told. */
+static __always_inline bool in_loop(struct watch *w, struct task_struct *t)
 {
-	struct watch *w = watch_of(t->tgid);
-
-	if (!w || !w->resolves)
-		return NULL;
-	if (!pay(w)) {
-		w->resolves = 0;
-		tell_spent(t);
-		return NULL;
-	}
-	return t->pid == t->tgid && w->async_ids && !paused() ? w : NULL;
+	return t->pid == t->tgid && w->async_ids && !paused();
 }
 
 /* Tells of a callback, once. Ids are doubles. */
@@ -73,11 +65,17 @@ SEC("uprobe.multi/promise_resolved")
 int promise_resolved(void *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = charged(t);
+	struct watch *w = watch_of(t->tgid);
 	u64 ids[3] = {};
 
-	if (w && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids))
+	if (!w || !w->resolves)
+		return 0;
+	if (!pay(w)) {
+		w->resolves = 0;
+		tell_spent(t, EVENT_PROMISES_SPENT);
+	} else if (in_loop(w, t) && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids)) {
 		tell(w, t, BOUNDARY_RESOLVED, ids[0], ids[1], ids[2]);
+	}
 	return 0;
 }
 
@@ -85,13 +83,28 @@ static const u64 FIRST_ID = 0x3ff0000000000000; /* 1.0; pointers and small numbe
 
 enum { WRAP_WORDS = 8 };
 
+/* What a hit costs, in hits of promise_resolved: it comes alone, after a sleep. And of the credit for
+ * those, how much there is for it. */
+enum { WORK_HIT = 4, WORK_PART = 3 };
+
 /* Tells of the callback of an object that Node calls back. Its two ids stand behind each other
  * somewhere in the words at that address, where nothing else looks like them. */
-static __always_inline void tell_done(struct watch *w, struct task_struct *t, u64 address)
+static __always_inline void tell_done(struct task_struct *t, u64 address)
 {
+	struct watch *w = watch_of(t->tgid);
 	u64 words[WRAP_WORDS] = {};
-	u64 counter = read_word(w->async_ids + ASYNC_COUNTER);
+	u64 counter;
 
+	if (!w || !w->works)
+		return;
+	if (!pay_from(&w->work_credit, &w->work_credited, WORK_HIT, WORK_PART)) {
+		w->works = 0;
+		tell_spent(t, EVENT_WORK_SPENT);
+		return;
+	}
+	if (!in_loop(w, t))
+		return;
+	counter = read_word(w->async_ids + ASYNC_COUNTER);
 	if (bpf_probe_read_user(words, sizeof(words), (void *)address))
 		return;
 	for (int i = 0; i + 1 < WRAP_WORDS; i++) {
@@ -112,11 +125,8 @@ SEC("uprobe.multi/file_done")
 int file_done(struct pt_regs *ctx)
 {
 	enum { SKIPPED = 4 };
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = charged(t);
 
-	if (w)
-		tell_done(w, t, read_word(ctx->di) + SKIPPED * sizeof(u64));
+	tell_done(bpf_get_current_task_btf(), read_word(ctx->di) + SKIPPED * sizeof(u64));
 	return 0;
 }
 
@@ -127,11 +137,8 @@ SEC("uprobe.multi/work_done")
 int work_done(struct pt_regs *ctx)
 {
 	enum { BEFORE = 2 };
-	struct task_struct *t = bpf_get_current_task_btf();
-	struct watch *w = charged(t);
 
-	if (w)
-		tell_done(w, t, ctx->di - (BEFORE + WRAP_WORDS) * sizeof(u64));
+	tell_done(bpf_get_current_task_btf(), ctx->di - (BEFORE + WRAP_WORDS) * sizeof(u64));
 	return 0;
 }
 

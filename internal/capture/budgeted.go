@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,7 +42,12 @@ type budgetedProbe struct {
 // budgetedLinks are a budgetedProbe's in one process; none where it has ended there.
 type budgetedLinks struct {
 	in    target.CodeFile
-	links []io.Closer
+	links map[string][]io.Closer // by program
+}
+
+// all are those of all programs.
+func (l budgetedLinks) all() []io.Closer {
+	return slices.Concat(slices.Collect(maps.Values(l.links))...)
 }
 
 // hook attaches the programs, each at its offsets, to a process from now on; not again where they
@@ -57,20 +63,20 @@ func (p *budgetedProbe) hook(s *Session, site probeSite, places map[string][]uin
 	if err := p.load(s); err != nil {
 		return err
 	}
-	var links []io.Closer
+	here := budgetedLinks{site.file, map[string][]io.Closer{}}
 	for name, offsets := range places {
 		added, err := site.attach(p.objects.Programs[name], offsets)
-		links = append(links, added...)
 		if err != nil {
-			closeAll(links)
+			closeAll(here.all())
 			if gone(err) {
 				return nil
 			}
 			return err
 		}
+		here.links[name] = added
 	}
-	p.links[site.pid] = budgetedLinks{site.file, links}
-	closeAll(before.links)
+	p.links[site.pid] = here
+	closeAll(before.all())
 	return nil
 }
 
@@ -123,15 +129,19 @@ func (p *budgetedProbe) noted() []recording.Missing {
 	return notes
 }
 
-// drop ends it in a process.
-func (p *budgetedProbe) drop(pid int) {
+// drop ends some programs in a process, or all if none are named. They are not begun again.
+func (p *budgetedProbe) drop(pid int, programs ...string) {
 	p.mu.Lock()
 	here := p.links[pid]
-	if here.links != nil {
-		p.links[pid] = budgetedLinks{in: here.in} // it is not begun again
+	var links []io.Closer
+	for name, list := range here.links {
+		if len(programs) == 0 || slices.Contains(programs, name) {
+			links = append(links, list...)
+			delete(here.links, name)
+		}
 	}
 	p.mu.Unlock()
-	closeAll(here.links)
+	closeAll(links)
 }
 
 // cost is what the hits have cost the processes so far, in ns.
@@ -150,7 +160,7 @@ func (p *budgetedProbe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, here := range p.links {
-		closeAll(here.links)
+		closeAll(here.all())
 	}
 	p.links = map[int]budgetedLinks{}
 	p.objects.Close()

@@ -47,6 +47,7 @@ type decoder struct {
 	python pythonDecoder
 
 	promisesSpent []uint32 // processes of Node that are no longer told of who resolves promises
+	workSpent     []uint32 // or of the callbacks of the thread pool's work
 }
 
 func newDecoder(describe func(int) (target.Process, error)) *decoder {
@@ -139,6 +140,8 @@ func (d *decoder) sample(b []byte) {
 	case probesEventType(nodeNodeEventTypeEVENT_PROMISES_SPENT):
 		d.promisesSpent = append(d.promisesSpent, h.Tgid)
 		d.emit(d.at, &recording.Boundary{Thread: d.actor(h), What: "spent"})
+	case probesEventType(nodeNodeEventTypeEVENT_WORK_SPENT):
+		d.workSpent = append(d.workSpent, h.Tgid)
 	case probesEventType(queuesQueueEventTypeEVENT_TAKEN):
 		d.taken(h, view[queuesTakenEvent](b))
 	case probesEventTypeEVENT_SAMPLE:

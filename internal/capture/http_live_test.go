@@ -241,7 +241,7 @@ func TestNode(t *testing.T) {
 			t.Errorf("a call without a trigger id: %+v", c)
 		}
 	}
-	timers, fired := 0, map[int64]bool{}
+	timers, fired, done := 0, map[int64]bool{}, map[int64]bool{}
 	for _, b := range all[*recording.Boundary](rec) {
 		if b.What == "timers" {
 			timers++
@@ -249,9 +249,15 @@ func TestNode(t *testing.T) {
 		if b.What == "resolved" && 0 < b.Exec && b.Exec < b.Counter {
 			fired[b.Exec] = true
 		}
+		if b.What == "done" && b.Trigger < b.Exec && b.Exec <= b.Counter {
+			done[b.Exec] = true
+		}
 	}
 	if timers < 8 || len(fired) != 8 {
 		t.Errorf("timers ran %d times and %d of them resolved promises: want 8 at least, and the 8 of requests", timers, len(fired))
+	}
+	if len(done) != 16 {
+		t.Errorf("%d callbacks of the thread pool: want 16, a file's and one more for each request", len(done))
 	}
 }
 

@@ -44,6 +44,7 @@ func findPromises(pid int, w *probesWatch) nodeFound {
 		return nodeFound{pid: pid, missing: []recording.Missing{missingPromises(err.Error())}}
 	}
 	w.Resolves, w.Credit, w.Credited = 1, uint64(budgetSaved), uint64(clock())
+	w.Works, w.WorkCredit, w.WorkCredited = 1, uint64(budgetSaved), uint64(clock())
 	places := map[string][]uint64{promiseResolved: found.Resolves}
 	if len(found.FileDone) > 0 {
 		places[fileDone] = found.FileDone
@@ -79,13 +80,18 @@ func (s *Session) followNode(ended []uint32) {
 	for _, pid := range d.promisesSpent {
 		d.note([]recording.Missing{missingPromises(fmt.Sprintf(
 			"which callback resolved a promise was seen at first only: a process resolves so many that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
-		s.workers.Go(func() { s.node.drop(int(pid)) })
+		s.workers.Go(func() { s.node.drop(int(pid), promiseResolved) })
+	}
+	for _, pid := range d.workSpent {
+		d.note([]recording.Missing{missingFact("thread-pool",
+			"which callback waited for work of Node's thread pool was seen at first only: a process does so much with files that seeing it would have cost it more than 1 % of a CPU")})
+		s.workers.Go(func() { s.node.drop(int(pid), fileDone, workDone) })
 	}
 	for _, pid := range ended {
 		s.workers.Go(func() { s.node.drop(int(pid)) })
 	}
 	d.noteOnce(s.node.noted())
-	d.promisesSpent = d.promisesSpent[:0]
+	d.promisesSpent, d.workSpent = d.promisesSpent[:0], d.workSpent[:0]
 }
 
 // missingPromises says what is not known of the promises of Node.

@@ -127,22 +127,25 @@ const (
 )
 
 type storageWatch struct {
-	_         structs.HostLayout
-	AsyncIds  uint64
-	GoTls     int32
-	GoGoid    int32
-	GoParent  int32
-	GoM       int32
-	GoCurg    int32
-	PyState   int32
-	PyContext int32
-	PyCopies  uint32
-	PyType    uint64
-	Contexts  uint64
-	Credit    uint64
-	Credited  uint64
-	Resolves  uint64
-	Resolved  uint64
+	_            structs.HostLayout
+	AsyncIds     uint64
+	GoTls        int32
+	GoGoid       int32
+	GoParent     int32
+	GoM          int32
+	GoCurg       int32
+	PyState      int32
+	PyContext    int32
+	PyCopies     uint32
+	PyType       uint64
+	Contexts     uint64
+	Credit       uint64
+	Credited     uint64
+	Resolves     uint64
+	Works        uint64
+	WorkCredit   uint64
+	WorkCredited uint64
+	Resolved     uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -105,7 +105,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 	for _, some := range []bool{false, true} {
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: some,
-			all: len(in.loop.moves) > 0 && len(toldMoves(in.loop.moves)) == len(in.loop.moves),
+			all:    len(in.loop.moves) > 0 && len(toldMoves(in.loop.moves)) == len(in.loop.moves),
 			habits: newHabits(), offs: newHabits(),
 		}
 		w.learn(in.loop.moves)

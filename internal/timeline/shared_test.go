@@ -25,6 +25,7 @@ type oneConn struct {
 	left    map[int]int // by request: calls that it waits for
 	step    map[int]int
 	truth   []int // by call: its request
+	same    bool  // all requests are of one endpoint
 	mixed   bool  // writes what was asked for last first
 	naps    bool  // who goes on sleeps before
 	jobs    bool  // before all the thread pool does something: a tick of its callback resolves the promise
@@ -133,7 +134,11 @@ func (p *oneConn) answerAside() {
 
 func (p *oneConn) arrive(r int) {
 	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
-	p.say("http-request conn=1%d head=40 method=GET route=%s", r, kinds[r%len(kinds)].route)
+	route := kinds[r%len(kinds)].route
+	if p.same {
+		route = "/any"
+	}
+	p.say("http-request conn=1%d head=40 method=GET route=%s", r, route)
 	p.ids += 3
 	if p.jobs {
 		p.beds = append(p.beds, [2]int64{int64(r), p.ids})
@@ -273,6 +278,7 @@ func TestSharedConnection(t *testing.T) {
 		"going on as each is answered": {oneConn{each: true}, 99, 100},
 		"promises with ids":            {oneConn{named: true}, 99, 100},
 		"held back, with ids":          {oneConn{named: true, held: true}, 0, 0},
+		"of one endpoint":              {oneConn{same: true, jobs: true}, 90, 100},
 		"with calls beside":            {oneConn{aside: true}, 99, 100},
 		"with calls beside, and ids":   {oneConn{aside: true, named: true}, 98, 100},
 	} {
