@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Probes that rest while their process begins to run another program are given up when they
@@ -41,6 +42,30 @@ func TestProbesStayOutOfOtherPrograms(t *testing.T) {
 		t.Errorf("there are probes in another program: %+v", set.probes)
 	}
 	sameCode(t, p.Process.Pid, now)
+}
+
+// A process of Node that does so much with files that telling whose each callback is would cost it too
+// much is told of that no longer, but of its promises still.
+func TestCallbacksOfFilesHaveABudget(t *testing.T) {
+	const port = 21063
+	server := start(t, port, "node", "testdata/files.js", fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{Boundaries: true})
+	time.Sleep(2500 * time.Millisecond)
+	rec := l.stop()
+
+	last := map[string]recording.Time{}
+	for _, b := range all[*recording.Boundary](rec) {
+		last[b.What] = when(rec, b)
+	}
+	spent := 0
+	for _, m := range all[*recording.Missing](rec) {
+		if m.What == "thread-pool" {
+			spent++
+		}
+	}
+	if last["done"] == 0 || last["resolved"] < last["done"]+recording.Time(time.Second) || last["spent"] != 0 || spent != 1 {
+		t.Errorf("callbacks were last told of at %d, promises at %d (spent: %d), and it is said %d times", last["done"], last["resolved"], last["spent"], spent)
+	}
 }
 
 // runs waits until a process runs one of some programs.
