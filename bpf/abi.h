@@ -267,7 +267,7 @@ struct watch {
 	u64 works;	/* 1: or was of the thread pool */
 	u64 work_credit; /* as credit, for that */
 	u64 work_credited;
-	u64 resolved;	/* id of the last that was told of since Node's loop last read, slept or ran timers */
+	u64 resolved;	/* id of the last that was told of since Node's loop last read, wrote, slept or ran timers */
 };
 
 /* A thread of any process, read by the task iterator. */

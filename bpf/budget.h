@@ -12,9 +12,8 @@ volatile u64 hit_cost = 0;
 
 u64 hits = 0;
 
-/* Whether there is credit for so many hits, a part-th of what there is otherwise; then it was
- * charged. */
-static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times, u64 part)
+/* Whether there is credit for what costs as much as so many hits; then it was charged. */
+static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times)
 {
 	u64 now = bpf_ktime_get_ns();
 	u64 credit = *account;
@@ -23,9 +22,9 @@ static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times, u64
 	if (!share)
 		return false;
 	if (now > *credited)
-		credit += (now - *credited) / share / part;
-	if (credit > most / part)
-		credit = most / part;
+		credit += (now - *credited) / share;
+	if (credit > most)
+		credit = most;
 	*credited = now;
 	if (credit < times * hit_cost)
 		return false;
@@ -36,5 +35,5 @@ static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times, u64
 /* Whether the process may be charged for a hit; then it was. */
 static __always_inline bool pay(struct watch *w)
 {
-	return pay_from(&w->credit, &w->credited, 1, 1);
+	return pay_from(&w->credit, &w->credited, 1);
 }

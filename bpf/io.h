@@ -255,7 +255,7 @@ static __always_inline void transfer(struct flow *f, struct transfer *x, struct 
 	u32 dir = x->dir & 1;
 	u32 seen;
 
-	if (dir == DIR_READ && t->pid == t->tgid)
+	if (t->pid == t->tgid)
 		begin_turn(w);
 	if (f->dir != dir) {
 		f->dir = dir;

@@ -83,9 +83,8 @@ static const u64 FIRST_ID = 0x3ff0000000000000; /* 1.0; pointers and small numbe
 
 enum { WRAP_WORDS = 8 };
 
-/* What a hit costs, in hits of promise_resolved: it comes alone, after a sleep. And of the credit for
- * those, how much there is for it. */
-enum { WORK_HIT = 4, WORK_PART = 3 };
+/* What a hit costs, in hits of promise_resolved: it comes alone, after a sleep. */
+enum { WORK_HIT = 4 };
 
 /* Tells of the callback of an object that Node calls back. Its two ids stand behind each other
  * somewhere in the words at that address, where nothing else looks like them. */
@@ -97,7 +96,7 @@ static __always_inline void tell_done(struct task_struct *t, u64 address)
 
 	if (!w || !w->works)
 		return;
-	if (!pay_from(&w->work_credit, &w->work_credited, WORK_HIT, WORK_PART)) {
+	if (!pay_from(&w->work_credit, &w->work_credited, WORK_HIT)) {
 		w->works = 0;
 		tell_spent(t, EVENT_WORK_SPENT);
 		return;

@@ -46,7 +46,8 @@ static __always_inline u64 current_goid(struct watch *w, struct task_struct *t)
 	return g ? read_word(g + w->go_goid) : 0;
 }
 
-/* Node's loop reads from a socket, begins callbacks that no socket caused, or sleeps. */
+/* Node's loop reads from a socket, or writes as it mostly does once a callback is over, begins callbacks
+ * that no socket caused, or sleeps. */
 static __always_inline void begin_turn(struct watch *w)
 {
 	w->resolved = 0;

@@ -83,8 +83,8 @@ func (s *Session) followNode(ended []uint32) {
 		s.workers.Go(func() { s.node.drop(int(pid), promiseResolved) })
 	}
 	for _, pid := range d.workSpent {
-		d.note([]recording.Missing{missingFact("thread-pool",
-			"which callback waited for work of Node's thread pool was seen at first only: a process does so much with files that seeing it would have cost it more than 1 % of a CPU")})
+		d.note([]recording.Missing{missingFact("thread-pool", fmt.Sprintf(
+			"which callback waited for work of Node's thread pool was seen at first only: a process does so much there, as with files, that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
 		s.workers.Go(func() { s.node.drop(int(pid), fileDone, workDone) })
 	}
 	for _, pid := range ended {
