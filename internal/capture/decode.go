@@ -137,11 +137,8 @@ func (d *decoder) sample(b []byte) {
 		d.plain.spent = append(d.plain.spent, h.Tgid)
 	case probesEventType(pythonPythonEventTypeEVENT_CONTEXTS_SPENT):
 		d.python.spent = append(d.python.spent, h.Tgid)
-	case probesEventType(nodeNodeEventTypeEVENT_PROMISES_SPENT):
-		d.promisesSpent = append(d.promisesSpent, h.Tgid)
-		d.emit(d.at, &recording.Boundary{Thread: d.actor(h), What: "spent"})
-	case probesEventType(nodeNodeEventTypeEVENT_WORK_SPENT):
-		d.workSpent = append(d.workSpent, h.Tgid)
+	case probesEventType(nodeNodeEventTypeEVENT_PROMISES_SPENT), probesEventType(nodeNodeEventTypeEVENT_WORK_SPENT):
+		d.nodeSpent(h)
 	case probesEventType(queuesQueueEventTypeEVENT_TAKEN):
 		d.taken(h, view[queuesTakenEvent](b))
 	case probesEventTypeEVENT_SAMPLE:

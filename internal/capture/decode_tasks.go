@@ -305,3 +305,13 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 	}
 	d.emit(d.at, fact)
 }
+
+// nodeSpent notes that a process of Node has used up what telling of its callbacks may cost.
+func (d *decoder) nodeSpent(h *probesHead) {
+	if nodeNodeEventType(h.Type) == nodeNodeEventTypeEVENT_WORK_SPENT {
+		d.workSpent = append(d.workSpent, h.Tgid)
+		return
+	}
+	d.promisesSpent = append(d.promisesSpent, h.Tgid)
+	d.emit(d.at, &recording.Boundary{Thread: d.actor(h), What: "spent"})
+}

@@ -76,3 +76,18 @@ func (w *asyncWalk) between(id int64) ref {
 	}
 	return nobody
 }
+
+// trustNames notes that of calls on connections that are not shared ids tell whose they are, where
+// what is sent names a promise of its request.
+func (in *asyncInput) trustNames(t *Timeline, conns map[int32]*sharedConn) {
+	if in.named == nil {
+		return
+	}
+	for _, c := range conns {
+		for _, id := range c.calls {
+			if call := &t.Calls[id]; !c.shared && call.Why == WhyAsync && call.Request != None {
+				in.sure[id] = true
+			}
+		}
+	}
+}

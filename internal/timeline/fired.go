@@ -92,7 +92,7 @@ const mostNameless = 50
 
 // noteSleeps notes in the moves that begin turns when the first timer fired that was set in them.
 func noteSleeps(moves []move, again map[int64]bool) {
-	eachTimer(moves, again, func(set, _, fired *move) {
+	eachTimer(moves, again, func(set, fired *move) {
 		if set.at < fired.at && set.fires == 0 {
 			set.fires = fired.at
 		}
@@ -100,8 +100,8 @@ func noteSleeps(moves []move, again map[int64]bool) {
 }
 
 // eachTimer finds for each timer that fired, but for those that fired again, the move that began
-// the turn in which it was set, and the next that began one.
-func eachTimer(moves []move, again map[int64]bool, found func(set, next, fired *move)) {
+// the turn in which it was set.
+func eachTimer(moves []move, again map[int64]bool, found func(set, fired *move)) {
 	if len(again) == 0 {
 		return
 	}
@@ -118,7 +118,7 @@ func eachTimer(moves []move, again map[int64]bool, found func(set, next, fired *
 		}
 		k := sort.Search(len(begins), func(k int) bool { return moves[begins[k]].counter >= m.exec })
 		if k > 0 && k < len(begins) {
-			found(&moves[begins[k-1]], &moves[begins[k]], m)
+			found(&moves[begins[k-1]], m)
 		}
 	}
 }

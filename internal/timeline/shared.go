@@ -20,19 +20,21 @@ import (
 
 // sharing follows one loop some of whose connections are shared.
 type sharing struct {
-	t      *Timeline
-	f      *facts
-	lasts  lasting
-	conns  map[int32]*sharedConn // by index in facts.conns
-	byConn map[recording.ConnID]*sharedConn
-	habits *habits         // of how many calls are sent on shared connections
-	offs   *habits         // and on others
-	sure   map[CallID]bool // as in asyncInput
-	some   bool            // who waits for several answers may go on at each
-	all    bool            // whoever goes on is told: nobody who is away does so unseen
-	ready  []actor         // who may go on, and was not seen to do anything yet
-	turn   sharedTurn
-	acts   []*move // of the turn that runs: calls sent, and responses
+	t       *Timeline
+	f       *facts
+	lasts   lasting
+	conns   map[int32]*sharedConn // by index in facts.conns
+	byConn  map[recording.ConnID]*sharedConn
+	habits  *habits         // of how many calls are sent on shared connections
+	offs    *habits         // and on others
+	sure    map[CallID]bool // as in asyncInput
+	some    bool            // who waits for several answers may go on at each
+	holds   bool            // the client holds calls back until those before are answered
+	all     bool            // whoever goes on is told: nobody who is away does so unseen
+	ready   []actor         // who may go on, and was not seen to do anything yet
+	resumed []actor         // whose calls were answered
+	turn    sharedTurn
+	acts    []*move // of the turn that runs: calls sent, and responses
 
 	owner  map[CallID]ref   // whose a call is: a request; or that of another call; its own, if not known
 	told   map[CallID]bool  // by ids
@@ -89,6 +91,7 @@ type sharedTurn struct {
 	checked bool  // immediates ran since the last read
 	sent    bool  // a call was, on a shared connection
 	judged  bool  // whether one could be, and was, is counted
+	under   int   // calls that were under way there as it began
 	tick    int64 // last id given out before the loop's tick, as far as is known
 }
 
@@ -102,37 +105,25 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 	lasts := lastingIDs(t, in.loop.moves)
 	in.trustNames(t, conns)
 	var best *sharing
-	for _, some := range []bool{false, true} {
+	for _, how := range []struct{ some, holds bool }{{}, {some: true}, {holds: true}} {
+		if how.holds && !best.held() {
+			break
+		}
 		w := &sharing{
-			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: some,
+			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
 			all:    len(in.loop.moves) > 0 && len(toldMoves(in.loop.moves)) == len(in.loop.moves),
 			habits: newHabits(), offs: newHabits(),
 		}
 		w.learn(in.loop.moves)
 		w.play(in.loop.moves)
-		if best == nil || w.found() > best.found() {
+		if best == nil || w.found() > best.found() || w.holds && best.held() {
 			best = w
 		}
-		if len(best.either)*wellTold < len(best.owner) && best.wrong == 0 {
+		if len(best.either)*wellTold < len(best.owner) && best.wrong == 0 && !best.held() {
 			break
 		}
 	}
 	best.give(in)
-}
-
-// trustNames notes that of calls on connections that are not shared ids tell whose they are, where
-// what is sent names a promise of its request.
-func (in *asyncInput) trustNames(t *Timeline, conns map[int32]*sharedConn) {
-	if in.named == nil {
-		return
-	}
-	for _, c := range conns {
-		for _, id := range c.calls {
-			if call := &t.Calls[id]; !c.shared && call.Why == WhyAsync && call.Request != None {
-				in.sure[id] = true
-			}
-		}
-	}
 }
 
 // wellTold is of how many calls less than one is not told apart where nothing better is looked for.
@@ -166,7 +157,7 @@ func (w *sharing) learn(moves []move) {
 
 // reset forgets all but habits.
 func (w *sharing) reset() {
-	w.ready, w.acts, w.turn = nil, nil, sharedTurn{}
+	w.ready, w.resumed, w.acts, w.turn = nil, nil, nil, sharedTurn{}
 	w.owner, w.told, w.many, w.either = map[CallID]ref{}, map[CallID]bool{}, map[CallID]bool{}, map[CallID][]ref{}
 	w.asked, w.flying, w.did, w.away = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, map[ref]habit{}
 	w.of, w.proven, w.unsure, w.lost = map[RequestID][]CallID{}, map[RequestID]bool{}, map[RequestID]bool{}, map[RequestID]bool{}
@@ -292,6 +283,9 @@ func (w *sharing) step(m *move) {
 func (w *sharing) begin(m *move) {
 	w.end()
 	w.lieDown()
+	if w.holds {
+		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.habit.over })
+	}
 	if w.turn.checked { // all who asked for an immediate got it
 		w.leave()
 	}
@@ -300,11 +294,16 @@ func (w *sharing) begin(m *move) {
 	}
 	w.turn.n++
 	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.counter, false, false, false
+	w.turn.under = w.beside
 	w.setsTimers(m)
 }
 
-// leave ends the chance of those who were not seen to do anything: they wait for something else.
+// leave ends the chance of those who were not seen to do anything: they wait for something else, unless
+// what they asked for may be held back.
 func (w *sharing) leave() {
+	if w.holds && w.beside > 0 {
+		return
+	}
 	for i := range w.ready {
 		w.goesAway(i)
 	}
@@ -328,11 +327,15 @@ func (w *sharing) goesOn(who ref, h habit, m *move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
 	}
+	if w.holds && who != nobody {
+		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
+	}
 	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.counter, at: m.at})
 }
 
 // answers ends the calls whose answers were read with a move.
 func (w *sharing) answers(m *move) {
+	defer w.release(m)
 	c := w.conns[m.conn]
 	for c.answered < c.sent {
 		id := c.calls[c.answered]
@@ -345,7 +348,7 @@ func (w *sharing) answers(m *move) {
 		}
 		who := w.who(callRef(id))
 		if who == nobody {
-			w.goesOn(nobody, habit{}, m)
+			w.resumed = append(w.resumed, actor{who: nobody})
 			continue
 		}
 		left := w.flying[who] - 1
@@ -359,7 +362,7 @@ func (w *sharing) answers(m *move) {
 			continue
 		}
 		if r, ok := who.request(); !ok && left == 0 || ok && !w.answeredBefore(r, m.at) {
-			w.goesOn(who, did.after(call, left), m)
+			w.resumed = append(w.resumed, actor{who: who, habit: did.after(call, left)})
 		}
 	}
 }

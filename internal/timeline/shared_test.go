@@ -30,6 +30,8 @@ type oneConn struct {
 	naps    bool  // who goes on sleeps before
 	jobs    bool  // before all the thread pool does something: a tick of its callback resolves the promise
 	held    bool  // nothing is written until what was is answered
+	whole   bool  // nor does anybody go on, and then what waits is written first
+	later   []int // who goes on then
 	each    bool  // who waits for several goes on as each is answered
 	more    map[int]int
 	named   bool // promises have ids of their own, and what goes on after one has that
@@ -165,6 +167,13 @@ func (p *oneConn) answer(n int) {
 	}
 	p.under = p.under[n:]
 	p.ids += 2
+	if p.whole {
+		if p.later = append(p.later, done...); len(p.under) > 0 {
+			return
+		}
+		p.flush()
+		done, p.later = p.later, nil
+	}
 	for _, r := range done {
 		if p.named {
 			p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.promise[r], p.promise[r]-1, p.ids)
@@ -273,6 +282,7 @@ func TestSharedConnection(t *testing.T) {
 		"in the order asked for":       {oneConn{}, 99, 100},
 		"in another order":             {oneConn{mixed: true}, 0, 0},
 		"held back":                    {oneConn{held: true}, 0, 0},
+		"held back as a whole":         {oneConn{held: true, whole: true}, 99, 100},
 		"asleep between":               {oneConn{naps: true}, 99, 100},
 		"after the thread pool":        {oneConn{jobs: true}, 97, 100},
 		"going on as each is answered": {oneConn{each: true}, 99, 100},

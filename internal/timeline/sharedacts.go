@@ -96,6 +96,9 @@ func (w *sharing) blurred(m *move) bool {
 // late reports a write by a callback that was asked for in an earlier turn, by who is ready
 // since, or in none that is known.
 func (w *sharing) late(m *move) bool {
+	if w.holds {
+		return false
+	}
 	if !w.turn.runs {
 		return true
 	}
@@ -115,6 +118,9 @@ func (w *sharing) late(m *move) bool {
 
 // who may have sent a batch, by place among those who are ready.
 func (w *sharing) senders(b *batch) (list []int) {
+	if w.holds {
+		return w.waiting()
+	}
 	if b.late && b.exec == 0 && w.turn.timers && !w.turn.checked {
 		return nil // a timer's
 	}

@@ -19,8 +19,17 @@ type bed struct{ turn, place int }
 
 func newBeds(moves []move) beds {
 	b := beds{map[*move][]int64{}, map[int64]bed{}, map[int][]actor{}, map[int]int{}}
-	eachTimer(moves, firedAgain(moves), func(set, next, fired *move) {
-		if next != fired { // else it is a tick of the callback itself
+	timers, run := map[*move]bool{}, false
+	for i := range moves {
+		switch m := &moves[i]; {
+		case m.kind == moveFired:
+			timers[m] = run
+		case !m.callback():
+			run = m.kind == moveBoundary && m.trigger == 1
+		}
+	}
+	eachTimer(moves, firedAgain(moves), func(set, fired *move) {
+		if timers[fired] {
 			b.set[set] = append(b.set[set], fired.exec)
 		}
 	})

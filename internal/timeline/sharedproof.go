@@ -158,30 +158,6 @@ const (
 	seldomBlurred = 50
 )
 
-// held reports a client that holds calls back until those before are answered (autopipelining): then
-// the order in which requests could send them tells nothing.
-func (w *sharing) held() bool { return w.could >= heldAtLeast && w.sends*heldSeldom < w.could }
-
-// So often must it have been possible to send a call beside others, and so seldom done.
-const (
-	heldAtLeast = 20
-	heldSeldom  = 20
-)
-
-// chance counts a turn of somebody who could send a call beside others, once.
-func (w *sharing) chance(under, sent bool) {
-	if !under || w.turn.judged || !w.turn.runs {
-		return
-	}
-	w.turn.judged = true
-	if sent {
-		w.sends++
-	}
-	if sent || slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn == w.turn.n && a.idle() }) {
-		w.could++
-	}
-}
-
 // takeBack forgets whose the calls on shared connections are by ids: those of the callback that
 // happened to write what several had asked for.
 func (w *sharing) takeBack() {
@@ -201,7 +177,7 @@ func (w *sharing) give(in asyncInput) {
 	if w.held() && in.named != nil {
 		w.takeBack()
 	}
-	if w.held() || proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
+	if w.held() && !w.holds || proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
 		return
 	}
 	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {
