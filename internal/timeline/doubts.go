@@ -19,7 +19,7 @@ type doubts struct {
 	open     map[RequestID]bool   // that were read and not answered: whether they could make more calls at once
 	standing map[RequestID]Time   // that make no call and wait for no timer, since when
 	stood    []stander            // the same in order, and some who do no longer
-	ports    bool                 // who stands first goes on as a message comes
+	ports    map[int64]*portTurns // handles by which messages come that who stands first goes on with
 	partly   int                  // of the open ones, those which could make more
 	full     int                  // to how many peers as many calls are under way as ever are
 	crowded  int                  // the same as the turn that runs began

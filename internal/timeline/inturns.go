@@ -16,13 +16,15 @@ type inTurns struct {
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
-	place  int            // of the move
-	by     []ref          // as in askedIn
-	told   *doubts        // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	shared map[int32]bool // connections on which several requests send at once, by index in facts.conns: left to associateShared
-	fired  bool           // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  ref            // who goes on in it then
-	paired bool           // a promise was resolved, and nothing sent since: perhaps in the same callback
+	place  int                // of the move
+	by     []ref              // as in askedIn
+	told   *doubts            // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	shared map[int32]bool     // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	fired  bool               // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  ref                // who goes on in it then
+	led    map[RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
+	sound  map[RequestID]bool
+	paired bool // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -59,7 +61,7 @@ func associateInTurns(t *Timeline, in asyncInput) {
 
 // playTurns plays what a loop did.
 func playTurns(t *Timeline, in asyncInput) *inTurns {
-	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}}
+	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, sound: map[RequestID]bool{}}
 	w.play(in)
 	return w
 }
@@ -261,7 +263,10 @@ func (w *inTurns) responded(m *move) {
 		w.proven++
 	default:
 		w.wrong++
+		w.sets.link(answered, requestRef(m.request))
+		return
 	}
+	w.sound[m.request] = true
 	w.sets.link(answered, requestRef(m.request))
 }
 

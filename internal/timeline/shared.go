@@ -301,7 +301,7 @@ func (w *sharing) begin(m *move) {
 // leave ends the chance of those who were not seen to do anything: they wait for something else, unless
 // what they asked for may be held back.
 func (w *sharing) leave() {
-	if w.holds && w.beside > 0 {
+	if w.holds && w.beside > 0 && len(w.ready) < mostReady {
 		return
 	}
 	for i := range w.ready {

@@ -10,18 +10,15 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
 	defer in.chains.reset()
 	told := p.best()
-	if n := p.w.known(); anyPort(in.loop.moves) && (!told || n < len(p.w.sets.calls)) {
-		p.d.ports = true
-		if ports := p.best(); ports && (!told || p.w.known() > n) {
-			told = true
-		} else {
-			p.d.ports, told = false, p.best()
+	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
+		if p.d.ports = ports(in.loop.moves); len(p.d.ports) > 0 {
+			told = p.leads() && (!told || p.w.known() > n) || p.withoutPorts()
 		}
 	}
 	if !told {
 		return false
 	}
-	p.w.associate(func(CallID, RequestID) bool { return true })
+	p.w.associate(func(_ CallID, r RequestID) bool { return p.w.led[r].by == nil || p.w.sound[r] })
 	for id, since := range p.d.line.given {
 		in.wanted[id] = since
 	}
@@ -29,6 +26,18 @@ func associateTold(t *Timeline, in asyncInput) bool {
 		in.sure[id] = t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
+}
+
+// leads makes passes as best does, in which messages lead requests on, if any may.
+func (p *toldPasses) leads() bool {
+	p.play(nobodyWaits, toldPlain)
+	return p.d.leads() && p.best()
+}
+
+// withoutPorts makes those in which none does.
+func (p *toldPasses) withoutPorts() bool {
+	p.d.ports = nil
+	return p.best()
 }
 
 // toldPasses goes over what a loop did again and again.
@@ -61,7 +70,7 @@ func (p *toldPasses) play(applies doubt, how toldPass) bool {
 	p.d.begin(applies)
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, by: p.in.hands.by}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, by: p.in.hands.by, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
 }

@@ -25,13 +25,15 @@ type toldPlay struct {
 	files    bool  // with a file, twice; what it has done is called back in the turn that runs
 	worker   bool  // or rather a worker thread, one after the other: messages come under the id of their handle
 	pairs    bool  // or two at once are called back for in one callback, under ids of their own
+	pings    bool  // beside all that, messages make calls of nobody's
 	once     bool  // who comes while another's first call is under way waits for that
 	valid    int   // so many requests after that was answered need none
 
 	conns    []*toldConn
 	waiting  []toldCall
 	working  []toldJob
-	open     int           // requests
+	open     int // requests
+	pinged   int
 	promise  map[int]int64 // by request: what it goes on after
 	fetching []int         // who waits for that call, whose it is first
 	fetched  int           // how many need none from now on
@@ -242,6 +244,18 @@ func (p *toldPlay) finish(k int) {
 	p.ask(job.request, p.rounds[p.step[job.request]])
 }
 
+// ping lets a message come, and make a call on a connection of its own.
+func (p *toldPlay) ping() {
+	p.sleep()
+	p.say("boundary thread=1 what=resolved exec=2 counter=%d", p.ids)
+	p.say("chunk conn=99 thread=1 dir=write offset=%d bytes=10 counter=%d", 10*p.pinged, p.ids)
+	p.say("command conn=99 offset=%d length=10 operation=PING", 10*p.pinged)
+	p.sleep()
+	p.say("chunk conn=99 thread=1 dir=read offset=%d bytes=5 arrived=%d last=%d counter=%d", 5*p.pinged, p.at-2000, p.at-2000, p.ids)
+	p.say("reply conn=99 offset=%d length=5 outcome=ok", 5*p.pinged)
+	p.pinged++
+}
+
 func (p *toldPlay) play(requests, conns int) string {
 	p.at, p.ids, p.random = 1_000_000, 100, 7
 	if p.calm == 0 {
@@ -260,8 +274,15 @@ func (p *toldPlay) play(requests, conns int) string {
 		p.say("conn id=2%d side=out process=1 local=127.0.0.1:%d peer=10.0.0.1:6379 existing=1", k, 6000+k)
 		p.say("conn-protocol conn=2%d protocol=redis", k)
 	}
+	if p.pings {
+		p.say("conn id=99 side=out process=1 local=127.0.0.1:5999 peer=10.0.0.9:6379 existing=1")
+		p.say("conn-protocol conn=99 protocol=redis")
+	}
 	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
 	for next := 0; ; {
+		if p.pings && p.upTo(4) == 0 {
+			p.ping()
+		}
 		var busy []int
 		for k, c := range p.conns {
 			if c.call != nil {
@@ -303,6 +324,7 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
 		"after a file":                       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, files: true}, 9, 99, 100},
 		"after a worker":                     {toldPlay{rounds: []int{1, 2, 1}, jobs: true, worker: true, calm: 4}, 19, 99, 100},
+		"beside what nobody waits for":       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, pings: true, calm: 4}, 19, 99, 100},
 		"two in one callback":                {toldPlay{rounds: []int{1, 1, 1}, jobs: true, pairs: true, calm: 3}, 19, 99, 100},
 		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
@@ -319,6 +341,12 @@ func TestCallsOfToldTurns(t *testing.T) {
 		given, all := 0, 0
 		for i := range tl.Calls {
 			call := &tl.Calls[i]
+			if call.Conn == 99 {
+				if call.Request != None {
+					t.Errorf("%s: a call of nobody's is given to the request of %s", name, tl.Requests[call.Request].Peer)
+				}
+				continue
+			}
 			all++
 			if call.Request == None {
 				continue

@@ -1,21 +1,22 @@
 package timeline
 
-import "slices"
-
 // What a worker thread has done comes as a message: the handle that it comes by calls back under its own
 // id, again and again, and nothing tells for whom. A worker does one thing after the other. So where
-// requests stand that wait for nothing seen, the first who stood goes on. Responses confirm that, or
-// nothing of it is believed.
+// requests stand that wait for nothing seen, the first who stood goes on. That is believed of handles
+// under which messages come only while requests are served, and lead on nobody who is seen to wait for
+// something else; and of requests whose responses confirm it. So what goes on in the background is not
+// taken for a request's.
 
 // portIDs are the ids under which promises are resolved again and again in callbacks that no read
 // began, as those of handles by which messages come.
 func portIDs(moves []move, again map[int64]bool) map[int64]bool {
 	type count struct{ all, alone int }
-	seen, read := map[int64]count{}, false // since the loop slept
+	seen, read := map[int64]count{}, false // since the loop slept; or timers ran
 	for i := range moves {
 		switch m := &moves[i]; {
-		case m.kind == moveBlock || m.kind == moveBoundary:
+		case m.kind == moveBlock:
 			read = false
+		case m.done:
 		case m.kind == moveFired && again[m.exec]:
 			n := seen[m.exec]
 			if n.all++; !read {
@@ -35,13 +36,42 @@ func portIDs(moves []move, again map[int64]bool) map[int64]bool {
 	return ports
 }
 
-// anyPort reports whether messages come.
-func anyPort(moves []move) bool {
-	return slices.ContainsFunc(moves, func(m move) bool { return m.port })
+// How many messages there must be of a handle, and of how many one at least comes while nobody is served,
+// or nobody waits for it, if what they lead on is not known.
+const (
+	portMessages = 10
+	portNobody   = 10
+)
+
+// portTurns are the messages that came by a handle.
+type portTurns struct{ all, nobody int }
+
+// lead is by which handle the message came that led a request on, and the last id given out before.
+type lead struct {
+	by      *portTurns
+	counter int64
 }
 
-// portMessages is how many messages there must be of a handle.
-const portMessages = 10
+// ports lists the handles by which messages come, none if there are no such.
+func ports(moves []move) map[int64]*portTurns {
+	found := map[int64]*portTurns{}
+	for i := range moves {
+		if m := &moves[i]; m.port && found[m.exec] == nil {
+			found[m.exec] = &portTurns{}
+		}
+	}
+	return found
+}
+
+// leads forgets the handles for whose messages nobody waited, and reports whether any are left.
+func (d *doubts) leads() bool {
+	for id, n := range d.ports {
+		if n.nobody*portNobody > n.all {
+			delete(d.ports, id)
+		}
+	}
+	return len(d.ports) > 0
+}
 
 // stander is who stood at a time.
 type stander struct {
@@ -68,11 +98,35 @@ func (d *doubts) firstStanding() RequestID {
 
 // goesOn is who goes on in the turn that a move begins in which a promise is resolved.
 func (w *inTurns) goesOn(m *move) ref {
-	if m.by != nobody || !m.port || w.told == nil || !w.told.ports {
+	if w.told == nil {
 		return m.by
 	}
-	if r := w.told.firstStanding(); r != None {
-		return requestRef(r)
+	if m.by != nobody || !m.port {
+		w.misled(m)
+		return m.by
 	}
-	return nobody
+	n := w.told.ports[m.exec]
+	if n == nil {
+		return nobody
+	}
+	if n.all++; len(w.told.open) == 0 {
+		n.nobody++
+	}
+	r := w.told.firstStanding()
+	if r == None {
+		return nobody
+	}
+	w.led[r] = lead{n, m.counter}
+	return requestRef(r)
+}
+
+// misled notes that what a request had asked for before a message led it on calls back only now: it did
+// not wait for that message.
+func (w *inTurns) misled(m *move) {
+	r := w.sets.known(m.by)
+	l, ok := w.led[r]
+	if before := m.exec <= l.counter || m.trigger != 0 && m.trigger <= l.counter && w.told.ports[m.trigger] == nil; ok && before {
+		l.by.nobody++
+		delete(w.led, r)
+	}
 }
