@@ -77,7 +77,7 @@ func (l lasting) has(id int64) bool { return id != 0 && l[id] == many }
 // connection: of the client's, rather than of whose answer it was.
 func (w *asyncWalk) handedOver(m *move) bool {
 	last := w.conns[m.conn].answered
-	if _, ok := last.call(); !ok || m.exec == 0 {
+	if _, ok := last.call(); !ok || m.exec == 0 || w.byParser(m) {
 		return false
 	}
 	if w.turn.of == last && !w.hands.room[m.call] && (w.lasting.has(m.exec) || w.fresh(m.exec) && (m.trigger == 0 || w.fresh(m.trigger) || w.lasting.has(m.trigger))) {
@@ -85,6 +85,21 @@ func (w *asyncWalk) handedOver(m *move) bool {
 	}
 	return !w.lasting.has(m.exec) && (w.given(m.exec, last) || w.given(m.trigger, last))
 }
+
+// byParser reports a write by the callback in which the first request of a connection was parsed: the ids
+// of its handle and its parser were given out when it was accepted, with others perhaps, right before the
+// read.
+func (w *asyncWalk) byParser(m *move) bool {
+	r, ok := w.turn.of.request()
+	return ok && w.t.Requests[r].Ordinal == 0 && m.exec == m.trigger+1 && !w.fresh(m.exec) && m.exec > w.turn.counter-acceptedAtOnce*idsToAccept
+}
+
+// How many ids are given out for a connection that is accepted: of its handle, its parser, and one more
+// where promises have some; and how many connections are accepted at once, at most times.
+const (
+	idsToAccept    = 3
+	acceptedAtOnce = 4
+)
 
 // given reports whether an id older than the turn that runs may have been given out in that of an answer.
 func (w *asyncWalk) given(id int64, in ref) bool {
