@@ -77,15 +77,18 @@ func (w *asyncWalk) between(id int64) ref {
 	return nobody
 }
 
-// trustNames notes that of calls on connections that are not shared ids tell whose they are, where
-// what is sent names a promise of its request.
+// trustNames notes of calls that ids tell whose they are, where what is sent names a promise of its request:
+// unless several were written together, what the first asked for.
 func (in *asyncInput) trustNames(t *Timeline, conns map[int32]*sharedConn) {
 	if in.named == nil {
 		return
 	}
 	for _, c := range conns {
-		for _, id := range c.calls {
-			if call := &t.Calls[id]; !c.shared && call.Why == WhyAsync && call.Request != None {
+		for k, id := range c.calls {
+			call := &t.Calls[id]
+			together := k > 0 && t.Calls[c.calls[k-1]].SendFrom == call.SendFrom ||
+				k+1 < len(c.calls) && t.Calls[c.calls[k+1]].SendFrom == call.SendFrom
+			if call.Why == WhyAsync && call.Request != None && !(c.shared && together) {
 				in.sure[id] = true
 			}
 		}

@@ -205,7 +205,7 @@ func (w *sharing) split(b *batch, list []int) (on, off []CallID) {
 // takeSure takes out of a batch the calls of which it is known whose they are, and returns whose.
 func (w *sharing) takeSure(b *batch, list []int) (went []ref) {
 	b.calls = slices.DeleteFunc(b.calls, func(id CallID) bool {
-		if !w.sure[id] {
+		if !w.sure[id] || w.holds && w.isShared(id) {
 			return false
 		}
 		who := requestRef(w.t.Calls[id].Request)
