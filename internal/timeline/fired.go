@@ -71,7 +71,7 @@ func (w *asyncWalk) fired(m *move) {
 // follows contexts through them: then what goes on after one is done under its id. Otherwise that has
 // none, nor has what it asks for.
 func namedPromises(t *Timeline, moves []move) map[int32]bool {
-	with, without, told := 0, 0, false
+	with, without, told, handles := 0, 0, false, lastingIDs(t, moves)
 	for i := range moves {
 		m := &moves[i]
 		switch {
@@ -79,6 +79,7 @@ func namedPromises(t *Timeline, moves []move) map[int32]bool {
 			told = true
 		case !m.callback():
 			told = false
+		case told && handles.has(m.trigger):
 		case told && m.trigger != 0:
 			with++
 		case told:
