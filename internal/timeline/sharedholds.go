@@ -7,8 +7,8 @@ import "slices"
 // again and again, and hardly ever do. Whoever waits for one of several calls goes on when all of
 // them are answered; before, what was asked for in the meantime is sent, in the order in which it was.
 
-// held reports a client that holds calls back until those before are answered (autopipelining): then
-// the order in which requests could send them tells nothing.
+// held reports a client that holds calls back until those before are answered: whoever could send one
+// beside others hardly ever did.
 func (w *sharing) held() bool { return w.could >= heldAtLeast && w.sends*heldSeldom < w.could }
 
 // So often must it have been possible to send a call beside others, and so seldom done.
