@@ -32,6 +32,7 @@ type sharing struct {
 	holds   bool            // the client holds calls back until those before are answered
 	all     bool            // whoever goes on is told: nobody who is away does so unseen
 	ready   []actor         // who may go on, and was not seen to do anything yet
+	past    []actor         // who were ready since the loop slept, and were seen to do something
 	resumed []actor         // whose calls were answered
 	turn    sharedTurn
 	acts    []*move // of the turn that runs: calls sent, and responses
@@ -45,7 +46,7 @@ type sharing struct {
 	did    map[ref]habit    // what was done for it so far
 
 	beds
-	away map[ref]habit // who could go on and did nothing: they wait for what no fact shows
+	aways
 
 	of     map[RequestID][]CallID // what was guessed
 	proven map[RequestID]bool     // it was answered in the turn of its own last call
@@ -157,9 +158,9 @@ func (w *sharing) learn(moves []move) {
 
 // reset forgets all but habits.
 func (w *sharing) reset() {
-	w.ready, w.resumed, w.acts, w.turn = nil, nil, nil, sharedTurn{}
+	w.ready, w.past, w.resumed, w.acts, w.turn = nil, nil, nil, nil, sharedTurn{}
 	w.owner, w.told, w.many, w.either = map[CallID]ref{}, map[CallID]bool{}, map[CallID]bool{}, map[CallID][]ref{}
-	w.asked, w.flying, w.did, w.away = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, map[ref]habit{}
+	w.asked, w.flying, w.did, w.aways = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, aways{away: map[ref]habit{}}
 	w.of, w.proven, w.unsure, w.lost = map[RequestID][]CallID{}, map[RequestID]bool{}, map[RequestID]bool{}, map[RequestID]bool{}
 	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
 }
@@ -230,10 +231,12 @@ func sharedConns(t *Timeline, moves []move) map[int32]bool {
 }
 
 func (w *sharing) step(m *move) {
+	w.now = m.at
 	switch m.kind {
 	case moveRead, moveBody:
 		w.begin(m)
 		who := requestRef(m.request)
+		w.allEnd = max(w.allEnd, w.t.Requests[m.request].End)
 		if m.kind == moveBody { // what waits for all of it begins here
 			w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 		}
@@ -292,34 +295,11 @@ func (w *sharing) begin(m *move) {
 	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
 		w.ready[i].until = m.counter
 	}
+	w.ended(m.counter)
 	w.turn.n++
 	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.counter, false, false, false
 	w.turn.under = w.beside
 	w.setsTimers(m)
-}
-
-// leave ends the chance of those who were not seen to do anything: they wait for something else, unless
-// what they asked for may be held back.
-func (w *sharing) leave() {
-	if w.holds && w.beside > 0 && len(w.ready) < mostReady {
-		return
-	}
-	for i := range w.ready {
-		w.goesAway(i)
-	}
-	w.ready, w.turn.timers = w.ready[:0], false
-}
-
-// goesAway notes that one of those who are ready sent nothing.
-func (w *sharing) goesAway(place int) {
-	a := &w.ready[place]
-	if !a.told {
-		w.saw([]int{place}, 0, true)
-	}
-	w.sleeps(a)
-	if a.who != nobody && a.idle() {
-		w.away[a.who] = a.habit
-	}
 }
 
 // goesOn notes that somebody may go on.

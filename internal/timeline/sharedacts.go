@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"maps"
 	"slices"
 	"sort"
 
@@ -124,6 +123,9 @@ func (w *sharing) senders(b *batch) (list []int) {
 	if b.late && b.exec == 0 && w.turn.timers && !w.turn.checked {
 		return nil // a timer's
 	}
+	if b.late && b.exec > 0 {
+		w.revive(b.exec)
+	}
 	for i := range w.ready {
 		a := &w.ready[i]
 		if b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n {
@@ -159,12 +161,18 @@ func (w *sharing) tellApart(b *batch) {
 		} else {
 			w.unknown(list, b.calls)
 		}
+	case len(b.calls) == 1 && len(went) == 0 && w.asker(b, list):
+		w.saw(list[:1], 1, false)
+		if len(list) > 1 {
+			w.saw(list[1:], 0, false)
+		}
+		w.remove(w.deal(list[:1], []share{{1, 0}}, b.calls))
 	default:
 		first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
 		if !first { // else it was asked for by somebody who was away
 			w.saw(list, len(on), b.late || !w.all)
 		}
-		counts, more, ok := w.counts(list, len(on), len(off), len(w.away) > 0 && (b.late || !w.all))
+		counts, more, ok := w.counts(list, len(on), len(off), (b.late || !w.all) && w.anyAway())
 		if b.late && (more > 0) != first {
 			ok = false // the first who asked was one of them
 		}
@@ -284,7 +292,7 @@ func (w *sharing) unknown(list []int, calls []CallID) {
 // saw notes how many calls some of those who are ready sent together on shared connections; others
 // says that some may be of those who are away.
 func (w *sharing) saw(list []int, calls int, others bool) {
-	w.habits.saw(w.points(list), calls, others && len(w.away) > 0)
+	w.habits.saw(w.points(list), calls, others && w.anyAway())
 }
 
 // points are where some of those who are ready are in what they do.
@@ -321,48 +329,12 @@ func (w *sharing) lose(who ref) {
 	}
 }
 
-// mostAway is of how many who are away it is kept that they may have sent a call. Those who
-// are nobody's request stay away for good.
-const mostAway = 64
-
-// unseen gives calls to those who went on after what no fact shows, as a timer: to whom ids
-// give them, or who alone is away.
-func (w *sharing) unseen(calls []CallID) {
-	list := []ref{nobody} // anyone
-	if len(w.away) <= mostAway {
-		list = slices.Collect(maps.Keys(w.away))
-	}
-	for _, id := range calls {
-		who := nobody
-		if r := w.t.Calls[id].Request; r != None {
-			who = requestRef(r)
-			w.told[id] = true
-		} else if len(list) == 1 {
-			who = list[0]
-		}
-		w.gets(id, who)
-		if who == nobody {
-			w.either[id] = list
-			continue
-		}
-		h := w.did[who]
-		if at, away := w.away[who]; away {
-			h = at
-			delete(w.away, who)
-		}
-		if r, ok := who.request(); ok {
-			h.endpoint = w.t.Requests[r].Endpoint
-		}
-		h.steps = min(h.steps+1, 100)
-		w.did[who] = h
-	}
-}
-
 // remove takes those at some places, in order, out of those who are ready.
 func (w *sharing) remove(places []int) {
 	kept := w.ready[:0]
 	for i := range w.ready {
 		if len(places) > 0 && places[0] == i {
+			w.past = append(w.past, w.ready[i])
 			places = places[1:]
 			continue
 		}

@@ -114,6 +114,6 @@ func (w *sharing) resumes(m *move) {
 		h.endpoint = w.t.Requests[r].Endpoint
 	}
 	h.woke = true
-	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
+	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who && a.until == a.counter })
 	w.goesOn(who, h, m)
 }

@@ -7,7 +7,7 @@ type share struct{ on, off int }
 // on shared connections, and so many on others; and how many more were sent by those who
 // are away, if others may be. Not ok if that cannot be told.
 func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, more int, ok bool) {
-	counts = make([]share, len(list))
+	counts, all := make([]share, len(list)), on
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
@@ -21,7 +21,9 @@ func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, 
 	}
 	switch {
 	case len(list) == 1 && (on <= 0 || !others || len(open) == 1):
-		return []share{{counts[0].on + on, off}}, 0, true
+		return w.toOne(list, all, off), 0, true
+	case w.all && w.one(list) && len(open) > 0 && on > 0:
+		return w.toOne(list, all, off), 0, true
 	case on < 0:
 		return nil, 0, false
 	case len(open) == 0 && others:
@@ -32,6 +34,23 @@ func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, 
 		return nil, 0, false
 	}
 	return counts, more, off == 0 || w.others(list, counts, off)
+}
+
+// one reports whether some of those who are ready are all the same.
+func (w *sharing) one(list []int) bool {
+	for _, i := range list {
+		if who := w.ready[i].who; who != w.ready[list[0]].who || who == nobody && len(list) > 1 {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// toOne gives so many calls to the first of some who are the same.
+func (w *sharing) toOne(list []int, on, off int) []share {
+	counts := make([]share, len(list))
+	counts[0] = share{on, off}
+	return counts
 }
 
 // others gives those who are known to send calls on other connections so many; else each who sent
@@ -66,8 +85,8 @@ func (w *sharing) others(list []int, counts []share, off int) bool {
 // aside gives calls on other connections to who sends none on shared ones; the others may
 // send theirs later.
 func (w *sharing) aside(list []int, off int) ([]share, bool) {
-	if len(list) == 1 {
-		return []share{{0, off}}, true
+	if w.one(list) {
+		return w.toOne(list, 0, off), true
 	}
 	counts := make([]share, len(list))
 	for k, i := range list {
@@ -146,7 +165,7 @@ func (w *sharing) deal(list []int, counts []share, calls []CallID) (went []int) 
 		}
 		went = append(went, i)
 		next := a.habit
-		if next.some {
+		if next.some || next.again {
 			next = w.did[w.who(a.who)]
 		} else {
 			next.steps, next.answers = min(next.steps+1, 100), 0

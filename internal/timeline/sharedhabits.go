@@ -13,11 +13,12 @@ type habit struct {
 	answers  int8   // how many calls were answered since it went on with none under way
 	some     bool   // others are still
 	over     bool   // its response is written in the same turn
+	again    bool   // it was seen to do something in it
 }
 
 // after is the habit of a request of which a call was answered, and so many are still under way.
 func (h habit) after(c *Call, left int) habit {
-	h.last, h.missed, h.woke, h.some = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0
+	h.last, h.missed, h.woke, h.some, h.again = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0, false
 	return h
 }
 

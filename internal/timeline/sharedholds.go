@@ -14,7 +14,7 @@ func (w *sharing) held() bool { return w.could >= heldAtLeast && w.sends*heldSel
 // So often must it have been possible to send a call beside others, and so seldom done.
 const (
 	heldAtLeast = 20
-	heldSeldom  = 20
+	heldSeldom  = 100
 )
 
 // chance counts a turn of somebody who could send a call beside others, once.

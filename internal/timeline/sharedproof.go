@@ -34,6 +34,9 @@ func (w *sharing) respond(responses []RequestID) {
 			w.odd++
 		}
 	}
+	for _, r := range responses {
+		delete(w.away, requestRef(r))
+	}
 }
 
 // match is the place of the one unknown that the k-th of the requests that were answered in

@@ -18,14 +18,26 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	if !told {
 		return false
 	}
-	p.w.associate(func(_ CallID, r RequestID) bool { return p.w.led[r].by == nil || p.w.sound[r] })
+	shares := p.sharedCalls()
+	p.w.associate(func(id CallID, r RequestID) bool { return !shares[id] && (p.w.led[r].by == nil || p.w.sound[r]) })
 	for id, since := range p.d.line.given {
 		in.wanted[id] = since
 	}
 	for _, id := range p.w.sets.calls {
-		in.sure[id] = t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
+		in.sure[id] = !shares[id] && t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
+}
+
+// sharedCalls are those on connections on which several requests send at once.
+func (p *toldPasses) sharedCalls() map[CallID]bool {
+	calls := map[CallID]bool{}
+	for i := range p.in.loop.moves {
+		if m := &p.in.loop.moves[i]; m.call != None && p.shared[m.conn] {
+			calls[m.call] = true
+		}
+	}
+	return calls
 }
 
 // leads makes passes as best does, in which messages lead requests on, if any may.
