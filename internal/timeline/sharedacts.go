@@ -107,12 +107,8 @@ func (w *sharing) late(m *move) bool {
 	if w.turn.tick > 0 && m.exec > w.turn.tick && m.exec != m.trigger+1 { // but for a connection's parser
 		return true
 	}
-	for i := range w.ready {
-		if a := &w.ready[i]; a.turn < w.turn.n && a.counter < m.exec {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn < w.turn.n && a.counter < m.exec }) ||
+		w.all && slices.ContainsFunc(w.past, func(a actor) bool { return a.turn < w.turn.n && a.asked(m.exec) })
 }
 
 // who may have sent a batch, by place among those who are ready.
@@ -122,9 +118,6 @@ func (w *sharing) senders(b *batch) (list []int) {
 	}
 	if b.late && b.exec == 0 && w.turn.timers && !w.turn.checked {
 		return nil // a timer's
-	}
-	if b.late && b.exec > 0 {
-		w.revive(b.exec)
 	}
 	for i := range w.ready {
 		a := &w.ready[i]
@@ -137,6 +130,10 @@ func (w *sharing) senders(b *batch) (list []int) {
 
 // tellApart gives the calls of a batch to those who may have sent them.
 func (w *sharing) tellApart(b *batch) {
+	if w.all && b.late && b.exec > 0 {
+		w.revive(b.exec)
+		defer w.rest(b.exec)
+	}
 	list := w.senders(b)
 	went := w.takeSure(b, list)
 	defer func() { w.wentAside(went) }()
@@ -185,6 +182,10 @@ func (w *sharing) tellApart(b *batch) {
 				on = on[:len(on)-more]
 			}
 			w.remove(w.deal(list, counts, append(on, off...)))
+			w.missed(b)
+		} else if w.all && !first && w.one(list) {
+			w.deal(list, w.toOne(list, len(on), len(off)), append(on, off...))
+			w.remove(list)
 			w.missed(b)
 		} else {
 			w.ends(list, on, first)
@@ -334,7 +335,9 @@ func (w *sharing) remove(places []int) {
 	kept := w.ready[:0]
 	for i := range w.ready {
 		if len(places) > 0 && places[0] == i {
-			w.past = append(w.past, w.ready[i])
+			if !w.ready[i].habit.again {
+				w.past = append(w.past, w.ready[i])
+			}
 			places = places[1:]
 			continue
 		}

@@ -28,7 +28,8 @@ func (w *sharing) leave() {
 	for i := range w.ready {
 		w.goesAway(i)
 	}
-	w.ready, w.past, w.turn.timers = w.ready[:0], w.past[:0], false
+	w.ready, w.turn.timers = w.ready[:0], false
+	w.over()
 }
 
 // goesAway notes that one of those who are ready sent nothing.

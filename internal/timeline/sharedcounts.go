@@ -7,7 +7,7 @@ type share struct{ on, off int }
 // on shared connections, and so many on others; and how many more were sent by those who
 // are away, if others may be. Not ok if that cannot be told.
 func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, more int, ok bool) {
-	counts, all := make([]share, len(list)), on
+	counts = make([]share, len(list))
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
@@ -21,9 +21,7 @@ func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, 
 	}
 	switch {
 	case len(list) == 1 && (on <= 0 || !others || len(open) == 1):
-		return w.toOne(list, all, off), 0, true
-	case w.all && w.one(list) && len(open) > 0 && on > 0:
-		return w.toOne(list, all, off), 0, true
+		return w.toOne(list, counts[0].on+on, off), 0, true
 	case on < 0:
 		return nil, 0, false
 	case len(open) == 0 && others:

@@ -25,31 +25,50 @@ func (a *actor) asked(id int64) bool {
 	return a.counter < id && (a.until == 0 || id <= a.until)
 }
 
-// revive makes ready again who asked for a callback, if nobody did who is, and one alone may have.
+// revive makes those ready again who may have asked for what a callback sends.
 func (w *sharing) revive(exec int64) {
-	if slices.ContainsFunc(w.ready, func(a actor) bool { return a.asked(exec) }) {
-		return
+	for _, a := range w.past {
+		if a.until != 0 && a.until < exec {
+			continue
+		}
+		a.habit.again, a.habit.over, a.aside = true, false, false
+		if n, known := w.habits.sends(a.habit); known && n == 0 && !a.asked(exec) {
+			continue
+		}
+		at := slices.IndexFunc(w.ready, func(b actor) bool { return b.turn > a.turn })
+		if at < 0 {
+			at = len(w.ready)
+		}
+		w.ready = slices.Insert(w.ready, at, a)
 	}
-	found := None
-	for i := range w.past {
-		if a := &w.past[i]; a.asked(exec) {
-			if found != None && w.past[found].who != a.who {
-				return
-			}
-			found = i
+}
+
+// rest lets those be who were made ready again for what a callback sent. Who asked before it did has
+// nothing left.
+func (w *sharing) rest(exec int64) {
+	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.habit.again })
+	w.past = slices.DeleteFunc(w.past, func(a actor) bool {
+		if a.until != 0 && a.until < exec {
+			w.nothingMore(a)
+		}
+		return a.until != 0
+	})
+}
+
+// nothingMore notes that somebody asked for nothing more in a turn than what was seen.
+func (w *sharing) nothingMore(a actor) {
+	a.habit.again, a.habit.over = true, false
+	w.habits.saw([]habit{a.habit}, 0, false)
+}
+
+// over ends the chance of those who were seen to do something.
+func (w *sharing) over() {
+	if w.all {
+		for _, a := range w.past {
+			w.nothingMore(a)
 		}
 	}
-	if found == None {
-		return
-	}
-	a := w.past[found]
-	a.habit.again, a.habit.over, a.aside = true, false, false
-	w.past = slices.Delete(w.past, found, found+1)
-	at := slices.IndexFunc(w.ready, func(b actor) bool { return b.turn > a.turn })
-	if at < 0 {
-		at = len(w.ready)
-	}
-	w.ready = slices.Insert(w.ready, at, a)
+	w.past = w.past[:0]
 }
 
 // asker reports whether the callback that sent a batch was asked for in the turn of the first of some who are
