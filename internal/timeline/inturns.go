@@ -20,6 +20,7 @@ type inTurns struct {
 	by     []ref              // as in askedIn
 	told   *doubts            // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	shared map[int32]bool     // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	atOnce map[CallID]bool    // calls that were answered with others at once: what follows may be of any of them
 	fired  bool               // the turn that runs is a timer's: then no other can run in it unseen
 	wakes  ref                // who goes on in it then
 	led    map[RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
@@ -104,7 +105,7 @@ func (w *inTurns) step(m *move) {
 	case moveAnswer:
 		w.turn, w.first = asyncTurn{of: callRef(m.call), counter: m.counter}, true
 		if w.shared[m.conn] {
-			w.turn.of = nobody
+			w.turn.of, w.free = nobody, freeTurn{call: None}
 		}
 	case moveConnect, moveSend:
 		if sendsFirst(w.t, m) && !w.shared[m.conn] {
@@ -147,12 +148,20 @@ func (w *inTurns) send(m *move) {
 	}
 	here := w.here(m)
 	if w.told != nil {
-		w.sets.link(m.call, w.by[m.call])
+		w.sets.link(m.call, w.alone(w.by[m.call]))
 		w.sendTold(m, here)
 		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	} else if here {
 		w.sets.link(m.call, w.turn.of)
 	}
+}
+
+// alone is somebody, unless that is who asked for a call that was answered with others at once.
+func (w *inTurns) alone(by ref) ref {
+	if id, ok := by.call(); ok && w.atOnce[id] {
+		return nobody
+	}
+	return by
 }
 
 // elsewhere reports a response that tells nothing of whose turn it was written in.

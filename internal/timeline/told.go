@@ -7,6 +7,7 @@ import "maps"
 func associateTold(t *Timeline, in asyncInput) bool {
 	in.loop.moves = whereAskedFor(t, in.loop.moves)
 	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: sharedConns(t, in.loop.moves)}
+	p.atOnce = answeredAtOnce(t, in.loop.moves)
 	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
 	defer in.chains.reset()
 	told := p.best()
@@ -40,6 +41,22 @@ func (p *toldPasses) sharedCalls() map[CallID]bool {
 	return calls
 }
 
+// answeredAtOnce are the calls that were answered together with others on their connection: in that turn
+// the requests of all of them go on.
+func answeredAtOnce(t *Timeline, moves []move) map[CallID]bool {
+	conns, _ := callsByConn(t, moves)
+	anyShared(t, conns)
+	atOnce := map[CallID]bool{}
+	for _, c := range conns {
+		for k := 1; k < len(c.calls); k++ {
+			if a, b := c.calls[k-1], c.calls[k]; c.shared && t.Calls[a].End == t.Calls[b].End {
+				atOnce[a], atOnce[b] = true, true
+			}
+		}
+	}
+	return atOnce
+}
+
 // leads makes passes as best does, in which messages lead requests on, if any may.
 func (p *toldPasses) leads() bool {
 	p.play(nobodyWaits, toldPlain)
@@ -58,6 +75,7 @@ type toldPasses struct {
 	in     asyncInput
 	d      *doubts
 	shared map[int32]bool
+	atOnce map[CallID]bool
 	w      *inTurns // the last pass
 }
 
@@ -82,7 +100,7 @@ func (p *toldPasses) play(applies doubt, how toldPass) bool {
 	p.d.begin(applies)
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, by: p.in.hands.by, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
 }

@@ -103,7 +103,7 @@ func (w *inTurns) goesOn(m *move) ref {
 	}
 	if m.by != nobody || !m.port {
 		w.misled(m)
-		return m.by
+		return w.alone(m.by)
 	}
 	n := w.told.ports[m.exec]
 	if n == nil {
