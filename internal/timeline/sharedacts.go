@@ -132,7 +132,7 @@ func (w *sharing) senders(b *batch) (list []int) {
 func (w *sharing) tellApart(b *batch) {
 	if w.all && b.late && b.exec > 0 {
 		w.revive(b.exec)
-		defer w.rest(b.exec)
+		defer w.rest(b)
 	}
 	list := w.senders(b)
 	went := w.takeSure(b, list)

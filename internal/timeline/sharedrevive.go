@@ -43,12 +43,15 @@ func (w *sharing) revive(exec int64) {
 	}
 }
 
-// rest lets those be who were made ready again for what a callback sent. Who asked before it did has
-// nothing left.
-func (w *sharing) rest(exec int64) {
+// rest lets those be who were made ready again for a batch. If that was of a shared connection, who asked
+// before it was sent has nothing left.
+func (w *sharing) rest(b *batch) {
 	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.habit.again })
+	if !slices.ContainsFunc(b.calls, w.isShared) {
+		return
+	}
 	w.past = slices.DeleteFunc(w.past, func(a actor) bool {
-		if a.until != 0 && a.until < exec {
+		if a.until != 0 && a.until < b.exec {
 			w.nothingMore(a)
 		}
 		return a.until != 0
