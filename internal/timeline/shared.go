@@ -77,6 +77,8 @@ type actor struct {
 	counter int64 // last id given out before its turn
 	at      Time
 	aside   bool // it sent calls on connections of its own, and may still send some on a shared one
+	went    went // what it was seen to do
+	revived bool // and may have asked for more
 	told    bool // of those it was known whose they are
 }
 

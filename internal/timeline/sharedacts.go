@@ -169,7 +169,7 @@ func (w *sharing) tellApart(b *batch) {
 		if !first { // else it was asked for by somebody who was away
 			w.saw(list, len(on), b.late || !w.all)
 		}
-		counts, more, ok := w.counts(list, len(on), len(off), (b.late || !w.all) && w.anyAway())
+		counts, more, ok := w.counts(list, len(on), len(off), (b.late || !w.all) && w.anyAway(), w.asker(b, list))
 		if b.late && (more > 0) != first {
 			ok = false // the first who asked was one of them
 		}
@@ -246,7 +246,11 @@ func (w *sharing) wentAside(went []ref) {
 		}
 	}
 	for _, i := range places {
-		w.ready[i].told = true
+		a := &w.ready[i]
+		a.told, a.went = true, wentLater
+		if a.turn == w.turn.n {
+			a.went = wentAside
+		}
 	}
 	w.remove(w.doneWith(places))
 }
@@ -335,7 +339,7 @@ func (w *sharing) remove(places []int) {
 	kept := w.ready[:0]
 	for i := range w.ready {
 		if len(places) > 0 && places[0] == i {
-			if !w.ready[i].habit.again {
+			if a := &w.ready[i]; a.went != wentNowhere && !a.revived {
 				w.past = append(w.past, w.ready[i])
 			}
 			places = places[1:]

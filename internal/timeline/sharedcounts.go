@@ -6,12 +6,15 @@ type share struct{ on, off int }
 // counts are how many calls of a batch each of those who may have sent it did: of so many
 // on shared connections, and so many on others; and how many more were sent by those who
 // are away, if others may be. Not ok if that cannot be told.
-func (w *sharing) counts(list []int, on, off int, others bool) (counts []share, more int, ok bool) {
+func (w *sharing) counts(list []int, on, off int, others, asker bool) (counts []share, more int, ok bool) {
 	counts = make([]share, len(list))
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
 		n, known := w.habits.sends(h)
+		if k == 0 && asker && n == 0 {
+			known, h.over = false, false
+		}
 		switch {
 		case known:
 			counts[k].on, on = n, on-n
@@ -161,9 +164,13 @@ func (w *sharing) deal(list []int, counts []share, calls []CallID) (went []int) 
 		if c.on+c.off == 0 {
 			continue
 		}
-		went = append(went, i)
+		went, w.ready[i].went = append(went, i), wentAside
+		if c.on > 0 {
+			w.ready[i].went = wentOn
+		}
 		next := a.habit
-		if next.some || next.again {
+		next.again = wentNowhere
+		if next.some || a.revived {
 			next = w.did[w.who(a.who)]
 		} else {
 			next.steps, next.answers = min(next.steps+1, 100), 0

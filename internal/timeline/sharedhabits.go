@@ -2,6 +2,16 @@ package timeline
 
 import "github.com/getdwell/dwell/recording"
 
+// went is what somebody was seen to do in a turn, who may have asked for more.
+type went int8
+
+const (
+	wentNowhere went = iota
+	wentAside        // calls on connections of its own were sent
+	wentOn           // calls on shared connections were
+	wentLater        // calls were sent in a later turn
+)
+
 // habit is where a request is in what it does: requests of one kind that have come to the
 // same point mostly go on in the same way.
 type habit struct {
@@ -13,12 +23,12 @@ type habit struct {
 	answers  int8   // how many calls were answered since it went on with none under way
 	some     bool   // others are still
 	over     bool   // its response is written in the same turn
-	again    bool   // it was seen to do something in it
+	again    went   // what it was seen to do in it
 }
 
 // after is the habit of a request of which a call was answered, and so many are still under way.
 func (h habit) after(c *Call, left int) habit {
-	h.last, h.missed, h.woke, h.some, h.again = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0, false
+	h.last, h.missed, h.woke, h.some, h.again = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0, wentNowhere
 	return h
 }
 

@@ -31,7 +31,7 @@ func (w *sharing) revive(exec int64) {
 		if a.until != 0 && a.until < exec {
 			continue
 		}
-		a.habit.again, a.habit.over, a.aside = true, false, false
+		a.habit.again, a.habit.over, a.aside, a.revived = a.went, false, false, true
 		if n, known := w.habits.sends(a.habit); known && n == 0 && !a.asked(exec) {
 			continue
 		}
@@ -46,21 +46,21 @@ func (w *sharing) revive(exec int64) {
 // rest lets those be who were made ready again for a batch. If that was of a shared connection, who asked
 // before it was sent has nothing left.
 func (w *sharing) rest(b *batch) {
-	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.habit.again })
+	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.revived })
 	if !slices.ContainsFunc(b.calls, w.isShared) {
 		return
 	}
-	w.past = slices.DeleteFunc(w.past, func(a actor) bool {
+	for _, a := range w.past {
 		if a.until != 0 && a.until < b.exec {
 			w.nothingMore(a)
 		}
-		return a.until != 0
-	})
+	}
+	w.past = w.past[:0]
 }
 
 // nothingMore notes that somebody asked for nothing more in a turn than what was seen.
 func (w *sharing) nothingMore(a actor) {
-	a.habit.again, a.habit.over = true, false
+	a.habit.again, a.habit.over = a.went, false
 	w.habits.saw([]habit{a.habit}, 0, false)
 }
 
