@@ -114,7 +114,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		}
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
-			all:    len(in.loop.moves) > 0 && len(toldMoves(in.loop.moves)) == len(in.loop.moves),
+			all:    allTold(in.loop.moves),
 			habits: newHabits(), offs: newHabits(),
 		}
 		w.learn(in.loop.moves)
@@ -127,6 +127,12 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		}
 	}
 	best.give(in)
+}
+
+// allTold reports whether it is told of all who go on who that is: not by messages of worker threads.
+func allTold(moves []move) bool {
+	messages := slices.ContainsFunc(moves, func(m move) bool { return m.kind == moveFired && m.port && m.by == nobody })
+	return len(moves) > 0 && len(toldMoves(moves)) == len(moves) && !messages
 }
 
 // wellTold is of how many calls less than one is not told apart where nothing better is looked for.
