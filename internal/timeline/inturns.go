@@ -16,13 +16,14 @@ type inTurns struct {
 	sent   int  // calls
 	unseen int  // of them in no turn that is known: by timers
 	free   freeTurn
-	place  int                // of the move
-	by     []ref              // as in askedIn
-	told   *doubts            // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	shared map[int32]bool     // connections on which several requests send at once, by index in facts.conns: left to associateShared
-	atOnce map[CallID]bool    // calls that were answered with others at once: what follows may be of any of them
-	fired  bool               // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  ref                // who goes on in it then
+	place  int             // of the move
+	by     []ref           // as in askedIn
+	told   *doubts         // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	shared map[int32]bool  // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	atOnce map[CallID]bool // calls that were answered with others at once: what follows may be of any of them
+	fired  bool            // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  ref             // who goes on in it then
+	spans  map[CallID]idSpan
 	led    map[RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
 	sound  map[RequestID]bool
 	paired bool // a promise was resolved, and nothing sent since: perhaps in the same callback
@@ -117,6 +118,9 @@ func (w *inTurns) step(m *move) {
 			w.responded(m)
 		}
 	case moveFired:
+		if w.same(m) {
+			break
+		}
 		w.turn, w.first, w.free = asyncTurn{of: w.wakes, counter: m.counter}, true, freeTurn{m.counter, 0, None}
 		w.fired = true
 	case moveBlock, moveBoundary, moveUntold, moveForeign:
@@ -148,12 +152,27 @@ func (w *inTurns) send(m *move) {
 	}
 	here := w.here(m)
 	if w.told != nil {
+		w.spans[m.call] = idSpan{w.turn.counter, m.counter}
 		w.sets.link(m.call, w.alone(w.by[m.call]))
 		w.sendTold(m, here)
 		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	} else if here {
 		w.sets.link(m.call, w.turn.of)
 	}
+}
+
+// idSpan are the ids from the beginning of the turn in which a call was sent up to that.
+type idSpan struct{ after, to int64 }
+
+// same reports whether who goes on where a promise is resolved, of whom nothing else is known, is who has just
+// been answered: its id was given out as that call was asked for, or since the answer.
+func (w *inTurns) same(m *move) bool {
+	answered, ok := w.turn.of.call()
+	if w.told == nil || !ok || w.wakes != nobody {
+		return false
+	}
+	s, sent := w.spans[answered]
+	return sent && (m.exec > s.after && m.exec <= s.to || m.exec > w.turn.counter)
 }
 
 // alone is somebody, unless that is who asked for a call that was answered with others at once.

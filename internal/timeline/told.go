@@ -100,7 +100,7 @@ func (p *toldPasses) play(applies doubt, how toldPass) bool {
 	p.d.begin(applies)
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed() || p.w.agreed()
 }
