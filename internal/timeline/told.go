@@ -125,7 +125,10 @@ func (w *inTurns) agreed() bool {
 
 // best makes passes until one is confirmed that tells the most, and reports whether one was.
 func (p *toldPasses) best() bool {
-	p.play(nobodyWaits, toldPlain) // to count how many calls there are at once
+	plain := func() bool {
+		return p.play(nobodyWaits, toldPlain) && p.w.wrong == 0 && p.w.known() == len(p.w.sets.calls)
+	}
+	whole := plain() // it also counts how many calls there are at once
 	p.play(waitForRoom, toldLearns)
 	maps.Copy(p.in.atOnce, p.d.sure)
 	known := p.w.known()
@@ -139,6 +142,9 @@ func (p *toldPasses) best() bool {
 			p.play(waitForRoom, toldLearns)
 			lines()
 		}
+	}
+	if whole && p.w.known() < len(p.w.sets.calls) && plain() { // nobody ever waits, or that would contradict itself
+		return true
 	}
 	return told || p.play(waitForRoom, toldPlain) || p.play(waitForRoom, toldShares) || p.play(waitForAnything, toldPlain)
 }
