@@ -165,33 +165,37 @@ func (w *sharing) tellApart(b *batch) {
 		}
 		w.remove(w.deal(list[:1], []share{{1, 0}}, b.calls))
 	default:
-		first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
-		if !first { // else it was asked for by somebody who was away
-			w.saw(list, len(on), b.late || !w.all)
-		}
-		counts, more, ok := w.counts(list, len(on), len(off), (b.late || !w.all) && w.anyAway(), w.asker(b, list))
-		if b.late && (more > 0) != first {
-			ok = false // the first who asked was one of them
-		}
-		if ok {
-			if first {
-				w.unseen(on[:more])
-				on = on[more:]
-			} else {
-				w.unseen(on[len(on)-more:])
-				on = on[:len(on)-more]
-			}
-			w.remove(w.deal(list, counts, append(on, off...)))
-			w.missed(b)
-		} else if w.all && !first && w.one(list) {
-			w.deal(list, w.toOne(list, len(on), len(off)), append(on, off...))
-			w.remove(list)
-			w.missed(b)
+		w.shareOut(b, list, on, off)
+	}
+}
+
+// shareOut gives the calls of a batch, some of them on shared connections, to several who may have sent them.
+func (w *sharing) shareOut(b *batch, list []int, on, off []CallID) {
+	first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
+	if !first { // else it was asked for by somebody who was away
+		w.saw(list, len(on), b.late || !w.all)
+	}
+	others := (b.late || !w.all) && w.anyAway()
+	counts, more, ok := w.counts(list, parcel{len(on), len(off), others, w.asker(b, list)})
+	switch {
+	case ok && (!b.late || (more > 0) == first): // the first who asked was one of them
+		if first {
+			w.unseen(on[:more])
+			on = on[more:]
 		} else {
-			w.ends(list, on, first)
-			w.unknown(list, off)
-			w.remove(list)
+			w.unseen(on[len(on)-more:])
+			on = on[:len(on)-more]
 		}
+		w.remove(w.deal(list, counts, append(on, off...)))
+		w.missed(b)
+	case w.all && !first && w.one(list):
+		w.deal(list, w.toOne(list, len(on), len(off)), append(on, off...))
+		w.remove(list)
+		w.missed(b)
+	default:
+		w.ends(list, on, first)
+		w.unknown(list, off)
+		w.remove(list)
 	}
 }
 

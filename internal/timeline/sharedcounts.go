@@ -3,16 +3,24 @@ package timeline
 // share is how many calls somebody sends on shared connections, and on others.
 type share struct{ on, off int }
 
+// parcel is how many calls are to be shared out, on shared connections and on others.
+type parcel struct {
+	on, off int
+	others  bool // some may be of those who are away
+	asker   bool // the first asked for the callback that sent them
+}
+
 // counts are how many calls of a batch each of those who may have sent it did: of so many
 // on shared connections, and so many on others; and how many more were sent by those who
 // are away, if others may be. Not ok if that cannot be told.
-func (w *sharing) counts(list []int, on, off int, others, asker bool) (counts []share, more int, ok bool) {
+func (w *sharing) counts(list []int, p parcel) (counts []share, more int, ok bool) {
 	counts = make([]share, len(list))
+	on, off, others := p.on, p.off, p.others
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
 		n, known := w.habits.sends(h)
-		if k == 0 && asker && n == 0 {
+		if k == 0 && p.asker && n == 0 {
 			known, h.over = false, false
 		}
 		switch {
