@@ -89,7 +89,7 @@ func namedPromises(t *Timeline, moves []move) map[int32]bool {
 	if with <= mostNameless*(1+without) {
 		return nil
 	}
-	return sharedConns(t, moves)
+	return sharedConns(t, moves).index()
 }
 
 // mostNameless is for how many calls and responses that are sent under an id one may be that is not.

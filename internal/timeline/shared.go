@@ -227,17 +227,6 @@ func anyShared(t *Timeline, conns map[int32]*sharedConn) (found bool) {
 	return found
 }
 
-// sharedConns are the shared connections of a loop, by index in facts.conns.
-func sharedConns(t *Timeline, moves []move) map[int32]bool {
-	conns, _ := callsByConn(t, moves)
-	anyShared(t, conns)
-	shared := map[int32]bool{}
-	for i, c := range conns {
-		shared[i] = c.shared
-	}
-	return shared
-}
-
 func (w *sharing) step(m *move) {
 	w.now = m.at
 	switch m.kind {

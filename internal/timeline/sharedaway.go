@@ -102,15 +102,21 @@ func (w *sharing) unseen(calls []CallID) {
 			w.either[id] = list
 			continue
 		}
-		h := w.did[who]
-		if at, away := w.away[who]; away {
-			h = at
-			delete(w.away, who)
-		}
-		if r, ok := who.request(); ok {
-			h.endpoint = w.t.Requests[r].Endpoint
-		}
+		h := w.returns(who)
 		h.steps = min(h.steps+1, 100)
 		w.did[who] = h
 	}
+}
+
+// returns ends that somebody is away, if so, and says where that is in what it does.
+func (w *sharing) returns(who ref) habit {
+	h := w.did[who]
+	if at, away := w.away[who]; away {
+		h = at
+		delete(w.away, who)
+	}
+	if r, ok := who.request(); ok {
+		h.endpoint = w.t.Requests[r].Endpoint
+	}
+	return h
 }

@@ -105,14 +105,7 @@ func (w *sharing) resumes(m *move) {
 		w.turn.runs, w.turn.timers = false, true
 		return
 	}
-	h := w.did[who]
-	if at, away := w.away[who]; away {
-		h = at
-		delete(w.away, who)
-	}
-	if r, ok := who.request(); ok {
-		h.endpoint = w.t.Requests[r].Endpoint
-	}
+	h := w.returns(who)
 	h.woke = true
 	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who && a.until == a.counter })
 	w.goesOn(who, h, m)

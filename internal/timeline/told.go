@@ -6,8 +6,8 @@ import "maps"
 // confirm it. It reports whether they do.
 func associateTold(t *Timeline, in asyncInput) bool {
 	in.loop.moves = whereAskedFor(t, in.loop.moves)
-	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: sharedConns(t, in.loop.moves)}
-	p.atOnce = answeredAtOnce(t, in.loop.moves)
+	conns := sharedConns(t, in.loop.moves)
+	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
 	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
 	defer in.chains.reset()
 	told := p.best()
@@ -19,7 +19,7 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	if !told {
 		return false
 	}
-	shares := p.sharedCalls()
+	shares := conns.ids()
 	p.w.associate(func(id CallID, r RequestID) bool { return !shares[id] && (p.w.led[r].by == nil || p.w.sound[r]) })
 	for id, since := range p.d.line.given {
 		in.wanted[id] = since
@@ -28,33 +28,6 @@ func associateTold(t *Timeline, in asyncInput) bool {
 		in.sure[id] = !shares[id] && t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
-}
-
-// sharedCalls are those on connections on which several requests send at once.
-func (p *toldPasses) sharedCalls() map[CallID]bool {
-	calls := map[CallID]bool{}
-	for i := range p.in.loop.moves {
-		if m := &p.in.loop.moves[i]; m.call != None && p.shared[m.conn] {
-			calls[m.call] = true
-		}
-	}
-	return calls
-}
-
-// answeredAtOnce are the calls that were answered together with others on their connection: in that turn
-// the requests of all of them go on.
-func answeredAtOnce(t *Timeline, moves []move) map[CallID]bool {
-	conns, _ := callsByConn(t, moves)
-	anyShared(t, conns)
-	atOnce := map[CallID]bool{}
-	for _, c := range conns {
-		for k := 1; k < len(c.calls); k++ {
-			if a, b := c.calls[k-1], c.calls[k]; c.shared && t.Calls[a].End == t.Calls[b].End {
-				atOnce[a], atOnce[b] = true, true
-			}
-		}
-	}
-	return atOnce
 }
 
 // leads makes passes as best does, in which messages lead requests on, if any may.
