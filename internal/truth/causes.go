@@ -71,6 +71,9 @@ func agree(tl *timeline.Timeline, m matches, served map[int]*Served, one measure
 		a.Truth += want
 		a.Dwell += got
 		off := got - want
+		if one.cause == timeline.CauseRemote && s.Ran > 0 {
+			off = wokenLate(off, caused(&tl.Requests[id], timeline.CauseRunnable)-s.Runnable)
+		}
 		offs, absolute = append(offs, off), append(absolute, max(off, -off))
 		if max(off, -off) <= max(Tolerance, want*TolerancePercent/100) {
 			a.Within++
@@ -85,6 +88,18 @@ func agree(tl *timeline.Timeline, m matches, served map[int]*Served, one measure
 	slices.Sort(absolute)
 	a.MedianOff, a.P95Off = load.Quantile(offs, 50), load.Quantile(absolute, 95)
 	return a
+}
+
+// wokenLate takes from what is missing of a wait what there is too much of being
+// runnable. The kernel's account of who is runnable, which is the service's, begins when
+// its processor hears of it; if the host has given that processor to others, that is
+// late, and to the service it looks as if the answer had been. The recording has the
+// wake-up's own time; ns.
+func wokenLate(wait, runnable int64) int64 {
+	if wait >= 0 || runnable <= 0 {
+		return wait
+	}
+	return min(0, wait+runnable)
 }
 
 // caused sums the segments of one cause, without those before the request was read,

@@ -95,3 +95,21 @@ func TestCausesAreHeldAgainstTheServicesOwnNumbers(t *testing.T) {
 		t.Errorf("unaccounted %d of %d", got.Unaccounted, got.Duration)
 	}
 }
+
+func TestWaitsThatTheKernelsAccountEndsLate(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		wait, runnable int64 // what the recording has more than the service
+		want           int64
+	}{
+		{"woken, and its processor heard late", -2000, 2100, 0},
+		{"explains only a part", -2000, 500, -1500},
+		{"too much of a wait is not explained by too little runnable", 2000, -2000, 2000},
+		{"too much of both", 2000, 1000, 2000},
+		{"too little of both", -2000, -100, -2000},
+	} {
+		if got := wokenLate(c.wait, c.runnable); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
