@@ -267,8 +267,8 @@ func (h *handOffs) placeOf(w wake) place {
 
 // ownAt returns the request that a woken strand was serving all the while it slept.
 func (h *handOffs) ownAt(w wake) RequestID {
-	r := h.owner(w.of, w.off.Since)
-	if r != None && h.owner(w.of, w.at) != r {
+	r := h.worksFor(w.of, w.off.Since)
+	if r != None && h.worksFor(w.of, w.at) != r {
 		return None
 	}
 	return r

@@ -47,7 +47,7 @@ func (h *handOffs) claim(j *job) {
 	if j.by == None {
 		return
 	}
-	if r := h.owner(j.by, j.from); r != None {
+	if r := h.worksFor(j.by, j.from); r != None {
 		j.claim, j.root = r, j.from-Time(submitLead)
 		return
 	}

@@ -53,7 +53,7 @@ func (h *handOffs) findTakings() {
 			if k+1 < len(list) {
 				list[k].to = list[k+1].from
 			}
-			list[k].to = h.seenUntil(s, list[k].from, list[k].to, lost)
+			list[k].to = h.restsFrom(s, list[k].from, h.seenUntil(s, list[k].from, list[k].to, lost))
 			all = append(all, &list[k])
 		}
 		h.takings[s] = list
@@ -72,6 +72,21 @@ func (h *handOffs) seenUntil(s StrandID, from, to Time, lost []stint) Time {
 	}
 	if i := sort.Search(len(lost), func(k int) bool { return lost[k].to >= from }); i < len(lost) {
 		to = min(to, max(from, lost[i].from))
+	}
+	return to
+}
+
+// restsFrom is when, of a span, a strand first waits for work.
+func (h *handOffs) restsFrom(s StrandID, from, to Time) Time {
+	steps := h.f.threads[s].steps
+	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].at >= from }):] {
+		switch {
+		case st.off == nil || st.off.Since < from:
+		case st.off.Since >= to:
+			return to
+		case h.forWork(s, st.off):
+			return st.off.Since
+		}
 	}
 	return to
 }

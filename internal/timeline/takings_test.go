@@ -59,3 +59,48 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 		}
 	}
 }
+
+// Strand 1 took what strand 0 had put in at 20, and waits for work at word 7 from 60 on.
+func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
+	idle := &recording.Off{State: recording.OffSleep, Syscall: "futex", Arg: 7, Since: 60, Woken: 90}
+	f := &facts{end: 200}
+	for id := range 3 {
+		f.thread(recording.ThreadID(id + 1))
+	}
+	f.threads[1].taken = []takenAt{{20, &recording.Taken{Putter: 1, Put: 10, Queue: 5, Executor: 1}}}
+	f.threads[1].steps = []step{{at: 90, off: idle}}
+	h := &handOffs{
+		t: &Timeline{
+			Strands:  []Strand{{Process: 1}, {Process: 1}, {Process: 1}},
+			Requests: []Request{{ID: 0, Process: 1, FirstRead: 0, End: 150}},
+		},
+		f: f, serving: make(owners, 3), jobs: make([][]job, 3), idle: []idleAt{{}, {word: 7}, {}},
+		o: owners{{{0, 150, 0}}, nil, nil},
+	}
+	h.findTakings()
+	for name, c := range map[string]struct {
+		asked Time
+		want  RequestID
+	}{
+		"it woke another while it worked": {30, 0},
+		"before it took that":             {15, None},
+		"when it waited for work":         {65, None},
+		"when it was woken for more":      {95, None},
+	} {
+		j := job{strand: 2, by: 1, from: c.asked, claim: None}
+		if h.claim(&j); j.claim != c.want {
+			t.Errorf("%s: %d, want %d", name, j.claim, c.want)
+		}
+	}
+	for name, c := range map[string]struct {
+		since, woken Time
+		want         RequestID
+	}{
+		"it waits for another's result": {30, 50, 0},
+		"it waits for work":             {60, 90, None},
+	} {
+		if got := h.ownAt(wake{at: c.woken, by: 2, of: 1, off: &recording.Off{Since: c.since}}); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
