@@ -138,7 +138,7 @@ func (h *handOffs) addResult(j *job, w wake) {
 	switch say := h.says(w.of, w.off); {
 	case say == saysOther || say == saysIdle:
 		return
-	case say == saysNothing:
+	case say == saysNothing && !h.waitedFor(j, w):
 		if e := h.results[h.placeOf(w)]; e == nil || e.others > 0 {
 			return
 		}
@@ -150,6 +150,16 @@ func (h *handOffs) addResult(j *job, w wake) {
 	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
 }
 
+// waitedFor reports that a wake ended the wait of whoever had woken the job's strand for work,
+// who had gone to sleep before the first call was answered and slept until all were.
+func (h *handOffs) waitedFor(j *job, w wake) bool {
+	if j.by != w.of || len(j.calls) == 0 || w.off.Since < j.from {
+		return false
+	}
+	first, last := &h.t.Calls[j.calls[0]], &h.t.Calls[j.calls[len(j.calls)-1]]
+	return w.off.Since < first.End && last.End <= w.at
+}
+
 // dropBegins drops what threads that were made told who had made them before they did
 // anything else: that they had begun.
 func (h *handOffs) dropBegins() {
@@ -157,7 +167,7 @@ func (h *handOffs) dropBegins() {
 		if !j.made || j.by == None || len(j.results) == 0 {
 			return
 		}
-		if x := &j.results[0]; !x.answer && x.calls == 0 && h.owner(j.by, j.from) == x.request {
+		if x := &j.results[0]; !x.answer && x.calls == 0 && h.worksFor(j.by, j.from) == x.request {
 			j.results = j.results[1:]
 		}
 	})

@@ -19,6 +19,7 @@ type place struct {
 
 const (
 	fewIdle   = 4 // a place is known from so many waits on
+	fewQueued = 2 // a stack
 	rareShare = 8
 	muchShare = 10 // and waited at much if it has one part in so many of the most
 
@@ -27,9 +28,10 @@ const (
 
 // idleAt is where a strand waits for work.
 type idleAt struct {
-	above int64   // at this stack pointer and those of shallower stacks; 0: not known
-	too   []int64 // at these too
-	word  int64   // CPython: on this word
+	above int64     // at this stack pointer and those of shallower stacks; 0: not known
+	too   []int64   // at these too
+	word  int64     // CPython: on this word
+	in    []StackID // CPython: in these stacks
 }
 
 // spot is what is known of the waits at a place.
@@ -53,7 +55,7 @@ func (h *handOffs) findIdle() {
 		switch h.f.runtime(h.t.Strands[i].Process) {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
-			h.idle[i].word = h.queueOf(StrandID(i))
+			h.idle[i].word, h.idle[i].in = h.queueOf(StrandID(i)), h.queueStacks(StrandID(i))
 		case recording.RuntimeRuby:
 			if h.idle[i] = h.ruledPlacesOf(StrandID(i)); len(h.idle[i].too) == 0 {
 				h.idle[i] = h.idlePlacesOf(StrandID(i))
@@ -155,11 +157,11 @@ func (p *spot) elsewhen(waits []Time) bool {
 }
 
 // queueOf finds the word at which a strand of CPython waits for work: the one where it
-// waits most, with no time limit and as a mutex is not waited for.
+// waits most, with no time limit, of those where it waits for no mutex.
 func (h *handOffs) queueOf(s StrandID) int64 {
 	spots := map[int64]*spot{}
 	h.waitsOutside(s, func(off *recording.Off, end Time, busy bool) {
-		if off.Timed == 1 || off.Owner != recording.NoThread {
+		if off.Timed == 1 {
 			return
 		}
 		p := spots[off.Arg]
@@ -167,7 +169,7 @@ func (h *handOffs) queueOf(s StrandID) int64 {
 			p = &spot{key: off.Arg}
 			spots[off.Arg] = p
 		}
-		p.see(off, end, busy || h.says(s, off) > saysIdle)
+		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
 	})
 	var best *spot
 	for _, p := range spots {
@@ -179,6 +181,50 @@ func (h *handOffs) queueOf(s StrandID) int64 {
 		return 0
 	}
 	return best.key
+}
+
+// queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
+// those in which it waits much. A queue that is written in Python makes a new lock for each
+// wait, so words do not tell.
+func (h *handOffs) queueStacks(s StrandID) []StackID {
+	spots := map[StackID]*spot{}
+	h.waitsOutside(s, func(off *recording.Off, end Time, busy bool) {
+		id := h.t.WaitAt(s, off.Since)
+		if id == None || h.t.Waits[id].Stack == None || h.t.Waits[id].Cause != CauseCondition {
+			return
+		}
+		p := spots[h.t.Waits[id].Stack]
+		if p == nil {
+			p = &spot{}
+			spots[h.t.Waits[id].Stack] = p
+		}
+		p.see(off, end, busy || h.says(s, off) > saysIdle)
+	})
+	most := Duration(0)
+	for _, p := range spots {
+		most = max(most, p.total)
+	}
+	var idle []StackID
+	least := math.MaxInt
+	for id, p := range spots {
+		depth := h.t.depth(id)
+		if p.odd || len(p.at) < fewQueued || p.total*muchShare < most || depth > least {
+			continue
+		}
+		if depth < least {
+			idle, least = nil, depth
+		}
+		idle = append(idle, id)
+	}
+	return idle
+}
+
+// depth is of how many frames a stack is.
+func (t *Timeline) depth(id StackID) (n int) {
+	for ; id != None; id = t.Stacks[id].Caller {
+		n++
+	}
+	return n
 }
 
 // saying is what the stack of a wait says of it.
@@ -204,7 +250,7 @@ func (h *handOffs) says(s StrandID, off *recording.Off) saying {
 	case w.Cause != CauseCondition && w.Cause != CauseUnknown:
 		return saysOther
 	}
-	for _, what := range []string{"-future", "-join", "-barrier"} {
+	for _, what := range []string{"-future", "-join", "-barrier", "-event"} {
 		if strings.HasSuffix(w.Rule, what) {
 			return saysResult
 		}
@@ -221,6 +267,11 @@ func (h *handOffs) forWork(s StrandID, off *recording.Off) bool {
 		return say == saysIdle
 	}
 	idle := &h.idle[s]
+	if len(idle.in) > 0 {
+		if id := h.t.WaitAt(s, off.Since); id != None && slices.Contains(idle.in, h.t.Waits[id].Stack) {
+			return true
+		}
+	}
 	if idle.word != 0 {
 		return off.Arg == idle.word
 	}
