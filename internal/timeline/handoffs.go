@@ -48,9 +48,9 @@ type handOffs struct {
 	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
-	takings   [][]taking        // by strand, in order: what it worked on
-	contexts  *contexts         // nil: none are known
-	queues    map[word]StrandID // who waited there for work, woken in a context; None: several
+	takings   [][]taking    // by strand, in order: what it worked on
+	contexts  *contexts     // nil: none are known
+	shared    map[word]bool // several waited there for work at once, woken in contexts
 	open      map[recording.ProcessID]*openOnes
 	lingering map[*recording.Off]bool // see lingers
 }
@@ -91,15 +91,17 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.findServing()
 	h.findTakings()
 	h.byAnswers()
+	h.cutAll()
+	h.findQueues()
+	h.tellAll()
 	h.findResults()
-	h.buildJobs()
+	h.fillAll()
 	h.dropBegins()
 	h.dropLocks()
 	h.findBursts()
 	h.findBegins()
 	h.countCalls()
 	h.findServers()
-	h.findQueues()
 	h.claimAll()
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()

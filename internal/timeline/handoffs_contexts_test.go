@@ -20,16 +20,17 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 		homes: map[contextKey][]contextOf{{1, context}: {{request: 0}}},
 	}
 	woken := func(strand, by StrandID, word int64, in recording.ContextID) job {
-		return job{strand: strand, from: 20, to: 90, by: by, word: word, context: in, claim: None}
+		return job{strand: strand, slept: 10, from: 20, to: 90, by: by, word: word, context: in, claim: None}
 	}
 	for name, c := range map[string]struct {
 		job, other job
 		want       RequestID
 	}{
-		"its own queue":           {woken(one, loop, 500, context), woken(two, loop, 600, context), 0},
-		"one queue for two":       {woken(one, loop, 500, context), woken(two, loop, 500, context), None},
-		"in no request's context": {woken(one, loop, 500, 8), woken(two, loop, 600, 8), None},
-		"by another worker":       {woken(one, two, 500, context), woken(two, loop, 600, context), None},
+		"its own queue":             {woken(one, loop, 500, context), woken(two, loop, 600, context), 0},
+		"one queue for two":         {woken(one, loop, 500, context), woken(two, loop, 500, context), None},
+		"the lock that another had": {woken(one, loop, 500, context), job{strand: two, slept: 3, from: 7, by: loop, word: 500, context: context}, 0},
+		"in no request's context":   {woken(one, loop, 500, 8), woken(two, loop, 600, 8), None},
+		"by another worker":         {woken(one, two, 500, context), woken(two, loop, 600, context), None},
 	} {
 		h := &handOffs{t: tl, contexts: x, jobs: [][]job{nil, {c.job}, {c.other}}}
 		h.findQueues()

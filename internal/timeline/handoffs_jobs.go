@@ -14,6 +14,7 @@ import (
 type job struct {
 	strand   StrandID
 	from, to Time
+	slept    Time                // since when it had waited for work
 	by       StrandID            // who woke it, or made it; None: not known
 	context  recording.ContextID // of Python, in which it was woken
 	word     int64               // futex at which it was woken
@@ -38,8 +39,8 @@ type result struct {
 	sure    bool // nearly all that is delivered at the place is preceded by a call
 }
 
-// buildJobs lists the jobs of all strands, by strand in order of time.
-func (h *handOffs) buildJobs() {
+// cutAll lists the jobs of all strands, by strand in order of time.
+func (h *handOffs) cutAll() {
 	h.jobs = make([][]job, len(h.t.Strands))
 	for i := range h.f.threads {
 		s := StrandID(i)
@@ -47,7 +48,13 @@ func (h *handOffs) buildJobs() {
 			continue
 		}
 		h.jobs[i] = h.cutJobs(s)
-		h.fill(s)
+	}
+}
+
+// fillAll gives all jobs their calls and results.
+func (h *handOffs) fillAll() {
+	for s := range h.f.threads {
+		h.fill(StrandID(s))
 	}
 }
 
@@ -87,7 +94,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			h.lingering[st.off] = true
 		}
 		end(st.off.Since)
-		next = job{strand: s, from: st.off.Woken, by: None, claim: None}
+		next = job{strand: s, from: st.off.Woken, slept: st.off.Since, by: None, claim: None}
 		if next.from == recording.NoTime {
 			next.from = st.at
 		}
@@ -233,6 +240,9 @@ func (h *handOffs) eachJob(visit func(*job)) {
 
 // jobAt returns the job of a strand at a time, or nil.
 func (h *handOffs) jobAt(s StrandID, at Time) *job {
+	if int(s) >= len(h.jobs) {
+		return nil
+	}
 	list := h.jobs[s]
 	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
 	if i == 0 || at > list[i-1].to {

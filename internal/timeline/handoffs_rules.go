@@ -44,15 +44,11 @@ func (h *handOffs) claimAll() {
 
 // claim finds the request that a job's start belongs to: that of whoever woke it.
 func (h *handOffs) claim(j *job) {
-	if j.by == None {
+	if j.by == None || j.told {
 		return
 	}
 	if r := h.worksFor(j.by, j.from); r != None {
 		j.claim, j.root = r, j.from-Time(submitLead)
-		return
-	}
-	if r := h.tellsOf(j); r != None {
-		j.claim, j.root, j.told = r, j.from-Time(submitLead), true
 		return
 	}
 	if from := h.jobAt(j.by, j.from); from != nil && from.claim != None && !from.told && !from.moved(j.from) {

@@ -162,14 +162,17 @@ func (h *handOffs) putFor(x *taking) RequestID {
 	return inContext()
 }
 
-// worksFor is the request that a strand worked for at a time, as its own or as that for which
-// what it had taken was put in; None: not known.
+// worksFor is the request that a strand worked for at a time: its own, that for which what it
+// had taken was put in, or that for which it was woken; None: not known.
 func (h *handOffs) worksFor(s StrandID, at Time) RequestID {
 	if r := h.owner(s, at); r != None {
 		return r
 	}
 	if x := h.takingAt(s, at); x != nil {
 		return x.request
+	}
+	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.toldLoop(j, at)) {
+		return j.claim
 	}
 	return None
 }
