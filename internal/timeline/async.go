@@ -34,6 +34,7 @@ type asyncWalk struct {
 	causes   lasting         // what called back
 	itself   map[CallID]bool // answered calls of which it did
 	named    map[int32]bool  // as in asyncInput
+	few      int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
 	selves   map[string]bool // peers whose client calls back under an id of each call
 	points   []idPoint       // of the turn that runs
 }
@@ -91,6 +92,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		named: in.named,
 	}
 	w.ports = portIDs(moves, w.again)
+	w.few = idsOfSends(moves)
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
@@ -138,7 +140,11 @@ func (w *asyncWalk) step(m *move) {
 		if w.ids.next == 0 {
 			w.oldest = m.counter
 		}
-		w.ids.give(m.counter, w.giveBefore(m, w.giver(m)), m.at)
+		by := w.giveBefore(m, w.giver(m))
+		if m.kind == moveSend && by.owner == nobody && by.either[0] != nobody && w.few >= 0 {
+			w.ids.give(m.counter-w.few, giver{by.either[0], [2]ref{nobody, nobody}}, m.at) // the callback came after those
+		}
+		w.ids.give(m.counter, by, m.at)
 	}
 	if m.counter > 0 {
 		w.slept = false
@@ -238,7 +244,7 @@ func (w *asyncWalk) giver(m *move) giver {
 		}
 		return sure(before)
 	}
-	running := w.ids.find(m.exec)
+	running := w.runs(m.exec)
 	if m.kind == moveRespond {
 		running = m.whose()
 	}
@@ -263,8 +269,17 @@ func (w *asyncWalk) foreign(m *move) bool {
 	if c := w.turn.conn; c != noConn && w.conns[c].hasHandle && w.conns[c].handle == m.trigger {
 		return false
 	}
-	running := w.ids.find(m.exec)
+	running := w.runs(m.exec)
 	return running != nobody && !w.chains.same(running, w.turn.of)
+}
+
+// runs is for whom a callback with an execution id runs, as far as that tells: the id of what calls back again
+// and again was once given out for somebody.
+func (w *asyncWalk) runs(exec int64) ref {
+	if w.lasting.has(exec) {
+		return nobody
+	}
+	return w.ids.find(exec)
 }
 
 // fresh reports whether an id was given out in the turn that runs.
@@ -283,6 +298,10 @@ func (w *asyncWalk) evidence(m *move) bool {
 	case w.reader(m) != nobody:
 		w.hands.made[m.call] = w.reader(m)
 		w.chains.link(m.call, w.reader(m))
+		return true
+	case inTurn && w.byPromise(m):
+		w.hands.by[m.call] = w.ids.find(m.trigger)
+		w.chains.link(m.call, w.ids.find(m.trigger))
 		return true
 	case inTurn && m.trigger == 0:
 		w.hint(m, w.turn.of)
@@ -327,6 +346,18 @@ func (w *asyncWalk) evidence(m *move) bool {
 	w.hands.by[m.call] = who
 	w.chains.link(m.call, who)
 	return true
+}
+
+// byPromise reports a move by what went on after a promise that was made in an earlier turn, where promises
+// have ids: neither in the turn of a request that was read, nor in that of an answer on the move's own
+// connection, where the callbacks of clients are as likely.
+func (w *asyncWalk) byPromise(m *move) bool {
+	_, read := w.turn.of.request()
+	if w.named == nil || read && w.turn.conn != noConn || w.turn.conn == m.conn || !w.fresh(m.exec) {
+		return false
+	}
+	_, handle := w.handles[m.trigger]
+	return m.trigger != 0 && !w.fresh(m.trigger) && !w.lasting.has(m.trigger) && !handle && w.ids.find(m.trigger) != nobody
 }
 
 // ownHandle reports whether a move that was made in a request's turn was made by the
@@ -381,7 +412,7 @@ func (w *asyncWalk) adopt(m *move) {
 		return
 	}
 	w.turn = asyncTurn{of: nobody, conn: noConn}
-	w.owner = w.ids.find(m.exec)
+	w.owner = w.runs(m.exec)
 	if w.owner == nobody && m.call != None {
 		w.owner = callRef(m.call)
 	}

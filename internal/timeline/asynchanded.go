@@ -83,7 +83,7 @@ func (w *asyncWalk) handedOver(m *move) bool {
 	if w.turn.of == last && !w.hands.room[m.call] && (w.lasting.has(m.exec) || w.fresh(m.exec) && (m.trigger == 0 || w.fresh(m.trigger) || w.lasting.has(m.trigger))) {
 		return true
 	}
-	return !w.lasting.has(m.exec) && (w.given(m.exec, last) || w.given(m.trigger, last))
+	return !w.lasting.has(m.exec) && (w.given(m.exec, last) || w.named == nil && w.given(m.trigger, last))
 }
 
 // byParser reports a write by the callback in which the first request of a connection was parsed: the ids

@@ -119,3 +119,30 @@ func (a *asyncIDs) countAt(at Time) int64 {
 	}
 	return a.counts[i-1]
 }
+
+// idsOfSends is how many ids are given out, at most, by a callback that was asked for in another turn until
+// it has sent a call, as those tell that come right behind each other; -1: that is not known. A few exceptions
+// are let pass.
+func idsOfSends(moves []move) int64 {
+	var counts []int64
+	turn, free := int64(0), false // last id given out before the turn that runs; such callbacks run
+	for i := range moves {
+		switch m := &moves[i]; {
+		case !m.callback():
+			turn, free = m.counter, false
+		case m.kind != moveSend:
+		case free:
+			counts = append(counts, m.counter-moves[i-1].counter)
+		default:
+			free = m.exec > 0 && m.exec <= turn
+		}
+	}
+	if len(counts) < fewDeliveries {
+		return -1
+	}
+	slices.Sort(counts)
+	return counts[len(counts)-1-len(counts)/oddSends]
+}
+
+// oddSends is of how many such callbacks one may be an exception.
+const oddSends = 16
