@@ -18,6 +18,7 @@ type asyncWalk struct {
 	slept  bool // since the last move that told where the ids stood
 	carry  ref  // the owner before that sleep
 	turn   asyncTurn
+	begun  *move       // what began it
 	conns  []asyncConn // by index in facts.conns
 	last   Time        // of the move before
 	oldest int64       // last id given out before the recording
@@ -87,8 +88,8 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
-		lasting: lastingIDs(t, moves), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
-		again: firedAgain(moves), causes: causes(moves), selves: selfCalled(t, moves), itself: map[CallID]bool{},
+		lasting: lastingIDs(t, moves, in.named), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
+		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[CallID]bool{},
 		named: in.named,
 	}
 	w.ports = portIDs(moves, w.again)
@@ -140,16 +141,13 @@ func (w *asyncWalk) step(m *move) {
 		if w.ids.next == 0 {
 			w.oldest = m.counter
 		}
-		by := w.giveBefore(m, w.giver(m))
-		if m.kind == moveSend && by.owner == nobody && by.either[0] != nobody && w.few >= 0 {
-			w.ids.give(m.counter-w.few, giver{by.either[0], [2]ref{nobody, nobody}}, m.at) // the callback came after those
-		}
-		w.ids.give(m.counter, by, m.at)
+		w.ids.give(m.counter, w.giveBefore(m, w.giver(m)), m.at)
 	}
 	if m.counter > 0 {
 		w.slept = false
 	}
 	w.notePoint(m)
+	w.noteMade(m)
 	w.fired(m)
 	switch {
 	case m.kind == moveBlock:
@@ -165,7 +163,7 @@ func (w *asyncWalk) step(m *move) {
 		if m.several || w.named[m.conn] {
 			whose = nobody // of several requests, which the ids of their connection do not tell apart
 		}
-		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}
+		w.owner, w.turn, w.begun = whose, asyncTurn{whose, m.counter, m.conn}, m
 		if m.kind == moveRead {
 			w.conns[m.conn].request = whose
 		}
@@ -233,7 +231,7 @@ func (m *move) callback() bool {
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
 func (w *asyncWalk) giver(m *move) giver {
-	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}} }
+	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}, r == nobody && w.single()} }
 	before := w.owner
 	if w.slept {
 		before = w.carry
@@ -256,7 +254,7 @@ func (w *asyncWalk) giver(m *move) giver {
 	case before == nobody:
 		return sure(running)
 	}
-	return giver{nobody, [2]ref{before, running}}
+	return giver{nobody, [2]ref{before, running}, false}
 }
 
 // foreign reports a move of a callback that cannot be of the turn that runs: its
@@ -271,15 +269,6 @@ func (w *asyncWalk) foreign(m *move) bool {
 	}
 	running := w.runs(m.exec)
 	return running != nobody && !w.chains.same(running, w.turn.of)
-}
-
-// runs is for whom a callback with an execution id runs, as far as that tells: the id of what calls back again
-// and again was once given out for somebody.
-func (w *asyncWalk) runs(exec int64) ref {
-	if w.lasting.has(exec) {
-		return nobody
-	}
-	return w.ids.find(exec)
 }
 
 // fresh reports whether an id was given out in the turn that runs.
@@ -300,9 +289,7 @@ func (w *asyncWalk) evidence(m *move) bool {
 		w.chains.link(m.call, w.reader(m))
 		return true
 	case inTurn && w.byPromise(m):
-		w.hands.by[m.call] = w.ids.find(m.trigger)
-		w.chains.link(m.call, w.ids.find(m.trigger))
-		return true
+		return w.triggered(m, w.ids.find(m.trigger))
 	case inTurn && m.trigger == 0:
 		w.hint(m, w.turn.of)
 		w.atOnce(m)
@@ -343,21 +330,15 @@ func (w *asyncWalk) evidence(m *move) bool {
 		}
 		return false
 	}
+	w.goesOn(m, who)
+	return w.triggered(m, who)
+}
+
+// triggered takes for evidence whom the trigger of a call names.
+func (w *asyncWalk) triggered(m *move, who ref) bool {
 	w.hands.by[m.call] = who
 	w.chains.link(m.call, who)
 	return true
-}
-
-// byPromise reports a move by what went on after a promise that was made in an earlier turn, where promises
-// have ids: neither in the turn of a request that was read, nor in that of an answer on the move's own
-// connection, where the callbacks of clients are as likely.
-func (w *asyncWalk) byPromise(m *move) bool {
-	_, read := w.turn.of.request()
-	if w.named == nil || read && w.turn.conn != noConn || w.turn.conn == m.conn || !w.fresh(m.exec) {
-		return false
-	}
-	_, handle := w.handles[m.trigger]
-	return m.trigger != 0 && !w.fresh(m.trigger) && !w.lasting.has(m.trigger) && !handle && w.ids.find(m.trigger) != nobody
 }
 
 // ownHandle reports whether a move that was made in a request's turn was made by the

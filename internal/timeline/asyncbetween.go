@@ -22,10 +22,15 @@ type idPoint struct {
 const idsToWrite = 4
 
 // giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
-// several requests share; by is whose all are up to its write, and the rest.
+// several requests share, or one of which it is known how many it gives out; by is whose all are up to
+// its write, and the rest.
 func (w *asyncWalk) giveBefore(m *move, by giver) giver {
-	if before := by.either[0]; before != nobody && m.kind == moveSend && w.named[m.conn] {
-		w.ids.give(m.counter-idsToWrite, giver{before, [2]ref{nobody, nobody}}, m.at)
+	few := w.few
+	if w.named[m.conn] {
+		few = idsToWrite
+	}
+	if before := by.either[0]; before != nobody && m.kind == moveSend && few >= 0 {
+		w.ids.give(m.counter-few, giver{before, [2]ref{nobody, nobody}, false}, m.at)
 	}
 	return by
 }

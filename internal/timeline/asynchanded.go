@@ -37,9 +37,11 @@ const (
 	crowded int32 = -2
 )
 
-// lastingIDs finds them among the moves of a loop.
-func lastingIDs(t *Timeline, moves []move) lasting {
-	seen := lasting{}
+// lastingIDs finds them among the moves of a loop. Where promises have ids, one triggers all that is asked for
+// where it goes on, whenever each of that is sent.
+func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
+	seen, given := lasting{}, givenIn(moves, named != nil)
+	triggers := lasting{} // where promises have ids: by when it was asked for
 	turn, last := int32(0), (*move)(nil)
 	for i := range moves {
 		m := &moves[i]
@@ -50,19 +52,32 @@ func lastingIDs(t *Timeline, moves []move) lasting {
 		if m.kind != moveSend || t.Calls[m.call].SendFrom != m.at {
 			continue
 		}
-		for _, id := range [2]int64{m.exec, m.trigger} {
-			if before, ok := seen[id]; id != 0 && ok && before != turn && before != crowded {
-				seen[id] = many
-			} else if id != 0 && !ok {
-				seen[id] = turn
-			}
+		seen.see(m.exec, turn)
+		if named != nil && len(named) == 0 {
+			triggers.see(m.trigger, given(m.exec))
+		} else {
+			seen.see(m.trigger, turn)
 		}
 		if last != nil && last.exec == m.exec && last.conn == m.conn && seen[m.exec] == turn {
 			seen[m.exec] = crowded
 		}
 		last = m
 	}
+	for id, in := range triggers {
+		if in == many {
+			seen[id] = many
+		}
+	}
 	return seen
+}
+
+// see notes that a turn had an id.
+func (l lasting) see(id int64, turn int32) {
+	if before, ok := l[id]; id != 0 && ok && before != turn && before != crowded {
+		l[id] = many
+	} else if id != 0 && !ok {
+		l[id] = turn
+	}
 }
 
 // crowd reports a write by a callback that was asked for in another turn and that sends

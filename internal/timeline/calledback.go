@@ -1,5 +1,7 @@
 package timeline
 
+import "sort"
+
 // Whose a callback is that resolves a promise, where it is not of a timer.
 
 // callsItself reports whether a promise was resolved under the id of a call that was just answered:
@@ -59,9 +61,11 @@ func selfCalled(t *Timeline, moves []move) map[string]bool {
 	return selves
 }
 
-// causes are the triggers of callbacks that resolved promises in more than one turn.
-func causes(moves []move) lasting {
-	seen, turn := lasting{}, int32(0)
+// causes are the triggers of callbacks that resolved promises in more than one turn. Where promises have ids,
+// one triggers all that was asked for in one turn, whenever each of that calls back: then it counts when
+// they were asked for.
+func causes(moves []move, named bool) lasting {
+	seen, turn, given := lasting{}, int32(0), givenIn(moves, named)
 	for i := range moves {
 		m := &moves[i]
 		if m.kind != moveFired {
@@ -70,11 +74,30 @@ func causes(moves []move) lasting {
 			}
 			continue
 		}
-		if before, ok := seen[m.trigger]; ok && before != turn {
+		in := turn
+		if named {
+			in = given(m.exec)
+		}
+		if before, ok := seen[m.trigger]; ok && before != in {
 			seen[m.trigger] = many
 		} else {
-			seen[m.trigger] = turn
+			seen[m.trigger] = in
 		}
 	}
 	return seen
+}
+
+// givenIn tells in which turn an id was given out, where promises have ids.
+func givenIn(moves []move, named bool) func(id int64) int32 {
+	var begins []int64
+	if named {
+		for i := range moves {
+			if m := &moves[i]; !m.callback() && m.counter > 0 {
+				begins = append(begins, m.counter)
+			}
+		}
+	}
+	return func(id int64) int32 {
+		return int32(sort.Search(len(begins), func(k int) bool { return begins[k] >= id }))
+	}
 }

@@ -71,7 +71,7 @@ func (w *asyncWalk) fired(m *move) {
 // follows contexts through them: then what goes on after one is done under its id. Otherwise that has
 // none, nor has what it asks for.
 func namedPromises(t *Timeline, moves []move) map[int32]bool {
-	with, without, told, handles := 0, 0, false, lastingIDs(t, moves)
+	with, without, told, handles := 0, 0, false, lastingIDs(t, moves, nil)
 	for i := range moves {
 		m := &moves[i]
 		switch {

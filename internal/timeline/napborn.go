@@ -19,7 +19,7 @@ type turnSpan struct {
 // whereAskedFor returns the moves of a loop with calls that promises asked for where they
 // were asked for.
 func whereAskedFor(t *Timeline, moves []move) []move {
-	spans, lasting := turnSpans(moves), lastingIDs(t, moves)
+	spans, lasting := turnSpans(moves), lastingIDs(t, moves, nil)
 	later, counter := map[int][]move{}, int64(0)
 	for i := range moves {
 		m := &moves[i]

@@ -105,7 +105,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 	if !anyShared(t, conns) {
 		return
 	}
-	lasts := lastingIDs(t, in.loop.moves)
+	lasts := lastingIDs(t, in.loop.moves, nil)
 	in.trustNames(t, conns)
 	var best *sharing
 	for _, how := range []struct{ some, holds bool }{{}, {some: true}, {holds: true}} {

@@ -101,8 +101,11 @@ func (w *inTurns) goesOn(m *move) ref {
 	if w.told == nil {
 		return m.by
 	}
-	if m.by != nobody || !m.port {
+	switch {
+	case !m.port:
 		w.misled(m)
+		return w.alone(m.by)
+	case m.by != nobody: // a promise tells
 		return w.alone(m.by)
 	}
 	n := w.told.ports[m.exec]

@@ -1,0 +1,143 @@
+package timeline
+
+import "testing"
+
+// Ids up to 10 were given out for request 1, up to 20 for request 2, and up to 30 in a turn that a message
+// began, for nobody is known; now runs a turn that a timer began, on no connection.
+func promises() *asyncWalk {
+	first, second := requestRef(1), requestRef(2)
+	w := &asyncWalk{
+		chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, causes: lasting{}, handles: map[int64]int32{4: 0},
+		hands: newAsked(9), conns: make([]asyncConn, 3), few: -1,
+		turn: asyncTurn{of: nobody, counter: 40, conn: noConn}, begun: &move{kind: moveFired, by: nobody},
+	}
+	w.ids.expect([]move{{counter: 10}, {counter: 20}, {counter: 30}, {counter: 40}, {counter: 50}})
+	none := [2]ref{nobody, nobody}
+	w.ids.give(10, giver{first, none, false}, 1)
+	w.ids.give(20, giver{second, none, false}, 2)
+	w.ids.give(30, giver{nobody, none, true}, 3)
+	w.ids.give(40, giver{nobody, none, false}, 4)
+	w.ids.give(50, giver{nobody, none, true}, 5)
+	return w
+}
+
+func TestWhatGoesOnAfterAPromise(t *testing.T) {
+	for name, c := range map[string]struct {
+		m      move
+		change func(*asyncWalk)
+		want   bool
+	}{
+		"of an earlier turn":               {m: move{exec: 45, trigger: 15, conn: 1}, want: true},
+		"asked for in an earlier turn too": {m: move{exec: 35, trigger: 15, conn: 1}},
+		"of this turn":                     {m: move{exec: 45, trigger: 44, conn: 1}},
+		"nobody knows whose":               {m: move{exec: 45, trigger: 35, conn: 1}},
+		"of the handle of a connection":    {m: move{exec: 45, trigger: 4, conn: 1}},
+		"of what calls back again":         {m: move{exec: 45, trigger: 15, conn: 1}, change: func(w *asyncWalk) { w.lasting[15] = many }},
+		"on the connection just read from": {m: move{exec: 45, trigger: 15, conn: 1}, change: func(w *asyncWalk) { w.turn.conn, w.turn.of = 1, callRef(3) }},
+		"as another's answer was read":     {m: move{exec: 45, trigger: 15, conn: 1}, change: func(w *asyncWalk) { w.turn.conn, w.turn.of = 2, callRef(3) }, want: true},
+		"as a request was read":            {m: move{exec: 45, trigger: 15, conn: 1}, change: func(w *asyncWalk) { w.turn.conn, w.turn.of = 2, requestRef(3) }},
+		"promises have no ids":             {m: move{exec: 45, trigger: 15, conn: 1}, change: func(w *asyncWalk) { w.named = nil }},
+	} {
+		w := promises()
+		if c.change != nil {
+			c.change(w)
+		}
+		if got := w.byPromise(&c.m); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A message leads somebody on. That it is request 2 is told by what is sent, or by what it asked for then.
+func TestWhoAMessageLeadsOn(t *testing.T) {
+	second := requestRef(2)
+	w := promises()
+	w.goesOn(&move{exec: 45, trigger: 15, counter: 50}, second)
+	if w.turn.of != second || w.owner != second || w.begun.by != second || w.ids.find(48) != second || w.ids.find(35) != nobody {
+		t.Errorf("the turn is of %d, of its ids 48 is of %d; 35, of another, of %d", w.turn.of, w.ids.find(48), w.ids.find(35))
+	}
+	w = promises()
+	w.turn.conn = 1
+	if w.goesOn(&move{exec: 45, trigger: 15, counter: 50}, second); w.turn.of != nobody {
+		t.Error("of what was read, several may go on")
+	}
+	for name, c := range map[string]struct {
+		m    move
+		want ref
+	}{
+		"asked for in that turn":            {move{exec: 25, trigger: 15}, second},
+		"its trigger is a handle's":         {move{exec: 25, trigger: 4}, nobody},
+		"its trigger is of nobody known":    {move{exec: 25, trigger: 35}, nobody},
+		"asked for where several may go on": {move{exec: 35, trigger: 15}, nobody},
+	} {
+		w := promises()
+		w.noteMade(&c.m)
+		if got := w.ids.find(c.m.exec - 1); got != c.want {
+			t.Errorf("%s: the ids beside are of %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// Id 5 calls back in two turns. Where promises have ids, 7 triggers what was asked for in one turn, and is
+// no handle though that was sent in two.
+func TestIDsThatCallBackAgain(t *testing.T) {
+	tl := &Timeline{}
+	var moves []move
+	for i := range 4 {
+		at := Time(10 * i)
+		tl.Calls = append(tl.Calls, Call{SendFrom: at + 1})
+		moves = append(moves, move{kind: moveBlock}, move{kind: moveFired, at: at, exec: int64(20 + i), trigger: 7, counter: int64(30 + i)},
+			move{kind: moveSend, at: at + 1, call: CallID(i), exec: int64(20 + i), trigger: 7})
+	}
+	for name, c := range map[string]struct {
+		named  map[int32]bool
+		handle bool
+	}{
+		"promises have no ids": {nil, true},
+		"they have":            {map[int32]bool{}, false},
+	} {
+		if got := lastingIDs(tl, moves, c.named).has(7); got != c.handle {
+			t.Errorf("%s: sent under a handle: %v", name, got)
+		}
+		if got := causes(moves, c.named != nil).has(7); got != c.handle {
+			t.Errorf("%s: resolved by a handle: %v", name, got)
+		}
+	}
+	moves[10].exec, moves[11].exec = 33, 33 // asked for later
+	if !lastingIDs(tl, moves, map[int32]bool{}).has(7) || !causes(moves, true).has(7) {
+		t.Error("7 had asked for something in two turns")
+	}
+	w := promises()
+	w.ids.tell(35, 35, requestRef(1))
+	if w.runs(35) != requestRef(1) {
+		t.Errorf("35 runs for %d", w.runs(35))
+	}
+	if w.lasting[35] = many; w.runs(35) != nobody {
+		t.Error("what calls back again runs for nobody")
+	}
+}
+
+// After what was asked for in the turn that had just ended, others send that were asked for before: two ids
+// each. So of those given out up to the first's, all but two are of that turn.
+func TestIDsThatSendsGiveOut(t *testing.T) {
+	var moves []move
+	for i := range 4 {
+		n := int64(100 * i)
+		moves = append(moves, move{kind: moveRead, counter: 10 + n}, move{kind: moveSend, exec: 5 + n, counter: 30 + n},
+			move{kind: moveSend, exec: 6 + n, counter: 32 + n}, move{kind: moveSend, exec: 7 + n, counter: 34 + n})
+	}
+	if got := idsOfSends(moves); got != 2 {
+		t.Errorf("they give out %d, want 2", got)
+	}
+	if got := idsOfSends(moves[:8]); got != -1 {
+		t.Errorf("too few are seen: %d, want -1", got)
+	}
+	w := promises()
+	w.few = 2
+	w.ids.expect([]move{{counter: 70}})
+	by := w.giveBefore(&move{kind: moveSend, counter: 70}, giver{nobody, [2]ref{requestRef(1), requestRef(2)}, false})
+	w.ids.give(70, by, 9)
+	if a, b := w.ids.maybe(69); w.ids.find(68) != requestRef(1) || a != requestRef(1) || b != requestRef(2) {
+		t.Errorf("68 is of %d, 69 of %d or %d", w.ids.find(68), a, b)
+	}
+}
