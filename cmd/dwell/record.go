@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/signal"
 	"syscall"
 	"time"
@@ -65,7 +66,12 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	}
 	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stopNotify()
+	loaded := func() {}
+	if o.announce {
+		loaded = sayIfSlow(w.err, slowLoad, "loading what records; some seconds")
+	}
 	session, read, err := o.open(file, o.capture)
+	loaded()
 	if err != nil {
 		file.discard()
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
@@ -107,6 +113,27 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		return nil, fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
 	}
 	return r, nil
+}
+
+// slowLoad is after how long somebody wonders what is going on. What cannot be recorded at all fails sooner.
+const slowLoad = 500 * time.Millisecond
+
+// sayIfSlow says something if what follows takes long: until the function it returns is called, which must
+// be, and after which nothing is said.
+func sayIfSlow(out io.Writer, long time.Duration, what string) (over func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case <-stop:
+		case <-time.After(long):
+			fmt.Fprintln(out, what)
+		}
+	}()
+	return func() {
+		close(stop)
+		<-stopped
+	}
 }
 
 // errInterrupted says that a signal ended a recording.

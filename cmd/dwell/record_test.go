@@ -135,3 +135,20 @@ func TestInterruptedBeforeRecordingBegan(t *testing.T) {
 		t.Errorf("a recording is left: %v", err)
 	}
 }
+
+func TestWhatTakesLongIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		long, takes time.Duration
+		want        string
+	}{
+		"it takes long": {long: time.Millisecond, takes: 100 * time.Millisecond, want: "loading\n"},
+		"it does not":   {long: time.Hour, want: ""},
+	} {
+		var out strings.Builder
+		over := sayIfSlow(&out, c.long, "loading")
+		time.Sleep(c.takes)
+		if over(); out.String() != c.want {
+			t.Errorf("%s: %q, want %q", name, out.String(), c.want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ type asyncWalk struct {
 	few      int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
 	selves   map[string]bool // peers whose client calls back under an id of each call
 	points   []idPoint       // of the turn that runs
+	open     []untoldCall
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -104,6 +105,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		w.last = moves[i].at
 	}
 	noteSleeps(moves, w.again)
+	w.askedLater()
 	w.chains.settle(t, openOn(t, in.loop.strand))
 	w.chains.reset()
 	for i := range moves {
@@ -328,17 +330,11 @@ func (w *asyncWalk) evidence(m *move) bool {
 		if m.kind == moveSend && m.exec != 0 && !w.fresh(m.exec) {
 			return w.asked(m) // its trigger is long gone: a handle's
 		}
+		w.notTold(m)
 		return false
 	}
 	w.goesOn(m, who)
 	return w.triggered(m, who)
-}
-
-// triggered takes for evidence whom the trigger of a call names.
-func (w *asyncWalk) triggered(m *move, who ref) bool {
-	w.hands.by[m.call] = who
-	w.chains.link(m.call, who)
-	return true
 }
 
 // ownHandle reports whether a move that was made in a request's turn was made by the

@@ -82,12 +82,18 @@ func (a *asyncIDs) tell(from, to int64, owner ref) {
 // tellOne notes whose an id is that was given out lately and is nobody's, and all that were with it, if they are
 // of one.
 func (a *asyncIDs) tellOne(id int64, owner ref) {
+	if a.ofOne(id) {
+		a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })] = owner
+	}
+}
+
+// ofOne reports an id that is nobody's and was given out while somebody went on alone.
+func (a *asyncIDs) ofOne(id int64) bool {
 	if id <= 0 || id > a.next {
-		return
+		return false
 	}
-	if k := sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id }); a.one[k] && a.owner[k] == nobody {
-		a.owner[k] = owner
-	}
+	k := sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })
+	return a.one[k] && a.owner[k] == nobody
 }
 
 // split divides a range behind an id.

@@ -27,11 +27,45 @@ func (w *asyncWalk) noteMade(m *move) {
 	if w.named == nil || m.exec == 0 || m.trigger == 0 || w.lasting.has(m.exec) || w.lasting.has(m.trigger) || w.causes.has(m.trigger) {
 		return
 	}
-	if _, handle := w.handles[m.trigger]; handle || w.fresh(m.exec) {
+	if _, handle := w.handles[m.trigger]; handle || w.fresh(m.trigger) {
 		return
 	}
-	if who := w.ids.find(m.trigger); who != nobody {
+	switch who := w.ids.find(m.trigger); {
+	case who == nobody:
+	case w.fresh(m.exec):
+		w.goesOn(m, who)
+	default:
 		w.ids.tellOne(m.exec, who)
+	}
+}
+
+// triggered takes for evidence whom the trigger of a call names.
+func (w *asyncWalk) triggered(m *move, who ref) bool {
+	w.hands.by[m.call] = who
+	w.chains.link(m.call, who)
+	return true
+}
+
+// untoldCall is a call of which the trigger told nothing when it was sent.
+type untoldCall struct {
+	call    CallID
+	trigger int64
+}
+
+// notTold notes such a call, if that may become known: somebody went on alone.
+func (w *asyncWalk) notTold(m *move) {
+	if w.ids.ofOne(m.trigger) {
+		w.open = append(w.open, untoldCall{m.call, m.trigger})
+	}
+}
+
+// askedLater takes what became known since of whose the triggers of calls are.
+func (w *asyncWalk) askedLater() {
+	for _, x := range w.open {
+		if who := w.ids.find(x.trigger); who != nobody && w.chains.known(callRef(x.call)) == None {
+			w.hands.by[x.call] = who
+			w.chains.link(x.call, who)
+		}
 	}
 }
 

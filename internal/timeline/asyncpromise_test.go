@@ -141,3 +141,30 @@ func TestIDsThatSendsGiveOut(t *testing.T) {
 		t.Errorf("68 is of %d, 69 of %d or %d", w.ids.find(68), a, b)
 	}
 }
+
+// Calls were sent by whom a message led on, before it was known who that is.
+func TestWhatIsKnownLater(t *testing.T) {
+	second := requestRef(2)
+	w := promises()
+	w.notTold(&move{call: 3, exec: 45, trigger: 44}) // of the turn that runs
+	w.notTold(&move{call: 4, exec: 26, trigger: 25}) // of the one before
+	w.notTold(&move{call: 5, exec: 36, trigger: 35}) // where several went on
+	w.noteMade(&move{exec: 46, trigger: 15, counter: 50})
+	w.noteMade(&move{exec: 28, trigger: 15})
+	w.noteMade(&move{exec: 38, trigger: 15})
+	w.askedLater()
+	for call, want := range map[CallID]RequestID{3: 2, 4: 2, 5: None} {
+		if got := w.chains.known(callRef(call)); got != want {
+			t.Errorf("call %d is of %d, want %d", call, got, want)
+		}
+	}
+	if w.turn.of != second || w.hands.by[4] != second {
+		t.Errorf("the turn is of %d, call 4 asked for by %d", w.turn.of, w.hands.by[4])
+	}
+	w = promises()
+	w.chains.link(3, requestRef(1))
+	w.open = []untoldCall{{3, 15}}
+	if w.askedLater(); w.chains.known(callRef(3)) != 1 {
+		t.Error("what is known already does not change")
+	}
+}
