@@ -25,7 +25,7 @@ func main() {
 	var opt options
 	flag.BoolVar(&opt.quick, "quick", false, "leave the overload out")
 	flag.BoolVar(&opt.short, "short", false, "only the pairs that are marked short, and a shorter overload")
-	flag.IntVar(&opt.tries, "tries", 1, "how often a pair may be played until its expectations are met: what else happens on a machine can only make it miss them; while its host is busy, up to twice as often")
+	flag.IntVar(&opt.tries, "tries", 1, "how often a pair may be played until its expectations are met: what else happens on a machine can only make it miss them; while its host is busy, up to three times as often")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
 	flag.Parse()
@@ -83,8 +83,12 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 	return verdict(key, results, out), nil
 }
 
-// calmWithin is how long to wait, after a try that failed, for the host's processors.
-const calmWithin = 90 * time.Second
+// calmWithin is how long to wait, after a try that failed, for the host's processors; mostTries
+// bounds how often more a pair is played for want of them.
+const (
+	calmWithin = time.Minute
+	mostTries  = 3
+)
 
 // tryPair plays a pair until its expectations are met, or for the last time. A try
 // while the host gave the processors to others does not count, as long as there are
@@ -102,7 +106,7 @@ func (st *stage) tryPair(ctx context.Context, p *pair, opt options, key []expect
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
-		if len(problems) == 0 || counted >= opt.tries || n >= 2*opt.tries || ctx.Err() != nil {
+		if len(problems) == 0 || counted >= opt.tries || n >= mostTries*opt.tries || ctx.Err() != nil {
 			return results, err
 		}
 		fmt.Fprintf(st.out, "\nTRY %d of %d of %s %s FAILED (the host had %.1f %% of the processors):\n  %s\n",

@@ -21,8 +21,9 @@ import (
 const Limit = 0.02
 
 const (
-	probed = 400 * time.Millisecond // long enough for 40 ticks of each processor
-	pause  = 5 * time.Second        // between probes
+	probed = 3 * time.Second  // it comes in bursts
+	turn   = time.Millisecond // what a probe works for, then sleeps
+	pause  = 5 * time.Second  // between probes
 )
 
 // Times are the ticks that the processors have spent, all of them together.
@@ -75,12 +76,13 @@ func Stolen(from, to Times) float64 {
 }
 
 // Wait waits until the machine is calm, at most so long, and returns how long it waited.
-// Time is only stolen from who wants to run, so it keeps all processors busy to see.
+// Time is only stolen from who wants to run, and most from who has just woken up, as
+// services do all the time: so it works and sleeps in turn on all processors to see.
 func Wait(ctx context.Context, most time.Duration) time.Duration {
 	begin := time.Now()
 	for {
 		from := Now()
-		busy(probed)
+		work(probed)
 		if Stolen(from, Now()) < Limit || time.Since(begin)+pause > most {
 			return time.Since(begin)
 		}
@@ -92,13 +94,16 @@ func Wait(ctx context.Context, most time.Duration) time.Duration {
 	}
 }
 
-// busy keeps every processor busy for some time.
-func busy(span time.Duration) {
+// work does so for some time.
+func work(span time.Duration) {
 	until := time.Now().Add(span)
 	var all sync.WaitGroup
 	for range runtime.NumCPU() {
 		all.Go(func() {
 			for time.Now().Before(until) {
+				for end := time.Now().Add(turn); time.Now().Before(end); {
+				}
+				time.Sleep(turn)
 			}
 		})
 	}
