@@ -38,10 +38,11 @@ const (
 )
 
 // lastingIDs finds them among the moves of a loop. Where promises have ids, one triggers all that is asked for
-// where it goes on, whenever each of that is sent.
+// where it goes on, whenever each of that is sent; but that made recordings of services worse in which requests
+// share connections, so there it is as elsewhere.
 func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
 	seen, given := lasting{}, givenIn(moves, named != nil)
-	triggers := lasting{} // where promises have ids: by when it was asked for
+	triggers := lasting{} // by when it was asked for
 	turn, last := int32(0), (*move)(nil)
 	for i := range moves {
 		m := &moves[i]

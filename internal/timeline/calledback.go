@@ -78,11 +78,7 @@ func causes(moves []move, named bool) lasting {
 		if named {
 			in = given(m.exec)
 		}
-		if before, ok := seen[m.trigger]; ok && before != in {
-			seen[m.trigger] = many
-		} else {
-			seen[m.trigger] = in
-		}
+		seen.see(m.trigger, in)
 	}
 	return seen
 }
