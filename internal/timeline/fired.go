@@ -58,13 +58,14 @@ func (w *asyncWalk) fired(m *move) {
 		m.kind = moveAlong // by what was made when the call was
 		return
 	}
+	if r := w.chains.known(who); r != None && w.t.Requests[r].End < m.at {
+		who = nobody
+	}
 	if who == nobody && w.named != nil && w.turn.of != nobody && !m.done {
 		m.kind = moveAlong // by what goes on after the read, as far as is known: it has not slept since
 		return
 	}
-	if r := w.chains.known(who); r == None || w.t.Requests[r].End >= m.at {
-		m.by = who
-	}
+	m.by = who
 }
 
 // namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program

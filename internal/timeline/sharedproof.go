@@ -203,9 +203,10 @@ func (w *sharing) give(in asyncInput) {
 	for _, c := range w.conns {
 		for _, id := range c.calls {
 			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == None) && !w.told[id] {
-				call.Request, call.Why = None, WhyNoAsync
 				if r := w.confirmed(id); r != None {
 					call.Request, call.Why, in.wanted[id] = r, WhyShared, w.asked[id]
+				} else if in.named == nil || call.Why != WhyAsync {
+					call.Request, call.Why = None, WhyNoAsync
 				}
 			}
 		}
