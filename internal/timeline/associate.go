@@ -57,9 +57,10 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
-			associateAsync(t, f, in)
+			sets := associateAsync(t, f, in)
 			associateLeft(t, f, in)
 			associateShared(t, f, in)
+			agreeInSets(t, sets)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

@@ -26,19 +26,19 @@ type asyncWalk struct {
 	wanted []Time // by call: the move before the ids of its write were given out
 	hands  askedIn
 	lasting
-	beside   beside
-	together askedAtOnce
-	handles  map[int64]int32 // of inbound connections: which those are
-	idle     idle
-	again    map[int64]bool  // timers that fired: more than once
-	ports    map[int64]bool  // of them, the ids under which messages come
-	causes   lasting         // what called back
-	itself   map[CallID]bool // answered calls of which it did
-	named    map[int32]bool  // as in asyncInput
-	few      int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
-	selves   map[string]bool // peers whose client calls back under an id of each call
-	points   []idPoint       // of the turn that runs
-	open     []untoldCall
+	beside         beside
+	together       askedAtOnce
+	handles        map[int64]int32 // of inbound connections: which those are
+	idle           idle
+	again          map[int64]bool  // timers that fired: more than once
+	ports          map[int64]bool  // of them, the ids under which messages come
+	causes         lasting         // what called back
+	itself         map[CallID]bool // answered calls of which it did
+	named          map[int32]bool  // as in asyncInput
+	few            int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
+	selves         map[string]bool // peers whose client calls back under an id of each call
+	points         []idPoint       // of the turn that runs
+	atOnceAnswered map[CallID]bool // on shared connections, where promises have ids: with others
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -84,7 +84,7 @@ type asyncInput struct {
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
-func associateAsync(t *Timeline, f *facts, in asyncInput) {
+func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
 	moves := in.loop.moves
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
@@ -95,6 +95,9 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	}
 	w.ports = portIDs(moves, w.again)
 	w.few = idsOfSends(moves)
+	if len(in.named) > 0 {
+		w.atOnceAnswered = sharedConns(t, moves).answeredAtOnce(t)
+	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].at
 	}
@@ -105,14 +108,18 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 		w.last = moves[i].at
 	}
 	noteSleeps(moves, w.again)
-	w.askedLater()
+	w.toldStrangers(moves)
 	w.chains.settle(t, openOn(t, in.loop.strand))
+	if in.named != nil {
+		sets = w.chains.untoldSets(t)
+	}
 	w.chains.reset()
 	for i := range moves {
 		if c := moves[i].conn; c != noConn {
 			w.conns[c] = asyncConn{}
 		}
 	}
+	return sets
 }
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
@@ -162,7 +169,7 @@ func (w *asyncWalk) step(m *move) {
 			w.conns[m.conn].answered = callRef(m.call)
 		}
 		whose := m.whose()
-		if m.several || w.named[m.conn] {
+		if m.several || w.named[m.conn] && !w.aloneAnswered(m) {
 			whose = nobody // of several requests, which the ids of their connection do not tell apart
 		}
 		w.owner, w.turn, w.begun = whose, asyncTurn{whose, m.counter, m.conn}, m
@@ -233,7 +240,7 @@ func (m *move) callback() bool {
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
 func (w *asyncWalk) giver(m *move) giver {
-	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}, r == nobody && w.single()} }
+	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}} }
 	before := w.owner
 	if w.slept {
 		before = w.carry
@@ -256,7 +263,7 @@ func (w *asyncWalk) giver(m *move) giver {
 	case before == nobody:
 		return sure(running)
 	}
-	return giver{nobody, [2]ref{before, running}, false}
+	return giver{nobody, [2]ref{before, running}}
 }
 
 // foreign reports a move of a callback that cannot be of the turn that runs: its
@@ -292,6 +299,9 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case inTurn && w.byPromise(m):
 		return w.triggered(m, w.ids.find(m.trigger))
+	case inTurn && w.chains.stranger(w.turn.of) && w.fresh(m.trigger):
+		w.chains.link(m.call, w.turn.of)
+		return true
 	case inTurn && m.trigger == 0:
 		w.hint(m, w.turn.of)
 		w.atOnce(m)
@@ -330,46 +340,16 @@ func (w *asyncWalk) evidence(m *move) bool {
 		if m.kind == moveSend && m.exec != 0 && !w.fresh(m.exec) {
 			return w.asked(m) // its trigger is long gone: a handle's
 		}
-		w.notTold(m)
 		return false
 	}
-	w.goesOn(m, who)
 	return w.triggered(m, who)
-}
-
-// ownHandle reports whether a move that was made in a request's turn was made by the
-// request's own callback: its trigger id, older than the turn, is that of the connection
-// that the request was read from. If it is a timer's instead, somebody who is still
-// being served asked for it.
-func (w *asyncWalk) ownHandle(m *move) bool {
-	c := &w.conns[w.turn.conn]
-	if c.hasHandle {
-		return c.handle == m.trigger
-	}
-	born := &w.f.conns[w.turn.conn]
-	low, high := w.ids.countAt(born.at), c.first
-	if born.decl.Existing == 1 {
-		low, high = 0, w.oldest
-	}
-	if m.trigger <= low || m.trigger > high {
-		return false
-	}
-	owner := w.chains.known(w.ids.find(m.trigger))
-	r, _ := w.turn.of.request()
-	if who := w.ids.find(m.exec); !w.fresh(m.exec) && m.exec != m.trigger+1 && who != nobody && who != w.turn.of {
-		return false // a callback that somebody else asked for
-	}
-	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
-		m.exec == m.trigger+1 || // the parser's id follows its connection's
-		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
-	if own {
-		c.handle, c.hasHandle, w.handles[m.trigger] = m.trigger, true, w.turn.conn
-	}
-	return own
 }
 
 // responded learns from a response that was written in the turn of an answer.
 func (w *asyncWalk) responded(m *move) {
+	if w.chains.stranger(w.turn.of) && !m.several {
+		w.chains.meet(w.turn.of, requestRef(m.request))
+	}
 	answered, ok := w.turn.of.call()
 	switch {
 	case !ok || w.turn.counter == 0 || m.several:

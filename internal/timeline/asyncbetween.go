@@ -30,7 +30,7 @@ func (w *asyncWalk) giveBefore(m *move, by giver) giver {
 		few = idsToWrite
 	}
 	if before := by.either[0]; before != nobody && m.kind == moveSend && few >= 0 {
-		w.ids.give(m.counter-few, giver{before, [2]ref{nobody, nobody}, false}, m.at)
+		w.ids.give(m.counter-few, giver{before, [2]ref{nobody, nobody}}, m.at)
 	}
 	return by
 }

@@ -6,7 +6,7 @@ import "testing"
 // that one's, as is what one of those between asked for in turn.
 func TestIDsBetween(t *testing.T) {
 	first, second := requestRef(1), requestRef(2)
-	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}, false} }
+	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}} }
 	w := asyncWalk{chains: newChains(0), named: map[int32]bool{7: true}, turn: asyncTurn{of: nobody, counter: 20, conn: 7}}
 	w.ids.expect([]move{{counter: 10}, {counter: 20}, {counter: 80}})
 	w.ids.give(10, sure(first), 1)

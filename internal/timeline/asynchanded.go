@@ -158,6 +158,42 @@ func (w *asyncWalk) hint(m *move, turn ref) {
 	w.hands.made[m.call] = turn
 }
 
+// ownHandle reports whether a move that was made in a request's turn was made by the
+// request's own callback: its trigger id, older than the turn, is that of the connection
+// that the request was read from. If it is a timer's instead, somebody who is still
+// being served asked for it.
+func (w *asyncWalk) ownHandle(m *move) bool {
+	c := &w.conns[w.turn.conn]
+	if c.hasHandle {
+		return c.handle == m.trigger || w.named != nil && c.handle+1 == m.trigger // or its parser's, which follows
+	}
+	born := &w.f.conns[w.turn.conn]
+	low, high := w.ids.countAt(born.at), c.first
+	if born.decl.Existing == 1 {
+		low, high = 0, w.oldest
+	}
+	if m.trigger <= low || m.trigger > high {
+		return false
+	}
+	owner := w.chains.known(w.ids.find(m.trigger))
+	r, _ := w.turn.of.request()
+	if who := w.ids.find(m.exec); !w.fresh(m.exec) && m.exec != m.trigger+1 && who != nobody && who != w.turn.of {
+		return false // a callback that somebody else asked for
+	}
+	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
+		m.exec == m.trigger+1 || // the parser's id follows its connection's
+		owner == r || owner != None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
+	if own {
+		c.handle, c.hasHandle, w.handles[m.trigger] = m.trigger, true, w.turn.conn
+	}
+	return own
+}
+
+// aloneAnswered reports an answer that came whole, and with no other: only who waited for that goes on.
+func (w *asyncWalk) aloneAnswered(m *move) bool {
+	return m.kind == moveAnswer && w.t.Calls[m.call].End == m.at && !w.atOnceAnswered[m.call]
+}
+
 // reader is the request being served whose bytes were read in a callback that has the trigger id of a
 // move: that of its connection's handle. Nobody if it is not known to be one.
 func (w *asyncWalk) reader(m *move) ref {

@@ -14,7 +14,6 @@ type asyncIDs struct {
 	owner  []ref
 	either [][2]ref // whose they may be where owner is nobody
 	since  []Time   // the move before they were given out
-	one    []bool   // one did something then, whoever that was
 	times  []Time   // at which counts were seen
 	counts []int64
 	next   int64 // ids up to here are known
@@ -25,7 +24,6 @@ type asyncIDs struct {
 type giver struct {
 	owner  ref
 	either [2]ref
-	one    bool // whoever it is, they are of one: in a turn that a message or a timer began
 }
 
 // expect makes room for what the moves of a loop tell.
@@ -37,7 +35,7 @@ func (a *asyncIDs) expect(moves []move) {
 		}
 	}
 	a.last, a.owner, a.either = make([]int64, 0, n), make([]ref, 0, n), make([][2]ref, 0, n)
-	a.since, a.times, a.counts, a.one = make([]Time, 0, n), make([]Time, 0, n), make([]int64, 0, n), make([]bool, 0, n)
+	a.since, a.times, a.counts = make([]Time, 0, n), make([]Time, 0, n), make([]int64, 0, n)
 }
 
 // give notes that the ids up to counter were given out by a giver.
@@ -45,11 +43,11 @@ func (a *asyncIDs) give(counter int64, by giver, at Time) {
 	if counter <= a.next {
 		return
 	}
-	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.one[n-1] == by.one && a.since[n-1] == a.before {
+	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.since[n-1] == a.before {
 		a.last[n-1] = counter
 	} else {
 		a.last, a.owner = append(a.last, counter), append(a.owner, by.owner)
-		a.either, a.since, a.one = append(a.either, by.either), append(a.since, a.before), append(a.one, by.one)
+		a.either, a.since = append(a.either, by.either), append(a.since, a.before)
 	}
 	a.next, a.before = counter, at
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
@@ -79,30 +77,12 @@ func (a *asyncIDs) tell(from, to int64, owner ref) {
 	}
 }
 
-// tellOne notes whose an id is that was given out lately and is nobody's, and all that were with it, if they are
-// of one.
-func (a *asyncIDs) tellOne(id int64, owner ref) {
-	if a.ofOne(id) {
-		a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })] = owner
-	}
-}
-
-// ofOne reports an id that is nobody's and was given out while somebody went on alone.
-func (a *asyncIDs) ofOne(id int64) bool {
-	if id <= 0 || id > a.next {
-		return false
-	}
-	k := sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })
-	return a.one[k] && a.owner[k] == nobody
-}
-
 // split divides a range behind an id.
 func (a *asyncIDs) split(k int, behind int64) {
 	a.last = slices.Insert(a.last, k, behind)
 	a.owner = slices.Insert(a.owner, k, a.owner[k])
 	a.either = slices.Insert(a.either, k, a.either[k])
 	a.since = slices.Insert(a.since, k, a.since[k])
-	a.one = slices.Insert(a.one, k, a.one[k])
 }
 
 // maybe returns the two that an id may have been given out for, nobody if there is no

@@ -2,22 +2,23 @@ package timeline
 
 import "testing"
 
-// Ids up to 10 were given out for request 1, up to 20 for request 2, and up to 30 in a turn that a message
-// began, for nobody is known; now runs a turn that a timer began, on no connection.
+// Ids up to 10 were given out for request 1, up to 20 for request 2, up to 30 in a turn that a message began, for
+// one of whom nothing is known, and up to 40 where several went on; now runs a turn that another message began.
 func promises() *asyncWalk {
 	first, second := requestRef(1), requestRef(2)
 	w := &asyncWalk{
 		chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, causes: lasting{}, handles: map[int64]int32{4: 0},
 		hands: newAsked(9), conns: make([]asyncConn, 3), few: -1,
-		turn: asyncTurn{of: nobody, counter: 40, conn: noConn}, begun: &move{kind: moveFired, by: nobody},
 	}
+	one, other := w.chains.someone(), w.chains.someone()
+	w.turn, w.begun = asyncTurn{of: other, counter: 40, conn: noConn}, &move{kind: moveFired, by: other}
 	w.ids.expect([]move{{counter: 10}, {counter: 20}, {counter: 30}, {counter: 40}, {counter: 50}})
 	none := [2]ref{nobody, nobody}
-	w.ids.give(10, giver{first, none, false}, 1)
-	w.ids.give(20, giver{second, none, false}, 2)
-	w.ids.give(30, giver{nobody, none, true}, 3)
-	w.ids.give(40, giver{nobody, none, false}, 4)
-	w.ids.give(50, giver{nobody, none, true}, 5)
+	w.ids.give(10, giver{first, none}, 1)
+	w.ids.give(20, giver{second, none}, 2)
+	w.ids.give(30, giver{one, none}, 3)
+	w.ids.give(40, giver{nobody, none}, 4)
+	w.ids.give(50, giver{other, none}, 5)
 	return w
 }
 
@@ -48,33 +49,59 @@ func TestWhatGoesOnAfterAPromise(t *testing.T) {
 	}
 }
 
-// A message leads somebody on. That it is request 2 is told by what is sent, or by what it asked for then.
+// A message leads somebody on. That it is request 2 is told by what is sent, or by what it asked for then, and of all
+// that it sent before, too.
 func TestWhoAMessageLeadsOn(t *testing.T) {
-	second := requestRef(2)
-	w := promises()
-	w.goesOn(&move{exec: 45, trigger: 15, counter: 50}, second)
-	if w.turn.of != second || w.owner != second || w.begun.by != second || w.ids.find(48) != second || w.ids.find(35) != nobody {
-		t.Errorf("the turn is of %d, of its ids 48 is of %d; 35, of another, of %d", w.turn.of, w.ids.find(48), w.ids.find(35))
-	}
-	w = promises()
-	w.turn.conn = 1
-	if w.goesOn(&move{exec: 45, trigger: 15, counter: 50}, second); w.turn.of != nobody {
-		t.Error("of what was read, several may go on")
-	}
 	for name, c := range map[string]struct {
 		m    move
-		want ref
+		id   int64
+		want RequestID
 	}{
-		"asked for in that turn":            {move{exec: 25, trigger: 15}, second},
-		"its trigger is a handle's":         {move{exec: 25, trigger: 4}, nobody},
-		"its trigger is of nobody known":    {move{exec: 25, trigger: 35}, nobody},
-		"asked for where several may go on": {move{exec: 35, trigger: 15}, nobody},
+		"it goes on after a promise":         {move{exec: 45, trigger: 15}, 48, 2},
+		"asked for in that turn":             {move{exec: 25, trigger: 15}, 28, 2},
+		"its trigger is of that turn":        {move{exec: 15, trigger: 25}, 28, 2},
+		"its trigger is a handle's":          {move{exec: 25, trigger: 4}, 28, None},
+		"its trigger is of nobody known":     {move{exec: 25, trigger: 35}, 28, None},
+		"asked for where several may go on":  {move{exec: 35, trigger: 15}, 38, None},
+		"what the other had asked for leads": {move{exec: 45, trigger: 25}, 48, None},
 	} {
 		w := promises()
+		w.chains.link(3, w.ids.find(c.id))
 		w.noteMade(&c.m)
-		if got := w.ids.find(c.m.exec - 1); got != c.want {
-			t.Errorf("%s: the ids beside are of %d, want %d", name, got, c.want)
+		if got := w.chains.known(w.ids.find(c.id)); got != c.want || w.chains.known(callRef(3)) != c.want {
+			t.Errorf("%s: it is %d, who sent that %d; want %d", name, got, w.chains.known(callRef(3)), c.want)
 		}
+	}
+	w := promises()
+	w.noteMade(&move{exec: 45, trigger: 25})
+	w.noteMade(&move{exec: 28, trigger: 15})
+	if w.chains.known(w.turn.of) != 2 {
+		t.Error("the one is the other, whoever that is")
+	}
+}
+
+// Who turns out to be a request, or one who sent a call before, is that for all that comes after. Who was not seen to
+// do anything else is nobody.
+func TestWhomStrangersTurnOutToBe(t *testing.T) {
+	tl := &Timeline{Calls: []Call{{SendFrom: 10}, {SendFrom: 30}}}
+	w := &asyncWalk{t: tl, chains: newChains(2), hands: newAsked(2)}
+	a, b, c := w.chains.someone(), w.chains.someone(), w.chains.someone()
+	w.chains.meet(a, requestRef(1))
+	w.chains.link(0, b)
+	w.chains.link(1, c)
+	w.hands.by[1] = a
+	moves := []move{{by: a, at: 20}, {by: b, at: 20}, {by: c, at: 20}, {by: nobody}, {by: requestRef(7)}}
+	w.toldStrangers(moves)
+	for i, want := range []ref{requestRef(1), callRef(0), nobody, nobody, requestRef(7)} {
+		if moves[i].by != want {
+			t.Errorf("move %d is by %d, want %d", i, moves[i].by, want)
+		}
+	}
+	if w.hands.by[1] != requestRef(1) {
+		t.Errorf("call 1 names %d", w.hands.by[1])
+	}
+	if w.chains.reset(); w.chains.somebody(1) || !w.chains.somebody(2) || len(w.chains.index) != 2 {
+		t.Error("they are gone with the sets")
 	}
 }
 
@@ -135,36 +162,9 @@ func TestIDsThatSendsGiveOut(t *testing.T) {
 	w := promises()
 	w.few = 2
 	w.ids.expect([]move{{counter: 70}})
-	by := w.giveBefore(&move{kind: moveSend, counter: 70}, giver{nobody, [2]ref{requestRef(1), requestRef(2)}, false})
+	by := w.giveBefore(&move{kind: moveSend, counter: 70}, giver{nobody, [2]ref{requestRef(1), requestRef(2)}})
 	w.ids.give(70, by, 9)
 	if a, b := w.ids.maybe(69); w.ids.find(68) != requestRef(1) || a != requestRef(1) || b != requestRef(2) {
 		t.Errorf("68 is of %d, 69 of %d or %d", w.ids.find(68), a, b)
-	}
-}
-
-// Calls were sent by whom a message led on, before it was known who that is.
-func TestWhatIsKnownLater(t *testing.T) {
-	second := requestRef(2)
-	w := promises()
-	w.notTold(&move{call: 3, exec: 45, trigger: 44}) // of the turn that runs
-	w.notTold(&move{call: 4, exec: 26, trigger: 25}) // of the one before
-	w.notTold(&move{call: 5, exec: 36, trigger: 35}) // where several went on
-	w.noteMade(&move{exec: 46, trigger: 15, counter: 50})
-	w.noteMade(&move{exec: 28, trigger: 15})
-	w.noteMade(&move{exec: 38, trigger: 15})
-	w.askedLater()
-	for call, want := range map[CallID]RequestID{3: 2, 4: 2, 5: None} {
-		if got := w.chains.known(callRef(call)); got != want {
-			t.Errorf("call %d is of %d, want %d", call, got, want)
-		}
-	}
-	if w.turn.of != second || w.hands.by[4] != second {
-		t.Errorf("the turn is of %d, call 4 asked for by %d", w.turn.of, w.hands.by[4])
-	}
-	w = promises()
-	w.chains.link(3, requestRef(1))
-	w.open = []untoldCall{{3, 15}}
-	if w.askedLater(); w.chains.known(callRef(3)) != 1 {
-		t.Error("what is known already does not change")
 	}
 }

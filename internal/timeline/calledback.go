@@ -8,7 +8,7 @@ import "sort"
 // that is whose the call is, wherever in the client it had to wait before it was sent.
 func (w *asyncWalk) callsItself(m *move, who ref) bool {
 	c, ok := w.turn.of.call()
-	if !ok || w.turn.conn == noConn || m.exec > w.turn.counter || w.itself[c] || !w.selves[w.t.Calls[c].Peer] {
+	if !ok || m.done || w.turn.conn == noConn || m.exec > w.turn.counter || w.itself[c] || !w.selves[w.t.Calls[c].Peer] {
 		return false
 	}
 	w.itself[c] = true

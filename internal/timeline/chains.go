@@ -5,6 +5,7 @@ package timeline
 // Hints are weaker: they count only where one from before a call and one from after it
 // say the same.
 type chains struct {
+	real    int     // how many calls there are; what is beyond stands for somebody (someone.go)
 	index   []int32 // by call: its place in the lists below, plus 1
 	calls   []CallID
 	parent  []int
@@ -18,13 +19,14 @@ type chains struct {
 }
 
 // newChains returns chains for so many calls, in no set yet.
-func newChains(calls int) *chains { return &chains{index: make([]int32, calls)} }
+func newChains(calls int) *chains { return &chains{real: calls, index: make([]int32, calls)} }
 
 // reset forgets all sets.
 func (c *chains) reset() {
 	for _, id := range c.calls {
 		c.index[id] = 0
 	}
+	c.index = c.index[:c.real]
 	c.calls, c.parent, c.claimed, c.odds = c.calls[:0], c.parent[:0], c.claimed[:0], c.odds[:0]
 	c.ends = c.ends[:0]
 	c.before, c.after, c.doubted = c.before[:0], c.after[:0], c.doubted[:0]
@@ -168,6 +170,9 @@ func (c *chains) known(a ref) RequestID {
 func (c *chains) settle(t *Timeline, open *openCount) {
 	hints, doubtful := c.hints(t, open), c.contradicted()
 	for i, id := range c.calls {
+		if c.somebody(id) {
+			continue
+		}
 		call := &t.Calls[id]
 		if call.Why != "" {
 			continue
@@ -205,7 +210,7 @@ func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
 	}
 	for i, id := range c.calls {
 		root := c.root(i)
-		alone[root] = alone[root] && open.at(t.Calls[id].Start) == 1
+		alone[root] = alone[root] && (c.somebody(id) || open.at(t.Calls[id].Start) == 1)
 		made[root] = made[root] || c.before[i] != nobody
 		turn := h.resolve(root, c.before[i], h.from)
 		switch {

@@ -32,9 +32,9 @@ func (w *asyncWalk) fired(m *move) {
 	case m.kind != moveFired:
 		return
 	case w.ports[m.exec]:
-		m.port = true
+		m.port, m.by = true, w.stranger()
 		return
-	case w.named[w.turn.conn]:
+	case w.named[w.turn.conn] && !m.done:
 		m.kind = moveAlong // by what goes on after the read, each request under an id of its own
 		return
 	case w.turn.of != nobody && (w.again[m.exec] && !m.done || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
@@ -50,6 +50,11 @@ func (w *asyncWalk) fired(m *move) {
 	if asker := w.asker(m); asker != nobody {
 		who = asker
 	}
+	if w.turn.of != nobody && w.turn.conn != noConn && !m.done && w.chains.stranger(who) {
+		w.chains.meet(who, w.turn.of)
+		m.kind = moveAlong // by what goes on after the read
+		return
+	}
 	if w.callsItself(m, who) {
 		m.kind = moveAlong
 		return
@@ -61,11 +66,13 @@ func (w *asyncWalk) fired(m *move) {
 	if r := w.chains.known(who); r != None && w.t.Requests[r].End < m.at {
 		who = nobody
 	}
-	if who == nobody && w.named != nil && w.turn.of != nobody && !m.done {
+	if who == nobody && w.named != nil && w.turn.of != nobody && !w.chains.stranger(w.turn.of) && !m.done {
 		m.kind = moveAlong // by what goes on after the read, as far as is known: it has not slept since
 		return
 	}
-	m.by = who
+	if m.by = who; who == nobody {
+		m.by = w.stranger()
+	}
 }
 
 // namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program

@@ -1,0 +1,56 @@
+package timeline
+
+// Where promises have ids, these tell of calls that they are of one request, also where they do not tell which.
+// What else tells whose one of those is, tells it of all; what tells two requests of two of them is wrong.
+
+// untoldSets lists the calls, by set, of which ids tell that they are one request's, and not whose.
+func (c *chains) untoldSets(t *Timeline) [][]CallID {
+	byRoot := map[int][]CallID{}
+	for i, id := range c.calls {
+		if root := c.root(i); !c.somebody(id) && !c.odds[root] && t.Calls[id].Request == None {
+			byRoot[root] = append(byRoot[root], id)
+		}
+	}
+	var sets [][]CallID
+	for i := range c.calls {
+		if set := byRoot[i]; len(set) > 1 {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// agreeInSets makes what was found since count for whole sets.
+func agreeInSets(t *Timeline, sets [][]CallID) {
+	for _, set := range sets {
+		whose, agree := mostAgree(t, set)
+		if whose == None {
+			continue
+		}
+		for _, id := range set {
+			c := &t.Calls[id]
+			if within := c.SendFrom >= t.Requests[whose].FirstRead && c.SendFrom <= t.Requests[whose].End; !agree || !within {
+				c.Request, c.Why = None, WhyNoAsync
+			} else if c.Request != whose {
+				c.Request, c.Why = whose, WhyAsyncHint
+			}
+		}
+	}
+}
+
+// mostAgree is whose most calls of a set are, if any is somebody's, and whether nearly all that are agree.
+func mostAgree(t *Timeline, set []CallID) (RequestID, bool) {
+	of, all := map[RequestID]int{}, 0
+	whose := RequestID(None)
+	for _, id := range set {
+		r := t.Calls[id].Request
+		if r == None {
+			continue
+		}
+		all++
+		if of[r]++; whose == None || of[r] > of[whose] {
+			whose = r
+		}
+	}
+	return whose, whose != None && 3*of[whose] >= 2*all
+}

@@ -1,0 +1,89 @@
+package timeline
+
+import "testing"
+
+// Where promises have ids, request 1 was read on connection 0 and answered at 100, call 3 was answered on connection 1,
+// call 4, alone, on connection 2, which several requests share.
+func afterAnswers() *asyncWalk {
+	w := promises()
+	w.t = &Timeline{Requests: []Request{{}, {End: 100}, {End: 900}}, Calls: make([]Call, 9)}
+	w.named = map[int32]bool{2: true}
+	w.hands.made[3] = requestRef(2)
+	w.chains.link(3, requestRef(2))
+	return w
+}
+
+func TestPromisesResolvedAfterAnswers(t *testing.T) {
+	first, second := requestRef(1), requestRef(2)
+	for name, c := range map[string]struct {
+		conn int32
+		of   ref
+		m    move
+		kind moveKind
+		by   ref // -9: one of whom nothing is known
+	}{
+		"of who was answered":                    {1, callRef(3), move{at: 50, exec: 15}, moveAlong, nobody},
+		"of another: what he waited for fired":   {1, callRef(3), move{at: 50, exec: 5}, moveFired, first},
+		"its maker is answered since: it is his": {1, callRef(3), move{at: 200, exec: 5}, moveAlong, nobody},
+		"one of whom nothing was known":          {1, callRef(3), move{at: 50, exec: 25}, moveAlong, nobody},
+		"by the thread pool":                     {1, callRef(3), move{at: 50, exec: 25, done: true}, moveFired, -9},
+		"of any, as a shared answer was read":    {2, callRef(4), move{at: 50, exec: 5}, moveAlong, nobody},
+		"by the thread pool then":                {2, callRef(4), move{at: 50, exec: 5, done: true}, moveFired, first},
+		"of nobody known, after a timer":         {noConn, second, move{at: 50, exec: 35}, moveAlong, nobody},
+		"of nobody known, after a message":       {noConn, -9, move{at: 50, exec: 35}, moveFired, -9},
+	} {
+		w := afterAnswers()
+		if c.of == -9 {
+			c.of = w.turn.of
+		}
+		w.turn = asyncTurn{of: c.of, counter: 40, conn: c.conn}
+		m := c.m
+		m.kind, m.by = moveFired, nobody
+		w.fired(&m)
+		if got := m.by; m.kind != c.kind || c.by == -9 && (!w.chains.stranger(got) || got == c.of) || c.by != -9 && got != c.by {
+			t.Errorf("%s: kind %d by %d, want %d by %d", name, m.kind, got, c.kind, c.by)
+		}
+		if met := w.chains.known(w.ids.find(25)); (met == 2) != (name == "one of whom nothing was known") {
+			t.Errorf("%s: he is %d", name, met)
+		}
+	}
+}
+
+// In the turn of an answer on a shared connection several may go on, unless it is the only one that was read.
+func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		m        move
+		together map[CallID]bool
+		want     ref
+	}{
+		"alone":              {move{kind: moveAnswer, at: 10, call: 4, conn: 2}, nil, callRef(4)},
+		"with others":        {move{kind: moveAnswer, at: 10, call: 4, conn: 2}, map[CallID]bool{4: true}, nobody},
+		"not whole yet":      {move{kind: moveAnswer, at: 5, call: 4, conn: 2}, nil, nobody},
+		"on one of its own":  {move{kind: moveAnswer, at: 5, call: 4, conn: 1}, nil, callRef(4)},
+		"several were there": {move{kind: moveAnswer, at: 10, call: 4, conn: 2, several: true}, nil, nobody},
+	} {
+		w := afterAnswers()
+		w.t.Calls[4].End = 10
+		w.atOnceAnswered = c.together
+		c.m.counter, c.m.request = 60, None
+		if w.step(&c.m); w.turn.of != c.want {
+			t.Errorf("%s: it is of %d, want %d", name, w.turn.of, c.want)
+		}
+	}
+}
+
+// The id of the parser on a connection follows that of its handle: where promises have ids, either triggers what its
+// request asks for.
+func TestOwnHandle(t *testing.T) {
+	for trigger, want := range map[int64]bool{4: true, 5: true, 6: false} {
+		w := afterAnswers()
+		w.turn = asyncTurn{of: requestRef(1), counter: 40, conn: 0}
+		w.conns[0].handle, w.conns[0].hasHandle = 4, true
+		if got := w.ownHandle(&move{exec: 45, trigger: trigger}); got != want {
+			t.Errorf("trigger %d: %v", trigger, got)
+		}
+		if w.named = nil; w.ownHandle(&move{exec: 45, trigger: trigger}) != (trigger == 4) {
+			t.Errorf("trigger %d, promises have no ids", trigger)
+		}
+	}
+}
