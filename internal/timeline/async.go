@@ -299,9 +299,6 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case inTurn && w.byPromise(m):
 		return w.triggered(m, w.ids.find(m.trigger))
-	case inTurn && w.chains.stranger(w.turn.of) && w.fresh(m.trigger):
-		w.chains.link(m.call, w.turn.of)
-		return true
 	case inTurn && m.trigger == 0:
 		w.hint(m, w.turn.of)
 		w.atOnce(m)
@@ -347,9 +344,6 @@ func (w *asyncWalk) evidence(m *move) bool {
 
 // responded learns from a response that was written in the turn of an answer.
 func (w *asyncWalk) responded(m *move) {
-	if w.chains.stranger(w.turn.of) && !m.several {
-		w.chains.meet(w.turn.of, requestRef(m.request))
-	}
 	answered, ok := w.turn.of.call()
 	switch {
 	case !ok || w.turn.counter == 0 || m.several:

@@ -49,6 +49,19 @@ func TestPromisesResolvedAfterAnswers(t *testing.T) {
 	}
 }
 
+// A client that calls back under an id of each call tells whose it is; the thread pool does not.
+func TestWhatCallsItself(t *testing.T) {
+	for done, want := range map[bool]RequestID{false: 1, true: None} {
+		w := afterAnswers()
+		w.itself, w.selves = map[CallID]bool{}, map[string]bool{"": true}
+		w.turn = asyncTurn{of: callRef(5), counter: 40, conn: 1}
+		w.fired(&move{kind: moveFired, at: 50, exec: 5, by: nobody, done: done})
+		if got := w.chains.known(callRef(5)); got != want {
+			t.Errorf("by the thread pool %v: it is of %d, want %d", done, got, want)
+		}
+	}
+}
+
 // In the turn of an answer on a shared connection several may go on, unless it is the only one that was read.
 func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -84,6 +97,36 @@ func TestOwnHandle(t *testing.T) {
 		}
 		if w.named = nil; w.ownHandle(&move{exec: 45, trigger: trigger}) != (trigger == 4) {
 			t.Errorf("trigger %d, promises have no ids", trigger)
+		}
+	}
+}
+
+// Requests 0 to 8 were answered in the turns of their last calls, 9 was not. Where promises have ids, what those
+// tell of its call stands; a hint does not.
+func TestWhatNamesTellStands(t *testing.T) {
+	for name, c := range map[string]struct {
+		why   string
+		named map[int32]bool
+		want  RequestID
+	}{
+		"promises have ids":         {WhyAsync, map[int32]bool{2: true}, 9},
+		"they have none":            {WhyAsync, nil, None},
+		"it is no more than a hint": {WhyAsyncHint, map[int32]bool{2: true}, None},
+	} {
+		tl := &Timeline{}
+		conn := &sharedConn{shared: true}
+		w := &sharing{t: tl, conns: map[int32]*sharedConn{2: conn}, owner: map[CallID]ref{}, proven: map[RequestID]bool{}}
+		for i := range 10 {
+			r := RequestID(i)
+			tl.Requests = append(tl.Requests, Request{FirstRead: Time(10 * i), End: Time(10*i + 9)})
+			tl.Calls = append(tl.Calls, Call{SendFrom: Time(10*i + 1), Request: r, Why: c.why})
+			conn.calls = append(conn.calls, CallID(i))
+			w.owner[CallID(i)], w.proven[r] = requestRef(r), true
+		}
+		w.proven[9] = false
+		w.give(asyncInput{named: c.named, wanted: make([]Time, 10)})
+		if got := tl.Calls[9].Request; got != c.want || tl.Calls[8].Why != WhyShared {
+			t.Errorf("%s: of %d, want %d; what was confirmed is by %s", name, got, c.want, tl.Calls[8].Why)
 		}
 	}
 }
