@@ -38,6 +38,7 @@ type asyncWalk struct {
 	few            int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
 	selves         map[string]bool // peers whose client calls back under an id of each call
 	points         []idPoint       // of the turn that runs
+	followers      []follower
 	atOnceAnswered map[CallID]bool // on shared connections, where promises have ids: with others
 }
 
@@ -108,6 +109,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
 		w.last = moves[i].at
 	}
 	noteSleeps(moves, w.again)
+	w.countFollowers()
 	w.toldStrangers(moves)
 	w.chains.settle(t, openOn(t, in.loop.strand))
 	if in.named != nil {
@@ -273,7 +275,7 @@ func (w *asyncWalk) foreign(m *move) bool {
 	if m.exec == 0 || w.turn.counter == 0 || w.fresh(m.exec) {
 		return w.turn.counter == 0
 	}
-	if c := w.turn.conn; c != noConn && w.conns[c].hasHandle && w.conns[c].handle == m.trigger {
+	if c := w.turn.conn; c != noConn && (w.conns[c].hasHandle && w.conns[c].handle == m.trigger || w.byParser(m)) {
 		return false
 	}
 	running := w.runs(m.exec)

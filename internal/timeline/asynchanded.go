@@ -103,19 +103,14 @@ func (w *asyncWalk) handedOver(m *move) bool {
 }
 
 // byParser reports a write by the callback in which the first request of a connection was parsed: the ids
-// of its handle and its parser were given out when it was accepted, with others perhaps, right before the
-// read.
+// of its handle and its parser were given out, one behind the other, when it was accepted.
 func (w *asyncWalk) byParser(m *move) bool {
 	r, ok := w.turn.of.request()
-	return ok && w.t.Requests[r].Ordinal == 0 && m.exec == m.trigger+1 && !w.fresh(m.exec) && m.exec > w.turn.counter-acceptedAtOnce*idsToAccept
+	if !ok || w.turn.conn == noConn || w.t.Requests[r].Ordinal > 0 || m.exec != m.trigger+1 || w.fresh(m.exec) {
+		return false
+	}
+	return m.trigger > w.ids.countAt(w.f.conns[w.turn.conn].at)
 }
-
-// How many ids are given out for a connection that is accepted: of its handle, its parser, and one more
-// where promises have some; and how many connections are accepted at once, at most times.
-const (
-	idsToAccept    = 3
-	acceptedAtOnce = 4
-)
 
 // given reports whether an id older than the turn that runs may have been given out in that of an answer.
 func (w *asyncWalk) given(id int64, in ref) bool {

@@ -287,7 +287,7 @@ func TestSharedConnection(t *testing.T) {
 		"after the thread pool":        {oneConn{jobs: true}, 97, 100},
 		"going on as each is answered": {oneConn{each: true}, 99, 100},
 		"promises with ids":            {oneConn{named: true}, 99, 100},
-		"held back, with ids":          {oneConn{named: true, held: true}, 0, 0},
+		"held back, with ids":          {oneConn{named: true, held: true}, 0, 10},
 		"of one endpoint":              {oneConn{same: true, jobs: true}, 90, 100},
 		"with calls beside":            {oneConn{aside: true}, 99, 100},
 		"with calls beside, and ids":   {oneConn{aside: true, named: true}, 98, 100},
