@@ -160,7 +160,8 @@ func (w *asyncWalk) hint(m *move, turn ref) {
 func (w *asyncWalk) ownHandle(m *move) bool {
 	c := &w.conns[w.turn.conn]
 	if c.hasHandle {
-		return c.handle == m.trigger || w.named != nil && c.handle+1 == m.trigger // or its parser's, which follows
+		parser := c.handle+1 == m.trigger || c.handle == m.exec && m.exec == m.trigger+1
+		return c.handle == m.trigger || w.named != nil && parser // whose id follows its connection's: either was seen first
 	}
 	born := &w.f.conns[w.turn.conn]
 	low, high := w.ids.countAt(born.at), c.first

@@ -88,14 +88,17 @@ func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 // The id of the parser on a connection follows that of its handle: where promises have ids, either triggers what its
 // request asks for.
 func TestOwnHandle(t *testing.T) {
-	for trigger, want := range map[int64]bool{4: true, 5: true, 6: false} {
-		w := afterAnswers()
+	for trigger, want := range map[int64]bool{3: true, 4: true, 5: true, 6: false, 2: false} {
+		w, exec := afterAnswers(), int64(45)
+		if trigger < 4 {
+			exec = 4
+		}
 		w.turn = asyncTurn{of: requestRef(1), counter: 40, conn: 0}
 		w.conns[0].handle, w.conns[0].hasHandle = 4, true
-		if got := w.ownHandle(&move{exec: 45, trigger: trigger}); got != want {
+		if got := w.ownHandle(&move{exec: exec, trigger: trigger}); got != want {
 			t.Errorf("trigger %d: %v", trigger, got)
 		}
-		if w.named = nil; w.ownHandle(&move{exec: 45, trigger: trigger}) != (trigger == 4) {
+		if w.named = nil; w.ownHandle(&move{exec: exec, trigger: trigger}) != (trigger == 4) {
 			t.Errorf("trigger %d, promises have no ids", trigger)
 		}
 	}
