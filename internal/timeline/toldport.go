@@ -8,33 +8,51 @@ package timeline
 // taken for a request's.
 
 // portIDs are the ids under which promises are resolved again and again in callbacks that no read
-// began, as those of handles by which messages come.
+// began, as those of handles by which messages come: often as the loop wakes, and else after reads of
+// any connections. A connection's own id comes after reads of that.
 func portIDs(moves []move, again map[int64]bool) map[int64]bool {
-	type count struct{ all, alone int }
-	seen, read := map[int64]count{}, false // since the loop slept; or timers ran
+	const asleep = int32(-2) // nothing since the loop slept
+	type count struct {
+		all, alone int
+		after      map[int32]int // by connection that was read from since; noConn: timers ran, or the like
+	}
+	seen, read := map[int64]*count{}, asleep
 	for i := range moves {
 		switch m := &moves[i]; {
 		case m.kind == moveBlock:
-			read = false
+			read = asleep
 		case m.done:
 		case m.kind == moveFired && again[m.exec]:
 			n := seen[m.exec]
-			if n.all++; !read {
-				n.alone++
+			if n == nil {
+				n = &count{after: map[int32]int{}}
+				seen[m.exec] = n
 			}
-			seen[m.exec] = n
+			n.all++
+			if read == asleep {
+				n.alone++
+			} else {
+				n.after[read]++
+			}
 		case m.kind != moveFired && !m.callback():
-			read = true
+			read = m.conn
 		}
 	}
 	ports := map[int64]bool{}
 	for id, n := range seen {
-		if n.all >= portMessages && 2*n.alone >= n.all {
+		most := 0
+		for _, k := range n.after {
+			most = max(most, k)
+		}
+		if n.all >= portMessages && 2*most <= n.all && portAlone*n.alone >= n.all {
 			ports[id] = true
 		}
 	}
 	return ports
 }
+
+// portAlone is of how many messages one at least comes as the loop wakes, before anything was read.
+const portAlone = 5
 
 // How many messages there must be of a handle, and of how many one at least comes while nobody is served,
 // or nobody waits for it, if what they lead on is not known.
