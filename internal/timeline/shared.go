@@ -120,19 +120,26 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		}
 		w.learn(in.loop.moves)
 		w.play(in.loop.moves)
-		switch {
-		case best == nil || w.found() > best.found():
-			best = w
-		case w.holds && heldLess*w.found() < (heldLess-1)*best.found():
-			best.lets = true
-		case w.holds:
-			best = w
-		}
+		best = better(best, w)
 		if len(best.either)*wellTold < len(best.owner) && best.wrong == 0 && !best.held() {
 			break
 		}
 	}
 	best.give(in)
+}
+
+// better is what tells more; a client that seems to hold calls back does, unless clearly less is known so.
+func better(best, w *sharing) *sharing {
+	switch {
+	case best == nil || w.found() > best.found():
+		return w
+	case !w.holds:
+		return best
+	case heldLess*w.found() < (heldLess-1)*best.found():
+		best.lets = true
+		return best
+	}
+	return w
 }
 
 // heldLess is of how many calls one less must be known, where a client is taken for one that holds calls back, if it does not.
