@@ -18,7 +18,6 @@ type asyncWalk struct {
 	slept  bool // since the last move that told where the ids stood
 	carry  ref  // the owner before that sleep
 	turn   asyncTurn
-	begun  *move       // what began it
 	conns  []asyncConn // by index in facts.conns
 	last   Time        // of the move before
 	oldest int64       // last id given out before the recording
@@ -174,7 +173,7 @@ func (w *asyncWalk) step(m *move) {
 		if m.several || w.named[m.conn] && !w.aloneAnswered(m) {
 			whose = nobody // of several requests, which the ids of their connection do not tell apart
 		}
-		w.owner, w.turn, w.begun = whose, asyncTurn{whose, m.counter, m.conn}, m
+		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}
 		if m.kind == moveRead {
 			w.conns[m.conn].request = whose
 		}

@@ -11,7 +11,7 @@ func promises() *asyncWalk {
 		hands: newAsked(9), conns: make([]asyncConn, 3), few: -1,
 	}
 	one, other := w.chains.someone(), w.chains.someone()
-	w.turn, w.begun = asyncTurn{of: other, counter: 40, conn: noConn}, &move{kind: moveFired, by: other}
+	w.turn = asyncTurn{of: other, counter: 40, conn: noConn}
 	w.ids.expect([]move{{counter: 10}, {counter: 20}, {counter: 30}, {counter: 40}, {counter: 50}})
 	none := [2]ref{nobody, nobody}
 	w.ids.give(10, giver{first, none}, 1)
