@@ -25,10 +25,29 @@ func serialCalls() diagnosis.Hypothesis {
 // order, or at once, to need nothing of each other.
 const otherwise = diagnosis.Whole / 20
 
-// couple is two places in the code of an endpoint where calls are made, in an order.
+// couple is two calls of an endpoint, in an order: of which shapes, and which of that shape in their request. That
+// the second and the third of a shape are made at once tells nothing of the first.
 type couple struct {
 	endpoint string
 	a, b     shape
+	i, j     int
+}
+
+// ordinals number the calls of a request among those of their shape.
+func ordinals(c *diagnosis.Case, r *timeline.Request) map[*timeline.Call]int {
+	of, seen := make(map[*timeline.Call]int, len(r.Calls)), map[shape]int{}
+	for _, id := range r.Calls {
+		call := &c.Calls[id]
+		s := shapeOf(call)
+		of[call] = seen[s]
+		seen[s]++
+	}
+	return of
+}
+
+// coupleOf is that of two calls.
+func coupleOf(r *timeline.Request, a, b *timeline.Call, nth map[*timeline.Call]int) couple {
+	return couple{r.Endpoint, shapeOf(a), shapeOf(b), nth[a], nth[b]}
 }
 
 // serial knows, of each couple of calls, in how many requests they were seen in what order.
@@ -53,7 +72,7 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 		for _, run := range whole {
 			hidden = append(hidden, shorter(run)...)
 		}
-		if free := seen.besides(r, path, lost); len(free) > 0 {
+		if free := seen.besides(c, r, path, lost); len(free) > 0 {
 			proven++
 			spans = append(spans, free...)
 		}
@@ -108,7 +127,7 @@ func mostLost(lost map[couple]Duration) (of couple) {
 
 func less(a, b couple) bool {
 	return cmp.Or(cmp.Compare(a.endpoint, b.endpoint), cmp.Compare(a.a.peer, b.a.peer), cmp.Compare(a.a.operation, b.a.operation),
-		cmp.Compare(a.b.peer, b.b.peer), cmp.Compare(a.b.operation, b.b.operation)) < 0
+		cmp.Compare(a.b.peer, b.b.peer), cmp.Compare(a.b.operation, b.b.operation), cmp.Compare(a.i, b.i), cmp.Compare(a.j, b.j)) < 0
 }
 
 // waited is a call that a request waited for, with the pieces of its time that went
@@ -150,20 +169,28 @@ func onPath(c *diagnosis.Case, r *timeline.Request) (out []waited) {
 func orders(c *diagnosis.Case) *serial {
 	s := &serial{map[couple]int{}, map[couple]int{}}
 	for _, id := range c.Measured() {
-		r := &c.Requests[id]
-		for i := 1; i < len(r.Calls); i++ {
-			a, b := &c.Calls[r.Calls[i-1]], &c.Calls[r.Calls[i]]
-			k := couple{r.Endpoint, shapeOf(a), shapeOf(b)}
-			again := k.a != k.b && i+1 < len(r.Calls) && shapeOf(&c.Calls[r.Calls[i+1]]) == k.a
-			switch {
-			case b.Start < a.End:
-				s.both[k]++
-			case a.Status < failed && !again:
-				s.after[k]++
-			}
-		}
+		s.note(c, &c.Requests[id])
 	}
 	return s
+}
+
+// note counts those of one request.
+func (s *serial) note(c *diagnosis.Case, r *timeline.Request) {
+	if len(r.Calls) < 2 {
+		return
+	}
+	nth := ordinals(c, r)
+	for i := 1; i < len(r.Calls); i++ {
+		a, b := &c.Calls[r.Calls[i-1]], &c.Calls[r.Calls[i]]
+		k := coupleOf(r, a, b, nth)
+		again := k.a != k.b && i+1 < len(r.Calls) && shapeOf(&c.Calls[r.Calls[i+1]]) == k.a
+		switch {
+		case b.Start < a.End:
+			s.both[k]++
+		case a.Status < failed && !again:
+			s.after[k]++
+		}
+	}
 }
 
 // failed is the least status of a response that is an error.
@@ -172,7 +199,7 @@ const failed = 400
 // apart reports whether two calls, of which b was made after a, need nothing of each
 // other: the same two are made in the other order, or at once, too.
 func (s *serial) apart(k couple) bool {
-	back := couple{k.endpoint, k.b, k.a}
+	back := couple{k.endpoint, k.b, k.a, k.j, k.i}
 	other := s.both[k]
 	if k.a != k.b {
 		other += s.after[back] + s.both[back]
@@ -182,13 +209,14 @@ func (s *serial) apart(k couple) bool {
 
 // besides returns what a request waited for calls that could have been made beside
 // a longer one, and adds up which couples cost how much.
-func (s *serial) besides(r *timeline.Request, path []waited, lost map[couple]Duration) (out []diagnosis.Span) {
+func (s *serial) besides(c *diagnosis.Case, r *timeline.Request, path []waited, lost map[couple]Duration) (out []diagnosis.Span) {
+	nth := ordinals(c, r)
 	for _, run := range runs(path, func(run []waited, next *waited) bool {
-		return !slices.ContainsFunc(run, func(w waited) bool { return !s.apart(couple{r.Endpoint, shapeOf(w.call), shapeOf(next.call)}) })
+		return !slices.ContainsFunc(run, func(w waited) bool { return !s.apart(coupleOf(r, w.call, next.call, nth)) })
 	}) {
 		part := shorter(run)
 		out = append(out, part...)
-		lost[couple{r.Endpoint, shapeOf(run[0].call), shapeOf(run[1].call)}] += diagnosis.Total(part)
+		lost[coupleOf(r, run[0].call, run[1].call, nth)] += diagnosis.Total(part)
 	}
 	return out
 }
