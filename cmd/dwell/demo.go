@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/getdwell/dwell/internal/capture"
 	"github.com/getdwell/dwell/internal/demo"
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/report"
@@ -165,7 +166,7 @@ func (s *stage) recordUnderLoad(ctx context.Context, service *demo.Service, path
 		return nil
 	}
 	r, err := record(ctx, s.w, recordOptions{
-		command: "demo", open: openCapture, path: path, capture: captureOptions{target: "demo"}, pids: []int{service.PID},
+		command: "demo", open: openCapture, path: path, capture: captureOptions{target: "demo", stacks: capture.DefaultStacks()}, pids: []int{service.PID},
 		begin: begin, until: sent,
 	})
 	if err != nil {

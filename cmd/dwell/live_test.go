@@ -124,6 +124,9 @@ func TestLiveDemoFindsItsFaultAndOnlyThere(t *testing.T) {
 	if f := got.Fixed.Findings; len(f) > 0 {
 		t.Errorf("findings in the fixed one: %+v", f)
 	}
+	if r := got.Fixed; r.Requests.AssociatedShare < 990_000 || len(r.Calls) == 0 {
+		t.Errorf("%s of the calls associated (%d groups): is the shop taken for a dwell that records, and gets no probes?", r.Requests.AssociatedShare, len(r.Calls))
+	}
 	if got.Bad.Requests.P50-got.Fixed.Requests.P50 < report.Duration(time.Millisecond) {
 		t.Errorf("p50 fell from %d to %d ns", got.Bad.Requests.P50, got.Fixed.Requests.P50)
 	}

@@ -30,6 +30,7 @@ type captureOptions struct {
 	target string // how the target was chosen, for the manifest
 	stacks capture.Stacks
 	probes probeOptions
+	gate   int // pid of a process that waits to become the service
 }
 
 // recordOptions say what to record, and for how long.

@@ -91,7 +91,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
-		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes},
+		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 	})
 	if err != nil {

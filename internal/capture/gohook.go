@@ -17,7 +17,7 @@ type goHooked struct {
 // readyGo loads the programs before the recording starts, which takes a moment, if a
 // process is about to run who knows what.
 func (s *Session) readyGo(p target.Process) {
-	if s.opts.NoGoProbes || !isGate(p) {
+	if s.opts.NoGoProbes || !s.isGate(p) {
 		return
 	}
 	s.goFinder.mu.Lock()

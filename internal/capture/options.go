@@ -28,6 +28,7 @@ type Options struct {
 	Stacks     Stacks
 	TLSHeads   TLSHeads
 	Everything bool // never pause, whatever it costs a service that needs all of its processors
+	Launched   int  // pid of a process that is dwell itself until it runs the service; 0: none
 	NoGoProbes bool // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 

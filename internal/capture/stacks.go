@@ -25,7 +25,7 @@ func (s *Session) startStacks(pid int) {
 	}
 	u, err := unwind.Start(unwind.Options{
 		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period,
-		Python: mayRunPython(pid),
+		Python: s.mayRunPython(pid),
 	})
 	if err != nil {
 		s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)
@@ -48,7 +48,7 @@ func (s *Session) awaitExamined(pid int) {
 	}
 	var pids []int
 	for _, p := range tree {
-		if p.PID != os.Getpid() && !isGate(p) && s.unwinder.Examine(p.PID) == nil {
+		if p.PID != os.Getpid() && !s.isGate(p) && s.unwinder.Examine(p.PID) == nil {
 			pids = append(pids, p.PID)
 		}
 	}
@@ -58,26 +58,27 @@ func (s *Session) awaitExamined(pid int) {
 // mayRunPython reports whether a process of the tree is, or may become, one of Python:
 // all that are not known to be of another runtime. What such a one starts later is not
 // foreseen.
-func mayRunPython(pid int) bool {
+func (s *Session) mayRunPython(pid int) bool {
 	tree, err := target.Tree(pid)
 	if err != nil {
 		return true
 	}
 	return slices.ContainsFunc(tree, func(p target.Process) bool {
-		return isGate(p) || p.Runtime == recording.RuntimePython || p.Runtime == recording.RuntimeNative
+		return s.isGate(p) || p.Runtime == recording.RuntimePython || p.Runtime == recording.RuntimeNative
 	})
 }
 
-// isGate reports whether a process is dwell itself, about to run the service.
-func isGate(p target.Process) bool {
+// isGate reports whether a process is dwell itself, about to run the service. A service
+// may be a dwell, too: the one of the demo is.
+func (s *Session) isGate(p target.Process) bool {
 	self, err := os.Executable()
-	return err == nil && p.Exe == filepath.Base(self)
+	return p.PID == s.opts.Launched && err == nil && p.Exe == filepath.Base(self)
 }
 
 // examineStacks has the profiler look at a process that is about to be watched, or has
 // begun to run another program.
 func (s *Session) examineStacks(p target.Process) {
-	if s.unwinder == nil || isGate(p) {
+	if s.unwinder == nil || s.isGate(p) {
 		return
 	}
 	if p.Runtime == recording.RuntimePython && !s.unwinder.Python() {

@@ -84,7 +84,7 @@ func (s *Session) watchOne(p target.Process) error {
 		s.lookTLS(p.PID, false)
 	}
 	r := s.resolve(p, nil)
-	if s.readyGo(p); !isGate(p) { // what it runs now it will not run for long
+	if s.readyGo(p); !s.isGate(p) { // what it runs now it will not run for long
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
