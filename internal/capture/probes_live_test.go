@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,7 @@ func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	l := record(t, server.Process.Pid, Options{Boundaries: true})
 	time.Sleep(2500 * time.Millisecond)
 	rec := l.stop()
+	needPromises(t, rec)
 
 	last := map[string]recording.Time{}
 	for _, b := range all[*recording.Boundary](rec) {
@@ -65,6 +67,17 @@ func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	}
 	if last["done"] == 0 || last["resolved"] < last["done"]+recording.Time(time.Second) || last["spent"] != 0 || spent != 1 {
 		t.Errorf("callbacks were last told of at %d, promises at %d (spent: %d), and it is said %d times", last["done"], last["resolved"], last["spent"], spent)
+	}
+}
+
+// needPromises ends a test here if the Node that is installed is one without the symbols that its builtins are found
+// by, as Debian's, and the recording says so.
+func needPromises(t *testing.T, rec *recording.Recording) {
+	t.Helper()
+	for _, m := range all[*recording.Missing](rec) {
+		if m.What == "promises" && strings.Contains(m.Why, "was it stripped?") {
+			t.Skipf("%s: what resolves promises is tested with a Node that has its symbols, as those of nodejs.org", m.Why)
+		}
 	}
 }
 

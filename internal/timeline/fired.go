@@ -201,7 +201,7 @@ func (d *dozing) fires(m *move) {
 // associateLeft associates the calls of a loop that ids alone do not give to a request. What is
 // found where timers are seen to fire confirms nothing of what is guessed where they are not.
 func associateLeft(t *Timeline, f *facts, in asyncInput) {
-	if !anyInLine(t, in) {
+	if !anyInLine(t, in) && !idsMislead(t, in) {
 		return
 	}
 	all, told := in.loop.moves, toldMoves(in.loop.moves)

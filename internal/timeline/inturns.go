@@ -26,7 +26,9 @@ type inTurns struct {
 	spans  map[CallID]idSpan
 	led    map[RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
 	sound  map[RequestID]bool
-	paired bool // a promise was resolved, and nothing sent since: perhaps in the same callback
+	blind  bool    // ids are not believed
+	heard  hearing // who was answered in which turn
+	paired bool    // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -87,7 +89,7 @@ func (w *inTurns) confirmed() bool {
 func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
 	for _, id := range w.sets.calls {
 		c := &w.t.Calls[id]
-		open := c.Why == WhyNoAsync || c.Why == WhyAsyncHint && w.told != nil
+		open := c.Why == WhyNoAsync || w.blind && c.Why == WhyAsync || c.Why == WhyAsyncHint && w.told != nil
 		if r := w.sets.known(callRef(id)); open && r != None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
 			c.Request, c.Why = r, WhyAsyncHint
 		}
@@ -100,6 +102,7 @@ func (w *inTurns) step(m *move) {
 		w.fired = false
 	}
 	w.follow(m)
+	w.hear(m)
 	switch m.kind {
 	case moveRead, moveBody:
 		w.turn, w.first = asyncTurn{of: m.whose(), counter: m.counter}, true
@@ -147,13 +150,15 @@ func (w *inTurns) send(m *move) {
 		w.unseen++
 		w.together(m)
 	}
-	if c.Why == WhyAsync && c.Request != None {
+	if c.Why == WhyAsync && c.Request != None && !w.blind {
 		w.sets.link(m.call, requestRef(c.Request))
 	}
 	here := w.here(m)
 	if w.told != nil {
 		w.spans[m.call] = idSpan{w.turn.counter, m.counter}
-		w.sets.link(m.call, w.alone(w.by[m.call]))
+		if !w.blind {
+			w.sets.link(m.call, w.alone(w.by[m.call]))
+		}
 		w.sendTold(m, here)
 		w.told.sends(m.call, w.sets.known(callRef(m.call)))
 	} else if here {

@@ -5,10 +5,7 @@ import "maps"
 // associateTold associates the calls of a loop of which all turns are known, as far as responses
 // confirm it. It reports whether they do.
 func associateTold(t *Timeline, in asyncInput) bool {
-	in.loop.moves = whereAskedFor(t, in.loop.moves)
-	conns := sharedConns(t, in.loop.moves)
-	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
-	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
+	p, conns := newToldPasses(t, in)
 	defer in.chains.reset()
 	told := p.best()
 	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
@@ -16,7 +13,7 @@ func associateTold(t *Timeline, in asyncInput) bool {
 			told = p.leads() && (!told || p.w.known() > n) || p.withoutPorts()
 		}
 	}
-	if !told {
+	if !p.misled() && !told {
 		return false
 	}
 	shares := conns.ids()
@@ -28,6 +25,14 @@ func associateTold(t *Timeline, in asyncInput) bool {
 		in.sure[id] = !shares[id] && t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
+}
+
+func newToldPasses(t *Timeline, in asyncInput) (*toldPasses, connsShared) {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
+	conns := sharedConns(t, in.loop.moves)
+	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
+	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
+	return p, conns
 }
 
 // leads makes passes as best does, in which messages lead requests on, if any may.
@@ -49,6 +54,7 @@ type toldPasses struct {
 	d      *doubts
 	shared map[int32]bool
 	atOnce map[CallID]bool
+	blind  bool     // ids are not believed
 	w      *inTurns // the last pass
 }
 
@@ -73,7 +79,7 @@ func (p *toldPasses) play(applies doubt, how toldPass) bool {
 	p.d.begin(applies)
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}, blind: p.blind, heard: hearing{after: None}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed() || p.w.agreed(p.in.named != nil)
 }

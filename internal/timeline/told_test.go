@@ -20,6 +20,7 @@ type toldPlay struct {
 	itself   bool  // the client calls back under an id of each call
 	last     bool  // who came last gets the connection
 	named    bool  // promises have ids of their own, and what goes on after one has that
+	queued   bool  // calls wait in a queue of the program's own, which sends the next in the context of who was answered
 	calm     int   // so many requests at once, most of the time; 0: two
 	jobs     bool  // between rounds the thread pool does something
 	files    bool  // with a file, twice; what it has done is called back in the turn that runs
@@ -84,13 +85,17 @@ func (p *toldPlay) ask(r, calls int) {
 }
 
 func (p *toldPlay) send(k int, c toldCall, exec int64) {
-	conn := p.conns[k]
-	conn.call = &c
 	trigger := int64(0)
 	if p.named && exec == 0 {
 		p.ids++
 		exec, trigger = p.ids, p.promise[c.request]
 	}
+	p.sendAs(k, c, exec, trigger)
+}
+
+func (p *toldPlay) sendAs(k int, c toldCall, exec, trigger int64) {
+	conn := p.conns[k]
+	conn.call = &c
 	p.say("chunk conn=2%d thread=1 dir=write offset=%d bytes=10 exec=%d trigger=%d counter=%d", k, conn.sent, exec, trigger, p.ids)
 	p.say("command conn=2%d offset=%d length=10 operation=GET", k, conn.sent)
 	conn.sent += 10
@@ -136,7 +141,7 @@ func (p *toldPlay) answer(k int) {
 	p.say("reply conn=2%d offset=%d length=5 outcome=ok", k, conn.read)
 	conn.read += 5
 	conn.call = nil
-	if n := len(p.waiting); n > 0 {
+	if n := len(p.waiting); n > 0 && !p.queued {
 		next := 0
 		if p.last {
 			next = n - 1
@@ -150,6 +155,12 @@ func (p *toldPlay) answer(k int) {
 		exec = done.id
 	}
 	p.say("boundary thread=1 what=resolved exec=%d counter=%d", exec, p.ids)
+	if p.queued && len(p.waiting) > 0 {
+		c := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		p.ids++
+		p.sendAs(k, c, p.ids, p.promise[done.request])
+	}
 	p.goOn(done.request)
 }
 
@@ -327,6 +338,8 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"beside what nobody waits for":       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, pings: true, calm: 4}, 19, 99, 100},
 		"two in one callback":                {toldPlay{rounds: []int{1, 1, 1}, jobs: true, pairs: true, calm: 3}, 19, 99, 100},
 		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},
+		"in a queue of the program's own":    {toldPlay{rounds: []int{3}, named: true, queued: true}, 8, 99, 100},
+		"one each, in such a queue":          {toldPlay{rounds: []int{1}, named: true, queued: true}, 3, 99, 100},
 		"after a call for several":           {toldPlay{rounds: []int{1, 2}, once: true}, 9, 95, 100},
 		"after a token for several":          {toldPlay{rounds: []int{1, 2, 1}, once: true, valid: 5}, 9, 96, 100},
 		"branches, in line":                  {toldPlay{rounds: []int{3}, branches: true}, 5, 99, 100},
