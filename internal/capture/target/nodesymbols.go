@@ -44,10 +44,10 @@ type NodePromises struct {
 }
 
 // NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
-// where the symbol of what a promise made with new calls was stripped.
+// where what a promise made with new calls is not found, neither by a symbol nor in V8's own tables.
 func NodeResolves(pid int) (NodePromises, error) {
 	const (
-		byScript  = "Builtins_PromiseCapabilityDefaultResolve"
+		byScript  = "PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
 		workDone  = "_ZZN4node14ThreadPoolWork12ScheduleWorkEvENUlP9uv_work_siE0_4_FUNES2_i"
 	)
@@ -60,7 +60,10 @@ func NodeResolves(pid int) (NodePromises, error) {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
 	defer opened.Close()
-	at, err := localSymbol(file, byScript)
+	at, err := localSymbol(file, "Builtins_"+byScript)
+	if err == nil && at == 0 {
+		at, err = builtins{image, file, opened}.address(byScript)
+	}
 	if err != nil {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
@@ -79,10 +82,6 @@ func NodeResolves(pid int) (NodePromises, error) {
 		case strings.HasPrefix(name, "_ZN4node2fs") && strings.Contains(name, "After") && strings.HasSuffix(name, "EP7uv_fs_s"):
 			found.FileDone = append(found.FileDone, offset)
 		}
-	}
-	if at == 0 || len(found.Resolves) == 0 {
-		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w: %s has no symbol %s (was it stripped?)",
-			pid, ErrUnsupported, image.name, byScript)
 	}
 	return found, nil
 }
