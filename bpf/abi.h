@@ -219,6 +219,9 @@ enum boundary_kind {
 	BOUNDARY_IMMEDIATES, /* immediates are */
 	BOUNDARY_RESOLVED,   /* a promise is resolved by the callback that has the execution id */
 	BOUNDARY_DONE,       /* that callback is about to run, for the thread pool has done what it waits for */
+	BOUNDARY_POSTED,     /* a message is sent to another thread by a port, whose id is in ids.goid */
+	BOUNDARY_MESSAGES,   /* the messages that came by a port are about to be taken: the first, if there is one */
+	BOUNDARY_MESSAGE,    /* and the next, if there is one */
 };
 
 struct boundary_event {
@@ -267,6 +270,7 @@ struct watch {
 	u64 works;	/* 1: or was of the thread pool */
 	u64 work_credit; /* as credit, for that */
 	u64 work_credited;
+	u64 taking;	/* a message was asked for since the port was said to have some */
 	u64 resolved;	/* id of the last that was told of since Node's loop last read, wrote, slept or ran timers */
 };
 

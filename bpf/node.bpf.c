@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which callback of Node resolved a promise, or was called because the thread pool had done
- * something. What a promise leads to runs once that callback is over, under no id of its own; the
+ * something, or another thread had sent a message, and who had sent that one some. What a promise leads to runs once that callback is over, under no id of its own; the
  * callback's id tells who asked for the timer, or the work, that it waited for. This is an object
  * of its own because it is optional; the watched set is the recorder's. */
 #include "kernel.h"
@@ -86,46 +86,58 @@ enum { WRAP_WORDS = 8 };
 /* What a hit costs, in hits of promise_resolved: it comes alone, after a sleep. */
 enum { WORK_HIT = 4 };
 
-/* Tells of the callback of an object that Node calls back. Its two ids stand behind each other
- * somewhere in the words at that address, where nothing else looks like them. */
+/* Whether a process may still be told of what the thread pool and other threads do. */
+static __always_inline bool pay_work(struct watch *w, struct task_struct *t)
+{
+	if (!w || !w->works)
+		return false;
+	if (pay_from(&w->work_credit, &w->work_credited, WORK_HIT))
+		return true;
+	w->works = 0;
+	tell_spent(t, EVENT_WORK_SPENT);
+	return false;
+}
+
+/* The ids of an object that Node calls back, which stand behind each other somewhere in the words
+ * at an address, where nothing else looks like them. The second is what it was asked for by. */
+static __always_inline bool read_wrap(u64 address, u64 counter, u64 *id, u64 *trigger)
+{
+	u64 words[WRAP_WORDS] = {};
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)address))
+		return false;
+	for (int i = 0; i + 1 < WRAP_WORDS; i++) {
+		*id = words[i];
+		*trigger = words[i + 1];
+		if (*id < FIRST_ID || *id > counter)
+			continue;
+		return !*trigger || (*trigger >= FIRST_ID && *trigger < *id);
+	}
+	return false;
+}
+
+/* Tells of the callback of such an object. */
 static __always_inline void tell_done(struct task_struct *t, u64 address)
 {
 	struct watch *w = watch_of(t->tgid);
-	u64 words[WRAP_WORDS] = {};
-	u64 counter;
+	u64 counter, id, trigger;
 
-	if (!w || !w->works)
-		return;
-	if (!pay_from(&w->work_credit, &w->work_credited, WORK_HIT)) {
-		w->works = 0;
-		tell_spent(t, EVENT_WORK_SPENT);
-		return;
-	}
-	if (!in_loop(w, t))
+	if (!pay_work(w, t) || !in_loop(w, t))
 		return;
 	counter = read_word(w->async_ids + ASYNC_COUNTER);
-	if (bpf_probe_read_user(words, sizeof(words), (void *)address))
-		return;
-	for (int i = 0; i + 1 < WRAP_WORDS; i++) {
-		u64 exec = words[i], trigger = words[i + 1];
-
-		if (exec < FIRST_ID || exec > counter)
-			continue;
-		if (!trigger || (trigger >= FIRST_ID && trigger < exec))
-			tell(w, t, BOUNDARY_DONE, exec, trigger, counter);
-		return;
-	}
+	if (read_wrap(address, counter, &id, &trigger))
+		tell(w, t, BOUNDARY_DONE, id, trigger, counter);
 }
 
 /* Before the callback of what was done with a file: node::fs::AfterInteger(uv_fs_t *) and its
  * like. The first word of that is the address of the object that has the ids: its sixth and
  * seventh word up to Node 20, the eighth and ninth since. */
+enum { WRAP_AT = 4 * sizeof(u64) };
+
 SEC("uprobe.multi/file_done")
 int file_done(struct pt_regs *ctx)
 {
-	enum { SKIPPED = 4 };
-
-	tell_done(bpf_get_current_task_btf(), read_word(ctx->di) + SKIPPED * sizeof(u64));
+	tell_done(bpf_get_current_task_btf(), read_word(ctx->di) + WRAP_AT);
 	return 0;
 }
 
@@ -138,6 +150,68 @@ int work_done(struct pt_regs *ctx)
 	enum { BEFORE = 2 };
 
 	tell_done(bpf_get_current_task_btf(), ctx->di - (BEFORE + WRAP_WORDS) * sizeof(u64));
+	return 0;
+}
+
+/* A message is sent to another thread: node::worker::MessagePort::PostMessage(), of an object that
+ * has ids of its own, where that of a file has them. */
+SEC("uprobe.multi/port_posts")
+int port_posts(struct pt_regs *ctx)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	struct boundary_event *e;
+	u64 ids[3] = {}, id, trigger;
+
+	if (!pay_work(w, t) || !in_loop(w, t))
+		return 0;
+	if (bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids) || !read_wrap(ctx->di + WRAP_AT, ids[2], &id, &trigger))
+		return 0;
+	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
+	if (!e)
+		return 0;
+	fill_head(&e->h, EVENT_BOUNDARY, t);
+	__builtin_memset(&e->ids, 0, sizeof(e->ids));
+	e->ids.exec = ids[0];
+	e->ids.trigger = ids[1];
+	e->ids.counter = ids[2];
+	e->ids.goid = id;
+	e->what = BOUNDARY_POSTED;
+	submit(e);
+	return 0;
+}
+
+/* A port is said to have messages: MessagePort::OnMessage() takes them, one after the other. */
+SEC("uprobe.multi/port_wakes")
+int port_wakes(void *ctx)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+
+	if (pay_work(w, t) && in_loop(w, t))
+		w->taking = 0;
+	return 0;
+}
+
+/* It asks for the next, in vain at last: MessagePort::ReceiveMessage(context, mode, ports). Its callback
+ * runs behind that, under the port's own id. In another mode a program takes one by itself. */
+SEC("uprobe.multi/port_takes")
+int port_takes(struct pt_regs *ctx)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	u64 counter, id, trigger;
+	bool more;
+
+	if (!pay_work(w, t) || !in_loop(w, t) || (u32)ctx->dx)
+		return 0;
+	counter = read_word(w->async_ids + ASYNC_COUNTER);
+	if (!read_wrap(ctx->di + WRAP_AT, counter, &id, &trigger))
+		return 0;
+	more = w->taking;
+	w->taking = 1;
+	begin_turn(w);
+	tell(w, t, more ? BOUNDARY_MESSAGE : BOUNDARY_MESSAGES, id, trigger, counter);
 	return 0;
 }
 

@@ -53,6 +53,7 @@ func (f *Boundary) Visit(v Visitor) {
 	v.Int("trigger", &f.Trigger)
 	v.Int("counter", &f.Counter)
 	v.Str("what", &f.What)
+	v.Int("port", &f.Port)
 }
 
 // Kind implements Fact.

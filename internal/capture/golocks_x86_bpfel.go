@@ -108,6 +108,7 @@ type golocksWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

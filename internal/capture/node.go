@@ -10,7 +10,8 @@ import (
 )
 
 // nodeProbe tells which callback resolved a promise: what awaits that goes on under no id, and
-// whose it is is known from the callback's. It tells of the callbacks of the thread pool's work too.
+// whose it is is known from the callback's. It tells of the callbacks of the thread pool's work too,
+// and of messages to and from other threads.
 func nodeProbe() budgetedProbe {
 	return budgetedProbe{what: "Node", name: promiseResolved, spec: loadNode, loops: hitInNode}
 }
@@ -20,6 +21,9 @@ const (
 	promiseResolved = "promise_resolved"
 	fileDone        = "file_done"
 	workDone        = "work_done"
+	portPosts       = "port_posts"
+	portWakes       = "port_wakes"
+	portTakes       = "port_takes"
 )
 
 // hitInNode was measured: a service that resolved 13 promises for each request, on a machine
@@ -51,6 +55,9 @@ func findPromises(pid int, w *probesWatch) nodeFound {
 	}
 	if found.WorkDone != 0 {
 		places[workDone] = []uint64{found.WorkDone}
+	}
+	if p := found.Ports; p.Posts != 0 && p.Wakes != 0 && p.Takes != 0 { // one without the others tells nothing
+		places[portPosts], places[portWakes], places[portTakes] = []uint64{p.Posts}, []uint64{p.Wakes}, []uint64{p.Takes}
 	}
 	return nodeFound{pid: pid, site: probeSite{pid: pid, file: found.File}, places: places}
 }
@@ -84,8 +91,8 @@ func (s *Session) followNode(ended []uint32) {
 	}
 	for _, pid := range d.workSpent {
 		d.note([]recording.Missing{missingFact("thread-pool", fmt.Sprintf(
-			"which callback waited for work of Node's thread pool was seen at first only: a process does so much there, as with files, that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
-		s.workers.Go(func() { s.node.drop(int(pid), fileDone, workDone) })
+			"which callback waited for work of Node's thread pool, or for a worker thread, was seen at first only: a process does so much there, as with files, that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
+		s.workers.Go(func() { s.node.drop(int(pid), fileDone, workDone, portPosts, portWakes, portTakes) })
 	}
 	for _, pid := range ended {
 		s.workers.Go(func() { s.node.drop(int(pid)) })

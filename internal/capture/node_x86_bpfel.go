@@ -67,6 +67,7 @@ type nodeWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 
@@ -81,6 +82,9 @@ const (
 	nodeMapWatched              = "watched"
 	nodeMapWatchedHints         = "watched_hints"
 	nodeProgFileDone            = "file_done"
+	nodeProgPortPosts           = "port_posts"
+	nodeProgPortTakes           = "port_takes"
+	nodeProgPortWakes           = "port_wakes"
 	nodeProgPromiseResolved     = "promise_resolved"
 	nodeProgWorkDone            = "work_done"
 	nodeVarExportNodeEventType  = "export_node_event_type"
@@ -135,6 +139,9 @@ type nodeSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type nodeProgramSpecs struct {
 	FileDone        *ebpf.ProgramSpec `ebpf:"file_done"`
+	PortPosts       *ebpf.ProgramSpec `ebpf:"port_posts"`
+	PortTakes       *ebpf.ProgramSpec `ebpf:"port_takes"`
+	PortWakes       *ebpf.ProgramSpec `ebpf:"port_wakes"`
 	PromiseResolved *ebpf.ProgramSpec `ebpf:"promise_resolved"`
 	WorkDone        *ebpf.ProgramSpec `ebpf:"work_done"`
 }
@@ -221,6 +228,9 @@ type nodeVariables struct {
 // It can be passed to loadNodeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type nodePrograms struct {
 	FileDone        *ebpf.Program `ebpf:"file_done"`
+	PortPosts       *ebpf.Program `ebpf:"port_posts"`
+	PortTakes       *ebpf.Program `ebpf:"port_takes"`
+	PortWakes       *ebpf.Program `ebpf:"port_wakes"`
 	PromiseResolved *ebpf.Program `ebpf:"promise_resolved"`
 	WorkDone        *ebpf.Program `ebpf:"work_done"`
 }
@@ -228,6 +238,9 @@ type nodePrograms struct {
 func (p *nodePrograms) Close() error {
 	return _NodeClose(
 		p.FileDone,
+		p.PortPosts,
+		p.PortTakes,
+		p.PortWakes,
 		p.PromiseResolved,
 		p.WorkDone,
 	)

@@ -44,6 +44,9 @@ const (
 	probesBoundaryKindBOUNDARY_IMMEDIATES probesBoundaryKind = 1
 	probesBoundaryKindBOUNDARY_RESOLVED   probesBoundaryKind = 2
 	probesBoundaryKindBOUNDARY_DONE       probesBoundaryKind = 3
+	probesBoundaryKindBOUNDARY_POSTED     probesBoundaryKind = 4
+	probesBoundaryKindBOUNDARY_MESSAGES   probesBoundaryKind = 5
+	probesBoundaryKindBOUNDARY_MESSAGE    probesBoundaryKind = 6
 )
 
 type probesChunkEvent struct {
@@ -454,6 +457,7 @@ type probesWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

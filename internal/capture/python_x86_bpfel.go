@@ -78,6 +78,7 @@ type pythonWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

@@ -112,6 +112,7 @@ type queuesWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

@@ -92,6 +92,7 @@ type tlsProbesWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

@@ -31,6 +31,7 @@ type asyncWalk struct {
 	idle           idle
 	again          map[int64]bool  // timers that fired: more than once
 	ports          map[int64]bool  // of them, the ids under which messages come
+	posted         map[int32]ref   // who sent messages, by their numbers
 	causes         lasting         // what called back
 	itself         map[CallID]bool // answered calls of which it did
 	named          map[int32]bool  // as in asyncInput
@@ -91,7 +92,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
 		lasting: lastingIDs(t, moves, in.named), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]Time{}},
 		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[CallID]bool{},
-		named: in.named,
+		named: in.named, posted: map[int32]ref{},
 	}
 	w.ports = portIDs(moves, w.again)
 	w.few = idsOfSends(moves)
@@ -185,6 +186,9 @@ func (w *asyncWalk) step(m *move) {
 		w.responded(m)
 		w.owner = m.whose()
 	case m.kind == moveAside, m.kind == moveAlong:
+	case m.kind == movePost:
+		w.posts(m)
+		w.adopt(m)
 	case m.kind == moveConnect:
 		if m.call != None {
 			w.conns[m.conn].told = toldNothing
@@ -228,7 +232,7 @@ func (w *asyncWalk) sent(m *move) {
 // way to one.
 func (m *move) callback() bool {
 	switch m.kind {
-	case moveConnect, moveSend, moveRespond, moveAside, moveAlong:
+	case moveConnect, moveSend, moveRespond, moveAside, moveAlong, movePost:
 		return true
 	case moveHandshake:
 		return m.exec != 0

@@ -31,8 +31,11 @@ func (w *asyncWalk) fired(m *move) {
 	switch {
 	case m.kind != moveFired:
 		return
-	case w.ports[m.exec]:
-		m.port, m.by = true, w.stranger()
+	case m.post != 0:
+		m.by = w.answersMail(m)
+		return
+	case m.port != 0 || w.ports[m.exec]:
+		m.port, m.by = m.exec, w.stranger()
 		return
 	case w.named[w.turn.conn] && !m.done:
 		m.kind = moveAlong // by what goes on after the read, each request under an id of its own
@@ -104,13 +107,16 @@ func namedPromises(t *Timeline, moves []move) map[int32]bool {
 // mostNameless is for how many calls and responses that are sent under an id one may be that is not.
 const mostNameless = 50
 
-// noteSleeps notes in the moves that begin turns when the first timer fired that was set in them.
+// noteSleeps notes in the moves that begin turns when the first timer fired that was set in them, or the first
+// message came that answers one sent in them.
 func noteSleeps(moves []move, again map[int64]bool) {
-	eachTimer(moves, again, func(set, fired *move) {
+	note := func(set, fired *move) {
 		if set.at < fired.at && set.fires == 0 {
 			set.fires = fired.at
 		}
-	})
+	}
+	eachTimer(moves, again, note)
+	eachMail(moves, note)
 }
 
 // eachTimer finds for each timer that fired, but for those that fired again, the move that began

@@ -26,9 +26,10 @@ type inTurns struct {
 	spans  map[CallID]idSpan
 	led    map[RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
 	sound  map[RequestID]bool
-	blind  bool    // ids are not believed
-	heard  hearing // who was answered in which turn
-	paired bool    // a promise was resolved, and nothing sent since: perhaps in the same callback
+	blind  bool          // ids are not believed
+	heard  hearing       // who was answered in which turn
+	posted map[int32]ref // who sent messages, by their numbers
+	paired bool          // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -65,7 +66,7 @@ func associateInTurns(t *Timeline, in asyncInput) {
 
 // playTurns plays what a loop did.
 func playTurns(t *Timeline, in asyncInput) *inTurns {
-	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, sound: map[RequestID]bool{}}
+	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, sound: map[RequestID]bool{}, posted: map[int32]ref{}}
 	w.play(in)
 	return w
 }
@@ -120,6 +121,8 @@ func (w *inTurns) step(m *move) {
 			w.all++
 			w.responded(m)
 		}
+	case movePost:
+		w.posts(m)
 	case moveFired:
 		if w.same(m) {
 			break

@@ -18,12 +18,13 @@ type move struct {
 	exec    int64     // Node's async ids, 0 unknown
 	trigger int64
 	counter int64
-	by      ref  // of moveFired: who waited for it, once that is known
-	fires   Time // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
-	done    bool // of moveFired: the thread pool has done something
-	port    bool // of moveFired: messages come under its id
-	own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
-	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
+	by      ref   // of moveFired: who waited for it, once that is known
+	fires   Time  // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
+	done    bool  // of moveFired: the thread pool has done something
+	port    int64 // of moveFired: the port by which a message came, 0: it is none; of movePost: by which one is sent
+	post    int32 // of those: which message that was sent, or is answered, from 1; 0: not known
+	own     bool  // of a response: what wrote it was asked for by its request, as its trigger tells
+	several bool  // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 
 // noConn is the connection of what is done on none.
@@ -45,6 +46,7 @@ const (
 	moveBlock                     // went to sleep until something happens
 	moveBoundary                  // began callbacks that no socket caused
 	moveFired                     // one of those resolved a promise, or is of the thread pool: what goes on now is of whoever asked for it (fired.go)
+	movePost                      // a message is sent to another thread
 	moveAlong                     // the same, in the turn in which that was asked for: it goes on
 	moveUntold                    // from now on it is not known which do
 )
@@ -81,6 +83,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 	g.pauses()
 	for i := range all {
 		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
+		pairMail(all[i].moves)
 	}
 	return all
 }
@@ -252,13 +255,20 @@ func (g *gatherer) pauses() {
 			}
 		}
 	}
-	for _, b := range g.f.boundaries {
+	vain := inVain(g.f.boundaries)
+	for i, b := range g.f.boundaries {
 		m := move{at: b.at, kind: moveBoundary, request: None, call: None, conn: noConn, exec: b.Exec, counter: b.Counter}
 		switch b.What {
 		case "timers":
 			m.trigger = 1
 		case "resolved", "done":
 			m.kind, m.by, m.trigger, m.done = moveFired, nobody, b.Trigger, b.What == "done"
+		case "posted":
+			m.kind, m.by, m.trigger, m.port = movePost, nobody, b.Trigger, b.Port
+		case "messages", "message":
+			if !vain[i] { // else that port's are over, and something else begins
+				m.kind, m.by, m.port = moveFired, nobody, b.Port
+			}
 		case "spent":
 			g.untold(b.Thread, b.at)
 			continue

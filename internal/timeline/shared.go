@@ -147,7 +147,7 @@ const heldLess = 20
 
 // allTold reports whether it is told of all who go on who that is: not by messages of worker threads.
 func allTold(moves []move) bool {
-	messages := slices.ContainsFunc(moves, func(m move) bool { return m.kind == moveFired && m.port && m.by == nobody })
+	messages := slices.ContainsFunc(moves, func(m move) bool { return m.kind == moveFired && m.port != 0 && m.by == nobody })
 	return len(moves) > 0 && len(toldMoves(moves)) == len(moves) && !messages
 }
 

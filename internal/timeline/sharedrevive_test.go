@@ -244,7 +244,7 @@ func TestMessagesTellNobody(t *testing.T) {
 	if !allTold([]move{fired}) {
 		t.Error("not all is told")
 	}
-	if fired.port = true; allTold([]move{fired}) {
+	if fired.port = 7; allTold([]move{fired}) {
 		t.Error("a message tells who goes on")
 	}
 }

@@ -79,7 +79,7 @@ func (p *toldPasses) play(applies doubt, how toldPass) bool {
 	p.d.begin(applies)
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}, blind: p.blind, heard: hearing{after: None}}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}, posted: map[int32]ref{}, blind: p.blind, heard: hearing{after: None}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed() || p.w.agreed(p.in.named != nil)
 }

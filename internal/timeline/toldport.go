@@ -74,7 +74,7 @@ type lead struct {
 func ports(moves []move) map[int64]*portTurns {
 	found := map[int64]*portTurns{}
 	for i := range moves {
-		if m := &moves[i]; m.port && found[m.exec] == nil {
+		if m := &moves[i]; m.kind == moveFired && m.port != 0 && m.post == 0 && found[m.exec] == nil {
 			found[m.exec] = &portTurns{}
 		}
 	}
@@ -120,7 +120,9 @@ func (w *inTurns) goesOn(m *move) ref {
 		return m.by
 	}
 	switch {
-	case !m.port:
+	case m.post != 0:
+		return w.answersMail(m)
+	case m.port == 0:
 		w.misled(m)
 		return w.alone(m.by)
 	case m.by != nobody: // a promise tells

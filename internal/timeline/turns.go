@@ -62,7 +62,7 @@ func (u *turner) close(at Time) {
 
 func (u *turner) step(m *move) {
 	switch m.kind {
-	case moveAside, moveAlong:
+	case moveAside, moveAlong, movePost:
 		return
 	case moveBlock:
 		u.close(m.at)

@@ -41,6 +41,14 @@ type NodePromises struct {
 	Resolves []uint64 // what calls the resolve function of a promise that was made with new; and what the runtime's own code calls
 	FileDone []uint64 // the functions node::fs::After...(uv_fs_t *), which call back what waits for something to be done with a file, as far as they are exported
 	WorkDone uint64   // what ends other work of the thread pool, of a uv_work_t, before its callback; 0: not exported
+	Ports    NodePorts
+}
+
+// NodePorts is where in Node's code messages go to other threads and come from them; 0: not exported.
+type NodePorts struct {
+	Posts uint64 // node::worker::MessagePort::PostMessage, of a port that a message is sent by
+	Wakes uint64 // OnMessage, of one that is said to have some
+	Takes uint64 // ReceiveMessage, of one that is asked for the next, if there is one
 }
 
 // NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
@@ -49,6 +57,7 @@ func NodeResolves(pid int) (NodePromises, error) {
 	const (
 		byScript  = "PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
+		port      = "_ZN4node6worker11MessagePort"
 		workDone  = "_ZZN4node14ThreadPoolWork12ScheduleWorkEvENUlP9uv_work_siE0_4_FUNES2_i"
 	)
 	image, err := loadedImage(pid, nodeKind())
@@ -79,6 +88,12 @@ func NodeResolves(pid int) (NodePromises, error) {
 		case !ok:
 		case name == workDone:
 			found.WorkDone = offset
+		case strings.HasPrefix(name, port+"11PostMessageEPNS_11Environment"):
+			found.Ports.Posts = offset
+		case strings.HasPrefix(name, port+"9OnMessageE"):
+			found.Ports.Wakes = offset
+		case strings.HasPrefix(name, port+"14ReceiveMessageEN2v8"):
+			found.Ports.Takes = offset
 		case strings.HasPrefix(name, "_ZN4node2fs") && strings.Contains(name, "After") && strings.HasSuffix(name, "EP7uv_fs_s"):
 			found.FileDone = append(found.FileDone, offset)
 		}

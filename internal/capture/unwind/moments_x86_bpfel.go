@@ -91,6 +91,7 @@ type momentsWatch struct {
 	Works        uint64
 	WorkCredit   uint64
 	WorkCredited uint64
+	Taking       uint64
 	Resolved     uint64
 }
 

@@ -1,0 +1,169 @@
+package timeline
+
+import "github.com/getdwell/dwell/recording"
+
+// A program sends messages to worker threads by ports, and they send theirs by these. Where a worker
+// sends one for each that it gets, in that order, it is known for whom the loop goes on at each: for whom
+// it worked as that was sent.
+
+// mail counts the messages of one port.
+type mail struct {
+	sent, came int
+	owed       int // how many came, at most, for which nothing was seen to be sent: they were asked for before
+	waiting    []int32
+}
+
+// How many messages may be owed as a recording begins, or not be answered as it ends, for each that is
+// sent, and at any rate.
+const (
+	mailOpen   = 10
+	mailOpenAt = 8
+)
+
+// paired reports whether one message comes for each that is sent, as far as counts tell.
+func (p *mail) paired() bool {
+	few := func(n int) bool { return n <= mailOpenAt || n*mailOpen <= p.sent }
+	return p.sent > 0 && p.came > 0 && few(p.owed) && few(p.sent+p.owed-p.came)
+}
+
+// pairMail notes in the messages that a loop takes which of those that it sent each answers, where that
+// is known: by a number from 1.
+func pairMail(moves []move) {
+	ports := map[int64]*mail{}
+	for i := range moves {
+		m := &moves[i]
+		p := ports[m.port]
+		switch {
+		case m.port == 0:
+			continue
+		case p == nil:
+			p = &mail{}
+			ports[m.port] = p
+		}
+		if m.kind == movePost {
+			p.sent++
+		} else {
+			p.came++
+		}
+		p.owed = max(p.owed, p.came-p.sent)
+	}
+	number := int32(0)
+	for i := range moves {
+		m := &moves[i]
+		p := ports[m.port]
+		switch {
+		case m.port == 0 || !p.paired():
+		case m.kind == movePost:
+			number++
+			m.post, p.waiting = number, append(p.waiting, number)
+		case p.owed > 0:
+			p.owed--
+		case len(p.waiting) > 0:
+			m.post, p.waiting = p.waiting[0], p.waiting[1:]
+		}
+	}
+}
+
+// inVain are the places where no message was left to be taken: the last of each time that a port had some.
+func inVain(all []boundaryAt) map[int]bool {
+	vain, last := map[int]bool{}, map[recording.ThreadID]int{}
+	for i, b := range all {
+		switch b.What {
+		case "messages":
+			if before, ok := last[b.Thread]; ok {
+				vain[before] = true
+			}
+			last[b.Thread] = i
+		case "message":
+			last[b.Thread] = i
+		}
+	}
+	for _, i := range last {
+		vain[i] = true
+	}
+	return vain
+}
+
+// eachMail finds for each message that is answered the move that began the turn in which it was sent.
+func eachMail(moves []move, found func(sent, came *move)) {
+	begin, begun := (*move)(nil), map[int32]*move{}
+	for i := range moves {
+		m := &moves[i]
+		switch {
+		case m.kind == movePost:
+			if m.post != 0 && begin != nil {
+				begun[m.post] = begin
+			}
+			continue
+		case m.post != 0:
+			if sent := begun[m.post]; sent != nil {
+				found(sent, m)
+			}
+		}
+		if !m.callback() {
+			begin = m
+		}
+	}
+}
+
+// posts notes for whom a message is sent, as far as ids tell.
+func (w *asyncWalk) posts(m *move) {
+	m.by = w.sender(m)
+	if m.post != 0 {
+		w.posted[m.post] = m.by
+	}
+}
+
+func (w *asyncWalk) sender(m *move) ref {
+	_, handle := w.handles[m.trigger]
+	byTrigger := nobody
+	if m.trigger != 0 && !handle && !w.fresh(m.trigger) && !w.lasting.has(m.trigger) {
+		byTrigger = w.ids.find(m.trigger)
+	}
+	switch {
+	case m.exec == 0:
+		return nobody // a promise's: the turn is only a hint
+	case w.fresh(m.exec) && w.named != nil && byTrigger != nobody:
+		return byTrigger
+	case w.turn.of != nobody && !w.foreign(m):
+		return w.turn.of
+	}
+	if running := w.runs(m.exec); running != nobody {
+		return running
+	}
+	return byTrigger
+}
+
+// answersMail is for whom the loop goes on at a message, as far as ids tell.
+func (w *asyncWalk) answersMail(m *move) ref {
+	who, sent := w.posted[m.post]
+	if !sent || who == nobody {
+		return w.stranger()
+	}
+	if r := w.chains.known(who); r != None && w.t.Requests[r].End < m.at {
+		return w.stranger()
+	}
+	return who
+}
+
+// posts notes for whom a message is sent: for whom ids tell, or whose turn it is.
+func (w *inTurns) posts(m *move) {
+	who := m.by
+	if who == nobody && (m.exec == 0 || m.exec > w.turn.counter) {
+		who = w.turn.of
+	}
+	if m.post != 0 && who != nobody {
+		w.posted[m.post] = who
+	}
+}
+
+// answersMail is for whom the loop goes on at a message that answers one.
+func (w *inTurns) answersMail(m *move) ref {
+	if m.by != nobody {
+		return w.alone(m.by)
+	}
+	if who, sent := w.posted[m.post]; sent {
+		return w.alone(who)
+	}
+	return nobody
+}
