@@ -161,7 +161,7 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	c := &w.conns[w.turn.conn]
 	if c.hasHandle {
 		parser := c.handle+1 == m.trigger || c.handle == m.exec && m.exec == m.trigger+1
-		return c.handle == m.trigger || w.named != nil && parser // whose id follows its connection's: either was seen first
+		return c.handle == m.trigger || parser // whose id follows its connection's: either was seen first
 	}
 	born := &w.f.conns[w.turn.conn]
 	low, high := w.ids.countAt(born.at), c.first

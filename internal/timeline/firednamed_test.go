@@ -85,8 +85,7 @@ func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 	}
 }
 
-// The id of the parser on a connection follows that of its handle: where promises have ids, either triggers what its
-// request asks for.
+// The id of the parser on a connection follows that of its handle: either triggers what its request asks for.
 func TestOwnHandle(t *testing.T) {
 	for trigger, want := range map[int64]bool{3: true, 4: true, 5: true, 6: false, 2: false} {
 		w, exec := afterAnswers(), int64(45)
@@ -98,7 +97,7 @@ func TestOwnHandle(t *testing.T) {
 		if got := w.ownHandle(&move{exec: exec, trigger: trigger}); got != want {
 			t.Errorf("trigger %d: %v", trigger, got)
 		}
-		if w.named = nil; w.ownHandle(&move{exec: exec, trigger: trigger}) != (trigger == 4) {
+		if w.named = nil; w.ownHandle(&move{exec: exec, trigger: trigger}) != want {
 			t.Errorf("trigger %d, promises have no ids", trigger)
 		}
 	}

@@ -115,6 +115,7 @@ func (w *asyncWalk) posts(m *move) {
 }
 
 func (w *asyncWalk) sender(m *move) ref {
+	_, read := w.turn.of.request()
 	_, handle := w.handles[m.trigger]
 	byTrigger := nobody
 	if m.trigger != 0 && !handle && !w.fresh(m.trigger) && !w.lasting.has(m.trigger) {
@@ -123,6 +124,10 @@ func (w *asyncWalk) sender(m *move) ref {
 	switch {
 	case m.exec == 0:
 		return nobody // a promise's: the turn is only a hint
+	case read && w.turn.conn != noConn && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
+		return w.turn.of
+	case w.reader(m) != nobody:
+		return w.reader(m)
 	case w.fresh(m.exec) && w.named != nil && byTrigger != nobody:
 		return byTrigger
 	case w.turn.of != nobody && !w.foreign(m):
