@@ -222,6 +222,7 @@ enum boundary_kind {
 	BOUNDARY_POSTED,     /* a message is sent to another thread by a port, whose id is in ids.goid */
 	BOUNDARY_MESSAGES,   /* the messages that came by a port are about to be taken: the first, if there is one */
 	BOUNDARY_MESSAGE,    /* and the next, if there is one */
+	BOUNDARY_TAKES,      /* the program asks a port for one by itself */
 };
 
 struct boundary_event {

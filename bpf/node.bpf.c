@@ -39,25 +39,30 @@ static __always_inline bool in_loop(struct watch *w, struct task_struct *t)
 	return t->pid == t->tgid && w->async_ids && !paused();
 }
 
-/* Tells of a callback, once. Ids are doubles. */
-static __always_inline void tell(struct watch *w, struct task_struct *t, enum boundary_kind what,
-				 u64 exec, u64 trigger, u64 counter)
+/* Tells of a callback, or of a message by a port. Ids are doubles. */
+static __always_inline bool tell(struct task_struct *t, enum boundary_kind what, u64 exec, u64 trigger, u64 counter, u64 port)
 {
-	struct boundary_event *e;
+	struct boundary_event *e = reserve(sizeof(*e), HOOK_BOUNDARIES);
 
-	if (!exec || exec == w->resolved)
-		return;
-	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
 	if (!e)
-		return;
-	w->resolved = exec;
+		return false;
 	fill_head(&e->h, EVENT_BOUNDARY, t);
 	__builtin_memset(&e->ids, 0, sizeof(e->ids));
 	e->ids.exec = exec;
 	e->ids.trigger = trigger;
 	e->ids.counter = counter;
+	e->ids.goid = port;
 	e->what = what;
 	submit(e);
+	return true;
+}
+
+/* Tells of a callback, once. */
+static __always_inline void tell_once(struct watch *w, struct task_struct *t, enum boundary_kind what,
+				      u64 exec, u64 trigger, u64 counter)
+{
+	if (exec && exec != w->resolved && tell(t, what, exec, trigger, counter, 0))
+		w->resolved = exec;
 }
 
 /* A promise is resolved, on any thread, by the callback that runs. */
@@ -74,7 +79,7 @@ int promise_resolved(void *ctx)
 		w->resolves = 0;
 		tell_spent(t, EVENT_PROMISES_SPENT);
 	} else if (in_loop(w, t) && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids)) {
-		tell(w, t, BOUNDARY_RESOLVED, ids[0], ids[1], ids[2]);
+		tell_once(w, t, BOUNDARY_RESOLVED, ids[0], ids[1], ids[2]);
 	}
 	return 0;
 }
@@ -126,7 +131,7 @@ static __always_inline void tell_done(struct task_struct *t, u64 address)
 		return;
 	counter = read_word(w->async_ids + ASYNC_COUNTER);
 	if (read_wrap(address, counter, &id, &trigger))
-		tell(w, t, BOUNDARY_DONE, id, trigger, counter);
+		tell_once(w, t, BOUNDARY_DONE, id, trigger, counter);
 }
 
 /* Before the callback of what was done with a file: node::fs::AfterInteger(uv_fs_t *) and its
@@ -160,24 +165,13 @@ int port_posts(struct pt_regs *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
-	struct boundary_event *e;
 	u64 ids[3] = {}, id, trigger;
 
 	if (!pay_work(w, t) || !in_loop(w, t))
 		return 0;
 	if (bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids) || !read_wrap(ctx->di + WRAP_AT, ids[2], &id, &trigger))
 		return 0;
-	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
-	if (!e)
-		return 0;
-	fill_head(&e->h, EVENT_BOUNDARY, t);
-	__builtin_memset(&e->ids, 0, sizeof(e->ids));
-	e->ids.exec = ids[0];
-	e->ids.trigger = ids[1];
-	e->ids.counter = ids[2];
-	e->ids.goid = id;
-	e->what = BOUNDARY_POSTED;
-	submit(e);
+	tell(t, BOUNDARY_POSTED, ids[0], ids[1], ids[2], id);
 	return 0;
 }
 
@@ -201,17 +195,21 @@ int port_takes(struct pt_regs *ctx)
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
 	u64 counter, id, trigger;
-	bool more;
+	enum boundary_kind what;
 
-	if (!pay_work(w, t) || !in_loop(w, t) || (u32)ctx->dx)
+	if (!pay_work(w, t) || !in_loop(w, t))
 		return 0;
 	counter = read_word(w->async_ids + ASYNC_COUNTER);
 	if (!read_wrap(ctx->di + WRAP_AT, counter, &id, &trigger))
 		return 0;
-	more = w->taking;
-	w->taking = 1;
+	if ((u32)ctx->dx) {
+		what = BOUNDARY_TAKES;
+	} else {
+		what = w->taking ? BOUNDARY_MESSAGE : BOUNDARY_MESSAGES;
+		w->taking = 1;
+	}
 	begin_turn(w);
-	tell(w, t, more ? BOUNDARY_MESSAGE : BOUNDARY_MESSAGES, id, trigger, counter);
+	tell(t, what, id, trigger, counter, id);
 	return 0;
 }
 

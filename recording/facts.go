@@ -321,20 +321,6 @@ type StackAt struct {
 	Goroutine GoroutineID
 }
 
-// Boundary marks a point where Node's loop thread begins callbacks that no socket
-// caused (timers, immediates), that a callback, whose id Exec is, resolved a promise: what waits
-// for that goes on when it is over; or that one begins which waited for work of the thread pool. Messages of
-// other threads come by ports: "messages" and "message" are where the next is taken, in vain the last time
-// before another "messages" of the thread; where one is sent, that is "posted".
-type Boundary struct {
-	Thread  ThreadID
-	Exec    int64 // of "messages" and "message": that of the port, under which the callback runs
-	Trigger int64 // of "resolved" and "done": what that callback was asked for by; of "posted": that of what runs; 0 unknown
-	Counter int64
-	What    string // "timers", "immediates", "poll", "resolved", "done", "posted", "messages", "message"; "spent": from then on, "resolved" and "done" are not told
-	Port    int64  // id of the port that a message is sent or taken by
-}
-
 // Missing says that something could not be observed, and why, in one sentence.
 type Missing struct {
 	What  string // stable code, see docs

@@ -44,19 +44,6 @@ func (f *StackAt) Visit(v Visitor) {
 }
 
 // Kind implements Fact.
-func (*Boundary) Kind() Kind { return KindBoundary }
-
-// Visit implements Fact.
-func (f *Boundary) Visit(v Visitor) {
-	v.Int("thread", (*int64)(&f.Thread))
-	v.Int("exec", &f.Exec)
-	v.Int("trigger", &f.Trigger)
-	v.Int("counter", &f.Counter)
-	v.Str("what", &f.What)
-	v.Int("port", &f.Port)
-}
-
-// Kind implements Fact.
 func (*Missing) Kind() Kind { return KindMissing }
 
 // Visit implements Fact.

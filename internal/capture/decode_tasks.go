@@ -298,16 +298,14 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 		probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates",
 		probesBoundaryKindBOUNDARY_RESOLVED: "resolved", probesBoundaryKindBOUNDARY_DONE: "done",
 		probesBoundaryKindBOUNDARY_POSTED: "posted", probesBoundaryKindBOUNDARY_MESSAGES: "messages", probesBoundaryKindBOUNDARY_MESSAGE: "message",
+		probesBoundaryKindBOUNDARY_TAKES: "takes",
 	}[e.What]
 	fact := &recording.Boundary{Thread: d.actor(&e.H), Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what}
 	switch probesBoundaryKind(e.What) {
-	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_DONE:
+	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_DONE, probesBoundaryKindBOUNDARY_POSTED:
 		fact.Trigger = asyncID(e.Ids.Trigger)
-	case probesBoundaryKindBOUNDARY_POSTED:
-		fact.Trigger, fact.Port = asyncID(e.Ids.Trigger), asyncID(e.Ids.Goid)
-	case probesBoundaryKindBOUNDARY_MESSAGES, probesBoundaryKindBOUNDARY_MESSAGE:
-		fact.Port = fact.Exec
 	}
+	fact.Port = asyncID(e.Ids.Goid)
 	d.emit(d.at, fact)
 }
 

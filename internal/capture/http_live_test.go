@@ -241,7 +241,6 @@ func TestNode(t *testing.T) {
 			t.Errorf("a call without a trigger id: %+v", c)
 		}
 	}
-	needPromises(t, rec)
 	timers, fired, done := 0, map[int64]bool{}, map[int64]bool{}
 	for _, b := range all[*recording.Boundary](rec) {
 		if b.What == "timers" {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +52,6 @@ func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	l := record(t, server.Process.Pid, Options{Boundaries: true})
 	time.Sleep(2500 * time.Millisecond)
 	rec := l.stop()
-	needPromises(t, rec)
 
 	last := map[string]recording.Time{}
 	for _, b := range all[*recording.Boundary](rec) {
@@ -70,14 +68,38 @@ func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	}
 }
 
-// needPromises ends a test here if the Node that is installed is one without the symbols that its builtins are found
-// by, as Debian's, and the recording says so.
-func needPromises(t *testing.T, rec *recording.Recording) {
-	t.Helper()
-	for _, m := range all[*recording.Missing](rec) {
-		if m.What == "promises" && strings.Contains(m.Why, "was it stripped?") {
-			t.Skipf("%s: what resolves promises is tested with a Node that has its symbols, as those of nodejs.org", m.Why)
+// Each message to another thread is told, and each from one: the next is asked for in vain at last.
+func TestMessagesOfWorkerThreads(t *testing.T) {
+	const port, jobs = 21064, 6
+	server := start(t, port, "node", "testdata/worker.js", fmt.Sprint(port))
+	l := record(t, server.Process.Pid, Options{Boundaries: true})
+	for range jobs {
+		exchange(t, port, "/work")
+	}
+	exchange(t, port, "/take")
+	rec := l.stop()
+
+	seen := map[string]map[int64]int{}
+	for _, b := range all[*recording.Boundary](rec) {
+		if b.Port == 0 {
+			continue
 		}
+		if seen[b.What] == nil {
+			seen[b.What] = map[int64]int{}
+		}
+		seen[b.What][b.Port]++
+	}
+	worker := int64(0)
+	for port, n := range seen["posted"] {
+		if n == jobs {
+			worker = port
+		}
+	}
+	if worker == 0 || seen["messages"][worker] != jobs || seen["message"][worker] != jobs || seen["takes"][worker] != 0 {
+		t.Errorf("%d messages were sent to a worker and answered; it is told: %v", jobs, seen)
+	}
+	if len(seen["takes"]) != 1 {
+		t.Errorf("the program asked one port by itself; it is told: %v", seen["takes"])
 	}
 }
 

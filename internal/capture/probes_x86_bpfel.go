@@ -47,6 +47,7 @@ const (
 	probesBoundaryKindBOUNDARY_POSTED     probesBoundaryKind = 4
 	probesBoundaryKindBOUNDARY_MESSAGES   probesBoundaryKind = 5
 	probesBoundaryKindBOUNDARY_MESSAGE    probesBoundaryKind = 6
+	probesBoundaryKindBOUNDARY_TAKES      probesBoundaryKind = 7
 )
 
 type probesChunkEvent struct {

@@ -91,6 +91,7 @@ func namedPromises(t *Timeline, moves []move) map[int32]bool {
 			told = true
 		case !m.callback():
 			told = false
+		case m.kind == moveAlong || m.kind == movePost: // nothing is sent to anybody
 		case told && handles.has(m.trigger):
 		case told && m.trigger != 0:
 			with++

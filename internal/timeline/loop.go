@@ -83,7 +83,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 	g.pauses()
 	for i := range all {
 		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
-		pairMail(all[i].moves)
+		all[i].moves = pairMail(all[i].moves)
 	}
 	return all
 }
@@ -265,9 +265,11 @@ func (g *gatherer) pauses() {
 			m.kind, m.by, m.trigger, m.done = moveFired, nobody, b.Trigger, b.What == "done"
 		case "posted":
 			m.kind, m.by, m.trigger, m.port = movePost, nobody, b.Trigger, b.Port
+		case "takes":
+			m.kind, m.port = moveAlong, b.Port
 		case "messages", "message":
-			if !vain[i] { // else that port's are over, and something else begins
-				m.kind, m.by, m.port = moveFired, nobody, b.Port
+			if m.port = b.Port; !vain[i] { // else that port's are over, and something else begins
+				m.kind, m.by = moveFired, nobody
 			}
 		case "spent":
 			g.untold(b.Thread, b.at)

@@ -9,7 +9,9 @@ import "github.com/getdwell/dwell/recording"
 // mail counts the messages of one port.
 type mail struct {
 	sent, came int
-	owed       int // how many came, at most, for which nothing was seen to be sent: they were asked for before
+	owed       int  // how many came, at most, for which nothing was seen to be sent: they were asked for before
+	taken      bool // the program takes some by itself: how many is not known
+	pairs      bool
 	waiting    []int32
 }
 
@@ -23,12 +25,12 @@ const (
 // paired reports whether one message comes for each that is sent, as far as counts tell.
 func (p *mail) paired() bool {
 	few := func(n int) bool { return n <= mailOpenAt || n*mailOpen <= p.sent }
-	return p.sent > 0 && p.came > 0 && few(p.owed) && few(p.sent+p.owed-p.came)
+	return p.sent > 0 && p.came > 0 && !p.taken && few(p.owed) && few(p.sent+p.owed-p.came)
 }
 
 // pairMail notes in the messages that a loop takes which of those that it sent each answers, where that
-// is known: by a number from 1.
-func pairMail(moves []move) {
+// is known: by a number from 1. Others are left out.
+func pairMail(moves []move) []move {
 	ports := map[int64]*mail{}
 	for i := range moves {
 		m := &moves[i]
@@ -40,28 +42,43 @@ func pairMail(moves []move) {
 			p = &mail{}
 			ports[m.port] = p
 		}
-		if m.kind == movePost {
+		switch m.kind {
+		case movePost:
 			p.sent++
-		} else {
+		case moveFired:
 			p.came++
+		case moveAlong:
+			p.taken = true
 		}
 		p.owed = max(p.owed, p.came-p.sent)
 	}
-	number := int32(0)
+	for _, p := range ports {
+		p.pairs = p.paired()
+	}
+	kept, number := moves[:0], int32(0)
 	for i := range moves {
 		m := &moves[i]
 		p := ports[m.port]
+		if m.port != 0 && !p.pairs {
+			continue
+		}
+		if byPort := ports[m.exec]; m.kind == moveFired && m.port == 0 && byPort != nil && byPort.pairs {
+			m.kind = moveAlong // in the callback of a message, which tells more
+		}
 		switch {
-		case m.port == 0 || !p.paired():
+		case m.port == 0:
 		case m.kind == movePost:
 			number++
 			m.post, p.waiting = number, append(p.waiting, number)
+		case m.kind != moveFired:
 		case p.owed > 0:
 			p.owed--
 		case len(p.waiting) > 0:
 			m.post, p.waiting = p.waiting[0], p.waiting[1:]
 		}
+		kept = append(kept, *m)
 	}
+	return kept
 }
 
 // inVain are the places where no message was left to be taken: the last of each time that a port had some.

@@ -25,6 +25,7 @@ type toldPlay struct {
 	jobs     bool  // between rounds the thread pool does something
 	files    bool  // with a file, twice; what it has done is called back in the turn that runs
 	worker   bool  // or rather a worker thread, one after the other: messages come under the id of their handle
+	ports    int   // or of so many, who are sent messages by ports of their own, each one after the other
 	pairs    bool  // or two at once are called back for in one callback, under ids of their own
 	pings    bool  // beside all that, messages make calls of nobody's
 	once     bool  // who comes while another's first call is under way waits for that
@@ -58,6 +59,7 @@ type toldJob struct {
 	request int
 	id      int64
 	again   bool // the file is asked for something else then
+	port    int  // the message was sent by
 }
 
 func (p *toldPlay) say(format string, args ...any) {
@@ -190,7 +192,17 @@ func (p *toldPlay) goOn(r int) {
 		p.open--
 	case p.jobs:
 		p.ids += 2
-		p.working = append(p.working, toldJob{r, p.ids, p.files})
+		job := toldJob{r, p.ids, p.files, 0}
+		if p.ports > 0 {
+			job.port = 2 + p.upTo(p.ports)
+			exec := int64(0)
+			if p.named {
+				exec = p.promise[r]
+				p.awaits(r)
+			}
+			p.say("boundary thread=1 what=posted port=%d exec=%d trigger=%d counter=%d", job.port, exec, exec, p.ids)
+		}
+		p.working = append(p.working, job)
 	default:
 		p.step[r]++
 		p.ask(r, p.rounds[p.step[r]])
@@ -214,13 +226,21 @@ func (p *toldPlay) crowd(next int) int {
 
 // finish ends something that the thread pool does: the callback's tick resolves the promise.
 func (p *toldPlay) finish(k int) {
+	k = slices.IndexFunc(p.working, func(j toldJob) bool { return j.port == p.working[k].port && (p.ports > 0 || j == p.working[k]) })
 	job := p.working[k]
 	p.working = slices.Delete(p.working, k, k+1)
+	if p.ports > 0 {
+		p.sleep()
+		p.say("boundary thread=1 what=messages port=%d exec=%d counter=%d", job.port, job.port, p.ids)
+		p.say("boundary thread=1 what=resolved exec=%d counter=%d", job.port, p.ids)
+		p.carryOn(job)
+		p.say("boundary thread=1 what=message port=%d exec=%d counter=%d", job.port, job.port, p.ids)
+		return
+	}
 	if p.worker {
 		p.sleep()
 		p.say("boundary thread=1 what=resolved exec=2 counter=%d", p.ids)
-		p.step[job.request]++
-		p.ask(job.request, p.rounds[p.step[job.request]])
+		p.carryOn(job)
 		return
 	}
 	if p.pairs {
@@ -233,26 +253,28 @@ func (p *toldPlay) finish(k int) {
 			p.say("boundary thread=1 what=resolved exec=%d trigger=2 counter=%d", j.id, p.ids)
 		}
 		for _, j := range both {
-			p.step[j.request]++
-			p.ask(j.request, p.rounds[p.step[j.request]])
+			p.carryOn(j)
 		}
 		return
 	}
 	if p.files {
 		p.say("boundary thread=1 what=done exec=%d trigger=%d counter=%d", job.id, job.id-1, p.ids)
 		if p.ids += 2; job.again {
-			p.working = append(p.working, toldJob{job.request, p.ids, false})
+			p.working = append(p.working, toldJob{job.request, p.ids, false, 0})
 			return
 		}
-		p.step[job.request]++
-		p.ask(job.request, p.rounds[p.step[job.request]])
+		p.carryOn(job)
 		return
 	}
 	p.sleep()
 	p.ids += 2
 	p.say("boundary thread=1 what=resolved exec=%d trigger=%d counter=%d", p.ids, job.id, p.ids)
-	p.step[job.request]++
-	p.ask(job.request, p.rounds[p.step[job.request]])
+	p.carryOn(job)
+}
+
+func (p *toldPlay) carryOn(j toldJob) {
+	p.step[j.request]++
+	p.ask(j.request, p.rounds[p.step[j.request]])
 }
 
 // ping lets a message come, and make a call on a connection of its own.
@@ -335,6 +357,8 @@ func TestCallsOfToldTurns(t *testing.T) {
 		"after the thread pool":              {toldPlay{rounds: []int{2, 2}, jobs: true}, 9, 99, 100},
 		"after a file":                       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, files: true}, 9, 99, 100},
 		"after a worker":                     {toldPlay{rounds: []int{1, 2, 1}, jobs: true, worker: true, calm: 4}, 19, 99, 100},
+		"after one of three workers":         {toldPlay{rounds: []int{1, 2, 1}, jobs: true, ports: 3, calm: 6}, 19, 99, 100},
+		"after one, promises with ids":       {toldPlay{rounds: []int{1, 1, 1}, jobs: true, ports: 3, calm: 6, named: true}, 19, 99, 100},
 		"beside what nobody waits for":       {toldPlay{rounds: []int{1, 2, 1}, jobs: true, pings: true, calm: 4}, 19, 99, 100},
 		"two in one callback":                {toldPlay{rounds: []int{1, 1, 1}, jobs: true, pairs: true, calm: 3}, 19, 99, 100},
 		"promises with ids":                  {toldPlay{rounds: []int{2, 3, 1}, named: true}, 9, 99, 100},

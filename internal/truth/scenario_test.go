@@ -116,6 +116,7 @@ func scenarios() []scenario {
 		{name: "TLS, connection per call", runtime: node(), env: overTLS("KEEP_ALIVE=0"), tls: true, peer: "localhost", plan: flow("await"), rate: 60, recall: 0.5},
 		{name: "behind timers", runtime: node(), plan: flow("timer"), rate: 150},
 		{name: "fetch", runtime: node(), plan: flow("fetch"), rate: 150},
+		{name: "worker threads", runtime: node(), plan: flow("worker"), rate: 60, recall: 0.99},
 		{name: "calm", runtime: golang(), plan: calm, workers: 1, shown: true},
 		{name: "busy", runtime: golang(), plan: two, rate: 400, recall: 0.99},
 		{name: "connection per request", runtime: golang(), plan: two, rate: 200, close: true, recall: 0.99},

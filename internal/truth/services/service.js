@@ -2,7 +2,8 @@
 // calls=N&delay=US&flow=F sleeps (a timer), computes, asks the upstream N times (which
 // answers after delay), and answers. flow says how the calls are made: direct
 // (callbacks), await, seq (callback after callback), all (Promise.all), timer (each
-// call from a timer), fetch. On SIGTERM, one JSON line per request goes to $LOG.
+// call from a timer), worker (each after a job of a worker thread), fetch. On SIGTERM,
+// one JSON line per request goes to $LOG.
 'use strict';
 const fs = require('node:fs');
 const http = require('node:http');
@@ -56,6 +57,22 @@ function ask(id, delay, done) {
   });
 }
 
+// job computes for us on one of three worker threads.
+let workers, jobs = 0;
+const waiting = new Map();
+function job(id, us) {
+  const code = `const { parentPort } = require('node:worker_threads');
+parentPort.on('message', ({ n, us }) => { const from = performance.now(); while (performance.now() - from < us / 1000); parentPort.postMessage(n); });`;
+  workers ||= Array.from({ length: 3 }, () => {
+    const w = new (require('node:worker_threads').Worker)(code, { eval: true });
+    return w.on('message', (n) => { const done = waiting.get(n); waiting.delete(n); done(); });
+  });
+  return new Promise((done) => {
+    waiting.set(++jobs, done);
+    workers[jobs % workers.length].postMessage({ n: jobs, us });
+  });
+}
+
 const promised = (id, delay) => new Promise((done) => ask(id, delay, done));
 
 const flows = {
@@ -79,6 +96,13 @@ const flows = {
   timer(id, plan, done) {
     const next = (left) => (left ? setTimeout(() => ask(id, plan.delay, () => next(left - 1)), 1) : done());
     next(plan.calls);
+  },
+  async worker(id, plan, done) {
+    for (let i = 0; i < plan.calls; i++) {
+      await job(id, plan.delay / 4);
+      await promised(id, plan.delay);
+    }
+    done();
   },
   async fetch(id, plan, done) {
     for (let i = 0; i < plan.calls; i++) {
