@@ -140,7 +140,7 @@ func (w *asyncWalk) sender(m *move) ref {
 	}
 	switch {
 	case m.exec == 0:
-		return nobody // a promise's: the turn is only a hint
+		return w.turn.of // a promise's, that waited for what began the turn
 	case read && w.turn.conn != noConn && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
 		return w.turn.of
 	case w.reader(m) != nobody:
@@ -171,7 +171,7 @@ func (w *asyncWalk) answersMail(m *move) ref {
 // posts notes for whom a message is sent: for whom ids tell, or whose turn it is.
 func (w *inTurns) posts(m *move) {
 	who := m.by
-	if who == nobody && (m.exec == 0 || m.exec > w.turn.counter) {
+	if m.exec == 0 && w.turn.of != nobody {
 		who = w.turn.of
 	}
 	if m.post != 0 && who != nobody {
@@ -181,11 +181,8 @@ func (w *inTurns) posts(m *move) {
 
 // answersMail is for whom the loop goes on at a message that answers one.
 func (w *inTurns) answersMail(m *move) ref {
-	if m.by != nobody {
-		return w.alone(m.by)
-	}
 	if who, sent := w.posted[m.post]; sent {
 		return w.alone(who)
 	}
-	return nobody
+	return w.alone(m.by)
 }

@@ -82,7 +82,7 @@ func TestWhoSendsAMessage(t *testing.T) {
 	}{
 		"what the turn asked for":          {45, 42, requestRef(1)},
 		"what was asked for before":        {15, 12, requestRef(0)},
-		"a promise without an id":          {0, 0, nobody},
+		"a promise without an id":          {0, 0, requestRef(1)},
 		"who is known by the trigger only": {25, 15, requestRef(0)},
 		"the handle of the connection":     {45, 4, requestRef(1)},
 	} {
