@@ -83,7 +83,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 	g.pauses()
 	for i := range all {
 		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
-		all[i].moves = pairMail(all[i].moves)
+		all[i].moves = pairMail(all[i].moves, t.Windows)
 	}
 	return all
 }

@@ -11,7 +11,7 @@ type mail struct {
 	sent, came int
 	owed       int  // how many came, at most, for which nothing was seen to be sent: they were asked for before
 	taken      bool // the program takes some by itself: how many is not known
-	pairs      bool
+	before     int  // of those
 	waiting    []int32
 }
 
@@ -28,55 +28,86 @@ func (p *mail) paired() bool {
 	return p.sent > 0 && p.came > 0 && !p.taken && few(p.owed) && few(p.sent+p.owed-p.came)
 }
 
+// mailBy names the messages of one port in one window: what is sent and comes between windows is not seen.
+type mailBy struct {
+	port   int64
+	window int
+}
+
+// eachMailed visits what is done by ports, in order, with whose it is.
+func eachMailed(moves []move, windows []Window, visit func(by mailBy, m *move)) {
+	window := 0
+	for i := range moves {
+		for window+1 < len(windows) && moves[i].at >= windows[window+1].From {
+			window++
+		}
+		if m := &moves[i]; m.port != 0 {
+			visit(mailBy{m.port, window}, m)
+		}
+	}
+}
+
 // pairMail notes in the messages that a loop takes which of those that it sent each answers, where that
 // is known: by a number from 1. Others are left out.
-func pairMail(moves []move) []move {
-	ports := map[int64]*mail{}
-	for i := range moves {
-		m := &moves[i]
-		p := ports[m.port]
+func pairMail(moves []move, windows []Window) []move {
+	all := map[mailBy]*mail{}
+	eachMailed(moves, windows, func(by mailBy, m *move) {
+		if all[by] == nil {
+			all[by] = &mail{}
+		}
+		all[by].count(m)
+	})
+	number := int32(0)
+	eachMailed(moves, windows, func(by mailBy, m *move) {
+		p := all[by]
 		switch {
-		case m.port == 0:
-			continue
-		case p == nil:
-			p = &mail{}
-			ports[m.port] = p
-		}
-		switch m.kind {
-		case movePost:
-			p.sent++
-		case moveFired:
-			p.came++
-		case moveAlong:
-			p.taken = true
-		}
-		p.owed = max(p.owed, p.came-p.sent)
-	}
-	for _, p := range ports {
-		p.pairs = p.paired()
-	}
-	kept, number := moves[:0], int32(0)
-	for i := range moves {
-		m := &moves[i]
-		p := ports[m.port]
-		if m.port != 0 && !p.pairs {
-			continue
-		}
-		if byPort := ports[m.exec]; m.kind == moveFired && m.port == 0 && byPort != nil && byPort.pairs {
-			m.kind = moveAlong // in the callback of a message, which tells more
-		}
-		switch {
-		case m.port == 0:
+		case !p.paired():
+			m.post = noMail
 		case m.kind == movePost:
 			number++
 			m.post, p.waiting = number, append(p.waiting, number)
 		case m.kind != moveFired:
-		case p.owed > 0:
-			p.owed--
+		case p.before < p.owed:
+			p.before++
 		case len(p.waiting) > 0:
 			m.post, p.waiting = p.waiting[0], p.waiting[1:]
 		}
-		kept = append(kept, *m)
+	})
+	return withoutRest(moves)
+}
+
+// count counts what is done by the port.
+func (p *mail) count(m *move) {
+	switch m.kind {
+	case movePost:
+		p.sent++
+	case moveFired:
+		p.came++
+	case moveAlong:
+		p.taken = true
+	}
+	p.owed = max(p.owed, p.came-p.sent)
+}
+
+// noMail marks what is done by a port of which it is not known which message answers which.
+const noMail int32 = -1
+
+// withoutRest leaves that out, and notes what is resolved in the callbacks of the others: the messages tell more.
+func withoutRest(moves []move) []move {
+	kept, taken := moves[:0], int64(0)
+	for i := range moves {
+		m := moves[i]
+		switch {
+		case m.post == noMail:
+			continue
+		case m.kind == moveFired && m.port != 0:
+			taken = m.port
+		case m.kind == moveFired && taken != 0 && m.exec == taken:
+			m.kind = moveAlong
+		case m.kind != moveFired && !m.callback():
+			taken = 0
+		}
+		kept = append(kept, m)
 	}
 	return kept
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Of port 1: "1>" one is sent, "1<" one comes, "1?" the program asks for one by itself; of others likewise.
+// "|" a window begins. Of port 1: "1>" one is sent, "1<" one comes, "1?" the program asks for one by itself; of others likewise.
 func TestWhichMessageAnswersWhich(t *testing.T) {
 	for name, c := range map[string]struct {
 		moves []string
@@ -21,6 +21,7 @@ func TestWhichMessageAnswersWhich(t *testing.T) {
 		"none was sent":          {[]string{"1<", "1<"}, nil},
 		"taken by the program":   {[]string{"1>", "1<", "1?", "1>"}, nil},
 		"the other port is its":  {[]string{"1>", "1<", "2>", "2?"}, []int32{1}},
+		"unseen between windows": {[]string{"1>", "1>", "1<", "|", "1<", "1>", "1<"}, []int32{1, 0, 3}},
 		"two for each":           {slices.Repeat([]string{"1>", "1<", "1<"}, mailOpenAt+1), nil},
 		"most are not answered":  {append([]string{"1<"}, slices.Repeat([]string{"1>"}, mailOpenAt+1)...), nil},
 		"a tenth is not":         {append(slices.Repeat([]string{"1>", "1<"}, 200), slices.Repeat([]string{"1>"}, 20)...), first(200)},
@@ -29,11 +30,16 @@ func TestWhichMessageAnswersWhich(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			kinds := map[byte]moveKind{'>': movePost, '<': moveFired, '?': moveAlong}
 			var moves []move
+			windows := []Window{{}}
 			for _, m := range c.moves {
-				moves = append(moves, move{port: int64(m[0] - '0'), kind: kinds[m[1]]})
+				if m == "|" {
+					windows = append(windows, Window{From: Time(len(moves)), To: 10_000})
+					continue
+				}
+				moves = append(moves, move{at: Time(len(moves)), port: int64(m[0] - '0'), kind: kinds[m[1]]})
 			}
 			var got []int32
-			for _, m := range pairMail(moves) {
+			for _, m := range pairMail(moves, windows) {
 				if m.kind == moveFired {
 					got = append(got, m.post)
 				}
@@ -52,11 +58,15 @@ func first(n int32) (all []int32) {
 	return all
 }
 
-// What is resolved under the id of a port, whose messages are told, is resolved in their callbacks.
+// What is resolved under the id of a port is resolved in the callback of a message, while these are told.
 func TestPromisesOfMessages(t *testing.T) {
-	moves := pairMail([]move{{kind: movePost, port: 7}, {kind: moveFired, port: 7, exec: 7}, {kind: moveFired, exec: 7}, {kind: moveFired, exec: 8}})
-	if moves[1].kind != moveFired || moves[2].kind != moveAlong || moves[3].kind != moveFired {
-		t.Errorf("%+v", moves)
+	port, sleep := move{kind: moveFired, exec: 7}, move{kind: moveBlock}
+	sent, came := move{kind: movePost, port: 7}, move{kind: moveFired, port: 7, exec: 7}
+	moves := pairMail([]move{sent, came, port, {kind: moveFired, exec: 8}, port, sleep, port}, []Window{{}})
+	for i, want := range []moveKind{movePost, moveFired, moveAlong, moveFired, moveAlong, moveBlock, moveFired} {
+		if moves[i].kind != want {
+			t.Errorf("move %d is of kind %d, want %d", i, moves[i].kind, want)
+		}
 	}
 }
 

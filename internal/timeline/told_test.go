@@ -194,7 +194,7 @@ func (p *toldPlay) goOn(r int) {
 		p.ids += 2
 		job := toldJob{r, p.ids, p.files, 0}
 		if p.ports > 0 {
-			job.port = 2 + p.upTo(p.ports)
+			job.port = 70 + p.upTo(p.ports)
 			exec := int64(0)
 			if p.named {
 				exec = p.promise[r]
