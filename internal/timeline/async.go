@@ -171,7 +171,7 @@ func (w *asyncWalk) step(m *move) {
 			w.conns[m.conn].answered = callRef(m.call)
 		}
 		whose := m.whose()
-		if m.several || w.named[m.conn] && !w.aloneAnswered(m) {
+		if m.several || m.same && w.named != nil || w.named[m.conn] && !w.aloneAnswered(m) {
 			whose = nobody // of several requests, which the ids of their connection do not tell apart
 		}
 		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}

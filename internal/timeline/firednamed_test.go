@@ -73,6 +73,8 @@ func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 		"with others":        {move{kind: moveAnswer, at: 10, call: 4, conn: 2}, map[CallID]bool{4: true}, nobody},
 		"not whole yet":      {move{kind: moveAnswer, at: 5, call: 4, conn: 2}, nil, nobody},
 		"on one of its own":  {move{kind: moveAnswer, at: 5, call: 4, conn: 1}, nil, callRef(4)},
+		"a promise":          {move{kind: moveFired, at: 50, exec: 5, call: None, conn: noConn}, nil, requestRef(1)},
+		"behind another":     {move{kind: moveFired, at: 50, exec: 5, call: None, conn: noConn, same: true}, nil, nobody},
 		"several were there": {move{kind: moveAnswer, at: 10, call: 4, conn: 2, several: true}, nil, nobody},
 	} {
 		w := afterAnswers()

@@ -24,6 +24,7 @@ type move struct {
 	port    int64 // of moveFired: the port by which a message came, 0: it is none; of movePost: by which one is sent
 	post    int32 // of those: which message that was sent, or is answered, from 1; 0: not known
 	own     bool  // of a response: what wrote it was asked for by its request, as its trigger tells
+	same    bool  // of moveFired: in the callback in which the one before was
 	several bool  // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 

@@ -95,8 +95,17 @@ const noMail int32 = -1
 // withoutRest leaves that out, and notes what is resolved in the callbacks of the others: the messages tell more.
 func withoutRest(moves []move) []move {
 	kept, taken := moves[:0], int64(0)
+	called, again := false, false // a message's callback runs; a promise was resolved in it, and nothing done since
 	for i := range moves {
 		m := moves[i]
+		switch {
+		case m.port != 0 && m.kind != movePost && m.kind != moveAlong:
+			called, again = m.kind == moveFired, false
+		case m.kind == moveFired:
+			m.same, again = again, called
+		case m.port == 0:
+			called, again = called && m.callback(), false
+		}
 		switch {
 		case m.post == noMail:
 			continue

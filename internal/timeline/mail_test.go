@@ -70,6 +70,22 @@ func TestPromisesOfMessages(t *testing.T) {
 	}
 }
 
+// In the callback of one message a program may resolve promises under ids of its own: what waits for them goes on when
+// it is over, in one turn.
+func TestPromisesOfOneCallback(t *testing.T) {
+	fired := func(id int64) move { return move{kind: moveFired, exec: id} }
+	came, over := move{kind: moveFired, port: 7, exec: 7}, move{kind: moveBoundary, port: 7}
+	moves := []move{
+		{kind: movePost, port: 7}, fired(1), fired(2),
+		came, fired(3), fired(4), {kind: moveSend}, fired(5), over, fired(6), fired(8),
+	}
+	for _, m := range pairMail(moves, []Window{{}}) {
+		if m.same != (m.exec == 4) {
+			t.Errorf("under id %d: %v", m.exec, m.same)
+		}
+	}
+}
+
 func TestMessagesAskedForInVain(t *testing.T) {
 	var all []boundaryAt
 	for i, what := range []string{"messages", "message", "timers", "messages", "messages", "message", "message"} {
