@@ -138,7 +138,8 @@ func (s *stage) try(sc scenario, span time.Duration) (*load.Result, error) {
 	return r, nil
 }
 
-// record starts a recorder and returns when it records.
+// record starts a recorder and returns when it records. It never rests, as it might where a closed loop of clients saturates
+// the service: all that was sent is compared.
 func (s *stage) record() (file string, recorder *proc.Process) {
 	s.t.Helper()
 	file = filepath.Join(s.dir, "recording.dwell")
@@ -147,7 +148,7 @@ func (s *stage) record() (file string, recorder *proc.Process) {
 		os.Remove(file)
 	}
 	return file, s.start(proc.Options{
-		Args:  []string{s.bin + "/dwell", "attach", "--pid", strconv.Itoa(s.service.PID()), "--for", "10m", "-o", file},
+		Args:  []string{s.bin + "/dwell", "attach", "--pid", strconv.Itoa(s.service.PID()), "--for", "10m", "--windows", "off", "-o", file},
 		Ready: "recording",
 	})
 }
