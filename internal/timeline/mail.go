@@ -73,7 +73,59 @@ func pairMail(moves []move, windows []Window) []move {
 			m.post, p.waiting = p.waiting[0], p.waiting[1:]
 		}
 	})
-	return withoutRest(moves)
+	return withoutRest(inTheirOrder(moves))
+}
+
+// How many responses must be of whom the loop seems to go on for at a message, for each that is not; and
+// how many are not where a port's messages answer in another order.
+const (
+	mailOrder    = 50
+	mailDisorder = 2
+)
+
+// inTheirOrder marks what is done by ports whose messages do not answer in the order in which they were asked
+// for, as those of a worker that waits for something itself. That shows where a request asked for
+// something as it was read, or at a message before, and another is answered in the turn of what seems to answer it.
+func inTheirOrder(moves []move) []move {
+	right, wrong := map[int64]int{}, map[int64]int{}
+	sender, turn, port := map[int32]RequestID{}, RequestID(None), int64(0)
+	for i := range moves {
+		switch m := &moves[i]; {
+		case m.kind == movePost:
+			sender[m.post] = turn
+		case m.kind == moveRespond && port != 0 && turn != None:
+			if m.request == turn {
+				right[port]++
+			} else {
+				wrong[port]++
+			}
+			port = 0
+		case m.kind == moveFired && m.port == 0 && m.exec == port: // in the message's callback
+		case m.callback():
+		default:
+			turn, port = None, 0
+			if who, sent := sender[m.post]; sent && m.kind == moveFired && m.post > 0 {
+				turn, port = who, m.port
+			} else if m.kind == moveRead && !m.several {
+				turn = m.request
+			}
+		}
+	}
+	disorder := func(wrong, right int) bool { return wrong >= mailDisorder && wrong*mailOrder > right }
+	all := disorder(total(wrong), total(right)) // a program's workers are mostly alike
+	for i := range moves {
+		if by := moves[i].port; by != 0 && (all || disorder(wrong[by], right[by])) {
+			moves[i].post = noMail
+		}
+	}
+	return moves
+}
+
+func total(counts map[int64]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
 }
 
 // count counts what is done by the port.

@@ -58,6 +58,36 @@ func first(n int32) (all []int32) {
 	return all
 }
 
+// Requests 1 to 9 each ask a worker for something as they are read, and are answered at its messages: in order, or two
+// the other way round.
+func TestMessagesInTheirOrder(t *testing.T) {
+	read := func(r RequestID) []move {
+		return []move{{kind: moveBlock, conn: noConn}, {kind: moveRead, request: r}, {kind: movePost, port: 7, request: None}}
+	}
+	answer := func(r RequestID) []move {
+		return []move{{kind: moveFired, port: 7, exec: 7, request: None}, {kind: moveFired, exec: 7, request: None}, {kind: moveRespond, request: r}}
+	}
+	for name, c := range map[string]struct {
+		answered []RequestID
+		kept     bool
+	}{
+		"in order":     {[]RequestID{1, 2, 3, 4, 5, 6, 7, 8, 9}, true},
+		"not in order": {[]RequestID{1, 2, 3, 5, 4, 6, 7, 8, 9}, false},
+	} {
+		var moves []move
+		for r := range RequestID(9) {
+			moves = append(moves, read(r+1)...)
+		}
+		for _, r := range c.answered {
+			moves = append(moves, answer(r)...)
+		}
+		paired := slices.ContainsFunc(pairMail(moves, []Window{{}}), func(m move) bool { return m.post > 0 })
+		if paired != c.kept {
+			t.Errorf("%s: paired %v", name, paired)
+		}
+	}
+}
+
 // What is resolved under the id of a port is resolved in the callback of a message, while these are told.
 func TestPromisesOfMessages(t *testing.T) {
 	port, sleep := move{kind: moveFired, exec: 7}, move{kind: moveBlock}
