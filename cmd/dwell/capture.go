@@ -22,6 +22,9 @@ func (r liveRecorder) Run(ctx context.Context) error {
 	return r.Session.Run(ctx, r.sink)
 }
 
+// standBack lets the service go first while its recording is analysed.
+func standBack() { capture.StandBack() }
+
 // dropRights is world.dropRights where dwell can record.
 func dropRights() error { return capture.DropRights() }
 

@@ -113,6 +113,10 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if err := errors.Join(err, file.close()); err != nil {
 		return nil, fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
 	}
+	if o.only {
+		session.Close() // before: it takes locks of the service
+		standBack()
+	}
 	return r, nil
 }
 

@@ -67,7 +67,7 @@ type Stats struct {
 	Elapsed  time.Duration
 	Events   int64
 	Requests int64 // inbound requests seen
-	Rate     int64 // requests in the last second
+	Rate     int64 // requests a second, of late
 	P50, P99 time.Duration
 	Lost     int64   // events that the kernel could not pass on
 	Resting  bool    // between two windows of recording

@@ -31,16 +31,20 @@ const (
 	// mayLose is how much of its throughput a service may lose to windows. What it writes in them
 	// and between them tells how much that is: memory and caches that recording takes are in no
 	// program's own time.
-	mayLose = 0.03
+	mayLose = 0.02
 	// forgets is how much less each window counts than the next.
 	forgets = 0.8
 	// windowAnswers is how many times longer a window is than nearly all requests, or
 	// those that it cuts would be too many.
 	windowAnswers = 10
+	// shortWindow is the length of windows after the first, if nearly all requests are short enough:
+	// more of them, spread over the same time, see more of what comes and goes.
+	shortWindow = tickEvery / 2
 )
 
-// second is what the pacer is told of the one that was just recorded.
-type second struct {
+// stretch is what the pacer is told of what was just recorded: a second, or a window.
+type stretch struct {
+	took    time.Duration
 	events  int64
 	cost    time.Duration // of dwell, in the kernel and beside it
 	busy    time.Duration // of all processors
@@ -50,34 +54,41 @@ type second struct {
 	rested  float64       // the same in a second of the rest before; 0: there was none
 }
 
-// pacer decides how long to rest after each second of recording.
+// pacer decides how long to rest after each stretch of recording.
 type pacer struct {
 	rests           int
 	inside, between float64 // writes a second, in windows and between them, the later the more
 }
 
-// rest is how long to pause; 0: go on recording.
-func (p *pacer) rest(s second) time.Duration {
+// rest is how long to pause, and how long the window is after that; 0: go on recording.
+func (p *pacer) rest(s stretch) (rest, window time.Duration) {
 	if s.rested > 0 {
 		p.inside, p.between = forgets*p.inside+s.writes, forgets*p.between+s.rested
 	}
-	if !s.scarce || s.events <= manyEvents || s.slowest*windowAnswers > tickEvery {
-		return 0
+	window = shortWindow
+	if s.slowest*windowAnswers > window {
+		window = tickEvery
 	}
-	may := max(oneCost*float64(tickEvery), manyCost*float64(s.busy))
+	if !s.scarce || s.eventRate() <= manyEvents || s.slowest*windowAnswers > window {
+		return 0, 0
+	}
+	may := max(oneCost*float64(s.took), manyCost*float64(s.busy))
 	times := max(hidden*float64(s.cost)/may, p.lost(s)/mayLose)
-	rest := time.Duration(times*float64(tickEvery)) - tickEvery
+	rest = time.Duration(times*float64(s.took)) - s.took
 	if rest <= 0 {
-		return 0
+		return 0, 0
 	}
 	p.rests++
-	return min(p.uneven(rest), longestRest)
+	return min(p.uneven(rest), longestRest), window
 }
 
+// eventRate is events a second.
+func (s *stretch) eventRate() float64 { return float64(s.events) / s.took.Seconds() }
+
 // lost is how much of its throughput a service loses in windows such as this.
-func (p *pacer) lost(s second) float64 {
+func (p *pacer) lost(s stretch) float64 {
 	if p.between == 0 {
-		return min(float64(s.events)*eventLoses, mostLoses)
+		return min(s.eventRate()*eventLoses, mostLoses)
 	}
 	return 1 - p.inside/p.between
 }

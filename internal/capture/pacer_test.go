@@ -9,42 +9,45 @@ import (
 
 func TestPacerRests(t *testing.T) {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
-	seen := func(s second) second { s.writes, s.rested = 8000, 8000; return s }
-	hello := second{events: 70_000, cost: ms(100), busy: 2 * time.Second, scarce: true, slowest: ms(5)}
+	seen := func(s stretch) stretch { s.writes, s.rested = 8000, 8000; return s }
+	hello := stretch{took: time.Second, events: 70_000, cost: ms(100), busy: 2 * time.Second, scarce: true, slowest: ms(5)}
 	for _, c := range []struct {
 		what        string
-		s           func(second) second
+		s           func(stretch) stretch
 		least, most time.Duration
 	}{
-		{"a tenth of a processor, and nobody knows yet what that costs the service", func(s second) second { return s }, 5 * time.Second, 8 * time.Second},
-		{"processors to spare", func(s second) second { s.scarce = false; return s }, 0, 0},
-		{"few events", func(s second) second { s.events = manyEvents; return s }, 0, 0},
-		{"requests that no window would hold", func(s second) second { s.slowest = ms(101); return s }, 0, 0},
+		{"a tenth of a processor, and nobody knows yet what that costs the service", func(s stretch) stretch { return s }, 7 * time.Second, longestRest},
+		{"the same in half a second", func(s stretch) stretch {
+			return stretch{took: s.took / 2, events: s.events / 2, cost: s.cost / 2, busy: s.busy / 2, scarce: true}
+		}, 3500 * time.Millisecond, 5500 * time.Millisecond},
+		{"processors to spare", func(s stretch) stretch { s.scarce = false; return s }, 0, 0},
+		{"few events", func(s stretch) stretch { s.events = manyEvents; return s }, 0, 0},
+		{"requests that no window would hold", func(s stretch) stretch { s.slowest = ms(101); return s }, 0, 0},
 		{"a tenth of a processor, and as much again that it does not count, where a twenty-fifth may be spent", seen, ms(3000), ms(5000)},
-		{"many processors", func(s second) second { s.busy = 32 * time.Second; return seen(s) }, 0, 0},
-		{"too much by far", func(s second) second { s.cost = 10 * time.Second; return s }, longestRest, longestRest},
+		{"many processors", func(s stretch) stretch { s.busy = 32 * time.Second; return seen(s) }, 0, 0},
+		{"too much by far", func(s stretch) stretch { s.cost = 10 * time.Second; return s }, longestRest, longestRest},
 	} {
 		p := pacer{}
-		if got := p.rest(c.s(hello)); got < c.least || got > c.most {
+		if got, _ := p.rest(c.s(hello)); got < c.least || got > c.most {
 			t.Errorf("%s: rests %v, want %v to %v", c.what, got, c.least, c.most)
 		}
 	}
 }
 
 // Recording costs few cycles by its own clocks, and a service does a third less meanwhile: it
-// rests until that is 3 % of all.
+// rests until that is 2 % of all.
 func TestPacerRestsByWhatIsLost(t *testing.T) {
 	p := pacer{}
-	s := second{events: 70_000, cost: 25 * time.Millisecond, busy: 2 * time.Second, scarce: true, writes: 8000}
-	if got := p.rest(s); got < 5*time.Second {
+	s := stretch{took: time.Second, events: 70_000, cost: 25 * time.Millisecond, busy: 2 * time.Second, scarce: true, writes: 8000}
+	if got, _ := p.rest(s); got < 5*time.Second {
 		t.Errorf("before it is known what is lost: rests %v", got)
 	}
 	for _, c := range []struct {
 		rested      float64
 		least, most time.Duration
-	}{{10_000, 4 * time.Second, 7 * time.Second}, {16_000, longestRest, longestRest}, {16_000, longestRest, longestRest}} {
+	}{{10_000, 6 * time.Second, longestRest}, {16_000, longestRest, longestRest}, {16_000, longestRest, longestRest}} {
 		s.rested = c.rested
-		if got := p.rest(s); got < c.least || got > c.most {
+		if got, _ := p.rest(s); got < c.least || got > c.most {
 			t.Errorf("%v writes a second in a rest, %v in a window: rests %v, want %v to %v", s.rested, s.writes, got, c.least, c.most)
 		}
 	}
@@ -52,8 +55,20 @@ func TestPacerRestsByWhatIsLost(t *testing.T) {
 	for range 20 {
 		p.rest(s)
 	}
-	if got := p.rest(s); got > time.Second {
+	if got, _ := p.rest(s); got > time.Second {
 		t.Errorf("nothing is lost any longer: rests %v", got)
+	}
+}
+
+func TestPacerChoosesWindowsThatHoldRequests(t *testing.T) {
+	for _, c := range []struct {
+		slowest time.Duration
+		window  time.Duration
+	}{{5 * time.Millisecond, shortWindow}, {50 * time.Millisecond, shortWindow}, {51 * time.Millisecond, tickEvery}, {101 * time.Millisecond, 0}} {
+		s := stretch{took: time.Second, events: 70_000, busy: 2 * time.Second, scarce: true, slowest: c.slowest}
+		if _, got := new(pacer).rest(s); got != c.window {
+			t.Errorf("nearly all requests take less than %v: the next window is %v, want %v", c.slowest, got, c.window)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"time"
@@ -72,6 +73,7 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 	resume := time.NewTimer(tickEvery)
 	defer resume.Stop()
 	resume.Stop()
+	window := tickEvery // how long the next one is
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,15 +89,17 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 			if err = s.tick(sink); err != nil {
 				break
 			}
-			var rest time.Duration
-			if rest, err = s.pace(sink); rest > 0 {
+			tick.Reset(tickEvery)
+			var rest, next time.Duration
+			if rest, next, err = s.pace(sink); rest > 0 {
+				window = next
 				drain.Reset(restDrain)
 				resume.Reset(rest)
 			}
 		case <-resume.C:
 			err = s.goOn(sink)
 			drain.Reset(drainEvery)
-			tick.Reset(tickEvery) // a window is whole seconds
+			tick.Reset(window) // the next one is at its end
 		case <-drain.C:
 			err = s.drain(sink)
 			if err == nil && len(s.roots) > 0 && !s.decoder.alive() {
@@ -225,17 +229,18 @@ func (s *Session) snapshot(cost *recording.Overhead) {
 	s.status.mu.Lock()
 	defer s.status.mu.Unlock()
 	live := &s.decoder.live
-	cpu := cost.UserCPU + cost.BPF
-	rate := live.requests - s.status.stats.Requests
+	elapsed := time.Since(s.status.started)
+	cpu, took := cost.UserCPU+cost.BPF, max(elapsed-s.status.stats.Elapsed, shortWindow) // the first is no time
+	rate := int64(math.Round(float64(live.requests-s.status.stats.Requests) / took.Seconds()))
 	if s.paused != recording.NoTime {
 		rate = s.status.stats.Rate // the last that is known
 	}
 	s.status.stats = Stats{
 		Resting: s.paused != recording.NoTime,
-		Elapsed: time.Since(s.status.started), Events: s.decoder.count,
+		Elapsed: elapsed, Events: s.decoder.count,
 		Requests: live.requests, Rate: rate,
 		P50: live.quantile(50), P99: live.quantile(99),
-		Lost: s.meter.lost, CPU: float64(cpu-s.status.cpu) / float64(tickEvery),
+		Lost: s.meter.lost, CPU: float64(cpu-s.status.cpu) / float64(took),
 	}
 	s.status.cpu = cpu
 }

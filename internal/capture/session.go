@@ -57,13 +57,13 @@ type Session struct {
 	node      budgetedProbe
 	queues    queueProbes
 
-	rested    float64                    // what watched processes wrote a second, in the last rest; 0: there was none
-	resting   func(second) time.Duration // how long to pause after one; nil: never
-	before    usage                      // when the last second of recording ended
-	gaps      uint32                     // as in common.h
-	paused    recording.Time             // since when; NoTime: it records
-	throttled int64                      // as the host's last fact says
-	garbage   int                        // per cent that were allowed before recording
+	rested    float64                                    // what watched processes wrote a second, in the last rest; 0: there was none
+	resting   func(stretch) (rest, window time.Duration) // how long to pause after it; nil: never
+	before    usage                                      // when the last second of recording ended
+	gaps      uint32                                     // as in common.h
+	paused    recording.Time                             // since when; NoTime: it records
+	throttled int64                                      // as the host's last fact says
+	garbage   int                                        // per cent that were allowed before recording
 }
 
 // garbagePercent is how much garbage a recorder lets come together, in per cent of what it
@@ -78,11 +78,14 @@ func Open(opts Options) (*Session, error) {
 		s.resting = new(pacer).rest
 	}
 	s.garbage = debug.SetGCPercent(garbagePercent)
-	if err := s.load(); err != nil {
+	var err error
+	politely(func() { err = s.load() })
+	if err != nil {
 		debug.SetGCPercent(s.garbage)
 		return nil, err
 	}
-	if err := s.start(); err != nil {
+	politely(func() { err = s.start() })
+	if err != nil {
 		s.Close()
 		return nil, err
 	}

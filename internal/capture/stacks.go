@@ -23,9 +23,13 @@ func (s *Session) startStacks(pid int) {
 	if !o.On || s.unwinder != nil || s.stacksOff != "" {
 		return
 	}
-	u, err := unwind.Start(unwind.Options{
-		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period,
-		Python: s.mayRunPython(pid),
+	var u *unwind.Unwinder
+	var err error
+	politely(func() {
+		u, err = unwind.Start(unwind.Options{
+			Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period,
+			Python: s.mayRunPython(pid),
+		})
 	})
 	if err != nil {
 		s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)

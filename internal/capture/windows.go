@@ -41,23 +41,24 @@ func (s *Session) measure() usage {
 	return now
 }
 
-// pace pauses if the second that was just recorded cost too much, and returns for how long.
-func (s *Session) pace(sink Sink) (time.Duration, error) {
+// pace pauses if what was just recorded cost too much, and returns for how long, and how
+// long the window after that is.
+func (s *Session) pace(sink Sink) (rest, window time.Duration, err error) {
 	if s.paused != recording.NoTime || s.resting == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
 	was, now := s.before, s.measure()
 	s.before = now
-	rest := s.resting(second{
-		writes: perSecond(was, now), rested: s.rested,
+	rest, window = s.resting(stretch{
+		took: now.at.Sub(was.at), writes: perSecond(was, now), rested: s.rested,
 		events: now.events - was.events, cost: time.Duration(now.cost - was.cost), busy: time.Duration(now.since(was, nil).Busy),
 		scarce:  now.throttled > was.throttled || s.oneIsFull(was, now),
 		slowest: s.decoder.live.quantile(99),
 	})
 	if rest == 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
-	return rest, s.rest(sink)
+	return rest, window, s.rest(sink)
 }
 
 // usedBy is how much CPU time the watched processes have used: of many the same ones each
@@ -96,7 +97,7 @@ func (s *Session) oneIsFull(was, now usage) bool {
 	for pid, ns := range now.used {
 		switch s.decoder.processes[pid].fact.Runtime {
 		case recording.RuntimeNode, recording.RuntimePython, recording.RuntimeRuby:
-			if before, known := was.used[pid]; known && float64(ns-before) >= busyShare*float64(tickEvery) {
+			if before, known := was.used[pid]; known && float64(ns-before) >= busyShare*float64(now.at.Sub(was.at)) {
 				return true
 			}
 		}

@@ -23,7 +23,7 @@ func TestLiveRecorderRests(t *testing.T) {
 	const port = 21094
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
 	l := record(t, server.Process.Pid, Options{}, func(s *Session) {
-		s.resting = func(second) time.Duration { return 300 * time.Millisecond }
+		s.resting = func(stretch) (rest, window time.Duration) { return 300 * time.Millisecond, tickEvery }
 	})
 	var asked []exchanged
 	var mu sync.Mutex
@@ -87,9 +87,9 @@ func TestLiveRecorderEndsInARest(t *testing.T) {
 	server := start(t, port, python(t), "testdata/server.py", "threaded", fmt.Sprint(port))
 	rests := make(chan bool, 1)
 	l := record(t, server.Process.Pid, Options{}, func(s *Session) {
-		s.resting = func(second) time.Duration {
+		s.resting = func(stretch) (rest, window time.Duration) {
 			rests <- true
-			return time.Minute
+			return time.Minute, tickEvery
 		}
 	})
 	<-rests

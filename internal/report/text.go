@@ -80,7 +80,7 @@ func noRequests(p *page, r *Report) {
 
 func symptom(p *page, r *Report) {
 	wide := 0
-	shown := r.Endpoints[:min(len(r.Endpoints), shownEndpoints)]
+	shown := listed(r)
 	for _, e := range shown {
 		wide = max(wide, len([]rune(e.Name)))
 	}
@@ -95,6 +95,28 @@ func symptom(p *page, r *Report) {
 	if len(r.Endpoints) > 1 {
 		p.line(dim, "  (--endpoint 'GET /x' shows one of them alone)")
 	}
+}
+
+// listed are the endpoints that are named: the most frequent ones, always with the one whose
+// time is shown and the slowest.
+func listed(r *Report) []*Endpoint {
+	slowest := &r.Endpoints[0]
+	for i := range r.Endpoints {
+		if e := &r.Endpoints[i]; e.P99 > slowest.P99 {
+			slowest = e
+		}
+	}
+	chosen := map[*Endpoint]bool{focus(r): true, slowest: true}
+	for i := 0; i < len(r.Endpoints) && len(chosen) < shownEndpoints; i++ {
+		chosen[&r.Endpoints[i]] = true
+	}
+	var list []*Endpoint
+	for i := range r.Endpoints {
+		if e := &r.Endpoints[i]; chosen[e] {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // focus is the endpoint whose time is shown: that of the first finding, else the one

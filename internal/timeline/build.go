@@ -65,7 +65,7 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	by.Both(waits.finish, func() {
-		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: parts, hands: hands(t), lingering: lingering})
+		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), lingering: lingering})
 	})
 	addLate(t, f, requests)
 	orderCalls(t)
