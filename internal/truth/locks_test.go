@@ -71,7 +71,7 @@ func TestASwappedWakerIsAnotherThread(t *testing.T) {
 	for _, waker := range []recording.ThreadID{3, 5, 9, 3} {
 		rec.Events = append(rec.Events, recording.Event{Fact: &recording.Off{Waker: waker, WakerKind: recording.WakerThread}})
 	}
-	swapWakers(rec)
+	swapWakers(rec, 1)
 	var got []recording.ThreadID
 	for _, e := range rec.Events {
 		got = append(got, e.Fact.(*recording.Off).Waker)
