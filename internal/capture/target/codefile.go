@@ -4,6 +4,8 @@ import (
 	"debug/elf"
 	"fmt"
 	"os"
+	"path"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,6 +62,25 @@ func codeFile(path string) (CodeFile, error) {
 		return CodeFile{}, err
 	}
 	return CodeFile{path, id}, file.Close()
+}
+
+// mappedFile is the file that a process has mapped: that very one, wherever the names in
+// /proc/PID/maps lead. They are as seen from here, or from within a container, so a
+// process in a chroot has other ones, and they go on to name what replaced the file.
+// Where the rights are missing to open what is mapped, its name has to do.
+func mappedFile(pid int, m mapping) (CodeFile, error) {
+	file, err := codeFile(procPath(pid, fmt.Sprintf("map_files/%x-%x", m.from, m.to)))
+	if err == nil {
+		return file, nil
+	}
+	file, named := codeFile(procPath(pid, "root"+m.name))
+	if named == nil {
+		return file, nil
+	}
+	if _, gone := readStat(strconv.Itoa(pid)); gone != nil {
+		return CodeFile{}, gone
+	}
+	return CodeFile{}, fmt.Errorf("%w: %s, which it has mapped, cannot be opened: %v", ErrUnsupported, path.Base(m.name), err)
 }
 
 func openCode(path string) (*os.File, FileID, error) {

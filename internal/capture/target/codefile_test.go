@@ -2,6 +2,7 @@ package target
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,5 +36,53 @@ func TestCodeFileReplaced(t *testing.T) {
 	}
 	if _, err := read.Open(); !errors.Is(err, ErrNoProcess) {
 		t.Errorf("got %v, want %v", err, ErrNoProcess)
+	}
+}
+
+// What a process has mapped is opened, though its name leads nowhere: in a chroot, where
+// names in the maps are those from outside, and once the file is deleted or replaced.
+func TestMappedFile(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("SKIPPED-NO-BPF: only root opens what another process has mapped")
+	}
+	const program = `
+import mmap, os, sys, time
+library, then, where = sys.argv[1:]
+with open(library, "rb") as f:
+    code = mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+if then == "chroot": os.chroot(where)
+if then == "deleted": os.remove(library)
+if then == "replaced": os.replace(where, library)
+print("ready", flush=True)
+time.sleep(60)`
+	for _, then := range []string{"nothing", "chroot", "deleted", "replaced"} {
+		t.Run(then, func(t *testing.T) {
+			library, where := filepath.Join(t.TempDir(), "libssl.so.3"), t.TempDir()
+			if then == "replaced" {
+				where = filepath.Join(t.TempDir(), "new")
+				write(t, where, "another")
+			}
+			write(t, library, "as it is mapped")
+			pid, _ := start(t, "python3", "-c", program, library, then, where)
+			found, err := TLSLibraries(pid)
+			if err != nil || len(found) != 1 {
+				t.Fatalf("found %v, %v", found, err)
+			}
+			file, err := found[0].File.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			if got, _ := io.ReadAll(file); string(got) != "as it is mapped" {
+				t.Errorf("opened %q", got)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

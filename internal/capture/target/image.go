@@ -29,19 +29,12 @@ func loadedImage(pid int, kind imageKind) (image, error) {
 	if err != nil {
 		return image{}, procError(err)
 	}
-	mapped, err := os.Readlink(procPath(pid, "exe"))
-	if err != nil {
-		return image{}, procError(err)
-	}
-	file := procPath(pid, "exe")
 	maps := parseMaps(string(text))
-	for _, m := range maps {
-		if kind.library(m.name) {
-			mapped, file = m.name, procPath(pid, "root"+m.name)
-			break
-		}
+	mapped, file, err := imageFile(pid, kind, maps)
+	if err != nil {
+		return image{}, err
 	}
-	found, relocated, err := readImage(file, kind)
+	found, relocated, err := readImage(file, kind, kind.library(mapped))
 	if err != nil {
 		return image{}, err
 	}
@@ -58,12 +51,24 @@ func loadedImage(pid int, kind imageKind) (image, error) {
 	return image{}, fmt.Errorf("%w: cannot tell where %s is loaded", ErrUnsupported, found.name)
 }
 
-// readImage reads one file; relocated says that it may be loaded anywhere.
-func readImage(file string, kind imageKind) (found image, relocated bool, err error) {
-	read, err := codeFile(file)
-	if err != nil {
-		return image{}, false, err
+// imageFile is the file in which a runtime is looked for, and its name in the maps: a
+// library if one is mapped, or the executable.
+func imageFile(pid int, kind imageKind, maps []mapping) (mapped string, file CodeFile, err error) {
+	for _, m := range maps {
+		if kind.library(m.name) {
+			file, err = mappedFile(pid, m)
+			return m.name, file, err
+		}
 	}
+	if mapped, err = os.Readlink(procPath(pid, "exe")); err != nil {
+		return "", CodeFile{}, procError(err)
+	}
+	file, err = codeFile(procPath(pid, "exe"))
+	return mapped, file, err
+}
+
+// readImage reads one file; relocated says that it may be loaded anywhere.
+func readImage(read CodeFile, kind imageKind, library bool) (found image, relocated bool, err error) {
 	f, opened, err := read.openELF()
 	if err != nil {
 		return image{}, false, err
@@ -77,7 +82,7 @@ func readImage(file string, kind imageKind) (found image, relocated bool, err er
 		return image{}, false, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
 	}
 	needed, _ := f.ImportedLibraries()
-	if !kind.library("/"+path.Base(file)) && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
+	if !library && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
 		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
 	}
 	found = image{file: read, values: map[string]uint64{}}

@@ -65,17 +65,20 @@ func lookAtRuby(pid int) rubyBuild {
 	if err != nil {
 		return rubyBuild{}
 	}
-	for line := range strings.Lines(string(maps)) {
-		fields := strings.Fields(line)
-		if len(fields) < 6 || !rubyFile.MatchString(path.Base(fields[5])) {
+	for _, m := range parseMaps(string(maps)) {
+		if !rubyFile.MatchString(path.Base(m.name)) {
 			continue
 		}
-		file, err := elf.Open(procPath(pid, "root"+fields[5]))
+		code, err := mappedFile(pid, m)
+		if err != nil {
+			continue
+		}
+		file, opened, err := code.openELF()
 		if err != nil {
 			continue
 		}
 		build := readRuby(file)
-		file.Close()
+		opened.Close()
 		if build.version != "" {
 			return build
 		}

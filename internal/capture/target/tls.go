@@ -36,11 +36,7 @@ func TLSLibraries(pid int) ([]TLSLibrary, error) {
 			continue
 		}
 		seen[m.name] = true
-		file := procPath(pid, "root"+m.name)
-		if m.name == exe {
-			file = procPath(pid, "exe")
-		}
-		if code, err := codeFile(file); err == nil { // else it was replaced since it was mapped
+		if code, err := mappedFile(pid, m); err == nil { // else it is mapped no longer
 			found = append(found, TLSLibrary{code})
 		}
 	}
