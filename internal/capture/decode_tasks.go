@@ -143,11 +143,13 @@ func (d *decoder) task(e *probesTaskEvent) {
 func (d *decoder) fork(e *probesTaskEvent) {
 	if e.H.Tid == e.H.Tgid {
 		parent := d.processOf(e.CreatorTgid)
-		d.addProcess(e.H.Tgid, recording.Process{
+		child := d.addProcess(e.H.Tgid, recording.Process{
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
 			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
 		})
-		if parent.fact.Runtime == recording.RuntimePython {
+		if len(parent.execs) > 0 { // it runs what is still to be found out of its parent
+			d.newProgram(child, e.H.Tgid)
+		} else if parent.fact.Runtime == recording.RuntimePython {
 			d.python.forks = append(d.python.forks, e.H.Tgid)
 		}
 		d.plain.forks = append(d.plain.forks, forked{e.CreatorTgid, e.H.Tgid})
@@ -167,13 +169,18 @@ func (d *decoder) fork(e *probesTaskEvent) {
 func (d *decoder) exec(e *probesTaskEvent) {
 	d.endThread(e.OldTid, e.H.Tgid)
 	p := d.processOf(e.H.Tgid)
-	p.execs = append(p.execs, d.at)
-	d.execs = append(d.execs, e.H.Tgid)
+	d.newProgram(p, e.H.Tgid)
 	key := threadKey{e.H.Tid, e.H.Start}
 	if t, ok := d.threads[key]; !ok || t.ended != recording.NoTime {
 		d.addThread(key, e.H.Tgid, d.at)
 	}
 	d.threads[key].fact.Name = cString(e.Comm[:])
+}
+
+// newProgram notes that a process runs a program from now on that is to be described.
+func (d *decoder) newProgram(p *process, tgid uint32) {
+	p.execs = append(p.execs, d.at)
+	d.execs = append(d.execs, tgid)
 }
 
 // endThread ends the thread that asked for a new program, unless it was the first:

@@ -5,6 +5,7 @@ package capture
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -123,6 +124,24 @@ func TestExecByAnotherThread(t *testing.T) {
 	}
 	if !strings.Contains(facts(d), "2200 Exec &{Process:1 Comm:other Exe:other Runtime:node}") {
 		t.Errorf("not a new program at the time it began:\n%s", facts(d))
+	}
+}
+
+// A program that forks right after it began, as servers with several processes do, may do
+// so before it is found out what it is: what it forked is the same.
+func TestForkBeforeTheProgramIsKnown(t *testing.T) {
+	d := watching(t)
+	feed(d, taskEvent(head(probesEventTypeEVENT_EXEC, 2000, 100, 1), "server"))
+	worker := taskEvent(head(probesEventTypeEVENT_FORK, 2100, 200, 2100), "server")
+	worker.H.Tgid = 200
+	feed(d, worker)
+	if got := d.takeExecs(); !slices.Equal(got, []uint32{100, 200}) {
+		t.Errorf("to be described: %v", got)
+	}
+	d.described(target.Process{PID: 100, Start: 1, Comm: "server", Exe: "python3", Runtime: recording.RuntimePython})
+	d.described(target.Process{PID: 200, Start: 2100, Comm: "server", Exe: "python3", Runtime: recording.RuntimePython})
+	if !strings.Contains(facts(d), "2100 Exec &{Process:2 Comm:server Exe:python3 Runtime:python}") {
+		t.Errorf("the worker is not what forked it:\n%s", facts(d))
 	}
 }
 
