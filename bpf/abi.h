@@ -26,6 +26,7 @@ enum event_type {
 	EVENT_SEND,
 	EVENT_FILE,
 	EVENT_LATE,
+	EVENT_PATH,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -170,6 +171,14 @@ struct conn_event {
 	u32 existing;
 	u32 closer; /* CLOSED */
 	u32 owner;  /* process that listens, for an inbound connection nobody has read */
+};
+
+/* The name of the Unix socket that a connection is through; it comes before the rest. */
+struct path_event {
+	struct head h;
+	u64 id;
+	char path[108]; /* abstract names begin with NUL */
+	u32 pad;
 };
 
 struct chunk_event {

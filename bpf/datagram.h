@@ -3,7 +3,7 @@
  * sockets. What is sent on the path of a request is time of the request. */
 #pragma once
 
-enum { AF_UNIX = 1, SOCK_DGRAM = 2, LINE_PREFIX = 128, UNIX_PATH = 108, SOCKADDR_MAX = 28 };
+enum { SOCK_DGRAM = 2, LINE_PREFIX = 128, UNIX_PATH = 108, SOCKADDR_MAX = 28 };
 
 /* The address that the call itself names, 0 if none: of sendto, sendmsg and sendmmsg. */
 static __always_inline u64 named_address(struct pt_regs *r)

@@ -16,8 +16,9 @@
 #include "sched.h"
 #include "process.h"
 #include "flow.h"
-#include "sockets.h"
 #include "transfer.h"
+#include "unix.h"
+#include "sockets.h"
 #include "lookup.h"
 #include "datagram.h"
 #include "io.h"
@@ -43,6 +44,7 @@ EXPORT(struct file_event, file_event);
 EXPORT(struct task_event, task_event);
 EXPORT(struct listen_event, listen_event);
 EXPORT(struct conn_event, conn_event);
+EXPORT(struct path_event, path_event);
 EXPORT(struct chunk_event, chunk_event);
 EXPORT(struct datagram_event, datagram_event);
 EXPORT(struct send_event, send_event);

@@ -41,6 +41,9 @@ struct flow {
 	u8 eof;
 	u8 side;
 	u8 lookup; /* UDP to a name server */
+	u32 merged; /* a Unix socket: more is unread than was read, see take_unix */
+	u8 local;   /* it is a Unix socket */
+	u8 pad[3];
 	u64 window; /* 1: the peer, or the network, has no room for what is held; 0: Nagle's algorithm holds it */
 	struct pending pending;
 	struct stamp stamps[STAMPS];
@@ -187,6 +190,18 @@ static __always_inline void set_actor(struct head *h, struct task_struct *t)
 	h->start = t->start_boottime;
 }
 
+/* Begins a flow anew, under an id of its own. */
+static __always_inline void forget_passed(struct flow *f)
+{
+	f->gaps = gaps;
+	f->id = __sync_fetch_and_add(&last_flow, 1) + 1;
+	f->offset[DIR_READ] = f->offset[DIR_WRITE] = 0;
+	f->seen[DIR_READ] = f->seen[DIR_WRITE] = 0;
+	f->chunks = 0;
+	f->pending.bytes = 0;
+	f->held = 0;
+}
+
 /* A connection that was known before recording paused goes on as one that existed before
  * it was recorded: what was read and written meanwhile is not known. t is of the thread
  * that uses it, or NULL. */
@@ -196,15 +211,11 @@ static __noinline void rejoin_flow(struct sock *sk, struct flow *f, struct task_
 	struct conn_event *e;
 	struct cursor c = {};
 
-	f->gaps = gaps;
-	if (f->lookup)
+	if (f->lookup) {
+		f->gaps = gaps;
 		return;
-	f->id = __sync_fetch_and_add(&last_flow, 1) + 1;
-	f->offset[DIR_READ] = f->offset[DIR_WRITE] = 0;
-	f->seen[DIR_READ] = f->seen[DIR_WRITE] = 0;
-	f->chunks = 0;
-	f->pending.bytes = 0;
-	f->held = 0;
+	}
+	forget_passed(f);
 	f->tail = f->head;
 	if (read_cursor(sk, &c)) {
 		f->stamped_from = c.next;

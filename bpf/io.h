@@ -132,10 +132,14 @@ static __always_inline struct flow *flow_of(struct sock *sk, struct watch *w, st
 	struct conn_event *e;
 
 	if (f) {
-		if (f->gaps != gaps)
+		if (f->gaps != gaps && f->local)
+			rejoin_unix(sk, f);
+		else if (f->gaps != gaps)
 			rejoin_flow(sk, f, t);
 		return f;
 	}
+	if (is_unix_stream(sk))
+		return new_unix_flow(sk, t);
 	f = new_flow(sk, listener_of(sk) ? SIDE_INBOUND : SIDE_OUTBOUND);
 	if (!f)
 		return 0;
@@ -288,36 +292,45 @@ static __always_inline bool is_stream(struct sock *sk)
 	       (family == AF_INET || family == AF_INET6);
 }
 
+/* Notes what a read took, and when that had arrived; false if it was nothing new. */
+static __always_inline bool take(struct sock *sk, struct flow *f, struct transfer *x)
+{
+	struct cursor c;
+	u32 begin;
+
+	if (!read_cursor(sk, &c))
+		return false;
+	if (!x->bytes) {
+		if (f->eof || !c.fin)
+			return false;
+		f->eof = 1;
+		x->eof = 1;
+		x->arrival.first = x->arrival.last = f->fin;
+		x->offset = f->offset[DIR_READ];
+		return true;
+	}
+	begin = c.copied - (u32)x->bytes;
+	take_stamps(f, begin, c.copied, &x->arrival);
+	if (before(f->next_read, begin))
+		f->offset[DIR_READ] += begin - f->next_read; /* read unseen, as by splice */
+	f->next_read = c.copied;
+	x->offset = f->offset[DIR_READ];
+	f->offset[DIR_READ] += x->bytes;
+	return true;
+}
+
 static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct flow *f = flow_of(sk, w, t);
 	struct transfer x = {.dir = DIR_READ};
-	struct cursor c;
-	u32 begin;
 
-	if (!f || !read_cursor(sk, &c))
+	if (!f)
 		return;
 	x.now = bpf_ktime_get_ns();
 	x.bytes = ret;
-	if (!ret) {
-		if (f->eof || !c.fin)
-			return;
-		f->eof = 1;
-		x.eof = 1;
-		x.arrival.first = x.arrival.last = f->fin;
-		x.offset = f->offset[DIR_READ];
+	if (f->local ? take_unix(sk, f, &x) : take(sk, f, &x))
 		transfer(f, &x, t, w);
-		return;
-	}
-	begin = c.copied - ret;
-	take_stamps(f, begin, c.copied, &x.arrival);
-	if (before(f->next_read, begin))
-		f->offset[DIR_READ] += begin - f->next_read; /* read unseen, as by splice */
-	f->next_read = c.copied;
-	x.offset = f->offset[DIR_READ];
-	f->offset[DIR_READ] += ret;
-	transfer(f, &x, t, w);
 }
 
 /* Notes that the end of what was written stays in the socket: until the peer acknowledges what
@@ -363,7 +376,7 @@ static __always_inline void on_received(struct sock *sk, int ret, int flags)
 	w = watch_of(bpf_get_current_pid_tgid() >> 32);
 	if (!w)
 		return;
-	if (is_stream(sk))
+	if (is_stream(sk) || is_unix_stream(sk))
 		on_read(sk, w, ret);
 	else if (sk->sk_protocol == IPPROTO_UDP && ret)
 		on_answer(sk, ret);
@@ -382,7 +395,7 @@ static __always_inline void on_sent(struct sock *sk, int ret)
 	if (!w)
 		return;
 	count_write();
-	if (is_stream(sk))
+	if (is_stream(sk) || is_unix_stream(sk))
 		on_write(sk, w, ret);
 	else if (sk->sk_protocol == IPPROTO_UDP && on_query(sk, ret))
 		return;

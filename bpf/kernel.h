@@ -43,7 +43,7 @@ enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
 
 /* Constants of the kernel. */
-enum { AF_INET = 2, AF_INET6 = 10 };
+enum { AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10 };
 enum { IPPROTO_TCP = 6, IPPROTO_UDP = 17, IPPROTO_MPTCP = 262 };
 enum {
 	TCP_ESTABLISHED = 1,
@@ -182,8 +182,28 @@ struct sock_common {
 	unsigned long skc_flags;
 };
 
+struct upid {
+	int nr;
+};
+
+struct pid {
+	struct upid numbers[0];
+};
+
+struct sk_buff {
+	struct sock *sk;
+};
+
+struct sk_buff_head {
+	struct sk_buff *prev;
+	u32 qlen;
+	u32 pad;
+};
+
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
+	struct pid *sk_peer_pid;
 	int sk_err;
 	u16 sk_protocol;
 	u16 sk_type;
@@ -218,6 +238,7 @@ struct sockaddr_un {
 };
 
 struct unix_address {
+	int len; /* of the name, with its family */
 	struct sockaddr_un name[0];
 };
 

@@ -278,6 +278,10 @@ static __always_inline void on_ready(struct sock *sk)
 	u16 family = sk->__sk_common.skc_family;
 	struct flow *f;
 
+	if (is_unix_stream(sk)) {
+		on_unix_ready(sk);
+		return;
+	}
 	if (family != AF_INET && family != AF_INET6)
 		return;
 	if (sk->__sk_common.skc_state == TCP_LISTEN) {

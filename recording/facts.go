@@ -187,8 +187,8 @@ type Conn struct {
 	Thread    ThreadID // who called connect; NoThread for Inbound
 	Goroutine GoroutineID
 	Parent    GoroutineID // the goroutine that started Goroutine
-	Local     string      // address and port
-	Peer      string      // address and port
+	Local     string      // address and port, or the path of a Unix socket: @ and an abstract name, @ alone if it has none
+	Peer      string      // as Local
 	Existing  int64       // 1: open before the recording
 	Exec      int64       // Node's async ids at connect, see Chunk
 	Trigger   int64

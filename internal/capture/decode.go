@@ -19,8 +19,9 @@ type decoder struct {
 	acted     *thread            // the one found last: most events are of the same as the one before
 	actedKey  threadKey
 	conns     map[uint64]*conn
-	closed    []*conn          // in order of closing, to be forgotten
-	left      map[uint64]*conn // as they were when recording paused
+	paths     map[uint64]string // of Unix sockets, until the connection is told
+	closed    []*conn           // in order of closing, to be forgotten
+	left      map[uint64]*conn  // as they were when recording paused
 	paused    bool
 	lookups   lookups
 	routes    protocol.Routes
@@ -57,6 +58,7 @@ func newDecoder(describe func(int) (target.Process, error)) *decoder {
 		threads:   map[threadKey]*thread{},
 		latest:    map[uint32]*thread{},
 		conns:     map[uint64]*conn{},
+		paths:     map[uint64]string{},
 		lookups:   lookups{seen: map[lookupKey]recording.Time{}},
 		noted:     map[string]*recording.Missing{},
 		files:     map[fileKey]*recording.File{},
@@ -104,6 +106,8 @@ func (d *decoder) sample(b []byte) {
 		d.listen(view[probesListenEvent](b))
 	case probesEventTypeEVENT_BACKLOG:
 		d.backlog(view[probesListenEvent](b))
+	case probesEventTypeEVENT_PATH:
+		d.path(view[probesPathEvent](b))
 	case probesEventTypeEVENT_CONN:
 		d.connection(view[probesConnEvent](b))
 	case probesEventTypeEVENT_ESTABLISHED:

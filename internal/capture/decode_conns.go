@@ -29,6 +29,9 @@ type conn struct {
 	pending  []recording.Time // starts of requests that have no response yet
 	plain    *plainConn       // what is encrypted on it, if that is known
 	secure   bool             // it speaks TLS, and the session was told so
+	unix     bool             // it is through a Unix socket
+	used     recording.Time   // when it was last read or written
+	eof      bool             // the peer sends no more
 }
 
 // chunkTimes are the times of one read or write.
@@ -87,6 +90,9 @@ func (d *decoder) connection(e *probesConnEvent) {
 		}
 	}
 	c.setAddress(&e.Addr)
+	if e.Addr.Family == familyUnix {
+		d.nameUnix(c, e.Id)
+	}
 	d.conns[e.Id] = c
 	if e.H.Tid == 0 {
 		return
@@ -101,7 +107,9 @@ func (d *decoder) connection(e *probesConnEvent) {
 }
 
 func (c *conn) setAddress(a *probesAddress) {
-	c.address = *a
+	if c.address = *a; a.Family == familyUnix {
+		return // it has none
+	}
 	c.fact.Local = endpoint(a.Family, a.Local, a.LocalPort)
 	c.fact.Peer = endpoint(a.Family, a.Peer, a.PeerPort)
 }
@@ -188,6 +196,7 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 		Context: d.context(e.H.Tgid, &e.Ids), Contexts: int64(e.Ids.Contexts),
 	}
 	d.emit(t, f)
+	c.used, c.eof = t, c.eof || e.Eof == 1
 	if f.Offset > c.next[f.Dir&1] {
 		d.note([]recording.Missing{missingFact("unseen-bytes", "bytes were read by calls that are not followed, as splice, or whose facts were lost")})
 	}

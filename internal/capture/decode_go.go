@@ -41,7 +41,7 @@ func (d *decoder) goroutine(tgid uint32, id, parent uint64) {
 // addOutbound makes an outbound connection findable by its addresses. One that was open
 // before the recording is known only when the request is written that was handed to it.
 func (d *decoder) addOutbound(c *conn) {
-	if c.fact.Side != recording.Outbound {
+	if c.fact.Side != recording.Outbound || c.unix {
 		return
 	}
 	if d.golang.conns == nil {

@@ -145,6 +145,7 @@ const (
 	probesEventTypeEVENT_SEND        probesEventType = 15
 	probesEventTypeEVENT_FILE        probesEventType = 16
 	probesEventTypeEVENT_LATE        probesEventType = 17
+	probesEventTypeEVENT_PATH        probesEventType = 18
 )
 
 type probesFault struct {
@@ -193,6 +194,9 @@ type probesFlow struct {
 	Eof         uint8
 	Side        uint8
 	Lookup      uint8
+	Merged      uint32
+	Local       uint8
+	Pad         [3]uint8
 	Window      uint64
 	Pending     struct {
 		_       structs.HostLayout
@@ -215,6 +219,13 @@ type probesFlow struct {
 		Merged uint32
 		Ts     uint64
 	}
+}
+
+type probesFresh struct {
+	_    structs.HostLayout
+	Id   uint64
+	Gaps uint32
+	Pad  uint32
 }
 
 type probesHead struct {
@@ -304,6 +315,14 @@ const (
 	probesOffStateOFF_OTHER     probesOffState = 3
 	probesOffStateOFF_RUNNING   probesOffState = 4
 )
+
+type probesPathEvent struct {
+	_    structs.HostLayout
+	H    probesHead
+	Id   uint64
+	Path [108]int8
+	Pad  uint32
+}
 
 type probesPortKey struct {
 	_     structs.HostLayout
@@ -471,7 +490,9 @@ const (
 	probesMapEvents              = "events"
 	probesMapFaults              = "faults"
 	probesMapFlows               = "flows"
+	probesMapFreshFlows          = "fresh_flows"
 	probesMapLosses              = "losses"
+	probesMapNames               = "names"
 	probesMapPortHints           = "port_hints"
 	probesMapPorts               = "ports"
 	probesMapReported            = "reported"
@@ -485,6 +506,7 @@ const (
 	probesProgDumpBases          = "dump_bases"
 	probesProgDumpTasks          = "dump_tasks"
 	probesProgFlushFlows         = "flush_flows"
+	probesProgListUnix           = "list_unix"
 	probesProgProcessExec        = "process_exec"
 	probesProgProcessExit        = "process_exit"
 	probesProgProcessFork        = "process_fork"
@@ -512,6 +534,7 @@ const (
 	probesVarExportListenEvent   = "export_listen_event"
 	probesVarExportOffEvent      = "export_off_event"
 	probesVarExportOffState      = "export_off_state"
+	probesVarExportPathEvent     = "export_path_event"
 	probesVarExportProgram       = "export_program"
 	probesVarExportSampleEvent   = "export_sample_event"
 	probesVarExportSendEvent     = "export_send_event"
@@ -571,6 +594,7 @@ type probesProgramSpecs struct {
 	DumpBases      *ebpf.ProgramSpec `ebpf:"dump_bases"`
 	DumpTasks      *ebpf.ProgramSpec `ebpf:"dump_tasks"`
 	FlushFlows     *ebpf.ProgramSpec `ebpf:"flush_flows"`
+	ListUnix       *ebpf.ProgramSpec `ebpf:"list_unix"`
 	ProcessExec    *ebpf.ProgramSpec `ebpf:"process_exec"`
 	ProcessExit    *ebpf.ProgramSpec `ebpf:"process_exit"`
 	ProcessFork    *ebpf.ProgramSpec `ebpf:"process_fork"`
@@ -593,7 +617,9 @@ type probesMapSpecs struct {
 	Events       *ebpf.MapSpec `ebpf:"events"`
 	Faults       *ebpf.MapSpec `ebpf:"faults"`
 	Flows        *ebpf.MapSpec `ebpf:"flows"`
+	FreshFlows   *ebpf.MapSpec `ebpf:"fresh_flows"`
 	Losses       *ebpf.MapSpec `ebpf:"losses"`
+	Names        *ebpf.MapSpec `ebpf:"names"`
 	PortHints    *ebpf.MapSpec `ebpf:"port_hints"`
 	Ports        *ebpf.MapSpec `ebpf:"ports"`
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
@@ -623,6 +649,7 @@ type probesVariableSpecs struct {
 	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
+	ExportPathEvent     *ebpf.VariableSpec `ebpf:"export_path_event"`
 	ExportProgram       *ebpf.VariableSpec `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.VariableSpec `ebpf:"export_sample_event"`
 	ExportSendEvent     *ebpf.VariableSpec `ebpf:"export_send_event"`
@@ -659,7 +686,9 @@ type probesMaps struct {
 	Events       *ebpf.Map `ebpf:"events"`
 	Faults       *ebpf.Map `ebpf:"faults"`
 	Flows        *ebpf.Map `ebpf:"flows"`
+	FreshFlows   *ebpf.Map `ebpf:"fresh_flows"`
 	Losses       *ebpf.Map `ebpf:"losses"`
+	Names        *ebpf.Map `ebpf:"names"`
 	PortHints    *ebpf.Map `ebpf:"port_hints"`
 	Ports        *ebpf.Map `ebpf:"ports"`
 	Reported     *ebpf.Map `ebpf:"reported"`
@@ -676,7 +705,9 @@ func (m *probesMaps) Close() error {
 		m.Events,
 		m.Faults,
 		m.Flows,
+		m.FreshFlows,
 		m.Losses,
+		m.Names,
 		m.PortHints,
 		m.Ports,
 		m.Reported,
@@ -707,6 +738,7 @@ type probesVariables struct {
 	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
 	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`
 	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`
+	ExportPathEvent     *ebpf.Variable `ebpf:"export_path_event"`
 	ExportProgram       *ebpf.Variable `ebpf:"export_program"`
 	ExportSampleEvent   *ebpf.Variable `ebpf:"export_sample_event"`
 	ExportSendEvent     *ebpf.Variable `ebpf:"export_send_event"`
@@ -728,6 +760,7 @@ type probesPrograms struct {
 	DumpBases      *ebpf.Program `ebpf:"dump_bases"`
 	DumpTasks      *ebpf.Program `ebpf:"dump_tasks"`
 	FlushFlows     *ebpf.Program `ebpf:"flush_flows"`
+	ListUnix       *ebpf.Program `ebpf:"list_unix"`
 	ProcessExec    *ebpf.Program `ebpf:"process_exec"`
 	ProcessExit    *ebpf.Program `ebpf:"process_exit"`
 	ProcessFork    *ebpf.Program `ebpf:"process_fork"`
@@ -749,6 +782,7 @@ func (p *probesPrograms) Close() error {
 		p.DumpBases,
 		p.DumpTasks,
 		p.FlushFlows,
+		p.ListUnix,
 		p.ProcessExec,
 		p.ProcessExit,
 		p.ProcessFork,

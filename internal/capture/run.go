@@ -196,6 +196,9 @@ func (s *Session) tick(sink Sink) error {
 		}
 	}
 	s.snapshot(cost)
+	if err := s.followUnix(sink); err != nil {
+		return err
+	}
 	s.decoder.forget()
 	if err := s.tellGap(sink); err != nil {
 		return err

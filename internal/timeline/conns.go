@@ -81,9 +81,10 @@ func ownName(c *connFacts) string {
 }
 
 // peerName is what a Call's peer is called: its name if known, with the port unless
-// it is the usual one for HTTP or HTTPS; else address and port.
+// it is the usual one for HTTP or HTTPS; else address and port. A Unix socket is called by
+// its path: clients name any host there.
 func peerName(c *Conn) string {
-	if c.Name == "" {
+	if c.Name == "" || isUnix(c.Peer) {
 		return c.Peer
 	}
 	_, port := splitPort(c.Peer)
@@ -91,6 +92,11 @@ func peerName(c *Conn) string {
 		return c.Name
 	}
 	return c.Name + ":" + port
+}
+
+// isUnix reports whether an address is the name of a Unix socket.
+func isUnix(address string) bool {
+	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, "@")
 }
 
 // host returns the address of an address and port, in its canonical form.
