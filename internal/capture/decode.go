@@ -106,14 +106,8 @@ func (d *decoder) sample(b []byte) {
 		d.listen(view[probesListenEvent](b))
 	case probesEventTypeEVENT_BACKLOG:
 		d.backlog(view[probesListenEvent](b))
-	case probesEventTypeEVENT_PATH:
-		d.path(view[probesPathEvent](b))
-	case probesEventTypeEVENT_CONN:
-		d.connection(view[probesConnEvent](b))
-	case probesEventTypeEVENT_ESTABLISHED:
-		d.established(view[probesConnEvent](b))
-	case probesEventTypeEVENT_CLOSED:
-		d.closedConn(view[probesConnEvent](b))
+	case probesEventTypeEVENT_PATH, probesEventTypeEVENT_CONN, probesEventTypeEVENT_ESTABLISHED, probesEventTypeEVENT_CLOSED:
+		d.connEvent(h, b)
 	case probesEventTypeEVENT_CHUNK:
 		e := view[probesChunkEvent](b)
 		d.chunk(e, tail[probesChunkEvent](b, e.DataLen))

@@ -71,6 +71,20 @@ func asyncID(bits uint64) int64 {
 	return int64(v)
 }
 
+// connEvent decodes what happens in a connection's life.
+func (d *decoder) connEvent(h *probesHead, b []byte) {
+	switch probesEventType(h.Type) {
+	case probesEventTypeEVENT_PATH:
+		d.path(view[probesPathEvent](b))
+	case probesEventTypeEVENT_CONN:
+		d.connection(view[probesConnEvent](b))
+	case probesEventTypeEVENT_ESTABLISHED:
+		d.established(view[probesConnEvent](b))
+	case probesEventTypeEVENT_CLOSED:
+		d.closedConn(view[probesConnEvent](b))
+	}
+}
+
 func (d *decoder) connection(e *probesConnEvent) {
 	d.last.conn++
 	c := &conn{began: recording.Time(e.H.Ts), owner: e.Owner, fact: recording.Conn{
