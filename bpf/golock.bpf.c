@@ -26,6 +26,7 @@ enum park_act {
 	PARK_BEGIN_SEND,
 	PARK_BEGIN_SELECT,
 	PARK_BEGIN_COLLECTOR,
+	PARK_BEGIN_SLEEP,
 	PARK_END,     /* the goroutine runs again */
 	PARK_RELEASE, /* of what the word is the address */
 	PARK_READY,   /* of the goroutine woken */
@@ -57,6 +58,7 @@ enum park_set {
 	PARK_CONDITIONS, /* sync.Cond */
 	PARK_CHANNELS,
 	PARK_PAUSES, /* the collector; all of it is rare */
+	PARK_SLEEPS, /* for a time that is known beforehand */
 	PARK_SETS,
 };
 
@@ -152,7 +154,7 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 		/* At the call that parks it bx is the lock within the channel. */
 		if (act == PARK_BEGIN_RECEIVE || act == PARK_BEGIN_SEND)
 			word = regs->bx;
-		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR)
+		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR || act == PARK_BEGIN_SLEEP)
 			word = 0;
 		if (act == PARK_END || act == PARK_STOPPED || act == PARK_START)
 			tell(w, act, 0);
@@ -194,6 +196,9 @@ PROBE(park_rare_end, PARK_END, PARK_PAUSES)
 PROBE(park_stop, PARK_STOP, PARK_PAUSES)
 PROBE(park_stopped, PARK_STOPPED, PARK_PAUSES)
 PROBE(park_start, PARK_START, PARK_PAUSES)
+
+PROBE(park_sleep, PARK_BEGIN_SLEEP, PARK_SLEEPS)
+PROBE(park_sleep_end, PARK_END, PARK_SLEEPS)
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -51,9 +51,10 @@ const (
 	ParkSend                 // to a channel
 	ParkSelect               // of several channels
 	ParkCollector            // until it may allocate again
+	ParkSleep                // for a time that was known beforehand
 )
 
-var parkNames = []string{"other", "mutex", "rw-read", "rw-write", "wait-group", "cond", "receive", "send", "select", "collector"}
+var parkNames = []string{"other", "mutex", "rw-read", "rw-write", "wait-group", "cond", "receive", "send", "select", "collector", "sleep"}
 
 // String returns the name used in the text form.
 func (v ParkReason) String() string { return enumName(parkNames, int64(v)) }

@@ -35,7 +35,7 @@ func costMaps() map[string][]string {
 		},
 		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"}, // enum occasion of unwind.bpf.c
 		"park_costs": { // these and the next without the trap
-			parkLocks: "go-locks", parkConditions: "go-conditions", parkChannels: "go-channels", parkPauses: "go-pauses",
+			parkLocks: "go-locks", parkConditions: "go-conditions", parkChannels: "go-channels", parkPauses: "go-pauses", parkSleeps: "go-sleeps",
 		},
 		"go_costs": {
 			golangGoProgramGO_CALL: "go-call", golangGoProgramGO_RUN: "go-run", golangGoProgramGO_YIELD: "go-yield",

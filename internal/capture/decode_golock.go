@@ -80,6 +80,8 @@ func setOf(act golocksParkAct) int {
 		return parkChannels
 	case golocksParkActPARK_BEGIN_COLLECTOR:
 		return parkPauses
+	case golocksParkActPARK_BEGIN_SLEEP:
+		return parkSleeps
 	}
 	return parkLocks
 }
@@ -146,6 +148,8 @@ func (d *decoder) parkBegin(h *probesHead, e *golocksParkEvent, b []byte) record
 		f.Reason = recording.ParkSelect
 	case golocksParkActPARK_BEGIN_COLLECTOR:
 		f.Reason = recording.ParkCollector
+	case golocksParkActPARK_BEGIN_SLEEP:
+		f.Reason = recording.ParkSleep
 	}
 	return f
 }

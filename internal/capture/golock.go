@@ -24,6 +24,7 @@ const (
 	parkConditions = int(golocksParkSetPARK_CONDITIONS)
 	parkChannels   = int(golocksParkSetPARK_CHANNELS)
 	parkPauses     = int(golocksParkSetPARK_PAUSES)
+	parkSleeps     = int(golocksParkSetPARK_SLEEPS)
 	parkSets       = int(golocksParkSetPARK_SETS)
 )
 
@@ -34,6 +35,7 @@ func newParkSets() [parkSets]*probeSet {
 		parkConditions: {what: "goroutines that wait for a sync.Cond", code: missingOthers, name: "go-conditions", rank: rankConditions},
 		parkChannels:   {what: "goroutines that wait for channels", code: missingOthers, name: "go-channels", rank: rankChannels},
 		parkPauses:     {what: "pauses of all goroutines", code: missingOthers, name: "go-pauses", rank: 1},
+		parkSleeps:     {what: "goroutines that sleep", code: missingOthers, name: "go-sleeps", rank: 2},
 	}
 	for i, set := range sets {
 		set.park = i + 1
@@ -83,6 +85,8 @@ func (g *goParks) places() []parkPlace {
 		{set: parkPauses, name: "runtime.gcParkAssist", at: o.ParkCollector, ends: o.ParkRareEnd},
 		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: o.ParkStop, ends: o.ParkStopped},
 		{set: parkPauses, name: "runtime.startTheWorldWithSema", at: o.ParkStart},
+		{set: parkSleeps, name: "time.Sleep", calls: "runtime.gopark", at: o.ParkSleep, ends: o.ParkSleepEnd},
+		{set: parkSleeps, name: "golang.org/x/time/rate.(*Limiter).wait", calls: "runtime.selectgo", at: o.ParkSleep, ends: o.ParkSleepEnd},
 	}
 }
 
@@ -132,7 +136,7 @@ func (g *goParks) load(s *Session) error {
 		set.spent = set.cost() // of measuring
 	}
 	s.goLedgers.enter(&s.goLedgers.often, g.sets[parkConditions], g.sets[parkChannels])
-	s.goLedgers.enter(&s.goLedgers.waits, g.sets[parkLocks], g.sets[parkPauses])
+	s.goLedgers.enter(&s.goLedgers.waits, g.sets[parkLocks], g.sets[parkPauses], g.sets[parkSleeps])
 	return nil
 }
 

@@ -40,12 +40,13 @@ const (
 	golocksParkActPARK_BEGIN_SEND      golocksParkAct = 6
 	golocksParkActPARK_BEGIN_SELECT    golocksParkAct = 7
 	golocksParkActPARK_BEGIN_COLLECTOR golocksParkAct = 8
-	golocksParkActPARK_END             golocksParkAct = 9
-	golocksParkActPARK_RELEASE         golocksParkAct = 10
-	golocksParkActPARK_READY           golocksParkAct = 11
-	golocksParkActPARK_STOP            golocksParkAct = 12
-	golocksParkActPARK_STOPPED         golocksParkAct = 13
-	golocksParkActPARK_START           golocksParkAct = 14
+	golocksParkActPARK_BEGIN_SLEEP     golocksParkAct = 9
+	golocksParkActPARK_END             golocksParkAct = 10
+	golocksParkActPARK_RELEASE         golocksParkAct = 11
+	golocksParkActPARK_READY           golocksParkAct = 12
+	golocksParkActPARK_STOP            golocksParkAct = 13
+	golocksParkActPARK_STOPPED         golocksParkAct = 14
+	golocksParkActPARK_START           golocksParkAct = 15
 )
 
 type golocksParkEvent struct {
@@ -80,7 +81,8 @@ const (
 	golocksParkSetPARK_CONDITIONS golocksParkSet = 1
 	golocksParkSetPARK_CHANNELS   golocksParkSet = 2
 	golocksParkSetPARK_PAUSES     golocksParkSet = 3
-	golocksParkSetPARK_SETS       golocksParkSet = 4
+	golocksParkSetPARK_SLEEPS     golocksParkSet = 4
+	golocksParkSetPARK_SETS       golocksParkSet = 5
 )
 
 type golocksParkStack struct {
@@ -139,6 +141,8 @@ const (
 	golocksProgParkRelease        = "park_release"
 	golocksProgParkSelect         = "park_select"
 	golocksProgParkSend           = "park_send"
+	golocksProgParkSleep          = "park_sleep"
+	golocksProgParkSleepEnd       = "park_sleep_end"
 	golocksProgParkStart          = "park_start"
 	golocksProgParkStop           = "park_stop"
 	golocksProgParkStopped        = "park_stopped"
@@ -210,6 +214,8 @@ type golocksProgramSpecs struct {
 	ParkRelease    *ebpf.ProgramSpec `ebpf:"park_release"`
 	ParkSelect     *ebpf.ProgramSpec `ebpf:"park_select"`
 	ParkSend       *ebpf.ProgramSpec `ebpf:"park_send"`
+	ParkSleep      *ebpf.ProgramSpec `ebpf:"park_sleep"`
+	ParkSleepEnd   *ebpf.ProgramSpec `ebpf:"park_sleep_end"`
 	ParkStart      *ebpf.ProgramSpec `ebpf:"park_start"`
 	ParkStop       *ebpf.ProgramSpec `ebpf:"park_stop"`
 	ParkStopped    *ebpf.ProgramSpec `ebpf:"park_stopped"`
@@ -320,6 +326,8 @@ type golocksPrograms struct {
 	ParkRelease    *ebpf.Program `ebpf:"park_release"`
 	ParkSelect     *ebpf.Program `ebpf:"park_select"`
 	ParkSend       *ebpf.Program `ebpf:"park_send"`
+	ParkSleep      *ebpf.Program `ebpf:"park_sleep"`
+	ParkSleepEnd   *ebpf.Program `ebpf:"park_sleep_end"`
 	ParkStart      *ebpf.Program `ebpf:"park_start"`
 	ParkStop       *ebpf.Program `ebpf:"park_stop"`
 	ParkStopped    *ebpf.Program `ebpf:"park_stopped"`
@@ -343,6 +351,8 @@ func (p *golocksPrograms) Close() error {
 		p.ParkRelease,
 		p.ParkSelect,
 		p.ParkSend,
+		p.ParkSleep,
+		p.ParkSleepEnd,
 		p.ParkStart,
 		p.ParkStop,
 		p.ParkStopped,

@@ -16,6 +16,7 @@ const (
 	RuleGoPool      = "go-pool"   // of a library's pool
 	RuleGoTimer     = "go-timer"  // from a channel on which a timer sends
 	RuleGoAssist    = "go-assist" // until the collector lets it allocate again
+	RuleGoSleep     = "go-sleep"  // in time.Sleep and the like
 )
 
 // Pause is a span in which all goroutines of a process were stopped.
@@ -232,6 +233,8 @@ func (s *sleeper) parkVerdict(p *recording.Park, stack StackID) verdict {
 		return verdict{RuleGoWaitGroup, CauseCondition, None}
 	case recording.ParkCollector:
 		return verdict{RuleGoAssist, CauseGC, None}
+	case recording.ParkSleep:
+		return verdict{RuleGoSleep, CauseSleep, None}
 	}
 	if v := s.book.of(stack, recording.RuntimeGo); v.code != "" {
 		return v
