@@ -1,9 +1,17 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"slices"
 
-// closeNotify bounds the bytes of a TLS alert record, encrypted or not.
-const closeNotify = 31
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// closeNotify bounds the bytes of a TLS alert record, encrypted or not.
+	closeNotify = 31
+	// tls13Alert is what one takes in TLS 1.3, where it looks like application data.
+	tls13Alert = 24
+)
 
 // opaqueExchanges finds requests and answers by turn-taking: a write after a read
 // begins a new exchange. What a server says first (a greeting) belongs to none. Where
@@ -41,7 +49,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 			w++
 			continue
 		}
-		if reads[r].Bytes > 0 && reads[r].end() > h.data[recording.Read] && len(out) > 0 {
+		if reads[r].Bytes > 0 && reads[r].end() > h.data[recording.Read] && len(out) > 0 && !goodBye(c, r, h) {
 			x := &out[len(out)-1]
 			if x.replied.none() {
 				x.replied = message{first: r}
@@ -87,6 +95,26 @@ func ending(c *connFacts, w int, secure bool) bool {
 		}
 	}
 	return true
+}
+
+// goodBye reports a TLS server's: a last read of one alert, after which nothing is asked for.
+// It comes as the server closes, which may be long after its last answer.
+func goodBye(c *connFacts, r int, h handshake) bool {
+	read, writes := c.chunks[recording.Read][r], c.chunks[recording.Write]
+	if read.Bytes > closeNotify || len(writes) > 0 && writes[len(writes)-1].at > read.at && !ending(c, len(writes)-1, true) {
+		return false
+	}
+	for _, x := range c.chunks[recording.Read][r+1:] {
+		if x.Bytes > 0 {
+			return false
+		}
+	}
+	if h.version == tls13 {
+		return read.Bytes == tls13Alert
+	}
+	return slices.ContainsFunc(c.tls, func(x tlsAt) bool {
+		return x.Dir == recording.Read && x.Offset == read.Offset && x.Record == recording.TLSAlert
+	})
 }
 
 // extend adds a chunk to the message. From is where application data begins: a
