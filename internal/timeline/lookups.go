@@ -32,10 +32,12 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 	}
 	pending := map[key]int{}
 	group := map[int]int{} // look-up -> resolution
-	current := map[recording.ThreadID]int{}
+	current := map[recording.ThreadID][]int{}
 	var all []resolution
+	threads := resolvers{f: f, one: map[recording.ProcessID]recording.ThreadID{}}
 	for _, d := range f.dns {
-		k := key{d.Thread, d.ID, d.Name, d.Type}
+		thread, recent := threads.of(d.Thread)
+		k := key{thread, d.ID, d.Name, d.Type}
 		if d.Part == recording.DNSQuery {
 			if i, ok := pending[k]; ok {
 				if l, r := &t.Lookups[i], &all[group[i]]; l.Again == recording.NoTime {
@@ -46,12 +48,17 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 			i := len(t.Lookups)
 			pending[k] = i
 			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at, To: recording.NoTime, Server: d.Server, Again: recording.NoTime})
-			g, ok := current[d.Thread]
-			if !ok || !all[g].takes(d.Name, d.Type) {
-				g = len(all)
-				all = append(all, resolution{thread: d.Thread, from: d.at, silent: recording.NoTime})
-				current[d.Thread] = g
+			list := current[thread]
+			n := len(list) - 1
+			for n >= 0 && n >= len(list)-recent && !all[list[n]].takes(d.Name, d.Type) {
+				n--
 			}
+			if n < 0 || n < len(list)-recent {
+				n, list = len(list), append(list, len(all))
+				all = append(all, resolution{thread: d.Thread, from: d.at, silent: recording.NoTime})
+				current[thread] = list
+			}
+			g := list[n]
 			all[g].ask(d.Name, d.Type)
 			group[i] = g
 			continue
@@ -131,7 +138,7 @@ func resolveOnThread(t *Timeline, f *facts, work []made, all []resolution) {
 func (c *Call) lookedUp(r *resolution) {
 	c.DNSFrom, c.DNSTo = r.from, r.to
 	if r.silent != recording.NoTime {
-		c.Unanswered = min(r.silent, r.to).Sub(r.from)
+		c.Unanswered = max(0, min(r.silent, r.to).Sub(r.from))
 	}
 }
 

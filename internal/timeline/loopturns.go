@@ -81,8 +81,9 @@ func queueCalls(t *Timeline, calls []made, l *loopTurns, wanted []Time) {
 // resolveElsewhere gives the new calls of loops their look-ups, which ran on another
 // thread: one that gave the peer's address, between the request's being read and the
 // connect. Look-ups are answered about in the order in which they were asked for, so
-// the oldest that nobody took is it.
+// the oldest that nobody took is it. Go does so on any of its threads.
 func resolveElsewhere(t *Timeline, f *facts, calls []made, all []resolution) {
+	resolveGo(t, f, calls, all)
 	byAddress := map[string]*resolved{}
 	for i := range all {
 		for _, a := range splitAddrs(all[i].addrs) {
@@ -146,6 +147,15 @@ func byConnect(t *Timeline) []CallID {
 	}
 	slices.SortStableFunc(list, func(a, b CallID) int { return cmp.Compare(t.Calls[a].ConnectFrom, t.Calls[b].ConnectFrom) })
 	return list
+}
+
+// runtimeOf is that of a thread's process.
+func (f *facts) runtimeOf(th recording.ThreadID) recording.Runtime {
+	i := f.threadIndex.get(th)
+	if i == None {
+		return recording.RuntimeNative
+	}
+	return f.runtime(f.threads[i].process)
 }
 
 // sameProcess reports whether a thread is of a process.
