@@ -196,10 +196,11 @@ func (j *judge) partOf(cause, queue *candidate) bool {
 // follows reports whether a queue, or what says where the time goes, is the consequence
 // of a finding that may explain it and takes half of it: without its cause a queue
 // shrinks by more than what is known to go, so what is left is no finding of its own; and
-// what says where said it of the whole.
+// what says where said it of the whole. So is what a cause leaves of another's time at the
+// same place, such as a lock's: both are mended there.
 func (j *judge) follows(of *candidate) bool {
 	for _, cd := range j.cands {
-		if (of.trial.Queue || of.trial.Where) && cd.taken && slices.Contains(cd.trial.Explains, of.trial.ID) && overlap(of.spans, cd.spans)*2 >= Total(of.spans) {
+		if (of.trial.Queue || of.trial.Where || of.Place != "" && of.Place == cd.Place) && cd.taken && slices.Contains(cd.trial.Explains, of.trial.ID) && overlap(of.spans, cd.spans)*2 >= Total(of.spans) {
 			return true
 		}
 	}

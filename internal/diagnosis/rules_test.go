@@ -207,6 +207,16 @@ func TestCauseComesBeforeItsConsequence(t *testing.T) {
 	if len(d.Findings) != 2 || d.Findings[0].ID != "cause" || d.Findings[1].ID != "queue" || d.Findings[1].Impact.P50 != 10*milli {
 		t.Errorf("findings %+v", d.Findings)
 	}
+	// At one place the rest is no finding of its own.
+	test := queue.Test
+	queue.Test = func(c *Case) Result {
+		res := test(c)
+		res.Candidates[0].Place = cause.Test(c).Candidates[0].Place
+		return res
+	}
+	if d = Diagnose(tl, []Hypothesis{queue, cause}, Options{}); len(d.Findings) != 1 || d.Findings[0].ID != "cause" {
+		t.Errorf("at one place: findings %+v", d.Findings)
+	}
 	cause.Explains = nil
 	if d = Diagnose(tl, []Hypothesis{queue, cause}, Options{}); d.Findings[0].ID != "queue" {
 		t.Errorf("without a known relation the larger comes first, not %s", d.Findings[0].ID)
