@@ -143,10 +143,30 @@ func lockName(c *diagnosis.Case, id timeline.LockID) string {
 	return c.Locks[id].Name
 }
 
+// shared reports a wait not for a lock, but for what another request gets for all.
+func (k *contention) shared(c *diagnosis.Case) bool {
+	if k.lock == timeline.None {
+		return false
+	}
+	waits := c.Locks[k.lock].Waits
+	return len(waits) > 0 && c.Waits[waits[0]].Rule == timeline.RuleShared
+}
+
+// heldBy says who has it, to go after its name.
+func (k *contention) heldBy(c *diagnosis.Case) string {
+	if k.shared(c) {
+		return ", got by " + k.holder(c)
+	}
+	return ", held by " + k.holder(c)
+}
+
 // named says which lock, to go after a verb.
-func (k *contention) named() string {
+func (k *contention) named(c *diagnosis.Case) string {
 	if k.name == "" {
 		return "a lock that is not known"
+	}
+	if k.shared(c) {
+		return "what another request gets in " + k.name
 	}
 	if k.through != "" && k.through != k.name {
 		return "the lock in " + k.name + ", or for that in " + k.through + " behind those who do"

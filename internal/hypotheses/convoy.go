@@ -128,7 +128,7 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 // place names a lock and the process's place in code where it is taken.
 func (k *contention) place(c *diagnosis.Case) string {
 	if k.lock == timeline.None {
-		return k.named()
+		return k.named(c)
 	}
 	where := site(c, c.Locks[k.lock].Stack)
 	if f, ok := c.SiteOf(c.Locks[k.lock].Stack); ok && f.Type == recording.FrameGo && strings.HasSuffix(k.name, where) {

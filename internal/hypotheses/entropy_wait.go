@@ -126,7 +126,7 @@ func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candida
 	if len(e.locks) > 0 {
 		k := e.locks[0]
 		rt = runtimeOf(c, k.process(c))
-		queue = "; they queue for " + k.named() + ", held by " + k.holder(c)
+		queue = "; they queue for " + k.named(c) + ", held by " + k.holder(c)
 		if k.mostly(deedEntropy) {
 			queue += " while sleeping for the source"
 		}

@@ -133,7 +133,7 @@ func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Cand
 	ev := append(k.evidence(c), diagnosis.Part("of that time would go: idle processors can take over as much", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + ", held by " + k.holder(c) + doing,
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + k.heldBy(c) + doing,
 		Fix:      interpreterFix(rt),
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),

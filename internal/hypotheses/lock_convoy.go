@@ -48,7 +48,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	} else if at := k.calledFrom(c, deedAsleep); at != "" && k.mostly(deedAsleep) {
 		doing = " while asleep, it is not known what for; it lets go in " + at
 	}
-	held := ", held by " + k.holder(c) + doing
+	held := k.heldBy(c) + doing
 	if 2*k.known() < k.total {
 		held = "; what its holder does is known for " + diagnosis.Percent(diagnosis.ShareOf(int64(k.known()), int64(k.total))) + " of that time only"
 	}
@@ -56,13 +56,20 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	_, share := perMean(c, k.total)
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + held,
-		Fix:      convoyFix(runtimeOf(c, k.process(c))),
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + held,
+		Fix:      k.fix(c),
 		Next:     "dwell threads REC shows who waits for whom at any time",
-		Lead:     "waiting for " + k.named() + " takes " + diagnosis.Percent(share) + " of all request time",
+		Lead:     "waiting for " + k.named(c) + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Evidence: ev,
 	}
+}
+
+func (k *contention) fix(c *diagnosis.Case) string {
+	if k.shared(c) {
+		return "do what all wait for ahead of time, beside the requests, or make it cheaper"
+	}
+	return convoyFix(runtimeOf(c, k.process(c)))
 }
 
 // process is the one whose lock it is.

@@ -131,7 +131,11 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	if k.lock != timeline.None { // an executor's members are its threads
 		s.members(c)
 	}
-	s.gone = k.again(c).without(c)
+	left := k.again(c)
+	if k.lock == timeline.None {
+		left.workersDid(c)
+	}
+	s.gone = left.without(c)
 	if k.lock == timeline.None && (s.rt == recording.RuntimePython || s.rt == recording.RuntimeRuby) {
 		s.gone = besideInterpreter(c, c.Strands[k.waiter()].Process, s.gone)
 	}
@@ -321,7 +325,7 @@ func poolFix(rt recording.Runtime, peer string) string {
 	case recording.RuntimePython:
 		return "raise the pool's maximum (urllib3 maxsize, SQLAlchemy pool_size and max_overflow) to the calls in flight" + end
 	case recording.RuntimeGo:
-		return "raise Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns or pgxpool.Config.MaxConns to the calls in flight" + end
+		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or the application's own limit (a semaphore, errgroup's SetLimit)" + end
 	}
 	return "raise the pool's size to the calls in flight" + end
 }

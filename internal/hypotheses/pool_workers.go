@@ -37,6 +37,43 @@ func taskLoop(c *diagnosis.Case, goroutine timeline.StrandID) (name string) {
 	return name
 }
 
+// workersDid lays over waits for an executor how long the one who did the task in the end
+// waited for peers, disks and timers meanwhile: others could have waited beside it.
+func (k *contention) workersDid(c *diagnosis.Case) {
+	of := map[timeline.StrandID][]int{}
+	for i := range k.stays {
+		if s := k.stays[i].strand; s != timeline.None {
+			of[s] = append(of[s], i)
+		}
+	}
+	k.by = [deedKinds]Duration{}
+	for s, places := range of {
+		from, to := k.stays[places[0]].From, k.stays[places[0]].To
+		for _, i := range places {
+			from, to = min(from, k.stays[i].From), max(to, k.stays[i].To)
+		}
+		over := newOverlay(k.deeds.waited(s, from, to))
+		for _, i := range places {
+			k.parts[i] = over.lay(k.stays[i].From, k.stays[i].To)
+		}
+	}
+	for i := range k.parts {
+		for kind, d := range k.parts[i] {
+			k.by[kind] += d
+		}
+	}
+}
+
+// waited returns when a strand waited for peers, disks and timers, in a span.
+func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed) {
+	for _, a := range d.c.Doing(s, from, to) {
+		if d.kind(&a) == deedIO {
+			out = append(out, deed{from: a.From, to: a.To, kind: deedIO, strand: s, call: a.Call})
+		}
+	}
+	return out
+}
+
 // workerNoun is what the workers of an executor are.
 func workerNoun(rt recording.Runtime) string {
 	if rt == recording.RuntimeGo {

@@ -73,7 +73,9 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if k.writes() {
 		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
 	}
-	if len(own) > 0 {
+	if k.shared(c) {
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there"
+	} else if len(own) > 0 {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
 	}
 	if k.fetching(c) {
@@ -82,10 +84,10 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named() + ", held by " + k.holder(c) + " while " + waiting + peer + from,
+		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + k.heldBy(c) + " while " + waiting + peer + from,
 		Fix:      fix,
 		Next:     "dwell threads REC shows who waits for whom at any time",
-		Lead:     "requests wait for " + k.named() + " while its holder is " + waiting + peer,
+		Lead:     "requests wait for " + k.named(c) + " while its holder is " + waiting + peer,
 		Spans:    spans,
 		Evidence: append([]diagnosis.Evidence{diagnosis.Part("of the wait for the lock its holder waits for a peer, a disk or a timer", diagnosis.ShareOf(int64(k.by[deedIO]), int64(k.total)))}, k.evidence(c)...),
 	}

@@ -20,7 +20,7 @@ func Application(f recording.Frame) bool {
 	}
 	switch f.Type {
 	case recording.FrameGo:
-		return !standardGo(f) && !moduleVersion(f.File)
+		return !standardGo(f) && !moduleVersion(f.File) && !goWrapper(f.Function)
 	case recording.FrameJVM:
 		return !jvmLibrary(plainName(f))
 	}
@@ -40,6 +40,13 @@ func standardGo(f recording.Frame) bool {
 	}
 	pkg := f.Function[:slash+1+dot]
 	return pkg != "main" && (strings.Contains(f.File, "/src/"+pkg+"/") || strings.HasPrefix(f.File, pkg+"/"))
+}
+
+// goWrapper reports a function that Go's compiler makes of a go or defer statement with
+// arguments, around the one that it calls.
+func goWrapper(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return strings.HasPrefix(last, "gowrap") || strings.HasPrefix(last, "deferwrap")
 }
 
 // moduleVersion reports the path of a file in a module that was not built in place, as

@@ -20,6 +20,8 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameGo, Function: "fmt.Fprintf", File: "/usr/local/go/src/fmt/print.go"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "fmt.Fprintf", File: "fmt/print.go"}, false},
 		{recording.Frame{Type: recording.FrameGo, Function: "runtime.mapIterNext", File: "/usr/local/go/src/runtime/map.go"}, false},
+		{recording.Frame{Type: recording.FrameGo, Function: "main.serve.gowrap1", File: "/srv/main.go"}, false},
+		{recording.Frame{Type: recording.FrameGo, Function: "main.serve.func1.deferwrap2", File: "/srv/main.go"}, false},
 		{recording.Frame{Type: recording.FramePython, Function: "handle", File: "/srv/app.py"}, true},
 		{recording.Frame{Type: recording.FramePython, Function: "dumps", File: "/usr/lib/python3/dist-packages/orjson/__init__.py"}, false},
 		{recording.Frame{Type: recording.FrameV8, Function: "handle", File: "/srv/node_modules/express/router.js"}, false},

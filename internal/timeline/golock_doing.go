@@ -14,12 +14,14 @@ type goLives struct {
 	calls  map[StrandID][]CallID  // that they made or handed over, in order of start
 	letGo  map[StrandID][]StackAt // with which they let locks go, in order of time
 	ended  map[WaitID]StrandID    // who ended their waits
-	awake  map[recording.ProcessID][]Interval
+	// How their waits in a select ended.
+	selects map[StrandID][]selected
+	awake   map[recording.ProcessID][]Interval
 }
 
 // newGoLives lists them. The ids of calls change once more, in orderCalls.
 func newGoLives(t *Timeline, f *facts, runs goRuns, calls []made) goLives {
-	l := goLives{stints: runs.stints, calls: map[StrandID][]CallID{}, letGo: map[StrandID][]StackAt{}}
+	l := goLives{stints: runs.stints, calls: map[StrandID][]CallID{}, letGo: map[StrandID][]StackAt{}, selects: selects(t, f)}
 	index := indexGoroutines(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]

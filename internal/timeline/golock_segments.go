@@ -14,7 +14,9 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 		before.to = min(x.From, w.to)
 		s.goAbsent(r, before, p)
 		from, ready, back := max(x.From, w.from), min(x.To, w.to), min(x.Back, w.to)
-		if x.Cause == CauseCondition {
+		if x.Cause == CauseSleep { // while a call is made for it beside, it waits for that in fact
+			s.goAbsent(r, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)
+		} else if x.Cause == CauseCondition {
 			s.goJoin(r, id, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)
 		} else {
 			p.add(Segment{From: from, To: ready, Phase: PhaseHandler, Cause: x.Cause, Quality: x.Quality, Call: None, Strand: r.Strand, Blocker: None})
@@ -22,7 +24,9 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 		p.add(Segment{From: max(ready, from), To: back, Phase: PhaseHandler, Cause: CauseRunnable, Quality: x.Quality, Call: None, Strand: r.Strand, Blocker: None})
 		w.from = max(w.from, back)
 	}
-	s.goAbsent(r, w, p)
+	if !s.goSelect(r, w, p) {
+		s.goAbsent(r, w, p)
+	}
 }
 
 // goJoin tiles a wait for other goroutines: by what the one that ended it did, if that

@@ -177,6 +177,9 @@ func (s *segmenter) goTask(r *Request, by StrandID, w parked, p *painter) bool {
 			early := w
 			early.to = begun
 			s.goAbsent(r, early, p) // it did another task of the request first
+		} else if early := w; w.selects {
+			early.to = begun
+			s.busyWith(r, by, early, p)
 		} else {
 			s.queued(r, by, follow{from: w.from, to: begun}, p)
 		}

@@ -17,7 +17,7 @@ func (s *sleeper) holders() {
 	of := make([][]int32, len(t.Locks))
 	for i := range s.all {
 		x := &s.all[i]
-		if x.wait == None || t.Waits[x.wait].Lock == None {
+		if x.wait == None || t.Waits[x.wait].Lock == None || t.Waits[x.wait].Rule == RuleShared {
 			continue
 		}
 		switch id := t.Waits[x.wait].Lock; t.Locks[id].Kind {
@@ -41,6 +41,7 @@ func (s *sleeper) holders() {
 		}
 	}
 	s.ownerHolds()
+	s.sharedHolds()
 }
 
 // inOrder puts sleeps in order of their ends.

@@ -12,6 +12,7 @@ func (s *sleeper) assign(o owners) {
 	s.assignThreads(o)
 	s.assignParks(o)
 	s.giveBacks()
+	s.sharedResults()
 }
 
 // finish tells what each Wait was for, and who had that. Segments are made without it.
@@ -100,6 +101,9 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 	case CauseInterpreterLock:
 		return key, None
 	case CauseLock:
+		if w.Rule == RuleShared {
+			return s.siteKey(key, t.siteFrame(w.Stack))
+		}
 		site := t.frameOf(w.Stack, isBeyondLocks)
 		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
 			if w.Off.Arg == 0 { // asleep since before the recording

@@ -132,6 +132,7 @@ type parked struct {
 	calls    []span // of its request, in order, disjoint
 	timer    bool   // time woke it, as far as can be seen
 	ran      bool   // it ran again at the end of the span
+	selects  bool   // it waited in a select, at the end of the span if not all the time
 	cause    Cause  // of what is not a call's; CauseUnknown: not known
 	quality  Quality
 }

@@ -9,6 +9,7 @@ const (
 	RuleFutexWord = "futex-word"    // the word is that of CPython's interpreter lock
 	RuleOwner     = "mutex-owner"   // glibc's mutex says who has it
 	RuleGiveBack  = "give-back"     // whoever ends such waits waits there too, one for one
+	RuleShared    = "shared-result" // whoever ends such waits gets for another request what they are for
 	RuleVMThread  = "vm-thread"     // the JVM stopped its threads and let them go again
 	RuleGC        = "vm-gc"         // the same, and its collector ran meanwhile
 	RuleNoConn    = "no-connection" // a read or write that moved no bytes on any connection

@@ -1,0 +1,107 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A goroutine that waits in a select, for a result or until its client gives up, is on no
+// thread, and nothing else is seen of it until somebody hands it something, or takes it. That
+// one is seen; and if it did a task of the request, what it did is what was waited for, and
+// before that the tasks of others that it was busy with. If a timer handed over the time, it
+// slept.
+
+// selected is the end of a wait in a select: who handed something over then, or took it.
+type selected struct {
+	at    Time
+	by    StrandID // None: not known, or a timer
+	timer bool
+}
+
+// selects lists by strand how waits in a select ended, in order of time. What the goroutines
+// of a connection hand over is the connection's.
+func selects(t *Timeline, f *facts) map[StrandID][]selected {
+	if len(f.parks.unparks) == 0 {
+		return nil
+	}
+	of, index, keep := map[StrandID][]selected{}, indexGoroutines(t), connectionGoroutines(f)
+	for _, u := range f.parks.unparks {
+		stack := f.stacks.stackIndex.get(u.Stack)
+		if leaf := t.leaf(stack); u.Woken == recording.NoGoroutine || leaf != goSend && leaf != goReceive {
+			continue
+		}
+		by, woken := f.goKeyOf(u.Thread, u.Goroutine), index.of(f.goKeyOf(u.Thread, u.Woken))
+		switch timer := t.has(stack, "time.sendTime"); {
+		case woken == None:
+		case timer:
+			of[woken] = append(of[woken], selected{u.at, None, true})
+		default:
+			x := selected{u.at, None, false}
+			if !keep[by] {
+				x.by = index.of(by)
+			}
+			of[woken] = append(of[woken], x)
+		}
+	}
+	return of
+}
+
+// connectionGoroutines are those that read and write on connections for others.
+func connectionGoroutines(f *facts) map[goKey]bool {
+	keep := map[goKey]bool{}
+	for i := range f.conns {
+		c := &f.conns[i]
+		if len(c.goCalls) == 0 {
+			continue
+		}
+		for _, chunks := range c.chunks {
+			for _, x := range chunks {
+				keep[goKey{c.decl.Process, x.Goroutine}] = true
+			}
+		}
+	}
+	return keep
+}
+
+// goSelect tiles the time on no thread at the end of which a goroutine came back from a
+// select. False if neither a timer nor who did a task of the request ended that.
+func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
+	if w.cause != CauseUnknown {
+		return false
+	}
+	list := s.t.golang.selects[r.Strand]
+	i, _ := slices.BinarySearchFunc(list, w.to+1, func(x selected, at Time) int { return cmp.Compare(x.at, at) })
+	if i == 0 || list[i-1].at <= w.from {
+		return false
+	}
+	end, back := list[i-1], w.to
+	w.to, w.ran, w.timer, w.selects = end.at, false, end.timer, true
+	if end.timer {
+		s.goAbsent(r, w, p)
+	} else if end.by == None || end.by == r.Strand || !s.goTask(r, end.by, w, p) {
+		return false
+	}
+	s.goWait(wait{r, r.Strand, w.to, back, PhaseHandler, None}, p)
+	return true
+}
+
+// busyWith tiles a span before a goroutine took a task by the tasks of other requests that
+// it did. Since when it was waited for is not seen: what it did else says nothing.
+func (s *segmenter) busyWith(r *Request, by StrandID, w parked, p *painter) {
+	for _, x := range s.in.hands.from(by, w.from) {
+		if x.from >= w.to {
+			break
+		}
+		if x.request == r.ID {
+			continue
+		}
+		before := w
+		before.to = max(w.from, x.from)
+		s.goAbsent(r, before, p)
+		w.from = min(x.to, w.to)
+		p.add(Segment{From: before.to, To: w.from, Phase: PhaseHandler, Cause: CausePool, Quality: Inferred, Call: None, Strand: by, Blocker: x.request})
+	}
+	s.goAbsent(r, w, p)
+}

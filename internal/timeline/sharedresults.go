@@ -1,0 +1,73 @@
+package timeline
+
+import "slices"
+
+// resultWaits are rules of waits in which one request may wait for what another one gets.
+var resultWaits = []string{RuleGoWaitGroup, RuleGoChannel}
+
+// sharedResults finds, among waits for other goroutines, those for a result that one request
+// gets for all that want it: nine in ten of those at one place are ended by whoever serves
+// another request, and did so before they began. What others wait for then is had by that one,
+// as a lock is.
+func (s *sleeper) sharedResults() {
+	t := s.t
+	places, order := map[lockKey][]WaitID{}, []lockKey{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		if w.Cause != CauseCondition || w.Request == None || w.Stack == None || !slices.Contains(resultWaits, w.Rule) {
+			continue
+		}
+		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.siteFrame(w.Stack))
+		if key.site == "" {
+			continue
+		}
+		if places[key] == nil {
+			order = append(order, key)
+		}
+		places[key] = append(places[key], WaitID(i))
+	}
+	for _, key := range order {
+		ended, shared := 0, 0
+		for _, id := range places[key] {
+			switch _, other := s.resultOf(&t.Waits[id]); {
+			case other:
+				shared++
+				ended++
+			case s.releaser(t.Waits[id].Off, t.Waits[id].Strand) != None:
+				ended++
+			}
+		}
+		if ended < fewWaits || 10*shared < 9*ended {
+			continue
+		}
+		for _, id := range places[key] {
+			w := &t.Waits[id]
+			w.Cause, w.Rule, w.Quality = CauseLock, RuleShared, Inferred
+		}
+	}
+}
+
+// resultOf returns who ended a wait, if that one had served another request since before it
+// began, and since when.
+func (s *sleeper) resultOf(w *Wait) (h Hold, ok bool) {
+	by := s.releaser(w.Off, w.Strand)
+	if by == None {
+		return Hold{}, false
+	}
+	r := s.owners.at(by, w.To-1)
+	if r == None || r == w.Request || s.t.Requests[r].FirstRead > w.From {
+		return Hold{}, false
+	}
+	return Hold{Strand: by, From: w.From, To: w.To, Basis: HoldByRelease}, true
+}
+
+// sharedHolds gives waits for shared results their Holds.
+func (s *sleeper) sharedHolds() {
+	for i := range s.t.Waits {
+		if w := &s.t.Waits[i]; w.Rule == RuleShared {
+			if h, ok := s.resultOf(w); ok {
+				w.Holds = []Hold{h}
+			}
+		}
+	}
+}
