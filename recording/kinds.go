@@ -56,6 +56,7 @@ const (
 	KindLate
 	KindContext
 	KindTaken
+	KindGoProcs
 )
 
 // KindSpec is one row of the table of kinds.
@@ -117,5 +118,6 @@ func Kinds() []KindSpec {
 		{KindLate, "late", func() Fact { return new(Late) }},
 		{KindContext, "context", func() Fact { return new(Context) }},
 		{KindTaken, "taken", func() Fact { return new(Taken) }},
+		{KindGoProcs, "go-procs", func() Fact { return new(GoProcs) }},
 	}
 }

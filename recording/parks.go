@@ -27,6 +27,21 @@ type Unpark struct {
 	Stack     StackID     // with which it let go
 }
 
+// GoProcs says how many goroutines of a Go process can run at once: its GOMAXPROCS.
+type GoProcs struct {
+	Process ProcessID
+	Procs   int64
+}
+
+// Kind implements Fact.
+func (*GoProcs) Kind() Kind { return KindGoProcs }
+
+// Visit implements Fact.
+func (f *GoProcs) Visit(v Visitor) {
+	v.Int("process", (*int64)(&f.Process))
+	v.Int("procs", &f.Procs)
+}
+
 // Pause is a span in which all goroutines of a Go process were stopped, as for the
 // garbage collector. Time is when they were let go.
 type Pause struct {

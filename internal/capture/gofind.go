@@ -27,6 +27,7 @@ type goExecutable struct {
 	noIDs   error // why that is not known; nothing else is then
 	calls   [golangGoProgramGO_PROGRAMS][]goProbe
 	parks   [parkSets][]goProbe
+	procs   uint64              // where GOMAXPROCS is, as linked; 0: not known
 	missing []recording.Missing // what cannot be probed, and why
 }
 
@@ -90,13 +91,16 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 		return e, nil
 	}
 	noCalls, noParks := s.goProbes.load(s), s.goParks.load(s)
-	names := append(s.goParks.names(), goCallNames()...)
+	names := append(append(s.goParks.names(), goCallNames()...), target.GoResize)
 	exe, err := target.GoFunctions(pid, names...)
 	if gone(err) {
 		return nil, err
 	}
 	if err == nil && exe.File.ID != file.ID {
 		return nil, target.ErrReplaced
+	}
+	if err == nil {
+		e.procs = exe.ProcsAddress()
 	}
 	if noCalls == nil && err == nil {
 		e.calls = s.goProbes.find(&exe)

@@ -28,7 +28,31 @@ func (s *Session) readyGo(p target.Process) {
 // knowGo readies the decoder for what probes on a process will tell.
 func (s *Session) knowGo(f *goFound) {
 	if f.goExecutable != nil && !s.opts.NoGoProbes {
+		if s.goProcs == nil {
+			s.goProcs = map[uint32]goProcsAt{}
+		}
+		s.goProcs[uint32(f.pid)] = goProcsAt{f.file, f.procs}
 		s.decoder.golang.parks.open(f.pid, f.table)
+	}
+}
+
+// goProcsAt is where a process keeps its GOMAXPROCS.
+type goProcsAt struct {
+	file    target.CodeFile
+	address uint64 // as linked; 0: not known
+}
+
+// finishGoProcs tells how many goroutines could run at once in the processes that live:
+// programs set that when they begin, and Go itself as limits of a control group change.
+func (s *Session) finishGoProcs() {
+	for pid, at := range s.goProcs {
+		p := s.decoder.processes[pid]
+		if p == nil || p.ended != recording.NoTime || at.address == 0 {
+			continue
+		}
+		if n, err := target.GoProcs(int(pid), at.file, at.address); err == nil { // else the host's processors are taken for it
+			s.decoder.emit(s.decoder.now, &recording.GoProcs{Process: p.fact.ID, Procs: n})
+		}
 	}
 }
 

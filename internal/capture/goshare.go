@@ -153,6 +153,7 @@ func (s *Session) finishGo() {
 	s.goLedgers.mu.Unlock()
 	s.finishHooking()
 	s.finishGoParks()
+	s.finishGoProcs()
 }
 
 // tellAbsences records when sets of probes were away. What was seen to begin while they

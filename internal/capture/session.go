@@ -47,9 +47,10 @@ type Session struct {
 	tls       *tlsProbes       // nil: does not name calls over TLS
 
 	goFinder  goFinder
-	hooked    chan goHooked       // probes that came to Go programs while running
-	unhooked  map[uint32]struct{} // processes to which they are to come
-	goLedgers goLedgers           // of what the probes of these two cost
+	goProcs   map[uint32]goProcsAt // by process
+	hooked    chan goHooked        // probes that came to Go programs while running
+	unhooked  map[uint32]struct{}  // processes to which they are to come
+	goLedgers goLedgers            // of what the probes of these two cost
 	goProbes  goProbes
 	goParks   goParks
 	storage   storageProbes

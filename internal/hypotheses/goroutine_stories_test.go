@@ -148,6 +148,38 @@ func oneForAll(late bool) *recording.Recording {
 	return l.recording()
 }
 
+// oneProcessor plays a Go service that may run one goroutine at once, on a host with two
+// processors. Every 50 ms another goroutine computes for 20 ms, on thread 2, and then a
+// request, which came meanwhile, is read on thread 1.
+func oneProcessor(procs int) *recording.Recording {
+	l := goLines{
+		`000000001us manifest cpus=2 hooks="sched io sockets arrivals host goroutines parks samples stacks"`,
+		`000000001us process id=1 pid=100 runtime=go comm=shop`,
+		`000000001us thread id=1 tid=101 process=1`, `000000001us thread-state thread=1 state=sleep syscall=futex`,
+		`000000001us thread id=2 tid=102 process=1`, `000000001us thread-state thread=2 state=sleep syscall=futex`,
+		`000000001us conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000`,
+		`000000001us frame id=1 type=go function=main.rebuild file=index.go line=20`, `000000001us stack id=1 frame=1`,
+	}
+	slept := 1
+	for i := range requestsPlayed {
+		at := (i + 1) * 50_000
+		l.at(at, "host busy=%dus idle=%dus running=2", 12_000*i, 40_000*i)
+		l.at(at, "off thread=2 since=%dus woken=%dus syscall=futex goroutine=0", max(1, at-29_900), at-5)
+		l.at(at+10_000, "sample thread=2 goroutine=9")
+		l.at(at+10_000, "stack-at thread=2 stack=1 origin=on-cpu goroutine=9")
+		l.at(at+20_100, "off thread=1 since=%dus woken=%dus syscall=futex", slept, at+20_090)
+		l.at(at+20_110, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus goroutine=7", 40*i, at+1_000, at+1_000)
+		l.at(at+20_111, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+		l.at(at+20_200, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
+		l.at(at+20_201, "http-response conn=1 offset=%d head=60 status=200", 60*i)
+		slept = at + 20_300
+	}
+	if procs > 0 {
+		l.at(1_300_000, "go-procs process=1 procs=%d", procs)
+	}
+	return l.recording()
+}
+
 // goroutineStories are Go services of which it was not seen all the time who waits for whom.
 func goroutineStories() []story {
 	none := func(int) bool { return false }
@@ -171,6 +203,10 @@ func goroutineStories() []story {
 				})
 			}},
 		{"pool-exhausted/go-select-supported", "Requests to a Go service come six at once. One goroutine does their tasks, in a call of 5 ms each; they wait for the results in a select.", oneWorker},
+		{"run-queue/go-processors-supported", "A Go service may run one goroutine at once, on a host with two processors. Each request comes while another goroutine computes for 20 ms.",
+			func() *recording.Recording { return oneProcessor(1) }},
+		{"run-queue/go-processors-refuted", "What happens is as in go-processors-supported.txt, but the service may use both processors.",
+			func() *recording.Recording { return oneProcessor(2) }},
 		{"refresh-under-lock/go-shared-supported", "Of six requests to a Go service that come at once the first makes a call of 5 ms, for all: the others wait until it has the answer.",
 			func() *recording.Recording { return oneForAll(false) }},
 		{"refresh-under-lock/go-shared-refuted", "Five of six requests to a Go service wait for something that happens when the sixth comes, 4 ms later, and has made its call: that is no result that was being fetched.",

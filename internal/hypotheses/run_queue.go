@@ -11,7 +11,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+			"control group is throttled, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -37,6 +37,9 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	if !h.known {
 		res.Undecided = "no samples of the host while requests ran"
 		return res
+	}
+	if k := fewProcessors(c); !lack && k != nil {
+		res.Candidates = []diagnosis.Candidate{k.candidate(c)}
 	}
 	if !lack {
 		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}

@@ -37,6 +37,10 @@ func (f *facts) goFact(at Time, fact recording.Fact) bool {
 		if _, ok := f.golang.origins[k]; !ok {
 			f.golang.origins[k] = goOrigin{at, x.Parent}
 		}
+	case *recording.GoProcs:
+		if i, ok := f.procIndex[x.Process]; ok {
+			f.processes[i].Procs = x.Procs
+		}
 	case *recording.GoRun:
 		f.see(x.Thread, at)
 		f.golang.runs = append(doubled(f.golang.runs), goRunAt{at, x})

@@ -211,8 +211,8 @@ func (a arrivals) near(at Time) bool {
 }
 
 // goBusy lists for each Go process the spans in which as many of its threads ran or
-// were runnable as there are processors: what else is ready there waits in Go's own
-// run queue. Spans are Runnable; all else is Sleeping.
+// were runnable as there are processors for them, by GOMAXPROCS too: what else is ready
+// there waits in Go's own run queue. Spans are Runnable; all else is Sleeping.
 func goBusy(t *Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 	type edge struct {
 		at   Time
@@ -234,9 +234,13 @@ func goBusy(t *Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 	for p, list := range edges {
 		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step, a.step)) })
 		n, tl := 0, tiler{cursor: t.Start}
+		most := int(max(1, t.Manifest.CPUs))
+		if i, ok := f.procIndex[p]; ok && f.processes[i].Procs > 0 {
+			most = min(most, int(f.processes[i].Procs))
+		}
 		for _, e := range list {
 			state := StateSleeping
-			if n >= int(max(1, t.Manifest.CPUs)) {
+			if n >= most {
 				state = StateRunnable
 			}
 			tl.to(e.at, state, nil)

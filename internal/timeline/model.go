@@ -79,8 +79,9 @@ type Process struct {
 	PID        int64
 	Comm, Exe  string
 	Runtime    recording.Runtime
-	Start, End Time // NoTime where outside the recording
-	Born       Time // when its program began, before the recording or in it; NoTime unknown
+	Procs      int64 // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
+	Start, End Time  // NoTime where outside the recording
+	Born       Time  // when its program began, before the recording or in it; NoTime unknown
 }
 
 // Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals

@@ -41,7 +41,9 @@ func TestGoOffsets(t *testing.T) {
 			if out, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("build: %v\n%s", err, out)
 			}
+			t.Setenv("GOMAXPROCS", "3")
 			pid, line := start(t, exe)
+			wantProcs(t, pid, 3)
 			var tid int
 			var goid, parent uint64
 			if _, err := fmt.Sscan(line, &tid, &goid, &parent); err != nil {
@@ -74,6 +76,17 @@ func TestGoOffsets(t *testing.T) {
 				t.Errorf("g.m.curg is %#x, g is %#x", got, g)
 			}
 		})
+	}
+}
+
+func wantProcs(t *testing.T, pid int, want int64) {
+	t.Helper()
+	program, err := GoFunctions(pid, GoResize)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := GoProcs(pid, program.File, program.ProcsAddress()); n != want || err != nil {
+		t.Errorf("GOMAXPROCS is %d (%v), want %d", n, err, want)
 	}
 }
 

@@ -1,0 +1,79 @@
+package target
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+
+	"golang.org/x/arch/x86/x86asm"
+)
+
+// GoResize is the function of Go's runtime that begins by reading how many goroutines can
+// run at once.
+const GoResize = "runtime.procresize"
+
+// maxProcs is the most that Go allows on any machine that there is.
+const maxProcs = 1 << 16
+
+// ProcsAddress returns where, as linked, a program keeps its GOMAXPROCS: what GoResize reads
+// first. 0 if that cannot be told.
+func (p *GoProgram) ProcsAddress() uint64 {
+	f, ok := p.Functions[GoResize]
+	if !ok {
+		return 0
+	}
+	file, err := p.File.Open()
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	code := make([]byte, min(f.Size, 256))
+	if _, err := file.ReadAt(code, int64(f.Offset)); err != nil {
+		return 0
+	}
+	return f.Address + firstRead(code)
+}
+
+// firstRead returns how far behind the beginning of some code the first 32 bits lie that it
+// loads from a fixed address; 0 if it loads none.
+func firstRead(code []byte) uint64 {
+	for at := 0; at < len(code); {
+		in, err := x86asm.Decode(code[at:], 64)
+		if err != nil || in.Len == 0 {
+			return 0
+		}
+		at += in.Len
+		from, is := in.Args[1].(x86asm.Mem)
+		if is && in.Op == x86asm.MOV && from.Base == x86asm.RIP && in.MemBytes == 4 {
+			return uint64(at) + uint64(from.Disp)
+		}
+	}
+	return 0
+}
+
+// GoProcs reads the GOMAXPROCS of a running process, which is at an address as linked.
+func GoProcs(pid int, exe CodeFile, address uint64) (int64, error) {
+	file, opened, err := exe.openELF()
+	if err != nil {
+		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, err)
+	}
+	defer opened.Close()
+	bias, err := loadBias(pid, file)
+	if err != nil {
+		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, err)
+	}
+	mem, err := os.Open(procPath(pid, "mem"))
+	if err != nil {
+		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, procError(err))
+	}
+	defer mem.Close()
+	var b [4]byte
+	if _, err := mem.ReadAt(b[:], int64(address+bias)); err != nil {
+		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, procError(err))
+	}
+	n := int64(int32(binary.LittleEndian.Uint32(b[:])))
+	if n < 1 || n > maxProcs {
+		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w: %d", pid, ErrUnsupported, n)
+	}
+	return n, nil
+}

@@ -1,0 +1,107 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// processors are those that Go allows a process, fewer than the host has, and what requests
+// waited for their turn on them.
+type processors struct {
+	of    *timeline.Process
+	spans []diagnosis.Span
+}
+
+// fewProcessors returns those for which requests waited most; nil if there are none.
+func fewProcessors(c *diagnosis.Case) *processors {
+	few := map[recording.ProcessID]*processors{}
+	for i := range c.Processes {
+		if p := &c.Processes[i]; p.Procs > 0 && p.Procs < c.Manifest.CPUs {
+			few[p.ID] = &processors{of: p}
+		}
+	}
+	if len(few) == 0 {
+		return nil
+	}
+	for _, s := range c.SpansOf(timeline.CauseRunnable, func(r *timeline.Request, _ *timeline.Segment) bool { return few[r.Process] != nil }) {
+		k := few[c.Requests[s.Request].Process]
+		k.spans = append(k.spans, s)
+	}
+	var most *processors
+	for i := range c.Processes {
+		if k := few[c.Processes[i].ID]; k != nil && len(k.spans) > 0 && (most == nil || diagnosis.Total(k.spans) > diagnosis.Total(most.spans)) {
+			most = k
+		}
+	}
+	return most
+}
+
+func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	share := diagnosis.ShareOf(int64(diagnosis.Total(k.spans)), int64(c.Time()))
+	limit := "GOMAXPROCS of " + cmp.Or(k.of.Comm, "the service")
+	fix := "raise GOMAXPROCS, or the CPU limit of the container, which it follows from Go 1.25 on"
+	meanwhile := ""
+	if at := k.computing(c); at != "" {
+		meanwhile = "; meanwhile mostly " + at + " computes"
+		fix += "; make what computes meanwhile in " + at + " cheaper, or let it yield more often (runtime.Gosched)"
+	}
+	n := strconv.FormatInt(k.of.Procs, 10)
+	return diagnosis.Candidate{
+		Place:  limit,
+		Title:  "Goroutines are ready to run and wait for their turn: " + diagnosis.Percent(share) + " of all request time. Go runs " + n + " at once (GOMAXPROCS=" + n + "), on a host with " + diagnosis.Plural(int(c.Manifest.CPUs), "processor") + meanwhile,
+		Fix:    fix,
+		Next:   "dwell show REC --slowest 3 shows where requests wait for their turn",
+		Lead:   "waiting for their turn in Go takes " + diagnosis.Percent(share) + " of all request time",
+		Spans:  k.spans,
+		Proven: share >= diagnosis.Whole/2,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of all request time is spent ready to run without a turn", share),
+			diagnosis.Count("goroutines that can run at once (GOMAXPROCS)", int(k.of.Procs)),
+			diagnosis.Count("processors of the host", int(c.Manifest.CPUs)),
+		},
+	}
+}
+
+// computing names the place in the service's own code that ran for most of the time in
+// which requests waited for their turn; "" if samples do not tell.
+func (k *processors) computing(c *diagnosis.Case) string {
+	spans := slices.Clone(k.spans)
+	slices.SortFunc(spans, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })
+	joined := spans[:0]
+	for _, s := range spans {
+		if n := len(joined); n > 0 && s.From <= joined[n-1].To {
+			joined[n-1].To = max(joined[n-1].To, s.To)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	sites, all := tally{}, 0
+	for i := range c.Strands {
+		if c.Strands[i].Process != k.of.ID {
+			continue
+		}
+		for _, a := range c.Strands[i].Stacks {
+			n, _ := slices.BinarySearchFunc(joined, a.Time, func(s diagnosis.Span, at diagnosis.Time) int { return cmp.Compare(s.To, at) })
+			if a.Origin != recording.StackOnCPU || n == len(joined) || joined[n].From > a.Time {
+				continue
+			}
+			all++
+			for _, f := range c.StackFrames(a.Stack) {
+				if timeline.Application(f) {
+					sites[c.FrameName(f)]++
+					break
+				}
+			}
+		}
+	}
+	name, _ := sites.most()
+	if all < fewSamples || int64(sites[name])*2 < int64(all) {
+		return ""
+	}
+	return name
+}
