@@ -33,7 +33,22 @@ func (s *Session) knowGo(f *goFound) {
 		}
 		s.goProcs[uint32(f.pid)] = goProcsAt{f.file, f.procs}
 		s.decoder.golang.parks.open(f.pid, f.table)
+		s.nameGo(f)
 	}
+}
+
+// nameGo has the functions in stacks named by the program's own table.
+func (s *Session) nameGo(f *goFound) {
+	table := f.table
+	if table == nil || s.unwinder == nil {
+		return
+	}
+	s.unwinder.Go(f.pid, func(address uint64) (frames []recording.Frame) {
+		for _, g := range table.Linked(address) {
+			frames = append(frames, recording.Frame{Type: recording.FrameGo, Function: g.Function, File: g.File, Line: int64(g.Line)})
+		}
+		return frames
+	})
 }
 
 // goProcsAt is where a process keeps its GOMAXPROCS.

@@ -253,6 +253,9 @@ func (t *GoTable) Frames(address uint64) []GoFrame {
 	return frames
 }
 
+// Linked returns what Frames does, of an address as the program was linked.
+func (t *GoTable) Linked(address uint64) []GoFrame { return t.Frames(address + t.bias) }
+
 // inlined returns the function that is inlined at an address, and an address from the
 // entry on that is of its call.
 func (t *goCode) inlined(f goFunc, pc uint32) (name string, parent uint32, ok bool) {

@@ -4,6 +4,7 @@ package unwind
 
 import (
 	"hash/maphash"
+	"slices"
 	"unique"
 	"unsafe"
 
@@ -45,8 +46,11 @@ type stacks struct {
 	fresh   []recording.Fact // not handed over yet
 	symbols *symbols
 	ruby    *rubyNames
+	golang  map[libpf.PID]GoCode
+	inlined map[unique.Handle[libpf.Frame]][]recording.FrameID // see goFrames
 
-	found   recording.StackID // what ReportTraceEvent made of a trace
+	pid     libpf.PID         // whose trace the profiler has
+	found   recording.StackID // what ReportTraceEvent made of it
 	problem problem
 }
 
@@ -56,6 +60,7 @@ func newStacks() *stacks {
 		handles: map[handle]recording.FrameID{},
 		frames:  map[recording.Frame]recording.FrameID{}, nodes: map[node]recording.StackID{},
 		symbols: newSymbols(), ruby: newRubyNames(),
+		golang: map[libpf.PID]GoCode{}, inlined: map[unique.Handle[libpf.Frame]][]recording.FrameID{},
 	}
 }
 
@@ -70,7 +75,7 @@ func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recordin
 		handle(t)
 		return id, problemNone
 	}
-	s.found, s.problem = recording.NoStack, problemEmpty
+	s.pid, s.found, s.problem = t.PID, recording.NoStack, problemEmpty
 	s.ruby.gather(t)
 	handle(t)
 	if s.problem == problemNone {
@@ -97,15 +102,20 @@ func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) err
 	}
 	caller, names := recording.NoStack, s.ruby.forTrace(t)
 	for i := len(t.Frames) - 1; i >= 0; i-- { // the profiler's first frame is the innermost
-		frame, p := s.frame(t.Frames[i], at(names, i))
-		if p != problemNone {
-			s.problem = p
-			return nil
+		frames := s.goFrames(s.pid, t.Frames[i])
+		if frames == nil {
+			frame, p := s.frame(t.Frames[i], at(names, i))
+			if p != problemNone {
+				s.problem = p
+				return nil
+			}
+			frames = []recording.FrameID{frame}
 		}
-		caller = s.node(node{caller, frame})
-		if caller == recording.NoStack {
-			s.problem = problemTooBig
-			return nil
+		for _, frame := range slices.Backward(frames) {
+			if caller = s.node(node{caller, frame}); caller == recording.NoStack {
+				s.problem = problemTooBig
+				return nil
+			}
 		}
 	}
 	s.found, s.problem = caller, problemNone
@@ -147,6 +157,19 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame], name string) (recording.Fra
 	if fact.Function == "" && fact.Type != recording.FrameNative {
 		return 0, problemName
 	}
+	id, p := s.declare(fact)
+	if p != problemNone {
+		return 0, p
+	}
+	if len(s.handles) >= maxFrames {
+		clear(s.handles)
+	}
+	s.handles[key] = id
+	return id, problemNone
+}
+
+// declare gives a frame its id.
+func (s *stacks) declare(fact recording.Frame) (recording.FrameID, problem) {
 	id, ok := s.frames[fact]
 	if !ok {
 		if len(s.frames) >= maxFrames {
@@ -157,10 +180,6 @@ func (s *stacks) frame(h unique.Handle[libpf.Frame], name string) (recording.Fra
 		fact.ID = id
 		s.fresh = append(s.fresh, &fact)
 	}
-	if len(s.handles) >= maxFrames {
-		clear(s.handles)
-	}
-	s.handles[key] = id
 	return id, problemNone
 }
 

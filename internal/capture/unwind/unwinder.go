@@ -168,6 +168,7 @@ func (u *Unwinder) Examine(pid int) error {
 	defer u.mu.Unlock()
 	u.marks.forget(uint32(pid))
 	u.stacks.ruby.forget(libpf.PID(pid))
+	delete(u.stacks.golang, libpf.PID(pid))
 	clear(u.stacks.raw)
 	return u.examine(pid)
 }

@@ -1,0 +1,50 @@
+//go:build linux && amd64
+
+package unwind
+
+import (
+	"unique"
+
+	"go.opentelemetry.io/ebpf-profiler/libpf"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// GoCode names the functions that an address in a Go program, as linked, is in, the
+// innermost inlined one first. The profiler names the outermost, with the line of the
+// innermost: a line of a file in which that function is not.
+type GoCode func(address uint64) []recording.Frame
+
+// Go tells what names the functions of a process.
+func (u *Unwinder) Go(pid int, code GoCode) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.stacks.golang[libpf.PID(pid)] = code
+	clear(u.stacks.raw)
+}
+
+// goFrames are the frames that one of the profiler's stands for, the innermost first; nil
+// if it is to be taken as it is.
+func (s *stacks) goFrames(pid libpf.PID, h unique.Handle[libpf.Frame]) []recording.FrameID {
+	if ids, ok := s.inlined[h]; ok {
+		return ids
+	}
+	f := h.Value()
+	code := s.golang[pid]
+	if f.Type != libpf.GoFrame || code == nil {
+		return nil
+	}
+	var ids []recording.FrameID
+	for _, fact := range code(uint64(f.AddressOrLineno)) {
+		id, p := s.declare(fact)
+		if p != problemNone || fact.Function == "" {
+			return nil
+		}
+		ids = append(ids, id)
+	}
+	if len(s.inlined) >= maxFrames {
+		clear(s.inlined)
+	}
+	s.inlined[h] = ids
+	return ids
+}
