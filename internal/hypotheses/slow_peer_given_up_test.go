@@ -1,0 +1,29 @@
+package hypotheses
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Of four calls one was answered, one is under way as the recording ends, on one the peer
+// closed its connection, and one was given up: the service closed the connection.
+func TestCallsThatWereGivenUp(t *testing.T) {
+	c := &diagnosis.Case{Timeline: &timeline.Timeline{Conns: []timeline.Conn{
+		{ID: 1}, {ID: 2, By: recording.ClosedByPeer, Closed: 900}, {ID: 3, By: recording.ClosedByUs, Closed: 950},
+	}}}
+	var g givenUp
+	for _, call := range []timeline.Call{
+		{Conn: 1, SendFrom: 100, Arrived: 200, End: 210},
+		{Conn: 1, SendFrom: 300, End: 1000, Cut: true},
+		{Conn: 2, SendFrom: 300, End: 900, Cut: true},
+		{Conn: 3, SendFrom: 350, End: 950, Cut: true},
+	} {
+		g.add(c, &call)
+	}
+	if g.times != 1 || g.mean() != 600 {
+		t.Errorf("%d calls were given up after %d ns, want 1 after 600", g.times, g.mean())
+	}
+}
