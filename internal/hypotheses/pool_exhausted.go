@@ -218,8 +218,15 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		}
 		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
 	}
+	place := s.name
+	if s.k != nil && s.k.lock != timeline.None {
+		place = s.k.place(c)
+	}
+	if s.rt == recording.RuntimeGo && strings.HasPrefix(s.name, "sql.(*DB).") {
+		fix = "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
+	}
 	return diagnosis.Candidate{
-		Place:    s.name,
+		Place:    place,
 		Title:    "Requests wait " + meanWords(c, total) + " for " + s.what + full,
 		Fix:      fix,
 		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
@@ -325,7 +332,7 @@ func poolFix(rt recording.Runtime, peer string) string {
 	case recording.RuntimePython:
 		return "raise the pool's maximum (urllib3 maxsize, SQLAlchemy pool_size and max_overflow) to the calls in flight" + end
 	case recording.RuntimeGo:
-		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or the application's own limit (a semaphore, errgroup's SetLimit)" + end
+		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or a semaphore of the application's" + end
 	}
 	return "raise the pool's size to the calls in flight" + end
 }

@@ -86,7 +86,7 @@ const (
 // name, and what to do about them.
 func knownSleeps() [][2]string {
 	return [][2]string{
-		{"rate.(*Limiter).wait", "requests wait for a limiter (golang.org/x/time/rate): raise its limit and its burst to what is behind it can bear, or turn away what is over it (Limiter.Allow)"},
+		{"rate.(*Limiter).wait", "requests wait for a limiter (golang.org/x/time/rate): raise its limit and its burst to what the service behind it can bear, or turn away what is over it (Limiter.Allow)"},
 		{".isStale", "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
 			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
 	}
