@@ -67,9 +67,8 @@ func (k *processors) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 }
 
-// computing names the place in the service's own code that ran for most of the time in
-// which requests waited for their turn; "" if samples do not tell.
-func (k *processors) computing(c *diagnosis.Case) string {
+// joined are the spans of time in which any request waited, in order and disjoint.
+func (k *processors) joined() []diagnosis.Span {
 	spans := slices.Clone(k.spans)
 	slices.SortFunc(spans, func(a, b diagnosis.Span) int { return cmp.Compare(a.From, b.From) })
 	joined := spans[:0]
@@ -80,6 +79,28 @@ func (k *processors) computing(c *diagnosis.Case) string {
 		}
 		joined = append(joined, s)
 	}
+	return joined
+}
+
+// ran reports whether the process's threads mostly ran while requests waited for their turn,
+// rather than waited for a processor themselves.
+func (k *processors) ran(c *diagnosis.Case) bool {
+	var ran, ready Duration
+	for _, s := range k.joined() {
+		for i := range c.Strands {
+			if st := &c.Strands[i]; st.Process == k.of.ID && st.Goroutine == recording.NoGoroutine {
+				ran += c.Running(timeline.StrandID(i), s.From, s.To)
+				ready += c.In(timeline.StrandID(i), timeline.StateRunnable, s.From, s.To)
+			}
+		}
+	}
+	return ran > ready
+}
+
+// computing names the place in the service's own code that ran for most of the time in
+// which requests waited for their turn; "" if samples do not tell.
+func (k *processors) computing(c *diagnosis.Case) string {
+	joined := k.joined()
 	sites, all := tally{}, 0
 	for i := range c.Strands {
 		if c.Strands[i].Process != k.of.ID {

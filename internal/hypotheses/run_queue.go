@@ -38,8 +38,12 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "no samples of the host while requests ran"
 		return res
 	}
-	if k := fewProcessors(c); !lack && k != nil {
+	if k := fewProcessors(c); k != nil && (!lack || k.ran(c)) {
 		res.Candidates = []diagnosis.Candidate{k.candidate(c)}
+		if lack {
+			res.Lead = res.Candidates[0].Lead
+			return res
+		}
 	}
 	if !lack {
 		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}

@@ -191,7 +191,28 @@ func (s *serial) note(c *diagnosis.Case, r *timeline.Request) {
 			s.after[k]++
 		}
 	}
+	s.noteApart(c, r, nth)
 }
+
+// noteApart counts calls with others between them, of a request that makes one of each shape
+// and of which none failed: a loop over a map of Go begins anywhere and goes round.
+func (s *serial) noteApart(c *diagnosis.Case, r *timeline.Request, nth map[*timeline.Call]int) {
+	for _, id := range r.Calls {
+		if call := &c.Calls[id]; nth[call] > 0 || call.Status >= failed || call.Cut {
+			return
+		}
+	}
+	for i := range r.Calls {
+		for k := i + 2; k < min(len(r.Calls), i+farApart); k++ {
+			if a, b := &c.Calls[r.Calls[i]], &c.Calls[r.Calls[k]]; b.Start >= a.End {
+				s.after[coupleOf(r, a, b, nth)]++
+			}
+		}
+	}
+}
+
+// farApart bounds how far apart calls of one request are compared.
+const farApart = 16
 
 // failed is the least status of a response that is an error.
 const failed = 400

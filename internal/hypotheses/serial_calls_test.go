@@ -21,6 +21,8 @@ func TestWhichCallsNeedNothingOfEachOther(t *testing.T) {
 		"of one kind, the second and third are": {[]string{"aa+a", "aa+a"}, false},
 		"the next such two are":                 {[]string{"aba+b", "aba+b"}, false},
 		"a second try":                          {[]string{"ab", "aba"}, false},
+		"round about, from anywhere":            {[]string{"abc", "bca", "cab"}, true},
+		"with others between, in one order":     {[]string{"abc", "acb"}, false},
 	} {
 		tl := &timeline.Timeline{}
 		s := &serial{map[couple]int{}, map[couple]int{}}
