@@ -8,6 +8,7 @@ import (
 	"unique"
 	"unsafe"
 
+	"go.opentelemetry.io/ebpf-profiler/host"
 	"go.opentelemetry.io/ebpf-profiler/libpf"
 	"go.opentelemetry.io/ebpf-profiler/reporter/samples"
 
@@ -28,10 +29,12 @@ type node struct {
 	frame  recording.FrameID
 }
 
-// handle is what the profiler says of a frame, and the name that is better than its.
+// handle is what the profiler says of a frame, the name that is better than its, and the
+// file of machine code.
 type handle struct {
 	frame unique.Handle[libpf.Frame]
 	name  string
+	file  host.FileID
 }
 
 // stacks turns the profiler's traces into stacks of a recording. Most stacks have been
@@ -48,10 +51,12 @@ type stacks struct {
 	ruby    *rubyNames
 	golang  map[libpf.PID]GoCode
 	inlined map[unique.Handle[libpf.Frame]][]recording.FrameID // see goFrames
+	native  nativeFiles
 
 	pid     libpf.PID         // whose trace the profiler has
 	found   recording.StackID // what ReportTraceEvent made of it
 	problem problem
+	unnamed bool // a function of it may have a name when it is seen again
 }
 
 func newStacks() *stacks {
@@ -75,10 +80,11 @@ func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recordin
 		handle(t)
 		return id, problemNone
 	}
-	s.pid, s.found, s.problem = t.PID, recording.NoStack, problemEmpty
+	s.pid, s.found, s.problem, s.unnamed = t.PID, recording.NoStack, problemEmpty, false
 	s.ruby.gather(t)
+	s.native.gather(t)
 	handle(t)
-	if s.problem == problemNone {
+	if s.problem == problemNone && !s.unnamed {
 		if len(s.raw) >= maxRaw {
 			clear(s.raw)
 		}
@@ -100,11 +106,11 @@ func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) err
 	if len(t.Frames) == 0 {
 		return nil
 	}
-	caller, names := recording.NoStack, s.ruby.forTrace(t)
+	caller, names, files := recording.NoStack, s.ruby.forTrace(t), s.native.forTrace(t)
 	for i := len(t.Frames) - 1; i >= 0; i-- { // the profiler's first frame is the innermost
 		frames := s.goFrames(s.pid, t.Frames[i])
 		if frames == nil {
-			frame, p := s.frame(t.Frames[i], at(names, i))
+			frame, p := s.frame(handle{t.Frames[i], at(names, i), at(files, i)})
 			if p != problemNone {
 				s.problem = p
 				return nil
@@ -135,25 +141,33 @@ func (s *stacks) node(n node) recording.StackID {
 	return id
 }
 
-// at is the name of a frame where a better one than the profiler's is known; "" if not.
-func at(names []string, i int) string {
-	if names == nil {
-		return ""
+// at is what is known of a frame beside what the profiler says; nothing if list is nil.
+func at[T any](list []T, i int) (known T) {
+	if list == nil {
+		return known
 	}
-	return names[i]
+	return list[i]
 }
 
-func (s *stacks) frame(h unique.Handle[libpf.Frame], name string) (recording.FrameID, problem) {
-	key := handle{h, name}
+// unnamedV8 is what the profiler calls frames of V8 of a kind that it does not know. We
+// call those so whose function it could not read, too: the functions that V8 brings
+// along (Array.prototype.map, RegExp.prototype.exec) have no table of positions in a
+// source. The functions around them are named, so such a stack is worth having.
+const unnamedV8 = "V8::UnknownFrame"
+
+func (s *stacks) frame(key handle) (recording.FrameID, problem) {
 	if id, ok := s.handles[key]; ok {
 		return id, problemNone
 	}
-	f := h.Value()
+	f := key.frame.Value()
 	if f.Type.IsError() {
 		return 0, aborted(uint64(f.AddressOrLineno))
 	}
-	fact := s.describe(&f)
-	fact.Function = withClass(fact.Function, name)
+	fact := s.describe(&f, key.file)
+	fact.Function = withClass(fact.Function, key.name)
+	if fact.Function == "" && fact.Type == recording.FrameV8 {
+		fact.Function, s.unnamed = unnamedV8, true
+	}
 	if fact.Function == "" && fact.Type != recording.FrameNative {
 		return 0, problemName
 	}
@@ -190,18 +204,22 @@ func (s *stacks) declared() []recording.Fact {
 	return out
 }
 
-// describe turns the profiler's frame into a recording's, without its ID.
-func (s *stacks) describe(f *libpf.Frame) recording.Frame {
+// describe turns the profiler's frame into a recording's, without its ID. Machine code
+// is of the given file where the profiler does not know of which.
+func (s *stacks) describe(f *libpf.Frame, of host.FileID) recording.Frame {
 	out := recording.Frame{
 		Type: typeOf(f.Type), Function: f.FunctionName.String(),
 		File: f.SourceFile.String(), Line: int64(f.SourceLine),
 	}
-	if out.Type != recording.FrameNative || !f.Mapping.Valid() {
+	if out.Type != recording.FrameNative {
 		return out
 	}
-	file := f.Mapping.Value().File.Value()
+	file := s.symbols.file(of)
+	if f.Mapping.Valid() {
+		file = f.Mapping.Value().File.Value()
+	}
 	out.Module = file.FileName.String()
-	if out.Function == "" {
+	if out.Function == "" && out.Module != "" {
 		out.Function = s.symbols.name(file.FileID, out.Module, uint64(f.AddressOrLineno))
 	}
 	return out

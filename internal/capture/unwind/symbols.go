@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ianlancetaylor/demangle"
+	"go.opentelemetry.io/ebpf-profiler/host"
 	"go.opentelemetry.io/ebpf-profiler/libpf"
 	"go.opentelemetry.io/ebpf-profiler/reporter"
 )
@@ -20,6 +21,7 @@ const maxExecutables = 512
 type symbols struct {
 	mu    sync.Mutex
 	files map[libpf.FileID]*executable
+	known map[host.FileID]libpf.FrameMappingFileData // the same by what the kernel calls them
 }
 
 // executable is a file with code; table is nil until it is needed.
@@ -28,14 +30,17 @@ type executable struct {
 	table *symbolTable
 }
 
-func newSymbols() *symbols { return &symbols{files: map[libpf.FileID]*executable{}} }
+func newSymbols() *symbols {
+	return &symbols{files: map[libpf.FileID]*executable{}, known: map[host.FileID]libpf.FrameMappingFileData{}}
+}
 
 // ReportExecutable implements reporter.ExecutableReporter. The file is opened while the
 // process lives.
 func (s *symbols) ReportExecutable(e *reporter.ExecutableMetadata) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := e.MappingFile.Value().FileID
+	of := e.MappingFile.Value()
+	id := of.FileID
 	if s.files[id] != nil || len(s.files) >= maxExecutables {
 		return
 	}
@@ -44,6 +49,15 @@ func (s *symbols) ReportExecutable(e *reporter.ExecutableMetadata) {
 		return // the kernel's own page of code, or the process has ended
 	}
 	s.files[id] = &executable{file: file}
+	s.known[host.FileIDFromLibpf(id)] = of
+}
+
+// file is what is known of a file by the id that the kernel sends; nothing if it was not
+// registered.
+func (s *symbols) file(id host.FileID) libpf.FrameMappingFileData {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[id]
 }
 
 // name says which function the address is in, by the addresses of the file. Where no

@@ -16,3 +16,11 @@ function readPipe() {
 
 setInterval(compute, 30);
 setInterval(readPipe, 40);
+
+const text = "a".repeat(3000);
+
+function search() {
+	return [/^(.*)a(.*)b(.*)$/].map((pattern) => pattern.test(text)); // V8's own code calls, and is called
+}
+
+setInterval(search, 20);
