@@ -76,3 +76,44 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 		})
 	}
 }
+
+// A peer that does not answer at all until the client gives up is as slow as a peer can be.
+func TestAPeerThatDoesNotAnswer(t *testing.T) {
+	text := `
+1ms manifest cpus=2 hooks="sched io sockets arrivals host"
+1ms process id=1 pid=100 runtime=jvm comm=shop
+1ms thread id=1 tid=101 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+`
+	for i := range 40 {
+		at, conn := 1000*(i+1), i+2
+		say := func(ms int, format string, args ...any) {
+			text += fmt.Sprintf("%dms ", at+ms) + fmt.Sprintf(format, args...) + "\n"
+		}
+		say(0, "conn id=%d side=out process=1 existing=1 local=10.0.0.1:%d peer=10.0.0.2:80", conn, 6000+i)
+		say(10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dms last=%dms", 40*i, at+10, at+10)
+		say(10, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+		say(11, "chunk conn=%d thread=1 dir=write bytes=40", conn)
+		say(11, "http-request conn=%d head=40 method=GET route=/stock", conn)
+		answered := 16
+		if i%5 == 4 {
+			answered = 262
+			say(answered, "off thread=1 since=%dms woken=%dms syscall=poll waker-kind=interrupt timed=1", at+12, at+261)
+		} else {
+			say(answered, "off thread=1 since=%dms woken=%dms syscall=read waker-kind=interrupt", at+12, at+15)
+			say(answered, "chunk conn=%d thread=1 dir=read bytes=40 arrived=%dms last=%dms", conn, at+15, at+15)
+			say(answered, "http-response conn=%d head=40 status=200", conn)
+		}
+		say(answered, "closed conn=%d by=us thread=1", conn)
+		say(answered, "chunk conn=1 thread=1 dir=write offset=%d bytes=40", 40*i)
+		say(answered, "http-response conn=1 offset=%d head=40 status=200", 40*i)
+		say(990, "off thread=1 since=%dms woken=%dms syscall=read waker-kind=interrupt", at+500, at+980)
+	}
+	text += "60000ms host busy=9000ms idle=90000ms running=2\n90000ms end reason=time\n"
+	d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+	const want = "spent waiting for it; 8 of 40 calls had no answer when we gave them up, after 251 ms on average"
+	if len(d.Findings) != 1 || !strings.HasSuffix(d.Findings[0].Title, want) {
+		t.Errorf("found %+v, want %q", d.Findings, want)
+	}
+}

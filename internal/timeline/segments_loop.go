@@ -38,6 +38,11 @@ type gap struct{ from, tail, to Time }
 
 // gap tiles the time before a turn.
 func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
+	if id := s.givenUp(r, u); id != None {
+		after := *u
+		after.call, after.ready = id, recording.NoTime
+		u = &after
+	}
 	if u.call == None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
 		if g.tail = s.handedOver(r, g, p); g.tail >= g.to {
@@ -73,6 +78,25 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		from = begun
 	}
 	s.pending(r, stretch{u, from, g.to}, p)
+}
+
+// givenUp is the call that a request gave up in a turn that a timer began: it had waited for
+// that answer, for so long as it would. Its connection was closed in that turn, and nothing
+// of an answer had come.
+func (s *segmenter) givenUp(r *Request, u *turn) CallID {
+	if !u.timer || u.call != None {
+		return None
+	}
+	for _, id := range s.callsOf[r.ID] {
+		c := &s.t.Calls[id]
+		if !c.Cut || c.Arrived != recording.NoTime || c.End < u.from || c.End > u.to {
+			continue
+		}
+		if cn := &s.t.Conns[s.in.calls[id].conn]; cn.By == recording.ClosedByUs && cn.Closed == c.End {
+			return id
+		}
+	}
+	return None
 }
 
 // handedOver tiles the end of a gap by what other strands did for the request: until one had
