@@ -188,16 +188,21 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 		spans = append(spans, own...)
 	}
 	var held, blocked Duration
-	by := tally{}
+	by, beside := tally{}, Duration(0)
 	for _, h := range long {
 		held, blocked = held+h.took(), blocked+h.blocked
-		if h.by != timeline.None {
-			by[c.Requests[h.by].Endpoint] += h.took()
+		if h.by == timeline.None {
+			beside += h.took()
+			continue
 		}
+		by[c.Requests[h.by].Endpoint] += h.took()
 	}
 	title := "The event loop is held by long callbacks while other requests wait"
-	if who, _ := by.most(); who != "" {
+	switch who, _ := by.most(); {
+	case who != "" && by[who] >= beside:
 		title = "The event loop is held by long callbacks, most of all after " + who + ", while other requests wait"
+	case beside > held/2:
+		title = "The event loop is held by long callbacks, most of all in turns of no request (timers, jobs beside requests), while requests wait"
 	}
 	where, ev := callbacks(c, loop, long, 2*blocked > held)
 	title += where

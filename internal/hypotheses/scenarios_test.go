@@ -243,6 +243,8 @@ func loopStories() []story {
 			func() *recording.Recording {
 				return done(reports(10, "/report", cost{asleep: 30_000 * us, before: 500 * us}), 60)
 			}},
+		{"event-loop-blocked/beside-supported", "Every tenth of a second a job of no request computes for 30 ms, from a timer; requests wait behind it.",
+			func() *recording.Recording { return done(beside(30_000*us), 60) }},
 		{"gc-pause/loop-supported", "Every tenth request makes the collector work on the loop's thread for 30 ms; the others wait behind it.",
 			func() *recording.Recording {
 				return done(without(reports(10, "/report", cost{before: 30_000 * us, code: "native v8::internal::Heap::Scavenge < native v8::internal::Heap::CollectGarbage < /srv/app.js:handle"}), "arrivals async dns host io late processes sched sockets stacks tls"), 60)
@@ -262,6 +264,18 @@ func loopStories() []story {
 				return done(without(loopOf(true, 60, 3000*us, cheap), "async dns host io processes sched sockets tls"), 30)
 			}},
 	}
+}
+
+// beside plays a loop whose timer has it compute every tenth of a second, for no request.
+func beside(job recording.Time) *scenario {
+	l := newLoop(true)
+	for i := range 90 {
+		l.arrive(10_000*us+recording.Time(i)*9_000*us, "/prices/{}", cost{before: 500 * us})
+	}
+	for i := range 8 {
+		l.later(20_000*us+recording.Time(i)*100_000*us, func() { l.compute(job) })
+	}
+	return l.play()
 }
 
 // reports lets every n-th request compute for long.

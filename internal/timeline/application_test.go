@@ -28,6 +28,7 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameV8, Function: "handle", File: "/srv/app.js"}, true},
 		{recording.Frame{Type: recording.FrameV8, Function: "pbkdf2Sync", File: "node:internal/crypto/pbkdf2"}, false},
 		{recording.Frame{Type: recording.FrameV8, Function: "V8::BuiltinExitFrame"}, false},
+		{recording.Frame{Type: recording.FrameV8, Function: "set", File: "<unknown>"}, false}, // of Map
 		{recording.Frame{Type: recording.FrameJVM, Function: "org.apache.catalina.core.StandardHostValve.invoke"}, false},
 		{recording.Frame{Type: recording.FrameJVM, Function: "prices.Basket.total"}, true},
 		{recording.Frame{Type: recording.FrameJVM, Function: "org.acme.Basket.total"}, true},

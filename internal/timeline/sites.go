@@ -161,7 +161,7 @@ var standardLibrary = map[recording.FrameType][]string{
 // with a prefix such as "node:".
 var standardFiles = map[recording.FrameType][]string{
 	recording.FramePython: {"/lib/python", "<frozen"},
-	recording.FrameV8:     {"node:"},
+	recording.FrameV8:     {"node:", "<unknown>"}, // of no script: V8's own, such as Map.prototype.set
 	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>"},
 }
 
