@@ -149,6 +149,9 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 		diagnosis.Count("calls on a connection opened needlessly", n),
 		diagnosis.Count("connections that would have been enough", ch.needed),
 	}
+	if end.ourIdle > 0 {
+		ev = append(ev, diagnosis.Count("connections closed first by us after an idle second", end.ourIdle))
+	}
 	if ch.sessions > 0 {
 		ev = slices.Insert(ev, 2, diagnosis.NS("mean time after that until its session is open", ch.opening/Duration(ch.sessions)))
 		fix = sessionFix(runtimeOf(c, ch.process))

@@ -8,6 +8,7 @@ import (
 // ending counts how the connections of churned calls ended.
 type ending struct {
 	us       int // closed first by us
+	ourIdle  int // of those: after an idle pause
 	peer     int // closed first by the peer, right after its answer: it was asked to, or insists
 	idle     int // closed first by the peer after an idle pause
 	ports    int
@@ -41,6 +42,9 @@ func endings(c *diagnosis.Case, ch churn) (e ending) {
 		switch {
 		case cn.By == recording.ClosedByUs:
 			e.us++
+			if cn.Closed.Sub(used) >= idlePause {
+				e.ourIdle++
+			}
 		case cn.By != recording.ClosedByPeer && cn.By != recording.ClosedReset:
 		case cn.Closed.Sub(used) >= idlePause:
 			e.idle++
@@ -65,6 +69,9 @@ func (e ending) story(rt recording.Runtime) (closer, fix string) {
 	case e.peer > e.us:
 		return "the peer closes them right after its answer, as a client without keep-alive asks it to",
 			reuseFix(rt) + "; should the peer close even then, have it stop answering Connection: close"
+	}
+	if 2*e.ourIdle > e.us {
+		return "our side closes them when idle", idleFix(rt)
 	}
 	return "our side closes them first", reuseFix(rt)
 }

@@ -28,6 +28,24 @@ func peerClosesFix(rt recording.Runtime) string {
 		"on our side: " + reuseFix(rt)
 }
 
+// idleFix says what to do where our side ends connections that were idle for a while.
+func idleFix(rt recording.Runtime) string {
+	const keep = "keep idle connections for longer than the pauses between calls: "
+	switch rt {
+	case recording.RuntimeNode:
+		return keep + "keepAliveTimeout of undici's Agent or Pool (4 s unless set), freeSocketTimeout of agentkeepalive (4 s); " +
+			"http.Agent and undici go by the time that the peer's header Keep-Alive names, too: raise the peer's own idle timeout " +
+			"(server.keepAliveTimeout, 5 s unless set) where it is shorter"
+	case recording.RuntimeGo:
+		return keep + "Transport.IdleConnTimeout"
+	case recording.RuntimeRuby:
+		return keep + "Net::HTTP#keep_alive_timeout (2 s unless set), idle_timeout of net-http-persistent (5 s)"
+	case recording.RuntimeJVM:
+		return keep + "the system property jdk.httpclient.keepalive.timeout (30 s unless set), keepAliveDuration of OkHttp's ConnectionPool"
+	}
+	return keep + "raise the idle timeout of the client's pool"
+}
+
 // loopFix says how work leaves the event loop.
 func loopFix(rt recording.Runtime) string {
 	switch rt {
