@@ -166,9 +166,12 @@ func (t *telemetry) runtime(e *exported) recording.Runtime {
 	return runtimeOf(t.c, t.c.Strands[e.stays[0].strand].Process)
 }
 
-// fix says what to do about what most of the time goes to: log files or datagrams.
+// fix says what to do about what most of the time goes to: log files, collectors or datagrams.
 func (e *exported) fix(t *telemetry, total Duration) string {
 	rt := t.runtime(e)
+	if 2*e.by[sendCall] > total {
+		return collectorFix(rt)
+	}
 	if 2*e.by[sendFile] <= total {
 		return telemetryFix(rt)
 	}
@@ -184,6 +187,24 @@ func (e *exported) fix(t *telemetry, total Duration) string {
 		return general + ": a buffered writer that one goroutine flushes"
 	}
 	return general
+}
+
+// collectorFix says how what collectors get is sent beside requests.
+func collectorFix(rt recording.Runtime) string {
+	const general = "do not wait for the collector: keep what it is to get in a bounded queue, and send many at once beside the requests; "
+	switch rt {
+	case recording.RuntimeNode:
+		return general + "pino: a transport, which has a thread of its own (pino.transport); winston: a transport that batches; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor"
+	case recording.RuntimePython:
+		return general + "logging: a QueueHandler with a QueueListener; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor; sentry_sdk sends so by itself"
+	case recording.RuntimeJVM:
+		return general + "Logback, Log4j 2: an asynchronous appender around the one that sends; OpenTelemetry: BatchSpanProcessor, BatchLogRecordProcessor"
+	case recording.RuntimeRuby:
+		return general + "semantic_logger has a thread of its own; OpenTelemetry: BatchSpanProcessor"
+	case recording.RuntimeGo:
+		return general + "a goroutine that takes them from a channel; OpenTelemetry: NewBatchSpanProcessor, NewBatchProcessor"
+	}
+	return general + "for traces and logs a batching processor"
 }
 
 func telemetryFix(rt recording.Runtime) string {

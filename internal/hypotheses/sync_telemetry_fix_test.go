@@ -5,11 +5,12 @@ import (
 	"testing"
 )
 
-// TestTelemetryFix: waits for a log file are not mended by batches of datagrams.
+// TestTelemetryFix: waits for a log file, or for a collector's answer, are not mended by batches of datagrams.
 func TestTelemetryFix(t *testing.T) {
 	for want, by := range map[string]map[sendKind]Duration{
 		"write the log":     {sendCPU: 1 * milli, sendFile: 3 * milli},
 		"metrics in memory": {sendCPU: 3 * milli, sendFile: 1 * milli},
+		"for the collector": {sendCPU: 1 * milli, sendCall: 3 * milli},
 	} {
 		var e exported
 		for kind, d := range by {
