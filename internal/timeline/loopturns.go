@@ -45,9 +45,39 @@ func buildTurns(t *Timeline, moves []loopMoves, o owners) *loopTurns {
 		l.of[r] = append(l.of[r], int32(i))
 	}
 	for _, of := range l.of {
-		slices.SortStableFunc(of, func(a, b int32) int { return cmp.Compare(l.all[a].from, l.all[b].from) })
+		l.inOrder(of)
 	}
+	l.addAnswers(t)
 	return l
+}
+
+// inOrder sorts indexes of turns by when those began.
+func (l *loopTurns) inOrder(of []int32) {
+	slices.SortStableFunc(of, func(a, b int32) int { return cmp.Compare(l.all[a].from, l.all[b].from) })
+}
+
+// addAnswers adds turns for answers that were read together with another's, as on a
+// connection that requests share: what the loop read it read for the first.
+func (l *loopTurns) addAnswers(t *Timeline) {
+	for r, calls := range callsByRequest(t) {
+		of := l.of[r]
+		for _, id := range calls {
+			c := &t.Calls[id]
+			if c.Strand == None || c.FirstRead == recording.NoTime || !t.Strands[c.Strand].Loop || t.Requests[r].Strand != c.Strand {
+				continue
+			}
+			n := sort.Search(len(l.of[r]), func(k int) bool { return l.all[l.of[r][k]].from > c.FirstRead })
+			if n > 0 && l.all[l.of[r][n-1]].last >= c.FirstRead {
+				continue
+			}
+			of = append(of, int32(len(l.all)))
+			l.all = append(l.all, turn{from: c.FirstRead, to: c.FirstRead, last: c.FirstRead, request: c.Request, how: resumeCall, ready: c.Arrived, call: id})
+		}
+		if len(of) > len(l.of[r]) {
+			l.inOrder(of)
+			l.of[r] = of
+		}
+	}
 }
 
 // asking returns the turn in which a request asked for something at or after since:
