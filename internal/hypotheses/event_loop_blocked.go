@@ -212,7 +212,7 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	return diagnosis.Candidate{
 		Place: threadName(c, loop),
 		Title: title,
-		Fix:   loopFix(runtimeOf(c, c.Strands[loop].Process)),
+		Fix:   loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held),
 		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
 		Spans: spans,
 		Evidence: append([]diagnosis.Evidence{

@@ -46,10 +46,13 @@ func idleFix(rt recording.Runtime) string {
 	return keep + "raise the idle timeout of the client's pool"
 }
 
-// loopFix says how work leaves the event loop.
-func loopFix(rt recording.Runtime) string {
+// loopFix says how work leaves the event loop: computing, or calls in which the loop sleeps.
+func loopFix(rt recording.Runtime, asleep bool) string {
 	switch rt {
 	case recording.RuntimeNode:
+		if asleep {
+			return "use the asynchronous form of the call that blocks it (fs.promises, streams, execFile); for log lines a logger that does not write synchronously (pino.destination({ sync: false })), and a reader of the log that keeps up"
+		}
 		return "move long computations to worker_threads (piscina), use the asynchronous forms (crypto, zlib, fs), or split the work with setImmediate"
 	case recording.RuntimePython:
 		return "move blocking or long work off the loop: await asyncio.to_thread(...) or loop.run_in_executor with a process pool"

@@ -43,6 +43,14 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 		why = ", after calls to " + peer + " that failed"
 		fix = "find why the calls to " + peer + " fail (their status is in dwell show); retry the first time without a pause, with jitter after that, within the request's deadline"
 	}
+	if peer, waiting := s.unanswered(c); waiting > 0 {
+		share := diagnosis.ShareOf(int64(waiting), int64(s.total))
+		ev = append(ev, diagnosis.Part("of it while a call of the request had no answer", share))
+		if share >= diagnosis.Whole/2 {
+			why = ", while their calls to " + peer + " have no answer"
+			fix = "if the timer is a time-out: find why " + peer + " does not answer in time, and end what is given up (an AbortSignal, a destroyed socket): it keeps a connection busy; else take the pause out of the request"
+		}
+	}
 	if known := knownSleep(c, &s); known != "" {
 		fix = known
 	}
@@ -70,6 +78,30 @@ func failedBefore(c *diagnosis.Case, s *stay) (peer string, ok bool) {
 		return "", false
 	}
 	return last.Peer, true
+}
+
+// unanswered is how much of the time asleep passed while a call of the request had been sent
+// and had no answer until after the sleep, and the peer that most of it is for.
+func (s *spent) unanswered(c *diagnosis.Case) (peer string, took Duration) {
+	of := map[diagnosis.RequestID][]*timeline.Call{}
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Request != timeline.None && k.Sent != recording.NoTime {
+			of[k.Request] = append(of[k.Request], k)
+		}
+	}
+	peers := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		for _, k := range of[w.Request] {
+			if from := max(w.From, k.Sent); from < w.To && k.End > w.To && (k.Arrived == recording.NoTime || k.Arrived > w.To) {
+				took += w.To.Sub(from)
+				peers[k.Peer] += w.To.Sub(from)
+				break
+			}
+		}
+	}
+	peer, _ = peers.most()
+	return peer, took
 }
 
 // refused reports a call that its peer would not or could not serve.

@@ -1,0 +1,54 @@
+package hypotheses
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+)
+
+// A request that races its call against a timer sleeps until that, and does not poll.
+func TestSleepWhileACallHasNoAnswer(t *testing.T) {
+	text := `
+1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=node comm=shop
+1ms thread id=1 tid=100 process=1
+1ms thread-state thread=1 state=sleep syscall=epoll_pwait
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms conn id=2 side=out process=1 existing=1 local=10.0.0.1:6000 peer=10.0.0.2:80
+`
+	for i := range 30 {
+		at, ids, slow := 1000*(i+1), 100*(i+1), i%3 == 2
+		say := func(ms int, format string, args ...any) {
+			text += fmt.Sprintf("%dms ", at+ms) + fmt.Sprintf(format, args...) + "\n"
+		}
+		say(10, "off thread=1 since=%dms woken=%dms syscall=epoll_pwait waker-kind=interrupt counter=%d", at-480, at+10, ids)
+		say(10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dms last=%dms counter=%d", 40*i, at+10, at+10, ids)
+		say(10, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+		say(11, "chunk conn=2 thread=1 dir=write offset=%d bytes=40 exec=%d trigger=%d counter=%d", 40*i, ids+2, ids+1, ids+4)
+		say(11, "http-request conn=2 offset=%d head=40 method=GET route=/stock", 40*i)
+		answer := func(ms int) {
+			say(ms, "off thread=1 since=%dms woken=%dms syscall=epoll_pwait waker-kind=interrupt counter=%d", at+ms-3, at+ms, ids+20)
+			say(ms, "chunk conn=2 thread=1 dir=read offset=%d bytes=40 arrived=%dms last=%dms counter=%d", 40*i, at+ms, at+ms, ids+20)
+			say(ms, "http-response conn=2 offset=%d head=40 status=200", 40*i)
+		}
+		respond := func(ms int) {
+			say(ms, "chunk conn=1 thread=1 dir=write offset=%d bytes=40 counter=%d", 40*i, ids+24)
+			say(ms, "http-response conn=1 offset=%d head=40 status=200", 40*i)
+		}
+		if slow {
+			say(212, "off thread=1 since=%dms woken=%dms syscall=epoll_pwait waker-kind=interrupt timed=1 counter=%d", at+12, at+212, ids+10)
+			respond(213)
+			answer(400)
+		} else {
+			answer(15)
+			respond(16)
+		}
+	}
+	text += "40000ms end reason=time\n"
+	d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{sleepRetry()}, diagnosis.Options{})
+	if len(d.Findings) != 1 || !strings.HasSuffix(d.Findings[0].Title, "while their calls to 10.0.0.2:80 have no answer") {
+		t.Errorf("found %+v", d.Findings)
+	}
+}
