@@ -38,10 +38,14 @@ type gap struct{ from, tail, to Time }
 
 // gap tiles the time before a turn.
 func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
-	if id := s.givenUp(r, u); id != None {
-		after := *u
+	if id := s.givenUp(r, u, g.from); id != None {
+		after, end := *u, min(s.t.Calls[id].End, g.to)
 		after.call, after.ready = id, recording.NoTime
-		u = &after
+		s.gap(r, &after, gap{g.from, min(g.tail, end), end}, p)
+		if end < g.to {
+			s.readerWait(wait{r, r.Strand, end, g.to, PhaseHandler, None}, p)
+		}
+		return
 	}
 	if u.call == None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
@@ -80,16 +84,16 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	s.pending(r, stretch{u, from, g.to}, p)
 }
 
-// givenUp is the call that a request gave up in a turn that a timer began: it had waited for
-// that answer, for so long as it would. Its connection was closed in that turn, and nothing
-// of an answer had come.
-func (s *segmenter) givenUp(r *Request, u *turn) CallID {
-	if !u.timer || u.call != None {
+// givenUp is the call that a request gave up before or in a turn that nothing from outside
+// began: it had waited for that answer, for so long as it would. Its connection was closed
+// since the turn before, and nothing of an answer had come.
+func (s *segmenter) givenUp(r *Request, u *turn, since Time) CallID {
+	if u.call != None || u.how == resumeRead || u.how == resumeBody {
 		return None
 	}
 	for _, id := range s.callsOf[r.ID] {
 		c := &s.t.Calls[id]
-		if !c.Cut || c.Arrived != recording.NoTime || c.End < u.from || c.End > u.to {
+		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.to {
 			continue
 		}
 		if cn := &s.t.Conns[s.in.calls[id].conn]; cn.By == recording.ClosedByUs && cn.Closed == c.End {
