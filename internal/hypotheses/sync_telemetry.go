@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -13,7 +14,7 @@ func syncTelemetry() diagnosis.Hypothesis {
 		ID:    "sync-telemetry",
 		Title: "Requests send metrics, logs or traces themselves",
 		Doc: "Supported by what the threads of requests do to get metrics, logs and traces out: sending datagrams to StatsD or syslog, waiting for the lock around that (one taken right before " +
-			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files. " +
+			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files, and whatever they wait for beneath the functions of a logging library that hand a record to its outputs (Python's logging, loguru, Logback, Log4j 2, Ruby's Logger). " +
 			"How long a send computes is not recorded: since the thread's last event at most, of which the lower quartile is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
 			"Taken out of each request: all of that; what the machine's other work is spared is not predicted.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -30,11 +31,13 @@ type exported struct {
 	sends  int              // datagrams in the time of requests
 	peers  map[string]int
 	sites  tally
+	lines  tally    // the same with their lines
+	logged Duration // of by, what gets logs out otherwise than by waiting for a file
 }
 
 func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
 	t := telemetryOf(c)
-	e := exported{peers: map[string]int{}, sites: tally{}}
+	e := exported{peers: map[string]int{}, sites: tally{}, lines: tally{}}
 	for _, id := range c.Measured() {
 		e.request(t, &c.Requests[id])
 	}
@@ -56,6 +59,9 @@ func (e *exported) request(t *telemetry, r *timeline.Request) {
 		}
 		if s.Call != timeline.None && t.isCall(s.Call) {
 			e.add(t, stay{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, s.Strand, timeline.None}, sendCall)
+			if t.logged[s.Call] {
+				e.logged += s.To.Sub(s.From)
+			}
 			e.peers[t.c.Calls[s.Call].Peer]++
 			continue
 		}
@@ -76,8 +82,15 @@ func (e *exported) add(t *telemetry, s stay, kind sendKind) {
 	}
 	e.stays = append(e.stays, s)
 	e.by[kind] += s.To.Sub(s.From)
-	if s.wait != timeline.None {
-		e.sites[site(t.c, t.c.Waits[s.wait].Stack)] += s.To.Sub(s.From)
+	stack := stackOf(t.c, &s)
+	if kind == sendCall || s.wait != timeline.None {
+		e.sites[site(t.c, stack)] += s.To.Sub(s.From)
+		if f, ok := t.c.SiteOf(stack); ok {
+			e.lines[t.c.PlaceName(f)] += s.To.Sub(s.From)
+		}
+	}
+	if s.wait != timeline.None && kind != sendFile && t.logs(stack) {
+		e.logged += s.To.Sub(s.From)
 	}
 }
 
@@ -87,16 +100,18 @@ func (e *exported) evidence(t *telemetry, total Duration) []diagnosis.Evidence {
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time gets metrics, logs or traces out", share),
 		diagnosis.NS("mean of it in a request", mean),
-		{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
-		diagnosis.Part("of the datagrams are sent by threads that serve no request", diagnosis.ShareOf(int64(t.background()), int64(t.total))),
+	}
+	if t.total > 0 || total == 0 {
+		ev = append(ev, diagnosis.Evidence{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
+			diagnosis.Part("of the datagrams are sent by threads that serve no request", diagnosis.ShareOf(int64(t.background()), int64(t.total))))
 	}
 	for kind := sendCPU; kind < sendUnsure; kind++ {
-		if d := e.by[kind]; d > 0 || kind <= sendInterpreter {
+		if d := e.by[kind]; d > 0 || kind <= sendInterpreter && (t.total > 0 || total == 0) {
 			ev = append(ev, diagnosis.NS("mean in a request: "+kind.String(), d/Duration(n)))
 		}
 	}
-	if e.by[sendLock] > 0 {
-		ev = append(ev, diagnosis.Part("of the time in waits for that lock, whose holder is known, it was sending", t.holderSent()))
+	if held, share := t.holderSent(); held > 0 && e.by[sendLock] > 0 {
+		ev = append(ev, diagnosis.Part("of the time in waits for that lock, whose holder is known, it was sending", share))
 	}
 	return ev
 }
@@ -118,7 +133,10 @@ func (e *exported) lead(t *telemetry, total Duration) string {
 }
 
 func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Evidence) diagnosis.Candidate {
-	peer, most := "a log file", 0
+	peer, most := "a log", 0
+	if 2*e.by[sendFile] > total {
+		peer = "a log file"
+	}
 	for p, n := range e.peers {
 		if n > most || n == most && p < peer {
 			peer, most = p, n
@@ -127,9 +145,13 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	at, _ := e.sites.most()
 	place, from := peer, ""
 	if at != "" {
-		place, from = at+" to "+peer, ", most of all in "+at
+		line, _ := e.lines.most()
+		place, from = at+" to "+peer, ", most of all in "+cmp.Or(line, at)
 	}
 	what := "metrics, logs or traces"
+	if e.logs(total) {
+		what = "logs"
+	}
 	if e.sends > 0 {
 		what = diagnosis.Plural(max(1, e.sends/max(1, len(t.c.Overall.Requests))), "datagram") + " with metrics or logs each"
 	}
@@ -166,16 +188,22 @@ func (t *telemetry) runtime(e *exported) recording.Runtime {
 	return runtimeOf(t.c, t.c.Strands[e.stays[0].strand].Process)
 }
 
+// logs reports that most of the time gets logs out.
+func (e *exported) logs(total Duration) bool { return 2*(e.by[sendFile]+e.logged) > total }
+
 // fix says what to do about what most of the time goes to: log files, collectors or datagrams.
 func (e *exported) fix(t *telemetry, total Duration) string {
 	rt := t.runtime(e)
 	if 2*e.by[sendCall] > total {
 		return collectorFix(rt)
 	}
-	if 2*e.by[sendFile] <= total {
+	if !e.logs(total) {
 		return telemetryFix(rt)
 	}
-	const general = "let one thread of its own write the log, many lines at once, and sync it seldom or not at all"
+	general := "let one thread of its own write the log, many lines at once"
+	if 2*e.by[sendFile] > total {
+		general += ", and sync it seldom or not at all"
+	}
 	switch rt {
 	case recording.RuntimePython:
 		return general + ": logging.handlers.QueueHandler and QueueListener"

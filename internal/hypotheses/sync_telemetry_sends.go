@@ -58,6 +58,8 @@ type telemetry struct {
 	typical Duration                        // that a send computes, at most
 	locks   map[timeline.LockID]*lockSends
 	sites   map[string]*lockSends // by place in code
+	logging []bool                // of each stack: it gets a log out
+	logged  map[timeline.CallID]bool
 }
 
 // lockSends is how much of the time in waits at a lock or place goes with sends.
@@ -73,7 +75,9 @@ func telemetryOf(c *diagnosis.Case) *telemetry {
 
 func newTelemetry(c *diagnosis.Case) *telemetry {
 	t := &telemetry{c: c, calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
-		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{}}
+		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{},
+		logging: logStacks(c), logged: map[timeline.CallID]bool{}}
+	t.logCalls()
 	for i := range c.Calls {
 		if class, _ := classOf(c).OfCall(&c.Calls[i]); class == timeline.PeerTelemetry {
 			t.calls[timeline.CallID(i)] = true
@@ -100,7 +104,7 @@ func newTelemetry(c *diagnosis.Case) *telemetry {
 	return t
 }
 
-func (t *telemetry) isCall(id timeline.CallID) bool { return t.calls[id] }
+func (t *telemetry) isCall(id timeline.CallID) bool { return t.calls[id] || t.logged[id] }
 
 // last is the time of the last event of a strand before one of its sends ended: it came
 // to a CPU, or it had sent before.
@@ -239,7 +243,10 @@ func (t *telemetry) collect(s timeline.StrandID) {
 // kind tells what a wait has to do with sends, if it has.
 func (t *telemetry) kind(w *timeline.Wait) (sendKind, bool) {
 	if w.Cause == timeline.CauseDisk {
-		return sendFile, strings.HasSuffix(t.c.FileName(w.Off), ".log")
+		return sendFile, t.logs(w.Stack) || strings.HasSuffix(t.c.FileName(w.Off), ".log")
+	}
+	if kind, ok := logKind(w.Cause); ok && t.logs(w.Stack) {
+		return kind, true
 	}
 	if !relevant(w.Cause) || t.sends[w.Strand] == nil {
 		return 0, false
@@ -305,14 +312,14 @@ func (t *telemetry) background() (n int) {
 	return n
 }
 
-// holderSent is in how much of the time in waits for the locks around sends whose holder
-// is known that one sent.
-func (t *telemetry) holderSent() diagnosis.Share {
-	var sends, held Duration
+// holderSent is the time in waits for the locks around sends whose holder is known, and in
+// how much of it that one sent.
+func (t *telemetry) holderSent() (held Duration, share diagnosis.Share) {
+	var sends Duration
 	for _, x := range t.locks {
 		if x.mostly() {
 			sends, held = sends+x.sends, held+x.held
 		}
 	}
-	return diagnosis.ShareOf(int64(sends), int64(held))
+	return held, diagnosis.ShareOf(int64(sends), int64(held))
 }
