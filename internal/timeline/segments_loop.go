@@ -161,8 +161,40 @@ func (s *segmenter) pending(r *Request, w stretch, p *painter) {
 }
 
 // ownTurn tiles a span in which the loop worked for the request, by the loop's state.
-// Work on a call's connection before it is sent, or on its answer, is of that phase.
+// Work on a call's connection before it is sent, or on its answer, is of that phase. A call
+// that began and ended within one turn, in which the loop slept, was made by a client that waits
+// itself, in place of the loop: that is a thread like any other then.
 func (s *segmenter) ownTurn(r *Request, w stretch, p *painter) {
+	for _, id := range s.callsOf[r.ID] {
+		c, b := &s.t.Calls[id], &s.in.calls[id].bounds
+		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.from) || b[PhaseReceive+1] > w.to || !s.slept(r.Strand, b[0], b[PhaseReceive+1]) {
+			continue
+		}
+		s.turnState(r, stretch{w.turn, w.from, b[0]}, p)
+		one := follow{strand: r.Strand, from: b[0], to: b[PhaseReceive+1]}
+		for ph := PhaseQueue; ph <= PhaseReceive; ph++ {
+			if b[ph] < b[ph+1] {
+				one.spans = append(one.spans, span{b[ph], b[ph+1], id, ph})
+			}
+		}
+		s.follow(r, one, p)
+		w.from = one.to
+	}
+	s.turnState(r, w, p)
+}
+
+// slept reports whether a strand slept in a span.
+func (s *segmenter) slept(strand StrandID, from, to Time) bool {
+	for _, iv := range clipped(s.t.Strands[strand].Intervals, from, to) {
+		if iv.State == StateSleeping {
+			return true
+		}
+	}
+	return false
+}
+
+// turnState tiles a span of a turn, or before one, by the loop's state.
+func (s *segmenter) turnState(r *Request, w stretch, p *painter) {
 	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, w.from, w.to) {
 		at, end := max(iv.From, w.from), min(iv.To, w.to)
 		for at < end {
