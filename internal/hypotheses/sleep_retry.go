@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -51,8 +52,8 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 			fix = "if the timer is a time-out: find why " + peer + " does not answer in time, and end what is given up (an AbortSignal, a destroyed socket): it keeps a connection busy; else take the pause out of the request"
 		}
 	}
-	if known := knownSleep(c, &s); known != "" {
-		fix = known
+	if known := knownSleep(c, &s); known != nil {
+		why, fix = cmp.Or(known.why, why), known.fix
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
@@ -114,37 +115,71 @@ const (
 	serverError = 500
 )
 
-// knownSleeps returns functions of well-known libraries that sleep, by the end of their
-// name, and what to do about them.
-func knownSleeps() [][2]string {
-	return [][2]string{
-		{"rate.(*Limiter).wait", "requests wait for a limiter (golang.org/x/time/rate): raise its limit and its burst to what the service behind it can bear, or turn away what is over it (Limiter.Allow)"},
-		{".isStale", "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
+// sleepKind is a function that is known to sleep for one reason, and what to do about it.
+type sleepKind struct {
+	function string // the end of its name; "" any
+	module   string // of machine code: the beginning of its module's name, between it and the code that called it nothing but machine code
+	why, fix string
+}
+
+func sleepKinds() []sleepKind {
+	const busy = ", because another connection has the SQLite database locked"
+	const unlock = "have whoever writes hold its transaction for less: nothing slow (calls, computing, sleeping) between its first write and COMMIT; let one thread write for all; " +
+		"PRAGMA journal_mode=WAL lets readers go on meanwhile"
+	return []sleepKind{
+		{"rate.(*Limiter).wait", "", "", "requests wait for a limiter (golang.org/x/time/rate): raise its limit and its burst to what the service behind it can bear, or turn away what is over it (Limiter.Allow)"},
+		{".isStale", "", "", "the client waits for a millisecond to see whether a kept connection is stale, before each use of it: have it look only after a pause " +
 			"(Apache HttpClient setValidateAfterInactivity, AWS ClientConfiguration.setValidateAfterInactivityMillis)"},
+		{"sqlite3InvokeBusyHandler", "", busy, unlock},
+		{"", "libsqlite3", busy, unlock},
+		{"", "_sqlite3.", busy, unlock}, // of Python, with SQLite in it
+		{"", "sqlite3_native", busy, unlock},
+		{"", "better_sqlite3", busy, unlock},
 	}
 }
 
-// knownSleep returns what to do if most of the time asleep is under such a function.
-func knownSleep(c *diagnosis.Case, s *spent) string {
-	under := tally{}
+// is reports whether a frame is such a function; called tells that it lies beneath code of
+// a language runtime.
+func (k *sleepKind) is(name string, f recording.Frame, called bool) bool {
+	if k.module != "" {
+		return !called && f.Type == recording.FrameNative && strings.HasPrefix(f.Module, k.module)
+	}
+	return strings.HasSuffix(name, k.function)
+}
+
+// knownSleep returns what most of the time asleep is beneath; nil if nothing known.
+func knownSleep(c *diagnosis.Case, s *spent) *sleepKind {
+	under, kinds := tally{}, sleepKinds()
 	for i := range s.stays {
 		w := &s.stays[i]
-		under[sleepsIn(c, stackOf(c, w))] += w.To.Sub(w.From)
+		name := ""
+		if k := sleepsIn(c, kinds, stackOf(c, w)); k != nil {
+			name = k.fix
+		}
+		under[name] += w.To.Sub(w.From)
 	}
-	text, share := under.most()
+	fix, share := under.most()
 	if share < diagnosis.Whole/2 {
-		return ""
+		return nil
 	}
-	return text
-}
-
-func sleepsIn(c *diagnosis.Case, id timeline.StackID) string {
-	for _, f := range c.StackFrames(id) {
-		for _, known := range knownSleeps() {
-			if strings.HasSuffix(c.FrameName(f), known[0]) {
-				return known[1]
-			}
+	for i := range kinds {
+		if kinds[i].fix == fix {
+			return &kinds[i]
 		}
 	}
-	return ""
+	return nil
+}
+
+func sleepsIn(c *diagnosis.Case, kinds []sleepKind, id timeline.StackID) *sleepKind {
+	called := false
+	for _, f := range c.StackFrames(id) {
+		name := c.FrameName(f)
+		for i := range kinds {
+			if kinds[i].is(name, f, called) {
+				return &kinds[i]
+			}
+		}
+		called = called || f.Type != recording.FrameNative && f.Type != recording.FrameKernel
+	}
+	return nil
 }
