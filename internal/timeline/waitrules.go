@@ -95,13 +95,13 @@ func pythonRules() []waitRule {
 		{RuleIdle, python, CauseCondition, []string{"wait in threading.py", "+get in queue.py", "+run in cheroot/workers/threadpool.py|_process_connections_until_interrupted in cheroot/workers/threadpool.py|run in anyio/_backends/_asyncio.py|_worker in concurrent/futures/thread.py|worker in multiprocessing/pool.py"}},
 		{RuleIdle, python, CauseCondition, []string{"get in multiprocessing/queues.py|recv_bytes in multiprocessing/connection.py", "worker in multiprocessing/pool.py"}},
 
-		{"py-pool", python, CausePool, []string{"wait in threading.py|get in queue.py", "_do_get in sqlalchemy/pool/impl.py|_get_conn in urllib3/connectionpool.py|get_connection in redis/connection.py|getconn in psycopg_pool/pool.py|acquire in DBUtils/PooledDB.py|connection in dbutils/pooled_db.py|acquire in cx_Oracle|checkout in pymongo/pool.py|_get_conn in pymongo/pool.py|checkout in pymongo/synchronous/pool.py"}},
-		{"py-semaphore", python, CausePool, []string{"wait in threading.py", "Semaphore.acquire in threading.py|BoundedSemaphore.acquire in threading.py|_Semaphore.acquire in threading.py"}},
+		{"py-pool", python, CausePool, []string{"wait in threading.py|get in queue.py", "_do_get in sqlalchemy/pool/impl.py|_get_conn in urllib3/connectionpool.py|get_connection in redis/connection.py|getconn in psycopg_pool/pool.py|acquire in DBUtils/PooledDB.py|connection in dbutils/pooled_db.py|acquire in cx_Oracle|checkout in pymongo/pool.py|_get_conn in pymongo/pool.py|checkout in pymongo/synchronous/pool.py|wait_for_connection in httpcore/_sync/connection_pool.py"}},
+		{"py-semaphore", python, CausePool, []string{"wait in threading.py", "acquire in threading.py"}},
 
 		{"py-join", python, CauseCondition, []string{"_wait_for_tstate_lock in threading.py|join in threading.py"}},
-		{"py-barrier", python, CauseCondition, []string{"wait in threading.py", "Barrier.wait in threading.py|Barrier._wait in threading.py"}},
+		{"py-barrier", python, CauseCondition, []string{"wait in threading.py", "_wait in threading.py"}},
 		{"py-future", python, CauseCondition, []string{"wait in threading.py", "result in concurrent/futures/_base.py|exception in concurrent/futures/_base.py|wait in concurrent/futures/_base.py"}},
-		{"py-event", python, CauseCondition, []string{"wait in threading.py", "+Event.wait in threading.py"}},
+		{"py-event", python, CauseCondition, []string{"wait in threading.py", "+wait in threading.py"}},
 		{"py-queue", python, CauseCondition, []string{"wait in threading.py", "+get in queue.py|put in queue.py"}},
 		{"py-queue", python, CauseCondition, []string{"* in _queue.cpython"}},
 		{"py-condition", python, CauseCondition, []string{"wait in threading.py"}},
