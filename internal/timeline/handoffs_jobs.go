@@ -81,17 +81,18 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 			list = append(list, next)
 		}
 	}
-	windows := h.f.windows
+	windows, begun := h.f.windows, recording.NoTime // when it last was woken for work
 	for _, st := range th.steps {
 		for ; len(windows) > 1 && st.at >= windows[1].From; windows = windows[1:] {
 			end(windows[0].To)
 			next = job{strand: s, from: windows[1].From, by: None, claim: None}
 		}
-		if !h.forWork(s, st.off) {
-			if !h.lingers(s, st.off) {
-				continue
-			}
+		if h.forWork(s, st.off) {
+			begun = st.at
+		} else if h.lingers(s, st.off, begun) {
 			h.lingering[st.off] = true
+		} else {
+			continue
 		}
 		end(st.off.Since)
 		next = job{strand: s, from: st.off.Woken, slept: st.off.Since, by: None, claim: None}

@@ -9,7 +9,7 @@ import (
 // lingers reports a poll with a time limit that a strand slept in right after it had answered
 // a request: it waits whether the next one comes on that connection soon, as Puma's threads do
 // for a fifth of a second, and works for nobody. Who is sent for meanwhile waits in a queue.
-func (h *handOffs) lingers(s StrandID, off *recording.Off) bool {
+func (h *handOffs) lingers(s StrandID, off *recording.Off, begun Time) bool {
 	if off == nil || off.Timed != 1 || !sleepsBy(off.Syscall) || onNoFile(off) || off.Since == recording.NoTime {
 		return false
 	}
@@ -23,8 +23,8 @@ func (h *handOffs) lingers(s StrandID, off *recording.Off) bool {
 	if i := sort.Search(len(own), func(k int) bool { return own[k].to > off.Since }); i > 0 && h.t.Requests[own[i-1].request].End == own[i-1].to {
 		answered = max(answered, own[i-1].to)
 	}
-	if answered == recording.NoTime {
-		return false
+	if answered == recording.NoTime || begun > answered {
+		return false // never, or it has been woken for other work since
 	}
 	if moved, ok := h.f.threads[s].movedAfter(answered + 1); ok && moved.from <= off.Since {
 		return false

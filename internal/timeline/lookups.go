@@ -50,7 +50,7 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 			t.Lookups = append(t.Lookups, Lookup{Thread: d.Thread, Name: d.Name, From: d.at, To: recording.NoTime, Server: d.Server, Again: recording.NoTime})
 			list := current[thread]
 			n := len(list) - 1
-			for n >= 0 && n >= len(list)-recent && !all[list[n]].takes(d.Name, d.Type) {
+			for n >= 0 && n >= len(list)-recent && !all[list[n]].takes(d.Name, d.Type, d.at) {
 				n--
 			}
 			if n < 0 || n < len(list)-recent {
@@ -75,12 +75,28 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 	return all
 }
 
-// takes reports whether a look-up may belong to the same resolving: the same name, or
-// one with more or fewer search domains, not asked before.
-func (r *resolution) takes(name, kind string) bool {
+// searchGap is how soon after an answer without an address a resolver asks for the name in
+// the next search domain.
+const searchGap = 10_000_000 // ns
+
+// takes reports whether a look-up may belong to the same resolving: the same name, or, as
+// long as none gave an address, one in another search domain; not asked before.
+func (r *resolution) takes(name, kind string, at Time) bool {
 	last := r.names[len(r.names)-1]
-	related := name == last || strings.HasPrefix(name, last) || strings.HasPrefix(last, name)
-	return related && (r.open > 0 || !slices.Contains(r.asked, name+" "+kind))
+	switch {
+	case name == last:
+	case r.addrs != "" || !sameHost(name, last) || r.open == 0 && at > r.to+searchGap:
+		return false
+	}
+	return r.open > 0 || !slices.Contains(r.asked, name+" "+kind)
+}
+
+// sameHost reports whether two names may be one in different search domains: they begin with
+// the same label.
+func sameHost(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return a == b
 }
 
 func (r *resolution) ask(name, kind string) {
