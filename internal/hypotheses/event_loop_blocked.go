@@ -102,7 +102,7 @@ func (h *hold) took() Duration { return h.cpu + h.blocked }
 
 // holds returns the long stretches of a loop, and how long the longest of all took.
 func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
-	ts, own := turns(c, loop), ownPoll(c, loop)
+	ts, own := turns(c, loop), c.OwnPoll(loop)
 	next := 0
 	h := hold{by: timeline.None}
 	flush := func(at diagnosis.Time) {
@@ -142,23 +142,6 @@ func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Dura
 		flush(max(h.from, last))
 	}
 	return long, longest
-}
-
-// ownPoll is the system call in which a loop waits for its sockets: of those that wait for
-// several, the one it sleeps in most often. In another a callback waits, for a socket of its own.
-func ownPoll(c *diagnosis.Case, loop timeline.StrandID) string {
-	times := map[string]int{}
-	own := ""
-	for _, iv := range c.Strands[loop].Intervals {
-		if iv.Off == nil || iv.State == timeline.StateRunnable || !polls(iv.Off.Syscall) {
-			continue
-		}
-		name := iv.Off.Syscall
-		if times[name]++; times[name] > times[own] {
-			own = name
-		}
-	}
-	return own
 }
 
 // polls reports the system calls that wait for several sockets.

@@ -240,9 +240,9 @@ func (g *gatherer) pauses() {
 		if int(loop.strand) >= len(g.f.threads) {
 			continue
 		}
-		named := names[loop.strand]
+		named, own := names[loop.strand], g.t.OwnPoll(loop.strand)
 		for _, s := range g.f.threads[loop.strand].steps {
-			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) {
+			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) && ownPoll(own, s.off.Syscall) {
 				for len(named) > 0 && named[0] < s.off.Since {
 					named = named[1:]
 				}
