@@ -35,7 +35,8 @@ type shortage struct {
 	peer  string      // of connections, else ""
 	rt    recording.Runtime
 
-	session bool // its connections are sessions of a database
+	session bool   // its connections are sessions of a database
+	gate    string // of a semaphore of the service's own: the code that takes it, with its line
 }
 
 func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
@@ -130,6 +131,7 @@ func handedOver(c *diagnosis.Case, k *contention) *shortage {
 	}
 	if k.lock != timeline.None { // an executor's members are its threads
 		s.members(c)
+		s.ownSemaphore(c)
 	}
 	left := k.again(c)
 	if k.lock == timeline.None {
@@ -200,7 +202,13 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
-	if s.size > 0 {
+	if s.gate != "" {
+		fix = "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
+	}
+	if s.size > 0 && s.gate != "" {
+		full = "; at most " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " are under way at once"
+		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
+	} else if s.size > 0 {
 		full = ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	}
@@ -209,6 +217,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		if s.size == 0 && s.k.known() > 0 {
 			full = ", given back by " + s.k.holder(c)
 		}
+	}
+	if from := s.waitedIn(c); from != "" {
+		full += ", most of all in " + from
 	}
 	if what, share := s.meanwhile(c); what != "" {
 		workers := workerNoun(s.rt)
@@ -330,7 +341,7 @@ func poolFix(rt recording.Runtime, peer string) string {
 	case recording.RuntimeJVM:
 		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
 	case recording.RuntimePython:
-		return "raise the pool's maximum (urllib3 maxsize, SQLAlchemy pool_size and max_overflow) to the calls in flight" + end
+		return "raise the pool's maximum (urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size) to the calls in flight" + end
 	case recording.RuntimeGo:
 		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or a semaphore of the application's" + end
 	}

@@ -74,6 +74,31 @@ func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed
 	return out
 }
 
+// waitedIn is where in the service's own code requests wait for most of what they wait for an
+// executor, with the line; "" if that is not known. A loop waits for its sockets meanwhile.
+func (s *shortage) waitedIn(c *diagnosis.Case) string {
+	if s.k == nil || s.k.lock != timeline.None {
+		return ""
+	}
+	lines := tally{}
+	for i := range s.stays[:min(len(s.stays), lookedAt)] {
+		w := s.stays[i]
+		if w.strand = c.Requests[w.Request].Strand; w.strand == timeline.None || c.Strands[w.strand].Loop {
+			continue
+		}
+		w.wait = timeline.None
+		name := ""
+		if f, ok := c.SiteOf(stackOf(c, &w)); ok && timeline.Application(f) {
+			name = c.PlaceName(f)
+		}
+		lines[name] += w.To.Sub(w.From)
+	}
+	if line, share := lines.most(); share >= diagnosis.Whole/2 {
+		return line
+	}
+	return ""
+}
+
 // workerNoun is what the workers of an executor are.
 func workerNoun(rt recording.Runtime) string {
 	if rt == recording.RuntimeGo {

@@ -1,0 +1,28 @@
+package hypotheses
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// ownSemaphore tells a semaphore that the service's own code takes from the pool of a library
+// that is built on one: what is to be raised is that semaphore's count, and no pool's size.
+func (s *shortage) ownSemaphore(c *diagnosis.Case) {
+	lines := tally{}
+	for i := range s.stays {
+		w := &s.stays[i]
+		if w.wait == timeline.None || !strings.HasSuffix(c.Waits[w.wait].Rule, "-semaphore") {
+			continue
+		}
+		if f, ok := c.SiteOf(c.Waits[w.wait].Stack); ok && timeline.Application(f) {
+			lines[c.PlaceName(f)] += w.To.Sub(w.From)
+		}
+	}
+	line, _ := lines.most()
+	if line == "" || 2*lines[line] < diagnosis.Total(spansOf(s.stays)) {
+		return
+	}
+	s.gate, s.what = line, "the semaphore in "+line
+}
