@@ -29,6 +29,7 @@ func All() []diagnosis.Hypothesis {
 		disk(),
 		pageFault(),
 		sleepRetry(),
+		childProcess(),
 		delayedACK(),
 		acceptQueue(),
 		runQueue(),

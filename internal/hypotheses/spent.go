@@ -24,7 +24,12 @@ type spent struct {
 }
 
 func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
-	s := spent{stays: stays(c, cause, whole)}
+	return spentIn(c, cause, stays(c, cause, whole))
+}
+
+// spentIn is what they spent in some stays of one cause.
+func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
+	s := spent{stays: list}
 	sites, lines, calls, files := tally{}, tally{}, tally{}, tally{}
 	seen := diagnosis.Span{Request: timeline.None}
 	for i := range s.stays {

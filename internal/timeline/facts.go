@@ -147,6 +147,7 @@ func collect(t *Timeline, events []recording.Event) *facts {
 			t.hostFact(at, events[i].Fact)
 		}
 	}
+	f.nameStarters()
 	t.Processes = f.processes
 	f.windows = windows(t.Start, t.End, t.gaps)
 	t.Windows = f.windows
@@ -272,7 +273,7 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 		if born != recording.NoTime {
 			born -= f.suspended
 		}
-		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: born})
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: born, By: None})
 	case *recording.Exec:
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]

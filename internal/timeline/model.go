@@ -79,9 +79,10 @@ type Process struct {
 	PID        int64
 	Comm, Exe  string
 	Runtime    recording.Runtime
-	Procs      int64 // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
-	Start, End Time  // NoTime where outside the recording
-	Born       Time  // when its program began, before the recording or in it; NoTime unknown
+	Procs      int64    // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
+	Start, End Time     // NoTime where outside the recording
+	Born       Time     // when its program began, before the recording or in it; NoTime unknown
+	By         StrandID // of another process, that started it; None where that is not known
 }
 
 // Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals

@@ -163,5 +163,5 @@ var syscallRules = []syscallRule{
 	{[]string{"nanosleep", "clock_nanosleep"}, CauseSleep},
 	{[]string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}, CauseDisk},
 	{[]string{"flock"}, CauseLock},
-	{[]string{"wait4", "waitid", "getrandom", "msgrcv", "msgsnd", "semop", "semtimedop", "mq_timedreceive", "mq_timedsend"}, CauseIPC},
+	{[]string{"getrandom", "msgrcv", "msgsnd", "semop", "semtimedop", "mq_timedreceive", "mq_timedsend"}, CauseIPC},
 }

@@ -120,7 +120,7 @@ func (s *sleeper) sleeps(id StrandID) {
 		}
 		file, poll := fileSyscall(iv.Off.Syscall), false
 		if networkWait(iv.Off.Syscall) && !file && !onNoFile(iv.Off) && iv.State != StateDisk {
-			if poll = polls && iv.Off.Syscall == "ppoll"; !poll {
+			if poll = polls && iv.Off.Syscall == "ppoll"; !poll && !s.forChild(id, iv.Off) {
 				continue
 			}
 		}
@@ -197,6 +197,8 @@ func (s *sleeper) settleOne(x *sleepAt, gc gcThreads) {
 		x.set(RuleMemoryLock, CausePageFault, Exact)
 	case off.Syscall == "":
 		x.set(RulePageFault, CausePageFault, Inferred)
+	case s.forChild(x.strand, off):
+		x.set(RuleChild, CauseIPC, Exact)
 	case x.state == StateDisk:
 		x.set(RuleDisk, CauseDisk, Exact)
 	case futex && v.code != RuleIdle && gc.released(x):

@@ -1,0 +1,124 @@
+package hypotheses
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func childProcess() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "child-process",
+		Title: "Requests start programs and wait for them",
+		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
+			"(a read or poll that a thread of it ended), for its end (wait). Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
+			"Taken out of each request: those waits. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Explains: []string{"run-queue", "accept-queue", "load"},
+		Test:     testChildProcess,
+	}
+}
+
+func testChildProcess(c *diagnosis.Case) diagnosis.Result {
+	s := spentIn(c, timeline.CauseIPC, slices.DeleteFunc(stays(c, timeline.CauseIPC, whole), func(x stay) bool {
+		return x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild
+	}))
+	ran := startedBy(c)
+	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
+	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
+	if s.total == 0 {
+		return res
+	}
+	name, _ := ran.names.most()
+	what := "programs"
+	if name != "" {
+		what = "programs (" + name + " most of all)"
+	}
+	res.Candidates = []diagnosis.Candidate{{
+		Place:    s.place(c),
+		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, s.total) + s.from(),
+		Fix:      childFix(ran.rt),
+		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
+		Spans:    s.spans(c),
+		Evidence: ev,
+	}}
+	return res
+}
+
+// startedPrograms are those that strands of requests started, as far as they began in the recording.
+type startedPrograms struct {
+	count int
+	cpu   Duration // of them together
+	names tally    // by how long they lived
+	rt    recording.Runtime
+}
+
+// startedBy collects them.
+func startedBy(c *diagnosis.Case) startedPrograms {
+	serves := map[timeline.StrandID]bool{}
+	for _, id := range c.Measured() {
+		serves[c.Requests[id].Strand] = true
+		for _, p := range c.Requests[id].Parts {
+			serves[p.Strand] = true
+		}
+	}
+	out := startedPrograms{names: tally{}}
+	of, comm := map[recording.ProcessID]bool{}, map[recording.ProcessID]string{}
+	for i := range c.Processes {
+		comm[c.Processes[i].ID] = c.Processes[i].Comm
+	}
+	for i := range c.Processes {
+		p := &c.Processes[i]
+		if p.By == timeline.None || !serves[p.By] || p.Born <= c.Start {
+			continue
+		}
+		of[p.ID] = true
+		out.count++
+		end := p.End
+		if end == recording.NoTime {
+			_, end = c.Busy()
+		}
+		name := p.Comm
+		if name == comm[c.Strands[p.By].Process] { // its own program was not seen to begin
+			name = ""
+		}
+		out.names[name] += max(1, end.Sub(p.Born))
+		out.rt = runtimeOf(c, c.Strands[p.By].Process)
+	}
+	for i := range c.Strands {
+		st := &c.Strands[i]
+		if !of[st.Process] {
+			continue
+		}
+		for _, iv := range st.Intervals {
+			if iv.State == timeline.StateRunning {
+				out.cpu += iv.To.Sub(iv.From)
+			}
+		}
+	}
+	return out
+}
+
+func (p *startedPrograms) evidence(c *diagnosis.Case) []diagnosis.Evidence {
+	if p.count == 0 {
+		return nil
+	}
+	n := max(1, len(c.Overall.Requests))
+	return []diagnosis.Evidence{
+		{What: "programs started for a request", Value: int64(p.count) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
+		diagnosis.NS("mean CPU time of them for a request", p.cpu/Duration(n)),
+	}
+}
+
+func childFix(rt recording.Runtime) string {
+	const general = "do that work in the process, with a library; or keep the program running and hand it one job after the other"
+	switch rt {
+	case recording.RuntimePython:
+		return general + " (concurrent.futures.ProcessPoolExecutor); or start it beside the request, and answer before it ends"
+	case recording.RuntimeNode:
+		return general + " (worker_threads, or child_process.fork once); or start it beside the request, and answer before it ends"
+	}
+	return general + "; or start it beside the request, and answer before it ends"
+}
