@@ -78,6 +78,9 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	} else if len(own) > 0 {
 		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there; take the lock to store it only"
 	}
+	if shared := k.sharedFix(c, len(own) > 0); shared != "" && !k.fetching(c) {
+		fix = shared
+	}
 	if k.fetching(c) {
 		waiting = "fetching credentials from "
 		fix += refreshFix(runtimeOf(c, k.process(c)))
