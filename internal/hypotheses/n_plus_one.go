@@ -180,6 +180,17 @@ func (rep *repeats) vague() bool {
 	return rep.operation == "" || found && path != "/" && strings.Trim(path, "/{}") == ""
 }
 
+// varies reports that some of these requests make half as many calls again as others do:
+// the upper tenth of them, against the lower.
+func (rep *repeats) varies(requests []diagnosis.RequestID) bool {
+	counts := make([]Duration, len(requests))
+	for i, id := range requests {
+		counts[i] = Duration(rep.in(id))
+	}
+	slices.Sort(counts)
+	return diagnosis.Quantile(counts, 90)*2 >= diagnosis.Quantile(counts, 10)*3
+}
+
 // whose says why the calls need not be alike.
 func (rep *repeats) whose() string {
 	if rep.operation == "" {
@@ -192,9 +203,11 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	var res diagnosis.Result
 	most := 0
 	var of *repeats
+	var sealed []diagnosis.Span
+	var hides string
 	shapes, failed := repeated(c)
 	for _, rep := range shapes {
-		var ids []diagnosis.RequestID
+		var ids, unlike []diagnosis.RequestID
 		for i := range c.Symptoms {
 			s, p := &c.Symptoms[i], rep.parts[i]
 			if n := max(tenths(p.slow, s.Slow), tenths(p.all, s.Requests)); n > most {
@@ -202,7 +215,13 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 			}
 			if rep.many(s, p) {
 				ids = append(ids, s.Requests...)
+			} else if tenths(p.all, s.Requests) >= 10*manyCalls && rep.varies(s.Requests) {
+				unlike = append(unlike, s.Requests...)
 			}
+		}
+		if len(unlike) > 0 {
+			sealed = append(sealed, batchAt(c, rep, unlike).Spans...)
+			hides = "is calls to " + rep.peer + ", more of them in some requests than in others, " + rep.whose() + ": whether they are of one shape is not seen"
 		}
 		if len(ids) > 0 {
 			res.Candidates = append(res.Candidates, batchAt(c, rep, ids))
@@ -214,6 +233,9 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	}
 	many := unowned(c, everyCall(c), func(k *timeline.Call) window { return window{k.Start, k.End} })
 	res.Hidden = hiddenIn(c, many)
+	if len(sealed) > 0 {
+		res.Hidden, res.Hides = append(res.Hidden, sealed...), hides
+	}
 	res.Lead = "a request makes at most " + atMost(most) + " calls of one shape on average"
 	if failed > 0 {
 		res.Lead += ", not counted " + diagnosis.Thousands(int64(failed)) + " that failed"
@@ -223,6 +245,8 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = noCalls(c)
 	case len(shapes) == 0 && failed == 0:
 		res.Lead = "no call is known to belong to a request"
+	case len(res.Candidates) == 0 && len(sealed) > 0:
+		res.Lead = "a request makes " + oneDecimal(most) + " calls to " + of.peer + ", " + of.whose()
 	case len(res.Candidates) == 0 && most >= 10*manyCalls:
 		res.Lead = "every request makes about as many of its " + oneDecimal(most) + " calls to " + of.peer + ", " + of.whose()
 	case len(res.Candidates) == 0:

@@ -49,3 +49,24 @@ func TestCallsWithoutANameMustVary(t *testing.T) {
 		}
 	}
 }
+
+// Whether from four to six calls of which nothing is known are of one shape is not known
+// either: that slow requests make hardly more of them than others does not tell.
+func TestCallsThatVaryMayBeOfOneShape(t *testing.T) {
+	for _, c := range []struct {
+		took recording.Time
+		want bool
+	}{{3000 * us, true}, {100 * us, false}} {
+		d := diagnosed(t, serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
+			if t.kept == nil {
+				t.kept = t.dial(200 * us)
+			}
+			for range 4 + i%3 {
+				t.call(t.kept, c.took, "/{}/{}")
+			}
+		}))
+		if undecided := slices.ContainsFunc(d.Undecided, func(o diagnosis.Outcome) bool { return o.ID == "n-plus-one" }); undecided != c.want {
+			t.Errorf("calls of %d ns: undecided %v, want %v", c.took, undecided, c.want)
+		}
+	}
+}
