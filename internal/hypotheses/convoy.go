@@ -142,14 +142,19 @@ func (k *contention) place(c *diagnosis.Case) string {
 
 // doing names the place in code where holders spent most of their time of some kind.
 func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
-	sites := tally{}
+	sites := lined{}
 	for i, d := range k.weights {
-		if d > 0 && k.did[i].kind == kind {
-			sites[site(c, k.did[i].stack)] += d
+		if d > 0 && k.did[i].kind == kind && k.did[i].stack != timeline.None {
+			if f, found := c.SiteOf(k.did[i].stack); found {
+				sites.add(c, f, d)
+			}
 		}
 	}
-	name, _ := sites.most()
-	return name
+	f, found := sites.most()
+	if !found {
+		return ""
+	}
+	return c.PlaceName(f)
 }
 
 // behind says to whom, or in what, holders waited most of their time with the lock.

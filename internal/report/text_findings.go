@@ -27,7 +27,7 @@ func findings(p *page, r *Report) {
 			p.line(plain, "%d %s (%s): %s", i+1, f.ID, f.Place, saving(f, r.Findings[:i]))
 			continue
 		}
-		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 3)
+		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 4)
 		p.wrap(plain, "  ", f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i])+".", 3)
 		p.wrap(plain, "  because  ", phrases(f.Evidence, 3*(p.width-13)-30), 3)
 		p.wrap(green, "  fix      ", f.Fix, 3)

@@ -1,0 +1,49 @@
+package hypotheses
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Where a lock is taken is said with the line, once: of the function that has most of the
+// time, the line that has most of it.
+func TestWhereALockIsTakenHasItsLine(t *testing.T) {
+	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
+1ms process id=1 pid=100 runtime=jvm comm=java
+1ms frame id=1 type=jvm function=java.util.concurrent.ConcurrentHashMap.computeIfAbsent file=ConcurrentHashMap.java line=1708
+1ms frame id=2 type=jvm function=com.shop.Catalog.cached file=Catalog.java line=25
+1ms frame id=3 type=jvm function=com.shop.Catalog.cached file=Catalog.java line=31
+1ms frame id=4 type=jvm function=com.shop.Prices.cached file=Prices.java line=7
+1ms stack id=2 frame=2
+1ms stack id=3 frame=3
+1ms stack id=4 frame=4
+1ms stack id=5 frame=1 caller=2
+60ms end reason=time
+`)
+	c := &diagnosis.Case{Timeline: tl}
+	tl.Locks = make([]timeline.Lock, 1)
+	for _, test := range []struct {
+		name string
+		took [4]diagnosis.Time // on each stack
+		want string
+	}{
+		{"ConcurrentHashMap.computeIfAbsent", [4]diagnosis.Time{5, 0, 0, 9}, ", taken in Catalog.cached (Catalog.java:25)"},
+		{"Catalog.cached", [4]diagnosis.Time{4, 5, 8, 0}, " (Catalog.java:31)"},
+		{"Catalog.cached (Catalog.java:31)", [4]diagnosis.Time{0, 5, 0, 0}, ""},
+		{"Catalog.cached", [4]diagnosis.Time{}, ""},
+	} {
+		k := &contention{name: test.name}
+		tl.Waits = nil
+		for i, d := range test.took {
+			if d > 0 {
+				k.stays = append(k.stays, stay{diagnosis.Span{To: d}, timeline.None, timeline.WaitID(len(tl.Waits))})
+				tl.Waits = append(tl.Waits, timeline.Wait{Stack: timeline.StackID(i)})
+			}
+		}
+		if got := k.taken(c); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
