@@ -183,6 +183,9 @@ func waitedIn(c *diagnosis.Case, d *deed) string {
 	case timeline.CauseSleep:
 		return "a timer"
 	}
+	if d.syscall != "" && writing(c, d) {
+		return "whoever reads what is written (" + d.syscall + ")"
+	}
 	if d.syscall != "" {
 		return "a socket or file (" + d.syscall + ")"
 	}

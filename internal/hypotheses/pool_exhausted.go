@@ -339,7 +339,9 @@ func poolFix(rt recording.Runtime, peer string) string {
 	case recording.RuntimeNode:
 		return "raise to the calls in flight what limits them: the agent's maxSockets (http.Agent, https.Agent), connections (Agent or Pool of undici, which fetch uses), or the application's own limit (such as p-limit's)" + end
 	case recording.RuntimeJVM:
-		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
+		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, commons-pool and Jedis setMaxTotal, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
+	case recording.RuntimeRuby:
+		return "raise the pool's size (pool in database.yml, ConnectionPool.new(size: ...), Sequel's max_connections) to the calls in flight" + end
 	case recording.RuntimePython:
 		return "raise the pool's maximum (urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size) to the calls in flight" + end
 	case recording.RuntimeGo:

@@ -70,7 +70,7 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		from = ", called from " + at
 	}
 	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
-	if k.writes() {
+	if k.writes(c) {
 		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
 	}
 	if k.shared(c) {
@@ -152,14 +152,14 @@ func rareShapes(c *diagnosis.Case, did []*deed) map[callers]bool {
 
 // writes reports whether most of what holders waited for is to get rid of something, to a
 // pipe, a terminal or a socket that is no call's.
-func (k *contention) writes() bool {
-	var writing Duration
+func (k *contention) writes(c *diagnosis.Case) bool {
+	var wrote Duration
 	for i, d := range k.weights {
-		if at := &k.did[i]; at.kind == deedIO && at.call == timeline.None && (at.syscall == "write" || at.syscall == "writev") {
-			writing += d
+		if at := &k.did[i]; at.kind == deedIO && at.call == timeline.None && writing(c, at) {
+			wrote += d
 		}
 	}
-	return 2*writing > k.by[deedIO]
+	return 2*wrote > k.by[deedIO]
 }
 
 // fetching reports whether most of what holders waited for is a call that fetches

@@ -11,17 +11,29 @@ import (
 
 // Whoever holds the lock of a log waits 5 ms for a pipe to take its line: there is nothing
 // to fetch first.
+// So it is where a socket is waited for until it takes more, in a call that waits for
+// answers as well.
 func TestALockHeldOverAWriteIsMendedOtherwise(t *testing.T) {
 	const appending = "com.shop.Log.append < com.shop.Handler.handle"
-	rec := done(bursts(newScenario(recording.RuntimeJVM), 4, locked(entering+appending, func(t *thread) {
-		t.blocked(t.at+5000*us, 20*us, "write", "java.io.FileOutputStream.writeBytes < "+appending)
-	})), 30)
-	tl, err := timeline.Build(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := diagnosis.Diagnose(tl, All(), diagnosis.Options{})
-	if len(d.Findings) == 0 || d.Findings[0].ID != "refresh-under-lock" || !strings.HasPrefix(d.Findings[0].Fix, "do not hold the lock over the write: ") {
-		t.Errorf("%+v", d.Findings)
+	for _, test := range []struct {
+		syscall, path string
+		writes        bool
+	}{
+		{"write", "java.io.FileOutputStream.writeBytes < ", true},
+		{"poll", "sun.nio.ch.Net.poll < sun.nio.ch.NioSocketImpl.park < sun.nio.ch.NioSocketImpl.implWrite < ", true},
+		{"poll", "sun.nio.ch.Net.poll < sun.nio.ch.NioSocketImpl.park < sun.nio.ch.NioSocketImpl.implRead < ", false},
+	} {
+		rec := done(bursts(newScenario(recording.RuntimeJVM), 4, locked(entering+appending, func(t *thread) {
+			t.blocked(t.at+5000*us, 20*us, test.syscall, test.path+appending)
+		})), 30)
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := diagnosis.Diagnose(tl, All(), diagnosis.Options{})
+		if len(d.Findings) == 0 || d.Findings[0].ID != "refresh-under-lock" || strings.HasPrefix(d.Findings[0].Fix, "do not hold the lock over the write: ") != test.writes ||
+			strings.Contains(d.Findings[0].Title, "waiting for whoever reads what is written") != test.writes {
+			t.Errorf("%s %s: %+v", test.syscall, test.path, d.Findings)
+		}
 	}
 }
