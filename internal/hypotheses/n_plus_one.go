@@ -15,7 +15,7 @@ func nPlusOne() diagnosis.Hypothesis {
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
 		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
-			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one. " +
+			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; where it differs so between requests, but not between slow and ordinary ones, that is undecided. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
