@@ -25,12 +25,7 @@ func acceptQueue() diagnosis.Hypothesis {
 }
 
 func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
-	fresh := map[recording.ConnID]bool{}
-	for i := range c.Conns {
-		if cn := &c.Conns[i]; cn.Side == recording.Inbound && !cn.Existing {
-			fresh[cn.ID] = true
-		}
-	}
+	fresh := newConnections(c)
 	busy, loop := loopDemand(c)
 	var waits []Duration
 	counted := diagnosis.RequestID(timeline.None)
@@ -74,16 +69,51 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
+// newConnections are those that came, and those on which requests lay unread for long since
+// before the recording.
+func newConnections(c *diagnosis.Case) map[recording.ConnID]bool {
+	fresh := map[recording.ConnID]bool{}
+	for i := range c.Conns {
+		if cn := &c.Conns[i]; cn.Side == recording.Inbound && !cn.Existing {
+			fresh[cn.ID] = true
+		}
+	}
+	for i := range c.Requests {
+		if r := &c.Requests[i]; r.Queued {
+			fresh[r.Conn] = true
+		}
+	}
+	return fresh
+}
+
+// unserved counts the new connections that were open at the end of the recording, and had
+// been for longer than any that was served waited: nothing on them was read.
+func unserved(c *diagnosis.Case) (n int) {
+	for i := range c.Conns {
+		cn := &c.Conns[i]
+		if cn.Side == recording.Inbound && !cn.Existing && cn.Exchanges == 0 && cn.Closed == recording.NoTime && c.End.Sub(cn.Opened) >= unservedLong {
+			n++
+		}
+	}
+	return n
+}
+
+// unservedLong is how long a new connection has to have been open without an exchange to be
+// counted.
+const unservedLong = 1_000_000_000 // ns
+
 // behindTheQueue says what keeps requests from being read: who, or where that is empty the
 // workers, which are busy or linger.
 func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
 	fix := "find what keeps the workers busy (above); else more workers or processes (cluster, workers, threads), or fewer requests per instance"
 	switch lingered, waited := lingering(c); {
 	case who != "":
-	case 2*lingered > waited:
+	case 4*lingered > waited:
 		who = "its workers wait for more on connections that they have answered"
-		fix = "as many workers as connections that clients keep, or none that wait for one connection's next request while others have some " +
-			"(Puma: max_fast_inline 1), or a proxy in front that keeps few connections"
+		if 2*lingered <= waited {
+			who = "its workers are busy, or wait for more on connections that they have answered"
+		}
+		fix = lingerFix
 		ev = append(ev, diagnosis.Part("of the wait for workers passes while they serve nobody", diagnosis.ShareOf(int64(lingered), int64(waited))))
 	default:
 		who = "all its workers are busy"
@@ -97,6 +127,10 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 		Evidence: ev,
 	}
 }
+
+// lingerFix is for workers that wait for more on connections that they have answered.
+const lingerFix = "as many workers as connections that clients keep, or none that wait for one connection's next request while others have some " +
+	"(Puma: max_fast_inline 1), or a proxy in front that keeps few connections"
 
 // lingering is how long requests waited, unread, for workers, and how much of that these served
 // nobody: they waited whether more would come on a connection that they had answered.
@@ -126,7 +160,11 @@ func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy s
 	case loopBusy != "":
 		return loopBusy
 	}
-	return "no busy worker kept a new connection waiting (" + diagnosis.Thousands(int64(fresh)) + " came)"
+	came := diagnosis.Thousands(int64(fresh)) + " came"
+	if n := unserved(c); n > 0 {
+		came += "; on " + diagnosis.Thousands(int64(n)) + " of them nothing was read for a second and more, until the end"
+	}
+	return "no busy worker kept a new connection waiting (" + came + ")"
 }
 
 // deepest returns the longest accept queue seen and its limit.

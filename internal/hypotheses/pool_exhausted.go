@@ -227,6 +227,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		if strings.HasPrefix(what, waitForLock) {
 			fix = "mend what its " + workers + " wait for first: more of them would wait for it too"
 		}
+		if what == waitForMore {
+			fix = lingerFix
+		}
 		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
 	}
 	place := s.name
@@ -284,7 +287,11 @@ func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Sh
 	return what, share
 }
 
-const waitForLock = "wait for the lock in "
+// What the threads of an executor do most of the time, as doingWords says it.
+const (
+	waitForLock = "wait for the lock in "
+	waitForMore = "wait for more on connections that they have answered"
+)
 
 // doingWords says what a strand did, as a verb; "" if that is not known.
 func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
@@ -296,6 +303,9 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 		return strings.TrimSpace("wait for " + call.Peer + " " + call.Operation)
 	case a.Wait != timeline.None && c.Waits[a.Wait].Lock != timeline.None:
 		return waitForLock + lockName(c, c.Waits[a.Wait].Lock)
+	}
+	if a.Lingers {
+		return waitForMore
 	}
 	if at := site(c, a.Stack); at != "" {
 		return "wait in " + at

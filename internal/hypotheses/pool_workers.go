@@ -64,10 +64,11 @@ func (k *contention) workersDid(c *diagnosis.Case) {
 	}
 }
 
-// waited returns when a strand waited for peers, disks and timers, in a span.
+// waited returns when a strand waited for peers, disks and timers, or for more on a connection
+// that it had answered, in a span.
 func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed) {
 	for _, a := range d.c.Doing(s, from, to) {
-		if d.kind(&a) == deedIO {
+		if d.kind(&a) == deedIO || a.Lingers {
 			out = append(out, deed{from: a.From, to: a.To, kind: deedIO, strand: s, call: a.Call})
 		}
 	}

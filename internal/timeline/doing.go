@@ -13,6 +13,7 @@ type Activity struct {
 	Cause    Cause   // CauseOnCPU, CauseRunnable, CauseRemote, or that of its Wait; CauseUnknown if not known
 	Phase    Phase   // of Call; PhaseHandler without one
 	Asleep   bool    // of a CauseUnknown: a goroutine that neither ran nor was ready to
+	Lingers  bool    // of a CauseUnknown: it waited for more on a connection that it had answered
 	Later    bool    // Stack is that with which a goroutine lets go afterwards what it had: all it did before is called from there
 	Call     CallID  // the call of that strand that was open, or None
 	Wait     WaitID  // the Wait it was in: see its Holds for whom that waits for; or None
@@ -115,6 +116,7 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	for a.From < end {
 		c, until := t.openCall(s, a.From)
 		a.To, a.Call, a.Cause, a.Phase = min(end, until), c, CauseUnknown, PhaseHandler
+		a.Lingers = c == None && t.lingering[iv.Off]
 		if c != None {
 			a.Cause = CauseRemote
 			a.Phase, until = t.Calls[c].phaseAt(a.From)

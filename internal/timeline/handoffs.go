@@ -48,9 +48,10 @@ type handOffs struct {
 	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
-	takings   [][]taking    // by strand, in order: what it worked on
-	contexts  *contexts     // nil: none are known
-	shared    map[word]bool // several waited there for work at once, woken in contexts
+	direct    map[recording.ProcessID]bool // who wakes a worker hands it its task
+	takings   [][]taking                   // by strand, in order: what it worked on
+	contexts  *contexts                    // nil: none are known
+	shared    map[word]bool                // several waited there for work at once, woken in contexts
 	open      map[recording.ProcessID]*openOnes
 	lingering map[*recording.Off]bool // see lingers
 }
@@ -60,13 +61,15 @@ const unsure = -1
 
 // associateHandOffs gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain. It returns the
-// parts of requests that tells, and the sleeps in which strands lingered.
-func associateHandOffs(t *Timeline, f *facts, in segmentInput) ([][]handed, map[*recording.Off]bool) {
-	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts, lingering: map[*recording.Off]bool{}}
+// parts of requests that tells, and notes the sleeps in which strands lingered.
+func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
+	t.lingering = map[*recording.Off]bool{}
+	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts, lingering: t.lingering}
 	calls := h.gather(in)
 	taken := f.tookWork()
 	if !calls && !taken && !h.awaitsTasks() {
-		return nil, nil
+		h.findLingering()
+		return nil
 	}
 	h.wakes = buildWakes(f)
 	h.open = newOpenOnes(t)
@@ -81,7 +84,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) ([][]handed, map[
 			warmed(c, &in.calls[i].bounds)
 		}
 	}
-	return h.settleParts(), h.lingering
+	return h.settleParts()
 }
 
 // byCallsAndAnswers finds whose the calls of workers are, and what they answered, and lists
@@ -105,6 +108,7 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.claimAll()
 	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
+	h.direct = h.directOnes()
 	h.eachJob(h.decide)
 	h.byTakings()
 	h.byOrder()

@@ -6,6 +6,22 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// findLingering notes the sleeps in which strands lingered where none works for another's
+// request.
+func (h *handOffs) findLingering() {
+	for i := range h.f.threads {
+		s := StrandID(i)
+		if len(h.o[s]) == 0 || h.t.Strands[i].Loop {
+			continue
+		}
+		for _, st := range h.f.threads[i].steps {
+			if h.lingers(s, st.off, recording.NoTime) {
+				h.lingering[st.off] = true
+			}
+		}
+	}
+}
+
 // lingers reports a poll with a time limit that a strand slept in right after it had answered
 // a request: it waits whether the next one comes on that connection soon, as Puma's threads do
 // for a fifth of a second, and works for nobody. Who is sent for meanwhile waits in a queue.

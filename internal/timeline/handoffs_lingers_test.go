@@ -67,3 +67,31 @@ HEAD214.1ms off thread=1 since=SINCE woken=214.05ms syscall=epoll_wait timed=1 w
 		})
 	}
 }
+
+// So it is where every thread reads and answers its requests itself.
+func TestAThreadThatServesAloneLingersToo(t *testing.T) {
+	tl := parsed(t, []byte(`1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=ruby comm=puma
+1ms thread id=2 tid=102 process=1 name=worker
+1ms thread-state thread=2 on=1
+2ms conn id=1 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+10.1ms chunk conn=1 thread=2 dir=read bytes=40 arrived=10ms last=10ms
+10.1ms http-request conn=1 head=40 method=GET route=/a
+12ms chunk conn=1 thread=2 dir=write bytes=40
+12ms http-response conn=1 head=40 status=200
+29ms conn id=2 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+212.1ms off thread=2 since=12.1ms woken=212ms syscall=ppoll arg=5000 timed=1 sp=800 waker-kind=interrupt
+213ms chunk conn=2 thread=2 dir=read bytes=40 arrived=30ms last=30ms
+213ms http-request conn=2 head=40 method=GET route=/a
+214ms chunk conn=2 thread=2 dir=write bytes=40
+214ms http-response conn=2 head=40 status=200
+220ms end reason=time
+`))
+	took := map[Cause]Duration{}
+	for _, s := range tl.Requests[1].Segments {
+		took[s.Cause] += s.To.Sub(s.From)
+	}
+	if took[CausePool] != 182_000_000 {
+		t.Errorf("it waits for the thread for %v, expected 182 ms: %v", took[CausePool], took)
+	}
+}

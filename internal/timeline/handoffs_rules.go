@@ -223,7 +223,7 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 	task := max(h.least[j.strand], 1)
 	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
 	first := len(j.calls)
-	agreed, own := false, j.made && h.ownThread(j)
+	agreed, own := false, j.made && h.ownThread(j) || h.direct[h.t.Strands[j.strand].Process] && h.wokenByOwner(j)
 	if len(j.results) > 0 {
 		first = j.results[0].calls
 		agreed = j.results[0].request == j.claim && first <= task

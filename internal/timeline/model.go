@@ -61,10 +61,11 @@ type Timeline struct {
 	MemoryWaits []MemoryWait // of all threads, in order of start
 
 	unseen         unseenTimes
-	frameKinds     []frameKind           // of Frames
-	memoryByStrand memoryWaits           // the same
-	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
-	gaps           []Window              // between Windows
+	frameKinds     []frameKind             // of Frames
+	memoryByStrand memoryWaits             // the same
+	sleepsOf       map[StrandID][]WaitID   // of goroutines, see Sleeps
+	gaps           []Window                // between Windows
+	lingering      map[*recording.Off]bool // see lingers
 }
 
 // Window is a span of a recording.
@@ -316,6 +317,7 @@ type Request struct {
 	Calls       []CallID
 	Parts       []Part // work for it on other strands, in order of start
 	Cut         bool   // an end of the recording cut it
+	Queued      bool   // its first byte was ready before recording began, and waited long: Start is when that began
 	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
 	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not

@@ -32,7 +32,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 		}
 		free := recording.NoTime // when the response before was complete
 		for _, x := range httpExchanges(c, recording.Read) {
-			r, s, ok := newRequest(f, i, x)
+			r, s, ok := newRequest(t, f, i, x)
 			if !ok {
 				continue
 			}
@@ -54,9 +54,14 @@ func buildRequests(t *Timeline, f *facts) []served {
 	return made
 }
 
+// queuedLong is from how long a wait on, since before the recording, a request counts as one
+// that took from then on: left out, it would make a server look fast that reads what comes
+// only seconds later.
+const queuedLong Duration = 1_000_000_000
+
 // newRequest makes a Request of one exchange on the i-th connection; not ok if too
 // little of it was seen to place it in time.
-func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
+func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
 	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: x.ordinal, Peer: c.decl.Peer}
 	s := served{conn: i, x: x, reader: None, writer: None}
@@ -77,6 +82,9 @@ func newRequest(f *facts, i int, x exchange) (Request, served, bool) {
 			r.Start, s.inexact = r.FirstRead, true
 			// What was already queued when recording began waited for an unknown time.
 			r.Cut = c.decl.Existing == 1 && x.ordinal == 0
+			if begin := f.window(c.at).From; r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong {
+				r.Start, r.Cut, r.Queued = begin, false, true
+			}
 		}
 		s.reader = f.strand(reads[x.asked.first].Thread)
 	}

@@ -18,8 +18,6 @@ type segmentInput struct {
 	parts    [][]handed // by request, in order of start
 	hands    owners     // by strand: whose parts it worked on
 	contexts *contexts
-
-	lingering map[*recording.Off]bool // of strands that wait for the next request on a connection they answered
 }
 
 // segmenter tiles requests with segments.
