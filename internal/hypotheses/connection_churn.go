@@ -159,7 +159,7 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: ch.peer,
 		Title: "Calls to " + ch.peer + " open a new connection instead of reusing one: " + diagnosis.Thousands(int64(n)) + " of " +
-			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer,
+			diagnosis.Thousands(int64(len(ch.calls))) + " calls (" + diagnosis.Percent(share) + "), where " + diagnosis.Thousands(int64(ch.needed)) + " kept open would do; " + closer + calledIn(c, ch.calls),
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the connect and tls phases of single calls",
 		Spans:    spans,

@@ -142,7 +142,7 @@ func fetchAt(c *diagnosis.Case, f *fetches, spans []diagnosis.Span) diagnosis.Ca
 	return diagnosis.Candidate{
 		Place: f.from(),
 		Title: "Requests fetch credentials from " + f.from() + ": " + diagnosis.Plural(n, "call") + " in " + diagnosis.Thousands(int64(f.requests)) + " of " +
-			diagnosis.Plural(all, "request") + ", " + diagnosis.Human(p50) + " each, " + diagnosis.Percent(share) + " of all request time",
+			diagnosis.Plural(all, "request") + ", " + diagnosis.Human(p50) + " each, " + diagnosis.Percent(share) + " of all request time" + calledIn(c, f.calls),
 		Fix:     credentialFix(runtimeOf(c, f.process), f.operation),
 		Next:    "dwell show REC --slowest 3 shows the calls of single requests and, with stacks, who makes them",
 		Lead:    "fetching credentials from " + f.from() + " takes " + diagnosis.Percent(share) + " of all request time",

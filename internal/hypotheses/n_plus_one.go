@@ -274,6 +274,7 @@ func oneDecimal(tenths int) string {
 func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
 	var spans []diagnosis.Span
 	var took []Duration
+	var made []timeline.CallID
 	apart, later, most, all := 0, 0, 0, 0
 	for _, id := range ids {
 		r := &c.Requests[id]
@@ -283,6 +284,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 				continue
 			}
 			call := &c.Calls[k]
+			made = append(made, k)
 			took = append(took, call.End.Sub(call.Start))
 			if longest == timeline.None || took[len(took)-1] > c.Calls[longest].End.Sub(c.Calls[longest].Start) {
 				longest = k
@@ -314,7 +316,7 @@ func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnos
 	}
 	return diagnosis.Candidate{
 		Place: place,
-		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how,
+		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, made),
 		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
 		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
 		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
