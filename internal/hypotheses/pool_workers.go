@@ -82,15 +82,18 @@ func (s *shortage) waitedIn(c *diagnosis.Case) string {
 		return ""
 	}
 	lines := tally{}
-	for i := range s.stays[:min(len(s.stays), lookedAt)] {
-		w := s.stays[i]
-		if w.strand = c.Requests[w.Request].Strand; w.strand == timeline.None || c.Strands[w.strand].Loop {
+	step := max(1, len(s.stays)/lookedAt)
+	for i := 0; i < len(s.stays); i += step {
+		w := &s.stays[i]
+		strand := c.Requests[w.Request].Strand
+		if strand == timeline.None || strand == w.strand || c.Strands[strand].Loop {
 			continue
 		}
-		w.wait = timeline.None
 		name := ""
-		if f, ok := c.SiteOf(stackOf(c, &w)); ok && timeline.Application(f) {
-			name = c.PlaceName(f)
+		if id := c.WaitAt(strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {
+			if f, ok := c.SiteOf(c.Waits[id].Stack); ok && timeline.Application(f) {
+				name = c.PlaceName(f)
+			}
 		}
 		lines[name] += w.To.Sub(w.From)
 	}

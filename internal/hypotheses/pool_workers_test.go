@@ -95,3 +95,25 @@ func tasksOfPairs(t *testing.T, host string) diagnosis.Finding {
 	}
 	return d.Findings[0]
 }
+
+// Where a request waits for an executor is told by what its own thread waits in meanwhile.
+func TestWhereARequestAwaitsItsTask(t *testing.T) {
+	tl := built(t, `1ms manifest cpus=2 hooks="sched io stacks"
+1ms process id=1 pid=100 runtime=jvm comm=java
+1ms frame id=1 type=jvm function=java.util.concurrent.CompletableFuture.join file=CompletableFuture.java line=2117
+1ms frame id=2 type=jvm function=com.shop.Dashboard.handle file=Dashboard.java line=31
+1ms stack id=2 frame=2
+1ms stack id=1 frame=1 caller=2
+60ms end reason=time
+`)
+	tl.Strands = []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}}
+	tl.Requests = []timeline.Request{{Strand: 0}}
+	for cause, want := range map[timeline.Cause]string{timeline.CauseCondition: "Dashboard.handle (Dashboard.java:31)", timeline.CauseLock: ""} {
+		tl.Waits = []timeline.Wait{{Strand: 0, From: 5, To: 30, Back: 30, Cause: cause, Stack: 1}}
+		c := &diagnosis.Case{Timeline: tl}
+		s := &shortage{k: &contention{lock: timeline.None}, stays: []stay{{diagnosis.Span{From: 10, To: 20}, 1, timeline.None}}}
+		if got := s.waitedIn(c); got != want {
+			t.Errorf("%v: awaited in %q, want %q", cause, got, want)
+		}
+	}
+}

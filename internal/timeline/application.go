@@ -22,9 +22,20 @@ func Application(f recording.Frame) bool {
 	case recording.FrameGo:
 		return !standardGo(f) && !moduleVersion(f.File) && !goWrapper(f.Function)
 	case recording.FrameJVM:
-		return !jvmLibrary(plainName(f))
+		return !jvmLibrary(plainName(f)) && !madeUp(plainName(f))
 	}
 	return true
+}
+
+// madeUp reports a method of a class that nobody wrote: of a lambda or method reference,
+// which calls what was written, or of a proxy.
+func madeUp(name string) bool {
+	for _, part := range [...]string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
 }
 
 // packagePaths are parts of the paths at which package managers put what a program uses.

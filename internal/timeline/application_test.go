@@ -38,6 +38,10 @@ func TestApplication(t *testing.T) {
 		{recording.Frame{Type: recording.FrameJVM, Function: "com.github.acme.Basket.total"}, true},
 		{recording.Frame{Type: recording.FrameJVM, Function: "org.springframework.samples.petclinic.owner.OwnerController.processFindForm"}, true},
 		{recording.Frame{Type: recording.FrameJVM, Function: "org.springframework.web.servlet.DispatcherServlet.doDispatch"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "shop.Dashboard$$Lambda$86+0x00007f1c.apply"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "shop.Dashboard.lambda$handle$0", File: "Dashboard.java"}, true},
+		{recording.Frame{Type: recording.FrameJVM, Function: "shop.Orders$$SpringCGLIB$$0.total"}, false},
+		{recording.Frame{Type: recording.FrameJVM, Function: "shop.Pool$ProxyHolder.total"}, true},
 		{recording.Frame{Type: recording.FrameNative, Function: "main", Module: "shop"}, false},
 	} {
 		if got := Application(c.f); got != c.want {
