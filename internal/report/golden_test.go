@@ -150,7 +150,9 @@ func TestWithoutRequests(t *testing.T) {
 		"none-http2.txt": "2000 conn id=1 process=1 local=10.0.0.1:80 peer=10.0.0.9:5000\n3000 conn-protocol conn=1 protocol=http2\n" +
 			"3000 chunk conn=1 thread=1 bytes=24 arrived=2500 last=2500 first=3000\n",
 		"none-outgoing.txt": "2000 conn id=1 side=out process=1 thread=1 local=10.0.0.1:4000 peer=10.0.0.9:5000\n",
-		"none-at-all.txt":   "2000 missing what=no-btf why=\"the kernel has no BTF\"\n",
+		"none-ended.txt": "2000 conn id=1 process=1 local=10.0.0.1:80 peer=10.0.0.9:5000\n3000 chunk conn=1 thread=1 dir=read bytes=40 arrived=2500 last=2500 first=3000\n" +
+			"3000 http-request conn=1 head=40 method=GET route=/a\n",
+		"none-at-all.txt": "2000 missing what=no-btf why=\"the kernel has no BTF\"\n",
 	} {
 		_, r := load(t, head+facts+"9000000 end reason=time\n", diagnosis.Options{})
 		golden(t, name, func(w io.Writer) error { return report.Text(w, r, report.TextOptions{}) })

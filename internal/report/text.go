@@ -64,10 +64,13 @@ func seconds(d Decimal) string {
 
 // noRequests says what was seen instead of requests.
 func noRequests(p *page, r *Report) {
+	if r.Requests.Cut > 0 {
+		p.line(red, "No request began and ended while it was recorded: nothing can be said about latency.")
+		p.wrap(plain, "  ", plural(r.Requests.Cut, "request")+" cut by an end of the recording: record for longer. Should they never end, dwell threads REC shows what their threads wait for.", 2)
+		return
+	}
 	p.line(red, "No request was recognised: nothing can be said about latency.")
 	switch {
-	case r.Requests.Cut > 0:
-		p.line(plain, "  %s cut by an end of the recording: record for longer.", plural(r.Requests.Cut, "request"))
 	case len(r.Seen.Protocols) > 0:
 		p.wrap(plain, "  ", "Seen instead, from clients: "+strings.Join(r.Seen.Protocols, ", ")+
 			". dwell reads HTTP/1.1 in plain text; where TLS ends in this process, record the one behind the proxy.", 3)
