@@ -232,12 +232,15 @@ enum boundary_kind {
 	BOUNDARY_MESSAGES,   /* the messages that came by a port are about to be taken: the first, if there is one */
 	BOUNDARY_MESSAGE,    /* and the next, if there is one */
 	BOUNDARY_TAKES,      /* the program asks a port for one by itself */
+	BOUNDARY_AWAITED,    /* a promise is resolved, not the first by that callback */
+	BOUNDARY_MOVED,	     /* what waits for promises is elsewhere now: at ids.goid */
 };
 
 struct boundary_event {
 	struct head h;
 	struct runtime_ids ids;
-	u64 what; /* enum boundary_kind */
+	u64 waiter; /* of what resolves a promise: the address of what waits for that at last; 1: nothing; 0: not known */
+	u64 what;   /* enum boundary_kind */
 };
 
 struct sample_event {
@@ -261,6 +264,19 @@ struct task_record {
 	char comm[16];
 };
 
+/* What tells objects of V8 apart, as it says itself: their types, and where a function keeps its context. 0: not known. */
+struct v8_types {
+	u32 promise;
+	u32 async; /* what an async function is while it waits */
+	u32 generator; /* and an async generator */
+	u32 capability;
+	u32 oddball; /* undefined, and its like */
+	u32 context;
+};
+
+/* How many of those that wait for promises are followed as V8 moves them: a power of 2. */
+enum { WAITERS = 32 };
+
 /* A watched process. */
 struct watch {
 	u64 async_ids; /* address of Node's async_id_fields, 0 none */
@@ -281,6 +297,9 @@ struct watch {
 	u64 work_credit; /* as credit, for that */
 	u64 work_credited;
 	u64 taking;	/* a message was asked for since the port was said to have some */
+	struct v8_types v8;
+	u64 waiters[WAITERS]; /* those that were told last */
+	u64 told;	      /* how many were, one after another */
 	u64 resolved;	/* id of the last that was told of since Node's loop last read, wrote, slept or ran timers */
 };
 

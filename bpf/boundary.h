@@ -17,6 +17,7 @@ static __always_inline int on_boundary(enum boundary_kind what)
 	}
 	fill_head(&e->h, EVENT_BOUNDARY, t);
 	read_ids(&e->ids, w, t);
+	e->waiter = 0;
 	e->what = what;
 	begin_turn(w);
 	submit(e);

@@ -32,6 +32,14 @@ static __always_inline bool pay_from(u64 *account, u64 *credited, u64 times)
 	return true;
 }
 
+/* Charges a process for what a program did beside, since a time. */
+static __always_inline void charge(struct watch *w, u64 since)
+{
+	u64 took = bpf_ktime_get_ns() - since;
+
+	w->credit -= took < w->credit ? took : w->credit;
+}
+
 /* Whether the process may be charged for a hit; then it was. */
 static __always_inline bool pay(struct watch *w)
 {

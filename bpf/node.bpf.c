@@ -12,6 +12,7 @@
 #include "common.h"
 #include "runtime.h"
 #include "budget.h"
+#include "promises.h"
 
 /* Beside those of enum event_type. */
 enum node_event_type {
@@ -52,6 +53,7 @@ static __always_inline bool tell(struct task_struct *t, enum boundary_kind what,
 	e->ids.trigger = trigger;
 	e->ids.counter = counter;
 	e->ids.goid = port;
+	e->waiter = 0;
 	e->what = what;
 	submit(e);
 	return true;
@@ -65,13 +67,46 @@ static __always_inline void tell_once(struct watch *w, struct task_struct *t, en
 		w->resolved = exec;
 }
 
-/* A promise is resolved, on any thread, by the callback that runs. */
+/* What waits for a promise is looked for while so much of what may be saved is left, 1 in so many: after that
+ * it is told only which callbacks resolve any. */
+enum { KEPT = 2 };
+
+/* Tells that a promise is resolved, and what waits for it: of the first that a callback resolves, and of the others
+ * too where that is looked for. */
+static __always_inline void tell_resolved(struct watch *w, struct task_struct *t, u64 *ids, u64 promise)
+{
+	bool first = ids[0] != w->resolved, looks = w->v8.promise && w->credit > most / KEPT;
+	struct boundary_event *e;
+	u64 since = bpf_ktime_get_ns();
+
+	if (!ids[0] || (!first && !looks))
+		return;
+	e = reserve(sizeof(*e), HOOK_BOUNDARIES);
+	if (!e)
+		return;
+	fill_head(&e->h, EVENT_BOUNDARY, t);
+	__builtin_memset(&e->ids, 0, sizeof(e->ids));
+	e->ids.exec = ids[0];
+	e->ids.trigger = ids[1];
+	e->ids.counter = ids[2];
+	e->waiter = looks ? waiter_of(&w->v8, promise) : 0;
+	if (e->waiter > NOBODY)
+		remember(w, e->waiter);
+	e->what = first ? BOUNDARY_RESOLVED : BOUNDARY_AWAITED;
+	submit(e);
+	w->resolved = ids[0];
+	if (looks)
+		charge(w, since);
+}
+
+/* A promise is resolved, on any thread, by the callback that runs: by the function that a program was
+ * given for that, in whose context it is, or by v8::Promise::Resolver::Resolve() of a handle. */
 SEC("uprobe.multi/promise_resolved")
-int promise_resolved(void *ctx)
+int promise_resolved(struct pt_regs *ctx)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
-	u64 ids[3] = {};
+	u64 ids[3] = {}, promise;
 
 	if (!w || !w->resolves)
 		return 0;
@@ -79,7 +114,38 @@ int promise_resolved(void *ctx)
 		w->resolves = 0;
 		tell_spent(t, EVENT_PROMISES_SPENT);
 	} else if (in_loop(w, t) && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids)) {
-		tell_once(w, t, BOUNDARY_RESOLVED, ids[0], ids[1], ids[2]);
+		promise = is_object(ctx->si) ? word_of(ctx->si, CONTEXT_FIRST) : read_word(ctx->di);
+		tell_resolved(w, t, ids, promise);
+	}
+	return 0;
+}
+
+/* V8 has moved what is new: v8::internal::Relocatable::PostGarbageCollectionProcessing(). Where that was it is written
+ * where it is now, until the place is used again. */
+SEC("uprobe.multi/collected")
+int collected(void *ctx)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	struct boundary_event *e;
+	u64 to;
+
+	if (!w || !w->resolves || !in_loop(w, t) || !pay(w))
+		return 0;
+	for (int i = 0; i < WAITERS; i++) {
+		to = moved_to(&w->v8, w->waiters[i]);
+		if (!to)
+			continue;
+		e = reserve(sizeof(*e), HOOK_BOUNDARIES);
+		if (!e)
+			return 0;
+		fill_head(&e->h, EVENT_BOUNDARY, t);
+		__builtin_memset(&e->ids, 0, sizeof(e->ids));
+		e->ids.goid = to;
+		e->waiter = w->waiters[i];
+		e->what = BOUNDARY_MOVED;
+		submit(e);
+		w->waiters[i] = to;
 	}
 	return 0;
 }

@@ -6,6 +6,8 @@ package recording
 //   - "timers", "immediates", "poll": such callbacks begin;
 //   - "resolved": the callback whose id Exec is resolves a promise: what waits for that goes on
 //     when it is over;
+//   - "awaited": it resolves another;
+//   - "moved": what waits for promises was moved, as others were that are new;
 //   - "done": one begins that waited for work of the thread pool;
 //   - "posted": a message is sent to another thread, by the port whose id Port is;
 //   - "messages", "message": the next that came by a port is taken, and its callback runs; the
@@ -19,6 +21,8 @@ type Boundary struct {
 	Counter int64
 	What    string
 	Port    int64
+	Waiter  int64 // of "resolved" and "awaited": where what waits for that promise at last is; 1: nothing does; 0 unknown
+	To      int64 // of "moved": where it is now
 }
 
 // Kind implements Fact.
@@ -32,4 +36,6 @@ func (f *Boundary) Visit(v Visitor) {
 	v.Int("counter", &f.Counter)
 	v.Str("what", &f.What)
 	v.Int("port", &f.Port)
+	v.Int("waiter", &f.Waiter)
+	v.Int("to", &f.To)
 }

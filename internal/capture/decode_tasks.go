@@ -305,14 +305,19 @@ func (d *decoder) boundary(e *probesBoundaryEvent) {
 		probesBoundaryKindBOUNDARY_TIMERS: "timers", probesBoundaryKindBOUNDARY_IMMEDIATES: "immediates",
 		probesBoundaryKindBOUNDARY_RESOLVED: "resolved", probesBoundaryKindBOUNDARY_DONE: "done",
 		probesBoundaryKindBOUNDARY_POSTED: "posted", probesBoundaryKindBOUNDARY_MESSAGES: "messages", probesBoundaryKindBOUNDARY_MESSAGE: "message",
-		probesBoundaryKindBOUNDARY_TAKES: "takes",
+		probesBoundaryKindBOUNDARY_TAKES: "takes", probesBoundaryKindBOUNDARY_AWAITED: "awaited",
+		probesBoundaryKindBOUNDARY_MOVED: "moved",
 	}[e.What]
 	fact := &recording.Boundary{Thread: d.actor(&e.H), Exec: asyncID(e.Ids.Exec), Counter: asyncID(e.Ids.Counter), What: what}
 	switch probesBoundaryKind(e.What) {
-	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_DONE, probesBoundaryKindBOUNDARY_POSTED:
+	case probesBoundaryKindBOUNDARY_RESOLVED, probesBoundaryKindBOUNDARY_DONE, probesBoundaryKindBOUNDARY_POSTED, probesBoundaryKindBOUNDARY_AWAITED:
 		fact.Trigger = asyncID(e.Ids.Trigger)
 	}
-	fact.Port = asyncID(e.Ids.Goid)
+	if fact.Waiter = int64(e.Waiter); fact.What == "moved" {
+		fact.To = int64(e.Ids.Goid)
+	} else {
+		fact.Port = asyncID(e.Ids.Goid)
+	}
 	d.emit(d.at, fact)
 }
 

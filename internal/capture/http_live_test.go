@@ -241,13 +241,14 @@ func TestNode(t *testing.T) {
 			t.Errorf("a call without a trigger id: %+v", c)
 		}
 	}
-	timers, fired, done := 0, map[int64]bool{}, map[int64]bool{}
+	timers, fired, done, waiters := 0, map[int64]bool{}, map[int64]bool{}, map[int64]int{}
 	for _, b := range all[*recording.Boundary](rec) {
 		if b.What == "timers" {
 			timers++
 		}
 		if b.What == "resolved" && 0 < b.Exec && b.Exec < b.Counter {
 			fired[b.Exec] = true
+			waiters[b.Waiter]++
 		}
 		if b.What == "done" && b.Trigger < b.Exec && b.Exec <= b.Counter {
 			done[b.Exec] = true
@@ -255,6 +256,9 @@ func TestNode(t *testing.T) {
 	}
 	if timers < 8 || len(fired) != 8 {
 		t.Errorf("timers ran %d times and %d of them resolved promises: want 8 at least, and the 8 of requests", timers, len(fired))
+	}
+	if len(waiters) != 8 || waiters[0] > 0 {
+		t.Errorf("what waits for the promises of 8 requests: %v", waiters)
 	}
 	if len(done) != 16 {
 		t.Errorf("%d callbacks of the thread pool: want 16, a file's and one more for each request", len(done))

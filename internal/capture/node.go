@@ -19,6 +19,7 @@ func nodeProbe() budgetedProbe {
 // The programs of node.bpf.c.
 const (
 	promiseResolved = "promise_resolved"
+	collected       = "collected"
 	fileDone        = "file_done"
 	workDone        = "work_done"
 	portPosts       = "port_posts"
@@ -49,7 +50,13 @@ func findPromises(pid int, w *probesWatch) nodeFound {
 	}
 	w.Resolves, w.Credit, w.Credited = 1, uint64(budgetSaved), uint64(clock())
 	w.Works, w.WorkCredit, w.WorkCredited = 1, uint64(budgetSaved), uint64(clock())
+	v8 := found.Types
+	w.V8.Promise, w.V8.Async, w.V8.Generator = v8.Promise, v8.Async, v8.Generator
+	w.V8.Capability, w.V8.Oddball, w.V8.Context = v8.Capability, v8.Oddball, v8.Context
 	places := map[string][]uint64{promiseResolved: found.Resolves}
+	if found.Moved != 0 {
+		places[collected] = []uint64{found.Moved}
+	}
 	if len(found.FileDone) > 0 {
 		places[fileDone] = found.FileDone
 	}
@@ -87,7 +94,7 @@ func (s *Session) followNode(ended []uint32) {
 	for _, pid := range d.promisesSpent {
 		d.note([]recording.Missing{missingPromises(fmt.Sprintf(
 			"which callback resolved a promise was seen at first only: a process resolves so many that seeing it would have cost it more than %d %% of a CPU", budgetPerMille/10))})
-		s.workers.Go(func() { s.node.drop(int(pid), promiseResolved) })
+		s.workers.Go(func() { s.node.drop(int(pid), promiseResolved, collected) })
 	}
 	for _, pid := range d.workSpent {
 		d.note([]recording.Missing{missingFact("thread-pool", fmt.Sprintf(

@@ -68,7 +68,18 @@ type nodeWatch struct {
 	WorkCredit   uint64
 	WorkCredited uint64
 	Taking       uint64
-	Resolved     uint64
+	V8           struct {
+		_          structs.HostLayout
+		Promise    uint32
+		Async      uint32
+		Generator  uint32
+		Capability uint32
+		Oddball    uint32
+		Context    uint32
+	}
+	Waiters  [32]uint64
+	Told     uint64
+	Resolved uint64
 }
 
 // Names of all BPF objects in the ELF.
@@ -81,6 +92,7 @@ const (
 	nodeMapReported             = "reported"
 	nodeMapWatched              = "watched"
 	nodeMapWatchedHints         = "watched_hints"
+	nodeProgCollected           = "collected"
 	nodeProgFileDone            = "file_done"
 	nodeProgPortPosts           = "port_posts"
 	nodeProgPortTakes           = "port_takes"
@@ -138,6 +150,7 @@ type nodeSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type nodeProgramSpecs struct {
+	Collected       *ebpf.ProgramSpec `ebpf:"collected"`
 	FileDone        *ebpf.ProgramSpec `ebpf:"file_done"`
 	PortPosts       *ebpf.ProgramSpec `ebpf:"port_posts"`
 	PortTakes       *ebpf.ProgramSpec `ebpf:"port_takes"`
@@ -227,6 +240,7 @@ type nodeVariables struct {
 //
 // It can be passed to loadNodeObjects or ebpf.CollectionSpec.LoadAndAssign.
 type nodePrograms struct {
+	Collected       *ebpf.Program `ebpf:"collected"`
 	FileDone        *ebpf.Program `ebpf:"file_done"`
 	PortPosts       *ebpf.Program `ebpf:"port_posts"`
 	PortTakes       *ebpf.Program `ebpf:"port_takes"`
@@ -237,6 +251,7 @@ type nodePrograms struct {
 
 func (p *nodePrograms) Close() error {
 	return _NodeClose(
+		p.Collected,
 		p.FileDone,
 		p.PortPosts,
 		p.PortTakes,

@@ -31,10 +31,11 @@ type probesBaseRecord struct {
 }
 
 type probesBoundaryEvent struct {
-	_    structs.HostLayout
-	H    probesHead
-	Ids  probesRuntimeIds
-	What uint64
+	_      structs.HostLayout
+	H      probesHead
+	Ids    probesRuntimeIds
+	Waiter uint64
+	What   uint64
 }
 
 type probesBoundaryKind uint32
@@ -48,6 +49,8 @@ const (
 	probesBoundaryKindBOUNDARY_MESSAGES   probesBoundaryKind = 5
 	probesBoundaryKindBOUNDARY_MESSAGE    probesBoundaryKind = 6
 	probesBoundaryKindBOUNDARY_TAKES      probesBoundaryKind = 7
+	probesBoundaryKindBOUNDARY_AWAITED    probesBoundaryKind = 8
+	probesBoundaryKindBOUNDARY_MOVED      probesBoundaryKind = 9
 )
 
 type probesChunkEvent struct {
@@ -478,7 +481,18 @@ type probesWatch struct {
 	WorkCredit   uint64
 	WorkCredited uint64
 	Taking       uint64
-	Resolved     uint64
+	V8           struct {
+		_          structs.HostLayout
+		Promise    uint32
+		Async      uint32
+		Generator  uint32
+		Capability uint32
+		Oddball    uint32
+		Context    uint32
+	}
+	Waiters  [32]uint64
+	Told     uint64
+	Resolved uint64
 }
 
 // Names of all BPF objects in the ELF.

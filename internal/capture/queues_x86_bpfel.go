@@ -113,7 +113,18 @@ type queuesWatch struct {
 	WorkCredit   uint64
 	WorkCredited uint64
 	Taking       uint64
-	Resolved     uint64
+	V8           struct {
+		_          structs.HostLayout
+		Promise    uint32
+		Async      uint32
+		Generator  uint32
+		Capability uint32
+		Oddball    uint32
+		Context    uint32
+	}
+	Waiters  [32]uint64
+	Told     uint64
+	Resolved uint64
 }
 
 // Names of all BPF objects in the ELF.

@@ -1,7 +1,9 @@
 package target
 
 import (
+	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -42,6 +44,18 @@ type NodePromises struct {
 	FileDone []uint64 // the functions node::fs::After...(uv_fs_t *), which call back what waits for something to be done with a file, as far as they are exported
 	WorkDone uint64   // what ends other work of the thread pool, of a uv_work_t, before its callback; 0: not exported
 	Ports    NodePorts
+	Types    V8Types
+	Moved    uint64 // where V8 has moved what is new; 0: not exported
+}
+
+// V8Types are how V8 tells objects apart, as it says itself for debuggers: by the numbers of their types. Zero if it does not.
+type V8Types struct {
+	Promise    uint32
+	Async      uint32 // an async function that waits
+	Generator  uint32 // an async generator
+	Capability uint32 // of a promise: what is given to whoever is to resolve it
+	Oddball    uint32 // undefined, and its like
+	Context    uint32 // where in a function its context is, in bytes
 }
 
 // NodePorts is where in Node's code messages go to other threads and come from them; 0: not exported.
@@ -58,6 +72,7 @@ func NodeResolves(pid int) (NodePromises, error) {
 		byScript  = "PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
 		port      = "_ZN4node6worker11MessagePort"
+		collected = "_ZN2v88internal11Relocatable31PostGarbageCollectionProcessingEPNS0_7IsolateE"
 		workDone  = "_ZZN4node14ThreadPoolWork12ScheduleWorkEvENUlP9uv_work_siE0_4_FUNES2_i"
 	)
 	image, err := loadedImage(pid, nodeKind())
@@ -76,12 +91,19 @@ func NodeResolves(pid int) (NodePromises, error) {
 	if err != nil {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
-	found := NodePromises{File: image.file}
+	found := NodePromises{File: image.file, Types: v8Types(image, opened)}
 	for _, address := range []uint64{at, image.values[byRuntime]} {
 		if offset, ok := image.fileOffset(address); ok && address != 0 {
 			found.Resolves = append(found.Resolves, offset)
 		}
 	}
+	moved := image.values[collected]
+	if moved == 0 { // newer ones do not export it
+		if moved, err = localSymbol(file, collected); err != nil {
+			return NodePromises{}, fmt.Errorf("find where process %d moves objects: %w", pid, err)
+		}
+	}
+	found.Moved, _ = image.fileOffset(moved)
 	for name, address := range image.values {
 		offset, ok := image.fileOffset(address)
 		switch {
@@ -99,6 +121,30 @@ func NodeResolves(pid int) (NodePromises, error) {
 		}
 	}
 	return found, nil
+}
+
+// v8Types reads how V8 tells objects apart.
+func v8Types(i image, file io.ReaderAt) V8Types {
+	var types V8Types
+	for name, to := range map[string]*uint32{
+		"v8dbg_type_JSPromise__JS_PROMISE_TYPE":                             &types.Promise,
+		"v8dbg_type_JSAsyncFunctionObject__JS_ASYNC_FUNCTION_OBJECT_TYPE":   &types.Async,
+		"v8dbg_type_JSAsyncGeneratorObject__JS_ASYNC_GENERATOR_OBJECT_TYPE": &types.Generator,
+		"v8dbg_type_PromiseCapability__PROMISE_CAPABILITY_TYPE":             &types.Capability,
+		"v8dbg_type_Oddball__ODDBALL_TYPE":                                  &types.Oddball,
+		"v8dbg_class_JSFunction__context__Context":                          &types.Context,
+	} {
+		var word [4]byte
+		offset, ok := i.fileOffset(i.values[name])
+		if !ok {
+			return V8Types{}
+		}
+		if _, err := file.ReadAt(word[:], int64(offset)); err != nil {
+			return V8Types{}
+		}
+		*to = binary.LittleEndian.Uint32(word[:])
+	}
+	return types
 }
 
 // nodeKind is Node as a library, or as the executable.
