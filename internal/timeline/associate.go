@@ -18,6 +18,7 @@ const (
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
 	WhyAmbiguous  = "loop-ambiguous" // several requests were open on that loop
+	WhyAwaited    = "awaited"        // the request waits for the promise that its answer resolved
 	WhyContext    = "context"        // Python: sent in the context of the request, or in a copy that was made for it
 	WhyNoContext  = "no-context"     // Python: sent in a context that is no open request's
 	WhyNoAsync    = "async-unowned"  // Node's async ids lead to no request
@@ -61,6 +62,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			associateLeft(t, f, in)
 			associateShared(t, f, in)
 			agreeInSets(t, sets)
+			associateAwaited(t, in)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
 		}

@@ -85,14 +85,16 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 	for i := range all {
 		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
 		all[i].moves = pairMail(all[i].moves, t.Windows)
+		all[i].settled = byTime(all[i].settled, func(a *settled) Time { return a.at })
 	}
 	return all
 }
 
 // loopMoves are what one loop did.
 type loopMoves struct {
-	strand StrandID
-	moves  []move
+	strand  StrandID
+	moves   []move
+	settled []settled // promises that were resolved, where it is told what waits for them
 }
 
 // byConn lists the requests, or calls, of each connection.
@@ -263,6 +265,9 @@ func (g *gatherer) pauses() {
 		case "timers":
 			m.trigger = 1
 		case "resolved", "done":
+			if b.What == "resolved" {
+				g.noteAwaited(b)
+			}
 			m.kind, m.by, m.trigger, m.done = moveFired, nobody, b.Trigger, b.What == "done"
 		case "posted":
 			m.kind, m.by, m.trigger, m.port = movePost, nobody, b.Trigger, b.Port
@@ -272,11 +277,22 @@ func (g *gatherer) pauses() {
 			if m.port = b.Port; !vain[i] { // else that port's are over, and something else begins
 				m.kind, m.by = moveFired, nobody
 			}
+		case "awaited", "moved":
+			g.noteAwaited(b)
+			continue
 		case "spent":
 			g.untold(b.Thread, b.at)
 			continue
 		}
 		g.add(b.Thread, m)
+	}
+}
+
+// noteAwaited notes that a promise was resolved.
+func (g *gatherer) noteAwaited(b boundaryAt) {
+	if s := g.f.strand(b.Thread); s != None && g.place[s] > 0 {
+		loop := &g.all[g.place[s]-1]
+		loop.settled = append(loop.settled, settled{b.at, b.Exec, b.Waiter, b.To})
 	}
 }
 

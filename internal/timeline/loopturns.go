@@ -96,7 +96,7 @@ func (l *loopTurns) asking(r RequestID, since Time) *turn {
 func queueCalls(t *Timeline, calls []made, l *loopTurns, wanted []Time) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Request == None || c.Why != WhyAsync && c.Why != WhyAsyncHint && c.Why != WhyInLine && c.Why != WhyShared || wanted[i] == recording.NoTime {
+		if c.Request == None || c.Why != WhyAsync && c.Why != WhyAsyncHint && c.Why != WhyInLine && c.Why != WhyShared && c.Why != WhyAwaited || wanted[i] == recording.NoTime {
 			continue
 		}
 		u := l.asking(c.Request, wanted[i])

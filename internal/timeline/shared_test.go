@@ -40,6 +40,8 @@ type oneConn struct {
 	aside   bool          // beside what it asks for there, each asks for something on a connection of its own
 	asides  []int         // requests that wait for that
 	beds    [][2]int64    // who sleeps, and the id of the timer
+	waits   bool          // it is told what waits for each promise that an answer resolves
+	place   map[int]int64 // where that is; moved now and then
 }
 
 type command struct {
@@ -165,6 +167,9 @@ func (p *oneConn) answer(n int) {
 			done = append(done, c.request)
 		}
 	}
+	if p.waits {
+		p.tellWaiters(n)
+	}
 	p.under = p.under[n:]
 	p.ids += 2
 	if p.whole {
@@ -190,6 +195,24 @@ func (p *oneConn) answer(n int) {
 			continue
 		}
 		p.goOn(r)
+	}
+}
+
+// tellWaiters tells for each of some answers what waits for the promise that it resolves, under the id of the connection. Places
+// are used again, and some of those who wait are moved before.
+func (p *oneConn) tellWaiters(answers int) {
+	for _, c := range p.under[:answers] {
+		if before, ok := p.place[c.request]; !ok {
+			p.place[c.request] = int64(c.request/100%2)<<pageBits + int64(c.request%100)*64 + 1
+		} else if p.upTo(8) == 1 {
+			p.place[c.request] = 7000 + p.at
+			p.say("boundary thread=1 what=moved waiter=%d to=%d", before, p.place[c.request])
+		}
+	}
+	what := "resolved"
+	for _, c := range p.under[:answers] {
+		p.say("boundary thread=1 exec=2 trigger=1 counter=%d what=%s waiter=%d", p.ids, what, p.place[c.request])
+		what = "awaited"
 	}
 }
 
@@ -229,7 +252,7 @@ func (p *oneConn) flush() {
 // play returns the recording of so many requests, and by call the request that made it.
 func (p *oneConn) play(requests int) (text string, truth []int) {
 	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
-	p.promise, p.both = map[int]int64{}, map[int]int64{}
+	p.promise, p.both, p.place = map[int]int64{}, map[int]int64{}, map[int]int64{}
 	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
 	p.say("process id=1 pid=100 runtime=node comm=x")
 	p.say("thread id=1 tid=100 process=1")
@@ -279,18 +302,20 @@ func TestSharedConnection(t *testing.T) {
 		least int // percent of the calls on the shared connection that are given to a request
 		most  int
 	}{
-		"in the order asked for":       {oneConn{}, 99, 100},
-		"in another order":             {oneConn{mixed: true}, 0, 0},
-		"held back":                    {oneConn{held: true}, 0, 0},
-		"held back as a whole":         {oneConn{held: true, whole: true}, 99, 100},
-		"asleep between":               {oneConn{naps: true}, 99, 100},
-		"after the thread pool":        {oneConn{jobs: true}, 97, 100},
-		"going on as each is answered": {oneConn{each: true}, 99, 100},
-		"promises with ids":            {oneConn{named: true}, 99, 100},
-		"held back, with ids":          {oneConn{named: true, held: true}, 0, 10},
-		"of one endpoint":              {oneConn{same: true, jobs: true}, 90, 100},
-		"with calls beside":            {oneConn{aside: true}, 99, 100},
-		"with calls beside, and ids":   {oneConn{aside: true, named: true}, 98, 100},
+		"in the order asked for":           {oneConn{}, 99, 100},
+		"in another order":                 {oneConn{mixed: true}, 0, 0},
+		"held back":                        {oneConn{held: true}, 0, 0},
+		"held back as a whole":             {oneConn{held: true, whole: true}, 99, 100},
+		"asleep between":                   {oneConn{naps: true}, 99, 100},
+		"after the thread pool":            {oneConn{jobs: true}, 97, 100},
+		"going on as each is answered":     {oneConn{each: true}, 99, 100},
+		"promises with ids":                {oneConn{named: true}, 99, 100},
+		"held back, with ids":              {oneConn{named: true, held: true}, 0, 10},
+		"of one endpoint":                  {oneConn{same: true, jobs: true}, 90, 100},
+		"with calls beside":                {oneConn{aside: true}, 99, 100},
+		"with calls beside, and ids":       {oneConn{aside: true, named: true}, 98, 100},
+		"in another order, told who waits": {oneConn{mixed: true, waits: true}, 99, 100},
+		"held back, told who waits":        {oneConn{held: true, waits: true}, 98, 100},
 	} {
 		c.play.random = 7
 		text, truth := c.play.play(400)
@@ -306,7 +331,7 @@ func TestSharedConnection(t *testing.T) {
 				shared++
 			}
 			switch {
-			case call.Request == None, call.Conn == 20 && call.Why != WhyShared && !c.play.named:
+			case call.Request == None, call.Conn == 20 && call.Why != WhyShared && call.Why != WhyAwaited && !c.play.named:
 			case tl.Requests[call.Request].Conn != want:
 				wrong++
 			case call.Conn == 20:
