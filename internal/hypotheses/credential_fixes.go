@@ -9,14 +9,38 @@ import (
 // credentialFix says how credentials are kept between requests, in the words of what
 // asks for them.
 func credentialFix(rt recording.Runtime, operation string) string {
-	const ahead = "; fetch them when the process starts, and again ahead of expiry on another thread"
+	ahead := "; fetch them when the process starts, and again ahead of expiry " + besideRequests(rt)
 	switch {
 	case strings.HasPrefix(operation, "grant_type:") || strings.Contains(operation, "oauth") || strings.HasSuffix(operation, "/token"):
 		return "keep the token until shortly before its expires_in has passed, for all requests of the process" + ahead
 	case strings.Contains(operation, "jwks") || strings.Contains(operation, "/certs") || strings.Contains(operation, "/keys") || strings.Contains(operation, ".well-known"):
-		return "keep the key set for all requests of the process, and fetch it again only for a key id that is not in it" + ahead
+		return "keep the key set for all requests of the process, and fetch it again only for a key id that is not in it" + keySets(rt) + ahead
 	}
 	return awsClientFix(rt) + ahead
+}
+
+// besideRequests says where a runtime does what no request waits for.
+func besideRequests(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return "from a timer"
+	case recording.RuntimeGo:
+		return "in a goroutine of its own"
+	}
+	return "on another thread"
+}
+
+// keySets names what keeps sets of keys in a runtime.
+func keySets(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return " (one jwks-rsa client with cache: true, or one createRemoteJWKSet of jose, for the process)"
+	case recording.RuntimePython:
+		return " (one PyJWKClient of PyJWT for the process)"
+	case recording.RuntimeJVM:
+		return " (one JwtDecoder of Spring Security, or one JWKSource of Nimbus, for the process)"
+	}
+	return ""
 }
 
 // clientFix says how one client, with its pool and its credentials, serves all requests.
