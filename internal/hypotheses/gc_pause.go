@@ -30,7 +30,8 @@ const enoughSamples = 50
 func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	s := spentOn(c, timeline.CauseGC)
 	own, samples := collecting(c)
-	own = c.Merged(append(own, stopped(c)...))
+	stops := stopped(c)
+	own = c.Merged(append(own, stops...))
 	pauses := pausesOf(c)
 	ev := append(s.evidence(c, "stopped by the collector"),
 		diagnosis.Count("pauses of a process", len(pauses)), diagnosis.NS("p99 of the pauses", diagnosis.Quantile(pauses, 99)),
@@ -55,7 +56,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	rt := servingRuntime(c)
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses),
+		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses, s.total+diagnosis.Total(stops), total),
 		Fix:   gcFix(rt),
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
@@ -73,8 +74,10 @@ func notSampled(c *diagnosis.Case) string {
 	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"
 }
 
-func pausedWords(pauses []Duration) string {
-	if len(pauses) == 0 {
+// pausedWords says how the collector stops requests: in pauses, of which stopped is what they
+// wait, or by work on the threads that serve them, where that is most of the total.
+func pausedWords(pauses []Duration, stopped, total Duration) string {
+	if len(pauses) == 0 || 2*stopped < total {
 		return ", on the threads that serve them"
 	}
 	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
