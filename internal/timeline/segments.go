@@ -22,15 +22,16 @@ type segmentInput struct {
 
 // segmenter tiles requests with segments.
 type segmenter struct {
-	t       *Timeline
-	f       *facts
-	in      segmentInput
-	turns   *loopTurns
-	callsOf [][]CallID // by request, in order of start
-	lanes   []*lane    // by strand
-	goRuns  goRuns
-	list    []Segment // of the request at hand
-	kept    pages
+	t        *Timeline
+	f        *facts
+	in       segmentInput
+	turns    *loopTurns
+	callsOf  [][]CallID // by request, in order of start
+	lanes    []*lane    // by strand
+	goRuns   goRuns
+	children children
+	list     []Segment // of the request at hand
+	kept     pages
 }
 
 // piece is how many requests one worker accounts for at a time.
@@ -39,9 +40,9 @@ const piece = 1 << 10
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, by recording.Workers, in segmentInput) {
-	callsOf := callsByRequest(t)
+	callsOf, started := callsByRequest(t), childrenIn(f)
 	each := recording.Of(by, func() *segmenter {
-		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf}
+		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf, children: started}
 	})
 	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
 		for i := from; i < to; i++ {

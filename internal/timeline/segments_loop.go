@@ -49,9 +49,11 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	}
 	if u.call == None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
-		if g.tail = s.handedOver(r, g, p); g.tail >= g.to {
+		tail := s.handedOver(r, g, p)
+		if tail >= g.to || tail == g.tail && s.awaitsChild(r, u, g, p) {
 			return
 		}
+		g.tail = tail
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
 		case u.timer:
