@@ -36,6 +36,7 @@ type shortage struct {
 	rt    recording.Runtime
 
 	session bool   // its connections are sessions of a database
+	turns   bool   // tasks of Python wait, it is not known for which limit
 	gate    string // of a semaphore of the service's own: the code that takes it, with its line
 }
 
@@ -88,6 +89,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		if call == nil {
 			continue
 		}
+		of[key{call.Process, call.Peer}].inTurn(c, &s)
 		if k := (key{call.Process, call.Peer}); full[k](s.From) || full[k](min(s.From+handedOn, s.To-1)) {
 			of[k].stays, of[k].gone = append(of[k].stays, s), append(of[k].gone, s)
 		}
@@ -202,11 +204,15 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
+	if s.turns {
+		fix = "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
+			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
+	}
 	if s.gate != "" {
 		fix = "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
 	}
-	if s.size > 0 && s.gate != "" {
-		full = "; at most " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " are under way at once"
+	if s.size > 0 && (s.gate != "" || s.turns) {
+		full = "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	} else if s.size > 0 {
 		full = ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"

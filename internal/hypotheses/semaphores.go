@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // ownSemaphore tells a semaphore that the service's own code takes from the pool of a library
@@ -25,4 +26,12 @@ func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 		return
 	}
 	s.gate, s.what = line, "the semaphore in "+line
+}
+
+// inTurn tells waits of Python's tasks: that only so many calls are made at once is seen, but
+// not whether a client's pool lets no more through, or the service's own code.
+func (s *shortage) inTurn(c *diagnosis.Case, w *stay) {
+	if s.rt == recording.RuntimePython && w.strand != timeline.None && c.Strands[w.strand].Loop {
+		s.turns, s.what = true, "their turn to call "+s.peer
+	}
 }

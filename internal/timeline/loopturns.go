@@ -93,7 +93,9 @@ func (l *loopTurns) asking(r RequestID, since Time) *turn {
 
 // queueCalls lets the calls of loops begin when they were wanted: at the end of the
 // turn that asked for them. Until a socket or a resolver was free they were queued.
-func queueCalls(t *Timeline, calls []made, l *loopTurns, wanted []Time) {
+func queueCalls(t *Timeline, f *facts, in segmentInput, wanted []Time) {
+	calls, l := in.calls, in.turns
+	lineUp(t, f, calls, l)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Request == None || c.Why != WhyAsync && c.Why != WhyAsyncHint && c.Why != WhyInLine && c.Why != WhyShared && c.Why != WhyAwaited || wanted[i] == recording.NoTime {

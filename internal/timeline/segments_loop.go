@@ -169,7 +169,7 @@ func (s *segmenter) pending(r *Request, w stretch, p *painter) {
 func (s *segmenter) ownTurn(r *Request, w stretch, p *painter) {
 	for _, id := range s.callsOf[r.ID] {
 		c, b := &s.t.Calls[id], &s.in.calls[id].bounds
-		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.from) || b[PhaseReceive+1] > w.to || !s.slept(r.Strand, b[0], b[PhaseReceive+1]) {
+		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.from) || b[PhaseReceive+1] > w.to || !s.t.slept(r.Strand, b[0], b[PhaseReceive+1]) {
 			continue
 		}
 		s.turnState(r, stretch{w.turn, w.from, b[0]}, p)
@@ -186,8 +186,8 @@ func (s *segmenter) ownTurn(r *Request, w stretch, p *painter) {
 }
 
 // slept reports whether a strand slept in a span.
-func (s *segmenter) slept(strand StrandID, from, to Time) bool {
-	for _, iv := range clipped(s.t.Strands[strand].Intervals, from, to) {
+func (t *Timeline) slept(strand StrandID, from, to Time) bool {
+	for _, iv := range clipped(t.Strands[strand].Intervals, from, to) {
 		if iv.State == StateSleeping {
 			return true
 		}
