@@ -72,12 +72,15 @@ func (k *contention) fix(c *diagnosis.Case) string {
 	return convoyFix(runtimeOf(c, k.process(c)))
 }
 
-// process is the one whose lock it is.
+// process is the one whose lock it is; of one that processes share, that of one who waits.
 func (k *contention) process(c *diagnosis.Case) recording.ProcessID {
 	if k.lock == timeline.None {
 		return recording.NoProcess
 	}
-	return c.Locks[k.lock].Process
+	if p := c.Locks[k.lock].Process; p != recording.NoProcess || k.waiter() == timeline.None {
+		return p
+	}
+	return c.Strands[k.waiter()].Process
 }
 
 func lockLead(c *diagnosis.Case, total Duration) string {

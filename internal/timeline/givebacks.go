@@ -77,20 +77,23 @@ func (s *sleeper) givenBack(waits []WaitID) bool {
 
 // releaser returns the strand that ended a sleep from inside a futex wake, another one
 // of the same process, or None. A thread of Ruby that polls while it waits for another
-// one is woken by a write.
+// one is woken by a write. Whoever lets a lock of a file go wakes the next one, of any process.
 func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
 	if by, ok := s.parkedBy[off]; ok && by != of {
 		return by
 	}
-	if off == nil || off.Release != 1 && off.Syscall != "ppoll" || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
+	if off == nil || off.Release != 1 && off.Syscall != "ppoll" && !lockOfFile(off) || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return None
 	}
 	by := s.f.strand(off.Waker)
-	if by == None || by == of || s.t.Strands[by].Process != s.t.Strands[of].Process {
+	if by == None || by == of || s.t.Strands[by].Process != s.t.Strands[of].Process && !lockOfFile(off) {
 		return None
 	}
 	return by
 }
+
+// lockOfFile reports a wait for a lock of a file, which processes share.
+func lockOfFile(off *recording.Off) bool { return off.Syscall == "flock" || off.Syscall == "fcntl" }
 
 // timeSorted returns the numbers below n in order of a time.
 func timeSorted(n int, at func(int) Time) []int32 {

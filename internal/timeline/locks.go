@@ -105,6 +105,9 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 			return s.siteKey(key, t.siteFrame(w.Stack))
 		}
 		site := t.frameOf(w.Stack, isBeyondLocks)
+		if w.Off != nil && lockOfFile(w.Off) {
+			key.process = recording.NoProcess
+		}
 		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
 			if w.Off.Arg == 0 { // asleep since before the recording
 				return lockKey{}, None

@@ -162,6 +162,6 @@ type syscallRule struct {
 var syscallRules = []syscallRule{
 	{[]string{"nanosleep", "clock_nanosleep"}, CauseSleep},
 	{[]string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}, CauseDisk},
-	{[]string{"flock"}, CauseLock},
+	{[]string{"flock", "fcntl"}, CauseLock},
 	{[]string{"getrandom", "msgrcv", "msgsnd", "semop", "semtimedop", "mq_timedreceive", "mq_timedsend"}, CauseIPC},
 }
