@@ -192,24 +192,11 @@ func (s *shortage) members(c *diagnosis.Case) {
 func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(spansOf(s.stays))
 	mean, part := perMean(c, total)
-	full, fix := "", poolFix(s.rt, s.peer)
-	if s.peer == "" && s.k != nil && s.k.lock != timeline.None {
-		fix = "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
-	}
-	if s.rt == recording.RuntimeNode && s.session {
-		fix = "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
-	}
+	full, fix := "", s.fix()
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("mean wait of a request for it", mean),
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
-	}
-	if s.turns {
-		fix = "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
-			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
-	}
-	if s.gate != "" {
-		fix = "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
 	}
 	if s.size > 0 && (s.gate != "" || s.turns) {
 		full = "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
@@ -242,9 +229,6 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	if s.k != nil && s.k.lock != timeline.None {
 		place = s.k.place(c)
 	}
-	if s.rt == recording.RuntimeGo && strings.HasPrefix(s.name, "sql.(*DB).") {
-		fix = "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
-	}
 	return diagnosis.Candidate{
 		Place:    place,
 		Title:    "Requests wait " + meanWords(c, total) + " for " + s.what + full,
@@ -254,6 +238,24 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Spans:    append(spansOf(s.gone), s.behind(c)...),
 		Evidence: ev,
 	}
+}
+
+// fix says how there would be enough of it, in the runtime's own words.
+func (s *shortage) fix() string {
+	switch {
+	case s.rt == recording.RuntimeGo && strings.HasPrefix(s.name, "sql.(*DB)."):
+		return "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
+	case s.gate != "":
+		return "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
+	case s.turns:
+		return "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
+			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
+	case s.rt == recording.RuntimeNode && s.session:
+		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
+	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
+		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
+	}
+	return poolFix(s.rt, s.peer)
 }
 
 // behind returns what requests wait less for workers once the waits are gone. Who is sent
