@@ -23,6 +23,9 @@ func unowned(c *diagnosis.Case, calls []timeline.CallID, of func(*timeline.Call)
 	return ws
 }
 
+// remoteOf is the span in which a call was at its peer.
+func remoteOf(k *timeline.Call) window { return window{k.SendFrom, max(k.Arrived, k.FirstRead)} }
+
 // hiddenIn returns the time of requests that was not accounted for, or in which they
 // waited for another thread of which it is not known what it did for them, and that
 // passed while one of the windows was open: it could belong to what went on there.

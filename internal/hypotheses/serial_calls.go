@@ -15,7 +15,7 @@ func serialCalls() diagnosis.Hypothesis {
 		Title: "Calls that need nothing of each other run one after the other",
 		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
 			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
-			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most leaves it undecided.",
+			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most leaves it undecided, as do calls that belong to no known request.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testSerialCalls,
 	}
@@ -78,6 +78,10 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 		}
 	}
 	res := diagnosis.Result{Hidden: hidden, Hides: "is calls one after the other, always in one order: whether one needs another's answer is not seen"}
+	if nobodys := hiddenIn(c, unowned(c, everyCall(c), remoteOf)); diagnosis.Total(nobodys) > diagnosis.Total(hidden) {
+		res.Hides = "passed while calls were under way that belong to no known request: whether they follow each other in one is not seen"
+		res.Hidden = append(hidden, nobodys...)
+	}
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Count("requests that make calls one after the other", in),
 		diagnosis.Count("requests in which some of them need nothing of each other", proven),

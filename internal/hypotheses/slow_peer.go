@@ -36,7 +36,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 			cd.Spans, short = here.apart(c, p.calls, s)
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
 		}
-		hidden = append(hidden, unowned(c, p.calls, func(k *timeline.Call) window { return window{k.SendFrom, max(k.Arrived, k.FirstRead)} })...)
+		hidden = append(hidden, unowned(c, p.calls, remoteOf)...)
 	}
 	if len(res.Hidden) > 0 {
 		res.Hides = "is waiting for a peer on this host while threads there waited for a processor: it may have been one of them; record while the host has processors to spare"
