@@ -15,6 +15,7 @@ const (
 	WhyInLine     = "pool-order"     // the request stood first in line for a connection of the pool that was full
 	WhyShared     = "shared-order"   // of what several requests sent on one connection, in the order in which they could
 	WhyLoopSingle = "loop-single"    // the only request open on that loop
+	WhyLoopChain  = "loop-chain"     // what the loop read right before leads to the request, and the loop's responses confirm it
 	WhyNoOwner    = "no-owner"       // nobody was being served there
 	WhyReused     = "go-reused"      // Go, on a pooled connection: which request is not known
 	WhyAmbiguous  = "loop-ambiguous" // several requests were open on that loop
@@ -55,6 +56,7 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wanted []Time) {
 	wanted = make([]Time, len(t.Calls))
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
+	serving := servingLoops(t, moves)
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
@@ -65,6 +67,9 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			associateAwaited(t, in)
 		} else {
 			associateSingle(t, loop.strand, loop.moves)
+			if serving[t.Strands[loop.strand].Process] == 1 { // else one loop may work for what another one read
+				associateChain(t, loop.moves)
+			}
 		}
 	}
 	for i := range t.Calls {

@@ -1,0 +1,228 @@
+package timeline
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A loop whose runtime has no ids that could be read, as that of nginx, still does one thing
+// after the other: what it sends follows from what it read right before. That holds for a call
+// as long as nothing else could have sent it: of all that was read since the loop slept and has
+// led to nothing yet there is one, and no other request is open without a call under way, as
+// one is that waits for a timer, a thread or a place in a pool. The loop is believed only if
+// its responses say the same: each is written in the turn in which an answer to a call of
+// its own request was read.
+
+// servingLoops counts the loops that read requests in each process.
+func servingLoops(t *Timeline, all []loopMoves) map[recording.ProcessID]int {
+	counts := map[recording.ProcessID]int{}
+	for i := range all {
+		if slices.ContainsFunc(all[i].moves, func(m move) bool { return m.kind == moveRead }) {
+			counts[t.Strands[all[i].strand].Process]++
+		}
+	}
+	return counts
+}
+
+// linked is what the chain of a loop's moves says of its calls.
+type linked struct {
+	t         *Timeline
+	open      map[RequestID]*chained
+	dark      int                 // open requests that may do something at any time, see isDark
+	pending   []RequestID         // what was read since the loop slept, and has led to nothing yet: whose it was
+	last      RequestID           // whose what was read last was; None: nobody's that is known
+	answer    CallID              // what was read last, if that was an answer; else None
+	opener    map[int32]RequestID // who connected
+	owner     map[CallID]RequestID
+	begun     map[CallID]bool // calls that were sent
+	over      map[CallID]bool // and those whose answer began
+	confirmed int             // responses in the turn of an answer to a call of theirs
+	refuted   int             // and in that of another's
+}
+
+// chained is an open request.
+type chained struct {
+	calls     int // under way
+	pending   bool
+	responded bool
+}
+
+func (c *chained) isDark() bool { return c.calls == 0 && !c.pending && !c.responded }
+
+// minConfirmed is how many responses must say the same before a chain is believed, and
+// exceptionOf one in how many may say otherwise.
+const (
+	minConfirmed = 20
+	exceptionOf  = 100
+)
+
+// associateChain gives the calls of a loop that could be several requests' to the one that its
+// chain of moves leads to, if responses confirm it.
+func associateChain(t *Timeline, moves []move) {
+	l := &linked{
+		t: t, open: map[RequestID]*chained{}, last: None, answer: None, opener: map[int32]RequestID{},
+		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, over: map[CallID]bool{},
+	}
+	for i := range moves {
+		l.move(&moves[i])
+	}
+	if l.confirmed < minConfirmed || l.refuted*exceptionOf > l.confirmed {
+		return
+	}
+	for call, r := range l.owner {
+		c := &t.Calls[call]
+		if c.Why != WhyAmbiguous || c.Start < t.Requests[r].FirstRead || c.End > t.Requests[r].End || c.Cut {
+			continue
+		}
+		c.Request, c.Why = r, WhyLoopChain
+	}
+}
+
+// set changes an open request and counts whether it is dark.
+func (l *linked) set(r RequestID, change func(*chained)) {
+	c := l.open[r]
+	if c == nil {
+		return
+	}
+	if c.isDark() {
+		l.dark--
+	}
+	change(c)
+	if c.isDark() {
+		l.dark++
+	}
+}
+
+func (l *linked) move(m *move) {
+	switch m.kind {
+	case moveRead:
+		if l.open[m.request] == nil {
+			l.open[m.request] = &chained{pending: true}
+			l.pending = append(l.pending, m.request)
+		}
+		l.begin(m.request)
+	case moveBody:
+		l.begin(m.request)
+	case moveForeign:
+		l.begin(None)
+	case moveAnswer:
+		l.answered(m.call)
+	case moveHandshake:
+		if r, ok := l.opener[m.conn]; ok {
+			l.begin(r)
+		}
+	case moveConnect:
+		if r := l.acts(); r != None {
+			l.opener[m.conn] = r
+			l.set(r, func(c *chained) { c.calls++ })
+			l.led(r)
+		}
+	case moveSend:
+		l.sent(m)
+	case moveRespond:
+		l.responds(m.request)
+	case moveBlock, moveBoundary:
+		l.sleeps()
+	}
+}
+
+// begin notes that something was read: whose it is may go on.
+func (l *linked) begin(r RequestID) {
+	l.last, l.answer = r, None
+	c := l.open[r]
+	switch {
+	case c == nil && !slices.Contains(l.pending, None):
+		l.pending = append(l.pending, None)
+	case c != nil && !c.pending:
+		l.set(r, func(c *chained) { c.pending = true })
+		l.pending = append(l.pending, r)
+	}
+}
+
+// acts tells who does what the loop does now; None if it may be several, or nobody known.
+func (l *linked) acts() RequestID {
+	c := l.open[l.last]
+	if c == nil || slices.ContainsFunc(l.pending, func(r RequestID) bool { return r != l.last }) {
+		return None
+	}
+	if l.dark > 1 || l.dark == 1 && !c.isDark() {
+		return None
+	}
+	return l.last
+}
+
+// led notes that a request went on: it did something that was seen.
+func (l *linked) led(r RequestID) {
+	l.set(r, func(c *chained) { c.pending = false })
+	l.pending = slices.DeleteFunc(l.pending, func(p RequestID) bool { return p == r })
+}
+
+func (l *linked) sent(m *move) {
+	if l.begun[m.call] {
+		return
+	}
+	l.begun[m.call], l.answer = true, None
+	r := l.acts()
+	opened, connected := l.opener[m.conn]
+	if delete(l.opener, m.conn); connected { // its first call is of who connected for it
+		r = opened
+	}
+	if sole := l.t.Calls[m.call].Request; sole != None { // nobody else was there
+		r = sole
+	}
+	if r == None {
+		return
+	}
+	l.owner[m.call] = r
+	l.set(r, func(c *chained) {
+		if !connected {
+			c.calls++
+		}
+	})
+	l.led(r)
+}
+
+// answered begins the turn of whose call that was.
+func (l *linked) answered(call CallID) {
+	r, known := l.owner[call]
+	if !known {
+		r = None
+	}
+	if !l.over[call] {
+		l.over[call] = true
+		l.set(r, func(c *chained) { c.calls = max(0, c.calls-1) })
+	}
+	l.begin(r)
+	l.answer = call
+}
+
+// responds holds the chain against who is responded to. Where it has no request for the
+// answer that was read, nor for anything sent since, the response tells: of who seemed to do nothing.
+func (l *linked) responds(r RequestID) {
+	c := l.open[r]
+	if c == nil {
+		return
+	}
+	if l.answer != None && len(l.pending) == 1 {
+		switch by := l.pending[0]; {
+		case by == r:
+			l.confirmed++
+		case by != None:
+			l.refuted++
+		case c.isDark():
+			l.owner[l.answer] = r
+		}
+	}
+	l.led(r)
+	l.set(r, func(c *chained) { c.responded = true })
+	delete(l.open, r)
+}
+
+// sleeps ends what was read: whoever did nothing until now waits for something that is not seen.
+func (l *linked) sleeps() {
+	for _, r := range l.pending {
+		l.set(r, func(c *chained) { c.pending = false })
+	}
+	l.pending, l.last, l.answer = l.pending[:0], None, None
+}

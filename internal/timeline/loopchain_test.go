@@ -1,0 +1,100 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// chainStory plays steps of a loop without ids for as many rounds. A step is a letter, the
+// request of the round (1 or 2), and for calls the connection: read and respond, send and
+// answer; "." is a sleep.
+func chainStory(rounds int, steps string) string {
+	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=native comm=proxy
+1ms thread id=1 tid=101 process=1
+1ms thread-state thread=1 state=sleep syscall=epoll_wait
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5002
+1ms conn id=3 side=out process=1 existing=1 local=127.0.0.1:6001 peer=10.0.0.1:8080
+1ms conn id=4 side=out process=1 existing=1 local=127.0.0.1:6002 peer=10.0.0.1:8080
+`
+	var in, out [5]int
+	at, slept := 1000, 1000
+	say := func(format string, args ...any) { text += fmt.Sprintf("%dus ", at) + fmt.Sprintf(format, args...) + "\n" }
+	for range rounds {
+		for _, step := range strings.Fields(steps) {
+			at += 100
+			conn := 0
+			if step != "." {
+				conn = int(step[1] - '0')
+			}
+			switch step[0] {
+			case '.':
+				say("off thread=1 since=%dus woken=%dus syscall=epoll_wait", max(slept, at-90), at-10)
+			case 'r', 'a':
+				say("chunk conn=%d thread=1 dir=read offset=%d bytes=50 arrived=%dus last=%dus", conn, in[conn], at-20, at-20)
+			case 'w', 's':
+				say("chunk conn=%d thread=1 dir=write offset=%d bytes=50", conn, out[conn])
+			}
+			switch step[0] {
+			case 'r':
+				say("http-request conn=%d offset=%d head=50 method=GET route=/of-%d", conn, in[conn], conn)
+				in[conn] += 50
+			case 'a':
+				say("http-response conn=%d offset=%d head=50 status=200", conn, in[conn])
+				in[conn] += 50
+			case 's':
+				say("http-request conn=%d offset=%d head=50 method=GET route=/call", conn, out[conn])
+				out[conn] += 50
+			case 'w':
+				say("http-response conn=%d offset=%d head=50 status=200", conn, out[conn])
+				out[conn] += 50
+			}
+		}
+	}
+	return text + fmt.Sprintf("%dus end reason=time\n", at+1000)
+}
+
+// Connections 1 and 2 bring requests, 3 and 4 carry calls. Whose each call of a round is
+// comes out of what the loop read before, if its responses say the same.
+func TestChainsOfLoops(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		steps  string
+		rounds int
+		want   string // per call of a round: of which connection's request it is, "-" if that is not told
+	}{
+		{"a proxy", ". r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "1 2"},
+		{"both in one turn, one after the other", ". r1 s3 r2 s4 . a4 w2 a3 w1 .", 40, "1 2"},
+		{"a call after a call, beside another's", ". r1 s3 . r2 s4 . a3 s3 . a4 w2 . a3 w1 .", 40, "1 2 1"},
+		{"too few to be believed, but of who is alone", ". r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 8, "1 -"},
+		{"both are read before either goes on", ". r1 r2 s3 s4 . a4 w2 . a3 w1 .", 40, "- -"},
+		{"the same, beside a proxy's", ". r1 r2 s3 s4 . a4 w2 . a3 w1 . r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "1 2 1 2"},
+		{"and both answers", ". r1 r2 s3 s4 . a4 a3 w2 w1 .", 40, "- -"},
+		{"one waits for a timer, alone", ". r1 . s3 r2 s4 . a4 w2 . a3 w1 .", 40, "1 2"},
+		{"one waits for a timer, beside another: its response tells", ". r2 s4 . r1 . s3 . a4 w2 . a3 w1 .", 40, "2 1"},
+		{"a pool of one: who waited for it goes on", ". r1 s3 . r2 . a3 s3 w1 . a3 w2 .", 40, "1 -"},
+		{"responses that say otherwise", ". r1 s3 . r2 s4 . a4 w1 . a3 w2 .", 40, "1 -"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			tl := parsed(t, []byte(chainStory(x.rounds, x.steps)))
+			calls := len(strings.Fields(x.want))
+			counts := map[string]int{}
+			for i := 0; i+calls <= len(tl.Calls); i += calls {
+				var got []string
+				for _, c := range tl.Calls[i : i+calls] {
+					who := "-"
+					if c.Request != None {
+						who = strings.TrimPrefix(tl.Requests[c.Request].Endpoint, "GET /of-")
+					}
+					got = append(got, who)
+				}
+				counts[strings.Join(got, " ")]++
+			}
+			if counts[x.want] < x.rounds-1 {
+				t.Errorf("want %s, got %v", x.want, counts)
+			}
+		})
+	}
+}
