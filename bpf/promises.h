@@ -4,12 +4,11 @@
  * not as expected, nothing is known. Their addresses stay the same but for when V8 collects what is new. */
 #pragma once
 
-/* Where things are, in bytes: the third word of a context is the first that is its own. */
+/* Where things are, in bytes. */
 enum v8_place {
 	MAP_TYPE = 12,
-	CONTEXT_PREVIOUS = 24,
+	CONTEXT_WORDS = 24,
 	CONTEXT_FIRST = 32,
-	CONTEXT_SECOND = 40,
 	ASYNC_PROMISE = 80, /* of an async function that waits: its own promise; of an async generator, the first that was asked of it */
 	ASKED_PROMISE = 32, /* and the promise of that */
 	CAPABILITY_PROMISE = 8,
@@ -23,6 +22,11 @@ struct v8_promise {
 
 /* Small numbers are no objects: their last bit is 0, and their value is in the upper half. */
 static const u64 PROMISE_SETTLED = 3ULL << 32;
+
+/* Of a context: that around it, and what is its own. */
+struct v8_context {
+	u64 previous, first, second;
+};
 
 /* What is done when a promise is settled. In newer versions what a context is kept in stands before the rest. */
 struct v8_reaction {
@@ -42,12 +46,13 @@ static __always_inline u64 word_of(u64 object, u64 place)
 	return is_object(object) ? read_word(object - 1 + place) : 0;
 }
 
-static __always_inline bool is_of(u64 object, u32 type)
+/* The type of an object, 0 if it is none. */
+static __always_inline u32 type_by(u64 map)
 {
-	u64 map = word_of(object, 0);
-
-	return is_object(map) && (read_half(map - 1 + MAP_TYPE) & 0xffff) == type;
+	return is_object(map) ? read_half(map - 1 + MAP_TYPE) & 0xffff : 0;
 }
+
+static __always_inline u32 type_of(u64 object) { return type_by(word_of(object, 0)); }
 
 /* What is settled by what is called for a promise: that of an async function which awaits it; that of all of
  * several; that which is resolved with it; or that which .then() gave. Node has the last made for the others too where it
@@ -55,19 +60,24 @@ static __always_inline bool is_of(u64 object, u32 type)
 static __always_inline u64 settled_by(const struct v8_types *v8, u64 called, u64 to)
 {
 	u64 context = word_of(called, v8->context);
-	u64 first = word_of(context, CONTEXT_FIRST), second = word_of(context, CONTEXT_SECOND);
+	struct v8_context c = {};
+	u32 type;
 
-	if (is_of(first, v8->async))
-		return word_of(first, ASYNC_PROMISE);
-	if (is_of(first, v8->generator))
-		return word_of(word_of(first, ASYNC_PROMISE), ASKED_PROMISE);
-	if (is_of(second, v8->capability))
-		return word_of(second, CAPABILITY_PROMISE);
-	if (is_of(first, v8->promise) && is_of(word_of(context, CONTEXT_PREVIOUS), v8->oddball))
-		return first;
-	if (is_of(to, v8->promise))
+	if (is_object(context)) /* else, or where that fails, there are zeros */
+		bpf_probe_read_user(&c, sizeof(c), (void *)(context - 1 + CONTEXT_WORDS));
+	type = type_of(c.first);
+	if (type == v8->async)
+		return word_of(c.first, ASYNC_PROMISE);
+	if (type == v8->generator)
+		return word_of(word_of(c.first, ASYNC_PROMISE), ASKED_PROMISE);
+	if (type_of(c.second) == v8->capability)
+		return word_of(c.second, CAPABILITY_PROMISE);
+	if (type == v8->promise && type_of(c.previous) == v8->oddball)
+		return c.first;
+	type = type_of(to);
+	if (type == v8->promise)
 		return to;
-	return is_of(to, v8->capability) ? word_of(to, CAPABILITY_PROMISE) : 0;
+	return type == v8->capability ? word_of(to, CAPABILITY_PROMISE) : 0;
 }
 
 /* The last promise that waits for one; NOBODY if that is settled; 0 if that is not known: also where several do. */
@@ -78,7 +88,9 @@ static __always_inline u64 waiter_of(const struct v8_types *v8, u64 promise)
 		struct v8_reaction r;
 		u32 k;
 
-		if (!is_of(promise, v8->promise) || bpf_probe_read_user(&p, sizeof(p), (void *)(promise - 1)))
+		if (!is_object(promise) || bpf_probe_read_user(&p, sizeof(p), (void *)(promise - 1)))
+			return 0;
+		if (type_by(p.map) != v8->promise)
 			return 0;
 		if (p.flags & PROMISE_SETTLED)
 			return NOBODY;
@@ -110,5 +122,5 @@ static __always_inline u64 moved_to(const struct v8_types *v8, u64 object)
 
 	if (!to || is_object(to))
 		return 0;
-	return is_of(to | 1, v8->promise) ? to | 1 : 0;
+	return type_of(to | 1) == v8->promise ? to | 1 : 0;
 }

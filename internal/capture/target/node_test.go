@@ -124,6 +124,26 @@ func TestNodeBoundaries(t *testing.T) {
 	}
 }
 
+// V8 says how it tells objects apart, and where it has moved them.
+func TestTypesOfV8(t *testing.T) {
+	pid, _ := startNode(t, "testdata/ids.js", "0")
+	found, err := NodeResolves(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v8 := found.Types
+	seen := map[uint32]bool{0: true}
+	for _, of := range []uint32{v8.Promise, v8.Async, v8.Generator, v8.Capability, v8.Oddball} {
+		if seen[of] {
+			t.Errorf("types of V8: %+v", v8)
+		}
+		seen[of] = true
+	}
+	if v8.Context != 32 && v8.Context != 40 || found.Moved == 0 {
+		t.Errorf("a function's context is at %d, objects are moved at %#x", v8.Context, found.Moved)
+	}
+}
+
 func startNode(t *testing.T, args ...string) (pid int, line string) {
 	t.Helper()
 	return start(t, nodePath(t), args...)
