@@ -120,13 +120,47 @@ static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struc
 	submit(e);
 }
 
+/* Goroutines that Go's runtime starts itself, before any of the program's: what sweeps
+ * memory gives way after every page, mostly to nobody, a million times a second while it
+ * is at it. */
+enum { GO_HELPERS_FROM = 2, GO_HELPERS_TO = 4 };
+
+/* By processor: the goroutine that was last seen to begin. */
+struct begun {
+	u64 goid;
+	u64 tid;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct begun);
+} go_begun SEC(".maps");
+
+/* Whether it is known already: such a goroutine goes on where it was. */
+static __always_inline bool goes_on(struct task_struct *t, u64 goid, u32 type)
+{
+	u32 zero = 0;
+	struct begun *b = bpf_map_lookup_elem(&go_begun, &zero);
+
+	if (!b)
+		return false;
+	if (goid >= GO_HELPERS_FROM && goid <= GO_HELPERS_TO &&
+	    (type == EVENT_GO_YIELD || (b->goid == goid && b->tid == t->pid)))
+		return true;
+	b->goid = goid;
+	b->tid = t->pid;
+	return false;
+}
+
 static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct task_struct *t,
 				   u32 type)
 {
 	u64 goid = read_word(regs->ax + w->go_goid);
 	struct go_run_event *e;
 
-	if (!goid)
+	if (!goid || goes_on(t, goid, type))
 		return;
 	e = reserve(sizeof(*e), HOOK_SAMPLES);
 	if (!e)

@@ -13,6 +13,12 @@ import (
 	"github.com/cilium/ebpf"
 )
 
+type golangBegun struct {
+	_    structs.HostLayout
+	Goid uint64
+	Tid  uint64
+}
+
 type golangCost struct {
 	_       structs.HostLayout
 	Runs    uint64
@@ -123,6 +129,7 @@ type golangWatch struct {
 const (
 	golangMapCosts             = "costs"
 	golangMapEvents            = "events"
+	golangMapGoBegun           = "go_begun"
 	golangMapGoCosts           = "go_costs"
 	golangMapLosses            = "losses"
 	golangMapReported          = "reported"
@@ -192,6 +199,7 @@ type golangProgramSpecs struct {
 type golangMapSpecs struct {
 	Costs        *ebpf.MapSpec `ebpf:"costs"`
 	Events       *ebpf.MapSpec `ebpf:"events"`
+	GoBegun      *ebpf.MapSpec `ebpf:"go_begun"`
 	GoCosts      *ebpf.MapSpec `ebpf:"go_costs"`
 	Losses       *ebpf.MapSpec `ebpf:"losses"`
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
@@ -233,6 +241,7 @@ func (o *golangObjects) Close() error {
 type golangMaps struct {
 	Costs        *ebpf.Map `ebpf:"costs"`
 	Events       *ebpf.Map `ebpf:"events"`
+	GoBegun      *ebpf.Map `ebpf:"go_begun"`
 	GoCosts      *ebpf.Map `ebpf:"go_costs"`
 	Losses       *ebpf.Map `ebpf:"losses"`
 	Reported     *ebpf.Map `ebpf:"reported"`
@@ -244,6 +253,7 @@ func (m *golangMaps) Close() error {
 	return _GolangClose(
 		m.Costs,
 		m.Events,
+		m.GoBegun,
 		m.GoCosts,
 		m.Losses,
 		m.Reported,
