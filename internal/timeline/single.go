@@ -9,11 +9,14 @@ import (
 
 // associateSingle associates the calls of a loop that tells nothing about whom it
 // works for: a call belongs to a request only if no other was open there when the
-// call was begun.
+// call was begun. A thread of Go whose goroutines are not known yet looks like a loop, and
+// works for requests that other threads have read.
 func associateSingle(t *Timeline, strand StrandID, moves []move) {
 	var starts, ends []RequestID
+	process := t.Strands[strand].Process
+	golang := slices.ContainsFunc(t.Processes, func(p Process) bool { return p.ID == process && p.Runtime == recording.RuntimeGo })
 	for i := range t.Requests {
-		if t.Requests[i].Strand == strand {
+		if t.Requests[i].Strand == strand || golang && t.Requests[i].Process == process {
 			starts = append(starts, RequestID(i))
 		}
 	}
