@@ -21,7 +21,9 @@ func chainStory(rounds int, steps string) string {
 `
 	var in, out [5]int
 	at, slept := 1000, 1000
-	say := func(format string, args ...any) { text += fmt.Sprintf("%dus ", at) + fmt.Sprintf(format, args...) + "\n" }
+	say := func(format string, args ...any) {
+		text += fmt.Sprintf("%dus ", at) + fmt.Sprintf(format, args...) + "\n"
+	}
 	for range rounds {
 		for _, step := range strings.Fields(steps) {
 			at += 100
