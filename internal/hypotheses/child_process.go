@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -13,7 +14,7 @@ func childProcess() diagnosis.Hypothesis {
 		ID:    "child-process",
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
-			"(a read or poll that a thread of it ended), for its end (wait). Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
+			"(a read or poll that a thread of it ended), for its end (wait); of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
 			"Taken out of each request: those waits. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"run-queue", "accept-queue", "load"},
@@ -22,9 +23,7 @@ func childProcess() diagnosis.Hypothesis {
 }
 
 func testChildProcess(c *diagnosis.Case) diagnosis.Result {
-	s := spentIn(c, timeline.CauseIPC, slices.DeleteFunc(stays(c, timeline.CauseIPC, whole), func(x stay) bool {
-		return x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild
-	}))
+	s := spentIn(c, timeline.CauseIPC, childStays(c))
 	ran := startedBy(c)
 	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
@@ -45,6 +44,30 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 		Evidence: ev,
 	}}
 	return res
+}
+
+// childStays are the waits for programs. A loop sleeps for its sockets meanwhile: there the
+// time of a request is for a program if no sleep of the loop's own is.
+func childStays(c *diagnosis.Case) []stay {
+	beside := func(s *timeline.Segment) bool {
+		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None || !c.Strands[s.Strand].Loop {
+			return false
+		}
+		w := c.WaitAt(s.Strand, s.From)
+		return w == timeline.None || c.Waits[w].Cause != timeline.CauseIPC
+	}
+	out := slices.DeleteFunc(stays(c, timeline.CauseIPC, func(s *timeline.Segment) bool { return !beside(s) }), func(x stay) bool {
+		return x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild
+	})
+	for _, id := range c.With(timeline.CauseIPC) {
+		for i := range c.Requests[id].Segments {
+			if s := &c.Requests[id].Segments[i]; s.Cause == timeline.CauseIPC && beside(s) {
+				out = append(out, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stay) int { return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From)) })
+	return out
 }
 
 // startedPrograms are those that strands of requests started, as far as they began in the recording.

@@ -43,8 +43,8 @@ func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
 		seen.To = w.To
 		s.longest = max(s.longest, seen.To.Sub(seen.From))
 		stack := stackOf(c, w)
-		if cause == timeline.CauseSleep && w.strand != timeline.None && c.Strands[w.strand].Loop {
-			stack = timeline.None // of the loop's wait for its sockets, not of whoever set the timer
+		if (cause == timeline.CauseSleep || w.wait == timeline.None) && w.strand != timeline.None && c.Strands[w.strand].Loop {
+			stack = timeline.None // of the loop's wait for its sockets, not of whoever set the timer or started a program
 		}
 		sites[site(c, stack)] += d
 		if f, ok := c.SiteOf(stack); ok {
