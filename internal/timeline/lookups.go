@@ -15,10 +15,17 @@ type resolution struct {
 	from, to Time   // to NoTime: not answered
 	addrs    string // answers, space-separated
 	names    []string
-	asked    []string // name and type of each look-up
-	open     int      // look-ups without an answer
-	silent   Time     // when one was asked again for want of an answer; NoTime: none was
-	used     bool     // a call took it
+	asked    []string   // name and type of each look-up
+	open     int        // look-ups without an answer
+	waiting  []question // those
+	silent   Time       // when one was asked again for want of an answer; NoTime: none was
+	used     bool       // a call took it
+}
+
+// question is a look-up that has no answer yet.
+type question struct {
+	what string // name and type
+	at   Time
 }
 
 // buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions
@@ -59,7 +66,7 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 				current[thread] = list
 			}
 			g := list[n]
-			all[g].ask(d.Name, d.Type)
+			all[g].ask(d.Name, d.Type, d.at)
 			group[i] = g
 			continue
 		}
@@ -79,11 +86,22 @@ func buildLookups(t *Timeline, f *facts) []resolution {
 // the next search domain.
 const searchGap = 10_000_000 // ns
 
+// soonestRetry is how long a resolver waits at least for an answer before it asks again.
+const soonestRetry = 1_000_000_000 // ns
+
+// asks reports whether it waits for an answer to the same question, and not for long enough
+// to ask again: whoever asks on that thread does so for another, as on the loop of Node.
+func (r *resolution) asks(name, kind string, at Time) bool {
+	return slices.ContainsFunc(r.waiting, func(a question) bool { return a.what == name+" "+kind && at.Sub(a.at) < soonestRetry })
+}
+
 // takes reports whether a look-up may belong to the same resolving: the same name, or, as
 // long as none gave an address, one in another search domain; not asked before.
 func (r *resolution) takes(name, kind string, at Time) bool {
 	last := r.names[len(r.names)-1]
 	switch {
+	case r.asks(name, kind, at):
+		return false
 	case name == last:
 	case r.addrs != "" || !sameHost(name, last) || r.open == 0 && at > r.to+searchGap:
 		return false
@@ -99,14 +117,18 @@ func sameHost(a, b string) bool {
 	return a == b
 }
 
-func (r *resolution) ask(name, kind string) {
+func (r *resolution) ask(name, kind string, at Time) {
 	r.names = append(r.names, name)
 	r.asked = append(r.asked, name+" "+kind)
+	r.waiting = append(r.waiting, question{name + " " + kind, at})
 	r.open++
 }
 
 func (r *resolution) answer(d dnsAt) {
 	r.open--
+	if i := slices.IndexFunc(r.waiting, func(a question) bool { return a.what == d.Name+" "+d.Type }); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
 	r.to = max(r.to, d.at)
 	if d.Addrs != "" {
 		r.addrs = strings.TrimSpace(r.addrs + " " + d.Addrs)

@@ -47,6 +47,11 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		}
 		return
 	}
+	if id := s.lookedUp(r, u); id != None {
+		after := *u
+		after.call = id
+		u = &after
+	}
 	if u.call == None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
 		tail := s.handedOver(r, g, p)
@@ -84,6 +89,20 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		from = begun
 	}
 	s.pending(r, stretch{u, from, g.to}, p)
+}
+
+// lookedUp is the call whose name had been asked for before a turn, and that had not begun to
+// connect: what the request waited for where it is not seen what the turn resumed for.
+func (s *segmenter) lookedUp(r *Request, u *turn) CallID {
+	if u.call != None || u.how == resumeRead || u.how == resumeBody {
+		return None
+	}
+	for _, id := range s.callsOf[r.ID] {
+		if c := &s.t.Calls[id]; c.New && c.DNSTo != recording.NoTime && c.DNSFrom < u.from && u.from <= c.ConnectFrom {
+			return id
+		}
+	}
+	return None
 }
 
 // givenUp is the call that a request gave up before or in a turn that nothing from outside
