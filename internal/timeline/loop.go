@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -185,13 +186,17 @@ func holds(n int, m *message) bool { return n >= m.first && n < m.first+m.n }
 // What happened before the first of them was sent belongs to it: it waits for it.
 func (g *gatherer) outbound(i int, list []int32, calls []made) {
 	c := &g.f.conns[i]
-	opener := CallID(None)
+	opener, opens := CallID(None), moveConnect
 	if len(list) > 0 && g.t.Calls[list[0]].New {
-		opener = CallID(list[0])
+		if g.idle(c, &calls[list[0]]) {
+			opens = moveAside
+		} else {
+			opener = CallID(list[0])
+		}
 	}
 	d := c.decl
 	if d.Existing != 1 {
-		g.add(d.Thread, move{at: c.at, kind: moveConnect, call: opener, request: None, conn: int32(i), exec: d.Exec, trigger: d.Trigger, counter: d.Counter})
+		g.add(d.Thread, move{at: c.at, kind: opens, call: opener, request: None, conn: int32(i), exec: d.Exec, trigger: d.Trigger, counter: d.Counter})
 	}
 	k := 0
 	for n, chunk := range c.chunks[recording.Write] {
@@ -224,6 +229,27 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 		}
 		g.add(chunk.Thread, m)
 	}
+}
+
+// idle reports a connection that was up and unused when its first call was sent: the loop had
+// slept since. It was opened ahead of that call, as undici does in place of one that was lost.
+// Of HTTP in the clear alone is it known that whoever waits for a connection sends at once.
+func (g *gatherer) idle(c *connFacts, first *made) bool {
+	if c.protocol != recording.ProtocolHTTP1 || c.established == recording.NoTime || first.x.asked.none() {
+		return false
+	}
+	s := g.f.strand(c.decl.Thread)
+	if s == None {
+		return false
+	}
+	steps, sent := g.f.threads[s].steps, first.x.asked.begin
+	i := sort.Search(len(steps), func(k int) bool { return steps[k].at > c.established })
+	for ; i < len(steps) && steps[i].at <= sent; i++ {
+		if off := steps[i].off; off != nil && off.State == recording.OffSleep && pollWait(off.Syscall) && off.Since > c.established {
+			return true
+		}
+	}
+	return false
 }
 
 // sendable is when the connection was free for its k-th call: up, or answered.
