@@ -49,6 +49,10 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 	switch {
 	case r.Cut:
 		state = ", cut by an end of the recording"
+	case r.Unanswered:
+		state = ", unanswered when the recording ended"
+	case r.Queued:
+		state = ", unread since before the recording"
 	case r.Lossy:
 		state = ", facts were lost while it ran"
 	case r.Excluded != "":

@@ -318,6 +318,7 @@ type Request struct {
 	Parts       []Part // work for it on other strands, in order of start
 	Cut         bool   // an end of the recording cut it
 	Queued      bool   // its first byte was ready before recording began, and waited long: Start is when that began
+	Unanswered  bool   // it was open for long at the end of the recording: End is that
 	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
 	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not

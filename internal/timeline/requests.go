@@ -42,6 +42,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 			all, made = append(all, r), append(made, s)
 		}
 	}
+	countUnanswered(all, made)
 	for i := range all {
 		made[i].start = all[i].Start
 	}
@@ -52,6 +53,25 @@ func buildRequests(t *Timeline, f *facts) []served {
 	}
 	sortByTime(made, func(s *served) Time { return s.start })
 	return made
+}
+
+// countUnanswered lets requests count that were unanswered at the end of the recording, for
+// longer than all of their endpoint that were answered: they took at least until then, and
+// left out, those that never end would make a server look fast.
+func countUnanswered(all []Request, made []served) {
+	longest := map[string]Duration{}
+	for i := range all {
+		if r := &all[i]; r.Measured() {
+			longest[r.Endpoint] = max(longest[r.Endpoint], r.Duration())
+		}
+	}
+	for i := range all {
+		r, x := &all[i], &made[i].x
+		if r.Cut && r.Excluded == "" && x.ask != nil && x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT" &&
+			r.Duration() >= max(queuedLong, longest[r.Endpoint]) {
+			r.Cut, r.Unanswered = false, true
+		}
+	}
 }
 
 // queuedLong is from how long a wait on, since before the recording, a request counts as one

@@ -1,7 +1,10 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -29,4 +32,54 @@ func TestWhatWaitedSinceBeforeTheRecordingCounts(t *testing.T) {
 			t.Errorf("read at %s ms, %s: queued %v, cut %v, %d ns; want %v, %v", c.read, c.hooks, r.Queued, r.Cut, r.Duration(), c.queued, c.cut)
 		}
 	}
+}
+
+// A request that is open at the end for longer than all that were answered took at least
+// until then. One that was open for less may be like the others; one that had begun to be
+// answered may be a stream.
+func TestWhatIsUnansweredAtTheEndCounts(t *testing.T) {
+	const answered = `10ms chunk conn=1 thread=2 dir=read bytes=40 arrived=9ms last=9ms
+10ms http-request conn=1 head=40 method=GET route=/a
+%[1]dms chunk conn=1 thread=2 dir=write bytes=40
+%[1]dms http-response conn=1 head=40 status=200
+`
+	for name, c := range map[string]struct {
+		took, begins int
+		more         string
+		want         bool
+	}{
+		"for long":                   {200, 300, "", true},
+		"for less than another took": {2000, 300, "", false},
+		"for less than a second":     {200, 1400, "", false},
+		"its answer has begun":       {200, 300, "400ms chunk conn=2 thread=3 dir=write bytes=40\n400ms http-response conn=2 head=40 length=4000 status=200\n", false},
+	} {
+		text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=ruby comm=puma
+1ms thread id=2 tid=102 process=1 name=worker
+1ms thread id=3 tid=103 process=1 name=worker
+1ms thread-state thread=2 on=1
+1ms thread-state thread=3 on=1
+2ms conn id=1 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+2ms conn id=2 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+` + fmt.Sprintf(answered, c.took) + fmt.Sprintf(`%[1]dms chunk conn=2 thread=3 dir=read bytes=40 arrived=%[1]dms last=%[1]dms
+%[1]dms http-request conn=2 head=40 method=GET route=/a
+`, c.begins) + c.more + "2200ms end reason=time\n"
+		tl := parsed(t, sortedLines(text))
+		r := &tl.Requests[1]
+		if r.Unanswered != c.want || r.Cut == c.want || c.want && r.End != tl.End {
+			t.Errorf("%s: unanswered %v, cut %v, until %v of %v", name, r.Unanswered, r.Cut, r.End, tl.End)
+		}
+	}
+}
+
+// sortedLines puts the events of a recording in text form in order of time.
+func sortedLines(text string) []byte {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	slices.SortStableFunc(lines, func(a, b string) int { return cmp.Compare(ms(a), ms(b)) })
+	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+func ms(line string) (n int) {
+	_, _ = fmt.Sscanf(line, "%dms", &n)
+	return n
 }
