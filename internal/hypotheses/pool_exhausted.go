@@ -202,7 +202,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		full = "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	} else if s.size > 0 {
-		full = ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
+		full = map[bool]string{true: ": the only one is in use", false: ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"}[s.size == 1]
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	}
 	if s.k != nil && s.k.lock != timeline.None {

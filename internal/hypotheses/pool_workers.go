@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"strings"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -75,10 +77,17 @@ func (d *deeds) waited(s timeline.StrandID, from, to diagnosis.Time) (out []deed
 	return out
 }
 
-// waitedIn is where in the service's own code requests wait for most of what they wait for an
-// executor, with the line; "" if that is not known. A loop waits for its sockets meanwhile.
+// waitedIn is where in the service's own code requests wait for most of what they wait for a
+// pool or an executor, with the line; "" if that is not known. A loop waits for its sockets
+// meanwhile.
 func (s *shortage) waitedIn(c *diagnosis.Case) string {
-	if s.k == nil || s.k.lock != timeline.None {
+	if s.k == nil {
+		return ""
+	}
+	if s.k.lock != timeline.None {
+		if f, found := asked(c, s.stays).most(); found && !strings.Contains(s.what, c.PlaceName(f)) {
+			return c.PlaceName(f)
+		}
 		return ""
 	}
 	lines := tally{}
