@@ -78,12 +78,17 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	var left givenUp
 	addresses := map[string]bool{}
 	byOperation := map[string]Duration{}
+	unanswered := 0
 	for _, id := range p.calls {
 		call := &c.Calls[id]
 		addresses[call.Address] = true
 		left.add(c, call)
-		if call.Cut || call.Excluded != "" {
+		open := call.Cut && call.Request != timeline.None && c.Requests[call.Request].Unanswered
+		if call.Cut && !open || call.Excluded != "" {
 			continue
+		}
+		if open {
+			unanswered++
 		}
 		waits = append(waits, call.Phases[timeline.PhaseRemote])
 		byOperation[call.Operation] += call.Phases[timeline.PhaseRemote]
@@ -100,20 +105,24 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 		place = operation + " at " + p.peer
 	}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	ev := []diagnosis.Evidence{
+		diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(waits, 50)),
+		diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(waits, 99)),
+		diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), diagnosis.ShareOf(int64(most), int64(sum(waits)))),
+		diagnosis.Count("calls", len(waits)),
+		diagnosis.Count("addresses seen", len(addresses)),
+	}
+	if unanswered > 0 {
+		ev = slices.Insert(ev, 2, diagnosis.Count("calls without an answer when the recording ended", unanswered))
+	}
 	return diagnosis.Candidate{
-		Place: place,
-		Title: p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it" + left.words(len(p.calls)),
-		Fix:   "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
-		Next:  "compare its own log or metrics of the same calls with the remote times here",
-		Lead:  p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
-		Spans: spans,
-		Evidence: left.evidence([]diagnosis.Evidence{
-			diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(waits, 50)),
-			diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(waits, 99)),
-			diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), diagnosis.ShareOf(int64(most), int64(sum(waits)))),
-			diagnosis.Count("calls", len(waits)),
-			diagnosis.Count("addresses seen", len(addresses)),
-		}),
+		Place:    place,
+		Title:    p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it" + left.words(len(p.calls)),
+		Fix:      "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
+		Next:     "compare its own log or metrics of the same calls with the remote times here",
+		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
+		Spans:    spans,
+		Evidence: left.evidence(ev),
 	}
 }
 

@@ -117,3 +117,47 @@ func TestAPeerThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("found %+v, want %q", d.Findings, want)
 	}
 }
+
+// Three requests of thirty wait for answers that have not come when the recording ends: for
+// as long, at least, as that was open, which is said.
+func TestCallsThatNeverEndAreWaitedFor(t *testing.T) {
+	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=ruby comm=puma
+`
+	const asked = `%[2]dms chunk conn=%[1]d thread=%[1]d dir=read offset=%[3]d bytes=40 arrived=%[2]dms last=%[2]dms
+%[2]dms http-request conn=%[1]d offset=%[3]d head=40 method=GET route=/a
+%[2]d.1ms chunk conn=1%[1]d thread=%[1]d dir=write offset=%[3]d bytes=40
+%[2]d.1ms http-request conn=1%[1]d offset=%[3]d head=40 method=GET route=/x host=db.test
+`
+	const answered = `%[4]dms off thread=%[1]d since=%[2]d.2ms woken=%[4]dms syscall=recvfrom waker-kind=interrupt
+%[4]dms chunk conn=1%[1]d thread=%[1]d dir=read offset=%[3]d bytes=40 arrived=%[4]dms last=%[4]dms
+%[4]dms http-response conn=1%[1]d offset=%[3]d head=40 status=200
+%[4]d.1ms chunk conn=%[1]d thread=%[1]d dir=write offset=%[3]d bytes=40
+%[4]d.1ms http-response conn=%[1]d offset=%[3]d head=40 status=200
+`
+	for id := 1; id <= 4; id++ {
+		text += fmt.Sprintf(`1ms thread id=%[1]d tid=10%[1]d process=1 name=worker
+1ms thread-state thread=%[1]d on=1
+1ms conn id=%[1]d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:500%[1]d
+1ms conn id=1%[1]d side=out process=1 existing=1 local=127.0.0.1:600%[1]d peer=10.0.0.1:8080
+`, id)
+	}
+	for i := range 27 {
+		text += fmt.Sprintf(asked+answered, 1, 10+20*i, 40*i, 14+20*i)
+	}
+	for id := 2; id <= 4; id++ {
+		text += fmt.Sprintf(asked, id, 600+id, 0)
+		text += fmt.Sprintf("3000ms off thread=%d since=%d.2ms woken=3000ms syscall=recvfrom waker-kind=interrupt\n", id, 600+id)
+	}
+	d := diagnosis.Diagnose(built(t, text+"3000ms end reason=time\n"), []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+	if len(d.Findings) != 1 || d.Findings[0].ID != "slow-peer" {
+		t.Fatalf("found %+v, refuted %+v, undecided %+v", d.Findings, d.Refuted, d.Undecided)
+	}
+	got := map[string]int64{}
+	for _, e := range d.Findings[0].Evidence {
+		got[e.What] = e.Value
+	}
+	if got["calls without an answer when the recording ended"] != 3 || got["p99 of the wait for its answer"] < 2_300_000_000 {
+		t.Errorf("%v", got)
+	}
+}
