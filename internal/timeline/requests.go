@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -42,7 +44,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 			all, made = append(all, r), append(made, s)
 		}
 	}
-	countUnanswered(all, made)
+	countUnanswered(t, all, made)
 	for i := range all {
 		made[i].start = all[i].Start
 	}
@@ -58,7 +60,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 // countUnanswered lets requests count that were unanswered at the end of the recording, for
 // longer than all of their endpoint that were answered: they took at least until then, and
 // left out, those that never end would make a server look fast.
-func countUnanswered(all []Request, made []served) {
+func countUnanswered(t *Timeline, all []Request, made []served) {
 	longest := map[string]Duration{}
 	for i := range all {
 		if r := &all[i]; r.Measured() {
@@ -68,10 +70,15 @@ func countUnanswered(all []Request, made []served) {
 	for i := range all {
 		r, x := &all[i], &made[i].x
 		if r.Cut && r.Excluded == "" && x.ask != nil && x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT" &&
-			r.Duration() >= max(queuedLong, longest[r.Endpoint]) {
+			r.Duration() >= max(queuedLong, longest[r.Endpoint]) && !t.lost(r.Start, r.End) {
 			r.Cut, r.Unanswered = false, true
 		}
 	}
+}
+
+// lost reports that facts were lost in a span: what is missing in it may have been there.
+func (t *Timeline) lost(from, to Time) bool {
+	return slices.ContainsFunc(t.Losses, func(l Loss) bool { return l.From <= to && l.To >= from })
 }
 
 // queuedLong is from how long a wait on, since before the recording, a request counts as one
@@ -102,7 +109,7 @@ func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool
 			r.Start, s.inexact = r.FirstRead, true
 			// What was already queued when recording began waited for an unknown time.
 			r.Cut = c.decl.Existing == 1 && x.ordinal == 0
-			if begin := f.window(c.at).From; r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong {
+			if begin := f.window(c.at).From; r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong && !t.lost(begin, r.FirstRead) {
 				r.Start, r.Cut, r.Queued = begin, false, true
 			}
 		}

@@ -51,6 +51,7 @@ func TestWhatIsUnansweredAtTheEndCounts(t *testing.T) {
 		"for long":                   {200, 300, "", true},
 		"for less than another took": {2000, 300, "", false},
 		"for less than a second":     {200, 1400, "", false},
+		"facts were lost meanwhile":  {200, 300, "900ms loss hook=io cpu=0 count=3 from=800ms\n", false},
 		"its answer has begun":       {200, 300, "400ms chunk conn=2 thread=3 dir=write bytes=40\n400ms http-response conn=2 head=40 length=4000 status=200\n", false},
 	} {
 		text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
