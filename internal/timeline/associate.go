@@ -66,7 +66,7 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			agreeInSets(t, sets)
 			associateAwaited(t, in)
 		} else {
-			associateSingle(t, loop.strand, loop.moves)
+			associateSingle(t, loop)
 			if serving[t.Strands[loop.strand].Process] == 1 { // else one loop may work for what another one read
 				associateChain(t, loop.moves)
 			}

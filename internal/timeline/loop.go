@@ -83,7 +83,9 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 		}
 	}
 	g.pauses()
+	wander := wandering(t, requests)
 	for i := range all {
+		all[i].wander = wander[t.Strands[all[i].strand].Process]
 		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
 		all[i].moves = pairMail(all[i].moves, t.Windows)
 		all[i].settled = byTime(all[i].settled, func(a *settled) Time { return a.at })
@@ -94,6 +96,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 // loopMoves are what one loop did.
 type loopMoves struct {
 	strand  StrandID
+	wander  bool // requests that it reads go on on other loops, as those of virtual threads do
 	moves   []move
 	settled []settled // promises that were resolved, where it is told what waits for them
 }

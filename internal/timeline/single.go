@@ -9,14 +9,15 @@ import (
 
 // associateSingle associates the calls of a loop that tells nothing about whom it
 // works for: a call belongs to a request only if no other was open there when the
-// call was begun. A thread of Go whose goroutines are not known yet looks like a loop, and
-// works for requests that other threads have read.
-func associateSingle(t *Timeline, strand StrandID, moves []move) {
+// call was begun; where requests wander between loops, none on any of them. A thread of Go
+// whose goroutines are not known yet looks like a loop, and works for requests that other
+// threads have read.
+func associateSingle(t *Timeline, loop loopMoves) {
 	var starts, ends []RequestID
-	process := t.Strands[strand].Process
-	golang := slices.ContainsFunc(t.Processes, func(p Process) bool { return p.ID == process && p.Runtime == recording.RuntimeGo })
+	moves, process := loop.moves, t.Strands[loop.strand].Process
+	wander := loop.wander || slices.ContainsFunc(t.Processes, func(p Process) bool { return p.ID == process && p.Runtime == recording.RuntimeGo })
 	for i := range t.Requests {
-		if t.Requests[i].Strand == strand || golang && t.Requests[i].Process == process {
+		if r := &t.Requests[i]; r.Strand == loop.strand || wander && r.Process == process {
 			starts = append(starts, RequestID(i))
 		}
 	}
@@ -47,6 +48,29 @@ func associateSingle(t *Timeline, strand StrandID, moves []move) {
 			c.Why = WhyAmbiguous
 		}
 	}
+}
+
+// wandering finds the processes whose loops answer what others have read: threads that
+// carry virtual ones, of which each goes on wherever there is room. A few exceptions are
+// let pass.
+func wandering(t *Timeline, requests []served) map[recording.ProcessID]bool {
+	all, odd := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
+	for i := range requests {
+		s := &requests[i]
+		if s.reader == None || s.writer == None || !t.Strands[s.reader].Loop {
+			continue
+		}
+		p := t.Requests[i].Process
+		all[p]++
+		if s.writer != s.reader && t.Strands[s.writer].Loop {
+			odd[p]++
+		}
+	}
+	wander := map[recording.ProcessID]bool{}
+	for p, n := range odd {
+		wander[p] = n*exceptions > all[p]
+	}
+	return wander
 }
 
 // openCount tells how many requests of some set are open.
