@@ -198,11 +198,8 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
-	if s.size > 0 && (s.gate != "" || s.turns) {
-		full = "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
-		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
-	} else if s.size > 0 {
-		full = map[bool]string{true: ": the only one is in use", false: ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"}[s.size == 1]
+	if s.size > 0 {
+		full = s.atMost()
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	}
 	if s.k != nil && s.k.lock != timeline.None {

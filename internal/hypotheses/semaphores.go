@@ -35,3 +35,16 @@ func (s *shortage) inTurn(c *diagnosis.Case, w *stay) {
 		s.turns, s.what = true, "their turn to call "+s.peer
 	}
 }
+
+// atMost says how many are in use while requests wait.
+func (s *shortage) atMost() string {
+	switch {
+	case s.gate != "":
+		return "; never more than " + diagnosis.Plural(s.size, "call") + " to " + s.peer + " at once"
+	case s.turns:
+		return "; never more than " + diagnosis.Plural(s.size, "call") + " at once"
+	case s.size == 1:
+		return ": the only one is in use"
+	}
+	return ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
+}

@@ -117,7 +117,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	}
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it" + left.words(len(p.calls)),
+		Title:    p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it" + left.words(len(p.calls)) + calledIn(c, p.calls),
 		Fix:      "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
 		Next:     "compare its own log or metrics of the same calls with the remote times here",
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",

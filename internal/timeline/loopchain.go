@@ -7,12 +7,12 @@ import (
 )
 
 // A loop whose runtime has no ids that could be read, as that of nginx, still does one thing
-// after the other: what it sends follows from what it read right before. That holds for a call
-// as long as nothing else could have sent it: of all that was read since the loop slept and has
-// led to nothing yet there is one, and no other request is open without a call under way, as
-// one is that waits for a timer, a thread or a place in a pool. The loop is believed only if
-// its responses say the same: each is written in the turn in which an answer to a call of
-// its own request was read.
+// after the other: what it sends follows from what it read right before. That is said of a call
+// if of all that was read since the loop slept, and has led to nothing yet, there is one. It is
+// believed if the loop's responses say the same: each is written in the turn in which an answer
+// to a call of its own request was read. Where they do not, it may still hold as long as nobody
+// else could have sent the call: no other request is open without a call under way, as one is
+// that waits for a timer, a thread or a place in a pool.
 
 // servingLoops counts the loops that read requests in each process.
 func servingLoops(t *Timeline, all []loopMoves) map[recording.ProcessID]int {
@@ -28,6 +28,7 @@ func servingLoops(t *Timeline, all []loopMoves) map[recording.ProcessID]int {
 // linked is what the chain of a loop's moves says of its calls.
 type linked struct {
 	t         *Timeline
+	strict    bool // nobody else may be dark
 	open      map[RequestID]*chained
 	dark      int                 // open requests that may do something at any time, see isDark
 	pending   []RequestID         // what was read since the loop slept, and has led to nothing yet: whose it was
@@ -54,25 +55,45 @@ func (c *chained) isDark() bool { return c.calls == 0 && !c.pending && !c.respon
 // exceptionOf one in how many may say otherwise.
 const (
 	minConfirmed = 20
-	exceptionOf  = 100
+	exceptionOf  = 200
 )
 
 // associateChain gives the calls of a loop that could be several requests' to the one that its
 // chain of moves leads to, if responses confirm it.
 func associateChain(t *Timeline, moves []move) {
+	for _, strict := range []bool{false, true} {
+		if l := linkMoves(t, moves, strict); l.believed() {
+			l.associate()
+			return
+		}
+	}
+}
+
+// believed reports that responses confirm a chain: hardly any says otherwise, and there is one
+// for every fourth request that calls were given to.
+func (l *linked) believed() bool {
+	of := map[RequestID]bool{}
+	for _, r := range l.owner {
+		of[r] = true
+	}
+	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*l.confirmed >= len(of)
+}
+
+func linkMoves(t *Timeline, moves []move, strict bool) *linked {
 	l := &linked{
-		t: t, open: map[RequestID]*chained{}, last: None, answer: None, opener: map[int32]RequestID{},
+		t: t, strict: strict, open: map[RequestID]*chained{}, last: None, answer: None, opener: map[int32]RequestID{},
 		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, over: map[CallID]bool{},
 	}
 	for i := range moves {
 		l.move(&moves[i])
 	}
-	if l.confirmed < minConfirmed || l.refuted*exceptionOf > l.confirmed {
-		return
-	}
+	return l
+}
+
+func (l *linked) associate() {
 	for call, r := range l.owner {
-		c := &t.Calls[call]
-		if c.Why != WhyAmbiguous || c.Start < t.Requests[r].FirstRead || c.End > t.Requests[r].End || c.Cut {
+		c := &l.t.Calls[call]
+		if c.Why != WhyAmbiguous || c.Start < l.t.Requests[r].FirstRead || c.End > l.t.Requests[r].End || c.Cut {
 			continue
 		}
 		c.Request, c.Why = r, WhyLoopChain
@@ -146,7 +167,7 @@ func (l *linked) acts() RequestID {
 	if c == nil || slices.ContainsFunc(l.pending, func(r RequestID) bool { return r != l.last }) {
 		return None
 	}
-	if l.dark > 1 || l.dark == 1 && !c.isDark() {
+	if l.strict && (l.dark > 1 || l.dark == 1 && !c.isDark()) {
 		return None
 	}
 	return l.last
@@ -212,6 +233,7 @@ func (l *linked) responds(r RequestID) {
 			l.refuted++
 		case c.isDark():
 			l.owner[l.answer] = r
+			l.pending = l.pending[:0]
 		}
 	}
 	l.led(r)
