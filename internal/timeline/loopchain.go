@@ -37,6 +37,7 @@ type linked struct {
 	opener    map[int32]RequestID // who connected
 	owner     map[CallID]RequestID
 	begun     map[CallID]bool // calls that were sent
+	freed     map[int32]bool  // connections that were answered on since the loop slept
 	over      map[CallID]bool // and those whose answer began
 	confirmed int             // responses in the turn of an answer to a call of theirs
 	refuted   int             // and in that of another's
@@ -82,7 +83,7 @@ func (l *linked) believed() bool {
 func linkMoves(t *Timeline, moves []move, strict bool) *linked {
 	l := &linked{
 		t: t, strict: strict, open: map[RequestID]*chained{}, last: None, answer: None, opener: map[int32]RequestID{},
-		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, over: map[CallID]bool{},
+		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, freed: map[int32]bool{}, over: map[CallID]bool{},
 	}
 	for i := range moves {
 		l.move(&moves[i])
@@ -128,6 +129,7 @@ func (l *linked) move(m *move) {
 	case moveForeign:
 		l.begin(None)
 	case moveAnswer:
+		l.freed[m.conn] = true
 		l.answered(m.call)
 	case moveHandshake:
 		if r, ok := l.opener[m.conn]; ok {
@@ -153,7 +155,7 @@ func (l *linked) begin(r RequestID) {
 	l.last, l.answer = r, None
 	c := l.open[r]
 	switch {
-	case c == nil && !slices.Contains(l.pending, None):
+	case c == nil: // each of them may be another's
 		l.pending = append(l.pending, None)
 	case c != nil && !c.pending:
 		l.set(r, func(c *chained) { c.pending = true })
@@ -185,6 +187,9 @@ func (l *linked) sent(m *move) {
 	}
 	l.begun[m.call], l.answer = true, None
 	r := l.acts()
+	if l.freed[m.conn] && l.dark > 0 { // whoever waited for it may have it now
+		r = None
+	}
 	opened, connected := l.opener[m.conn]
 	if delete(l.opener, m.conn); connected { // its first call is of who connected for it
 		r = opened
@@ -247,4 +252,5 @@ func (l *linked) sleeps() {
 		l.set(r, func(c *chained) { c.pending = false })
 	}
 	l.pending, l.last, l.answer = l.pending[:0], None, None
+	clear(l.freed)
 }

@@ -77,6 +77,7 @@ func TestChainsOfLoops(t *testing.T) {
 		{"one waits for a timer, alone", ". r1 . s3 r2 s4 . a4 w2 . a3 w1 .", 40, "1 2"},
 		{"one waits for a timer, beside another: its response tells", ". r2 s4 . r1 . s3 . a4 w2 . a3 w1 .", 40, "2 1"},
 		{"a pool of one: who waited for it goes on", ". r1 s3 . r2 . a3 s3 w1 . a3 w2 .", 40, "1 -"},
+		{"answers of nobody known, read together", ". r1 r2 s3 s4 . a4 a3 w2 w1 . r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "- - 1 2"},
 		{"responses that say otherwise", ". r1 s3 . r2 s4 . a4 w1 . a3 w2 .", 40, "1 -"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
