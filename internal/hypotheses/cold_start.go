@@ -15,7 +15,7 @@ func coldStart() diagnosis.Hypothesis {
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
 		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, for a time that is at least a third " +
-			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start. What is over that of later calls is taken out. " +
+			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What is over that of later calls is taken out. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,
@@ -39,6 +39,7 @@ type youth struct {
 	young, later Duration              // medians
 	until        Duration              // age to which calls are slow
 	slow         int                   // calls until then
+	queued       bool                  // they were slow only until a worker came to read them
 }
 
 func testColdStart(c *diagnosis.Case) diagnosis.Result {
@@ -102,7 +103,18 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	slices.SortFunc(y.order, func(a, b diagnosis.RequestID) int { return cmp.Or(cmp.Compare(age[a], age[b]), cmp.Compare(a, b)) })
 	y.first, y.last = age[y.order[0]], age[y.order[len(y.order)-1]]
 	y.fall(c, age)
+	if n := len(y.order); y.slow > 0 && 4*readToEnd(c, y.order[:y.slow]) < 5*readToEnd(c, y.order[n/2:]) {
+		y.slow, y.until, y.queued = 0, 0, true
+	}
 	return y
+}
+
+// readToEnd is how long calls took on average once they were read.
+func readToEnd(c *diagnosis.Case, ids []diagnosis.RequestID) (d Duration) {
+	for _, id := range ids {
+		d += c.Requests[id].End.Sub(c.Requests[id].FirstRead)
+	}
+	return d / Duration(max(1, len(ids)))
 }
 
 // fall finds until when calls are slow: runs whose median is twice that of the later half
@@ -142,6 +154,8 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 func (y *youth) lead() string {
 	takes := "requests take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
 	switch {
+	case y.queued:
+		return takes + ", but no longer once they were read: they were in a queue"
 	case y.known && y.slow > 0 && !y.lasts():
 		return "slow requests end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
 			" into what was recorded of it (bound a third of that age)"
