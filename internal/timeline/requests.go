@@ -59,7 +59,8 @@ func buildRequests(t *Timeline, f *facts) []served {
 
 // countUnanswered lets requests count that were unanswered at the end of the recording, for
 // longer than all of their endpoint that were answered: they took at least until then, and
-// left out, those that never end would make a server look fast.
+// left out, those that never end would make a server look fast. Where none was answered they
+// may be what waits for something to happen, as a long poll.
 func countUnanswered(t *Timeline, all []Request, made []served) {
 	longest := map[string]Duration{}
 	for i := range all {
@@ -69,8 +70,9 @@ func countUnanswered(t *Timeline, all []Request, made []served) {
 	}
 	for i := range all {
 		r, x := &all[i], &made[i].x
-		if r.Cut && r.Excluded == "" && x.ask != nil && x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT" &&
-			r.Duration() >= max(queuedLong, longest[r.Endpoint]) && !t.lost(r.Start, r.End) {
+		usual, answered := longest[r.Endpoint]
+		if answered && r.Cut && r.Excluded == "" && x.ask != nil && x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT" &&
+			r.Duration() >= max(queuedLong, usual) && !t.lost(r.Start, r.End) {
 			r.Cut, r.Unanswered = false, true
 		}
 	}

@@ -52,6 +52,7 @@ func TestWhatIsUnansweredAtTheEndCounts(t *testing.T) {
 		"for less than another took": {2000, 300, "", false},
 		"for less than a second":     {200, 1400, "", false},
 		"facts were lost meanwhile":  {200, 300, "900ms loss hook=io cpu=0 count=3 from=800ms\n", false},
+		"none was answered":          {0, 300, "", false},
 		"its answer has begun":       {200, 300, "400ms chunk conn=2 thread=3 dir=write bytes=40\n400ms http-response conn=2 head=40 length=4000 status=200\n", false},
 	} {
 		text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
@@ -62,15 +63,22 @@ func TestWhatIsUnansweredAtTheEndCounts(t *testing.T) {
 1ms thread-state thread=3 on=1
 2ms conn id=1 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5000
 2ms conn id=2 side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:5001
-` + fmt.Sprintf(answered, c.took) + fmt.Sprintf(`%[1]dms chunk conn=2 thread=3 dir=read bytes=40 arrived=%[1]dms last=%[1]dms
+` + ifAny(c.took, fmt.Sprintf(answered, c.took)) + fmt.Sprintf(`%[1]dms chunk conn=2 thread=3 dir=read bytes=40 arrived=%[1]dms last=%[1]dms
 %[1]dms http-request conn=2 head=40 method=GET route=/a
 `, c.begins) + c.more + "2200ms end reason=time\n"
 		tl := parsed(t, sortedLines(text))
-		r := &tl.Requests[1]
+		r := &tl.Requests[len(tl.Requests)-1]
 		if r.Unanswered != c.want || r.Cut == c.want || c.want && r.End != tl.End {
 			t.Errorf("%s: unanswered %v, cut %v, until %v of %v", name, r.Unanswered, r.Cut, r.End, tl.End)
 		}
 	}
+}
+
+func ifAny(n int, text string) string {
+	if n == 0 {
+		return ""
+	}
+	return text
 }
 
 // sortedLines puts the events of a recording in text form in order of time.
