@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "work", "python"))
 from datadog.dogstatsd.base import DogStatsd  # noqa: E402
 
-PARTS = 60
+PARTS = 110
 
 
 def client():
