@@ -22,31 +22,41 @@ var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-conditio
 // waits at that same place in its turn; and it ends one wait at a time. A queue of work
 // or of results is filled by others than those who wait at it; a broadcast ends many.
 func (s *sleeper) giveBacks() {
+	for _, waits := range s.conditionsByPlace(queueWaits) {
+		if !s.givenBack(waits) {
+			continue
+		}
+		for _, id := range waits {
+			w := &s.t.Waits[id]
+			w.Cause, w.Rule, w.Quality = CausePool, RuleGiveBack, Inferred
+		}
+	}
+}
+
+// conditionsByPlace lists the waits for conditions that some rules told, by where in the code
+// they are, the places in order of their first.
+func (s *sleeper) conditionsByPlace(rules []string) [][]WaitID {
 	t := s.t
-	places, order := map[lockKey][]WaitID{}, []lockKey{}
+	var places [][]WaitID
+	index := map[lockKey]int{}
 	for i := range t.Waits {
 		w := &t.Waits[i]
-		if w.Cause != CauseCondition || w.Stack == None || !slices.Contains(queueWaits, w.Rule) {
+		if w.Cause != CauseCondition || w.Stack == None || !slices.Contains(rules, w.Rule) {
 			continue
 		}
 		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.siteFrame(w.Stack))
 		if key.site == "" {
 			continue
 		}
-		if places[key] == nil {
-			order = append(order, key)
+		at, known := index[key]
+		if !known {
+			at = len(places)
+			index[key] = at
+			places = append(places, nil)
 		}
-		places[key] = append(places[key], WaitID(i))
+		places[at] = append(places[at], WaitID(i))
 	}
-	for _, key := range order {
-		if !s.givenBack(places[key]) {
-			continue
-		}
-		for _, id := range places[key] {
-			w := &t.Waits[id]
-			w.Cause, w.Rule, w.Quality = CausePool, RuleGiveBack, Inferred
-		}
-	}
+	return places
 }
 
 // givenBack reports that waits at one place ended as those for a pool do, nine in ten.

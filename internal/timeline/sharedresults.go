@@ -11,24 +11,10 @@ var resultWaits = []string{RuleGoWaitGroup, RuleGoChannel}
 // as a lock is.
 func (s *sleeper) sharedResults() {
 	t := s.t
-	places, order := map[lockKey][]WaitID{}, []lockKey{}
-	for i := range t.Waits {
-		w := &t.Waits[i]
-		if w.Cause != CauseCondition || w.Request == None || w.Stack == None || !slices.Contains(resultWaits, w.Rule) {
-			continue
-		}
-		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.siteFrame(w.Stack))
-		if key.site == "" {
-			continue
-		}
-		if places[key] == nil {
-			order = append(order, key)
-		}
-		places[key] = append(places[key], WaitID(i))
-	}
-	for _, key := range order {
+	for _, waits := range s.conditionsByPlace(resultWaits) {
+		waits = slices.DeleteFunc(waits, func(id WaitID) bool { return t.Waits[id].Request == None })
 		ended, shared := 0, 0
-		for _, id := range places[key] {
+		for _, id := range waits {
 			switch _, other := s.resultOf(&t.Waits[id]); {
 			case other:
 				shared++
@@ -40,7 +26,7 @@ func (s *sleeper) sharedResults() {
 		if ended < fewWaits || 10*shared < 9*ended {
 			continue
 		}
-		for _, id := range places[key] {
+		for _, id := range waits {
 			w := &t.Waits[id]
 			w.Cause, w.Rule, w.Quality = CauseLock, RuleShared, Inferred
 		}

@@ -28,18 +28,24 @@ func (n *nativeFiles) gather(t *libpf.EbpfTrace) {
 // forTrace returns the files by the frames of a trace, 0 for those of no machine code;
 // nil if they cannot be told.
 func (n *nativeFiles) forTrace(t *libpf.Trace) []host.FileID {
-	out, next := make([]host.FileID, len(t.Frames)), 0
+	return byFrame(t, libpf.NativeFrame, n.files)
+}
+
+// byFrame puts what was found of the frames of one kind, in their order, to the frames of a
+// trace; nil if the profiler made more of them, or fewer, than were foreseen.
+func byFrame[T any](t *libpf.Trace, kind libpf.FrameType, found []T) []T {
+	out, next := make([]T, len(t.Frames)), 0
 	for i := range t.Frames {
-		if t.Frames[i].Value().Type != libpf.NativeFrame {
+		if t.Frames[i].Value().Type != kind {
 			continue
 		}
-		if next == len(n.files) {
-			return nil // the profiler made more frames than were foreseen
+		if next == len(found) {
+			return nil
 		}
-		out[i] = n.files[next]
+		out[i] = found[next]
 		next++
 	}
-	if next != len(n.files) {
+	if next != len(found) {
 		return nil
 	}
 	return out

@@ -63,21 +63,7 @@ func (r *rubyNames) forTrace(t *libpf.Trace) []string {
 	if len(r.names) == 0 {
 		return nil
 	}
-	out, next := make([]string, len(t.Frames)), 0
-	for i := range t.Frames {
-		if t.Frames[i].Value().Type != libpf.RubyFrame {
-			continue
-		}
-		if next == len(r.names) {
-			return nil // the profiler made more frames than were foreseen
-		}
-		out[i] = r.names[next]
-		next++
-	}
-	if next != len(r.names) {
-		return nil
-	}
-	return out
+	return byFrame(t, libpf.RubyFrame, r.names)
 }
 
 // withClass puts the class into the label of a frame, which may say more than the
