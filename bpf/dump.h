@@ -22,6 +22,12 @@ static __always_inline struct span *open_span(struct task_struct *t, u8 state)
 	return s;
 }
 
+/* An int up to Linux 7.0, then a byte: 0 or not shows in its first byte in both. */
+static __always_inline bool is_queued(struct task_struct *t)
+{
+	return *(u8 *)__builtin_preserve_access_index(&t->on_rq) != 0;
+}
+
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *ctx)
 {
@@ -41,7 +47,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		r.parent_start = BPF_CORE_READ(parent, group_leader, start_boottime);
 	}
 	bpf_probe_read_kernel(r.comm, sizeof(r.comm), t->comm);
-	r.state = t->on_rq ? OFF_RUNNING : classify(false, t->__state);
+	r.state = is_queued(t) ? OFF_RUNNING : classify(false, t->__state);
 	if (r.state == OFF_PREEMPTED)
 		r.state = OFF_RUNNING;
 	r.nr = -1;
@@ -93,12 +99,20 @@ int adopt_flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
-SEC("iter/bpf_sk_storage_map")
-int flush_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
+SEC("iter/tcp")
+int flush_flows(struct bpf_iter__tcp *ctx)
 {
-	struct flow *f = ctx->value;
+	struct sock_common *common = ctx->sk_common;
+	struct tcp_sock *tp;
+	struct flow *f;
 
-	if (ctx->sk && f)
+	if (!common)
+		return 0;
+	tp = bpf_skc_to_tcp_sock(common);
+	if (!tp)
+		return 0;
+	f = bpf_sk_storage_get(&flows, (struct sock *)tp, 0, 0);
+	if (f)
 		flush_pending(f);
 	return 0;
 }

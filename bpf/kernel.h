@@ -142,8 +142,8 @@ struct task_io_accounting {
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
-	int on_cpu;
-	int on_rq;
+	u8 on_rq;
+	u8 pad[7];
 	int pid;
 	int tgid;
 	void *stack;
@@ -269,6 +269,11 @@ struct bpf_iter__task {
 struct bpf_iter__tcp {
 	struct bpf_iter_meta *meta;
 	struct sock_common *sk_common;
+};
+
+struct bpf_iter__unix {
+	struct bpf_iter_meta *meta;
+	struct unix_sock *unix_sk;
 };
 
 struct bpf_iter__bpf_sk_storage_map {

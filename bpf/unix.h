@@ -251,13 +251,17 @@ static __always_inline bool take_unix(struct sock *sk, struct flow *f, struct tr
 }
 
 /* Those that are open: of the others it is not told when they were closed. */
-SEC("iter/bpf_sk_storage_map")
-int list_unix(struct bpf_iter__bpf_sk_storage_map *ctx)
+SEC("iter/unix")
+int list_unix(struct bpf_iter__unix *ctx)
 {
-	struct flow *f = ctx->value;
+	struct unix_sock *u = ctx->unix_sk;
+	struct flow *f;
 	u64 id;
 
-	if (!ctx->sk || !f || !f->local)
+	if (!u)
+		return 0;
+	f = bpf_sk_storage_get(&flows, (struct sock *)u, 0, 0);
+	if (!f || !f->local)
 		return 0;
 	id = f->id;
 	bpf_seq_write(ctx->meta->seq, &id, sizeof(id));

@@ -72,7 +72,7 @@ func (s *Session) followUnix(sink Sink) error {
 	if err := s.drain(sink); err != nil { // what was used is known
 		return err
 	}
-	ids, err := iterate(link.IterOptions{Program: s.objects.ListUnix, Map: s.objects.Flows})
+	ids, err := iterate(link.IterOptions{Program: s.objects.ListUnix})
 	if err != nil {
 		return fmt.Errorf("list open Unix sockets: %w", err)
 	}

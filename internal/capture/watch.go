@@ -157,7 +157,7 @@ func (s *Session) dumpTasks(do func(*probesTaskRecord)) error {
 
 // flushFlows makes the programs emit what they merged and still hold.
 func (s *Session) flushFlows() error {
-	_, err := iterate(link.IterOptions{Program: s.objects.FlushFlows, Map: s.objects.Flows})
+	_, err := iterate(link.IterOptions{Program: s.objects.FlushFlows})
 	if err != nil {
 		return fmt.Errorf("collect merged reads and writes: %w", err)
 	}
