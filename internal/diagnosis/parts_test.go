@@ -30,17 +30,6 @@ func TestBandsOfOneHundredRequests(t *testing.T) {
 	}
 }
 
-// Two jobs of 3 arrive together, a third 4 later.
-//
-//	arrive  AB      C
-//	serve   AAABBBCCC
-func TestWaitsOfASingleServer(t *testing.T) {
-	got := Waits([]Job{{0, 3}, {0, 3}, {4, 3}, {20, 3}})
-	if want := []Duration{0, 3, 2, 0}; !slices.Equal(got, want) {
-		t.Errorf("waits %v, want %v", got, want)
-	}
-}
-
 func TestShares(t *testing.T) {
 	if s := ShareOf(1, 3); s != 333_333 {
 		t.Error(s)

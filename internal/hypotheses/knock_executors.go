@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -96,12 +97,12 @@ func (e *executor) replay() {
 
 // waits replays the errands without what is spared.
 func (e *executor) waits(spared map[timeline.StrandID]*busySum) []Duration {
-	jobs := make([]diagnosis.Job, len(e.errands))
+	jobs := make([]queueing.Job, len(e.errands))
 	for i := range e.errands {
 		t := &e.errands[i]
-		jobs[i] = diagnosis.Job{Arrive: t.From, Service: max(0, t.takes-spared[t.strand].within(t.To, t.To+diagnosis.Time(t.takes)))}
+		jobs[i] = queueing.Job{Arrive: t.From, Service: max(0, t.takes-spared[t.strand].within(t.To, t.To+diagnosis.Time(t.takes)))}
 	}
-	return diagnosis.WaitsOf(jobs, e.threads)
+	return queueing.Waits(jobs, e.threads)
 }
 
 // spare returns what goes of the waits for the executor.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
@@ -24,14 +25,14 @@ func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID)
 	if len(ids) == 0 {
 		return nil
 	}
-	all, without := make([]diagnosis.Job, len(ids)), make([]diagnosis.Job, len(ids))
+	all, without := make([]queueing.Job, len(ids)), make([]queueing.Job, len(ids))
 	for i, id := range ids {
 		at := c.Requests[id].Start
-		all[i] = diagnosis.Job{Arrive: at, Service: work.service[i]}
-		without[i] = diagnosis.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
+		all[i] = queueing.Job{Arrive: at, Service: work.service[i]}
+		without[i] = queueing.Job{Arrive: at, Service: work.service[i] - work.setup[i]}
 	}
 	sums := sumOf(busy)
-	was, would := diagnosis.Waits(all), diagnosis.Waits(without)
+	was, would := queueing.Waits(all, 1), queueing.Waits(without, 1)
 	var out []diagnosis.Span
 	for i, id := range ids {
 		r := &c.Requests[id]

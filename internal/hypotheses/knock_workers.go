@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -114,7 +115,7 @@ func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 		for i, id := range w.ids {
 			without[i].Service = max(0, without[i].Service-less[id])
 		}
-		for i, would := range diagnosis.WaitsOf(without, w.workers) {
+		for i, would := range queueing.Waits(without, w.workers) {
 			freed[w.ids[i]] = w.waits[i] - would
 		}
 	}
@@ -125,7 +126,7 @@ func workersFree(c *diagnosis.Case, gone []stay) []Duration {
 type workforce struct {
 	workers int
 	ids     []diagnosis.RequestID
-	jobs    []diagnosis.Job
+	jobs    []queueing.Job
 	waits   []Duration // as replayed
 }
 
@@ -159,12 +160,12 @@ func collectWorkforces(c *diagnosis.Case) (out []*workforce) {
 	}
 	for _, w := range out {
 		slices.SortStableFunc(w.ids, func(a, b diagnosis.RequestID) int { return cmp.Compare(c.Requests[a].Start, c.Requests[b].Start) })
-		w.jobs = make([]diagnosis.Job, len(w.ids))
+		w.jobs = make([]queueing.Job, len(w.ids))
 		for i, id := range w.ids {
 			r := &c.Requests[id]
-			w.jobs[i] = diagnosis.Job{Arrive: r.Start, Service: r.End.Sub(r.FirstRead)}
+			w.jobs[i] = queueing.Job{Arrive: r.Start, Service: r.End.Sub(r.FirstRead)}
 		}
-		w.waits = diagnosis.WaitsOf(w.jobs, w.workers)
+		w.waits = queueing.Waits(w.jobs, w.workers)
 	}
 	return out
 }

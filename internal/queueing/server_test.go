@@ -1,0 +1,109 @@
+package queueing
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+const ms = Duration(1_000_000)
+
+// arrivals are customers that come by chance (Poisson), every gap on average, each for
+// one visit whose service is drawn.
+func arrivals(n int, gap Duration, service func(*rand.Rand) Duration) []Customer {
+	r := rand.New(rand.NewPCG(1, 2))
+	out := make([]Customer, n)
+	var at Time
+	for i := range out {
+		at += Time(float64(gap) * r.ExpFloat64())
+		s := service(r)
+		out[i] = Customer{Comes: at, Took: s, Visits: []Visit{{Service: s}}}
+	}
+	return out
+}
+
+func exponential(r *rand.Rand) Duration { return Duration(float64(ms) * r.ExpFloat64()) }
+func constant(*rand.Rand) Duration      { return ms }
+
+// TestReplayKnowsTheTextbook: the mean waits of queues for which queueing theory has a
+// formula, in mean services of 1 ms, over 200,000 arrivals from a seed.
+func TestReplayKnowsTheTextbook(t *testing.T) {
+	for _, x := range []struct {
+		queue   string
+		gap     Duration // between arrivals: 1 ms is as much as one server can do
+		servers int
+		slice   Duration
+		service func(*rand.Rand) Duration
+		want    float64 // mean wait in services
+	}{
+		{"M/M/1 at 50 %: 0.5/0.5", 2 * ms, 1, 0, exponential, 1},
+		{"M/M/1 at 80 %: 0.8/0.2", ms * 10 / 8, 1, 0, exponential, 4},
+		{"M/D/1 at 80 %: half of that", ms * 10 / 8, 1, 0, constant, 2},
+		{"M/M/2 at 80 % (Erlang C 0.711)", ms * 10 / 16, 2, 0, exponential, 1.778},
+		{"M/D/1, a slice each in turn, at 80 %: as M/M/1", ms * 10 / 8, 1, ms / 50, constant, 4},
+	} {
+		s := Server{Servers: x.servers, Slice: x.slice, Customers: arrivals(200_000, x.gap, x.service)}
+		var sum float64
+		for _, w := range s.Play(Change{}).Waited {
+			sum += float64(w)
+		}
+		got := sum / float64(len(s.Customers)) / float64(ms)
+		if math.Abs(got-x.want) > x.want/10 {
+			t.Errorf("%s: mean wait is %.3f services, want %.3f within 10 %%", x.queue, got, x.want)
+		}
+	}
+}
+
+// recordedAs makes the waits of a replay the recorded ones.
+func recordedAs(s *Server) *Server {
+	for i, w := range s.Play(Change{}).Waited {
+		s.Customers[i].Visits[0].Waited = w
+		s.Customers[i].Took += w
+	}
+	return s
+}
+
+func TestMeasuresOfAServer(t *testing.T) {
+	s := recordedAs(&Server{Servers: 1, Customers: arrivals(100_000, 2*ms, constant)})
+	m := s.Measures(s.Customers[len(s.Customers)-1].Comes.Sub(0))
+	if m.Utilisation < 490 || m.Utilisation > 510 {
+		t.Errorf("utilisation %d, want half", m.Utilisation)
+	}
+	if m.Queue < 225 || m.Queue > 275 { // M/D/1 at one half: a quarter waits
+		t.Errorf("queue length %d, want a quarter", m.Queue)
+	}
+	if m.Burstiness < 900 || m.Burstiness > 1100 {
+		t.Errorf("burstiness of Poisson arrivals %d, want one", m.Burstiness)
+	}
+}
+
+func TestBurstinessOfArrivals(t *testing.T) {
+	var even, bursts []Customer
+	for i := range 1000 {
+		visit := []Visit{{Service: ms}}
+		even = append(even, Customer{Comes: Time(i) * Time(10*ms), Visits: visit})
+		bursts = append(bursts, Customer{Comes: Time(i/25) * Time(250*ms), Visits: visit}) // 25 at once
+	}
+	for _, x := range []struct {
+		name      string
+		customers []Customer
+		from, to  Ratio
+	}{{"evenly", even, 0, One / 10}, {"25 at once", bursts, 10 * One, 30 * One}} {
+		s := Server{Servers: 1, Customers: x.customers}
+		if got := s.Measures(10_000 * ms).Burstiness; got < x.from || got > x.to {
+			t.Errorf("%s: burstiness %d, want %d to %d", x.name, got, x.from, x.to)
+		}
+	}
+}
+
+// Two jobs of 3 arrive together, a third 4 later.
+//
+//	arrive  AB      C
+//	serve   AAABBBCCC
+func TestWaitsOfASingleServer(t *testing.T) {
+	got := Waits([]Job{{0, 3}, {0, 3}, {4, 3}, {20, 3}}, 1)
+	if want := []Duration{0, 3, 2, 0}; !slices.Equal(got, want) {
+		t.Errorf("waits %v, want %v", got, want)
+	}
+}

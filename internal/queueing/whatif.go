@@ -1,0 +1,102 @@
+package queueing
+
+import "slices"
+
+// Latency is that of requests: their mean, and two quantiles (nearest rank).
+type Latency struct{ Mean, P50, P99 Duration }
+
+// Play is a replay with a change.
+type Play struct {
+	Latency
+	Each   []Duration // latency of each customer: as recorded, with the replayed waits and work in the place of the recorded ones
+	Waited []Duration // of each customer
+}
+
+// Play replays the recorded arrivals with a change.
+func (s *Server) Play(c Change) *Play {
+	p := &Play{Each: make([]Duration, len(s.Customers)), Waited: make([]Duration, len(s.Customers))}
+	for i, t := range s.play(c) {
+		was := s.recorded(i)
+		p.Waited[i] = t.waited
+		p.Each[i] = max(0, s.Customers[i].Took-was.waited-was.served+t.waited+t.served)
+	}
+	p.Latency = s.latency(func(i int) Duration { return p.Each[i] })
+	return p
+}
+
+// recorded is what the recording shows of a customer's turns.
+func (s *Server) recorded(i int) (t turns) {
+	for _, v := range s.Customers[i].Visits {
+		t.waited, t.served = t.waited+v.Waited, t.served+v.Service
+	}
+	return t
+}
+
+// Recorded is the latency of the requests as it was.
+func (s *Server) Recorded() Latency {
+	return s.latency(func(i int) Duration { return s.Customers[i].Took })
+}
+
+func (s *Server) latency(of func(int) Duration) Latency {
+	var list []Duration
+	var sum Duration
+	for i := range s.Customers {
+		if !s.Customers[i].Beside {
+			list = append(list, of(i))
+			sum += of(i)
+		}
+	}
+	if list == nil {
+		return Latency{}
+	}
+	slices.Sort(list)
+	return Latency{Mean: sum / Duration(len(list)), P50: quantile(list, 50), P99: quantile(list, 99)}
+}
+
+// quantile is the nearest-rank quantile of a sorted list.
+func quantile(list []Duration, percent int) Duration {
+	return list[min(len(list)-1, max(0, (len(list)*percent+99)/100-1))]
+}
+
+// Fit says how well a replay without a change reproduces the waits that were recorded.
+type Fit struct {
+	Recorded, Replayed       Duration // mean wait of a request
+	RecordedP99, ReplayedP99 Duration
+}
+
+// How far a replay may be from the recording: of the mean wait, and of its p99.
+const (
+	fitMean = One / 4
+	fitP99  = One * 4 / 10
+)
+
+// Good reports whether the model reproduces the recording: only then it may say what
+// would be.
+func (f Fit) Good() bool {
+	near := func(a, b Duration, within Ratio) bool { return max(a-b, b-a) <= within.Of(max(a, b)) }
+	return f.Recorded > 0 && near(f.Recorded, f.Replayed, fitMean) && near(f.RecordedP99, f.ReplayedP99, fitP99)
+}
+
+// Fit compares the unchanged replay with the recording.
+func (s *Server) Fit(unchanged *Play) Fit {
+	was := s.latency(func(i int) Duration { return s.recorded(i).waited })
+	is := s.latency(func(i int) Duration { return unchanged.Waited[i] })
+	return Fit{Recorded: was.Mean, Replayed: is.Mean, RecordedP99: was.P99, ReplayedP99: is.P99}
+}
+
+// The loads among which the knee is looked for.
+const (
+	kneeStep = One / 10
+	kneeMost = One * 3
+)
+
+// Knee returns at how many times the recorded load p99 is twice what it is, and that
+// p99; 0 if it is not up to three times the load.
+func (s *Server) Knee(unchanged *Play) (load Ratio, p99 Duration) {
+	for load = One + kneeStep; load <= kneeMost; load += kneeStep {
+		if p := s.Play(Change{Load: load}); p.P99 >= 2*unchanged.P99 {
+			return load, p.P99
+		}
+	}
+	return 0, 0
+}
