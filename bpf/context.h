@@ -31,7 +31,7 @@ static __always_inline u64 current_context(struct watch *w, struct task_struct *
 
 	if (!w->py_state)
 		return 0;
-	state = read_word(t->thread.fsbase + w->py_state);
+	state = read_word(THREAD_POINTER(t) + w->py_state);
 	return state ? read_word(state + w->py_context) : 0;
 }
 

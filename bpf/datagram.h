@@ -8,12 +8,12 @@ enum { SOCK_DGRAM = 2, LINE_PREFIX = 128, UNIX_PATH = 108, SOCKADDR_MAX = 28 };
 /* The address that the call itself names, 0 if none: of sendto, sendmsg and sendmmsg. */
 static __always_inline u64 named_address(struct pt_regs *r)
 {
-	switch ((s32)r->orig_ax) {
+	switch (SYSCALL_NR(r)) {
 	case NR_sendto:
-		return r->r8;
+		return SYS_ARG5(r);
 	case NR_sendmsg:
 	case NR_sendmmsg:
-		return read_word(r->si); /* msg_name */
+		return read_word(SYS_ARG2(r)); /* msg_name */
 	}
 	return 0;
 }

@@ -69,9 +69,9 @@ int dump_bases(struct bpf_iter__task *ctx)
 	struct task_struct *t = ctx->task;
 	struct base_record r = {};
 
-	if (!t || !t->thread.fsbase)
+	if (!t || !THREAD_POINTER(t))
 		return 0;
-	r.base = t->thread.fsbase;
+	r.base = THREAD_POINTER(t);
 	r.tid = t->pid;
 	r.tgid = t->tgid;
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));

@@ -150,12 +150,12 @@ static __always_inline u64 file_of(struct task_struct *t, u64 fd, u32 *dev)
  * that can be told. */
 static __always_inline u64 awaited_file(struct task_struct *t, struct pt_regs *r, u8 state, u32 *dev)
 {
-	s32 nr = r ? (s32)r->orig_ax : -1;
+	s32 nr = r ? SYSCALL_NR(r) : -1;
 	struct fault *f;
 
 	*dev = 0;
 	if (r && waits_for_file(nr, state))
-		return file_of(t, (u32)r->di, dev);
+		return file_of(t, (u32)SYS_ARG1(r), dev);
 	if (state != OFF_DISK)
 		return 0;
 	f = bpf_task_storage_get(&faults, t, 0, 0);

@@ -106,7 +106,7 @@ static __always_inline void on_call(struct pt_regs *regs, struct watch *w, struc
 	u64 conn, g;
 
 	g = current_g(w, t);
-	conn = read_word(regs->ax + PERSIST_CONN);
+	conn = read_word(GO_ARG1(regs) + PERSIST_CONN);
 	sk = socket_of(t, descriptor_of(conn));
 	e = reserve(sizeof(*e), HOOK_IO);
 	if (!e)
@@ -157,7 +157,7 @@ static __always_inline bool goes_on(struct task_struct *t, u64 goid, u32 type)
 static __always_inline void on_run(struct pt_regs *regs, struct watch *w, struct task_struct *t,
 				   u32 type)
 {
-	u64 goid = read_word(regs->ax + w->go_goid);
+	u64 goid = read_word(GO_ARG1(regs) + w->go_goid);
 	struct go_run_event *e;
 
 	if (!goid || goes_on(t, goid, type))

@@ -120,10 +120,10 @@ static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u3
 	fill(&s->e, w, t, act);
 	s->e.word = word;
 	if (act == PARK_READY)
-		s->e.woken = read_word(read_word(regs->bx) + w->go_goid);
+		s->e.woken = read_word(read_word(GO_ARG2(regs)) + w->go_goid);
 	n = bpf_get_stack(regs, s->stack, (PARK_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
 	s->e.bytes = n > 0 ? n : 0;
-	s->stack[PARK_FRAMES - 1] = read_word(regs->sp);
+	s->stack[PARK_FRAMES - 1] = RETURN_ADDRESS(regs);
 	submit(s);
 }
 
@@ -150,10 +150,10 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 	u64 word;
 
 	if (w && w->go_goid) {
-		word = regs->ax; /* Go 1.17 and later pass arguments in ax, bx, cx */
+		word = GO_ARG1(regs); /* Go 1.17 and later pass arguments in ax, bx, cx */
 		/* At the call that parks it bx is the lock within the channel. */
 		if (act == PARK_BEGIN_RECEIVE || act == PARK_BEGIN_SEND)
-			word = regs->bx;
+			word = GO_ARG2(regs);
 		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR || act == PARK_BEGIN_SLEEP)
 			word = 0;
 		if (act == PARK_END || act == PARK_STOPPED || act == PARK_START)

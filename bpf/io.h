@@ -35,9 +35,9 @@ static __always_inline void find_source(struct pt_regs *r, struct source *s)
 	s->iov = 0;
 	if (!r)
 		return;
-	nr = r->orig_ax;
-	si = r->si;
-	dx = r->dx;
+	nr = SYSCALL_NR(r);
+	si = SYS_ARG2(r);
+	dx = SYS_ARG3(r);
 	barrier_var(dx); /* or the compiler shares its load with another pointer's */
 	switch (nr) {
 	case NR_read:

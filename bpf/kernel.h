@@ -63,15 +63,9 @@ enum { SOCK_DONE_BIT = 1 };
 enum { THREAD_SIZE = 16384 };
 enum { ECONNREFUSED = 111, ECONNRESET = 104, EPIPE = 32 };
 
+#include "arch.h"
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct pt_regs {
-	unsigned long bx, r10, r9, r8, ax, dx, si, di, orig_ax, sp;
-};
-
-struct thread_struct {
-	unsigned long fsbase;
-};
 
 typedef struct {
 	int counter;

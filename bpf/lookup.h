@@ -16,20 +16,20 @@ static __always_inline u16 port_at(u64 sockaddr)
 /* Address of the buffer of the index-th message of a system call; 0 unknown. */
 static __always_inline u64 datagram_buffer(struct pt_regs *r, u32 index)
 {
-	u64 header = r->si, iov = 0;
+	u64 header = SYS_ARG2(r), iov = 0;
 
-	switch ((s32)r->orig_ax) {
+	switch (SYSCALL_NR(r)) {
 	case NR_read:
 	case NR_write:
 	case NR_recvfrom:
 	case NR_sendto:
-		return index ? 0 : r->si;
+		return index ? 0 : SYS_ARG2(r);
 	case NR_readv:
 	case NR_writev:
-		return index ? 0 : read_word(r->si);
+		return index ? 0 : read_word(SYS_ARG2(r));
 	case NR_recvmmsg:
 	case NR_sendmmsg:
-		if (index >= (u32)r->dx)
+		if (index >= (u32)SYS_ARG3(r))
 			return 0;
 		header += index * MMSGHDR;
 		iov = read_word(header + 16);
@@ -48,12 +48,12 @@ static __always_inline u16 destination_port(struct sock *sk, struct pt_regs *r)
 
 	if (connected)
 		return connected;
-	switch ((s32)r->orig_ax) {
+	switch (SYSCALL_NR(r)) {
 	case NR_sendto:
-		return port_at(r->r8);
+		return port_at(SYS_ARG5(r));
 	case NR_sendmsg:
 	case NR_sendmmsg:
-		return port_at(read_word(r->si)); /* msg_name */
+		return port_at(read_word(SYS_ARG2(r))); /* msg_name */
 	}
 	return 0;
 }

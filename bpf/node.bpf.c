@@ -114,7 +114,7 @@ int promise_resolved(struct pt_regs *ctx)
 		w->resolves = 0;
 		tell_spent(t, EVENT_PROMISES_SPENT);
 	} else if (in_loop(w, t) && !bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids)) {
-		promise = is_object(ctx->si) ? word_of(ctx->si, CONTEXT_FIRST) : read_word(ctx->di);
+		promise = is_object(FN_ARG2(ctx)) ? word_of(FN_ARG2(ctx), CONTEXT_FIRST) : read_word(FN_ARG1(ctx));
 		tell_resolved(w, t, ids, promise);
 	}
 	return 0;
@@ -208,7 +208,7 @@ enum { WRAP_AT = 4 * sizeof(u64) };
 SEC("uprobe.multi/file_done")
 int file_done(struct pt_regs *ctx)
 {
-	tell_done(bpf_get_current_task_btf(), read_word(ctx->di) + WRAP_AT);
+	tell_done(bpf_get_current_task_btf(), read_word(FN_ARG1(ctx)) + WRAP_AT);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ int work_done(struct pt_regs *ctx)
 {
 	enum { BEFORE = 2 };
 
-	tell_done(bpf_get_current_task_btf(), ctx->di - (BEFORE + WRAP_WORDS) * sizeof(u64));
+	tell_done(bpf_get_current_task_btf(), FN_ARG1(ctx) - (BEFORE + WRAP_WORDS) * sizeof(u64));
 	return 0;
 }
 
@@ -235,7 +235,7 @@ int port_posts(struct pt_regs *ctx)
 
 	if (!pay_work(w, t) || !in_loop(w, t))
 		return 0;
-	if (bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids) || !read_wrap(ctx->di + WRAP_AT, ids[2], &id, &trigger))
+	if (bpf_probe_read_user(ids, sizeof(ids), (void *)w->async_ids) || !read_wrap(FN_ARG1(ctx) + WRAP_AT, ids[2], &id, &trigger))
 		return 0;
 	tell(t, BOUNDARY_POSTED, ids[0], ids[1], ids[2], id);
 	return 0;
@@ -266,9 +266,9 @@ int port_takes(struct pt_regs *ctx)
 	if (!pay_work(w, t) || !in_loop(w, t))
 		return 0;
 	counter = read_word(w->async_ids + ASYNC_COUNTER);
-	if (!read_wrap(ctx->di + WRAP_AT, counter, &id, &trigger))
+	if (!read_wrap(FN_ARG1(ctx) + WRAP_AT, counter, &id, &trigger))
 		return 0;
-	if ((u32)ctx->dx) {
+	if ((u32)FN_ARG3(ctx)) {
 		what = BOUNDARY_TAKES;
 	} else {
 		what = w->taking ? BOUNDARY_MESSAGE : BOUNDARY_MESSAGES;

@@ -41,7 +41,7 @@ int context_copied(struct pt_regs *regs)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
-	struct context_key key = {regs->ax, t->tgid};
+	struct context_key key = {FN_RESULT(regs), t->tgid};
 	struct runtime_ids of = {};
 	struct context_ids made;
 	u64 parent;

@@ -88,7 +88,7 @@ static __always_inline u32 is_work(u64 object)
 /* The first argument of a method lies where the second of the C function points. */
 static __always_inline void on_put(struct pt_regs *regs, struct watch *w, struct task_struct *t)
 {
-	struct item_key key = {read_word(regs->si), t->tgid};
+	struct item_key key = {read_word(FN_ARG2(regs)), t->tgid};
 	struct item i = {};
 	struct runtime_ids ids = {};
 	u64 context;
@@ -99,7 +99,7 @@ static __always_inline void on_put(struct pt_regs *regs, struct watch *w, struct
 	if (context)
 		name_context(&ids, w, context, t->tgid);
 	i.put = bpf_ktime_get_ns();
-	i.queue = regs->di;
+	i.queue = FN_ARG1(regs);
 	i.start = t->start_boottime;
 	i.tid = t->pid;
 	i.executor = is_work(key.address);
@@ -111,7 +111,7 @@ static __always_inline void on_put(struct pt_regs *regs, struct watch *w, struct
 
 static __always_inline void on_taken(struct pt_regs *regs, struct task_struct *t)
 {
-	struct item_key key = {regs->ax, t->tgid};
+	struct item_key key = {FN_RESULT(regs), t->tgid};
 	struct taken_event *e;
 	struct item *i;
 
@@ -148,7 +148,7 @@ static __always_inline void on_taken(struct pt_regs *regs, struct task_struct *t
                                                                                    \
 		if (w)                                                             \
 			work;                                                      \
-		if (timed) {                                                       \
+		if (c && timed) {                                                  \
 			c->ns += bpf_ktime_get_ns() - began;                       \
 			c->timed++;                                                \
 		}                                                                  \

@@ -23,11 +23,23 @@ static __always_inline u32 read_half(u64 address)
 	return value;
 }
 
+/* Go's g of a thread: that of its scheduler while it is on the scheduler's stack. */
+static __always_inline u64 stored_g(struct watch *w, struct task_struct *t)
+{
+#ifdef GO_G
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	return r ? GO_G(r) : 0;
+#else
+	return read_word(THREAD_POINTER(t) + w->go_tls);
+#endif
+}
+
 /* The goroutine that runs on a thread, also while the thread is on its scheduler
  * stack. */
 static __always_inline u64 current_g(struct watch *w, struct task_struct *t)
 {
-	u64 g = read_word(t->thread.fsbase + w->go_tls);
+	u64 g = stored_g(w, t);
 	u64 m;
 
 	if (!g || read_word(g + w->go_goid))

@@ -56,11 +56,11 @@ static __always_inline void read_syscall(struct task_struct *t, struct span *s)
 	s->arg = 0;
 	s->timed = 0;
 	s->owner = 0;
-	s->sp = r ? r->sp : 0;
-	if (!r || (s32)r->orig_ax < 0)
+	s->sp = r ? STACK_POINTER(r) : 0;
+	if (!r || SYSCALL_NR(r) < 0)
 		return;
-	s->nr = r->orig_ax;
-	s->arg = r->di;
+	s->nr = SYSCALL_NR(r);
+	s->arg = SYS_ARG1(r);
 	s->timed = is_timed(r);
 	s->owner = waits_for_mutex(r);
 }
@@ -229,7 +229,7 @@ static __always_inline bool in_interrupt(struct task_struct *t, struct pt_regs *
 	asm volatile("%0 = w10" : "=w"(here));
 	if (here - (u32)(u64)t->stack >= THREAD_SIZE)
 		return true;
-	return r && (s32)r->orig_ax < 0;
+	return r && SYSCALL_NR(r) < 0;
 }
 
 static __always_inline void read_waker(struct span *s, struct task_struct *waker)

@@ -91,7 +91,7 @@ static __always_inline u32 closer_of(struct sock *sk, struct flow *f, int old)
 static __always_inline bool is_closing(struct task_struct *t)
 {
 	struct pt_regs *r = user_regs(t);
-	s32 nr = r ? (s32)r->orig_ax : -1;
+	s32 nr = r ? SYSCALL_NR(r) : -1;
 
 	return (nr == NR_close || nr == NR_shutdown) && watch_of(t->tgid);
 }

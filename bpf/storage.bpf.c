@@ -165,7 +165,7 @@ struct mapping_event {
 	s32 nr;
 };
 
-enum { NR_mmap = 9, NR_mremap = 25, MAP_ANONYMOUS = 0x20 };
+enum { MAP_ANONYMOUS = 0x20 };
 
 /* Smaller ones are what allocators do. */
 enum { LEAST_MAPPED = 1 << 20, LEAST_ANONYMOUS = 16 << 20 };
@@ -186,15 +186,15 @@ static __always_inline void on_mapping(struct vm_unmapped_area_info *info)
 	r = user_regs(t);
 	if (!r)
 		return;
-	switch ((s32)r->orig_ax) {
+	switch (SYSCALL_NR(r)) {
 	case NR_mmap:
-		bytes = r->si;
-		if (!(r->r10 & MAP_ANONYMOUS))
-			ino = file_of(t, (u32)r->r8, &dev);
+		bytes = SYS_ARG2(r);
+		if (!(SYS_ARG4(r) & MAP_ANONYMOUS))
+			ino = file_of(t, (u32)SYS_ARG5(r), &dev);
 		break;
 	case NR_mremap:
-		before = r->si;
-		bytes = r->dx;
+		before = SYS_ARG2(r);
+		bytes = SYS_ARG3(r);
 		break;
 	default:
 		return;
@@ -210,7 +210,7 @@ static __always_inline void on_mapping(struct vm_unmapped_area_info *info)
 	e->dev = dev;
 	e->bytes = bytes;
 	e->before = before;
-	e->nr = r->orig_ax;
+	e->nr = SYSCALL_NR(r);
 	submit(e);
 }
 
@@ -318,7 +318,7 @@ static __always_inline void ends_to_wait(void *lock)
 			e->owner_tgid = c->owner_tgid;
 			e->write = c->write;
 			r = user_regs(t);
-			e->nr = r ? (s32)r->orig_ax : -1;
+			e->nr = r ? SYSCALL_NR(r) : -1;
 			submit(e);
 		}
 	}

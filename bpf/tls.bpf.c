@@ -124,14 +124,14 @@ static __always_inline void on_write(u64 ssl, u64 buffer, u64 bytes)
 SEC("uprobe.multi/tls_write")
 int tls_write(struct pt_regs *ctx)
 {
-	on_write(ctx->di, ctx->si, (u32)ctx->dx); /* an int */
+	on_write(FN_ARG1(ctx), FN_ARG2(ctx), (u32)FN_ARG3(ctx)); /* an int */
 	return 0;
 }
 
 SEC("uprobe.multi/tls_write_ex")
 int tls_write_ex(struct pt_regs *ctx)
 {
-	on_write(ctx->di, ctx->si, ctx->dx);
+	on_write(FN_ARG1(ctx), FN_ARG2(ctx), FN_ARG3(ctx));
 	return 0;
 }
 

@@ -13,7 +13,6 @@
 #include "syscalls.h"
 
 enum { MAP_PROG_ARRAY = 3 };
-enum { NR_accept = 43, NR_accept4 = 288, NR_connect = 42 };
 
 /* On what occasion a stack is taken; also the index of what that costs. */
 enum occasion { STACK_ON_CPU, STACK_BLOCKED, STACK_WALK, OCCASIONS };
@@ -159,12 +158,12 @@ static __always_inline void end(struct cost *c, u64 began)
 
 static __always_inline u32 turn_of(struct pt_regs *r)
 {
-	switch ((s32)r->orig_ax) {
+	switch (SYSCALL_NR(r)) {
 	case NR_futex:
 	case NR_futex_waitv:
 	case NR_futex_wait:
 		/* The multiplier of Fibonacci hashing, of 32 bits. */
-		return WAIT_LOCK + ((u32)(r->sp >> 4) * 0x9E3779B1u >> (32 - LOCK_TURN_BITS));
+		return WAIT_LOCK + ((u32)(STACK_POINTER(r) >> 4) * 0x9E3779B1u >> (32 - LOCK_TURN_BITS));
 	case NR_read:
 	case NR_readv:
 	case NR_write:
@@ -243,7 +242,7 @@ static __always_inline bool blocks(struct task_struct *t)
  * scheduler's and says nothing of what any goroutine waits for. */
 static __always_inline bool is_idle_go(struct watch *w, struct task_struct *t, u64 goid)
 {
-	return w->go_goid && !goid && read_word(t->thread.fsbase + w->go_tls);
+	return w->go_goid && !goid && stored_g(w, t);
 }
 
 static __always_inline bool mark(struct task_struct *t, u32 occasion, u64 goid)
@@ -303,7 +302,7 @@ static __always_inline bool wanted_blocked(void)
 		return false;
 	goid = current_goid(w, t);
 	turn = turn_of(r);
-	if (is_idle_go(w, t, goid) || !take_turn(t, turn, turn >= WAIT_LOCK ? r->sp : 0))
+	if (is_idle_go(w, t, goid) || !take_turn(t, turn, turn >= WAIT_LOCK ? STACK_POINTER(r) : 0))
 		return false;
 	return mark(t, STACK_BLOCKED, goid);
 }

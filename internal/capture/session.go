@@ -1,4 +1,4 @@
-//go:build linux && amd64
+//go:build linux && (amd64 || arm64)
 
 package capture
 
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -137,7 +138,7 @@ func (s *Session) Close() error {
 
 func (s *Session) manifest() *recording.Manifest {
 	return &recording.Manifest{
-		Tool: s.opts.Tool, Kernel: kernelRelease(), Arch: "amd64",
+		Tool: s.opts.Tool, Kernel: kernelRelease(), Arch: runtime.GOARCH,
 		CPUs: int64(cpus()), Hooks: s.hooks(), Target: s.opts.Target,
 	}
 }

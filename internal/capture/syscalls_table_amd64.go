@@ -1,20 +1,6 @@
-//go:build linux && amd64
+//go:build linux
 
 package capture
-
-import "strconv"
-
-// syscallName names a system call of x86-64; "" for -1, its number where the table
-// ends.
-func syscallName(nr int32) string {
-	if nr < 0 {
-		return ""
-	}
-	if int(nr) < len(syscallNames) && syscallNames[nr] != "" {
-		return syscallNames[nr]
-	}
-	return "syscall-" + strconv.Itoa(int(nr))
-}
 
 var syscallNames = [...]string{
 	0:   "read",
