@@ -13,32 +13,32 @@ import (
 )
 
 // readBinary reads blocks up to the first that is not whole. That one and what
-// follows is dropped and counted.
-func readBinary(by Workers, in io.Reader) (*Recording, error) {
+// follows is dropped; how many bytes that is comes second.
+func readBinary(by Workers, in io.Reader) ([]Event, int64, error) {
 	head := make([]byte, len(magic)+2)
 	if _, err := io.ReadFull(in, head); err != nil {
-		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
+		return nil, 0, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
 	}
 	if v := int(binary.LittleEndian.Uint16(head[len(magic):])); v > Version {
-		return nil, NewerError{Version: v}
+		return nil, 0, NewerError{Version: v}
 	}
 	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(by.count()), zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return nil, fmt.Errorf("set up decompression of the recording: %w", err)
+		return nil, 0, fmt.Errorf("set up decompression of the recording: %w", err)
 	}
 	defer unpacker.Close()
 	r := &blockReader{by: by, decoders: Of(by, func() *decoder { return newDecoder(unpacker) })}
 	for !r.done {
 		if err := r.read(in); err != nil {
-			return nil, fmt.Errorf("read recording: %w", err)
+			return nil, 0, fmt.Errorf("read recording: %w", err)
 		}
 		r.decode()
 	}
 	rest, err := io.Copy(io.Discard, in)
 	if err != nil {
-		return nil, fmt.Errorf("read recording: %w", err)
+		return nil, 0, fmt.Errorf("read recording: %w", err)
 	}
-	return finish(r.events(), r.dropped+rest)
+	return r.events(), r.dropped + rest, nil
 }
 
 // events are those of all blocks.

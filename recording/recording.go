@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -39,28 +40,40 @@ func (e NewerError) Error() string {
 	return fmt.Sprintf("the recording has format version %d, this dwell reads up to %d (use a newer dwell)", e.Version, Version)
 }
 
-// Load reads a recording in either form. Errors are, or wrap, ErrEmpty,
-// ErrNotRecording, NewerError, what r returned, or for the text form name the line.
+// Load reads a recording in either form. Facts that say what no recording can hold (times far
+// from the others, negative sizes) are left out and told of in a Loss. Errors are, or wrap,
+// ErrEmpty, ErrNotRecording, NewerError, what r returned, or for the text form name the line.
 func Load(r io.Reader) (*Recording, error) { return LoadBy(Workers{}, r) }
 
 // LoadBy is Load, with the blocks of a binary file decoded by several workers.
 func LoadBy(by Workers, r io.Reader) (*Recording, error) {
+	events, dropped, err := read(by, r)
+	if err != nil {
+		return nil, err
+	}
+	return finish(by, events, dropped)
+}
+
+// read returns the events of either form in their order there, and how many bytes at the end
+// make no whole block.
+func read(by Workers, r io.Reader) ([]Event, int64, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	start, err := in.Peek(512)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read recording: %w", err)
+		return nil, 0, fmt.Errorf("read recording: %w", err)
 	}
 	switch {
 	case len(start) == 0:
-		return nil, ErrEmpty
+		return nil, 0, ErrEmpty
 	case bytes.HasPrefix(start, []byte(magic)):
 		return readBinary(by, in)
 	case bytes.HasPrefix([]byte(magic), start):
-		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
+		return nil, 0, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
 	case !looksLikeText(start):
-		return nil, ErrNotRecording
+		return nil, 0, ErrNotRecording
 	}
-	return ParseText(in)
+	events, err := parseText(in)
+	return events, 0, err
 }
 
 // looksLikeText reports whether start could be the beginning of the text form.
@@ -78,8 +91,24 @@ func looksLikeText(start []byte) bool {
 	return true
 }
 
-// finish orders the events and says whether the recording was closed.
-func finish(events []Event, dropped int64) (*Recording, error) {
+// finish leaves out what no recording can hold, and makes a recording of the rest.
+func finish(by Workers, events []Event, dropped int64) (*Recording, error) {
+	events, left := within(by, events)
+	rec, err := assemble(events, dropped)
+	if err != nil || left == 0 {
+		return rec, err
+	}
+	last := len(rec.Events) - 1
+	loss := Event{rec.Events[last].Time, &Loss{Hook: leftOut, Count: left, From: rec.Events[0].Time}}
+	if _, ended := rec.Events[last].Fact.(*End); !ended {
+		last++
+	}
+	rec.Events = slices.Insert(rec.Events, last, loss)
+	return rec, nil
+}
+
+// assemble orders the events and says whether the recording was closed.
+func assemble(events []Event, dropped int64) (*Recording, error) {
 	if len(events) == 0 && dropped > 0 {
 		return nil, fmt.Errorf("%w: it was cut before the end of its first block", ErrEmpty)
 	}

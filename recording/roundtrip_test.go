@@ -70,9 +70,14 @@ func encode(t testing.TB, events []Event) []byte {
 	return b.Bytes()
 }
 
+// load reads what was written, whether a recording can hold it or not.
 func load(t testing.TB, b []byte) *Recording {
 	t.Helper()
-	rec, err := Load(bytes.NewReader(b))
+	events, dropped, err := read(Workers{}, bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := assemble(events, dropped)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,17 @@ import (
 // maxLine bounds a line of the text form, in bytes.
 const maxLine = 1 << 20
 
-// ParseText reads the text form, see the package comment. Errors name the line; input
+// ParseText is Load of the text form, see the package comment. Errors name the line; input
 // whose first event cannot be read is ErrNotRecording.
 func ParseText(r io.Reader) (*Recording, error) {
+	events, err := parseText(r)
+	if err != nil {
+		return nil, err
+	}
+	return finish(Workers{}, events, 0)
+}
+
+func parseText(r io.Reader) ([]Event, error) {
 	p := textParser{specs: map[string]KindSpec{}, strings: map[string]string{}}
 	for _, k := range Kinds() {
 		p.specs[k.Name] = k
@@ -39,7 +47,7 @@ func ParseText(r io.Reader) (*Recording, error) {
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read recording: %w", err)
 	}
-	return finish(p.events, 0)
+	return p.events, nil
 }
 
 type textParser struct {

@@ -15,6 +15,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// mostInstants bounds how many dumps --every makes of a recording.
+const mostInstants = 10_000
+
 // instants are those of which a dump is asked for.
 func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]report.DumpOptions, error) {
 	end := tl.End - 1
@@ -23,6 +26,10 @@ func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]repor
 		at, err := instant(o.at, tl, wall)
 		return []report.DumpOptions{{At: at, Chosen: "as asked for"}}, err
 	case o.every > 0:
+		if n := int64(tl.End.Sub(tl.Start)) / int64(o.every); n > mostInstants {
+			least := (tl.End.Sub(tl.Start)/mostInstants + 1e9) / 1e9
+			return nil, fmt.Errorf("--every %s: that is %d instants, more than %d (use --every %ds or more, or --at)", o.every, n, mostInstants, least)
+		}
 		var list []report.DumpOptions
 		for at := tl.Start + timeline.Time(o.every); at <= end; at += timeline.Time(o.every) {
 			if tl.WindowAt(at).From > at {

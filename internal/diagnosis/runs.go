@@ -31,7 +31,7 @@ func (s sortedRuns) quantile(percent int) Duration {
 	place := rank(n, percent)
 	at := make([]int, len(s))
 	for from < to {
-		middle, below := from+(to-from)/2, 0
+		middle, below := from+Duration(uint64(to-from)/2), 0 // their distance may be more than a Duration
 		for i, run := range s {
 			e := ends[i]
 			at[i] = e[0] + sort.Search(e[1]-e[0], func(k int) bool { return run[e[0]+k] > middle })

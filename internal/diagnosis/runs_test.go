@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -68,5 +69,23 @@ func TestRemovalSavesWhatSortingSays(t *testing.T) {
 	}
 	if j.regain(spans); slices.Max(j.off) != 0 {
 		t.Error("what was lost is not regained")
+	}
+}
+
+// However far apart durations lie, the halving ends.
+func TestQuantileOfExtremes(t *testing.T) {
+	runs := sortedRuns{{math.MinInt64, -5}, {7, math.MaxInt64}}
+	for percent, want := range map[int]Duration{1: math.MinInt64, 50: -5, 75: 7, 100: math.MaxInt64} {
+		if got := runs.quantile(percent); got != want {
+			t.Errorf("p%d is %d, want %d", percent, got, want)
+		}
+	}
+}
+
+func TestHumanOfExtremes(t *testing.T) {
+	for d, want := range map[Duration]string{math.MinInt64: "-9,223,372,037 s", math.MaxInt64: "9,223,372,037 s"} {
+		if got := Human(d); got != want {
+			t.Errorf("Human(%d) is %s, want %s", d, got, want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 func Human(d Duration) string {
 	switch {
 	case d < 0:
-		return "-" + Human(-d)
+		return "-" + Human(-max(d, -math.MaxInt64)) // the least has no counterpart
 	case d == 0:
 		return "0 ms"
 	case d < 1000:
@@ -34,7 +35,7 @@ func Human(d Duration) string {
 	return ""
 }
 
-func rounded(d, by Duration) Duration { return (d + by/2) / by }
+func rounded(d, by Duration) Duration { return d/by + (d%by+by/2)/by }
 
 // decimals prints v, which counts units of 10^-places.
 func decimals(v Duration, places int) string {

@@ -169,14 +169,14 @@ const stackEarly Time = 50_000
 
 // openCall returns the call that a strand had open at a time, of several the one that
 // began last, and until when that stays so; None and the start of the next one if it
-// had none.
+// had none. What stays so does for a nanosecond at least.
 func (t *Timeline) openCall(s StrandID, at Time) (CallID, Time) {
 	if int(s) >= len(t.callsOn) {
-		return None, t.End + 1
+		return None, max(at, t.End) + 1
 	}
 	list := t.callsOn[s]
 	i, _ := slices.BinarySearchFunc(list, at+1, func(c CallID, at Time) int { return cmp.Compare(t.Calls[c].Start, at) })
-	next := t.End + 1
+	next := max(at, t.End) + 1
 	if i < len(list) {
 		next = t.Calls[list[i]].Start
 	}
@@ -192,7 +192,7 @@ func (t *Timeline) openCall(s StrandID, at Time) (CallID, Time) {
 // thread that blocks has one.
 const openCalls = 8
 
-// phaseAt is the phase a call was in at a time within it, and when that ended.
+// phaseAt is the phase a call was in at a time within it, and when that ended: after that time.
 func (c *Call) phaseAt(at Time) (Phase, Time) {
 	end := c.Start
 	for p, d := range c.Phases {
@@ -200,7 +200,7 @@ func (c *Call) phaseAt(at Time) (Phase, Time) {
 			return Phase(p), end
 		}
 	}
-	return PhaseReceive, c.End
+	return PhaseReceive, max(at+1, c.End)
 }
 
 // indexCalls lists the calls of each strand, in order of start.

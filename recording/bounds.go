@@ -1,0 +1,172 @@
+package recording
+
+import "strings"
+
+// What a recording can hold. A number beyond is a damaged file's, or was made up: its fact is
+// left out, so that no reader has to ask of each number what it might come to.
+const (
+	maxSpan  = Time(1) << 52  // 52 days: how far facts lie from the first one
+	maxTime  = int64(1) << 61 // 73 years: how long a host has been up, or all its processors together have run
+	maxBytes = int64(1) << 57 // of an address space; more than a connection carries
+	maxCount = int64(1) << 40
+	maxSmall = int64(1) << 31 // ids that a recorder gives, and what the kernel numbers
+	maxText  = 16 << 10       // bytes of a string
+	maxDepth = 4 << 10        // frames of a stack
+)
+
+// leftOut is the hook that a Loss names where a reader left facts out.
+const leftOut = "reader"
+
+// limit is what one field may say.
+type limit struct {
+	from, to int64
+	near     bool // a time: so near to that of its event, or none
+	any      bool // addresses, and ids that a program gives out
+}
+
+func (l limit) allows(v int64, at Time) bool {
+	if v == 0 || l.any {
+		return true
+	}
+	if l.near {
+		return v > 0 && v <= maxTime && Time(v)-at <= maxSpan && at-Time(v) <= maxSpan
+	}
+	return l.from <= v && v <= l.to
+}
+
+// limits classes every number of every kind, by the name of its field. Where kinds mean
+// different things by one name, the kind's is put before it, and that one counts.
+func limits() map[string]limit {
+	all := map[string]limit{}
+	for _, class := range []struct {
+		limit
+		fields string
+	}{
+		{limit{near: true}, "since woken arrived last first from put stopped late.left"},
+		{limit{to: maxTime}, "start wall suspended user-cpu bpf busy idle pressure throttled ran queued serviced p50 p99 longest"},
+		{limit{from: -2, to: maxBytes}, "rss offset bytes head length size fetched in out virtual resident shared mapping.before"},
+		{limit{from: -1, to: maxCount}, "count events running overflows minor major depth limit backlog messages skipped"},
+		{limit{from: -1, to: maxSmall}, "id pid tid process thread creator waker owner putter conn frame stack caller file before left line cpu cpus procs"},
+		{limit{from: -1, to: maxSmall}, "process.parent listen.port backlog.port status rcode version"},
+		{limit{to: maxSmall}, "on release timed existing merged close upgrade window write executor open yields"},
+		{limit{any: true}, "goroutine goroutine.id context context.id contexts parent unpark.woken exec trigger counter port waiter to"},
+		{limit{any: true}, "arg sp object word queue"},
+	} {
+		for field := range strings.FieldsSeq(class.fields) {
+			all[field] = class.limit
+		}
+	}
+	return all
+}
+
+// bounds are the limits of the numbers of every kind, in the order of its Visit.
+type bounds [][]limit
+
+// newBounds panics if a field is not classed: what reads a new fact has to know what it may say.
+func newBounds() bounds {
+	all, by := limits(), bounds{}
+	for _, k := range Kinds() {
+		row := []limit{}
+		for _, c := range shapeOf(k.Name, k.New()).columns {
+			if c.typ != typeInt {
+				continue
+			}
+			l, ok := all[k.Name+"."+c.name]
+			if !ok {
+				l, ok = all[c.name]
+			}
+			if !ok {
+				panic("recording: what " + k.Name + "." + c.name + " may say is not in limits")
+			}
+			row = append(row, l)
+		}
+		for len(by) <= int(k.Kind) {
+			by = append(by, nil)
+		}
+		by[k.Kind] = row
+	}
+	return by
+}
+
+// boundVisitor tells whether all that a fact says is within bounds.
+type boundVisitor struct {
+	at     Time
+	limits []limit
+	wrong  bool
+}
+
+// Int implements Visitor.
+func (b *boundVisitor) Int(_ string, v *int64) {
+	if !b.limits[0].allows(*v, b.at) {
+		b.wrong = true
+	}
+	b.limits = b.limits[1:]
+}
+
+// Enum implements Visitor. What has no name is of a newer version.
+func (b *boundVisitor) Enum(string, []string, *int64) {}
+
+// Str implements Visitor.
+func (b *boundVisitor) Str(_ string, v *string) { b.wrong = b.wrong || len(*v) > maxText }
+
+// eventsAtOnce is how many events are looked at in one piece.
+const eventsAtOnce = 1 << 14
+
+// within leaves out the events that no recording can hold, and returns how many those were.
+func within(by Workers, events []Event) ([]Event, int64) {
+	if len(events) == 0 {
+		return events, 0
+	}
+	all, first := newBounds(), events[0].Time
+	wrong := make([][]int, (len(events)+eventsAtOnce-1)/eventsAtOnce)
+	by.InPieces(len(events), eventsAtOnce, func(_, from, to int) {
+		var v boundVisitor
+		for i := from; i < to; i++ {
+			if !all.hold(&v, &events[i], first) {
+				wrong[from/eventsAtOnce] = append(wrong[from/eventsAtOnce], i)
+			}
+		}
+	})
+	depths, left := map[StackID]int{}, int64(0)
+	kept := events[:0]
+	for piece, list := range wrong {
+		for i := piece * eventsAtOnce; i < min(len(events), (piece+1)*eventsAtOnce); i++ {
+			if len(list) > 0 && list[0] == i || tooDeep(depths, events[i].Fact) {
+				left++
+				if len(list) > 0 && list[0] == i {
+					list = list[1:]
+				}
+				continue
+			}
+			kept = append(kept, events[i])
+		}
+	}
+	clear(events[len(kept):])
+	return kept, left
+}
+
+// hold reports whether an event is within the bounds of its kind, in a recording that begins
+// at a time.
+func (b bounds) hold(v *boundVisitor, e *Event, first Time) bool {
+	if e.Time < 0 || int64(e.Time) > maxTime || e.Time-first > maxSpan || first-e.Time > maxSpan {
+		return false
+	}
+	kind := e.Fact.Kind()
+	if kind <= KindNone || int(kind) >= len(b) {
+		return true // of a newer version
+	}
+	*v = boundVisitor{at: e.Time, limits: b[kind]}
+	e.Fact.Visit(v)
+	return !v.wrong
+}
+
+// tooDeep reports that a fact is a stack beyond what is walked.
+func tooDeep(depths map[StackID]int, fact Fact) bool {
+	s, ok := fact.(*Stack)
+	if !ok {
+		return false
+	}
+	depth := depths[s.Caller] + 1
+	depths[s.ID] = depth
+	return depth > maxDepth
+}
