@@ -4,10 +4,12 @@ SHELL := /bin/bash
 GO ?= go
 NEED := ./.ci/need
 CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
+# How long torture runs each fuzzer.
+FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test lint generate check-generated case cases bench-overhead clean
+.PHONY: build demo test lint generate check-generated case cases bench-overhead torture clean
 
 build: ## bin/dwell
 	$(GO) build -o bin/dwell ./cmd/dwell
@@ -45,6 +47,11 @@ bench-overhead: build ## what recording costs; writes docs/overhead.md
 	@$(NEED) node:nodejs javac:openjdk-17-jdk-headless taskset:util-linux
 	$(GO) build -o bin/bench-overhead ./internal/truth/overhead
 	$(ROOT) bin/bench-overhead
+
+torture: ## damaged recordings and fuzzers; docs/reliability.md has what came out
+	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
+	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
+		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
 clean:
 	rm -rf bin

@@ -37,6 +37,7 @@ func rooms() []room {
 		{dir: "internal/report", imports: []string{"recording", "internal/timeline", "internal/diagnosis"}, pure: true},
 		{dir: "internal/demo"},
 		{dir: "internal/load", imports: []string{"internal/load"}},
+		{dir: "internal/torture", imports: []string{"recording"}, pure: true},
 		{dir: "internal/truth", imports: []string{"*"}},
 		{dir: "cases", imports: []string{"*"}},
 		{dir: "cmd/dwell", imports: []string{"*"}},

@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 )
 
-func main() { os.Exit(status()) }
+func main() {
+	debug.SetTraceback("crash") // what no program can catch ends with SIGABRT: 2 says that dwell cannot
+	os.Exit(status())
+}
 
 func status() int {
 	return execute(context.Background(), os.Args[1:], world{
@@ -34,10 +38,17 @@ const (
 	exitDone      = 0
 	exitCannot    = 2 // usage, rights, input
 	exitUndecided = 3 // no hypothesis could be supported or refuted
+	exitDefect    = 70
 )
 
 // execute runs the command line args and returns its exit status.
-func execute(ctx context.Context, args []string, w world) int {
+func execute(ctx context.Context, args []string, w world) (status int) {
+	defer func() {
+		if d := defectOf(recover()); d != nil {
+			fmt.Fprintf(w.err, "dwell: this is a defect of dwell: %v (please report it, with what follows)\n%s", d.what, d.stack)
+			status = exitDefect
+		}
+	}()
 	root := rootCommand(w)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -50,6 +61,23 @@ func execute(ctx context.Context, args []string, w world) int {
 	}
 	fmt.Fprintln(w.err, oneLine(err))
 	return exitCannot
+}
+
+// defect is a panic, and where it was.
+type defect struct {
+	what  any
+	stack []byte
+}
+
+// defectOf is what a panic said, nil if there was none. It is called where that is recovered.
+func defectOf(recovered any) *defect {
+	switch d := recovered.(type) {
+	case nil:
+		return nil
+	case *defect:
+		return d
+	}
+	return &defect{recovered, debug.Stack()}
 }
 
 // exitError ends dwell with a status when everything has been said.

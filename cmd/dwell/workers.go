@@ -23,13 +23,22 @@ func workersOn(n int) recording.Workers {
 	return recording.Workers{N: n, Each: func(things int, do func(worker, i int)) {
 		var next atomic.Int64
 		var all sync.WaitGroup
+		var failed atomic.Pointer[defect]
 		for worker := range min(n, things) {
 			all.Go(func() {
+				defer func() {
+					if d := defectOf(recover()); d != nil {
+						failed.Store(d)
+					}
+				}()
 				for i := int(next.Add(1)) - 1; i < things; i = int(next.Add(1)) - 1 {
 					do(worker, i)
 				}
 			})
 		}
 		all.Wait()
+		if d := failed.Load(); d != nil {
+			panic(d) // where somebody waits for it
+		}
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -49,4 +50,26 @@ func reportBy(t *testing.T, by recording.Workers, file string) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// A defect met by any worker ends the command with a status of its own, and says where it was.
+func TestDefectsHaveAStatusOfTheirOwn(t *testing.T) {
+	var said bytes.Buffer
+	w := world{err: &said, out: failing{}, getenv: environment()}
+	status := execute(t.Context(), []string{"why", "bundled/bad.txt"}, w)
+	if status != exitDefect || !strings.Contains(said.String(), "no such place") || !strings.Contains(said.String(), "workers_test.go") {
+		t.Errorf("status %d, said %s", status, said.String())
+	}
+}
+
+// failing is a writer with a defect, which one of several workers meets.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) {
+	workersOn(3).Do(9, func(_, i int) {
+		if i == 4 {
+			panic("no such place")
+		}
+	})
+	return 0, nil
 }

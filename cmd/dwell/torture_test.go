@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/internal/torture"
+	"github.com/getdwell/dwell/recording"
+)
+
+// What no command may exceed on a small recording, whatever that says.
+const (
+	mostMemory = 1 << 30
+	mostTime   = 20 * time.Second
+)
+
+// views are what is asked of each recording: a command line in which REC is the recording and
+// SOUND the one that it was made of.
+func views() [][]string {
+	return [][]string{
+		{"why", "REC"},
+		{"why", "REC", "--json", "--flames"},
+		{"show", "REC", "--slowest", "20"},
+		{"show", "REC", "--json"},
+		{"show", "REC", "--tree", "--all-frames"},
+		{"show", "REC", "--folded"},
+		{"threads", "REC"},
+		{"threads", "REC", "--when", "blocked>10%", "--json"},
+		{"threads", "REC", "--every", "200ms"},
+		{"diff", "SOUND", "REC"},
+		{"diff", "REC", "SOUND", "--json"},
+		{"facts", "REC"},
+	}
+}
+
+// Damaged recordings, and what somebody made up, are read or refused: no command fails over
+// them, takes more memory or time than a stated bound, or ends with another status than those
+// of the contract. DWELL_TORTURE says how many; make torture plays 2,000.
+func TestDamagedRecordings(t *testing.T) {
+	count := 150
+	if n, err := strconv.Atoi(os.Getenv("DWELL_TORTURE")); err == nil {
+		count = n
+	}
+	bases := soundRecordings(t)
+	rack := newRack(t)
+	r := rand.New(rand.NewPCG(1, uint64(count)))
+	for i := range count {
+		base := bases[i%len(bases)]
+		seed := r.Uint64()
+		pick := rand.New(rand.NewPCG(seed, 2))
+		rack.stretch(base, fmt.Sprintf("%s, seed %d", base, seed), torture.Damage(loadEvents(t, base), 1+pick.IntN(6), pick))
+	}
+	t.Logf("%d damaged recordings x %d views: statuses %v, at most %s and %d MB", count, len(views()), rack.statuses, rack.longest.Round(time.Millisecond), rack.most.Load()>>20)
+}
+
+// FuzzDamage lets the fuzzer choose what is changed.
+func FuzzDamage(f *testing.F) {
+	bases := soundRecordings(f)
+	for i := range bases {
+		f.Add(uint16(i), []byte{byte(i), 40, byte(3 * i), 11, 2, 13, byte(i), 7, 1, 11, 2, 12})
+	}
+	f.Fuzz(func(t *testing.T, base uint16, changes []byte) {
+		path := bases[int(base)%len(bases)]
+		by := torture.Bytes(changes)
+		newRack(t).stretch(path, path, torture.Damage(loadEvents(t, path), 1+len(changes)/6, &by))
+	})
+}
+
+// soundRecordings are those that the repository holds.
+func soundRecordings(t testing.TB) []string {
+	t.Helper()
+	var all []string
+	for _, in := range []string{"../../internal/hypotheses/testdata/*/*.txt", "../../internal/report/testdata/*.txt", "../../cases/*/recording-*.txt", "bundled/*.txt"} {
+		list, err := filepath.Glob(in)
+		if err != nil || len(list) == 0 {
+			t.Fatalf("no recordings at %s: %v", in, err)
+		}
+		for _, path := range list {
+			if _, err := readRecording("test", path); err == nil {
+				all = append(all, path)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return bytes.Compare(hash(a), hash(b)) }) // not kind by kind
+	return all
+}
+
+func hash(s string) []byte {
+	v := rand.New(rand.NewPCG(uint64(len(s)), uint64(s[len(s)/2])<<8|uint64(s[len(s)-5]))).Uint64()
+	return strconv.AppendUint(nil, v, 36)
+}
+
+func loadEvents(t testing.TB, path string) []recording.Event {
+	t.Helper()
+	rec, err := readRecording("test", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec.Events
+}
+
+// rack is where recordings are stretched.
+type rack struct {
+	t        testing.TB
+	path     string
+	statuses map[int]int
+	longest  time.Duration
+	most     atomic.Uint64        // bytes
+	now      atomic.Pointer[step] // what is being done
+}
+
+type step struct {
+	what  string
+	since time.Time
+}
+
+func newRack(t testing.TB) *rack {
+	r := &rack{t: t, path: filepath.Join(t.TempDir(), "damaged.dwell"), statuses: map[int]int{}}
+	done := make(chan struct{})
+	go r.watch(done)
+	t.Cleanup(func() { close(done) })
+	return r
+}
+
+// watch ends the test, with the name of what is being done, when that takes too much.
+func (r *rack) watch(done chan struct{}) {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		s := r.now.Load()
+		if s == nil {
+			continue
+		}
+		metrics.Read(sample)
+		used := sample[0].Value.Uint64() + sample[1].Value.Uint64()
+		r.most.Store(max(r.most.Load(), used))
+		if took := time.Since(s.since); used > mostMemory || took > mostTime {
+			stacks := make([]byte, 1<<20)
+			fmt.Fprintf(os.Stderr, "%s: %d MB after %s\n%s\n", s.what, used>>20, took, stacks[:runtime.Stack(stacks, true)])
+			os.Exit(1)
+		}
+	}
+}
+
+// stretch puts every view to a recording.
+func (r *rack) stretch(sound, name string, events []recording.Event) {
+	file, err := os.Create(r.path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	w, err := recording.NewWriter(file)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range events {
+		if err := w.Write(e); err != nil {
+			r.t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+	file.Close()
+	for _, view := range views() {
+		args := slices.Clone(view)
+		for i, a := range args {
+			args[i] = map[string]string{"REC": r.path, "SOUND": sound}[a]
+			if args[i] == "" {
+				args[i] = a
+			}
+		}
+		r.ask(name, args)
+	}
+}
+
+func (r *rack) ask(name string, args []string) {
+	began := time.Now()
+	r.now.Store(&step{fmt.Sprintf("%v of %s", args, name), began})
+	defer r.now.Store(nil)
+	var said bytes.Buffer
+	status := execute(r.t.Context(), args, world{out: io.Discard, err: &said, getenv: environment()})
+	r.longest = max(r.longest, time.Since(began))
+	r.statuses[status]++
+	if status != exitDone && status != exitCannot && status != exitUndecided {
+		r.t.Errorf("%v of %s: status %d\n%s", args, name, status, said.String())
+	}
+}
