@@ -40,6 +40,9 @@ func (e NewerError) Error() string {
 	return fmt.Sprintf("the recording has format version %d, this dwell reads up to %d (use a newer dwell)", e.Version, Version)
 }
 
+// IsBinary reports whether a file that begins so is a recording in its binary form.
+func IsBinary(begin []byte) bool { return bytes.HasPrefix(begin, []byte(magic)) }
+
 // Load reads a recording in either form. Facts that say what no recording can hold (times far
 // from the others, negative sizes) are left out and told of in a Loss. Errors are, or wrap,
 // ErrEmpty, ErrNotRecording, NewerError, what r returned, or for the text form name the line.
@@ -65,7 +68,7 @@ func read(by Workers, r io.Reader) ([]Event, int64, error) {
 	switch {
 	case len(start) == 0:
 		return nil, 0, ErrEmpty
-	case bytes.HasPrefix(start, []byte(magic)):
+	case IsBinary(start):
 		return readBinary(by, in)
 	case bytes.HasPrefix([]byte(magic), start):
 		return nil, 0, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture"
@@ -69,7 +68,7 @@ type stage struct {
 }
 
 func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop() // so that an interrupted demo, too, leaves nothing behind
 	s := &stage{w: w, o: o, dir: o.keep, live: true}
 	if o.keep != "" {
@@ -77,7 +76,7 @@ func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
 			return fmt.Errorf("dwell demo: %w", err)
 		}
 	} else {
-		dir, err := os.MkdirTemp("", "dwell-demo-")
+		dir, err := temporaryFor(whoInvoked(w.getenv))
 		if err != nil {
 			return fmt.Errorf("dwell demo: %w", err)
 		}

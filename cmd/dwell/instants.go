@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"sort"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/getdwell/dwell/internal/report"
@@ -131,7 +129,7 @@ func wallText(ns int64) string {
 
 // pause waits, and reports false if a signal or ctx ended it.
 func pause(ctx context.Context, d time.Duration) bool {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
 	timer := time.NewTimer(max(0, d))
 	defer timer.Stop()
@@ -142,13 +140,3 @@ func pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
-
-// temporaryDir is a directory for what nobody keeps.
-type temporaryDir struct{ path string }
-
-func temporary() (temporaryDir, error) {
-	path, err := os.MkdirTemp("", "dwell-")
-	return temporaryDir{path}, err
-}
-
-func (d temporaryDir) remove() { os.RemoveAll(d.path) }

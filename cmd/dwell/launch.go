@@ -47,10 +47,7 @@ func launch(args []string, w world) (*launched, error) {
 	cmd := exec.Command("/proc/self/exe", append([]string{"__launch", "--", program}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.in, w.out, w.err
 	cmd.ExtraFiles = []*os.File{read}
-	if err := dropPrivileges(cmd, whoInvoked(w.getenv)); err != nil {
-		write.Close()
-		return nil, err
-	}
+	dropPrivileges(cmd, whoInvoked(w.getenv))
 	if err := cmd.Start(); err != nil {
 		write.Close()
 		return nil, fmt.Errorf("dwell run: start %s: %w", args[0], err)
@@ -65,27 +62,20 @@ func launch(args []string, w world) (*launched, error) {
 
 // dropPrivileges makes cmd run as the user who called sudo, with that user's groups
 // and home: a service has no business being root because its observer is.
-func dropPrivileges(cmd *exec.Cmd, who invoker) error {
+func dropPrivileges(cmd *exec.Cmd, who invoker) {
 	if !who.sudo {
-		return nil
+		return
 	}
 	cred := &syscall.Credential{Uid: uint32(who.uid), Gid: uint32(who.gid), NoSetGroups: false}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
 	account, err := user.LookupId(strconv.Itoa(who.uid))
 	if err != nil {
-		return nil // a uid without an account: no groups, no home to set
+		return // a uid without an account: no groups, no home to set
 	}
-	ids, err := account.GroupIds()
-	if err != nil {
-		return fmt.Errorf("dwell run: groups of %s: %w", account.Username, err)
-	}
-	for _, id := range ids {
-		if n, err := strconv.ParseUint(id, 10, 32); err == nil {
-			cred.Groups = append(cred.Groups, uint32(n))
-		}
+	for _, id := range groupsOf(who.uid) {
+		cred.Groups = append(cred.Groups, uint32(id))
 	}
 	cmd.Env = append(os.Environ(), "HOME="+account.HomeDir, "USER="+account.Username, "LOGNAME="+account.Username)
-	return nil
 }
 
 func (l *launched) pid() int { return l.cmd.Process.Pid }

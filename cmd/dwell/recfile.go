@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/getdwell/dwell/recording"
@@ -28,6 +27,14 @@ func readRecording(command, path string) (*recording.Recording, error) {
 		return nil, fmt.Errorf("dwell %s: %w", command, err)
 	}
 	defer f.Close()
+	return loadRecording(command, path, f)
+}
+
+// loadRecording reads a recording from an open file.
+func loadRecording(command, path string, f *os.File) (*recording.Recording, error) {
+	fail := func(remedy string, err error) error {
+		return fmt.Errorf("dwell %s %s: %w (%s)", command, path, err, remedy)
+	}
 	if info, err := f.Stat(); err == nil {
 		if info.IsDir() {
 			return nil, fail("name the recording inside it", errors.New("is a directory"))
@@ -68,106 +75,114 @@ func readWhole(w world, command, path string) (*recording.Recording, error) {
 // sudo, and to nobody else: it says who talks to whom.
 type recordingFile struct {
 	*recording.Writer
-	file *os.File
-	path string
+	file    *os.File
+	path    string
+	place   *place // nil: of one that nobody keeps
+	begun   func() // called when the first block is written, if not nil
+	written bool   // there are facts
+	flushed bool   // and a block of them
+	taken   bool   // the file has its name
 }
 
-// createRecording makes the file at path, or one named by the time in the current
-// directory if path is empty. It never replaces a file that is not a recording.
+// createRecording makes the file of a recording that is to be at path, or at a name by the time in the
+// current directory if path is empty. It has that name from its first block on, and replaces nothing but
+// another recording.
 func createRecording(path string, now time.Time, owner invoker) (*recordingFile, error) {
 	if path == "" {
 		path = "dwell-" + now.Format("20060102-150405") + ".dwell"
 	}
-	if err := mayReplace(path); err != nil {
-		return nil, err
+	place, f, err := makeFile(path, owner)
+	if owner.sudo && errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("write the recording with the rights of %s, who called sudo: %w (name a place of that user's with -o)", owner.name, err)
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("write the recording: %w (name another place with -o)", err)
 	}
-	r := &recordingFile{file: f, path: path}
-	if err := errors.Join(f.Chmod(0o600), owner.own(f)); err != nil {
-		r.discard()
+	return newRecording(&recordingFile{file: f, path: path, place: place})
+}
+
+// createPrivate makes a recording that has no name, and is gone when it is closed, however dwell ends.
+func createPrivate() (*recordingFile, error) {
+	f, err := os.CreateTemp("", "dwell-")
+	if err == nil {
+		err = os.Remove(f.Name())
+	}
+	if err != nil {
 		return nil, fmt.Errorf("write the recording: %w", err)
 	}
-	if r.Writer, err = recording.NewWriter(f); err != nil {
+	return newRecording(&recordingFile{file: f, path: f.Name()})
+}
+
+func newRecording(r *recordingFile) (*recordingFile, error) {
+	var err error
+	if r.Writer, err = recording.NewWriter(r.file); err != nil {
 		r.discard()
 		return nil, err
 	}
 	return r, nil
 }
 
-// makeDirectory makes a directory for recordings, unless it is there.
-func makeDirectory(path string, owner invoker) error {
-	err := os.Mkdir(path, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err == nil && owner.sudo {
-		err = os.Chown(path, owner.uid, owner.gid)
-	}
-	return err
+// Write adds a fact.
+func (r *recordingFile) Write(e recording.Event) error {
+	r.written = true
+	return r.Writer.Write(e)
 }
 
-func mayReplace(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode().IsRegular() && info.Size() == 0 {
-		return nil // the open that follows says what is wrong, if anything
+// Flush writes the facts so far. The first time, it gives the file its name: a recorder that is killed
+// leaves there what was flushed.
+func (r *recordingFile) Flush() error {
+	if err := r.Writer.Flush(); err != nil || !r.written || r.flushed {
+		return err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("write the recording: %s is not a plain file (name another with -o)", path)
+	if r.place != nil {
+		if err := r.place.publish(); err != nil {
+			return err
+		}
+		r.taken = true
 	}
-	if !beginsRecording(path) {
-		return fmt.Errorf("write the recording: %s exists and is not a recording (name another with -o)", path)
+	if r.flushed = true; r.begun != nil {
+		r.begun()
 	}
 	return nil
 }
 
-// enoughToTell is how much of a file shows whether it is a recording; bytes.
-const enoughToTell = 64 << 10
-
-// beginsRecording reports whether a file is a recording, by its beginning.
-func beginsRecording(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	_, err = recording.Load(io.LimitReader(f, enoughToTell))
-	return !errors.Is(err, recording.ErrNotRecording)
-}
-
-// close finishes the recording.
+// close finishes the recording. What it is to replace is still kept.
 func (r *recordingFile) close() error {
-	return errors.Join(r.Writer.Close(), r.file.Close())
+	return errors.Join(r.Flush(), r.Writer.Close())
 }
 
-// discard removes what was written, after an error.
-func (r *recordingFile) discard() {
+// keep ends the use of the file, which stays.
+func (r *recordingFile) keep() {
+	if r.place != nil {
+		r.place.settle()
+	}
 	r.file.Close()
-	os.Remove(r.path)
 }
 
-// invoker is the user on whose behalf dwell runs as root.
-type invoker struct {
-	sudo     bool
-	uid, gid int
-	name     string
-}
-
-// whoInvoked reads what sudo says of its caller.
-func whoInvoked(getenv func(string) string) invoker {
-	uid, err := strconv.Atoi(getenv("SUDO_UID"))
-	gid, err2 := strconv.Atoi(getenv("SUDO_GID"))
-	if err != nil || err2 != nil || uid == 0 || os.Geteuid() != 0 {
-		return invoker{}
+// discard makes it as if nothing had been recorded: what was to be replaced is there again.
+func (r *recordingFile) discard() {
+	if r.place != nil {
+		r.place.withdraw(r.file)
 	}
-	return invoker{sudo: true, uid: uid, gid: gid, name: getenv("SUDO_USER")}
+	r.file.Close()
 }
 
-func (i invoker) own(f *os.File) error {
-	if !i.sudo {
-		return nil
+// replaces reports whether there was another recording at its place.
+func (r *recordingFile) replaces() bool { return r.place != nil && r.place.replaces() }
+
+// read reads what was recorded.
+func (r *recordingFile) read(command string) (*recording.Recording, error) {
+	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("dwell %s: %w", command, err)
 	}
-	return f.Chown(i.uid, i.gid)
+	return loadRecording(command, r.path, r.file)
+}
+
+// temporaryFor makes a directory for recordings that nobody keeps.
+func temporaryFor(owner invoker) (string, error) {
+	dir, err := os.MkdirTemp("", "dwell-demo-")
+	if err == nil && owner.sudo {
+		err = os.Lchown(dir, owner.uid, owner.gid)
+	}
+	return dir, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 	"time"
@@ -38,18 +39,21 @@ type recordOptions struct {
 	command  string       // for messages
 	open     openRecorder //
 	path     string       // of the recording; "" names it by the time
+	private  bool         // nobody keeps the recording: it has no name
 	capture  captureOptions
-	pids     []int           // roots of the process trees
-	announce bool            // say that recording has begun
-	only     bool            // no other recording follows: rights can go
-	length   time.Duration   // 0: until interrupted
-	begin    func() error    // called when all is watched, before anything else
-	until    <-chan struct{} // ends the recording, if not nil
+	pids     []int                // roots of the process trees
+	announce bool                 // say that recording has begun
+	only     bool                 // no other recording follows: rights can go
+	length   time.Duration        // 0: until interrupted
+	begin    func() error         // called when all is watched, before anything else
+	until    <-chan struct{}      // ends the recording, if not nil
+	worth    func(*recorded) bool // whether what was recorded is worth keeping, if not nil
 }
 
 // recorded is what came of it.
 type recorded struct {
 	path        string
+	file        *recordingFile // of a private one, which the caller reads and closes
 	last        pulse
 	interrupted bool // ended by a signal
 	timedOut    bool // ended because its length was reached
@@ -59,38 +63,24 @@ type recorded struct {
 var errNotBegun = errors.New("interrupted before recording began")
 
 // record makes a recording. After an error before anything was recorded, no file is
-// left; after one later, what was recorded is kept and named in the error.
+// left, and none replaced; after one later, what was recorded is kept and named in the error.
 func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
-	file, err := createRecording(o.path, time.Now(), whoInvoked(w.getenv))
+	file, err := o.create(w)
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
-	signalled, stopNotify := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signalled, stopNotify := signal.NotifyContext(ctx, endings()...)
 	defer stopNotify()
-	loaded := func() {}
+	defer surviveClosedOutput()()
 	if o.announce {
-		loaded = sayIfSlow(w.err, slowLoad, "loading what records; some seconds")
+		file.begun = func() { fmt.Fprintln(w.err, o.announcement()) } // scripts wait for it
 	}
-	session, read, err := o.open(file, o.capture)
-	loaded()
-	if err != nil {
-		file.discard()
-		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
-	}
-	defer session.Close()
-	if why := read().noStacks; why != "" {
-		fmt.Fprintln(w.err, why)
-	}
-	if err = signalled.Err(); err == nil { // loading the programs takes a second or two
-		err = o.prepare(session)
-	}
-	if err != nil && signalled.Err() != nil {
-		err = fmt.Errorf("dwell %s: %w", o.command, errNotBegun)
-	}
+	session, read, err := o.load(signalled, w, file)
 	if err != nil {
 		file.discard()
 		return nil, err
 	}
+	defer session.Close()
 	if o.only && w.dropRights != nil {
 		if err := w.dropRights(); err != nil {
 			fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
@@ -110,14 +100,86 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		err = nil
 	}
 	r.last = live()
-	if err := errors.Join(err, file.close()); err != nil {
-		return nil, fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
+	if err := o.end(file, r, err); err != nil {
+		return nil, err
 	}
 	if o.only {
 		session.Close() // before: it takes locks of the service
 		standBack()
 	}
 	return r, nil
+}
+
+// endings are the signals that ask dwell to end.
+func endings() []os.Signal {
+	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+}
+
+// surviveClosedOutput lets dwell go on where nobody reads any more what it says, until the function it
+// returns is called. What it starts meanwhile is not concerned, as it would be if the signal were ignored.
+func surviveClosedOutput() (over func()) {
+	unread := make(chan os.Signal, 1)
+	signal.Notify(unread, syscall.SIGPIPE)
+	return func() { signal.Stop(unread) }
+}
+
+func (o *recordOptions) create(w world) (*recordingFile, error) {
+	if o.private {
+		return createPrivate()
+	}
+	return createRecording(o.path, time.Now(), whoInvoked(w.getenv))
+}
+
+// load opens the session and has it watch what is to be recorded. The programs take a second or two.
+func (o *recordOptions) load(signalled context.Context, w world, file *recordingFile) (recorder, func() pulse, error) {
+	loaded := func() {}
+	if o.announce {
+		loaded = sayIfSlow(w.err, slowLoad, "loading what records; some seconds")
+	}
+	session, read, err := o.open(file, o.capture)
+	loaded()
+	if err != nil {
+		return nil, nil, fmt.Errorf("dwell %s: %w", o.command, err)
+	}
+	if why := read().noStacks; why != "" {
+		fmt.Fprintln(w.err, why)
+	}
+	if err = signalled.Err(); err == nil {
+		err = o.prepare(session)
+	}
+	if err != nil && signalled.Err() != nil {
+		err = fmt.Errorf("dwell %s: %w", o.command, errNotBegun)
+	}
+	if err != nil {
+		session.Close()
+		return nil, nil, err
+	}
+	return session, read, nil
+}
+
+// end closes the file of a recording that ended with err, and keeps it if that is worth it.
+func (o *recordOptions) end(file *recordingFile, r *recorded, err error) error {
+	if closed := file.close(); err == nil { // else it says the same once more
+		err = closed
+	}
+	switch {
+	case err != nil && !file.taken:
+		file.discard()
+		return fmt.Errorf("dwell %s: %w", o.command, err)
+	case err != nil:
+		file.keep()
+		return fmt.Errorf("dwell %s: %w (what was recorded until then is in %s)", o.command, err, r.path)
+	case o.private:
+		r.file = file
+	case o.worth != nil && !o.worth(r):
+		file.discard()
+	case file.replaces() && !r.timedOut && r.last.requests == 0 && r.last.elapsed < worthKeeping:
+		file.discard()
+		return fmt.Errorf("dwell %s: nothing was recorded in %s (%s still holds what it did)", o.command, short(r.last.elapsed), r.path)
+	default:
+		file.keep()
+	}
+	return nil
 }
 
 // slowLoad is after how long somebody wonders what is going on. What cannot be recorded at all fails sooner.
@@ -160,9 +222,6 @@ func (o *recordOptions) run(signalled context.Context, w world, session recorder
 			case <-ctx.Done():
 			}
 		}()
-	}
-	if o.announce {
-		fmt.Fprintln(w.err, o.announcement()) // scripts wait for it
 	}
 	status := showStatus(w.err, live)
 	defer status.end()

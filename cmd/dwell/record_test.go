@@ -19,6 +19,7 @@ type fakeRecorder struct {
 	sink    *recordingFile
 	watch   error
 	running func() // called when Run begins, if not nil
+	begun   bool
 }
 
 func (f *fakeRecorder) Watch(int) error { return f.watch }
@@ -28,8 +29,16 @@ func (f *fakeRecorder) Run(ctx context.Context) error {
 		f.running()
 	}
 	<-ctx.Done()
-	err := f.sink.Write(recording.Event{Time: 1, Fact: &recording.Manifest{Tool: "test"}})
-	return errors.Join(err, f.sink.Write(recording.Event{Time: 2, Fact: &recording.End{Reason: "time"}}))
+	return errors.Join(f.begin(), f.sink.Write(recording.Event{Time: 2, Fact: &recording.End{Reason: "time"}}))
+}
+
+// begin writes the first fact, once.
+func (f *fakeRecorder) begin() error {
+	if f.begun {
+		return nil
+	}
+	f.begun = true
+	return f.sink.Write(recording.Event{Time: 1, Fact: &recording.Manifest{Tool: "test"}})
 }
 
 func (f *fakeRecorder) Close() error { return nil }
@@ -60,14 +69,16 @@ func TestRecordEndsAfterItsLength(t *testing.T) {
 }
 
 func TestASignalEndsARecordingProperly(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failure waits for it
-	defer cancel()
-	fake := &fakeRecorder{running: func() { syscall.Kill(os.Getpid(), syscall.SIGINT) }}
-	r, err := record(ctx, quiet(), recordOptions{
-		command: "attach", path: filepath.Join(t.TempDir(), "rec"), pids: []int{1}, open: fake.open,
-	})
-	if err != nil || !r.interrupted || ctx.Err() != nil {
-		t.Errorf("%+v, %v; want an interrupted recording and no error", r, err)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // only a failure waits for it
+		defer cancel()
+		fake := &fakeRecorder{running: func() { syscall.Kill(os.Getpid(), s) }}
+		r, err := record(ctx, quiet(), recordOptions{
+			command: "attach", path: filepath.Join(t.TempDir(), "rec"), pids: []int{1}, open: fake.open,
+		})
+		if err != nil || !r.interrupted || ctx.Err() != nil {
+			t.Errorf("%v: %+v, %v; want an interrupted recording and no error", s, r, err)
+		}
 	}
 }
 
@@ -90,25 +101,11 @@ func TestAFailureLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestARecordingNeverReplacesAnythingElse(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "thesis.txt")
-	if err := os.WriteFile(path, []byte("years of work"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	_, err := record(t.Context(), quiet(), recordOptions{command: "attach", open: new(fakeRecorder).open, path: path})
-	if err == nil || !strings.Contains(err.Error(), "is not a recording") {
-		t.Error(err)
-	}
-	if data, _ := os.ReadFile(path); string(data) != "years of work" {
-		t.Errorf("the file now holds %q", data)
-	}
-}
-
 func TestUnderSudoARecordingBelongsToItsCaller(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root")
 	}
-	path := filepath.Join(t.TempDir(), "rec")
+	path := filepath.Join(directoryOf(t, 65534), "rec")
 	w := quiet("SUDO_UID=65534", "SUDO_GID=65534")
 	if _, err := record(t.Context(), w, recordOptions{command: "attach", open: new(fakeRecorder).open, path: path, length: time.Millisecond}); err != nil {
 		t.Fatal(err)

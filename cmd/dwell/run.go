@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -89,31 +88,41 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 		return err
 	}
 	defer service.abandon()
+	byItself, worth := false, true
 	r, err := record(ctx, w, recordOptions{
 		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
 		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
+		worth: func(r *recorded) bool {
+			byItself = !r.interrupted && !r.timedOut && service.endsWithin(termGrace)
+			worth = !byItself || r.last.requests > 0 || service.succeeded() && r.last.elapsed >= worthKeeping
+			return worth
+		},
 	})
-	if err != nil {
+	name := filepath.Base(o.args[0])
+	switch {
+	case err != nil:
+		service.endFor(w, name)
 		return err
-	}
-	byItself := !r.interrupted && !r.timedOut && service.endsWithin(termGrace)
-	if byItself && r.last.requests == 0 && service.succeeded() && r.last.elapsed >= worthKeeping {
-		fmt.Fprintf(w.err, "%s ended (%s)\nrecorded %s in %s\n", filepath.Base(o.args[0]), service.ended(), r.last.elapsed.Round(100*time.Millisecond), r.path)
+	case !worth:
+		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)", name, short(r.last.elapsed), service.ended())
+	case byItself && r.last.requests == 0:
+		fmt.Fprintf(w.err, "%s ended (%s)\nrecorded %s in %s\n", name, service.ended(), r.last.elapsed.Round(100*time.Millisecond), r.path)
 		fmt.Fprintln(w.err, "no request in it, so nothing is diagnosed: dwell diff compares it with other recordings; dwell threads and dwell show --folded show its threads")
 		return nil
-	}
-	if byItself && r.last.requests == 0 {
-		os.Remove(r.path)
-		return fmt.Errorf("dwell run: %s ended after %s, before any request (%s)",
-			filepath.Base(o.args[0]), short(r.last.elapsed), service.ended())
-	}
-	if byItself {
-		fmt.Fprintf(w.err, "%s ended (%s)\n", filepath.Base(o.args[0]), service.ended())
-	} else if !service.end() {
-		fmt.Fprintf(w.err, "%s still runs as pid %d, though asked to end %s ago\n", filepath.Base(o.args[0]), service.pid(), termGrace)
+	case byItself:
+		fmt.Fprintf(w.err, "%s ended (%s)\n", name, service.ended())
+	default:
+		service.endFor(w, name)
 	}
 	return finish(w, g, "run", r)
+}
+
+// endFor ends a service that was started, and says so if it goes on.
+func (l *launched) endFor(w world, name string) {
+	if l.started && !l.end() {
+		fmt.Fprintf(w.err, "%s still runs as pid %d, though asked to end %s ago\n", name, l.pid(), termGrace)
+	}
 }
 
 // end lets the service end by itself, or asks it to; it reports whether it did.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -184,22 +183,18 @@ func (o threadsOptions) printLook(w world, g *globals, rec *recording.Recording,
 
 // look records a process for a short time, and reports whether a signal ended it.
 func look(ctx context.Context, w world, o threadsOptions) (*recording.Recording, bool, error) {
-	dir, err := temporary()
-	if err != nil {
-		return nil, false, fmt.Errorf("dwell threads: %w", err)
-	}
-	defer dir.remove()
 	stacks, err := stackFlags{when: "on", rate: defaultStackRate}.options()
 	if err != nil {
 		return nil, false, fmt.Errorf("dwell threads: %w", err)
 	}
 	r, err := record(ctx, w, recordOptions{
-		command: "threads", open: openCapture, only: o.every == 0 && o.when == "", path: filepath.Join(dir.path, "look.dwell"), length: o.length,
+		command: "threads", open: openCapture, only: o.every == 0 && o.when == "", private: true, length: o.length,
 		capture: captureOptions{target: "threads by pid", stacks: stacks, probes: probeOptions{all: true}}, pids: []int{o.pid},
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	rec, err := readRecording("threads", r.path)
+	defer r.file.keep()
+	rec, err := r.file.read("threads")
 	return rec, r.interrupted, err
 }

@@ -26,6 +26,9 @@ const (
 	drainEvery = 25 * time.Millisecond
 	// tickEvery is the period of clock, cost, host and loss facts, and of flushing.
 	tickEvery = time.Second
+	// early is how long facts are flushed as soon as the ring is emptied: a recorder that is killed in its
+	// first second has recorded something, too.
+	early = time.Second
 )
 
 // status is the snapshot behind Stats.
@@ -150,7 +153,11 @@ func (s *Session) drain(sink Sink) error {
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}
-	return s.write(sink)
+	first := len(s.decoder.out) > 0 && time.Since(s.status.started) < early
+	if err := s.write(sink); err != nil || !first {
+		return err
+	}
+	return sink.Flush()
 }
 
 // decode empties the ring.

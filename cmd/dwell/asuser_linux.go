@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// fileRights are a user's rights to files. What is done with them is done on a thread of its own, which
+// has them for good: also when the process has given up all others. A nil *fileRights stands for those
+// that dwell itself has.
+type fileRights struct {
+	tasks chan func()
+}
+
+// rightsOf returns the rights of a user and of these groups. It needs root.
+func rightsOf(uid, gid int, groups []int) (*fileRights, error) {
+	r := &fileRights{tasks: make(chan func())}
+	began := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine, and its rights with it
+		err := becomeForFiles(uid, gid, groups)
+		began <- err
+		if err != nil {
+			return
+		}
+		for task := range r.tasks {
+			task()
+		}
+	}()
+	if err := <-began; err != nil {
+		return nil, fmt.Errorf("take the rights of user %d: %w", uid, err)
+	}
+	return r, nil
+}
+
+// becomeForFiles changes what the calling thread is to files, and takes from it what root may do beyond.
+func becomeForFiles(uid, gid int, groups []int) error {
+	if err := unix.Setgroups(groups); err != nil {
+		return fmt.Errorf("groups: %w", err)
+	}
+	// The kernel does not say whether it did: asked for a second time, it tells what it did before.
+	unix.SetfsgidRetGid(gid)
+	if now, err := unix.SetfsgidRetGid(-1); err != nil || now != gid {
+		return fmt.Errorf("group %d: %w", gid, unix.EPERM)
+	}
+	unix.SetfsuidRetUid(uid)
+	if now, err := unix.SetfsuidRetUid(-1); err != nil || now != uid {
+		return fmt.Errorf("user %d: %w", uid, unix.EPERM)
+	}
+	return nil
+}
+
+// do does something with these rights. What do calls must not start a thread or a program.
+func (r *fileRights) do(task func() error) (err error) {
+	if r == nil {
+		return task()
+	}
+	done := make(chan struct{})
+	r.tasks <- func() { err = task(); close(done) }
+	<-done
+	return err
+}
+
+// end gives them back; nothing may be done with them afterwards.
+func (r *fileRights) end() {
+	if r != nil {
+		close(r.tasks)
+	}
+}
+
+// rights are those of the user who called sudo, nil if nobody did.
+func (i invoker) rights() (*fileRights, error) {
+	if !i.sudo {
+		return nil, nil
+	}
+	return rightsOf(i.uid, i.gid, append(groupsOf(i.uid), i.gid))
+}
+
+// trusts reports whether a user's symbolic links may lead where a file of dwell's is made: root's own, one's
+// own, and those of the user who called sudo.
+func (i invoker) trusts(uid uint32) bool {
+	return uid == 0 || uid == uint32(os.Geteuid()) || i.sudo && uid == uint32(i.uid)
+}

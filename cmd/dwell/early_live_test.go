@@ -1,0 +1,109 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// attachedTo is a recorder, as a process of its own, of this test's process.
+func attachedTo(t *testing.T, path string) (*exec.Cmd, *bufio.Scanner, func()) {
+	t.Helper()
+	needBPF(t)
+	dwell := exec.Command(os.Args[0], "attach", "--pid", fmt.Sprint(os.Getpid()), "-o", path)
+	dwell.Env = append(os.Environ(), "BE_DWELL=1")
+	said, err := dwell.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dwell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dwell.Process.Kill(); dwell.Wait() })
+	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
+	}
+	return dwell, lines, func() { said.Close() }
+}
+
+// What is served in the first second of a recording is in the file before that second is over: it holds one
+// fact of the clock then, which the second one follows.
+func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.dwell")
+	service := httptest.NewServer(http.NotFoundHandler())
+	defer service.Close()
+	attachedTo(t, path)
+	for try := 0; ; try++ {
+		if _, err := http.Get(service.URL); err != nil {
+			t.Fatal(err)
+		}
+		rec, err := readRecording("facts", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[recording.Kind]int{}
+		for _, e := range rec.Events {
+			count[e.Fact.Kind()]++
+		}
+		if count[recording.KindHTTPRequest] > 0 && count[recording.KindClock] == 1 {
+			return
+		}
+		if count[recording.KindClock] > 1 {
+			t.Fatalf("a second has passed, and the file holds %d requests", count[recording.KindHTTPRequest])
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Nobody reads any more what the recorder says: it goes on until it is told to end.
+func TestLiveClosedStderrEndsNoRecording(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.dwell")
+	dwell, _, closeStderr := attachedTo(t, path)
+	closeStderr()
+	before := clocks(t, path)
+	for until := time.Now().Add(30 * time.Second); clocks(t, path) < before+7; time.Sleep(100 * time.Millisecond) { // a status line each 5 s
+		if time.Now().After(until) {
+			t.Fatal("recording has ended")
+		}
+	}
+	dwell.Process.Signal(syscall.SIGQUIT)
+	var exit *exec.ExitError
+	if err := dwell.Wait(); errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signaled() && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGQUIT {
+		t.Error("it did not end by itself")
+	}
+	if rec, err := readRecording("facts", path); err != nil || rec.Truncated {
+		t.Errorf("the recording is not closed: %v", err)
+	}
+}
+
+// A disk that is full ends a recording, and with it the service that it was started for, as every other end.
+func TestLiveFullDiskEndsTheService(t *testing.T) {
+	needBPF(t)
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", 0, "size=8k"); err != nil {
+		t.Skipf("no small file system can be made: %v", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	c := newConsole()
+	status := execute(t.Context(), []string{"run", "-o", filepath.Join(dir, "rec"), "--", "/bin/sh", "-c", "echo $$; while :; do /bin/true; done"}, c.world())
+	if status != exitCannot || strings.Count(c.last(), "no space left") != 1 {
+		t.Errorf("status %d: %s", status, c.last())
+	}
+	pid := strings.TrimSpace(c.out.String())
+	if _, err := os.Stat("/proc/" + pid); pid == "" || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the service, pid %q, goes on: %v", pid, err)
+	}
+}
