@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -40,7 +41,7 @@ func TestTelemetry(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(f.Protocol, " ", f.Messages, " to ", f.Peer))
 	}
-	want := []string{"statsd 2 to 127.0.0.1:24530", "statsd 1 to 127.0.0.1:24530", "statsd 1 to " + statsd, "syslog 1 to " + log}
+	want := []string{"statsd 2 to 127.0.0.1:24530", "statsd 1 to 127.0.0.1:24530", "statsd 1 to " + protocol.SocketName(statsd), "syslog 1 to " + protocol.SocketName(log)}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

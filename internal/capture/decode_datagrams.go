@@ -16,13 +16,9 @@ func (d *decoder) send(e *probesSendEvent, data []byte) {
 		return
 	}
 	f.Thread, f.Goroutine = d.actor(&e.H), recording.GoroutineID(e.Goid)
-	switch {
-	case e.Addr.Family != familyUnix:
+	f.Peer = unixName(e.Path[:])
+	if e.Addr.Family != familyUnix {
 		f.Peer = endpoint(e.Addr.Family, e.Addr.Peer, e.Addr.PeerPort)
-	default:
-		if f.Peer = cString(e.Path[:]); f.Peer == "" {
-			f.Peer = "@" // an abstract name, or none
-		}
 	}
 	d.emit(recording.Time(e.H.Ts), &f)
 }

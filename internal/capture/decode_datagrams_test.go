@@ -28,6 +28,7 @@ func TestDatagrams(t *testing.T) {
 		{"", "shop.orders:1|c\nshop.time:320|ms"},
 		{"/run/statsd.sock", "shop.orders:1|c|#user:4711"},
 		{"\x00", "shop.orders:1|c"},
+		{"/run/user/1000/statsd-7f3a.sock", "shop.orders:1|c"},
 		{"/dev/log", "<13>Oct 11 22:14:15 app[1]: signed in"},
 		{"", "something else"},
 	} {
@@ -38,6 +39,7 @@ func TestDatagrams(t *testing.T) {
 		{Protocol: statsd, Peer: "127.0.0.1:8125", Bytes: 32, Messages: 2},
 		{Protocol: statsd, Peer: "/run/statsd.sock", Bytes: 26, Messages: 1},
 		{Protocol: statsd, Peer: "@", Bytes: 15, Messages: 1},
+		{Protocol: statsd, Peer: "/run/user/{}/{}.sock", Bytes: 15, Messages: 1},
 		{Protocol: syslog, Peer: "/dev/log", Bytes: 37, Messages: 1},
 	}
 	var got []recording.Datagram

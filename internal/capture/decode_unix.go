@@ -8,6 +8,7 @@ import (
 
 	"github.com/cilium/ebpf/link"
 
+	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,12 +18,12 @@ const noName = "@"
 // path keeps the name of a Unix socket for the connection that is told next.
 func (d *decoder) path(e *probesPathEvent) { d.paths[e.Id] = unixName(e.Path[:]) }
 
-// unixName is the name of a Unix socket; abstract ones begin with NUL, shown as @.
+// unixName is the name of a Unix socket, as it may be kept; abstract ones begin with NUL, shown as @.
 func unixName(raw []int8) string {
 	if raw[0] == 0 {
-		return noName + cString(raw[1:])
+		return protocol.SocketName(noName + cString(raw[1:]))
 	}
-	return cString(raw)
+	return protocol.SocketName(cString(raw))
 }
 
 // nameUnix says through which socket a connection is; only who accepts has a name.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -69,7 +70,7 @@ func TestUnixSockets(t *testing.T) {
 		switch c.Side {
 		case recording.Inbound:
 			inbound += requests[id]
-			if c.Local != path || (c.Existing == 1) != (requests[id] == existing) || closed[id] != (c.Existing == 0) {
+			if c.Local != protocol.SocketName(path) || (c.Existing == 1) != (requests[id] == existing) || closed[id] != (c.Existing == 0) {
 				t.Errorf("%d requests, closed: %v, on %+v", requests[id], closed[id], c)
 			}
 		case recording.Outbound:

@@ -18,6 +18,26 @@ func FileName(name string) string {
 	return strings.Join(parts, ".")
 }
 
+// SocketName is the name of a Unix socket as it may be kept: a path whose parts are names as
+// of files, or @ and an abstract name.
+func SocketName(name string) string {
+	abstract, isAbstract := strings.CutPrefix(name, "@")
+	parts := strings.Split(abstract, "/")
+	for i, p := range parts {
+		if port, ok := strings.CutPrefix(p, ".s.PGSQL."); ok && len(port) <= 5 && strings.Trim(port, "0123456789") == "" {
+			continue // PostgreSQL's own
+		}
+		parts[i] = FileName(p)
+	}
+	if len(parts) > maxSegments {
+		parts = append(parts[:maxSegments], "...")
+	}
+	if isAbstract {
+		return "@" + strings.Join(parts, "/")
+	}
+	return strings.Join(parts, "/")
+}
+
 func extension(s string) bool {
 	if s == "" || len(s) > 8 {
 		return false

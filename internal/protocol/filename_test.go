@@ -25,3 +25,22 @@ func TestFileName(t *testing.T) {
 		}
 	}
 }
+
+// A Unix socket is known by the words of its path.
+func TestSocketName(t *testing.T) {
+	for name, want := range map[string]string{
+		"/var/run/datadog/dsd.socket":       "/var/run/datadog/dsd.socket",
+		"/dev/log":                          "/dev/log",
+		"/run/systemd/journal/socket":       "/run/systemd/journal/socket",
+		"/var/run/postgresql/.s.PGSQL.5432": "/var/run/postgresql/.s.PGSQL.5432",
+		"/tmp/.s.PGSQL.token":               "/tmp/.{}.{}.token",
+		"/home/Jane.Doe/8f3a1c/app.sock":    "/home/{}.{}/{}/app.sock",
+		"@":                                 "@",
+		"@prices":                           "@prices",
+		"@session-9F2C41":                   "@{}",
+	} {
+		if got := SocketName(name); got != want {
+			t.Errorf("SocketName(%q) is %q, want %q", name, got, want)
+		}
+	}
+}

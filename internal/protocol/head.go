@@ -309,6 +309,9 @@ func mediaType(v, want string) bool {
 // hostName gives the name in a host with or without port, in lower case; "" for
 // addresses and for what is no host name.
 func hostName(s string) string {
+	if strings.Contains(s, "@") {
+		return "" // a name and a password, perhaps
+	}
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {
 		s = s[:i]
 	}

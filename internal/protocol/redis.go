@@ -163,7 +163,7 @@ func (r *redis) ask(d *dialogue, at int64, b []byte) int64 {
 			return 0
 		}
 		f := d.asks(at)
-		f.Operation = commandName(b[size : size+int(n)])
+		f.Operation = redisCommand(commandName(b[size : size+int(n)]))
 	}
 	r.named = true
 	if r.args--; r.args == 0 {
@@ -261,10 +261,5 @@ func errorWord(b []byte) string {
 	if i < 1 || i > maxCommandName {
 		return ""
 	}
-	for _, c := range b[:i] {
-		if c < 'A' || c > 'Z' {
-			return ""
-		}
-	}
-	return string(b[:i])
+	return redisError(string(b[:i]))
 }

@@ -79,12 +79,15 @@ func (x *sqlLexer) table(verb string) string {
 	default:
 		return ""
 	}
+	compared := false // IS DISTINCT FROM a value
 	for depth := x.depth; ; {
 		t := x.next()
+		keyword := t.kind == sqlWord && !t.quoted
 		switch {
 		case t.kind == sqlEnd || t.cut:
 			return ""
-		case t.kind != sqlWord || t.quoted || !strings.EqualFold(t.text, before) || x.depth != depth:
+		case !keyword || compared || !strings.EqualFold(t.text, before) || x.depth != depth:
+			compared = keyword && strings.EqualFold(t.text, "distinct")
 			continue
 		}
 		if t = x.next(); t.kind != sqlOpen {
