@@ -15,19 +15,23 @@ type whyOptions struct {
 	json     bool
 	under    string // a function
 	flames   bool   // with json: flame graphs too
+	ask      asking
 }
 
 func whyCommand(w world, g *globals) *cobra.Command {
 	o := whyOptions{command: "why"}
 	c := &cobra.Command{
-		Use:     "why REC [--endpoint 'GET /x'] [--under FUNCTION] [--json [--flames]]",
+		Use:     "why REC [--endpoint 'GET /x'] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
 		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
-		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings",
+		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings\n  dwell why REC --what-if 'lock Cache.put work x0.5'\n  dwell why REC --load x1.5",
 		Args:    exactly("REC"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.path = args[0]
 			if o.flames && !o.json {
 				return errors.New("dwell why: --flames goes with --json (for flamegraph.pl: dwell show REC --folded)")
+			}
+			if o.ask.any() {
+				return whatIf(w, g, o)
 			}
 			return why(w, g, o)
 		},
@@ -36,6 +40,7 @@ func whyCommand(w world, g *globals) *cobra.Command {
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().StringVar(&o.under, "under", "", underUsage)
 	c.Flags().BoolVar(&o.flames, "flames", false, "with --json: the flame graphs of each endpoint as well")
+	o.ask.flags(c)
 	return c
 }
 

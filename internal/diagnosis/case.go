@@ -17,6 +17,12 @@ type Case struct {
 	shared   map[string]any
 }
 
+// NewCase returns what hypotheses would test of a timeline.
+func NewCase(tl *timeline.Timeline, o Options) *Case {
+	c, _ := newCase(tl, o)
+	return c
+}
+
 func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	c := &Case{Timeline: tl, Options: o.withDefaults()}
 	overall, each := symptoms(tl, c.Options)

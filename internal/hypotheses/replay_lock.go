@@ -79,12 +79,20 @@ func (k *contention) comings(c *diagnosis.Case) comings {
 // of returns when the holder came: where its wait began, if that ended as it got the
 // lock, else when it got it.
 func (a comings) of(t timeline.Hold) diagnosis.Time {
+	if w := a.wait(t); w != timeline.None {
+		return a.c.Waits[w].From
+	}
+	return t.From
+}
+
+// wait returns the holder's own wait, if that ended as it got the lock, or None.
+func (a comings) wait(t timeline.Hold) timeline.WaitID {
 	list := a.waits[t.Strand]
 	i, _ := slices.BinarySearchFunc(list, t.From+granted, func(id timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(a.c.Waits[id].To, at) })
 	if i > 0 && t.From.Sub(a.c.Waits[list[i-1]].To) < Duration(granted) {
-		return a.c.Waits[list[i-1]].From
+		return list[i-1]
 	}
-	return t.From
+	return timeline.None
 }
 
 // granted is within how long of the end of its wait a strand has what it waited for.

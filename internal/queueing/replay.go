@@ -24,7 +24,7 @@ func Waits(jobs []Job, servers int) []Duration {
 
 // Change is what is different in a replay. The zero Change is none.
 type Change struct {
-	Less Ratio                              // so much of the work is gone: One, all of it
+	Less Ratio                              // so much of the work is gone: One, all of it; below zero it takes longer
 	Of   func(customer, visit int) Duration // of which part of a visit's work; nil: of all
 	More int                                // so many more servers
 	Load Ratio                              // customers come so many times as often; 0 is once

@@ -10,18 +10,34 @@ type Play struct {
 	Latency
 	Each   []Duration // latency of each customer: as recorded, with the replayed waits and work in the place of the recorded ones
 	Waited []Duration // of each customer
+	Served []Duration // of each customer: the server's work for it
 }
 
 // Play replays the recorded arrivals with a change.
 func (s *Server) Play(c Change) *Play {
-	p := &Play{Each: make([]Duration, len(s.Customers)), Waited: make([]Duration, len(s.Customers))}
+	n := len(s.Customers)
+	p := &Play{Each: make([]Duration, n), Waited: make([]Duration, n), Served: make([]Duration, n)}
 	for i, t := range s.play(c) {
 		was := s.recorded(i)
-		p.Waited[i] = t.waited
+		p.Waited[i], p.Served[i] = t.waited, t.served
 		p.Each[i] = max(0, s.Customers[i].Took-was.waited-was.served+t.waited+t.served)
 	}
 	p.Latency = s.latency(func(i int) Duration { return p.Each[i] })
 	return p
+}
+
+// Once is the server with all that each customer asks for in one visit, when it comes.
+func (s *Server) Once() Server {
+	out := *s
+	out.Customers = make([]Customer, len(s.Customers))
+	for i, x := range s.Customers {
+		if len(x.Visits) > 0 {
+			t := s.recorded(i)
+			x.Visits = []Visit{{After: x.Visits[0].After, Waited: t.waited, Service: t.served}}
+		}
+		out.Customers[i] = x
+	}
+	return out
 }
 
 // recorded is what the recording shows of a customer's turns.
@@ -77,6 +93,34 @@ func (f Fit) Good() bool {
 	return f.Recorded > 0 && near(f.Recorded, f.Replayed, fitMean) && near(f.RecordedP99, f.ReplayedP99, fitP99)
 }
 
+// off is how far the replay is from the recording, in thousandths of the larger mean and
+// of the larger p99.
+func (f Fit) off() Ratio {
+	apart := func(a, b Duration) Ratio { return RatioOf(max(a-b, b-a), max(a, b)) }
+	return apart(f.Recorded, f.Replayed) + apart(f.RecordedP99, f.ReplayedP99)
+}
+
+// Fitting returns the server as that kind of queue which reproduces the recording best,
+// with its unchanged replay: each customer served to the end or in slices, visit by visit
+// or once. Not every wait between its turns is recorded.
+func (s *Server) Fitting() (best Server, unchanged *Play, fit Fit) {
+	once := s.Once()
+	for _, t := range []*Server{s, &once} {
+		for _, slice := range []Duration{s.Slice, 0} {
+			x := *t
+			x.Slice = slice
+			p := x.Play(Change{})
+			if f := x.Fit(p); unchanged == nil || f.off() < fit.off() {
+				best, unchanged, fit = x, p, f
+			}
+			if s.Slice == 0 {
+				break
+			}
+		}
+	}
+	return best, unchanged, fit
+}
+
 // Fit compares the unchanged replay with the recording.
 func (s *Server) Fit(unchanged *Play) Fit {
 	was := s.latency(func(i int) Duration { return s.recorded(i).waited })
@@ -84,7 +128,7 @@ func (s *Server) Fit(unchanged *Play) Fit {
 	return Fit{Recorded: was.Mean, Replayed: is.Mean, RecordedP99: was.P99, ReplayedP99: is.P99}
 }
 
-// The loads among which the knee is looked for.
+// The loads among which the knee is looked for, and how closely.
 const (
 	kneeStep = One / 10
 	kneeMost = One * 3
@@ -93,10 +137,18 @@ const (
 // Knee returns at how many times the recorded load p99 is twice what it is, and that
 // p99; 0 if it is not up to three times the load.
 func (s *Server) Knee(unchanged *Play) (load Ratio, p99 Duration) {
-	for load = One + kneeStep; load <= kneeMost; load += kneeStep {
-		if p := s.Play(Change{Load: load}); p.P99 >= 2*unchanged.P99 {
-			return load, p.P99
+	low, high := One, kneeMost
+	worst := s.Play(Change{Load: high}).P99
+	if worst < 2*unchanged.P99 {
+		return 0, 0
+	}
+	for high-low > kneeStep {
+		middle := (low + high) / 2 / kneeStep * kneeStep
+		if p := s.Play(Change{Load: middle}).P99; p >= 2*unchanged.P99 {
+			high, worst = middle, p
+		} else {
+			low = middle
 		}
 	}
-	return 0, 0
+	return high, worst
 }

@@ -1,0 +1,166 @@
+package hypotheses
+
+import (
+	"math"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// queueStories are services whose requests queue for one server that computes for them,
+// which has time to spare.
+func queueStories() []story {
+	return []story{
+		{"lock-convoy/rebuild-supported", "Requests come by chance, every 10 ms on average. Each rebuilds an index of 9 ms by chance (exponential, 8 ms on average) with a lock in its hand; two processors are half busy.",
+			func() *recording.Recording { return done(rebuilding(1), 53) }},
+		{"interpreter-lock/recompute-supported", "Requests come by chance. Most compute 2 ms in Python, one in eight recomputes 40 ms; the interpreter turns to the next thread every 5 ms.",
+			func() *recording.Recording { return done(python(1).scenario, 40) }},
+		{"interpreter-lock/ruby-supported", "The same in Ruby, which turns to the next thread every 100 ms, half as often.",
+			func() *recording.Recording { return done(ruby(1).scenario, 28) }},
+	}
+}
+
+// chance draws numbers from a seed.
+type chance uint64
+
+func (c *chance) next() float64 {
+	*c = *c*6364136223846793005 + 1442695040888963407
+	return float64(*c>>11) / (1 << 53)
+}
+
+// gap is the time to the next of those who come by chance.
+func (c *chance) gap(mean recording.Time) recording.Time {
+	return recording.Time(-math.Log(1-c.next()) * float64(mean))
+}
+
+const (
+	rebuild  = "com.shop.S.rebuild < com.shop.S.find < com.shop.Handler.handle"
+	finding  = entering + "com.shop.S.find < com.shop.Handler.handle"
+	recalc   = "shop/app.py:recompute < shop/app.py:handle"
+	handling = "shop/app.py:handle"
+	gvl      = "native gvl_acquire < shop/app.rb:handle"
+)
+
+// rebuilding plays requests that take a lock one after the other; what they do with it
+// takes so many times as long.
+func rebuilding(work float64) *scenario {
+	s, m, seed := newScenario(recording.RuntimeJVM), &mutex{}, chance(7)
+	s.hooks = stackHooks
+	pool := crew(s, 40, "exec")
+	at := 10_000 * us
+	for range 300 {
+		at += seed.gap(10_000 * us)
+		t := pool.free(at)
+		t.request(at, 10*us, "/prices/{}")
+		t.compute(100 * us)
+		t.enter(m, finding)
+		t.computeIn(recording.Time(work*float64(seed.gap(8000*us)))+us, rebuild)
+		t.leave(m)
+		t.respond()
+	}
+	return s
+}
+
+// team are threads that take requests.
+type team []*thread
+
+func crew(s *scenario, n int, name string) (pool team) {
+	for i := range n {
+		pool = append(pool, s.named(recording.ThreadID(i+1), name+"-"+string(rune('a'+i/26))+string(rune('a'+i%26))))
+	}
+	return pool
+}
+
+// free is a thread that has nothing to do at a time, the one that has been idle longest.
+func (p team) free(at recording.Time) *thread {
+	best := p[0]
+	for _, t := range p {
+		if t.at < best.at {
+			best = t
+		}
+	}
+	return best
+}
+
+// interpreter serves threads in slices.
+type interpreter struct {
+	*scenario
+	slice recording.Time
+	path  string // of a wait for it
+	free  recording.Time
+	line  []*computation
+	last  *thread // that had it
+}
+
+// computation is what a request asks of an interpreter.
+type computation struct {
+	*thread
+	left recording.Time
+	in   string
+}
+
+func python(work float64) *interpreter {
+	s := newScenario(recording.RuntimePython)
+	return (&interpreter{scenario: s, slice: 5000 * us, path: gil}).serve(9300*us, work, [2]string{handling, recalc})
+}
+
+func ruby(work float64) *interpreter {
+	s := newScenario(recording.RuntimeRuby)
+	return (&interpreter{scenario: s, slice: 100_000 * us, path: gvl}).serve(13_500*us, work, [2]string{"shop/app.rb:handle", "shop/app.rb:recompute < shop/app.rb:handle"})
+}
+
+// serve plays requests that come by chance, of which one in eight recomputes; that takes
+// so many times 40 ms.
+func (p *interpreter) serve(mean recording.Time, work float64, in [2]string) *interpreter {
+	p.hooks = stackHooks
+	pool, seed, at := crew(p.scenario, 60, "worker"), chance(11), 10_000*us
+	for range 320 {
+		at += seed.gap(mean)
+		c := &computation{left: 2000 * us, in: in[0]}
+		if seed.next() < 0.125 {
+			c.left, c.in = recording.Time(work*40_000)*us, in[1]
+		}
+		p.run(at)
+		c.thread = pool.free(at)
+		c.request(at, 5*us, "/items/{}")
+		p.line = append(p.line, c)
+	}
+	p.run(math.MaxInt64)
+	return p
+}
+
+// run lets the interpreter work until a time.
+func (p *interpreter) run(until recording.Time) {
+	for len(p.line) > 0 && max(p.free, p.line[0].at) < until {
+		c := p.line[0]
+		p.line = p.line[1:]
+		c.wait(p)
+		slice := min(c.left, p.slice)
+		c.computeIn(slice, c.in)
+		p.free, p.last = c.at, c.thread
+		if c.left -= slice; c.left > 0 {
+			p.line = append(p.line, c)
+		} else {
+			c.respond()
+			p.free = c.at
+		}
+	}
+}
+
+// wait lets a computation wait until the interpreter is free: CPython's threads ask for it
+// every 5 ms.
+func (c *computation) wait(p *interpreter) {
+	for c.at < p.free {
+		until := p.free
+		if c.runtime == recording.RuntimePython {
+			until = min(until, c.at+5000*us)
+		}
+		off := c.blocked(until, 2*us, "futex", p.path)
+		off.Arg = 0x7000
+		if c.runtime == recording.RuntimePython {
+			off.Timed = 1
+		}
+		if off.WakerKind = recording.WakerInterrupt; until == p.free && p.last != nil {
+			off.WakerKind, off.Waker, off.Release = recording.WakerThread, p.last.id, 1
+		}
+	}
+}

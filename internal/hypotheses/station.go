@@ -1,0 +1,222 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// station is a server that requests wait for a turn of, with its model: a lock, an
+// interpreter, an event loop, workers, a pool, the processors.
+type station struct {
+	kind  string // "lock", "loop": with the name what a user calls it by
+	name  string
+	lock  timeline.LockID   // of a lock or interpreter
+	loop  timeline.StrandID // of a loop
+	more  string            // what one more of it is: "process"
+	model queueing.Server
+	ids   []diagnosis.RequestID // by customer; None: work beside requests
+	waits [][]diagnosis.Span    // by customer: its waits
+	works [][]diagnosis.Span    // by customer: its own time that the server was busy with it
+	did   []glimpse             // samples of what the server computed
+	room  queueing.Ratio        // of one more server, what idle processors leave it; 0: there can be none
+	base  *replayed             // see unchanged
+	turns bool                  // only turns that somebody waited for are known: nothing can be said of more load
+}
+
+// glimpse is a sample of what a server computed for a customer.
+type glimpse struct {
+	customer int
+	sampling
+}
+
+// replayed is the unchanged replay, and how well it fits.
+type replayed struct {
+	*queueing.Play
+	fit queueing.Fit
+}
+
+// role is what a segment of a request is to a server.
+type role int8
+
+const (
+	roleNone role = iota
+	roleWaits
+	roleWorks
+)
+
+// customers adds the requests, each segment with its role: those that have no part in the
+// server count among those whose latency it is about.
+func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timeline.Segment) role) {
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		t := tour{at: r.Start, merge: s.model.Slice > 0}
+		for k := range r.Segments {
+			g := &r.Segments[k]
+			if g.From > t.at {
+				t.add(roleNone, t.at, g.From)
+			}
+			as := of(r, g)
+			if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
+				as = roleWorks // it has its turn, and a processor is what it lacks
+			}
+			if t.add(as, g.From, g.To); as == roleWorks {
+				t.by = append(t.by, g.Strand)
+			}
+			t.at = g.To
+		}
+		if t.end(); len(t.visits) > 0 || r.Measured() {
+			s.join(c, diagnosis.RequestID(i), &t)
+		}
+	}
+}
+
+// join adds a request with its visits.
+func (s *station) join(c *diagnosis.Case, id diagnosis.RequestID, t *tour) {
+	r := &c.Requests[id]
+	spans := func(list []window) (out []diagnosis.Span) {
+		for _, w := range list {
+			out = append(out, diagnosis.Span{Request: id, From: w.from, To: w.to})
+		}
+		return out
+	}
+	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: r.Start, Took: r.Duration(), Visits: t.visits, Beside: !r.Measured()})
+	s.waits = append(s.waits, spans(t.waits))
+	s.works = append(s.works, spans(t.works))
+	for i, w := range t.works {
+		s.look(c, t.by[i], w, id)
+	}
+	s.ids = append(s.ids, id)
+}
+
+// look takes the samples of a strand in a span as what the server did for its next customer.
+func (s *station) look(c *diagnosis.Case, strand timeline.StrandID, w window, id diagnosis.RequestID) {
+	if strand == timeline.None || len(c.Stacks) == 0 {
+		return
+	}
+	newSamples(c).in(strand, diagnosis.Span{Request: id, From: w.from, To: w.to}, func(_ diagnosis.Span, stack timeline.StackID) {
+		s.did = append(s.did, glimpse{len(s.ids), sampling{id, stack}})
+	})
+}
+
+// tour collects the visits of one request.
+type tour struct {
+	at           diagnosis.Time
+	merge        bool // a wait between two pieces of work belongs to one visit, served in slices
+	open         bool // visit has begun
+	visit        queueing.Visit
+	visits       []queueing.Visit
+	waits, works []window
+	by           []timeline.StrandID // of each piece of work
+}
+
+func (t *tour) add(as role, from, to diagnosis.Time) {
+	d := to.Sub(from)
+	switch as {
+	case roleNone:
+		t.end()
+		t.visit.After += d
+	case roleWaits:
+		if t.open && t.visit.Service > 0 && !t.merge {
+			t.end()
+		}
+		t.open = true
+		t.visit.Waited += d
+		t.waits = append(t.waits, window{from, to})
+	case roleWorks:
+		t.open = true
+		t.visit.Service += d
+		t.works = append(t.works, window{from, to})
+	}
+}
+
+// end closes the visit that is open.
+func (t *tour) end() {
+	if t.open {
+		t.visits = append(t.visits, t.visit)
+		t.visit, t.open = queueing.Visit{}, false
+	}
+}
+
+// asOne is within how much of each other pieces of work beside requests are one.
+const asOne = diagnosis.Time(20_000)
+
+// beside adds what some strands ran beside the requests that were joined: it takes turns
+// of the server, too. Each piece comes when it ran, or when the strand began to wait for
+// its turn at a lock before.
+func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock timeline.LockID) {
+	of := map[timeline.StrandID][]window{}
+	for i, id := range s.ids {
+		if len(s.works[i]) == 0 {
+			continue
+		}
+		for k := range c.Requests[id].Segments {
+			if g := &c.Requests[id].Segments[k]; ownCPU(g) && g.Strand != timeline.None {
+				of[g.Strand] = append(of[g.Strand], window{g.From, g.To})
+			}
+		}
+	}
+	first, last := c.Busy()
+	for _, id := range strands {
+		taken := of[id]
+		slices.SortFunc(taken, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+		var open window
+		flush := func() {
+			if open.to > open.from {
+				s.passer(c, id, open, lock)
+			}
+			open = window{}
+		}
+		for _, iv := range c.Strands[id].Intervals {
+			if iv.State != timeline.StateRunning || iv.To <= first || iv.From >= last {
+				continue
+			}
+			for _, w := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
+				if open.to > 0 && w.from-open.to < asOne {
+					open.to = w.to
+					continue
+				}
+				flush()
+				open = w
+			}
+		}
+		flush()
+	}
+}
+
+// passer adds a piece of work beside requests.
+func (s *station) passer(c *diagnosis.Case, id timeline.StrandID, w window, lock timeline.LockID) {
+	v := queueing.Visit{Service: w.to.Sub(w.from)}
+	comes := w.from
+	if lock != timeline.None {
+		sleeps := c.Sleeps(id)
+		i, _ := slices.BinarySearchFunc(sleeps, w.from, func(x timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[x].Back, t+1) })
+		if i > 0 {
+			if x := &c.Waits[sleeps[i-1]]; x.Lock == lock && w.from-x.Back < granted {
+				comes, v.Waited = x.From, w.from.Sub(x.From)
+			}
+		}
+	}
+	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: comes, Visits: []queueing.Visit{v}, Beside: true})
+	s.look(c, id, w, timeline.None)
+	s.ids = append(s.ids, timeline.None)
+	s.waits, s.works = append(s.waits, nil), append(s.works, nil)
+}
+
+// outside returns what of a window is in none of some others, in order and disjoint.
+func outside(taken []window, w window) (out []window) {
+	i, _ := slices.BinarySearchFunc(taken, w.from, func(x window, t diagnosis.Time) int { return cmp.Compare(x.to, t+1) })
+	for ; i < len(taken) && taken[i].from < w.to; i++ {
+		if taken[i].from > w.from {
+			out = append(out, window{w.from, taken[i].from})
+		}
+		w.from = max(w.from, taken[i].to)
+	}
+	if w.from < w.to {
+		out = append(out, w)
+	}
+	return out
+}

@@ -1,0 +1,308 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// unchanged is the replay of the arrivals as they were.
+func (s *station) unchanged() *replayed {
+	if s.base == nil {
+		best, p, fit := s.model.Fitting()
+		s.model, s.base = best, &replayed{p, fit}
+	}
+	return s.base
+}
+
+// fits reports whether the model reproduces what was recorded. Where it does not, it says
+// nothing of what would be.
+func (s *station) fits() bool { return s.unchanged().fit.Good() }
+
+// called is what a user calls it by.
+func (s *station) called() string {
+	if s.name == "" {
+		return s.kind
+	}
+	return s.kind + " " + s.name
+}
+
+// measures of the server while requests were measured.
+func (s *station) measures(c *diagnosis.Case) queueing.Measures {
+	return s.model.Measures(c.BusyTime())
+}
+
+// pieces are the functions that the server computed in, the one with most of its time
+// first; their requests are what they computed for.
+func (s *station) pieces(c *diagnosis.Case) spots {
+	list := make([]sampling, len(s.did))
+	for i := range s.did {
+		list[i] = s.did[i].sampling
+	}
+	return spotsIn(c, list)
+}
+
+// part returns how much of each visit's work was in a function: of customers that were
+// sampled by their samples, of others as of all that were.
+func (s *station) part(c *diagnosis.Case, function string) func(customer, visit int) Duration {
+	all, under := make([]int32, len(s.ids)), make([]int32, len(s.ids))
+	of, in := 0, 0
+	for _, g := range s.did {
+		all[g.customer]++
+		of++
+		if ownSite(c, g.stack).name == function {
+			under[g.customer]++
+			in++
+		}
+	}
+	mean := diagnosis.ShareOf(int64(in), int64(of))
+	return func(customer, visit int) Duration {
+		share := mean
+		if n := all[customer]; n > 0 {
+			share = diagnosis.ShareOf(int64(under[customer]), int64(n))
+		}
+		return share.Of(s.model.Customers[customer].Visits[visit].Service)
+	}
+}
+
+// plan is a change of a server that can be asked for, in words.
+type plan struct {
+	ask   string // "work x0.5": as it is asked for
+	words string // "half of its work"
+	queueing.Change
+}
+
+// another is one more server, as far as idle processors go: two of them share what there
+// is room for.
+func (s *station) another() plan {
+	p := plan{ask: "servers +1", words: "one more " + s.more}
+	n := queueing.Ratio(max(1, s.model.Servers))
+	p.More = 1
+	if s.room < queueing.One {
+		p.words += ", as far as idle processors go"
+		full := n*queueing.One + s.room
+		p.Less = queueing.One - (n+1)*queueing.One*queueing.One/full
+	}
+	return p
+}
+
+// half is half of the server's work, in its largest piece if that is known.
+func (s *station) half(c *diagnosis.Case) plan {
+	pieces := s.pieces(c)
+	if at := pieces.first(); at != nil && pieces.share(at.name) >= diagnosis.Whole/4 {
+		return plan{"work " + at.name + " x0.5", "half of what it does in " + at.place(c), queueing.Change{Less: queueing.One / 2, Of: s.part(c, at.name)}}
+	}
+	return plan{"work x0.5", "half of its work", queueing.Change{Less: queueing.One / 2}}
+}
+
+// plans are what a report tells of a server.
+func (s *station) plans(c *diagnosis.Case) []plan {
+	out := []plan{
+		{"work x0.75", "its work at three quarters", queueing.Change{Less: queueing.One / 4}},
+		{"work x0.5", "its work at one half", queueing.Change{Less: queueing.One / 2}},
+	}
+	pieces := s.pieces(c)
+	if at := pieces.first(); at != nil {
+		out = append(out, plan{"work " + at.name + " x0", "without " + at.place(c) + ", " + diagnosis.Percent(pieces.share(at.name)) + " of its time",
+			queueing.Change{Less: queueing.One, Of: s.part(c, at.name)}})
+	}
+	if s.room > 0 {
+		out = append(out, s.another())
+	}
+	if s.turns {
+		return out
+	}
+	return append(out,
+		plan{"load x0.5", "half of the requests", queueing.Change{Load: queueing.One / 2}},
+		plan{"load x1.5", "half as many requests again", queueing.Change{Load: queueing.One * 3 / 2}})
+}
+
+// whatIf plays a plan.
+func (s *station) whatIf(p plan) diagnosis.WhatIf {
+	was, would := s.unchanged(), s.model.Play(p.Change)
+	pair := func(a, b Duration) diagnosis.Replayed { return diagnosis.Replayed{Was: a, Is: b} }
+	return diagnosis.WhatIf{Server: s.called(), Change: p.ask, Words: p.words,
+		Mean: pair(was.Mean, would.Mean), P50: pair(was.P50, would.P50), P99: pair(was.P99, would.P99)}
+}
+
+// spared returns what requests wait less with a plan: of the waits that were recorded the
+// share that the replay says. That the server does less for the request itself, too, is
+// the business of what finds that work.
+func (s *station) spared(p plan) []diagnosis.Span {
+	was, would := s.unchanged(), s.model.Play(p.Change)
+	var recorded, replayed, goes, net Duration
+	shares := make([]diagnosis.Share, len(s.ids))
+	for i := range s.ids {
+		if s.model.Customers[i].Beside {
+			continue
+		}
+		w := diagnosis.Total(s.waits[i])
+		recorded, replayed = recorded+w, replayed+was.Waited[i]
+		net += was.Waited[i] - would.Waited[i] + min(0, was.Served[i]-would.Served[i])
+		shares[i] = max(0, diagnosis.ShareOf(int64(was.Waited[i]-would.Waited[i]), int64(was.Waited[i])))
+		goes += shares[i].Of(w)
+	}
+	net = diagnosis.ShareOf(int64(recorded), int64(replayed)).Of(max(0, net))
+	keep := min(diagnosis.Whole, diagnosis.ShareOf(int64(net), int64(goes))) // some wait longer: what all save together counts
+	var out []diagnosis.Span
+	for i := range s.ids {
+		out = append(out, leadingShare(s.waits[i], diagnosis.Share(keep.Of(Duration(shares[i]))))...)
+	}
+	return out
+}
+
+// leadingShare is that share of each span, from its beginning.
+func leadingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis.Span) {
+	for _, x := range list {
+		if x.To = x.From + diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// best returns of some plans the one with which requests wait least, counting as a wait
+// what their own work takes longer.
+func (s *station) best(list ...plan) plan {
+	best, least := 0, Duration(0)
+	for i := range list {
+		would, sum := s.model.Play(list[i].Change), Duration(0)
+		for k := range s.ids {
+			if !s.model.Customers[k].Beside {
+				sum += would.Waited[k] + max(0, would.Served[k]-s.unchanged().Served[k])
+			}
+		}
+		if i == 0 || sum < least {
+			best, least = i, sum
+		}
+	}
+	return list[best]
+}
+
+// evidence is what is measured of a server, and how well its model reproduces it.
+func (s *station) evidence(c *diagnosis.Case) []diagnosis.Evidence {
+	if s == nil {
+		return nil
+	}
+	m := s.measures(c)
+	ratio := func(what string, r queueing.Ratio) diagnosis.Evidence {
+		return diagnosis.Evidence{What: what, Value: int64(r), Unit: diagnosis.UnitRatio}
+	}
+	ev := []diagnosis.Evidence{
+		diagnosis.Part("of the time "+cmp.Or(s.name, s.kind)+" is busy", diagnosis.Share(m.Utilisation)*diagnosis.Whole/diagnosis.Share(queueing.One)),
+		ratio("wait for it on average", m.Queue),
+		ratio("burstiness of those who come (1: as if by chance)", m.Burstiness),
+		diagnosis.NS("mean service", m.Service),
+		diagnosis.NS("mean wait of a request, as replayed", s.unchanged().fit.Replayed),
+	}
+	pieces := s.pieces(c)
+	return append(ev, pieces.evidence(c)...)
+}
+
+// whatIfs are those that a report tells; none where the model does not fit.
+func (s *station) whatIfs(c *diagnosis.Case) (out []diagnosis.WhatIf) {
+	if s == nil || !s.fits() {
+		return nil
+	}
+	for _, p := range s.plans(c) {
+		out = append(out, s.whatIf(p))
+	}
+	if k, ok := s.knee(); ok && !s.turns {
+		out = append(out, k)
+	}
+	return out
+}
+
+// knee is at which load p99 doubles, if that is in reach.
+func (s *station) knee() (diagnosis.WhatIf, bool) {
+	at, p99 := s.model.Knee(s.unchanged().Play)
+	return diagnosis.WhatIf{Server: s.called(), Change: "load x" + ratioWords(at), Words: "p99 doubles at " + ratioWords(at) + " times this load",
+		P99: diagnosis.Replayed{Was: s.unchanged().P99, Is: p99}}, at > 0
+}
+
+// ratioWords writes thousandths as a decimal: "1.5".
+func ratioWords(r queueing.Ratio) string {
+	return diagnosis.Decimal(int64(r))
+}
+
+// mended is a candidate's fix by replay: the plan that saves most, and what requests wait
+// less with it.
+type mended struct {
+	*station
+	plan
+	gone []stay
+}
+
+// mend returns what would shorten the queue at a server most: half of its work, or one
+// more of it as far as idle processors go. nil where the model does not fit.
+func (s *station) mend(c *diagnosis.Case) *mended {
+	if s == nil || !s.fits() {
+		return nil
+	}
+	m := &mended{station: s, plan: s.best(s.ways(c)...)}
+	for _, x := range s.spared(m.plan) {
+		m.gone = append(m.gone, stay{x, timeline.None, timeline.None})
+	}
+	return m
+}
+
+// says what the changes would do that shorten the queue, the one that saves most first, to
+// go before the words of a fix.
+func (m *mended) says(c *diagnosis.Case) string {
+	list := []plan{m.plan}
+	for _, p := range m.ways(c) {
+		if p.ask != m.ask {
+			list = append(list, p)
+		}
+	}
+	var out []string
+	for _, p := range list {
+		w := m.whatIf(p)
+		out = append(out, p.words+": mean "+diagnosis.Human(w.Mean.Was)+" -> "+diagnosis.Human(w.Mean.Is)+", p99 "+diagnosis.Human(w.P99.Was)+" -> "+diagnosis.Human(w.P99.Is))
+	}
+	return strings.Join(out, "; ") + " (by replay)"
+}
+
+// ways are the changes that may shorten a queue.
+func (s *station) ways(c *diagnosis.Case) []plan {
+	list := []plan{s.half(c)}
+	if s.room > 0 {
+		list = append(list, s.another())
+	}
+	return list
+}
+
+// busyWith says how busy the server is and with what, a clause.
+func (s *station) busyWith(c *diagnosis.Case) string {
+	m := s.measures(c)
+	out := "it is busy " + diagnosis.Percent(diagnosis.Share(m.Utilisation)*(diagnosis.Whole/diagnosis.Share(queueing.One))) + " of the time"
+	pieces := s.pieces(c)
+	if at := pieces.first(); at != nil && pieces.share(at.name) >= diagnosis.Whole/4 {
+		out += ", " + diagnosis.Percent(pieces.share(at.name)) + " of that in " + at.place(c)
+	}
+	return out
+}
+
+// stationAt finds a server by what a user calls it by and, of interpreters, the process;
+// nil if no request waited for it.
+func stationAt(c *diagnosis.Case, kind string, is func(*station) bool) *station {
+	list := stations(c)
+	if i := slices.IndexFunc(list, func(s *station) bool { return s.kind == kind && is(s) }); i >= 0 {
+		return list[i]
+	}
+	return nil
+}
+
+// waiters counts the requests among the customers that wait at all.
+func (s *station) waiters() (n int) {
+	for i := range s.ids {
+		if s.ids[i] != timeline.None && len(s.waits[i]) > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,174 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// stations are the servers that requests waited for, by how long, the longest first; its
+// callers share them.
+func stations(c *diagnosis.Case) []*station {
+	return c.Shared("stations", func() any {
+		var out []*station
+		for _, k := range contentions(c, timeline.CauseLock) {
+			if s := lockStation(c, k); s != nil {
+				out = append(out, s)
+			}
+		}
+		for _, k := range contentions(c, timeline.CauseInterpreterLock) {
+			if s := interpreterStation(c, k); s != nil {
+				out = append(out, s)
+			}
+		}
+		for _, loop := range c.Loops() {
+			out = append(out, loopStation(c, loop))
+		}
+		out = append(out, workerStations(c)...)
+		for _, s := range fullClients(c) {
+			if s.size > 0 && len(s.stays) > 0 {
+				out = append(out, clientStation(c, s))
+			}
+		}
+		out = append(out, processorStation(c))
+		out = slices.DeleteFunc(out, func(s *station) bool { return s.waiters() == 0 })
+		slices.SortStableFunc(out, func(a, b *station) int { return cmp.Compare(b.waited(), a.waited()) })
+		return out
+	}).([]*station)
+}
+
+// waited is how long requests waited for it, in all.
+func (s *station) waited() (d Duration) {
+	for _, w := range s.waits {
+		d += diagnosis.Total(w)
+	}
+	return d
+}
+
+// roomBeside is what one more of a server that computes could do: as much as a processor
+// is idle, at most all of one.
+func roomBeside(c *diagnosis.Case) queueing.Ratio {
+	return queueing.Ratio(idleProcessor(c) * diagnosis.Share(queueing.One) / diagnosis.Whole)
+}
+
+// How long an interpreter goes on with one thread while others want it.
+const (
+	pythonSlice Duration = 5 * milli   // sys.getswitchinterval
+	rubySlice   Duration = 100 * milli // the quantum of its timer
+)
+
+// interpreterStation is the interpreter of a process: all that its threads run takes it.
+func interpreterStation(c *diagnosis.Case, k *contention) *station {
+	p := k.process(c)
+	if k.lock == timeline.None || p == recording.NoProcess {
+		return nil
+	}
+	s := &station{kind: "interpreter", more: "process", lock: k.lock, room: roomBeside(c), model: queueing.Server{Servers: 1, Slice: pythonSlice}}
+	if runtimeOf(c, p) == recording.RuntimeRuby {
+		s.model.Slice = rubySlice
+	}
+	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case r.Process != p:
+		case g.Cause == timeline.CauseInterpreterLock:
+			return roleWaits
+		case ownCPU(g):
+			return roleWorks
+		}
+		return roleNone
+	})
+	var threads []timeline.StrandID
+	for i := range c.Strands {
+		if c.Strands[i].Process == p {
+			threads = append(threads, timeline.StrandID(i))
+		}
+	}
+	s.beside(c, threads, k.lock)
+	return s
+}
+
+// loopStation is an event loop: one thing at a time, each callback to its end.
+func loopStation(c *diagnosis.Case, loop timeline.StrandID) *station {
+	s := &station{kind: "loop", more: "process", name: c.Strands[loop].Name, loop: loop, room: roomBeside(c), model: queueing.Server{Servers: 1}}
+	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case waitsFor(g, loop) && (g.Strand == loop || r.Strand == loop):
+			return roleWaits
+		case g.Strand == loop && ownCPU(g):
+			return roleWorks
+		}
+		return roleNone
+	})
+	s.beside(c, []timeline.StrandID{loop}, timeline.None)
+	return s
+}
+
+// workerStations are the workers of each process that serve one request at a time.
+func workerStations(c *diagnosis.Case) (out []*station) {
+	for _, w := range workforces(c) {
+		if len(w.ids) == 0 {
+			continue
+		}
+		p := c.Requests[w.ids[0]].Process
+		s := &station{kind: "workers", more: "worker", room: roomBeside(c), model: queueing.Server{Servers: w.workers}}
+		s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
+			switch {
+			case r.Process != p || r.Strand == timeline.None || c.Strands[r.Strand].Loop:
+			case forWorker(c, r, g):
+				return roleWaits
+			case g.Phase != timeline.PhaseUnread && g.From >= r.FirstRead:
+				return roleWorks
+			}
+			return roleNone
+		})
+		out = append(out, s)
+	}
+	return out
+}
+
+// clientStation are the connections to a peer that calls share: each is had for as long as
+// its call takes.
+func clientStation(c *diagnosis.Case, of *shortage) *station {
+	s := &station{kind: "pool", more: "connection", name: of.peer, room: queueing.One, model: queueing.Server{Servers: of.size}}
+	s.customers(c, func(_ *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case g.Call == timeline.None || c.Calls[g.Call].Peer != of.peer:
+		case g.Phase == timeline.PhaseQueue && g.Cause == timeline.CausePool:
+			return roleWaits
+		case g.Phase != timeline.PhaseQueue:
+			return roleWorks
+		}
+		return roleNone
+	})
+	return s
+}
+
+// processorStation are the host's processors. What others run on them is known as a sum
+// only: where that is more than a quarter, the model does not fit.
+func processorStation(c *diagnosis.Case) *station {
+	s := &station{kind: "processors", more: "processor", room: queueing.One, model: queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}}
+	var threads []timeline.StrandID
+	for i := range c.Strands {
+		if c.Strands[i].Goroutine == recording.NoGoroutine {
+			threads = append(threads, timeline.StrandID(i))
+		}
+	}
+	s.customers(c, func(_ *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case g.Cause == timeline.CauseRunnable:
+			return roleWaits
+		case g.Cause == timeline.CauseOnCPU:
+			return roleWorks
+		}
+		return roleNone
+	})
+	s.beside(c, threads, timeline.None)
+	return s
+}
+
+// processorSlice is about how long a thread runs while others want its processor.
+const processorSlice Duration = 3 * milli
