@@ -9,7 +9,7 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test lint generate check-generated case cases bench-overhead torture clean
+.PHONY: build demo test lint generate web check-web test-web check-generated case cases bench-overhead torture clean
 
 build: ## bin/dwell
 	$(GO) build -o bin/dwell ./cmd/dwell
@@ -30,6 +30,17 @@ lint:
 generate: ## rebuild the programs in bpf/ and their Go bindings
 	@$(NEED) clang:clang llvm-strip:llvm /usr/include/bpf/bpf_helpers.h:libbpf-dev
 	$(GO) generate ./internal/capture/...
+
+web: ## rebuild the page's program from ui/ into internal/web/dist
+	@$(NEED) node:nodejs npm:npm
+	cd ui && npm ci --silent && npm run --silent check && npm run --silent build
+
+check-web: web ## what is committed of the page is what its sources give
+	git diff --exit-code --stat -- internal/web/dist
+
+test-web: build ## drive the page in a browser, over the recordings of the cases
+	@$(NEED) node:nodejs npm:npm chromium:chromium
+	cd ui && npm ci --silent && npm test --silent
 
 check-generated: generate ## what is committed is what the sources give
 	git diff --exit-code --stat -- internal/capture

@@ -35,6 +35,7 @@ func rooms() []room {
 		{dir: "internal/queueing", imports: []string{"recording"}, pure: true},
 		{dir: "internal/hypotheses", imports: []string{"recording", "internal/timeline", "internal/diagnosis", "internal/queueing"}, pure: true},
 		{dir: "internal/report", imports: []string{"recording", "internal/timeline", "internal/diagnosis"}, pure: true},
+		{dir: "internal/web", imports: []string{"recording", "internal/report"}},
 		{dir: "internal/demo"},
 		{dir: "internal/load", imports: []string{"internal/load"}},
 		{dir: "internal/torture", imports: []string{"recording"}, pure: true},

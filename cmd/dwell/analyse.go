@@ -14,8 +14,10 @@ import (
 
 // analysis is everything worked out from one recording.
 type analysis struct {
-	timeline *timeline.Timeline
-	report   *report.Report
+	timeline  *timeline.Timeline
+	diagnosis *diagnosis.Diagnosis
+	report    *report.Report
+	wall      wallClock
 }
 
 func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
@@ -24,7 +26,7 @@ func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
 		return nil, err
 	}
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
-	return &analysis{tl, report.Build(d, tl)}, nil
+	return &analysis{tl, d, report.Build(d, tl), newWallClock(rec)}, nil
 }
 
 func analyseFile(w world, o whyOptions) (*analysis, error) {

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// pageFile is a page being written.
+type pageFile interface{ io.Writer }
+
+// markedWithin is how far from its beginning a page says that it is dwell's; bytes.
+const markedWithin = 512
+
+// replaceWith writes a new file beside path and puts it in its place when it is whole: it
+// never writes through a link, and leaves what is there as it is until then. What is there
+// is replaced only if it has the marker near its beginning. The file belongs to the user
+// who called sudo, and nobody else may read it.
+func replaceWith(path string, owner invoker, marker string, write func(pageFile) error) error {
+	if err := hasMarker(path, marker); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".dwell-*.html") // made anew, 0600, never through a link
+	if err != nil {
+		return fmt.Errorf("write the page: %w (name another place with -o)", err)
+	}
+	buffered := bufio.NewWriterSize(f, 1<<16)
+	err = errors.Join(owner.own(f), write(buffered), buffered.Flush(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// hasMarker refuses what is there unless it is a plain file with the marker, or empty.
+func hasMarker(path, marker string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("write the page: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("write the page: %s is not a plain file (name another with -o)", path)
+	case info.Size() == 0:
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, markedWithin))
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	if !strings.Contains(string(head), marker) {
+		return fmt.Errorf("write the page: %s exists and is not a page of dwell's (name another with -o)", path)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// WebPage is what the page of one recording shows (see internal/web). Whatever is on it
+// is in here: the page adds up and lays out, and works nothing out of its own. Times
+// count from the start of the recording.
+type WebPage struct {
+	Version int    `json:"version"`
+	Kind    string `json:"kind"` // "recording"
+	Name    string `json:"name"` // of the recording's file
+	Live    bool   `json:"live"` // served: more can be asked for
+
+	Wall   int64    `json:"wall_ns"` // of the start, since the Unix epoch; 0 not known
+	Span   Duration `json:"span_ns"`
+	Report *Report  `json:"report"` // as dwell why --json
+	Seen   WebSeen  `json:"seen"`
+
+	Endpoints []WebEndpoint `json:"endpoints"` // as in the report, in its order
+	Latency   *WebLatency   `json:"latency"`
+	Requests  []*WebRequest `json:"requests"` // told of in full: some of many
+	Frames    []Frame       `json:"frames"`   // of their stacks
+	Flames    []*Flames     `json:"flames"`
+	Trees     []*Tree       `json:"trees"`
+	Dumps     []*Dump       `json:"dumps"`
+	Causes    []WebCause    `json:"causes"`
+	Phases    []string      `json:"phases"`
+}
+
+// WebSeen is what a report says about a recording beyond its requests.
+type WebSeen struct {
+	Processes  []string `json:"processes"` // that served most requests first
+	Silent     int      `json:"silent"`    // processes that served none
+	Protocols  []string `json:"protocols"`
+	Missing    []string `json:"missing"` // what could not be seen, and why
+	Calls      int      `json:"calls"`
+	NoRequest  int      `json:"calls_without_request"`
+	Footer     string   `json:"footer"` // dwell's own cost, and what was lost: the last lines of the text
+	Outbound   int      `json:"outbound_connections"`
+	Unrecorded string   `json:"unrecorded"` // why there are no requests; "" where there are
+}
+
+// WebEndpoint is what the page needs of an endpoint beside what the report says.
+type WebEndpoint struct {
+	Name     string             `json:"name"`
+	Total    Duration           `json:"total_ns"`         // summed over its requests
+	Ordinary Duration           `json:"ordinary_mean_ns"` // mean duration near p50
+	Slow     Duration           `json:"slow_mean_ns"`     // near p99
+	Typical  timeline.RequestID `json:"typical"`          // a request near p50
+	Slowest  timeline.RequestID `json:"slowest"`
+}
+
+// WebOptions say what a page is made of.
+type WebOptions struct {
+	Name   string
+	Wall   int64  // of the recording's start, since the Unix epoch; 0 not known
+	Live   bool   // single requests and instants are asked for later
+	Source Source // of code, nil none
+}
+
+// Bounds of what a page holds, in bytes as JSON, roughly.
+const (
+	detailBytes = 3 << 20
+	flameBytes  = 1 << 20
+	dumpBytes   = 1 << 20
+)
+
+// NewWebPage makes the view model of the page.
+func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebOptions) *WebPage {
+	p := &WebPage{
+		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
+		Wall: o.Wall, Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
+		Endpoints: []WebEndpoint{}, Causes: WebCauses(), Latency: newWebLatency(tl, d),
+		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{},
+	}
+	for ph := range timeline.NumPhases {
+		p.Phases = append(p.Phases, ph.String())
+	}
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		p.Endpoints = append(p.Endpoints, WebEndpoint{e.Name, e.total, e.ordinary, e.slow,
+			e.ordinaryIDs[len(e.ordinaryIDs)/2], e.allIDs[len(e.allIDs)-1]})
+	}
+	w := newWebDetail(tl, o.Source)
+	for _, id := range worthTelling(r, tl) {
+		if w.bytes > detailBytes {
+			break
+		}
+		p.Requests = append(p.Requests, w.request(id))
+	}
+	p.Frames = w.frames
+	if len(tl.Stacks) > 0 {
+		p.Flames, p.Trees = webFlames(AllFlames(tl, r, "")), webTrees(Trees(tl, r, TreeOptions{}))
+	}
+	p.Dumps = webDumps(tl, r, o.Source)
+	return p
+}
+
+func webSeen(r *Report) WebSeen {
+	s := WebSeen{Processes: orNone(r.Seen.Processes), Silent: r.Seen.Silent, Protocols: orNone(r.Seen.Protocols),
+		Missing: orNone(r.Seen.Missing), Calls: r.Seen.Calls, NoRequest: r.Seen.NoRequest, Outbound: r.Seen.Outbound}
+	p := newPage(TextOptions{Width: 10_000})
+	footer(p, r)
+	s.Footer, _, _ = strings.Cut(strings.TrimSpace(p.b.String()), "\n") // what is not seen stands in Missing
+	if r.Requests.Count == 0 {
+		p = newPage(TextOptions{Width: 10_000})
+		noRequests(p, r)
+		s.Unrecorded = p.b.String()
+	}
+	return s
+}
+
+func orNone(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// webJSON writes a model of a page as JSON that may stand in an HTML document.
+func webJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(true)
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write the page's data: %w", err)
+	}
+	return nil
+}
+
+// WebJSON writes the page's model, safe to stand in an HTML document.
+func (p *WebPage) WebJSON(w io.Writer) error { return webJSON(w, p) }

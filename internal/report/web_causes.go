@@ -1,0 +1,45 @@
+package report
+
+import "github.com/getdwell/dwell/internal/timeline"
+
+// WebCause is how one cause of time is drawn.
+type WebCause struct {
+	Name  string `json:"name"`
+	Light string `json:"light"` // colour on a light ground
+	Dark  string `json:"dark"`  // on a dark one
+	Means string `json:"means"`
+}
+
+// Unaccounted is what a request's segments leave of it, beside the causes.
+const Unaccounted = "unaccounted"
+
+// WebCauses are all causes in the order of timeline.Cause, and Unaccounted. Kinds of
+// causes have a hue each, of Okabe and Ito's palette, which is told apart with any
+// colour vision: a CPU is orange, others' locks are red, peers are blue, the loop is
+// purple, what nobody knows is grey. Within a kind lightness differs.
+func WebCauses() []WebCause {
+	looks := map[timeline.Cause]WebCause{
+		timeline.CauseUnknown:         {"", "#8a8f98", "#7d838d", "asleep, and nobody knows for what"},
+		timeline.CauseOnCPU:           {"", "#e08e00", "#f0a202", "running on a processor"},
+		timeline.CauseRunnable:        {"", "#f0c75e", "#f7d774", "ready to run, waiting for a processor"},
+		timeline.CauseLock:            {"", "#c8442d", "#e8593f", "waiting for a lock that another one holds"},
+		timeline.CauseInterpreterLock: {"", "#8f2a3a", "#b8415a", "waiting for the interpreter's lock"},
+		timeline.CausePool:            {"", "#e88a6c", "#f3a48a", "waiting for a thread or a thing of a pool"},
+		timeline.CauseCondition:       {"", "#c9749f", "#e08fbb", "waiting until another one says that it is so"},
+		timeline.CauseRemote:          {"", "#1670ad", "#3b94d9", "waiting for a peer over the network"},
+		timeline.CauseClient:          {"", "#63b3dd", "#8accf0", "waiting for the client to send or to take"},
+		timeline.CauseEventLoop:       {"", "#6a4c9c", "#9b7fd4", "the event loop works for other requests"},
+		timeline.CauseGC:              {"", "#9a6400", "#bf8420", "the collector stops the threads"},
+		timeline.CauseDisk:            {"", "#00806a", "#12a88c", "waiting for a disk"},
+		timeline.CausePageFault:       {"", "#57b894", "#7ed8b5", "waiting for memory to be there"},
+		timeline.CauseIPC:             {"", "#2f5d8a", "#5a86b8", "waiting for another program on this host"},
+		timeline.CauseSleep:           {"", "#b5bac2", "#a7adb8", "asleep until a timer"},
+	}
+	out := make([]WebCause, 0, timeline.NumCauses+1)
+	for c := range timeline.NumCauses {
+		look := looks[c]
+		look.Name = c.String()
+		out = append(out, look)
+	}
+	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "what dwell could not account for"})
+}

@@ -1,0 +1,179 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// WebRequest is a request as dwell show --json tells it, with the stacks seen in it.
+type WebRequest struct {
+	shownRequest
+	Stacks []WebStack `json:"stacks"`
+}
+
+// WebStack is a stack seen in a segment.
+type WebStack struct {
+	Segment int    `json:"segment"` // its index
+	How     string `json:"how"`     // own: of this very wait; borrowed: of all waits at its place; sample: on a CPU
+	Frames  []int  `json:"frames"`  // indexes of the page's Frames, leaf first
+}
+
+// webDetail tells of single requests.
+type webDetail struct {
+	tl     *timeline.Timeline
+	source Source
+	index  *stackIndex
+	locals map[int64]string
+	frames []Frame
+	known  map[timeline.FrameID]int
+	bytes  int // about how long what was told is as JSON
+}
+
+func newWebDetail(tl *timeline.Timeline, source Source) *webDetail {
+	w := &webDetail{tl: tl, source: source, index: newStackIndex(tl), locals: map[int64]string{}, frames: []Frame{}, known: map[timeline.FrameID]int{}}
+	for i := range tl.Conns {
+		w.locals[int64(tl.Conns[i].ID)] = tl.Conns[i].Local
+	}
+	return w
+}
+
+// Sizes of what is told of a request, as JSON, roughly.
+const (
+	bytesOfRequest = 400
+	bytesOfSegment = 130
+	bytesOfCall    = 420
+	bytesOfWait    = 700
+)
+
+func (w *webDetail) request(id timeline.RequestID) *WebRequest {
+	r := &w.tl.Requests[id]
+	out := &WebRequest{shown(w.tl, id, w.locals), w.stacks(r)}
+	w.bytes += bytesOfRequest + len(out.Segments)*bytesOfSegment + len(out.Calls)*bytesOfCall
+	for i := range out.Segments {
+		if out.Segments[i].Wait != nil {
+			w.bytes += bytesOfWait
+		}
+	}
+	for _, s := range out.Stacks {
+		w.bytes += 40 + 5*len(s.Frames)
+	}
+	return out
+}
+
+// stacks are those seen in a request's segments, one of each.
+func (w *webDetail) stacks(r *timeline.Request) []WebStack {
+	out := []WebStack{}
+	at, last := 0, -1
+	add := func(id timeline.StackID, how string) {
+		if id != timeline.None && last < at {
+			out = append(out, WebStack{at, how, w.framesOf(id)})
+			last = at
+		}
+	}
+	for _, c := range w.index.charges(r, nil) { // in the order of segments
+		for c.segment != &r.Segments[at] {
+			at++
+		}
+		switch c.basis {
+		case byOwnStack:
+			add(c.stack, "own")
+		case byPlace:
+			add(c.stack, "borrowed")
+		case bySamples:
+			for _, s := range w.index.between(c.segment.Strand, c.from, c.to) {
+				if s.Origin == recording.StackOnCPU {
+					add(s.Stack, "sample")
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (w *webDetail) framesOf(id timeline.StackID) []int {
+	out := []int{}
+	for ; id != timeline.None; id = w.tl.Stacks[id].Caller {
+		f := w.tl.Stacks[id].Frame
+		at, ok := w.known[f]
+		if !ok {
+			at = len(w.frames)
+			w.known[f] = at
+			frame := frameOf(w.tl, &w.tl.Frames[f])
+			frame.Code = w.source.code(&frame)
+			w.frames = append(w.frames, frame)
+			w.bytes += 180
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// Of how many requests a page tells first.
+const (
+	toldSlowest  = 60
+	toldBlockers = 20 // of how many of the slowest those that kept them waiting are told of, too
+)
+
+// worthTelling are the requests that a page tells of in full, those first that must
+// not be missing: of each endpoint an ordinary one and the slowest, those that evidence
+// names, the slowest of all with those that kept them waiting, and then one of each
+// cell of the chart, so that whatever is looked at has an example.
+func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
+	var out []timeline.RequestID
+	has := map[timeline.RequestID]bool{}
+	add := func(id timeline.RequestID) {
+		if id != timeline.None && !has[id] {
+			has[id] = true
+			out = append(out, id)
+		}
+	}
+	var all []timeline.RequestID
+	for i := range r.Endpoints {
+		e := &r.Endpoints[i]
+		add(e.ordinaryIDs[len(e.ordinaryIDs)/2])
+		add(e.allIDs[len(e.allIDs)-1])
+		all = append(all, e.allIDs...)
+	}
+	for _, list := range evidenceOf(r) {
+		for _, id := range list {
+			add(id)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timeline.RequestID) int {
+		return int(min(max(tl.Requests[b].Duration()-tl.Requests[a].Duration(), -1), 1))
+	})
+	for i, id := range all[:min(len(all), toldSlowest)] {
+		add(id)
+		for k := range tl.Requests[id].Segments {
+			if i < toldBlockers {
+				add(tl.Requests[id].Segments[k].Blocker)
+			}
+		}
+	}
+	type cell struct {
+		name string
+		x, y int64
+	}
+	step := max(1, tl.End.Sub(tl.Start)/webSteps)
+	seen := map[cell]bool{}
+	for _, id := range all {
+		q := &tl.Requests[id]
+		c := cell{q.Endpoint, int64(q.Start.Sub(tl.Start) / step), webRow(q.Duration())}
+		if !seen[c] {
+			seen[c] = true
+			add(id)
+		}
+	}
+	return out
+}
+
+func evidenceOf(r *Report) (out [][]timeline.RequestID) {
+	for i := range r.Findings {
+		for _, e := range r.Findings[i].Evidence {
+			out = append(out, e.Requests)
+		}
+	}
+	return out
+}

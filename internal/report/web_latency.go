@@ -1,0 +1,255 @@
+package report
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Column is numbers as variable-length integers (encoding/binary's Uvarint), in JSON in
+// base64: a million of them take a few megabytes and no objects.
+type Column []byte
+
+func (c *Column) add(v int64) { *c = binary.AppendUvarint(*c, uint64(max(0, v))) }
+
+// WebLatency is when every measured request came and how long it took.
+type WebLatency struct {
+	Count       int             `json:"count"`
+	Endpoints   []string        `json:"endpoints"`
+	Generations []WebGeneration `json:"generations"`
+	Columns     WebColumns      `json:"columns"`
+	Lines       WebLines        `json:"lines"`
+	Cells       WebCells        `json:"cells"`
+	Windows     []WebSpan       `json:"windows"` // in which all was recorded; one, unless recording rested
+	Losses      []WebLoss       `json:"losses"`
+	Least       Duration        `json:"least_ns"`
+	Most        Duration        `json:"most_ns"`
+}
+
+// WebColumns are the measured requests in order of start, one number of each.
+type WebColumns struct {
+	ID         Column `json:"id"`       // how much more than that before
+	Start      Column `json:"start"`    // since that before, ns
+	Duration   Column `json:"duration"` // ns
+	Endpoint   Column `json:"endpoint"` // index of Endpoints
+	Cause      Column `json:"cause"`    // index of the page's Causes: what took most of it
+	Generation Column `json:"generation"`
+	Status     Column `json:"status"`
+}
+
+// WebLines are quantiles of those requests that began in each step of time; in a step
+// without any all are 0.
+type WebLines struct {
+	Step  Duration `json:"step_ns"`
+	Count []int    `json:"count"`
+	P50   []int64  `json:"p50_ns"`
+	P99   []int64  `json:"p99_ns"`
+	Max   []int64  `json:"max_ns"`
+}
+
+// WebCells are a grid over start and duration, of each endpoint; cells without requests
+// are left out, and there are Columns steps of time. A cell of row y holds durations from (4 + y%4) << (y/4) >> 2 ns on.
+type WebCells struct {
+	Step     Duration `json:"step_ns"`
+	Columns  int      `json:"columns"`
+	Count    int      `json:"count"`
+	Endpoint Column   `json:"endpoint"`
+	X        Column   `json:"x"`
+	Y        Column   `json:"y"`
+	Requests Column   `json:"requests"`
+	Took     Column   `json:"took"` // ns of each cause, in the order of the page's Causes
+}
+
+// WebSpan is a span of time.
+type WebSpan struct {
+	From Duration `json:"from_ns"`
+	To   Duration `json:"to_ns"`
+}
+
+// WebLoss is a span in which facts were lost.
+type WebLoss struct {
+	WebSpan
+	Hook  string `json:"hook"`
+	Count int64  `json:"count"`
+}
+
+// WebGeneration is one process that served requests, from its start to its end.
+type WebGeneration struct {
+	PID     int64     `json:"pid"`
+	Name    string    `json:"name"`
+	Exe     string    `json:"exe"`
+	Runtime string    `json:"runtime"`
+	Born    *Duration `json:"born_ns"` // of its program; null not known
+	Ended   *Duration `json:"ended_ns"`
+	Count   int       `json:"requests"`
+}
+
+const (
+	webSteps = 240 // of time, in the grid
+	perStep  = 20  // requests that a step of the lines has on average, at least
+	mostWide = 24  // steps of the grid that a step of the lines has at most
+)
+
+// webRow is the row of cells that a duration lies in.
+func webRow(d Duration) int64 {
+	if d < 4 {
+		return max(0, int64(d))
+	}
+	n := bits.Len64(uint64(d)) - 1
+	return int64(n)*4 + int64(uint64(d)>>(n-2)&3)
+}
+
+type webCell struct {
+	endpoint, x, y int64
+}
+
+// latency collects what WebLatency holds.
+type latency struct {
+	tl     *timeline.Timeline
+	out    *WebLatency
+	names  map[string]int64
+	born   map[recording.ProcessID]int64
+	steps  [][]Duration
+	cells  map[webCell]*[timeline.NumCauses + 2]Duration // and the count, last
+	id     timeline.RequestID
+	before timeline.Time
+}
+
+func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
+	span := tl.End.Sub(tl.Start)
+	l := &latency{tl: tl, names: map[string]int64{}, born: map[recording.ProcessID]int64{}, before: tl.Start,
+		steps: make([][]Duration, webSteps), cells: map[webCell]*[timeline.NumCauses + 2]Duration{},
+		out: &WebLatency{Endpoints: []string{}, Generations: []WebGeneration{}, Windows: []WebSpan{}, Losses: []WebLoss{},
+			Cells: WebCells{Step: max(1, (span+webSteps-1)/webSteps), Columns: webSteps}}}
+	for i := range d.Symptoms {
+		l.names[d.Symptoms[i].Endpoint] = int64(i)
+		l.out.Endpoints = append(l.out.Endpoints, d.Symptoms[i].Endpoint)
+	}
+	for i := range tl.Requests {
+		if _, ok := l.names[tl.Requests[i].Endpoint]; ok && tl.Requests[i].Measured() {
+			l.add(&tl.Requests[i])
+		}
+	}
+	l.lines()
+	l.grid()
+	for _, w := range tl.Windows {
+		l.out.Windows = append(l.out.Windows, WebSpan{w.From.Sub(tl.Start), w.To.Sub(tl.Start)})
+	}
+	for _, x := range tl.Losses {
+		l.out.Losses = append(l.out.Losses, WebLoss{WebSpan{x.From.Sub(tl.Start), x.To.Sub(tl.Start)}, x.Hook, x.Count})
+	}
+	return l.out
+}
+
+func (l *latency) add(r *timeline.Request) {
+	o, c, took := l.out, &l.out.Columns, r.Duration()
+	var sums [timeline.NumCauses + 1]Duration
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		sums[s.Cause] += s.To.Sub(s.From)
+	}
+	sums[timeline.NumCauses] = r.Unaccounted
+	most := 0
+	for i := range sums {
+		if sums[i] > sums[most] {
+			most = i
+		}
+	}
+	endpoint, generation := l.names[r.Endpoint], l.generation(r.Process)
+	c.ID.add(int64(r.ID - l.id))
+	c.Start.add(int64(r.Start.Sub(l.before)))
+	c.Duration.add(int64(took))
+	c.Endpoint.add(endpoint)
+	c.Cause.add(int64(most))
+	c.Generation.add(generation)
+	c.Status.add(r.Status)
+	l.id, l.before = r.ID, max(l.before, r.Start)
+	o.Generations[generation].Count++
+	if o.Count == 0 || took < o.Least {
+		o.Least = took
+	}
+	o.Most = max(o.Most, took)
+	o.Count++
+	x := min(max(0, int64(r.Start.Sub(l.tl.Start))/int64(o.Cells.Step)), webSteps-1)
+	l.steps[x] = append(l.steps[x], took)
+	at := webCell{endpoint, x, webRow(took)}
+	cell := l.cells[at]
+	if cell == nil {
+		cell = new([timeline.NumCauses + 2]Duration)
+		l.cells[at] = cell
+	}
+	for i, d := range sums {
+		cell[i] += d
+	}
+	cell[timeline.NumCauses+1]++
+}
+
+// generation is the index of a process among those that served requests.
+func (l *latency) generation(id recording.ProcessID) int64 {
+	if i, ok := l.born[id]; ok {
+		return i
+	}
+	g := WebGeneration{Name: "unknown"}
+	for i := range l.tl.Processes {
+		p := &l.tl.Processes[i]
+		if p.ID != id {
+			continue
+		}
+		g = WebGeneration{PID: p.PID, Name: p.Comm, Exe: p.Exe, Runtime: p.Runtime.String()}
+		if p.Born != recording.NoTime {
+			born := p.Born.Sub(l.tl.Start)
+			g.Born = &born
+		}
+		if p.End != recording.NoTime {
+			end := p.End.Sub(l.tl.Start)
+			g.Ended = &end
+		}
+	}
+	l.born[id] = int64(len(l.out.Generations))
+	l.out.Generations = append(l.out.Generations, g)
+	return l.born[id]
+}
+
+func (l *latency) lines() {
+	wide := min(max(1, webSteps*perStep/max(1, l.out.Count)), mostWide)
+	line := &l.out.Lines
+	line.Step = l.out.Cells.Step * Duration(wide)
+	for some := range slices.Chunk(l.steps, wide) {
+		ds := slices.Concat(some...)
+		slices.Sort(ds)
+		line.Count = append(line.Count, len(ds))
+		var p50, p99, most Duration
+		if n := len(ds); n > 0 {
+			p50, p99, most = diagnosis.Quantile(ds, 50), diagnosis.Quantile(ds, 99), ds[n-1]
+		}
+		line.P50 = append(line.P50, int64(p50))
+		line.P99 = append(line.P99, int64(p99))
+		line.Max = append(line.Max, int64(most))
+	}
+}
+
+func (l *latency) grid() {
+	list := make([]webCell, 0, len(l.cells))
+	for at := range l.cells {
+		list = append(list, at)
+	}
+	slices.SortFunc(list, func(a, b webCell) int {
+		return slices.Compare([]int64{a.endpoint, a.x, a.y}, []int64{b.endpoint, b.x, b.y})
+	})
+	c := &l.out.Cells
+	for _, at := range list {
+		cell := l.cells[at]
+		c.Count++
+		c.Endpoint.add(at.endpoint)
+		c.X.add(at.x)
+		c.Y.add(at.y)
+		c.Requests.add(int64(cell[timeline.NumCauses+1]))
+		for _, d := range cell[:timeline.NumCauses+1] {
+			c.Took.add(int64(d))
+		}
+	}
+}

@@ -1,0 +1,223 @@
+import { clock, human } from "../base/format";
+import { rgb } from "../base/color";
+import { logAt, logTicks, ticks } from "../layout/axis";
+import { rowFrom, type Points, type Region } from "../model/load";
+import type { WebPage } from "../model/page.gen";
+
+/** What the latency chart draws; the only place that touches a canvas. */
+export interface Scene {
+  page: WebPage;
+  points: Points;
+  shown: (i: number) => boolean;
+  color: (i: number) => string;
+  domain: Region; // in cells
+  ink: string;
+  faint: string;
+  ground: string;
+  lines: Record<"p50" | "p99" | "max", string>;
+  slo: number; // ns, 0 none
+}
+
+export const margin = { left: 62, right: 14, top: 18, bottom: 74, arrivals: 34 };
+
+/** Where times and durations lie on a chart of a size. */
+export class Scale {
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+  constructor(public width: number, public height: number, d: Region, public step: number) {
+    this.x0 = d.x0 * step;
+    this.x1 = (d.x1 + 1) * step;
+    this.y0 = rowFrom(Math.max(8, d.y0));
+    this.y1 = rowFrom(Math.max(8, d.y1) + 1);
+  }
+  get bottom(): number {
+    return this.height - margin.bottom;
+  }
+  x(ns: number): number {
+    return margin.left + ((ns - this.x0) / (this.x1 - this.x0)) * (this.width - margin.left - margin.right);
+  }
+  y(ns: number): number {
+    return this.bottom - logAt(ns, this.y0, this.y1) * (this.bottom - margin.top);
+  }
+  timeAt(px: number): number {
+    return this.x0 + ((px - margin.left) / (this.width - margin.left - margin.right)) * (this.x1 - this.x0);
+  }
+  durationAt(px: number): number {
+    return this.y0 * Math.exp(((this.bottom - px) / (this.bottom - margin.top)) * Math.log(this.y1 / this.y0));
+  }
+}
+
+export function draw(canvas: HTMLCanvasElement, s: Scene): void {
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const g = canvas.getContext("2d")!;
+  g.scale(ratio, ratio);
+  g.font = "11px system-ui, sans-serif";
+  const scale = new Scale(width, height, s.domain, s.page.latency!.cells.step_ns);
+  axes(g, s, scale);
+  g.save();
+  g.beginPath();
+  g.rect(margin.left, 0, width - margin.left - margin.right, height);
+  g.clip();
+  shades(g, s, scale);
+  if (s.points.count > 30000) grain(g, s, scale, ratio);
+  else dots(g, s, scale);
+  quantiles(g, s, scale);
+  births(g, s, scale);
+  arrivals(g, s, scale);
+  g.restore();
+}
+
+function axes(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  g.lineWidth = 1;
+  for (const v of logTicks(k.y0, k.y1)) {
+    const y = Math.round(k.y(v)) + 0.5;
+    g.strokeStyle = s.faint;
+    g.beginPath();
+    g.moveTo(margin.left, y);
+    g.lineTo(k.width - margin.right, y);
+    g.stroke();
+    g.fillStyle = s.ink;
+    g.textAlign = "right";
+    g.fillText(human(v).replace(/\.00 | /, " ").replace(/\.0+ /, " "), margin.left - 8, y + 4);
+  }
+  g.textAlign = "center";
+  const digits = k.x1 - k.x0 < 20e9 ? 1 : 0;
+  const fine = k.x1 - k.x0 < 2e9 ? 3 : digits;
+  const into = s.page.wall_ns % 3600e9; // round numbers of the wall clock, where that is known
+  for (const v of ticks(k.x0 + into, k.x1 + into, Math.max(2, Math.floor(k.width / 130))).map((t) => t - into)) {
+    const x = k.x(v);
+    if (x < margin.left + 24 || x > k.width - margin.right - 20) continue;
+    g.strokeStyle = s.faint;
+    g.beginPath();
+    g.moveTo(Math.round(x) + 0.5, margin.top);
+    g.lineTo(Math.round(x) + 0.5, k.height - 20);
+    g.stroke();
+    g.fillStyle = s.ink;
+    g.fillText(clock(s.page.wall_ns, v, fine), x, k.height - 6);
+  }
+}
+
+// What was not recorded, and what was lost.
+function shades(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  const l = s.page.latency!;
+  let at = 0;
+  g.fillStyle = s.faint;
+  for (const w of [...l.windows, { from_ns: s.page.span_ns, to_ns: s.page.span_ns }]) {
+    if (w.from_ns - at > s.page.span_ns / 1e4) g.fillRect(k.x(at), margin.top, k.x(w.from_ns) - k.x(at), k.bottom - margin.top);
+    at = Math.max(at, w.to_ns);
+  }
+  g.fillStyle = "rgba(213, 62, 62, .16)";
+  for (const x of l.losses) g.fillRect(k.x(x.from_ns), margin.top, Math.max(2, k.x(x.to_ns) - k.x(x.from_ns)), k.bottom - margin.top);
+  if (s.slo > 0) {
+    g.strokeStyle = s.lines.max;
+    g.setLineDash([2, 3]);
+    g.beginPath();
+    g.moveTo(margin.left, k.y(s.slo));
+    g.lineTo(k.width - margin.right, k.y(s.slo));
+    g.stroke();
+    g.setLineDash([]);
+  }
+}
+
+function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  const n = s.points.count;
+  const radius = n < 400 ? 3.4 : n < 4000 ? 2.5 : 1.6;
+  g.globalAlpha = n < 4000 ? 0.82 : 0.6;
+  for (let i = 0; i < n; i++) {
+    if (!s.shown(i)) continue;
+    g.fillStyle = s.color(i);
+    g.beginPath();
+    g.arc(k.x(s.points.start[i]), k.y(s.points.duration[i]), radius, 0, 7);
+    g.fill();
+  }
+  g.globalAlpha = 1;
+}
+
+// Many requests as grains of two pixels, denser where there are more.
+function grain(g: CanvasRenderingContext2D, s: Scene, k: Scale, ratio: number): void {
+  const [w, h] = [Math.floor(k.width), Math.floor(k.height)];
+  const image = new ImageData(w, h);
+  const known = new Map<string, [number, number, number]>();
+  const d = image.data;
+  for (let i = 0; i < s.points.count; i++) {
+    if (!s.shown(i)) continue;
+    const x = Math.floor(k.x(s.points.start[i]));
+    const y = Math.floor(k.y(s.points.duration[i]));
+    if (x < margin.left || x >= w || y < 0 || y >= k.bottom) continue;
+    const name = s.color(i);
+    let c = known.get(name);
+    if (!c) known.set(name, (c = rgb(name)));
+    const at = (y * w + x) * 4;
+    [d[at], d[at + 1], d[at + 2]] = c;
+    d[at + 3] = Math.min(255, (d[at + 3] || 70) + 30);
+  }
+  const layer = new OffscreenCanvas(w, h);
+  layer.getContext("2d")!.putImageData(image, 0, 0);
+  g.imageSmoothingEnabled = ratio > 1;
+  g.drawImage(layer, 0, 0, w, h);
+}
+
+function quantiles(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  const l = s.page.latency!.lines;
+  const of = { p50: l.p50_ns, p99: l.p99_ns, max: l.max_ns };
+  for (const name of ["max", "p99", "p50"] as const) {
+    if (!s.lines[name]) continue;
+    g.strokeStyle = s.lines[name];
+    g.lineWidth = name === "p50" ? 2 : 1.25;
+    g.setLineDash(name === "max" ? [3, 3] : []);
+    g.beginPath();
+    let pen = false;
+    for (let i = 0; i < l.count.length; i++) {
+      if (l.count[i] === 0) continue;
+      const [x, y] = [k.x((i + 0.5) * l.step_ns), k.y(of[name][i])];
+      if (pen) g.lineTo(x, y);
+      else g.moveTo(x, y);
+      pen = true;
+    }
+    g.stroke();
+    g.setLineDash([]);
+  }
+}
+
+// When programs that served requests began.
+function births(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  g.fillStyle = g.strokeStyle = s.ink;
+  g.textAlign = "left";
+  let edge = -1;
+  let row = 0;
+  for (const b of s.page.latency!.generations) {
+    if (b.born_ns === null || b.born_ns < 0) continue;
+    const x = Math.round(k.x(b.born_ns)) + 0.5;
+    g.setLineDash([4, 3]);
+    g.beginPath();
+    g.moveTo(x, 4);
+    g.lineTo(x, k.bottom);
+    g.stroke();
+    g.setLineDash([]);
+    row = x < edge ? row + 1 : 0;
+    const label = `${b.name} ${b.pid} starts`;
+    const wide = g.measureText(label).width;
+    const left = x + 4 + wide > k.width - margin.right ? x - wide - 4 : x + 4;
+    g.fillText(label, left, 12 + row * 12);
+    edge = x + wide + 8;
+  }
+}
+
+function arrivals(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  const l = s.page.latency!.lines;
+  const most = Math.max(...l.count, 1);
+  const base = k.height - 22;
+  g.fillStyle = s.ink;
+  g.globalAlpha = 0.35;
+  for (let i = 0; i < l.count.length; i++) {
+    const x = k.x(i * l.step_ns);
+    const tall = (l.count[i] / most) * margin.arrivals;
+    if (tall > 0) g.fillRect(x, base - tall, Math.max(1, k.x((i + 1) * l.step_ns) - x - 0.5), tall);
+  }
+  g.globalAlpha = 1;
+}

@@ -1,0 +1,507 @@
+// Generated from the types of internal/report by go test ./internal/web -run Types -update; not to be edited.
+
+/** Whole nanoseconds, exact up to 104 days. */
+export type Ns = number & { readonly unit?: "ns" };
+/** Numbers as base64 of variable-length integers. */
+export type Column = string;
+
+export interface Blocker {
+  tid: number;
+  name: string;
+  blocks: number;
+  deadlock?: boolean;
+  waiting: Waiters[];
+}
+
+export interface CallGroup {
+  peer: string;
+  operation: string;
+  count: number;
+  associated_share: number;
+  new_connection_share: number;
+  p50_ns: Ns;
+  p99_ns: Ns;
+  phases: Phases;
+}
+
+export interface CauseRow {
+  phase: string;
+  cause: string;
+  p50_share: number;
+  p99_share: number;
+}
+
+export interface CodeLine {
+  line: number;
+  text: string;
+}
+
+export interface Dump {
+  version: number;
+  at_ns: Ns;
+  wall_ns?: number;
+  chosen: string;
+  counts: DumpCounts;
+  blockers: Blocker[];
+  threads: DumpThread[];
+}
+
+export interface DumpCall {
+  id: number;
+  peer: string;
+  operation?: string;
+  phase: string;
+}
+
+export interface DumpCounts {
+  threads: number;
+  running: number;
+  runnable: number;
+  blocked: number;
+  waiting: number;
+  idle: number;
+  unknown: number;
+}
+
+export interface DumpHolder {
+  tid: number;
+  name: string;
+  had_ns?: Ns;
+  basis: string;
+}
+
+export interface DumpThread {
+  pid: number;
+  tid: number;
+  name: string;
+  state: string;
+  cause: string;
+  for_ns: Ns;
+  for_at_least?: boolean;
+  syscall?: string;
+  request?: number;
+  endpoint?: string;
+  requests?: number;
+  call?: DumpCall;
+  wait?: DumpWait;
+  stack: Frame[];
+  stack_seen: StackSeen;
+  blocks: number;
+}
+
+export interface DumpWait {
+  cause: string;
+  quality: string;
+  rule: string;
+  for?: string;
+  holder?: DumpHolder;
+}
+
+export interface Endpoint {
+  name: string;
+  count: number;
+  p50_ns: Ns;
+  p90_ns: Ns;
+  p99_ns: Ns;
+  causes: CauseRow[];
+  unaccounted: Pair;
+}
+
+export interface Evidence {
+  what: string;
+  value: number;
+  unit: string;
+  bound: number | null;
+  requests?: number[];
+}
+
+export interface Finding {
+  id: string;
+  title: string;
+  endpoint: string;
+  place: string;
+  impact: Impact;
+  evidence: Evidence[];
+  fix: string;
+  next?: string;
+  also?: string[];
+}
+
+export interface Flame {
+  total_ns: Ns;
+  samples: number;
+  rows: FlameRow[];
+}
+
+export interface FlameRow {
+  name: string;
+  function: string;
+  kind: string;
+  file?: string;
+  line?: number;
+  module?: string;
+  code?: CodeLine[];
+  in?: string;
+  total_ns: Ns;
+  self_ns: Ns;
+  causes?: Record<string, Ns>;
+  stacks: number;
+  rows?: FlameRow[];
+}
+
+export interface Flames {
+  version: number;
+  endpoint: string;
+  program?: string;
+  requests: number;
+  total_ns: Ns;
+  unaccounted_ns: Ns;
+  on_cpu: Flame;
+  waiting: Flame;
+}
+
+export interface Frame {
+  name: string;
+  function: string;
+  kind: string;
+  file?: string;
+  line?: number;
+  module?: string;
+  code?: CodeLine[];
+  in?: string;
+}
+
+export interface Impact {
+  p50_saving_ns: Ns;
+  p99_saving_ns: Ns;
+  share: number;
+  lower_bound?: boolean;
+}
+
+export interface Pair {
+  p50_share: number;
+  p99_share: number;
+}
+
+export interface Phases {
+  queue: Ns;
+  dns: Ns;
+  connect: Ns;
+  tls: Ns;
+  send: Ns;
+  remote: Ns;
+  "pick-up": Ns;
+  receive: Ns;
+}
+
+export interface Recording {
+  seconds: number;
+  events: number;
+  lost: number;
+  overhead_cpu_share: number;
+  truncated?: boolean;
+  windows?: Windows;
+  wait_stacks?: WaitStacks;
+}
+
+export interface Refuted {
+  id: string;
+  why: string;
+  evidence: Evidence[];
+  explained_by?: string;
+}
+
+export interface Report {
+  version: number;
+  recording: Recording;
+  requests: Requests;
+  endpoints: Endpoint[];
+  calls: CallGroup[];
+  findings: Finding[];
+  refuted: Refuted[];
+  undecided: Undecided[];
+  flames?: Flames[];
+}
+
+export interface Requests {
+  count: number;
+  cut: number;
+  excluded?: number;
+  associated_share: number;
+  p50_ns: Ns;
+  p90_ns: Ns;
+  p99_ns: Ns;
+  unaccounted_share: number;
+}
+
+export interface ShownCall {
+  id: number;
+  peer: string;
+  address: string;
+  local?: string;
+  ordinal: number;
+  operation: string;
+  status: number;
+  new_connection: boolean;
+  associated: string;
+  from_ns: Ns;
+  to_ns: Ns;
+  phases: Phases;
+  cut?: boolean;
+}
+
+export interface ShownConnection {
+  peer: string;
+  ordinal: number;
+}
+
+export interface ShownDone {
+  cause: string;
+  took_ns: Ns;
+  peer?: string;
+  for?: string;
+  place?: Frame;
+}
+
+export interface ShownHolder {
+  strand: string;
+  from_ns: Ns;
+  to_ns: Ns;
+  basis: string;
+  doing: ShownDone[];
+}
+
+export interface ShownPart {
+  strand: string;
+  from_ns: Ns;
+  to_ns: Ns;
+}
+
+export interface ShownSegment {
+  from_ns: Ns;
+  to_ns: Ns;
+  phase: string;
+  cause: string;
+  quality: string;
+  call?: number;
+  strand?: string;
+  blocker?: number;
+  wait?: ShownWait;
+}
+
+export interface ShownWait {
+  for?: string;
+  rule: string;
+  from_ns: Ns;
+  to_ns: Ns;
+  place?: Frame;
+  place_borrowed?: boolean;
+  holders?: ShownHolder[];
+}
+
+export interface StackSeen {
+  how: string;
+  age_ns: Ns;
+}
+
+export interface Tree {
+  version: number;
+  endpoint: string;
+  ordinary: TreeTotal;
+  slow: TreeTotal;
+  rows: TreeRow[];
+}
+
+export interface TreeRow {
+  name: string;
+  function: string;
+  kind: string;
+  file?: string;
+  line?: number;
+  module?: string;
+  code?: CodeLine[];
+  in?: string;
+  ordinary: TreeTime;
+  slow: TreeTime;
+  rows?: TreeRow[];
+}
+
+export interface TreeTime {
+  total_ns: Ns;
+  cpu_ns: Ns;
+  lock_ns: Ns;
+  gc_ns: Ns;
+  io_ns: Ns;
+  remote_ns: Ns;
+  other_ns: Ns;
+  causes: Record<string, Ns>;
+  stacks: number;
+  borrowed_stacks: number;
+}
+
+export interface TreeTotal {
+  requests: number;
+  total_ns: Ns;
+  unaccounted_ns: Ns;
+  samples: number;
+}
+
+export interface Undecided {
+  id: string;
+  missing: string;
+  evidence?: Evidence[];
+}
+
+export interface WaitStacks {
+  own: number;
+  borrowed: number;
+}
+
+export interface Waiters {
+  for: string;
+  cause: string;
+  longest_ns: Ns;
+  tids: number[];
+  names: string[];
+  behind: Blocker[];
+}
+
+export interface WebCause {
+  name: string;
+  light: string;
+  dark: string;
+  means: string;
+}
+
+export interface WebCells {
+  step_ns: Ns;
+  columns: number;
+  count: number;
+  endpoint: Column;
+  x: Column;
+  y: Column;
+  requests: Column;
+  took: Column;
+}
+
+export interface WebColumns {
+  id: Column;
+  start: Column;
+  duration: Column;
+  endpoint: Column;
+  cause: Column;
+  generation: Column;
+  status: Column;
+}
+
+export interface WebEndpoint {
+  name: string;
+  total_ns: Ns;
+  ordinary_mean_ns: Ns;
+  slow_mean_ns: Ns;
+  typical: number;
+  slowest: number;
+}
+
+export interface WebGeneration {
+  pid: number;
+  name: string;
+  exe: string;
+  runtime: string;
+  born_ns: Ns | null;
+  ended_ns: Ns | null;
+  requests: number;
+}
+
+export interface WebLatency {
+  count: number;
+  endpoints: string[];
+  generations: WebGeneration[];
+  columns: WebColumns;
+  lines: WebLines;
+  cells: WebCells;
+  windows: WebSpan[];
+  losses: WebLoss[];
+  least_ns: Ns;
+  most_ns: Ns;
+}
+
+export interface WebLines {
+  step_ns: Ns;
+  count: number[];
+  p50_ns: number[];
+  p99_ns: number[];
+  max_ns: number[];
+}
+
+export interface WebLoss {
+  from_ns: Ns;
+  to_ns: Ns;
+  hook: string;
+  count: number;
+}
+
+export interface WebPage {
+  version: number;
+  kind: string;
+  name: string;
+  live: boolean;
+  wall_ns: number;
+  span_ns: Ns;
+  report: Report | null;
+  seen: WebSeen;
+  endpoints: WebEndpoint[];
+  latency: WebLatency | null;
+  requests: WebRequest[];
+  frames: Frame[];
+  flames: Flames[];
+  trees: Tree[];
+  dumps: Dump[];
+  causes: WebCause[];
+  phases: string[];
+}
+
+export interface WebRequest {
+  id: number;
+  endpoint: string;
+  connection: ShownConnection;
+  status: number;
+  start_ns: Ns;
+  duration_ns: Ns;
+  segments: ShownSegment[];
+  unaccounted_ns: Ns;
+  calls: ShownCall[];
+  parts?: ShownPart[];
+  cut?: boolean;
+  lossy?: boolean;
+  excluded?: string;
+  stacks: WebStack[];
+}
+
+export interface WebSeen {
+  processes: string[];
+  silent: number;
+  protocols: string[];
+  missing: string[];
+  calls: number;
+  calls_without_request: number;
+  footer: string;
+  outbound_connections: number;
+  unrecorded: string;
+}
+
+export interface WebSpan {
+  from_ns: Ns;
+  to_ns: Ns;
+}
+
+export interface WebStack {
+  segment: number;
+  how: string;
+  frames: number[];
+}
+
+export interface Windows {
+  count: number;
+  seconds: number;
+}

@@ -1,0 +1,169 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { clock, human, plural } from "../base/format";
+import { draw, margin, Scale } from "../draw/chart";
+import { pointsIn, rowOf, type Region } from "../model/load";
+import { get, set } from "../state/url";
+import { coloring, Legend } from "./legend";
+import type { Context } from "./parts";
+
+/** A region of cells as it stands in the address. */
+export function regionOf(name: string): Region | null {
+  const n = get(name).split(".").map(Number);
+  return n.length === 4 && n.every((v) => Number.isFinite(v)) ? { x0: n[0], x1: n[1], y0: n[2], y1: n[3] } : null;
+}
+
+export const written = (r: Region): string => [r.x0, r.x1, r.y0, r.y1].join(".");
+
+/** All there is to see. */
+export function wholeOf(c: Context): Region {
+  const l = c.page.latency!;
+  return { x0: 0, x1: l.cells.columns - 1, y0: rowOf(l.least_ns) - 1, y1: rowOf(l.most_ns) + 1 };
+}
+
+export const chosenEndpoint = (c: Context): number => c.page.latency!.endpoints.indexOf(get("endpoint"));
+
+/** Latency over time: every request a dot. */
+export function Chart({ c, height }: { c: Context; height: number }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const domain = regionOf("zoom") ?? wholeOf(c);
+  const { color } = coloring(c);
+  const endpoint = chosenEndpoint(c);
+  const key = [width, get("color"), get("zoom"), get("endpoint"), c.dark].join(" ");
+  useEffect(() => {
+    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
+    o.observe(box.current!);
+    return () => o.disconnect();
+  }, []);
+  useEffect(() => {
+    if (!canvas.current || width === 0) return;
+    const css = getComputedStyle(document.documentElement);
+    const of = (name: string) => css.getPropertyValue(name).trim();
+    draw(canvas.current, {
+      page: c.page, points: c.points, shown: (i) => endpoint < 0 || c.points.endpoint[i] === endpoint, color, domain,
+      ink: of("--muted"), faint: of("--line"), ground: of("--panel"), slo: 0,
+      lines: endpoint < 0 ? { p50: of("--ink"), p99: of("--p99"), max: of("--muted") } : { p50: "", p99: "", max: "" },
+    });
+  }, [key]);
+  const scale = new Scale(width, height, domain, c.page.latency!.cells.step_ns);
+  return (
+    <div class="chart" ref={box}>
+      <Legend c={c} />
+      <div class="plot" style={{ height: `${height}px` }}>
+        <canvas ref={canvas} aria-hidden="true" />
+        {width > 0 && <Brush c={c} scale={scale} domain={domain} />}
+      </div>
+      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of {human(c.page.latency!.lines.step_ns)} · bars: arrivals
+        <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span></p>
+    </div>
+  );
+}
+
+/** What is chosen, over the chart: by dragging, or with the arrow keys. */
+function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region }) {
+  const [from, setFrom] = useState<{ x: number; y: number } | null>(null);
+  const [over, setOver] = useState<number>(-1);
+  const layer = useRef<HTMLDivElement>(null);
+  const chosen = regionOf("sel");
+  const points = c.points;
+  const near = useMemo(() => nearest(c, scale), [scale.width, get("zoom"), get("endpoint")]);
+  const at = (e: PointerEvent) => {
+    const r = layer.current!.getBoundingClientRect();
+    return { x: e.clientX - r.left, y: e.clientY - r.top };
+  };
+  const cell = (p: { x: number; y: number }) => ({
+    x: clamp(Math.floor(scale.timeAt(p.x) / scale.step), domain.x0, domain.x1),
+    y: clamp(rowOf(scale.durationAt(clamp(p.y, margin.top, scale.bottom))), domain.y0, domain.y1),
+  });
+  const down = (e: PointerEvent) => {
+    layer.current!.setPointerCapture(e.pointerId);
+    setFrom(at(e));
+  };
+  const move = (e: PointerEvent) => {
+    const p = at(e);
+    if (!from) return setOver(near(p.x, p.y));
+    if (Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) return;
+    const [a, b] = [cell(from), cell(p)];
+    set({ sel: written({ x0: Math.min(a.x, b.x), x1: Math.max(a.x, b.x), y0: Math.min(a.y, b.y), y1: Math.max(a.y, b.y) }) });
+  };
+  const up = (e: PointerEvent) => {
+    const p = at(e);
+    if (from && Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) {
+      const i = near(p.x, p.y);
+      if (i >= 0 && c.details.has(points.id[i])) set({ view: "request", req: points.id[i] }, true);
+      else set({ sel: "" });
+    }
+    setFrom(null);
+  };
+  const keys = (e: KeyboardEvent) => arrow(e, c, domain);
+  const n = chosen ? pointsIn(points, scale.step, chosen, chosenEndpoint(c)).length : 0;
+  const label = chosen ? `${plural(n, "request")} chosen, from ${clock(c.page.wall_ns, chosen.x0 * scale.step)}` : `Latency over time: ${plural(points.count, "request")}, none chosen`;
+  return (
+    <div ref={layer} class="brush" tabIndex={0} role="application" aria-label={label} aria-roledescription="chart"
+      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setOver(-1)} onKeyDown={keys}>
+      {chosen && <div class="chosen" style={boxOf(chosen, scale)} />}
+      {over >= 0 && <Tip c={c} i={over} scale={scale} />}
+    </div>
+  );
+}
+
+function boxOf(r: Region, k: Scale) {
+  const fix = new Scale(k.width, k.height, { ...r, y0: Math.max(8, r.y0), y1: Math.max(8, r.y1) }, k.step);
+  const left = clamp(k.x(r.x0 * k.step), margin.left, k.width);
+  const right = clamp(k.x((r.x1 + 1) * k.step), margin.left, k.width - margin.right);
+  const top = clamp(k.y(fix.y1), margin.top, k.bottom);
+  const bottom = clamp(k.y(fix.y0), margin.top, k.bottom);
+  return { left: `${left}px`, width: `${right - left}px`, top: `${top}px`, height: `${bottom - top}px` };
+}
+
+function Tip({ c, i, scale }: { c: Context; i: number; scale: Scale }) {
+  const p = c.points;
+  const x = scale.x(p.start[i]);
+  const y = scale.y(p.duration[i]);
+  return (
+    <div class={x > scale.width * 0.7 ? "tip left" : "tip"} style={{ left: `${x}px`, top: `${y}px` }}>
+      <b>{human(p.duration[i])}</b> {c.page.latency!.endpoints[p.endpoint[i]]}<br />
+      {clock(c.page.wall_ns, p.start[i])} · most of it {c.page.causes[p.cause[i]].name}{c.details.has(p.id[i]) ? "" : " · not told of in full here"}
+    </div>
+  );
+}
+
+const clamp = (v: number, from: number, to: number): number => Math.min(Math.max(v, from), to);
+
+// Finds the request nearest to a place, within ten pixels.
+function nearest(c: Context, k: Scale): (x: number, y: number) => number {
+  const endpoint = chosenEndpoint(c);
+  return (x, y) => {
+    let [best, at] = [100, -1];
+    const [from, to] = [k.timeAt(x - 10), k.timeAt(x + 10)];
+    for (let i = after(c.points.start, from); i < c.points.count && c.points.start[i] <= to; i++) {
+      if (endpoint >= 0 && c.points.endpoint[i] !== endpoint) continue;
+      const far = (k.x(c.points.start[i]) - x) ** 2 + (k.y(c.points.duration[i]) - y) ** 2;
+      if (far < best) [best, at] = [far, i];
+    }
+    return at;
+  };
+}
+
+function after(sorted: Float64Array, v: number): number {
+  let [lo, hi] = [0, sorted.length];
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (sorted[mid] < v) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+// The arrow keys move what is chosen, with Shift its end; z and x zoom.
+function arrow(e: KeyboardEvent, c: Context, domain: Region): void {
+  const r = regionOf("sel") ?? { x0: domain.x0, x1: domain.x0 + 9, y0: domain.y0, y1: domain.y1 };
+  const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+  if (by) {
+    e.preventDefault();
+    if (!e.shiftKey) [r.x0, r.y0] = [r.x0 + by[0], r.y0 + by[1]];
+    const next = { ...r, x1: r.x1 + by[0], y1: clamp(r.y1 + by[1], r.y0, domain.y1) };
+    if (next.x0 >= 0 && next.x1 < c.page.latency!.cells.columns && next.x1 >= next.x0) set({ sel: written(next) });
+  }
+}

@@ -1,0 +1,100 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { inkOn } from "../base/color";
+import { human, percent, safe } from "../base/format";
+import { flame, type Block } from "../layout/flame";
+import type { Flame, Flames as Graphs } from "../model/page.gen";
+import { get, set } from "../state/url";
+import { colorOf, Name, Panel, Swatch, Time, type Context } from "./parts";
+import { Endpoints } from "./where";
+
+const tall = 20;
+
+/** The time of an endpoint's requests by stack: on processors, or waiting. */
+export function Flames({ c }: { c: Context }) {
+  if (c.page.flames.length === 0) return <Panel title="Flame graph"><p>The recording has no stacks: it was made with --stacks=off, or where they cannot be taken (dwell doctor tells).</p></Panel>;
+  const graph: Graphs = c.page.flames.find((f) => f.endpoint === get("endpoint")) ?? c.page.flames[0];
+  const part = get("part") || (graph.on_cpu.total_ns > graph.waiting.total_ns ? "cpu" : "waiting");
+  const of: Flame = part === "cpu" ? graph.on_cpu : graph.waiting;
+  const causes = useMemo(() => causesIn(of), [of]);
+  const cause = causes.some(([n]) => n === get("only")) ? get("only") : "";
+  return (
+    <Panel title="Flame graph" aside={<span class="tools"><Endpoints c={c} now={graph.endpoint} />
+      <label class="filter">find <input id="search" type="search" value={get("find")} placeholder="function or file" spellcheck={false} onInput={(e) => set({ find: e.currentTarget.value })} /></label></span>}>
+      <div class="legend">
+        <fieldset class="choice"><legend class="out">Which time</legend>
+          <button type="button" aria-pressed={part === "cpu"} onClick={() => set({ part: "cpu", only: "", into: "" })}>on processors {human(graph.on_cpu.total_ns)}</button>
+          <button type="button" aria-pressed={part === "waiting"} onClick={() => set({ part: "waiting", only: "", into: "" })}>waiting {human(graph.waiting.total_ns)}</button>
+        </fieldset>
+        <ul>{causes.map(([name, ns]) => (
+          <li key={name}><button type="button" class="key" aria-pressed={cause === name} onClick={() => set({ only: cause === name ? "" : name, into: "" })}><Swatch color={colorOf(c, name)} />{name} {human(ns)}</button></li>
+        ))}</ul>
+      </div>
+      <Graph c={c} of={of} cause={cause} />
+      <p class="key">{part === "cpu" ? `CPU time is exact in sum, shared out over ${of.samples} samples` : "waits are exact; of each the stack in which it waited"} · unaccounted <Time v={graph.unaccounted_ns} /> · {graph.requests} requests</p>
+    </Panel>
+  );
+}
+
+function causesIn(of: Flame): [string, number][] {
+  const sums = new Map<string, number>();
+  const walk = (rows: Flame["rows"]) => rows.forEach((r) => {
+    for (const [k, v] of Object.entries(r.causes ?? {})) sums.set(k, (sums.get(k) ?? 0) + v);
+    walk(r.rows ?? []);
+  });
+  walk(of.rows);
+  return [...sums].sort((a, b) => b[1] - a[1]);
+}
+
+export function Graph({ c, of, cause, tint }: { c: Context; of: Flame; cause: string; tint?: (b: Block) => string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(1000);
+  useEffect(() => {
+    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 1000));
+    o.observe(box.current!);
+    return () => o.disconnect();
+  }, []);
+  const whole = of.rows.reduce((s, r) => s + r.total_ns, 0) || 1;
+  const blocks = useMemo(() => flame(of.rows, whole, cause), [of, cause]);
+  const into = blocks.find((b) => b.path === get("into"));
+  const find = get("find").toLowerCase();
+  const hit = (b: Block) => find !== "" && (b.row.function + " " + b.row.name + " " + (b.row.file ?? "")).toLowerCase().includes(find);
+  const [x0, x1] = into ? [into.x, into.x + into.width] : [0, blocks.filter((b) => b.depth === 0).reduce((s, b) => s + b.width, 0) || 1];
+  const shown = blocks.filter((b) => (b.x + b.width - x0) > 1e-9 && x1 - b.x > 1e-9 && (b.width / (x1 - x0)) * width > 0.6);
+  const depth = Math.max(0, ...shown.map((b) => b.depth));
+  const found = find ? outermost(blocks.filter(hit)) : 0;
+  return (
+    <div class="flame" ref={box}>
+      {find && <p role="status" id="found">{found > 0 ? <>beneath what is found: <b>{human(found)}</b>, {percent(found / whole)} of this graph</> : "nothing of that name here"}</p>}
+      {into && <p><button type="button" onClick={() => set({ into: "" })}>all of it <kbd>Esc</kbd></button> <Name code text={into.row.function} /> <Name text={into.row.file ?? into.row.module ?? ""} />{into.row.line ? `:${into.row.line}` : ""}, <Time v={into.total} />, of it itself <Time v={into.row.self_ns} />, {into.row.stacks} stacks</p>}
+      <svg width={width} height={(depth + 1) * (tall + 1)} role="group" aria-label="flame graph">
+        {shown.map((b) => {
+          const from = Math.max(0, ((b.x - x0) / (x1 - x0)) * width);
+          const to = Math.min(width, ((b.x + b.width - x0) / (x1 - x0)) * width);
+          const color = tint ? tint(b) : colorOf(c, b.cause);
+          const text = `${safe(b.row.name)}, ${human(b.total)}, ${percent(b.total / whole)}`;
+          const go = () => set({ into: b.path === get("into") ? "" : b.path });
+          return (
+            <g key={b.path} class={`block ${find ? (hit(b) ? "hit" : "miss") : ""}`} role="button" tabIndex={to - from > 30 ? 0 : undefined} aria-label={text}
+              onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
+              <title>{text}{b.row.file ? `\n${safe(b.row.file)}${b.row.line ? ":" + b.row.line : ""}` : ""}</title>
+              <rect x={from} y={b.depth * (tall + 1)} width={Math.max(0.6, to - from - 0.7)} height={tall} rx={2} fill={color} />
+              {to - from > 18 && <svg x={from} y={b.depth * (tall + 1)} width={to - from - 3} height={tall}><text x={5} y={14} fill={inkOn(color)}>{safe(b.row.name)}</text></svg>}
+            </g>
+          );
+        })}
+      </svg>
+    </div>
+  );
+}
+
+// The time beneath the outermost of what was found, counted once.
+function outermost(hits: Block[]): number {
+  let sum = 0;
+  const above: string[] = [];
+  for (const b of hits) {
+    if (above.some((p) => b.path.startsWith(p + "/"))) continue;
+    above.push(b.path);
+    sum += b.total;
+  }
+  return sum;
+}

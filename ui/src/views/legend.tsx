@@ -1,0 +1,45 @@
+import { distinct } from "../base/color";
+import { safe } from "../base/format";
+import { get, set } from "../state/url";
+import { Swatch, type Context } from "./parts";
+
+export const colorings = ["cause", "endpoint", "generation"] as const;
+
+/** Which colour a request has, by what is chosen. */
+export function coloring(c: Context): { color: (i: number) => string; keys: { name: string; color: string }[] } {
+  const list = c.dark ? distinct.dark : distinct.light;
+  const other = list[list.length - 1];
+  const pick = (i: number) => (i < list.length - 1 ? list[i] : other);
+  const l = c.page.latency!;
+  switch (get("color")) {
+    case "endpoint":
+      return { color: (i) => pick(c.points.endpoint[i]), keys: l.endpoints.map((name, i) => ({ name, color: pick(i) })) };
+    case "generation":
+      return {
+        color: (i) => pick(c.points.generation[i]),
+        keys: l.generations.map((g, i) => ({ name: `${g.name} ${g.pid}`, color: pick(i) })),
+      };
+  }
+  const colors = c.page.causes.map((x) => (c.dark ? x.dark : x.light));
+  const used = new Set(c.points.cause);
+  return { color: (i) => colors[c.points.cause[i]], keys: c.page.causes.flatMap((x, i) => (used.has(i) ? [{ name: x.name, color: colors[i] }] : [])) };
+}
+
+export function Legend({ c }: { c: Context }) {
+  const now = get("color") || "cause";
+  const { keys } = coloring(c);
+  return (
+    <div class="legend">
+      <fieldset class="choice"><legend class="out">Colour requests by</legend>
+        {colorings.map((name) => (
+          <button key={name} type="button" aria-pressed={now === name} onClick={() => set({ color: name === "cause" ? "" : name })}>
+            {name === "generation" ? "process" : name}
+          </button>
+        ))}
+      </fieldset>
+      <ul>{keys.slice(0, 16).map((k) => <li key={k.name}><Swatch color={k.color} />{safe(k.name)}</li>)}
+        {keys.length > 16 && <li>and {keys.length - 16} more</li>}
+      </ul>
+    </div>
+  );
+}

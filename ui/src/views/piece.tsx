@@ -1,0 +1,113 @@
+import { human, percent } from "../base/format";
+import type { ShownCall, ShownDone, ShownHolder, ShownSegment, WebRequest } from "../model/page.gen";
+import { get, set } from "../state/url";
+import { RequestLink } from "./verdict";
+import { Code, colorOf, Name, phaseColor, Place, Stacked, Swatch, Time, type Context } from "./parts";
+
+const bases: Record<string, string> = { release: "it woke the next one as it let go", owner: "the mutex names its owner" };
+const sure: Record<string, string> = { exact: "measured", sampled: "from samples", inferred: "inferred, not seen" };
+
+/** What is known of the piece of a request that is chosen: the longest, unless one is. */
+export function Piece({ c, r }: { c: Context; r: WebRequest }) {
+  const call = r.calls.find((x) => String(x.id) === get("call"));
+  if (call) return <CallPiece c={c} call={call} />;
+  const longest = r.segments.reduce((best, s, i) => (s.to_ns - s.from_ns > r.segments[best].to_ns - r.segments[best].from_ns ? i : best), 0);
+  const at = get("seg") === "" ? longest : Number(get("seg"));
+  const s = r.segments[at];
+  if (!s) return null;
+  return (
+    <div class="piece" id="piece" aria-live="polite">
+      <header><h3><Swatch color={colorOf(c, s.cause)} />{s.phase}, {s.cause} <Time v={s.to_ns - s.from_ns} /></h3>
+        <small>piece {at + 1} of {r.segments.length}, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous</small></header>
+      <div class="split even">
+        <Waiting c={c} r={r} s={s} at={at} />
+        <StackOf c={c} r={r} at={at} />
+      </div>
+    </div>
+  );
+}
+
+function Waiting({ c, r, s, at }: { c: Context; r: WebRequest; s: ShownSegment; at: number }) {
+  const means = c.page.causes.find((x) => x.name === s.cause)?.means;
+  const call = r.calls.find((x) => x.id === s.call);
+  return (
+    <div>
+      <p>{s.strand && <><Name code text={s.strand} />: </>}{means}.</p>
+      {call && <p>For call {call.id} to <Name text={call.peer} /> <Name text={call.operation} /> (<button type="button" class="link" onClick={() => set({ call: call.id, seg: "" })}>its phases</button>).</p>}
+      {s.blocker !== undefined && <p>The thread worked for another request meanwhile: <RequestLink c={c} id={s.blocker} /></p>}
+      {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}Told by the rule <code>{s.wait.rule}</code>, from {human(Math.max(0, s.wait.from_ns))} to {human(s.wait.to_ns)}.</p>}
+      {s.wait?.place && <p>In <Place f={s.wait.place} />{s.wait.place_borrowed && <small> (the place of other waits as deep in the stack)</small>}</p>}
+      {s.wait?.holders && s.wait.holders.length > 0 && <h4>Who had it</h4>}
+      {together(s.wait?.holders ?? []).map((h, i) => <Holder key={i} c={c} h={h} at={at} />)}
+    </div>
+  );
+}
+
+interface Held {
+  strand: string;
+  basis: string;
+  took: number;
+  times: number;
+  doing: ShownDone[];
+}
+
+/** All that a thread had of it, and did meanwhile, added up. */
+function together(list: ShownHolder[]): Held[] {
+  const out = new Map<string, Held>();
+  for (const h of list) {
+    const key = `${h.strand} ${h.basis}`;
+    const sum = out.get(key) ?? { strand: h.strand, basis: h.basis, took: 0, times: 0, doing: [] };
+    out.set(key, sum);
+    sum.took += h.to_ns - h.from_ns;
+    sum.times++;
+    for (const d of h.doing) {
+      const same = sum.doing.find((x) => x.cause === d.cause && x.peer === d.peer && x.for === d.for && x.place?.function === d.place?.function);
+      if (same) same.took_ns += d.took_ns;
+      else sum.doing.push({ ...d });
+    }
+  }
+  for (const h of out.values()) h.doing.sort((a, b) => b.took_ns - a.took_ns);
+  return [...out.values()].sort((a, b) => b.took - a.took);
+}
+
+function Holder({ c, h, at }: { c: Context; h: Held; at: number }) {
+  const whole = h.doing.reduce((sum, d) => sum + d.took_ns, 0) || 1;
+  return (
+    <div class={get("hold") === h.strand ? "holder chosen" : "holder"} data-of={at}>
+      <p><Name code text={h.strand} /> for <Time v={h.took} />{h.times > 1 && <small> in {h.times} spans</small>} <small>({bases[h.basis] ?? h.basis})</small>. Meanwhile it did:</p>
+      <Stacked label="what the holder did" whole={whole} parts={h.doing.map((d, i) => ({ name: d.cause + i, value: d.took_ns, color: colorOf(c, d.cause) }))} />
+      <ul class="list">{h.doing.slice(0, 6).map((d, i) => (
+        <li key={i}><Swatch color={colorOf(c, d.cause)} /><Time v={d.took_ns} /> {d.cause}{d.peer && <> for <Name text={d.peer} /></>}{d.for && <> for <Name code text={d.for} /></>}{d.place && <> in <Place f={d.place} /></>}</li>
+      ))}</ul>
+    </div>
+  );
+}
+
+function StackOf({ c, r, at }: { c: Context; r: WebRequest; at: number }) {
+  const stack = r.stacks.find((s) => s.segment === at);
+  if (!stack) return <p class="dim">No stack was seen in this piece.</p>;
+  const how = { own: "taken in this very wait", borrowed: "of all waits at its place", sample: "a sample on a processor" }[stack.how] ?? stack.how;
+  return (
+    <div class="stack"><h4>Stack <small>{how}, innermost first</small></h4>
+      <ol tabIndex={0} aria-label="stack">{stack.frames.map((id, i) => {
+        const f = c.page.frames[id];
+        return <li key={i} class={f.kind === "native" || f.kind === "kernel" ? "dim" : ""}><Name code text={f.name} /> <small><Name text={f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "")} /></small>
+          {f.code && f.code.length > 0 && <details><summary>source</summary><Code f={f} /></details>}</li>;
+      })}</ol>
+    </div>
+  );
+}
+
+function CallPiece({ c, call }: { c: Context; call: ShownCall }) {
+  const whole = call.to_ns - call.from_ns || 1;
+  const parts = Object.entries(call.phases).filter(([, v]) => v > 0).map(([name, value]) => ({ name, value, color: phaseColor(c, name) }));
+  return (
+    <div class="piece" id="piece" aria-live="polite">
+      <header><h3>call {call.id} to <Name text={call.peer} /> <Name text={call.operation} /> <Time v={whole} /></h3>
+        <small>{call.new_connection ? "on a new connection" : `exchange ${call.ordinal + 1} on its connection`} · status {call.status || "not seen"}</small></header>
+      <Stacked label="phases of the call" parts={parts} whole={whole} />
+      <ul class="legend flat">{parts.map((p) => <li key={p.name}><Swatch color={p.color} />{p.name} <b>{human(p.value)}</b> <small>{percent(p.value / whole)}</small></li>)}</ul>
+      <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}. It is this request’s by the rule <code>{call.associated}</code>.</p>
+    </div>
+  );
+}

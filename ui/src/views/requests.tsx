@@ -1,0 +1,106 @@
+import { useMemo } from "preact/hooks";
+import { clock, human, plural, thousands } from "../base/format";
+import { pointsIn, sharesIn, type Shares } from "../model/load";
+import { filterOf } from "../model/filter";
+import { get, set } from "../state/url";
+import { Chart, chosenEndpoint, regionOf, written } from "./chart";
+import { Endpoints } from "./where";
+import { colorOf, Name, Panel, Stacked, Swatch, type Context } from "./parts";
+
+const most = 200; // rows at first
+
+/** Latency over time, what is chosen of it, and its requests one by one. */
+export function Requests({ c }: { c: Context }) {
+  const region = regionOf("sel");
+  const endpoint = chosenEndpoint(c);
+  const step = c.page.latency!.cells.step_ns;
+  const inside = useMemo(() => pointsIn(c.points, step, region, endpoint), [get("sel"), endpoint, c.points]);
+  const { keep, wrong } = useMemo(() => filterOf(c, get("where")), [get("where"), c.points]);
+  const list = wrong ? inside : inside.filter(keep);
+  return (
+    <>
+      <Panel title="Latency over time" aside={<span class="tools">
+        <Endpoints c={c} now={get("endpoint")} all />
+        {region && <button type="button" onClick={() => set({ zoom: written(region), sel: "" }, true)}>zoom in <kbd>z</kbd></button>}
+        {get("zoom") && <button type="button" onClick={() => set({ zoom: "" }, true)}>zoom out <kbd>x</kbd></button>}
+        {region && <button type="button" onClick={() => set({ sel: "" })}>choose all <kbd>Esc</kbd></button>}
+      </span>}><Chart c={c} height={380} /></Panel>
+      <div class="split narrow">
+        <Chosen c={c} />
+        <Panel title={`${plural(list.length, "request")}, the slowest first`} aside={<Where where={get("where")} wrong={wrong} />}>
+          <Table c={c} list={list} />
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function Where({ where, wrong }: { where: string; wrong: string }) {
+  return (
+    <label class="filter">where <input id="where" type="search" value={where} aria-invalid={wrong !== ""} placeholder="duration>50ms and cause=lock" spellcheck={false}
+      onInput={(e) => set({ where: e.currentTarget.value })} />
+      {wrong && <span role="alert" class="bad">{wrong}</span>}
+    </label>
+  );
+}
+
+function Chosen({ c }: { c: Context }) {
+  const region = regionOf("sel");
+  const endpoint = chosenEndpoint(c);
+  const { inside, rest } = useMemo(() => sharesIn(c.cells, region, endpoint), [get("sel"), endpoint, c.cells]);
+  const order = c.page.causes.map((x, i) => ({ name: x.name, i })).filter((x) => inside.took[x.i] + rest.took[x.i] > 0)
+    .sort((a, b) => inside.took[b.i] - inside.took[a.i]);
+  const parts = (s: Shares) => order.map((x) => ({ name: x.name, value: s.took[x.i], color: colorOf(c, x.name) }));
+  const mean = (s: Shares) => (s.requests ? human(Math.round(s.total / s.requests)) : "none");
+  const share = (s: Shares, i: number) => (s.total ? `${((s.took[i] / s.total) * 100).toFixed(1)} %` : "-");
+  return (
+    <Panel title={region ? "What was chosen, beside the rest" : "All requests"}>
+      <div class="pair" id="chosen">
+        <div><b>{region ? "chosen" : "all"}</b> <span id="chosen-count">{thousands(inside.requests)}</span> <small>mean {mean(inside)}</small>
+          <Stacked label="causes of what was chosen" parts={parts(inside)} whole={inside.total || 1} /></div>
+        {region && <div><b>the rest</b> {thousands(rest.requests)} <small>mean {mean(rest)}</small>
+          <Stacked label="causes of the rest" parts={parts(rest)} whole={rest.total || 1} /></div>}
+      </div>
+      <table class="causes">
+        <thead><tr><th scope="col">cause</th><th scope="col" class="num">{region ? "chosen" : "all"}</th>{region && <th scope="col" class="num">the rest</th>}</tr></thead>
+        <tbody>{order.map((x) => (
+          <tr key={x.name}><th scope="row"><Swatch color={colorOf(c, x.name)} />{x.name}</th>
+            <td class="num">{share(inside, x.i)}</td>{region && <td class="num">{share(rest, x.i)}</td>}</tr>
+        ))}</tbody>
+      </table>
+    </Panel>
+  );
+}
+
+function Table({ c, list }: { c: Context; list: number[] }) {
+  const p = c.points;
+  const longest = list.length ? p.duration[list[0]] : 1;
+  const n = Math.max(most, Number(get("rows")) || 0);
+  const open = (id: number) => set({ view: "request", req: id, seg: "" }, true);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="table">
+      <table class="requests">
+        <thead><tr><th scope="col">request</th><th scope="col" class="num">duration</th><th scope="col"><span class="out">bar</span></th><th scope="col">endpoint</th><th scope="col">most of it</th><th scope="col">began</th><th scope="col" class="num">status</th><th scope="col">process</th></tr></thead>
+        <tbody>{list.slice(0, n).map((i) => {
+          const cause = c.page.causes[p.cause[i]].name;
+          const g = c.page.latency!.generations[p.generation[i]];
+          const told = c.details.has(p.id[i]);
+          return (
+            <tr key={p.id[i]} class={told ? "told" : "dim"} onClick={told ? () => open(p.id[i]) : undefined}>
+              <th scope="row">{told ? <button type="button" class="link">#{p.id[i]}</button> : <span title="This file tells of some requests in full; dwell view tells of all">#{p.id[i]}</span>}</th>
+              <td class="num"><data value={p.duration[i]}>{human(p.duration[i])}</data></td>
+              <td class="bars"><span class="bar" style={{ width: `${(p.duration[i] / longest) * 100}%`, background: colorOf(c, cause) }} /></td>
+              <td><Name text={c.page.latency!.endpoints[p.endpoint[i]]} /></td>
+              <td><Swatch color={colorOf(c, cause)} />{cause}</td>
+              <td>{clock(c.page.wall_ns, p.start[i])}</td>
+              <td class={p.status[i] >= 500 ? "num bad" : "num"}>{p.status[i] || "-"}</td>
+              <td><Name text={`${g.name} ${g.pid}`} /></td>
+            </tr>
+          );
+        })}</tbody>
+      </table>
+      {list.length > n && <button type="button" onClick={() => set({ rows: n + 500 })}>{thousands(list.length - n)} more</button>}
+    </div>
+  );
+}
+

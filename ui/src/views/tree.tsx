@@ -1,0 +1,59 @@
+import { human } from "../base/format";
+import type { Tree as Model, TreeRow, TreeTime } from "../model/page.gen";
+import { get, set } from "../state/url";
+import { colorOf, Name, Panel, Stacked, type Context } from "./parts";
+import { Endpoints } from "./where";
+
+const kinds: [keyof TreeTime & `${string}_ns`, string, string][] = [
+  ["cpu_ns", "CPU", "on-cpu"], ["lock_ns", "lock", "lock"], ["gc_ns", "GC", "gc"], ["io_ns", "I/O", "disk"], ["remote_ns", "remote", "remote"], ["other_ns", "other", "unknown"],
+];
+
+/** The functions beneath which an endpoint's requests spent their time, slow beside ordinary, a request's mean each. */
+export function Tree({ c }: { c: Context }) {
+  const t: Model | undefined = c.page.trees.find((x) => x.endpoint === get("endpoint")) ?? c.page.trees[0];
+  if (!t) return <Panel title="Call tree"><p>The recording has no stacks.</p></Panel>;
+  const set1 = get("of") === "ordinary" ? "ordinary" : "slow";
+  const total = t[set1];
+  return (
+    <Panel title="Call tree" aside={<span class="tools"><Endpoints c={c} now={t.endpoint} />
+      <fieldset class="choice"><legend class="out">Which requests</legend>
+        {(["slow", "ordinary"] as const).map((s) => <button key={s} type="button" aria-pressed={set1 === s} onClick={() => set({ of: s === "slow" ? "" : s })}>{s} requests</button>)}
+      </fieldset></span>}>
+      <p class="facts">Means of {total.requests} requests; CPU shared out over {total.samples} samples; waits are exact.</p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="table"><table class="calltree">
+        <thead><tr><th scope="col">function</th><th scope="col" class="num">total</th><th scope="col"><span class="out">bar</span></th>{kinds.map(([, name]) => <th key={name} scope="col" class="num">{name}</th>)}</tr></thead>
+        <tbody><Rows c={c} rows={t.rows} depth={0} of={set1} n={Math.max(1, total.requests)} whole={total.total_ns} path="" /></tbody>
+      </table></div>
+    </Panel>
+  );
+}
+
+type Rest = { c: Context; depth: number; of: "slow" | "ordinary"; n: number; whole: number; path: string };
+
+function Rows({ rows, ...o }: Rest & { rows: TreeRow[] }) {
+  return <>{rows.filter((r) => r[o.of].total_ns > 0).map((r) => <Row key={r.function + r.kind} r={r} {...o} />)}</>;
+}
+
+// Rows stand open down to what takes a tenth; a click opens or closes one.
+function Row({ r, ...o }: Rest & { r: TreeRow }) {
+  const t = r[o.of];
+  const path = `${o.path}/${r.name}`;
+  const turned = get("turned").split("|").filter(Boolean);
+  const below = (r.rows ?? []).filter((b) => b[o.of].total_ns > 0);
+  const open = (t.total_ns * 10 > o.whole) !== turned.includes(path);
+  const turn = () => set({ turned: (turned.includes(path) ? turned.filter((p) => p !== path) : [...turned, path]).join("|") });
+  return (
+    <>
+      <tr>
+        <th scope="row" style={{ paddingLeft: `${8 + o.depth * 14}px` }}>
+          {below.length > 0 ? <button type="button" class="twist" aria-expanded={open} onClick={turn}><span aria-hidden="true">{open ? "▾" : "▸"}</span><span class="out">calls of </span><Name code text={r.name} /></button> : <span class="leaf"><Name code text={r.name} /></span>}
+          {r.file && <small> <Name text={`${r.file.split("/").pop()}${r.line ? ":" + r.line : ""}`} /></small>}
+        </th>
+        <td class="num">{human(Math.round(t.total_ns / o.n))}</td>
+        <td class="bars"><Stacked label={r.name} whole={t.total_ns} scale={t.total_ns / o.whole} parts={Object.entries(t.causes).map(([name, value]) => ({ name, value, color: colorOf(o.c, name) }))} /></td>
+        {kinds.map(([k]) => <td key={k} class="num">{t[k] > 0 ? human(Math.round((t[k] as number) / o.n)) : ""}</td>)}
+      </tr>
+      {open && below.length > 0 && <Rows rows={below} {...o} depth={o.depth + 1} path={path} />}
+    </>
+  );
+}

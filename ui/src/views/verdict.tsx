@@ -1,0 +1,135 @@
+import { human, measured, percent, plural, seconds } from "../base/format";
+import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
+import { get, set } from "../state/url";
+import { Chart } from "./chart";
+import { Where } from "./where";
+import { Count, Measured, Name, Panel, Share, Time, type Context } from "./parts";
+
+/** The answer first: what is wrong, how that is known, what a fix saves. */
+export function Verdict({ c }: { c: Context }) {
+  const r = c.page.report!;
+  if (r.requests.count === 0) return <Panel title="No requests"><p class="lines"><Name text={c.page.seen.unrecorded.trim()} /></p></Panel>;
+  return (
+    <>
+      <Answer c={c} />
+      <div class="split">
+        <div>
+          {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} />)}
+          {r.findings.length === 0 && <Panel title="Nothing found"><p>No hypothesis is supported by these requests.</p></Panel>}
+        </div>
+        <Where c={c} />
+      </div>
+      <Panel title="Latency over time" aside={<a href="#view=requests">requests</a>}><Chart c={c} height={300} /></Panel>
+      <Others c={c} />
+    </>
+  );
+}
+
+function Answer({ c }: { c: Context }) {
+  const r = c.page.report!;
+  const first = r.findings[0];
+  return (
+    <section class="answer">
+      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, nothing wrong found`}</h1>
+      <dl class="figures">
+        <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
+        <div><dt>p50</dt><dd><Time v={r.requests.p50_ns} of="requests.p50_ns" /></dd></div>
+        <div><dt>p90</dt><dd><Time v={r.requests.p90_ns} of="requests.p90_ns" /></dd></div>
+        <div><dt>p99</dt><dd><Time v={r.requests.p99_ns} of="requests.p99_ns" /></dd></div>
+        <div><dt>recorded</dt><dd><data value={r.recording.seconds} data-of="recording.seconds">{seconds(r.recording.seconds)}</data></dd></div>
+        <div><dt>facts lost</dt><dd class={r.recording.lost > 0 ? "bad" : ""}><Count v={r.recording.lost} of="recording.lost" /></dd></div>
+        <div><dt>dwell’s own cost</dt><dd><Share v={r.recording.overhead_cpu_share} of="recording.overhead_cpu_share" /> <small>of a core</small></dd></div>
+      </dl>
+    </section>
+  );
+}
+
+function FindingCard({ c, f, i }: { c: Context; f: Finding; i: number }) {
+  const e = c.page.report!.endpoints.find((x) => x.name === f.endpoint);
+  const all = c.page.report!.requests;
+  const [p50, p99] = e ? [e.p50_ns, e.p99_ns] : [all.p50_ns, all.p99_ns];
+  const whole = Math.max(p50, p99);
+  const at = `findings.${i}`;
+  return (
+    <article class="panel finding" id={`finding-${i}`}>
+      <header><h2><span class="rank">{i + 1}</span> {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
+      {i > 0 && <p class="title"><Name text={f.title} /></p>}
+      <table class="saving"><caption class="out">What a fix saves</caption><tbody>
+        <Saving name="p50" before={p50} saved={f.impact.p50_saving_ns} whole={whole} of={`${at}.impact.p50_saving_ns`} least={f.impact.lower_bound} />
+        <Saving name="p99" before={p99} saved={f.impact.p99_saving_ns} whole={whole} of={`${at}.impact.p99_saving_ns`} least={f.impact.lower_bound} />
+      </tbody></table>
+      <p class="share"><Share v={f.impact.share} of={`${at}.impact.share`} /> of the time of {f.endpoint || "all requests"} goes into it.</p>
+      <h3>Because</h3>
+      <EvidenceList c={c} list={f.evidence} at={`${at}.evidence`} />
+      <h3>Fix</h3>
+      <p><Name text={f.fix} /></p>
+      {f.next && <p class="next"><Name text={f.next} /></p>}
+    </article>
+  );
+}
+
+function Saving({ name, before, saved, whole, of, least }: { name: string; before: number; saved: number; whole: number; of: string; least?: boolean }) {
+  const after = Math.max(0, before - saved);
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="bars">
+        <span class="bar before" style={{ width: `${(before / whole) * 100}%` }}><span class="bar after" style={{ width: `${before ? (after / before) * 100 : 0}%` }} /></span>
+      </td>
+      <td><Time v={before} /> → <b>{saved > 0 ? (least ? "≤ " : "≈ ") : ""}{human(after)}</b></td>
+      <td class="saved">{saved > 0 ? <>saves {least ? "≥ " : ""}<Time v={saved} of={of} /></> : "stays"}</td>
+    </tr>
+  );
+}
+
+/** Measured quantities, each with the bound it was held against and requests that show it. */
+export function EvidenceList({ c, list, at }: { c: Context; list: Evidence[]; at: string }) {
+  return (
+    <ul class="evidence">
+      {list.map((e, i) => (
+        <li key={i}>
+          <b><Measured v={e.value} unit={e.unit} of={`${at}.${i}.value`} /></b> <Name text={e.what} />
+          {e.bound !== null && <small> (bound {measured(e.bound, e.unit)})</small>}
+          {e.requests && e.requests.length > 0 && String(e.requests) !== String(list[i - 1]?.requests) && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Leads to a request, if the page can tell of it. */
+export function RequestLink({ c, id }: { c: Context; id: number }) {
+  if (!c.details.has(id)) return <span class="dim"> #{id}</span>;
+  return <a class="id" href={`#view=request&req=${id}`} onClick={(e) => { e.preventDefault(); set({ view: "request", req: id, seg: "" }, true); }}> #{id}</a>;
+}
+
+// What was ruled out and what could not be told, counted and one click away.
+function Others({ c }: { c: Context }) {
+  const r = c.page.report!;
+  const open = (name: string) => (get("open").split(".").includes(name));
+  const turn = (name: string) => (e: Event) => {
+    const now = new Set(get("open").split(".").filter(Boolean));
+    if ((e.currentTarget as HTMLDetailsElement).open) now.add(name);
+    else now.delete(name);
+    set({ open: [...now].join(".") });
+  };
+  return (
+    <div class="others">
+      <details class="panel" open={open("refuted")} onToggle={turn("refuted")}>
+        <summary>Ruled out <span class="count">{r.refuted.length}</span> <small>each with the number that does</small></summary>
+        <ul class="list">{r.refuted.map((x: Refuted) => <li key={x.id}><b>{x.id}</b> {x.explained_by && <small>a consequence of {x.explained_by}: </small>}<Name text={x.why} /></li>)}</ul>
+      </details>
+      <details class="panel" open={open("undecided")} onToggle={turn("undecided")}>
+        <summary>Undecided <span class="count">{r.undecided.length}</span> <small>and what would decide it</small></summary>
+        <ul class="list">{r.undecided.map((x: Undecided) => <li key={x.id}><b>{x.id}</b> <Name text={x.missing} /></li>)}</ul>
+      </details>
+      <Panel title="What could not be seen, and what it cost">
+        <p><Name text={c.page.seen.footer} /></p>
+        {c.page.seen.missing.length > 0 ? <ul class="list">{c.page.seen.missing.map((m) => <li key={m}><Name text={m} /></li>)}</ul>
+          : <p>Nothing was missing that dwell looks for.</p>}
+        <p class="dim">{plural(c.page.seen.calls_without_request, "call")} of {c.page.seen.calls} belong to no known request ({percent(1 - r.requests.associated_share)}).
+          {" "}{plural(r.requests.cut, "request")} cut by an end of the recording.</p>
+      </Panel>
+    </div>
+  );
+}

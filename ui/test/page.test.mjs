@@ -1,0 +1,144 @@
+// Drives the page over the recordings of the incident cases, as somebody would who looks for the reason.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { open, visit } from "./browser.mjs";
+
+const root = new URL("../../", import.meta.url).pathname;
+const dwell = join(root, "bin/dwell");
+const dir = mkdtempSync(join(tmpdir(), "dwell-report-"));
+const recordings = {
+  demo: "cmd/dwell/bundled/bad.txt", credentials: "cases/credentials/recording-refresh-bad.txt", "keep-alive": "cases/keep-alive/recording-bad.txt",
+  "price-api": "cases/price-api/recording-entropy-bad.txt", statsd: "cases/statsd/recording-ruby-bad.txt", "surround-vote": "cases/surround-vote/recording-restart-bad.txt",
+};
+const json = (...args) => JSON.parse(execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+const address = (name, hash = "") => `file://${dir}/${name}.html#${hash}`;
+
+let browser, page;
+const asked = [];
+const wrong = [];
+
+before(async () => {
+  for (const [name, path] of Object.entries(recordings)) execFileSync(dwell, ["report", path, "-o", join(dir, name + ".html")], { cwd: root });
+  browser = await open();
+  page = await browser.context.newPage();
+  browser.context.on("request", (r) => r.url().startsWith(`file://${dir}/`) || asked.push(r.url()));
+  page.on("pageerror", (e) => wrong.push(e.message));
+  page.on("console", (m) => m.type() === "error" && wrong.push(m.text()));
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+// The value at a path such as findings.0.impact.share.
+const at = (model, path) => path.split(".").reduce((v, k) => v?.[k], model);
+
+for (const name of Object.keys(recordings)) {
+  test(`${name}: the verdict comes first, and each number on it is that of dwell why --json`, async () => {
+    const want = json("why", recordings[name], "--json");
+    await visit(page, address(name));
+    const heading = await page.locator("h1").innerText();
+    assert.ok(heading.length > 20, heading);
+    for (const f of want.findings) assert.ok((await page.locator("main").innerText()).includes(f.id), f.id);
+    let compared = 0;
+    for (const view of ["verdict", "calls"]) {
+      await page.evaluate((v) => { location.hash = `view=${v}`; }, view);
+      await page.waitForTimeout(50);
+      for (const d of await page.locator("data[data-of]").evaluateAll((all) => all.map((d) => [d.dataset.of, d.value]))) {
+        assert.equal(Number(d[1]), at(want, d[0]), `${view}: ${d[0]}`);
+        compared++;
+      }
+    }
+    assert.ok(compared >= 8 + 3 * want.findings.length, `only ${compared} numbers were compared`);
+  });
+}
+
+test("a spike is brushed, its slowest request opened, and the arrow followed to who held the lock", async () => {
+  await visit(page, address("credentials", "view=requests"));
+  const box = await page.locator(".brush").boundingBox();
+  const all = Number(await page.locator("#chosen-count").innerText());
+  await page.mouse.move(box.x + box.width * 0.32, box.y + 22);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.45, box.y + box.height * 0.35, { steps: 5 });
+  await page.mouse.up();
+  const chosen = Number(await page.locator("#chosen-count").innerText());
+  assert.ok(chosen > 10 && chosen < all, `${chosen} of ${all} chosen`);
+  assert.match(await page.locator("#chosen + table tbody tr").first().innerText(), /lock/);
+  const rows = await page.locator("table.requests tbody tr td:nth-child(2) data").evaluateAll((l) => l.map((d) => Number(d.value)));
+  assert.equal(rows.length, chosen);
+  assert.deepEqual(rows, [...rows].sort((a, b) => b - a));
+  await page.locator(".brush").press("Enter");
+  await page.waitForSelector("#request");
+  const shown = JSON.parse(execFileSync(dwell, ["show", recordings.credentials, "--json"], { cwd: root, maxBuffer: 1 << 28 }).toString().trim().split("\n")
+    .find((l) => JSON.parse(l).duration_ns === rows[0]));
+  assert.match(await page.locator("#request h2").innerText(), new RegExp(`^#${shown.id} `));
+  await page.keyboard.press("j"); // a faster one, which waited for the lock
+  await page.keyboard.press("h");
+  const holder = page.locator(".holder.chosen").first();
+  await holder.waitFor();
+  assert.match(await holder.innerText(), /puma srv tp .* remote for localhost/s);
+  assert.ok((await page.locator("path.arrow.chosen").count()) > 0);
+});
+
+test("the address alone leads a colleague to the same view", async () => {
+  await visit(page, address("surround-vote", "view=requests"));
+  await page.keyboard.press("c");
+  await page.keyboard.press("c");
+  await page.locator("#where").fill("duration>50ms");
+  assert.equal(await page.locator(".choice button[aria-pressed=true]").innerText(), "process");
+  const [url, text] = [page.url(), await page.locator("main").innerText()];
+  assert.match(url, /color=generation/);
+  const other = await browser.context.newPage();
+  await visit(other, url);
+  assert.equal(await other.locator("main").innerText(), text);
+  await other.close();
+});
+
+test("a filter that is mistyped says what it wants", async () => {
+  await visit(page, address("demo", "view=requests"));
+  await page.locator("#where").fill("durration>5ms");
+  assert.match(await page.locator("[role=alert]").innerText(), /durration.*there are duration/);
+});
+
+test("a function is found in the flame graph", async () => {
+  await visit(page, address("credentials", "view=flames"));
+  await page.keyboard.press("/");
+  await page.keyboard.type("fetch_credentials");
+  assert.match(await page.locator("#found").innerText(), /beneath what is found: [\d.]+ (ms|s), [\d.]+ %/);
+  assert.ok((await page.locator(".block.hit").count()) > 0);
+  const graphs = json("show", recordings.credentials, "--flames", "--json");
+  assert.equal(await page.locator(".choice button").nth(1).innerText(), `waiting ${(graphs.waiting.total_ns / 1e9).toFixed(2)} s`);
+});
+
+test("names of a stranger's are text", async () => {
+  const hostile = join(dir, "hostile.txt");
+  const { writeFileSync } = await import("node:fs");
+  const text = readFileSync(join(root, recordings.credentials), "utf8").replaceAll("function=Row.title", String.raw`function="<img src=x onerror=alert(1)>\u202e</script>"`);
+  writeFileSync(hostile, text);
+  execFileSync(dwell, ["report", hostile, "-o", join(dir, "hostile.html")]);
+  await visit(page, address("hostile"));
+  assert.equal(await page.locator("img").count(), 0);
+  assert.match(await page.locator("main").innerText(), /<img src=x/);
+});
+
+test("nothing serious that axe-core knows of, in both themes", async () => {
+  const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+  for (const theme of ["light", "dark"]) {
+    for (const view of ["verdict", "requests", "request", "threads", "flames", "tree", "calls"]) {
+      await visit(page, address("credentials", `view=${view}&theme=${theme}&beside=1`));
+      const found = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`); // evaluated by the debugger: the page's own policy stays in force
+      const bad = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
+      assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`), [], `${view}, ${theme}`);
+    }
+  }
+});
+
+test("no request left the page, and nothing went wrong on it", () => {
+  assert.deepEqual(asked, []);
+  assert.deepEqual(wrong, []);
+});
