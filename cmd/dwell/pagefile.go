@@ -17,25 +17,35 @@ type pageFile interface{ io.Writer }
 // markedWithin is how far from its beginning a page says that it is dwell's; bytes.
 const markedWithin = 512
 
-// replaceWith writes a new file beside path and puts it in its place when it is whole: it
-// never writes through a link, and leaves what is there as it is until then. What is there
-// is replaced only if it has the marker near its beginning. The file belongs to the user
-// who called sudo, and nobody else may read it.
+// replaceWith writes a new file beside path and puts it in its place when it is whole, all
+// with the rights of the user who called sudo: it never writes through a link, and leaves
+// what is there as it is until then. What is there is replaced only if it has the marker
+// near its beginning. Nobody but that user may read the file.
 func replaceWith(path string, owner invoker, marker string, write func(pageFile) error) error {
-	if err := hasMarker(path, marker); err != nil {
+	rights, err := owner.rights()
+	if err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	defer rights.end()
+	err = rights.do(func() error {
+		if err := hasMarker(path, marker); err != nil {
+			return err
+		}
+		f, err := os.CreateTemp(filepath.Dir(path), ".dwell-*.html") // made anew, 0600, never through a link
+		if err != nil {
+			return fmt.Errorf("%w (name another place with -o)", err)
+		}
+		buffered := bufio.NewWriterSize(f, 1<<16)
+		err = errors.Join(write(buffered), buffered.Flush(), f.Close())
+		if err == nil {
+			err = os.Rename(f.Name(), path)
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
 		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".dwell-*.html") // made anew, 0600, never through a link
+	})
 	if err != nil {
-		return fmt.Errorf("write the page: %w (name another place with -o)", err)
-	}
-	buffered := bufio.NewWriterSize(f, 1<<16)
-	err = errors.Join(owner.own(f), write(buffered), buffered.Flush(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
@@ -48,23 +58,23 @@ func hasMarker(path, marker string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("write the page: %w", err)
+		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("write the page: %s is not a plain file (name another with -o)", path)
+		return fmt.Errorf("%s is not a plain file (name another with -o)", path)
 	case info.Size() == 0:
 		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
+		return err
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, markedWithin))
 	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
+		return err
 	}
 	if !strings.Contains(string(head), marker) {
-		return fmt.Errorf("write the page: %s exists and is not a page of dwell's (name another with -o)", path)
+		return fmt.Errorf("%s exists and is not a page of dwell's (name another with -o)", path)
 	}
 	return nil
 }
