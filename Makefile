@@ -9,10 +9,13 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build demo test lint generate web check-web test-web check-generated case cases bench-overhead torture clean
+.PHONY: build dist demo test test-kernels lint generate web check-web test-web check-generated case cases bench-overhead torture clean
 
-build: ## bin/dwell
-	$(GO) build -o bin/dwell ./cmd/dwell
+build: ## bin/dwell, which needs no library
+	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
+
+dist: ## dist/: dwell for both processors
+	@for arch in amd64 arm64; do CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build -trimpath -o dist/dwell-linux-$$arch ./cmd/dwell || exit 1; done
 
 demo: build ## record the built-in slow service live and diagnose it
 	$(ROOT) bin/dwell demo
@@ -21,10 +24,15 @@ test: build ## everything, live capture included
 	@$(NEED) node:nodejs python3:python3 gcc:gcc /usr/include/stdio.h:libc6-dev ruby:ruby puma:puma /usr/share/doc/ruby-connection-pool:ruby-connection-pool rubocop:rubocop javac:openjdk-17-jdk-headless procyon:procyon-decompiler
 	./.ci/test ./...
 
+test-kernels: ## dwell on kernels of Debian, emulated; KERNELS="6.1 newest 6.12/arm64" chooses
+	@$(NEED) qemu-system-x86_64:qemu-system-x86 qemu-system-aarch64:qemu-system-arm /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring
+	$(GO) run ./internal/truth/kernels -kernels "$(KERNELS)" $(if $(KERNELS),,-page docs/kernel-support.md)
+
 lint:
 	@bad=$$(gofmt -l .); \
 	if [ -n "$$bad" ]; then echo "not gofmt-ed: $$bad"; exit 1; fi
 	$(GO) vet ./...
+	CGO_ENABLED=0 GOARCH=arm64 $(GO) vet ./...
 	$(GO) tool staticcheck ./...
 
 generate: ## rebuild the programs in bpf/ and their Go bindings
@@ -65,4 +73,4 @@ torture: ## damaged recordings and fuzzers; docs/reliability.md has what came ou
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

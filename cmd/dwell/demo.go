@@ -25,6 +25,7 @@ const (
 
 type demoOptions struct {
 	length time.Duration
+	rate   float64 // requests a second
 	json   bool
 	keep   string // directory that the recordings are left in
 }
@@ -43,10 +44,15 @@ not allowed, a bundled recording of the same service is diagnosed instead.`,
 			if o.length < time.Second {
 				return fmt.Errorf("dwell demo: --for %s: want at least 1s", o.length)
 			}
+			if o.rate <= 0 {
+				return fmt.Errorf("dwell demo: --rate %v: want more than 0", o.rate)
+			}
 			return runDemo(c.Context(), w, g, o)
 		},
 	}
 	c.Flags().DurationVar(&o.length, "for", demoLength, "how long to record each of the two variants")
+	c.Flags().Float64Var(&o.rate, "rate", demoRate, "how many requests a second to send")
+	c.Flags().Lookup("rate").Hidden = true // for machines that are emulated
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON")
 	c.Flags().StringVarP(&o.keep, "output", "o", "", "directory to leave the two recordings in")
 	return c
@@ -160,7 +166,7 @@ func (s *stage) recordUnderLoad(ctx context.Context, service *demo.Service, path
 	begin := func() error {
 		sender.Go(func() {
 			defer close(sent)
-			a.client, failed = sendDemoLoad(ctx, service.URL, s.o.length)
+			a.client, failed = sendDemoLoad(ctx, service.URL, s.o)
 		})
 		return nil
 	}

@@ -39,12 +39,13 @@ func demoServerCommand(w world) *cobra.Command {
 func demoLoadCommand(w world) *cobra.Command {
 	var url string
 	var length time.Duration
+	var rate float64
 	c := &cobra.Command{
 		Use:    "__demo-load",
 		Hidden: true,
 		Args:   exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			result, err := load.Run(c.Context(), load.Options{URL: url, Rate: demoRate, For: length, Seed: 1, Path: demo.ProductPath})
+			result, err := load.Run(c.Context(), load.Options{URL: url, Rate: rate, For: length, Seed: 1, Path: demo.ProductPath})
 			if err != nil {
 				return err
 			}
@@ -53,13 +54,14 @@ func demoLoadCommand(w world) *cobra.Command {
 	}
 	c.Flags().StringVar(&url, "url", "", "base URL of the shop")
 	c.Flags().DurationVar(&length, "for", demoLength, "how long to send requests")
+	c.Flags().Float64Var(&rate, "rate", demoRate, "how many requests a second to send")
 	return c
 }
 
 // sendDemoLoad runs demoLoadCommand in a process of its own.
-func sendDemoLoad(ctx context.Context, url string, length time.Duration) (load.Summary, error) {
+func sendDemoLoad(ctx context.Context, url string, o demoOptions) (load.Summary, error) {
 	var s load.Summary
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", "__demo-load", "--url", url, "--for", length.String())
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", "__demo-load", "--url", url, "--for", o.length.String(), "--rate", fmt.Sprint(o.rate))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err == nil {

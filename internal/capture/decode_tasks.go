@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"github.com/getdwell/dwell/internal/capture/processor"
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -259,7 +260,7 @@ func (d *decoder) threadState(r *probesTaskRecord) {
 	} else {
 		f.State = recording.OffState(r.State)
 		f.Since = recording.Time(r.Since)
-		f.Syscall = syscallName(r.Nr)
+		f.Syscall = processor.SyscallName(r.Nr)
 	}
 	d.emit(recording.Time(r.Ts), f)
 }
@@ -272,7 +273,7 @@ func (d *decoder) off(e *probesOffEvent) {
 	f := &recording.Off{
 		Thread: d.actor(&e.H), Since: recording.Time(e.Since), Woken: recording.Time(e.Woken),
 		State: recording.OffState(e.State), WakerKind: recording.WakerKind(e.WakerKind),
-		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: syscallName(e.Nr),
+		Release: int64(e.Release), CPU: int64(e.H.Cpu), Syscall: processor.SyscallName(e.Nr),
 		Arg: int64(e.Arg), Timed: int64(e.Timed), Goroutine: recording.GoroutineID(e.Goid),
 		Counter: asyncID(e.Counter), SP: int64(e.Sp), Ran: int64(e.Ran),
 		Minor: int64(e.Minor), Major: int64(e.Major), Fetched: int64(e.Fetched), In: int64(e.In), Out: int64(e.Out),

@@ -16,7 +16,7 @@ var (
 	// ErrOldKernel says that a tracepoint is missing.
 	ErrOldKernel = errors.New("the kernel is too old (dwell needs Linux 6.3 or newer)")
 	// ErrUnsupported says that dwell cannot record on this system at all.
-	ErrUnsupported = errors.New("recording needs Linux on x86-64 (recordings can be read anywhere)")
+	ErrUnsupported = errors.New("recording needs Linux on x86-64 or arm64 (recordings can be read anywhere)")
 )
 
 // Options of a Session.

@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 
+	"github.com/getdwell/dwell/internal/capture/processor"
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -270,7 +271,7 @@ func (s *Session) memory() (events []recording.Event) {
 // room twice: the second time tells nothing new.
 func (d *decoder) mapping(h *probesHead, e *storageMappingEvent) {
 	f := recording.Mapping{
-		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Syscall: syscallName(e.Nr),
+		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Syscall: processor.SyscallName(e.Nr),
 		Bytes: int64(e.Bytes), Before: int64(e.Before),
 	}
 	if e.Ino != 0 {
@@ -295,7 +296,7 @@ type mappedAt struct {
 func (d *decoder) memoryWait(h *probesHead, e *storageMemoryWaitEvent) {
 	f := &recording.MemoryWait{
 		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Since: recording.Time(e.Since),
-		Syscall: syscallName(e.Nr), Write: int64(e.Write),
+		Syscall: processor.SyscallName(e.Nr), Write: int64(e.Write),
 	}
 	if e.OwnerTid != 0 && d.processes[e.OwnerTgid] != nil {
 		f.Owner = d.use(d.threadOf(e.OwnerTid, e.OwnerStart, e.OwnerTgid))

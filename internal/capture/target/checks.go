@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/getdwell/dwell/internal/capture/processor"
 	"golang.org/x/sys/unix"
 )
 
@@ -42,7 +43,7 @@ func required(c Check) Check {
 }
 
 func checkArch(m machine) Check {
-	return required(check("architecture", m.arch == "amd64", m.arch, "record on x86-64; recordings can be analysed anywhere"))
+	return required(check("architecture", processor.Known(m.arch), m.arch, "record on x86-64 or arm64; recordings can be analysed anywhere"))
 }
 
 func checkKernel(m machine) Check {

@@ -40,7 +40,7 @@ func TestChecks(t *testing.T) {
 		fails string
 	}{
 		{"nothing", func(*machine) {}, ""},
-		{"arm64", func(m *machine) { m.arch = "arm64" }, "architecture"},
+		{"riscv64", func(m *machine) { m.arch = "riscv64" }, "architecture"},
 		{"old kernel", func(m *machine) { m.release = "6.1.0"; without("sock_recv_length", "sock_send_length")(m) }, "kernel, tracepoints"},
 		{"old kernel with tracepoints", func(m *machine) { m.release = "5.14.0-503.el9" }, ""},
 		{"optional tracepoint", without("tcp_send_reset"), ""},

@@ -1,9 +1,13 @@
 package target
 
 import (
+	"debug/elf"
 	"fmt"
+	"io"
+	"maps"
+	"slices"
 
-	"golang.org/x/arch/x86/x86asm"
+	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
 // GoCode is a function's machine code. Go moves stacks, and a probe that replaces a
@@ -12,6 +16,8 @@ import (
 type GoCode struct {
 	Returns []uint64 // in the file: of each instruction that returns
 	calls   map[uint64][]uint64
+
+	callLength uint64
 }
 
 // CodeOf reads the code of one of the program's functions and takes it apart.
@@ -29,7 +35,24 @@ func (p *GoProgram) CodeOf(name string) (GoCode, error) {
 	if _, err := file.ReadAt(code, int64(f.Offset)); err != nil {
 		return GoCode{}, fmt.Errorf("read the code of %s: %w", name, err)
 	}
-	return takeApart(code, f), nil
+	m, err := processorOf(file)
+	if err != nil {
+		return GoCode{}, err
+	}
+	return takeApart(m.GoCode, code, f), nil
+}
+
+// processorOf is the processor that an opened program is for.
+func processorOf(opened io.ReaderAt) (processor.Processor, error) {
+	file, err := elf.NewFile(opened)
+	if err != nil {
+		return processor.Processor{}, err
+	}
+	m, err := processor.Of(file)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrUnsupported, err)
+	}
+	return m, err
 }
 
 // maxFunction bounds how much code of a function is looked at, in bytes.
@@ -37,36 +60,24 @@ const maxFunction = 1 << 16
 
 // takeApart finds the returns and the calls in a function's code, up to an instruction
 // that is not understood.
-func takeApart(code []byte, f GoFunction) GoCode {
-	c := GoCode{calls: map[uint64][]uint64{}}
-	for at := 0; at < len(code); {
-		in, err := x86asm.Decode(code[at:], 64)
-		if err != nil || in.Len == 0 {
-			return c
-		}
-		next := at + in.Len
-		switch in.Op {
-		case x86asm.RET:
-			c.Returns = append(c.Returns, f.Offset+uint64(at))
-		case x86asm.CALL:
-			if to, direct := in.Args[0].(x86asm.Rel); direct {
-				callee := f.Address + uint64(next) + uint64(int64(to))
-				c.calls[callee] = append(c.calls[callee], f.Offset+uint64(at))
-			}
-		}
-		at = next
+func takeApart(m processor.GoCode, code []byte, f GoFunction) GoCode {
+	c := GoCode{calls: map[uint64][]uint64{}, callLength: m.CallLength}
+	returns, calls := m.Apart(code)
+	for _, at := range returns {
+		c.Returns = append(c.Returns, f.Offset+uint64(at))
+	}
+	for _, at := range slices.Sorted(maps.Keys(calls)) {
+		callee := f.Address + uint64(calls[at])
+		c.calls[callee] = append(c.calls[callee], f.Offset+uint64(at))
 	}
 	return c
 }
-
-// callLength is that of a direct call, in bytes.
-const callLength = 5
 
 // Calls returns, in the file, where the code calls a function, and where it goes on.
 func (c *GoCode) Calls(f GoFunction) (calls, after []uint64) {
 	for _, at := range c.calls[f.Address] {
 		calls = append(calls, at)
-		after = append(after, at+callLength)
+		after = append(after, at+c.callLength)
 	}
 	return calls, after
 }

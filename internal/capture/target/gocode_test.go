@@ -1,9 +1,21 @@
 package target
 
 import (
+	"debug/elf"
 	"slices"
 	"testing"
+
+	"github.com/getdwell/dwell/internal/capture/processor"
 )
+
+func x86Code(t *testing.T) processor.GoCode {
+	t.Helper()
+	p, err := processor.Of(&elf.File{FileHeader: elf.FileHeader{Machine: elf.EM_X86_64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.GoCode
+}
 
 // A function that calls another one and returns at two places; what follows a byte that
 // is no instruction is not looked at.
@@ -17,7 +29,7 @@ func TestTakeApart(t *testing.T) {
 		0x06, // none in 64 bits
 		0xc3,
 	}
-	c := takeApart(code, GoFunction{Address: 0x1000, Offset: 0x200})
+	c := takeApart(x86Code(t), code, GoFunction{Address: 0x1000, Offset: 0x200})
 	calls, after := c.Calls(GoFunction{Address: 0x1014})
 	if !slices.Equal(calls, []uint64{0x204}) || !slices.Equal(after, []uint64{0x209}) {
 		t.Errorf("calls at %#x, goes on at %#x", calls, after)

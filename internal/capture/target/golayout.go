@@ -9,11 +9,11 @@ import (
 // GoLayout says where the Go runtime keeps the ids of goroutines. All offsets are in
 // bytes.
 //
-// The g that runs on a thread is at *(thread pointer + TLS). It may be the thread's
+// The g that runs on a thread is at *(thread pointer + TLS), or in a register on arm64. It may be the thread's
 // scheduler stack (g0): the goroutine is then *(*(g+M)+CurG), zero when none.
 type GoLayout struct {
 	Version string // of Go, as in "go1.26.1"
-	TLS     int64  // of g from the thread pointer (FS base); mostly -8
+	TLS     int64  // of g from the thread pointer; mostly -8 on x86-64, 0 on arm64
 	GoFields
 	Source string // "dwarf" or "table": what GoFields rests on
 }
@@ -24,6 +24,22 @@ type GoFields struct {
 	ParentGoid int64 // of g.parentGoid, a uint64; -1 before Go 1.21
 	M          int64 // of g.m
 	CurG       int64 // of m.curg
+}
+
+// placeOfG finds where a program keeps its g, from the thread pointer; 0 on arm64, where that is
+// a register.
+func placeOfG(file *elf.File) (int64, error) {
+	switch file.Machine {
+	case elf.EM_X86_64:
+		return goTLS(file)
+	case elf.EM_AARCH64:
+		// C uses the register for what it likes, and Go keeps its g elsewhere meanwhile.
+		if libraries, err := file.ImportedLibraries(); err != nil || len(libraries) > 0 {
+			return 0, fmt.Errorf("%w: goroutines of a program that uses cgo, on arm64 (built with CGO_ENABLED=0 they are seen)", ErrUnsupported)
+		}
+		return 0, nil
+	}
+	return 0, fmt.Errorf("%w: Go on %v (x86-64 and arm64 only)", ErrUnsupported, file.Machine)
 }
 
 // GoOffsets finds the layout of a running Go program from its executable. It fails
@@ -42,15 +58,12 @@ func goOffsets(exe string) (GoLayout, error) {
 		return GoLayout{}, err
 	}
 	defer file.Close()
-	if file.Machine != elf.EM_X86_64 {
-		return GoLayout{}, fmt.Errorf("%w: Go on %v (x86-64 only)", ErrUnsupported, file.Machine)
-	}
 	info, err := buildinfo.ReadFile(exe)
 	if err != nil {
 		return GoLayout{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	layout := GoLayout{Version: info.GoVersion}
-	if layout.TLS, err = goTLS(file); err != nil {
+	if layout.TLS, err = placeOfG(file); err != nil {
 		return GoLayout{}, err
 	}
 	if fields, ok := goFieldsFromDWARF(file); ok {

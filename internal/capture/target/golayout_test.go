@@ -65,7 +65,7 @@ func TestGoOffsets(t *testing.T) {
 			}
 			defer mem.close()
 			at := func(base uint64, offset int64) uint64 { return mem.word(base + uint64(offset)) }
-			g := at(threadPointer(t, tid), layout.TLS)
+			g := storedG(stopped(t, tid), func(base uint64) uint64 { return at(base, layout.TLS) })
 			if got := at(g, layout.Goid); got != goid {
 				t.Errorf("goid %d, the program says %d", got, goid)
 			}
@@ -169,8 +169,8 @@ func startCmd(t *testing.T, cmd *exec.Cmd) (pid int, line string) {
 	return cmd.Process.Pid, strings.TrimSpace(line)
 }
 
-// threadPointer reads the FS base of a thread; only here is a thread stopped.
-func threadPointer(t *testing.T, tid int) uint64 {
+// stopped reads the registers of a thread; only here is a thread stopped.
+func stopped(t *testing.T, tid int) syscall.PtraceRegs {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -186,5 +186,5 @@ func threadPointer(t *testing.T, tid int) uint64 {
 	if err := syscall.PtraceGetRegs(tid, &regs); err != nil {
 		t.Fatal(err)
 	}
-	return regs.Fs_base
+	return regs
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-
-	"golang.org/x/arch/x86/x86asm"
 )
 
 // GoResize is the function of Go's runtime that begins by reading how many goroutines can
@@ -31,24 +29,11 @@ func (p *GoProgram) ProcsAddress() uint64 {
 	if _, err := file.ReadAt(code, int64(f.Offset)); err != nil {
 		return 0
 	}
-	return f.Address + firstRead(code)
-}
-
-// firstRead returns how far behind the beginning of some code the first 32 bits lie that it
-// loads from a fixed address; 0 if it loads none.
-func firstRead(code []byte) uint64 {
-	for at := 0; at < len(code); {
-		in, err := x86asm.Decode(code[at:], 64)
-		if err != nil || in.Len == 0 {
-			return 0
-		}
-		at += in.Len
-		from, is := in.Args[1].(x86asm.Mem)
-		if is && in.Op == x86asm.MOV && from.Base == x86asm.RIP && in.MemBytes == 4 {
-			return uint64(at) + uint64(from.Disp)
-		}
+	m, err := processorOf(file)
+	if err != nil {
+		return 0
 	}
-	return 0
+	return m.GoCode.FirstRead(code, f.Address)
 }
 
 // GoProcs reads the GOMAXPROCS of a running process, which is at an address as linked.

@@ -37,6 +37,7 @@ type goCode struct {
 	values  []byte
 	details []byte
 	tables  funcData
+	quantum uint32 // of addresses in the tables by address: what instructions are a multiple of
 }
 
 // funcData reads what the table refers to: the trees of inlined calls. It is nil where
@@ -135,6 +136,7 @@ func parseGoTable(data []byte) (*goCode, error) {
 		return nil
 	}
 	t := &goCode{data: data, names: part(3), units: part(4), files: part(5), values: part(6), details: part(7)}
+	t.quantum = uint32(data[6])
 	count := word(0)
 	if count == 0 || count > uint64(len(t.details))/8 || uint64(len(t.details)) < 8*count+4 {
 		return nil, fmt.Errorf("%w: its table of functions is cut", ErrUnsupported)
@@ -318,7 +320,7 @@ func (t *goCode) value(f goFunc, table, pc uint32) int32 {
 		}
 		data = data[n:]
 		value += int32(uint32(step)>>1) ^ -int32(step&1)
-		if at += uint32(span); pc < at {
+		if at += uint32(span) * t.quantum; pc < at {
 			return value
 		}
 	}

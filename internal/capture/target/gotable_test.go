@@ -2,6 +2,8 @@ package target
 
 import (
 	"bufio"
+	"debug/elf"
+	"debug/gosym"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,19 +85,50 @@ func TestGoTableNamesInlinedFunctions(t *testing.T) {
 	}
 }
 
+// The lines of every address of a function are those that Go's own reader of tables tells.
+func TestGoTableOfEachProcessor(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		t.Run(arch, func(t *testing.T) {
+			t.Setenv("GOARCH", arch)
+			t.Setenv("CGO_ENABLED", "0")
+			file, err := elf.Open(built(t, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			data, err := file.Section(".gopclntab").Data()
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, err := parseGoTable(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code.text = file.Section(".text").Addr
+			want, err := gosym.NewTable(nil, gosym.NewLineTable(data, code.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			outer := want.LookupFunc("main.outer")
+			table, seen := GoTable{code, 0}, map[int]bool{}
+			for pc := outer.Entry; pc < outer.End; pc++ {
+				_, line, _ := want.PCToLine(pc)
+				if got := table.Frames(pc); len(got) != 1 || got[0].Line != line || got[0].Function != "main.outer" {
+					t.Fatalf("%#x behind the entry: %+v, want line %d", pc-outer.Entry, got, line)
+				}
+				seen[line] = true
+			}
+			if len(seen) < 3 {
+				t.Errorf("only the lines %v", seen)
+			}
+		})
+	}
+}
+
 // started builds the program and runs it; it returns its pid and the line that it prints.
 func started(t *testing.T, flags []string) (pid int, line string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(inlinedProgram), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	build := exec.Command("go", append(append([]string{"build", "-o", "it"}, flags...), "main.go")...)
-	build.Dir = dir
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	it := exec.Command(filepath.Join(dir, "it"))
+	it := exec.Command(built(t, flags))
 	out, err := it.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -109,4 +142,19 @@ func started(t *testing.T, flags []string) (pid int, line string) {
 		t.Fatal(err)
 	}
 	return it.Process.Pid, line
+}
+
+// built builds the program.
+func built(t *testing.T, flags []string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(inlinedProgram), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", append(append([]string{"build", "-o", "it"}, flags...), "main.go")...)
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return filepath.Join(dir, "it")
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func FindPython(pid int, bases []uint64) (PythonLayout, error) {
 	defer m.close()
 	if !usesAsyncio(pid) {
 		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w (it has not loaded asyncio)", pid, ErrNotReady)
+	}
+	if runtime.GOARCH != "amd64" { // thread-local variables lie elsewhere
+		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w: on x86-64 only", pid, ErrUnsupported)
 	}
 	f := pythonFinder{memory: m, states: map[int]int{}, within: map[int]map[int]int{}}
 	for _, base := range bases {

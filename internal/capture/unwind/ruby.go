@@ -103,7 +103,8 @@ func (r *rubyThreads) complete(pid uint32, entry support.RubyProcInfo) error {
 // rubyLibrary matches the files in which Ruby's interpreter is.
 var rubyLibrary = regexp.MustCompile(`(^|/)(libruby[^/]*\.so[0-9.]*|ruby[0-9.]*)$`)
 
-// rubyPlacesOf reads the Ruby of a process. What cannot be read stays unknown.
+// rubyPlacesOf reads the Ruby of a process. What cannot be read stays unknown, as all of it
+// does on other processors than x86-64.
 func rubyPlacesOf(pid int) (p rubyPlaces) {
 	image, err := openImage(pid, rubyLibrary)
 	if err != nil {
@@ -111,7 +112,7 @@ func rubyPlacesOf(pid int) (p rubyPlaces) {
 	}
 	defer image.Close()
 	symbols, err := image.file.DynamicSymbols()
-	if err != nil {
+	if err != nil || image.file.Machine != elf.EM_X86_64 {
 		return p
 	}
 	for _, s := range symbols {

@@ -1,8 +1,7 @@
-//go:build linux
+package x86
 
-package capture
-
-var syscallNames = [...]string{
+// syscalls by number.
+var syscalls = [...]string{
 	0:   "read",
 	1:   "write",
 	2:   "open",

@@ -1,9 +1,9 @@
-package target
+package x86
 
 import "testing"
 
 // The beginnings of functions, as compilers of several versions make them.
-func TestCheapProbe(t *testing.T) {
+func TestProbeAt(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
 		want       uint64
@@ -15,7 +15,7 @@ func TestCheapProbe(t *testing.T) {
 		{"no check of the stack", "\x48\x83\xec\x20\xc3", 0},
 		{"cut", "\x49\x3b\x66\x10\x0f\x86\x11\x22", 0},
 	} {
-		if got := cheapProbe([]byte(c.code)); got != c.want {
+		if got := ProbeAt([]byte(c.code)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -1,8 +1,7 @@
-//go:build linux
+package arm64
 
-package capture
-
-var syscallNames = [...]string{
+// syscalls by number.
+var syscalls = [...]string{
 	0:   "io_setup",
 	1:   "io_destroy",
 	2:   "io_submit",

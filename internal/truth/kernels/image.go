@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// programs go into the machine; guest is its first process.
+func programs() map[string]string {
+	return map[string]string{
+		"init": "./internal/truth/kernels/guest", "bin/dwell": "./cmd/dwell",
+		"bin/service": "./internal/truth/cmd/service", "bin/upstream": "./internal/truth/cmd/upstream",
+	}
+}
+
+// initramfs builds what the machine boots into, for a processor, from the tree that this is run
+// in.
+func initramfs(ctx context.Context, cache, arch string) (string, error) {
+	dir, err := os.MkdirTemp(cache, "image-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(cache, "initramfs-"+arch)
+	out, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	w := &cpio{out: out}
+	for _, d := range []string{"bin", "dev", "proc", "sys", "tmp"} {
+		w.add(d, modeDir|0o755, nil)
+	}
+	for file, from := range programs() {
+		built := filepath.Join(dir, filepath.Base(file))
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", built, from)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build %s for %s: %w\n%s", from, arch, err, text)
+		}
+		content, err := os.ReadFile(built)
+		if err != nil {
+			return "", err
+		}
+		w.add(file, modeFile|0o755, content)
+	}
+	w.add("TRAILER!!!", 0, nil)
+	return name, w.err
+}
+
+// cpio writes the archive from which a kernel unpacks its first file system (the format "newc").
+type cpio struct {
+	out   io.Writer
+	files int
+	err   error
+}
+
+const (
+	modeDir  = 0o040000
+	modeFile = 0o100000
+)
+
+func (c *cpio) add(name string, mode int, content []byte) {
+	c.files++
+	const none = 0
+	header := fmt.Sprintf("070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%s\x00",
+		c.files, mode, none, none, 1, none, len(content), none, none, none, none, len(name)+1, none, name)
+	c.write([]byte(header))
+	c.write(content)
+}
+
+// write pads to four bytes.
+func (c *cpio) write(b []byte) {
+	if c.err == nil {
+		_, c.err = c.out.Write(append(b, make([]byte, -len(b)&3)...))
+	}
+}

@@ -1,0 +1,96 @@
+// Command kernels boots kernels of Debian in an emulated machine, plays dwell in each, and
+// prints how it went: what make test-kernels runs.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// all is what is tried where nothing is chosen, sample what every change is tried on.
+const (
+	all    = "6.12 6.18 7.0 7.1 7.2 7.3 6.12/arm64"
+	sample = "6.12 newest"
+)
+
+type options struct {
+	kernels string
+	cache   string
+	page    string // to write the table into
+	within  time.Duration
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.kernels, "kernels", "", "which: 6.12 newest 6.12/arm64, or sample; without it, "+all)
+	flag.StringVar(&o.cache, "cache", "", "where kernels are kept; without it, the user's cache directory")
+	flag.StringVar(&o.page, "page", "", "page to write the table into")
+	flag.DurationVar(&o.within, "within", 4*time.Minute, "how long one kernel may take")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "test-kernels:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	switch o.kernels {
+	case "":
+		o.kernels = all
+	case "sample":
+		o.kernels = sample
+	}
+	if o.cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return fmt.Errorf("%w (or say -cache DIRECTORY)", err)
+		}
+		o.cache = filepath.Join(dir, "dwell-kernels")
+	}
+	store := &archive{dir: o.cache}
+	var rows []row
+	var failed error
+	for _, name := range strings.Fields(o.kernels) {
+		r, err := tryKernel(ctx, store, name, o.within)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+		}
+		rows = append(rows, r)
+	}
+	fmt.Printf("\n%s", table(rows))
+	if o.page != "" {
+		failed = errors.Join(failed, writePage(o.page, table(rows)))
+	}
+	return failed
+}
+
+// tryKernel fetches, boots and judges one kernel.
+func tryKernel(ctx context.Context, store *archive, name string, within time.Duration) (row, error) {
+	r := row{name: name}
+	k, err := store.kernel(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	r.name = k.release
+	image, err := initramfs(ctx, store.dir, k.arch)
+	if err != nil {
+		return r, err
+	}
+	began := time.Now()
+	fmt.Printf("%s, %s: booting (the console: %s)\n", k.release, k.arch, k.console)
+	r.outcome, err = boot(ctx, k, image, within)
+	if err != nil {
+		return r, err
+	}
+	fmt.Printf("%s, %s: %+v after %.0f s\n", k.release, k.arch, *r.outcome, time.Since(began).Seconds())
+	return r, problems(r.outcome)
+}
