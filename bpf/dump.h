@@ -99,20 +99,31 @@ int adopt_flows(struct bpf_iter__tcp *ctx)
 	return 0;
 }
 
+/* Of all network namespaces; hardened kernels refuse this iterator. */
+SEC("iter/bpf_sk_storage_map")
+int flush_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	if (ctx->sk && ctx->value)
+		flush_pending(ctx->value);
+	return 0;
+}
+
+/* These see one network namespace: that of the thread which opens them. */
 SEC("iter/tcp")
-int flush_flows(struct bpf_iter__tcp *ctx)
+int flush_tcp(struct bpf_iter__tcp *ctx)
 {
 	struct sock_common *common = ctx->sk_common;
-	struct tcp_sock *tp;
-	struct flow *f;
+	struct tcp_sock *tp = common ? bpf_skc_to_tcp_sock(common) : 0;
 
-	if (!common)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(common);
-	if (!tp)
-		return 0;
-	f = bpf_sk_storage_get(&flows, (struct sock *)tp, 0, 0);
-	if (f)
-		flush_pending(f);
+	if (tp)
+		flush_pending(bpf_sk_storage_get(&flows, (struct sock *)tp, 0, 0));
+	return 0;
+}
+
+SEC("iter/unix")
+int flush_unix(struct bpf_iter__unix *ctx)
+{
+	if (ctx->unix_sk)
+		flush_pending(bpf_sk_storage_get(&flows, (struct sock *)ctx->unix_sk, 0, 0));
 	return 0;
 }

@@ -3,13 +3,18 @@
  * the kernel, so that none runs unseen. */
 #pragma once
 
+/* The tasks come from tracepoints of both kinds, and those of one kind do not tell their type
+ * to the verifier: every field is read as any memory of the kernel. */
 static __always_inline struct task_event *reserve_task(u32 type, struct task_struct *t)
 {
 	struct task_event *e = reserve(sizeof(*e), HOOK_PROCESSES);
 
 	if (!e)
 		return 0;
-	fill_head(&e->h, type, t);
+	fill_head(&e->h, type, 0);
+	e->h.tid = BPF_CORE_READ(t, pid);
+	e->h.tgid = BPF_CORE_READ(t, tgid);
+	e->h.start = BPF_CORE_READ(t, start_boottime);
 	e->creator_start = 0;
 	e->creator_tid = 0;
 	e->creator_tgid = 0;
@@ -19,17 +24,16 @@ static __always_inline struct task_event *reserve_task(u32 type, struct task_str
 	return e;
 }
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline int on_fork(struct task_struct *parent, struct task_struct *child)
 {
-	struct watch *w = watch_of(parent->tgid);
+	u32 tgid = BPF_CORE_READ(child, tgid), maker = BPF_CORE_READ(parent, tgid);
+	struct watch *w = watch_of(maker);
 	struct watch fresh = {};
 	struct task_event *e;
-	u32 tgid = child->tgid;
 
 	if (!w)
 		return 0;
-	if (tgid != (u32)parent->tgid) {
+	if (tgid != maker) {
 		fresh = *w; /* same memory layout until it runs another program */
 		hint(&watched_hints, tgid);
 		if (bpf_map_update_elem(&watched, &tgid, &fresh, BPF_NOEXIST) && !watch_of(tgid))
@@ -38,17 +42,16 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 	e = reserve_task(EVENT_FORK, child);
 	if (!e)
 		return 0;
-	e->creator_start = parent->start_boottime;
-	e->creator_tid = parent->pid;
-	e->creator_tgid = parent->tgid;
+	e->creator_start = BPF_CORE_READ(parent, start_boottime);
+	e->creator_tid = BPF_CORE_READ(parent, pid);
+	e->creator_tgid = maker;
 	submit(e);
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(process_exec, struct task_struct *p, int old_pid)
+static __always_inline int on_exec(struct task_struct *p, int old_pid)
 {
-	struct watch *w = watch_of(p->tgid);
+	struct watch *w = watch_of(BPF_CORE_READ(p, tgid));
 	struct task_event *e;
 
 	if (!w)
@@ -62,11 +65,10 @@ int BPF_PROG(process_exec, struct task_struct *p, int old_pid)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(process_exit, struct task_struct *p)
+static __always_inline int on_exit(struct task_struct *p)
 {
-	u32 tgid = p->tgid;
-	bool last = p->signal->live.counter == 0;
+	u32 tgid = BPF_CORE_READ(p, tgid);
+	bool last = BPF_CORE_READ(p, signal, live.counter) == 0;
 	struct task_event *e;
 
 	if (!watch_of(tgid))
@@ -80,6 +82,16 @@ int BPF_PROG(process_exit, struct task_struct *p)
 	submit(e);
 	return 0;
 }
+
+/* At a tracepoint, with its types or without. */
+#define BOTH_WAYS(tracepoint, name, call, ...)                                     \
+	SEC("tp_btf/" tracepoint) int BPF_PROG(name, __VA_ARGS__) { return call; } \
+	SEC("raw_tp/" tracepoint) int BPF_PROG(name##_raw, __VA_ARGS__) { return call; }
+
+BOTH_WAYS("sched_process_fork", process_fork, on_fork(parent, child), struct task_struct *parent,
+	  struct task_struct *child)
+BOTH_WAYS("sched_process_exec", process_exec, on_exec(p, old_pid), struct task_struct *p, int old_pid)
+BOTH_WAYS("sched_process_exit", process_exit, on_exit(p), struct task_struct *p)
 
 SEC("tp_btf/task_rename")
 int BPF_PROG(task_renamed, struct task_struct *t, const char *comm)

@@ -199,9 +199,7 @@ static __always_inline void switch_in(struct task_struct *t, u64 now)
 		end_span(t, s, now ? now : bpf_ktime_get_ns());
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+static __always_inline int on_switch(struct task_struct *prev, struct task_struct *next, u8 state)
 {
 	u64 began, now = 0;
 
@@ -209,11 +207,25 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	began = meter_begin(PROGRAM_SWITCH);
 	if (prev->pid)
-		now = switch_out(prev, classify(preempt, prev_state));
+		now = switch_out(prev, state);
 	if (next->pid)
 		switch_in(next, now);
 	meter_end(PROGRAM_SWITCH, began);
 	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return on_switch(prev, next, classify(preempt, prev_state));
+}
+
+/* Before 5.18 the tracepoint does not pass the state. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch_stateless, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return on_switch(prev, next, classify(preempt, prev->__state));
 }
 
 /* Whether the current task is a bystander of an interrupt. Interrupts have a stack of

@@ -251,19 +251,29 @@ static __always_inline bool take_unix(struct sock *sk, struct flow *f, struct tr
 }
 
 /* Those that are open: of the others it is not told when they were closed. */
-SEC("iter/unix")
-int list_unix(struct bpf_iter__unix *ctx)
+static __always_inline int list_open(struct bpf_iter_meta *meta, struct flow *f)
 {
-	struct unix_sock *u = ctx->unix_sk;
-	struct flow *f;
 	u64 id;
 
-	if (!u)
-		return 0;
-	f = bpf_sk_storage_get(&flows, (struct sock *)u, 0, 0);
 	if (!f || !f->local)
 		return 0;
 	id = f->id;
-	bpf_seq_write(ctx->meta->seq, &id, sizeof(id));
+	bpf_seq_write(meta->seq, &id, sizeof(id));
 	return 0;
+}
+
+/* Of all network namespaces; hardened kernels refuse this iterator. */
+SEC("iter/bpf_sk_storage_map")
+int list_unix(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	return ctx->sk ? list_open(ctx->meta, ctx->value) : 0;
+}
+
+/* Of one: that of the thread which opens it. */
+SEC("iter/unix")
+int list_unix_here(struct bpf_iter__unix *ctx)
+{
+	struct sock *sk = (struct sock *)ctx->unix_sk;
+
+	return sk ? list_open(ctx->meta, bpf_sk_storage_get(&flows, sk, 0, 0)) : 0;
 }

@@ -32,7 +32,7 @@ func dropRights() error { return capture.DropRights() }
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{
 		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo, Everything: how.probes.all,
-		Launched: how.gate,
+		Launched: how.gate, Refuse: how.refuse,
 	})
 	if err != nil {
 		if why := recordingForbidden(); why != nil {

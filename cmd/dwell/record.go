@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +32,8 @@ type captureOptions struct {
 	target string // how the target was chosen, for the manifest
 	stacks capture.Stacks
 	probes probeOptions
-	gate   int // pid of a process that waits to become the service
+	refuse []string // what is treated as if the kernel refused it: for tests
+	gate   int      // pid of a process that waits to become the service
 }
 
 // recordOptions say what to record, and for how long.
@@ -136,6 +138,7 @@ func (o *recordOptions) load(signalled context.Context, w world, file *recording
 	if o.announce {
 		loaded = sayIfSlow(w.err, slowLoad, "loading what records; some seconds")
 	}
+	o.capture.refuse = refusedOnDemand(w)
 	session, read, err := o.open(file, o.capture)
 	loaded()
 	if err != nil {
@@ -180,6 +183,11 @@ func (o *recordOptions) end(file *recordingFile, r *recorded, err error) error {
 		file.keep()
 	}
 	return nil
+}
+
+// refusedOnDemand are groups of programs, or programs, that DWELL_REFUSE names.
+func refusedOnDemand(w world) []string {
+	return strings.FieldsFunc(w.getenv("DWELL_REFUSE"), func(r rune) bool { return r == ',' })
 }
 
 // slowLoad is after how long somebody wonders what is going on. What cannot be recorded at all fails sooner.

@@ -5,17 +5,24 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
-	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/recording"
 )
 
-// load brings maps and programs into the kernel.
+// sharedObjects are the maps and variables of the recorder that are used from here.
+type sharedObjects struct {
+	probesMaps
+	Gaps *ebpf.Variable `ebpf:"gaps"`
+}
+
+// load brings the recorder's maps and programs into the kernel, and attaches them: all that
+// it takes. Without what is needed it fails.
 func (s *Session) load() error {
 	spec, err := loadProbes()
 	if err != nil {
@@ -25,98 +32,159 @@ func (s *Session) load() error {
 	if s.opts.RingBytes > 0 {
 		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
 	}
-	if err := spec.LoadAndAssign(&s.objects, nil); err != nil {
+	if s.recorder, err = s.newObject(spec); err != nil {
 		return explain(err)
 	}
-	return nil
-}
-
-// explain names the remedy of a failure to load or attach.
-func explain(err error) error {
-	var refused *ebpf.VerifierError
-	switch {
-	case errors.As(err, &refused) && mayLoad():
-		return fmt.Errorf("load programs: the kernel's verifier refused one: %w (please report it with the output of dwell doctor)", err)
-	case errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EPERM) || !mayLoad():
-		return fmt.Errorf("%w (%s)", ErrNotPermitted, permitRemedy(os.Geteuid()))
-	case errors.Is(err, btf.ErrNotFound) || errors.Is(err, ebpf.ErrNotSupported):
-		if _, statErr := os.Stat("/sys/kernel/btf/vmlinux"); statErr != nil {
-			return fmt.Errorf("load programs: %w: %w", ErrNoBTF, err)
+	if err := s.recorder.maps.Assign(&s.objects); err != nil {
+		return fmt.Errorf("read the built-in programs: %w", err)
+	}
+	s.groups = map[string]*loaded{}
+	for _, g := range recorderGroups() {
+		if l := s.add(s.recorder, g); l.needed && !l.ok() {
+			return explain(l.refused())
 		}
-		return fmt.Errorf("load programs: %w: %w", ErrOldKernel, err)
-	}
-	return fmt.Errorf("load programs: %w (run dwell doctor to see what this kernel allows)", err)
-}
-
-// mayLoad reports whether this process has the capabilities that loading needs. A
-// refusal may come as another error: features that may not be probed look absent.
-func mayLoad() bool {
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var sets [2]unix.CapUserData
-	if unix.Capget(&header, &sets[0]) != nil {
-		return true // unknown: let the error speak
-	}
-	has := func(capability int) bool {
-		return sets[capability/32].Effective&(1<<(capability%32)) != 0
-	}
-	return has(unix.CAP_SYS_ADMIN) || has(unix.CAP_BPF) && has(unix.CAP_PERFMON)
-}
-
-// permitRemedy says what to do for a user whom the kernel refused.
-func permitRemedy(user int) string {
-	if user == 0 {
-		return "root lacks CAP_BPF or CAP_PERFMON here, as in a container, or the kernel is locked down: see dwell doctor"
-	}
-	return "try sudo, or grant CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE"
-}
-
-// attach hooks every tracing program up. The iterators run on demand, the probes of
-// Node when a Node process is found.
-func (s *Session) attach() error {
-	o := &s.objects
-	s.always, s.inWindows = &hooks{programs: []*ebpf.Program{
-		o.ProcessFork, o.ProcessExec, o.ProcessExit, o.TaskRenamed, o.SocketState, o.Sent,
-	}}, &hooks{programs: []*ebpf.Program{o.SchedSwitch, o.SchedWaking, o.DataReady, o.Received}}
-	s.closers = append(s.closers, s.always, s.inWindows)
-	return errors.Join(s.always.attach(), s.inWindows.attach())
-}
-
-// hooks are tracing programs that are attached and detached together.
-type hooks struct {
-	programs []*ebpf.Program
-	links    []link.Link
-}
-
-func (h *hooks) attach() error {
-	for _, p := range h.programs {
-		l, err := link.AttachTracing(link.TracingOptions{Program: p})
-		if err != nil {
-			return explain(fmt.Errorf("attach %s: %w", p, err))
-		}
-		h.links = append(h.links, l)
 	}
 	return nil
 }
 
-// Close detaches them.
-func (h *hooks) Close() error {
+// add loads a group; what the recording lacks without it is said.
+func (s *Session) add(o *object, g group) *loaded {
+	l := o.load(g, s.types)
+	s.groups[g.name] = l
+	if !l.ok() {
+		s.missing = append(s.missing, missingFact(g.name, fmt.Sprintf("%s: %v", g.lacks, l.refusals[len(l.refusals)-1])))
+	}
+	return l
+}
+
+// has reports whether a group does its work.
+func (s *Session) has(group string) bool { return s.groups[group].ok() }
+
+// sharing are the options of an object that uses the recorder's maps; an error stands in for
+// a kernel that refuses its programs.
+func (s *Session) sharing(group string, spec *ebpf.CollectionSpec) (*ebpf.CollectionOptions, error) {
+	if slices.Contains(s.opts.Refuse, group) {
+		return nil, errForTest
+	}
+	return sharing(spec, s.recorder.byName), nil
+}
+
+// loadInto loads an object of probes, which uses the recorder's maps, for objects to name
+// what it consists of.
+func (s *Session) loadInto(objects any, group string, read func() (*ebpf.CollectionSpec, error)) error {
+	spec, err := read()
+	if err != nil {
+		return err
+	}
+	prepareProbes(spec)
+	shared, err := s.sharing(group, spec)
+	if err != nil {
+		return err
+	}
+	return spec.LoadAndAssign(objects, shared)
+}
+
+// groupHooks sorts the hooks of groups: those that one is missing of, and the others.
+func (s *Session) groupHooks() (seen []string) {
+	without := map[string]bool{}
+	for _, l := range s.groups {
+		for _, hook := range l.hooks {
+			without[hook] = without[hook] || !l.ok()
+		}
+	}
+	for hook, lacking := range without {
+		if !lacking {
+			seen = append(seen, hook)
+		}
+	}
+	return seen
+}
+
+// pauseGroups detaches what has nothing to do while recording rests.
+func (s *Session) pauseGroups() error {
 	var errs []error
-	for _, l := range h.links {
-		errs = append(errs, l.Close())
+	for _, l := range s.recorder.groups {
+		if l.rests {
+			errs = append(errs, l.detach())
+		}
 	}
-	h.links = nil
 	return errors.Join(errs...)
 }
 
-func (s *Session) programs() []meteredProgram {
-	o := &s.objects
-	return []meteredProgram{
-		{recording.HookSched, o.SchedSwitch}, {recording.HookWakings, o.SchedWaking},
-		{recording.HookProcesses, o.ProcessFork}, {recording.HookProcesses, o.ProcessExec},
-		{recording.HookProcesses, o.ProcessExit}, {recording.HookProcesses, o.TaskRenamed},
-		{recording.HookSockets, o.SocketState}, {recording.HookArrivals, o.DataReady},
-		{recording.HookIO, o.Received}, {recording.HookIO, o.Sent},
-		{recording.HookBoundaries, o.RunTimers}, {recording.HookBoundaries, o.CheckImmediate},
-		{recording.HookSamples, o.Sample},
+// resumeGroups attaches it again: all of it, or nothing.
+func (s *Session) resumeGroups() error {
+	for _, l := range s.recorder.groups {
+		if !l.rests {
+			continue
+		}
+		if refused := l.attach(); refused != nil {
+			return errors.Join(refused, s.pauseGroups())
+		}
 	}
+	return nil
+}
+
+// metered are the programs whose skipped runs are losses.
+func (s *Session) metered() (metered []meteredProgram) {
+	for _, l := range s.recorder.groups {
+		for _, program := range l.programs {
+			if len(l.hooks) > 0 {
+				metered = append(metered, meteredProgram{l.hooks[0], program})
+			}
+		}
+	}
+	return metered
+}
+
+// collect runs the iterators of a group, and returns what they write. Those that see one
+// network namespace are run in each that is watched.
+func (s *Session) collect(group string) (data []byte, err error) {
+	l := s.groups[group]
+	for i, name := range l.way {
+		run := func() error {
+			some, err := iterate(l.object.iterator(name, l.programs[i]))
+			data = append(data, some...)
+			return err
+		}
+		if l.object.inOneNamespace(name) {
+			err = errors.Join(err, s.spaces.each(run))
+		} else {
+			err = errors.Join(err, run())
+		}
+	}
+	return data, err
+}
+
+// collectOrSay does so for what the recording goes on without.
+func (s *Session) collectOrSay(group string) []byte {
+	data, err := s.collect(group)
+	if err != nil {
+		s.lacking(group, err)
+	}
+	return data
+}
+
+// lacking says that a group failed while it was in use.
+func (s *Session) lacking(group string, err error) {
+	why := fmt.Sprintf("%s, at times: %s", s.groups[group].lacks, strings.ReplaceAll(err.Error(), "\n", "; "))
+	s.decoder.noteOnce([]recording.Missing{missingFact(group, why)})
+}
+
+func iterate(opts link.IterOptions) ([]byte, error) {
+	r, err := openIterator(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// openIterator readies an iterator to be read, once.
+func openIterator(opts link.IterOptions) (io.ReadCloser, error) {
+	it, err := link.AttachIter(opts)
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close() // what is open keeps it
+	return it.Open()
 }

@@ -28,6 +28,7 @@ const (
 // they may get hot: budget.h ends them in a process that they cost more than budgetPerMille.
 type budgetedProbe struct {
 	what    string // of which runtime, in errors
+	group   string // as in probeObjects
 	name    string // of the program, or that of its programs which is hit most
 	spec    func() (*ebpf.CollectionSpec, error)
 	loops   int           // what a hit costs a busy service: so many times what a trap takes in a loop
@@ -94,13 +95,10 @@ func (p *budgetedProbe) load(s *Session) error {
 		spec.Variables["share"].Set(uint64(1000/budgetPerMille)),
 		spec.Variables["most"].Set(uint64(budgetSaved)))
 	if p.failed == nil {
-		shared := map[string]*ebpf.Map{
-			probesMapEvents: s.objects.Events, probesMapWatched: s.objects.Watched,
-			probesMapWatchedHints: s.objects.WatchedHints, probesMapContexts: s.objects.Contexts,
-			probesMapLosses: s.objects.Losses, probesMapReported: s.objects.Reported,
+		var shared *ebpf.CollectionOptions
+		if shared, p.failed = s.sharing(p.group, spec); p.failed == nil {
+			p.objects, p.failed = ebpf.NewCollectionWithOptions(spec, *shared)
 		}
-		maps.DeleteFunc(shared, func(name string, _ *ebpf.Map) bool { return spec.Maps[name] == nil })
-		p.objects, p.failed = ebpf.NewCollectionWithOptions(spec, ebpf.CollectionOptions{MapReplacements: shared})
 	}
 	if p.failed == nil {
 		p.hit = time.Duration(p.loops) * loopTrap(p.objects.Programs[p.name])

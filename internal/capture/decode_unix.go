@@ -4,9 +4,7 @@ package capture
 
 import (
 	"encoding/binary"
-	"fmt"
-
-	"github.com/cilium/ebpf/link"
+	"errors"
 
 	"github.com/getdwell/dwell/internal/protocol"
 	"github.com/getdwell/dwell/recording"
@@ -67,15 +65,20 @@ func (d *decoder) forgetUnix(open map[uint64]bool) {
 
 // followUnix finds out which connections through Unix sockets are over.
 func (s *Session) followUnix(sink Sink) error {
-	if !s.decoder.hasUnix() {
+	const unixGroup = "unix-ends"
+	if !s.has(unixGroup) || !s.decoder.hasUnix() {
 		return nil
 	}
 	if err := s.drain(sink); err != nil { // what was used is known
 		return err
 	}
-	ids, err := iterate(link.IterOptions{Program: s.objects.ListUnix})
+	ids, err := s.collect(unixGroup)
+	if errors.Is(err, errUnentered) { // that is said; what is there is not known to be closed
+		return nil
+	}
 	if err != nil {
-		return fmt.Errorf("list open Unix sockets: %w", err)
+		s.lacking(unixGroup, err)
+		return nil
 	}
 	open := map[uint64]bool{}
 	for ; len(ids) >= 8; ids = ids[8:] {

@@ -81,15 +81,7 @@ func (g *goProbes) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
 	}
-	spec, err := loadGolang()
-	if err == nil {
-		prepareProbes(spec)
-		err = spec.LoadAndAssign(&g.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-			golangMapEvents: s.objects.Events, golangMapWatched: s.objects.Watched, golangMapWatchedHints: s.objects.WatchedHints,
-			golangMapLosses: s.objects.Losses, golangMapReported: s.objects.Reported,
-		}})
-	}
-	if err != nil {
+	if err := s.loadInto(&g.objects, "go-calls", loadGolang); err != nil {
 		g.err = fmt.Errorf("load the programs for Go: %w", err)
 		return g.err
 	}

@@ -116,14 +116,7 @@ func (g *goParks) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
 	}
-	spec, err := loadGolocks()
-	if err == nil {
-		prepareProbes(spec)
-		err = spec.LoadAndAssign(&g.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-			golocksMapEvents: s.objects.Events, golocksMapWatched: s.objects.Watched, golocksMapWatchedHints: s.objects.WatchedHints,
-		}})
-	}
-	if err != nil {
+	if err := s.loadInto(&g.objects, "go-waits", loadGolocks); err != nil {
 		g.err = fmt.Errorf("load the programs for Go's locks: %w", err)
 		return g.err
 	}

@@ -146,13 +146,13 @@ func hookNames() [probesHookHOOKS]string {
 }
 
 // losses are the events lost since the last call.
-func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
-	var events []recording.Event
+func (m *meter) losses(o *sharedObjects) (events []recording.Event, err error) {
 	now := clock()
 	for hook, name := range hookNames() {
 		var perCPU []probesLoss
-		if err := o.Losses.Lookup(uint32(hook), &perCPU); err != nil {
-			return nil, fmt.Errorf("read losses: %w", err)
+		if failed := o.Losses.Lookup(uint32(hook), &perCPU); failed != nil {
+			err = fmt.Errorf("read losses: %w", failed)
+			continue
 		}
 		for cpu, l := range perCPU {
 			index := uint32(cpu*int(probesHookHOOKS) + hook)
@@ -161,8 +161,8 @@ func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
 				continue
 			}
 			m.reported[index] = l.Count
-			if err := o.Reported.Put(index, l.Count); err != nil {
-				return nil, fmt.Errorf("acknowledge losses: %w", err)
+			if failed := o.Reported.Put(index, l.Count); failed != nil { // the next is told to begin with this
+				err = fmt.Errorf("acknowledge losses: %w", failed)
 			}
 			m.lost += int64(n)
 			events = append(events, lossEvent(name, int64(cpu), probesLoss{Count: n, First: l.First, Last: l.Last}))
@@ -170,7 +170,7 @@ func (m *meter) losses(o *probesObjects) ([]recording.Event, error) {
 	}
 	events = append(events, m.recursion(now)...)
 	m.since = now
-	return events, nil
+	return events, err
 }
 
 func lossEvent(hook string, cpu int64, l probesLoss) recording.Event {

@@ -13,7 +13,7 @@ import (
 // whose it is is known from the callback's. It tells of the callbacks of the thread pool's work too,
 // and of messages to and from other threads.
 func nodeProbe() budgetedProbe {
-	return budgetedProbe{what: "Node", name: promiseResolved, spec: loadNode, loops: hitInNode}
+	return budgetedProbe{what: "Node", group: "node-promises", name: promiseResolved, spec: loadNode, loops: hitInNode}
 }
 
 // The programs of node.bpf.c.

@@ -13,8 +13,8 @@ var (
 	ErrNotPermitted = errors.New("not permitted to load BPF programs")
 	// ErrNoBTF says that the kernel does not describe its own types.
 	ErrNoBTF = errors.New("the kernel has no type information in /sys/kernel/btf/vmlinux (use a kernel built with CONFIG_DEBUG_INFO_BTF)")
-	// ErrOldKernel says that a tracepoint is missing.
-	ErrOldKernel = errors.New("the kernel is too old (dwell needs Linux 6.3 or newer)")
+	// ErrOldKernel says that the kernel cannot keep what is noted of a thread.
+	ErrOldKernel = errors.New("the kernel is too old (dwell needs Linux 5.14 or newer)")
 	// ErrUnsupported says that dwell cannot record on this system at all.
 	ErrUnsupported = errors.New("recording needs Linux on x86-64 or arm64 (recordings can be read anywhere)")
 )
@@ -27,9 +27,10 @@ type Options struct {
 	Boundaries bool   // probe where Node's loop starts immediates too, not only timers
 	Stacks     Stacks
 	TLSHeads   TLSHeads
-	Everything bool // never pause, whatever it costs a service that needs all of its processors
-	Launched   int  // pid of a process that is dwell itself until it runs the service; 0: none
-	NoGoProbes bool // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
+	Everything bool     // never pause, whatever it costs a service that needs all of its processors
+	Launched   int      // pid of a process that is dwell itself until it runs the service; 0: none
+	Refuse     []string // groups of programs, or programs, that are treated as if the kernel refused them: for tests
+	NoGoProbes bool     // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 
 // TLSHeads says how much naming calls over TLS may cost: the heads of requests are seen

@@ -31,7 +31,7 @@ func TestProbesStayOutOfOtherPrograms(t *testing.T) {
 	before := runs(t, p.Process.Pid, "dash", "bash", "sh")
 	var set probeSet
 	t.Cleanup(set.detach)
-	if err := set.add([]probe{{probeSite{p.Process.Pid, before, entry(t, before)}, s.objects.RunTimers}}); err != nil {
+	if err := set.add([]probe{{probeSite{p.Process.Pid, before, entry(t, before)}, s.groups["node-timers"].programs[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	set.detach()

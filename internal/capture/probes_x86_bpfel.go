@@ -499,65 +499,72 @@ type probesWatch struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	probesMapContexts            = "contexts"
-	probesMapCosts               = "costs"
-	probesMapEvents              = "events"
-	probesMapFaults              = "faults"
-	probesMapFlows               = "flows"
-	probesMapFreshFlows          = "fresh_flows"
-	probesMapLosses              = "losses"
-	probesMapNames               = "names"
-	probesMapPortHints           = "port_hints"
-	probesMapPorts               = "ports"
-	probesMapReported            = "reported"
-	probesMapSpans               = "spans"
-	probesMapToldFiles           = "told_files"
-	probesMapWatched             = "watched"
-	probesMapWatchedHints        = "watched_hints"
-	probesProgAdoptFlows         = "adopt_flows"
-	probesProgCheckImmediate     = "check_immediate"
-	probesProgDataReady          = "data_ready"
-	probesProgDumpBases          = "dump_bases"
-	probesProgDumpTasks          = "dump_tasks"
-	probesProgFlushFlows         = "flush_flows"
-	probesProgListUnix           = "list_unix"
-	probesProgProcessExec        = "process_exec"
-	probesProgProcessExit        = "process_exit"
-	probesProgProcessFork        = "process_fork"
-	probesProgReceived           = "received"
-	probesProgRunTimers          = "run_timers"
-	probesProgSample             = "sample"
-	probesProgSchedSwitch        = "sched_switch"
-	probesProgSchedWaking        = "sched_waking"
-	probesProgSent               = "sent"
-	probesProgSocketState        = "socket_state"
-	probesProgTaskRenamed        = "task_renamed"
-	probesVarExportBaseRecord    = "export_base_record"
-	probesVarExportBoundaryEvent = "export_boundary_event"
-	probesVarExportBoundaryKind  = "export_boundary_kind"
-	probesVarExportChunkEvent    = "export_chunk_event"
-	probesVarExportCloser        = "export_closer"
-	probesVarExportConnEvent     = "export_conn_event"
-	probesVarExportCost          = "export_cost"
-	probesVarExportDatagramEvent = "export_datagram_event"
-	probesVarExportDirection     = "export_direction"
-	probesVarExportEventType     = "export_event_type"
-	probesVarExportFileEvent     = "export_file_event"
-	probesVarExportHook          = "export_hook"
-	probesVarExportLateEvent     = "export_late_event"
-	probesVarExportListenEvent   = "export_listen_event"
-	probesVarExportOffEvent      = "export_off_event"
-	probesVarExportOffState      = "export_off_state"
-	probesVarExportPathEvent     = "export_path_event"
-	probesVarExportProgram       = "export_program"
-	probesVarExportSampleEvent   = "export_sample_event"
-	probesVarExportSendEvent     = "export_send_event"
-	probesVarExportSide          = "export_side"
-	probesVarExportTaskEvent     = "export_task_event"
-	probesVarExportTaskRecord    = "export_task_record"
-	probesVarExportWakerKind     = "export_waker_kind"
-	probesVarGaps                = "gaps"
-	probesVarLastFlow            = "last_flow"
+	probesMapContexts              = "contexts"
+	probesMapCosts                 = "costs"
+	probesMapEvents                = "events"
+	probesMapFaults                = "faults"
+	probesMapFlows                 = "flows"
+	probesMapFreshFlows            = "fresh_flows"
+	probesMapLosses                = "losses"
+	probesMapNames                 = "names"
+	probesMapPortHints             = "port_hints"
+	probesMapPorts                 = "ports"
+	probesMapReported              = "reported"
+	probesMapSpans                 = "spans"
+	probesMapToldFiles             = "told_files"
+	probesMapWatched               = "watched"
+	probesMapWatchedHints          = "watched_hints"
+	probesProgAdoptFlows           = "adopt_flows"
+	probesProgCheckImmediate       = "check_immediate"
+	probesProgDataReady            = "data_ready"
+	probesProgDumpBases            = "dump_bases"
+	probesProgDumpTasks            = "dump_tasks"
+	probesProgFlushFlows           = "flush_flows"
+	probesProgFlushTcp             = "flush_tcp"
+	probesProgFlushUnix            = "flush_unix"
+	probesProgListUnix             = "list_unix"
+	probesProgListUnixHere         = "list_unix_here"
+	probesProgProcessExec          = "process_exec"
+	probesProgProcessExecRaw       = "process_exec_raw"
+	probesProgProcessExit          = "process_exit"
+	probesProgProcessExitRaw       = "process_exit_raw"
+	probesProgProcessFork          = "process_fork"
+	probesProgProcessForkRaw       = "process_fork_raw"
+	probesProgReceived             = "received"
+	probesProgRunTimers            = "run_timers"
+	probesProgSample               = "sample"
+	probesProgSchedSwitch          = "sched_switch"
+	probesProgSchedSwitchStateless = "sched_switch_stateless"
+	probesProgSchedWaking          = "sched_waking"
+	probesProgSent                 = "sent"
+	probesProgSocketState          = "socket_state"
+	probesProgTaskRenamed          = "task_renamed"
+	probesVarExportBaseRecord      = "export_base_record"
+	probesVarExportBoundaryEvent   = "export_boundary_event"
+	probesVarExportBoundaryKind    = "export_boundary_kind"
+	probesVarExportChunkEvent      = "export_chunk_event"
+	probesVarExportCloser          = "export_closer"
+	probesVarExportConnEvent       = "export_conn_event"
+	probesVarExportCost            = "export_cost"
+	probesVarExportDatagramEvent   = "export_datagram_event"
+	probesVarExportDirection       = "export_direction"
+	probesVarExportEventType       = "export_event_type"
+	probesVarExportFileEvent       = "export_file_event"
+	probesVarExportHook            = "export_hook"
+	probesVarExportLateEvent       = "export_late_event"
+	probesVarExportListenEvent     = "export_listen_event"
+	probesVarExportOffEvent        = "export_off_event"
+	probesVarExportOffState        = "export_off_state"
+	probesVarExportPathEvent       = "export_path_event"
+	probesVarExportProgram         = "export_program"
+	probesVarExportSampleEvent     = "export_sample_event"
+	probesVarExportSendEvent       = "export_send_event"
+	probesVarExportSide            = "export_side"
+	probesVarExportTaskEvent       = "export_task_event"
+	probesVarExportTaskRecord      = "export_task_record"
+	probesVarExportWakerKind       = "export_waker_kind"
+	probesVarGaps                  = "gaps"
+	probesVarLastFlow              = "last_flow"
 )
 
 // loadProbes returns the embedded CollectionSpec for probes.
@@ -602,24 +609,31 @@ type probesSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesProgramSpecs struct {
-	AdoptFlows     *ebpf.ProgramSpec `ebpf:"adopt_flows"`
-	CheckImmediate *ebpf.ProgramSpec `ebpf:"check_immediate"`
-	DataReady      *ebpf.ProgramSpec `ebpf:"data_ready"`
-	DumpBases      *ebpf.ProgramSpec `ebpf:"dump_bases"`
-	DumpTasks      *ebpf.ProgramSpec `ebpf:"dump_tasks"`
-	FlushFlows     *ebpf.ProgramSpec `ebpf:"flush_flows"`
-	ListUnix       *ebpf.ProgramSpec `ebpf:"list_unix"`
-	ProcessExec    *ebpf.ProgramSpec `ebpf:"process_exec"`
-	ProcessExit    *ebpf.ProgramSpec `ebpf:"process_exit"`
-	ProcessFork    *ebpf.ProgramSpec `ebpf:"process_fork"`
-	Received       *ebpf.ProgramSpec `ebpf:"received"`
-	RunTimers      *ebpf.ProgramSpec `ebpf:"run_timers"`
-	Sample         *ebpf.ProgramSpec `ebpf:"sample"`
-	SchedSwitch    *ebpf.ProgramSpec `ebpf:"sched_switch"`
-	SchedWaking    *ebpf.ProgramSpec `ebpf:"sched_waking"`
-	Sent           *ebpf.ProgramSpec `ebpf:"sent"`
-	SocketState    *ebpf.ProgramSpec `ebpf:"socket_state"`
-	TaskRenamed    *ebpf.ProgramSpec `ebpf:"task_renamed"`
+	AdoptFlows           *ebpf.ProgramSpec `ebpf:"adopt_flows"`
+	CheckImmediate       *ebpf.ProgramSpec `ebpf:"check_immediate"`
+	DataReady            *ebpf.ProgramSpec `ebpf:"data_ready"`
+	DumpBases            *ebpf.ProgramSpec `ebpf:"dump_bases"`
+	DumpTasks            *ebpf.ProgramSpec `ebpf:"dump_tasks"`
+	FlushFlows           *ebpf.ProgramSpec `ebpf:"flush_flows"`
+	FlushTcp             *ebpf.ProgramSpec `ebpf:"flush_tcp"`
+	FlushUnix            *ebpf.ProgramSpec `ebpf:"flush_unix"`
+	ListUnix             *ebpf.ProgramSpec `ebpf:"list_unix"`
+	ListUnixHere         *ebpf.ProgramSpec `ebpf:"list_unix_here"`
+	ProcessExec          *ebpf.ProgramSpec `ebpf:"process_exec"`
+	ProcessExecRaw       *ebpf.ProgramSpec `ebpf:"process_exec_raw"`
+	ProcessExit          *ebpf.ProgramSpec `ebpf:"process_exit"`
+	ProcessExitRaw       *ebpf.ProgramSpec `ebpf:"process_exit_raw"`
+	ProcessFork          *ebpf.ProgramSpec `ebpf:"process_fork"`
+	ProcessForkRaw       *ebpf.ProgramSpec `ebpf:"process_fork_raw"`
+	Received             *ebpf.ProgramSpec `ebpf:"received"`
+	RunTimers            *ebpf.ProgramSpec `ebpf:"run_timers"`
+	Sample               *ebpf.ProgramSpec `ebpf:"sample"`
+	SchedSwitch          *ebpf.ProgramSpec `ebpf:"sched_switch"`
+	SchedSwitchStateless *ebpf.ProgramSpec `ebpf:"sched_switch_stateless"`
+	SchedWaking          *ebpf.ProgramSpec `ebpf:"sched_waking"`
+	Sent                 *ebpf.ProgramSpec `ebpf:"sent"`
+	SocketState          *ebpf.ProgramSpec `ebpf:"socket_state"`
+	TaskRenamed          *ebpf.ProgramSpec `ebpf:"task_renamed"`
 }
 
 // probesMapSpecs contains maps before they are loaded into the kernel.
@@ -768,24 +782,31 @@ type probesVariables struct {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesPrograms struct {
-	AdoptFlows     *ebpf.Program `ebpf:"adopt_flows"`
-	CheckImmediate *ebpf.Program `ebpf:"check_immediate"`
-	DataReady      *ebpf.Program `ebpf:"data_ready"`
-	DumpBases      *ebpf.Program `ebpf:"dump_bases"`
-	DumpTasks      *ebpf.Program `ebpf:"dump_tasks"`
-	FlushFlows     *ebpf.Program `ebpf:"flush_flows"`
-	ListUnix       *ebpf.Program `ebpf:"list_unix"`
-	ProcessExec    *ebpf.Program `ebpf:"process_exec"`
-	ProcessExit    *ebpf.Program `ebpf:"process_exit"`
-	ProcessFork    *ebpf.Program `ebpf:"process_fork"`
-	Received       *ebpf.Program `ebpf:"received"`
-	RunTimers      *ebpf.Program `ebpf:"run_timers"`
-	Sample         *ebpf.Program `ebpf:"sample"`
-	SchedSwitch    *ebpf.Program `ebpf:"sched_switch"`
-	SchedWaking    *ebpf.Program `ebpf:"sched_waking"`
-	Sent           *ebpf.Program `ebpf:"sent"`
-	SocketState    *ebpf.Program `ebpf:"socket_state"`
-	TaskRenamed    *ebpf.Program `ebpf:"task_renamed"`
+	AdoptFlows           *ebpf.Program `ebpf:"adopt_flows"`
+	CheckImmediate       *ebpf.Program `ebpf:"check_immediate"`
+	DataReady            *ebpf.Program `ebpf:"data_ready"`
+	DumpBases            *ebpf.Program `ebpf:"dump_bases"`
+	DumpTasks            *ebpf.Program `ebpf:"dump_tasks"`
+	FlushFlows           *ebpf.Program `ebpf:"flush_flows"`
+	FlushTcp             *ebpf.Program `ebpf:"flush_tcp"`
+	FlushUnix            *ebpf.Program `ebpf:"flush_unix"`
+	ListUnix             *ebpf.Program `ebpf:"list_unix"`
+	ListUnixHere         *ebpf.Program `ebpf:"list_unix_here"`
+	ProcessExec          *ebpf.Program `ebpf:"process_exec"`
+	ProcessExecRaw       *ebpf.Program `ebpf:"process_exec_raw"`
+	ProcessExit          *ebpf.Program `ebpf:"process_exit"`
+	ProcessExitRaw       *ebpf.Program `ebpf:"process_exit_raw"`
+	ProcessFork          *ebpf.Program `ebpf:"process_fork"`
+	ProcessForkRaw       *ebpf.Program `ebpf:"process_fork_raw"`
+	Received             *ebpf.Program `ebpf:"received"`
+	RunTimers            *ebpf.Program `ebpf:"run_timers"`
+	Sample               *ebpf.Program `ebpf:"sample"`
+	SchedSwitch          *ebpf.Program `ebpf:"sched_switch"`
+	SchedSwitchStateless *ebpf.Program `ebpf:"sched_switch_stateless"`
+	SchedWaking          *ebpf.Program `ebpf:"sched_waking"`
+	Sent                 *ebpf.Program `ebpf:"sent"`
+	SocketState          *ebpf.Program `ebpf:"socket_state"`
+	TaskRenamed          *ebpf.Program `ebpf:"task_renamed"`
 }
 
 func (p *probesPrograms) Close() error {
@@ -796,14 +817,21 @@ func (p *probesPrograms) Close() error {
 		p.DumpBases,
 		p.DumpTasks,
 		p.FlushFlows,
+		p.FlushTcp,
+		p.FlushUnix,
 		p.ListUnix,
+		p.ListUnixHere,
 		p.ProcessExec,
+		p.ProcessExecRaw,
 		p.ProcessExit,
+		p.ProcessExitRaw,
 		p.ProcessFork,
+		p.ProcessForkRaw,
 		p.Received,
 		p.RunTimers,
 		p.Sample,
 		p.SchedSwitch,
+		p.SchedSwitchStateless,
 		p.SchedWaking,
 		p.Sent,
 		p.SocketState,

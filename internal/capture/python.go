@@ -7,8 +7,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/cilium/ebpf/link"
-
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -23,7 +21,7 @@ const (
 // pythonProbe numbers the contexts of Python as they are copied, so that it is known which
 // task made which, and an address that is used again is not taken for the context before.
 func pythonProbe() budgetedProbe {
-	return budgetedProbe{what: "Python", name: "context_copied", spec: loadPython, loops: 2 * inService} // a return is run by itself: two traps
+	return budgetedProbe{what: "Python", group: "python-copies", name: "context_copied", spec: loadPython, loops: 2 * inService} // a return is run by itself: two traps
 }
 
 // resolvePython finds where a process keeps the contexts of its threads, and readies the
@@ -57,7 +55,10 @@ type pythonFound struct {
 
 // threadBases lists the thread pointers of a process.
 func (s *Session) threadBases(pid int) (bases []uint64, err error) {
-	data, err := iterate(link.IterOptions{Program: s.objects.DumpBases})
+	if !s.has("python-contexts") {
+		return nil, fmt.Errorf("list the threads of process %d: %w", pid, target.ErrUnsupported)
+	}
+	data, err := s.collect("python-contexts")
 	if err != nil {
 		return nil, fmt.Errorf("list the threads of process %d: %w", pid, err)
 	}

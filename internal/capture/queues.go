@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cilium/ebpf"
-
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
@@ -40,15 +38,7 @@ func (q *queueProbes) load(s *Session) error {
 	if q.set != nil || q.err != nil {
 		return q.err
 	}
-	spec, err := loadQueues()
-	if err == nil {
-		prepareProbes(spec)
-		err = spec.LoadAndAssign(&q.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-			queuesMapEvents: s.objects.Events, queuesMapWatched: s.objects.Watched, queuesMapWatchedHints: s.objects.WatchedHints,
-			queuesMapContexts: s.objects.Contexts, queuesMapLosses: s.objects.Losses, queuesMapReported: s.objects.Reported,
-		}})
-	}
-	if err != nil {
+	if err := s.loadInto(&q.objects, "python-queues", loadQueues); err != nil {
 		q.err = fmt.Errorf("load the programs for queues of Python: %w", err)
 		return q.err
 	}

@@ -98,12 +98,16 @@ func resolveNode(pid int, f *target.NodeFinder, w *probesWatch) error {
 // timers once a millisecond at most, whatever it does else, so that this one needs no
 // budget: it costs 0.2 % of a CPU at most. Immediates it looks for each time round.
 func (s *Session) probeNode(pid int) error {
+	if !s.has("node-timers") {
+		return nil
+	}
+	programs := s.groups["node-timers"].programs
 	b, err := target.NodeBoundaries(pid)
 	if err != nil {
 		return fmt.Errorf("find the loop functions of process %d: %w", pid, err)
 	}
 	site := probeSite{pid: pid, file: b.File}
-	timers, err := site.attach(s.objects.RunTimers, []uint64{b.RunTimers})
+	timers, err := site.attach(programs[0], []uint64{b.RunTimers})
 	if err != nil {
 		return fmt.Errorf("probe the timers: %w", err)
 	}
@@ -111,7 +115,7 @@ func (s *Session) probeNode(pid int) error {
 	if !s.opts.Boundaries {
 		return nil
 	}
-	immediates, err := site.attach(s.objects.CheckImmediate, []uint64{b.CheckImmediate})
+	immediates, err := site.attach(programs[1], []uint64{b.CheckImmediate})
 	if err != nil {
 		return fmt.Errorf("probe the immediates: %w", err)
 	}

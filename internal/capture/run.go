@@ -100,7 +100,11 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 				resume.Reset(rest)
 			}
 		case <-resume.C:
-			err = s.goOn(sink)
+			var rests bool
+			if rests, err = s.goOn(sink); rests {
+				resume.Reset(tickEvery)
+				break
+			}
 			drain.Reset(drainEvery)
 			tick.Reset(window) // the next one is at its end
 		case <-drain.C:
@@ -121,6 +125,7 @@ func (s *Session) apply(r resolution) error {
 	if r.early {
 		return nil
 	}
+	s.enter(r.process.PID)
 	s.examineStacks(r.process)
 	s.startedTLS(r.process.PID)
 	s.decoder.note(r.missing())
@@ -191,7 +196,7 @@ func (s *Session) write(sink Sink) error {
 func (s *Session) tick(sink Sink) error {
 	losses, err := s.meter.losses(&s.objects)
 	if err != nil {
-		return err
+		s.decoder.noteOnce([]recording.Missing{missingFact("losses", fmt.Sprintf("how much the kernel could not pass on: %v", err))})
 	}
 	cost := s.meter.overhead(s.decoder.count)
 	events := append(losses, wallClock(), recording.Event{Time: clock(), Fact: cost})

@@ -19,7 +19,7 @@ const samplePeriod = 4_973_000
 // startSampling opens the timer of goroutine samples on every CPU, once: only a
 // process that runs Go needs it.
 func (s *Session) startSampling() error {
-	if s.timers != nil {
+	if s.timers != nil || !s.has("goroutine-samples") {
 		return nil
 	}
 	for cpu := range cpus() {
@@ -42,7 +42,7 @@ func (s *Session) sampleCPU(cpu int) error {
 	}
 	s.timers = append(s.timers, fileDescriptor(fd))
 	s.keep(fileDescriptor(fd))
-	l, err := link.AttachRawLink(link.RawLinkOptions{Target: fd, Program: s.objects.Sample, Attach: ebpf.AttachPerfEvent})
+	l, err := link.AttachRawLink(link.RawLinkOptions{Target: fd, Program: s.groups["goroutine-samples"].programs[0], Attach: ebpf.AttachPerfEvent})
 	if err != nil {
 		return fmt.Errorf("attach to the sampling timer of CPU %d: %w", cpu, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
@@ -24,16 +25,18 @@ import (
 
 // Session is one recording under way. Open it, Watch the target, then Run.
 type Session struct {
-	opts    Options
-	objects probesObjects
-	reader  *ringbuf.Reader
-	closers []io.Closer // links and the switch of BPF statistics
-	decoder *decoder
-	meter   *meter
+	opts     Options
+	recorder *object
+	objects  sharedObjects
+	groups   map[string]*loaded // by name
+	types    *btf.Cache         // of the kernel, while programs are loaded: tens of MB
+	spaces   namespaces
+	reader   *ringbuf.Reader
+	closers  []io.Closer // links and the switch of BPF statistics
+	decoder  *decoder
+	meter    *meter
 
-	always    *hooks
-	inWindows *hooks // that have nothing to do while recording rests
-	timers    timers // of goroutine samples
+	timers timers // of goroutine samples
 
 	resolved chan resolution // runtimes found while running
 	done     chan struct{}   // closed by Close: resolvers give up
@@ -75,18 +78,16 @@ const garbagePercent = 50
 // Open loads the programs and attaches them; nothing is recorded until Watch. The
 // error is one of this package's where the system does not allow it.
 func Open(opts Options) (*Session, error) {
-	s := &Session{opts: opts, done: make(chan struct{}), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe()}
+	s := &Session{opts: opts, done: make(chan struct{}), types: btf.NewCache(), resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe()}
 	if !opts.Everything {
 		s.resting = new(pacer).rest
 	}
 	s.garbage = debug.SetGCPercent(garbagePercent)
 	var err error
 	politely(func() { err = s.load() })
-	if err != nil {
-		debug.SetGCPercent(s.garbage)
-		return nil, err
+	if err == nil {
+		politely(func() { err = s.start() })
 	}
-	politely(func() { err = s.start() })
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -95,19 +96,17 @@ func Open(opts Options) (*Session, error) {
 }
 
 func (s *Session) start() error {
-	if err := s.attach(); err != nil {
-		return err
-	}
-	debug.FreeOSMemory() // the kernel's types, read to load the programs, are tens of MB
 	reader, err := ringbuf.NewReader(s.objects.Events)
 	if err != nil {
 		return fmt.Errorf("open the event buffer: %w", err)
 	}
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
-	s.meter = newMeter(s.programs(), s.objects.Costs)
+	s.meter = newMeter(s.metered(), s.objects.Costs)
 	s.startTLS()
 	s.startStorage()
+	s.types = nil
+	debug.FreeOSMemory()
 	s.meter.golang, s.meter.storage, s.meter.budgeted = &s.goLedgers, &s.storage, []*budgetedProbe{&s.python, &s.node}
 	return nil
 }
@@ -132,7 +131,10 @@ func (s *Session) Close() error {
 	if s.reader != nil {
 		s.reader.Close()
 	}
-	s.objects.Close()
+	s.spaces.Close()
+	if s.recorder != nil {
+		s.recorder.Close()
+	}
 	return first
 }
 
@@ -145,18 +147,16 @@ func (s *Session) manifest() *recording.Manifest {
 
 func (s *Session) hooks() string {
 	names := []string{
-		recording.HookSched, recording.HookWakings, recording.HookProcesses, recording.HookSockets, recording.HookIO,
-		recording.HookArrivals, recording.HookLate, recording.HookDNS, recording.HookTLS,
-		recording.HookGoroutines, recording.HookAsync, recording.HookContexts, recording.HookQueues, recording.HookHost, recording.HookSamples,
-		recording.HookStorage, recording.HookBoundaries,
+		recording.HookDNS, recording.HookTLS, recording.HookGoroutines, recording.HookAsync, recording.HookQueues, recording.HookHost,
+		recording.HookStorage,
 	}
+	names = append(names, s.groupHooks()...)
 	if !s.opts.NoGoProbes {
 		names = append(names, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks)
 	}
 	if s.unwinder != nil {
 		names = append(names, recording.HookStacks)
 	}
-	names = append(names, s.storage.hooks()...)
 	if s.tls != nil {
 		names = append(names, recording.HookTLSHeads)
 	}

@@ -3,13 +3,10 @@
 package capture
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/btf"
-	"github.com/cilium/ebpf/link"
 
 	"github.com/getdwell/dwell/internal/capture/processor"
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -21,137 +18,63 @@ const missingStorage = "storage"
 
 // storageProbes are the programs of storage.bpf.c: address spaces and block devices.
 type storageProbes struct {
-	programs map[string]*ebpf.Program
-	links    map[string]link.Link // of those that are attached
-	costs    *ebpf.Map
-	spent    [storageStorageProgramSTORAGE_PROGRAMS]int64 // ns, at the last reading
-	blocks   *ebpf.Map
-	was      map[storageBlockKey]storageBlockStat // at the last reading
-	since    recording.Time                       // of it
+	groups map[string]*loaded
+	costs  *ebpf.Map
+	spent  [storageStorageProgramSTORAGE_PROGRAMS]int64 // ns, at the last reading
+	blocks *ebpf.Map
+	was    map[storageBlockKey]storageBlockStat // at the last reading
+	since  recording.Time                       // of it
 }
 
-// optional are the tracepoints that not every kernel has, the newest first.
-func optional() []string { return []string{"filemap_fault", "lock_begin", "lock_end", "unmapped_area"} }
-
-// startStorage loads and attaches the programs that this kernel allows. Without any of
-// them the recording goes on, and says so.
+// startStorage loads and attaches the programs that this kernel allows. What it lacks the
+// recording goes on without, and says so.
 func (s *Session) startStorage() {
-	p := &s.storage
-	err := p.load(s)
-	if err == nil {
-		err = p.attach()
-	}
-	if err != nil {
-		s.missing = append(s.missing, missingFact(missingStorage, fmt.Sprintf("what address spaces and block devices do: %v", err)))
-	}
-}
-
-func (p *storageProbes) load(s *Session) error {
 	spec, err := loadStorage()
-	if err != nil {
-		return fmt.Errorf("read the built-in programs: %w", err)
-	}
-	shared := &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-		"events": s.objects.Events, "watched": s.objects.Watched, "watched_hints": s.objects.WatchedHints,
-		"losses": s.objects.Losses, "reported": s.objects.Reported, "faults": s.objects.Faults, "told_files": s.objects.ToldFiles,
-	}}
-	coll, err := ebpf.NewCollectionWithOptions(spec, *shared)
-	for _, name := range optional() {
-		if !errors.Is(err, btf.ErrNotFound) && !errors.Is(err, ebpf.ErrNotSupported) {
-			break
-		}
-		delete(spec.Programs, name)
-		s.missing = append(s.missing, missingFact(missingStorage, "this kernel has no tracepoint for "+name))
-		coll, err = ebpf.NewCollectionWithOptions(spec, *shared)
+	var o *object
+	if err == nil {
+		o, err = s.newObject(spec)
 	}
 	if err != nil {
-		return err
+		s.missing = append(s.missing, missingFact("storage", fmt.Sprintf("what address spaces and block devices do: %v", err)))
+		return
 	}
-	p.programs = coll.Programs
-	p.costs, p.blocks = coll.Maps["storage_costs"], coll.Maps["blocks"]
-	for _, m := range coll.Maps {
-		s.closers = append(s.closers, m)
+	s.closers = append(s.closers, o)
+	for _, g := range storageGroups() {
+		s.add(o, g)
 	}
-	for _, program := range coll.Programs {
-		s.closers = append(s.closers, program)
-	}
-	s.closers = append(s.closers, p)
-	return nil
-}
-
-// attach attaches all programs or, if one cannot be, none.
-func (p *storageProbes) attach() error {
-	p.links = map[string]link.Link{}
-	for name, program := range p.programs {
-		l, err := link.AttachTracing(link.TracingOptions{Program: program})
-		if err != nil {
-			return errors.Join(fmt.Errorf("attach %s: %w", program, err), p.Close())
-		}
-		p.links[name] = l
-	}
-	return nil
-}
-
-// Close detaches what is still attached.
-func (p *storageProbes) Close() error {
-	var errs []error
-	for name, l := range p.links {
-		errs = append(errs, l.Close())
-		delete(p.links, name)
-	}
-	return errors.Join(errs...)
+	s.storage.groups = s.groups
+	s.storage.costs, s.storage.blocks = o.byName[storageMapStorageCosts], o.byName[storageMapBlocks]
 }
 
 // storageShare is how much of one CPU each kind of programs may take: a device may do a
 // million requests a second, and a kernel's locks may be as busy.
 const storageShare = 0.01
 
-// storageSlots are the programs by the slots of their costs, and the hook without them.
-func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]struct {
-	hook, what string
-	programs   []string
-} {
-	return [...]struct {
-		hook, what string
-		programs   []string
-	}{
-		storageStorageProgramSTORAGE_FAULT:      {recording.HookMemory, "page faults on files", []string{"filemap_fault"}},
-		storageStorageProgramSTORAGE_MAPPING:    {recording.HookMemory, "mappings", []string{"unmapped_area"}},
-		storageStorageProgramSTORAGE_CONTENTION: {recording.HookMemory, "waits for the lock of an address space", []string{"lock_begin", "lock_end"}},
-		storageStorageProgramSTORAGE_BLOCK:      {recording.HookBlocks, "block devices", []string{"block_complete"}},
+// storageSlots are the groups by the slots of their costs.
+func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]string {
+	return [...]string{
+		storageStorageProgramSTORAGE_FAULT: "page-faults", storageStorageProgramSTORAGE_MAPPING: "mappings",
+		storageStorageProgramSTORAGE_CONTENTION: "address-space-locks", storageStorageProgramSTORAGE_BLOCK: "block-devices",
 	}
 }
 
-// keepWithin detaches what took more than its share since the last call, for good, and
-// says so.
+// keepWithin gives up what took more than its share since the last call, and says so.
 func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []recording.Missing) {
-	for slot, set := range storageSlots() {
+	for slot, name := range storageSlots() {
 		ns := p.costOf(uint32(slot))
 		took := ns - p.spent[slot]
 		p.spent[slot] = ns
-		if elapsed <= 0 || took <= int64(float64(elapsed)*storageShare) || p.links[set.programs[0]] == nil {
+		g := p.groups[name]
+		if elapsed <= 0 || took <= int64(float64(elapsed)*storageShare) || !g.ok() {
 			continue
 		}
-		for _, name := range set.programs {
-			if l := p.links[name]; l != nil {
-				l.Close()
-				delete(p.links, name)
-			}
+		why := fmt.Sprintf("%s: it happens so often that watching it takes more than 1 %% of a CPU, and was ended", g.lacks)
+		if err := g.Close(); err != nil {
+			why = fmt.Sprintf("%s (%v)", why, err)
 		}
-		missing = append(missing, missingFact(set.hook, set.what+" happen so often that watching them takes more than 1 % of a CPU: it was ended"))
+		missing = append(missing, missingFact(name, why))
 	}
 	return missing
-}
-
-// hooks names what is observed: a hypothesis is refuted only where that is.
-func (p *storageProbes) hooks() (names []string) {
-	if p.links["block_complete"] != nil {
-		names = append(names, recording.HookBlocks)
-	}
-	if p.links["lock_end"] != nil && p.links["unmapped_area"] != nil {
-		names = append(names, recording.HookMemory)
-	}
-	return names
 }
 
 // cost is what the programs took so far, in ns.

@@ -71,11 +71,10 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set what probing TLS may cost: %w", err)
 	}
-	err = spec.LoadAndAssign(&p.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-		tlsProbesMapEvents: s.objects.Events, tlsProbesMapWatched: s.objects.Watched,
-		tlsProbesMapWatchedHints: s.objects.WatchedHints,
-		tlsProbesMapLosses:       s.objects.Losses, tlsProbesMapReported: s.objects.Reported,
-	}})
+	shared, err := s.sharing("tls-calls", spec)
+	if err == nil {
+		err = spec.LoadAndAssign(&p.objects, shared)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load the programs for TLS: %w", err)
 	}

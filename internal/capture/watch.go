@@ -5,12 +5,10 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"unsafe"
 
 	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -29,18 +27,13 @@ func (s *Session) Watch(pid int) error {
 		return err
 	}
 	s.roots = append(s.roots, pid)
-	if _, err := iterate(link.IterOptions{Program: s.objects.AdoptFlows}); err != nil {
-		return fmt.Errorf("list open connections: %w", err)
-	}
+	s.collectOrSay("open-connections")
 	var threads []probesTaskRecord
-	err := s.dumpTasks(func(r *probesTaskRecord) {
+	s.dumpTasks(func(r *probesTaskRecord) {
 		s.decoder.adoptTask(r)
 		threads = append(threads, *r)
 	})
-	if err != nil {
-		return err
-	}
-	if len(threads) == 0 {
+	if len(threads) == 0 && s.has("threads") {
 		return fmt.Errorf("watch process %d: the kernel knows no such process (did it end? dwell must run in the PID namespace of the host)", pid)
 	}
 	if err := s.decode(); err != nil { // who was started since is in the ring
@@ -88,6 +81,7 @@ func (s *Session) watchOne(p target.Process) error {
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
+	s.enter(p.PID)
 	listeners, err := s.addListeners(p.PID)
 	if err != nil {
 		return err
@@ -143,40 +137,16 @@ func (s *Session) addListeners(pid int) ([]target.Listener, error) {
 }
 
 // dumpTasks calls do for each watched thread.
-func (s *Session) dumpTasks(do func(*probesTaskRecord)) error {
-	data, err := iterate(link.IterOptions{Program: s.objects.DumpTasks})
-	if err != nil {
-		return fmt.Errorf("list watched threads: %w", err)
-	}
+func (s *Session) dumpTasks(do func(*probesTaskRecord)) {
+	data := s.collectOrSay("threads")
 	size := int(unsafe.Sizeof(probesTaskRecord{}))
 	for ; len(data) >= size; data = data[size:] {
 		do(view[probesTaskRecord](data))
 	}
-	return nil
 }
 
 // flushFlows makes the programs emit what they merged and still hold.
-func (s *Session) flushFlows() error {
-	_, err := iterate(link.IterOptions{Program: s.objects.FlushFlows})
-	if err != nil {
-		return fmt.Errorf("collect merged reads and writes: %w", err)
-	}
-	return nil
-}
-
-func iterate(opts link.IterOptions) ([]byte, error) {
-	it, err := link.AttachIter(opts)
-	if err != nil {
-		return nil, err
-	}
-	defer it.Close()
-	r, err := it.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
-}
+func (s *Session) flushFlows() { s.collectOrSay("merged-transfers") }
 
 // use tells the programs what is known of a process's runtime. Unless the process is
 // to be added, one that is gone meanwhile is left alone.

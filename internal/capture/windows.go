@@ -24,6 +24,9 @@ const (
 	usersAtMost = 64
 )
 
+// missingRests is the code of what went wrong between two windows of recording.
+const missingRests = "rests"
+
 // usage is what the pacer's figures are differences of.
 type usage struct {
 	at                      time.Time
@@ -114,19 +117,18 @@ func (s *Session) oneIsFull(was, now usage) bool {
 
 // rest stops recording what threads and connections do, with what they are at.
 func (s *Session) rest(sink Sink) error {
-	if err := s.dumpTasks(s.decoder.threadState); err != nil {
-		return err
-	}
+	s.dumpTasks(s.decoder.threadState)
 	if err := s.setGaps(); err != nil {
 		return err
 	}
 	time.Sleep(settle)
-	if err := errors.Join(s.flushFlows(), s.drain(sink)); err != nil {
+	s.flushFlows()
+	if err := s.drain(sink); err != nil {
 		return err
 	}
 	s.decoder.pause()
-	if err := errors.Join(s.inWindows.Close(), s.timers.disable()); err != nil {
-		return err
+	if err := errors.Join(s.pauseGroups(), s.timers.disable()); err != nil {
+		s.decoder.noteOnce([]recording.Missing{missingFact(missingRests, err.Error())}) // it costs what it did
 	}
 	s.restGo(time.Now())
 	s.before = s.measure()
@@ -140,32 +142,39 @@ func (s *Session) finishWindow(sink Sink) error {
 	if s.paused != recording.NoTime {
 		return nil
 	}
-	if err := errors.Join(s.flushFlows(), s.drain(sink)); err != nil {
-		return err
-	}
-	return s.dumpTasks(s.decoder.threadState)
-}
-
-// goOn ends a rest. Threads that sleep are known again from now on, connections when they
-// are used.
-func (s *Session) goOn(sink Sink) error {
+	s.flushFlows()
 	if err := s.drain(sink); err != nil {
 		return err
 	}
+	s.dumpTasks(s.decoder.threadState)
+	return nil
+}
+
+// goOn ends a rest, or reports that it lasts, as what records cannot be attached again now.
+// Threads that sleep are known again from now on, connections when they are used.
+func (s *Session) goOn(sink Sink) (rests bool, err error) {
+	if err := s.drain(sink); err != nil {
+		return false, err
+	}
+	if err := s.resumeGroups(); err != nil {
+		s.decoder.noteOnce([]recording.Missing{missingFact(missingRests, fmt.Sprintf("recording rested for longer than it should: %v", err))})
+		return true, nil
+	}
 	s.decoder.paused = false
 	if err := s.tellGap(sink); err != nil {
-		return err
+		return false, err
 	}
 	s.paused = recording.NoTime
-	if err := errors.Join(s.inWindows.attach(), s.timers.enable(), s.setGaps()); err != nil {
-		return err
+	if err := s.timers.enable(); err != nil {
+		s.lacking("goroutine-samples", err)
 	}
-	if err := s.dumpTasks(s.decoder.threadState); err != nil {
-		return err
+	if err := s.setGaps(); err != nil {
+		return false, err
 	}
+	s.dumpTasks(s.decoder.threadState)
 	now := s.measure()
 	s.rested, s.before = perSecond(s.before, now), now
-	return s.write(sink)
+	return false, s.write(sink)
 }
 
 // perSecond is how often watched processes wrote between two readings.

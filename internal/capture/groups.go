@@ -1,0 +1,113 @@
+//go:build linux && (amd64 || arm64)
+
+package capture
+
+import (
+	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// group is a feature of a recording and the programs that it rests on, which come and go
+// together. The kernel may refuse any of them: then the next way is tried, and without any
+// the recording goes on and says what it lacks, unless the group is needed.
+type group struct {
+	name   string
+	hooks  []string // that a recording has only with it; the first is whose facts are lost where the kernel skips a program
+	needed bool
+	rests  bool       // it is detached while recording pauses
+	ways   [][]string // programs by name: the best way first
+	lacks  string     // what is not known without it
+}
+
+// recorderGroups are those of dwell.bpf.c. They share the watched set and what is kept of
+// threads and sockets.
+func recorderGroups() []group {
+	one := func(programs ...string) [][]string { return [][]string{programs} }
+	return []group{
+		{
+			name: "scheduling", hooks: []string{recording.HookSched}, needed: true, rests: true,
+			ways:  [][]string{{"sched_switch"}, {"sched_switch_stateless"}},
+			lacks: "when threads run",
+		}, {
+			name: "processes", hooks: []string{recording.HookProcesses}, needed: true,
+			ways: [][]string{
+				{"process_fork", "process_exec", "process_exit"},
+				{"process_fork_raw", "process_exec_raw", "process_exit_raw"},
+			},
+			lacks: "when threads and processes begin and end",
+		}, {
+			name: "reads", hooks: []string{recording.HookIO}, needed: true, rests: true,
+			ways: one("received"), lacks: "what is read from sockets",
+		}, {
+			name: "writes", hooks: []string{recording.HookIO}, needed: true,
+			ways: one("sent"), lacks: "what is written to sockets",
+		}, {
+			name: "wakings", hooks: []string{recording.HookWakings}, rests: true,
+			ways: one("sched_waking"), lacks: "who wakes a thread, and how long it then waits for a processor",
+		}, {
+			name: "arrivals", hooks: []string{recording.HookArrivals, recording.HookLate}, rests: true,
+			ways: one("data_ready"), lacks: "when data reaches sockets: what waits to be read is not told from what has not come",
+		}, {
+			name: "connections", hooks: []string{recording.HookSockets},
+			ways: one("socket_state"), lacks: "when TCP connections begin and end: they are known once they are used",
+		}, {
+			name: "thread-names", ways: one("task_renamed"), lacks: "names that threads take while they are recorded",
+		}, {
+			name: "threads", ways: one("dump_tasks"), lacks: "threads that sleep all along, and what threads wait for that sleep when recording begins",
+		}, {
+			name: "open-connections", ways: one("adopt_flows"), lacks: "connections that are there when recording begins, until they are used",
+		}, {
+			name: "merged-transfers", ways: [][]string{{"flush_flows"}, {"flush_tcp", "flush_unix"}},
+			lacks: "the last reads and writes of connections that transfer much",
+		}, {
+			name: "unix-ends", ways: [][]string{{"list_unix"}, {"list_unix_here"}},
+			lacks: "when connections through Unix sockets end",
+		}, {
+			name: "python-contexts", hooks: []string{recording.HookContexts},
+			ways: one("dump_bases"), lacks: "which task of asyncio runs",
+		}, {
+			name: "goroutine-samples", hooks: []string{recording.HookSamples},
+			ways: one("sample"), lacks: "which goroutines run: what they wait for is told from running less well",
+		}, {
+			name: "node-timers", hooks: []string{recording.HookBoundaries},
+			ways: one("run_timers", "check_immediate"), lacks: "when Node's loop runs timers: calls after them stay unassociated",
+		},
+	}
+}
+
+// storageGroups are those of storage.bpf.c.
+func storageGroups() []group {
+	return []group{
+		{name: "page-faults", ways: [][]string{{"filemap_fault"}}, lacks: "the file that a page fault waits for"},
+		{
+			name: "mappings", hooks: []string{recording.HookMemory}, ways: [][]string{{"unmapped_area"}},
+			lacks: "mappings that grow",
+		}, {
+			name: "address-space-locks", hooks: []string{recording.HookMemory}, ways: [][]string{{"lock_begin", "lock_end"}},
+			lacks: "waits for the lock of an address space",
+		}, {
+			name: "block-devices", hooks: []string{recording.HookBlocks}, ways: [][]string{{"block_complete"}},
+			lacks: "what block devices do",
+		},
+	}
+}
+
+// probeObject is programs of an object of their own, which are loaded when a process is found
+// that they are for, and attached to its code.
+type probeObject struct {
+	group
+	spec func() (*ebpf.CollectionSpec, error)
+}
+
+// probeObjects are those of the other objects, but for stacks.
+func probeObjects() []probeObject {
+	return []probeObject{
+		{group{name: "tls-calls", lacks: "method and path of calls over TLS"}, loadTlsProbes},
+		{group{name: "go-calls", lacks: "whose call it is that a pooled connection of Go carries, and where goroutines ran"}, loadGolang},
+		{group{name: "go-waits", lacks: "what goroutines wait for, and who ends that"}, loadGolocks},
+		{group{name: "python-copies", lacks: "which task of asyncio made which"}, loadPython},
+		{group{name: "python-queues", lacks: "who put work into the queue of an executor"}, loadQueues},
+		{group{name: "node-promises", lacks: "which callback of Node resolved a promise"}, loadNode},
+	}
+}

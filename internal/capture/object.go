@@ -1,0 +1,184 @@
+//go:build linux && (amd64 || arm64)
+
+package capture
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+)
+
+// object is a file of programs whose maps are in the kernel. Its groups are loaded one by
+// one, so that one that is refused takes none along.
+type object struct {
+	spec   *ebpf.CollectionSpec
+	maps   *ebpf.Collection     // with the variables
+	byName map[string]*ebpf.Map // all maps, also those that were handed over
+	refuse []string             // groups and programs that are not to be loaded, for tests
+	groups []*loaded
+}
+
+// newObject loads the maps of an object, but for those that it shares with the recorder.
+func (s *Session) newObject(spec *ebpf.CollectionSpec) (*object, error) {
+	var shared map[string]*ebpf.Map
+	if s.recorder != nil {
+		shared = s.recorder.byName
+	}
+	bare := spec.Copy()
+	clear(bare.Programs)
+	coll, err := ebpf.NewCollectionWithOptions(bare, *sharing(bare, shared))
+	if err != nil {
+		return nil, err
+	}
+	return &object{spec: spec, maps: coll, byName: maps.Clone(coll.Maps), refuse: s.opts.Refuse}, nil
+}
+
+// sharing are the options with which an object uses the maps that it declares like another.
+func sharing(spec *ebpf.CollectionSpec, shared map[string]*ebpf.Map) *ebpf.CollectionOptions {
+	both := maps.Clone(shared)
+	maps.DeleteFunc(both, func(name string, _ *ebpf.Map) bool { return spec.Maps[name] == nil || strings.HasPrefix(name, ".") })
+	return &ebpf.CollectionOptions{MapReplacements: both}
+}
+
+// loaded is a group as this kernel takes it.
+type loaded struct {
+	group
+	object   *object
+	way      []string        // by which; nil: by none
+	programs []*ebpf.Program // of it
+	links    []link.Link     // of those that are attached
+	refusals []*Refusal      // of the ways before it, or of all
+}
+
+// ok reports whether the group does its work.
+func (l *loaded) ok() bool { return l.way != nil }
+
+// load loads a group and attaches it, by the first way that the kernel takes. Its types are
+// read once for all groups.
+func (o *object) load(g group, types *btf.Cache) *loaded {
+	l := &loaded{group: g, object: o}
+	o.groups = append(o.groups, l)
+	for _, l.way = range g.ways {
+		refused := l.try(types)
+		if refused == nil {
+			return l
+		}
+		l.refusals = append(l.refusals, refused)
+		_ = l.Close() // it was never in use
+	}
+	l.way = nil
+	return l
+}
+
+func (l *loaded) try(types *btf.Cache) *Refusal {
+	for _, name := range l.way {
+		program, err := l.object.program(l.name, name, types)
+		if err != nil {
+			return refusal(l.name, name, err)
+		}
+		l.programs = append(l.programs, program)
+	}
+	return l.attach()
+}
+
+func (o *object) program(group, name string, types *btf.Cache) (*ebpf.Program, error) {
+	if slices.Contains(o.refuse, group) || slices.Contains(o.refuse, name) {
+		return nil, errForTest
+	}
+	one := &ebpf.CollectionSpec{
+		Maps: o.spec.Maps, Programs: map[string]*ebpf.ProgramSpec{name: o.spec.Programs[name]},
+		Types: o.spec.Types, ByteOrder: o.spec.ByteOrder,
+	}
+	coll, err := ebpf.NewCollectionWithOptions(one, ebpf.CollectionOptions{MapReplacements: o.byName, Cache: types})
+	if err != nil {
+		return nil, err
+	}
+	defer coll.Close()
+	return coll.DetachProgram(name), nil
+}
+
+// attach attaches the programs that have one place in the kernel. What is run on demand is
+// opened once, as some kernels refuse it only then; probes are attached when there is a
+// process for them.
+func (l *loaded) attach() *Refusal {
+	for i, name := range l.way {
+		attached, err := l.object.attach(name, l.programs[i])
+		if err != nil {
+			_ = l.detach()
+			return refusal(l.name, name, err)
+		}
+		if attached != nil {
+			l.links = append(l.links, attached)
+		}
+	}
+	return nil
+}
+
+func (o *object) attach(name string, program *ebpf.Program) (link.Link, error) {
+	spec := o.spec.Programs[name]
+	switch {
+	case spec.Type == ebpf.RawTracepoint:
+		return link.AttachRawTracepoint(link.RawTracepointOptions{Name: spec.AttachTo, Program: program})
+	case spec.AttachType == ebpf.AttachTraceIter:
+		r, err := openIterator(o.iterator(name, program))
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.Close()
+	case spec.Type == ebpf.Tracing:
+		return link.AttachTracing(link.TracingOptions{Program: program})
+	}
+	return nil, nil
+}
+
+// iterator are the options of an iterator: one over a map goes over that of sockets.
+func (o *object) iterator(name string, program *ebpf.Program) link.IterOptions {
+	opts := link.IterOptions{Program: program}
+	if o.spec.Programs[name].AttachTo == "bpf_sk_storage_map" {
+		opts.Map = o.byName[probesMapFlows]
+	}
+	return opts
+}
+
+// inOneNamespace reports whether an iterator sees the sockets of one network namespace.
+func (o *object) inOneNamespace(name string) bool {
+	at := o.spec.Programs[name].AttachTo
+	return at == "tcp" || at == "unix"
+}
+
+// detach takes the programs away from their places, until they are attached again.
+func (l *loaded) detach() error {
+	var errs []error
+	for _, attached := range l.links {
+		errs = append(errs, attached.Close())
+	}
+	l.links = nil
+	return errors.Join(errs...)
+}
+
+// Close gives the group up.
+func (l *loaded) Close() error {
+	err := l.detach()
+	for _, program := range l.programs {
+		err = errors.Join(err, program.Close())
+	}
+	l.programs, l.way = nil, nil
+	return err
+}
+
+// Close gives all groups up, and the maps.
+func (o *object) Close() error {
+	var errs []error
+	for _, l := range o.groups {
+		errs = append(errs, l.Close())
+	}
+	for _, m := range o.byName {
+		errs = append(errs, m.Close())
+	}
+	return errors.Join(errs...)
+}
