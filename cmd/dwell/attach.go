@@ -21,6 +21,7 @@ type attachOptions struct {
 	length time.Duration
 	stacks stackFlags
 	probes probeFlags
+	view   bool
 }
 
 func attachCommand(w world, g *globals) *cobra.Command {
@@ -48,6 +49,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().IntVar(&o.pid, "pid", 0, "process id")
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
+	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
 	addStackFlags(c, &o.stacks)
 	addProbeFlags(c, &o.probes)
 	return c
@@ -88,7 +90,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
-		command: "attach", open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
+		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
 		capture: captureOptions{target: how, stacks: stacks, probes: probes},
 	})
 	if err != nil {
@@ -97,7 +99,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if !r.interrupted && !r.timedOut {
 		fmt.Fprintln(w.err, "all watched processes have ended")
 	}
-	return finish(w, g, "attach", r)
+	return finish(ctx, w, g, r)
 }
 
 // resolve returns the roots of the process trees to watch.

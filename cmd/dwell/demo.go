@@ -28,6 +28,7 @@ type demoOptions struct {
 	rate   float64 // requests a second
 	json   bool
 	keep   string // directory that the recordings are left in
+	view   bool
 }
 
 func demoCommand(w world, g *globals) *cobra.Command {
@@ -47,6 +48,9 @@ not allowed, a bundled recording of the same service is diagnosed instead.`,
 			if o.rate <= 0 {
 				return fmt.Errorf("dwell demo: --rate %v: want more than 0", o.rate)
 			}
+			if o.view && o.json {
+				return errors.New("dwell demo: --json and --view cannot be given together")
+			}
 			return runDemo(c.Context(), w, g, o)
 		},
 	}
@@ -54,6 +58,7 @@ not allowed, a bundled recording of the same service is diagnosed instead.`,
 	c.Flags().Float64Var(&o.rate, "rate", demoRate, "how many requests a second to send")
 	c.Flags().Lookup("rate").Hidden = true // for machines that are emulated
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON")
+	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
 	c.Flags().StringVarP(&o.keep, "output", "o", "", "directory to leave the two recordings in")
 	return c
 }
@@ -71,6 +76,7 @@ type stage struct {
 	o    demoOptions
 	dir  string // for the recordings
 	live bool   // false: bundled recordings
+	bad  *act   // once played
 }
 
 func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
@@ -100,7 +106,10 @@ func runDemo(ctx context.Context, w world, g *globals, o demoOptions) error {
 	if o.json {
 		return s.json(ctx)
 	}
-	return s.text(ctx, g)
+	if err := s.text(ctx, g); err != nil || !o.view {
+		return err
+	}
+	return s.bad.view(ctx, w, viewing{command: "demo", name: "the demo's slow variant"})
 }
 
 // json prints both diagnoses.
@@ -126,20 +135,23 @@ func (s *stage) json(ctx context.Context) error {
 
 // play runs one variant under load, records it and diagnoses it.
 func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
+	a := &act{}
+	if mode == demo.Bad {
+		s.bad = a
+	}
 	if !s.live {
 		rec, err := bundled(mode)
 		if err != nil {
 			return nil, err
 		}
-		a, err := analyse(rec, "")
-		return &act{analysis: a}, err
+		a.analysis, err = analyse(rec, "")
+		return a, err
 	}
 	service, err := demo.Start(ctx, demoServer, mode)
 	if err != nil {
 		return nil, fmt.Errorf("dwell demo: %w", err)
 	}
 	defer service.Stop()
-	a := &act{}
 	path := filepath.Join(s.dir, string(mode)+".dwell")
 	if err := s.recordUnderLoad(ctx, service, path, a); err != nil {
 		return nil, err

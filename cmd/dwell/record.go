@@ -44,6 +44,7 @@ type recordOptions struct {
 	private  bool         // nobody keeps the recording: it has no name
 	capture  captureOptions
 	pids     []int                // roots of the process trees
+	view     bool                 // its page is wanted afterwards
 	announce bool                 // say that recording has begun
 	only     bool                 // no other recording follows: rights can go
 	length   time.Duration        // 0: until interrupted
@@ -57,8 +58,10 @@ type recorded struct {
 	path        string
 	file        *recordingFile // of a private one, which the caller reads and closes
 	last        pulse
-	interrupted bool // ended by a signal
-	timedOut    bool // ended because its length was reached
+	command     string // that recorded
+	view        bool   // its page is wanted
+	interrupted bool   // ended by a signal
+	timedOut    bool   // ended because its length was reached
 }
 
 // errNotBegun is a signal that came while the programs were being loaded.
@@ -94,7 +97,7 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		p.elapsed = time.Since(began)
 		return p
 	}
-	r := &recorded{path: file.path}
+	r := &recorded{path: file.path, command: o.command, view: o.view}
 	err = o.run(signalled, w, session, live)
 	stopNotify() // a second signal ends dwell at once
 	r.interrupted, r.timedOut = errors.Is(err, errInterrupted), errors.Is(err, context.DeadlineExceeded)

@@ -58,7 +58,7 @@ func rootCommand(w world) *cobra.Command {
 		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g), diffCommand(w, &g), reportCommand(w),
+		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g), diffCommand(w, &g), reportCommand(w), viewCommand(w),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
 		factsCommand(w), launchCommand(), demoServerCommand(w), demoLoadCommand(w),
 	)

@@ -27,6 +27,7 @@ const worthKeeping = 500 * time.Millisecond
 func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
+	var view bool
 	var stacks stackFlags
 	var flags probeFlags
 	c := &cobra.Command{
@@ -52,11 +53,12 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes})
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes, view: view})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
 	addRecordFlags(c, &length, &out)
+	c.Flags().BoolVar(&view, "view", false, viewUsage)
 	addStackFlags(c, &stacks)
 	addProbeFlags(c, &flags)
 	return c
@@ -80,6 +82,7 @@ type serviceOptions struct {
 	length time.Duration
 	stacks capture.Stacks
 	probes probeOptions
+	view   bool
 }
 
 func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
@@ -90,7 +93,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	byItself, worth := false, true
 	r, err := record(ctx, w, recordOptions{
-		command: "run", open: openCapture, announce: true, only: true, path: o.path, length: o.length,
+		command: "run", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length,
 		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 		worth: func(r *recorded) bool {
@@ -115,7 +118,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	default:
 		service.endFor(w, name)
 	}
-	return finish(w, g, "run", r)
+	return finish(ctx, w, g, r)
 }
 
 // endFor ends a service that was started, and says so if it goes on.
@@ -142,8 +145,17 @@ func (l *launched) abandon() {
 	}
 }
 
-// finish says where the recording is and prints its diagnosis.
-func finish(w world, g *globals, command string, r *recorded) error {
+// finish says where the recording is, prints its diagnosis, and serves its page where that is wanted.
+func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
-	return why(w, g, whyOptions{command: command, path: r.path})
+	o := whyOptions{command: r.command, path: r.path}
+	err := why(w, g, o)
+	if !r.view {
+		return err
+	}
+	a, failed := analyseFile(w, o)
+	if failed == nil {
+		failed = a.view(ctx, w, viewing{command: r.command, name: filepath.Base(r.path)})
+	}
+	return errors.Join(err, failed)
 }

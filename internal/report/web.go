@@ -89,7 +89,7 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 		p.Endpoints = append(p.Endpoints, WebEndpoint{e.Name, e.total, e.ordinary, e.slow,
 			e.ordinaryIDs[len(e.ordinaryIDs)/2], e.allIDs[len(e.allIDs)-1]})
 	}
-	w := newWebDetail(tl, o.Source)
+	w := NewWebDetail(tl, o.Source)
 	for _, id := range worthTelling(r, tl) {
 		if w.bytes > detailBytes {
 			break

@@ -20,8 +20,8 @@ type WebStack struct {
 	Frames  []int  `json:"frames"`  // indexes of the page's Frames, leaf first
 }
 
-// webDetail tells of single requests.
-type webDetail struct {
+// WebDetail tells of single requests.
+type WebDetail struct {
 	tl     *timeline.Timeline
 	source Source
 	index  *stackIndex
@@ -31,12 +31,25 @@ type webDetail struct {
 	bytes  int // about how long what was told is as JSON
 }
 
-func newWebDetail(tl *timeline.Timeline, source Source) *webDetail {
-	w := &webDetail{tl: tl, source: source, index: newStackIndex(tl), locals: map[int64]string{}, frames: []Frame{}, known: map[timeline.FrameID]int{}}
+// NewWebDetail tells of the requests of a timeline, with lines of code where a source has them.
+func NewWebDetail(tl *timeline.Timeline, source Source) *WebDetail {
+	w := &WebDetail{tl: tl, source: source, index: newStackIndex(tl), locals: map[int64]string{}, frames: []Frame{}, known: map[timeline.FrameID]int{}}
 	for i := range tl.Conns {
 		w.locals[int64(tl.Conns[i].ID)] = tl.Conns[i].Local
 	}
 	return w
+}
+
+// WebTold is one request, with the frames of its stacks alone.
+type WebTold struct {
+	Request *WebRequest `json:"request"`
+	Frames  []Frame     `json:"frames"`
+}
+
+// Tell tells of one request.
+func (w *WebDetail) Tell(id timeline.RequestID) WebTold {
+	w.frames, w.known = []Frame{}, map[timeline.FrameID]int{}
+	return WebTold{w.request(id), w.frames}
 }
 
 // Sizes of what is told of a request, as JSON, roughly.
@@ -47,7 +60,7 @@ const (
 	bytesOfWait    = 700
 )
 
-func (w *webDetail) request(id timeline.RequestID) *WebRequest {
+func (w *WebDetail) request(id timeline.RequestID) *WebRequest {
 	r := &w.tl.Requests[id]
 	out := &WebRequest{shown(w.tl, id, w.locals), w.stacks(r)}
 	w.bytes += bytesOfRequest + len(out.Segments)*bytesOfSegment + len(out.Calls)*bytesOfCall
@@ -63,7 +76,7 @@ func (w *webDetail) request(id timeline.RequestID) *WebRequest {
 }
 
 // stacks are those seen in a request's segments, one of each.
-func (w *webDetail) stacks(r *timeline.Request) []WebStack {
+func (w *WebDetail) stacks(r *timeline.Request) []WebStack {
 	out := []WebStack{}
 	at, last := 0, -1
 	add := func(id timeline.StackID, how string) {
@@ -92,7 +105,7 @@ func (w *webDetail) stacks(r *timeline.Request) []WebStack {
 	return out
 }
 
-func (w *webDetail) framesOf(id timeline.StackID) []int {
+func (w *WebDetail) framesOf(id timeline.StackID) []int {
 	out := []int{}
 	for ; id != timeline.None; id = w.tl.Stacks[id].Caller {
 		f := w.tl.Stacks[id].Frame

@@ -15,7 +15,9 @@ import (
 // Source is the TypeScript source that declares the models of all pages.
 func Source() string {
 	g := &generator{named: map[string]string{}}
-	g.of(reflect.TypeFor[report.WebPage]())
+	for _, t := range []reflect.Type{reflect.TypeFor[report.WebPage](), reflect.TypeFor[report.WebTold](), reflect.TypeFor[report.Under]()} {
+		g.of(t)
+	}
 	var b strings.Builder
 	b.WriteString("// Generated from the types of internal/report by go test ./internal/web -run Types -update; not to be edited.\n\n")
 	b.WriteString("/** Whole nanoseconds, exact up to 104 days. */\nexport type Ns = number & { readonly unit?: \"ns\" };\n")

@@ -1,5 +1,5 @@
 import { column, summed } from "../base/varint";
-import type { WebLatency, WebPage, WebRequest } from "./page.gen";
+import type { WebLatency, WebPage, WebRequest, WebTold } from "./page.gen";
 
 /** Reads the page's model: from the document that holds it, or from who serves it. */
 export async function load(): Promise<WebPage> {
@@ -129,11 +129,12 @@ export class Details {
     return this.known.get(id);
   }
   async ask(id: number): Promise<WebRequest> {
-    const got = await fetched<{ request: WebRequest; frames: WebPage["frames"] }>(`request.json?id=${id}`);
+    const got = await fetched<WebTold>(`request.json?id=${id}`);
+    const request = got.request!;
     const base = this.page.frames.length;
     this.page.frames.push(...got.frames);
-    for (const s of got.request.stacks) s.frames = s.frames.map((f) => f + base);
-    this.known.set(id, got.request);
-    return got.request;
+    for (const s of request.stacks) s.frames = s.frames.map((f) => f + base);
+    this.known.set(id, request);
+    return request;
   }
 }

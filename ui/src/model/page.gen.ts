@@ -352,6 +352,73 @@ export interface Undecided {
   evidence?: Evidence[];
 }
 
+export interface Under {
+  version: number;
+  query: string;
+  functions: string[];
+  endpoints: UnderEndpoint[];
+  requests?: UnderRequest[];
+}
+
+export interface UnderCall {
+  peer: string;
+  operation: string;
+  count: number;
+  total_ns: Ns;
+}
+
+export interface UnderEndpoint {
+  name: string;
+  all: UnderSet;
+  ordinary: UnderSet;
+  slow: UnderSet;
+}
+
+export interface UnderEntry {
+  from_ns: Ns;
+  to_ns: Ns;
+  strand: string;
+  waited_ns: Ns;
+  stacks: number;
+}
+
+export interface UnderRequest {
+  id: number;
+  endpoint: string;
+  requests: number;
+  total_ns: Ns;
+  under_ns: Ns;
+  low_ns: Ns;
+  high_ns: Ns;
+  causes: UnderTime[];
+  unseen_ns: Ns;
+  calls: UnderCall[];
+  calls_without_stack: number;
+  entries: UnderEntry[];
+}
+
+export interface UnderSet {
+  requests: number;
+  total_ns: Ns;
+  under_ns: Ns;
+  low_ns: Ns;
+  high_ns: Ns;
+  causes: UnderTime[];
+  unseen_ns: Ns;
+  calls: UnderCall[];
+  calls_without_stack: number;
+}
+
+export interface UnderTime {
+  cause: string;
+  took_ns: Ns;
+  low_ns: Ns;
+  high_ns: Ns;
+  quality: string;
+  samples?: number;
+  of?: number;
+}
+
 export interface WaitStacks {
   own: number;
   borrowed: number;
@@ -499,6 +566,11 @@ export interface WebStack {
   segment: number;
   how: string;
   frames: number[];
+}
+
+export interface WebTold {
+  request: WebRequest | null;
+  frames: Frame[];
 }
 
 export interface Windows {

@@ -5,6 +5,7 @@ import { flame, type Block } from "../layout/flame";
 import type { Flame, Flames as Graphs } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { colorOf, Name, Panel, Swatch, Time, type Context } from "./parts";
+import { Beneath } from "./under";
 import { Endpoints } from "./where";
 
 const tall = 20;
@@ -30,6 +31,7 @@ export function Flames({ c }: { c: Context }) {
         ))}</ul>
       </div>
       <Graph c={c} of={of} cause={cause} />
+      {get("into") && <Beneath c={c} endpoint={graph.endpoint} name={get("into").split("/").pop()!} />}
       <p class="key">{part === "cpu" ? `CPU time is exact in sum, shared out over ${of.samples} samples` : "waits are exact; of each the stack in which it waited"} · unaccounted <Time v={graph.unaccounted_ns} /> · {graph.requests} requests</p>
     </Panel>
   );

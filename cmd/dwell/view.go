@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/web"
+	"github.com/spf13/cobra"
+)
+
+// viewUsage describes the flag --view of commands that record.
+const viewUsage = "serve the recording's page to browsers of this machine afterwards, until Ctrl-C; its address is printed"
+
+type viewOptions struct {
+	path   string
+	port   int
+	source sourceOptions
+}
+
+func viewCommand(w world) *cobra.Command {
+	var o viewOptions
+	c := &cobra.Command{
+		Use:   "view REC [--port N]",
+		Short: "Serve a recording's page to browsers of this machine, until Ctrl-C",
+		Long: `Serve the page that dwell report writes, to browsers of this machine alone, and open
+nothing: the address is printed, with a random word in it that a browser must know. All
+requests can be told of in full, and any instant's threads. Over ssh, forward the port:
+ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
+		Example: "  dwell view REC\n  dwell view REC --port 8023",
+		Args:    exactly("REC"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.path = args[0]
+			if o.port < 0 || o.port > 65535 {
+				return fmt.Errorf("dwell view: --port %d: want 1 to 65535, or 0 for any that is free", o.port)
+			}
+			a, code, err := forPage(w, "view", o.path, o.source)
+			if err != nil {
+				return err
+			}
+			return a.view(c.Context(), w, viewing{command: "view", name: filepath.Base(o.path), port: o.port, code: code})
+		},
+	}
+	c.Flags().IntVar(&o.port, "port", 0, "the port to listen on, at 127.0.0.1; 0 for any that is free")
+	o.source.addFlags(c)
+	return c
+}
+
+// viewing says how a page is served.
+type viewing struct {
+	command string // for messages
+	name    string // of the recording
+	port    int
+	code    report.Source
+}
+
+// view serves the page until a signal ends dwell.
+func (a *analysis) view(ctx context.Context, w world, o viewing) error {
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	defer stop()
+	socket, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
+	if err != nil {
+		return fmt.Errorf("dwell %s: %w (another --port may be free)", o.command, err)
+	}
+	served := a.served(o)
+	served.Host, served.Token = socket.Addr().String(), rand.Text()
+	server := &http.Server{Handler: served, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	fmt.Fprintf(w.err, "http://%s/%s/\nserved to browsers of this machine (Ctrl-C ends it)\n", served.Host, served.Token)
+	over := make(chan error, 1)
+	go func() { over <- server.Serve(socket) }()
+	select {
+	case <-ctx.Done():
+		server.Close()
+		err = <-over
+	case err = <-over:
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("dwell %s: %w", o.command, err)
+}
+
+// served answers for the page of a recording.
+func (a *analysis) served(o viewing) *web.Served {
+	page := report.NewWebPage(a.report, a.diagnosis, a.timeline,
+		report.WebOptions{Name: o.name, Wall: a.wall.at(a.timeline.Start), Live: true, Source: o.code})
+	detail := report.NewWebDetail(a.timeline, o.code)
+	var one sync.Mutex // looks at a time
+	alone := func(f func(url.Values) (any, error)) func(url.Values) (any, error) {
+		return func(q url.Values) (any, error) {
+			one.Lock()
+			defer one.Unlock()
+			return f(q)
+		}
+	}
+	return &web.Served{Title: "dwell: " + o.name, Model: page, Ask: map[string]func(url.Values) (any, error){
+		"request.json": alone(func(q url.Values) (any, error) {
+			id, err := strconv.Atoi(q.Get("id"))
+			if err != nil || id < 0 || id >= len(a.timeline.Requests) {
+				return nil, fmt.Errorf("no request %q in the recording (0 to %d)", q.Get("id"), len(a.timeline.Requests)-1)
+			}
+			return detail.Tell(timeline.RequestID(id)), nil
+		}),
+		"threads.json": alone(func(q url.Values) (any, error) {
+			at, err := instant(q.Get("at"), a.timeline, a.wall)
+			if err != nil {
+				return nil, err
+			}
+			d := report.NewDump(a.timeline, report.DumpOptions{At: at, Chosen: "as asked for", Source: o.code})
+			d.Wall = a.wall.at(at)
+			return d, nil
+		}),
+		"under.json": alone(func(q url.Values) (any, error) {
+			u := report.NewUnder(a.timeline, a.report, report.UnderOptions{Query: q.Get("function"), Endpoint: q.Get("endpoint"), Requests: 10})
+			if len(u.Functions) == 0 {
+				return nil, fmt.Errorf("no function %q was seen in a stack", q.Get("function"))
+			}
+			return u, nil
+		}),
+	}}
+}

@@ -1,0 +1,93 @@
+package web
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Served is a page that is served to browsers of this machine.
+type Served struct {
+	Host  string // address and port, as they stand in the page's address
+	Token string // first in its path: who does not know it gets nothing
+	Title string
+	Model Model
+	// Ask answers what the page asks for later, by the name of what it asks.
+	Ask map[string]func(url.Values) (any, error)
+}
+
+// policy of a served page: nothing from anywhere else, no script or style within the
+// document, in no frame.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// ServeHTTP implements http.Handler. A page of another site that a browser of this
+// machine shows reaches nothing: it knows no token, its name is not Host (a name that
+// was made to lead here), or its Origin tells.
+func (s *Served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Content-Security-Policy", policy)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("X-Frame-Options", "DENY")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Cross-Origin-Resource-Policy", "same-origin")
+	head.Set("Cross-Origin-Opener-Policy", "same-origin")
+	head.Set("Cache-Control", "no-store")
+	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case r.Host != s.Host || origin != "" && origin != "http://"+s.Host || site == "cross-site" || site == "same-site":
+		http.Error(w, "this page is for browsers that were given its address", http.StatusForbidden)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		http.Error(w, "there is only something to read here", http.StatusMethodNotAllowed)
+		return
+	}
+	token, name, ok := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) != 1 {
+		http.NotFound(w, r)
+		return
+	}
+	s.file(w, r, name)
+}
+
+func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
+	write := func(kind string, text []byte) {
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		w.Write(text)
+	}
+	switch name {
+	case "":
+		write("text/html", []byte(document(s.Title, `<link rel="stylesheet" href="app.css">`, `<script src="app.js"></script>`)))
+	case "app.js":
+		write("text/javascript", script)
+	case "app.css":
+		write("text/css", style)
+	case "data.json":
+		w.Header().Set("Content-Type", "application/json")
+		s.Model.WebJSON(w) // who asked is told nothing more once it has begun
+	default:
+		s.answer(w, r, name)
+	}
+}
+
+func (s *Served) answer(w http.ResponseWriter, r *http.Request, name string) {
+	ask, ok := s.Ask[name]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	v, err := ask(r.URL.Query())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, fmt.Sprintf("write the answer: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(text)
+}

@@ -1,0 +1,60 @@
+package web_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/web"
+)
+
+// Who was not given the address, and pages of others that a browser of this machine
+// shows, get nothing.
+func TestServedIsForWhoKnowsItsAddress(t *testing.T) {
+	const host = "127.0.0.1:4321"
+	s := &web.Served{Host: host, Token: "secret", Title: "x", Model: model(`{"kind":"recording"}`), Ask: map[string]func(url.Values) (any, error){
+		"request.json": func(q url.Values) (any, error) {
+			if q.Get("id") != "7" {
+				return nil, errors.New("no such request")
+			}
+			return map[string]int{"id": 7}, nil
+		},
+	}}
+	for _, c := range []struct {
+		what, method, host, path, origin, site string
+		status                                 int
+		holds                                  string
+	}{
+		{"the page", "GET", host, "/secret/", "", "none", 200, `<script src="app.js">`},
+		{"its data", "GET", host, "/secret/data.json", "http://" + host, "same-origin", 200, "recording"},
+		{"a request", "GET", host, "/secret/request.json?id=7", "", "same-origin", 200, `"id":7`},
+		{"none of its requests", "GET", host, "/secret/request.json?id=8", "", "", 400, "no such request"},
+		{"without the token", "GET", host, "/data.json", "", "", 404, ""},
+		{"with another", "GET", host, "/secreT/data.json", "", "", 404, ""},
+		{"from another site", "GET", host, "/secret/data.json", "http://evil.example", "", 403, ""},
+		{"as an image there", "GET", host, "/secret/data.json", "", "cross-site", 403, ""},
+		{"by a name that leads here", "GET", "evil.example:4321", "/secret/data.json", "", "", 403, ""},
+		{"to change something", "POST", host, "/secret/data.json", "", "", 405, ""},
+	} {
+		r := httptest.NewRequest(c.method, "http://"+c.host+c.path, nil)
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		r.Header.Set("Sec-Fetch-Site", c.site)
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.holds) {
+			t.Errorf("%s: %d %.80q, want %d with %q", c.what, w.Code, w.Body, c.status, c.holds)
+		}
+		if c.status >= 400 && strings.Contains(w.Body.String(), "recording") {
+			t.Errorf("%s: gets %q", c.what, w.Body)
+		}
+		if policy := w.Result().Header.Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("%s: policy %q", c.what, policy)
+		}
+	}
+	var _ http.Handler = s
+}
