@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -8,20 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileRights are a user's rights to files. What is done with them is done on a thread of its own, which
-// has them for good: also when the process has given up all others. A nil *fileRights stands for those
-// that dwell itself has.
+// fileRights are a user's rights to files, and no more. What is done with them is done on a thread of its
+// own, which has them for good: also when the process has given up all others. A nil *fileRights stands for
+// those that dwell itself has.
 type fileRights struct {
 	tasks chan func()
 }
 
 // rightsOf returns the rights of a user and of these groups. It needs root.
 func rightsOf(uid, gid int, groups []int) (*fileRights, error) {
+	r, err := rightsBy(func() error { return becomeForFiles(uid, gid, groups) })
+	if err != nil {
+		return nil, fmt.Errorf("take the rights of user %d: %w", uid, err)
+	}
+	return r, nil
+}
+
+// plainRights are those of the user that dwell runs as, without the capabilities that it may have.
+func plainRights() (*fileRights, error) { return rightsBy(func() error { return nil }) }
+
+func rightsBy(take func() error) (*fileRights, error) {
 	r := &fileRights{tasks: make(chan func())}
 	began := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with the goroutine, and its rights with it
-		err := becomeForFiles(uid, gid, groups)
+		err := take()
 		began <- err
 		if err != nil {
 			return
@@ -30,13 +42,10 @@ func rightsOf(uid, gid int, groups []int) (*fileRights, error) {
 			task()
 		}
 	}()
-	if err := <-began; err != nil {
-		return nil, fmt.Errorf("take the rights of user %d: %w", uid, err)
-	}
-	return r, nil
+	return r, <-began
 }
 
-// becomeForFiles changes what the calling thread is to files, and takes from it what root may do beyond.
+// becomeForFiles changes what the calling thread is to files.
 func becomeForFiles(uid, gid int, groups []int) error {
 	if err := unix.Setgroups(groups); err != nil {
 		return fmt.Errorf("groups: %w", err)
@@ -53,13 +62,32 @@ func becomeForFiles(uid, gid int, groups []int) error {
 	return nil
 }
 
-// do does something with these rights. What do calls must not start a thread or a program.
+// withoutCapabilities does something without the capabilities of the calling thread. Before and after it has
+// them: giving some up, for good, asks each of a process's threads to, and must succeed in all.
+func withoutCapabilities(task func() error) error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var held [2]unix.CapUserData
+	if err := unix.Capget(&head, &held[0]); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
+	without := held
+	without[0].Effective, without[1].Effective = 0, 0
+	if err := unix.Capset(&head, &without[0]); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
+	return errors.Join(task(), unix.Capset(&head, &held[0]))
+}
+
+// do does something with these rights. What do calls must not start a program.
 func (r *fileRights) do(task func() error) (err error) {
 	if r == nil {
 		return task()
 	}
 	done := make(chan struct{})
-	r.tasks <- func() { err = task(); close(done) }
+	r.tasks <- func() {
+		defer close(done)
+		err = withoutCapabilities(task)
+	}
 	<-done
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -19,105 +20,66 @@ import (
 const decompilerName = "procyon"
 
 const (
-	decompileWithin = 30 * time.Second
-	maxClass        = 4 << 20 // bytes of a class file
-	maxInner        = 256     // classes within a class
+	maxClass = 4 << 20 // bytes of a class file
+	maxInner = 256     // classes within a class
 )
 
-// decompiler turns classes of the JVM back into source code whose lines are numbered as
-// the original's, each when it is first asked for.
-type decompiler struct {
+// classes are those of a service, compiled.
+type classes struct {
 	places []string // jars, and directories of classes; of a class that is in several, the first counts
-	done   map[string][]string
 }
 
-// newDecompiler looks for the jars below the given files and directories, and directories
-// of classes. Without any there is no decompiler, which is no error.
-func newDecompiler(places []string) (*decompiler, error) {
-	if len(places) == 0 {
-		return nil, nil
-	}
+// newClasses looks for the jars below the given files and directories, and directories of classes.
+func newClasses(places []string) (*classes, error) {
 	if _, err := exec.LookPath(decompilerName); err != nil {
-		return nil, fmt.Errorf("--jar: there is no %s to decompile with (apt install procyon-decompiler)", decompilerName)
+		return nil, fmt.Errorf("there is no %s to decompile with (apt install procyon-decompiler)", decompilerName)
 	}
-	d := &decompiler{done: map[string][]string{}}
+	c := &classes{}
 	for _, place := range places {
 		err := filepath.WalkDir(place, func(name string, e fs.DirEntry, err error) error {
 			if err == nil && (name == place || e.Name() == "classes" || strings.HasSuffix(name, ".jar")) {
-				d.places = append(d.places, name)
+				c.places = append(c.places, name)
 			}
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("--jar: %w", err)
+			return nil, err
 		}
 	}
-	return d, nil
+	return c, nil
 }
 
-// jarsOf returns the jars that a process has open, as a JVM has those of its classes.
-// Only regular files: to open a pipe that is named like one would not end.
-func jarsOf(pid int) (list []string) {
-	if _, err := exec.LookPath(decompilerName); err != nil {
-		return nil
-	}
-	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		name := filepath.Join(dir, e.Name())
-		if to, err := os.Readlink(name); err != nil || !strings.HasSuffix(to, ".jar") {
-			continue
-		}
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
-// lines returns lines of a Java source file by its path below the root of its package.
-// The first says that nobody wrote them so.
-func (d *decompiler) lines(file string, from, to int64) []string {
-	class, ok := strings.CutSuffix(file, ".java")
-	if d == nil || !ok || !fs.ValidPath(class) {
-		return nil
-	}
-	text, ok := d.done[class]
-	if !ok {
-		text, _ = d.decompile(class) // without it the place is shown, and no code
-		d.done[class] = text
-	}
-	to = min(to, int64(len(text)))
-	if from < 1 || from > to {
-		return nil
-	}
-	out := append([]string(nil), text[from-1:to]...)
-	out[0] += "  // decompiled"
-	return out
-}
+// absolute is a path that holds in any directory.
+func absolute(place string) (string, error) { return filepath.Abs(place) }
 
 // decompile unpacks a class and those within it into a directory of their own, and has
 // the decompiler read them there.
-func (d *decompiler) decompile(class string) ([]string, error) {
-	dir, err := os.MkdirTemp("", "dwell-classes-")
+func (c *classes) decompile(class string) ([]string, error) {
+	dir, err := os.MkdirTemp("", "class-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	found := false
-	for _, place := range d.places {
+	for _, place := range c.places {
 		if found, err = unpackFrom(place, class, dir); found {
 			break
 		}
 	}
-	if !found {
+	wanted := classFile(dir, class)
+	if !found || strings.ContainsAny(wanted, " *?[]") { // the launcher would see several names
 		return nil, errors.Join(fs.ErrNotExist, err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), decompileWithin)
 	defer cancel()
 	// Stretched lines are numbered as in the file that was compiled.
 	out := filepath.Join(dir, "out")
-	if err := exec.CommandContext(ctx, decompilerName, "--stretch-lines", "-o", out, classFile(dir, class)).Run(); err != nil {
+	cmd := exec.CommandContext(ctx, decompilerName, "--stretch-lines", "-o", out, wanted)
+	cmd.Dir = filepath.Join(dir, "empty")                 // the launcher may look for programs where it is
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // of the launcher and what it launches
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	if err := errors.Join(os.Mkdir(cmd.Dir, 0o700), cmd.Run()); err != nil {
 		return nil, fmt.Errorf("decompile %s: %w", class, err)
 	}
 	text, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(class)+".java"))
@@ -167,14 +129,16 @@ func unpackTo(dir, class string, from fs.FS, root string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	out, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	code, err := io.ReadAll(io.LimitReader(in, maxClass))
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, io.LimitReader(in, maxClass))
-	return errors.Join(err, out.Close())
+	if own, err := className(code); err != nil || own != class {
+		return fmt.Errorf("%s says that it is class %q: %w", class, own, cmp.Or(err, errClass))
+	}
+	return os.WriteFile(name, code, 0o600)
 }
 
 func classFile(dir, class string) string {
-	return filepath.Join(dir, filepath.FromSlash(class)+".class")
+	return filepath.Join(dir, "classes", filepath.FromSlash(class)+".class")
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -26,21 +28,11 @@ public class Prices {
 `
 
 func TestMethodsOfAJarAreDecompiledAtTheirOwnLines(t *testing.T) {
-	dir := t.TempDir()
-	source := filepath.Join(dir, "Prices.java")
-	if err := os.WriteFile(source, []byte(priceSource), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("javac", "-d", filepath.Join(dir, "out"), source).CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
-	}
+	dir := readable(t)
+	compile(t, dir, "Prices.java", priceSource)
 	archive := filepath.Join(dir, "lib", "shop.jar")
 	writeArchive(t, archive, filepath.Join(dir, "out"), "WEB-INF/classes/")
-
-	find, err := (&sourceOptions{jars: []string{filepath.Dir(archive)}}).find(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	find := decompiling(t, filepath.Dir(archive)).lines
 	lines := find("shop/Prices.java", 9, 10)
 	if len(lines) != 2 || !strings.Contains(lines[0], "Thread.sleep(") || !strings.Contains(lines[0], "decompiled") || !strings.Contains(lines[1], "return") {
 		t.Errorf("lines 9 and 10 are %q", lines)
@@ -53,15 +45,96 @@ func TestMethodsOfAJarAreDecompiledAtTheirOwnLines(t *testing.T) {
 }
 
 func TestAJarThatIsNotThere(t *testing.T) {
-	_, err := (&sourceOptions{jars: []string{"/missing/shop.jar"}}).find(0)
+	_, err := (&sourceOptions{jars: []string{"/missing/shop.jar"}}).open(0, invoker{})
 	if err == nil || !strings.Contains(err.Error(), "--jar: ") || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
+// readable is a directory that all may read.
+func readable(t *testing.T) string {
+	t.Helper()
+	dir := directoryOf(t, os.Geteuid())
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func compile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	put(t, filepath.Join(dir, name), []byte(text))
+	if out, err := exec.Command("javac", "-d", filepath.Join(dir, "out"), filepath.Join(dir, name)).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, out)
+	}
+}
+
+func decompiling(t *testing.T, place string) *sources {
+	t.Helper()
+	found, err := (&sourceOptions{jars: []string{place}}).open(0, invoker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(found.close)
+	return found
+}
+
+// Where dwell is called there is a class that the decompiler's launcher would take for its own, and in the jar
+// one that wants its source to be written elsewhere.
+func TestNothingOfTheServicesRunsOrWritesAsRoot(t *testing.T) {
+	dir := readable(t)
+	compile(t, dir, "Prices.java", priceSource)
+	marker := filepath.Join(dir, "out", "marker")
+	compile(t, dir, "DecompilerDriver.java", `package com.strobel.decompiler;
+		public class DecompilerDriver { public static void main(String[] a) throws Exception { new java.io.File("`+marker+`").createNewFile(); } }`)
+	if err := os.Chmod(filepath.Join(dir, "out"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(dir, "lib", "shop.jar")
+	writeArchive(t, archive, filepath.Join(dir, "out"), "")
+	t.Chdir(filepath.Join(dir, "out"))
+	t.Setenv("CLASSPATH", "")
+	found := decompiling(t, archive)
+	if lines := found.lines("shop/Prices.java", 9, 9); len(lines) != 1 || !strings.Contains(lines[0], "Thread.sleep(") {
+		t.Errorf("line 9 is %q", lines)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the class beside was run")
+	}
+	if os.Geteuid() == 0 {
+		uid, gid, groups, err := fileUser(found.classes.cmd.Process.Pid)
+		if err != nil || uid != nobody || gid != nobody || len(groups) > 0 {
+			t.Errorf("classes are read by user %d, group %d, groups %v, %v", uid, gid, groups, err)
+		}
+	}
+}
+
+func TestAClassOfAnotherNameIsLeftAlone(t *testing.T) {
+	dir := readable(t)
+	compile(t, dir, "Prices.java", priceSource)
+	if err := os.Rename(filepath.Join(dir, "out", "shop"), filepath.Join(dir, "out", "evil")); err != nil {
+		t.Fatal(err)
+	}
+	if lines := decompiling(t, dir).lines("evil/Prices.java", 9, 9); lines != nil {
+		t.Errorf("line 9 is %q", lines)
+	}
+	code, err := os.ReadFile(filepath.Join(dir, "out", "evil", "Prices$Store.class"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name, err := className(code); name != "shop/Prices$Store" {
+		t.Errorf("its name is %q, %v", name, err)
+	}
+	for n := range code {
+		if _, err := className(code[:n]); err == nil && n < 20 {
+			t.Errorf("%d bytes of it have a name", n)
+		}
+	}
+}
+
 func writeArchive(t *testing.T, name, from, prefix string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Create(name)

@@ -94,11 +94,13 @@ func show(w world, g *globals, o showOptions) error {
 		return fmt.Errorf("dwell show %s: %s", o.path, a.whyEmpty())
 	}
 	width, _ := terminal(w.out)
-	source, err := o.source.find(0)
+	source, err := o.source.open(0, whoInvoked(w.getenv))
 	if err != nil {
 		return fmt.Errorf("dwell show: %w", err)
 	}
-	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source}
+	defer source.close()
+	defer source.say(w.err, "show")
+	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source.lines}
 	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	switch {
 	case o.under != "":

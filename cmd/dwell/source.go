@@ -2,16 +2,17 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
-	"github.com/getdwell/dwell/internal/report"
 	"github.com/spf13/cobra"
 )
 
@@ -29,34 +30,86 @@ func (o *sourceOptions) addFlags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&o.jars, "jar", nil, "a jar of the service, or a directory of jars and classes: methods whose source is not found are decompiled (needs procyon-decompiler)")
 }
 
-// find returns what finds source code: below the root, if one is named, where the
-// runtime says, and where that is as the process pid sees it, if it runs. What is not
-// plainly source code by its name is left alone: the path is the service's word. Code of
-// a JVM that is not found is decompiled.
-func (o *sourceOptions) find(pid int) (report.Source, error) {
-	if info, err := os.Stat(o.root); o.root != "" && (err != nil || !info.IsDir()) {
-		return nil, fmt.Errorf("--source-root %s: no such directory", o.root)
-	}
-	jars := o.jars
-	if pid > 0 && len(jars) == 0 {
-		jars = jarsOf(pid)
-	}
-	classes, err := newDecompiler(jars)
-	if err != nil {
+// sources find source code in the places where it may be, each file with no more rights than its place is
+// worth: its path is the service's word, or that of whoever made a recording. What is not plainly source code
+// by its name is left alone. Code of a JVM that is not found is decompiled, if jars were named.
+type sources struct {
+	trees   []*sourceTree
+	classes *decompiler
+	refused []string // files that are there and may not be shown, and why
+}
+
+// open finds the places: below the root, if one is named; where the runtime says, as the process pid sees it,
+// if one is looked at, and on this machine otherwise. It is called while dwell has all its rights.
+func (o *sourceOptions) open(pid int, who invoker) (*sources, error) {
+	s := &sources{}
+	var err error
+	if s.trees, err = openTrees(o.root, pid, who); err != nil {
 		return nil, err
 	}
-	return func(file string, from, to int64) []string {
-		file = path.Clean(strings.TrimPrefix(file, "file://"))
-		if !sourceName(file) {
-			return nil
-		}
-		for _, name := range sourcePlaces(file, o.root, pid) {
-			if lines := readLines(name, from, to); lines != nil {
+	s.classes, err = newDecompiler(o.jars, who)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// lines implements report.Source.
+func (s *sources) lines(file string, from, to int64) []string {
+	file = path.Clean(strings.TrimPrefix(file, "file://"))
+	if !sourceName(file) {
+		return nil
+	}
+	for _, tree := range s.trees {
+		for _, name := range tree.names(file) {
+			f, err := tree.open(name)
+			if err != nil {
+				s.refuse(name, err)
+				continue
+			}
+			lines := readLines(f, from, to)
+			f.Close()
+			if lines != nil {
 				return lines
 			}
 		}
-		return classes.lines(file, from, to)
-	}, nil
+	}
+	return s.classes.lines(file, from, to)
+}
+
+// refuse notes that a file may not be shown; that one is not there says nothing.
+func (s *sources) refuse(name string, err error) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return
+	}
+	var because *fs.PathError
+	if errors.As(err, &because) {
+		err = because.Err
+	}
+	if text := fmt.Sprintf("%s: %v", name, err); !slices.Contains(s.refused, text) {
+		s.refused = append(s.refused, text)
+	}
+}
+
+// maxRefused is how many files are named that may not be shown.
+const maxRefused = 3
+
+// say names what was left out.
+func (s *sources) say(out io.Writer, command string) {
+	for _, text := range s.refused[:min(len(s.refused), maxRefused)] {
+		fmt.Fprintf(out, "dwell %s: lines of source left out: %s\n", command, strconv.QuoteToGraphic(text))
+	}
+	if more := len(s.refused) - maxRefused; more > 0 {
+		fmt.Fprintf(out, "dwell %s: lines of source left out: %d files more\n", command, more)
+	}
+}
+
+func (s *sources) close() {
+	for _, tree := range s.trees {
+		tree.close()
+	}
+	s.classes.end()
 }
 
 func sourceName(file string) bool {
@@ -66,42 +119,24 @@ func sourceName(file string) bool {
 	}, path.Ext(file))
 }
 
-// sourcePlaces are the places to look for a file, the likeliest first: below root, each
-// of the path's last parts, the longest first; then the path itself.
-func sourcePlaces(file, root string, pid int) (list []string) {
-	if root != "" {
-		for rest := strings.TrimPrefix(file, "/"); ; {
-			list = append(list, filepath.Join(root, rest))
-			for _, main := range []string{"src/main/java", "src/main/kotlin", "src", "lib"} {
-				list = append(list, filepath.Join(root, main, rest))
-			}
-			_, after, more := strings.Cut(rest, "/")
-			if !more {
-				break
-			}
-			rest = after
+// belowRoot are the names that a file may have below a directory of source code, the likeliest first: each of
+// its path's last parts, the longest first.
+func belowRoot(file string) (list []string) {
+	for rest := strings.TrimLeft(file, "/"); ; {
+		list = append(list, rest)
+		for _, main := range []string{"src/main/java", "src/main/kotlin", "src", "lib"} {
+			list = append(list, path.Join(main, rest))
 		}
+		_, after, more := strings.Cut(rest, "/")
+		if !more {
+			return list
+		}
+		rest = after
 	}
-	if !path.IsAbs(file) {
-		return list // where it is relative to is not known
-	}
-	if pid > 0 {
-		list = append(list, filepath.Join("/proc", strconv.Itoa(pid), "root", file))
-	}
-	return append(list, file)
 }
 
-// readLines returns lines of a plain file, nil if it has no such lines.
-func readLines(name string, from, to int64) (lines []string) {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-		return nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
+// readLines returns lines of a file, nil if it has no such lines.
+func readLines(f *os.File, from, to int64) (lines []string) {
 	in := bufio.NewScanner(io.LimitReader(f, maxSource))
 	for n := int64(1); n <= to && in.Scan(); n++ {
 		if n >= from {

@@ -26,6 +26,7 @@ type threadsOptions struct {
 	frames int
 	json   bool
 	source sourceOptions
+	found  *sources
 }
 
 func threadsCommand(w world, g *globals) *cobra.Command {
@@ -55,6 +56,12 @@ does not move in that time is not seen.`,
 			if err := o.check(c); err != nil {
 				return fmt.Errorf("dwell threads: %w", err)
 			}
+			var err error
+			if o.found, err = o.source.open(o.pid, whoInvoked(w.getenv)); err != nil { // before rights are given up
+				return fmt.Errorf("dwell threads: %w", err)
+			}
+			defer o.found.close()
+			defer o.found.say(w.err, "threads")
 			if o.path == "" {
 				return threadsOf(c.Context(), w, g, o)
 			}
@@ -113,12 +120,8 @@ func threadsIn(w world, g *globals, o threadsOptions, rec *recording.Recording) 
 	text := report.DumpTextOptions{
 		TextOptions: report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width}, Frames: o.frames, Who: whose(tl),
 	}
-	source, err := o.source.find(o.pid)
-	if err != nil {
-		return 0, fmt.Errorf("dwell threads: %w", err)
-	}
 	for i, at := range list {
-		at.Source = source
+		at.Source = o.found.lines
 		d := report.NewDump(tl, at)
 		d.Wall = wall.at(at.At)
 		if o.json {

@@ -1,0 +1,59 @@
+//go:build !linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+)
+
+// sourceTree is a place for source code: a directory that was named, or nil: this machine.
+type sourceTree struct {
+	root *os.Root
+}
+
+// openTrees opens the places for source code. They are read with the rights of whoever calls dwell: it needs
+// none beyond them where it cannot record.
+func openTrees(root string, _ int, _ invoker) (trees []*sourceTree, err error) {
+	if root != "" {
+		named, err := os.OpenRoot(root)
+		if err != nil {
+			return nil, fmt.Errorf("--source-root %s: no such directory", root)
+		}
+		trees = append(trees, &sourceTree{named})
+	}
+	return append(trees, &sourceTree{}), nil
+}
+
+// names are the paths that a file may have in this place.
+func (t *sourceTree) names(file string) []string {
+	switch {
+	case t.root != nil:
+		return belowRoot(file)
+	case path.IsAbs(file):
+		return []string{file}
+	}
+	return nil // where it is relative to is not known
+}
+
+// open opens a plain file.
+func (t *sourceTree) open(name string) (*os.File, error) {
+	stat, open := os.Stat, os.Open
+	if t.root != nil {
+		stat, open = t.root.Stat, t.root.Open
+	}
+	if info, err := stat(name); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil, errors.New("not a plain file, or too large")
+	}
+	return open(name)
+}
+
+func (t *sourceTree) close() {
+	if t.root != nil {
+		t.root.Close()
+	}
+}
