@@ -58,27 +58,24 @@ func reportFile(w world, o reportOptions) error {
 	return nil
 }
 
-// pageOf makes the page of a recording.
+// pageOf makes the page of a recording. One without requests has a page, too, which says
+// what was seen instead.
 func pageOf(w world, command, path string, source sourceOptions) (*report.WebPage, error) {
-	a, code, err := forPage(w, command, path, source)
+	var code report.Source // a page is sent around: lines of code are on it where they were asked for
+	if source.root != "" || len(source.jars) > 0 {
+		found, err := source.open(0, whoInvoked(w.getenv))
+		if err != nil {
+			return nil, fmt.Errorf("dwell %s: %w", command, err)
+		}
+		defer found.close()
+		defer found.say(w.err, command)
+		code = found.lines
+	}
+	a, err := analyseFile(w, whyOptions{command: command, path: path})
 	if err != nil {
 		return nil, err
 	}
 	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(path), Wall: a.wall.at(a.timeline.Start), Source: code}), nil
-}
-
-// forPage analyses a recording for a page. One without requests has a page, too, which
-// says what was seen instead.
-func forPage(w world, command, path string, source sourceOptions) (*analysis, report.Source, error) {
-	var code report.Source // a page is sent around: lines of code are on it where they were asked for
-	if source.root != "" || len(source.jars) > 0 {
-		var err error
-		if code, err = source.find(0); err != nil {
-			return nil, nil, fmt.Errorf("dwell %s: %w", command, err)
-		}
-	}
-	a, err := analyseFile(w, whyOptions{command: command, path: path})
-	return a, code, err
 }
 
 // writePage writes a page to a file; see replaceWith.
