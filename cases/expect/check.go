@@ -79,11 +79,20 @@ func (e Expectation) check(d *Diagnosis) (seen, problem string) {
 		return fmt.Sprintf("saves %.2f ms of p50", ms(d.Findings[0].Impact.P50)), ""
 	case "finding":
 		return e.evidence(d, d.Findings)
+	case "lead":
+		return e.evidence(d, d.Leads)
+	case "minor":
+		return e.evidence(d, d.Minor)
 	case "refuted":
 		if find(d.Findings, e.ID) != nil {
 			return "", "it is a finding"
 		}
-		return e.evidence(d, d.Refuted)
+		return e.evidence(d, slices.Concat(d.Refuted, d.Minor))
+	case "innocent":
+		if find(d.Findings, e.ID) != nil || find(d.Undecided, e.ID) != nil {
+			return "", where(d, e.ID)
+		}
+		return e.evidence(d, slices.Concat(d.Refuted, d.Minor, d.Leads))
 	default:
 		if find(d.Undecided, e.ID) == nil {
 			return "", where(d, e.ID)
@@ -158,6 +167,10 @@ func where(d *Diagnosis, id string) string {
 	switch {
 	case find(d.Findings, id) != nil:
 		return "it is a finding"
+	case find(d.Leads, id) != nil:
+		return fmt.Sprintf("it is a lead: %v", find(d.Leads, id).Evidence)
+	case find(d.Minor, id) != nil:
+		return fmt.Sprintf("it is minor: %v", find(d.Minor, id).Evidence)
 	case find(d.Refuted, id) != nil:
 		return fmt.Sprintf("it is refuted: %v", find(d.Refuted, id).Evidence)
 	case find(d.Undecided, id) != nil:

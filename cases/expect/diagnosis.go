@@ -14,6 +14,8 @@ type Diagnosis struct {
 	Requests  Requests  `json:"requests"`
 	Calls     []Calls   `json:"calls"`
 	Findings  []Item    `json:"findings"`
+	Leads     []Item    `json:"leads"`
+	Minor     []Item    `json:"minor"`
 	Refuted   []Item    `json:"refuted"`
 	Undecided []Item    `json:"undecided"`
 }
@@ -84,8 +86,8 @@ func Read(r io.Reader) (*Diagnosis, error) {
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		return nil, fmt.Errorf("reading a diagnosis: %w", err)
 	}
-	if d.Version != 1 {
-		return nil, fmt.Errorf("reading a diagnosis: its version is %d, this reads 1", d.Version)
+	if d.Version != 2 {
+		return nil, fmt.Errorf("reading a diagnosis: its version is %d, this reads 2", d.Version)
 	}
 	return &d, nil
 }

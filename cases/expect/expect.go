@@ -7,6 +7,9 @@
 //	bad/moderate  first      connection-churn
 //	bad/moderate  finding    connection-churn  "on a new connection" >= 0.95
 //	bad/moderate  refuted    slow-peer         "remote" < 0.5
+//	bad/moderate  lead       cpu-bound
+//	bad/moderate  minor      tls-handshake
+//	bad/moderate  innocent   slow-peer
 //	bad/overload  undecided  load
 //	fixed/moderate nothing
 //	fixed/slow     nothing    but sleep-retry
@@ -14,10 +17,12 @@
 //	bad/moderate  finding    lock-convoy       "waiting at once" >= 3 says "Cache.get"
 //	fixed/sla     measured   "client p99 ms" < 20
 //
-// first: the finding with the largest impact. finding, refuted: the id is in that list
-// (refuted also: it is no finding), and each condition holds for an item of its
-// evidence whose name contains the quoted words; says: its title, place or the name of a
-// piece of its evidence contains them. undecided: neither. nothing: there are no findings
+// first: the finding with the largest impact. finding, lead, minor: the id is in that list,
+// and each condition holds for an item of its evidence whose name contains the quoted words;
+// says: its title, place or the name of a piece of its evidence contains them. refuted: it
+// is ruled out, or minor: seen, and worth nothing, or a consequence of a finding. innocent:
+// it was looked at and is no finding; it may take time all the same, as an honest database
+// does. undecided: facts were missing. nothing: there are no findings
 // (but: other than these, which may be there). saving: what was predicted from the bad
 // variant's recording for a quantile of all requests, as a share of the difference that
 // the client then measured. measured: a number of the whole scenario, see Measures.
@@ -37,7 +42,7 @@ type Expectation struct {
 	Line       int
 	Text       string
 	Scenario   string // "bad/moderate"; for a saving "moderate"
-	Kind       string // first, finding, refuted, undecided, nothing, saving, measured
+	Kind       string // first, finding, lead, minor, refuted, innocent, undecided, nothing, saving, measured
 	ID         string // of the hypothesis; for a saving the quantile
 	Conditions []Condition
 	Allowed    []string // of nothing: the ids that may be found all the same
@@ -82,7 +87,7 @@ func parseLine(text string) (Expectation, error) {
 		return Expectation{}, fmt.Errorf("want a scenario and what is expected there")
 	}
 	e := Expectation{Text: text, Scenario: words[0], Kind: words[1]}
-	want := map[string]int{"first": 3, "finding": 3, "refuted": 3, "undecided": 3, "nothing": 2, "saving": 4, "measured": 2}[e.Kind]
+	want := map[string]int{"first": 3, "finding": 3, "lead": 3, "minor": 3, "refuted": 3, "innocent": 3, "undecided": 3, "nothing": 2, "saving": 4, "measured": 2}[e.Kind]
 	if want == 0 {
 		return e, fmt.Errorf("%q is no kind of expectation", e.Kind)
 	}

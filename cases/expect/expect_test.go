@@ -5,15 +5,17 @@ import (
 	"testing"
 )
 
-const diagnosis = `{"version":1,
+const diagnosis = `{"version":2,
  "requests":{"count":300,"p50_ns":6000000,"associated_share":0.97},
  "findings":[
   {"id":"connection-churn","title":"3 ms of p50","place":"Pool.open","impact":{"p50_saving_ns":3000000},"evidence":[{"what":"calls on a new connection","value":1,"unit":"share","bound":">= 0.5"}]},
   {"id":"load","evidence":[]}],
+ "leads":[{"id":"cpu-bound","evidence":[{"what":"of p50 is own CPU","value":0.4,"unit":"share"}]}],
+ "minor":[{"id":"tls-handshake","evidence":[{"what":"of its time goes with connection-churn","value":0.9,"unit":"share"}]}],
  "refuted":[{"id":"slow-peer","evidence":[{"what":"remote share of p50","value":0.12,"unit":"share"}]}],
  "undecided":[{"id":"slow-dns","missing":"no look-up was seen"}]}`
 
-const nothing = `{"version":1,"findings":[],"refuted":[],"undecided":[]}`
+const nothing = `{"version":2,"findings":[],"refuted":[],"undecided":[]}`
 
 // Every expectation here holds, and every one below fails: a key that cannot fail
 // would prove nothing.
@@ -26,6 +28,11 @@ func TestExpectationsThatHold(t *testing.T) {
 		`bad/x measured "share of calls associated" >= 0.95 "client p99 ms" < 21`,
 		`bad/x measured "under Cache.get" > 1`,
 		`bad/x refuted slow-peer "remote" < 0.5 "share of p50" > 0.1`,
+		`bad/x lead cpu-bound "own CPU" > 0.3`,
+		`bad/x minor tls-handshake`,
+		`bad/x refuted tls-handshake "goes with" > 0.5`,
+		`bad/x innocent cpu-bound`,
+		`bad/x innocent slow-peer "remote" < 0.5`,
 		`bad/x undecided slow-dns`,
 		`good/x nothing`,
 		`bad/x nothing but load connection-churn`,
@@ -50,6 +57,11 @@ func TestExpectationsThatFail(t *testing.T) {
 		`good/x measured "client p99 ms" < 20`:                  "was not measured",
 		`bad/x refuted load`:                                    "it is a finding",
 		`bad/x refuted slow-peer "remote" < 0.1`:                "remote share of p50 = 0.12 share, expected < 0.1",
+		`bad/x refuted cpu-bound`:                               "it is a lead",
+		`bad/x lead tls-handshake`:                              "it is minor",
+		`bad/x minor load`:                                      "it is a finding",
+		`bad/x innocent load`:                                   "it is a finding",
+		`bad/x innocent slow-dns`:                               "it is undecided",
 		`bad/x refuted disk`:                                    "no verdict on it",
 		`bad/x undecided slow-peer`:                             "it is refuted",
 		`bad/x nothing`:                                         "found connection-churn, load",
@@ -107,7 +119,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 }
 
 func TestOtherVersionsAreRefused(t *testing.T) {
-	if _, err := Read(strings.NewReader(`{"version":2}`)); err == nil {
-		t.Error("version 2 was read")
+	if _, err := Read(strings.NewReader(`{"version":1}`)); err == nil {
+		t.Error("version 1 was read")
 	}
 }

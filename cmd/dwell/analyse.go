@@ -18,26 +18,32 @@ type analysis struct {
 	diagnosis *diagnosis.Diagnosis
 	report    *report.Report
 	wall      wallClock
+	all       bool // print all that is known of what is ruled out
 }
 
-func analyse(rec *recording.Recording, endpoint string) (*analysis, error) {
+func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 	tl, err := timeline.BuildBy(workers(), rec)
 	if err != nil {
 		return nil, err
 	}
-	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: endpoint})
-	return &analysis{tl, d, report.Build(d, tl), newWallClock(rec)}, nil
+	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
+	return &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: newWallClock(rec)}, nil
 }
 
 func analyseFile(w world, o whyOptions) (*analysis, error) {
+	bounds, err := o.judging.options(o.endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
+	}
 	rec, err := readWhole(w, o.command, o.path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := analyse(rec, o.endpoint)
+	a, err := analyse(rec, bounds)
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s %s: %w", o.command, o.path, err)
 	}
+	a.all = o.judging.all
 	if o.endpoint == "" {
 		return a, nil
 	}
@@ -69,9 +75,10 @@ func (a *analysis) empty() bool {
 	return a.report.Requests.Count == 0
 }
 
-// undecided reports that no hypothesis was supported or refuted.
+// undecided reports that nothing could be said of any hypothesis.
 func (a *analysis) undecided() bool {
-	return len(a.report.Findings) == 0 && len(a.report.Refuted) == 0
+	r := a.report
+	return len(r.Findings)+len(r.Leads)+len(r.Minor)+len(r.Refuted) == 0
 }
 
 func (a *analysis) whyEmpty() string {

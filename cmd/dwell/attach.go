@@ -22,6 +22,8 @@ type attachOptions struct {
 	stacks stackFlags
 	probes probeFlags
 	view   bool
+
+	judging judging
 }
 
 func attachCommand(w world, g *globals) *cobra.Command {
@@ -43,6 +45,9 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 			if err := checkLength(o.length); err != nil {
 				return fmt.Errorf("dwell attach: %w", err)
 			}
+			if _, err := o.judging.options(""); err != nil {
+				return fmt.Errorf("dwell attach: %w", err)
+			}
 			return attach(c.Context(), w, g, o)
 		},
 	}
@@ -52,6 +57,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
 	addStackFlags(c, &o.stacks)
 	addProbeFlags(c, &o.probes)
+	o.judging.addFlags(c)
 	return c
 }
 
@@ -99,6 +105,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if !r.interrupted && !r.timedOut {
 		fmt.Fprintln(w.err, "all watched processes have ended")
 	}
+	r.judging = o.judging
 	return finish(ctx, w, g, r)
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/capture"
 	"github.com/getdwell/dwell/internal/demo"
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/spf13/cobra"
@@ -144,7 +145,7 @@ func (s *stage) play(ctx context.Context, mode demo.Mode) (*act, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.analysis, err = analyse(rec, "")
+		a.analysis, err = analyse(rec, diagnosis.Options{})
 		return a, err
 	}
 	service, err := demo.Start(ctx, demoServer, mode)

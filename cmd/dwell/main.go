@@ -37,7 +37,7 @@ type world struct {
 const (
 	exitDone      = 0
 	exitCannot    = 2 // usage, rights, input
-	exitUndecided = 3 // no hypothesis could be supported or refuted
+	exitUndecided = 3 // nothing could be said of any hypothesis
 	exitDefect    = 70
 )
 

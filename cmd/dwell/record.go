@@ -58,10 +58,11 @@ type recorded struct {
 	path        string
 	file        *recordingFile // of a private one, which the caller reads and closes
 	last        pulse
-	command     string // that recorded
-	view        bool   // its page is wanted
-	interrupted bool   // ended by a signal
-	timedOut    bool   // ended because its length was reached
+	command     string  // that recorded
+	view        bool    // its page is wanted
+	interrupted bool    // ended by a signal
+	timedOut    bool    // ended because its length was reached
+	judging     judging // its verdicts are held against
 }
 
 // errNotBegun is a signal that came while the programs were being loaded.

@@ -14,7 +14,8 @@ go, why, and what would fixing it save?
 
 It records what threads, sockets and locks did, rebuilds every request and every
 outgoing call, accounts for all of each request's time, and tests a fixed list of
-explanations: each comes out supported, refuted or undecided, with numbers.`
+explanations: each comes out found, a lead, minor, ruled out or undecided, with
+numbers.`
 
 const examples = `  sudo dwell run -- node app.js             start a service and watch it until Ctrl-C
   sudo dwell attach --pid 4242 --for 30s    watch one that runs already

@@ -30,6 +30,7 @@ func runCommand(w world, g *globals) *cobra.Command {
 	var view bool
 	var stacks stackFlags
 	var flags probeFlags
+	var bounds judging
 	c := &cobra.Command{
 		Use:   "run [--for 30s] [-o REC] -- CMD [ARG...]",
 		Short: "Start a service, record it until Ctrl-C or --for, and diagnose it",
@@ -45,6 +46,9 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err := checkLength(length); err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
+			if _, err := bounds.options(""); err != nil {
+				return fmt.Errorf("dwell run: %w", err)
+			}
 			take, err := stacks.options()
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
@@ -53,7 +57,7 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes, view: view})
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes, view: view, judging: bounds})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
@@ -61,6 +65,7 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 	c.Flags().BoolVar(&view, "view", false, viewUsage)
 	addStackFlags(c, &stacks)
 	addProbeFlags(c, &flags)
+	bounds.addFlags(c)
 	return c
 }
 
@@ -83,6 +88,8 @@ type serviceOptions struct {
 	stacks capture.Stacks
 	probes probeOptions
 	view   bool
+
+	judging judging
 }
 
 func runService(ctx context.Context, w world, g *globals, o serviceOptions) error {
@@ -118,6 +125,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	default:
 		service.endFor(w, name)
 	}
+	r.judging = o.judging
 	return finish(ctx, w, g, r)
 }
 
@@ -148,7 +156,7 @@ func (l *launched) abandon() {
 // finish says where the recording is, prints its diagnosis, and serves its page where that is wanted.
 func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
-	o := whyOptions{command: r.command, path: r.path}
+	o := whyOptions{command: r.command, path: r.path, judging: r.judging}
 	err := why(w, g, o)
 	if !r.view {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/report"
 )
 
@@ -13,7 +14,7 @@ func TestShowJSONIsOneLineForEachRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := analyse(rec, "")
+	a, err := analyse(rec, diagnosis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

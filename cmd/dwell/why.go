@@ -16,12 +16,13 @@ type whyOptions struct {
 	under    string // a function
 	flames   bool   // with json: flame graphs too
 	ask      asking
+	judging  judging
 }
 
 func whyCommand(w world, g *globals) *cobra.Command {
 	o := whyOptions{command: "why"}
 	c := &cobra.Command{
-		Use:     "why REC [--endpoint 'GET /x'] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
+		Use:     "why REC [--endpoint 'GET /x'] [--worth 5%] [--all] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
 		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
 		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings\n  dwell why REC --what-if 'lock Cache.put work x0.5'\n  dwell why REC --load x1.5",
 		Args:    exactly("REC"),
@@ -38,6 +39,7 @@ func whyCommand(w world, g *globals) *cobra.Command {
 	}
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
+	o.judging.addFlags(c)
 	c.Flags().StringVar(&o.under, "under", "", underUsage)
 	c.Flags().BoolVar(&o.flames, "flames", false, "with --json: the flame graphs of each endpoint as well")
 	o.ask.flags(c)
@@ -78,5 +80,5 @@ func (a *analysis) print(w world, g *globals, asJSON bool) error {
 		return nil
 	}
 	width, _ := terminal(w.out)
-	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+	return report.Text(w.out, a.report, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, All: a.all})
 }

@@ -49,10 +49,19 @@ func taking(id string, cause timeline.Cause) Hypothesis {
 func verdicts(d *Diagnosis) map[string]string {
 	out := map[string]string{}
 	for _, f := range d.Findings {
-		out[f.ID] = "supported"
+		out[f.ID] = "found"
 	}
-	for _, o := range append(append([]Outcome(nil), d.Refuted...), d.Undecided...) {
-		out[o.ID] = o.Verdict.String()
+	for _, f := range d.Leads {
+		out[f.ID] = "lead"
+	}
+	for _, f := range d.Minor {
+		out[f.ID] = "minor"
+	}
+	for _, o := range d.Refuted {
+		out[o.ID] = "ruled out"
+	}
+	for _, o := range d.Undecided {
+		out[o.ID] = "undecided"
 	}
 	return out
 }

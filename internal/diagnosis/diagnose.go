@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,8 +15,11 @@ type Diagnosis struct {
 	Overall   Symptom
 	Symptoms  []Symptom // every endpoint, the most frequent first
 	Findings  []Finding // by impact; none counts time that an earlier one counted
-	Refuted   []Outcome // in the order of the hypotheses, as Undecided
+	Leads     []Finding // by impact: worth having, but where, not why, or not proven
+	Minor     []Finding // in the order of the hypotheses, as Refuted and Undecided: seen, and worth little here
+	Refuted   []Outcome // ruled out
 	Undecided []Outcome
+	Dominant  []Dominant // what takes half of the mean, or makes half of what slow requests take longer
 }
 
 // Diagnose tests the hypotheses on a timeline.
@@ -39,10 +43,50 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 		j.candidates(t)
 	}
 	j.rank()
-	for _, t := range j.trials {
+	for _, t := range j.causesFirst() {
 		j.verdict(t)
 	}
+	j.inOrder()
+	d.Dominant = j.dominant()
 	return d
+}
+
+// causesFirst returns the trials so that each comes after those that may explain it.
+func (j *judge) causesFirst() (order []*trial) {
+	booked := map[string]bool{}
+	var book func(t *trial)
+	book = func(t *trial) {
+		if booked[t.ID] {
+			return
+		}
+		booked[t.ID] = true
+		for _, cause := range j.trials {
+			if slices.Contains(cause.Explains, t.ID) {
+				book(cause)
+			}
+		}
+		order = append(order, t)
+	}
+	for _, t := range j.trials {
+		book(t)
+	}
+	return order
+}
+
+// inOrder sorts what is no finding: leads by what they could save, the others as the
+// hypotheses are.
+func (j *judge) inOrder() {
+	at := map[string]int{}
+	for i, t := range j.trials {
+		at[t.ID] = i
+	}
+	outcome := func(a, b Outcome) int { return cmp.Compare(at[a.ID], at[b.ID]) }
+	slices.SortStableFunc(j.out.Refuted, outcome)
+	slices.SortStableFunc(j.out.Undecided, outcome)
+	slices.SortStableFunc(j.out.Minor, func(a, b Finding) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	slices.SortStableFunc(j.out.Leads, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(weight(&b.Impact), weight(&a.Impact)), cmp.Compare(at[a.ID], at[b.ID]))
+	})
 }
 
 // judge holds what one diagnosis works on.
@@ -69,8 +113,10 @@ type candidate struct {
 	Candidate
 	trial *trial
 	spans []Span
+	seen  []Span // spans and what else was seen of it
 	alone scored // judged before any finding was taken
-	taken bool
+	taken bool   // it is a finding
+	lead  bool
 
 	weight Duration // by which its finding is ranked, once taken
 }
@@ -112,6 +158,9 @@ func (j *judge) candidates(t *trial) {
 	doubt := j.doubts(t.Needs)
 	for _, rc := range t.res.Candidates {
 		cd := &candidate{Candidate: rc, trial: t, spans: doubt.sure(normal(j.Timeline, rc.Spans))}
+		if cd.seen = cd.spans; len(rc.Seen) > 0 {
+			cd.seen = doubt.sure(normal(j.Timeline, slices.Concat(rc.Spans, rc.Seen)))
+		}
 		cd.alone = j.score(cd, cd.spans)
 		t.cands = append(t.cands, cd)
 		j.cands = append(j.cands, cd)
@@ -149,7 +198,7 @@ func (j *judge) rank() {
 		best, sc, weight = j.upstream(best, sc, weight)
 		weight = j.behind(best, weight)
 		best.taken, best.trial.found, best.weight = true, true, weight
-		f := j.finding(best, sc)
+		f := j.finding(best, best.spans, sc.impacts)
 		at, _ := slices.BinarySearchFunc(weights, weight, func(w, t Duration) int {
 			if w >= t {
 				return -1
@@ -186,11 +235,10 @@ func (j *judge) behind(of *candidate, weight Duration) Duration {
 	return weight
 }
 
-// partOf reports whether a candidate may explain a queue, and does so for a part of it
-// that is worth a finding.
+// partOf reports whether a candidate may explain a queue, and does so for a tenth of it.
 func (j *judge) partOf(cause, queue *candidate) bool {
 	return slices.Contains(cause.trial.Explains, queue.trial.ID) &&
-		ShareOf(int64(overlap(queue.spans, cause.spans)), int64(Total(queue.spans))) >= j.MinShare
+		ShareOf(int64(overlap(queue.spans, cause.spans)), int64(Total(queue.spans))) >= Whole/10
 }
 
 // follows reports whether a queue, or what says where the time goes, is the consequence
@@ -243,14 +291,16 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 	return nil, scored{}, false
 }
 
-func (j *judge) finding(cd *candidate, sc scored) Finding {
+// finding describes a candidate by what taking out spans of it does, at the endpoint where
+// that is most first.
+func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	f := Finding{
-		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: sc.impacts[0], Also: sc.impacts[1:],
+		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: j.ranged(spans, impacts[0]), Also: impacts[1:],
 		Fix: cd.Fix, Next: cd.Next, AtLeast: cd.AtLeast,
 	}
 	s := j.symptom(f.Impact.Endpoint)
-	off := j.lose(cd.spans)
-	defer j.regain(cd.spans)
+	off := j.lose(cd.seen)
+	defer j.regain(cd.seen)
 	worst := mostOf(s.Requests, off)
 	for _, e := range cd.Evidence {
 		if e.Requests == nil {
@@ -260,9 +310,7 @@ func (j *judge) finding(cd *candidate, sc scored) Finding {
 	}
 	f.Evidence = append(f.Evidence,
 		NS("its time in an ordinary request", mean(off, s.Ordinary)).On(s.Ordinary),
-		NS("its time in a slow request", mean(off, s.Slow)).On(s.Slow),
-		NS("noise of p50 between two halves of the recording", s.Noise50).On(s.Requests),
-		NS("noise of p99 between two halves of the recording", s.Noise99).On(s.Slow))
+		NS("its time in a slow request", mean(off, s.Slow)).On(s.Slow))
 	return f
 }
 

@@ -6,19 +6,19 @@ type Hypothesis struct {
 	Title    string   // the mechanism in a short sentence
 	Doc      string   // what supports it and what refutes it
 	Needs    []string // hooks (recording.Hook...) without which it is undecided
-	Where    bool     // says where the time goes, not why: held to stricter bounds
+	Where    bool     // says where the time goes, not why: a lead, or held to stricter bounds
 	Queue    bool     // a wait for a server's turn: it is a consequence of a cause that explains half of it
 	Explains []string // ids of mechanisms whose waits may be consequences of this one
 	Family   string   // of hypotheses that work out the same things first; "" none
 	Test     func(*Case) Result
 }
 
-// Result is what a hypothesis measured. Whether it is supported or refuted is
-// decided by Diagnose, with the same bounds for all.
+// Result is what a hypothesis measured. What it is worth is decided by Diagnose, with the
+// same bounds for all.
 type Result struct {
-	// Lead is what was measured, a clause: "peers take 64 % of all request time". With a
-	// bound that it misses it refutes. Where nothing could be taken out of any request,
-	// Lead is the whole reason, with its own bound or the chances there were.
+	// Lead is what was measured, a clause: "peers take 64 % of all request time". Where
+	// nothing could be taken out of any request, it is the whole reason, with its own bound
+	// or the chances there were.
 	Lead       string
 	Candidates []Candidate // places that could be findings
 	Evidence   []Evidence  // measured whether or not anything was found; the most telling first
@@ -35,6 +35,8 @@ type Candidate struct {
 	Fix      string // in the words of the target's ecosystem
 	Next     string // how to look further
 	Spans    []Span // what would go away in each request
+	Seen     []Span // the mechanism's own time, where more of it was seen than would go away
+	Decide   string // what would decide whether it is the cause at all: it is a lead at most; "" it is
 	Evidence []Evidence
 	Lead     string // stands for the Result's if this is the largest candidate; "" does not
 	Proven   bool   // a rule of its own stands in for the stricter bounds of Where
@@ -45,21 +47,6 @@ type Candidate struct {
 type Span struct {
 	Request  RequestID
 	From, To Time
-}
-
-// Verdict on a hypothesis.
-type Verdict int8
-
-// Verdicts.
-const (
-	Undecided Verdict = iota
-	Refuted
-	Supported
-)
-
-// String returns the verdict in lower case.
-func (v Verdict) String() string {
-	return [...]string{"undecided", "refuted", "supported"}[v]
 }
 
 // Unit of an Evidence.
@@ -127,35 +114,42 @@ func (e Evidence) On(ids []RequestID) Evidence {
 
 const evidenceRequests = 10
 
+// Range is where a saving lies with 90 % confidence.
+type Range struct{ Low, High Duration }
+
 // Impact is what removing a cause would save at one endpoint.
 type Impact struct {
-	Endpoint string
-	P50, P99 Duration // savings of the quantiles
-	Share    Share    // of all the time of the endpoint's requests
-	Requests int      // that lose time
-	Total    Duration // summed over the requests
+	Endpoint                    string
+	Mean, P50, P99              Duration // savings of the mean and of the quantiles
+	MeanRange, Range50, Range99 Range
+	Share                       Share    // of all the time of the endpoint's requests
+	Requests                    int      // that lose time
+	Total                       Duration // summed over the requests
 }
 
-// Finding is a supported hypothesis at a place.
+// Finding is a mechanism that was seen at a place: a finding proper, a lead, or a minor one.
 type Finding struct {
 	ID       string
 	Title    string
 	Place    string
-	Impact   Impact   // at the endpoint where it is largest
+	Impact   Impact   // at the endpoint where it is largest; of a lead the most that it could save
 	Also     []Impact // at the others where it is a finding too
 	Evidence []Evidence
 	Fix      string
 	Next     string
 	AtLeast  bool // Impact is a lower bound
+
+	Why         string // of a lead, why it is no finding; of a minor one, what it is worth here: a sentence without its full stop
+	Decide      string // of a lead: what would decide it
+	ExplainedBy string // of a minor one: id of the finding whose consequence its time is
 }
 
-// Outcome is a hypothesis that gave no finding.
+// Outcome is a hypothesis of which nothing was seen, or nothing could be said.
 type Outcome struct {
-	ID          string
-	Verdict     Verdict // Refuted or Undecided
-	Why         string  // Refuted: the number that refutes it and its bound, a sentence without its full stop
-	Evidence    []Evidence
-	Missing     string // Undecided: what was missing
-	Another     bool   // Undecided: nothing was missing in this recording, it takes another one
-	ExplainedBy string // Refuted: id of the finding whose consequence its time is
+	ID       string
+	Why      string // ruled out: the number that does it, a sentence without its full stop
+	Time     Share  // ruled out: at most this of the mean or of slow requests was seen of it
+	Evidence []Evidence
+	Missing  string // undecided: what was missing
+	Another  bool   // undecided: nothing was missing in this recording, it takes another one
 }

@@ -15,12 +15,17 @@ type ledger struct {
 	empty    bool
 	symptoms []Symptom
 	places   []place
-	orders   [][]runOrder // see order
+	orders   [][]runOrder    // see order
+	samples  [][][]int       // see resamples
+	befores  [][2][]Duration // see before
 }
 
 func newLedger(tl *timeline.Timeline, symptoms []Symptom) *ledger {
 	n := len(tl.Requests)
-	l := &ledger{make([][]Span, n), make([]Duration, n), true, symptoms, places(n, symptoms), make([][]runOrder, len(symptoms))}
+	l := &ledger{
+		taken: make([][]Span, n), rest: make([]Duration, n), empty: true, symptoms: symptoms, places: places(n, symptoms),
+		orders: make([][]runOrder, len(symptoms)), samples: make([][][]int, len(symptoms)), befores: make([][2][]Duration, len(symptoms)),
+	}
 	for i := range l.rest {
 		l.rest[i] = tl.Requests[i].Duration()
 	}
@@ -108,6 +113,7 @@ func (l *ledger) left(spans []Span) []Span {
 func (l *ledger) take(spans []Span) {
 	l.empty = false
 	clear(l.orders)
+	clear(l.befores)
 	for i := 0; i < len(spans); {
 		id := spans[i].Request
 		fresh := len(l.taken[id]) == 0

@@ -53,7 +53,7 @@ func TestFewLossesLeaveAFinding(t *testing.T) {
 	}
 	h := taking("lock", timeline.CauseLock)
 	h.Needs = []string{recording.HookSched}
-	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "supported"})
+	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "found"})
 	h.Test = func(*Case) Result { return Result{} }
 	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "undecided"})
 }

@@ -29,8 +29,10 @@ type Options struct {
 	SLO      Duration // p99 that the user was promised, 0 none
 
 	MinRequests int      // fewer measured requests decide nothing; 20
-	MinSaving   Duration // a finding saves at least this much of p50 or p99; 1 ms
-	MinShare    Share    // and at least this share of it; 10 %
+	Worth       Share    // what is worth having saves at least this share of the mean, of p50 or of p99; 5 %
+	Resolution  Duration // and at least what can be measured; 20 us
+	Present     Share    // a mechanism with less of the mean and of slow requests counts as absent; 2 %
+	Open        Share    // time of unknown cause leaves undecided what would save this share with it; 10 %
 	WhereShare  Share    // what says where, not why, explains this much of slow minus ordinary; 50 %
 	WhereRatio  int64    // and p99 is at least this many times p50; 3
 	CPUFloor    Duration // own CPU of a request from which on it is cpu-bound; 5 ms
@@ -40,8 +42,10 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	orDefault(&o.MinRequests, 20)
-	orDefault(&o.MinSaving, milli)
-	orDefault(&o.MinShare, Whole/10)
+	orDefault(&o.Worth, Whole/20)
+	orDefault(&o.Resolution, 20_000)
+	orDefault(&o.Present, Whole/50)
+	orDefault(&o.Open, Whole/10)
 	orDefault(&o.WhereShare, Whole/2)
 	orDefault(&o.WhereRatio, 3)
 	orDefault(&o.CPUFloor, 5*milli)

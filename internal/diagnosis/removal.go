@@ -136,40 +136,9 @@ func mergeInto(a, b []Duration) []Duration {
 func (m *removal) impact(s *Symptom) Impact {
 	im := Impact{Endpoint: s.Endpoint, Requests: m.requests, Total: m.total}
 	if m.requests > 0 {
+		im.Mean = m.total / Duration(len(s.Requests))
 		im.P50, im.P99 = fall(m.before, m.after, 50), fall(m.before, m.after, 99)
 		im.Share = ShareOf(int64(m.total), int64(s.total))
 	}
 	return im
-}
-
-// spread computes how far what is saved of a quantile differs between two halves of the
-// recording: a saving that only one half shows is noise.
-func (m *removal) spread(percent int) Duration {
-	before, after := m.before.halves(), m.after.halves()
-	a, b := fall(before[0], after[0], percent), fall(before[1], after[1], percent)
-	return max(a-b, b-a)
-}
-
-// hardest is how many runs of a recording may be all that a chance event hit: one, at
-// the border of two, and another one.
-const hardest = 3
-
-// calmer returns what is left of the recording without the runs from which most is taken.
-func (m *removal) calmer() (before, after sortedRuns) {
-	order := make([]int, len(m.by))
-	for i := range order {
-		order[i] = i
-	}
-	mean := func(run int) Duration { return m.by[run] / Duration(max(1, m.sizes[run])) }
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(mean(b), mean(a)) })
-	for _, run := range order[min(hardest, len(order)):] {
-		before, after = append(before, m.before[run]), append(after, m.after[run])
-	}
-	return before, after
-}
-
-// again returns what is saved of a quantile in what calmer leaves.
-func (m *removal) again(percent int) Duration {
-	before, after := m.calmer()
-	return fall(before, after, percent)
 }

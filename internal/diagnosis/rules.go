@@ -5,33 +5,22 @@ type scored struct {
 	left    []Span
 	impacts []Impact // where it is a finding, the largest first
 	best    Impact   // the largest, finding or not
-	why     shortfall
-}
-
-// shortfall says by which bound the best impact is no finding.
-type shortfall struct {
-	explains     Share // of slow minus ordinary
-	ratio        int64 // p99 to p50, in thousandths
-	few          bool  // that is what it should be, but of too few requests
-	need50, need bound // savings of p50 and of p99 that would do
-	where        bool  // it met the bounds on savings, not those on what says where
-}
-
-// bound is what a saving was held against.
-type bound struct {
-	least Duration
-	noise bool // it is what two halves of the recording differ by
-}
-
-// bound returns what a saving of a quantile must reach.
-func (j *judge) bound(of, noise Duration) bound {
-	least := max(j.MinSaving, j.MinShare.Of(of))
-	return bound{max(least, noise), noise > least}
+	worth   bool     // at some endpoint it is worth having, though it may only say where
 }
 
 func (s *scored) passes() bool { return len(s.impacts) > 0 }
 
-func (s *scored) weight() Duration { return s.impacts[0].P50 + s.impacts[0].P99 }
+func (s *scored) weight() Duration { return weight(&s.impacts[0]) }
+
+// weight is by what impacts are compared: what they save of all three statistics.
+func weight(im *Impact) Duration { return im.Mean + im.P50 + im.P99 }
+
+func larger(a, b Impact) bool {
+	if x, y := weight(&a), weight(&b); x != y {
+		return x > y
+	}
+	return a.Total > b.Total
+}
 
 // score holds normal spans, of which nothing is taken yet, against the bounds.
 func (j *judge) score(cd *candidate, left []Span) scored {
@@ -39,24 +28,17 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 	off := j.lose(left)
 	defer j.regain(left)
 	for i, m := range j.ledger.remove(left, off) {
+		if m.requests == 0 {
+			continue
+		}
 		s := &j.Symptoms[i]
 		im := m.impact(s)
-		noise50, noise99 := s.Noise50, s.Noise99
-		if j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) {
-			noise50, noise99 = max(noise50, m.spread(50)), max(noise99, m.spread(99))
-		}
-		saves := j.worth(im.P50, s.P50, noise50) || j.worth(im.P99, s.P99, noise99) || !cd.trial.Where && j.recurs(s, &m)
-		ok := saves
-		if cd.trial.Where && !cd.Proven && !j.explains(s, off) {
-			ok = false
-		}
-		if larger(im, sc.best) || sc.best.Endpoint == "" {
+		worth := j.worth(i, &m, &im)
+		sc.worth = sc.worth || worth
+		if larger(im, sc.best) || sc.best.Requests == 0 {
 			sc.best = im
-			sc.why = j.shortfall(s, off)
-			sc.why.where = saves
-			sc.why.need50, sc.why.need = j.bound(s.P50, noise50), j.bound(s.P99, noise99)
 		}
-		if ok {
+		if worth && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
 			sc.impacts = append(sc.impacts, im)
 			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {
 				sc.impacts[0], sc.impacts[n] = sc.impacts[n], sc.impacts[0]
@@ -66,23 +48,34 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 	return sc
 }
 
-func larger(a, b Impact) bool {
-	if x, y := a.P50+a.P99, b.P50+b.P99; x != y {
-		return x > y
+// least is what a saving of a statistic has to reach to be worth having.
+func (j *judge) least(of Duration, share Share) Duration { return max(j.Resolution, share.Of(of)) }
+
+// worth reports whether a saving is worth having: of the mean, of p50 or of p99 the lower
+// end of its interval is.
+func (j *judge) worth(symptom int, m *removal, im *Impact) bool {
+	return j.reaches(symptom, m, im, j.Worth)
+}
+
+// could reports whether taking out what may be somebody's would be worth having, and plainly
+// so: it reaches the share from which what is not known counts.
+func (j *judge) could(symptom int, m *removal, im *Impact) bool {
+	return j.reaches(symptom, m, im, j.Open)
+}
+
+// reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the
+// lower end of its interval what is worth having.
+func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {
+	s := &j.Symptoms[symptom]
+	for _, q := range []struct {
+		stat       int
+		saving, of Duration
+	}{{statMean, im.Mean, s.Mean}, {stat50, im.P50, s.P50}, {stat99, im.P99, s.P99}} {
+		if q.saving >= j.least(q.of, share) && j.ledger.interval(symptom, m, q.stat, q.saving).Low >= j.least(q.of, j.Worth) {
+			return true
+		}
 	}
-	return a.Total > b.Total
-}
-
-// recurs reports whether what makes two halves of a recording differ is the cause itself,
-// as with one that stops everybody now and then: without it they differ by less than it
-// saves, also in what is left of the recording without the runs that it hit hardest.
-func (j *judge) recurs(s *Symptom, m *removal) bool {
-	return m.requests > 0 && (j.worth(m.again(50), s.P50, m.after.apart(50)) || j.worth(m.again(99), s.P99, m.after.apart(99)))
-}
-
-// worth holds a saving against what every finding must save, noise included.
-func (j *judge) worth(saving, of, noise Duration) bool {
-	return saving >= j.MinSaving && saving >= j.MinShare.Of(of) && saving > noise
+	return false
 }
 
 // explains holds it against the bounds for what says where, not why.
@@ -90,8 +83,19 @@ func (j *judge) explains(s *Symptom, off []Duration) bool {
 	if j.SLO > 0 && s.P99 > j.SLO {
 		return true
 	}
-	why := j.shortfall(s, off)
-	return s.P99 >= Duration(j.WhereRatio)*s.P50 && !why.few && why.explains >= j.WhereShare
+	return s.P99 >= Duration(j.WhereRatio)*s.P50 && !j.lone(s) && j.ofSlow(s, off) >= j.WhereShare
+}
+
+// ofSlow is how much of what slow requests take longer than ordinary ones a cause is.
+func (j *judge) ofSlow(s *Symptom, off []Duration) Share {
+	whole := func(ids []RequestID) (sum Duration) {
+		for _, id := range ids {
+			sum += j.Requests[id].Duration()
+		}
+		return sum / Duration(max(1, len(ids)))
+	}
+	diff := whole(s.Slow) - whole(s.Ordinary)
+	return max(0, ShareOf(int64(mean(off, s.Slow)-mean(off, s.Ordinary)), int64(diff)))
 }
 
 // aFew is how many requests show a tail: one that was hit by chance shows none.
@@ -104,44 +108,17 @@ func (j *judge) lone(s *Symptom) bool {
 	return s.P99 >= bound && n >= aFew && j.Requests[s.Requests[n-aFew]].Duration() < bound
 }
 
-func (j *judge) shortfall(s *Symptom, off []Duration) shortfall {
-	whole := func(ids []RequestID) (sum Duration) {
-		for _, id := range ids {
-			sum += j.Requests[id].Duration()
+// ranged fills in the intervals of what taking out spans, as far as they are left, does.
+func (j *judge) ranged(spans []Span, im Impact) Impact {
+	left := j.ledger.left(spans)
+	removed := j.ledger.remove(left, j.lose(left))
+	j.regain(left)
+	for i := range j.Symptoms {
+		if m := &removed[i]; j.Symptoms[i].Endpoint == im.Endpoint && m.requests > 0 {
+			im.MeanRange = j.ledger.interval(i, m, statMean, im.Mean)
+			im.Range50 = j.ledger.interval(i, m, stat50, im.P50)
+			im.Range99 = j.ledger.interval(i, m, stat99, im.P99)
 		}
-		return sum / Duration(max(1, len(ids)))
 	}
-	diff := whole(s.Slow) - whole(s.Ordinary)
-	part := mean(off, s.Slow) - mean(off, s.Ordinary)
-	return shortfall{
-		explains: max(0, ShareOf(int64(part), int64(diff))),
-		ratio:    int64(ShareOf(int64(s.P99), int64(s.P50))) / 1000,
-		few:      j.lone(s),
-	}
-}
-
-// verdict books a trial that gave no finding as refuted or undecided.
-func (j *judge) verdict(t *trial) {
-	if t.found {
-		return
-	}
-	out := Outcome{ID: t.ID, Verdict: Undecided, Evidence: t.res.Evidence, Missing: t.res.Undecided}
-	out.Another = t.res.Another && out.Missing != ""
-	if out.Missing == "" {
-		out.Missing = j.unseen(t)
-	}
-	cd := j.atMost(t)
-	if out.Missing == "" && cd != nil {
-		out.Missing = j.hidden(t, cd)
-	}
-	if out.Missing == "" {
-		out.Missing = j.uneven(t)
-	}
-	if out.Missing != "" {
-		j.out.Undecided = append(j.out.Undecided, out)
-		return
-	}
-	out.Verdict = Refuted
-	j.refute(t, cd, &out)
-	j.out.Refuted = append(j.out.Refuted, out)
+	return im
 }

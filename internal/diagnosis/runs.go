@@ -6,21 +6,28 @@ import (
 	"sort"
 )
 
-// noiseBlocks is how many runs of consecutive requests the recording is cut into.
-const noiseBlocks = 20
-
 // sortedRuns are durations of a symptom's requests, those of each run of consecutive ones
 // sorted by themselves: of any choice of runs the quantiles are found without sorting.
 type sortedRuns [][]Duration
 
 // quantile returns the nearest-rank quantile of all the runs together; 0 if they are
-// empty. It halves the range of durations in which that lies, and with it the part of
-// each run that is still to be looked at.
-func (s sortedRuns) quantile(percent int) Duration {
+// empty.
+func (s sortedRuns) quantile(percent int) Duration { return s.drawn(nil, percent) }
+
+// drawn is quantile where each run counts as often as it was drawn; nil is once each. It
+// halves the range of durations in which the quantile lies, and with it the part of each
+// run that is still to be looked at.
+func (s sortedRuns) drawn(times []int, percent int) Duration {
+	often := func(i int) int {
+		if times == nil {
+			return 1
+		}
+		return times[i]
+	}
 	n, from, to := 0, Duration(math.MaxInt64), Duration(math.MinInt64)
 	ends := make([][2]int, len(s)) // of each run: what may be on either side
 	for i, run := range s {
-		if n += len(run); len(run) > 0 {
+		if n += often(i) * len(run); len(run) > 0 && often(i) > 0 {
 			from, to = min(from, run[0]), max(to, run[len(run)-1])
 		}
 		ends[i][1] = len(run)
@@ -33,9 +40,12 @@ func (s sortedRuns) quantile(percent int) Duration {
 	for from < to {
 		middle, below := from+Duration(uint64(to-from)/2), 0 // their distance may be more than a Duration
 		for i, run := range s {
+			if often(i) == 0 {
+				continue
+			}
 			e := ends[i]
 			at[i] = e[0] + sort.Search(e[1]-e[0], func(k int) bool { return run[e[0]+k] > middle })
-			below += at[i]
+			below += often(i) * at[i]
 		}
 		side := 0
 		if below > place {

@@ -16,12 +16,14 @@ type Symptom struct {
 	Noise50, Noise99 Duration    // difference of the quantile between two halves of the recording
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
-	runs  [][]RequestID // the same requests, in order of start, cut into noiseBlocks
+	Mean  Duration
+	runs  [][]RequestID // the same requests, in order of start, in blocks
 	total Duration      // of all requests
+	max   Duration
 }
 
-func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom {
-	s := Symptom{Endpoint: endpoint, runs: slices.Collect(slices.Chunk(ids, max(1, len(ids)/noiseBlocks)))}
+func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet []int32) Symptom {
+	s := Symptom{Endpoint: endpoint, runs: blocksOf(tl, ids, quiet)}
 	var sorted sortedRuns
 	for _, run := range s.runs {
 		sorted = append(sorted, sortedBy(run, func(id RequestID) Duration { return tl.Requests[id].Duration() }))
@@ -32,6 +34,7 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom
 		order[i] = lasting{tl.Requests[id].Duration(), id}
 		s.total += order[i].took
 	}
+	s.Mean = s.total / Duration(max(1, len(ids)))
 	slices.SortFunc(order, func(a, b lasting) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.id, b.id)) })
 	s.Requests = make([]RequestID, len(ids))
 	for i := range order {
@@ -43,13 +46,16 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID) Symptom
 		}
 		return order[rank(len(order), percent)].took
 	}
-	s.P50, s.P90, s.P99 = quantile(50), quantile(90), quantile(99)
+	s.P50, s.P90, s.P99, s.max = quantile(50), quantile(90), quantile(99), quantile(100)
 	from, to := band(len(order), 50)
 	s.Ordinary = s.Requests[from:to]
 	from, to = band(len(order), 99)
 	s.Slow = s.Requests[from:to]
 	return s
 }
+
+// Max is the duration of the slowest request.
+func (s *Symptom) Max() Duration { return s.max }
 
 // lasting is a request and its duration.
 type lasting struct {
@@ -69,11 +75,12 @@ func symptoms(tl *timeline.Timeline, o Options) (overall Symptom, each []Symptom
 		all = append(all, RequestID(i))
 		by[r.Endpoint] = append(by[r.Endpoint], RequestID(i))
 	}
+	quiet := quietTimes(tl)
 	for name, ids := range by {
-		each = append(each, newSymptom(tl, name, ids))
+		each = append(each, newSymptom(tl, name, ids, quiet))
 	}
 	slices.SortFunc(each, func(a, b Symptom) int {
 		return cmp.Or(cmp.Compare(len(b.Requests), len(a.Requests)), cmp.Compare(a.Endpoint, b.Endpoint))
 	})
-	return newSymptom(tl, "", all), each
+	return newSymptom(tl, "", all, quiet), each
 }

@@ -35,7 +35,7 @@ func testClientPerRequest(c *diagnosis.Case) diagnosis.Result {
 		hidden += diagnosis.Total(f.unseen(c))
 		unseen += len(f.calls) - f.named(c)
 	}
-	if _, share := perMean(c, hidden); share >= c.MinShare {
+	if _, share := perMean(c, hidden); share >= c.Open {
 		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time credentials are fetched, and no stack tells whether a client is built meanwhile"
 	}
 	private, opened := 0, 0

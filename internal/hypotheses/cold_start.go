@@ -80,7 +80,7 @@ func (y *youth) lasts() bool { return 3*(y.until-y.first) >= y.until }
 
 // uneven reports that some calls are so slow that there is something to explain.
 func (y *youth) uneven(c *diagnosis.Case) bool {
-	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.MinSaving || c.SLO > 0 && y.of.P99 > c.SLO
+	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.Resolution || c.SLO > 0 && y.of.P99 > c.SLO
 }
 
 // youthOf sorts an endpoint's calls by age; nil if they are too few.
@@ -134,7 +134,7 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	end := 0
 	for b := range runs / 2 {
 		m := took(b*n/runs, (b+1)*n/runs)
-		if m < 2*y.later || m-y.later < c.MinSaving {
+		if m < 2*y.later || m-y.later < c.Resolution {
 			break
 		}
 		end = (b + 1) * n / runs

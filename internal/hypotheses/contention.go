@@ -36,9 +36,15 @@ type contention struct {
 func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
 
 // contentions returns the waits of requests for one cause by lock, the longest first;
-// its callers share them.
+// its callers share them. What is known of locks that wait for each other in a circle depends
+// on which is looked at first: each cause has deeds of its own, so that it is always the same.
 func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
-	return c.Shared("contentions "+cause.String(), func() any { return collectWaits(c, newDeeds(c), cause) }).([]*contention)
+	return c.Shared("contentions "+cause.String(), func() any {
+		if cause == timeline.CauseLock {
+			return collectWaits(c, newDeeds(c), cause)
+		}
+		return collectWaits(c, makeDeeds(c), cause)
+	}).([]*contention)
 }
 
 func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {

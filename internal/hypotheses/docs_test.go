@@ -17,18 +17,31 @@ func TestDocs(t *testing.T) {
 
 <!-- Generated from internal/hypotheses: go test ./internal/hypotheses -run TestDocs -update -->
 
-dwell tests every hypothesis in one recording and says of each that it is **supported** (a finding), **refuted** (with
-the number that refutes it) or **undecided** (with what was missing).
+dwell tests every hypothesis in one recording. Of each it says one of five things:
 
-- A finding saves at least 1 ms and at least 10 % of p50 or p99, and more than two halves of the same recording differ by;
-  or than they differ by without it, where it saves that in what is left without the three of twenty parts that it hits hardest.
-  What would save twice as much as a finding must, again and again, but less than the halves differ by, is undecided.
-- What says *where*, not *why*, is a finding only if it explains half of the difference between slow and ordinary requests
-  and p99, and no fewer than three requests, are at least 3 times p50, or if p99 breaks the latency that was promised.
-- Refuted needs the facts recorded, none of them lost while requests ran, and at least 20 requests.
-- The saving is computed request by request: what goes with the cause is taken out, and p50 and p99 are computed again.
+- **found**: the mechanism was seen, and its effect is real and worth having.
+- **lead**: time that is worth having, whose cause is narrowed down but not proven, or lies elsewhere; with the most that it could save,
+  and what would decide it.
+- **minor**: the mechanism was seen, and what it is worth here is small, not told from zero, or the consequence of a finding.
+- **ruled out**: the facts were recorded, there were enough chances, and it did not happen, or has under 2 % of the mean and of slow requests.
+- **undecided**: facts are missing, some were lost while requests ran, or there were fewer than 20 requests.
+
+How they are told apart:
+
+- *Worth having* is relative: the lower end of what is saved is at least 5 % (--worth) of the mean, of p50 or of p99, and 20 us, which is what
+  can be measured.
+- The saving is computed request by request: what goes with the cause is taken out, and the mean, p50 and p99 are computed again.
   No millisecond is counted for two findings: a cause is counted before its consequences.
+- How sure that is, is computed on the same requests: they are cut into blocks, which begin where nothing is in flight, or after a second of
+  requests that overlap (a tenth of a recording that is shorter than ten seconds); at most 64, neighbours joined. 200 times as many blocks as there
+  are are drawn, one by one and with replacement, by the numbers of splitmix64 from 0 on; before and after are computed on each draw, and the middle
+  90 % of the differences are the interval. What happened in one block only has an interval that reaches zero: it is a lead, with when it happened.
+- What says *where*, not *why*, is a lead; it is a finding if it explains half of the difference between slow and ordinary requests
+  and p99, and no fewer than three requests, are at least 3 times p50, or if p99 breaks the latency that was promised.
 - A queue is a consequence of a finding that explains half of it.
+- Time of unknown cause, and time that is not accounted for, leaves a hypothesis undecided where it would save 10 % of the mean, of p50 or of p99
+  together with what was seen of it.
+- What takes half of the time of an endpoint's requests, or makes half of what its slow ones take longer, is named first, whatever else is said of it.
 `)
 	for _, h := range All() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s. %s\n\n", h.ID, h.Title, h.Doc)

@@ -68,7 +68,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 // collector's; "" if all of it would be too little for a finding.
 func notSampled(c *diagnosis.Case) string {
 	mean, share := perMean(c, diagnosis.Total(ownSpans(c)))
-	if mean < c.MinSaving || share < c.MinShare {
+	if mean < c.Resolution || share < c.Open {
 		return ""
 	}
 	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"

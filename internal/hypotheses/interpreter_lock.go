@@ -27,6 +27,7 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
 	var busiest diagnosis.Share
 	res := diagnosis.Result{Lead: none(c)}
+	alone := 0 // interpreters whose waits would go in part
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		total += k.total
 		busy := k.busy(c)
@@ -36,6 +37,9 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 			gone = all
 		}
 		if len(gone) > 0 {
+			alone++
+		}
+		if k.total > 0 {
 			res.Candidates = append(res.Candidates, interpreterAt(c, k, gone))
 		}
 	}
@@ -46,7 +50,7 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	if total > 0 {
 		res.Lead = "waiting for the interpreter's lock takes " + diagnosis.Percent(share) + " of all request time"
 	}
-	if total > 0 && len(res.Candidates) == 0 {
+	if total > 0 && alone == 0 {
 		res.Lead += ", none of it behind a thread known to serve no request, while it is busy " + diagnosis.Percent(busiest) + " of the time (bound " + diagnosis.Percent(interpreterFull) + ")"
 	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for the interpreter's lock", share)}
@@ -137,6 +141,7 @@ func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Cand
 		Fix:      interpreterFix(rt),
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
+		Seen:     spansOf(k.stays),
 		Evidence: ev,
 	}
 }

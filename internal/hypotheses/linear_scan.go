@@ -49,7 +49,8 @@ type scanned struct {
 }
 
 func testLinearScan(c *diagnosis.Case) diagnosis.Result {
-	res := diagnosis.Result{Hidden: c.Gaps()}
+	var res diagnosis.Result
+	known, all := 0, 0 // requests of whose time next to none is unknown, of all
 	cost := ownCost(c)
 	sampled := newSamples(c)
 	var most *scanned
@@ -63,6 +64,10 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 			res.Candidates = append(res.Candidates, *cd)
 		}
 		s.unclear = unclear
+		known, all = known+len(s.whole), all+len(s.order)
+	}
+	if 4*known < 3*all { // else what grows from call to call would show in those
+		res.Hidden = c.Gaps()
 	}
 	if most == nil {
 		return res
@@ -78,7 +83,7 @@ func testLinearScan(c *diagnosis.Case) diagnosis.Result {
 // be a finding at all.
 func (s *scanned) matters(c *diagnosis.Case) bool {
 	some := func(ids []diagnosis.RequestID, of, noise Duration) bool {
-		return s.mean(ids)+s.queued(c, ids) >= max(c.MinSaving, c.MinShare.Of(of), noise)
+		return s.mean(ids)+s.queued(c, ids) >= max(c.Resolution, c.Open.Of(of), noise)
 	}
 	return some(s.of.Ordinary, s.of.P50, s.of.Noise50) || some(s.of.Slow, s.of.P99, s.of.Noise99)
 }
@@ -123,7 +128,7 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
 	case s.spots.samples < fewSamples:
 		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
-	case s.trend.High >= s.rise() && s.trend.Low > -s.rise():
+	case s.trend.High >= max(s.rise(), s.trend.Start) && s.trend.Low > -s.rise(): // it may have doubled
 		return nil, "is CPU time that scatters too much to see whether it grows: by " + diagnosis.Human(s.trend.Low) + " to " + diagnosis.Human(s.trend.High) + " on " + diagnosis.Human(s.trend.Start)
 	}
 	return nil, ""

@@ -55,11 +55,21 @@ func sayAll(d *diagnosis.Diagnosis) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d requests, p50 %d us, p99 %d us\n", len(d.Overall.Requests), d.Overall.P50/1000, d.Overall.P99/1000)
 	for _, f := range d.Findings {
-		fmt.Fprintf(&b, "supported %s: p50 -%d us, p99 -%d us", f.ID, f.Impact.P50/1000, f.Impact.P99/1000)
+		fmt.Fprintf(&b, "supported %s: mean -%d us, p50 -%d us, p99 -%d us", f.ID, f.Impact.Mean/1000, f.Impact.P50/1000, f.Impact.P99/1000)
 		list(&b, f.Evidence[:1])
 	}
-	for _, o := range append(append([]diagnosis.Outcome(nil), d.Refuted...), d.Undecided...) {
-		fmt.Fprintf(&b, "%s %s: %s%s\n", o.Verdict, o.ID, o.Missing, o.Why)
+	for _, f := range d.Leads {
+		fmt.Fprintf(&b, "lead %s (%s): mean -%d us", f.ID, f.Why, f.Impact.Mean/1000)
+		list(&b, f.Evidence[:1])
+	}
+	for _, f := range d.Minor {
+		fmt.Fprintf(&b, "minor %s: %s\n", f.ID, f.Why)
+	}
+	for _, o := range d.Refuted {
+		fmt.Fprintf(&b, "refuted %s: %s\n", o.ID, o.Why)
+	}
+	for _, o := range d.Undecided {
+		fmt.Fprintf(&b, "undecided %s: %s\n", o.ID, o.Missing)
 	}
 	return b.String()
 }

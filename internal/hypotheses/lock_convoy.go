@@ -61,6 +61,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named(c) + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
+		Seen:     spansOf(k.stays),
 		Evidence: ev,
 	}
 }

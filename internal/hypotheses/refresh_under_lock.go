@@ -34,7 +34,7 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 		hidden += k.by[deedUnknown] + k.by[deedAsleep]
 		res.Hidden = append(res.Hidden, k.unheld()...)
 	}
-	if _, share := perMean(c, hidden); share >= c.MinShare && 2*hidden > total {
+	if _, share := perMean(c, hidden); share >= c.Open && 2*hidden > total {
 		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did or waited for"
 	}
 	res.Lead = lockLead(c, total)

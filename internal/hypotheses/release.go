@@ -110,7 +110,7 @@ func turnoverOf(c *diagnosis.Case, of *diagnosis.Symptom, old, young *generation
 	t.p99s = [2]Duration{quantileOf(c, t.before, 99), quantileOf(c, later, 99)}
 	third, last := median(c, later[m/2:m/4*3]), median(c, later[m/4*3:])
 	t.drift = max(apart(median(c, first[:n/2]), t.was), apart(third, last))
-	t.falls = third-last >= max(c.MinSaving/2, c.MinShare.Of(last)/2)
+	t.falls = third-last >= max(c.Resolution/2, c.Worth.Of(last)/2)
 	t.rates = [2]int64{rateOf(c, first), rateOf(c, later)}
 	return t
 }
@@ -119,7 +119,7 @@ func (t *turnover) step() Duration { return t.is - t.was }
 
 // slower reports whether the newer generation is, by more than noise.
 func (t *turnover) slower(c *diagnosis.Case) bool {
-	return t.step() >= max(c.MinSaving, c.MinShare.Of(t.was)) && t.step() > 2*t.drift
+	return t.step() >= max(c.Resolution, c.Worth.Of(t.was)) && t.step() > 2*t.drift
 }
 
 // unclear is why the step need not come from the processes; "" if it must.

@@ -11,7 +11,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+			"control group is throttled, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, a lead: the time is lost to them. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -57,13 +57,18 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
 	}
 	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
+	proven, decide := diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2, ""
+	if !proven && h.throttled < throttledShare && 2*ours(c) < h.busy {
+		decide = "what else runs on the host (top, systemd-cgtop): others use " + diagnosis.Percent(h.busy-ours(c)) + " of its processors, the service " + diagnosis.Percent(ours(c))
+	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
 		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    spans,
-		Proven:   diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2,
+		Proven:   proven,
+		Decide:   decide,
 		Evidence: ev,
 	}}
 	return res

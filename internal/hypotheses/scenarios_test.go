@@ -81,7 +81,7 @@ func threadStories() []story {
 					keptCall(t, map[bool]recording.Time{false: 600 * us, true: 40_000 * us}[i%5 == 4])
 				}), 30)
 			}},
-		{"slow-peer/refuted", "The database needs an honest 12 ms for every answer.",
+		{"slow-peer/steady-lead", "The database needs an honest 12 ms for every answer.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { keptCall(t, 12_000*us) }), 30)
 			}},
@@ -110,7 +110,7 @@ func threadStories() []story {
 					}
 				}), 30)
 			}},
-		{"cpu-bound/refuted", "A request computes for half a millisecond.",
+		{"cpu-bound/small-lead", "A request computes for half a millisecond.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"cpu-bound/undecided", "Scheduling was not recorded.",
 			func() *recording.Recording { return done(without(healthy(), "arrivals dns host io sockets tls"), 30) }},
@@ -118,7 +118,7 @@ func threadStories() []story {
 			func() *recording.Recording {
 				return done(burst(func(t *thread) { t.lookup(4000 * us); keptCall(t, 600*us) }), 30)
 			}},
-		{"slow-dns/refuted", "One look-up of 4 ms, for the first request; the connection is kept.",
+		{"slow-dns/once-lead", "One look-up of 4 ms, for the first request; the connection is kept.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, i int) {
 					if i == 0 {
@@ -139,9 +139,9 @@ func threadStories() []story {
 					t.sealed(o, 600*us)
 				}), 30)
 			}},
-		{"tls-handshake/churn-refuted", "One kept connection would do, but every request opens one: the handshakes are a consequence.",
+		{"tls-handshake/churn-minor", "One kept connection would do, but every request opens one: the handshakes are a consequence.",
 			func() *recording.Recording { return done(churning(recording.ClosedByPeer), 30) }},
-		{"slow-dns/churn-refuted", "Every request looks its database up, which takes 4 ms, and opens a connection that it need not.",
+		{"slow-dns/churn-minor", "Every request looks its database up, which takes 4 ms, and opens a connection that it need not.",
 			func() *recording.Recording { return done(lookingUp(4000*us), 30) }},
 		{"slow-dns/silent-supported", "Every request looks its database up, and opens a connection that it need not; the server of names that is asked first does not answer,\nand another is asked after 20 ms. Connections kept would hide that, but it is the look-up that is slow.",
 			func() *recording.Recording {

@@ -15,7 +15,7 @@ func serialCalls() diagnosis.Hypothesis {
 		Title: "Calls that need nothing of each other run one after the other",
 		Doc: "Supported by calls of a request that do not overlap although the same two are seen in the other order, or at once, in at least 5 % of the requests of the endpoint " +
 			"that make both: then neither needs the other's answer. Taken out of each request: all but the longest of such a run of calls; it is a bound, " +
-			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most leaves it undecided, as do calls that belong to no known request.",
+			"for calls made at once share the peer and the network. Calls that always come in one order may need each other: what they could save at most is a lead. Calls that belong to no known request leave it undecided.",
 		Needs: []string{recording.HookSockets, recording.HookIO},
 		Test:  testSerialCalls,
 	}
@@ -77,10 +77,9 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 			spans = append(spans, free...)
 		}
 	}
-	res := diagnosis.Result{Hidden: hidden, Hides: "is calls one after the other, always in one order: whether one needs another's answer is not seen"}
-	if nobodys := hiddenIn(c, unowned(c, everyCall(c), remoteOf)); diagnosis.Total(nobodys) > diagnosis.Total(hidden) {
-		res.Hides = "passed while calls were under way that belong to no known request: whether they follow each other in one is not seen"
-		res.Hidden = append(hidden, nobodys...)
+	res := diagnosis.Result{
+		Hidden: hiddenIn(c, unowned(c, everyCall(c), remoteOf)),
+		Hides:  "passed while calls were under way that belong to no known request: whether they follow each other in one is not seen",
 	}
 	res.Evidence = []diagnosis.Evidence{
 		diagnosis.Count("requests that make calls one after the other", in),
@@ -98,7 +97,33 @@ func testSerialCalls(c *diagnosis.Case) diagnosis.Result {
 	if len(spans) > 0 {
 		res.Candidates = []diagnosis.Candidate{serialAt(c, mostLost(lost), spans, proven)}
 	}
+	if len(hidden) > 0 {
+		res.Candidates = append(res.Candidates, inOneOrder(c, hidden, in))
+	}
 	return res
+}
+
+// inOneOrder is of calls one after the other that may need each other.
+func inOneOrder(c *diagnosis.Case, spans []diagnosis.Span, in int) diagnosis.Candidate {
+	by := tally{}
+	for _, s := range spans {
+		by[c.Requests[s.Request].Endpoint] += s.To.Sub(s.From)
+	}
+	endpoint, _ := by.most()
+	_, share := perMean(c, diagnosis.Total(spans))
+	return diagnosis.Candidate{
+		Place:  endpoint,
+		Title:  diagnosis.Plural(in, "request") + " of " + diagnosis.Thousands(int64(len(c.Overall.Requests))) + " make calls one after the other: at once they would take " + diagnosis.Percent(share) + " less of all request time",
+		Fix:    atOnceFix(runtimeOf(c, c.Requests[spans[0].Request].Process)) + " (a bound, not a proof: calls made at once share the peer)",
+		Next:   "dwell show REC --slowest 3 shows the calls of single requests",
+		Decide: "whether one of the calls needs another's answer, which the code tells: they always come in one order",
+		Lead:   "calls one after the other, always in one order, take " + diagnosis.Percent(share) + " of all request time more than the longest of them",
+		Spans:  spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Count("requests that make calls one after the other", in),
+			diagnosis.NS("mean time of them beyond the longest", diagnosis.Total(spans)/Duration(max(1, in))),
+		},
+	}
 }
 
 func serialAt(c *diagnosis.Case, of couple, spans []diagnosis.Span, proven int) diagnosis.Candidate {

@@ -28,14 +28,19 @@ func TestVerdicts(t *testing.T) {
 		playAll(t)
 	}
 	for _, h := range All() {
-		for _, want := range []string{"supported", "refuted", "undecided"} {
+		seen := map[string]bool{}
+		for _, want := range []string{"supported", "lead", "minor", "refuted", "undecided"} {
 			files, err := filepath.Glob(filepath.Join("testdata", h.ID, "*"+want+".txt"))
-			if err != nil || len(files) == 0 {
-				t.Errorf("%s has no recording that is %s (%v)", h.ID, want, err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			for _, f := range files {
+				seen[want] = true
 				t.Run(h.ID+"/"+strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) { verdict(t, f, h.ID, want) })
 			}
+		}
+		if !seen["supported"] || !seen["undecided"] || !seen["lead"] && !seen["minor"] && !seen["refuted"] {
+			t.Errorf("%s has recordings that are %v only", h.ID, seen)
 		}
 	}
 }
@@ -81,17 +86,45 @@ func say(d *diagnosis.Diagnosis, id string) string {
 	for i, f := range d.Findings {
 		if f.ID == id {
 			fmt.Fprintf(&b, "supported, finding %d of %d: %s\n", i+1, len(d.Findings), f.Title)
-			fmt.Fprintf(&b, "at %s, %s: p50 -%d us, p99 -%d us\n", f.Place, f.Impact.Endpoint, f.Impact.P50/1000, f.Impact.P99/1000)
-			list(&b, f.Evidence)
+			sayFinding(&b, &f)
 		}
 	}
-	for _, o := range append(append([]diagnosis.Outcome(nil), d.Refuted...), d.Undecided...) {
-		if o.ID == id {
-			fmt.Fprintln(&b, o.Verdict.String()+": "+o.Missing+o.Why)
-			list(&b, o.Evidence)
+	for i, f := range d.Leads {
+		if f.ID == id {
+			fmt.Fprintf(&b, "lead %d of %d, %s: %s\n", i+1, len(d.Leads), f.Why, f.Title)
+			sayFinding(&b, &f)
+			fmt.Fprintf(&b, "what would decide it: %s\n", f.Decide)
 		}
 	}
+	for _, f := range d.Minor {
+		if f.ID == id {
+			fmt.Fprintf(&b, "minor: %s\n", f.Why)
+			sayFinding(&b, &f)
+		}
+	}
+	sayOutcomes(&b, "refuted", id, d.Refuted)
+	sayOutcomes(&b, "undecided", id, d.Undecided)
 	return b.String()
+}
+
+func sayFinding(b *strings.Builder, f *diagnosis.Finding) {
+	im := &f.Impact
+	fmt.Fprintf(b, "at %s, %s: mean %s, p50 %s, p99 %s us\n", f.Place, im.Endpoint,
+		saves(im.Mean, im.MeanRange), saves(im.P50, im.Range50), saves(im.P99, im.Range99))
+	list(b, f.Evidence)
+}
+
+func saves(d diagnosis.Duration, r diagnosis.Range) string {
+	return fmt.Sprintf("-%d (%d to %d)", d/1000, r.Low/1000, r.High/1000)
+}
+
+func sayOutcomes(b *strings.Builder, verdict, id string, of []diagnosis.Outcome) {
+	for _, o := range of {
+		if o.ID == id {
+			fmt.Fprintln(b, verdict+": "+o.Missing+o.Why)
+			list(b, o.Evidence)
+		}
+	}
 }
 
 func list(b *strings.Builder, ev []diagnosis.Evidence) {

@@ -59,14 +59,18 @@ func waitStories() []story {
 				t.ask(second, 3000*us)
 			})},
 		{"serial-calls/refuted", "A request makes one call.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
-		{"serial-calls/undecided", "A request asks for a user and then for its orders, always in this order.",
+		{"serial-calls/undecided", "Calls were not recorded.",
+			func() *recording.Recording {
+				return done(without(healthy(), "arrivals dns host io processes sched tls"), 30)
+			}},
+		{"serial-calls/in-order-lead", "A request asks for a user and then for its orders, always in this order.",
 			python(func(t *thread, _ int) {
 				t.ask("/user", 3000*us)
 				t.ask("/orders", 3000*us)
 			})},
 		{"delayed-ack/supported", "The body of each answer leaves 40 ms after it was written, once the client has acknowledged the head.",
 			python(keptBack(40_000 * us))},
-		{"delayed-ack/refuted", "The body of each answer leaves 300 us after it was written: the client acknowledges at once.",
+		{"delayed-ack/small-supported", "The body of each answer leaves 300 us after it was written: the client acknowledges at once.",
 			python(keptBack(300 * us))},
 		{"delayed-ack/undecided", "The recording is of an older dwell, which did not see when the end of an answer left.",
 			func() *recording.Recording {
@@ -78,7 +82,7 @@ func waitStories() []story {
 					t.sleep(t.at+30_000*us, 10*us, "fsync")
 				}
 			})},
-		{"disk/refuted", "Every fifth request syncs a file in 200 us.",
+		{"disk/small-lead", "Every fifth request syncs a file in 200 us.",
 			python(func(t *thread, i int) {
 				if i%5 == 4 {
 					t.sleep(t.at+200*us, 10*us, "fsync")

@@ -14,7 +14,10 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Requests:  requests(d, tl),
 		Endpoints: []Endpoint{},
 		Calls:     calls(d, tl),
-		Findings:  []Finding{},
+		Findings:  findings(d, d.Findings),
+		Leads:     findings(d, d.Leads),
+		Minor:     findings(d, d.Minor),
+		Dominant:  []Dominant{},
 		Refuted:   []Refuted{},
 		Undecided: []Undecided{},
 		Seen:      seen(tl),
@@ -22,11 +25,11 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
 	}
-	for i := range d.Findings {
-		r.Findings = append(r.Findings, finding(d, &d.Findings[i]))
+	for _, m := range d.Dominant {
+		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow)})
 	}
 	for _, o := range d.Refuted {
-		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, evidence(o.Evidence), o.ExplainedBy})
+		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, Decimal(o.Time), evidence(o.Evidence)})
 	}
 	for _, o := range d.Undecided {
 		r.Undecided = append(r.Undecided, Undecided{o.ID, o.Missing, evidence(o.Evidence), o.Another})
@@ -57,7 +60,7 @@ func recorded(tl *timeline.Timeline) Recording {
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
-	r := Requests{Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99}
+	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max()}
 	for i := range tl.Requests {
 		q := &tl.Requests[i]
 		switch {
@@ -68,12 +71,18 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 			r.Excluded++
 		}
 	}
-	var all, open int64
+	var all, open, unknown int64
 	for _, id := range s.Requests {
-		all += int64(tl.Requests[id].Duration())
-		open += int64(tl.Requests[id].Unaccounted)
+		q := &tl.Requests[id]
+		all += int64(q.Duration())
+		open += int64(q.Unaccounted)
+		for k := range q.Segments {
+			if g := &q.Segments[k]; g.Cause == timeline.CauseUnknown {
+				unknown += int64(g.To.Sub(g.From))
+			}
+		}
 	}
-	r.UnaccountedShare = share(open, all)
+	r.UnaccountedShare, r.UnknownShare = share(open, all), share(unknown, all)
 	n, owned := 0, 0
 	for i := range tl.Calls {
 		if c := &tl.Calls[i]; !c.Cut {
@@ -90,16 +99,34 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	return r
 }
 
+func findings(d *diagnosis.Diagnosis, list []diagnosis.Finding) []Finding {
+	out := make([]Finding, 0, len(list))
+	for i := range list {
+		out = append(out, finding(d, &list[i]))
+	}
+	return out
+}
+
+// impact is what a finding saves, as scripts read it.
+func impact(f *diagnosis.Finding) Impact {
+	im := &f.Impact
+	return Impact{
+		im.Mean, im.MeanRange.Low, im.MeanRange.High, im.P50, im.Range50.Low, im.Range50.High,
+		im.P99, im.Range99.Low, im.Range99.High, Decimal(im.Share), f.AtLeast,
+	}
+}
+
 func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
 	out := Finding{
 		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
-		Impact:   Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast},
+		Impact:   impact(f),
 		Evidence: evidence(f.Evidence), Fix: f.Fix, Next: f.Next,
-		p50: d.Overall.P50, p99: d.Overall.P99,
+		Why: f.Why, Decide: f.Decide, ExplainedBy: f.ExplainedBy,
+		mean: d.Overall.Mean, p50: d.Overall.P50, p99: d.Overall.P99,
 	}
 	for i := range d.Symptoms {
 		if s := &d.Symptoms[i]; s.Endpoint == f.Impact.Endpoint {
-			out.p50, out.p99 = s.P50, s.P99
+			out.mean, out.p50, out.p99 = s.Mean, s.P50, s.P99
 		}
 	}
 	for _, im := range f.Also {

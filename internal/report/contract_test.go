@@ -49,7 +49,7 @@ func TestEveryReportKeepsTheContract(t *testing.T) {
 
 func keepsContract(t *testing.T, r *report.Report) {
 	t.Helper()
-	if r.Version != 1 || r.Recording.Events == 0 || r.Recording.Seconds <= 0 {
+	if r.Version != 2 || r.Recording.Events == 0 || r.Recording.Seconds <= 0 {
 		t.Errorf("version %d, recording %+v", r.Version, r.Recording)
 	}
 	for _, e := range r.Endpoints {
@@ -73,6 +73,24 @@ func keepsContract(t *testing.T, r *report.Report) {
 		}
 		if f.Impact.P50Saving < 0 || f.Impact.P99Saving < 0 {
 			t.Errorf("%s saves %d and %d", f.ID, f.Impact.P50Saving, f.Impact.P99Saving)
+		}
+	}
+	for _, f := range slices.Concat(r.Leads, r.Minor) {
+		ids = append(ids, f.ID)
+		if f.Why == "" || f.Place == "" || len(f.Evidence) == 0 {
+			t.Errorf("lead or minor %+v is not complete", f)
+		}
+	}
+	for _, f := range r.Leads {
+		if f.Title == "" || f.Decide == "" {
+			t.Errorf("lead %+v is not complete", f)
+		}
+	}
+	for _, f := range slices.Concat(r.Findings, r.Leads, r.Minor) {
+		for _, v := range [][3]report.Duration{{f.Impact.MeanLow, f.Impact.MeanSaving, f.Impact.MeanHigh}, {f.Impact.P50Low, f.Impact.P50Saving, f.Impact.P50High}, {f.Impact.P99Low, f.Impact.P99Saving, f.Impact.P99High}} {
+			if v[0] > v[1] || v[1] > v[2] {
+				t.Errorf("%s: the interval does not hold the saving: %v", f.ID, v)
+			}
 		}
 	}
 	for _, o := range r.Refuted {

@@ -144,7 +144,8 @@ func diffFinding(p *diagnosis.FindingPair) DiffFinding {
 }
 
 func diffImpact(f *diagnosis.Finding) *Impact {
-	return &Impact{f.Impact.P50, f.Impact.P99, Decimal(f.Impact.Share), f.AtLeast}
+	im := impact(f)
+	return &im
 }
 
 func diffMeasures(list []diagnosis.MeasurePair) []DiffMeasure {

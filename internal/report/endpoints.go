@@ -12,7 +12,7 @@ import (
 type table [timeline.NumPhases][timeline.NumCauses]int64
 
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
-	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), P50: s.P50, P90: s.P90, P99: s.P99, Causes: []CauseRow{},
+	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
 		ordinaryIDs: s.Ordinary, slowIDs: s.Slow, allIDs: s.Requests}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
@@ -96,13 +96,37 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 		groups[k] = append(groups[k], c)
 	}
 	out := []CallGroup{}
+	took := callTimes(d, tl)
+	var all int64
+	for _, id := range d.Overall.Requests {
+		all += int64(tl.Requests[id].Duration())
+	}
 	for k, cs := range groups {
-		out = append(out, callGroup(k.peer, k.operation, cs))
+		g := callGroup(k.peer, k.operation, cs)
+		var time int64
+		for _, c := range cs {
+			time += took[c.ID]
+		}
+		g.TimeShare = share(time, all)
+		out = append(out, g)
 	}
 	slices.SortFunc(out, func(a, b CallGroup) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Peer, b.Peer), cmp.Compare(a.Operation, b.Operation))
 	})
 	return out
+}
+
+// callTimes sums, by call, the segments of measured requests that are spent on it.
+func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallID]int64 {
+	took := map[timeline.CallID]int64{}
+	for _, id := range d.Overall.Requests {
+		for i := range tl.Requests[id].Segments {
+			if s := &tl.Requests[id].Segments[i]; s.Call != timeline.None {
+				took[s.Call] += int64(s.To.Sub(s.From))
+			}
+		}
+	}
+	return took
 }
 
 func callGroup(peer, operation string, cs []*timeline.Call) CallGroup {
@@ -127,7 +151,7 @@ func callGroup(peer, operation string, cs []*timeline.Call) CallGroup {
 	return CallGroup{
 		Peer: peer, Operation: operation, Count: len(cs),
 		AssociatedShare: share(owned, n), NewConnectionShare: share(fresh, n),
-		P50: diagnosis.Quantile(ds, 50), P99: diagnosis.Quantile(ds, 99),
+		P50: diagnosis.Quantile(ds, 50), P99: diagnosis.Quantile(ds, 99), Max: diagnosis.Quantile(ds, 100),
 		Phases: Phases{
 			Queue: mean(timeline.PhaseQueue), DNS: mean(timeline.PhaseDNS), Connect: mean(timeline.PhaseConnect),
 			TLS: mean(timeline.PhaseTLS), Send: mean(timeline.PhaseSend), Remote: mean(timeline.PhaseRemote),

@@ -11,7 +11,7 @@ import (
 type Duration = recording.Duration
 
 // Version of the JSON contract, see docs/contract.md.
-const Version = 1
+const Version = 2
 
 // Report is the answer to "why is it slow". Its JSON form is the contract of
 // `dwell why --json`; fields without a JSON name are for the text only.
@@ -22,10 +22,23 @@ type Report struct {
 	Endpoints []Endpoint  `json:"endpoints"`
 	Calls     []CallGroup `json:"calls"`
 	Findings  []Finding   `json:"findings"`
+	Leads     []Finding   `json:"leads"`
+	Minor     []Finding   `json:"minor"`
 	Refuted   []Refuted   `json:"refuted"`
 	Undecided []Undecided `json:"undecided"`
 	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
+	Dominant  []Dominant  `json:"dominant"`
 	Seen      Seen        `json:"-"`
+}
+
+// Dominant is a mechanism that takes half of the time of an endpoint's requests, or makes
+// half of what its slow ones take longer, whatever else is said of it.
+type Dominant struct {
+	ID        string  `json:"id"`
+	Place     string  `json:"place"`
+	Endpoint  string  `json:"endpoint"`
+	MeanShare Decimal `json:"mean_share"`
+	SlowShare Decimal `json:"slow_share"` // of what slow requests take longer than ordinary ones
 }
 
 // Recording says what was recorded and at what cost.
@@ -60,19 +73,24 @@ type Requests struct {
 	Cut              int      `json:"cut"`
 	Excluded         int      `json:"excluded,omitempty"`
 	AssociatedShare  Decimal  `json:"associated_share"` // of the calls
+	Mean             Duration `json:"mean_ns"`
 	P50              Duration `json:"p50_ns"`
 	P90              Duration `json:"p90_ns"`
 	P99              Duration `json:"p99_ns"`
+	Max              Duration `json:"max_ns"`
 	UnaccountedShare Decimal  `json:"unaccounted_share"` // of the requests' summed time
+	UnknownShare     Decimal  `json:"unknown_share"`     // in segments whose cause is not known
 }
 
 // Endpoint is one route and where its time goes.
 type Endpoint struct {
 	Name        string     `json:"name"`
 	Count       int        `json:"count"`
+	Mean        Duration   `json:"mean_ns"`
 	P50         Duration   `json:"p50_ns"`
 	P90         Duration   `json:"p90_ns"`
 	P99         Duration   `json:"p99_ns"`
+	Max         Duration   `json:"max_ns"`
 	Causes      []CauseRow `json:"causes"`
 	Unaccounted Pair       `json:"unaccounted"` // what the causes leave of 1
 
@@ -105,6 +123,8 @@ type CallGroup struct {
 	NewConnectionShare Decimal  `json:"new_connection_share"`
 	P50                Duration `json:"p50_ns"`
 	P99                Duration `json:"p99_ns"`
+	Max                Duration `json:"max_ns"`
+	TimeShare          Decimal  `json:"time_share"` // of the requests' summed time is in segments of these calls
 	Phases             Phases   `json:"phases"`
 }
 
@@ -121,7 +141,7 @@ type Phases struct {
 	Receive Duration `json:"receive"`
 }
 
-// Finding is a supported hypothesis at a place.
+// Finding is a hypothesis that was seen at a place: a finding, a lead or a minor one.
 type Finding struct {
 	ID       string     `json:"id"`
 	Title    string     `json:"title"`
@@ -133,15 +153,27 @@ type Finding struct {
 	Next     string     `json:"next,omitempty"`
 	Also     []string   `json:"also,omitempty"` // other endpoints where it is a finding
 
-	p50, p99 Duration // of the endpoint, before
+	Why         string `json:"why,omitempty"`          // of a lead: why it is no finding; of a minor one: what it is worth; for people
+	Decide      string `json:"decide,omitempty"`       // of a lead: what would decide it
+	ExplainedBy string `json:"explained_by,omitempty"` // of a minor one: the finding whose consequence its time is
+
+	mean, p50, p99 Duration // of the endpoint, before
 }
 
-// Impact is what removing a finding's cause would save.
+// Impact is what removing a finding's cause would save, and between what bounds that lies
+// with 90 % confidence.
 type Impact struct {
-	P50Saving Duration `json:"p50_saving_ns"`
-	P99Saving Duration `json:"p99_saving_ns"`
-	Share     Decimal  `json:"share"` // of the endpoint's summed time
-	AtLeast   bool     `json:"lower_bound,omitempty"`
+	MeanSaving Duration `json:"mean_saving_ns"`
+	MeanLow    Duration `json:"mean_low_ns"`
+	MeanHigh   Duration `json:"mean_high_ns"`
+	P50Saving  Duration `json:"p50_saving_ns"`
+	P50Low     Duration `json:"p50_low_ns"`
+	P50High    Duration `json:"p50_high_ns"`
+	P99Saving  Duration `json:"p99_saving_ns"`
+	P99Low     Duration `json:"p99_low_ns"`
+	P99High    Duration `json:"p99_high_ns"`
+	Share      Decimal  `json:"share"` // of the endpoint's summed time
+	AtLeast    bool     `json:"lower_bound,omitempty"`
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.
@@ -155,13 +187,13 @@ type Evidence struct {
 
 // Refuted is a hypothesis that the numbers rule out.
 type Refuted struct {
-	ID          string     `json:"id"`
-	Why         string     `json:"why"` // the number that refutes it and its bound, a sentence
-	Evidence    []Evidence `json:"evidence"`
-	ExplainedBy string     `json:"explained_by,omitempty"` // the finding whose consequence its time is
+	ID       string     `json:"id"`
+	Why      string     `json:"why"`        // the number that does it and its bound, a sentence
+	Time     Decimal    `json:"time_share"` // at most this of the mean or of slow requests was seen of it
+	Evidence []Evidence `json:"evidence"`
 }
 
-// Undecided is a hypothesis that could be neither supported nor refuted.
+// Undecided is a hypothesis on which facts are missing.
 type Undecided struct {
 	ID       string     `json:"id"`
 	Missing  string     `json:"missing"`

@@ -12,6 +12,7 @@ type TextOptions struct {
 	Color  bool
 	Width  int    // columns; 0 is 100
 	Source Source // of code at the places of waits; nil none
+	All    bool   // of what is ruled out, why
 }
 
 // page collects lines of text.

@@ -29,8 +29,10 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	} else {
 		symptom(p, r)
 		whereItGoes(p, r)
-		findings(p, r)
-		ruledOut(p, r)
+		showFindings(p, r)
+		leads(p, r)
+		minor(p, r)
+		ruledOut(p, r, o.All)
 		undecided(p, r)
 	}
 	footer(p, r)
@@ -203,13 +205,28 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
-// ruledOut gives a few lines to each thing that was refuted, and one to all that the
-// same words refute.
-func ruledOut(p *page, r *Report) {
+// ruledOut lists what was ruled out with the time that was seen of it; all gives each its
+// sentence, and one to all of which the same is said.
+func ruledOut(p *page, r *Report, all bool) {
 	if len(r.Refuted) == 0 {
 		return
 	}
 	p.raw("")
+	if !all {
+		var none, some []string
+		for _, o := range r.Refuted {
+			if o.Time == 0 {
+				none = append(none, o.ID)
+			} else {
+				some = append(some, o.ID+" "+percent(o.Time))
+			}
+		}
+		p.wrap(plain, "Ruled out (--all says why), none of the time: ", strings.Join(none, ", "), 6)
+		if len(some) > 0 {
+			p.wrap(plain, "  next to none: ", strings.Join(some, ", "), 3)
+		}
+		return
+	}
 	p.line(bold, "Ruled out")
 	var whys, ids []string
 	for _, o := range r.Refuted {

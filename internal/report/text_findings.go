@@ -14,7 +14,7 @@ import (
 // out" would say too much.
 const mostlyOpen Decimal = unit / 10
 
-func findings(p *page, r *Report) {
+func showFindings(p *page, r *Report) {
 	p.raw("")
 	if len(r.Findings) == 0 {
 		nothing(p, r)
@@ -41,17 +41,24 @@ func are(n int) string {
 	return thousands(int64(n)) + " suspects are"
 }
 
-// nothing says that nothing was found, and what could hide something.
+// nothing says that nothing was found, what the time goes into all the same, and what could
+// hide something.
 func nothing(p *page, r *Report) {
 	text, s := "Nothing stands out.", green
+	if len(r.Dominant) > 0 {
+		d := &r.Dominant[0]
+		text, s = "No finding; "+dominates(d)+".", yellow
+	}
 	n := 0
 	for _, u := range r.Undecided {
 		if !u.another {
 			n++
 		}
 	}
-	if n > 0 {
+	if n > 0 && len(r.Dominant) == 0 {
 		text, s = "Nothing stands out in what could be decided; "+are(n)+" undecided.", yellow
+	} else if n > 0 {
+		text += " " + are(n) + " undecided."
 	}
 	e := focus(r)
 	open := e.Unaccounted
@@ -69,6 +76,14 @@ func nothing(p *page, r *Report) {
 		text, s = text+" But for "+percent(most)+" of "+which+" request's time no cause is known.", yellow
 	}
 	p.wrap(s, "", text, 2)
+}
+
+// dominates says what a mechanism takes of which requests.
+func dominates(d *Dominant) string {
+	if d.MeanShare >= unit/2 {
+		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
+	}
+	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer"
 }
 
 // saving says what quantiles would become, or, after earlier findings at the same

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/spf13/cobra"
+)
+
+// judging says what verdicts are held against, and how much of them is printed.
+type judging struct {
+	worth string
+	all   bool
+}
+
+// addFlags adds the flags of all commands that diagnose.
+func (j *judging) addFlags(c *cobra.Command) {
+	c.Flags().StringVar(&j.worth, "worth", "5%", "what is worth having: the least share of the mean, of p50 or of p99 that a finding saves")
+	c.Flags().BoolVar(&j.all, "all", false, "say of each mechanism that is ruled out which number does it")
+}
+
+// options are those of a diagnosis of an endpoint, "" all.
+func (j judging) options(endpoint string) (diagnosis.Options, error) {
+	o := diagnosis.Options{Endpoint: endpoint}
+	if j.worth == "" {
+		return o, nil
+	}
+	number, percent := strings.CutSuffix(strings.TrimSpace(j.worth), "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		f /= 100
+	}
+	if err != nil || !(f > 0 && f < 1) {
+		return o, fmt.Errorf("--worth %s: want a share between nothing and all, such as 5%% or 0.05", j.worth)
+	}
+	o.Worth = diagnosis.Share(f * float64(diagnosis.Whole))
+	return o, nil
+}

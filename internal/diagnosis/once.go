@@ -1,0 +1,113 @@
+package diagnosis
+
+import (
+	"slices"
+)
+
+const (
+	// fewTimes is up to how many times something happened that are told one by one.
+	fewTimes = 3
+	// nearlyAll is how much of a candidate's time those times have.
+	nearlyAll = Whole * 9 / 10
+)
+
+// once says when something happened that did so only a few times, if it is worth having for
+// those: what it does to another hour nobody knows. "" if it is not worth it, or happened
+// more often.
+func (j *judge) once(cd *candidate, sc *scored) string {
+	if sc.best.Requests == 0 {
+		return ""
+	}
+	at := slices.IndexFunc(j.Symptoms, func(s Symptom) bool { return s.Endpoint == sc.best.Endpoint })
+	if s := &j.Symptoms[at]; sc.best.Mean < j.least(s.Mean, j.Worth) {
+		return ""
+	}
+	first, by := j.byBlock(at, sc.left)
+	order := make([]int, len(by))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(min(1, max(-1, by[b]-by[a]))) })
+	var sum Duration
+	n := 0
+	for n < len(order) && ShareOf(int64(sum), int64(sc.best.Total)) < nearlyAll {
+		sum += by[order[n]]
+		n++
+	}
+	hit := order[:n]
+	slices.Sort(hit)
+	var times []string
+	for i, b := range hit {
+		if i == 0 || b > hit[i-1]+1 {
+			times = append(times, "+"+Human(first[b].Sub(j.Start)))
+		}
+	}
+	switch {
+	case len(times) > fewTimes || n == len(by):
+		return ""
+	case len(times) == 1:
+		return "happened once, at " + times[0]
+	}
+	return "happened " + Plural(len(times), "time") + ", at " + list(times)
+}
+
+func list(words []string) string {
+	s := words[0]
+	for i, w := range words[1:] {
+		if sep := ", "; i == len(words)-2 {
+			s += " and " + w
+		} else {
+			s += sep + w
+		}
+	}
+	return s
+}
+
+// byBlock sums spans by block of a symptom, with the first time in each.
+func (j *judge) byBlock(symptom int, spans []Span) (first []Time, by []Duration) {
+	n := len(j.Symptoms[symptom].runs)
+	first, by = make([]Time, n), make([]Duration, n)
+	for _, s := range spans {
+		p := j.ledger.places[s.Request]
+		if int(p.symptom) != symptom {
+			continue
+		}
+		if by[p.run] == 0 || s.From < first[p.run] {
+			first[p.run] = s.From
+		}
+		by[p.run] += s.To.Sub(s.From)
+	}
+	return first, by
+}
+
+// Dominant is a mechanism that a reader has to hear of first, whatever else is said of it.
+type Dominant struct {
+	ID, Place, Endpoint string
+	Mean                Share // of all the time of the endpoint's requests
+	Slow                Share // of what slow requests take longer than ordinary ones
+}
+
+// dominant finds the mechanisms that take half of an endpoint's time, or make half of what
+// its slow requests take longer: of each place the endpoint where it is most.
+func (j *judge) dominant() (out []Dominant) {
+	for _, cd := range j.cands {
+		off := j.lose(cd.seen)
+		var most Dominant
+		for i := range j.Symptoms {
+			s := &j.Symptoms[i]
+			d := Dominant{cd.trial.ID, cd.Place, s.Endpoint, ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), j.ofSlow(s, off)}
+			if d.Slow >= Whole/2 && mean(off, s.Slow) < j.least(s.P50, j.Worth) {
+				d.Slow = 0 // slow requests are hardly slower
+			}
+			if max(d.Mean, d.Slow) >= Whole/2 && max(d.Mean, d.Slow) > max(most.Mean, most.Slow) {
+				most = d
+			}
+		}
+		j.regain(cd.seen)
+		if most.ID != "" {
+			out = append(out, most)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Dominant) int { return int(min(1, max(-1, max(b.Mean, b.Slow)-max(a.Mean, a.Slow)))) })
+	return out
+}

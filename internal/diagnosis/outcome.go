@@ -1,0 +1,248 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// verdict books a trial that gave no finding: as leads, as minor, as ruled out or as
+// undecided. What was seen is never ruled out, unless it has next to no time.
+func (j *judge) verdict(t *trial) {
+	if t.found {
+		return
+	}
+	if j.leads(t) {
+		return
+	}
+	best := j.bestOf(t)
+	if best != nil && j.behindLead(best) != "" {
+		j.out.Minor = append(j.out.Minor, j.minor(t, best))
+		return
+	}
+	out := Outcome{ID: t.ID, Evidence: t.res.Evidence, Missing: t.res.Undecided}
+	out.Another = t.res.Another && out.Missing != ""
+	if out.Missing == "" {
+		out.Missing = j.unseen(t)
+	}
+	if out.Missing == "" {
+		out.Missing = j.hidden(t)
+	}
+	if out.Missing != "" {
+		j.out.Undecided = append(j.out.Undecided, out)
+		return
+	}
+	if best != nil {
+		if all, slow := j.takes(best); max(all, slow) >= j.Present {
+			j.out.Minor = append(j.out.Minor, j.minor(t, best))
+			return
+		}
+	}
+	j.ruleOut(t, best, &out)
+	j.out.Refuted = append(j.out.Refuted, out)
+}
+
+// leads books those of a trial's candidates that are leads, and reports whether any is.
+func (j *judge) leads(t *trial) (any bool) {
+	for _, cd := range t.cands {
+		if j.follows(cd) || j.behindLead(cd) != "" {
+			continue
+		}
+		if _, gone := j.explainer(cd); 2*gone >= Whole {
+			continue
+		}
+		sc := j.score(cd, j.ledger.left(cd.spans))
+		best, why, spans := sc.best, "", cd.spans
+		switch when := j.once(cd, &sc); {
+		case sc.worth && cd.Decide != "":
+			why = "not proven"
+		case sc.worth && t.Where:
+			why = "says where the time goes, not why"
+		case sc.worth:
+			why = "only in what earlier findings leave" // it passes now, but was no candidate for a finding
+		case when != "":
+			why = when
+		case len(cd.Seen) > 0:
+			var worth bool
+			if best, worth = j.mostSeen(cd); worth {
+				why, spans = "what would go away with it by itself is little: "+j.savings(&sc.best), cd.seen
+			}
+		}
+		if why == "" {
+			continue
+		}
+		f := j.finding(cd, spans, []Impact{best})
+		f.Why, f.Decide = why, cmp.Or(cd.Decide, t.res.Undecided, cd.Next, cd.Fix)
+		j.out.Leads = append(j.out.Leads, f)
+		cd.lead, any = true, true
+	}
+	return any
+}
+
+// behindLead names the lead that may explain a candidate and has half of its time: a cause
+// is a lead before its consequences, too.
+func (j *judge) behindLead(of *candidate) string {
+	for _, cd := range j.cands {
+		if cd.lead && cd != of && slices.Contains(cd.trial.Explains, of.trial.ID) && 2*overlap(of.seen, cd.seen) >= Total(of.seen) {
+			return cd.trial.ID
+		}
+	}
+	return ""
+}
+
+// mostSeen returns what taking out all that was seen of a candidate would do, where that is
+// most, and whether it is worth having.
+func (j *judge) mostSeen(cd *candidate) (Impact, bool) {
+	all := *cd
+	all.Decide = ""
+	sc := j.score(&all, j.ledger.left(cd.seen))
+	return sc.best, sc.worth
+}
+
+// minor describes what was seen and is worth little here: with what it is worth, or of
+// which finding it is a consequence.
+func (j *judge) minor(t *trial, best *candidate) Finding {
+	sc := j.score(best, j.ledger.left(best.spans))
+	im := sc.best
+	if im.Requests == 0 {
+		most, _ := j.mostSeen(best)
+		im = Impact{Endpoint: most.Endpoint}
+	}
+	f := j.finding(best, best.spans, []Impact{im})
+	f.Evidence = slices.Concat(t.res.Evidence[:min(1, len(t.res.Evidence))], f.Evidence)
+	lead := cmp.Or(best.Lead, t.res.Lead)
+	f.Why = clauses(lead, "taken out, "+j.savings(&f.Impact))
+	if lead := j.behindLead(best); lead != "" {
+		f.Why = clauses(cmp.Or(best.Lead, t.res.Lead), "half of it and more goes with the lead "+lead)
+	}
+	id, gone := j.explainer(best)
+	if id != "" && (2*gone >= Whole || best.alone.passes()) {
+		f.ExplainedBy = id
+		f.Evidence = append([]Evidence{Part("of its time goes with "+id, gone)}, f.Evidence...)
+		with := Percent(gone) + " of its time goes with " + id
+		if f.Why = "a consequence: " + with; 2*gone < Whole {
+			f.Why = clauses(lead, with+"; the rest taken out, "+j.savings(&f.Impact))
+		}
+	}
+	return f
+}
+
+// savings says what an impact saves of the mean, and of p99 where that is more.
+func (j *judge) savings(im *Impact) string {
+	if im.Mean < j.Resolution && im.P50 < j.Resolution && im.P99 < j.Resolution {
+		return "less is saved than can be measured (" + Human(j.Resolution) + ")"
+	}
+	of := func(name string, d Duration, r Range) string {
+		s := name + " falls by " + Human(d)
+		if r != (Range{}) {
+			s += " (" + Human(max(0, r.Low)) + " to " + Human(r.High) + ")"
+		}
+		return s
+	}
+	switch {
+	case im.P99 > im.Mean && im.P99 >= im.P50:
+		return of("p99", im.P99, im.Range99)
+	case im.P50 > im.Mean:
+		return of("p50", im.P50, im.Range50)
+	}
+	return of("the mean", im.Mean, im.MeanRange)
+}
+
+// takes returns how much of the time of an endpoint's requests, and of its slow ones, was
+// seen of a candidate, where that is most.
+func (j *judge) takes(cd *candidate) (all, slow Share) {
+	off := j.lose(cd.seen)
+	defer j.regain(cd.seen)
+	for i := range j.Symptoms {
+		s := &j.Symptoms[i]
+		all = max(all, ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)))
+		slow = max(slow, ShareOf(int64(mean(off, s.Slow)), int64(j.meanOf(s.Slow))))
+	}
+	return all, slow
+}
+
+func (j *judge) meanOf(ids []RequestID) (sum Duration) {
+	for _, id := range ids {
+		sum += j.Requests[id].Duration()
+	}
+	return sum / Duration(max(1, len(ids)))
+}
+
+// ruleOut says which number rules a hypothesis out: that nothing was seen of it, or how
+// little of the time.
+func (j *judge) ruleOut(t *trial, best *candidate, out *Outcome) {
+	out.Why = t.res.Lead
+	if best != nil {
+		all, slow := j.takes(best)
+		out.Time = max(all, slow)
+		out.Why = clauses(cmp.Or(best.Lead, t.res.Lead), "at most "+Percent(out.Time)+" of an endpoint's requests or of its slow ones (bound "+Percent(j.Present)+")")
+	}
+	if out.Why == "" {
+		out.Why = "no time of " + Plural(len(j.Overall.Requests), "request") + " went into it"
+	}
+	share := Part("of the mean and of slow requests at most", out.Time).Against(int64(j.Present))
+	out.Evidence = slices.Insert(slices.Clone(out.Evidence), min(1, len(out.Evidence)), share)
+	out.Evidence = append(out.Evidence, Count("requests examined", len(j.Overall.Requests)).Against(int64(j.MinRequests)))
+}
+
+func clauses(list ...string) string {
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), "; ")
+}
+
+// bestOf returns the candidate of a trial of which most was seen.
+func (j *judge) bestOf(t *trial) (best *candidate) {
+	for _, cd := range t.cands {
+		if best == nil || larger(cd.alone.best, best.alone.best) || cd.alone.best.Total == best.alone.best.Total && Total(cd.seen) > Total(best.seen) {
+			best = cd
+		}
+	}
+	return best
+}
+
+// explainer returns the finding that took most of a candidate's time, and the share.
+func (j *judge) explainer(of *candidate) (id string, gone Share) {
+	for _, cd := range j.cands {
+		if !cd.taken {
+			continue
+		}
+		if s := ShareOf(int64(overlap(of.spans, cd.spans)), int64(Total(of.spans))); s > gone {
+			id, gone = cd.trial.ID, s
+		}
+	}
+	return id, gone
+}
+
+// hidden says whether time that was not accounted for could make a finding of what is none;
+// "" if not.
+func (j *judge) hidden(t *trial) string {
+	if len(t.res.Hidden) == 0 {
+		return ""
+	}
+	hidden := normal(j.Timeline, t.res.Hidden)
+	spans := hidden
+	if best := j.bestOf(t); best != nil {
+		spans = normal(j.Timeline, slices.Concat(hidden, best.spans))
+	}
+	left := j.ledger.left(spans)
+	off := j.lose(left)
+	var of *Symptom
+	var most Impact
+	for i, m := range j.ledger.remove(left, off) {
+		s := &j.Symptoms[i]
+		if im := m.impact(s); m.requests > 0 && j.could(i, &m, &im) && (!t.Where || j.explains(s, off)) && (of == nil || larger(im, most)) {
+			of, most = s, im
+		}
+	}
+	j.regain(left)
+	if of == nil {
+		return ""
+	}
+	left = j.ledger.left(hidden)
+	off = j.lose(left)
+	defer j.regain(left)
+	up, which := mean(off, of.Slow), " of a slow request "
+	if up == 0 {
+		up, which = mean(off, of.Ordinary), " of an ordinary request "
+	}
+	return "up to " + Human(up) + which + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
+}
