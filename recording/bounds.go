@@ -10,8 +10,9 @@ const (
 	maxBytes = int64(1) << 57 // of an address space; more than a connection carries
 	maxCount = int64(1) << 40
 	maxSmall = int64(1) << 31 // ids that a recorder gives, and what the kernel numbers
-	maxText  = 16 << 10       // bytes of a string
-	maxDepth = 4 << 10        // frames of a stack
+	maxEnum  = 1 << 10
+	maxText  = 16 << 10 // bytes of a string
+	maxDepth = 4 << 10  // frames of a stack
 )
 
 // leftOut is the hook that a Loss names where a reader left facts out.
@@ -104,7 +105,9 @@ func (b *boundVisitor) Int(_ string, v *int64) {
 }
 
 // Enum implements Visitor. What has no name is of a newer version.
-func (b *boundVisitor) Enum(string, []string, *int64) {}
+func (b *boundVisitor) Enum(_ string, _ []string, v *int64) {
+	b.wrong = b.wrong || *v < 0 || *v > maxEnum
+}
 
 // Str implements Visitor.
 func (b *boundVisitor) Str(_ string, v *string) { b.wrong = b.wrong || len(*v) > maxText }

@@ -20,6 +20,7 @@ func TestLoadLeavesOutWhatNoRecordingHolds(t *testing.T) {
 		{"http-request conn=1 head=60", "http-request conn=1 head=9223372036854775807"},
 		{"length=120", "length=-3"},
 		{"messages=2", "messages=4611686018427387904"},
+		{"dir=write bytes=31", "dir=-1 bytes=31"},
 		{"155 conn id=2", "155 conn id=9223372036854775807"},
 		{"153 gap", "9223372036854775807 gap"},
 		{"153 gap", "-153 gap"},

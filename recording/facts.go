@@ -74,7 +74,7 @@ type Host struct {
 
 // End marks a recording that was closed properly.
 type End struct {
-	Reason string // "time", "interrupt", "target-exit"
+	Reason string // "time", "size", "interrupt", "target-exit"
 }
 
 // Process declares a watched process.

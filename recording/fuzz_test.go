@@ -20,7 +20,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		Validate(rec)
-		rec.Dropped = 0 // not of the text form
+		rec.Dropped, rec.LeftOut = 0, 0 // not of what is written
 		var text bytes.Buffer
 		if FormatText(&text, rec) != nil {
 			return // names of kinds that text cannot say

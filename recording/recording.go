@@ -20,6 +20,8 @@ type Recording struct {
 	// Dropped counts the bytes at the end of a binary file that were left out because
 	// they make no whole block. 0 for the text form.
 	Dropped int64
+	// LeftOut counts the facts that say what no recording can hold: see Load.
+	LeftOut int64
 }
 
 var (
@@ -101,6 +103,7 @@ func finish(by Workers, events []Event, dropped int64) (*Recording, error) {
 	if err != nil || left == 0 {
 		return rec, err
 	}
+	rec.LeftOut = left
 	last := len(rec.Events) - 1
 	loss := Event{rec.Events[last].Time, &Loss{Hook: leftOut, Count: left, From: rec.Events[0].Time}}
 	if _, ended := rec.Events[last].Fact.(*End); !ended {

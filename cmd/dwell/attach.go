@@ -19,6 +19,7 @@ type attachOptions struct {
 	name   string
 	path   string
 	length time.Duration
+	size   fileSize
 	stacks stackFlags
 	probes probeFlags
 	view   bool
@@ -55,6 +56,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
 	addRecordFlags(c, &o.length, &o.path)
 	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
+	addSizeFlag(c, &o.size)
 	addStackFlags(c, &o.stacks)
 	addProbeFlags(c, &o.probes)
 	o.judging.addFlags(c)
@@ -96,7 +98,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
-		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, pids: pids,
+		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
 		capture: captureOptions{target: how, stacks: stacks, probes: probes},
 	})
 	if err != nil {

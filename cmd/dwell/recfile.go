@@ -60,6 +60,9 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 // readWhole is readRecording that says, of a recording that was cut off, that it was.
 func readWhole(w world, command, path string) (*recording.Recording, error) {
 	rec, err := readRecording(command, path)
+	if err == nil && rec.LeftOut > 0 {
+		fmt.Fprintf(w.err, "dwell %s %s: the file is damaged, or was made up: %d facts that no recording can hold are left out\n", command, path, rec.LeftOut)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -75,7 +78,7 @@ func readWhole(w world, command, path string) (*recording.Recording, error) {
 // sudo, and to nobody else: it says who talks to whom.
 type recordingFile struct {
 	*recording.Writer
-	file    *os.File
+	file    *sizedFile
 	path    string
 	place   *place // nil: of one that nobody keeps
 	begun   func() // called when the first block is written, if not nil
@@ -98,7 +101,7 @@ func createRecording(path string, now time.Time, owner invoker) (*recordingFile,
 	if err != nil {
 		return nil, fmt.Errorf("write the recording: %w (name another place with -o)", err)
 	}
-	return newRecording(&recordingFile{file: f, path: path, place: place})
+	return newRecording(&recordingFile{file: &sizedFile{File: f}, path: path, place: place})
 }
 
 // createPrivate makes a recording that has no name, and is gone when it is closed, however dwell ends.
@@ -110,7 +113,7 @@ func createPrivate() (*recordingFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the recording: %w", err)
 	}
-	return newRecording(&recordingFile{file: f, path: f.Name()})
+	return newRecording(&recordingFile{file: &sizedFile{File: f}, path: f.Name()})
 }
 
 func newRecording(r *recordingFile) (*recordingFile, error) {
@@ -162,7 +165,7 @@ func (r *recordingFile) keep() {
 // discard makes it as if nothing had been recorded: what was to be replaced is there again.
 func (r *recordingFile) discard() {
 	if r.place != nil {
-		r.place.withdraw(r.file)
+		r.place.withdraw(r.file.File)
 	}
 	r.file.Close()
 }
@@ -175,7 +178,7 @@ func (r *recordingFile) read(command string) (*recording.Recording, error) {
 	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", command, err)
 	}
-	return loadRecording(command, r.path, r.file)
+	return loadRecording(command, r.path, r.file.File)
 }
 
 // temporaryFor makes a directory for recordings that nobody keeps.

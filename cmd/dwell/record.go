@@ -48,8 +48,10 @@ type recordOptions struct {
 	announce bool                 // say that recording has begun
 	only     bool                 // no other recording follows: rights can go
 	length   time.Duration        // 0: until interrupted
+	size     fileSize             // at which it ends; 0: never
 	begin    func() error         // called when all is watched, before anything else
 	until    <-chan struct{}      // ends the recording, if not nil
+	filled   <-chan struct{}      // closed when the file has its size
 	worth    func(*recorded) bool // whether what was recorded is worth keeping, if not nil
 }
 
@@ -61,7 +63,7 @@ type recorded struct {
 	command     string  // that recorded
 	view        bool    // its page is wanted
 	interrupted bool    // ended by a signal
-	timedOut    bool    // ended because its length was reached
+	timedOut    bool    // ended because its length or its size was reached
 	judging     judging // its verdicts are held against
 }
 
@@ -75,6 +77,7 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
+	o.filled = file.file.limitTo(o.size)
 	signalled, stopNotify := signal.NotifyContext(ctx, endings()...)
 	defer stopNotify()
 	defer surviveClosedOutput()()
@@ -101,13 +104,17 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	r := &recorded{path: file.path, command: o.command, view: o.view}
 	err = o.run(signalled, w, session, live)
 	stopNotify() // a second signal ends dwell at once
-	r.interrupted, r.timedOut = errors.Is(err, errInterrupted), errors.Is(err, context.DeadlineExceeded)
+	full := errors.Is(err, capture.ErrFull)
+	r.interrupted, r.timedOut = errors.Is(err, errInterrupted), full || errors.Is(err, context.DeadlineExceeded)
 	if r.interrupted || r.timedOut {
 		err = nil
 	}
 	r.last = live()
 	if err := o.end(file, r, err); err != nil {
 		return nil, err
+	}
+	if full {
+		saySize(w, o.size)
 	}
 	if o.only {
 		session.Close() // before: it takes locks of the service
@@ -218,23 +225,26 @@ func sayIfSlow(out io.Writer, long time.Duration, what string) (over func()) {
 // errInterrupted says that a signal ended a recording.
 var errInterrupted = errors.New("interrupted")
 
-// run records until the time is over (context.DeadlineExceeded), a signal asks to stop
-// by ending the context (errInterrupted), or the target has ended (nil).
+// run records until the time is over (context.DeadlineExceeded), the file has its size
+// (capture.ErrFull), a signal asks to stop by ending the context (errInterrupted), or the
+// target has ended (nil).
 func (o *recordOptions) run(signalled context.Context, w world, session recorder, live func() pulse) error {
-	ctx, cancel := context.WithCancel(signalled)
+	whole, end := context.WithCancelCause(signalled)
+	defer end(nil)
+	ctx, cancel := whole, func() {}
 	if o.length > 0 {
-		ctx, cancel = context.WithTimeout(signalled, o.length)
+		ctx, cancel = context.WithTimeout(whole, o.length)
 	}
 	defer cancel()
-	if o.until != nil {
-		go func() {
-			select {
-			case <-o.until:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
+	go func() {
+		select {
+		case <-o.until:
+			end(nil)
+		case <-o.filled:
+			end(capture.ErrFull)
+		case <-ctx.Done():
+		}
+	}()
 	status := showStatus(w.err, live)
 	defer status.end()
 	switch err := session.Run(ctx); {
@@ -242,6 +252,8 @@ func (o *recordOptions) run(signalled context.Context, w world, session recorder
 		return err
 	case signalled.Err() != nil:
 		return errInterrupted
+	case errors.Is(context.Cause(ctx), capture.ErrFull):
+		return capture.ErrFull
 	default:
 		return deadline(ctx)
 	}

@@ -28,6 +28,7 @@ func runCommand(w world, g *globals) *cobra.Command {
 	var length time.Duration
 	var out string
 	var view bool
+	var size fileSize
 	var stacks stackFlags
 	var flags probeFlags
 	var bounds judging
@@ -57,12 +58,13 @@ and the diagnosis is printed. Under sudo the service runs as the user who called
 			if err != nil {
 				return fmt.Errorf("dwell run: %w", err)
 			}
-			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, stacks: take, probes: probes, view: view, judging: bounds})
+			return runService(c.Context(), w, g, serviceOptions{args: args, path: out, length: length, size: size, stacks: take, probes: probes, view: view, judging: bounds})
 		},
 	}
 	c.Flags().SetInterspersed(false) // what follows CMD is CMD's
 	addRecordFlags(c, &length, &out)
 	c.Flags().BoolVar(&view, "view", false, viewUsage)
+	addSizeFlag(c, &size)
 	addStackFlags(c, &stacks)
 	addProbeFlags(c, &flags)
 	bounds.addFlags(c)
@@ -85,6 +87,7 @@ type serviceOptions struct {
 	args   []string
 	path   string
 	length time.Duration
+	size   fileSize
 	stacks capture.Stacks
 	probes probeOptions
 	view   bool
@@ -100,7 +103,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	byItself, worth := false, true
 	r, err := record(ctx, w, recordOptions{
-		command: "run", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length,
+		command: "run", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size,
 		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 		worth: func(r *recorded) bool {

@@ -48,7 +48,7 @@ func views() [][]string {
 // them, takes more memory or time than a stated bound, or ends with another status than those
 // of the contract. DWELL_TORTURE says how many; make torture plays 2,000.
 func TestDamagedRecordings(t *testing.T) {
-	count := 150
+	count := 250
 	if n, err := strconv.Atoi(os.Getenv("DWELL_TORTURE")); err == nil {
 		count = n
 	}
@@ -62,6 +62,25 @@ func TestDamagedRecordings(t *testing.T) {
 		rack.stretch(base, fmt.Sprintf("%s, seed %d", base, seed), torture.Damage(loadEvents(t, base), 1+pick.IntN(6), pick))
 	}
 	t.Logf("%d damaged recordings x %d views: statuses %v, at most %s and %d MB", count, len(views()), rack.statuses, rack.longest.Round(time.Millisecond), rack.most.Load()>>20)
+}
+
+// Recordings that once hung, failed or took all memory.
+func TestHostileRecordings(t *testing.T) {
+	files, err := filepath.Glob("testdata/hostile/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d recordings: %v", len(files), err)
+	}
+	rack := newRack(t)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(rack.path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rack.askAll("bundled/bad.txt", file)
+	}
 }
 
 // FuzzDamage lets the fuzzer choose what is changed.
@@ -176,6 +195,11 @@ func (r *rack) stretch(sound, name string, events []recording.Event) {
 		r.t.Fatal(err)
 	}
 	file.Close()
+	r.askAll(sound, name)
+}
+
+// askAll puts every view to what is at the path.
+func (r *rack) askAll(sound, name string) {
 	for _, view := range views() {
 		args := slices.Clone(view)
 		for i, a := range args {

@@ -19,6 +19,9 @@ var (
 	ErrUnsupported = errors.New("recording needs Linux on x86-64 or arm64 (recordings can be read anywhere)")
 )
 
+// ErrFull ends a recording as the cause of its context's end: there is no more room for it.
+var ErrFull = errors.New("the recording has its size")
+
 // Options of a Session.
 type Options struct {
 	Tool       string // version of dwell, for the Manifest

@@ -83,6 +83,9 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return "time", nil
 			}
+			if errors.Is(context.Cause(ctx), ErrFull) {
+				return "size", nil
+			}
 			return "interrupt", nil
 		case r := <-s.resolved:
 			err = s.apply(r)

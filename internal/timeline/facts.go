@@ -328,7 +328,7 @@ func (f *facts) connFact(at Time, fact recording.Fact) bool {
 			c.answers = append(c.answers, responseAt{at, x})
 		}
 	case *recording.TLS:
-		if c := f.conn(x.Conn); c != nil {
+		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
 			c.tls = append(c.tls, tlsAt{at, x})
 		}
 	case *recording.DNS:
