@@ -21,6 +21,8 @@ export interface CallGroup {
   new_connection_share: number;
   p50_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
+  time_share: number;
   phases: Phases;
 }
 
@@ -34,6 +36,14 @@ export interface CauseRow {
 export interface CodeLine {
   line: number;
   text: string;
+}
+
+export interface Dominant {
+  id: string;
+  place: string;
+  endpoint: string;
+  mean_share: number;
+  slow_share: number;
 }
 
 export interface Dump {
@@ -100,9 +110,11 @@ export interface DumpWait {
 export interface Endpoint {
   name: string;
   count: number;
+  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
   causes: CauseRow[];
   unaccounted: Pair;
 }
@@ -125,6 +137,9 @@ export interface Finding {
   fix: string;
   next?: string;
   also?: string[];
+  why?: string;
+  decide?: string;
+  explained_by?: string;
 }
 
 export interface Flame {
@@ -172,8 +187,15 @@ export interface Frame {
 }
 
 export interface Impact {
+  mean_saving_ns: Ns;
+  mean_low_ns: Ns;
+  mean_high_ns: Ns;
   p50_saving_ns: Ns;
+  p50_low_ns: Ns;
+  p50_high_ns: Ns;
   p99_saving_ns: Ns;
+  p99_low_ns: Ns;
+  p99_high_ns: Ns;
   share: number;
   lower_bound?: boolean;
 }
@@ -207,8 +229,8 @@ export interface Recording {
 export interface Refuted {
   id: string;
   why: string;
+  time_share: number;
   evidence: Evidence[];
-  explained_by?: string;
 }
 
 export interface Report {
@@ -218,9 +240,12 @@ export interface Report {
   endpoints: Endpoint[];
   calls: CallGroup[];
   findings: Finding[];
+  leads: Finding[];
+  minor: Finding[];
   refuted: Refuted[];
   undecided: Undecided[];
   flames?: Flames[];
+  dominant: Dominant[];
 }
 
 export interface Requests {
@@ -228,10 +253,13 @@ export interface Requests {
   cut: number;
   excluded?: number;
   associated_share: number;
+  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
   unaccounted_share: number;
+  unknown_share: number;
 }
 
 export interface ShownCall {

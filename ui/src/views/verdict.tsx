@@ -15,7 +15,7 @@ export function Verdict({ c }: { c: Context }) {
       <div class="split">
         <div>
           {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} />)}
-          {r.findings.length === 0 && <Panel title="Nothing found"><p>No hypothesis is supported by these requests.</p></Panel>}
+          {r.findings.length === 0 && <Panel title="No finding"><p>{r.leads.length > 0 ? "See the leads below." : "Nothing that these requests show is worth mending."}</p></Panel>}
         </div>
         <Where c={c} />
       </div>
@@ -30,7 +30,7 @@ function Answer({ c }: { c: Context }) {
   const first = r.findings[0];
   return (
     <section class="answer">
-      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, nothing wrong found`}</h1>
+      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, no finding`}</h1>
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
         <div><dt>p50</dt><dd><Time v={r.requests.p50_ns} of="requests.p50_ns" /></dd></div>
@@ -115,9 +115,15 @@ function Others({ c }: { c: Context }) {
   };
   return (
     <div class="others">
+      {r.leads.length > 0 && <Panel title="Leads: time worth having, whose cause lies elsewhere or is not proven">
+        <ul class="list">{r.leads.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.title} /> <small><Name text={x.why ?? ""} />; to decide: <Name text={x.decide ?? ""} /></small></li>)}</ul>
+      </Panel>}
+      {r.minor.length > 0 && <Panel title="Minor here">
+        <ul class="list">{r.minor.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.why ?? ""} /></li>)}</ul>
+      </Panel>}
       <details class="panel" open={open("refuted")} onToggle={turn("refuted")}>
         <summary>Ruled out <span class="count">{r.refuted.length}</span> <small>each with the number that does</small></summary>
-        <ul class="list">{r.refuted.map((x: Refuted) => <li key={x.id}><b>{x.id}</b> {x.explained_by && <small>a consequence of {x.explained_by}: </small>}<Name text={x.why} /></li>)}</ul>
+        <ul class="list">{r.refuted.map((x: Refuted) => <li key={x.id}><b>{x.id}</b> <Name text={x.why} /></li>)}</ul>
       </details>
       <details class="panel" open={open("undecided")} onToggle={turn("undecided")}>
         <summary>Undecided <span class="count">{r.undecided.length}</span> <small>and what would decide it</small></summary>
