@@ -58,24 +58,31 @@ func reportFile(w world, o reportOptions) error {
 	return nil
 }
 
-// pageOf makes the page of a recording. One without requests has a page, too, which says
-// what was seen instead.
+// pageOf makes the page of a recording.
 func pageOf(w world, command, path string, source sourceOptions) (*report.WebPage, error) {
-	var code report.Source // a page is sent around: lines of code are on it where they were asked for
-	if source.root != "" || len(source.jars) > 0 {
-		found, err := source.open(0, whoInvoked(w.getenv))
-		if err != nil {
-			return nil, fmt.Errorf("dwell %s: %w", command, err)
-		}
-		defer found.close()
-		defer found.say(w.err, command)
-		code = found.lines
-	}
-	a, err := analyseFile(w, whyOptions{command: command, path: path})
+	a, code, err := forPage(w, command, path, source)
 	if err != nil {
 		return nil, err
 	}
-	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(path), Wall: a.wall.at(a.timeline.Start), Source: code}), nil
+	defer code.end(w, command)
+	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(path), Wall: a.wall.at(a.timeline.Start), Source: code.lines}), nil
+}
+
+// forPage analyses a recording for a page, and opens the places of its source code. One without requests has
+// a page, too, which says what was seen instead.
+func forPage(w world, command, path string, source sourceOptions) (*analysis, *sources, error) {
+	code := &sources{} // a page is sent around: lines of code are on it where they were asked for
+	if source.root != "" || len(source.jars) > 0 {
+		var err error
+		if code, err = source.open(0, whoInvoked(w.getenv)); err != nil {
+			return nil, nil, fmt.Errorf("dwell %s: %w", command, err)
+		}
+	}
+	a, err := analyseFile(w, whyOptions{command: command, path: path})
+	if err != nil {
+		code.close()
+	}
+	return a, code, err
 }
 
 // writePage writes a page to a file; see replaceWith.

@@ -98,8 +98,7 @@ func show(w world, g *globals, o showOptions) error {
 	if err != nil {
 		return fmt.Errorf("dwell show: %w", err)
 	}
-	defer source.close()
-	defer source.say(w.err, "show")
+	defer source.end(w, "show")
 	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source.lines}
 	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
 	switch {

@@ -105,6 +105,12 @@ func (s *sources) say(out io.Writer, command string) {
 	}
 }
 
+// end says what was left out, and closes the places.
+func (s *sources) end(w world, command string) {
+	s.say(w.err, command)
+	s.close()
+}
+
 func (s *sources) close() {
 	for _, tree := range s.trees {
 		tree.close()

@@ -60,8 +60,7 @@ does not move in that time is not seen.`,
 			if o.found, err = o.source.open(o.pid, whoInvoked(w.getenv)); err != nil { // before rights are given up
 				return fmt.Errorf("dwell threads: %w", err)
 			}
-			defer o.found.close()
-			defer o.found.say(w.err, "threads")
+			defer o.found.end(w, "threads")
 			if o.path == "" {
 				return threadsOf(c.Context(), w, g, o)
 			}

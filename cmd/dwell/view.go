@@ -49,7 +49,8 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 			if err != nil {
 				return err
 			}
-			return a.view(c.Context(), w, viewing{command: "view", name: filepath.Base(o.path), port: o.port, code: code})
+			defer code.end(w, "view")
+			return a.view(c.Context(), w, viewing{command: "view", name: filepath.Base(o.path), port: o.port, code: code.lines})
 		},
 	}
 	c.Flags().IntVar(&o.port, "port", 0, "the port to listen on, at 127.0.0.1; 0 for any that is free")
