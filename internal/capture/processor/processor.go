@@ -1,5 +1,5 @@
 // Package processor is what differs between processors: the numbers of system calls, and what
-// the machine code of Go's functions tells. All of it is pure, and works on every host. Its
+// machine code of Go and of C tells. All of it is pure, and works on every host. Its
 // counterpart in the kernel is bpf/arch.h.
 package processor
 
@@ -18,6 +18,7 @@ type Processor struct {
 	Name   string // as in the address of a recording's manifest: of Go's GOARCH
 	ELF    elf.Machine
 	GoCode GoCode
+	CCode  CCode
 
 	syscall func(nr int) string
 }
@@ -37,10 +38,21 @@ type GoCode struct {
 	FirstRead func(code []byte, address uint64) uint64
 }
 
+// CCode reads the machine code of functions of C.
+type CCode struct {
+	// Calls lists where, from the beginning of code, it calls and jumps to directly.
+	Calls func(code []byte) []int64
+	// StubSlot is where a stub, with which a file calls a function of another file, finds the
+	// address that it jumps to; 0 if the code at an address is no stub.
+	StubSlot func(code []byte, address uint64) uint64
+	// StubStep is how far stubs are apart at least, in bytes.
+	StubStep uint64
+}
+
 func all() []Processor {
 	return []Processor{
-		{"amd64", elf.EM_X86_64, GoCode{x86.Apart, x86.CallLength, x86.ProbeAt, x86.FirstRead}, x86.Syscall},
-		{"arm64", elf.EM_AARCH64, GoCode{arm64.Apart, arm64.CallLength, arm64.ProbeAt, arm64.FirstRead}, arm64.Syscall},
+		{"amd64", elf.EM_X86_64, GoCode{x86.Apart, x86.CallLength, x86.ProbeAt, x86.FirstRead}, CCode{x86.Calls, x86.StubSlot, x86.StubStep}, x86.Syscall},
+		{"arm64", elf.EM_AARCH64, GoCode{arm64.Apart, arm64.CallLength, arm64.ProbeAt, arm64.FirstRead}, CCode{arm64.Calls, arm64.StubSlot, arm64.StubStep}, arm64.Syscall},
 	}
 }
 

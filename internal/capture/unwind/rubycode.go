@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"golang.org/x/arch/x86/x86asm"
+	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
 // What waits for Ruby's interpreter lock has no symbol in a stripped library, and it is
@@ -32,11 +32,15 @@ func (t *symbolTable) nameRubyLock(file io.ReaderAt) {
 	if err != nil {
 		return
 	}
-	symbols, err := f.DynamicSymbols()
-	if err != nil || f.Machine != elf.EM_X86_64 {
+	p, err := processor.Of(f)
+	if err != nil {
 		return
 	}
-	c := &machineCode{file: f, starts: t.starts}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		return
+	}
+	c := &machineCode{file: f, starts: t.starts, c: p.CCode}
 	var lockers []elf.Symbol
 	waits := c.stubs(rubyConditionWait)
 	for _, s := range symbols {
@@ -72,6 +76,7 @@ func (t *symbolTable) give(start uint64, name string) {
 type machineCode struct {
 	file   *elf.File
 	starts []uint64 // of functions, in order
+	c      processor.CCode
 }
 
 // maxFunction bounds how much of a function is read.
@@ -87,20 +92,9 @@ func (c *machineCode) calls(start uint64) []uint64 {
 	if i+1 < len(c.starts) {
 		size = min(size, c.starts[i+1]-start)
 	}
-	code := c.read(start, size)
 	var to []uint64
-	for at := 0; at < len(code); {
-		in, err := x86asm.Decode(code[at:], 64)
-		if err != nil || in.Len == 0 {
-			at++
-			continue
-		}
-		at += in.Len
-		if in.Op == x86asm.CALL || in.Op == x86asm.JMP {
-			if rel, ok := in.Args[0].(x86asm.Rel); ok {
-				to = append(to, start+uint64(at)+uint64(int64(rel)))
-			}
-		}
+	for _, callee := range c.c.Calls(c.read(start, size)) {
+		to = append(to, start+uint64(callee))
 	}
 	return to
 }
@@ -130,32 +124,14 @@ func (c *machineCode) stubs(name string) []uint64 {
 		if section.Name != ".plt" && section.Name != ".plt.sec" && section.Name != ".plt.got" {
 			continue
 		}
-		const size = 16
-		for at := section.Addr; at+size <= section.Addr+section.Size; at += size {
-			if c.jumpsTo(at, slot) {
+		const longest = 16
+		for at := section.Addr; at+longest <= section.Addr+section.Size; at += c.c.StubStep {
+			if c.c.StubSlot(c.read(at, longest), at) == slot {
 				out = append(out, at)
 			}
 		}
 	}
 	return out
-}
-
-// jumpsTo reports that the stub at an address jumps by a slot.
-func (c *machineCode) jumpsTo(at, slot uint64) bool {
-	code := c.read(at, 16)
-	for n := 0; n < len(code); {
-		in, err := x86asm.Decode(code[n:], 64)
-		if err != nil || in.Len == 0 {
-			n += 4 // endbr64, which the decoder does not know
-			continue
-		}
-		n += in.Len
-		if in.Op == x86asm.JMP {
-			m, ok := in.Args[0].(x86asm.Mem)
-			return ok && m.Base == x86asm.RIP && at+uint64(n)+uint64(m.Disp) == slot
-		}
-	}
-	return false
 }
 
 // slot is where the address of a function is filled in when the file is loaded.

@@ -37,8 +37,9 @@ Acquire::Retries "3";
 
 // archive is where kernels are fetched from and kept. Nothing is installed.
 type archive struct {
-	dir  string
-	read bool // the lists of packages were, during this run
+	dir    string
+	read   bool              // the lists of packages were, during this run
+	images map[string]string // what machines boot into, by processor; made during this run
 }
 
 // kernel is a fetched one.

@@ -17,18 +17,30 @@ func programs() map[string]string {
 	}
 }
 
-// initramfs builds what the machine boots into, for a processor, from the tree that this is run
-// in.
-func initramfs(ctx context.Context, cache, arch string) (string, error) {
-	dir, err := os.MkdirTemp(cache, "image-")
-	if err != nil {
+// initramfs returns what machines with a processor boot into, made once, of the tree that this
+// is run in.
+func (a *archive) initramfs(ctx context.Context, arch string) (string, error) {
+	if name := a.images[arch]; name != "" {
+		return name, nil
+	}
+	name := filepath.Join(a.dir, "initramfs-"+arch)
+	if err := a.pack(ctx, name, arch); err != nil {
 		return "", err
 	}
+	a.images[arch] = name
+	return name, nil
+}
+
+// pack builds the programs for a processor and packs them up.
+func (a *archive) pack(ctx context.Context, name, arch string) error {
+	dir, err := os.MkdirTemp(a.dir, "image-")
+	if err != nil {
+		return err
+	}
 	defer os.RemoveAll(dir)
-	name := filepath.Join(cache, "initramfs-"+arch)
 	out, err := os.Create(name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer out.Close()
 	w := &cpio{out: out}
@@ -40,16 +52,16 @@ func initramfs(ctx context.Context, cache, arch string) (string, error) {
 		cmd := exec.CommandContext(ctx, "go", "build", "-o", built, from)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s for %s: %w\n%s", from, arch, err, text)
+			return fmt.Errorf("build %s for %s: %w\n%s", from, arch, err, text)
 		}
 		content, err := os.ReadFile(built)
 		if err != nil {
-			return "", err
+			return err
 		}
 		w.add(file, modeFile|0o755, content)
 	}
 	w.add("TRAILER!!!", 0, nil)
-	return name, w.err
+	return w.err
 }
 
 // cpio writes the archive from which a kernel unpacks its first file system (the format "newc").

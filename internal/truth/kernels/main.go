@@ -56,7 +56,7 @@ func run(ctx context.Context, o options) error {
 		}
 		o.cache = filepath.Join(dir, "dwell-kernels")
 	}
-	store := &archive{dir: o.cache}
+	store := &archive{dir: o.cache, images: map[string]string{}}
 	var rows []row
 	var failed error
 	for _, name := range strings.Fields(o.kernels) {
@@ -81,7 +81,7 @@ func tryKernel(ctx context.Context, store *archive, name string, within time.Dur
 		return r, err
 	}
 	r.name = k.release
-	image, err := initramfs(ctx, store.dir, k.arch)
+	image, err := store.initramfs(ctx, k.arch)
 	if err != nil {
 		return r, err
 	}

@@ -42,6 +42,48 @@ func Apart(code []byte) (returns []int, calls map[int]int64) {
 	return returns, calls
 }
 
+// Calls lists where, from the beginning of code of C, it calls and jumps to directly.
+func Calls(code []byte) []int64 {
+	const branch, ofBranch = 0b000101, 0b011111 // B, and BL with the highest bit
+	var to []int64
+	each(code, func(at int, in uint32) bool {
+		if in>>26&ofBranch == branch {
+			to = append(to, int64(at)+4*signed(in, 26))
+		}
+		return true
+	})
+	return to
+}
+
+// StubStep is how far stubs, with which files call functions of other files, are apart at least.
+const StubStep = 4
+
+// StubSlot is where a stub at an address finds the address that it jumps to; 0 if the code is
+// no stub.
+func StubSlot(code []byte, address uint64) uint64 {
+	const (
+		landing      = 0xd503245f             // BTI C, where jumps have to be allowed
+		adrp, ofADRP = 0x90000010, 0x9f00001f // into X16
+		ldr, ofLDR   = 0xf9400211, 0xffc003ff // X17, from there
+	)
+	var words [3]uint32
+	each(code[:min(len(code), 4*len(words))], func(at int, in uint32) bool { words[at/4] = in; return true })
+	skipped := 0
+	if words[0] == landing {
+		skipped = 1
+	}
+	if words[skipped]&ofADRP != adrp || words[skipped+1]&ofLDR != ldr {
+		return 0
+	}
+	return page(words[skipped], address+4*uint64(skipped)) + uint64(words[skipped+1]>>10&0xfff)*8
+}
+
+// page is what an ADRP at an address makes of it.
+func page(in uint32, address uint64) uint64 {
+	pages := in>>5&0x7ffff<<2 | in>>29&3
+	return address&^0xfff + uint64(signed(pages, 21)<<12)
+}
+
 // ProbeAt finds, in the code of a function, the instruction behind the check of the stack; else
 // the beginning.
 func ProbeAt(code []byte) uint64 {
@@ -74,8 +116,7 @@ func FirstRead(code []byte, address uint64) uint64 {
 	each(code, func(at int, in uint32) bool {
 		switch from := in >> 5 & 31; {
 		case in&ofADRP == adrp:
-			page := in>>5&0x7ffff<<2 | in>>29&3
-			pages[in&31] = (address+uint64(at))&^0xfff + uint64(signed(page, 21)<<12)
+			pages[in&31] = page(in, address+uint64(at))
 		case (in&ofLDR == ldr || in&ofLDR == ldrsw) && pages[from] != 0:
 			found = pages[from] + uint64(in>>10&0xfff)*4
 		}

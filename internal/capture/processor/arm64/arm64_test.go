@@ -88,3 +88,34 @@ func TestSyscall(t *testing.T) {
 		}
 	}
 }
+
+func TestCalls(t *testing.T) {
+	const jump = 0x14000002 // B, 2 instructions on
+	if got := Calls(code(call3, nop, jump, callBack, ret)); !slices.Equal(got, []int64{12, 16, 8}) {
+		t.Errorf("calls and jumps to %v", got)
+	}
+}
+
+func TestStubSlot(t *testing.T) {
+	const (
+		page    = 0xb0001010 // ADRP X16, 0x201 pages on
+		load    = 0xf9400611 // LDR X17, [X16, #8]
+		add     = 0x91002210 // ADD X16, X16, #8
+		goThere = 0xd61f0220 // BR X17
+		landing = 0xd503245f // BTI C
+	)
+	for _, c := range []struct {
+		name string
+		code []byte
+		want uint64
+	}{
+		{"stub", code(page, load, add, goThere), 0x10000 + 0x201<<12 + 8},
+		{"with a landing", code(landing, page, load, add, goThere), 0x10000 + 0x201<<12 + 8},
+		{"its second half", code(load, add, goThere, page), 0},
+		{"cut", code(page), 0},
+	} {
+		if got := StubSlot(c.code, 0x10000); got != c.want {
+			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
+		}
+	}
+}

@@ -87,3 +87,45 @@ func FirstRead(code []byte, address uint64) uint64 {
 	}
 	return 0
 }
+
+// Calls lists where, from the beginning of code of C, it calls and jumps to directly.
+func Calls(code []byte) []int64 {
+	var to []int64
+	for at := 0; at < len(code); {
+		in, err := x86asm.Decode(code[at:], 64)
+		if err != nil || in.Len == 0 {
+			at++
+			continue
+		}
+		at += in.Len
+		if in.Op == x86asm.CALL || in.Op == x86asm.JMP {
+			if rel, ok := in.Args[0].(x86asm.Rel); ok {
+				to = append(to, int64(at)+int64(rel))
+			}
+		}
+	}
+	return to
+}
+
+// StubStep is how far stubs, with which files call functions of other files, are apart.
+const StubStep = 16
+
+// StubSlot is where a stub at an address finds the address that it jumps to; 0 if the code is
+// no stub.
+func StubSlot(code []byte, address uint64) uint64 {
+	for n := 0; n < len(code); {
+		in, err := x86asm.Decode(code[n:], 64)
+		if err != nil || in.Len == 0 {
+			n += 4 // endbr64, which the decoder does not know
+			continue
+		}
+		n += in.Len
+		if in.Op == x86asm.JMP {
+			if m, ok := in.Args[0].(x86asm.Mem); ok && m.Base == x86asm.RIP {
+				return address + uint64(n) + uint64(m.Disp)
+			}
+			return 0
+		}
+	}
+	return 0
+}

@@ -1,6 +1,9 @@
 package x86
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // The beginnings of functions, as compilers of several versions make them.
 func TestProbeAt(t *testing.T) {
@@ -17,6 +20,29 @@ func TestProbeAt(t *testing.T) {
 	} {
 		if got := ProbeAt([]byte(c.code)); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestCalls(t *testing.T) {
+	const code = "\xe8\x05\x00\x00\x00" + "\x90" + "\xeb\x02" + "\xff\xe0" + "\xc3" // call, nop, jmp, jmp *rax, ret
+	if got := Calls([]byte(code)); !slices.Equal(got, []int64{10, 10}) {
+		t.Errorf("calls and jumps to %v", got)
+	}
+}
+
+func TestStubSlot(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		want       uint64
+	}{
+		{"stub", "\xff\x25\x10\x00\x00\x00\x68\x01\x00\x00\x00\xe9\x00\x00\x00\x00", 0x1016},
+		{"with a landing", "\xf3\x0f\x1e\xfa\xf2\xff\x25\x10\x00\x00\x00\x0f\x1f\x44\x00\x00", 0x101b},
+		{"jump elsewhere", "\xe9\x00\x00\x00\x00", 0},
+		{"empty", "", 0},
+	} {
+		if got := StubSlot([]byte(c.code), 0x1000); got != c.want {
+			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
 		}
 	}
 }
