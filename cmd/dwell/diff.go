@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,15 +16,17 @@ import (
 
 type diffOptions struct {
 	paths    [2]string
+	walls    [2]int64 // wall time of their starts
 	programs []string
 	endpoint string
 	json     bool
+	out      string // of a page; "" prints
 }
 
 func diffCommand(w world, g *globals) *cobra.Command {
 	var o diffOptions
 	c := &cobra.Command{
-		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--json]",
+		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--json | -o diff.html]",
 		Short: "Compare two recordings: latencies, findings, and what one did not exercise",
 		Long: `Compare two recordings. Of those with requests: the latencies of each endpoint, which
 findings are gone and which are new, and what was predicted beside what was saved. Of
@@ -42,6 +46,7 @@ and compile, come last). --program names another, or one for each side.`,
 	}
 	c.Flags().StringSliceVar(&o.programs, "program", nil, "the executable to compare, or two: of A and of B")
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
+	c.Flags().StringVarP(&o.out, "output", "o", "", "write a page instead, as dwell report does: both sides on one scale, and what was predicted beside what came")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	return c
 }
@@ -62,11 +67,34 @@ func diff(w world, g *globals, o diffOptions) error {
 		return fmt.Errorf("dwell diff: no request of endpoint %q in either recording (there are: %s)", o.endpoint, orNone(slices.Compact(names)))
 	}
 	d := report.NewDiff(diagnosis.Compare(sides[0], sides[1]))
+	if o.out != "" {
+		return o.page(w, d, sides)
+	}
 	if o.json {
 		return report.DiffJSON(w.out, d)
 	}
 	width, _ := terminal(w.out)
 	return report.DiffText(w.out, d, report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width})
+}
+
+// page writes the comparison as a page.
+func (o *diffOptions) page(w world, d *report.Diff, sides [2]diagnosis.Compared) error {
+	if o.json {
+		return errors.New("dwell diff: --json prints (without -o)")
+	}
+	var pages [2]*report.WebPage
+	var flames [2][]*report.Flames
+	for i, s := range sides {
+		r := report.Build(s.Diagnosis, s.Timeline)
+		pages[i] = report.NewWebPage(r, s.Diagnosis, s.Timeline, report.WebOptions{Name: filepath.Base(o.paths[i]), Wall: o.walls[i], Slim: true})
+		flames[i] = report.AllFlames(s.Timeline, r, "")
+	}
+	title := pages[0].Name + " and " + pages[1].Name
+	if err := writePage(o.out, title, report.NewWebDiff(d, pages, flames), whoInvoked(w.getenv)); err != nil {
+		return fmt.Errorf("dwell diff: %w", err)
+	}
+	fmt.Fprintf(w.out, "%s: open it in a browser\n", o.out)
+	return nil
 }
 
 // side reads one recording.
@@ -79,6 +107,7 @@ func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, err
 	if err != nil {
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
 	}
+	o.walls[i] = newWallClock(rec).at(tl.Start)
 	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: o.endpoint})}
 	if len(o.programs) > 0 {
 		side.Program = o.programs[min(i, len(o.programs)-1)]

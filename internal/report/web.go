@@ -64,6 +64,7 @@ type WebOptions struct {
 	Wall   int64  // of the recording's start, since the Unix epoch; 0 not known
 	Live   bool   // single requests and instants are asked for later
 	Source Source // of code, nil none
+	Slim   bool   // without single requests, stacks and threads
 }
 
 // Bounds of what a page holds, in bytes as JSON, roughly.
@@ -88,6 +89,9 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 		e := &r.Endpoints[i]
 		p.Endpoints = append(p.Endpoints, WebEndpoint{e.Name, e.total, e.ordinary, e.slow,
 			e.ordinaryIDs[len(e.ordinaryIDs)/2], e.allIDs[len(e.allIDs)-1]})
+	}
+	if o.Slim {
+		return p
 	}
 	w := NewWebDetail(tl, o.Source)
 	for _, id := range worthTelling(r, tl) {

@@ -1,10 +1,13 @@
 import { column, summed } from "../base/varint";
-import type { WebLatency, WebPage, WebRequest, WebTold } from "./page.gen";
+import type { WebDiff, WebLatency, WebPage, WebRequest, WebTold } from "./page.gen";
+
+/** A page of one recording, or of two. */
+export type Page = (WebPage & { kind: "recording" }) | (WebDiff & { kind: "diff" });
 
 /** Reads the page's model: from the document that holds it, or from who serves it. */
-export async function load(): Promise<WebPage> {
+export async function load(): Promise<Page> {
   const held = document.getElementById("data");
-  const page = held ? JSON.parse(held.textContent ?? "") : await fetched("data.json");
+  const page = held ? JSON.parse(held.textContent ?? "") : await fetched<Page>("data.json");
   if (page.kind !== "recording" && page.kind !== "diff") throw new Error("this page's data is of another version of dwell");
   return page;
 }

@@ -21,8 +21,6 @@ export interface CallGroup {
   new_connection_share: number;
   p50_ns: Ns;
   p99_ns: Ns;
-  max_ns: Ns;
-  time_share: number;
   phases: Phases;
 }
 
@@ -38,12 +36,97 @@ export interface CodeLine {
   text: string;
 }
 
-export interface Dominant {
+export interface Diff {
+  version: number;
+  a: DiffSide;
+  b: DiffSide;
+  endpoints: DiffEndpoint[];
+  findings: DiffFinding[];
+  measures: DiffMeasure[];
+  frames: DiffFrame[];
+  unexercised: DiffMeasure[];
+  unseen_code: DiffFrame[];
+}
+
+export interface DiffEndpoint {
+  name: string;
+  a: DiffLatency | null;
+  b: DiffLatency | null;
+  p50_noise_ns: Ns;
+  p99_noise_ns: Ns;
+  predicted?: DiffPrediction;
+}
+
+export interface DiffFinding {
   id: string;
-  place: string;
   endpoint: string;
-  mean_share: number;
-  slow_share: number;
+  change: string;
+  place_a?: string;
+  place_b?: string;
+  impact_a?: Impact;
+  impact_b?: Impact;
+  missing?: string;
+}
+
+export interface DiffFlameRow {
+  name: string;
+  function: string;
+  kind: string;
+  file?: string;
+  line?: number;
+  module?: string;
+  code?: CodeLine[];
+  in?: string;
+  a_ns: Ns;
+  b_ns: Ns;
+  rows?: DiffFlameRow[];
+}
+
+export interface DiffFlames {
+  endpoint: string;
+  requests_a: number;
+  requests_b: number;
+  a_ns: Ns;
+  b_ns: Ns;
+  rows: DiffFlameRow[];
+}
+
+export interface DiffFrame {
+  function: string;
+  under_a: number;
+  under_b: number;
+  self_a: number;
+  self_b: number;
+  own?: boolean;
+}
+
+export interface DiffLatency {
+  count: number;
+  p50_ns: Ns;
+  p99_ns: Ns;
+}
+
+export interface DiffMeasure {
+  group: string;
+  what: string;
+  unit: string;
+  a: number | null;
+  b: number | null;
+}
+
+export interface DiffPrediction {
+  p50_saving_ns: Ns;
+  p99_saving_ns: Ns;
+  lower_bound?: boolean;
+}
+
+export interface DiffSide {
+  program: string;
+  processes: number;
+  seen_ns: Ns;
+  cpu_ns: Ns;
+  samples: number;
+  requests: number;
 }
 
 export interface Dump {
@@ -110,11 +193,9 @@ export interface DumpWait {
 export interface Endpoint {
   name: string;
   count: number;
-  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
-  max_ns: Ns;
   causes: CauseRow[];
   unaccounted: Pair;
 }
@@ -137,9 +218,6 @@ export interface Finding {
   fix: string;
   next?: string;
   also?: string[];
-  why?: string;
-  decide?: string;
-  explained_by?: string;
 }
 
 export interface Flame {
@@ -187,15 +265,8 @@ export interface Frame {
 }
 
 export interface Impact {
-  mean_saving_ns: Ns;
-  mean_low_ns: Ns;
-  mean_high_ns: Ns;
   p50_saving_ns: Ns;
-  p50_low_ns: Ns;
-  p50_high_ns: Ns;
   p99_saving_ns: Ns;
-  p99_low_ns: Ns;
-  p99_high_ns: Ns;
   share: number;
   lower_bound?: boolean;
 }
@@ -229,8 +300,8 @@ export interface Recording {
 export interface Refuted {
   id: string;
   why: string;
-  time_share: number;
   evidence: Evidence[];
+  explained_by?: string;
 }
 
 export interface Report {
@@ -240,12 +311,9 @@ export interface Report {
   endpoints: Endpoint[];
   calls: CallGroup[];
   findings: Finding[];
-  leads: Finding[];
-  minor: Finding[];
   refuted: Refuted[];
   undecided: Undecided[];
   flames?: Flames[];
-  dominant: Dominant[];
 }
 
 export interface Requests {
@@ -253,13 +321,10 @@ export interface Requests {
   cut: number;
   excluded?: number;
   associated_share: number;
-  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
-  max_ns: Ns;
   unaccounted_share: number;
-  unknown_share: number;
 }
 
 export interface ShownCall {
@@ -487,6 +552,15 @@ export interface WebColumns {
   cause: Column;
   generation: Column;
   status: Column;
+}
+
+export interface WebDiff {
+  version: number;
+  kind: string;
+  diff: Diff | null;
+  a: WebPage | null;
+  b: WebPage | null;
+  flames: DiffFlames[];
 }
 
 export interface WebEndpoint {

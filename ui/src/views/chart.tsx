@@ -22,14 +22,14 @@ export function wholeOf(c: Context): Region {
 
 export const chosenEndpoint = (c: Context): number => c.page.latency!.endpoints.indexOf(get("endpoint"));
 
-/** Latency over time: every request a dot. */
-export function Chart({ c, height }: { c: Context; height: number }) {
+/** Latency over time: every request a dot. A still one shows the given region, and nothing is chosen on it. */
+export function Chart({ c, height, still }: { c: Context; height: number; still?: Region }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
-  const domain = regionOf("zoom") ?? wholeOf(c);
+  const domain = still ?? regionOf("zoom") ?? wholeOf(c);
   const { color } = coloring(c);
-  const endpoint = chosenEndpoint(c);
+  const endpoint = still ? -1 : chosenEndpoint(c);
   const key = [width, get("color"), get("zoom"), get("endpoint"), c.dark].join(" ");
   useEffect(() => {
     const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
@@ -52,10 +52,10 @@ export function Chart({ c, height }: { c: Context; height: number }) {
       <Legend c={c} />
       <div class="plot" style={{ height: `${height}px` }}>
         <canvas ref={canvas} aria-hidden="true" />
-        {width > 0 && <Brush c={c} scale={scale} domain={domain} />}
+        {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} />}
       </div>
       <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of {human(c.page.latency!.lines.step_ns)} · bars: arrivals
-        <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span></p>
+        {!still && <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span>}</p>
     </div>
   );
 }
