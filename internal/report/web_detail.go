@@ -183,8 +183,8 @@ func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
 }
 
 func evidenceOf(r *Report) (out [][]timeline.RequestID) {
-	for i := range r.Findings {
-		for _, e := range r.Findings[i].Evidence {
+	for _, f := range slices.Concat(r.Findings, r.Leads) {
+		for _, e := range f.Evidence {
 			out = append(out, e.Requests)
 		}
 	}

@@ -21,6 +21,8 @@ export interface CallGroup {
   new_connection_share: number;
   p50_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
+  time_share: number;
   phases: Phases;
 }
 
@@ -129,6 +131,14 @@ export interface DiffSide {
   requests: number;
 }
 
+export interface Dominant {
+  id: string;
+  place: string;
+  endpoint: string;
+  mean_share: number;
+  slow_share: number;
+}
+
 export interface Dump {
   version: number;
   at_ns: Ns;
@@ -193,9 +203,11 @@ export interface DumpWait {
 export interface Endpoint {
   name: string;
   count: number;
+  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
   causes: CauseRow[];
   unaccounted: Pair;
 }
@@ -218,6 +230,9 @@ export interface Finding {
   fix: string;
   next?: string;
   also?: string[];
+  why?: string;
+  decide?: string;
+  explained_by?: string;
 }
 
 export interface Flame {
@@ -265,8 +280,15 @@ export interface Frame {
 }
 
 export interface Impact {
+  mean_saving_ns: Ns;
+  mean_low_ns: Ns;
+  mean_high_ns: Ns;
   p50_saving_ns: Ns;
+  p50_low_ns: Ns;
+  p50_high_ns: Ns;
   p99_saving_ns: Ns;
+  p99_low_ns: Ns;
+  p99_high_ns: Ns;
   share: number;
   lower_bound?: boolean;
 }
@@ -300,8 +322,8 @@ export interface Recording {
 export interface Refuted {
   id: string;
   why: string;
+  time_share: number;
   evidence: Evidence[];
-  explained_by?: string;
 }
 
 export interface Report {
@@ -311,9 +333,12 @@ export interface Report {
   endpoints: Endpoint[];
   calls: CallGroup[];
   findings: Finding[];
+  leads: Finding[];
+  minor: Finding[];
   refuted: Refuted[];
   undecided: Undecided[];
   flames?: Flames[];
+  dominant: Dominant[];
 }
 
 export interface Requests {
@@ -321,10 +346,13 @@ export interface Requests {
   cut: number;
   excluded?: number;
   associated_share: number;
+  mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
   p99_ns: Ns;
+  max_ns: Ns;
   unaccounted_share: number;
+  unknown_share: number;
 }
 
 export interface ShownCall {

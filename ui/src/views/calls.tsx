@@ -14,7 +14,7 @@ export function Calls({ c }: { c: Context }) {
     <Panel title="Calls to others">
       <ul class="legend flat">{phases.map((p) => <li key={p}><Swatch color={phaseColor(c, p)} />{p}</li>)}</ul>
       <div class="scroll" tabIndex={0} role="region" aria-label="table"><table class="calls">
-        <thead><tr><th scope="col">peer</th><th scope="col">operation</th><th scope="col" class="num">calls</th><th scope="col" class="num">a request</th><th scope="col" class="num">on new connections</th><th scope="col" class="num">p50</th><th scope="col" class="num">p99</th><th scope="col">phases of a mean call</th></tr></thead>
+        <thead><tr><th scope="col">peer</th><th scope="col">operation</th><th scope="col" class="num">calls</th><th scope="col" class="num">a request</th><th scope="col" class="num">on new connections</th><th scope="col" class="num">p50</th><th scope="col" class="num">p99</th><th scope="col" class="num">max</th><th scope="col" class="num">of all time</th><th scope="col">phases of a mean call</th></tr></thead>
         <tbody>{r.calls.map((g, i) => (
           <tr key={g.peer + g.operation}>
             <th scope="row"><Name text={g.peer} /></th><td><Name code text={g.operation || "unknown"} /></td>
@@ -23,6 +23,8 @@ export function Calls({ c }: { c: Context }) {
             <td class="num"><Share v={g.new_connection_share} of={`calls.${i}.new_connection_share`} /></td>
             <td class="num"><Time v={g.p50_ns} of={`calls.${i}.p50_ns`} /></td>
             <td class="num"><Time v={g.p99_ns} of={`calls.${i}.p99_ns`} /></td>
+            <td class="num"><Time v={g.max_ns} of={`calls.${i}.max_ns`} /></td>
+            <td class="num"><Share v={g.time_share} of={`calls.${i}.time_share`} /></td>
             <td class="bars wide"><Stacked label={`phases: ${phases.filter((p) => g.phases[p] > 0).map((p) => `${p} ${human(g.phases[p])}`).join(", ")}`} whole={mean(g) || 1} scale={mean(g) / longest}
               parts={phases.map((name) => ({ name: `${name} ${human(g.phases[name])}`, value: g.phases[name], color: phaseColor(c, name) }))} /></td>
           </tr>

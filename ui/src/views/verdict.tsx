@@ -15,11 +15,12 @@ export function Verdict({ c }: { c: Context }) {
       <div class="split">
         <div>
           {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} />)}
-          {r.findings.length === 0 && <Panel title="No finding"><p>{r.leads.length > 0 ? "See the leads below." : "Nothing that these requests show is worth mending."}</p></Panel>}
+          {r.findings.length === 0 && <Panel title="Nothing found"><p>No hypothesis is supported by these requests.</p></Panel>}
         </div>
         <Where c={c} />
       </div>
       <Panel title="Latency over time" aside={<a href="#view=requests">requests</a>}><Chart c={c} height={300} /></Panel>
+      <Leads c={c} />
       <Others c={c} />
     </>
   );
@@ -30,12 +31,15 @@ function Answer({ c }: { c: Context }) {
   const first = r.findings[0];
   return (
     <section class="answer">
-      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, no finding`}</h1>
+      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, nothing wrong found`}</h1>
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
+        <div><dt>mean</dt><dd><Time v={r.requests.mean_ns} of="requests.mean_ns" /></dd></div>
         <div><dt>p50</dt><dd><Time v={r.requests.p50_ns} of="requests.p50_ns" /></dd></div>
         <div><dt>p90</dt><dd><Time v={r.requests.p90_ns} of="requests.p90_ns" /></dd></div>
         <div><dt>p99</dt><dd><Time v={r.requests.p99_ns} of="requests.p99_ns" /></dd></div>
+        <div><dt>max</dt><dd><Time v={r.requests.max_ns} of="requests.max_ns" /></dd></div>
+        <div><dt>of unknown cause</dt><dd><Share v={r.requests.unknown_share} of="requests.unknown_share" /></dd></div>
         <div><dt>recorded</dt><dd><data value={r.recording.seconds} data-of="recording.seconds">{seconds(r.recording.seconds)}</data></dd></div>
         <div><dt>facts lost</dt><dd class={r.recording.lost > 0 ? "bad" : ""}><Count v={r.recording.lost} of="recording.lost" /></dd></div>
         <div><dt>dwell’s own cost</dt><dd><Share v={r.recording.overhead_cpu_share} of="recording.overhead_cpu_share" /> <small>of a core</small></dd></div>
@@ -47,16 +51,15 @@ function Answer({ c }: { c: Context }) {
 function FindingCard({ c, f, i }: { c: Context; f: Finding; i: number }) {
   const e = c.page.report!.endpoints.find((x) => x.name === f.endpoint);
   const all = c.page.report!.requests;
-  const [p50, p99] = e ? [e.p50_ns, e.p99_ns] : [all.p50_ns, all.p99_ns];
-  const whole = Math.max(p50, p99);
+  const of = e ?? all;
+  const whole = Math.max(of.mean_ns, of.p50_ns, of.p99_ns);
   const at = `findings.${i}`;
   return (
     <article class="panel finding" id={`finding-${i}`}>
       <header><h2><span class="rank">{i + 1}</span> {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
       {i > 0 && <p class="title"><Name text={f.title} /></p>}
       <table class="saving"><caption class="out">What a fix saves</caption><tbody>
-        <Saving name="p50" before={p50} saved={f.impact.p50_saving_ns} whole={whole} of={`${at}.impact.p50_saving_ns`} least={f.impact.lower_bound} />
-        <Saving name="p99" before={p99} saved={f.impact.p99_saving_ns} whole={whole} of={`${at}.impact.p99_saving_ns`} least={f.impact.lower_bound} />
+        {(["mean", "p50", "p99"] as const).map((q) => <Saving key={q} name={q} before={of[`${q}_ns`]} f={f} whole={whole} at={`${at}.impact`} />)}
       </tbody></table>
       <p class="share"><Share v={f.impact.share} of={`${at}.impact.share`} /> of the time of {f.endpoint || "all requests"} goes into it.</p>
       <h3>Because</h3>
@@ -68,7 +71,8 @@ function FindingCard({ c, f, i }: { c: Context; f: Finding; i: number }) {
   );
 }
 
-function Saving({ name, before, saved, whole, of, least }: { name: string; before: number; saved: number; whole: number; of: string; least?: boolean }) {
+function Saving({ name, before, f, whole, at }: { name: "mean" | "p50" | "p99"; before: number; f: Finding; whole: number; at: string }) {
+  const [saved, least] = [f.impact[`${name}_saving_ns`], f.impact.lower_bound];
   const after = Math.max(0, before - saved);
   return (
     <tr>
@@ -77,7 +81,7 @@ function Saving({ name, before, saved, whole, of, least }: { name: string; befor
         <span class="bar before" style={{ width: `${(before / whole) * 100}%` }}><span class="bar after" style={{ width: `${before ? (after / before) * 100 : 0}%` }} /></span>
       </td>
       <td><Time v={before} /> → <b>{saved > 0 ? (least ? "≤ " : "≈ ") : ""}{human(after)}</b></td>
-      <td class="saved">{saved > 0 ? <>saves {least ? "≥ " : ""}<Time v={saved} of={of} /></> : "stays"}</td>
+      <td class="saved">{saved > 0 ? <>saves {least ? "≥ " : ""}<Time v={saved} of={`${at}.${name}_saving_ns`} /> <small title="with 90 % confidence">(<Time v={f.impact[`${name}_low_ns`]} of={`${at}.${name}_low_ns`} /> to <Time v={f.impact[`${name}_high_ns`]} of={`${at}.${name}_high_ns`} />)</small></> : "stays"}</td>
     </tr>
   );
 }
@@ -103,6 +107,21 @@ export function RequestLink({ c, id }: { c: Context; id: number }) {
   return <a class="id" href={`#view=request&req=${id}`} onClick={(e) => { e.preventDefault(); set({ view: "request", req: id, seg: "" }, true); }}> #{id}</a>;
 }
 
+// Time worth having, whose cause lies elsewhere or is not proven.
+function Leads({ c }: { c: Context }) {
+  const list = c.page.report!.leads;
+  if (list.length === 0) return null;
+  return (
+    <Panel title={<>Leads <span class="count">{list.length}</span> <small>time worth having, whose cause lies elsewhere or is not proven</small></>}>
+      <ul class="leads">{list.map((f, i) => (
+        <li key={f.id + f.place}><p class="title"><Name text={f.title} /></p>
+          <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`leads.${i}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`leads.${i}.impact.p99_saving_ns`} />.</p>
+          {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}</li>
+      ))}</ul>
+    </Panel>
+  );
+}
+
 // What was ruled out and what could not be told, counted and one click away.
 function Others({ c }: { c: Context }) {
   const r = c.page.report!;
@@ -115,15 +134,13 @@ function Others({ c }: { c: Context }) {
   };
   return (
     <div class="others">
-      {r.leads.length > 0 && <Panel title="Leads: time worth having, whose cause lies elsewhere or is not proven">
-        <ul class="list">{r.leads.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.title} /> <small><Name text={x.why ?? ""} />; to decide: <Name text={x.decide ?? ""} /></small></li>)}</ul>
-      </Panel>}
-      {r.minor.length > 0 && <Panel title="Minor here">
-        <ul class="list">{r.minor.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.why ?? ""} /></li>)}</ul>
-      </Panel>}
+      {r.minor.length > 0 && <details class="panel" open={open("minor")} onToggle={turn("minor")}>
+        <summary>Minor here <span class="count">{r.minor.length}</span> <small>seen, and not worth much, or what goes with a finding</small></summary>
+        <ul class="list">{r.minor.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.why ?? ""} /> <small><Name text={x.title} /></small></li>)}</ul>
+      </details>}
       <details class="panel" open={open("refuted")} onToggle={turn("refuted")}>
         <summary>Ruled out <span class="count">{r.refuted.length}</span> <small>each with the number that does</small></summary>
-        <ul class="list">{r.refuted.map((x: Refuted) => <li key={x.id}><b>{x.id}</b> <Name text={x.why} /></li>)}</ul>
+        <ul class="list">{r.refuted.map((x: Refuted, i) => <li key={x.id}><b>{x.id}</b> <small>at most <Share v={x.time_share} of={`refuted.${i}.time_share`} /></small> <Name text={x.why} /></li>)}</ul>
       </details>
       <details class="panel" open={open("undecided")} onToggle={turn("undecided")}>
         <summary>Undecided <span class="count">{r.undecided.length}</span> <small>and what would decide it</small></summary>
