@@ -27,7 +27,9 @@ func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 		return nil, err
 	}
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
-	return &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: newWallClock(rec)}, nil
+	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: newWallClock(rec)}
+	a.report.Recording.Wall = a.wall.at(tl.Start)
+	return a, nil
 }
 
 func analyseFile(w world, o whyOptions) (*analysis, error) {

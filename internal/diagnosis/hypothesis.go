@@ -140,6 +140,7 @@ type Finding struct {
 	AtLeast  bool // Impact is a lower bound
 
 	Why         string // of a lead, why it is no finding; of a minor one, what it is worth here: a sentence without its full stop
+	When        []Time // of a lead that happened a few times only
 	Decide      string // of a lead: what would decide it
 	ExplainedBy string // of a minor one: id of the finding whose consequence its time is
 }

@@ -14,13 +14,13 @@ const (
 // once says when something happened that did so only a few times, if it is worth having for
 // those: what it does to another hour nobody knows. "" if it is not worth it, or happened
 // more often.
-func (j *judge) once(cd *candidate, sc *scored) string {
+func (j *judge) once(sc *scored) (words string, when []Time) {
 	if sc.best.Requests == 0 {
-		return ""
+		return "", nil
 	}
 	at := slices.IndexFunc(j.Symptoms, func(s Symptom) bool { return s.Endpoint == sc.best.Endpoint })
 	if s := &j.Symptoms[at]; sc.best.Mean < j.least(s.Mean, j.Worth) {
-		return ""
+		return "", nil
 	}
 	first, by := j.byBlock(at, sc.left)
 	order := make([]int, len(by))
@@ -39,16 +39,17 @@ func (j *judge) once(cd *candidate, sc *scored) string {
 	var times []string
 	for i, b := range hit {
 		if i == 0 || b > hit[i-1]+1 {
+			when = append(when, first[b])
 			times = append(times, "+"+Human(first[b].Sub(j.Start)))
 		}
 	}
 	switch {
 	case len(times) > fewTimes || n == len(by):
-		return ""
+		return "", nil
 	case len(times) == 1:
-		return "happened once, at " + times[0]
+		return "happened once, at " + times[0], when
 	}
-	return "happened " + Plural(len(times), "time") + ", at " + list(times)
+	return "happened " + Plural(len(times), "time") + ", at " + list(times), when
 }
 
 func list(words []string) string {
@@ -85,6 +86,7 @@ type Dominant struct {
 	ID, Place, Endpoint string
 	Mean                Share // of all the time of the endpoint's requests
 	Slow                Share // of what slow requests take longer than ordinary ones
+	Steady              bool  // says where the time goes, in slow and ordinary requests alike: it may be what they are for
 }
 
 // dominant finds the mechanisms that take half of an endpoint's time, or make half of what
@@ -95,7 +97,11 @@ func (j *judge) dominant() (out []Dominant) {
 		var most Dominant
 		for i := range j.Symptoms {
 			s := &j.Symptoms[i]
-			d := Dominant{cd.trial.ID, cd.Place, s.Endpoint, ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), j.ofSlow(s, off)}
+			d := Dominant{
+				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint,
+				Mean: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), Slow: j.ofSlow(s, off),
+			}
+			d.Steady = cd.trial.Where && !cd.trial.Queue && !j.explains(s, off)
 			if d.Slow >= Whole/2 && mean(off, s.Slow) < j.least(s.P50, j.Worth) {
 				d.Slow = 0 // slow requests are hardly slower
 			}

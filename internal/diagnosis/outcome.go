@@ -53,15 +53,16 @@ func (j *judge) leads(t *trial) (any bool) {
 		}
 		sc := j.score(cd, j.ledger.left(cd.spans))
 		best, why, spans := sc.best, "", cd.spans
-		switch when := j.once(cd, &sc); {
+		words, when := j.once(&sc)
+		switch {
 		case sc.worth && cd.Decide != "":
 			why = "not proven"
 		case sc.worth && t.Where:
 			why = "says where the time goes, not why"
 		case sc.worth:
 			why = "only in what earlier findings leave" // it passes now, but was no candidate for a finding
-		case when != "":
-			why = when
+		case words != "":
+			why = words
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
@@ -72,6 +73,9 @@ func (j *judge) leads(t *trial) (any bool) {
 			continue
 		}
 		f := j.finding(cd, spans, []Impact{best})
+		if why == words {
+			f.When = when
+		}
 		f.Why, f.Decide = why, cmp.Or(cd.Decide, t.res.Undecided, cd.Next, cd.Fix)
 		j.out.Leads = append(j.out.Leads, f)
 		cd.lead, any = true, true

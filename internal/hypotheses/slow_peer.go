@@ -14,7 +14,7 @@ func slowPeer() diagnosis.Hypothesis {
 		ID:    "slow-peer",
 		Title: "The peer itself answers slowly",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, " +
-			"by peer and operation: it really is the database. Time before the request is out and after the answer is in our socket " +
+			"by peer, operation and address, with how many calls a request makes, and whether one after another. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, or the control group is throttled: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
@@ -33,7 +33,9 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
 			var short []diagnosis.Span
-			cd.Spans, short = here.apart(c, p.calls, s)
+			if cd.Spans, short = here.apart(c, p.calls, s); len(short) > 0 {
+				cd.Next = "record while the host has processors to spare: while threads there waited for one, this peer, on the same host, may have been one of them"
+			}
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
 		}
 		hidden = append(hidden, unowned(c, p.calls, remoteOf)...)
@@ -74,14 +76,11 @@ func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 }
 
 func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosis.Candidate {
-	var waits []Duration
 	var left givenUp
-	addresses := map[string]bool{}
-	byOperation := map[string]Duration{}
+	told := answered{operations: map[string]Duration{}, addresses: map[string]Duration{}}
 	unanswered := 0
 	for _, id := range p.calls {
 		call := &c.Calls[id]
-		addresses[call.Address] = true
 		left.add(c, call)
 		open := call.Cut && call.Request != timeline.None && c.Requests[call.Request].Unanswered
 		if call.Cut && !open || call.Excluded != "" {
@@ -90,45 +89,41 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 		if open {
 			unanswered++
 		}
-		waits = append(waits, call.Phases[timeline.PhaseRemote])
-		byOperation[call.Operation] += call.Phases[timeline.PhaseRemote]
+		told.add(call)
 	}
-	slices.Sort(waits)
-	operation, most := "", Duration(-1)
-	for op, d := range byOperation {
-		if d > most || d == most && op < operation {
-			operation, most = op, d
-		}
-	}
+	slices.Sort(told.waits)
+	told.order(c, p.calls)
+	operation, ofIt := mostOf(told.operations)
+	address, there := mostOf(told.addresses)
 	place := p.peer
 	if operation != "" {
 		place = operation + " at " + p.peer
 	}
-	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(waits, 50)),
-		diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(waits, 99)),
-		diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), diagnosis.ShareOf(int64(most), int64(sum(waits)))),
-		diagnosis.Count("calls", len(waits)),
-		diagnosis.Count("addresses seen", len(addresses)),
+		diagnosis.NS("p50 of the wait for its answer", diagnosis.Quantile(told.waits, 50)),
+		diagnosis.NS("p99 of the wait for its answer", diagnosis.Quantile(told.waits, 99)),
+		diagnosis.Part("of its time is "+cmp.Or(operation, "calls of unknown operation"), ofIt),
+		diagnosis.Count("calls", len(told.waits)),
+		diagnosis.Count("addresses seen", len(told.addresses)),
+	}
+	if len(told.addresses) > 1 {
+		ev = append(ev, diagnosis.Part("of its time is at "+address, there))
+	}
+	if told.requests > 0 {
+		ev = append(ev, diagnosis.Count("requests make several calls to it one after another", told.inTurn))
 	}
 	if unanswered > 0 {
 		ev = slices.Insert(ev, 2, diagnosis.Count("calls without an answer when the recording ended", unanswered))
 	}
+	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    p.peer + " itself is slow to answer: " + diagnosis.Percent(share) + " of all request time is spent waiting for it" + left.words(len(p.calls)) + calledIn(c, p.calls),
+		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + " to answer" + told.steadily(left.times > 0) + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
 		Fix:      "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
 		Next:     "compare its own log or metrics of the same calls with the remote times here",
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    spans,
+		Seen:     spans,
 		Evidence: left.evidence(ev),
 	}
-}
-
-func sum(ds []Duration) (d Duration) {
-	for _, x := range ds {
-		d += x
-	}
-	return d
 }

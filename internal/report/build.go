@@ -14,9 +14,9 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Requests:  requests(d, tl),
 		Endpoints: []Endpoint{},
 		Calls:     calls(d, tl),
-		Findings:  findings(d, d.Findings),
-		Leads:     findings(d, d.Leads),
-		Minor:     findings(d, d.Minor),
+		Findings:  findings(d, tl.Start, d.Findings),
+		Leads:     findings(d, tl.Start, d.Leads),
+		Minor:     findings(d, tl.Start, d.Minor),
 		Dominant:  []Dominant{},
 		Refuted:   []Refuted{},
 		Undecided: []Undecided{},
@@ -26,7 +26,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
 	}
 	for _, m := range d.Dominant {
-		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow)})
+		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady})
 	}
 	for _, o := range d.Refuted {
 		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, Decimal(o.Time), evidence(o.Evidence)})
@@ -99,10 +99,10 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	return r
 }
 
-func findings(d *diagnosis.Diagnosis, list []diagnosis.Finding) []Finding {
+func findings(d *diagnosis.Diagnosis, start timeline.Time, list []diagnosis.Finding) []Finding {
 	out := make([]Finding, 0, len(list))
 	for i := range list {
-		out = append(out, finding(d, &list[i]))
+		out = append(out, finding(d, start, &list[i]))
 	}
 	return out
 }
@@ -116,7 +116,7 @@ func impact(f *diagnosis.Finding) Impact {
 	}
 }
 
-func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
+func finding(d *diagnosis.Diagnosis, start timeline.Time, f *diagnosis.Finding) Finding {
 	out := Finding{
 		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
 		Impact:   impact(f),
@@ -128,6 +128,9 @@ func finding(d *diagnosis.Diagnosis, f *diagnosis.Finding) Finding {
 		if s := &d.Symptoms[i]; s.Endpoint == f.Impact.Endpoint {
 			out.mean, out.p50, out.p99 = s.Mean, s.P50, s.P99
 		}
+	}
+	for _, t := range f.When {
+		out.When = append(out.When, t.Sub(start))
 	}
 	for _, im := range f.Also {
 		out.Also = append(out.Also, im.Endpoint)

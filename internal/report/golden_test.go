@@ -79,7 +79,7 @@ func TestText(t *testing.T) {
 			_, r := load(t, story(t, from), diagnosis.Options{})
 			text := golden(t, name, func(w io.Writer) error { return report.Text(w, r, report.TextOptions{}) })
 			lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-			if len(lines) > 60 {
+			if len(lines) > 40 {
 				t.Errorf("%d lines do not fit one screen", len(lines))
 			}
 			for _, l := range lines {

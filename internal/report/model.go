@@ -39,10 +39,12 @@ type Dominant struct {
 	Endpoint  string  `json:"endpoint"`
 	MeanShare Decimal `json:"mean_share"`
 	SlowShare Decimal `json:"slow_share"` // of what slow requests take longer than ordinary ones
+	Steady    bool    `json:"steady"`     // where the time goes in slow and ordinary requests alike: it may be what they are for
 }
 
 // Recording says what was recorded and at what cost.
 type Recording struct {
+	Wall             int64   `json:"start_wall_ns,omitempty"` // of its start, since the Unix epoch; 0 not known
 	Seconds          Decimal `json:"seconds"`
 	Events           int     `json:"events"`
 	Lost             int64   `json:"lost"`
@@ -153,9 +155,10 @@ type Finding struct {
 	Next     string     `json:"next,omitempty"`
 	Also     []string   `json:"also,omitempty"` // other endpoints where it is a finding
 
-	Why         string `json:"why,omitempty"`          // of a lead: why it is no finding; of a minor one: what it is worth; for people
-	Decide      string `json:"decide,omitempty"`       // of a lead: what would decide it
-	ExplainedBy string `json:"explained_by,omitempty"` // of a minor one: the finding whose consequence its time is
+	When        []Duration `json:"when_ns,omitempty"`      // of a lead that happened a few times: when, since the start of the recording
+	Why         string     `json:"why,omitempty"`          // of a lead: why it is no finding; of a minor one: what it is worth; for people
+	Decide      string     `json:"decide,omitempty"`       // of a lead: what would decide it
+	ExplainedBy string     `json:"explained_by,omitempty"` // of a minor one: the finding whose consequence its time is
 
 	mean, p50, p99 Duration // of the endpoint, before
 }

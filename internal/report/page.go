@@ -21,10 +21,11 @@ type page struct {
 	color  bool
 	width  int
 	source Source
+	all    bool // all that is known, on more than a screen
 }
 
 func newPage(o TextOptions) *page {
-	p := &page{color: o.Color, width: o.Width, source: o.Source}
+	p := &page{color: o.Color, width: o.Width, source: o.Source, all: o.All}
 	if p.width == 0 {
 		p.width = 100
 	}
@@ -66,7 +67,11 @@ func (p *page) raw(text string) {
 // wrap writes text over as many lines as it needs, at most limit of them; the first
 // begins with head, the others are indented to its width.
 func (p *page) wrap(s style, head, text string, limit int) {
-	indent := utf8.RuneCountInString(head)
+	indent := shownWidth(head)
+	if indent > hangs {
+		p.hang(s, head, text, limit)
+		return
+	}
 	lines := fold(text, p.width-indent)
 	if len(lines) > limit {
 		lines = lines[:limit]
@@ -78,6 +83,34 @@ func (p *page) wrap(s style, head, text string, limit int) {
 		}
 		p.raw(head + p.paint(s, l))
 	}
+}
+
+// hangs is up to which width of its head a text is indented to it.
+const hangs = 23
+
+// hang is wrap where all lines but the first begin two columns in.
+func (p *page) hang(s style, head, text string, limit int) {
+	first := fold(text, p.width-shownWidth(head))[0]
+	p.raw(head + p.paint(s, first))
+	if rest := strings.TrimSpace(strings.TrimPrefix(text, first)); rest != "" && limit > 1 {
+		p.wrap(s, "  ", rest, limit-1)
+	}
+}
+
+// shownWidth is how many columns a text takes that may be painted.
+func shownWidth(text string) int {
+	n, escape := 0, false
+	for _, r := range text {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 func (p *page) flush(w io.Writer) error {
@@ -107,7 +140,7 @@ func fold(text string, width int) (lines []string) {
 
 func words(text string) (out []string) {
 	for _, f := range strings.Fields(text) {
-		switch strings.TrimRight(f, ",;.)") {
+		switch strings.TrimRight(f, ",;:.)") {
 		case "ns", "us", "ms", "s", "%":
 			if n := len(out); n > 0 {
 				out[n-1] += " " + f

@@ -9,14 +9,14 @@ import (
 const (
 	shownEndpoints = 4
 	shownFindings  = 3
-	shownRows      = 8
-	shownMissing   = 3
+	shownRows      = 5
+	shownMissing   = 2
 )
 
 // Text writes the report so that it fits one screen.
 func Text(w io.Writer, r *Report, o TextOptions) error {
 	p := newPage(o)
-	p.line(bold, "dwell: %s, %s s, %s", who(r), seconds(r.Recording.Seconds), plural(r.Requests.Count, "request"))
+	p.line(bold, "dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), plural(r.Requests.Count, "request"))
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
@@ -28,15 +28,25 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 		noRequests(p, r)
 	} else {
 		symptom(p, r)
-		whereItGoes(p, r)
+		answer(p, r)
 		showFindings(p, r)
 		leads(p, r)
+		whereItGoes(p, r)
+		callTable(p, r)
 		minor(p, r)
-		ruledOut(p, r, o.All)
+		ruledOut(p, r)
 		undecided(p, r)
 	}
 	footer(p, r)
 	return p.flush(w)
+}
+
+// since says at which time of day the recording began, where that is known.
+func since(r *Report) string {
+	if r.Recording.Wall == 0 {
+		return ""
+	}
+	return " from " + timeOfDay(r.Recording.Wall) + " UTC"
 }
 
 // who names the processes that served requests, or those there are if none did.
@@ -91,14 +101,11 @@ func symptom(p *page, r *Report) {
 	}
 	wide = min(wide, 40)
 	for _, e := range shown {
-		p.line(plain, "  %s  %s   p50 %s   p90 %s   p99 %s", pad(clip(e.Name, wide), wide), pad(plural(e.Count, "request"), -16),
-			pad(human(e.P50), -7), pad(human(e.P90), -7), pad(human(e.P99), -7))
+		p.line(plain, "  %s  %s   mean %s   p50 %s   p99 %s   max %s", pad(clip(e.Name, wide), wide), pad(plural(e.Count, "request"), -14),
+			pad(human(e.Mean), -7), pad(human(e.P50), -7), pad(human(e.P99), -7), pad(human(e.Max), -7))
 	}
 	if n := len(r.Endpoints) - len(shown); n > 0 {
-		p.line(dim, "  and %s", plural(n, "more endpoint"))
-	}
-	if len(r.Endpoints) > 1 {
-		p.line(dim, "  (--endpoint 'GET /x' shows one of them alone)")
+		p.line(dim, "  and %s (--endpoint 'GET /x' shows one alone)", plural(n, "more endpoint"))
 	}
 }
 
@@ -181,7 +188,9 @@ func rows(e *Endpoint) (labels []string, ord, slow []Decimal) {
 	if otherA > 0 || otherB > 0 {
 		add("other", otherA, otherB)
 	}
-	add("Unaccounted", e.Unaccounted.P50Share, e.Unaccounted.P99Share)
+	if e.Unaccounted.P50Share > 0 || e.Unaccounted.P99Share > 0 {
+		add("Unaccounted", e.Unaccounted.P50Share, e.Unaccounted.P99Share)
+	}
 	return labels, ord, slow
 }
 
@@ -205,47 +214,57 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
-// ruledOut lists what was ruled out with the time that was seen of it; all gives each its
-// sentence, and one to all of which the same is said.
-func ruledOut(p *page, r *Report, all bool) {
+// ruledOut lists what was ruled out with the time that was seen of it; with all, each has
+// its sentence, and one all of which the same is said.
+func ruledOut(p *page, r *Report) {
 	if len(r.Refuted) == 0 {
 		return
 	}
-	p.raw("")
-	if !all {
-		var none, some []string
+	if p.all {
+		p.raw("")
+		p.line(bold, "Ruled out")
+		var whys, ids []string
 		for _, o := range r.Refuted {
-			if o.Time == 0 {
-				none = append(none, o.ID)
-			} else {
-				some = append(some, o.ID+" "+percent(o.Time))
-			}
+			whys, ids = append(whys, o.Why), append(ids, o.ID)
 		}
-		p.wrap(plain, "Ruled out (--all says why), none of the time: ", strings.Join(none, ", "), 6)
-		if len(some) > 0 {
-			p.wrap(plain, "  next to none: ", strings.Join(some, ", "), 3)
-		}
+		reasons(p, plain, whys, ids)
 		return
 	}
-	p.line(bold, "Ruled out")
-	var whys, ids []string
+	var list []string
 	for _, o := range r.Refuted {
-		whys, ids = append(whys, o.Why), append(ids, o.ID)
+		if o.Time > 0 {
+			list = append(list, o.ID+" "+percent(o.Time))
+		}
 	}
-	reasons(p, plain, whys, ids)
+	for _, o := range r.Refuted {
+		if o.Time == 0 {
+			list = append(list, o.ID)
+		}
+	}
+	p.hang(plain, p.paint(bold, "Ruled out")+" (none of the time, or so much; --all says why): ", strings.Join(list, ", "), 5)
 }
 
-// undecided gives one line to each thing that was missing.
+// undecided gives a line to each thing that was missing; what takes another recording comes
+// last, with --all.
 func undecided(p *page, r *Report) {
-	if len(r.Undecided) == 0 {
+	var whys, ids []string
+	for _, o := range r.Undecided {
+		if !o.another || p.all {
+			whys, ids = append(whys, o.Missing), append(ids, o.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if !p.all {
+		for i := range ids {
+			ids[i] += " (" + whys[i] + ")"
+		}
+		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(ids, "; "), 2)
 		return
 	}
 	p.raw("")
-	p.line(bold, "Undecided")
-	var whys, ids []string
-	for _, o := range r.Undecided {
-		whys, ids = append(whys, o.Missing), append(ids, o.ID)
-	}
+	p.line(bold, "Undecided, for want of facts")
 	reasons(p, yellow, whys, ids)
 }
 
@@ -277,15 +296,18 @@ func footer(p *page, r *Report) {
 	if w := rec.WaitStacks; w != nil {
 		stacks = fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
 	}
-	p.raw("")
 	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted%s.",
 		plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare), calls,
 		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare), stacks), 3)
+	shown, limit := shownMissing, 1
+	if p.all {
+		shown, limit = len(r.Seen.Missing), 3
+	}
 	for i, m := range r.Seen.Missing {
-		if left := len(r.Seen.Missing) - i; i >= shownMissing && left > 1 {
+		if left := len(r.Seen.Missing) - i; i >= shown && left > 1 {
 			p.line(dim, "Not seen: %s more", thousands(int64(left)))
 			break
 		}
-		p.wrap(dim, "Not seen: ", m, 2)
+		p.wrap(dim, "Not seen: ", m, limit)
 	}
 }

@@ -7,20 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// mostlyOpen is how much time may stay without a known cause before "nothing stands
-// out" would say too much.
-const mostlyOpen Decimal = unit / 10
-
 func showFindings(p *page, r *Report) {
-	p.raw("")
 	if len(r.Findings) == 0 {
-		nothing(p, r)
 		return
 	}
-	p.line(bold, "%s", plural(len(r.Findings), "finding"))
+	p.raw("")
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if i >= shownFindings {
@@ -29,61 +22,9 @@ func showFindings(p *page, r *Report) {
 		}
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 4)
 		p.wrap(plain, "  ", f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i])+".", 3)
-		p.wrap(plain, "  because  ", phrases(f.Evidence, 3*(p.width-13)-30), 3)
+		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), 2)
 		p.wrap(green, "  fix      ", f.Fix, 3)
 	}
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "1 suspect is"
-	}
-	return thousands(int64(n)) + " suspects are"
-}
-
-// nothing says that nothing was found, what the time goes into all the same, and what could
-// hide something.
-func nothing(p *page, r *Report) {
-	text, s := "Nothing stands out.", green
-	if len(r.Dominant) > 0 {
-		d := &r.Dominant[0]
-		text, s = "No finding; "+dominates(d)+".", yellow
-	}
-	n := 0
-	for _, u := range r.Undecided {
-		if !u.another {
-			n++
-		}
-	}
-	if n > 0 && len(r.Dominant) == 0 {
-		text, s = "Nothing stands out in what could be decided; "+are(n)+" undecided.", yellow
-	} else if n > 0 {
-		text += " " + are(n) + " undecided."
-	}
-	e := focus(r)
-	open := e.Unaccounted
-	for _, c := range e.Causes {
-		if c.Cause == timeline.CauseUnknown.String() {
-			open.P50Share += c.P50Share
-			open.P99Share += c.P99Share
-		}
-	}
-	if most := max(open.P50Share, open.P99Share); most >= mostlyOpen {
-		which := "a slow"
-		if most == open.P50Share {
-			which = "an ordinary"
-		}
-		text, s = text+" But for "+percent(most)+" of "+which+" request's time no cause is known.", yellow
-	}
-	p.wrap(s, "", text, 2)
-}
-
-// dominates says what a mechanism takes of which requests.
-func dominates(d *Dominant) string {
-	if d.MeanShare >= unit/2 {
-		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
-	}
-	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer"
 }
 
 // saving says what quantiles would become, or, after earlier findings at the same

@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // shownLeads bounds how many leads get lines of their own.
 const shownLeads = 3
@@ -10,35 +13,75 @@ func leads(p *page, r *Report) {
 	if len(r.Leads) == 0 {
 		return
 	}
-	p.raw("")
-	p.line(bold, "%s: time worth having, whose cause lies elsewhere or is not proven", plural(len(r.Leads), "lead"))
+	if len(r.Findings) == 0 {
+		p.raw("")
+	}
+	var more []string
 	for i := range r.Leads {
 		f := &r.Leads[i]
-		if i >= shownLeads {
-			p.wrap(plain, "  ", fmt.Sprintf("%s at %s: at most %s of the mean; decided by: %s", f.ID, f.Place, human(f.Impact.MeanSaving), f.Decide), 2)
+		if i >= shownLeads && !p.all {
+			more = append(more, f.ID+" "+percent(f.Impact.Share))
 			continue
 		}
-		p.wrap(yellow, "- ", f.Title+".", 3)
-		p.wrap(plain, "  ", f.ID+", "+f.Why+"; at most "+mostly(f)+".", 2)
-		p.wrap(plain, "  decide   ", f.Decide, 2)
+		p.wrap(yellow, "lead  ", f.Title+".", 2)
+		p.wrap(plain, "      ", f.ID+", "+f.Why+atTimes(r, f)+": at most "+mostly(f)+". To decide: "+f.Decide+".", 2)
 	}
+	if more != nil {
+		p.wrap(plain, "leads ", strings.Join(more, ", "), 1)
+	}
+}
+
+// atTimes is when it happened as time of day, where that is known and told.
+func atTimes(r *Report, f *Finding) string {
+	if len(f.When) == 0 || r.Recording.Wall == 0 {
+		return ""
+	}
+	var times []string
+	for _, t := range f.When {
+		times = append(times, timeOfDay(r.Recording.Wall+int64(t)))
+	}
+	return " (" + strings.Join(times, ", ") + " UTC)"
 }
 
 // mostly says the most that a lead could save.
 func mostly(f *Finding) string {
-	return fmt.Sprintf("the mean %s -> %s, p99 %s -> %s", human(f.mean), human(f.mean-f.Impact.MeanSaving), human(f.p99), human(f.p99-f.Impact.P99Saving))
+	return fmt.Sprintf("mean %s -> %s, p99 %s -> %s", human(f.mean), human(f.mean-f.Impact.MeanSaving), human(f.p99), human(f.p99-f.Impact.P99Saving))
 }
 
-// minor gives a few lines to each thing that was seen and is worth little here.
+// upTo says between what bounds a saving lies.
+func upTo(low, high Duration) string {
+	if human(low) == human(high) {
+		return human(high)
+	}
+	return human(max(0, low)) + " to " + human(high)
+}
+
+// minor lists what was seen and is worth little here: what goes with which finding, and what
+// else there is.
 func minor(p *page, r *Report) {
 	if len(r.Minor) == 0 {
 		return
 	}
-	p.raw("")
-	p.line(bold, "Minor here")
-	var whys, ids []string
-	for _, f := range r.Minor {
-		whys, ids = append(whys, f.Why), append(ids, f.ID)
+	if p.all {
+		p.raw("")
+		p.line(bold, "Seen, and worth little here")
+		var whys, ids []string
+		for _, f := range r.Minor {
+			whys, ids = append(whys, f.Why), append(ids, f.ID)
+		}
+		reasons(p, plain, whys, ids)
+		return
 	}
-	reasons(p, plain, whys, ids)
+	var list []string
+	for _, f := range r.Minor {
+		switch {
+		case f.ExplainedBy != "":
+			list = append(list, f.ID+" (goes with "+f.ExplainedBy+")")
+		case f.Impact.MeanSaving < f.Impact.P99Saving:
+			list = append(list, f.ID+" ("+upTo(f.Impact.P99Low, f.Impact.P99High)+" of p99)")
+		default:
+			list = append(list, f.ID+" ("+upTo(f.Impact.MeanLow, f.Impact.MeanHigh)+" of the mean)")
+		}
+	}
+	p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(list, ", "), 3)
 }

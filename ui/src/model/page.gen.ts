@@ -137,6 +137,7 @@ export interface Dominant {
   endpoint: string;
   mean_share: number;
   slow_share: number;
+  steady: boolean;
 }
 
 export interface Dump {
@@ -230,6 +231,7 @@ export interface Finding {
   fix: string;
   next?: string;
   also?: string[];
+  when_ns?: Ns[];
   why?: string;
   decide?: string;
   explained_by?: string;
@@ -310,6 +312,7 @@ export interface Phases {
 }
 
 export interface Recording {
+  start_wall_ns?: number;
   seconds: number;
   events: number;
   lost: number;

@@ -1,0 +1,88 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// steadyTimes is up to how many times its median the p99 of a peer's answers is steady.
+const steadyTimes = 3
+
+// answered is what is known of the calls to one peer.
+type answered struct {
+	waits      []Duration          // for its answers, in order of length
+	operations map[string]Duration // waits by operation
+	addresses  map[string]Duration
+	requests   int // that made several calls to it
+	inTurn     int // of them those that made each after the end of the one before
+	of         int // all that made any
+}
+
+// add counts a call and how long its answer took.
+func (a *answered) add(call *timeline.Call) {
+	d := call.Phases[timeline.PhaseRemote]
+	a.waits = append(a.waits, d)
+	a.operations[call.Operation] += d
+	a.addresses[call.Address] += d
+}
+
+// order counts in how many requests calls to the peer were made one after the other.
+func (a *answered) order(c *diagnosis.Case, calls []timeline.CallID) {
+	by := map[diagnosis.RequestID][]timeline.CallID{}
+	for _, id := range calls {
+		if r := c.Calls[id].Request; r != timeline.None {
+			by[r] = append(by[r], id)
+		}
+	}
+	for _, ids := range by {
+		a.of++
+		if len(ids) < 2 {
+			continue
+		}
+		a.requests++
+		slices.SortFunc(ids, func(x, y timeline.CallID) int { return cmp.Compare(c.Calls[x].Start, c.Calls[y].Start) })
+		apart := true
+		for i := 1; i < len(ids); i++ {
+			apart = apart && c.Calls[ids[i]].Start >= c.Calls[ids[i-1]].End
+		}
+		if apart {
+			a.inTurn++
+		}
+	}
+}
+
+// steadily says whether the peer always takes as long; where calls were given up, it does not.
+func (a *answered) steadily(givenUp bool) string {
+	p50, p99 := diagnosis.Quantile(a.waits, 50), diagnosis.Quantile(a.waits, 99)
+	words := ", not steadily"
+	if p99 <= steadyTimes*p50 && !givenUp {
+		words = ", steadily"
+	}
+	return words + " (a call that was answered p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
+}
+
+// turns says how many calls a request makes, and whether one after another.
+func (a *answered) turns() string {
+	if a.requests == 0 {
+		return ""
+	}
+	words := "; " + diagnosis.Plural(a.requests, "request") + " of " + diagnosis.Thousands(int64(a.of)) + " make several such calls"
+	if 2*a.inTurn >= a.requests {
+		words += ", one after another"
+	}
+	return words
+}
+
+// mostOf is the largest of a peer's operations or addresses, and its share.
+func mostOf(by map[string]Duration) (name string, share diagnosis.Share) {
+	most, all := Duration(-1), Duration(0)
+	for k, d := range by {
+		if all += d; d > most || d == most && k < name {
+			name, most = k, d
+		}
+	}
+	return name, diagnosis.ShareOf(int64(most), int64(all))
+}

@@ -1,0 +1,11 @@
+package report
+
+import "fmt"
+
+// timeOfDay prints a time since the Unix epoch as hours, minutes and seconds of its day in
+// UTC, so that lines of other tools can be found.
+func timeOfDay(ns int64) string {
+	const day = 86_400_000
+	ms := (ns/1_000_000%day + day) % day
+	return fmt.Sprintf("%02d:%02d:%02d.%03d", ms/3_600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}

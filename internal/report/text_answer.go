@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// answer says in a sentence or two where an ordinary and a slow request's time is, and
+// whether something is wrong.
+func answer(p *page, r *Report) {
+	e := focus(r)
+	p.raw("")
+	p.wrap(plain, "", fmt.Sprintf("An ordinary %s takes %s: %s. A slow one takes %s: %s.",
+		requestOf(e), human(e.ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
+		human(e.slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share })), 3)
+	text, s := wrong(r)
+	if open := unknown(e); open != "" {
+		text += " " + open
+		if s == green {
+			s = yellow
+		}
+	}
+	p.wrap(s, "", text, 3)
+}
+
+func requestOf(e *Endpoint) string {
+	if e.Name == "" {
+		return "request"
+	}
+	return clip(e.Name, 40)
+}
+
+// toldCauses bounds how many causes the sentence names, each with a tenth of the time and more.
+const toldCauses = 3
+
+// mostOf names what takes most of a request.
+func mostOf(e *Endpoint, of func(CauseRow) Decimal) string {
+	var sums [timeline.NumCauses]Decimal
+	for _, c := range e.Causes {
+		for k := range timeline.NumCauses {
+			if c.Cause == k.String() {
+				sums[k] += of(c)
+			}
+		}
+	}
+	var told []string
+	for len(told) < toldCauses {
+		most := timeline.Cause(0)
+		for k := range timeline.NumCauses {
+			if sums[k] > sums[most] {
+				most = k
+			}
+		}
+		if sums[most] < unit/10 {
+			break
+		}
+		told = append(told, percent(sums[most])+" "+inWords(most))
+		sums[most] = 0
+	}
+	if len(told) == 0 {
+		return "no cause has a tenth of it"
+	}
+	return strings.Join(told, ", ")
+}
+
+// inWords says what a request does that has a cause.
+func inWords(c timeline.Cause) string {
+	switch c {
+	case timeline.CauseOnCPU:
+		return "computing"
+	case timeline.CauseRunnable:
+		return "ready without a processor"
+	case timeline.CauseLock:
+		return "waiting for locks"
+	case timeline.CauseInterpreterLock:
+		return "waiting for the interpreter's lock"
+	case timeline.CausePool:
+		return "waiting for a worker or a connection"
+	case timeline.CauseCondition:
+		return "waiting for other threads"
+	case timeline.CauseRemote:
+		return "waiting for peers"
+	case timeline.CauseEventLoop:
+		return "waiting for the event loop"
+	case timeline.CauseUnknown:
+		return "of unknown cause"
+	case timeline.CauseSleep:
+		return "sleeping"
+	}
+	return "waiting: " + c.String()
+}
+
+// wrong says whether something is: a finding, what dominates without being one, or nothing.
+func wrong(r *Report) (string, style) {
+	if len(r.Findings) > 0 {
+		f := &r.Findings[0]
+		text := fmt.Sprintf("Something is wrong: %s, %s of the time of %s (finding 1).", f.ID, percent(f.Impact.Share), orAll(f.Endpoint))
+		if n := len(r.Findings) - 1; n > 0 {
+			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
+		}
+		return text, red
+	}
+	missing := 0
+	for _, u := range r.Undecided {
+		if !u.another {
+			missing++
+		}
+	}
+	for i := range r.Dominant {
+		if d := &r.Dominant[i]; !d.Steady {
+			return "No finding, but look at this first: " + dominates(d) + ".", yellow
+		}
+	}
+	text, s := "Nothing stands out", green
+	if len(r.Dominant) > 0 {
+		text += ": " + dominates(&r.Dominant[0]) + ", slow and ordinary ones alike"
+	}
+	if missing > 0 {
+		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
+	}
+	return text + ".", s
+}
+
+func suspects(n int) string {
+	if n == 1 {
+		return "1 suspect"
+	}
+	return thousands(int64(n)) + " suspects"
+}
+
+// dominates says what a mechanism takes of which requests.
+func dominates(d *Dominant) string {
+	if d.MeanShare >= unit/2 {
+		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
+	}
+	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer"
+}
+
+// mostlyOpen is how much time without a known cause is said in the first lines.
+const mostlyOpen Decimal = unit / 10
+
+// unknown says how much of a request has no known cause, if that is much.
+func unknown(e *Endpoint) string {
+	open := e.Unaccounted
+	for _, c := range e.Causes {
+		if c.Cause == timeline.CauseUnknown.String() {
+			open.P50Share += c.P50Share
+			open.P99Share += c.P99Share
+		}
+	}
+	most := max(open.P50Share, open.P99Share)
+	if most < mostlyOpen {
+		return ""
+	}
+	which := "a slow"
+	if most == open.P50Share {
+		which = "an ordinary"
+	}
+	return "For " + percent(most) + " of " + which + " request's time no cause is known."
+}
