@@ -3,10 +3,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"runtime"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/capture"
+	"github.com/getdwell/dwell/internal/capture/target"
 )
 
 // liveRecorder is a capture session with the place its facts go to.
@@ -35,7 +38,7 @@ func openCapture(sink *recordingFile, how captureOptions) (recorder, func() puls
 		Launched: how.gate, Refuse: how.refuse,
 	})
 	if err != nil {
-		if why := recordingForbidden(); why != nil {
+		if why := machineForbids(); why != nil {
 			err = why // says more, and what to do
 		}
 		return nil, nil, err
@@ -45,4 +48,38 @@ func openCapture(sink *recordingFile, how captureOptions) (recorder, func() puls
 		return pulse{requests: s.Requests, rate: s.Rate, p50: s.P50, p99: s.P99, lost: s.Lost, cpu: int64(s.CPU * 1000), noStacks: s.NoStacks, resting: s.Resting}
 	}
 	return liveRecorder{session, sink}, read, nil
+}
+
+// recordingForbidden says why this machine or these rights do not allow recording; nil if
+// they do. It tries.
+func recordingForbidden() error {
+	session, err := capture.Open(capture.Options{})
+	if err != nil {
+		return cmp.Or(machineForbids(), err)
+	}
+	return session.Close()
+}
+
+// tryPrograms has the kernel take each group of programs, for a moment.
+func tryPrograms(refuse []string) (checks []target.Check, refused []refusedProgram) {
+	features, err := capture.Features(refuse)
+	if err != nil {
+		return []target.Check{{Name: "programs", Required: true, Detail: err.Error()}}, nil
+	}
+	for _, f := range features {
+		check := target.Check{Name: f.Name, OK: f.OK, Required: f.Needed, Detail: cmp.Or(strings.Join(f.By, " "), "loads")}
+		if !f.OK {
+			check.Detail = "not seen: " + f.Lacks
+		}
+		var why []string
+		for _, r := range f.Refusals {
+			why = append(why, r.Error())
+			refused = append(refused, refusedProgram{r, r.Log})
+		}
+		if check.Remedy = strings.Join(why, "; "); f.OK && check.Remedy != "" {
+			check.Detail, check.Remedy = check.Detail+", instead of "+check.Remedy, ""
+		}
+		checks = append(checks, check)
+	}
+	return checks, refused
 }

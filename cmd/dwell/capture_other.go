@@ -2,10 +2,19 @@
 
 package main
 
-import "github.com/getdwell/dwell/internal/capture"
+import (
+	"github.com/getdwell/dwell/internal/capture"
+	"github.com/getdwell/dwell/internal/capture/target"
+)
+
+// tryPrograms has none.
+func tryPrograms([]string) ([]target.Check, []refusedProgram) { return nil, nil }
 
 // standBack has nothing to stand back from.
 func standBack() {}
+
+// recordingForbidden says why recording is not possible.
+func recordingForbidden() error { return capture.ErrUnsupported }
 
 // dropRights has nothing to give up.
 func dropRights() error { return nil }

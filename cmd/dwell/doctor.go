@@ -12,15 +12,22 @@ import (
 )
 
 func doctorCommand(w world, g *globals) *cobra.Command {
-	var asJSON bool
+	var asJSON, whyNot bool
 	c := &cobra.Command{
 		Use:   "doctor [--json]",
 		Short: "Say what this kernel and these privileges allow, and what to do about the rest",
+		Long: `Examines this machine, then loads each group of programs that a recording rests on
+and attaches it for a moment. What the kernel refuses costs a recording that alone,
+unless it is needed; it is said what is not seen then. The exit status is 2 if
+nothing can be recorded.`,
 		Args:  exactly(),
 		RunE: func(*cobra.Command, []string) error {
-			checks := target.Doctor()
+			checks, refused := examine(w)
 			if err := printChecks(w.out, checks, asJSON, g.useColor(w.out, w.getenv)); err != nil {
 				return err
+			}
+			if whyNot {
+				printRefusals(w.err, refused)
 			}
 			if !canRecord(checks) {
 				return exitError{exitCannot}
@@ -29,7 +36,33 @@ func doctorCommand(w world, g *globals) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	c.Flags().BoolVar(&whyNot, "why-not", false, "print all that the kernel's verifier said of programs that it refused, on standard error")
 	return c
+}
+
+// refusedProgram is a program that the kernel does not take, and all that it said.
+type refusedProgram struct {
+	why error
+	log []string
+}
+
+// examine checks the machine, and then what only a try tells, if it may come to that.
+func examine(w world) ([]target.Check, []refusedProgram) {
+	checks := target.Doctor()
+	if !canRecord(checks) {
+		return checks, nil
+	}
+	tried, refused := tryPrograms(refusedOnDemand(w))
+	return append(checks, tried...), refused
+}
+
+func printRefusals(out io.Writer, refused []refusedProgram) {
+	for _, r := range refused {
+		fmt.Fprintf(out, "\n%v\n", r.why)
+		for _, line := range r.log {
+			fmt.Fprintln(out, "  "+line)
+		}
+	}
 }
 
 func canRecord(checks []target.Check) bool {

@@ -25,6 +25,3 @@ func unsupported(name, short string) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return fmt.Errorf("dwell %s: %w", name, capture.ErrUnsupported) },
 	}
 }
-
-// recordingForbidden says why recording is not possible.
-func recordingForbidden() error { return capture.ErrUnsupported }

@@ -8,9 +8,8 @@ import (
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
-// recordingForbidden says why this machine or these rights do not allow recording;
-// nil if they do.
-func recordingForbidden() error {
+// machineForbids says what this machine or these rights lack before any program is tried.
+func machineForbids() error {
 	for _, c := range target.Doctor() {
 		if c.Required && !c.OK {
 			return fmt.Errorf("%s: %s (%s)", c.Name, c.Detail, c.Remedy)

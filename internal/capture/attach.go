@@ -21,9 +21,8 @@ type sharedObjects struct {
 	Gaps *ebpf.Variable `ebpf:"gaps"`
 }
 
-// load brings the recorder's maps and programs into the kernel, and attaches them: all that
-// it takes. Without what is needed it fails.
-func (s *Session) load() error {
+// loadMaps brings the recorder's maps into the kernel.
+func (s *Session) loadMaps() error {
 	spec, err := loadProbes()
 	if err != nil {
 		return fmt.Errorf("read the built-in programs: %w", err)
@@ -38,7 +37,15 @@ func (s *Session) load() error {
 	if err := s.recorder.maps.Assign(&s.objects); err != nil {
 		return fmt.Errorf("read the built-in programs: %w", err)
 	}
-	s.groups = map[string]*loaded{}
+	return nil
+}
+
+// load brings the recorder's programs into the kernel, and attaches them: all that it takes.
+// Without what is needed it fails.
+func (s *Session) load() error {
+	if err := s.loadMaps(); err != nil {
+		return err
+	}
 	for _, g := range recorderGroups() {
 		if l := s.add(s.recorder, g); l.needed && !l.ok() {
 			return explain(l.refused())
@@ -47,12 +54,15 @@ func (s *Session) load() error {
 	return nil
 }
 
-// add loads a group; what the recording lacks without it is said.
-func (s *Session) add(o *object, g group) *loaded {
-	l := o.load(g, s.types)
-	s.groups[g.name] = l
+// add loads a group.
+func (s *Session) add(o *object, g group) *loaded { return s.keepGroup(o.load(g, s.types)) }
+
+// keepGroup keeps a group; what the recording lacks without it is said.
+func (s *Session) keepGroup(l *loaded) *loaded {
+	s.groups[l.name] = l
+	s.order = append(s.order, l)
 	if !l.ok() {
-		s.missing = append(s.missing, missingFact(g.name, fmt.Sprintf("%s: %v", g.lacks, l.refusals[len(l.refusals)-1])))
+		s.missing = append(s.missing, missingFact(l.name, fmt.Sprintf("%s: %v", l.lacks, l.refusals[len(l.refusals)-1])))
 	}
 	return l
 }

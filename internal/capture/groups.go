@@ -100,6 +100,9 @@ type probeObject struct {
 	spec func() (*ebpf.CollectionSpec, error)
 }
 
+// stacksGroup is the profiler, which loads its programs itself.
+const stacksGroup = "stacks"
+
 // probeObjects are those of the other objects, but for stacks.
 func probeObjects() []probeObject {
 	return []probeObject{

@@ -34,7 +34,11 @@ func refusal(group, program string, err error) *Refusal {
 
 // Error names the program, its group, what the kernel said last, and the remedy.
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("program %s (%s): %s (%s)", r.Program, r.Group, r.Said(), r.remedy())
+	what := "program " + r.Program + " (" + r.Group + ")"
+	if r.Program == "" { // of many, one that the cause names
+		what = r.Group
+	}
+	return fmt.Sprintf("%s: %s (%s)", what, r.Said(), r.remedy())
 }
 
 // Said is what the kernel said, in a line.

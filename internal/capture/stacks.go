@@ -26,14 +26,11 @@ func (s *Session) startStacks(pid int) {
 	var u *unwind.Unwinder
 	var err error
 	politely(func() {
-		u, err = unwind.Start(unwind.Options{
-			Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period,
-			Python: s.mayRunPython(pid),
-		})
+		u, err = s.startUnwinder(o, s.mayRunPython(pid))
 	})
 	if err != nil {
 		s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)
-		s.missing = append(s.missing, missingFact("stacks", s.stacksOff))
+		s.missing = append(s.missing, missingFact(stacksGroup, s.stacksOff))
 		return
 	}
 	s.unwinder, s.meter.unwinder = u, u

@@ -34,14 +34,17 @@ func (s *Session) startStorage() {
 	if err == nil {
 		o, err = s.newObject(spec)
 	}
+	for _, g := range storageGroups() {
+		if err != nil {
+			s.keepGroup(&loaded{group: g, refusals: refusals(g.name, err)})
+		} else {
+			s.add(o, g)
+		}
+	}
 	if err != nil {
-		s.missing = append(s.missing, missingFact("storage", fmt.Sprintf("what address spaces and block devices do: %v", err)))
 		return
 	}
 	s.closers = append(s.closers, o)
-	for _, g := range storageGroups() {
-		s.add(o, g)
-	}
 	s.storage.groups = s.groups
 	s.storage.costs, s.storage.blocks = o.byName[storageMapStorageCosts], o.byName[storageMapBlocks]
 }

@@ -107,13 +107,8 @@ func trapCost(program *ebpf.Program) time.Duration { return inService * loopTrap
 
 // loopTrap is what one hit of a probe takes in a loop of its own.
 func loopTrap(program *ebpf.Program) time.Duration {
-	const name, batches, calls = "github.com/getdwell/dwell/internal/capture.probed", 8, 25
-	exe, err := target.GoFunctions(os.Getpid(), name)
-	f, found := exe.Functions[name]
-	if err != nil || !found {
-		return trapUnknown
-	}
-	links, err := probeSite{os.Getpid(), exe.File, f.Probe}.attach(program, []uint64{f.Probe})
+	const batches, calls = 8, 25
+	links, err := probeSelf(program)
 	if err != nil {
 		return trapUnknown
 	}

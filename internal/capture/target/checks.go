@@ -8,22 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// requiredTracepoints are those without which nothing can be recorded.
-func requiredTracepoints() []string {
-	return []string{
-		"sched_switch", "sched_waking", "sched_process_fork", "sched_process_exec", "sched_process_exit",
-		"task_rename", "inet_sock_set_state", "sk_data_ready", "sock_recv_length", "sock_send_length",
-	}
-}
-
-// optionalTracepoints make a recording more telling.
-func optionalTracepoints() []string { return []string{"tcp_send_reset", "tcp_receive_reset"} }
-
 // examine decides every check.
 func examine(m machine) []Check {
 	checks := []Check{
-		checkArch(m), checkKernel(m), checkBTF(m), checkTracepoints(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
-		checkProcesses(m), checkUprobes(m), checkMemlock(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
+		checkArch(m), checkKernel(m), checkBTF(m), checkRights(m), checkNamespaces(m), checkLockdown(m),
+		checkProcesses(m), checkUprobes(m), checkMPTCP(m), checkPressure(m), checkThrottling(m),
 		checkStacks(m),
 	}
 	return append(checks, checkRuntimeStacks(m)...)
@@ -47,9 +36,7 @@ func checkArch(m machine) Check {
 }
 
 func checkKernel(m machine) Check {
-	// A distribution may have brought the tracepoints to an older kernel.
-	ok := releaseAtLeast(m.release, 6, 3) || len(m.absent(requiredTracepoints())) == 0
-	return required(check("kernel", ok, m.release, "boot Linux 6.3 or newer"))
+	return check("kernel", releaseAtLeast(m.release, 5, 14), m.release, "boot Linux 5.14 or newer")
 }
 
 func checkBTF(m machine) Check {
@@ -58,29 +45,6 @@ func checkBTF(m machine) Check {
 		detail = m.btf.Error()
 	}
 	return required(check("kernel types (BTF)", m.btf == nil, detail, "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"))
-}
-
-func checkTracepoints(m machine) Check {
-	absent := m.absent(requiredTracepoints())
-	detail := fmt.Sprintf("%d needed", len(requiredTracepoints()))
-	if len(absent) > 0 {
-		detail = "missing: " + strings.Join(absent, " ")
-	}
-	if extra := m.absent(optionalTracepoints()); len(extra) > 0 {
-		detail += "; useful but missing: " + strings.Join(extra, " ")
-	}
-	return required(check("tracepoints", len(absent) == 0, detail, "boot Linux 6.3 or newer, built with tracepoints and BTF"))
-}
-
-// absent lists the names that the kernel does not have.
-func (m machine) absent(names []string) []string {
-	var absent []string
-	for _, name := range names {
-		if !m.tracepoints[name] {
-			absent = append(absent, name)
-		}
-	}
-	return absent
 }
 
 func (m machine) can(capability uint) bool { return m.caps>>capability&1 == 1 }
@@ -149,15 +113,6 @@ func checkUprobes(m machine) Check {
 		detail += ": what goroutines call and wait for; calls over TLS by method and path where OpenSSL is shared (Python, Ruby) or Node's"
 	}
 	return check("uprobes", ok, detail, "use a kernel with CONFIG_UPROBES=y, as root; needed to name calls over TLS, for calls and locks of Go, and for Node's timers")
-}
-
-func checkMemlock(m machine) Check {
-	if releaseAtLeast(m.release, 5, 11) {
-		return check("locked memory", true, "not limited for programs since Linux 5.11", "")
-	}
-	const enough = 64 << 20
-	return check("locked memory", m.memlock >= enough || m.can(unix.CAP_SYS_RESOURCE),
-		fmt.Sprintf("limit %d KiB", m.memlock>>10), "ulimit -l unlimited")
 }
 
 func checkMPTCP(m machine) Check {

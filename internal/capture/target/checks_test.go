@@ -13,27 +13,16 @@ import (
 
 // healthy is a machine on which everything can be recorded.
 func healthy() machine {
-	m := machine{
-		arch: "amd64", release: "6.8.0-45-generic", tracepoints: map[string]bool{},
+	return machine{
+		arch: "amd64", release: "6.8.0-45-generic",
 		caps: 1<<41 - 1, initialUsers: true, initialPIDs: true,
-		lockdown: "integrity", paranoid: "4", memlock: 8 << 20, mptcp: "1", uprobes: true, tracefs: true,
+		lockdown: "integrity", paranoid: "4", mptcp: "1", uprobes: true, tracefs: true,
 	}
-	for _, name := range append(requiredTracepoints(), optionalTracepoints()...) {
-		m.tracepoints[name] = true
-	}
-	return m
 }
 
 // Each row breaks one thing and names the checks that must then fail; all others
 // must pass.
 func TestChecks(t *testing.T) {
-	without := func(names ...string) func(*machine) {
-		return func(m *machine) {
-			for _, name := range names {
-				delete(m.tracepoints, name)
-			}
-		}
-	}
 	for _, c := range []struct {
 		name  string
 		spoil func(*machine)
@@ -41,10 +30,9 @@ func TestChecks(t *testing.T) {
 	}{
 		{"nothing", func(*machine) {}, ""},
 		{"riscv64", func(m *machine) { m.arch = "riscv64" }, "architecture"},
-		{"old kernel", func(m *machine) { m.release = "6.1.0"; without("sock_recv_length", "sock_send_length")(m) }, "kernel, tracepoints"},
-		{"old kernel with tracepoints", func(m *machine) { m.release = "5.14.0-503.el9" }, ""},
-		{"optional tracepoint", without("tcp_send_reset"), ""},
-		{"no BTF", func(m *machine) { m.btf, m.tracepoints = errors.New("not found"), nil }, "kernel types (BTF), tracepoints"},
+		{"old kernel", func(m *machine) { m.release = "5.14.0-503.el9" }, ""},
+		{"too old a kernel", func(m *machine) { m.release = "5.10.0-30-amd64" }, "kernel"},
+		{"no BTF", func(m *machine) { m.btf = errors.New("not found") }, "kernel types (BTF)"},
 		{"no rights", func(m *machine) { m.caps = 0 }, "rights, process details, uprobes, stacks"},
 		{"capabilities for programs only", func(m *machine) { m.caps = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON }, "process details"},
 		{"rootless container", func(m *machine) { m.initialUsers = false }, "rights"},
@@ -52,10 +40,6 @@ func TestChecks(t *testing.T) {
 		{"confidentiality", func(m *machine) { m.lockdown = "confidentiality" }, "lockdown"},
 		{"no securityfs", func(m *machine) { m.lockdown = "" }, ""},
 		{"no uprobes", func(m *machine) { m.uprobes = false }, "uprobes"},
-		{"old kernel, rights without resources", func(m *machine) {
-			m.release = "5.10.0"
-			m.caps &^= 1 << unix.CAP_SYS_RESOURCE
-		}, "locked memory, stacks"},
 		{"services", func(m *machine) {
 			m.running = map[recording.Runtime]int{recording.RuntimeJVM: 2, recording.RuntimeRuby: 1}
 			m.rubies = []rubyBuild{{"3.1.2", true, true}, {"3.4.1", false, false}}

@@ -1,14 +1,12 @@
 package target
 
 import (
-	"errors"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 
 	"github.com/cilium/ebpf/btf"
-	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -29,18 +27,16 @@ func Doctor() []Check { return examine(readMachine()) }
 // machine is what the checks are decided on.
 type machine struct {
 	arch, release        string
-	btf                  error           // nil if the kernel describes its types
-	tracepoints          map[string]bool // of those dwell uses, which the kernel has
-	caps                 uint64          // effective capabilities
-	seccomp              bool            // a filter may forbid syscalls
-	initialUsers         bool            // in the machine's first user namespace
-	initialPIDs          bool            // in the machine's first pid namespace
-	lockdown             string          // "none", "integrity", "confidentiality"; "" unknown
-	paranoid             string          // perf_event_paranoid; "" unknown
-	memlock              uint64          // bytes
-	mptcp                string          // net.mptcp.enabled; "" not built in
-	uprobes              bool            // the perf PMU for uprobes exists
-	tracefs              bool            // mounted and readable
+	btf                  error  // nil if the kernel describes its types
+	caps                 uint64 // effective capabilities
+	seccomp              bool   // a filter may forbid syscalls
+	initialUsers         bool   // in the machine's first user namespace
+	initialPIDs          bool   // in the machine's first pid namespace
+	lockdown             string // "none", "integrity", "confidentiality"; "" unknown
+	paranoid             string // perf_event_paranoid; "" unknown
+	mptcp                string // net.mptcp.enabled; "" not built in
+	uprobes              bool   // the perf PMU for uprobes exists
+	tracefs              bool   // mounted and readable
 	pressure, throttling error
 	running              map[recording.Runtime]int // processes of this machine
 	rubies               []rubyBuild               // what those of Ruby run
@@ -48,7 +44,7 @@ type machine struct {
 
 func readMachine() machine {
 	m := machine{arch: runtime.GOARCH, release: sysctl("kernel/osrelease")}
-	m.tracepoints, m.btf = knownTracepoints()
+	_, m.btf = btf.LoadKernelSpec()
 	m.caps, m.seccomp = ownRights()
 	users, _ := os.ReadFile("/proc/self/uid_map")
 	m.initialUsers = strings.Join(strings.Fields(string(users)), " ") == "0 0 4294967295"
@@ -59,10 +55,6 @@ func readMachine() machine {
 	m.lockdown = chosen(string(lockdown))
 	m.paranoid = sysctl("kernel/perf_event_paranoid")
 	m.mptcp = sysctl("net/mptcp/enabled")
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) == nil {
-		m.memlock = limit.Cur
-	}
 	_, err := os.Stat("/sys/bus/event_source/devices/uprobe")
 	m.uprobes = err == nil
 	_, err = os.Stat("/sys/kernel/tracing/events")
@@ -71,24 +63,6 @@ func readMachine() machine {
 	_, m.throttling = throttled(os.Getpid())
 	m.running, m.rubies = runningRuntimes()
 	return m
-}
-
-// knownTracepoints looks the tracepoints up among the kernel's types.
-func knownTracepoints() (map[string]bool, error) {
-	spec, err := btf.LoadKernelSpec()
-	if err != nil {
-		return nil, err
-	}
-	known := map[string]bool{}
-	for _, name := range append(requiredTracepoints(), optionalTracepoints()...) {
-		var def *btf.Typedef
-		err := spec.TypeByName("btf_trace_"+name, &def)
-		if err != nil && !errors.Is(err, btf.ErrNotFound) {
-			return nil, err
-		}
-		known[name] = err == nil
-	}
-	return known, nil
 }
 
 // ownRights reads the effective capabilities and whether a seccomp filter is active.

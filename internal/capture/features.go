@@ -1,0 +1,134 @@
+//go:build linux && (amd64 || arm64)
+
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/internal/capture/unwind"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Feature is a group of programs as this kernel takes it.
+type Feature struct {
+	Name     string
+	Hooks    []string // that a recording has only with it
+	Needed   bool     // without it nothing is recorded
+	OK       bool
+	By       []string   // the places in the kernel that it rests on; none: the code of processes
+	Lacks    string     // what is not known without it
+	Refusals []*Refusal // of what was tried before By, or of all: why it is not OK
+}
+
+// Features loads each group of programs, attaches it for a moment, and tells what came of it.
+// What refuse names, groups or programs, is treated as if the kernel refused it. An error is
+// one of Open's: it did not come to programs.
+func Features(refuse []string) ([]Feature, error) {
+	s := newSession(Options{Refuse: refuse})
+	defer s.Close()
+	if err := s.loadMaps(); err != nil {
+		return nil, err
+	}
+	for _, g := range recorderGroups() {
+		s.add(s.recorder, g)
+	}
+	s.startStorage()
+	var all []Feature
+	for _, l := range s.order {
+		all = append(all, l.feature())
+	}
+	for _, p := range probeObjects() {
+		err := s.tryProbes(p)
+		all = append(all, Feature{Name: p.name, Hooks: p.hooks, Lacks: p.lacks, OK: err == nil, Refusals: refusals(p.name, err)})
+	}
+	err := s.tryStacks()
+	return append(all, Feature{
+		Name: stacksGroup, Hooks: []string{recording.HookStacks}, Lacks: "where in the code threads run and wait",
+		OK: err == nil, Refusals: refusals(stacksGroup, err),
+	}), nil
+}
+
+func refusals(group string, err error) []*Refusal {
+	if err == nil {
+		return nil
+	}
+	return []*Refusal{refusal(group, "", err)}
+}
+
+func (l *loaded) feature() Feature {
+	f := Feature{Name: l.name, Hooks: l.hooks, Needed: l.needed, OK: l.ok(), Lacks: l.lacks, Refusals: l.refusals}
+	for _, name := range l.way {
+		if spec := l.object.spec.Programs[name]; spec.AttachTo != "" {
+			f.By = append(f.By, spec.SectionName)
+		}
+	}
+	return f
+}
+
+// tryProbes loads an object of probes, and runs one at a function of dwell's own.
+func (s *Session) tryProbes(p probeObject) error {
+	spec, err := p.spec()
+	if err != nil {
+		return fmt.Errorf("read the built-in programs: %w", err)
+	}
+	prepareProbes(spec)
+	options, err := s.sharing(p.name, spec)
+	if err != nil {
+		return err
+	}
+	options.Cache = s.types
+	coll, err := ebpf.NewCollectionWithOptions(spec, *options)
+	if err != nil {
+		return err
+	}
+	defer coll.Close()
+	for _, program := range coll.Programs {
+		if program.Type() != ebpf.Kprobe { // so the kernel calls programs at code of processes, too
+			continue
+		}
+		links, err := probeSelf(program)
+		closeAll(links)
+		return err
+	}
+	return nil
+}
+
+// probeSelf attaches a program to the function of dwell that probes are tried at.
+func probeSelf(program *ebpf.Program) ([]io.Closer, error) {
+	const name = "github.com/getdwell/dwell/internal/capture.probed"
+	exe, err := target.GoFunctions(os.Getpid(), name)
+	if err != nil {
+		return nil, err
+	}
+	f, found := exe.Functions[name]
+	if !found {
+		return nil, fmt.Errorf("dwell has no function %s", name)
+	}
+	return probeSite{os.Getpid(), exe.File, f.Probe}.attach(program, []uint64{f.Probe})
+}
+
+// tryStacks starts the profiler, for a moment.
+func (s *Session) tryStacks() error {
+	u, err := s.startUnwinder(DefaultStacks(), false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(u.Close())
+}
+
+// startUnwinder loads the profiler.
+func (s *Session) startUnwinder(o Stacks, python bool) (*unwind.Unwinder, error) {
+	if slices.Contains(s.opts.Refuse, stacksGroup) {
+		return nil, errForTest
+	}
+	return unwind.Start(unwind.Options{
+		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period, Python: python,
+	})
+}
