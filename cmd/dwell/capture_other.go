@@ -2,13 +2,7 @@
 
 package main
 
-import (
-	"github.com/getdwell/dwell/internal/capture"
-	"github.com/getdwell/dwell/internal/capture/target"
-)
-
-// tryPrograms has none.
-func tryPrograms([]string) ([]target.Check, []refusedProgram) { return nil, nil }
+import "github.com/getdwell/dwell/internal/capture"
 
 // standBack has nothing to stand back from.
 func standBack() {}

@@ -20,7 +20,7 @@ func doctorCommand(w world, g *globals) *cobra.Command {
 and attaches it for a moment. What the kernel refuses costs a recording that alone,
 unless it is needed; it is said what is not seen then. The exit status is 2 if
 nothing can be recorded.`,
-		Args:  exactly(),
+		Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			checks, refused := examine(w)
 			if err := printChecks(w.out, checks, asJSON, g.useColor(w.out, w.getenv)); err != nil {

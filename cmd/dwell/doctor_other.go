@@ -1,0 +1,8 @@
+//go:build linux && !(amd64 || arm64)
+
+package main
+
+import "github.com/getdwell/dwell/internal/capture/target"
+
+// tryPrograms has none for this processor.
+func tryPrograms([]string) ([]target.Check, []refusedProgram) { return nil, nil }
