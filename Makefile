@@ -9,7 +9,7 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate web check-web test-web check-generated case cases bench-overhead torture clean
+.PHONY: build dist demo test test-kernels lint generate web check-web test-web bench-page check-generated case cases bench-overhead torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -71,6 +71,11 @@ torture: ## damaged recordings and fuzzers; docs/reliability.md has what came ou
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+bench-page: ## what a page of very many requests weighs, and how fast a browser shows it
+	@$(NEED) node:nodejs npm:npm chromium:chromium
+	$(GO) build -o bin/pagebench ./internal/truth/pagebench
+	cd ui && npm ci --silent && node test/bench.mjs
 
 clean:
 	rm -rf bin dist

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -74,7 +75,11 @@ func (a *analysis) view(ctx context.Context, w world, o viewing) error {
 	if err != nil {
 		return fmt.Errorf("dwell %s: %w (another --port may be free)", o.command, err)
 	}
-	served := a.served(o)
+	defer socket.Close()
+	served, err := a.served(o)
+	if err != nil {
+		return fmt.Errorf("dwell %s: %w", o.command, err)
+	}
 	served.Host, served.Token = socket.Addr().String(), rand.Text()
 	server := &http.Server{Handler: served, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
 	fmt.Fprintf(w.err, "http://%s/%s/\nserved to browsers of this machine (Ctrl-C ends it)\n", served.Host, served.Token)
@@ -93,7 +98,7 @@ func (a *analysis) view(ctx context.Context, w world, o viewing) error {
 }
 
 // served answers for the page of a recording.
-func (a *analysis) served(o viewing) *web.Served {
+func (a *analysis) served(o viewing) (*web.Served, error) {
 	page := report.NewWebPage(a.report, a.diagnosis, a.timeline,
 		report.WebOptions{Name: o.name, Wall: a.wall.at(a.timeline.Start), Live: true, Source: o.code})
 	detail := report.NewWebDetail(a.timeline, o.code)
@@ -105,7 +110,11 @@ func (a *analysis) served(o viewing) *web.Served {
 			return f(q)
 		}
 	}
-	return &web.Served{Title: "dwell: " + o.name, Model: page, Ask: map[string]func(url.Values) (any, error){
+	var data bytes.Buffer
+	if err := page.WebJSON(&data); err != nil {
+		return nil, err
+	}
+	return &web.Served{Title: "dwell: " + o.name, Data: data.Bytes(), Ask: map[string]func(url.Values) (any, error){
 		"request.json": alone(func(q url.Values) (any, error) {
 			id, err := strconv.Atoi(q.Get("id"))
 			if err != nil || id < 0 || id >= len(a.timeline.Requests) {
@@ -129,5 +138,5 @@ func (a *analysis) served(o viewing) *web.Served {
 			}
 			return u, nil
 		}),
-	}}
+	}}, nil
 }

@@ -14,7 +14,7 @@ type Served struct {
 	Host  string // address and port, as they stand in the page's address
 	Token string // first in its path: who does not know it gets nothing
 	Title string
-	Model Model
+	Data  []byte // the model as JSON
 	// Ask answers what the page asks for later, by the name of what it asks.
 	Ask map[string]func(url.Values) (any, error)
 }
@@ -66,7 +66,7 @@ func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
 		write("text/css", style)
 	case "data.json":
 		w.Header().Set("Content-Type", "application/json")
-		s.Model.WebJSON(w) // who asked is told nothing more once it has begun
+		w.Write(s.Data)
 	default:
 		s.answer(w, r, name)
 	}

@@ -15,7 +15,7 @@ import (
 // shows, get nothing.
 func TestServedIsForWhoKnowsItsAddress(t *testing.T) {
 	const host = "127.0.0.1:4321"
-	s := &web.Served{Host: host, Token: "secret", Title: "x", Model: model(`{"kind":"recording"}`), Ask: map[string]func(url.Values) (any, error){
+	s := &web.Served{Host: host, Token: "secret", Title: "x", Data: []byte(`{"kind":"recording"}`), Ask: map[string]func(url.Values) (any, error){
 		"request.json": func(q url.Values) (any, error) {
 			if q.Get("id") != "7" {
 				return nil, errors.New("no such request")

@@ -8,8 +8,9 @@ import type { WebPage } from "../model/page.gen";
 export interface Scene {
   page: WebPage;
   points: Points;
-  shown: (i: number) => boolean;
-  color: (i: number) => string;
+  endpoint: number; // that alone, -1 all
+  of: Float64Array; // index of the palette, for each request
+  palette: string[];
   domain: Region; // in cells
   ink: string;
   faint: string;
@@ -129,8 +130,8 @@ function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   const radius = n < 400 ? 3.4 : n < 4000 ? 2.5 : 1.6;
   g.globalAlpha = n < 4000 ? 0.82 : 0.6;
   for (let i = 0; i < n; i++) {
-    if (!s.shown(i)) continue;
-    g.fillStyle = s.color(i);
+    if (s.endpoint >= 0 && s.points.endpoint[i] !== s.endpoint) continue;
+    g.fillStyle = s.palette[s.of[i]];
     g.beginPath();
     g.arc(k.x(s.points.start[i]), k.y(s.points.duration[i]), radius, 0, 7);
     g.fill();
@@ -142,18 +143,18 @@ function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
 function grain(g: CanvasRenderingContext2D, s: Scene, k: Scale, ratio: number): void {
   const [w, h] = [Math.floor(k.width), Math.floor(k.height)];
   const image = new ImageData(w, h);
-  const known = new Map<string, [number, number, number]>();
+  const colors = s.palette.map(rgb);
   const d = image.data;
   for (let i = 0; i < s.points.count; i++) {
-    if (!s.shown(i)) continue;
+    if (s.endpoint >= 0 && s.points.endpoint[i] !== s.endpoint) continue;
     const x = Math.floor(k.x(s.points.start[i]));
     const y = Math.floor(k.y(s.points.duration[i]));
     if (x < margin.left || x >= w || y < 0 || y >= k.bottom) continue;
-    const name = s.color(i);
-    let c = known.get(name);
-    if (!c) known.set(name, (c = rgb(name)));
+    const c = colors[s.of[i]];
     const at = (y * w + x) * 4;
-    [d[at], d[at + 1], d[at + 2]] = c;
+    d[at] = c[0];
+    d[at + 1] = c[1];
+    d[at + 2] = c[2];
     d[at + 3] = Math.min(255, (d[at + 3] || 70) + 30);
   }
   const layer = new OffscreenCanvas(w, h);

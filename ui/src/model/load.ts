@@ -29,15 +29,24 @@ export interface Points {
   cause: Float64Array;
   generation: Float64Array;
   status: Float64Array;
+  x: Uint8Array; // the cell of each
+  y: Uint8Array;
+  causes: Set<number>; // that take most of some request
 }
 
 export function pointsOf(l: WebLatency): Points {
   const c = l.columns;
   const n = l.count;
-  return {
+  const p = {
     count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), endpoint: column(c.endpoint, n),
-    cause: column(c.cause, n), generation: column(c.generation, n), status: column(c.status, n),
+    cause: column(c.cause, n), generation: column(c.generation, n), status: column(c.status, n), x: new Uint8Array(n), y: new Uint8Array(n),
   };
+  const [step, last] = [l.cells.step_ns, l.cells.columns - 1];
+  for (let i = 0; i < n; i++) {
+    p.x[i] = Math.min(p.start[i] / step, last);
+    p.y[i] = rowOf(p.duration[i]);
+  }
+  return { ...p, causes: new Set(p.cause) };
 }
 
 /** The grid over start and duration: what each cell's requests took, by cause. */
@@ -60,12 +69,14 @@ export function cellsOf(l: WebLatency, causes: number): Cells {
   };
 }
 
-/** The row of cells that a duration lies in; as in the model. */
+const double = new Float64Array(1);
+const halves = new Uint32Array(double.buffer);
+
+/** The row of cells that a duration lies in; as in the model: the exponent and the next two bits, which a double holds as they are. */
 export function rowOf(ns: number): number {
-  if (ns < 4) return Math.max(0, ns);
-  const n = Math.floor(Math.log2(ns));
-  const exact = 2 ** n > ns ? n - 1 : 2 ** (n + 1) <= ns ? n + 1 : n;
-  return exact * 4 + (Math.floor(ns / 2 ** (exact - 2)) & 3);
+  if (ns < 4) return Math.max(0, Math.floor(ns));
+  double[0] = ns;
+  return ((halves[1] >>> 20) - 1023) * 4 + ((halves[1] >>> 18) & 3);
 }
 
 /** The shortest duration of a row of cells. */
@@ -104,19 +115,34 @@ export function sharesIn(cells: Cells, region: Region | null, endpoint: number):
   return { inside, rest };
 }
 
-/** The requests in a region, the slowest first, as indexes of the points. */
-export function pointsIn(p: Points, step: number, region: Region | null, endpoint: number): number[] {
-  const out: number[] = [];
+/** The requests in a region, as indexes of the points: how many, and the slowest of them in order. */
+export function pointsIn(p: Points, region: Region | null, endpoint: number, most: number, keep?: (i: number) => boolean): { count: number; slowest: number[] } {
+  const rows = new Uint32Array(257);
+  const is = (i: number) => (endpoint < 0 || p.endpoint[i] === endpoint) && (!region || within(p, region, i)) && (!keep || keep(i));
+  let count = 0;
   for (let i = 0; i < p.count; i++) {
-    if (endpoint >= 0 && p.endpoint[i] !== endpoint) continue;
-    if (region) {
-      const x = Math.min(Math.floor(p.start[i] / step), 239);
-      const y = rowOf(p.duration[i]);
-      if (x < region.x0 || x > region.x1 || y < region.y0 || y > region.y1) continue;
-    }
-    out.push(i);
+    if (!is(i)) continue;
+    count++;
+    rows[p.y[i]]++;
   }
-  return out.sort((a, b) => p.duration[b] - p.duration[a]);
+  let row = 256; // from the slowest row on down to that with which there are enough
+  for (let n = 0; row > 0 && n < most; row--) n += rows[row - 1];
+  const list: number[] = [];
+  for (let i = 0; i < p.count; i++) if (p.y[i] >= row && is(i)) list.push(i);
+  return { count, slowest: list.sort((a, b) => p.duration[b] - p.duration[a] || a - b).slice(0, most) };
+}
+
+const within = (p: Points, r: Region, i: number): boolean => p.x[i] >= r.x0 && p.x[i] <= r.x1 && p.y[i] >= r.y0 && p.y[i] <= r.y1;
+
+/** The next request that is slower (-1) or faster (1), of those that the page can tell of; undefined if there is none. */
+export function neighbour(p: Points, details: Details, id: number, by: number): number | undefined {
+  const from = p.id.indexOf(id);
+  let best = -1;
+  const before = (a: number, b: number) => (p.duration[b] - p.duration[a] || a - b) * by < 0; // a comes before b on the way
+  for (let i = 0; i < p.count; i++) {
+    if (i !== from && before(from, i) && (best < 0 || before(i, best)) && details.has(p.id[i])) best = i;
+  }
+  return best < 0 ? undefined : p.id[best];
 }
 
 /** Requests told of in full, by id; a served page asks for others. */

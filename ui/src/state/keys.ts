@@ -1,4 +1,4 @@
-import { pointsIn } from "../model/load";
+import { neighbour, pointsIn } from "../model/load";
 import { colorings } from "../views/legend";
 import { chosenEndpoint, regionOf, written } from "../views/chart";
 import type { Context } from "../views/parts";
@@ -58,17 +58,15 @@ function zoom(): boolean {
 
 function slowest(e: KeyboardEvent, c: Context): boolean {
   if (!(e.target as HTMLElement).classList.contains("brush")) return false;
-  const list = pointsIn(c.points, c.page.latency!.cells.step_ns, regionOf("sel"), chosenEndpoint(c));
-  const first = list.find((i) => c.details.has(c.points.id[i]));
+  const { slowest } = pointsIn(c.points, regionOf("sel"), chosenEndpoint(c), 500);
+  const first = slowest.find((i) => c.details.has(c.points.id[i]));
   return first === undefined ? false : went({ view: "request", req: String(c.points.id[first]), seg: "", hold: "" });
 }
 
 function step(c: Context, by: number): boolean {
   const id = Number(get("req") || c.page.endpoints[0]?.slowest);
-  const order = pointsIn(c.points, c.page.latency!.cells.step_ns, null, -1).map((i) => c.points.id[i]);
-  let at = order.indexOf(id) + by;
-  while (order[at] !== undefined && !c.details.has(order[at])) at += by;
-  return order[at] === undefined ? false : went({ req: String(order[at]), seg: "", hold: "" });
+  const to = neighbour(c.points, c.details, id, by);
+  return to === undefined ? false : went({ req: String(to), seg: "", hold: "" });
 }
 
 function piece(c: Context, by: number): boolean {

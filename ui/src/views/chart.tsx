@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, human, plural } from "../base/format";
 import { draw, margin, Scale } from "../draw/chart";
-import { pointsIn, rowOf, type Region } from "../model/load";
+import { rowOf, sharesIn, type Region } from "../model/load";
 import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
 import type { Context } from "./parts";
@@ -28,7 +28,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const domain = still ?? regionOf("zoom") ?? wholeOf(c);
-  const { color } = coloring(c);
+  const { of: color, palette } = coloring(c);
   const endpoint = still ? -1 : chosenEndpoint(c);
   const key = [width, get("color"), get("zoom"), get("endpoint"), c.dark].join(" ");
   useEffect(() => {
@@ -41,7 +41,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
     const css = getComputedStyle(document.documentElement);
     const of = (name: string) => css.getPropertyValue(name).trim();
     draw(canvas.current, {
-      page: c.page, points: c.points, shown: (i) => endpoint < 0 || c.points.endpoint[i] === endpoint, color, domain,
+      page: c.page, points: c.points, endpoint, of: color, palette, domain,
       ink: of("--muted"), faint: of("--line"), ground: of("--panel"), slo: 0,
       lines: endpoint < 0 ? { p50: of("--ink"), p99: of("--p99"), max: of("--muted") } : { p50: "", p99: "", max: "" },
     });
@@ -65,7 +65,9 @@ function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region 
   const [from, setFrom] = useState<{ x: number; y: number } | null>(null);
   const [over, setOver] = useState<number>(-1);
   const layer = useRef<HTMLDivElement>(null);
-  const chosen = regionOf("sel");
+  const [drag, setDrag] = useState<Region | null>(null);
+  const later = useRef(0);
+  const chosen = drag ?? regionOf("sel");
   const points = c.points;
   const near = useMemo(() => nearest(c, scale), [scale.width, get("zoom"), get("endpoint")]);
   const at = (e: PointerEvent) => {
@@ -85,7 +87,10 @@ function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region 
     if (!from) return setOver(near(p.x, p.y));
     if (Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) return;
     const [a, b] = [cell(from), cell(p)];
-    set({ sel: written({ x0: Math.min(a.x, b.x), x1: Math.max(a.x, b.x), y0: Math.min(a.y, b.y), y1: Math.max(a.y, b.y) }) });
+    const r = { x0: Math.min(a.x, b.x), x1: Math.max(a.x, b.x), y0: Math.min(a.y, b.y), y1: Math.max(a.y, b.y) };
+    setDrag(r);
+    clearTimeout(later.current); // the rest of the page follows when the hand rests
+    later.current = window.setTimeout(() => set({ sel: written(r) }), 90);
   };
   const up = (e: PointerEvent) => {
     const p = at(e);
@@ -93,11 +98,13 @@ function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region 
       const i = near(p.x, p.y);
       if (i >= 0 && c.details.has(points.id[i])) set({ view: "request", req: points.id[i] }, true);
       else set({ sel: "" });
-    }
+    } else if (drag) set({ sel: written(drag) });
+    clearTimeout(later.current);
+    setDrag(null);
     setFrom(null);
   };
   const keys = (e: KeyboardEvent) => arrow(e, c, domain);
-  const n = chosen ? pointsIn(points, scale.step, chosen, chosenEndpoint(c)).length : 0;
+  const n = chosen ? sharesIn(c.cells, chosen, chosenEndpoint(c)).inside.requests : 0;
   const label = chosen ? `${plural(n, "request")} chosen, from ${clock(c.page.wall_ns, chosen.x0 * scale.step)}` : `Latency over time: ${plural(points.count, "request")}, none chosen`;
   return (
     <div ref={layer} class="brush" tabIndex={0} role="application" aria-label={label} aria-roledescription="chart"

@@ -5,24 +5,29 @@ import { Swatch, type Context } from "./parts";
 
 export const colorings = ["cause", "endpoint", "generation"] as const;
 
-/** Which colour a request has, by what is chosen. */
-export function coloring(c: Context): { color: (i: number) => string; keys: { name: string; color: string }[] } {
+/** Which colour of a palette each request has, by what is chosen, and what the colours stand for. */
+export interface Coloring {
+  of: Float64Array; // index of the palette
+  palette: string[];
+  keys: { name: string; color: string }[];
+}
+
+export function coloring(c: Context): Coloring {
   const list = c.dark ? distinct.dark : distinct.light;
   const other = list[list.length - 1];
   const pick = (i: number) => (i < list.length - 1 ? list[i] : other);
   const l = c.page.latency!;
   switch (get("color")) {
     case "endpoint":
-      return { color: (i) => pick(c.points.endpoint[i]), keys: l.endpoints.map((name, i) => ({ name, color: pick(i) })) };
+      return { of: c.points.endpoint, palette: l.endpoints.map((_, i) => pick(i)), keys: l.endpoints.map((name, i) => ({ name, color: pick(i) })) };
     case "generation":
       return {
-        color: (i) => pick(c.points.generation[i]),
+        of: c.points.generation, palette: l.generations.map((_, i) => pick(i)),
         keys: l.generations.map((g, i) => ({ name: `${g.name} ${g.pid}`, color: pick(i) })),
       };
   }
   const colors = c.page.causes.map((x) => (c.dark ? x.dark : x.light));
-  const used = new Set(c.points.cause);
-  return { color: (i) => colors[c.points.cause[i]], keys: c.page.causes.flatMap((x, i) => (used.has(i) ? [{ name: x.name, color: colors[i] }] : [])) };
+  return { of: c.points.cause, palette: colors, keys: c.page.causes.flatMap((x, i) => (c.points.causes.has(i) ? [{ name: x.name, color: colors[i] }] : [])) };
 }
 
 export function Legend({ c }: { c: Context }) {

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { clock, human } from "../base/format";
+import { neighbour } from "../model/load";
 import { byCause, waterfall } from "../layout/waterfall";
 import type { WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
@@ -46,11 +47,8 @@ function useRequest(c: Context, id: number): { request?: WebRequest; wrong: stri
 
 // To the next slower or faster request that the page tells of.
 function Step({ c, id, by }: { c: Context; id: number; by: number }) {
-  const order = useMemo(() => Array.from(c.points.id.keys()).sort((a, b) => c.points.duration[b] - c.points.duration[a]).map((i) => c.points.id[i]), [c.points]);
-  let at = order.indexOf(id) + by;
-  while (order[at] !== undefined && !c.details.has(order[at])) at += by;
-  const to = order[at];
-  return <button type="button" disabled={to === undefined} onClick={() => set({ req: to, seg: "" }, true)}>{by < 0 ? "slower" : "faster"} <kbd>{by < 0 ? "k" : "j"}</kbd></button>;
+  const to = useMemo(() => neighbour(c.points, c.details, id, by), [c.points, id]);
+  return <button type="button" disabled={to === undefined} onClick={() => set({ req: to!, seg: "", hold: "" }, true)}>{by < 0 ? "slower" : "faster"} <kbd>{by < 0 ? "k" : "j"}</kbd></button>;
 }
 
 function One({ c, r, whole, main, aside }: { c: Context; r: WebRequest; whole: number; main?: boolean; aside: preact.ComponentChildren }) {

@@ -13,10 +13,9 @@ const most = 200; // rows at first
 export function Requests({ c }: { c: Context }) {
   const region = regionOf("sel");
   const endpoint = chosenEndpoint(c);
-  const step = c.page.latency!.cells.step_ns;
-  const inside = useMemo(() => pointsIn(c.points, step, region, endpoint), [get("sel"), endpoint, c.points]);
   const { keep, wrong } = useMemo(() => filterOf(c, get("where")), [get("where"), c.points]);
-  const list = wrong ? inside : inside.filter(keep);
+  const n = Math.max(most, Number(get("rows")) || 0);
+  const { count, slowest } = useMemo(() => pointsIn(c.points, region, endpoint, n, get("where") && !wrong ? keep : undefined), [get("sel"), endpoint, c.points, keep, n]);
   return (
     <>
       <Panel title="Latency over time" aside={<span class="tools">
@@ -27,8 +26,8 @@ export function Requests({ c }: { c: Context }) {
       </span>}><Chart c={c} height={380} /></Panel>
       <div class="split narrow">
         <Chosen c={c} />
-        <Panel title={`${plural(list.length, "request")}, the slowest first`} aside={<Where where={get("where")} wrong={wrong} />}>
-          <Table c={c} list={list} />
+        <Panel title={`${plural(count, "request")}, the slowest first`} aside={<Where where={get("where")} wrong={wrong} />}>
+          <Table c={c} list={slowest} count={count} />
         </Panel>
       </div>
     </>
@@ -72,16 +71,15 @@ function Chosen({ c }: { c: Context }) {
   );
 }
 
-function Table({ c, list }: { c: Context; list: number[] }) {
+function Table({ c, list, count }: { c: Context; list: number[]; count: number }) {
   const p = c.points;
   const longest = list.length ? p.duration[list[0]] : 1;
-  const n = Math.max(most, Number(get("rows")) || 0);
   const open = (id: number) => set({ view: "request", req: id, seg: "" }, true);
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="table">
       <table class="requests">
         <thead><tr><th scope="col">request</th><th scope="col" class="num">duration</th><th scope="col"><span class="out">bar</span></th><th scope="col">endpoint</th><th scope="col">most of it</th><th scope="col">began</th><th scope="col" class="num">status</th><th scope="col">process</th></tr></thead>
-        <tbody>{list.slice(0, n).map((i) => {
+        <tbody>{list.map((i) => {
           const cause = c.page.causes[p.cause[i]].name;
           const g = c.page.latency!.generations[p.generation[i]];
           const told = c.details.has(p.id[i]);
@@ -99,7 +97,7 @@ function Table({ c, list }: { c: Context; list: number[] }) {
           );
         })}</tbody>
       </table>
-      {list.length > n && <button type="button" onClick={() => set({ rows: n + 500 })}>{thousands(list.length - n)} more</button>}
+      {count > list.length && <button type="button" onClick={() => set({ rows: list.length + 500 })}>more of the {thousands(count - list.length)} others</button>}
     </div>
   );
 }

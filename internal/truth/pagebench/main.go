@@ -1,0 +1,106 @@
+// Command pagebench makes the page of a recording with very many requests, made up, and
+// writes it to a file or serves it: what a page weighs, and how fast a browser shows it
+// (ui/test/bench.mjs), is measured with that.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/web"
+	"github.com/getdwell/dwell/recording"
+)
+
+func main() {
+	requests := flag.Int("requests", 120_000, "how many requests")
+	rate := flag.Int("rate", 2000, "of them in a second")
+	out := flag.String("o", "", "the file to write")
+	serve := flag.Bool("serve", false, "serve the page, and print its address")
+	flag.Parse()
+	if err := run(*requests, *rate, *out, *serve); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(requests, rate int, out string, serve bool) error {
+	tl := service(requests, rate)
+	began := time.Now()
+	d := diagnosis.Diagnose(tl, nil, diagnosis.Options{})
+	page := report.NewWebPage(report.Build(d, tl), d, tl, report.WebOptions{Name: "made up", Live: serve})
+	fmt.Fprintf(os.Stderr, "model of %d requests made in %s, %d of them in full\n", requests, time.Since(began).Round(time.Millisecond), len(page.Requests))
+	if out != "" {
+		f, err := os.Create(out)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := web.File(f, "made up", page); err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		fmt.Fprintf(os.Stderr, "file of %d requests: %.2f MB\n", requests, float64(info.Size())/1e6)
+		return err
+	}
+	var data bytes.Buffer
+	if err := page.WebJSON(&data); err != nil {
+		return err
+	}
+	socket, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	host := socket.Addr().String()
+	fmt.Printf("http://%s/bench/\n", host)
+	return http.Serve(socket, &web.Served{Host: host, Token: "bench", Title: "made up", Data: data.Bytes()})
+}
+
+// service is a timeline of requests to four endpoints of two processes, each of twelve
+// pieces, with spikes in which they wait for a lock.
+func service(requests, rate int) *timeline.Timeline {
+	r := rand.New(rand.NewPCG(1, 2))
+	end := timeline.Time(int64(requests) * 1_000_000_000 / int64(rate))
+	tl := &timeline.Timeline{End: end, Windows: []timeline.Window{{From: 0, To: end}}, Events: requests * 20}
+	for i := range 2 {
+		tl.Processes = append(tl.Processes, timeline.Process{ID: recording.ProcessID(i), PID: int64(100 + i), Comm: "made-up", Start: recording.NoTime,
+			End: recording.NoTime, Born: end / 2 * timeline.Time(i)})
+	}
+	causes := []timeline.Cause{timeline.CauseOnCPU, timeline.CauseRemote, timeline.CauseRunnable, timeline.CauseOnCPU, timeline.CauseDisk, timeline.CauseGC}
+	for i := range 16 {
+		tl.Strands = append(tl.Strands, timeline.Strand{Thread: recording.ThreadID(i), Name: fmt.Sprintf("worker %d", i)})
+	}
+	for i := range requests {
+		at := timeline.Time(int64(i) * 1_000_000_000 / int64(rate))
+		endpoint := r.IntN(4)
+		took := int64(math.Exp(r.NormFloat64()*0.6) * 3e6 * float64(endpoint+1))
+		spike := at%timeline.Time(10_000_000_000) < 600_000_000
+		if spike {
+			took += r.Int64N(90_000_000)
+		}
+		q := timeline.Request{ID: timeline.RequestID(i), Endpoint: fmt.Sprintf("GET /things-%d/{}", endpoint), Strand: timeline.StrandID(i % 16),
+			Process: recording.ProcessID(2 * int64(at) / int64(end+1)), Status: 200, Peer: "10.0.0.1:4000", Start: at, FirstRead: at, End: at + timeline.Time(took)}
+		from := q.Start
+		for k := range 12 {
+			to := q.Start + timeline.Time(took*int64(k+1)/12)
+			cause := causes[k%len(causes)]
+			if spike && k < 9 {
+				cause = timeline.CauseLock
+			}
+			q.Segments = append(q.Segments, timeline.Segment{From: from, To: to, Phase: timeline.PhaseHandler, Cause: cause, Call: timeline.None,
+				Strand: q.Strand, Blocker: timeline.None})
+			from = to
+		}
+		tl.Requests = append(tl.Requests, q)
+	}
+	return tl
+}
