@@ -9,7 +9,7 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate web check-web test-web bench-page check-generated case cases bench-overhead torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -39,17 +39,6 @@ generate: ## rebuild the programs in bpf/ and their Go bindings
 	@$(NEED) clang:clang llvm-strip:llvm /usr/include/bpf/bpf_helpers.h:libbpf-dev
 	$(GO) generate ./internal/capture/...
 
-web: ## rebuild the page's program from ui/ into internal/web/dist
-	@$(NEED) node:nodejs npm:npm
-	cd ui && npm ci --silent && npm run --silent check && npm run --silent build
-
-check-web: web ## what is committed of the page is what its sources give
-	git diff --exit-code --stat -- internal/web/dist
-
-test-web: build ## drive the page in a browser, over the recordings of the cases
-	@$(NEED) node:nodejs npm:npm chromium:chromium
-	cd ui && npm ci --silent && npm test --silent
-
 check-generated: generate ## what is committed is what the sources give
 	git diff --exit-code --stat -- internal/capture
 
@@ -72,10 +61,7 @@ torture: ## damaged recordings and fuzzers; docs/reliability.md has what came ou
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-bench-page: ## what a page of very many requests weighs, and how fast a browser shows it
-	@$(NEED) node:nodejs npm:npm chromium:chromium
-	$(GO) build -o bin/pagebench ./internal/truth/pagebench
-	cd ui && npm ci --silent && node test/bench.mjs
-
 clean:
 	rm -rf bin dist
+
+include ui/rules.mk

@@ -115,6 +115,19 @@ test("a function is found in the flame graph", async () => {
   assert.equal(await page.locator(".choice button").nth(1).innerText(), `waiting ${(graphs.waiting.total_ns / 1e9).toFixed(2)} s`);
 });
 
+test("two recordings stand side by side, and each number is that of dwell diff --json", async () => {
+  const pair = [recordings["keep-alive"], "cases/keep-alive/recording-fixed.txt"];
+  execFileSync(dwell, ["diff", ...pair, "-o", join(dir, "diff.html")], { cwd: root });
+  const want = json("diff", ...pair, "--json");
+  await visit(page, address("diff"));
+  assert.match(await page.locator("h1").innerText(), /p50 .* became .*; gone: connection-churn/);
+  const numbers = await page.locator("data[data-of]").evaluateAll((all) => all.map((d) => [d.dataset.of, d.value]));
+  assert.ok(numbers.length >= 10, `${numbers.length} numbers`);
+  for (const [path, value] of numbers) assert.equal(Number(value), at(want, path), path);
+  assert.ok((await page.locator(".block").count()) > 3);
+  assert.equal(await page.locator("canvas").count(), 2);
+});
+
 test("names of a stranger's are text", async () => {
   const hostile = join(dir, "hostile.txt");
   const { writeFileSync } = await import("node:fs");
