@@ -87,6 +87,32 @@ func instant(text string, tl *timeline.Timeline, wall wallClock) (timeline.Time,
 	return at, nil
 }
 
+// moment reads a time as instant does, or a time of day in UTC, and how long it is: a second
+// if it has no fraction, else an instant.
+func moment(text string, tl *timeline.Timeline, wall wallClock) (from, to timeline.Time, err error) {
+	day, err := time.Parse("15:04:05.999999999", text)
+	if err != nil {
+		at, err := instant(text, tl, wall)
+		return at, at + 1, err
+	}
+	if wall == nil {
+		return 0, 0, fmt.Errorf("--at %q: the recording does not know the wall time (use +2.5s since its start)", text)
+	}
+	long := timeline.Time(time.Second)
+	if strings.Contains(text, ".") {
+		long = 1
+	}
+	first := time.Unix(0, wall.at(tl.Start)).UTC().Truncate(24 * time.Hour)
+	for n := range 2 { // the recording may go on past midnight
+		at := first.AddDate(0, 0, n).Add(time.Duration(day.Hour())*time.Hour + time.Duration(day.Minute())*time.Minute + time.Duration(day.Second())*time.Second + time.Duration(day.Nanosecond()))
+		from = wall.monotonic(at.UnixNano())
+		if from+long > tl.Start && from < tl.End {
+			return from, from + long, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("--at %s: the recording goes from %s to %s", text, wallText(wall.at(tl.Start)), wallText(wall.at(tl.End)))
+}
+
 // wallClock pairs readings of the recording's clock with wall time, in order.
 type wallClock []clockPair
 

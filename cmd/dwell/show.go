@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/spf13/cobra"
 )
 
@@ -20,12 +21,14 @@ type showOptions struct {
 	flames  bool
 	folded  string // which part of them, as text; "" none
 	source  sourceOptions
+	where   string // of which requests; "" of all
+	at      string // those in flight then; "" at any time
 }
 
 func showCommand(w world, g *globals) *cobra.Command {
 	o := showOptions{whyOptions: whyOptions{command: "show"}}
 	c := &cobra.Command{
-		Use:   "show REC [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
+		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
 		Short: "Show requests piece by piece, the call tree behind them, or the time under a function",
 		Long: `Show the slowest requests piece by piece: every segment, every call with its
 phases, every wait with its place, its holder and what that was doing.
@@ -34,8 +37,10 @@ With --tree, the functions beneath which an endpoint's requests spent their time
 slow requests beside ordinary ones; with --under, all that is known of the time
 under one function. Of a recording without requests, such as a benchmark's, --flames
 and --folded show the threads of each program. Time in waits is exact; CPU time is exact in sum and shared out
-over samples.`,
-		Example: "  dwell show REC --slowest 3\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
+over samples.
+
+` + report.WhereHelp,
+		Example: "  dwell show REC --slowest 3\n  dwell show REC --where 'duration>50ms and call~\"GetItem\"'\n  dwell show REC --at 10:31:07\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
 			"  dwell show REC --folded | flamegraph.pl > flames.svg\n  dwell show REC --json | jq -c 'select(.endpoint == \"GET /\")'",
 		Args: exactly("REC"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -50,6 +55,8 @@ over samples.`,
 		},
 	}
 	c.Flags().IntVar(&o.slowest, "slowest", defaultSlowest, "how many requests, the slowest first; with --json all of them unless given")
+	c.Flags().StringVar(&o.where, "where", "", "only requests of which this holds, as in 'duration>50ms and call~\"GetItem\"' (above)")
+	c.Flags().StringVar(&o.at, "at", "", "only requests in flight then: 10:31:07 (UTC, that second), 2026-01-02T10:31:07Z, +2.5s since the start, -1s before the end")
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().BoolVar(&o.tree, "tree", false, "the call tree of an endpoint's requests, merged")
@@ -75,6 +82,8 @@ func (o *showOptions) check(c *cobra.Command) error {
 		return fmt.Errorf("--folded=%s: want all, cpu or waiting", o.folded)
 	case o.folded != "" && o.json:
 		return errors.New("--folded is text (for JSON: --flames)")
+	case (o.where != "" || o.at != "") && (o.tree || o.flames || o.folded != "" || o.under != ""):
+		return errors.New("--where and --at choose single requests (a tree, flame graph or --under is of all)")
 	case o.every && !o.tree:
 		return errors.New("--all-frames goes with --tree")
 	}
@@ -100,7 +109,10 @@ func show(w world, g *globals, o showOptions) error {
 	}
 	defer source.end(w, "show")
 	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source.lines}
-	filter := report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
+	filter, err := o.filter(a)
+	if err != nil {
+		return fmt.Errorf("dwell show %s: %w", o.path, err)
+	}
 	switch {
 	case o.under != "":
 		return a.under(w, o.whyOptions, o.slowest, text)
@@ -110,6 +122,27 @@ func show(w world, g *globals, o showOptions) error {
 		return report.ShowJSON(w.out, a.timeline, filter)
 	}
 	return report.ShowText(w.out, a.timeline, filter, text)
+}
+
+// filter chooses the requests that are asked for.
+func (o *showOptions) filter(a *analysis) (f report.Filter, err error) {
+	f = report.Filter{Endpoint: o.endpoint, Slowest: o.slowest}
+	if len(a.wall) > 0 {
+		f.Wall = a.wall.at
+	}
+	if o.where != "" {
+		if f.Where, err = report.ParseWhere(o.where); err != nil {
+			return f, fmt.Errorf("--where %s: %w", o.where, err)
+		}
+	}
+	if o.at != "" {
+		from, to, err := moment(o.at, a.timeline, a.wall)
+		if err != nil {
+			return f, err
+		}
+		f.During = &[2]timeline.Time{from, to}
+	}
+	return f, nil
 }
 
 // stackViews prints what all requests of an endpoint have in common.

@@ -12,15 +12,29 @@ import (
 
 // Filter chooses requests to show.
 type Filter struct {
-	Endpoint string // only this one, "" all
-	Slowest  int    // only so many, the slowest first; 0 all, in order of start
+	Endpoint string                    // only this one, "" all
+	Slowest  int                       // only so many, the slowest first; 0 all, in order of start
+	Where    *Where                    // only those that it chooses; nil all
+	During   *[2]timeline.Time         // only those in flight between these times; nil all
+	Wall     func(timeline.Time) int64 // wall time, since the Unix epoch, 0 not known; nil no time is
+}
+
+// wall is the wall time of a time; 0 where it is not known.
+func (f Filter) wall(t timeline.Time) int64 {
+	if f.Wall == nil {
+		return 0
+	}
+	return f.Wall(t)
 }
 
 func (f Filter) choose(tl *timeline.Timeline) []timeline.RequestID {
 	var ids []timeline.RequestID
 	for i := range tl.Requests {
 		r := &tl.Requests[i]
-		if f.Endpoint != "" && r.Endpoint != f.Endpoint || f.Slowest > 0 && !r.Measured() {
+		if f.Endpoint != "" && r.Endpoint != f.Endpoint || f.Slowest > 0 && !r.Measured() || !f.Where.Match(tl, r) {
+			continue
+		}
+		if f.During != nil && (r.Start >= f.During[1] || r.End <= f.During[0]) {
 			continue
 		}
 		ids = append(ids, timeline.RequestID(i))
@@ -40,6 +54,7 @@ type shownRequest struct {
 	Connection shownConnection    `json:"connection"`
 	Status     int64              `json:"status"`
 	Start      timeline.Time      `json:"start_ns"`
+	Wall       int64              `json:"start_wall_ns,omitempty"` // since the Unix epoch; 0 not known
 	Duration   Duration           `json:"duration_ns"`
 	Segments   []shownSegment     `json:"segments"`
 	Unaccount  Duration           `json:"unaccounted_ns"`
@@ -98,7 +113,9 @@ func ShowJSON(w io.Writer, tl *timeline.Timeline, f Filter) error {
 		locals[int64(tl.Conns[i].ID)] = tl.Conns[i].Local
 	}
 	for _, id := range f.choose(tl) {
-		if err := enc.Encode(shown(tl, id, locals)); err != nil {
+		one := shown(tl, id, locals)
+		one.Wall = f.wall(one.Start)
+		if err := enc.Encode(one); err != nil {
 			return fmt.Errorf("write request %d as JSON: %w", id, err)
 		}
 	}

@@ -21,7 +21,7 @@ func ShowText(w io.Writer, tl *timeline.Timeline, f Filter, o TextOptions) error
 		if i > 0 {
 			p.raw("")
 		}
-		waterfall(p, tl, id)
+		waterfall(p, tl, id, f.wall(tl.Requests[id].Start))
 	}
 	return p.flush(w)
 }
@@ -37,7 +37,7 @@ type scale struct {
 	cells  int // columns of the bars
 }
 
-func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
+func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64) {
 	r := &tl.Requests[id]
 	rows := rowsOf(tl, r)
 	s := scale{from: r.Start, whole: max(1, r.Duration()), labels: len("    unread-request, on-cpu")}
@@ -57,6 +57,9 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID) {
 		state = ", facts were lost while it ran"
 	case r.Excluded != "":
 		state = ", " + r.Excluded
+	}
+	if wall != 0 {
+		state = " (" + timeOfDay(wall) + " UTC)" + state
 	}
 	head := fmt.Sprintf("#%d ", id)
 	p.wrap(bold, head, fmt.Sprintf("%s %s, status %d, from %s (number %d on its connection), at +%s%s", r.Endpoint, human(r.Duration()),

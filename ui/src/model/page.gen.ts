@@ -667,6 +667,7 @@ export interface WebRequest {
   connection: ShownConnection;
   status: number;
   start_ns: Ns;
+  start_wall_ns?: number;
   duration_ns: Ns;
   segments: ShownSegment[];
   unaccounted_ns: Ns;
