@@ -57,6 +57,7 @@ const (
 	KindContext
 	KindTaken
 	KindGoProcs
+	KindNeighbour
 )
 
 // KindSpec is one row of the table of kinds.
@@ -119,5 +120,6 @@ func Kinds() []KindSpec {
 		{KindContext, "context", func() Fact { return new(Context) }},
 		{KindTaken, "taken", func() Fact { return new(Taken) }},
 		{KindGoProcs, "go-procs", func() Fact { return new(GoProcs) }},
+		{KindNeighbour, "neighbour", func() Fact { return new(Neighbour) }},
 	}
 }

@@ -230,7 +230,19 @@ func (s *Session) host() []recording.Event {
 	h, missing := target.Host(pid)
 	s.decoder.noteOnce(missing)
 	s.throttled = h.Throttled
-	return []recording.Event{{Time: clock(), Fact: &h}}
+	return append([]recording.Event{{Time: clock(), Fact: &h}}, s.beside()...)
+}
+
+// beside tells which programs that are not watched used the processors since it was last
+// called.
+func (s *Session) beside() (events []recording.Event) {
+	since := s.besideSince
+	s.besideSince = clock()
+	for _, n := range s.neighbours.Sample(func(pid int) bool { return s.decoder.processes[uint32(pid)] != nil }) {
+		n.Since = since
+		events = append(events, recording.Event{Time: s.besideSince, Fact: &n})
+	}
+	return events
 }
 
 // livingRoot is the first watched process that still lives; 0 none.

@@ -63,13 +63,15 @@ type Session struct {
 	node      budgetedProbe
 	queues    queueProbes
 
-	rested    float64                                    // what watched processes wrote a second, in the last rest; 0: there was none
-	resting   func(stretch) (rest, window time.Duration) // how long to pause after it; nil: never
-	before    usage                                      // when the last second of recording ended
-	gaps      uint32                                     // as in common.h
-	paused    recording.Time                             // since when; NoTime: it records
-	throttled int64                                      // as the host's last fact says
-	garbage   int                                        // per cent that were allowed before recording
+	rested      float64                                    // what watched processes wrote a second, in the last rest; 0: there was none
+	resting     func(stretch) (rest, window time.Duration) // how long to pause after it; nil: never
+	before      usage                                      // when the last second of recording ended
+	gaps        uint32                                     // as in common.h
+	paused      recording.Time                             // since when; NoTime: it records
+	throttled   int64                                      // as the host's last fact says
+	neighbours  target.Neighbours
+	besideSince recording.Time // when those were last looked at
+	garbage     int            // per cent that were allowed before recording
 }
 
 // garbagePercent is how much garbage a recorder lets come together, in per cent of what it

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"cmp"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -11,7 +13,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, a lead: the time is lost to them. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, a lead: the time is lost to them. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -33,7 +35,8 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
-	lack := h.busy >= c.Saturated || h.throttled >= throttledShare
+	others := besideUs(c)
+	lack := h.busy >= c.Saturated || h.throttled >= throttledShare || others.share >= competes
 	if !h.known {
 		res.Undecided = "no samples of the host while requests ran"
 		return res
@@ -52,18 +55,19 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 		return res
 	}
-	place, fix := "the host's processors", "give the service more CPU, or move what competes with it: other processes were running"
+	place, fix := "the host's processors", "give the service more CPU, or move what competes with it: "+cmp.Or(others.words, "other processes were running")
 	if h.throttled >= throttledShare {
 		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
 	}
 	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
+	ev = append(ev, others.evidence...)
 	proven, decide := diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2, ""
 	if !proven && h.throttled < throttledShare && 2*ours(c) < h.busy {
 		decide = "what else runs on the host (top, systemd-cgtop): others use " + diagnosis.Percent(h.busy-ours(c)) + " of its processors, the service " + diagnosis.Percent(ours(c))
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
-		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
+		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + others.clause(),
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    spans,

@@ -12,6 +12,8 @@ func (t *Timeline) hostFact(at Time, fact recording.Fact) {
 		t.Truncated = false
 	case *recording.Overhead:
 		t.Overhead = *x
+	case *recording.Neighbour:
+		t.Neighbours = append(t.Neighbours, NeighbourSample{Time: at, Neighbour: *x})
 	case *recording.Host:
 		t.Hosts = append(t.Hosts, HostSample{Time: at, Host: *x})
 	case *recording.Loss:

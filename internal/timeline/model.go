@@ -42,6 +42,7 @@ type Timeline struct {
 	Missing    []recording.Missing
 	Listeners  []Listener
 	Hosts      []HostSample
+	Neighbours []NeighbourSample  // programs beside the watched ones, in order of time
 	Overhead   recording.Overhead // the last one recorded
 	Frames     []recording.Frame
 	Stacks     []Stack
@@ -371,6 +372,13 @@ type Listener struct {
 type Depth struct {
 	Time  Time
 	Depth int64
+}
+
+// NeighbourSample is what a program used of the processors until a time; fields as in
+// recording.Neighbour.
+type NeighbourSample struct {
+	Time Time
+	recording.Neighbour
 }
 
 // HostSample is the whole machine at a time; fields as in recording.Host.

@@ -216,7 +216,7 @@ func TestNames(t *testing.T) {
 func TestParseStat(t *testing.T) {
 	rest := " S 1 2 3 4 5 2097152 7 8 9 10 11 12 13 14 15 16 17 18 1234 20 21"
 	got, err := parseStat([]byte("42 (a) b (c)" + rest))
-	want := procStat{comm: "a) b (c", state: 'S', parent: 1, flags: kernelThread, start: 12_340_000_000}
+	want := procStat{comm: "a) b (c", state: 'S', parent: 1, flags: kernelThread, start: 12_340_000_000, cpu: 230_000_000}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
 	}

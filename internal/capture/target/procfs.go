@@ -20,6 +20,7 @@ type procStat struct {
 	parent int
 	flags  uint64
 	start  int64 // ns since boot
+	cpu    int64 // ns that it used
 }
 
 // parseStat reads one line of /proc/PID/stat. The name stands in parentheses and may
@@ -31,19 +32,21 @@ func parseStat(line []byte) (procStat, error) {
 	}
 	// The first field after the name is the third of the line.
 	fields := bytes.Fields(line[end+1:])
-	const state, parent, flags, start = 0, 1, 6, 19
+	const state, parent, flags, user, system, start = 0, 1, 6, 11, 12, 19
 	if len(fields) <= start || len(fields[state]) != 1 {
 		return procStat{}, fmt.Errorf("too few fields in %q", line)
 	}
 	ppid, err1 := strconv.Atoi(string(fields[parent]))
 	bits, err2 := strconv.ParseUint(string(fields[flags]), 10, 64)
 	ticks, err3 := strconv.ParseInt(string(fields[start]), 10, 64)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	used, err4 := strconv.ParseInt(string(fields[user]), 10, 64)
+	inKernel, err5 := strconv.ParseInt(string(fields[system]), 10, 64)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return procStat{}, err
 	}
 	return procStat{
 		comm: string(line[open+1 : end]), state: fields[state][0],
-		parent: ppid, flags: bits, start: ticks * clockTick,
+		parent: ppid, flags: bits, start: ticks * clockTick, cpu: (used + inKernel) * clockTick,
 	}, nil
 }
 
