@@ -38,9 +38,10 @@ type Candidate struct {
 	Seen     []Span // the mechanism's own time, where more of it was seen than would go away
 	Decide   string // what would decide whether it is the cause at all: it is a lead at most; "" it is
 	Evidence []Evidence
-	Lead     string // stands for the Result's if this is the largest candidate; "" does not
-	Proven   bool   // a rule of its own stands in for the stricter bounds of Where
-	AtLeast  bool   // more would go away than Spans, which cannot be told apart from the rest
+	Lead     string   // stands for the Result's if this is the largest candidate; "" does not
+	Proven   bool     // a rule of its own stands in for the stricter bounds of Where
+	AtLeast  bool     // more would go away than Spans, which cannot be told apart from the rest
+	WhatIf   []WhatIf // what a replay says of the server that requests wait for
 }
 
 // Span is a piece of a request's time.
@@ -138,6 +139,7 @@ type Finding struct {
 	Fix      string
 	Next     string
 	AtLeast  bool // Impact is a lower bound
+	WhatIf   []WhatIf
 
 	Why         string // of a lead, why it is no finding; of a minor one, what it is worth here: a sentence without its full stop
 	When        []Time // of a lead that happened a few times only

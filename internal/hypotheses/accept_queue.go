@@ -125,6 +125,7 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 		Next:     "compare the number of workers with the requests in flight, and with the connections that clients keep",
 		Spans:    spans,
 		Evidence: ev,
+		WhatIf:   stationAt(c, kindWorkers, func(*station) bool { return true }).whatIfs(c),
 	}
 }
 

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -14,7 +15,7 @@ func connectionChurn() diagnosis.Hypothesis {
 		ID:    "connection-churn",
 		Title: "Calls open new connections instead of reusing one",
 		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
-			"the first use of each connection such a pool needs is innocent. Taken out of each request: the look-up, connect and TLS phases of " +
+			"the first use of each connection such a pool needs is innocent. Where calls pile up behind the set-up of others, the pool is the one that the same arrivals would need without that. Taken out of each request: the look-up, connect and TLS phases of " +
 			"those calls (of a session of PostgreSQL, all until it is open) with the request's own work for it, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
 			"through the loop without it. What a client does before it connects and after the answer cannot be told from the request's own work " +
 			"but by comparison: if at least 8 calls at the same place in the code (endpoint, peer, operation, position) found an open connection, the difference of the medians " +
@@ -31,6 +32,7 @@ type churn struct {
 	needed  int // connections a pool that keeps them would have opened
 	churned map[timeline.CallID]bool
 	setup   Duration // summed dns, connect and tls of the churned calls
+	piled   int      // of the churned calls: they found no idle connection only since calls piled up behind others' set-up
 
 	sessions int      // churned calls that open a session
 	opening  Duration // summed: what those took after that
@@ -86,24 +88,87 @@ func churns(c *diagnosis.Case) (out []churn) {
 		all := &out[n]
 		all.calls = append(all.calls, ch.calls...)
 		maps.Copy(all.churned, ch.churned)
-		all.needed, all.setup = all.needed+ch.needed, all.setup+ch.setup
+		all.needed, all.setup, all.piled = all.needed+ch.needed, all.setup+ch.setup, all.piled+ch.piled
 		all.sessions, all.opening = all.sessions+ch.sessions, all.opening+ch.opening
 	}
 	return out
 }
 
-// findChurn replays the calls to a peer with a pool that keeps every connection.
+// findChurn replays the calls to a peer with a pool that keeps every connection: as they
+// came and ended, and as they would have if none had opened one. What opening costs can be
+// why so many calls are under way at once that none finds an idle connection: the queue
+// for a server that is saturated with handshakes.
 func findChurn(c *diagnosis.Case, p peerCalls) churn {
-	ch := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}
-	ends := make([]diagnosis.Time, 0, len(p.calls))
+	ch := reusing(c, p, func(id timeline.CallID) (from, to diagnosis.Time) { return c.Calls[id].Start, c.Calls[id].End })
+	all, discarded := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}, discards(c)
 	for _, id := range p.calls {
-		ends = append(ends, c.Calls[id].End)
+		if c.Calls[id].New && (ch.churned[id] || discarded[c.Calls[id].Conn]) {
+			all.churned[id] = true
+		}
 	}
+	if len(ch.churned) == len(all.churned) {
+		return ch
+	}
+	sooner := soonerWithout(c, all)
+	without := reusing(c, p, func(id timeline.CallID) (from, to diagnosis.Time) {
+		call := &c.Calls[id]
+		return call.Start - sooner(call.Request, call.Start), call.End - sooner(call.Request, call.End)
+	})
+	for id := range without.churned { // a connection that was kept is how a pool grows
+		if !all.churned[id] {
+			without.innocent(&c.Calls[id])
+		}
+	}
+	if len(without.churned) > len(ch.churned) {
+		without.piled = len(without.churned) - len(ch.churned)
+		return without
+	}
+	return ch
+}
+
+// soonerWithout returns how much sooner a request would have been at each point of its time
+// without what opening the connections of some calls takes, and what it waits for a loop
+// that is busy with that.
+func soonerWithout(c *diagnosis.Case, ch churn) func(diagnosis.RequestID, diagnosis.Time) diagnosis.Time {
+	setup := setupSpans(c, ch)
+	spans := knockOn(c, setup)
+	for _, s := range setup {
+		spans = append(spans, s.Span)
+	}
+	of := map[diagnosis.RequestID][]diagnosis.Span{}
+	for _, s := range c.Merged(spans) {
+		of[s.Request] = append(of[s.Request], s)
+	}
+	return func(id diagnosis.RequestID, at diagnosis.Time) (d diagnosis.Time) {
+		for _, s := range of[id] {
+			if s.From >= at {
+				break
+			}
+			d += min(s.To, at) - s.From
+		}
+		return d
+	}
+}
+
+// reusing goes through the calls to a peer, which come and end as told, with a pool that
+// keeps every connection.
+func reusing(c *diagnosis.Case, p peerCalls, when func(timeline.CallID) (from, to diagnosis.Time)) churn {
+	ch := churn{peerCalls: p, churned: map[timeline.CallID]bool{}}
+	type coming struct {
+		at diagnosis.Time
+		id timeline.CallID
+	}
+	comings, ends := make([]coming, 0, len(p.calls)), make([]diagnosis.Time, 0, len(p.calls))
+	for _, id := range p.calls {
+		from, to := when(id)
+		comings, ends = append(comings, coming{from, id}), append(ends, max(to, from+1))
+	}
+	slices.SortStableFunc(comings, func(a, b coming) int { return cmp.Compare(a.at, b.at) })
 	slices.Sort(ends)
 	idle, done := 0, 0
-	for _, id := range p.calls {
-		call := &c.Calls[id]
-		for done < len(ends) && ends[done] <= call.Start {
+	for _, x := range comings {
+		call := &c.Calls[x.id]
+		for done < len(ends) && ends[done] <= x.at {
 			idle++
 			done++
 		}
@@ -113,14 +178,39 @@ func findChurn(c *diagnosis.Case, p peerCalls) churn {
 		}
 		idle--
 		if call.New {
-			ch.churned[id] = true
-			if opensSession(call) && call.SendFrom != recording.NoTime {
-				ch.sessions, ch.opening = ch.sessions+1, ch.opening+call.End.Sub(call.SendFrom)
-			}
-			ch.setup += max(0, call.Phases[timeline.PhaseDNS]-call.Unanswered) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS]
+			ch.churned[x.id] = true
+			ch.count(call, 1)
 		}
 	}
 	return ch
+}
+
+// count adds or takes away what a churned call took.
+func (ch *churn) count(call *timeline.Call, by int) {
+	if opensSession(call) && call.SendFrom != recording.NoTime {
+		ch.sessions, ch.opening = ch.sessions+by, ch.opening+Duration(by)*call.End.Sub(call.SendFrom)
+	}
+	ch.setup += Duration(by) * (max(0, call.Phases[timeline.PhaseDNS]-call.Unanswered) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS])
+}
+
+// innocent takes a call out of the churned ones.
+func (ch *churn) innocent(call *timeline.Call) {
+	delete(ch.churned, call.ID)
+	ch.count(call, -1)
+	ch.needed++
+}
+
+// discards are the connections that were closed after one exchange; its callers share them.
+func discards(c *diagnosis.Case) map[recording.ConnID]bool {
+	return c.Shared("discarded connections", func() any {
+		out := map[recording.ConnID]bool{}
+		for i := range c.Conns {
+			if cn := &c.Conns[i]; cn.Side == recording.Outbound && cn.Exchanges <= 1 && cn.Closed != recording.NoTime {
+				out[cn.ID] = true
+			}
+		}
+		return out
+	}).(map[recording.ConnID]bool)
 }
 
 func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
@@ -151,6 +241,9 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	}
 	if end.ourIdle > 0 {
 		ev = append(ev, diagnosis.Count("connections closed first by us after an idle second", end.ourIdle))
+	}
+	if ch.piled > 0 {
+		ev = append(ev, diagnosis.Count("of these calls found none idle only because calls pile up behind the set-up of others", ch.piled))
 	}
 	if ch.sessions > 0 {
 		ev = slices.Insert(ev, 2, diagnosis.NS("mean time after that until its session is open", ch.opening/Duration(ch.sessions)))

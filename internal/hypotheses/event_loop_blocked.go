@@ -192,12 +192,14 @@ func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest D
 	if blocked > 0 {
 		ev = append(ev, diagnosis.Part("of that time the loop sleeps in calls that block it", diagnosis.ShareOf(int64(blocked), int64(held))))
 	}
+	st := stationAt(c, kindLoop, func(s *station) bool { return s.loop == loop })
 	return diagnosis.Candidate{
-		Place: threadName(c, loop),
-		Title: title,
-		Fix:   loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held),
-		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
-		Spans: spans,
+		Place:  threadName(c, loop),
+		Title:  title,
+		Fix:    loopFix(runtimeOf(c, c.Strands[loop].Process), 2*blocked > held),
+		WhatIf: st.whatIfs(c),
+		Next:   "dwell show REC --slowest 3 names the request that each wait was behind",
+		Spans:  spans,
 		Evidence: append([]diagnosis.Evidence{
 			diagnosis.NS("longest time the loop did not turn to another socket", longest).Against(int64(c.LongHold)),
 			diagnosis.Count("times it was held longer than the bound", len(long)),

@@ -14,8 +14,9 @@ func interpreterLock() diagnosis.Hypothesis {
 		ID:    "interpreter-lock",
 		Title: "Threads wait for the interpreter's lock",
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
-			"Waits behind threads that serve requests are the queue of one processor, which is load's; they count only where the interpreter is busy 90 % of the time. " +
-			"Taken out of each request: the part of those waits that idle processors could take over if the threads were processes; the work itself stays.",
+			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
+			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
+			"The work itself stays. Where the replay does not reproduce the waits that were recorded, only the latter counts.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyInterpreters,
@@ -25,22 +26,10 @@ func interpreterLock() diagnosis.Hypothesis {
 
 func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
-	var busiest diagnosis.Share
 	res := diagnosis.Result{Lead: none(c)}
-	alone := 0 // interpreters whose waits would go in part
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
-		total += k.total
-		busy := k.busy(c)
-		busiest = max(busiest, busy)
-		gone := k.behindOthers(c)
-		if all := k.without(c); busy >= interpreterFull && diagnosis.Total(spansOf(all)) > diagnosis.Total(spansOf(gone)) {
-			gone = all
-		}
-		if len(gone) > 0 {
-			alone++
-		}
-		if k.total > 0 {
-			res.Candidates = append(res.Candidates, interpreterAt(c, k, gone))
+		if total += k.total; k.total > 0 {
+			res.Candidates = append(res.Candidates, interpreterAt(c, k))
 		}
 	}
 	if interpreted(c) {
@@ -50,28 +39,8 @@ func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	if total > 0 {
 		res.Lead = "waiting for the interpreter's lock takes " + diagnosis.Percent(share) + " of all request time"
 	}
-	if total > 0 && alone == 0 {
-		res.Lead += ", none of it behind a thread known to serve no request, while it is busy " + diagnosis.Percent(busiest) + " of the time (bound " + diagnosis.Percent(interpreterFull) + ")"
-	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time waits for the interpreter's lock", share)}
 	return res
-}
-
-// interpreterFull is from how busy on an interpreter has more to do for requests than
-// it can, so that they queue however evenly they come.
-const interpreterFull = diagnosis.Whole * 9 / 10
-
-// busy returns how much of the time the threads of the lock's process ran: nearly all
-// they run takes the interpreter.
-func (k *contention) busy(c *diagnosis.Case) diagnosis.Share {
-	from, to := c.Busy()
-	var ran Duration
-	for i := range c.Strands {
-		if c.Strands[i].Process == k.process(c) {
-			ran += c.Running(timeline.StrandID(i), from, to)
-		}
-	}
-	return diagnosis.ShareOf(int64(ran), int64(c.BusyTime()))
 }
 
 // behindOthers returns what of the waits behind threads that never work for a request
@@ -122,7 +91,7 @@ func interpreted(c *diagnosis.Case) bool {
 	return false
 }
 
-func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Candidate {
+func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	rt := recording.RuntimeNative
 	if s := k.waiter(); s != timeline.None {
 		rt = runtimeOf(c, c.Strands[s].Process)
@@ -134,15 +103,24 @@ func interpreterAt(c *diagnosis.Case, k *contention, gone []stay) diagnosis.Cand
 	if at := k.doing(c, deedCPU); at != "" && k.chiefly(deedCPU) {
 		doing = " while computing in " + at
 	}
-	ev := append(k.evidence(c), diagnosis.Part("of that time would go: idle processors can take over as much", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
+	gone, fix := k.behindOthers(c), interpreterFix(rt)
+	st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock })
+	m := st.mend(c)
+	if m != nil && diagnosis.Total(spansOf(m.gone)) > diagnosis.Total(spansOf(gone)) {
+		gone = m.gone
+		doing += "; " + m.busyWith(c)
+		fix = m.says(c) + ": make it cheaper, or " + fix
+	}
+	ev := append(k.evidence(c), diagnosis.Part("of that time would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + k.heldBy(c) + doing,
-		Fix:      interpreterFix(rt),
+		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Seen:     spansOf(k.stays),
-		Evidence: ev,
+		Evidence: append(ev, st.evidence(c)...),
+		WhatIf:   st.whatIfs(c),
 	}
 }
 

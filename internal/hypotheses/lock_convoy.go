@@ -11,8 +11,9 @@ func lockConvoy() diagnosis.Hypothesis {
 		ID:    "lock-convoy",
 		Title: "Requests queue for a lock",
 		Doc: "Supported by the time in which a strand that a request depends on waits for a lock. Who held it is known from the chain of those who released it, or from the lock itself; " +
-			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that. Taken out of each request: its waits for the lock; " +
-			"of those behind a holder on a CPU, or behind one of which nothing is known, only the part that idle processors could take over, for the work itself stays. " +
+			"what the holder did meanwhile is read from its own states, and through the holder of another lock where it waited for that. Taken out of each request: its waits for the lock. " +
+			"Behind holders that compute the lock is a server with a queue: those who came for it are replayed with half of its largest piece of work, and with one more lock, each for a part of the data, " +
+			"as far as idle processors go, and what requests wait less with the one that saves more is taken out; where the replay does not reproduce the recording, the part of each wait that idle processors could take over. " +
 			"Where the holder waits for something itself, refresh-under-lock or entropy-wait say why. Waits without a stack may be waits for a lock: they leave it undecided.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"pool-exhausted", "accept-queue", "load"},
@@ -37,7 +38,7 @@ func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
 }
 
 func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
-	gone := k.without(c)
+	gone, fix := k.without(c), k.fix(c)
 	doing := ""
 	if at := k.computing(c); at != "" && k.mostly(deedCPU) {
 		doing = " while computing in " + at
@@ -52,17 +53,25 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if 2*k.known() < k.total {
 		held = "; what its holder does is known for " + diagnosis.Percent(diagnosis.ShareOf(int64(k.known()), int64(k.total))) + " of that time only"
 	}
-	ev := append(k.evidence(c), diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
+	st := stationAt(c, kindLock, func(s *station) bool { return s.lock == k.lock })
+	ev := k.evidence(c)
+	if m := st.mend(c); m != nil && k.mostly(deedCPU) && k.through == "" {
+		gone, fix = m.gone, m.says(c)+": "+fix
+		held += "; " + m.busyWith(c) + ", as far as others wait"
+	} else {
+		ev = append(ev, diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
+	}
 	_, share := perMean(c, k.total)
 	return diagnosis.Candidate{
 		Place:    k.place(c),
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + k.taken(c) + held,
-		Fix:      k.fix(c),
+		Fix:      fix,
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named(c) + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),
 		Seen:     spansOf(k.stays),
-		Evidence: ev,
+		Evidence: append(ev, st.evidence(c)...),
+		WhatIf:   st.whatIfs(c),
 	}
 }
 

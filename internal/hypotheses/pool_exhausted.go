@@ -234,7 +234,13 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
 		Spans:    append(spansOf(s.gone), s.behind(c)...),
 		Evidence: ev,
+		WhatIf:   s.station(c).whatIfs(c),
 	}
+}
+
+// station is the pool as a server, where it is known how many it has; else nil.
+func (s *shortage) station(c *diagnosis.Case) *station {
+	return stationAt(c, kindPool, func(x *station) bool { return s.size > 0 && x.name == s.peer })
 }
 
 // fix says how there would be enough of it, in the runtime's own words.

@@ -11,10 +11,10 @@ import (
 
 // TestPredictedSavingComesTrue plays the same arrivals with and without kept
 // connections: what connection-churn predicts from the first must be what the second
-// shows, from a quiet loop to one with two fifths more work than it can do. Without
+// shows, from a quiet loop to one with twice the work that it can do. Without
 // its handshakes this loop always has time to spare.
 func TestPredictedSavingComesTrue(t *testing.T) {
-	for _, gap := range []recording.Time{1100, 1200, 1400, 1600, 2000, 8000} {
+	for _, gap := range []recording.Time{700, 1100, 1200, 1400, 1600, 2000, 8000} {
 		t.Run(fmt.Sprintf("every %d us", gap), func(t *testing.T) {
 			bad, fixed := diagnosed(t, loopOf(false, 2000, gap*us, cheap)), diagnosed(t, loopOf(true, 2000, gap*us, cheap))
 			if len(bad.Findings) == 0 || bad.Findings[0].ID != "connection-churn" {

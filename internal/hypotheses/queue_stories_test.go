@@ -16,7 +16,18 @@ func queueStories() []story {
 			func() *recording.Recording { return done(python(1).scenario, 40) }},
 		{"interpreter-lock/ruby-supported", "The same in Ruby, which turns to the next thread every 100 ms, half as often.",
 			func() *recording.Recording { return done(ruby(1).scenario, 28) }},
+		{"run-queue/neighbour-supported", "The processors are busy half of the time, most of it with another program, which now and then has all of them: one request in five waits 9 ms.",
+			func() *recording.Recording { return done(competing(starved(), "backup", 40), 50) }},
 	}
+}
+
+// competing lets a program that is not watched use some percent of two processors.
+func competing(s *scenario, comm string, percent int64) *scenario {
+	for since := us; since < s.end; since += 1_000_000 * us {
+		at := min(s.end, since+1_000_000*us)
+		s.add(at, &recording.Neighbour{Comm: comm, Since: since, CPU: int64(at-since) * 2 * percent / 100})
+	}
+	return s
 }
 
 // chance draws numbers from a seed.

@@ -22,7 +22,7 @@ func lockStation(c *diagnosis.Case, k *contention) *station {
 	if k.lock == timeline.None || k.shared(c) {
 		return nil
 	}
-	s := &station{kind: "lock", more: "lock, each for a part of the data", name: k.name, lock: k.lock, room: roomOfLock(c, k), turns: true, model: queueing.Server{Servers: 1}}
+	s := &station{kind: kindLock, more: "lock, each for a part of the data", name: k.name, lock: k.lock, room: roomOfLock(c, k), turns: true, model: queueing.Server{Servers: 1}}
 	of := map[diagnosis.RequestID][]taking{}
 	for _, t := range k.takings(c) {
 		if t.request != timeline.None {

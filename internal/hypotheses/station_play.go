@@ -2,7 +2,6 @@ package hypotheses
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -285,16 +284,6 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 		out += ", " + diagnosis.Percent(pieces.share(at.name)) + " of that in " + at.place(c)
 	}
 	return out
-}
-
-// stationAt finds a server by what a user calls it by and, of interpreters, the process;
-// nil if no request waited for it.
-func stationAt(c *diagnosis.Case, kind string, is func(*station) bool) *station {
-	list := stations(c)
-	if i := slices.IndexFunc(list, func(s *station) bool { return s.kind == kind && is(s) }); i >= 0 {
-		return list[i]
-	}
-	return nil
 }
 
 // waiters counts the requests among the customers that wait at all.

@@ -10,35 +10,64 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// stations are the servers that requests waited for, by how long, the longest first; its
-// callers share them.
-func stations(c *diagnosis.Case) []*station {
-	return c.Shared("stations", func() any {
+// stations are the servers that requests waited for, by how long, the longest first.
+func stations(c *diagnosis.Case) (out []*station) {
+	for _, kind := range []string{kindLock, kindInterpreter, kindLoop, kindWorkers, kindPool, kindProcessors} {
+		out = append(out, stationsOf(c, kind)...)
+	}
+	slices.SortStableFunc(out, func(a, b *station) int { return cmp.Compare(b.waited(), a.waited()) })
+	return out
+}
+
+// Kinds of servers, as a user calls them.
+const (
+	kindLock        = "lock"
+	kindInterpreter = "interpreter"
+	kindLoop        = "loop"
+	kindWorkers     = "workers"
+	kindPool        = "pool"
+	kindProcessors  = "processors"
+)
+
+// stationsOf are those of one kind that requests waited for; its callers share them.
+func stationsOf(c *diagnosis.Case, kind string) []*station {
+	return c.Shared("stations "+kind, func() any {
 		var out []*station
-		for _, k := range contentions(c, timeline.CauseLock) {
-			if s := lockStation(c, k); s != nil {
-				out = append(out, s)
+		switch kind {
+		case kindLock:
+			for _, k := range contentions(c, timeline.CauseLock) {
+				out = append(out, lockStation(c, k))
 			}
-		}
-		for _, k := range contentions(c, timeline.CauseInterpreterLock) {
-			if s := interpreterStation(c, k); s != nil {
-				out = append(out, s)
+		case kindInterpreter:
+			for _, k := range contentions(c, timeline.CauseInterpreterLock) {
+				out = append(out, interpreterStation(c, k))
 			}
-		}
-		for _, loop := range c.Loops() {
-			out = append(out, loopStation(c, loop))
-		}
-		out = append(out, workerStations(c)...)
-		for _, s := range fullClients(c) {
-			if s.size > 0 && len(s.stays) > 0 {
-				out = append(out, clientStation(c, s))
+		case kindLoop:
+			for _, loop := range c.Loops() {
+				out = append(out, loopStation(c, loop))
 			}
+		case kindWorkers:
+			out = workerStations(c)
+		case kindPool:
+			for _, s := range fullClients(c) {
+				if s.size > 0 && len(s.stays) > 0 {
+					out = append(out, clientStation(c, s))
+				}
+			}
+		case kindProcessors:
+			out = append(out, processorStation(c))
 		}
-		out = append(out, processorStation(c))
-		out = slices.DeleteFunc(out, func(s *station) bool { return s.waiters() == 0 })
-		slices.SortStableFunc(out, func(a, b *station) int { return cmp.Compare(b.waited(), a.waited()) })
-		return out
+		return slices.DeleteFunc(out, func(s *station) bool { return s == nil || s.waiters() == 0 })
 	}).([]*station)
+}
+
+// stationAt finds a server of a kind; nil if no request waited for it.
+func stationAt(c *diagnosis.Case, kind string, is func(*station) bool) *station {
+	list := stationsOf(c, kind)
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return list[i]
+	}
+	return nil
 }
 
 // waited is how long requests waited for it, in all.
@@ -67,7 +96,7 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	if k.lock == timeline.None || p == recording.NoProcess {
 		return nil
 	}
-	s := &station{kind: "interpreter", more: "process", lock: k.lock, room: roomBeside(c), model: queueing.Server{Servers: 1, Slice: pythonSlice}}
+	s := &station{kind: kindInterpreter, more: "process", lock: k.lock, room: roomBeside(c), model: queueing.Server{Servers: 1, Slice: pythonSlice}}
 	if runtimeOf(c, p) == recording.RuntimeRuby {
 		s.model.Slice = rubySlice
 	}
@@ -93,7 +122,7 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 
 // loopStation is an event loop: one thing at a time, each callback to its end.
 func loopStation(c *diagnosis.Case, loop timeline.StrandID) *station {
-	s := &station{kind: "loop", more: "process", name: c.Strands[loop].Name, loop: loop, room: roomBeside(c), model: queueing.Server{Servers: 1}}
+	s := &station{kind: kindLoop, more: "process", name: c.Strands[loop].Name, loop: loop, room: roomBeside(c), model: queueing.Server{Servers: 1}}
 	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
 		switch {
 		case waitsFor(g, loop) && (g.Strand == loop || r.Strand == loop):
@@ -114,7 +143,7 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 			continue
 		}
 		p := c.Requests[w.ids[0]].Process
-		s := &station{kind: "workers", more: "worker", room: roomBeside(c), model: queueing.Server{Servers: w.workers}}
+		s := &station{kind: kindWorkers, more: "worker", room: roomBeside(c), model: queueing.Server{Servers: w.workers}}
 		s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
 			switch {
 			case r.Process != p || r.Strand == timeline.None || c.Strands[r.Strand].Loop:
@@ -133,7 +162,7 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 // clientStation are the connections to a peer that calls share: each is had for as long as
 // its call takes.
 func clientStation(c *diagnosis.Case, of *shortage) *station {
-	s := &station{kind: "pool", more: "connection", name: of.peer, room: queueing.One, model: queueing.Server{Servers: of.size}}
+	s := &station{kind: kindPool, more: "connection", name: of.peer, room: queueing.One, model: queueing.Server{Servers: of.size}}
 	s.customers(c, func(_ *timeline.Request, g *timeline.Segment) role {
 		switch {
 		case g.Call == timeline.None || c.Calls[g.Call].Peer != of.peer:
@@ -150,7 +179,7 @@ func clientStation(c *diagnosis.Case, of *shortage) *station {
 // processorStation are the host's processors. What others run on them is known as a sum
 // only: where that is more than a quarter, the model does not fit.
 func processorStation(c *diagnosis.Case) *station {
-	s := &station{kind: "processors", more: "processor", room: queueing.One, model: queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}}
+	s := &station{kind: kindProcessors, more: "processor", room: queueing.One, model: queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}}
 	var threads []timeline.StrandID
 	for i := range c.Strands {
 		if c.Strands[i].Goroutine == recording.NoGoroutine {
