@@ -13,7 +13,8 @@ type WhatIf struct {
 	Mean, P50, P99 Replayed
 }
 
-// Replayed is a latency as replayed without and with a change; both 0 were not played.
+// Replayed is a latency as recorded, and with a change: in the proportion in which the
+// replay changes. Both 0 were not played.
 type Replayed struct{ Was, Is Duration }
 
 // Decimal writes thousandths as a decimal without needless zeros: "1.5".

@@ -109,7 +109,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if m != nil && diagnosis.Total(spansOf(m.gone)) > diagnosis.Total(spansOf(gone)) {
 		gone = m.gone
 		doing += "; " + m.busyWith(c)
-		fix = m.says(c) + ": make it cheaper, or " + fix
+		fix = "do less there; or " + fix
 	}
 	ev := append(k.evidence(c), diagnosis.Part("of that time would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{

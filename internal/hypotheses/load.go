@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -31,6 +31,9 @@ type server struct {
 	own   diagnosis.Share // of what it is busy with
 	waits func(*diagnosis.Case, *timeline.Request, *timeline.Segment) bool
 	known bool
+
+	loop    timeline.StrandID // or None
+	workers bool
 }
 
 // serverOf returns the server that is the bottleneck: the event loop or the workers that
@@ -44,15 +47,15 @@ func serverOf(c *diagnosis.Case) server {
 				place = "its " + diagnosis.Plural(len(w), "worker")
 				is = place + " were serving other requests"
 			}
-			return server{place, is, busy, diagnosis.Whole, forWorker, true}
+			return server{place, is, busy, diagnosis.Whole, forWorker, true, timeline.None, true}
 		}
 	}
 	busy, loop := loopDemand(c)
 	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
 		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
-		return server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known}
+		return server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false}
 	}
-	return server{threadName(c, loop), "the event loop wants to run", busy, diagnosis.Whole, queues, true}
+	return server{threadName(c, loop), "the event loop wants to run", busy, diagnosis.Whole, queues, true, loop, false}
 }
 
 func testLoad(c *diagnosis.Case) diagnosis.Result {
@@ -71,6 +74,7 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
 	case s.busy < c.Saturated:
 		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
+		res.Candidates = queued(c, ev)
 	case s.own < mostlyOurs:
 		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
 		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (bound " + diagnosis.Percent(mostlyOurs) + ")"
@@ -82,9 +86,50 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 			Next:     "record again at a lower rate: waits that vanish are load, times that stay are the request's own",
 			Spans:    c.Spans(func(r *timeline.Request, g *timeline.Segment) bool { return s.waits(c, r, g) }),
 			Evidence: ev,
+			WhatIf:   s.station(c).whatIfs(c),
 		}}
 	}
 	return res
+}
+
+// station is the server as a model; nil if no request waited for it.
+func (s *server) station(c *diagnosis.Case) *station {
+	switch {
+	case s.loop != timeline.None:
+		return stationAt(c, kindLoop, func(x *station) bool { return x.loop == s.loop })
+	case s.workers:
+		return stationAt(c, kindWorkers, func(*station) bool { return true })
+	}
+	return stationAt(c, kindProcessors, func(*station) bool { return true })
+}
+
+// queued are the servers with time to spare that requests wait for all the same, as the
+// replay of their arrivals shows: a lead, for whether they come too close together or each
+// is too dear is not for the recording to tell.
+func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candidate) {
+	for _, s := range stations(c) {
+		if s.kind != kindLoop && s.kind != kindWorkers && s.kind != kindProcessors || !s.fits() {
+			continue
+		}
+		if s.kind == kindLoop { // what waits behind long callbacks is no queue of short ones
+			if long, _ := holds(c, s.loop); 2*diagnosis.Total(waitsBehind(c, s.loop, long)) > s.waited() {
+				continue
+			}
+		}
+		m := s.mend(c)
+		out = append(out, diagnosis.Candidate{
+			Place:    s.called(),
+			Title:    "Requests wait " + meanWords(c, s.waited()) + " for their turn of the " + s.called() + "; " + s.busyWith(c),
+			Lead:     "waiting for the " + s.called() + " takes " + diagnosis.Percent(diagnosis.ShareOf(int64(s.waited()), int64(c.Time()))) + " of all request time",
+			Fix:      "make each request cheaper, or add workers, instances or processes",
+			Next:     "dwell why REC --load x0.5",
+			Decide:   "record again at a lower rate, or ask dwell why REC --load x0.5: waits that vanish are those of requests for each other",
+			Spans:    spansOf(m.gone),
+			Evidence: append(s.evidence(c), ev...),
+			WhatIf:   s.whatIfs(c),
+		})
+	}
+	return out
 }
 
 // arrivals is the rate from the first to the last arrival.

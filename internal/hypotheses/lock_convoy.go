@@ -38,7 +38,7 @@ func testLockConvoy(c *diagnosis.Case) diagnosis.Result {
 }
 
 func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
-	gone, fix := k.without(c), k.fix(c)
+	gone := k.without(c)
 	doing := ""
 	if at := k.computing(c); at != "" && k.mostly(deedCPU) {
 		doing = " while computing in " + at
@@ -56,7 +56,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	st := stationAt(c, kindLock, func(s *station) bool { return s.lock == k.lock })
 	ev := k.evidence(c)
 	if m := st.mend(c); m != nil && k.mostly(deedCPU) && k.through == "" {
-		gone, fix = m.gone, m.says(c)+": "+fix
+		gone = m.gone
 		held += "; " + m.busyWith(c) + ", as far as others wait"
 	} else {
 		ev = append(ev, diagnosis.Part("of a wait behind a computing holder would go: idle processors can take over as much", k.spared(c)))
@@ -65,7 +65,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place:    k.place(c),
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + k.taken(c) + held,
-		Fix:      fix,
+		Fix:      k.fix(c),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named(c) + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),

@@ -27,7 +27,7 @@ func lockStories() []story {
 		{"lock-convoy/supported", "Four requests come at once; each computes 5 ms with the lock of a cache in its hand:\nexec-1 |5|   exec-2 wait 5 |5|   exec-3 wait 10 |5|   exec-4 wait 15 |5|",
 			jvm(50, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))},
 		{"lock-convoy/small-supported", "The same lock is held for 100 us.", jvm(50, locked(cached, func(t *thread) { t.computeIn(100*us, digest) }))},
-		{"lock-convoy/busy-lead", "The same waits, while two other threads of the service use both processors: the work would wait for a CPU instead.",
+		{"lock-convoy/busy-supported", "The same waits, while two other threads of the service use both processors: the work would wait for a CPU instead.",
 			func() *recording.Recording {
 				s := bursts(newScenario(recording.RuntimeJVM), 4, locked(cached, func(t *thread) { t.computeIn(5000*us, digest) }))
 				for id := recording.ThreadID(50); id < 52; id++ {
@@ -66,7 +66,7 @@ func lockStories() []story {
 			}},
 		{"interpreter-lock/supported", "A thread that serves nobody computes; every request waits 5 ms until it lets go of the interpreter.",
 			python(behindReport)},
-		{"interpreter-lock/queue-lead", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
+		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/small-lead", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/undecided", "Neither stacks nor time limits tell that the futex is the interpreter's.", func() *recording.Recording {

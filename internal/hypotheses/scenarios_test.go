@@ -229,7 +229,7 @@ func loopStories() []story {
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 1200 * us, handshake: 900 * us, after: 300 * us, remote: 600 * us}), 60)
 			}},
-		{"load/loop-refuted", "Connections are kept; the loop runs 70 % of the time.",
+		{"load/loop-lead", "Connections are kept; the loop runs 70 % of the time.",
 			func() *recording.Recording {
 				return done(loopOf(true, 60, 1200*us, cost{before: 600 * us, handshake: 900 * us, after: 150 * us, remote: 600 * us}), 60)
 			}},

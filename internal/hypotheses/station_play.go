@@ -2,7 +2,6 @@ package hypotheses
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
@@ -82,50 +81,52 @@ func (s *station) another() plan {
 	n := queueing.Ratio(max(1, s.model.Servers))
 	p.More = 1
 	if s.room < queueing.One {
-		p.words += ", as far as idle processors go"
+		p.words += " on the idle processors"
 		full := n*queueing.One + s.room
 		p.Less = queueing.One - (n+1)*queueing.One*queueing.One/full
 	}
 	return p
 }
 
+// chiefShare is from what share of a server's work on a function is named for it.
+const chiefShare = diagnosis.Whole / 4
+
 // half is half of the server's work, in its largest piece if that is known.
 func (s *station) half(c *diagnosis.Case) plan {
 	pieces := s.pieces(c)
-	if at := pieces.first(); at != nil && pieces.share(at.name) >= diagnosis.Whole/4 {
+	if at := pieces.first(); at != nil && pieces.share(at.name) >= chiefShare {
 		return plan{"work " + at.name + " x0.5", "half of what it does in " + at.place(c), queueing.Change{Less: queueing.One / 2, Of: s.part(c, at.name)}}
 	}
 	return plan{"work x0.5", "half of its work", queueing.Change{Less: queueing.One / 2}}
 }
 
-// plans are what a report tells of a server.
+// plans are what a report tells of a server: first what may shorten its queue.
 func (s *station) plans(c *diagnosis.Case) []plan {
-	out := []plan{
-		{"work x0.75", "its work at three quarters", queueing.Change{Less: queueing.One / 4}},
-		{"work x0.5", "its work at one half", queueing.Change{Less: queueing.One / 2}},
+	out := s.ways(c)
+	if !s.turns {
+		out = append(out, plan{"load x1.5", "half as many requests again", queueing.Change{Load: queueing.One * 3 / 2}},
+			plan{"load x0.5", "half of the requests", queueing.Change{Load: queueing.One / 2}})
 	}
 	pieces := s.pieces(c)
 	if at := pieces.first(); at != nil {
 		out = append(out, plan{"work " + at.name + " x0", "without " + at.place(c) + ", " + diagnosis.Percent(pieces.share(at.name)) + " of its time",
 			queueing.Change{Less: queueing.One, Of: s.part(c, at.name)}})
 	}
-	if s.room > 0 {
-		out = append(out, s.another())
-	}
-	if s.turns {
-		return out
-	}
 	return append(out,
-		plan{"load x0.5", "half of the requests", queueing.Change{Load: queueing.One / 2}},
-		plan{"load x1.5", "half as many requests again", queueing.Change{Load: queueing.One * 3 / 2}})
+		plan{"work x0.75", "its work at three quarters", queueing.Change{Less: queueing.One / 4}},
+		plan{"work x0.5", "its work at one half", queueing.Change{Less: queueing.One / 2}})
 }
 
 // whatIf plays a plan.
 func (s *station) whatIf(p plan) diagnosis.WhatIf {
-	was, would := s.unchanged(), s.model.Play(p.Change)
-	pair := func(a, b Duration) diagnosis.Replayed { return diagnosis.Replayed{Was: a, Is: b} }
+	was, would, recorded := s.unchanged(), s.model.Play(p.Change), s.model.Recorded()
 	return diagnosis.WhatIf{Server: s.called(), Change: p.ask, Words: p.words,
-		Mean: pair(was.Mean, would.Mean), P50: pair(was.P50, would.P50), P99: pair(was.P99, would.P99)}
+		Mean: inProportion(recorded.Mean, was.Mean, would.Mean), P50: inProportion(recorded.P50, was.P50, would.P50), P99: inProportion(recorded.P99, was.P99, would.P99)}
+}
+
+// inProportion changes what was recorded as the replay changes by the model.
+func inProportion(recorded, was, would Duration) diagnosis.Replayed {
+	return diagnosis.Replayed{Was: recorded, Is: queueing.RatioOf(would, was).Of(recorded)}
 }
 
 // spared returns what requests wait less with a plan: of the waits that were recorded the
@@ -208,10 +209,12 @@ func (s *station) whatIfs(c *diagnosis.Case) (out []diagnosis.WhatIf) {
 		return nil
 	}
 	for _, p := range s.plans(c) {
+		if p.Load > queueing.One {
+			if k, ok := s.knee(); ok {
+				out = append(out, k)
+			}
+		}
 		out = append(out, s.whatIf(p))
-	}
-	if k, ok := s.knee(); ok && !s.turns {
-		out = append(out, k)
 	}
 	return out
 }
@@ -220,7 +223,7 @@ func (s *station) whatIfs(c *diagnosis.Case) (out []diagnosis.WhatIf) {
 func (s *station) knee() (diagnosis.WhatIf, bool) {
 	at, p99 := s.model.Knee(s.unchanged().Play)
 	return diagnosis.WhatIf{Server: s.called(), Change: "load x" + ratioWords(at), Words: "p99 doubles at " + ratioWords(at) + " times this load",
-		P99: diagnosis.Replayed{Was: s.unchanged().P99, Is: p99}}, at > 0
+		P99: inProportion(s.model.Recorded().P99, s.unchanged().P99, p99)}, at > 0
 }
 
 // ratioWords writes thousandths as a decimal: "1.5".
@@ -249,23 +252,6 @@ func (s *station) mend(c *diagnosis.Case) *mended {
 	return m
 }
 
-// says what the changes would do that shorten the queue, the one that saves most first, to
-// go before the words of a fix.
-func (m *mended) says(c *diagnosis.Case) string {
-	list := []plan{m.plan}
-	for _, p := range m.ways(c) {
-		if p.ask != m.ask {
-			list = append(list, p)
-		}
-	}
-	var out []string
-	for _, p := range list {
-		w := m.whatIf(p)
-		out = append(out, p.words+": mean "+diagnosis.Human(w.Mean.Was)+" -> "+diagnosis.Human(w.Mean.Is)+", p99 "+diagnosis.Human(w.P99.Was)+" -> "+diagnosis.Human(w.P99.Is))
-	}
-	return strings.Join(out, "; ") + " (by replay)"
-}
-
 // ways are the changes that may shorten a queue.
 func (s *station) ways(c *diagnosis.Case) []plan {
 	list := []plan{s.half(c)}
@@ -280,7 +266,7 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	m := s.measures(c)
 	out := "it is busy " + diagnosis.Percent(diagnosis.Share(m.Utilisation)*(diagnosis.Whole/diagnosis.Share(queueing.One))) + " of the time"
 	pieces := s.pieces(c)
-	if at := pieces.first(); at != nil && pieces.share(at.name) >= diagnosis.Whole/4 {
+	if at := pieces.first(); at != nil && pieces.share(at.name) >= chiefShare {
 		out += ", " + diagnosis.Percent(pieces.share(at.name)) + " of that in " + at.place(c)
 	}
 	return out

@@ -121,7 +121,8 @@ func finding(d *diagnosis.Diagnosis, start timeline.Time, f *diagnosis.Finding) 
 		ID: f.ID, Title: f.Title, Endpoint: f.Impact.Endpoint, Place: f.Place,
 		Impact:   impact(f),
 		Evidence: evidence(f.Evidence), Fix: f.Fix, Next: f.Next,
-		Why: f.Why, Decide: f.Decide, ExplainedBy: f.ExplainedBy,
+		WhatIf: whatIfs(f.WhatIf),
+		Why:    f.Why, Decide: f.Decide, ExplainedBy: f.ExplainedBy,
 		mean: d.Overall.Mean, p50: d.Overall.P50, p99: d.Overall.P99,
 	}
 	for i := range d.Symptoms {

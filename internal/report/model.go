@@ -154,6 +154,7 @@ type Finding struct {
 	Fix      string     `json:"fix"`
 	Next     string     `json:"next,omitempty"`
 	Also     []string   `json:"also,omitempty"` // other endpoints where it is a finding
+	WhatIf   []WhatIf   `json:"what_if,omitempty"`
 
 	When        []Duration `json:"when_ns,omitempty"`      // of a lead that happened a few times: when, since the start of the recording
 	Why         string     `json:"why,omitempty"`          // of a lead: why it is no finding; of a minor one: what it is worth; for people

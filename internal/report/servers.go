@@ -39,7 +39,7 @@ type FuncWork struct {
 }
 
 // WhatIf is a replay of the recorded arrivals at a server with a change. Latencies are
-// those of the requests without and with it, by the model; absent was not played.
+// those of the requests as recorded and with it; absent was not played.
 type WhatIf struct {
 	Server string    `json:"server"`
 	Change string    `json:"change"`
@@ -49,7 +49,8 @@ type WhatIf struct {
 	P99    *Replayed `json:"p99,omitempty"`
 }
 
-// Replayed is a latency as replayed without and with a change.
+// Replayed is a latency as recorded, and with a change: in the proportion in which the
+// replay changes.
 type Replayed struct {
 	Was Duration `json:"was_ns"`
 	Is  Duration `json:"is_ns"`
@@ -112,7 +113,7 @@ func ServersText(w io.Writer, s *Servers, o TextOptions) error {
 		}
 		p.raw("  " + pad(clip(label, whatIfLabel-3), whatIfLabel-2) + pad(x.Mean.cell(), whatIfCell) + pad(x.P50.cell(), whatIfCell) + x.P99.cell())
 	}
-	p.wrap(dim, "  ", "Latency of the requests by the model, without -> with the change: as recorded, with the replayed waits in the place of the recorded ones. Requests come when they came, whatever happens to those before them.", 3)
+	p.wrap(dim, "  ", "Latency of the requests as recorded -> with the change, in the proportion in which the replay changes. Requests come when they came, whatever happens to those before them.", 3)
 	return p.flush(w)
 }
 
@@ -161,4 +162,13 @@ func listServers(p *page, s *Servers) {
 		}
 		p.wrap(plain, "  "+x.Name+"  ", text, 3)
 	}
+}
+
+// whatIfWords says what the first replay of a finding's server says, to go before its fix:
+// "half of its work (p99 -> 15.1 ms): ".
+func whatIfWords(list []WhatIf) string {
+	if len(list) == 0 || list[0].P99 == nil {
+		return ""
+	}
+	return list[0].Words + " (p99 -> " + diagnosis.Human(list[0].P99.Is) + "): "
 }

@@ -23,7 +23,7 @@ func showFindings(p *page, r *Report) {
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 4)
 		p.wrap(plain, "  ", f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i])+".", 3)
 		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), 2)
-		p.wrap(green, "  fix      ", f.Fix, 3)
+		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf)+f.Fix, 3)
 	}
 }
 
