@@ -20,13 +20,14 @@ type diffOptions struct {
 	programs []string
 	endpoint string
 	json     bool
+	judging  judging
 	out      string // of a page; "" prints
 }
 
 func diffCommand(w world, g *globals) *cobra.Command {
 	var o diffOptions
 	c := &cobra.Command{
-		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--json | -o diff.html]",
+		Use:   "diff A B [--program NAME[,NAME]] [--endpoint 'GET /x'] [--slo 'p99<20ms'] [--json | -o diff.html]",
 		Short: "Compare two recordings: latencies, findings, and what one did not exercise",
 		Long: `Compare two recordings. Of those with requests: the latencies of each endpoint, which
 findings are gone and which are new, and what was predicted beside what was saved. Of
@@ -45,6 +46,7 @@ and compile, come last). --program names another, or one for each side.`,
 		},
 	}
 	c.Flags().StringSliceVar(&o.programs, "program", nil, "the executable to compare, or two: of A and of B")
+	o.judging.addSLO(c)
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().StringVarP(&o.out, "output", "o", "", "write a page instead, as dwell report does: both sides on one scale, and what was predicted beside what came")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
@@ -108,7 +110,11 @@ func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, err
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
 	}
 	o.walls[i] = newWallClock(rec).at(tl.Start)
-	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), diagnosis.Options{Endpoint: o.endpoint})}
+	bounds, err := o.judging.options(o.endpoint)
+	if err != nil {
+		return diagnosis.Compared{}, fmt.Errorf("dwell diff: %w", err)
+	}
+	side := diagnosis.Compared{Timeline: tl, Diagnosis: diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), bounds)}
 	if len(o.programs) > 0 {
 		side.Program = o.programs[min(i, len(o.programs)-1)]
 		if names := diagnosis.Programs(tl); !slices.Contains(names, side.Program) {

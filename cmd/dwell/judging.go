@@ -12,18 +12,32 @@ import (
 // judging says what verdicts are held against, and how much of them is printed.
 type judging struct {
 	worth string
+	slos  []string
 	all   bool
 }
 
 // addFlags adds the flags of all commands that diagnose.
 func (j *judging) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&j.worth, "worth", "5%", "what is worth having: the least share of the mean, of p50 or of p99 that a finding saves")
+	j.addSLO(c)
 	c.Flags().BoolVar(&j.all, "all", false, "say of each mechanism that is ruled out which number does it")
+}
+
+// addSLO adds the flag of what was promised.
+func (j *judging) addSLO(c *cobra.Command) {
+	c.Flags().StringArrayVar(&j.slos, "slo", nil, "a latency that was promised, such as 'GET /price p99<20ms per 1m': whether it was kept, and what would keep it (more than once: several)")
 }
 
 // options are those of a diagnosis of an endpoint, "" all.
 func (j judging) options(endpoint string) (diagnosis.Options, error) {
 	o := diagnosis.Options{Endpoint: endpoint}
+	for _, text := range j.slos {
+		s, err := diagnosis.ParseSLO(text)
+		if err != nil {
+			return o, fmt.Errorf("--slo %q: %w", text, err)
+		}
+		o.SLOs = append(o.SLOs, s)
+	}
 	if j.worth == "" {
 		return o, nil
 	}

@@ -36,6 +36,7 @@ type world struct {
 // Exit statuses, as documented in docs/contract.md.
 const (
 	exitDone      = 0
+	exitBroken    = 1 // a latency that was promised was not kept
 	exitCannot    = 2 // usage, rights, input
 	exitUndecided = 3 // nothing could be said of any hypothesis
 	exitDefect    = 70

@@ -22,7 +22,7 @@ type whyOptions struct {
 func whyCommand(w world, g *globals) *cobra.Command {
 	o := whyOptions{command: "why"}
 	c := &cobra.Command{
-		Use:     "why REC [--endpoint 'GET /x'] [--worth 5%] [--all] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
+		Use:     "why REC [--endpoint 'GET /x'] [--slo 'GET /x p99<20ms per 1m'] [--worth 5%] [--all] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
 		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
 		Example: "  dwell why dwell-20260102-150405.dwell\n  dwell why REC --json | jq .findings\n  dwell why REC --what-if 'lock Cache.put work x0.5'\n  dwell why REC --load x1.5",
 		Args:    exactly("REC"),
@@ -67,6 +67,11 @@ func why(w world, g *globals, o whyOptions) error {
 	if a.undecided() {
 		fmt.Fprintf(w.err, "dwell %s %s: nothing could be decided on %d requests (record longer, or send more)\n", o.command, o.path, a.report.Requests.Count)
 		return exitError{exitUndecided}
+	}
+	for _, s := range a.report.SLOs {
+		if s.Broken > 0 {
+			return exitError{exitBroken}
+		}
 	}
 	return nil
 }

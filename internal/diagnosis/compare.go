@@ -23,6 +23,7 @@ type Comparison struct {
 	Unseen      []FramePair // code that B spent CPU in and A did not
 	Endpoints   []EndpointPair
 	Findings    []FindingPair
+	SLOs        [2][]SLOResult // of A and of B
 }
 
 // MeasurePair is one measure on both sides; one that a side lacks was not recorded there
@@ -65,6 +66,7 @@ type FindingPair struct {
 func Compare(a, b Compared) *Comparison {
 	a.Program, b.Program = programs(a, b)
 	c := &Comparison{A: NewProfile(a.Timeline, a.Program), B: NewProfile(b.Timeline, b.Program)}
+	c.SLOs = [2][]SLOResult{a.Diagnosis.SLOs, b.Diagnosis.SLOs}
 	c.measures()
 	c.frames()
 	c.unexercised()

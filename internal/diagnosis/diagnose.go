@@ -19,6 +19,7 @@ type Diagnosis struct {
 	Minor     []Finding // in the order of the hypotheses, as Refuted and Undecided: seen, and worth little here
 	Refuted   []Outcome // ruled out
 	Undecided []Outcome
+	SLOs      []SLOResult
 	Dominant  []Dominant // what takes half of the mean, or makes half of what slow requests take longer
 }
 
@@ -47,7 +48,7 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 		j.verdict(t)
 	}
 	j.inOrder()
-	d.Dominant = j.dominant()
+	d.Dominant, d.SLOs = j.dominant(), j.promised()
 	return d
 }
 

@@ -25,8 +25,8 @@ func (s Share) Of(d Duration) Duration {
 // Options are the bounds that verdicts are held against. A zero field means its
 // default.
 type Options struct {
-	Endpoint string   // only requests of this endpoint, "" all
-	SLO      Duration // p99 that the user was promised, 0 none
+	Endpoint string // only requests of this endpoint, "" all
+	SLOs     []SLO  // latencies that were promised
 
 	MinRequests int      // fewer measured requests decide nothing; 20
 	Worth       Share    // what is worth having saves at least this share of the mean, of p50 or of p99; 5 %

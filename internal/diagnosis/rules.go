@@ -80,7 +80,7 @@ func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {
 
 // explains holds it against the bounds for what says where, not why.
 func (j *judge) explains(s *Symptom, off []Duration) bool {
-	if j.SLO > 0 && s.P99 > j.SLO {
+	if j.Broken(s) {
 		return true
 	}
 	return s.P99 >= Duration(j.WhereRatio)*s.P50 && !j.lone(s) && j.ofSlow(s, off) >= j.WhereShare

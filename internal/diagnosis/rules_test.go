@@ -202,7 +202,7 @@ func TestWhereNeedsMore(t *testing.T) {
 	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "lead"})
 	expect(t, Diagnose(waits(16_000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "lead"})
 	expect(t, Diagnose(waits(17_000), []Hypothesis{remote}, Options{}), map[string]string{"slow-peer": "found"})
-	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLO: 2 * milli}), map[string]string{"slow-peer": "found"})
+	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLOs: []SLO{{Percent: 99, Bound: 2 * milli}}}), map[string]string{"slow-peer": "found"})
 }
 
 // Two slow requests of a hundred are where p99 is, but may have been hit by anything; three are a tail.

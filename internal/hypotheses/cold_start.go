@@ -80,7 +80,7 @@ func (y *youth) lasts() bool { return 3*(y.until-y.first) >= y.until }
 
 // uneven reports that some calls are so slow that there is something to explain.
 func (y *youth) uneven(c *diagnosis.Case) bool {
-	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.Resolution || c.SLO > 0 && y.of.P99 > c.SLO
+	return y.of.P99 >= Duration(c.WhereRatio)*y.of.P50 && y.of.P99-y.of.P50 >= c.Resolution || c.Broken(y.of)
 }
 
 // youthOf sorts an endpoint's calls by age; nil if they are too few.

@@ -18,6 +18,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Leads:     findings(d, tl.Start, d.Leads),
 		Minor:     findings(d, tl.Start, d.Minor),
 		Dominant:  []Dominant{},
+		SLOs:      slos(d, tl.Start),
 		Refuted:   []Refuted{},
 		Undecided: []Undecided{},
 		Seen:      seen(tl),

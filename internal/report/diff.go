@@ -17,6 +17,7 @@ type Diff struct {
 	B           DiffSide       `json:"b"`
 	Endpoints   []DiffEndpoint `json:"endpoints"`
 	Findings    []DiffFinding  `json:"findings"`
+	SLOs        []SLOPair      `json:"slos,omitempty"`
 	Measures    []DiffMeasure  `json:"measures"`
 	Frames      []DiffFrame    `json:"frames"`
 	Unexercised []DiffMeasure  `json:"unexercised"`
@@ -95,6 +96,7 @@ const diffFrames = 100
 func NewDiff(c *diagnosis.Comparison) *Diff {
 	d := &Diff{
 		Version: Version, A: diffSide(&c.A), B: diffSide(&c.B),
+		SLOs:      pairSLOs(c.SLOs[0], c.SLOs[1]),
 		Endpoints: []DiffEndpoint{}, Findings: []DiffFinding{},
 		Measures: diffMeasures(c.Measures), Unexercised: diffMeasures(c.Unexercised),
 		Frames: diffShares(c.Frames), UnseenCode: diffShares(c.Unseen),

@@ -19,6 +19,7 @@ func DiffText(w io.Writer, d *Diff, o TextOptions) error {
 	p := newPage(o)
 	p.line(bold, "A: %s", diffWho(&d.A))
 	p.line(bold, "B: %s", diffWho(&d.B))
+	diffSLOs(p, d)
 	diffEndpoints(p, d)
 	diffFindingsText(p, d)
 	diffUnexercised(p, d)

@@ -26,6 +26,7 @@ type Report struct {
 	Minor     []Finding   `json:"minor"`
 	Refuted   []Refuted   `json:"refuted"`
 	Undecided []Undecided `json:"undecided"`
+	SLOs      []SLO       `json:"slos,omitempty"`
 	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
 	Dominant  []Dominant  `json:"dominant"`
 	Seen      Seen        `json:"-"`

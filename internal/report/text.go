@@ -29,6 +29,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 	} else {
 		symptom(p, r)
 		answer(p, r)
+		showSLOs(p, r)
 		showFindings(p, r)
 		leads(p, r)
 		whereItGoes(p, r)

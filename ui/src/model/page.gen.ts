@@ -44,6 +44,7 @@ export interface Diff {
   b: DiffSide;
   endpoints: DiffEndpoint[];
   findings: DiffFinding[];
+  slos?: SLOPair[];
   measures: DiffMeasure[];
   frames: DiffFrame[];
   unexercised: DiffMeasure[];
@@ -329,6 +330,14 @@ export interface Refuted {
   evidence: Evidence[];
 }
 
+export interface Remedy {
+  id: string;
+  place: string;
+  value_ns: Ns;
+  met: boolean;
+  lead?: boolean;
+}
+
 export interface Report {
   version: number;
   recording: Recording;
@@ -340,6 +349,7 @@ export interface Report {
   minor: Finding[];
   refuted: Refuted[];
   undecided: Undecided[];
+  slos?: SLO[];
   flames?: Flames[];
   dominant: Dominant[];
 }
@@ -356,6 +366,31 @@ export interface Requests {
   max_ns: Ns;
   unaccounted_share: number;
   unknown_share: number;
+}
+
+export interface SLO {
+  text: string;
+  endpoint: string;
+  percentile: number;
+  bound_ns: Ns;
+  per_ns: Ns;
+  broken: number;
+  worst: number | null;
+  windows: SLOWindow[];
+  remedies: Remedy[];
+}
+
+export interface SLOPair {
+  text: string;
+  a: SLO;
+  b: SLO;
+}
+
+export interface SLOWindow {
+  from_ns: Ns;
+  requests: number;
+  value_ns: Ns;
+  met: boolean;
 }
 
 export interface ShownCall {
