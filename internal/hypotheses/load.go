@@ -55,7 +55,7 @@ func serverOf(c *diagnosis.Case) server {
 		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
 		return server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false}
 	}
-	return server{threadName(c, loop), "the event loop wants to run", busy, diagnosis.Whole, queues, true, loop, false}
+	return server{threadName(c, loop), "the event loop wants to run", busy, gotProcessor(c, loop), queues, true, loop, false}
 }
 
 func testLoad(c *diagnosis.Case) diagnosis.Result {
@@ -76,8 +76,11 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
 		res.Candidates = queued(c, ev)
 	case s.own < mostlyOurs:
-		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of the busy processors' time is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
+		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of that is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
 		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (bound " + diagnosis.Percent(mostlyOurs) + ")"
+		if s.loop != timeline.None {
+			res.Lead = often + ", but gets a processor for " + diagnosis.Percent(s.own) + " of that (bound " + diagnosis.Percent(mostlyOurs) + "): others have them"
+		}
 	default:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    s.place,
@@ -130,6 +133,17 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 		})
 	}
 	return out
+}
+
+// gotProcessor is for how much of the time in which a loop wants to run it does, on a host whose
+// processors others use, too.
+func gotProcessor(c *diagnosis.Case, loop timeline.StrandID) diagnosis.Share {
+	from, to := c.Busy()
+	ran, ready := c.Running(loop, from, to), c.In(loop, timeline.StateRunnable, from, to)
+	if h := hostLoad(c); !h.known || ours(c) >= diagnosis.Share(mostlyOurs.Of(Duration(h.busy))) {
+		return diagnosis.Whole // it competes with the service's own threads
+	}
+	return diagnosis.ShareOf(int64(ran), int64(ran+ready))
 }
 
 // arrivals is the rate from the first to the last arrival.

@@ -13,9 +13,10 @@ type eventLoop struct {
 	todo []task
 	idle []*outgoing // connections kept open
 	keep bool
-	drop int   // of kept connections, every so manieth is closed all the same; 0 none
-	used int   // connections that came back
-	ids  int64 // async ids given out
+	drop int            // of kept connections, every so manieth is closed all the same; 0 none
+	used int            // connections that came back
+	ids  int64          // async ids given out
+	late recording.Time // after it was woken it gets a processor
 }
 
 // task is something that becomes ready, and what the loop then does.
@@ -67,7 +68,7 @@ func (l *eventLoop) play() *scenario {
 	for len(l.todo) > 0 {
 		next := l.todo[0]
 		l.todo = l.todo[1:]
-		l.sleep(next.ready, 3*us, "epoll_wait")
+		l.sleep(next.ready, 3*us+l.late, "epoll_wait")
 		next.run()
 	}
 	return l.scenario

@@ -18,7 +18,21 @@ func queueStories() []story {
 			func() *recording.Recording { return done(ruby(1).scenario, 28) }},
 		{"run-queue/neighbour-supported", "The processors are busy half of the time, most of it with another program, which now and then has all of them: one request in five waits 9 ms.",
 			func() *recording.Recording { return done(competing(starved(), "backup", 40), 50) }},
+		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
+			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
+		{"run-queue/loop-supported", "What happens is as in load/neighbour-refuted.txt.",
+			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 	}
+}
+
+// lateLoop plays a loop that waits for a processor whenever it is woken.
+func lateLoop() *scenario {
+	l := newLoop(true)
+	l.late = 2000 * us
+	for i := range 120 {
+		l.arrive(10_000*us+recording.Time(i)*1200*us, "/prices/{}", cost{before: 400 * us})
+	}
+	return l.play()
 }
 
 // competing lets a program that is not watched use some percent of two processors.

@@ -17,7 +17,7 @@ func runQueue() diagnosis.Hypothesis {
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
-		Explains: []string{"accept-queue"},
+		Explains: []string{"accept-queue", "load", "lock-convoy", "interpreter-lock", "pool-exhausted"},
 		Test:     testRunQueue,
 	}
 }
@@ -59,6 +59,10 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	if h.throttled >= throttledShare {
 		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
 	}
+	behind := behindReady(c)
+	if d := diagnosis.Total(behind); d > 0 {
+		ev = append(ev, diagnosis.Part("of all request time waits for locks whose holders are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
+	}
 	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
 	ev = append(ev, others.evidence...)
 	proven, decide := diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2, ""
@@ -70,10 +74,28 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + others.clause(),
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
-		Spans:    spans,
+		Spans:    append(behind, spans...),
 		Proven:   proven,
 		Decide:   decide,
 		Evidence: ev,
 	}}
 	return res
+}
+
+// behindReady returns what requests waited for locks, interpreters and pools whose holders
+// were ready to run and got no CPU: that is no time of theirs.
+func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
+	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
+		for _, k := range contentions(c, cause) {
+			var ready []diagnosis.Span
+			for i := range k.did {
+				if d := &k.did[i]; d.cause == timeline.CauseRunnable {
+					ready = append(ready, diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
+				}
+			}
+			sum := sumOf(ready)
+			out = append(out, spansOf(k.during(&sum))...)
+		}
+	}
+	return out
 }
