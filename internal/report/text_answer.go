@@ -10,19 +10,26 @@ import (
 // answer says in a sentence or two where an ordinary and a slow request's time is, and
 // whether something is wrong.
 func answer(p *page, r *Report) {
-	e := focus(r)
+	where, text, s := sentences(r)
 	p.raw("")
-	p.wrap(plain, "", fmt.Sprintf("An ordinary %s takes %s: %s. A slow one takes %s: %s.",
+	p.wrap(plain, "", where, 3)
+	p.wrap(s, "", text, 3)
+}
+
+// sentences are the answer: where the time is, and whether something is wrong.
+func sentences(r *Report) (where, text string, s style) {
+	e := focus(r)
+	where = fmt.Sprintf("An ordinary %s takes %s: %s. A slow one takes %s: %s.",
 		requestOf(e), human(e.ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
-		human(e.slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share })), 3)
-	text, s := wrong(r)
+		human(e.slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
+	text, s = wrong(r)
 	if open := unknown(e); open != "" {
 		text += " " + open
 		if s == green {
 			s = yellow
 		}
 	}
-	p.wrap(s, "", text, 3)
+	return where, text, s
 }
 
 func requestOf(e *Endpoint) string {

@@ -19,7 +19,8 @@ type WebPage struct {
 	Name    string `json:"name"` // of the recording's file
 	Live    bool   `json:"live"` // served: more can be asked for
 
-	Wall   int64    `json:"wall_ns"` // of the start, since the Unix epoch; 0 not known
+	Wall   int64    `json:"wall_ns"`  // of the start, since the Unix epoch; 0 not known
+	Start  int64    `json:"start_ns"` // of the recording's clock, as in start_ns of requests
 	Span   Duration `json:"span_ns"`
 	Report *Report  `json:"report"` // as dwell why --json
 	Seen   WebSeen  `json:"seen"`
@@ -46,6 +47,9 @@ type WebSeen struct {
 	Footer     string   `json:"footer"` // dwell's own cost, and what was lost: the last lines of the text
 	Outbound   int      `json:"outbound_connections"`
 	Unrecorded string   `json:"unrecorded"` // why there are no requests; "" where there are
+	Where      string   `json:"where"`      // where the time is, a sentence
+	Verdict    string   `json:"verdict"`    // whether something is wrong, a sentence
+	Mood       string   `json:"mood"`       // of the verdict: wrong, look or fine
 }
 
 // WebEndpoint is what the page needs of an endpoint beside what the report says.
@@ -78,7 +82,7 @@ const (
 func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebOptions) *WebPage {
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
-		Wall: o.Wall, Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
+		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
 		Endpoints: []WebEndpoint{}, Causes: WebCauses(), Latency: newWebLatency(tl, d),
 		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{},
 	}
@@ -118,7 +122,11 @@ func webSeen(r *Report) WebSeen {
 		p = newPage(TextOptions{Width: 10_000})
 		noRequests(p, r)
 		s.Unrecorded = p.b.String()
+		return s
 	}
+	var mood style
+	s.Where, s.Verdict, mood = sentences(r)
+	s.Mood = map[style]string{red: "wrong", yellow: "look", green: "fine"}[mood]
 	return s
 }
 

@@ -682,6 +682,7 @@ export interface WebPage {
   name: string;
   live: boolean;
   wall_ns: number;
+  start_ns: number;
   span_ns: Ns;
   report: Report | null;
   seen: WebSeen;
@@ -724,6 +725,9 @@ export interface WebSeen {
   footer: string;
   outbound_connections: number;
   unrecorded: string;
+  where: string;
+  verdict: string;
+  mood: string;
 }
 
 export interface WebSpan {

@@ -18,7 +18,7 @@ export function Piece({ c, r }: { c: Context; r: WebRequest }) {
   return (
     <div class="piece" id="piece" aria-live="polite">
       <header><h3><Swatch color={colorOf(c, s.cause)} />{s.phase}, {s.cause} <Time v={s.to_ns - s.from_ns} /></h3>
-        <small>piece {at + 1} of {r.segments.length}, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous</small></header>
+        <small>piece {at + 1} of {r.segments.length}, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous{c.page.live && <> · <button type="button" class="link" onClick={() => set({ view: "threads", at: `+${((r.start_ns - c.page.start_ns + (s.from_ns + s.to_ns) / 2) / 1e9).toFixed(6)}s` }, true)}>all threads at this time</button></>}</small></header>
       <div class="split even">
         <Waiting c={c} r={r} s={s} at={at} />
         <StackOf c={c} r={r} at={at} />

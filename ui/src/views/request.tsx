@@ -54,7 +54,7 @@ function Step({ c, id, by }: { c: Context; id: number; by: number }) {
 function One({ c, r, whole, main, aside }: { c: Context; r: WebRequest; whole: number; main?: boolean; aside: preact.ComponentChildren }) {
   const w = useMemo(() => waterfall(r), [r]);
   const causes = byCause(r);
-  const start = r.start_ns - startOf(c);
+  const start = r.start_ns - c.page.start_ns; // the columns' times count from the recording's start
   return (
     <Panel id={main ? "request" : "beside"} aside={aside} title={<>#{r.id} <Name text={r.endpoint} /> <Time v={r.duration_ns} /></>}>
       <p class="facts">status {r.status || "none"} · from <Name text={r.connection.peer} /> (request {r.connection.ordinal + 1} on its connection) · at {clock(c.page.wall_ns, start)}
@@ -67,11 +67,4 @@ function One({ c, r, whole, main, aside }: { c: Context; r: WebRequest; whole: n
       {main && <Piece c={c} r={r} />}
     </Panel>
   );
-}
-
-// Requests' starts are on the recording's clock, the columns' from its start.
-function startOf(c: Context): number {
-  const r = c.page.requests[0];
-  const i = r ? c.points.id.indexOf(r.id) : -1;
-  return i < 0 ? 0 : r.start_ns - c.points.start[i];
 }

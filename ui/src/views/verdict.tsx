@@ -28,10 +28,11 @@ export function Verdict({ c }: { c: Context }) {
 
 function Answer({ c }: { c: Context }) {
   const r = c.page.report!;
-  const first = r.findings[0];
+  const { mood, verdict, where } = c.page.seen;
   return (
-    <section class="answer">
-      <h1>{first ? <Name text={first.title} /> : `${plural(r.requests.count, "request")}, nothing wrong found`}</h1>
+    <section class={`answer ${mood}`}>
+      <h1><Name text={verdict} /></h1>
+      <p class="where-goes"><Name text={where} /></p>
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
         <div><dt>mean</dt><dd><Time v={r.requests.mean_ns} of="requests.mean_ns" /></dd></div>
@@ -57,7 +58,7 @@ function FindingCard({ c, f, i }: { c: Context; f: Finding; i: number }) {
   return (
     <article class="panel finding" id={`finding-${i}`}>
       <header><h2><span class="rank">{i + 1}</span> {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
-      {i > 0 && <p class="title"><Name text={f.title} /></p>}
+      <p class="title"><Name text={f.title} /></p>
       <table class="saving"><caption class="out">What a fix saves</caption><tbody>
         {(["mean", "p50", "p99"] as const).map((q) => <Saving key={q} name={q} before={of[`${q}_ns`]} f={f} whole={whole} at={`${at}.impact`} />)}
       </tbody></table>
