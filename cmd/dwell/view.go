@@ -131,6 +131,13 @@ func (a *analysis) served(o viewing) (*web.Served, error) {
 			d.Wall = a.wall.at(at)
 			return d, nil
 		}),
+		"where.json": alone(func(q url.Values) (any, error) {
+			where, err := report.ParseWhere(q.Get("where"))
+			if err != nil {
+				return nil, err
+			}
+			return report.NewWebWhere(a.timeline, where), nil
+		}),
 		"under.json": alone(func(q url.Values) (any, error) {
 			u := report.NewUnder(a.timeline, a.report, report.UnderOptions{Query: q.Get("function"), Endpoint: q.Get("endpoint"), Requests: 10})
 			if len(u.Functions) == 0 {

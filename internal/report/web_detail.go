@@ -52,6 +52,26 @@ func (w *WebDetail) Tell(id timeline.RequestID) WebTold {
 	return WebTold{w.request(id), w.frames}
 }
 
+// WebWhere are the measured requests that an expression chooses.
+type WebWhere struct {
+	Count int    `json:"count"`
+	IDs   Column `json:"ids"` // how much more than that before
+}
+
+// NewWebWhere chooses requests.
+func NewWebWhere(tl *timeline.Timeline, where *Where) WebWhere {
+	var out WebWhere
+	before := timeline.RequestID(0)
+	for i := range tl.Requests {
+		if r := &tl.Requests[i]; r.Measured() && where.Match(tl, r) {
+			out.IDs.add(int64(r.ID - before))
+			before = r.ID
+			out.Count++
+		}
+	}
+	return out
+}
+
 // Sizes of what is told of a request, as JSON, roughly.
 const (
 	bytesOfRequest = 400

@@ -14,8 +14,10 @@ export async function load(): Promise<Page> {
 
 /** Asks who serves the page. */
 export async function fetched<T>(path: string): Promise<T> {
-  const answer = await fetch(path);
-  if (!answer.ok) throw new Error(`${(await answer.text()) || answer.statusText} (is dwell view still running?)`);
+  const answer = await fetch(path).catch(() => {
+    throw new Error("nobody answers: is dwell view still running?");
+  });
+  if (!answer.ok) throw new Error((await answer.text()) || answer.statusText);
   return answer.json();
 }
 

@@ -746,6 +746,11 @@ export interface WebTold {
   frames: Frame[];
 }
 
+export interface WebWhere {
+  count: number;
+  ids: Column;
+}
+
 export interface Windows {
   count: number;
   seconds: number;

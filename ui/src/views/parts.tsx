@@ -26,7 +26,7 @@ export const Measured = ({ v, unit, of }: { v: number; unit: string; of?: string
 
 /** Text of a stranger's: names of code, of threads, of hosts. */
 export const Name = ({ text, code }: { text: string; code?: boolean }) =>
-  code ? <code dir="ltr">{safe(text)}</code> : <bdi>{safe(text)}</bdi>;
+  code ? <code dir="ltr">{safe(text)}</code> : <bdi>{safe(text).replace(/(\d) (%|ns|us|ms|s)(?!\w)/g, "$1\u00a0$2")}</bdi>; // a number stays with its unit
 
 export const colorOf = (c: Context, cause: string): string => {
   const found = c.page.causes.find((x) => x.name === cause);

@@ -1,7 +1,7 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { clock, human, plural, thousands } from "../base/format";
 import { pointsIn, sharesIn, type Shares } from "../model/load";
-import { filterOf } from "../model/filter";
+import { asked, fieldsOf, filterOf, type Keep } from "../model/filter";
 import { get, set } from "../state/url";
 import { Chart, chosenEndpoint, regionOf, written } from "./chart";
 import { Endpoints } from "./where";
@@ -13,9 +13,9 @@ const most = 200; // rows at first
 export function Requests({ c }: { c: Context }) {
   const region = regionOf("sel");
   const endpoint = chosenEndpoint(c);
-  const { keep, wrong } = useMemo(() => filterOf(c, get("where")), [get("where"), c.points]);
+  const { keep, wrong } = useFilter(c, get("where"));
   const n = Math.max(most, Number(get("rows")) || 0);
-  const { count, slowest } = useMemo(() => pointsIn(c.points, region, endpoint, n, get("where") && !wrong ? keep : undefined), [get("sel"), endpoint, c.points, keep, n]);
+  const { count, slowest } = useMemo(() => pointsIn(c.points, region, endpoint, n, keep), [get("sel"), endpoint, c.points, keep, n]);
   return (
     <>
       <Panel title="Latency over time" aside={<span class="tools">
@@ -32,6 +32,26 @@ export function Requests({ c }: { c: Context }) {
       </div>
     </>
   );
+}
+
+/** What an expression keeps; none while it is wrong, or being asked for. */
+function useFilter(c: Context, text: string): { keep?: Keep; wrong: string } {
+  const [answer, setAnswer] = useState<{ of: string; keep?: Keep; wrong: string }>({ of: "", wrong: "" });
+  const here = useMemo(() => {
+    try {
+      return { keep: text.trim() ? filterOf(fieldsOf(c.page, c.points), text) : undefined, wrong: "" };
+    } catch (e) {
+      return { wrong: (e as Error).message };
+    }
+  }, [text, c.points]);
+  const ask = c.page.live && here.wrong !== "";
+  useEffect(() => {
+    if (!ask) return;
+    const later = setTimeout(() => asked(c.points, text).then((keep) => setAnswer({ of: text, keep, wrong: "" }), (e: Error) => setAnswer({ of: text, wrong: e.message })), 200);
+    return () => clearTimeout(later);
+  }, [text, ask]);
+  if (!ask) return here.wrong ? { wrong: `${here.wrong} (dwell view and dwell show --where take more)` } : here;
+  return answer.of === text ? answer : { wrong: "" };
 }
 
 function Where({ where, wrong }: { where: string; wrong: string }) {

@@ -14,13 +14,14 @@ export function Verdict({ c }: { c: Context }) {
       <Answer c={c} />
       <div class="split">
         <div>
-          {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} />)}
-          {r.findings.length === 0 && <Panel title="Nothing found"><p>No hypothesis is supported by these requests.</p></Panel>}
+          {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} of="findings" />)}
+          {r.findings.length === 0 && r.leads.slice(0, 1).map((f, i) => <FindingCard key={f.id} c={c} f={f} i={i} of="leads" />)}
+          {r.findings.length + r.leads.length === 0 && <Panel title="Nothing found"><p>No mechanism that dwell knows is worth a word here: below stands what was ruled out, and by which number.</p></Panel>}
         </div>
         <Where c={c} />
       </div>
       <Panel title="Latency over time" aside={<a href="#view=requests">requests</a>}><Chart c={c} height={300} /></Panel>
-      <Leads c={c} />
+      <Leads c={c} from={r.findings.length === 0 ? 1 : 0} />
       <Others c={c} />
     </>
   );
@@ -49,24 +50,25 @@ function Answer({ c }: { c: Context }) {
   );
 }
 
-function FindingCard({ c, f, i }: { c: Context; f: Finding; i: number }) {
+function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number; of: "findings" | "leads" }) {
   const e = c.page.report!.endpoints.find((x) => x.name === f.endpoint);
   const all = c.page.report!.requests;
   const of = e ?? all;
   const whole = Math.max(of.mean_ns, of.p50_ns, of.p99_ns);
-  const at = `findings.${i}`;
+  const at = `${list}.${i}`;
   return (
-    <article class="panel finding" id={`finding-${i}`}>
-      <header><h2><span class="rank">{i + 1}</span> {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
+    <article class={`panel finding ${list}`} id={`finding-${i}`}>
+      <header><h2>{list === "leads" ? <span class="tag">lead</span> : <span class="rank">{i + 1}</span>} {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
       <p class="title"><Name text={f.title} /></p>
       <table class="saving"><caption class="out">What a fix saves</caption><tbody>
         {(["mean", "p50", "p99"] as const).map((q) => <Saving key={q} name={q} before={of[`${q}_ns`]} f={f} whole={whole} at={`${at}.impact`} />)}
       </tbody></table>
+      {f.why && <p>{list === "leads" ? "No finding: " : ""}<Name text={f.why} />.</p>}
+      {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
       <p class="share"><Share v={f.impact.share} of={`${at}.impact.share`} /> of the time of {f.endpoint || "all requests"} goes into it.</p>
       <h3>Because</h3>
       <EvidenceList c={c} list={f.evidence} at={`${at}.evidence`} />
-      <h3>Fix</h3>
-      <p><Name text={f.fix} /></p>
+      {f.fix && <><h3>{list === "leads" ? "Fix, if it is this" : "Fix"}</h3><p><Name text={f.fix} /></p></>}
       {f.next && <p class="next"><Name text={f.next} /></p>}
     </article>
   );
@@ -109,14 +111,14 @@ export function RequestLink({ c, id }: { c: Context; id: number }) {
 }
 
 // Time worth having, whose cause lies elsewhere or is not proven.
-function Leads({ c }: { c: Context }) {
-  const list = c.page.report!.leads;
+function Leads({ c, from }: { c: Context; from: number }) {
+  const list = c.page.report!.leads.slice(from);
   if (list.length === 0) return null;
   return (
     <Panel title={<>Leads <span class="count">{list.length}</span> <small>time worth having, whose cause lies elsewhere or is not proven</small></>}>
       <ul class="leads">{list.map((f, i) => (
         <li key={f.id + f.place}><p class="title"><Name text={f.title} /></p>
-          <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`leads.${i}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`leads.${i}.impact.p99_saving_ns`} />.</p>
+          <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`leads.${from + i}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`leads.${from + i}.impact.p99_saving_ns`} />.</p>
           {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}</li>
       ))}</ul>
     </Panel>
