@@ -99,6 +99,18 @@ test("the address alone leads a colleague to the same view", async () => {
   await other.close();
 });
 
+test("the slider plays what a change of the server would do", async () => {
+  execFileSync(dwell, ["report", "cases/credentials/recording-client-bad.txt", "-o", join(dir, "client.html")], { cwd: root });
+  const want = json("why", "cases/credentials/recording-client-bad.txt", "--json");
+  await visit(page, address("client"));
+  const plays = [...want.findings, ...want.leads].find((f) => f.what_if).what_if;
+  await page.locator(".whatif button", { hasText: "load" }).first().click();
+  await page.locator(".whatif input").first().press("Home"); // the least load
+  const least = plays.filter((p) => p.change.startsWith("load")).sort((a, b) => parseFloat(a.change.slice(6)) - parseFloat(b.change.slice(6)))[0];
+  assert.ok((await page.locator(".whatif").first().innerText()).includes(least.words));
+  assert.equal(Number(await page.locator(".whatif data").nth(1).getAttribute("value")), least.mean.is_ns);
+});
+
 test("a filter that is mistyped says what it wants", async () => {
   await visit(page, address("demo", "view=requests"));
   await page.locator("#where").fill("durration>5ms");

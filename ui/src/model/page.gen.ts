@@ -232,6 +232,7 @@ export interface Finding {
   fix: string;
   next?: string;
   also?: string[];
+  what_if?: WhatIf[];
   when_ns?: Ns[];
   why?: string;
   decide?: string;
@@ -336,6 +337,11 @@ export interface Remedy {
   value_ns: Ns;
   met: boolean;
   lead?: boolean;
+}
+
+export interface Replayed {
+  was_ns: Ns;
+  is_ns: Ns;
 }
 
 export interface Report {
@@ -749,6 +755,15 @@ export interface WebTold {
 export interface WebWhere {
   count: number;
   ids: Column;
+}
+
+export interface WhatIf {
+  server: string;
+  change: string;
+  words: string;
+  mean?: Replayed;
+  p50?: Replayed;
+  p99?: Replayed;
 }
 
 export interface Windows {

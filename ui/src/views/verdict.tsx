@@ -2,6 +2,7 @@ import { human, measured, percent, plural, seconds } from "../base/format";
 import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Chart } from "./chart";
+import { WhatIf } from "./whatif";
 import { Where } from "./where";
 import { Count, Measured, Name, Panel, Share, Time, type Context } from "./parts";
 
@@ -66,6 +67,7 @@ function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number;
       {f.why && <p>{list === "leads" ? "No finding: " : ""}<Name text={f.why} />.</p>}
       {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
       <p class="share"><Share v={f.impact.share} of={`${at}.impact.share`} /> of the time of {f.endpoint || "all requests"} goes into it.</p>
+      {f.what_if && f.what_if.length > 0 && <WhatIf plays={f.what_if} at={`${at}.what_if`} />}
       <h3>Because</h3>
       <EvidenceList c={c} list={f.evidence} at={`${at}.evidence`} />
       {f.fix && <><h3>{list === "leads" ? "Fix, if it is this" : "Fix"}</h3><p><Name text={f.fix} /></p></>}
@@ -119,7 +121,8 @@ function Leads({ c, from }: { c: Context; from: number }) {
       <ul class="leads">{list.map((f, i) => (
         <li key={f.id + f.place}><p class="title"><Name text={f.title} /></p>
           <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`leads.${from + i}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`leads.${from + i}.impact.p99_saving_ns`} />.</p>
-          {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}</li>
+          {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
+          {f.what_if && f.what_if.length > 0 && <WhatIf plays={f.what_if} at={`leads.${from + i}.what_if`} />}</li>
       ))}</ul>
     </Panel>
   );
