@@ -27,6 +27,7 @@ enum event_type {
 	EVENT_FILE,
 	EVENT_LATE,
 	EVENT_PATH,
+	EVENT_RETRANSMIT,
 };
 
 /* Hooks as losses are counted; the order is that of the names in decode.go. */
@@ -203,6 +204,12 @@ struct late_event {
 	u64 offset; /* bytes written so far */
 	u64 left;   /* when the end of them was sent */
 	u64 window; /* as in struct flow */
+};
+
+/* A segment of a connection was sent again. */
+struct retransmit_event {
+	struct head h;
+	u64 id;
 };
 
 struct datagram_event {

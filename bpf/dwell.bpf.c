@@ -51,6 +51,7 @@ EXPORT(struct send_event, send_event);
 EXPORT(enum boundary_kind, boundary_kind);
 EXPORT(struct boundary_event, boundary_event);
 EXPORT(struct late_event, late_event);
+EXPORT(struct retransmit_event, retransmit_event);
 EXPORT(struct sample_event, sample_event);
 EXPORT(struct task_record, task_record);
 EXPORT(struct base_record, base_record);

@@ -283,7 +283,7 @@ static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
  * less than a segment until then. A few loads for each write. */
 static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 {
-	struct tcp_sock *tp = f->side == SIDE_INBOUND ? bpf_skc_to_tcp_sock(sk) : 0;
+	struct tcp_sock *tp = f->local ? 0 : bpf_skc_to_tcp_sock(sk);
 	u32 unsent;
 
 	f->held = 0;

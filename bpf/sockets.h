@@ -302,3 +302,25 @@ int BPF_PROG(data_ready, struct sock *sk)
 {
 	return paused() ? 0 : METERED(PROGRAM_ARRIVAL, on_ready(sk));
 }
+
+/* Of a connection that is followed: its peer acknowledged nothing for too long, or said that a
+ * segment is missing. */
+SEC("tp_btf/tcp_retransmit_skb")
+int BPF_PROG(retransmitted, struct sock *sk)
+{
+	struct retransmit_event *e;
+	struct flow *f;
+
+	if (paused())
+		return 0;
+	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	if (!f)
+		return 0;
+	e = reserve(sizeof(*e), HOOK_SOCKETS);
+	if (!e)
+		return 0;
+	fill_head(&e->h, EVENT_RETRANSMIT, 0);
+	e->id = f->id;
+	submit(e);
+	return 0;
+}

@@ -3,28 +3,29 @@ package recording
 // The hooks of the recorder, named in Manifest.Hooks when they were active. A
 // hypothesis that needs the facts of a hook which was off is undecided.
 const (
-	HookSched      = "sched"      // Off, ThreadState
-	HookWakings    = "wakings"    // Off.Woken and the waker: a lost one leaves NoTime, hides no time
-	HookProcesses  = "processes"  // Process, Exec, Thread and their exits
-	HookSockets    = "sockets"    // Conn, Established, Closed, Listen, Backlog
-	HookIO         = "io"         // Chunk and the heads found in them, Datagram
-	HookArrivals   = "arrivals"   // Chunk.Arrived, Chunk.Last
-	HookLate       = "late"       // Late
-	HookDNS        = "dns"        // DNS
-	HookTLS        = "tls"        // TLS
-	HookTLSHeads   = "tls-heads"  // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS
-	HookGoroutines = "goroutines" // the Goroutine fields
-	HookAsync      = "async"      // Node's async ids in Chunk and Conn
-	HookContexts   = "contexts"   // the Context fields; Context, while its budget lasts
-	HookQueues     = "queues"     // Taken, while its budget lasts
-	HookBoundaries = "boundaries" // Boundary
-	HookSamples    = "samples"    // Sample
-	HookStacks     = "stacks"     // Frame, Stack, StackAt
-	HookHost       = "host"       // Host
-	HookStorage    = "storage"    // File; Minor to Out of Off; Memory
-	HookMemory     = "memory"     // Mapping, MemoryWait
-	HookBlocks     = "blocks"     // BlockIO
-	HookGoCalls    = "go-calls"   // GoCall, while its budget lasts
-	HookGoRuns     = "go-runs"    // GoRun, while its budget lasts
-	HookParks      = "parks"      // Park, Unpark and Pause of Go, while its budget lasts
+	HookSched       = "sched"       // Off, ThreadState
+	HookWakings     = "wakings"     // Off.Woken and the waker: a lost one leaves NoTime, hides no time
+	HookProcesses   = "processes"   // Process, Exec, Thread and their exits
+	HookSockets     = "sockets"     // Conn, Established, Closed, Listen, Backlog
+	HookIO          = "io"          // Chunk and the heads found in them, Datagram
+	HookArrivals    = "arrivals"    // Chunk.Arrived, Chunk.Last
+	HookLate        = "late"        // Late
+	HookRetransmits = "retransmits" // Retransmit
+	HookDNS         = "dns"         // DNS
+	HookTLS         = "tls"         // TLS
+	HookTLSHeads    = "tls-heads"   // heads of requests, of what is encrypted: HTTPRequest on connections that speak TLS
+	HookGoroutines  = "goroutines"  // the Goroutine fields
+	HookAsync       = "async"       // Node's async ids in Chunk and Conn
+	HookContexts    = "contexts"    // the Context fields; Context, while its budget lasts
+	HookQueues      = "queues"      // Taken, while its budget lasts
+	HookBoundaries  = "boundaries"  // Boundary
+	HookSamples     = "samples"     // Sample
+	HookStacks      = "stacks"      // Frame, Stack, StackAt
+	HookHost        = "host"        // Host
+	HookStorage     = "storage"     // File; Minor to Out of Off; Memory
+	HookMemory      = "memory"      // Mapping, MemoryWait
+	HookBlocks      = "blocks"      // BlockIO
+	HookGoCalls     = "go-calls"    // GoCall, while its budget lasts
+	HookGoRuns      = "go-runs"     // GoRun, while its budget lasts
+	HookParks       = "parks"       // Park, Unpark and Pause of Go, while its budget lasts
 )

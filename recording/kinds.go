@@ -58,6 +58,7 @@ const (
 	KindTaken
 	KindGoProcs
 	KindNeighbour
+	KindRetransmit
 )
 
 // KindSpec is one row of the table of kinds.
@@ -121,5 +122,6 @@ func Kinds() []KindSpec {
 		{KindTaken, "taken", func() Fact { return new(Taken) }},
 		{KindGoProcs, "go-procs", func() Fact { return new(GoProcs) }},
 		{KindNeighbour, "neighbour", func() Fact { return new(Neighbour) }},
+		{KindRetransmit, "retransmit", func() Fact { return new(Retransmit) }},
 	}
 }

@@ -125,6 +125,8 @@ func (d *decoder) sample(b []byte) {
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_LATE:
 		d.late(view[probesLateEvent](b))
+	case probesEventTypeEVENT_RETRANSMIT:
+		d.retransmitted(view[probesRetransmitEvent](b))
 	case probesEventTypeEVENT_BOUNDARY:
 		d.boundary(view[probesBoundaryEvent](b))
 	case probesEventType(tlsProbesTlsEventTypeEVENT_TLS_WRITE):

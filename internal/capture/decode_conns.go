@@ -231,6 +231,14 @@ func (d *decoder) late(e *probesLateEvent) {
 	}
 }
 
+// retransmitted notes that something was sent again on a connection.
+func (d *decoder) retransmitted(e *probesRetransmitEvent) {
+	if c := d.connOf(e.Id); c != nil {
+		d.declare(c)
+		d.emit(d.at, &recording.Retransmit{Conn: c.fact.ID})
+	}
+}
+
 // parse hands the captured bytes to the protocol parsers. They end here: only facts
 // go on.
 func (d *decoder) parse(c *conn, f *recording.Chunk, data []byte) []recording.Fact {

@@ -52,6 +52,9 @@ func recorderGroups() []group {
 			name: "connections", hooks: []string{recording.HookSockets},
 			ways: one("socket_state"), lacks: "when TCP connections begin and end: they are known once they are used",
 		}, {
+			name: "retransmissions", hooks: []string{recording.HookRetransmits}, rests: true,
+			ways: one("retransmitted"), lacks: "segments that are sent again",
+		}, {
 			name: "thread-names", ways: one("task_renamed"), lacks: "names that threads take while they are recorded",
 		}, {
 			name: "threads", ways: one("dump_tasks"), lacks: "threads that sleep all along, and what threads wait for that sleep when recording begins",

@@ -149,6 +149,7 @@ const (
 	probesEventTypeEVENT_FILE        probesEventType = 16
 	probesEventTypeEVENT_LATE        probesEventType = 17
 	probesEventTypeEVENT_PATH        probesEventType = 18
+	probesEventTypeEVENT_RETRANSMIT  probesEventType = 19
 )
 
 type probesFault struct {
@@ -347,6 +348,12 @@ const (
 	probesProgramPROGRAMS        probesProgram = 7
 )
 
+type probesRetransmitEvent struct {
+	_  structs.HostLayout
+	H  probesHead
+	Id uint64
+}
+
 type probesRuntimeIds struct {
 	_          structs.HostLayout
 	Goid       uint64
@@ -531,6 +538,7 @@ const (
 	probesProgProcessFork          = "process_fork"
 	probesProgProcessForkRaw       = "process_fork_raw"
 	probesProgReceived             = "received"
+	probesProgRetransmitted        = "retransmitted"
 	probesProgRunTimers            = "run_timers"
 	probesProgSample               = "sample"
 	probesProgSchedSwitch          = "sched_switch"
@@ -557,6 +565,7 @@ const (
 	probesVarExportOffState        = "export_off_state"
 	probesVarExportPathEvent       = "export_path_event"
 	probesVarExportProgram         = "export_program"
+	probesVarExportRetransmitEvent = "export_retransmit_event"
 	probesVarExportSampleEvent     = "export_sample_event"
 	probesVarExportSendEvent       = "export_send_event"
 	probesVarExportSide            = "export_side"
@@ -626,6 +635,7 @@ type probesProgramSpecs struct {
 	ProcessFork          *ebpf.ProgramSpec `ebpf:"process_fork"`
 	ProcessForkRaw       *ebpf.ProgramSpec `ebpf:"process_fork_raw"`
 	Received             *ebpf.ProgramSpec `ebpf:"received"`
+	Retransmitted        *ebpf.ProgramSpec `ebpf:"retransmitted"`
 	RunTimers            *ebpf.ProgramSpec `ebpf:"run_timers"`
 	Sample               *ebpf.ProgramSpec `ebpf:"sample"`
 	SchedSwitch          *ebpf.ProgramSpec `ebpf:"sched_switch"`
@@ -661,32 +671,33 @@ type probesMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesVariableSpecs struct {
-	ExportBaseRecord    *ebpf.VariableSpec `ebpf:"export_base_record"`
-	ExportBoundaryEvent *ebpf.VariableSpec `ebpf:"export_boundary_event"`
-	ExportBoundaryKind  *ebpf.VariableSpec `ebpf:"export_boundary_kind"`
-	ExportChunkEvent    *ebpf.VariableSpec `ebpf:"export_chunk_event"`
-	ExportCloser        *ebpf.VariableSpec `ebpf:"export_closer"`
-	ExportConnEvent     *ebpf.VariableSpec `ebpf:"export_conn_event"`
-	ExportCost          *ebpf.VariableSpec `ebpf:"export_cost"`
-	ExportDatagramEvent *ebpf.VariableSpec `ebpf:"export_datagram_event"`
-	ExportDirection     *ebpf.VariableSpec `ebpf:"export_direction"`
-	ExportEventType     *ebpf.VariableSpec `ebpf:"export_event_type"`
-	ExportFileEvent     *ebpf.VariableSpec `ebpf:"export_file_event"`
-	ExportHook          *ebpf.VariableSpec `ebpf:"export_hook"`
-	ExportLateEvent     *ebpf.VariableSpec `ebpf:"export_late_event"`
-	ExportListenEvent   *ebpf.VariableSpec `ebpf:"export_listen_event"`
-	ExportOffEvent      *ebpf.VariableSpec `ebpf:"export_off_event"`
-	ExportOffState      *ebpf.VariableSpec `ebpf:"export_off_state"`
-	ExportPathEvent     *ebpf.VariableSpec `ebpf:"export_path_event"`
-	ExportProgram       *ebpf.VariableSpec `ebpf:"export_program"`
-	ExportSampleEvent   *ebpf.VariableSpec `ebpf:"export_sample_event"`
-	ExportSendEvent     *ebpf.VariableSpec `ebpf:"export_send_event"`
-	ExportSide          *ebpf.VariableSpec `ebpf:"export_side"`
-	ExportTaskEvent     *ebpf.VariableSpec `ebpf:"export_task_event"`
-	ExportTaskRecord    *ebpf.VariableSpec `ebpf:"export_task_record"`
-	ExportWakerKind     *ebpf.VariableSpec `ebpf:"export_waker_kind"`
-	Gaps                *ebpf.VariableSpec `ebpf:"gaps"`
-	LastFlow            *ebpf.VariableSpec `ebpf:"last_flow"`
+	ExportBaseRecord      *ebpf.VariableSpec `ebpf:"export_base_record"`
+	ExportBoundaryEvent   *ebpf.VariableSpec `ebpf:"export_boundary_event"`
+	ExportBoundaryKind    *ebpf.VariableSpec `ebpf:"export_boundary_kind"`
+	ExportChunkEvent      *ebpf.VariableSpec `ebpf:"export_chunk_event"`
+	ExportCloser          *ebpf.VariableSpec `ebpf:"export_closer"`
+	ExportConnEvent       *ebpf.VariableSpec `ebpf:"export_conn_event"`
+	ExportCost            *ebpf.VariableSpec `ebpf:"export_cost"`
+	ExportDatagramEvent   *ebpf.VariableSpec `ebpf:"export_datagram_event"`
+	ExportDirection       *ebpf.VariableSpec `ebpf:"export_direction"`
+	ExportEventType       *ebpf.VariableSpec `ebpf:"export_event_type"`
+	ExportFileEvent       *ebpf.VariableSpec `ebpf:"export_file_event"`
+	ExportHook            *ebpf.VariableSpec `ebpf:"export_hook"`
+	ExportLateEvent       *ebpf.VariableSpec `ebpf:"export_late_event"`
+	ExportListenEvent     *ebpf.VariableSpec `ebpf:"export_listen_event"`
+	ExportOffEvent        *ebpf.VariableSpec `ebpf:"export_off_event"`
+	ExportOffState        *ebpf.VariableSpec `ebpf:"export_off_state"`
+	ExportPathEvent       *ebpf.VariableSpec `ebpf:"export_path_event"`
+	ExportProgram         *ebpf.VariableSpec `ebpf:"export_program"`
+	ExportRetransmitEvent *ebpf.VariableSpec `ebpf:"export_retransmit_event"`
+	ExportSampleEvent     *ebpf.VariableSpec `ebpf:"export_sample_event"`
+	ExportSendEvent       *ebpf.VariableSpec `ebpf:"export_send_event"`
+	ExportSide            *ebpf.VariableSpec `ebpf:"export_side"`
+	ExportTaskEvent       *ebpf.VariableSpec `ebpf:"export_task_event"`
+	ExportTaskRecord      *ebpf.VariableSpec `ebpf:"export_task_record"`
+	ExportWakerKind       *ebpf.VariableSpec `ebpf:"export_waker_kind"`
+	Gaps                  *ebpf.VariableSpec `ebpf:"gaps"`
+	LastFlow              *ebpf.VariableSpec `ebpf:"last_flow"`
 }
 
 // probesObjects contains all objects after they have been loaded into the kernel.
@@ -750,32 +761,33 @@ func (m *probesMaps) Close() error {
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesVariables struct {
-	ExportBaseRecord    *ebpf.Variable `ebpf:"export_base_record"`
-	ExportBoundaryEvent *ebpf.Variable `ebpf:"export_boundary_event"`
-	ExportBoundaryKind  *ebpf.Variable `ebpf:"export_boundary_kind"`
-	ExportChunkEvent    *ebpf.Variable `ebpf:"export_chunk_event"`
-	ExportCloser        *ebpf.Variable `ebpf:"export_closer"`
-	ExportConnEvent     *ebpf.Variable `ebpf:"export_conn_event"`
-	ExportCost          *ebpf.Variable `ebpf:"export_cost"`
-	ExportDatagramEvent *ebpf.Variable `ebpf:"export_datagram_event"`
-	ExportDirection     *ebpf.Variable `ebpf:"export_direction"`
-	ExportEventType     *ebpf.Variable `ebpf:"export_event_type"`
-	ExportFileEvent     *ebpf.Variable `ebpf:"export_file_event"`
-	ExportHook          *ebpf.Variable `ebpf:"export_hook"`
-	ExportLateEvent     *ebpf.Variable `ebpf:"export_late_event"`
-	ExportListenEvent   *ebpf.Variable `ebpf:"export_listen_event"`
-	ExportOffEvent      *ebpf.Variable `ebpf:"export_off_event"`
-	ExportOffState      *ebpf.Variable `ebpf:"export_off_state"`
-	ExportPathEvent     *ebpf.Variable `ebpf:"export_path_event"`
-	ExportProgram       *ebpf.Variable `ebpf:"export_program"`
-	ExportSampleEvent   *ebpf.Variable `ebpf:"export_sample_event"`
-	ExportSendEvent     *ebpf.Variable `ebpf:"export_send_event"`
-	ExportSide          *ebpf.Variable `ebpf:"export_side"`
-	ExportTaskEvent     *ebpf.Variable `ebpf:"export_task_event"`
-	ExportTaskRecord    *ebpf.Variable `ebpf:"export_task_record"`
-	ExportWakerKind     *ebpf.Variable `ebpf:"export_waker_kind"`
-	Gaps                *ebpf.Variable `ebpf:"gaps"`
-	LastFlow            *ebpf.Variable `ebpf:"last_flow"`
+	ExportBaseRecord      *ebpf.Variable `ebpf:"export_base_record"`
+	ExportBoundaryEvent   *ebpf.Variable `ebpf:"export_boundary_event"`
+	ExportBoundaryKind    *ebpf.Variable `ebpf:"export_boundary_kind"`
+	ExportChunkEvent      *ebpf.Variable `ebpf:"export_chunk_event"`
+	ExportCloser          *ebpf.Variable `ebpf:"export_closer"`
+	ExportConnEvent       *ebpf.Variable `ebpf:"export_conn_event"`
+	ExportCost            *ebpf.Variable `ebpf:"export_cost"`
+	ExportDatagramEvent   *ebpf.Variable `ebpf:"export_datagram_event"`
+	ExportDirection       *ebpf.Variable `ebpf:"export_direction"`
+	ExportEventType       *ebpf.Variable `ebpf:"export_event_type"`
+	ExportFileEvent       *ebpf.Variable `ebpf:"export_file_event"`
+	ExportHook            *ebpf.Variable `ebpf:"export_hook"`
+	ExportLateEvent       *ebpf.Variable `ebpf:"export_late_event"`
+	ExportListenEvent     *ebpf.Variable `ebpf:"export_listen_event"`
+	ExportOffEvent        *ebpf.Variable `ebpf:"export_off_event"`
+	ExportOffState        *ebpf.Variable `ebpf:"export_off_state"`
+	ExportPathEvent       *ebpf.Variable `ebpf:"export_path_event"`
+	ExportProgram         *ebpf.Variable `ebpf:"export_program"`
+	ExportRetransmitEvent *ebpf.Variable `ebpf:"export_retransmit_event"`
+	ExportSampleEvent     *ebpf.Variable `ebpf:"export_sample_event"`
+	ExportSendEvent       *ebpf.Variable `ebpf:"export_send_event"`
+	ExportSide            *ebpf.Variable `ebpf:"export_side"`
+	ExportTaskEvent       *ebpf.Variable `ebpf:"export_task_event"`
+	ExportTaskRecord      *ebpf.Variable `ebpf:"export_task_record"`
+	ExportWakerKind       *ebpf.Variable `ebpf:"export_waker_kind"`
+	Gaps                  *ebpf.Variable `ebpf:"gaps"`
+	LastFlow              *ebpf.Variable `ebpf:"last_flow"`
 }
 
 // probesPrograms contains all programs after they have been loaded into the kernel.
@@ -799,6 +811,7 @@ type probesPrograms struct {
 	ProcessFork          *ebpf.Program `ebpf:"process_fork"`
 	ProcessForkRaw       *ebpf.Program `ebpf:"process_fork_raw"`
 	Received             *ebpf.Program `ebpf:"received"`
+	Retransmitted        *ebpf.Program `ebpf:"retransmitted"`
 	RunTimers            *ebpf.Program `ebpf:"run_timers"`
 	Sample               *ebpf.Program `ebpf:"sample"`
 	SchedSwitch          *ebpf.Program `ebpf:"sched_switch"`
@@ -828,6 +841,7 @@ func (p *probesPrograms) Close() error {
 		p.ProcessFork,
 		p.ProcessForkRaw,
 		p.Received,
+		p.Retransmitted,
 		p.RunTimers,
 		p.Sample,
 		p.SchedSwitch,

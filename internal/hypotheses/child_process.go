@@ -14,7 +14,7 @@ func childProcess() diagnosis.Hypothesis {
 		ID:    "child-process",
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
-			"(a read or poll that a thread of it ended), for its end (wait); of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
+			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
 			"Taken out of each request: those waits. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"run-queue", "accept-queue", "load"},
@@ -46,11 +46,12 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// childStays are the waits for programs. A loop sleeps for its sockets meanwhile: there the
-// time of a request is for a program if no sleep of the loop's own is.
+// childStays are the waits for programs. A loop sleeps for its sockets meanwhile, and who waits
+// for a helper for that: there the time of a request is for a program if no sleep of the
+// strand's own is.
 func childStays(c *diagnosis.Case) []stay {
 	beside := func(s *timeline.Segment) bool {
-		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None || !c.Strands[s.Strand].Loop {
+		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None {
 			return false
 		}
 		w := c.WaitAt(s.Strand, s.From)

@@ -8,55 +8,39 @@ import (
 func delayedACK() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "delayed-ack",
-		Title: "The end of answers waits in the socket for an acknowledgement",
-		Doc: "Supported by answers that are written in several pieces, the last of which the kernel keeps back until the client has acknowledged those before " +
-			"(Nagle's algorithm), while the client delays that acknowledgement, 40 ms as a rule, in the hope of something to send it with. " +
-			"Such a request ends when its last byte has left the socket, which is known once the client sends something again on the connection. " +
+		Title: "The end of a message waits in our socket for an acknowledgement",
+		Doc: "Supported by messages that are written in several pieces, the last of which the kernel keeps back until the other end has acknowledged those before " +
+			"(Nagle's algorithm), while the other end delays that acknowledgement, 40 ms as a rule, in the hope of something to send it with. Of answers to clients as of the requests of calls: " +
+			"when the last byte left the socket is known once the other end sends something again on the connection. " +
 			"Taken out of each request: that time.",
-		Needs: []string{recording.HookIO, recording.HookLate},
-		Test:  testDelayedACK,
+		Needs:    []string{recording.HookIO, recording.HookLate},
+		Explains: []string{"slow-peer"},
+		Test:     testDelayedACK,
 	}
 }
 
 func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
-	var spans []diagnosis.Span
-	var total, longest Duration
-	for _, id := range c.Measured() {
-		r := &c.Requests[id]
-		if r.Held == recording.NoTime {
-			continue
-		}
-		d := r.End.Sub(r.Held)
-		total, longest = total+d, max(longest, d)
-		spans = append(spans, diagnosis.Span{Request: r.ID, From: r.Held, To: r.End})
-	}
-	n, all := len(spans), len(c.Overall.Requests)
-	share := diagnosis.ShareOf(int64(n), int64(all))
-	ev := []diagnosis.Evidence{
-		diagnosis.Part("of the answers were kept back at their end", share),
-		diagnosis.NS("mean time that such an end was kept back", total/Duration(max(1, n))),
-		diagnosis.NS("longest of them", longest),
-	}
-	res := diagnosis.Result{Evidence: ev, Lead: "the end of " + diagnosis.Percent(share) + " of the answers was kept back for an acknowledgement"}
-	if n == 0 {
-		res.Lead = none(c)
-		return res
-	}
-	rt := runtimeOf(c, c.Requests[spans[0].Request].Process)
-	res.Candidates = []diagnosis.Candidate{{
-		Place: "the service's own sockets",
-		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " answers stays in the socket for " +
-			diagnosis.Human(total/Duration(n)) + " on average after it was written: it is sent only once the client has acknowledged the piece before, and the client delays that",
-		Fix:      noDelayFix(rt),
-		Next:     "strace -f -e trace=network,write,writev -p PID shows the writes that one answer is made of",
-		Spans:    spans,
-		Evidence: ev,
-	}}
-	return res
+	return testKept(c, keptWords{
+		part:  "of messages were kept back at their end for an acknowledgement",
+		none:  "was kept back at its end for an acknowledgement",
+		title: " on average after it was written: it is sent only once the piece before is acknowledged, and the other end delays that",
+		fix:   noDelayFix,
+		in:    func(k *keptEnd) bool { return !k.noRoom },
+	})
 }
 
-// noDelayFix says how an answer leaves at once in a runtime's own words.
-func noDelayFix(rt recording.Runtime) string {
+// noDelayFix says how a message leaves at once in a runtime's own words.
+func noDelayFix(k *keptEnd, rt recording.Runtime) string {
+	if k.peer != "" {
+		const both = "write each request at once (one buffer, one write), or set TCP_NODELAY on the connections to "
+		return both + k.peer + map[recording.Runtime]string{
+			recording.RuntimePython: ": sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)",
+			recording.RuntimeNode:   ": socket.setNoDelay(), or cork() and uncork() around the writes",
+			recording.RuntimeRuby:   ": socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1)",
+			recording.RuntimeJVM:    ": Socket.setTcpNoDelay(true), and a BufferedOutputStream that is flushed once",
+			recording.RuntimeGo:     " (Go sets it: look for SetNoDelay(false))",
+		}[rt]
+	}
 	const both = "write head and body at once, or set TCP_NODELAY on accepted connections"
 	switch rt {
 	case recording.RuntimePython:

@@ -83,7 +83,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		out = append(out, of[k])
 	}
 	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
-		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue
+		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && !stoodBehind(c, s)
 	}) {
 		call := callAt(c, &s)
 		if call == nil {

@@ -13,7 +13,7 @@ func slowDNS() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "slow-dns",
 		Title: "Name resolution is slow",
-		Doc: "Supported by the look-up phase of requests' calls. Look-ups that end without an address (search domains) and those without any answer " +
+		Doc: "Supported by the look-up phase of requests' calls, and by waits for the answers to look-ups that belong to no call: something resolves names without connecting to them. Look-ups that end without an address (search domains) and those without any answer " +
 			"are counted, and those that are asked again for want of one: what they wait until then is no other suspect's. Names answered from a file or a cache in the process send no look-up and cost none.",
 		Needs: []string{recording.HookDNS},
 		Test:  testSlowDNS,
@@ -55,10 +55,11 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: hiddenIn(c, windows), Lead: dnsLead(c, share)}
 	if len(spans) > 0 {
+		own := aimlessLookups(c)
 		res.Candidates = []diagnosis.Candidate{{
 			Place: "the resolver",
-			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c),
-			Fix: silent.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
+			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c) + own.words(c, diagnosis.Total(spans)),
+			Fix: silent.fix() + own.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
 				"write names with a final dot or lower ndots where search domains miss",
 			Next:     "ask the resolver directly (dig) and compare",
 			Spans:    spans,

@@ -68,6 +68,7 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t)})
 	})
 	addLate(t, f, requests)
+	splitRemote(t, f, calls)
 	orderCalls(t)
 	indexCalls(t)
 	markLossy(t)
@@ -85,6 +86,11 @@ func orderCalls(t *Timeline) {
 		calls[i].ID = CallID(i)
 		if r := calls[i].Request; r != None {
 			counts[r]++
+		}
+	}
+	for i := range calls {
+		if b := calls[i].Behind; b != None {
+			calls[i].Behind = renumber[b]
 		}
 	}
 	t.golang.renumber(t, renumber)

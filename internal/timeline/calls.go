@@ -76,7 +76,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 	}
 	noteUnpaired(t)
 	for i := range t.Calls {
-		t.Calls[i].ID = CallID(i)
+		t.Calls[i].ID, t.Calls[i].Behind = CallID(i), None
 		settle(&t.Calls[i], &work[i].bounds)
 	}
 	return work

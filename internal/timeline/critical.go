@@ -40,7 +40,7 @@ func (s *segmenter) follow(r *Request, w follow, p *painter) {
 			at = piece.To
 			if worker := s.awaited(r, iv, w, &piece); worker != nil {
 				s.descend(r, worker, follow{strand: w.strand, from: piece.From, to: piece.To, hands: w.hands}, p)
-			} else if !s.pickedUp(r, iv, &piece, p) && s.state(r, iv, &piece) {
+			} else if !s.pickedUp(r, iv, &piece, p) && !s.helped(iv, piece, p) && s.state(r, iv, &piece) {
 				p.add(piece)
 			}
 		}

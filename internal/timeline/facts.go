@@ -17,6 +17,7 @@ type facts struct {
 	processes   []Process
 	procIndex   map[recording.ProcessID]int
 	leaders     map[recording.ProcessID]recording.ThreadID // the threads that programs begin with
+	childEnds   map[recording.ProcessID][]Time             // by the process that started them: when programs ended
 	conns       []connFacts
 	connIndex   index[recording.ConnID]
 	dns         []dnsAt
@@ -76,6 +77,7 @@ type connFacts struct {
 	tls         []tlsAt
 	goCalls     []goCallAt // outbound: who handed requests to it
 	late        []*recording.Late
+	again       []Time // when a segment was sent again
 }
 
 type chunkAt struct {
@@ -135,7 +137,7 @@ func doubled[T any](list []T) []T {
 
 // collect sorts the events into facts, and copies into t what needs no rebuilding.
 func collect(t *Timeline, events []recording.Event) *facts {
-	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, joined: map[[2]string]string{}}
+	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]Time{}, joined: map[[2]string]string{}}
 	if len(events) > 0 {
 		f.start, f.end = events[0].Time, events[len(events)-1].Time
 	}
@@ -363,6 +365,10 @@ func (f *facts) connLife(at Time, fact recording.Fact) bool {
 	case *recording.Late:
 		if c := f.conn(x.Conn); c != nil {
 			c.late = append(c.late, x)
+		}
+	case *recording.Retransmit:
+		if c := f.conn(x.Conn); c != nil {
+			c.again = append(c.again, at)
 		}
 	default:
 		return f.commandFact(at, fact)

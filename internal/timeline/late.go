@@ -17,7 +17,7 @@ func addLate(t *Timeline, f *facts, requests []served) {
 			continue
 		}
 		last := c.chunks[recording.Write][s.x.replied.first+s.x.replied.n-1].end()
-		k, found := slices.BinarySearchFunc(c.late, last, func(l *recording.Late, at int64) int { return int(min(1, max(-1, l.Offset-at))) })
+		k, found := slices.BinarySearchFunc(c.late, last, lateOrder)
 		if !found {
 			continue
 		}
@@ -26,9 +26,7 @@ func addLate(t *Timeline, f *facts, requests []served) {
 			continue
 		}
 		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
-		if c.late[k].Window == 0 {
-			r.Held = r.End
-		}
+		r.Held, r.NoRoom = r.End, c.late[k].Window != 0
 		r.End = left
 	}
 }

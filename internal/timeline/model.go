@@ -202,7 +202,8 @@ type Conn struct {
 	Protocol       recording.Protocol
 	TLSFrom, TLSTo Time // handshake; NoTime if none was seen
 	Resumed        recording.Tristate
-	Exchanges      int // requests served or calls made on it
+	Exchanges      int    // requests served or calls made on it
+	Again          []Time // when a segment was sent again, in order
 }
 
 // Phase is where in its life a request or call is.
@@ -297,6 +298,10 @@ type Call struct {
 	Transaction            recording.Transaction // of the session, after a command
 	Carried                bool                  // threads of the client's own wrote the request and read the answer
 	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
+	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
+	NoRoom                 bool                  // until Left the peer or the network had no room; false: Nagle's algorithm held it back
+	Behind                 CallID                // of another owner on the same connection, whose answer had to come first, for the longest; None
+	Turn                   Time                  // when the last such answer had come; NoTime: it stood behind none
 }
 
 // Request is one unit of inbound work.
@@ -323,6 +328,7 @@ type Request struct {
 	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
 	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
+	NoRoom      bool   // Held: the client or the network had no room for it; false: Nagle's algorithm held it
 }
 
 // Duration of the request.

@@ -30,7 +30,8 @@ type segmenter struct {
 	lanes    []*lane    // by strand
 	goRuns   goRuns
 	children children
-	list     []Segment // of the request at hand
+	lookups  map[StrandID][]stint // when threads waited for answers to look-ups
+	list     []Segment            // of the request at hand
 	kept     pages
 }
 
@@ -40,9 +41,9 @@ const piece = 1 << 10
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, by recording.Workers, in segmentInput) {
-	callsOf, started := callsByRequest(t), childrenIn(f)
+	callsOf, started, lookups := callsByRequest(t), childrenIn(f), lookedUpOn(t, f)
 	each := recording.Of(by, func() *segmenter {
-		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf, children: started}
+		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf, children: started, lookups: lookups}
 	})
 	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
 		for i := from; i < to; i++ {

@@ -59,6 +59,8 @@ func (s *segmenter) asleep(r *Request, iv Interval, piece *Segment) {
 		}
 	case piece.Call != None && network:
 		piece.Cause = CauseRemote
+	case piece.Call == None && network && s.looksUp(piece.Strand, iv):
+		piece.Phase, piece.Cause = PhaseDNS, CauseRemote
 	case piece.Call == None && network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
 		piece.Cause = CauseClient
 	default:

@@ -1,0 +1,135 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+func headOfLine() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "head-of-line",
+		Title: "Calls wait behind others on a connection that they share",
+		Doc: "Supported by calls that were sent on a connection on which the peer owed the answer to an earlier call of somebody else: another request, or work that belongs to none. " +
+			"Peers answer what comes on one connection in order, so until that answer is there the call stands in a queue, however fast the peer is. Calls of the request itself do not count, " +
+			"nor do waits below a tenth of a millisecond, as where answers come together. Taken out of each request: that wait.",
+		Needs:    []string{recording.HookIO, recording.HookArrivals},
+		Explains: []string{"slow-peer", "pool-exhausted"},
+		Test:     testHeadOfLine,
+	}
+}
+
+// lineOf are the waits of requests behind calls of one operation on connections to one peer.
+type lineOf struct {
+	peer, ahead string // ahead: the operation that was waited for
+	spans       []diagnosis.Span
+	longest     Duration
+	calls       map[timeline.CallID]bool // that waited
+	heads       []timeline.CallID        // that were waited for
+	conns       map[recording.ConnID]bool
+	owners      tally // of the calls ahead, by whose they are
+}
+
+func testHeadOfLine(c *diagnosis.Case) diagnosis.Result {
+	lines := linesOf(c)
+	var total Duration
+	res := diagnosis.Result{Lead: "none of " + diagnosis.Plural(len(c.Calls), "call") + " stood behind somebody else's on its connection"}
+	for _, l := range lines {
+		total += diagnosis.Total(l.spans)
+		res.Candidates = append(res.Candidates, l.candidate(c))
+	}
+	_, part := perMean(c, total)
+	if total > 0 {
+		res.Lead = "standing behind others' calls on shared connections takes " + diagnosis.Percent(part) + " of all request time"
+	}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time stands behind others' calls on a shared connection", part), diagnosis.Count("calls", len(c.Calls))}
+	return res
+}
+
+// stoodBehind reports a piece of a request's time in which its call stood behind another's.
+func stoodBehind(c *diagnosis.Case, g *timeline.Segment) bool {
+	return g.Phase == timeline.PhaseQueue && g.Call != timeline.None && g.From >= c.Calls[g.Call].Sent && g.From < c.Calls[g.Call].Turn
+}
+
+// linesOf collects those waits by peer and by what was waited for, the longest in all first.
+func linesOf(c *diagnosis.Case) []*lineOf {
+	type key struct{ peer, ahead string }
+	of := map[key]*lineOf{}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			g := &r.Segments[i]
+			if !stoodBehind(c, g) {
+				continue
+			}
+			call := &c.Calls[g.Call]
+			head := &c.Calls[call.Behind]
+			k := key{call.Peer, head.Operation}
+			l := of[k]
+			if l == nil {
+				l = &lineOf{peer: k.peer, ahead: k.ahead, calls: map[timeline.CallID]bool{}, conns: map[recording.ConnID]bool{}, owners: tally{}}
+				of[k] = l
+			}
+			d := g.To.Sub(g.From)
+			l.spans = append(l.spans, diagnosis.Span{Request: id, From: g.From, To: g.To})
+			l.longest, l.calls[call.ID], l.conns[call.Conn] = max(l.longest, d), true, true
+			l.owners[ownerOf(c, head)] += d
+			l.heads = append(l.heads, head.ID)
+		}
+	}
+	out := make([]*lineOf, 0, len(of))
+	for _, l := range of {
+		slices.Sort(l.heads)
+		l.heads = slices.Compact(l.heads)
+		out = append(out, l)
+	}
+	slices.SortFunc(out, func(a, b *lineOf) int {
+		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer), cmp.Compare(a.ahead, b.ahead))
+	})
+	return out
+}
+
+// ownerOf says whose a call is, to go after its name: an endpoint's, or no request's.
+func ownerOf(c *diagnosis.Case, k *timeline.Call) string {
+	if k.Request == timeline.None {
+		return ", which belongs to no request,"
+	}
+	return " of " + c.Requests[k.Request].Endpoint
+}
+
+func (l *lineOf) candidate(c *diagnosis.Case) diagnosis.Candidate {
+	var took []Duration
+	for _, id := range l.heads {
+		k := &c.Calls[id]
+		took = append(took, k.End.Sub(k.Start))
+	}
+	slices.Sort(took)
+	total, owner := diagnosis.Total(l.spans), ""
+	owner, _ = l.owners.most()
+	ahead := cmp.Or(l.ahead, "other calls")
+	all := 0
+	for i := range c.Calls {
+		if c.Calls[i].Peer == l.peer && c.Calls[i].Request != timeline.None {
+			all++
+		}
+	}
+	n := len(l.calls)
+	return diagnosis.Candidate{
+		Place: ahead + " ahead of others on the connection to " + l.peer,
+		Title: diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " calls to " + l.peer + " wait " + diagnosis.Human(total/Duration(max(1, n))) +
+			" on average behind " + ahead + owner + " on the connection that they share" + calledIn(c, l.heads) + ": the peer answers in order",
+		Fix:   "give " + ahead + " a connection of its own (a second client, or the client's duplicate), and keep what blocks or takes long off the connection that requests share; where requests are behind each other, use a pool of connections",
+		Next:  "dwell show REC --slowest 3 shows the queue of each call; the peer's own slow log shows nothing of it",
+		Spans: l.spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of the calls to "+l.peer+" stood behind "+ahead, diagnosis.ShareOf(int64(n), int64(all))),
+			diagnosis.NS("longest of these waits", l.longest),
+			diagnosis.NS("p50 of what was ahead, from being sent to its answer", diagnosis.Quantile(took, 50)),
+			diagnosis.Count("calls that others stood behind", len(l.heads)),
+			diagnosis.Count("connections on which that was so", len(l.conns)),
+		},
+	}
+}

@@ -1,0 +1,118 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// keptEnd is a wait for the end of a message to leave our socket.
+type keptEnd struct {
+	diagnosis.Span
+	peer   string // of a call; "" of an answer to a client
+	noRoom bool   // there was no room for it under way or at the peer; false: Nagle's algorithm kept it
+}
+
+// keptEnds lists the ends of measured requests' answers, and of their calls' requests, that
+// stayed in the socket.
+func keptEnds(c *diagnosis.Case) (out []keptEnd) {
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			g := &r.Segments[i]
+			if g.Phase != timeline.PhaseSend || g.Call == timeline.None || g.Cause != timeline.CauseRemote {
+				continue
+			}
+			switch k := &c.Calls[g.Call]; {
+			case g.From < k.Sent: // it slept in a write, or between two: the socket was full
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: min(g.To, k.Sent)}, k.Peer, true})
+			case k.Left > g.From:
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: g.To}, k.Peer, k.NoRoom})
+			}
+		}
+		if r.Held != recording.NoTime {
+			out = append(out, keptEnd{diagnosis.Span{Request: id, From: r.Held, To: r.End}, "", r.NoRoom})
+		}
+	}
+	return out
+}
+
+// keptWords are what a hypothesis on ends of messages that are kept back says of them.
+type keptWords struct {
+	part  string // goes after a share of messages
+	none  string // goes after "none of 12 messages"
+	title string // goes after how long they stayed in the socket
+	fix   func(*keptEnd, recording.Runtime) string
+	in    func(*keptEnd) bool
+}
+
+// testKept makes a candidate for the answers, and one for the calls to each peer.
+func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
+	ends := map[string][]keptEnd{}
+	var order []string
+	var total, longest Duration
+	n := 0
+	for _, k := range keptEnds(c) {
+		if !w.in(&k) {
+			continue
+		}
+		if ends[k.peer] == nil {
+			order = append(order, k.peer)
+		}
+		ends[k.peer] = append(ends[k.peer], k)
+		d := k.To.Sub(k.From)
+		n, total, longest = n+1, total+d, max(longest, d)
+	}
+	messages := len(c.Overall.Requests)
+	for i := range c.Calls {
+		if c.Calls[i].Request != timeline.None {
+			messages++
+		}
+	}
+	share := diagnosis.ShareOf(int64(n), int64(messages))
+	res := diagnosis.Result{Lead: diagnosis.Percent(share) + " " + w.part, Evidence: []diagnosis.Evidence{
+		diagnosis.Part(w.part, share),
+		diagnosis.NS("mean time that such an end was kept back", total/Duration(max(1, n))),
+		diagnosis.NS("longest of them", longest),
+	}}
+	if n == 0 {
+		res.Lead = "none of " + diagnosis.Plural(messages, "message") + " " + w.none
+		return res
+	}
+	for _, peer := range order {
+		res.Candidates = append(res.Candidates, w.candidate(c, ends[peer]))
+	}
+	return res
+}
+
+func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candidate {
+	first, all, what, place := &list[0], len(c.Overall.Requests), "answers", "the service's own sockets"
+	if first.peer != "" {
+		what, place, all = "requests to "+first.peer, "calls to "+first.peer, 0
+		for i := range c.Calls {
+			if k := &c.Calls[i]; k.Peer == first.peer && k.Request != timeline.None {
+				all++
+			}
+		}
+	}
+	var total, longest Duration
+	spans := make([]diagnosis.Span, len(list))
+	for i := range list {
+		spans[i] = list[i].Span
+		d := list[i].To.Sub(list[i].From)
+		total, longest = total+d, max(longest, d)
+	}
+	n := len(list)
+	return diagnosis.Candidate{
+		Place: place,
+		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " " + what + " stays in the socket for " + diagnosis.Human(total/Duration(n)) + w.title,
+		Fix:   w.fix(first, runtimeOf(c, c.Requests[first.Request].Process)),
+		Next:  "strace -f -e trace=network,write,writev -p PID shows the writes that one message is made of",
+		Spans: spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of "+what+" were kept back at their end", diagnosis.ShareOf(int64(n), int64(all))),
+			diagnosis.NS("mean time that such an end was kept back", total/Duration(n)),
+			diagnosis.NS("longest of them", longest),
+		},
+	}
+}

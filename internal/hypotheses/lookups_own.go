@@ -1,0 +1,73 @@
+package hypotheses
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// aimless are the waits for look-ups that belong to no call: something asks for names, or for
+// the names of addresses, and connects to none of them.
+type aimless struct {
+	total Duration
+	at    lined            // by the line of the service's own code
+	paths map[string]tally // by function of that: what it called
+}
+
+func aimlessLookups(c *diagnosis.Case) *aimless {
+	a := &aimless{at: lined{}, paths: map[string]tally{}}
+	for _, s := range stays(c, timeline.CauseRemote, func(g *timeline.Segment) bool {
+		return g.Phase == timeline.PhaseDNS && g.Call == timeline.None
+	}) {
+		d := s.To.Sub(s.From)
+		a.total += d
+		frames := c.StackFrames(stackOf(c, &s))
+		i := slices.IndexFunc(frames, timeline.Application)
+		if i < 0 {
+			continue
+		}
+		a.at.add(c, frames[i], d)
+		var path []string
+		for k := i - 1; k >= max(0, i-pathFrames); k-- {
+			path = append(path, c.FrameName(frames[k]))
+		}
+		name := c.FrameName(frames[i])
+		if a.paths[name] == nil {
+			a.paths[name] = tally{}
+		}
+		a.paths[name][strings.Join(path, " > ")] += d
+	}
+	return a
+}
+
+// pathFrames is how many functions beneath the service's own are named: what asks for a name
+// is among the first of them.
+const pathFrames = 5
+
+// words say that look-ups lead to no connection, and in which code they are made; "" if all
+// belong to calls.
+func (a *aimless) words(c *diagnosis.Case, all Duration) string {
+	if a.total == 0 {
+		return ""
+	}
+	said := "; " + diagnosis.Percent(diagnosis.ShareOf(int64(a.total), int64(all))) + " of that is look-ups after which nothing is connected to"
+	f, found := a.at.most()
+	if !found {
+		return said
+	}
+	said += ", made in " + c.PlaceName(f)
+	if path, _ := a.paths[c.FrameName(f)].most(); path != "" {
+		said += " through " + path
+	}
+	return said
+}
+
+// fix says what to do about look-ups that lead nowhere; "" if there are none.
+func (a *aimless) fix() string {
+	if a.total == 0 {
+		return ""
+	}
+	return "do not resolve names that nothing is sent to (what compares, logs or counts addresses can take the text as it is); "
+}

@@ -1,0 +1,32 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/recording"
+)
+
+func sendWindow() diagnosis.Hypothesis {
+	return diagnosis.Hypothesis{
+		ID:    "send-window",
+		Title: "Messages wait in our socket for room at the other end or under way",
+		Doc: "Supported by messages, answers to clients or requests of calls, that cannot leave when they are written: the writer sleeps as the socket is full, or the end of what was written stays there, " +
+			"since the receive window of the other end is full (it reads too slowly) or the congestion window of the connection is (much under way, or packets were lost). " +
+			"Taken out of each request: that time.",
+		Needs:    []string{recording.HookIO, recording.HookLate},
+		Explains: []string{"slow-peer"},
+		Test: func(c *diagnosis.Case) diagnosis.Result {
+			return testKept(c, keptWords{
+				part:  "of messages waited for room at the other end or under way",
+				none:  "waited for room at the other end or under way",
+				title: " on average: the other end takes it in too slowly, or too much is under way",
+				fix: func(k *keptEnd, _ recording.Runtime) string {
+					if k.peer == "" {
+						return "send less at once (compress, page), or let a proxy that is near take slow clients' answers"
+					}
+					return "see why " + k.peer + " reads slowly; send it less at once, or in parallel over several connections; on a long way, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
+				},
+				in: func(k *keptEnd) bool { return k.noRoom },
+			})
+		},
+	}
+}

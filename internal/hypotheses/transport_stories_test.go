@@ -1,0 +1,148 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+// transportStories are services whose messages wait in sockets, in line behind others on a
+// connection, for processes to begin, or for helpers.
+func transportStories() []story {
+	python := func(each func(t *thread, i int)) func() *recording.Recording {
+		return func() *recording.Recording { return done(serve(newScenario(recording.RuntimePython), each), 30) }
+	}
+	lostIO := func() *recording.Recording {
+		s := healthy()
+		s.add(251_000*us, &recording.Loss{Hook: recording.HookIO, CPU: 1, Count: 12, From: 250_000 * us})
+		return done(s, 30)
+	}
+	return []story{
+		{"delayed-ack/call-supported", "The end of each call's request leaves 40 ms after it was written; the answer comes 600 us later.",
+			python(func(t *thread, _ int) { t.keptLate(40_000*us, 600*us, 0) })},
+		{"send-window/supported", "The peer has room for the end of each call's request 30 ms after it was written.",
+			python(func(t *thread, _ int) { t.keptLate(30_000*us, 600*us, 1) })},
+		{"send-window/refuted", "Requests of calls leave at once.", python(func(t *thread, _ int) { keptCall(t, 600*us) })},
+		{"send-window/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
+		{"head-of-line/supported", "Work of no request waits for jobs at Redis, 20 ms each time, on the connection that requests ask on: the peer answers that first.",
+			python(func(t *thread, _ int) { t.behind("BRPOP", 20_000*us) })},
+		{"head-of-line/refuted", "Requests ask on a connection that nobody else uses.", python(func(t *thread, _ int) { t.behind("", 0) })},
+		{"head-of-line/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
+		{"slow-dns/alone-supported", "Every request looks a name up, 12 ms, and connects to nothing.",
+			python(func(t *thread, _ int) { t.lookup(12_000 * us) })},
+		{"child-process/helper-supported", "Every request starts a program and waits for a helper thread, which waits 100 ms for what that writes.",
+			func() *recording.Recording { return done(helperScenario(), 30) }},
+		{"cold-start/recycled-supported", "A worker ends after 6 requests, and the next computes for 300 ms before it accepts: requests wait for it in the listening socket.",
+			func() *recording.Recording { return done(recycledScenario(), 30) }},
+	}
+}
+
+// keptLate makes a call on the kept connection, the end of whose request leaves late.
+func (t *thread) keptLate(late, remote recording.Time, window int64) {
+	if t.kept == nil {
+		t.kept = t.dial(200 * us)
+	}
+	written := t.at + 20*us
+	t.call(t.kept, late+remote, "/items/{}")
+	t.add(written+late+remote, &recording.Late{Conn: t.kept.id, Offset: t.kept.bytes[recording.Write], Left: written + late, Window: window})
+}
+
+// behind asks Redis something on a connection on which work of no request had asked something
+// else, "" for nothing, just before the request came; that takes so long from now on.
+func (t *thread) behind(ahead string, takes recording.Time) {
+	o := t.kept
+	if o == nil {
+		o, ahead, takes = t.dial(200*us), "", 0
+		t.kept = o
+		t.add(t.at, &recording.ConnProtocol{Conn: o.id, Protocol: recording.ProtocolRedis})
+	}
+	command := func(at recording.Time, operation string) {
+		off := o.bytes[recording.Write]
+		o.bytes[recording.Write] += 20
+		t.add(at, &recording.Chunk{Conn: o.id, Thread: t.id, Dir: recording.Write, Offset: off, Bytes: 20, First: at})
+		t.add(at, &recording.Command{Conn: o.id, Offset: off, Length: 20, Operation: operation})
+	}
+	reply := func(arrives recording.Time) {
+		t.sleep(arrives, 10*us, "recvfrom")
+		t.compute(10 * us)
+		at := t.chunk(o.id, &o.bytes, recording.Read, 10, arrives)
+		t.add(t.at, &recording.Reply{Conn: o.id, Offset: at, Length: 10})
+	}
+	if ahead != "" {
+		command(t.at-2000*us, ahead)
+	}
+	t.compute(20 * us)
+	command(t.at, "GET")
+	asked := t.at
+	if ahead != "" {
+		reply(asked + takes)
+	}
+	reply(asked + takes + 200*us)
+}
+
+// helperScenario is a service whose requests start a program and wait for a helper thread that
+// reads what it writes.
+func helperScenario() *scenario {
+	s := newScenario(recording.RuntimeRuby)
+	const helper = 50
+	s.add(us, &recording.Thread{ID: helper, TID: 150, Process: 1, Name: "reader"})
+	s.add(us, &recording.ThreadState{Thread: helper, State: recording.OffSleep, Syscall: "futex"})
+	h := &thread{scenario: s, id: helper, at: us}
+	t := s.worker(1, 1000*us)
+	for i := range requestsPlayed {
+		t.request(recording.Time(i+1)*200_000*us, 10*us, "/pages/{}")
+		t.compute(300 * us)
+		p := recording.ProcessID(2 + i)
+		child := recording.ThreadID(100 + i)
+		s.add(t.at, &recording.Process{ID: p, PID: 200 + int64(i), Comm: "convert", Exe: "convert", Start: int64(t.at), Parent: 1})
+		s.add(t.at, &recording.Thread{ID: child, TID: 200 + int64(i), Process: p, Start: int64(t.at), Creator: 1, Name: "convert"})
+		t.compute(50 * us)
+		h.sleep(t.at, 10*us, "futex")
+		h.wokenBy(t.id)
+		wrote := t.at + 100_000*us
+		h.sleep(wrote, 10*us, "poll")
+		h.wokenBy(child)
+		h.compute(20 * us)
+		t.sleep(h.at, 10*us, "futex")
+		t.wokenBy(helper)
+		s.add(wrote+us, &recording.ThreadExit{Thread: child})
+		s.add(wrote+us, &recording.ProcessExit{Process: p})
+		t.respond()
+	}
+	return s
+}
+
+// wokenBy says which thread ended the sleep that is over.
+func (t *thread) wokenBy(by recording.ThreadID) {
+	off := t.events[len(t.events)-1].Fact.(*recording.Off)
+	off.WakerKind, off.Waker, off.Release, off.Arg = recording.WakerThread, by, 1, 0x100*int64(t.id)
+}
+
+// recycledScenario is a service of one worker process at a time, each of which ends after six
+// requests; 40 ms lie between two requests.
+func recycledScenario() *scenario {
+	s := newScenario(recording.RuntimePython)
+	const each, apart, start = 6, 40_000 * us, 300_000 * us
+	begun := us
+	for w := range 4 {
+		p, id := recording.ProcessID(10+w), recording.ThreadID(10+w)
+		s.add(begun, &recording.Process{ID: p, PID: 300 + int64(w), Comm: "worker", Exe: "python3", Runtime: recording.RuntimePython, Start: int64(begun), Parent: 1})
+		s.add(begun, &recording.Thread{ID: id, TID: 300 + int64(w), Process: p, Start: int64(begun), Name: "worker"})
+		t := &thread{scenario: s, id: id, at: begun}
+		t.compute(start)
+		for k := range each {
+			arrives := recording.Time(w*each+k+1) * apart
+			t.acceptFor(p, arrives)
+			t.request(arrives, 10*us, "/x")
+			t.compute(2000 * us)
+			t.respond()
+			t.add(t.at, &recording.Closed{Conn: t.in, By: recording.ClosedByUs, Thread: t.id})
+		}
+		s.add(t.at+100*us, &recording.ThreadExit{Thread: id})
+		s.add(t.at+100*us, &recording.ProcessExit{Process: p})
+		begun = t.at + 200*us
+	}
+	return s
+}
+
+// acceptFor takes up a connection on which a request comes at a time, for a process.
+func (t *thread) acceptFor(p recording.ProcessID, arrives recording.Time) {
+	t.accept(max(arrives, t.at))
+	t.events[len(t.events)-1].Fact.(*recording.Conn).Process = p
+}
