@@ -20,6 +20,16 @@ func transportStories() []story {
 			python(func(t *thread, _ int) { t.keptLate(30_000*us, 600*us, 1) })},
 		{"send-window/refuted", "Requests of calls leave at once.", python(func(t *thread, _ int) { keptCall(t, 600*us) })},
 		{"send-window/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
+		{"retransmit/supported", "24 requests come at once, each needs its first connection; of every fourth the first segment is dropped and sent again after a second.",
+			func() *recording.Recording {
+				return done(without(burst(func(t *thread) { t.dropped(t.id%4 == 0) }), allHooks+" retransmits"), 30)
+			}},
+		{"retransmit/refuted", "Every request opens a connection; none of their segments is sent again.",
+			func() *recording.Recording {
+				return done(without(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.dropped(false) }), allHooks+" retransmits"), 30)
+			}},
+		{"retransmit/undecided", "The recording is of an older dwell, which did not see what is sent again.",
+			python(func(t *thread, _ int) { keptCall(t, 600*us) })},
 		{"head-of-line/supported", "Work of no request waits for jobs at Redis, 20 ms each time, on the connection that requests ask on: the peer answers that first.",
 			python(func(t *thread, _ int) { t.behind("BRPOP", 20_000*us) })},
 		{"head-of-line/refuted", "Requests ask on a connection that nobody else uses.", python(func(t *thread, _ int) { t.behind("", 0) })},
@@ -41,6 +51,21 @@ func (t *thread) keptLate(late, remote recording.Time, window int64) {
 	written := t.at + 20*us
 	t.call(t.kept, late+remote, "/items/{}")
 	t.add(written+late+remote, &recording.Late{Conn: t.kept.id, Offset: t.kept.bytes[recording.Write], Left: written + late, Window: window})
+}
+
+// dropped makes a call on a connection of its own, whose first segment may be lost: it is sent
+// again after a second.
+func (t *thread) dropped(lost bool) {
+	began, way := t.at, 200*us
+	if lost {
+		way += 1_000_000 * us
+	}
+	o := t.dial(way)
+	if lost {
+		t.add(began+1_000_000*us, &recording.Retransmit{Conn: o.id})
+	}
+	t.call(o, 600*us, "/items/{}")
+	t.hangUp(o, recording.ClosedByUs)
 }
 
 // behind asks Redis something on a connection on which work of no request had asked something

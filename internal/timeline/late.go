@@ -6,6 +6,13 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// keptInSockets accounts for what stayed in a socket, or in line, after it had been written: the
+// ends of responses, and the requests of calls.
+func keptInSockets(t *Timeline, f *facts, requests []served, calls []made) {
+	addLate(t, f, requests)
+	splitRemote(t, f, calls)
+}
+
 // addLate ends requests when the end of their response left the socket, where that was
 // kept back after it had been written. What their strands did is known by then: none of
 // them has anything to do with it.
