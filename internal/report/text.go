@@ -242,7 +242,7 @@ func ruledOut(p *page, r *Report) {
 			list = append(list, o.ID)
 		}
 	}
-	p.hang(plain, p.paint(bold, "Ruled out")+" (none of the time, or so much; --all says why): ", strings.Join(list, ", "), 5)
+	p.hang(plain, p.paint(bold, "Ruled out")+" (share of the time; --all): ", strings.Join(list, ", "), 5)
 }
 
 // undecided gives a line to each thing that was missing; what takes another recording comes
