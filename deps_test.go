@@ -235,3 +235,25 @@ func TestOnlyTheDoorsStartGoroutines(t *testing.T) {
 		})
 	}
 }
+
+// Executables are the target's, and debug/elf believes what they say of their sizes.
+func TestOneReaderOfExecutables(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() || under(path.Dir(s.path), "internal/capture/elffile") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			opens := ok && pkg.Name == "elf" && (sel.Sel.Name == "Open" || sel.Sel.Name == "NewFile") || ok && pkg.Name == "buildinfo" && sel.Sel.Name == "ReadFile"
+			reads := slices.Contains([]string{"DynamicSymbols", "ImportedLibraries", "ImportedSymbols", "DWARF"}, sel.Sel.Name) && (!ok || pkg.Name != "elffile")
+			if opens || reads {
+				t.Errorf("%s:%d: %s: internal/capture/elffile does that within bounds", s.path, s.line(sel.Pos()), sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}

@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"fmt"
 	"github.com/getdwell/dwell/internal/capture/processor"
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
@@ -34,6 +35,9 @@ type thread struct {
 // described declares a process that was there before the recording, or refreshes
 // what is known of it.
 func (d *decoder) described(p target.Process) {
+	if p.Unread != nil {
+		d.noteOnce([]recording.Missing{missingFact("runtimes", fmt.Sprintf("%s (%d): its executable is not looked into: %v", p.Comm, p.PID, p.Unread))})
+	}
 	old, ok := d.processes[uint32(p.PID)]
 	if !ok || old.ended != recording.NoTime {
 		d.addProcess(uint32(p.PID), recording.Process{

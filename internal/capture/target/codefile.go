@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // CodeFile is a file whose code a process runs. Offsets that were read in it hold for no
@@ -47,7 +49,7 @@ func (c CodeFile) openELF() (*elf.File, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	program, err := elf.NewFile(file)
+	program, err := elffile.New(file)
 	if err != nil {
 		file.Close()
 		return nil, nil, err

@@ -1,12 +1,12 @@
 package target
 
 import (
-	"debug/elf"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
@@ -44,7 +44,7 @@ func (p *GoProgram) CodeOf(name string) (GoCode, error) {
 
 // processorOf is the processor that an opened program is for.
 func processorOf(opened io.ReaderAt) (processor.Processor, error) {
-	file, err := elf.NewFile(opened)
+	file, err := elffile.New(opened)
 	if err != nil {
 		return processor.Processor{}, err
 	}

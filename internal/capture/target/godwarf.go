@@ -3,6 +3,8 @@ package target
 import (
 	"debug/dwarf"
 	"debug/elf"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // maxDebugInfo bounds the debug information that is read into memory, in bytes; the
@@ -74,7 +76,7 @@ func typeInfo(file *elf.File) (*dwarf.Data, error) {
 	sections := map[string][]byte{}
 	for _, name := range []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets", ".debug_addr"} {
 		if s := file.Section(name); s != nil {
-			content, err := s.Data()
+			content, err := elffile.Data(s)
 			if err != nil {
 				return nil, err
 			}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // GoFunction is where a function of a Go program is.
@@ -72,7 +74,7 @@ func fileOffset(file *elf.File, address uint64) (uint64, bool) {
 }
 
 func functionsBySymbol(file *elf.File, wanted map[string]bool, found map[string]GoFunction) error {
-	symbols, err := file.Symbols()
+	symbols, err := elffile.Symbols(file)
 	if err != nil {
 		return fmt.Errorf("%w: its symbols: %w", ErrUnsupported, err)
 	}
@@ -95,9 +97,13 @@ func functionsByTable(pid int, file *elf.File, wanted map[string]bool, found map
 	if err != nil {
 		return err
 	}
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil {
 		return err
+	}
+	const head = 8 // then how many functions there are
+	if len(data) < head+8 || file.ByteOrder.Uint64(data[head:]) > uint64(len(data))/8 {
+		return fmt.Errorf("%w: its table of functions is cut", ErrUnsupported)
 	}
 	table, err := gosym.NewTable(nil, gosym.NewLineTable(data, start))
 	if err != nil {

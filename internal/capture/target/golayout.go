@@ -4,6 +4,8 @@ import (
 	"debug/buildinfo"
 	"debug/elf"
 	"fmt"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // GoLayout says where the Go runtime keeps the ids of goroutines. All offsets are in
@@ -34,7 +36,7 @@ func placeOfG(file *elf.File) (int64, error) {
 		return goTLS(file)
 	case elf.EM_AARCH64:
 		// C uses the register for what it likes, and Go keeps its g elsewhere meanwhile.
-		if libraries, err := file.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		if libraries, err := elffile.ImportedLibraries(file); err != nil || len(libraries) > 0 {
 			return 0, fmt.Errorf("%w: goroutines of a program that uses cgo, on arm64 (built with CGO_ENABLED=0 they are seen)", ErrUnsupported)
 		}
 		return 0, nil
@@ -53,20 +55,20 @@ func GoOffsets(pid int) (GoLayout, error) {
 }
 
 func goOffsets(exe string) (GoLayout, error) {
-	file, err := elf.Open(exe)
+	file, err := elffile.Open(exe)
 	if err != nil {
 		return GoLayout{}, err
 	}
 	defer file.Close()
-	info, err := buildinfo.ReadFile(exe)
+	info, err := buildinfo.Read(file.Content())
 	if err != nil {
 		return GoLayout{}, fmt.Errorf("%w: %w", ErrUnsupported, err)
 	}
 	layout := GoLayout{Version: info.GoVersion}
-	if layout.TLS, err = placeOfG(file); err != nil {
+	if layout.TLS, err = placeOfG(file.File); err != nil {
 		return GoLayout{}, err
 	}
-	if fields, ok := goFieldsFromDWARF(file); ok {
+	if fields, ok := goFieldsFromDWARF(file.File); ok {
 		layout.GoFields, layout.Source = fields, "dwarf"
 		return layout, nil
 	}

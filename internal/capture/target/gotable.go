@@ -8,6 +8,8 @@ import (
 	"maps"
 	"sort"
 	"weak"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // GoFrame is a place in the source of a Go program.
@@ -75,7 +77,7 @@ func (g *GoTables) open(pid int) (*GoTable, error) {
 		return nil, err
 	}
 	defer file.Close()
-	program, err := elf.NewFile(file)
+	program, err := elffile.New(file)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +110,7 @@ func readGoCode(pid int, file *elf.File, bias uint64) (*goCode, error) {
 	if section == nil {
 		return nil, fmt.Errorf("%w: no table of functions (was it packed?)", ErrUnsupported)
 	}
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func goFuncData(pid int, file *elf.File, table, bias uint64) funcData {
 	if section == nil {
 		return nil
 	}
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path"
 	"slices"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // imageKind is what to look for in a process: a runtime that is a library, or the executable.
@@ -77,11 +79,11 @@ func readImage(read CodeFile, kind imageKind, library bool) (found image, reloca
 	if f.Machine != elf.EM_X86_64 {
 		return image{}, false, fmt.Errorf("%w: %s on %v (x86-64 only)", ErrUnsupported, kind.what, f.Machine)
 	}
-	symbols, err := f.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(f)
 	if err != nil {
 		return image{}, false, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
 	}
-	needed, _ := f.ImportedLibraries()
+	needed, _ := elffile.ImportedLibraries(f)
 	if !library && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
 		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
 	}

@@ -36,10 +36,8 @@ func (s procStat) watchable() error {
 
 func describe(pid int, s procStat) Process {
 	exe := exeName(pid)
-	return Process{
-		PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm,
-		Exe: exe, Runtime: detectRuntime(pid, exe),
-	}
+	runtime, err := detectRuntime(pid, exe)
+	return Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exe, Runtime: runtime, Unread: err}
 }
 
 // exeName is the base name of the executable; "" if it cannot be read.

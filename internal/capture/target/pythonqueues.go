@@ -94,6 +94,9 @@ const queueModule = "/_queue."
 // methodEntry is an entry of a table of methods in C: name, function, flags, documentation.
 const methodEntry = 32
 
+// maxData bounds what is read of a segment of Python's data, in bytes: its own is a tenth of that.
+const maxData = 64 << 20
+
 // takesArguments are the flags of a method that is given its arguments as an array: so are
 // those that put.
 const takesArguments = 0x82
@@ -106,7 +109,7 @@ func queueMethods(m memory, in image) (map[string]uint64, bool) {
 		if load.Flags&elf.PF_X != 0 {
 			continue // code
 		}
-		data := make([]byte, load.Memsz)
+		data := make([]byte, min(load.Memsz, maxData))
 		n, _ := m.mem.ReadAt(data, int64(in.bias+load.Vaddr))
 		for i := 0; i+len(order)*methodEntry <= n; i += 8 {
 			found := map[string]uint64{}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // rubyBuild is a Ruby that runs on this machine, as far as stacks depend on it.
@@ -88,7 +90,7 @@ func lookAtRuby(pid int) rubyBuild {
 
 func readRuby(file *elf.File) rubyBuild {
 	build := rubyBuild{stripped: file.Section(".symtab") == nil}
-	symbols, err := file.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(file)
 	if err != nil {
 		return build
 	}

@@ -2,11 +2,13 @@ package target
 
 import (
 	"debug/elf"
+	"errors"
 	"os"
 	"path"
 	"regexp"
 	"strings"
 
+	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -31,26 +33,34 @@ func runtimeSigns() []runtimeSign {
 }
 
 // detectRuntime tells the language runtime of a process; RuntimeNative where nothing
-// says otherwise, or nothing can be read.
-func detectRuntime(pid int, exe string) recording.Runtime {
-	file, err := elf.Open(procPath(pid, "exe"))
+// says otherwise, or nothing can be read. An executable that claims more than is read of any is an error.
+func detectRuntime(pid int, exe string) (recording.Runtime, error) {
+	file, err := elffile.Open(procPath(pid, "exe"))
 	if err != nil {
-		return runtimeByName(exe)
+		return runtimeByName(exe), tooLarge(err)
 	}
 	defer file.Close()
 	// First, for a Go program may be called anything: its name means nothing.
 	if file.Section(".go.buildinfo") != nil {
-		return recording.RuntimeGo
+		return recording.RuntimeGo, nil
 	}
 	if r := runtimeByName(exe); r != recording.RuntimeNative {
-		return r
+		return r, nil
 	}
 	if maps, err := os.ReadFile(procPath(pid, "maps")); err == nil {
 		if r := runtimeByLibrary(string(maps)); r != recording.RuntimeNative {
-			return r
+			return r, nil
 		}
 	}
-	return runtimeBySymbol(file)
+	return runtimeBySymbol(file.File)
+}
+
+// tooLarge is err if it is that a file claims too much.
+func tooLarge(err error) error {
+	if errors.Is(err, elffile.ErrTooLarge) {
+		return err
+	}
+	return nil
 }
 
 func runtimeByName(exe string) recording.Runtime {
@@ -82,10 +92,10 @@ func runtimeByLibrary(maps string) recording.Runtime {
 
 // runtimeBySymbol finds runtimes linked into an executable of another name, as in
 // uWSGI or a packaged Node application.
-func runtimeBySymbol(file *elf.File) recording.Runtime {
-	symbols, err := file.DynamicSymbols()
+func runtimeBySymbol(file *elf.File) (recording.Runtime, error) {
+	symbols, err := elffile.DynamicSymbols(file)
 	if err != nil {
-		return recording.RuntimeNative
+		return recording.RuntimeNative, tooLarge(err)
 	}
 	exported := map[string]bool{}
 	for _, s := range symbols {
@@ -95,8 +105,8 @@ func runtimeBySymbol(file *elf.File) recording.Runtime {
 	}
 	for _, sign := range runtimeSigns() {
 		if exported[sign.symbol] {
-			return sign.runtime
+			return sign.runtime, nil
 		}
 	}
-	return recording.RuntimeNative
+	return recording.RuntimeNative, nil
 }

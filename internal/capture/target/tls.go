@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // TLSLibrary is a file with a TLS library in it that a process has mapped.
@@ -63,7 +65,7 @@ func (l TLSLibrary) TLSWriters() (TLSWriters, error) {
 		return TLSWriters{}, fmt.Errorf("read a TLS library: %w", err)
 	}
 	defer opened.Close()
-	symbols, err := f.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(f)
 	if err != nil {
 		return TLSWriters{}, fmt.Errorf("%w: a TLS library exports nothing: %w", ErrUnsupported, err)
 	}

@@ -12,11 +12,13 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // image is an executable or library as a process has it in its memory.
 type image struct {
-	file *elf.File
+	file *elffile.File
 	bias uint64 // address in memory less that in the file
 }
 
@@ -28,9 +30,9 @@ func openImage(pid int, name *regexp.Regexp) (*image, error) {
 		return nil, err
 	}
 	// The first opens deleted files too, the second needs fewer rights.
-	file, err := elf.Open(fmt.Sprintf("/proc/%d/map_files/%s", pid, m.span))
+	file, err := elffile.Open(fmt.Sprintf("/proc/%d/map_files/%s", pid, m.span))
 	if err != nil {
-		file, err = elf.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
+		file, err = elffile.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s of process %d: %w", path.Base(m.path), pid, err)

@@ -13,6 +13,8 @@ import (
 	"github.com/cilium/ebpf"
 	"go.opentelemetry.io/ebpf-profiler/support"
 	"go.opentelemetry.io/ebpf-profiler/tracer"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // rubyThreads corrects what the profiler knows of processes of Ruby. Which execution
@@ -111,7 +113,7 @@ func rubyPlacesOf(pid int) (p rubyPlaces) {
 		return p
 	}
 	defer image.Close()
-	symbols, err := image.file.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(image.file.File)
 	if err != nil || image.file.Machine != elf.EM_X86_64 {
 		return p
 	}
@@ -120,6 +122,6 @@ func rubyPlacesOf(pid int) (p rubyPlaces) {
 			p.context = s.Value
 		}
 	}
-	p.heap = heapIn(image.file, symbols)
+	p.heap = heapIn(image.file.File, symbols)
 	return p
 }

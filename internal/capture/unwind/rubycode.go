@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
@@ -28,7 +29,7 @@ const rubyConditionWait = "rb_native_cond_wait"
 // nameRubyLock finds these functions in a library of Ruby by whom its code calls, and
 // gives them their names.
 func (t *symbolTable) nameRubyLock(file io.ReaderAt) {
-	f, err := elf.NewFile(file)
+	f, err := elffile.New(file)
 	if err != nil {
 		return
 	}
@@ -36,7 +37,7 @@ func (t *symbolTable) nameRubyLock(file io.ReaderAt) {
 	if err != nil {
 		return
 	}
-	symbols, err := f.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(f)
 	if err != nil {
 		return
 	}
@@ -124,8 +125,8 @@ func (c *machineCode) stubs(name string) []uint64 {
 		if section.Name != ".plt" && section.Name != ".plt.sec" && section.Name != ".plt.got" {
 			continue
 		}
-		const longest = 16
-		for at := section.Addr; at+longest <= section.Addr+section.Size; at += c.c.StubStep {
+		const longest, most = 16, 4 << 20 // bytes of a stub, and of all
+		for at, end := section.Addr, section.Addr+min(section.Size, most); at+longest <= end && at < end; at += c.c.StubStep {
 			if c.c.StubSlot(c.read(at, longest), at) == slot {
 				out = append(out, at)
 			}
@@ -136,12 +137,12 @@ func (c *machineCode) stubs(name string) []uint64 {
 
 // slot is where the address of a function is filled in when the file is loaded.
 func (c *machineCode) slot(name string) (uint64, bool) {
-	symbols, err := c.file.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(c.file)
 	section := c.file.Section(".rela.plt")
 	if err != nil || section == nil {
 		return 0, false
 	}
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil {
 		return 0, false
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // rubyVM reads names out of the memory of a process that runs Ruby 3.1: of methods
@@ -70,7 +72,7 @@ func openRubyVM(pid int) (*rubyVM, error) {
 		return nil, err
 	}
 	defer image.Close()
-	symbols, err := image.file.DynamicSymbols()
+	symbols, err := elffile.DynamicSymbols(image.file.File)
 	if err != nil {
 		return nil, fmt.Errorf("read the symbols of Ruby: %w", err)
 	}

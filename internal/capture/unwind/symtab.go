@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // source is where an executable is read from.
@@ -39,7 +41,7 @@ const maxSymbols = 64 << 20
 // stripped. A file that cannot be read has none.
 func readSymbols(file io.ReaderAt) *symbolTable {
 	t := &symbolTable{}
-	f, err := elf.NewFile(file)
+	f, err := elffile.New(file)
 	if err != nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return t
 	}
@@ -56,7 +58,7 @@ func readSymbols(file io.ReaderAt) *symbolTable {
 }
 
 func (t *symbolTable) read(section *elf.Section) {
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil {
 		return
 	}
@@ -148,7 +150,7 @@ func readStarts(f *elf.File) []uint64 {
 	if section == nil || section.Size > maxSymbols {
 		return nil
 	}
-	data, err := section.Data()
+	data, err := elffile.Data(section)
 	if err != nil || len(data) < ehHeadSize || data[0] != ehVersion || data[2] != ehCount || data[3] != ehTable {
 		return nil
 	}

@@ -1,0 +1,205 @@
+// Package elffile is the only reader of executables and libraries. They are the target's: what they say of
+// their sizes is held against what is there and against what is read of any file, so that one that lies costs
+// no more than one that does not. What is larger is as if it were not there.
+package elffile
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// What is read of one file, in bytes.
+const (
+	maxHead    = 32 << 20  // its headers, and the names of its sections
+	maxAll     = 1 << 30   // in all: much of it passes through, and is not kept
+	maxSection = 64 << 20  // a section, unpacked
+	maxTable   = 256 << 20 // Go's table of functions, and what it refers to, in a large program
+	maxPassed  = 1 << 30   // a section that is looked through and not kept
+)
+
+// What is kept of one file.
+const (
+	maxSymbols   = 1 << 20 // symbols
+	maxName      = 4 << 10 // bytes of a name
+	maxLibraries = 1 << 10 // names of libraries that it needs
+)
+
+// ErrTooLarge says that a file claims more than is read of any.
+var ErrTooLarge = errors.New("larger than what is read of any executable")
+
+// bounded reads a file until it has read enough.
+type bounded struct {
+	from io.ReaderAt
+	left atomic.Int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
+	if b.left.Add(-int64(len(p))) < 0 {
+		return 0, ErrTooLarge
+	}
+	return b.from.ReadAt(p, at)
+}
+
+// New reads the headers of a file. Sections that are larger than what is read of them are left out.
+func New(from io.ReaderAt) (*elf.File, error) {
+	b := &bounded{from: from}
+	b.left.Store(maxHead)
+	f, err := elf.NewFile(b)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.Sections {
+		if s.Size > limit(s) {
+			s.SectionHeader = elf.SectionHeader{Type: leftOut}
+		}
+	}
+	b.left.Store(maxAll)
+	return f, nil
+}
+
+// leftOut is the type of a section that is larger than what is read of it.
+const leftOut = elf.SHT_HIUSER
+
+// limit is how large a section may be.
+func limit(s *elf.Section) uint64 {
+	packed := s.Flags&elf.SHF_COMPRESSED != 0
+	switch {
+	case s.Type == elf.SHT_NOBITS || s.Flags&elf.SHF_EXECINSTR != 0 && !packed:
+		return 1<<64 - 1 // only its place is of interest
+	case (s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_STRTAB || s.Type == elf.SHT_RELA) && !packed:
+		return maxPassed // Data has its own bound
+	case s.Name == ".rodata" || strings.HasSuffix(s.Name, ".gopclntab") || s.Type == elf.SHT_PROGBITS && s.Flags&elf.SHF_ALLOC != 0 && !packed:
+		return maxTable
+	}
+	return maxSection
+}
+
+// Data is what a section holds, unpacked.
+func Data(s *elf.Section) ([]byte, error) {
+	most := min(limit(s), maxTable)
+	if s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_DYNSYM || s.Type == elf.SHT_STRTAB {
+		most = maxSection
+	}
+	if s.Size > most {
+		return nil, fmt.Errorf("section %s: %w", s.Name, ErrTooLarge)
+	}
+	return s.Data()
+}
+
+// File is a file that was opened by its name.
+type File struct {
+	*elf.File
+	opened *os.File
+}
+
+// Open opens a file and reads its headers.
+func Open(name string) (*File, error) {
+	opened, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := New(opened)
+	if err != nil {
+		opened.Close()
+		return nil, err
+	}
+	return &File{f, opened}, nil
+}
+
+// Content is what others may read of the file, for as long as it is open.
+func (f *File) Content() io.ReaderAt {
+	b := &bounded{from: f.opened}
+	b.left.Store(maxSection)
+	return b
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.opened.Close() }
+
+// DynamicSymbols are those that a file exports or wants to be given; elf.ErrNoSymbols where it has none.
+func DynamicSymbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.SHT_DYNSYM) }
+
+// Symbols are all symbols of a file that is not stripped; elf.ErrNoSymbols of another.
+func Symbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.SHT_SYMTAB) }
+
+func symbols(f *elf.File, kind elf.SectionType) ([]elf.Symbol, error) {
+	const size = 24 // of a symbol
+	section := f.SectionByType(kind)
+	if section == nil && f.SectionByType(leftOut) != nil {
+		return nil, fmt.Errorf("symbols: %w", ErrTooLarge)
+	}
+	if section == nil || f.Class != elf.ELFCLASS64 {
+		return nil, elf.ErrNoSymbols
+	}
+	data, err := Data(section)
+	if err != nil {
+		return nil, fmt.Errorf("symbols: %w", err)
+	}
+	names, err := linked(f, section)
+	if err != nil {
+		return nil, fmt.Errorf("names of symbols: %w", err)
+	}
+	if len(data)/size > maxSymbols {
+		return nil, fmt.Errorf("symbols: %w", ErrTooLarge)
+	}
+	list := make([]elf.Symbol, 0, len(data)/size)
+	for first := true; len(data) >= size; data, first = data[size:], false {
+		s := elf.Symbol{
+			Name: textAt(names, f.ByteOrder.Uint32(data)), Info: data[4], Other: data[5],
+			Section: elf.SectionIndex(f.ByteOrder.Uint16(data[6:])),
+			Value:   f.ByteOrder.Uint64(data[8:]), Size: f.ByteOrder.Uint64(data[16:]),
+		}
+		if !first { // it stands for none, and others are counted from it
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// linked are the texts that a section refers to.
+func linked(f *elf.File, s *elf.Section) (string, error) {
+	if s.Link == 0 || uint64(s.Link) >= uint64(len(f.Sections)) {
+		return "", errors.New("there are none")
+	}
+	data, err := Data(f.Sections[s.Link])
+	return string(data), err
+}
+
+// textAt is a text in a table of them. It is a part of the table: many that overlap take no more than it.
+func textAt(table string, at uint32) string {
+	if uint64(at) >= uint64(len(table)) {
+		return ""
+	}
+	text, _, _ := strings.Cut(table[at:min(len(table), int(at)+maxName)], "\x00")
+	return text
+}
+
+// ImportedLibraries are the names of the libraries that a file needs.
+func ImportedLibraries(f *elf.File) ([]string, error) {
+	section := f.SectionByType(elf.SHT_DYNAMIC)
+	if section == nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return nil, nil
+	}
+	data, err := Data(section)
+	if err != nil {
+		return nil, err
+	}
+	names, err := linked(f, section)
+	if err != nil {
+		return nil, err
+	}
+	var list []string
+	for ; len(data) >= 16 && len(list) < maxLibraries; data = data[16:] {
+		if elf.DynTag(f.ByteOrder.Uint64(data)) == elf.DT_NEEDED {
+			list = append(list, textAt(names, uint32(f.ByteOrder.Uint64(data[8:]))))
+		}
+	}
+	return list, nil
+}
