@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
@@ -93,6 +94,9 @@ const chiefShare = diagnosis.Whole / 4
 
 // half is half of the server's work, in its largest piece if that is known.
 func (s *station) half(c *diagnosis.Case) plan {
+	if s.kind == kindPool {
+		return plan{"work x0.5", "each " + s.more + " had for half as long", queueing.Change{Less: queueing.One / 2}}
+	}
 	pieces := s.pieces(c)
 	if at := pieces.first(); at != nil && pieces.share(at.name) >= chiefShare {
 		return plan{"work " + at.name + " x0.5", "half of what it does in " + at.place(c), queueing.Change{Less: queueing.One / 2, Of: s.part(c, at.name)}}
@@ -112,9 +116,15 @@ func (s *station) plans(c *diagnosis.Case) []plan {
 		out = append(out, plan{"work " + at.name + " x0", "without " + at.place(c) + ", " + diagnosis.Percent(pieces.share(at.name)) + " of its time",
 			queueing.Change{Less: queueing.One, Of: s.part(c, at.name)}})
 	}
-	return append(out,
+	out = append(out,
 		plan{"work x0.75", "its work at three quarters", queueing.Change{Less: queueing.One / 4}},
 		plan{"work x0.5", "its work at one half", queueing.Change{Less: queueing.One / 2}})
+	known := map[string]bool{}
+	return slices.DeleteFunc(out, func(p plan) bool {
+		again := known[p.ask]
+		known[p.ask] = true
+		return again
+	})
 }
 
 // whatIf plays a plan.
@@ -257,6 +267,9 @@ func (s *station) ways(c *diagnosis.Case) []plan {
 	list := []plan{s.half(c)}
 	if s.room > 0 {
 		list = append(list, s.another())
+	}
+	if s.kind == kindPool {
+		slices.Reverse(list) // what they do is their peer's
 	}
 	return list
 }

@@ -49,8 +49,8 @@ func stationsOf(c *diagnosis.Case, kind string) []*station {
 		case kindWorkers:
 			out = workerStations(c)
 		case kindPool:
-			for _, s := range fullClients(c) {
-				if s.size > 0 && len(s.stays) > 0 {
+			for _, s := range shortages(c) {
+				if s.size > 0 && s.peer != "" {
 					out = append(out, clientStation(c, s))
 				}
 			}
@@ -163,12 +163,15 @@ func workerStations(c *diagnosis.Case) (out []*station) {
 // its call takes.
 func clientStation(c *diagnosis.Case, of *shortage) *station {
 	s := &station{kind: kindPool, more: "connection", name: of.peer, room: queueing.One, model: queueing.Server{Servers: of.size}}
-	s.customers(c, func(_ *timeline.Request, g *timeline.Segment) role {
+	waits := map[diagnosis.RequestID][]diagnosis.Span{}
+	for i := range of.stays {
+		waits[of.stays[i].Request] = append(waits[of.stays[i].Request], of.stays[i].Span)
+	}
+	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
 		switch {
-		case g.Call == timeline.None || c.Calls[g.Call].Peer != of.peer:
-		case g.Phase == timeline.PhaseQueue && g.Cause == timeline.CausePool:
+		case g.Cause == timeline.CausePool && slices.ContainsFunc(waits[r.ID], func(w diagnosis.Span) bool { return w.From < g.To && g.From < w.To }):
 			return roleWaits
-		case g.Phase != timeline.PhaseQueue:
+		case g.Call != timeline.None && g.Phase != timeline.PhaseQueue && c.Calls[g.Call].Peer == of.peer:
 			return roleWorks
 		}
 		return roleNone
