@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/processor"
 )
 
 // imageKind is what to look for in a process: a runtime that is a library, or the executable.
@@ -18,11 +19,12 @@ type imageKind struct {
 
 // image is the file that holds the code of a runtime: the executable, or a library.
 type image struct {
-	file   CodeFile
-	name   string
-	bias   uint64            // from addresses in the file to those in the process
-	values map[string]uint64 // addresses of its own symbols
-	loads  []elf.ProgHeader
+	file    CodeFile
+	name    string
+	machine elf.Machine
+	bias    uint64            // from addresses in the file to those in the process
+	values  map[string]uint64 // addresses of its own symbols
+	loads   []elf.ProgHeader
 }
 
 // loadedImage reads the symbols of a runtime of a process.
@@ -76,8 +78,8 @@ func readImage(read CodeFile, kind imageKind, library bool) (found image, reloca
 		return image{}, false, err
 	}
 	defer opened.Close()
-	if f.Machine != elf.EM_X86_64 {
-		return image{}, false, fmt.Errorf("%w: %s on %v (x86-64 only)", ErrUnsupported, kind.what, f.Machine)
+	if _, err := processor.Of(f); err != nil {
+		return image{}, false, fmt.Errorf("%w: %s: %w", ErrUnsupported, kind.what, err)
 	}
 	symbols, err := elffile.DynamicSymbols(f)
 	if err != nil {
@@ -87,7 +89,7 @@ func readImage(read CodeFile, kind imageKind, library bool) (found image, reloca
 	if !library && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
 		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
 	}
-	found = image{file: read, values: map[string]uint64{}}
+	found = image{file: read, machine: f.Machine, values: map[string]uint64{}}
 	for _, s := range symbols {
 		if s.Section != elf.SHN_UNDEF {
 			found.values[s.Name] = s.Value
@@ -109,4 +111,12 @@ func (i image) fileOffset(address uint64) (uint64, bool) {
 		}
 	}
 	return 0, false
+}
+
+// onlyX86 says that what tells of C++ and C code is not known for other processors yet.
+func (i image) onlyX86() error {
+	if i.machine == elf.EM_X86_64 {
+		return nil
+	}
+	return fmt.Errorf("%w: the code of %s is understood on x86-64 only", ErrUnsupported, i.name)
 }

@@ -79,6 +79,9 @@ func NodeResolves(pid int) (NodePromises, error) {
 	if err != nil {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}
+	if err := image.onlyX86(); err != nil {
+		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
+	}
 	file, opened, err := image.file.openELF()
 	if err != nil {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)

@@ -64,6 +64,9 @@ type ways struct {
 // waysOf follows them. Where the ends of functions are is not known.
 func waysOf(in image, function uint64) (ways, error) {
 	w := ways{seen: map[uint64]bool{}, calls: map[uint64]bool{}}
+	if err := in.onlyX86(); err != nil {
+		return w, err
+	}
 	file, err := in.file.Open()
 	if err != nil {
 		return w, err
