@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
 
@@ -86,7 +87,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	var names []string
 	for _, p := range roots {
 		pids = append(pids, p.PID)
-		names = append(names, fmt.Sprintf("%s (%d)", p.Comm, p.PID))
+		names = append(names, fmt.Sprintf("%s (%d)", recording.Printable(p.Comm), p.PID))
 	}
 	stacks, err := o.stacks.options()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
 
@@ -128,6 +129,9 @@ func (d *decompiler) decompiled(class string) []string {
 	text, err := d.answer()
 	if err != nil {
 		return nil
+	}
+	for i := range text {
+		text[i] = recording.Printable(text[i])
 	}
 	return text
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 func main() {
@@ -88,7 +90,7 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", e.statu
 
 // oneLine is an error as the one line that a user gets.
 func oneLine(err error) string {
-	text := strings.Join(strings.Fields(err.Error()), " ")
+	text := recording.Printable(strings.Join(strings.Fields(err.Error()), " ")) // names in it may be the target's
 	if !strings.HasPrefix(text, "dwell") {
 		text = "dwell: " + text
 	}

@@ -45,6 +45,7 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 	var newer recording.NewerError
 	switch {
 	case err == nil:
+		rec.Printable() // from here on every text may be shown
 		return rec, nil
 	case errors.Is(err, recording.ErrEmpty):
 		return nil, fail("the recorder was stopped before its first second; record again", err)

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
 
@@ -98,7 +98,7 @@ const maxRefused = 3
 // say names what was left out.
 func (s *sources) say(out io.Writer, command string) {
 	for _, text := range s.refused[:min(len(s.refused), maxRefused)] {
-		fmt.Fprintf(out, "dwell %s: lines of source left out: %s\n", command, strconv.QuoteToGraphic(text))
+		fmt.Fprintf(out, "dwell %s: lines of source left out: %s\n", command, recording.Printable(text))
 	}
 	if more := len(s.refused) - maxRefused; more > 0 {
 		fmt.Fprintf(out, "dwell %s: lines of source left out: %d files more\n", command, more)
@@ -146,7 +146,7 @@ func readLines(f *os.File, from, to int64) (lines []string) {
 	in := bufio.NewScanner(io.LimitReader(f, maxSource))
 	for n := int64(1); n <= to && in.Scan(); n++ {
 		if n >= from {
-			lines = append(lines, in.Text())
+			lines = append(lines, recording.Printable(strings.ReplaceAll(in.Text(), "\t", "    ")))
 		}
 	}
 	return lines
