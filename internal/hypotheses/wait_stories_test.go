@@ -63,6 +63,12 @@ func waitStories() []story {
 			func() *recording.Recording {
 				return done(without(healthy(), "arrivals dns host io processes sched tls"), 30)
 			}},
+		{"serial-calls/four-lead", "A request asks for four things, 3 ms each, always in the same order, and does next to nothing itself.",
+			python(func(t *thread, _ int) {
+				for _, of := range []string{"/user", "/orders", "/stock", "/price"} {
+					t.ask(of, 3000*us)
+				}
+			})},
 		{"serial-calls/in-order-lead", "A request asks for a user and then for its orders, always in this order.",
 			python(func(t *thread, _ int) {
 				t.ask("/user", 3000*us)
