@@ -92,7 +92,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
 	proven := share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor
 	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work"
-	if !proven {
+	if !proven && 2*slow >= 3*ordinary {
 		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
 	}
 	return diagnosis.Candidate{

@@ -67,14 +67,6 @@ func threadStories() []story {
 					t.hangUp(o, recording.ClosedByUs)
 				}), 30)
 			}},
-		{"connection-churn/cheap-supported", "Every request opens a connection to a host nearby, in 90 us, and asks for 900 us: a round trip that costs little here, and more on a real network.",
-			func() *recording.Recording {
-				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
-					o := t.dial(90 * us)
-					t.call(o, 900*us, "/items/{}")
-					t.hangUp(o, recording.ClosedByUs)
-				}), 30)
-			}},
 		{"connection-churn/refuted", "The first request opens a connection, the others use it again.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"connection-churn/undecided", "A healthy service, but facts of reads and writes were lost while a request ran.",

@@ -59,6 +59,14 @@ func waitStories() []story {
 				t.ask(second, 3000*us)
 			})},
 		{"serial-calls/refuted", "A request makes one call.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
+		{"connection-churn/cheap-supported", "Every request opens a connection to a host nearby, in 90 us, and asks for 900 us: a round trip that costs little here, and more on a real network.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					o := t.dial(90 * us)
+					t.call(o, 900*us, "/items/{}")
+					t.hangUp(o, recording.ClosedByUs)
+				}), 30)
+			}},
 		{"serial-calls/undecided", "Calls were not recorded.",
 			func() *recording.Recording {
 				return done(without(healthy(), "arrivals dns host io processes sched tls"), 30)

@@ -20,7 +20,6 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 		"serial-calls/four-lead":               {"make calls one after the other", "To decide: whether one of the calls needs another's answer"},
 		"slow-peer/steady-lead":                {"Nothing stands out: slow-peer takes 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
 		"slow-dns/once-lead":                   {"happened once, at +50.5 ms"},
-		"lock-convoy/undecided":                {"no cause is known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := load(t, story(t, name), diagnosis.Options{})

@@ -107,6 +107,9 @@ func wrong(r *Report) (string, style) {
 		if n := len(r.Findings) - 1; n > 0 {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
+		if d := besides(r); d != nil {
+			text += " No finding, but to look at: " + dominates(d) + "."
+		}
 		return text, red
 	}
 	missing := 0
@@ -128,6 +131,23 @@ func wrong(r *Report) (string, style) {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
 	}
 	return text + ".", s
+}
+
+// besides is what dominates beside the findings, and is no consequence of one.
+func besides(r *Report) *Dominant {
+	said := map[string]bool{}
+	for _, f := range r.Findings {
+		said[f.ID] = true
+	}
+	for _, f := range r.Minor {
+		said[f.ID] = said[f.ID] || f.ExplainedBy != ""
+	}
+	for i := range r.Dominant {
+		if d := &r.Dominant[i]; !d.Steady && !said[d.ID] {
+			return d
+		}
+	}
+	return nil
 }
 
 func suspects(n int) string {
