@@ -233,15 +233,24 @@ func (s *Session) host() []recording.Event {
 	return append([]recording.Event{{Time: clock(), Fact: &h}}, s.beside()...)
 }
 
-// beside tells which programs that are not watched used the processors since it was last
-// called.
+// besideShare bounds what looking at the host's other processes costs: one part in so many
+// of a processor.
+const besideShare = 200
+
+// beside tells which programs that are not watched used the processors since it last did:
+// each second, or as rarely as keeps its cost within bounds on a host with many processes.
 func (s *Session) beside() (events []recording.Event) {
+	now := clock()
+	if now < s.besideNext {
+		return nil
+	}
 	since := s.besideSince
-	s.besideSince = clock()
+	s.besideSince = now
 	for _, n := range s.neighbours.Sample(func(pid int) bool { return s.decoder.processes[uint32(pid)] != nil }) {
 		n.Since = since
-		events = append(events, recording.Event{Time: s.besideSince, Fact: &n})
+		events = append(events, recording.Event{Time: now, Fact: &n})
 	}
+	s.besideNext = now + besideShare*(clock()-now)
 	return events
 }
 

@@ -71,6 +71,7 @@ type Session struct {
 	throttled   int64                                      // as the host's last fact says
 	neighbours  target.Neighbours
 	besideSince recording.Time // when those were last looked at
+	besideNext  recording.Time // not before
 	garbage     int            // per cent that were allowed before recording
 }
 

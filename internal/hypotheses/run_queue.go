@@ -61,7 +61,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	behind := behindReady(c)
 	if d := diagnosis.Total(behind); d > 0 {
-		ev = append(ev, diagnosis.Part("of all request time waits for locks whose holders are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
+		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
 	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
 	ev = append(ev, others.evidence...)
@@ -82,8 +82,9 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// behindReady returns what requests waited for locks, interpreters and pools whose holders
-// were ready to run and got no CPU: that is no time of theirs.
+// behindReady returns what requests waited for locks and interpreters whose holders, and
+// for workers and threads of executors that, were ready to run and got no CPU: that is no
+// time of theirs.
 func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
 		for _, k := range contentions(c, cause) {
@@ -95,6 +96,18 @@ func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 			}
 			sum := sumOf(ready)
 			out = append(out, spansOf(k.during(&sum))...)
+		}
+	}
+	for _, id := range c.With(timeline.CausePool) {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			g := &r.Segments[i]
+			if g.Cause != timeline.CausePool || g.Strand == timeline.None {
+				continue
+			}
+			if d := c.In(g.Strand, timeline.StateRunnable, g.From, g.To); d > 0 {
+				out = append(out, diagnosis.Span{Request: id, From: g.From, To: g.From + diagnosis.Time(d)})
+			}
 		}
 	}
 	return out

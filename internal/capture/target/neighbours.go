@@ -25,7 +25,7 @@ const (
 	// neighboursTold is how many programs are told of at a time: those that use most.
 	neighboursTold = 3
 	// neighboursRead is how many processes are looked at at most.
-	neighboursRead = 5000
+	neighboursRead = 20000
 	// neighbourTicks is what a program has to have used to be told of.
 	neighbourTicks = 2
 )
