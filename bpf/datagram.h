@@ -34,12 +34,12 @@ static __always_inline bool is_text(u64 buffer)
 
 static __always_inline void peer_path(struct sock *sk, char *path)
 {
-	struct unix_sock *us = bpf_skc_to_unix_sock(sk), *peer;
+	struct unix_sock *us = to_unix_sock(sk), *peer;
 	struct unix_address *address;
 
 	if (!us)
 		return;
-	peer = (struct unix_sock *)us->peer;
+	peer = (struct unix_sock *)BPF_CORE_READ(us, peer);
 	if (!peer)
 		return;
 	address = BPF_CORE_READ(peer, addr);

@@ -7,12 +7,14 @@
 static __always_inline struct span *open_span(struct task_struct *t, u8 state)
 {
 	struct span *s = bpf_task_storage_get(&spans, t, 0, 0);
+	bool known = s && s->gaps == gaps;
 
-	if ((s && s->gaps == gaps) || state == OFF_RUNNING)
-		return s;
-	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s)
-		return 0;
+		s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s)
+		count_loss(HOOK_SCHED);
+	if (!s || known || state == OFF_RUNNING)
+		return s;
 	rejoin_thread(s);
 	s->runtime = t->se.sum_exec_runtime;
 	s->state = state;

@@ -22,6 +22,7 @@
 #include "lookup.h"
 #include "datagram.h"
 #include "io.h"
+#include "older.h"
 #include "dump.h"
 #include "boundary.h"
 #include "sample.h"

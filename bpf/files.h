@@ -2,17 +2,7 @@
 /* What threads had of storage: page faults, bytes, and the file that one waits for. All
  * of it is read when a thread leaves its CPU: nothing hooks reads and writes themselves. */
 #pragma once
-
-/* Counters of a thread, as the kernel keeps them. */
-struct usage {
-	u64 minor, major, fetched, in, out;
-};
-
-/* What they grew by while it was on a CPU. */
-struct used {
-	u32 minor, major, fetched, in, out;
-	u32 pad;
-};
+#include "span.h"
 
 static __always_inline u32 grew(u64 now, u64 *was)
 {

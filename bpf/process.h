@@ -88,8 +88,21 @@ static __always_inline int on_exit(struct task_struct *p)
 	SEC("tp_btf/" tracepoint) int BPF_PROG(name, __VA_ARGS__) { return call; } \
 	SEC("raw_tp/" tracepoint) int BPF_PROG(name##_raw, __VA_ARGS__) { return call; }
 
-BOTH_WAYS("sched_process_fork", process_fork, on_fork(parent, child), struct task_struct *parent,
-	  struct task_struct *child)
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	if (watch_of(parent->tgid) && !bpf_task_storage_get(&spans, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		count_loss(HOOK_SCHED);
+	return on_fork(parent, child);
+}
+
+/* This cannot keep anything of the child: see spans_late. */
+SEC("raw_tp/sched_process_fork")
+int BPF_PROG(process_fork_raw, struct task_struct *parent, struct task_struct *child)
+{
+	return on_fork(parent, child);
+}
+
 BOTH_WAYS("sched_process_exec", process_exec, on_exec(p, old_pid), struct task_struct *p, int old_pid)
 BOTH_WAYS("sched_process_exit", process_exit, on_exit(p), struct task_struct *p)
 

@@ -2,40 +2,10 @@
 /* Scheduling: one event for each span that a watched thread spent off its CPU. */
 #pragma once
 
-/* Kept per thread: a per-CPU map would go wrong when threads migrate. */
-struct span {
-	u64 since; /* 0: on a CPU */
-	u64 woken;
-	u64 arg;
-	u64 goid;
-	u64 counter;
-	u64 waker_start;
-	u64 waker_context; /* its address */
-	u32 waker_tid;
-	u32 waker_tgid;
-	s32 nr;
-	u8 state;
-	u8 waker_kind;
-	u8 release;
-	u8 timed;
-	u64 runtime; /* CPU time used until it left */
-	u64 ran;     /* of that, since it came back before */
-	u64 sp;
-	u32 owner; /* until it is read: whether there may be one */
-	u32 dev;
-	u32 gaps; /* when it left, see common.h */
-	u32 pad;
-	u64 ino; /* of the file that it waits for */
-	struct usage base; /* when it left */
-	struct used used;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct span);
-} spans SEC(".maps");
+/* Whether a thread gets its span when it leaves a CPU. Up to Linux 6.3 that allocates memory
+ * under the lock of the run queue, which must not be: there it has one from its fork on, or
+ * from the listing of threads that a recording begins with. */
+volatile u32 spans_late = 1;
 
 static __always_inline u8 classify(bool preempt, u32 state)
 {
@@ -158,9 +128,10 @@ static __always_inline u64 switch_out(struct task_struct *t, u8 state)
 	if (!w)
 		return 0;
 	now = bpf_ktime_get_ns();
-	s = bpf_task_storage_get(&spans, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s) { /* no memory at once */
-		count_loss(HOOK_SCHED);
+	s = bpf_task_storage_get(&spans, t, 0, spans_late ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	if (!s) {
+		if (spans_late) /* no memory at once */
+			count_loss(HOOK_SCHED);
 		return now;
 	}
 	rejoin_thread(s);

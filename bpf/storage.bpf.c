@@ -90,6 +90,10 @@ struct dentry___names {
 	} d_u;
 };
 
+struct dentry___flat { /* the union has no name since Linux 7.2 */
+	struct hlist_node___names d_alias;
+};
+
 struct task_struct___memory {
 	struct mm_struct *mm;
 };
@@ -121,7 +125,10 @@ static __always_inline void tell_inode(struct inode *i, struct file_key *key)
 	e->size = BPF_CORE_READ(i, i_size);
 	e->name[0] = 0;
 	if (first) {
-		d = (void *)first - bpf_core_field_offset(struct dentry___names, d_u.d_alias);
+		if (bpf_core_field_exists(struct dentry___names, d_u.d_alias))
+			d = (void *)first - bpf_core_field_offset(struct dentry___names, d_u.d_alias);
+		else
+			d = (void *)first - bpf_core_field_offset(struct dentry___flat, d_alias);
 		bpf_probe_read_kernel_str(e->name, sizeof(e->name), BPF_CORE_READ(d, d_name.name));
 	}
 	submit(e);

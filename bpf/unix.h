@@ -34,6 +34,17 @@ struct {
 	__type(value, struct fresh);
 } fresh_flows SEC(".maps");
 
+enum bpf_func_id { BPF_FUNC_skc_to_unix_sock = 178 };
+
+/* Linux 5.16 has a helper for it; before, only what is read as any memory of the kernel can
+ * be read of the result. */
+static __always_inline struct unix_sock *to_unix_sock(struct sock *sk)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_skc_to_unix_sock))
+		return bpf_skc_to_unix_sock(sk);
+	return (struct unix_sock *)sk;
+}
+
 static __always_inline bool is_unix_stream(struct sock *sk)
 {
 	return sk->__sk_common.skc_family == AF_UNIX && sk->sk_type == SOCK_STREAM;
@@ -51,8 +62,8 @@ static __always_inline struct unix_address *peer_name(struct unix_sock *us)
 
 static __always_inline void emit_path(u64 id, struct unix_address *name)
 {
-	struct path_event *e = reserve(sizeof(*e), HOOK_SOCKETS);
 	u32 length = BPF_CORE_READ(name, len) - sizeof(u16);
+	struct path_event *e = reserve(sizeof(*e), HOOK_SOCKETS); /* up to 6.1 the verifier wants the check at once */
 
 	if (!e)
 		return;
@@ -104,7 +115,7 @@ static __always_inline void on_unix_connect(struct sock *listener)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	u32 owner = BPF_CORE_READ(listener, sk_peer_pid, numbers[0].nr);
-	struct unix_address *name = name_of(bpf_skc_to_unix_sock(listener));
+	struct unix_address *name = name_of(to_unix_sock(listener));
 	struct watch *w = watch_of(t->tgid);
 	u32 accepts = watch_of(owner) != 0;
 	u64 key = (u64)name, id, end;
@@ -141,7 +152,7 @@ static __always_inline void on_unix_connect(struct sock *listener)
  * NULL if none does yet. */
 static __always_inline struct flow *new_unix_flow(struct sock *sk, struct task_struct *t)
 {
-	struct unix_sock *us = bpf_skc_to_unix_sock(sk);
+	struct unix_sock *us = to_unix_sock(sk);
 	struct unix_address *own = name_of(us), *name = own ? own : peer_name(us);
 	u64 key = (u64)own, socket = (u64)sk;
 	u32 *listens = bpf_map_lookup_elem(&names, &key);
@@ -187,7 +198,7 @@ static __always_inline struct flow *new_unix_flow(struct sock *sk, struct task_s
 /* What it is in a window of recording, as rejoin_flow. */
 static __noinline void rejoin_unix(struct sock *sk, struct flow *f)
 {
-	struct unix_sock *us = bpf_skc_to_unix_sock(sk);
+	struct unix_sock *us = to_unix_sock(sk);
 	struct unix_address *own = name_of(us), *name = own ? own : peer_name(us);
 	u64 before = f->id;
 	struct conn_event *e;

@@ -11,6 +11,7 @@
 #include "common.h"
 #include "runtime.h"
 #include "syscalls.h"
+#include "span.h"
 
 enum { MAP_PROG_ARRAY = 3 };
 
@@ -66,29 +67,6 @@ struct {
 	__uint(key_size, sizeof(u32));
 	__uint(value_size, sizeof(u32));
 } walker SEC(".maps");
-
-/* Waits differ in kind, and a thread that serves requests waits for a socket between
- * any two waits for locks: each class has its own turn. Locks have several, by the place
- * in the code, as far as the stack pointer tells: an interpreter's own lock is waited for
- * just before and after every other. */
-enum wait_class { WAIT_NET, WAIT_FILE, WAIT_REST, WAIT_LOCK };
-enum { LOCK_TURN_BITS = 3, TURNS = WAIT_LOCK + (1 << LOCK_TURN_BITS) };
-
-struct turns {
-	u64 last[TURNS];
-	u64 sp[TURNS]; /* of the last: places may share a turn, and alternate */
-	u64 since; /* the last wait: when it began, */
-	u64 ran;   /* the CPU time that the thread had used until then, */
-	u32 turn;  /* and whose turn it was */
-	u32 brief; /* bits: the last wait at a turn's place was brief */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct turns);
-} turns SEC(".maps");
 
 /* ns between two stacks of one thread at one place, where its waits are brief; an eighth of
  * it where they are not. */
@@ -209,12 +187,14 @@ static __always_inline void note_wait(struct turns *s, struct task_struct *t, u3
 /* Takes the thread's turn, if it has one now. */
 static __always_inline bool take_turn(struct task_struct *t, u32 turn, u64 sp)
 {
-	struct turns *s = bpf_task_storage_get(&turns, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct span *span = bpf_task_storage_get(&spans, t, 0, 0);
 	u64 now = bpf_ktime_get_ns();
+	struct turns *s;
 	bool brief;
 
-	if (!s || turn >= TURNS)
+	if (!span || turn >= TURNS)
 		return false;
+	s = &span->turns;
 	note_wait(s, t, turn, now);
 	brief = s->brief >> turn & 1;
 	if (s->last[turn] && s->sp[turn] == sp && now - s->last[turn] < (brief ? gap : gap / 8))

@@ -18,7 +18,8 @@ import (
 // sharedObjects are the maps and variables of the recorder that are used from here.
 type sharedObjects struct {
 	probesMaps
-	Gaps *ebpf.Variable `ebpf:"gaps"`
+	Gaps      *ebpf.Variable `ebpf:"gaps"`
+	SpansLate *ebpf.Variable `ebpf:"spans_late"`
 }
 
 // loadMaps brings the recorder's maps into the kernel.
@@ -50,6 +51,13 @@ func (s *Session) load() error {
 		if l := s.add(s.recorder, g); l.needed && !l.ok() {
 			return explain(l.refused())
 		}
+	}
+	early := olderThan(6, 4) && s.has("threads") && slices.Contains(s.groups["processes"].way, "process_fork")
+	if !early {
+		return nil
+	}
+	if err := s.objects.SpansLate.Set(uint32(0)); err != nil {
+		return fmt.Errorf("set up what is kept of threads: %w", err)
 	}
 	return nil
 }

@@ -129,6 +129,6 @@ func (s *Session) startUnwinder(o Stacks, python bool) (*unwind.Unwinder, error)
 		return nil, errForTest
 	}
 	return unwind.Start(unwind.Options{
-		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Gap: o.Gap, Period: o.Period, Python: python,
+		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Threads: s.objects.Spans, Gap: o.Gap, Period: o.Period, Python: python,
 	})
 }

@@ -38,16 +38,16 @@ func recorderGroups() []group {
 			lacks: "when threads and processes begin and end",
 		}, {
 			name: "reads", hooks: []string{recording.HookIO}, needed: true, rests: true,
-			ways: one("received"), lacks: "what is read from sockets",
+			ways: [][]string{{"received"}, receivedByFunctions()}, lacks: "what is read from sockets",
 		}, {
 			name: "writes", hooks: []string{recording.HookIO}, needed: true,
-			ways: one("sent"), lacks: "what is written to sockets",
+			ways: [][]string{{"sent"}, append(sentByFunctions(), "sent_inet_sendpage"), sentByFunctions()}, lacks: "what is written to sockets",
 		}, {
 			name: "wakings", hooks: []string{recording.HookWakings}, rests: true,
 			ways: one("sched_waking"), lacks: "who wakes a thread, and how long it then waits for a processor",
 		}, {
 			name: "arrivals", hooks: []string{recording.HookArrivals, recording.HookLate}, rests: true,
-			ways: one("data_ready"), lacks: "when data reaches sockets: what waits to be read is not told from what has not come",
+			ways: [][]string{{"data_ready"}, {"data_readable"}}, lacks: "when data reaches sockets: what waits to be read is not told from what has not come",
 		}, {
 			name: "connections", hooks: []string{recording.HookSockets},
 			ways: one("socket_state"), lacks: "when TCP connections begin and end: they are known once they are used",
@@ -77,6 +77,16 @@ func recorderGroups() []group {
 			ways: one("run_timers", "check_immediate"), lacks: "when Node's loop runs timers: calls after them stay unassociated",
 		},
 	}
+}
+
+// receivedByFunctions are the programs that see reads where no tracepoint does.
+func receivedByFunctions() []string {
+	return []string{"received_inet_recvmsg", "received_inet6_recvmsg", "received_unix_stream_recvmsg"}
+}
+
+// sentByFunctions are the programs that see writes where no tracepoint does.
+func sentByFunctions() []string {
+	return []string{"sent_inet_sendmsg", "sent_inet6_sendmsg", "sent_unix_stream_sendmsg", "sent_unix_dgram_sendmsg"}
 }
 
 // storageGroups are those of storage.bpf.c.

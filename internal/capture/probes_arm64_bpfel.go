@@ -430,6 +430,15 @@ type probesSpan struct {
 		Out     uint32
 		Pad     uint32
 	}
+	Turns struct {
+		_     structs.HostLayout
+		Last  [11]uint64
+		Sp    [11]uint64
+		Since uint64
+		Ran   uint64
+		Turn  uint32
+		Brief uint32
+	}
 }
 
 type probesTaskEvent struct {
@@ -506,74 +515,84 @@ type probesWatch struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	probesMapContexts              = "contexts"
-	probesMapCosts                 = "costs"
-	probesMapEvents                = "events"
-	probesMapFaults                = "faults"
-	probesMapFlows                 = "flows"
-	probesMapFreshFlows            = "fresh_flows"
-	probesMapLosses                = "losses"
-	probesMapNames                 = "names"
-	probesMapPortHints             = "port_hints"
-	probesMapPorts                 = "ports"
-	probesMapReported              = "reported"
-	probesMapSpans                 = "spans"
-	probesMapToldFiles             = "told_files"
-	probesMapWatched               = "watched"
-	probesMapWatchedHints          = "watched_hints"
-	probesProgAdoptFlows           = "adopt_flows"
-	probesProgCheckImmediate       = "check_immediate"
-	probesProgDataReady            = "data_ready"
-	probesProgDumpBases            = "dump_bases"
-	probesProgDumpTasks            = "dump_tasks"
-	probesProgFlushFlows           = "flush_flows"
-	probesProgFlushTcp             = "flush_tcp"
-	probesProgFlushUnix            = "flush_unix"
-	probesProgListUnix             = "list_unix"
-	probesProgListUnixHere         = "list_unix_here"
-	probesProgProcessExec          = "process_exec"
-	probesProgProcessExecRaw       = "process_exec_raw"
-	probesProgProcessExit          = "process_exit"
-	probesProgProcessExitRaw       = "process_exit_raw"
-	probesProgProcessFork          = "process_fork"
-	probesProgProcessForkRaw       = "process_fork_raw"
-	probesProgReceived             = "received"
-	probesProgRetransmitted        = "retransmitted"
-	probesProgRunTimers            = "run_timers"
-	probesProgSample               = "sample"
-	probesProgSchedSwitch          = "sched_switch"
-	probesProgSchedSwitchStateless = "sched_switch_stateless"
-	probesProgSchedWaking          = "sched_waking"
-	probesProgSent                 = "sent"
-	probesProgSocketState          = "socket_state"
-	probesProgTaskRenamed          = "task_renamed"
-	probesVarExportBaseRecord      = "export_base_record"
-	probesVarExportBoundaryEvent   = "export_boundary_event"
-	probesVarExportBoundaryKind    = "export_boundary_kind"
-	probesVarExportChunkEvent      = "export_chunk_event"
-	probesVarExportCloser          = "export_closer"
-	probesVarExportConnEvent       = "export_conn_event"
-	probesVarExportCost            = "export_cost"
-	probesVarExportDatagramEvent   = "export_datagram_event"
-	probesVarExportDirection       = "export_direction"
-	probesVarExportEventType       = "export_event_type"
-	probesVarExportFileEvent       = "export_file_event"
-	probesVarExportHook            = "export_hook"
-	probesVarExportLateEvent       = "export_late_event"
-	probesVarExportListenEvent     = "export_listen_event"
-	probesVarExportOffEvent        = "export_off_event"
-	probesVarExportOffState        = "export_off_state"
-	probesVarExportPathEvent       = "export_path_event"
-	probesVarExportProgram         = "export_program"
-	probesVarExportRetransmitEvent = "export_retransmit_event"
-	probesVarExportSampleEvent     = "export_sample_event"
-	probesVarExportSendEvent       = "export_send_event"
-	probesVarExportSide            = "export_side"
-	probesVarExportTaskEvent       = "export_task_event"
-	probesVarExportTaskRecord      = "export_task_record"
-	probesVarExportWakerKind       = "export_waker_kind"
-	probesVarGaps                  = "gaps"
-	probesVarLastFlow              = "last_flow"
+	probesMapContexts                   = "contexts"
+	probesMapCosts                      = "costs"
+	probesMapEvents                     = "events"
+	probesMapFaults                     = "faults"
+	probesMapFlows                      = "flows"
+	probesMapFreshFlows                 = "fresh_flows"
+	probesMapLosses                     = "losses"
+	probesMapNames                      = "names"
+	probesMapPortHints                  = "port_hints"
+	probesMapPorts                      = "ports"
+	probesMapReported                   = "reported"
+	probesMapSpans                      = "spans"
+	probesMapToldFiles                  = "told_files"
+	probesMapWatched                    = "watched"
+	probesMapWatchedHints               = "watched_hints"
+	probesProgAdoptFlows                = "adopt_flows"
+	probesProgCheckImmediate            = "check_immediate"
+	probesProgDataReadable              = "data_readable"
+	probesProgDataReady                 = "data_ready"
+	probesProgDumpBases                 = "dump_bases"
+	probesProgDumpTasks                 = "dump_tasks"
+	probesProgFlushFlows                = "flush_flows"
+	probesProgFlushTcp                  = "flush_tcp"
+	probesProgFlushUnix                 = "flush_unix"
+	probesProgListUnix                  = "list_unix"
+	probesProgListUnixHere              = "list_unix_here"
+	probesProgProcessExec               = "process_exec"
+	probesProgProcessExecRaw            = "process_exec_raw"
+	probesProgProcessExit               = "process_exit"
+	probesProgProcessExitRaw            = "process_exit_raw"
+	probesProgProcessFork               = "process_fork"
+	probesProgProcessForkRaw            = "process_fork_raw"
+	probesProgReceived                  = "received"
+	probesProgReceivedInet6Recvmsg      = "received_inet6_recvmsg"
+	probesProgReceivedInetRecvmsg       = "received_inet_recvmsg"
+	probesProgReceivedUnixStreamRecvmsg = "received_unix_stream_recvmsg"
+	probesProgRetransmitted             = "retransmitted"
+	probesProgRunTimers                 = "run_timers"
+	probesProgSample                    = "sample"
+	probesProgSchedSwitch               = "sched_switch"
+	probesProgSchedSwitchStateless      = "sched_switch_stateless"
+	probesProgSchedWaking               = "sched_waking"
+	probesProgSent                      = "sent"
+	probesProgSentInet6Sendmsg          = "sent_inet6_sendmsg"
+	probesProgSentInetSendmsg           = "sent_inet_sendmsg"
+	probesProgSentInetSendpage          = "sent_inet_sendpage"
+	probesProgSentUnixDgramSendmsg      = "sent_unix_dgram_sendmsg"
+	probesProgSentUnixStreamSendmsg     = "sent_unix_stream_sendmsg"
+	probesProgSocketState               = "socket_state"
+	probesProgTaskRenamed               = "task_renamed"
+	probesVarExportBaseRecord           = "export_base_record"
+	probesVarExportBoundaryEvent        = "export_boundary_event"
+	probesVarExportBoundaryKind         = "export_boundary_kind"
+	probesVarExportChunkEvent           = "export_chunk_event"
+	probesVarExportCloser               = "export_closer"
+	probesVarExportConnEvent            = "export_conn_event"
+	probesVarExportCost                 = "export_cost"
+	probesVarExportDatagramEvent        = "export_datagram_event"
+	probesVarExportDirection            = "export_direction"
+	probesVarExportEventType            = "export_event_type"
+	probesVarExportFileEvent            = "export_file_event"
+	probesVarExportHook                 = "export_hook"
+	probesVarExportLateEvent            = "export_late_event"
+	probesVarExportListenEvent          = "export_listen_event"
+	probesVarExportOffEvent             = "export_off_event"
+	probesVarExportOffState             = "export_off_state"
+	probesVarExportPathEvent            = "export_path_event"
+	probesVarExportProgram              = "export_program"
+	probesVarExportRetransmitEvent      = "export_retransmit_event"
+	probesVarExportSampleEvent          = "export_sample_event"
+	probesVarExportSendEvent            = "export_send_event"
+	probesVarExportSide                 = "export_side"
+	probesVarExportTaskEvent            = "export_task_event"
+	probesVarExportTaskRecord           = "export_task_record"
+	probesVarExportWakerKind            = "export_waker_kind"
+	probesVarGaps                       = "gaps"
+	probesVarLastFlow                   = "last_flow"
+	probesVarSpansLate                  = "spans_late"
 )
 
 // loadProbes returns the embedded CollectionSpec for probes.
@@ -618,32 +637,41 @@ type probesSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type probesProgramSpecs struct {
-	AdoptFlows           *ebpf.ProgramSpec `ebpf:"adopt_flows"`
-	CheckImmediate       *ebpf.ProgramSpec `ebpf:"check_immediate"`
-	DataReady            *ebpf.ProgramSpec `ebpf:"data_ready"`
-	DumpBases            *ebpf.ProgramSpec `ebpf:"dump_bases"`
-	DumpTasks            *ebpf.ProgramSpec `ebpf:"dump_tasks"`
-	FlushFlows           *ebpf.ProgramSpec `ebpf:"flush_flows"`
-	FlushTcp             *ebpf.ProgramSpec `ebpf:"flush_tcp"`
-	FlushUnix            *ebpf.ProgramSpec `ebpf:"flush_unix"`
-	ListUnix             *ebpf.ProgramSpec `ebpf:"list_unix"`
-	ListUnixHere         *ebpf.ProgramSpec `ebpf:"list_unix_here"`
-	ProcessExec          *ebpf.ProgramSpec `ebpf:"process_exec"`
-	ProcessExecRaw       *ebpf.ProgramSpec `ebpf:"process_exec_raw"`
-	ProcessExit          *ebpf.ProgramSpec `ebpf:"process_exit"`
-	ProcessExitRaw       *ebpf.ProgramSpec `ebpf:"process_exit_raw"`
-	ProcessFork          *ebpf.ProgramSpec `ebpf:"process_fork"`
-	ProcessForkRaw       *ebpf.ProgramSpec `ebpf:"process_fork_raw"`
-	Received             *ebpf.ProgramSpec `ebpf:"received"`
-	Retransmitted        *ebpf.ProgramSpec `ebpf:"retransmitted"`
-	RunTimers            *ebpf.ProgramSpec `ebpf:"run_timers"`
-	Sample               *ebpf.ProgramSpec `ebpf:"sample"`
-	SchedSwitch          *ebpf.ProgramSpec `ebpf:"sched_switch"`
-	SchedSwitchStateless *ebpf.ProgramSpec `ebpf:"sched_switch_stateless"`
-	SchedWaking          *ebpf.ProgramSpec `ebpf:"sched_waking"`
-	Sent                 *ebpf.ProgramSpec `ebpf:"sent"`
-	SocketState          *ebpf.ProgramSpec `ebpf:"socket_state"`
-	TaskRenamed          *ebpf.ProgramSpec `ebpf:"task_renamed"`
+	AdoptFlows                *ebpf.ProgramSpec `ebpf:"adopt_flows"`
+	CheckImmediate            *ebpf.ProgramSpec `ebpf:"check_immediate"`
+	DataReadable              *ebpf.ProgramSpec `ebpf:"data_readable"`
+	DataReady                 *ebpf.ProgramSpec `ebpf:"data_ready"`
+	DumpBases                 *ebpf.ProgramSpec `ebpf:"dump_bases"`
+	DumpTasks                 *ebpf.ProgramSpec `ebpf:"dump_tasks"`
+	FlushFlows                *ebpf.ProgramSpec `ebpf:"flush_flows"`
+	FlushTcp                  *ebpf.ProgramSpec `ebpf:"flush_tcp"`
+	FlushUnix                 *ebpf.ProgramSpec `ebpf:"flush_unix"`
+	ListUnix                  *ebpf.ProgramSpec `ebpf:"list_unix"`
+	ListUnixHere              *ebpf.ProgramSpec `ebpf:"list_unix_here"`
+	ProcessExec               *ebpf.ProgramSpec `ebpf:"process_exec"`
+	ProcessExecRaw            *ebpf.ProgramSpec `ebpf:"process_exec_raw"`
+	ProcessExit               *ebpf.ProgramSpec `ebpf:"process_exit"`
+	ProcessExitRaw            *ebpf.ProgramSpec `ebpf:"process_exit_raw"`
+	ProcessFork               *ebpf.ProgramSpec `ebpf:"process_fork"`
+	ProcessForkRaw            *ebpf.ProgramSpec `ebpf:"process_fork_raw"`
+	Received                  *ebpf.ProgramSpec `ebpf:"received"`
+	ReceivedInet6Recvmsg      *ebpf.ProgramSpec `ebpf:"received_inet6_recvmsg"`
+	ReceivedInetRecvmsg       *ebpf.ProgramSpec `ebpf:"received_inet_recvmsg"`
+	ReceivedUnixStreamRecvmsg *ebpf.ProgramSpec `ebpf:"received_unix_stream_recvmsg"`
+	Retransmitted             *ebpf.ProgramSpec `ebpf:"retransmitted"`
+	RunTimers                 *ebpf.ProgramSpec `ebpf:"run_timers"`
+	Sample                    *ebpf.ProgramSpec `ebpf:"sample"`
+	SchedSwitch               *ebpf.ProgramSpec `ebpf:"sched_switch"`
+	SchedSwitchStateless      *ebpf.ProgramSpec `ebpf:"sched_switch_stateless"`
+	SchedWaking               *ebpf.ProgramSpec `ebpf:"sched_waking"`
+	Sent                      *ebpf.ProgramSpec `ebpf:"sent"`
+	SentInet6Sendmsg          *ebpf.ProgramSpec `ebpf:"sent_inet6_sendmsg"`
+	SentInetSendmsg           *ebpf.ProgramSpec `ebpf:"sent_inet_sendmsg"`
+	SentInetSendpage          *ebpf.ProgramSpec `ebpf:"sent_inet_sendpage"`
+	SentUnixDgramSendmsg      *ebpf.ProgramSpec `ebpf:"sent_unix_dgram_sendmsg"`
+	SentUnixStreamSendmsg     *ebpf.ProgramSpec `ebpf:"sent_unix_stream_sendmsg"`
+	SocketState               *ebpf.ProgramSpec `ebpf:"socket_state"`
+	TaskRenamed               *ebpf.ProgramSpec `ebpf:"task_renamed"`
 }
 
 // probesMapSpecs contains maps before they are loaded into the kernel.
@@ -698,6 +726,7 @@ type probesVariableSpecs struct {
 	ExportWakerKind       *ebpf.VariableSpec `ebpf:"export_waker_kind"`
 	Gaps                  *ebpf.VariableSpec `ebpf:"gaps"`
 	LastFlow              *ebpf.VariableSpec `ebpf:"last_flow"`
+	SpansLate             *ebpf.VariableSpec `ebpf:"spans_late"`
 }
 
 // probesObjects contains all objects after they have been loaded into the kernel.
@@ -788,44 +817,55 @@ type probesVariables struct {
 	ExportWakerKind       *ebpf.Variable `ebpf:"export_waker_kind"`
 	Gaps                  *ebpf.Variable `ebpf:"gaps"`
 	LastFlow              *ebpf.Variable `ebpf:"last_flow"`
+	SpansLate             *ebpf.Variable `ebpf:"spans_late"`
 }
 
 // probesPrograms contains all programs after they have been loaded into the kernel.
 //
 // It can be passed to loadProbesObjects or ebpf.CollectionSpec.LoadAndAssign.
 type probesPrograms struct {
-	AdoptFlows           *ebpf.Program `ebpf:"adopt_flows"`
-	CheckImmediate       *ebpf.Program `ebpf:"check_immediate"`
-	DataReady            *ebpf.Program `ebpf:"data_ready"`
-	DumpBases            *ebpf.Program `ebpf:"dump_bases"`
-	DumpTasks            *ebpf.Program `ebpf:"dump_tasks"`
-	FlushFlows           *ebpf.Program `ebpf:"flush_flows"`
-	FlushTcp             *ebpf.Program `ebpf:"flush_tcp"`
-	FlushUnix            *ebpf.Program `ebpf:"flush_unix"`
-	ListUnix             *ebpf.Program `ebpf:"list_unix"`
-	ListUnixHere         *ebpf.Program `ebpf:"list_unix_here"`
-	ProcessExec          *ebpf.Program `ebpf:"process_exec"`
-	ProcessExecRaw       *ebpf.Program `ebpf:"process_exec_raw"`
-	ProcessExit          *ebpf.Program `ebpf:"process_exit"`
-	ProcessExitRaw       *ebpf.Program `ebpf:"process_exit_raw"`
-	ProcessFork          *ebpf.Program `ebpf:"process_fork"`
-	ProcessForkRaw       *ebpf.Program `ebpf:"process_fork_raw"`
-	Received             *ebpf.Program `ebpf:"received"`
-	Retransmitted        *ebpf.Program `ebpf:"retransmitted"`
-	RunTimers            *ebpf.Program `ebpf:"run_timers"`
-	Sample               *ebpf.Program `ebpf:"sample"`
-	SchedSwitch          *ebpf.Program `ebpf:"sched_switch"`
-	SchedSwitchStateless *ebpf.Program `ebpf:"sched_switch_stateless"`
-	SchedWaking          *ebpf.Program `ebpf:"sched_waking"`
-	Sent                 *ebpf.Program `ebpf:"sent"`
-	SocketState          *ebpf.Program `ebpf:"socket_state"`
-	TaskRenamed          *ebpf.Program `ebpf:"task_renamed"`
+	AdoptFlows                *ebpf.Program `ebpf:"adopt_flows"`
+	CheckImmediate            *ebpf.Program `ebpf:"check_immediate"`
+	DataReadable              *ebpf.Program `ebpf:"data_readable"`
+	DataReady                 *ebpf.Program `ebpf:"data_ready"`
+	DumpBases                 *ebpf.Program `ebpf:"dump_bases"`
+	DumpTasks                 *ebpf.Program `ebpf:"dump_tasks"`
+	FlushFlows                *ebpf.Program `ebpf:"flush_flows"`
+	FlushTcp                  *ebpf.Program `ebpf:"flush_tcp"`
+	FlushUnix                 *ebpf.Program `ebpf:"flush_unix"`
+	ListUnix                  *ebpf.Program `ebpf:"list_unix"`
+	ListUnixHere              *ebpf.Program `ebpf:"list_unix_here"`
+	ProcessExec               *ebpf.Program `ebpf:"process_exec"`
+	ProcessExecRaw            *ebpf.Program `ebpf:"process_exec_raw"`
+	ProcessExit               *ebpf.Program `ebpf:"process_exit"`
+	ProcessExitRaw            *ebpf.Program `ebpf:"process_exit_raw"`
+	ProcessFork               *ebpf.Program `ebpf:"process_fork"`
+	ProcessForkRaw            *ebpf.Program `ebpf:"process_fork_raw"`
+	Received                  *ebpf.Program `ebpf:"received"`
+	ReceivedInet6Recvmsg      *ebpf.Program `ebpf:"received_inet6_recvmsg"`
+	ReceivedInetRecvmsg       *ebpf.Program `ebpf:"received_inet_recvmsg"`
+	ReceivedUnixStreamRecvmsg *ebpf.Program `ebpf:"received_unix_stream_recvmsg"`
+	Retransmitted             *ebpf.Program `ebpf:"retransmitted"`
+	RunTimers                 *ebpf.Program `ebpf:"run_timers"`
+	Sample                    *ebpf.Program `ebpf:"sample"`
+	SchedSwitch               *ebpf.Program `ebpf:"sched_switch"`
+	SchedSwitchStateless      *ebpf.Program `ebpf:"sched_switch_stateless"`
+	SchedWaking               *ebpf.Program `ebpf:"sched_waking"`
+	Sent                      *ebpf.Program `ebpf:"sent"`
+	SentInet6Sendmsg          *ebpf.Program `ebpf:"sent_inet6_sendmsg"`
+	SentInetSendmsg           *ebpf.Program `ebpf:"sent_inet_sendmsg"`
+	SentInetSendpage          *ebpf.Program `ebpf:"sent_inet_sendpage"`
+	SentUnixDgramSendmsg      *ebpf.Program `ebpf:"sent_unix_dgram_sendmsg"`
+	SentUnixStreamSendmsg     *ebpf.Program `ebpf:"sent_unix_stream_sendmsg"`
+	SocketState               *ebpf.Program `ebpf:"socket_state"`
+	TaskRenamed               *ebpf.Program `ebpf:"task_renamed"`
 }
 
 func (p *probesPrograms) Close() error {
 	return _ProbesClose(
 		p.AdoptFlows,
 		p.CheckImmediate,
+		p.DataReadable,
 		p.DataReady,
 		p.DumpBases,
 		p.DumpTasks,
@@ -841,6 +881,9 @@ func (p *probesPrograms) Close() error {
 		p.ProcessFork,
 		p.ProcessForkRaw,
 		p.Received,
+		p.ReceivedInet6Recvmsg,
+		p.ReceivedInetRecvmsg,
+		p.ReceivedUnixStreamRecvmsg,
 		p.Retransmitted,
 		p.RunTimers,
 		p.Sample,
@@ -848,6 +891,11 @@ func (p *probesPrograms) Close() error {
 		p.SchedSwitchStateless,
 		p.SchedWaking,
 		p.Sent,
+		p.SentInet6Sendmsg,
+		p.SentInetSendmsg,
+		p.SentInetSendpage,
+		p.SentUnixDgramSendmsg,
+		p.SentUnixStreamSendmsg,
 		p.SocketState,
 		p.TaskRenamed,
 	)

@@ -109,6 +109,58 @@ type storageMemoryWaitEvent struct {
 	Nr         int32
 }
 
+type storageSpan struct {
+	_            structs.HostLayout
+	Since        uint64
+	Woken        uint64
+	Arg          uint64
+	Goid         uint64
+	Counter      uint64
+	WakerStart   uint64
+	WakerContext uint64
+	WakerTid     uint32
+	WakerTgid    uint32
+	Nr           int32
+	State        uint8
+	WakerKind    uint8
+	Release      uint8
+	Timed        uint8
+	Runtime      uint64
+	Ran          uint64
+	Sp           uint64
+	Owner        uint32
+	Dev          uint32
+	Gaps         uint32
+	Pad          uint32
+	Ino          uint64
+	Base         struct {
+		_       structs.HostLayout
+		Minor   uint64
+		Major   uint64
+		Fetched uint64
+		In      uint64
+		Out     uint64
+	}
+	Used struct {
+		_       structs.HostLayout
+		Minor   uint32
+		Major   uint32
+		Fetched uint32
+		In      uint32
+		Out     uint32
+		Pad     uint32
+	}
+	Turns struct {
+		_     structs.HostLayout
+		Last  [11]uint64
+		Sp    [11]uint64
+		Since uint64
+		Ran   uint64
+		Turn  uint32
+		Brief uint32
+	}
+}
+
 type storageStorageEventType uint32
 
 const (
@@ -171,6 +223,7 @@ const (
 	storageMapFaults                 = "faults"
 	storageMapLosses                 = "losses"
 	storageMapReported               = "reported"
+	storageMapSpans                  = "spans"
 	storageMapStorageCosts           = "storage_costs"
 	storageMapToldFiles              = "told_files"
 	storageMapWatched                = "watched"
@@ -249,6 +302,7 @@ type storageMapSpecs struct {
 	Faults       *ebpf.MapSpec `ebpf:"faults"`
 	Losses       *ebpf.MapSpec `ebpf:"losses"`
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
+	Spans        *ebpf.MapSpec `ebpf:"spans"`
 	StorageCosts *ebpf.MapSpec `ebpf:"storage_costs"`
 	ToldFiles    *ebpf.MapSpec `ebpf:"told_files"`
 	Watched      *ebpf.MapSpec `ebpf:"watched"`
@@ -295,6 +349,7 @@ type storageMaps struct {
 	Faults       *ebpf.Map `ebpf:"faults"`
 	Losses       *ebpf.Map `ebpf:"losses"`
 	Reported     *ebpf.Map `ebpf:"reported"`
+	Spans        *ebpf.Map `ebpf:"spans"`
 	StorageCosts *ebpf.Map `ebpf:"storage_costs"`
 	ToldFiles    *ebpf.Map `ebpf:"told_files"`
 	Watched      *ebpf.Map `ebpf:"watched"`
@@ -310,6 +365,7 @@ func (m *storageMaps) Close() error {
 		m.Faults,
 		m.Losses,
 		m.Reported,
+		m.Spans,
 		m.StorageCosts,
 		m.ToldFiles,
 		m.Watched,

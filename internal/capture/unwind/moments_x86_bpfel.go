@@ -45,6 +45,58 @@ const (
 	momentsOccasionOCCASIONS     momentsOccasion = 3
 )
 
+type momentsSpan struct {
+	_            structs.HostLayout
+	Since        uint64
+	Woken        uint64
+	Arg          uint64
+	Goid         uint64
+	Counter      uint64
+	WakerStart   uint64
+	WakerContext uint64
+	WakerTid     uint32
+	WakerTgid    uint32
+	Nr           int32
+	State        uint8
+	WakerKind    uint8
+	Release      uint8
+	Timed        uint8
+	Runtime      uint64
+	Ran          uint64
+	Sp           uint64
+	Owner        uint32
+	Dev          uint32
+	Gaps         uint32
+	Pad          uint32
+	Ino          uint64
+	Base         struct {
+		_       structs.HostLayout
+		Minor   uint64
+		Major   uint64
+		Fetched uint64
+		In      uint64
+		Out     uint64
+	}
+	Used struct {
+		_       structs.HostLayout
+		Minor   uint32
+		Major   uint32
+		Fetched uint32
+		In      uint32
+		Out     uint32
+		Pad     uint32
+	}
+	Turns struct {
+		_     structs.HostLayout
+		Last  [11]uint64
+		Sp    [11]uint64
+		Since uint64
+		Ran   uint64
+		Turn  uint32
+		Brief uint32
+	}
+}
+
 type momentsSpent struct {
 	_      structs.HostLayout
 	Window uint64
@@ -60,16 +112,6 @@ type momentsStackMark struct {
 	Tgid     uint32
 	Occasion uint32
 	Cpu      uint32
-}
-
-type momentsTurns struct {
-	_     structs.HostLayout
-	Last  [11]uint64
-	Sp    [11]uint64
-	Since uint64
-	Ran   uint64
-	Turn  uint32
-	Brief uint32
 }
 
 type momentsWatch struct {
@@ -115,10 +157,10 @@ const (
 	momentsMapLosses          = "losses"
 	momentsMapMarks           = "marks"
 	momentsMapReported        = "reported"
+	momentsMapSpans           = "spans"
 	momentsMapSpent           = "spent"
 	momentsMapStackCosts      = "stack_costs"
 	momentsMapStacksLeftOut   = "stacks_left_out"
-	momentsMapTurns           = "turns"
 	momentsMapWalker          = "walker"
 	momentsMapWatched         = "watched"
 	momentsMapWatchedHints    = "watched_hints"
@@ -188,10 +230,10 @@ type momentsMapSpecs struct {
 	Losses        *ebpf.MapSpec `ebpf:"losses"`
 	Marks         *ebpf.MapSpec `ebpf:"marks"`
 	Reported      *ebpf.MapSpec `ebpf:"reported"`
+	Spans         *ebpf.MapSpec `ebpf:"spans"`
 	Spent         *ebpf.MapSpec `ebpf:"spent"`
 	StackCosts    *ebpf.MapSpec `ebpf:"stack_costs"`
 	StacksLeftOut *ebpf.MapSpec `ebpf:"stacks_left_out"`
-	Turns         *ebpf.MapSpec `ebpf:"turns"`
 	Walker        *ebpf.MapSpec `ebpf:"walker"`
 	Watched       *ebpf.MapSpec `ebpf:"watched"`
 	WatchedHints  *ebpf.MapSpec `ebpf:"watched_hints"`
@@ -235,10 +277,10 @@ type momentsMaps struct {
 	Losses        *ebpf.Map `ebpf:"losses"`
 	Marks         *ebpf.Map `ebpf:"marks"`
 	Reported      *ebpf.Map `ebpf:"reported"`
+	Spans         *ebpf.Map `ebpf:"spans"`
 	Spent         *ebpf.Map `ebpf:"spent"`
 	StackCosts    *ebpf.Map `ebpf:"stack_costs"`
 	StacksLeftOut *ebpf.Map `ebpf:"stacks_left_out"`
-	Turns         *ebpf.Map `ebpf:"turns"`
 	Walker        *ebpf.Map `ebpf:"walker"`
 	Watched       *ebpf.Map `ebpf:"watched"`
 	WatchedHints  *ebpf.Map `ebpf:"watched_hints"`
@@ -251,10 +293,10 @@ func (m *momentsMaps) Close() error {
 		m.Losses,
 		m.Marks,
 		m.Reported,
+		m.Spans,
 		m.Spent,
 		m.StackCosts,
 		m.StacksLeftOut,
-		m.Turns,
 		m.Walker,
 		m.Watched,
 		m.WatchedHints,

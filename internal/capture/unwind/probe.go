@@ -69,7 +69,7 @@ func (m *moments) Load(_ context.Context, reg tracer.ProbeRegistrar, pc *tracer.
 		return nil, fmt.Errorf("set what stacks may cost: %w", err)
 	}
 	err = spec.LoadAndAssign(&m.objects, &ebpf.CollectionOptions{MapReplacements: map[string]*ebpf.Map{
-		momentsMapWatched: m.opts.Watched, momentsMapWatchedHints: m.opts.Hints,
+		momentsMapWatched: m.opts.Watched, momentsMapWatchedHints: m.opts.Hints, momentsMapSpans: m.opts.Threads,
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("load the programs that choose stacks: %w", err)

@@ -28,6 +28,7 @@ import (
 type Options struct {
 	Watched *ebpf.Map     // processes to take stacks of: the recorder's own map
 	Hints   *ebpf.Map     // the recorder's, which stands before Watched
+	Threads *ebpf.Map     // the recorder's, of what is kept of each
 	Gap     time.Duration // least time between two stacks of a thread that waits for one class of things
 	Period  time.Duration // of the timer that takes stacks of running threads; 0: none
 	Python  bool          // walk stacks of Python: loading that takes the kernel's verifier seconds
