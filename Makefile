@@ -9,7 +9,7 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead lab torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -55,6 +55,9 @@ bench-overhead: build ## what recording costs; writes docs/overhead.md
 	@$(NEED) node:nodejs javac:openjdk-17-jdk-headless taskset:util-linux
 	$(GO) build -o bin/bench-overhead ./internal/truth/overhead
 	$(ROOT) bin/bench-overhead
+
+lab: ## made-up services whose truth is known; the tables of docs/accuracy.md
+	$(GO) run ./internal/lab/run -into docs/accuracy.md
 
 torture: ## damaged recordings and fuzzers; docs/reliability.md has what came out
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h

@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"math/rand/v2"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Fault is a way to make a service slow.
+type Fault struct {
+	Name    string
+	Runtime recording.Runtime
+	// With gives what a faulty request does beyond its own, by how much the fault costs, or
+	// what it does where the fault is mended. It is called once for each service played.
+	With func(cost Time, mended bool) func(own []Step, draw *rand.Rand) []Step
+	// Around is set where the fault is outside of the service: with the share of the
+	// processors that another program takes in place of With's cost, in millionths.
+	Around bool
+}
+
+// Where a service of each runtime is.
+const (
+	handle   = "com.shop.Handler.handle"
+	render   = "com.shop.Prices.render < " + handle
+	entering = "native ObjectMonitor::enter < com.shop.Cache.put < com.shop.Prices.get < " + handle
+	digest   = "com.shop.Digest.update < com.shop.Cache.put < com.shop.Prices.get < " + handle
+	tokens   = "native ObjectMonitor::enter < com.shop.Tokens.current < com.shop.Prices.get < " + handle
+	borrow   = "jdk.internal.misc.Unsafe.park < java.util.concurrent.locks.LockSupport.park < com.zaxxer.hikari.pool.HikariPool.getConnection < com.shop.Prices.load < " + handle
+	drawing  = "sun.security.provider.NativePRNG$RandomIO.implNextBytes < java.security.SecureRandom.nextBytes < java.util.UUID.randomUUID < com.shop.Client.newId < " + handle
+	pyHandle = "shop/app.py:handle"
+	gil      = "native take_gil < native PyEval_RestoreThread < " + pyHandle
+)
+
+// Faults are those that the lab knows.
+func Faults() []Fault {
+	nothing := func(Time) []Step { return nil }
+	one := func(step func(x Time) []Step) func(Time, *rand.Rand) []Step {
+		return func(x Time, _ *rand.Rand) []Step { return step(x) }
+	}
+	return []Fault{
+		added("slow-dns", one(func(x Time) []Step {
+			return []Step{LookUp(x), Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))}
+		}),
+			func(Time) []Step { return []Step{Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))} }),
+		added("connection-churn", one(func(x Time) []Step { return []Step{FreshCall(500*Microsecond, x, "/rates")} }),
+			func(Time) []Step { return []Step{Call(500*Microsecond, "/rates")} }),
+		added("n-plus-one", each, func(x Time) []Step { return []Step{Call(x, "/items/{}")} }), // all of them at once
+		added("slow-peer", atTimes, func(Time) []Step { return []Step{Call(Millisecond, "/stock")} }),
+		added("entropy-wait", one(func(x Time) []Step { return []Step{Draw(x, drawing)} }), nothing),
+		added("disk", one(func(x Time) []Step { return []Step{Sync(x)} }), nothing),
+		added("page-fault", one(func(x Time) []Step { return []Step{PageFault(x)} }), nothing),
+		added("sleep-retry", one(func(x Time) []Step { return []Step{Sleep(x), Compute(20*Microsecond, render)} }), nothing),
+		added("cpu-bound", one(func(x Time) []Step { return []Step{Compute(x, digest)} }), nothing),
+		shared("lock-convoy", NewLock, entering, func(x Time) []Step { return []Step{Compute(x, digest)} }),
+		shared("refresh-under-lock", NewLock, tokens, func(x Time) []Step { return []Step{Call(x, "/token")} }),
+		shared("pool-exhausted", func() *Resource { return NewPool(2) }, borrow, func(x Time) []Step { return []Step{Call(x, "/rows")} }),
+		shared("interpreter-lock", NewInterpreter, gil, func(x Time) []Step { return []Step{Compute(x, pyHandle)} }),
+		{Name: "run-queue", Runtime: recording.RuntimeJVM, Around: true, With: func(Time, bool) func([]Step, *rand.Rand) []Step {
+			return func(own []Step, _ *rand.Rand) []Step { return own }
+		}},
+	}
+}
+
+// each asks for one thing after the other, for 2 to 8 of them.
+func each(x Time, draw *rand.Rand) (list []Step) {
+	for range 2 + draw.IntN(7) {
+		list = append(list, Call(x, "/items/{}"))
+	}
+	return list
+}
+
+// atTimes asks a peer that takes long every fifth time or so.
+func atTimes(x Time, draw *rand.Rand) []Step {
+	if draw.IntN(5) > 0 {
+		return []Step{Call(Millisecond, "/stock")}
+	}
+	return []Step{Call(Millisecond+5*x, "/stock")}
+}
+
+// added is a fault that costs a request something of its own, in place of which it does
+// something else where that is mended.
+func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func(x Time) []Step) Fault {
+	return Fault{Name: name, Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
+		return func(own []Step, draw *rand.Rand) []Step {
+			extra := costs(x, draw)
+			if mended {
+				extra = instead(x)
+			}
+			return within(own, extra)
+		}
+	}}
+}
+
+// shared is work with something in hand that others wait for; where it is mended they need not.
+func shared(name string, made func() *Resource, code string, work func(x Time) []Step) Fault {
+	rt := recording.RuntimeJVM
+	if code == gil {
+		rt = recording.RuntimePython
+	}
+	return Fault{Name: name, Runtime: rt, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
+		r := made()
+		return func(own []Step, _ *rand.Rand) []Step {
+			if mended {
+				return within(own, work(x))
+			}
+			return within(own, append(append([]Step{Enter(r, code)}, work(x)...), Leave(r)))
+		}
+	}}
+}
+
+// within puts steps after a request's first.
+func within(own, extra []Step) []Step {
+	return append(append(append([]Step{}, own[:1]...), extra...), own[1:]...)
+}

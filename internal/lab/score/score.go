@@ -1,0 +1,94 @@
+// Package score holds what dwell says of the services that the laboratory plays against the truth.
+package score
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
+	"github.com/getdwell/dwell/internal/lab"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Outcomes in the order of tables.
+const (
+	Found = iota
+	Lead
+	Minor
+	RuledOut
+	Undecided
+	Absent // the hypothesis said nothing
+	outcomes
+)
+
+// Result is what was said of one trial.
+type Result struct {
+	Outcome   int
+	First     string  // the first finding if that is another one, "" else
+	Predicted float64 // ns of the mean, where it was found
+	Off       float64 // by how much of the truth the prediction is off, with its sign
+	Covered   bool    // the truth lies within the predicted range
+}
+
+// Diagnose rebuilds and diagnoses a recording.
+func Diagnose(rec *recording.Recording) (*diagnosis.Diagnosis, error) {
+	tl, err := timeline.Build(rec)
+	if err != nil {
+		return nil, fmt.Errorf("score: %w", err)
+	}
+	return diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{}), nil
+}
+
+// Trial plays a trial and tells what is said of the hypothesis that its fault is named after.
+func Trial(t *lab.Trial) (Result, error) {
+	rec, _ := t.Faulty.Record()
+	d, err := Diagnose(rec)
+	if err != nil {
+		return Result{}, err
+	}
+	ids := named(t.Fault.Name)
+	r := Result{Outcome: outcome(d, ids)}
+	if len(d.Findings) > 0 && !slices.Contains(ids, d.Findings[0].ID) {
+		r.First = d.Findings[0].ID
+	}
+	if k := slices.IndexFunc(d.Findings, func(f diagnosis.Finding) bool { return slices.Contains(ids, f.ID) }); k >= 0 {
+		i := d.Findings[k].Impact
+		r.Predicted = float64(i.Mean)
+		r.Off = r.Predicted/t.Saved - 1
+		r.Covered = float64(i.MeanRange.Low) <= t.Saved && (t.Saved <= float64(i.MeanRange.High) || d.Findings[k].AtLeast)
+	}
+	return r, nil
+}
+
+// named are the hypotheses that name a fault. A connection for each request is a client for
+// each request, where a request makes one call on it.
+func named(fault string) []string {
+	if fault == "connection-churn" {
+		return []string{fault, "client-per-request"}
+	}
+	return []string{fault}
+}
+
+func outcome(d *diagnosis.Diagnosis, ids []string) int {
+	of := func(list []diagnosis.Finding) bool {
+		return slices.ContainsFunc(list, func(f diagnosis.Finding) bool { return slices.Contains(ids, f.ID) })
+	}
+	said := func(list []diagnosis.Outcome) bool {
+		return slices.ContainsFunc(list, func(o diagnosis.Outcome) bool { return slices.Contains(ids, o.ID) })
+	}
+	switch {
+	case of(d.Findings):
+		return Found
+	case of(d.Leads):
+		return Lead
+	case of(d.Minor):
+		return Minor
+	case said(d.Refuted):
+		return RuledOut
+	case said(d.Undecided):
+		return Undecided
+	}
+	return Absent
+}

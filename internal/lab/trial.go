@@ -1,0 +1,115 @@
+package lab
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Trial is a service with a fault of a chosen strength, and the same one without.
+type Trial struct {
+	Fault    *Fault
+	Strength float64 // the share of the mean that is gone when the fault is mended, as it came out
+	Faulty   Service
+	Saved    float64 // ns of the mean, in truth
+	Mean     float64 // ns, with the fault
+}
+
+// NewTrial draws a service and makes a fault cost it a share of the mean; false if no cost does.
+func NewTrial(f *Fault, strength float64, requests int, seed uint64) (*Trial, bool) {
+	own := drawService(f.Runtime, requests, seed)
+	low, high := 0.0, 200*own.scale
+	if f.Around {
+		high = 1.2e6
+	}
+	t := &Trial{Fault: f}
+	for range 14 {
+		x := (low + high) / 2
+		t.Faulty = own.with(f, x, false)
+		mended := own.with(f, x, true)
+		t.Mean = mean(t.Faulty.Durations())
+		t.Saved = t.Mean - mean(mended.Durations())
+		t.Strength = t.Saved / t.Mean
+		switch {
+		case math.Abs(t.Strength-strength) < strength/20:
+			return t, true
+		case t.Strength < strength:
+			low = x
+		default:
+			high = x
+		}
+	}
+	return t, math.Abs(t.Strength-strength) < strength/4
+}
+
+// Healthy draws a service that nothing is wrong with.
+func Healthy(requests int, seed uint64) Service {
+	runtimes := []recording.Runtime{recording.RuntimeJVM, recording.RuntimePython}
+	own := drawService(runtimes[seed%2], requests, seed)
+	return own.with(&Fault{With: func(Time, bool) func([]Step, *rand.Rand) []Step {
+		return func(own []Step, _ *rand.Rand) []Step { return own }
+	}}, 0, true)
+}
+
+// drawn is a service of its own kind: how long its requests take, how many come, how evenly.
+type drawn struct {
+	Service
+	scale  float64 // ns: of a request
+	remote float64 // ns: of its peer
+	calls  int
+	spread float64 // of what each step takes, as a share of it
+}
+
+// drawService draws requests of 300 us to 300 ms, and processors that are busy 2 % to 60 % of the time.
+func drawService(rt recording.Runtime, requests int, seed uint64) *drawn {
+	r := rand.New(rand.NewPCG(seed, 3))
+	d := &drawn{scale: 3e5 * math.Pow(1000, r.Float64())}
+	cpu := d.scale * (0.1 + 0.5*r.Float64())
+	d.calls, d.spread = 1+r.IntN(2), 0.05+0.3*r.Float64()
+	d.remote = (d.scale - cpu) / float64(d.calls)
+	busy := 0.02 + 0.58*r.Float64()
+	d.Service = Service{Runtime: rt, CPUs: 2 + 2*r.IntN(2), Threads: 64, Requests: requests, Seed: seed, Burst: 1}
+	if r.IntN(3) == 0 {
+		d.Burst = 2 + 3*r.Float64()
+	}
+	d.Gap = Time(cpu / (float64(d.CPUs) * busy))
+	return d
+}
+
+// with is the service with a fault, or with it mended.
+func (d *drawn) with(f *Fault, x float64, mended bool) Service {
+	s, code := d.Service, render
+	if s.Runtime == recording.RuntimePython {
+		code = pyHandle
+	}
+	cost, cpu := Time(x), d.scale-d.remote*float64(d.calls)
+	if f.Around && !mended {
+		s.Neighbor = x / 1e6
+	}
+	add := f.With(cost, mended)
+	s.Does = func(draw *rand.Rand) []Step {
+		vary := func(ns float64) Time { return Time(ns * (1 - d.spread + d.spread*draw.ExpFloat64())) }
+		own := []Step{Compute(vary(cpu/2), code)}
+		for i := range d.calls {
+			own = append(own, Call(vary(d.remote), []string{"/prices", "/users"}[i]))
+		}
+		own = append(own, Compute(vary(cpu/2), code))
+		steps := add(own, draw)
+		for i := 1; i <= len(steps)-len(own); i++ { // what the fault costs varies, too
+			if steps[i].took > 0 {
+				steps[i].took = vary(float64(steps[i].took))
+			}
+		}
+		return steps
+	}
+	return s
+}
+
+func mean(list []Time) float64 {
+	var sum float64
+	for _, d := range list {
+		sum += float64(d)
+	}
+	return sum / float64(max(1, len(list)))
+}
