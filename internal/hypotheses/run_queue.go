@@ -13,7 +13,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, a lead: the time is lost to them. Short waits for a CPU on a host with idle time are not a lack of CPUs.",
+			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, a lead: the time is lost to them. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -47,6 +47,10 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 			res.Lead = res.Candidates[0].Lead
 			return res
 		}
+	}
+	if share := diagnosis.Share(ev[0].Value); !lack && len(res.Candidates) == 0 && share >= c.Worth {
+		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev)}
+		return res
 	}
 	if !lack {
 		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
@@ -111,4 +115,17 @@ func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 		}
 	}
 	return out
+}
+
+// waitsBeside are waits for a CPU on a host that has idle time on the whole.
+func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
+	return diagnosis.Candidate{
+		Place: "the host's processors",
+		Title: "Threads are ready to run and get no CPU, though the host's processors are only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
+			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
+		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
+		Spans:    spans,
+		Decide:   "whether much is ready at once (dwell threads REC --when 'runnable>2'), the service is bound to a few processors (taskset -p, cpuset), or the host of a virtual machine takes time (steal in vmstat 1)",
+		Evidence: ev,
+	}
 }

@@ -197,26 +197,26 @@ func (p *play) goOn(t *thread) {
 	case call:
 		p.on(t, writing, "", func() {
 			p.facts.asks(p.now, t, s)
-			p.asleep(t, s, s.took, "recvfrom", func() { p.facts.answered(p.now, t, s); p.on(t, reading, "", then) })
+			p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, s.took, func() { p.facts.answered(p.now, t, s); p.on(t, reading, "", then) })
 		})
 	case freshCall:
 		p.fresh(t, s, then)
 	case lookUp:
 		p.facts.lookUp(p.now, t)
-		p.asleep(t, s, s.took, "poll", func() { p.facts.found(p.now, t); then() })
+		p.asleep(t, offSpan{step: s, syscall: "poll"}, s.took, func() { p.facts.found(p.now, t); then() })
 	default:
-		p.asleep(t, s, s.took, map[deed]string{sleep: "clock_nanosleep", draw: "getrandom", sync: "fsync", fault: ""}[s.do], then)
+		p.asleep(t, offSpan{step: s, syscall: map[deed]string{sleep: "clock_nanosleep", draw: "getrandom", sync: "fsync", fault: ""}[s.do]}, s.took, then)
 	}
 }
 
 // fresh makes a connection, asks, and hangs up.
 func (p *play) fresh(t *thread, s *Step, then func()) {
 	p.facts.dials(p.now, t, s)
-	p.asleep(t, s, s.connect, "connect", func() {
+	p.asleep(t, offSpan{step: s, syscall: "connect"}, s.connect, func() {
 		p.facts.established(p.now, t)
 		p.on(t, writing, "", func() {
 			p.facts.asks(p.now, t, s)
-			p.asleep(t, s, s.took, "recvfrom", func() {
+			p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, s.took, func() {
 				p.facts.answered(p.now, t, s)
 				p.facts.hangsUp(p.now, t)
 				p.on(t, reading, "", then)
@@ -226,8 +226,8 @@ func (p *play) fresh(t *thread, s *Step, then func()) {
 }
 
 // asleep lets a thread wait for so long.
-func (p *play) asleep(t *thread, s *Step, d Time, syscall string, then func()) {
-	t.off = &offSpan{since: p.now, step: s, syscall: syscall}
+func (p *play) asleep(t *thread, off offSpan, d Time, then func()) {
+	off.since, t.off = p.now, &off
 	p.at(p.now+d, func() { p.wake(t, nil, then) })
 	p.yield()
 }

@@ -51,7 +51,7 @@ func play(out io.Writer, trials, healthy, requests int) error {
 	faults := lab.Faults()
 	for i := range faults {
 		for _, strength := range score.Strengths() {
-			row, err := score.Play(by, &faults[i], strength, trials, requests)
+			row, err := score.Play(by, &faults[i], strength, score.Size{Services: trials, Requests: requests})
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func TestTheLabWritesWhatItPlayed(t *testing.T) {
 func TestHalfOfTheMeanIsFound(t *testing.T) {
 	faults := lab.Faults()
 	for i := range faults {
-		row, err := Play(recording.Workers{}, &faults[i], 0.5, 1, 200)
+		row, err := Play(recording.Workers{}, &faults[i], 0.5, Size{Services: 1, Requests: 200})
 		if err != nil {
 			t.Fatal(err)
 		}

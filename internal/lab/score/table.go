@@ -31,8 +31,14 @@ func (r *Row) trials() (n int) {
 	return n
 }
 
+// Size is how much is played.
+type Size struct {
+	Services, Requests int // requests of each
+}
+
 // Play plays so many trials of a fault at a strength, with seeds of its own, by several workers.
-func Play(by recording.Workers, f *lab.Fault, strength float64, trials, requests int) (*Row, error) {
+func Play(by recording.Workers, f *lab.Fault, strength float64, size Size) (*Row, error) {
+	trials, requests := size.Services, size.Requests
 	row := &Row{Fault: f.Name, Strength: strength, Other: map[string]int{}}
 	results, failed := make([]*Result, trials), make([]error, trials)
 	by.Do(trials, func(_, i int) {
