@@ -70,7 +70,32 @@ type game struct {
 	idle  int
 	each  []player
 	out   []turns
+	slice Duration // a turn's, at most; 0: no end
 	count int32
+}
+
+// A replay takes so many turns at most, and so many more for each visit: longer work than that
+// is done in longer ones.
+const (
+	mostTurns     = 1 << 18
+	turnsOfAVisit = 16
+)
+
+// sliceOf is how long a turn may be.
+func (s *Server) sliceOf() Duration {
+	if s.Slice <= 0 {
+		return 0
+	}
+	turns, slice := Duration(mostTurns), Duration(0)
+	for i := range s.Customers {
+		turns += turnsOfAVisit * Duration(len(s.Customers[i].Visits))
+	}
+	for i := range s.Customers {
+		for k := range s.Customers[i].Visits {
+			slice += max(0, s.Customers[i].Visits[k].Service) / turns
+		}
+	}
+	return max(s.Slice, slice)
 }
 
 // player is a customer in a game.
@@ -84,7 +109,7 @@ type player struct {
 // play lets the customers come as they did, each visit as long after the one before as it
 // was, and returns what each met.
 func (s *Server) play(c Change) []turns {
-	g := &game{Server: s, Change: &c, idle: max(1, s.Servers+c.More), each: make([]player, len(s.Customers)), out: make([]turns, len(s.Customers))}
+	g := &game{Server: s, Change: &c, idle: max(1, s.Servers+c.More), slice: s.sliceOf(), each: make([]player, len(s.Customers)), out: make([]turns, len(s.Customers))}
 	var first Time
 	for i := range s.Customers {
 		if at := s.Customers[i].Comes; i == 0 || at < first {
@@ -134,8 +159,8 @@ func (g *game) begin(i int32, now Time) {
 	p := &g.each[i]
 	g.out[i].waited += now.Sub(p.since)
 	p.turn = p.left
-	if g.Slice > 0 {
-		p.turn = min(p.turn, g.Slice)
+	if g.slice > 0 {
+		p.turn = min(p.turn, g.slice)
 	}
 	g.push(step{at: now + Time(p.turn), customer: i, ends: true})
 }
