@@ -110,7 +110,7 @@ func NewDump(tl *timeline.Timeline, o DumpOptions) *Dump {
 	for _, t := range d.Threads {
 		d.Counts.count(t.State)
 	}
-	d.Blockers = blockers(d.Threads)
+	d.Blockers = orEmpty(blockers(d.Threads))
 	return d
 }
 

@@ -1,6 +1,6 @@
 // Drives the page over the recordings of the incident cases, as somebody would who looks for the reason.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ before(async () => {
   for (const [name, path] of Object.entries(recordings)) execFileSync(dwell, ["report", path, "-o", join(dir, name + ".html")], { cwd: root });
   browser = await open();
   page = await browser.context.newPage();
-  browser.context.on("request", (r) => r.url().startsWith(`file://${dir}/`) || asked.push(r.url()));
+  browser.context.on("request", (r) => [`file://${dir}/`, "http://127.0.0.1:"].some((own) => r.url().startsWith(own)) || asked.push(r.url()));
   page.on("pageerror", (e) => wrong.push(e.message));
   page.on("console", (m) => m.type() === "error" && wrong.push(m.text()));
 });
@@ -46,9 +46,10 @@ for (const name of Object.keys(recordings)) {
     assert.ok(heading.length > 20, heading);
     for (const f of want.findings) assert.ok((await page.locator("main").innerText()).includes(f.id), f.id);
     let compared = 0;
-    for (const view of ["verdict", "calls"]) {
+    for (const view of ["verdict", "requests", "request", "request&beside=1", "threads", "threads&dump=1", "flames", "tree", "calls"]) {
       await page.evaluate((v) => { location.hash = `view=${v}`; }, view);
       await page.waitForTimeout(50);
+      assert.ok((await page.locator("main").innerText()).length > 20, view);
       for (const d of await page.locator("data[data-of]").evaluateAll((all) => all.map((d) => [d.dataset.of, d.value]))) {
         assert.equal(Number(d[1]), at(want, d[0]), `${view}: ${d[0]}`);
         compared++;
@@ -160,6 +161,29 @@ test("nothing serious that axe-core knows of, in both themes", async () => {
       const bad = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
       assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`), [], `${view}, ${theme}`);
     }
+  }
+});
+
+test("a served page tells of any request and instant, and filters by whatever is known", async () => {
+  const served = spawn(dwell, ["view", recordings.credentials], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    const url = await new Promise((got) => served.stderr.on("data", (d) => /http:\S+/.test(String(d)) && got(/http:\S+/.exec(String(d))[0])));
+    const page = await browser.context.newPage();
+    page.on("pageerror", (e) => wrong.push(e.message));
+    await visit(page, `${url}#view=requests`);
+    await page.locator("#where").fill('lock>100ms and call~"AssumeRole|GetItem"');
+    const want = execFileSync(dwell, ["show", recordings.credentials, "--where", 'lock>100ms and call~"AssumeRole|GetItem"', "--json"], { cwd: root, maxBuffer: 1 << 28 }).toString().trim().split("\n").length;
+    await page.getByText(`${want} requests, the slowest first`).waitFor({ timeout: 5000 });
+    const held = new Set(await page.evaluate(async () => (await (await fetch("data.json")).json()).requests.map((r) => r.id)));
+    const other = Array.from({ length: 315 }, (_, i) => i).find((i) => !held.has(i));
+    await page.evaluate((id) => { location.hash = `view=request&req=${id}`; }, other);
+    await page.locator("#request h2").filter({ hasText: `#${other} ` }).waitFor({ timeout: 5000 });
+    await page.getByRole("button", { name: "all threads at this time" }).click();
+    await page.getByText("as asked for").waitFor({ timeout: 5000 });
+    assert.equal(await page.locator("[role=alert]").count(), 0);
+    await page.close();
+  } finally {
+    served.kill("SIGINT");
   }
 });
 

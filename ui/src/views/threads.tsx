@@ -13,7 +13,7 @@ export function Threads({ c }: { c: Context }) {
   const at = get("at");
   const [asked, setAsked] = useState<Dump | null>(null);
   const [wrong, setWrong] = useState("");
-  const held = c.page.dumps[Number(get("dump") || 0)];
+  const held = c.page.dumps[Number(get("dump"))] ?? c.page.dumps[0];
   useEffect(() => {
     setWrong("");
     if (!at || !c.page.live) return setAsked(null);
