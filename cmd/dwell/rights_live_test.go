@@ -52,6 +52,9 @@ func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 		if err != nil {
 			continue // the thread has ended
 		}
+		if !strings.Contains(string(status), "NoNewPrivs:\t1\n") {
+			t.Errorf("%s: a program that it starts may have more rights:\n%s", path, status)
+		}
 		for _, set := range []string{"CapPrm", "CapEff", "CapBnd"} {
 			if !strings.Contains(string(status), set+":\t"+want+"\n") {
 				t.Errorf("%s: %s is not %s:\n%s", path, set, want, status)

@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 
+	"golang.org/x/sys/unix"
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
@@ -37,6 +38,9 @@ func DropRights() error {
 	}
 	if err := dropBound(have, kept); err != nil {
 		return fmt.Errorf("drop rights: bounding set: %w", err)
+	}
+	if _, err := cap.Prctlw(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("drop rights: no_new_privs: %w", err)
 	}
 	if err := kept.SetProc(); err != nil {
 		return fmt.Errorf("drop rights: %w", err)
