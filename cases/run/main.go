@@ -2,7 +2,7 @@
 // variant of the service, records both with dwell, and holds the diagnoses against
 // the case's expect.txt. It runs as root from the root of the repository:
 //
-//	go run ./cases/run [-quick] [-short] [-tries N] [-pair NAME] [-keep] keep-alive
+//	go run ./cases/run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] keep-alive
 package main
 
 import (
@@ -28,11 +28,16 @@ func main() {
 	flag.IntVar(&opt.tries, "tries", 1, "how often a pair may be played until its expectations are met: what else happens on a machine can only make it miss them; while its host is busy, up to three times as often")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
+	flag.StringVar(&opt.beside, "beside", "", "play beside a competitor: half (of each processor) or bursts")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-keep] CASE")
+		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] CASE")
+		os.Exit(2)
+	}
+	if err := compete(ctx, opt.beside); err != nil {
+		fmt.Fprintln(os.Stderr, "case:", err)
 		os.Exit(2)
 	}
 	failed, err := run(ctx, flag.Arg(0), opt, os.Stdout)
@@ -48,7 +53,7 @@ func main() {
 type options struct {
 	quick, short, keep bool
 	tries              int
-	pair               string
+	pair, beside       string
 }
 
 // run returns how many expectations were not met.
