@@ -11,6 +11,8 @@ import (
 const (
 	theFault   = "connection-churn" // of the demo
 	leastShare = 0.99               // of calls, that are to be given to the requests that made them
+	mostLost   = 0.01               // share of the events
+	mostOff    = 1                  // request that an event that was lost may cost
 )
 
 // problems are what must hold on every kernel, and does not.
@@ -30,10 +32,11 @@ func problems(o *outcome.Outcome) error {
 	must(!slices.Contains(m.Repaired, theFault), "demo: %s found in the repaired variant", theFault)
 	must(m.Associated >= leastShare, "demo: %.1f %% of the calls associated", 100*m.Associated)
 	must(t.Error == "", "truth: %s", t.Error)
-	must(t.Requests > 0 && t.Matched+t.Cut == t.Requests && t.Extra == 0,
+	must(t.Requests > 0 && t.Requests-t.Matched-t.Cut <= mostOff && t.Extra <= mostOff,
 		"truth: %d requests sent, %d found, %d cut, %d extra", t.Requests, t.Matched, t.Cut, t.Extra)
 	must(t.Exchanges > 0 && t.Wrong == 0 && float64(t.Right) >= leastShare*float64(t.Exchanges),
 		"truth: of %d calls %d given to their request, %d to another", t.Exchanges, t.Right, t.Wrong)
-	must(m.Lost+t.Lost == 0, "%d and %d events lost", m.Lost, t.Lost)
+	must(float64(m.Lost) <= mostLost*float64(m.Events), "demo: %d of %d events lost", m.Lost, m.Events)
+	must(float64(t.Lost) <= mostLost*float64(t.Events), "truth: %d of %d events lost", t.Lost, t.Events)
 	return errors.Join(all...)
 }

@@ -16,8 +16,8 @@ import (
 func sound() *outcome.Outcome {
 	return &outcome.Outcome{
 		Kernel: "6.12.1", Arch: "arm64", Doctor: outcome.Doctor{CanRecord: true, Without: []string{"stacks"}},
-		Demo:  outcome.Demo{Live: true, Findings: []string{theFault}, Requests: 96, Associated: 1, Before: 48_000_000, Saving: 47_000_000, After: 800_000},
-		Truth: outcome.Truth{Requests: 61, Matched: 60, Cut: 1, Exchanges: 122, Right: 122},
+		Demo:  outcome.Demo{Live: true, Findings: []string{theFault}, Requests: 96, Associated: 1, Events: 5000, Lost: 6, Before: 48_000_000, Saving: 47_000_000, After: 800_000},
+		Truth: outcome.Truth{Requests: 61, Matched: 60, Cut: 1, Exchanges: 122, Right: 122, Events: 3000},
 	}
 }
 
@@ -35,11 +35,12 @@ func TestProblems(t *testing.T) {
 		{func(o *outcome.Outcome) { o.Demo.Findings = []string{"slow-peer"} }, "found [slow-peer], not connection-churn"},
 		{func(o *outcome.Outcome) { o.Demo.Repaired = []string{theFault} }, "in the repaired variant"},
 		{func(o *outcome.Outcome) { o.Demo.Associated = 0.98 }, "98.0 % of the calls"},
-		{func(o *outcome.Outcome) { o.Truth.Matched = 59 }, "61 requests sent, 59 found"},
-		{func(o *outcome.Outcome) { o.Truth.Extra = 1 }, "1 extra"},
+		{func(o *outcome.Outcome) { o.Truth.Matched = 58 }, "61 requests sent, 58 found"},
+		{func(o *outcome.Outcome) { o.Truth.Extra = 2 }, "2 extra"},
 		{func(o *outcome.Outcome) { o.Truth.Wrong = 1 }, "1 to another"},
 		{func(o *outcome.Outcome) { o.Truth = outcome.Truth{Error: "torn"} }, "torn"},
-		{func(o *outcome.Outcome) { o.Truth.Lost = 7 }, "0 and 7 events lost"},
+		{func(o *outcome.Outcome) { o.Demo.Lost = 60 }, "60 of 5000 events lost"},
+		{func(o *outcome.Outcome) { o.Truth.Lost = 70 }, "70 of 3000 events lost"},
 	} {
 		o := sound()
 		c.spoil(o)
@@ -52,7 +53,7 @@ func TestProblems(t *testing.T) {
 func TestTable(t *testing.T) {
 	got := table([]row{{"6.12.1-cloud-arm64", sound()}, {"6.1", nil}})
 	const want = heading +
-		"| 6.12.1-cloud-arm64 | ok, without stacks | connection-churn; repaired: none | 100.0 % | 48.00 -> 1.00 -> 0.80 | 60 of 61, 122 of 122 right, 0 wrong | 0 | none |\n" +
+		"| 6.12.1-cloud-arm64 | ok, without stacks | connection-churn; repaired: none | 100.0 % | 48.00 -> 1.00 -> 0.80 | 60 of 61, 122 of 122 right, 0 wrong | 6 | none |\n" +
 		"| 6.1 | did not come to a result | | | | | | |\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -70,7 +70,8 @@ func doctor() outcome.Doctor {
 // side is one variant in what dwell demo prints.
 type side struct {
 	Recording struct {
-		Lost int64 `json:"lost"`
+		Events int64 `json:"events"`
+		Lost   int64 `json:"lost"`
 	} `json:"recording"`
 	Requests struct {
 		Count      int     `json:"count"`
@@ -109,6 +110,7 @@ func playDemo() outcome.Demo {
 	d := outcome.Demo{
 		Live: doc.Live, Findings: doc.Bad.ids(), Repaired: doc.Fixed.ids(), Requests: doc.Bad.Requests.Count,
 		Associated: doc.Bad.Requests.Associated, Lost: doc.Bad.Recording.Lost + doc.Fixed.Recording.Lost,
+		Events: doc.Bad.Recording.Events + doc.Fixed.Recording.Events,
 		Before: doc.Bad.Requests.P50, After: doc.Fixed.Requests.P50,
 	}
 	if len(doc.Bad.Findings) > 0 {

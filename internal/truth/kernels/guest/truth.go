@@ -96,6 +96,7 @@ func compare(sent *load.Result) (outcome.Truth, error) {
 	o := outcome.Truth{
 		Requests: score.Sent, Matched: score.Matched, Cut: score.Cut, Extra: score.Extra,
 		Exchanges: score.Calls.Exchanges, Right: score.Calls.Right, Wrong: score.Calls.Wrong,
+		Events: int64(len(rec.Events)),
 	}
 	for _, e := range rec.Events {
 		switch fact := e.Fact.(type) {

@@ -29,10 +29,11 @@ type Demo struct {
 	Repaired   []string `json:"repaired"` // findings of the variant without it
 	Requests   int      `json:"requests"`
 	Associated float64  `json:"associated"` // share of the calls
-	Lost       int64    `json:"lost"`
-	Before     int64    `json:"before_ns"` // p50 of all requests, with the fault
-	Saving     int64    `json:"saving_ns"` // at p50, as predicted
-	After      int64    `json:"after_ns"`  // p50 of all requests, repaired
+	Events     int64    `json:"events"`     // of both variants
+	Lost       int64    `json:"lost"`       // of them
+	Before     int64    `json:"before_ns"`  // p50 of all requests, with the fault
+	Saving     int64    `json:"saving_ns"`  // at p50, as predicted
+	After      int64    `json:"after_ns"`   // p50 of all requests, repaired
 }
 
 // Truth is how a recording compares with what the programs themselves logged.
@@ -45,6 +46,7 @@ type Truth struct {
 	Exchanges int    `json:"exchanges"` // as the upstream logged
 	Right     int    `json:"right"`     // of them given to the request that made them
 	Wrong     int    `json:"wrong"`     // given to another
-	Lost      int64  `json:"lost"`      // events
+	Events    int64  `json:"events"`
+	Lost      int64  `json:"lost"` // of them
 	Stacks    int    `json:"stacks"`
 }
