@@ -23,6 +23,7 @@ func main() {
 	into := flag.String("into", "", "the document whose tables are replaced; \"\" prints them")
 	flag.Parse()
 	var tables bytes.Buffer
+	fmt.Fprintf(&tables, "Played with `go run ./internal/lab/run -trials %d -requests %d`.\n\n", *trials, *requests)
 	if err := play(io.MultiWriter(&tables, os.Stderr), *trials, *healthy, *requests); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
