@@ -9,7 +9,7 @@ FUZZTIME ?= 30m
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead lab torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead bench-attach lab torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -63,6 +63,11 @@ torture: ## damaged recordings and fuzzers; docs/reliability.md has what came ou
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
+
+bench-attach: build ## how soon it records a running service, and ends; about 12 minutes
+	@$(NEED) node:nodejs python3:python3 ruby:ruby puma:puma javac:openjdk-17-jdk-headless
+	$(GO) build -o bin/bench-attach ./internal/truth/attaching
+	$(ROOT) bin/bench-attach
 
 clean:
 	rm -rf bin dist

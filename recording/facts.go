@@ -22,7 +22,8 @@ type Event struct {
 	Fact Fact
 }
 
-// Manifest says what was recorded, by what, on what. It is the first event.
+// Manifest says what was recorded, by what, on what. It is the first event. A later one says
+// which hooks there are since what takes time has joined; the last holds.
 type Manifest struct {
 	Tool   string // version of dwell
 	Kernel string // release

@@ -115,7 +115,7 @@ func (st *stage) record(ctx context.Context, pid int, t take) (*proc.Process, er
 	_ = os.Remove(file)
 	return proc.Start(ctx, proc.Options{
 		Args:  []string{dwell, "attach", "--pid", strconv.Itoa(pid), "--for", "10m", "-o", file},
-		Ready: "recording",
+		Ready: "all that can be seen",
 	})
 }
 

@@ -100,7 +100,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
-		capture: captureOptions{target: how, stacks: stacks, probes: probes},
+		capture: captureOptions{target: how, stacks: stacks, probes: probes, soon: true},
 	})
 	if err != nil {
 		return err

@@ -18,10 +18,11 @@ type liveRecorder struct {
 	sink *recordingFile
 }
 
-// Run implements recorder. It keeps to one processor at a time: with more, Go wakes others
-// at every turn to look for work that there is none of, in the place of the service.
+// Run implements recorder. When all has joined it keeps to one processor at a time: with
+// more, Go wakes others at every turn to look for work that there is none of, in the place
+// of the service.
 func (r liveRecorder) Run(ctx context.Context) error {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	return r.Session.Run(ctx, r.sink)
 }
 
@@ -35,7 +36,10 @@ func dropRights() error { return capture.DropRights() }
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{
 		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo, Everything: how.probes.all,
-		Launched: how.gate, Refuse: how.refuse,
+		Launched: how.gate, Refuse: how.refuse, Soon: how.soon, Joined: func() {
+			runtime.GOMAXPROCS(1)
+			how.joined()
+		},
 	})
 	if err != nil {
 		if why := machineForbids(); why != nil {

@@ -30,7 +30,8 @@ func needBPF(t *testing.T) {
 type console struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
-	begun    chan struct{} // closed when "recording" was printed
+	ready    string        // how the line begins that says that it records
+	begun    chan struct{} // closed when that was printed
 	once     sync.Once
 }
 
@@ -39,7 +40,7 @@ type consoleErr struct{ *console }
 func (c consoleErr) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if bytes.HasPrefix(p, []byte("recording")) {
+	if bytes.HasPrefix(p, []byte(c.ready)) {
 		c.once.Do(func() { close(c.begun) })
 	}
 	return c.console.err.Write(p)
@@ -58,6 +59,9 @@ func (c *console) last() string {
 // start runs a command until it records. The channel gets its exit status.
 func (c *console) start(t *testing.T, args ...string) <-chan int {
 	t.Helper()
+	if c.ready = "recording"; args[0] == "attach" {
+		c.ready = "all that can be seen"
+	}
 	status := make(chan int, 1)
 	go func() { status <- execute(t.Context(), args, c.world()) }()
 	select {
@@ -141,7 +145,7 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	defer service.Stop()
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--for", "3s", "--windows", "off", "-o", path)
+	status := c.start(t, "attach", "--pid", fmt.Sprint(service.PID), "--for", "8s", "--windows", "off", "-o", path)
 	result, err := load.Run(t.Context(), load.Options{URL: service.URL, Workers: 2, For: time.Second, Path: demo.ProductPath})
 	if err != nil {
 		t.Fatal(err)

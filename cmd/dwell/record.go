@@ -34,6 +34,8 @@ type captureOptions struct {
 	probes probeOptions
 	refuse []string // what is treated as if the kernel refused it: for tests
 	gate   int      // pid of a process that waits to become the service
+	soon   bool     // begin when threads and connections are watched; what takes longer joins
+	joined func()   // called when all is recorded that can be
 }
 
 // recordOptions say what to record, and for how long.
@@ -84,18 +86,19 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 	if o.announce {
 		file.begun = func() { fmt.Fprintln(w.err, o.announcement()) } // scripts wait for it
 	}
-	session, read, err := o.load(signalled, w, file)
+	var began time.Time
+	var read func() pulse
+	o.capture.joined = func() { o.joined(w, read(), time.Since(began)) }
+	session, read, err := o.ready(signalled, w, file)
+	if err == nil {
+		defer session.Close()
+		err = o.start()
+	}
 	if err != nil {
 		file.discard()
 		return nil, err
 	}
-	defer session.Close()
-	if o.only && w.dropRights != nil {
-		if err := w.dropRights(); err != nil {
-			fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
-		}
-	}
-	began := time.Now()
+	began = time.Now()
 	live := func() pulse {
 		p := read()
 		p.elapsed = time.Since(began)
@@ -141,34 +144,6 @@ func (o *recordOptions) create(w world) (*recordingFile, error) {
 		return createPrivate()
 	}
 	return createRecording(o.path, time.Now(), whoInvoked(w.getenv))
-}
-
-// load opens the session and has it watch what is to be recorded. The programs take a second or two.
-func (o *recordOptions) load(signalled context.Context, w world, file *recordingFile) (recorder, func() pulse, error) {
-	loaded := func() {}
-	if o.announce {
-		loaded = sayIfSlow(w.err, slowLoad, "loading what records; some seconds")
-	}
-	o.capture.refuse = refusedOnDemand(w)
-	session, read, err := o.open(file, o.capture)
-	loaded()
-	if err != nil {
-		return nil, nil, fmt.Errorf("dwell %s: %w", o.command, err)
-	}
-	if why := read().noStacks; why != "" {
-		fmt.Fprintln(w.err, why)
-	}
-	if err = signalled.Err(); err == nil {
-		err = o.prepare(session)
-	}
-	if err != nil && signalled.Err() != nil {
-		err = fmt.Errorf("dwell %s: %w", o.command, errNotBegun)
-	}
-	if err != nil {
-		session.Close()
-		return nil, nil, err
-	}
-	return session, read, nil
 }
 
 // end closes the file of a recording that ended with err, and keeps it if that is worth it.
@@ -274,14 +249,87 @@ func (o *recordOptions) announcement() string {
 	return "recording (Ctrl-C ends it)"
 }
 
-func (o *recordOptions) prepare(session recorder) error {
+// ready opens a session that watches what is to be recorded. A signal ends the wait for it
+// at once: on a host with nothing to spare the kernel takes long to check the programs.
+func (o *recordOptions) ready(signalled context.Context, w world, sink *recordingFile) (recorder, func() pulse, error) {
+	type readied struct {
+		session recorder
+		read    func() pulse
+		err     error
+	}
+	if o.announce {
+		defer sayIfSlow(w.err, slowLoad, "loading what records; some seconds")()
+	}
+	o.capture.refuse = refusedOnDemand(w)
+	came := make(chan readied, 1)
+	go func() {
+		session, read, err := o.open(sink, o.capture)
+		if err == nil {
+			err = o.watch(signalled, session)
+		}
+		came <- readied{session, read, err}
+	}()
+	var got readied
+	select {
+	case got = <-came:
+	case <-signalled.Done():
+		go func() {
+			if late := <-came; late.err == nil {
+				late.session.Close()
+			}
+		}()
+		return nil, nil, fmt.Errorf("dwell %s: %w", o.command, errNotBegun)
+	}
+	if got.err == nil {
+		return got.session, got.read, nil
+	}
+	if signalled.Err() != nil {
+		got.err = errNotBegun
+	}
+	return nil, nil, fmt.Errorf("dwell %s: %w", o.command, got.err)
+}
+
+// watch adds all process trees to a session, which is closed if that fails.
+func (o *recordOptions) watch(signalled context.Context, session recorder) error {
 	for _, pid := range o.pids {
-		if err := session.Watch(pid); err != nil {
-			return fmt.Errorf("dwell %s: %w", o.command, err)
+		err := signalled.Err()
+		if err == nil {
+			err = session.Watch(pid)
+		}
+		if err != nil {
+			return errors.Join(err, session.Close())
 		}
 	}
+	return nil
+}
+
+// start begins what is to begin when all is watched.
+func (o *recordOptions) start() error {
 	if o.begin == nil {
 		return nil
 	}
 	return o.begin()
+}
+
+// joined says that all is recorded that can be, and drops the rights that were needed for
+// it. They are kept where a recording ends before: to change those of a thread takes until
+// it comes back from the kernel, which may be checking a program for it.
+func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
+	o.dropRights(w)
+	if stats.noStacks != "" {
+		fmt.Fprintln(w.err, stats.noStacks)
+	}
+	if o.announce && o.capture.soon {
+		fmt.Fprintf(w.err, "all that can be seen is recorded from here on, %s later\n", short(after)) // scripts that need it wait for it
+	}
+}
+
+// dropRights gives up what no longer is needed, if no other recording follows.
+func (o *recordOptions) dropRights(w world) {
+	if !o.only || w.dropRights == nil {
+		return
+	}
+	if err := w.dropRights(); err != nil {
+		fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
+	}
 }

@@ -39,7 +39,7 @@ func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 	defer dwell.Wait()
 	defer dwell.Process.Kill()
 	lines := bufio.NewScanner(said)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
 	}
 	const kill, dacReadSearch, sysPtrace, perfmon, bpf, checkpointRestore = 5, 2, 19, 38, 39, 40
 	want := fmt.Sprintf("%016x", 1<<kill|1<<dacReadSearch|1<<sysPtrace|1<<perfmon|1<<bpf|1<<checkpointRestore)

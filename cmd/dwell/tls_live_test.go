@@ -49,7 +49,7 @@ for _ in range(30):
 	}
 	defer dwell.Process.Kill()
 	lines := bufio.NewScanner(said)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
 	}
 	fmt.Fprintln(begin) // the service ends by itself, and the recording with it
 	for lines.Scan() {

@@ -116,7 +116,8 @@ func probeSelf(program *ebpf.Program) ([]io.Closer, error) {
 
 // tryStacks starts the profiler, for a moment.
 func (s *Session) tryStacks() error {
-	u, err := s.startUnwinder(DefaultStacks(), false)
+	o := DefaultStacks()
+	u, err := s.startUnwinder(unwind.Options{Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Threads: s.objects.Spans, Gap: o.Gap, Period: o.Period})
 	if err != nil {
 		return err
 	}
@@ -124,11 +125,9 @@ func (s *Session) tryStacks() error {
 }
 
 // startUnwinder loads the profiler.
-func (s *Session) startUnwinder(o Stacks, python bool) (*unwind.Unwinder, error) {
+func (s *Session) startUnwinder(o unwind.Options) (*unwind.Unwinder, error) {
 	if slices.Contains(s.opts.Refuse, stacksGroup) {
 		return nil, errForTest
 	}
-	return unwind.Start(unwind.Options{
-		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Threads: s.objects.Spans, Gap: o.Gap, Period: o.Period, Python: python,
-	})
+	return unwind.Start(o)
 }

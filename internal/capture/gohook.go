@@ -123,6 +123,7 @@ func (s *Session) goIsHooked(h goHooked) {
 		return
 	}
 	s.unseenBefore(p, h.at)
+	s.idsSeen(h.pid)
 }
 
 // unseenBefore records that nothing was seen of goroutines' waits in a process before a

@@ -32,6 +32,8 @@ type Options struct {
 	TLSHeads   TLSHeads
 	Everything bool     // never pause, whatever it costs a service that needs all of its processors
 	Launched   int      // pid of a process that is dwell itself until it runs the service; 0: none
+	Soon       bool     // Watch returns when threads and connections are watched; what takes longer joins while Run records
+	Joined     func()   // called by Run when all is recorded that can be: at once, unless Soon; may be nil
 	Refuse     []string // groups of programs, or programs, that are treated as if the kernel refused them: for tests
 	NoGoProbes bool     // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -51,7 +50,12 @@ func (s *Session) Stats() Stats {
 
 // Run records until ctx is done or every watched process has ended, and writes the
 // facts to sink. It returns the first error of sink. It is called once.
-func (s *Session) Run(ctx context.Context, sink Sink) error {
+func (s *Session) Run(ctx context.Context, sink Sink) (err error) {
+	promptly(func() { err = s.run(ctx, sink) })
+	return err
+}
+
+func (s *Session) run(ctx context.Context, sink Sink) error {
 	s.begin()
 	s.status.started = time.Now()
 	if err := sink.Write(recording.Event{Time: s.begun, Fact: s.manifest()}); err != nil {
@@ -61,6 +65,7 @@ func (s *Session) Run(ctx context.Context, sink Sink) error {
 		return err
 	}
 	s.before = s.measure()
+	s.startJoining()
 	reason, err := s.loop(ctx, sink)
 	if err != nil {
 		return err
@@ -89,6 +94,8 @@ func (s *Session) loop(ctx context.Context, sink Sink) (reason string, err error
 			return "interrupt", nil
 		case r := <-s.resolved:
 			err = s.apply(r)
+		case use := <-s.joining.found:
+			err = use()
 		case h := <-s.hooked:
 			s.goIsHooked(h)
 		case <-tick.C:
@@ -140,7 +147,7 @@ func (s *Session) apply(r resolution) error {
 	s.hookGoLater(&r.golang)
 	s.hookPythonLater(r.process.PID, r.python)
 	s.hookNodeLater(r.node)
-	return s.use(r.process.PID, &r.watch, ebpf.UpdateExist)
+	return s.use(r.process.PID, &r.watch, useExisting)
 }
 
 // drain decodes what is in the ring and writes it.
@@ -314,6 +321,7 @@ func (s *Session) finish(sink Sink, reason string) error {
 func (s *Session) finishDecoder() error {
 	s.decoder.note(s.missing)
 	s.finishGo()
+	s.finishJoining()
 	s.decoder.finish()
 	return nil
 }

@@ -47,6 +47,7 @@ type Session struct {
 	missing  []recording.Missing
 	begun    recording.Time
 
+	joining   joining
 	unwinder  *unwind.Unwinder // nil: takes no stacks
 	stacksOff string           // why not, if they are wanted
 	tls       *tlsProbes       // nil: does not name calls over TLS
@@ -82,7 +83,7 @@ const garbagePercent = 50
 func newSession(opts Options) *Session {
 	return &Session{
 		opts: opts, done: make(chan struct{}), types: btf.NewCache(), groups: map[string]*loaded{},
-		resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64),
+		resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), joining: joining{found: make(chan func() error)},
 		goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe(), garbage: debug.SetGCPercent(garbagePercent),
 	}
 }
@@ -95,9 +96,9 @@ func Open(opts Options) (*Session, error) {
 		s.resting = new(pacer).rest
 	}
 	var err error
-	politely(func() { err = s.load() })
+	promptly(func() { err = s.load() })
 	if err == nil {
-		politely(func() { err = s.start() })
+		promptly(func() { err = s.start() })
 	}
 	if err != nil {
 		s.Close()
@@ -114,7 +115,9 @@ func (s *Session) start() error {
 	s.reader = reader
 	s.decoder = newDecoder(s.describe)
 	s.meter = newMeter(s.metered(), s.objects.Costs)
-	s.startTLS()
+	if !s.opts.Soon {
+		s.startTLS()
+	}
 	s.startStorage()
 	s.types = nil
 	debug.FreeOSMemory()
@@ -123,7 +126,12 @@ func (s *Session) start() error {
 }
 
 // Close detaches everything. The target is left as it was.
-func (s *Session) Close() error {
+func (s *Session) Close() (err error) {
+	promptly(func() { err = s.close() })
+	return err
+}
+
+func (s *Session) close() error {
 	select {
 	case <-s.done:
 		return nil

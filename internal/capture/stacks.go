@@ -23,37 +23,49 @@ func (s *Session) startStacks(pid int) {
 	if !o.On || s.unwinder != nil || s.stacksOff != "" {
 		return
 	}
-	var u *unwind.Unwinder
-	var err error
-	politely(func() {
-		u, err = s.startUnwinder(o, s.mayRunPython(pid))
+	u, err := s.startUnwinder(unwind.Options{
+		Watched: s.objects.Watched, Hints: s.objects.WatchedHints, Threads: s.objects.Spans, Gap: o.Gap, Period: o.Period,
+		Python: s.mayRunPython(pid),
 	})
 	if err != nil {
-		s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)
-		s.missing = append(s.missing, missingFact(stacksGroup, s.stacksOff))
+		s.noStacks(err)
 		return
 	}
-	s.unwinder, s.meter.unwinder = u, u
-	s.closers = append(s.closers, u)
-	s.awaitExamined(pid)
+	s.haveUnwinder(u)
+	s.awaitExamined(u, []int{pid})
 }
 
-// examineFor bounds how long Watch waits for the processes to be examined. What is not
+// noStacks notes why none are taken.
+func (s *Session) noStacks(err error) {
+	s.status.mu.Lock()
+	defer s.status.mu.Unlock()
+	s.stacksOff = fmt.Sprintf("no stacks are recorded: %v", err)
+	s.missing = append(s.missing, missingFact(stacksGroup, s.stacksOff))
+}
+
+func (s *Session) haveUnwinder(u *unwind.Unwinder) {
+	s.unwinder, s.meter.unwinder = u, u
+	s.keep(u)
+}
+
+// examineFor bounds how long it is waited for the processes to be examined. What is not
 // examined by then is counted: its first stacks are missing.
 const examineFor = 2 * time.Second
 
-func (s *Session) awaitExamined(pid int) {
-	tree, err := target.Tree(pid)
-	if err != nil {
-		return // Watch says why
-	}
+func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
 	var pids []int
-	for _, p := range tree {
-		if p.PID != os.Getpid() && !s.isGate(p) && s.unwinder.Examine(p.PID) == nil {
-			pids = append(pids, p.PID)
+	for _, root := range roots {
+		tree, err := target.Tree(root)
+		if err != nil {
+			continue // Watch says why, or it has ended
+		}
+		for _, p := range tree {
+			if p.PID != os.Getpid() && !s.isGate(p) && u.Examine(p.PID) == nil {
+				pids = append(pids, p.PID)
+			}
 		}
 	}
-	s.unwinder.Await(pids, examineFor)
+	u.Await(pids, examineFor)
 }
 
 // mayRunPython reports whether a process of the tree is, or may become, one of Python:

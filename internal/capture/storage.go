@@ -44,7 +44,7 @@ func (s *Session) startStorage() {
 	if err != nil {
 		return
 	}
-	s.closers = append(s.closers, o)
+	s.keep(o)
 	s.storage.groups = s.groups
 	s.storage.costs, s.storage.blocks = o.byName[storageMapStorageCosts], o.byName[storageMapBlocks]
 }

@@ -15,13 +15,17 @@ func (s *Session) startTLS() {
 	if s.opts.TLSHeads.PerSecond <= 0 {
 		return
 	}
-	p, err := s.loadTLS(s.opts.TLSHeads)
+	s.useTLS(s.loadTLS(s.opts.TLSHeads))
+}
+
+// useTLS names them from now on, or says why not.
+func (s *Session) useTLS(p *tlsProbes, err error) {
 	if err != nil {
 		s.missing = append(s.missing, missingHeads(fmt.Sprintf("calls over TLS are not named: %v", err)))
 		return
 	}
 	s.tls, s.meter.tls = p, p
-	s.closers = append(s.closers, p)
+	s.keep(p)
 }
 
 // lookTLS probes the TLS libraries of a process; speaks says that it must have one.

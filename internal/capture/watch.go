@@ -16,13 +16,20 @@ import (
 )
 
 // Watch adds a process, its threads and its living descendants; later children join
-// by themselves. It may take a second where a runtime's ids must be searched for. It
-// is called before Run.
-func (s *Session) Watch(pid int) error {
+// by themselves. It may take seconds where a runtime's ids must be searched for and programs
+// loaded, unless the session is to begin soon. It is called before Run.
+func (s *Session) Watch(pid int) (err error) {
+	promptly(func() { err = s.watch(pid) })
+	return err
+}
+
+func (s *Session) watch(pid int) error {
 	if pid == os.Getpid() {
 		return fmt.Errorf("watch process %d: it is dwell itself (give the pid of a service)", pid)
 	}
-	s.startStacks(pid)
+	if !s.opts.Soon {
+		s.startStacks(pid)
+	}
 	if err := s.watchTree(pid); err != nil {
 		return err
 	}
@@ -72,6 +79,10 @@ func (s *Session) watchTree(pid int) error {
 // which of its connections are inbound. Ids of runtimes that are found only by
 // searching follow when they are found.
 func (s *Session) watchOne(p target.Process) error {
+	if s.opts.Soon {
+		s.joining.await(p)
+		return s.admit(p, new(probesWatch))
+	}
 	s.examineStacks(p) // while its ids are searched for
 	if s.tls != nil {
 		s.lookTLS(p.PID, false)
@@ -81,20 +92,10 @@ func (s *Session) watchOne(p target.Process) error {
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
-	s.enter(p.PID)
-	listeners, err := s.addListeners(p.PID)
-	if err != nil {
+	if err := s.admit(p, &r.watch); err != nil {
 		return err
 	}
-	s.begin()
-	s.decoder.described(p)
 	s.decoder.note(r.missing())
-	for _, l := range listeners {
-		s.decoder.listens(p.PID, int64(l.Address.Port()), l.Limit)
-	}
-	if err := s.use(p.PID, &r.watch, ebpf.UpdateAny); err != nil {
-		return err
-	}
 	s.decoder.note(s.hookPython(p.PID, &r.python))
 	s.decoder.note(s.hookNode(&r.node))
 	if p.Runtime == recording.RuntimePython {
@@ -104,6 +105,21 @@ func (s *Session) watchOne(p target.Process) error {
 		s.resolveLater(p.PID)
 	}
 	return nil
+}
+
+// admit has a process and its ports watched from now on.
+func (s *Session) admit(p target.Process, w *probesWatch) error {
+	s.enter(p.PID)
+	listeners, err := s.addListeners(p.PID)
+	if err != nil {
+		return err
+	}
+	s.begin()
+	s.decoder.described(p)
+	for _, l := range listeners {
+		s.decoder.listens(p.PID, int64(l.Address.Port()), l.Limit)
+	}
+	return s.use(p.PID, w, ebpf.UpdateAny)
 }
 
 // begin fixes the time at which the recording starts: when the first process is about
@@ -147,6 +163,9 @@ func (s *Session) dumpTasks(do func(*probesTaskRecord)) {
 
 // flushFlows makes the programs emit what they merged and still hold.
 func (s *Session) flushFlows() { s.collectOrSay("merged-transfers") }
+
+// useExisting is how what is known of a process is passed on that may be gone by now.
+const useExisting = ebpf.UpdateExist
 
 // use tells the programs what is known of a process's runtime. Unless the process is
 // to be added, one that is gone meanwhile is left alone.

@@ -47,7 +47,7 @@ func (s *Session) measure() usage {
 // pace pauses if what was just recorded cost too much, and returns for how long, and how
 // long the window after that is.
 func (s *Session) pace(sink Sink) (rest, window time.Duration, err error) {
-	if s.paused != recording.NoTime || s.resting == nil {
+	if s.paused != recording.NoTime || s.resting == nil || !s.joining.over { // what is loaded meanwhile is not what recording costs
 		return 0, 0, nil
 	}
 	was, now := s.before, s.measure()

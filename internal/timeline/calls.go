@@ -37,6 +37,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 		}
 	}
 	t.Calls = make([]Call, 0, n)
+	defer cutIdless(t)
 	work := make([]made, 0, n)
 	for i := range f.conns {
 		c := &f.conns[i]

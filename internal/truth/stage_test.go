@@ -149,7 +149,7 @@ func (s *stage) record() (file string, recorder *proc.Process) {
 	}
 	return file, s.start(proc.Options{
 		Args:  []string{s.bin + "/dwell", "attach", "--pid", strconv.Itoa(s.service.PID()), "--for", "10m", "--windows", "off", "-o", file},
-		Ready: "recording",
+		Ready: "all that can be seen",
 	})
 }
 

@@ -114,7 +114,7 @@ func (b *bench) round(ctx context.Context, s *subject, l loadKind, m mode) (one 
 		args := append([]string{b.work + "/dwell"}, m.recorder...)
 		recorder, err = proc.Start(ctx, proc.Options{
 			Args:  append(args, "--pid", strconv.Itoa(s.watched), "--for", "10m", "-o", file),
-			Ready: "recording",
+			Ready: "all that can be seen",
 		})
 		if err != nil {
 			return one, err
