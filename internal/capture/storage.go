@@ -13,9 +13,6 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// missingStorage is the code of what storageProbes could not observe.
-const missingStorage = "storage"
-
 // storageProbes are the programs of storage.bpf.c: address spaces and block devices.
 type storageProbes struct {
 	groups map[string]*loaded

@@ -98,14 +98,14 @@ func resentUntil(again []diagnosis.Time, call *timeline.Call, g *timeline.Segmen
 	if len(again) == 0 || g.Cause != timeline.CauseRemote {
 		return g.From
 	}
-	from, to := call.Sent, cmp.Or(call.Arrived, call.End)
+	var from, to diagnosis.Time
 	switch g.Phase {
 	case timeline.PhaseConnect:
 		from, to = call.ConnectFrom, cmp.Or(call.Connected, call.End)
 	case timeline.PhaseTLS:
 		from, to = call.TLSFrom, cmp.Or(call.TLSTo, call.End)
 	case timeline.PhaseSend, timeline.PhaseRemote:
-		from = call.SendFrom
+		from, to = call.SendFrom, cmp.Or(call.Arrived, call.End)
 	default:
 		return g.From
 	}

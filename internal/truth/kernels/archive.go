@@ -133,7 +133,7 @@ func (a *archive) newest(ctx context.Context, series, arch string) (string, erro
 		}
 	}
 	if len(releases) == 0 {
-		return "", errors.New("Debian has no such kernel in its suites for security and backports")
+		return "", errors.New("no such kernel in Debian's suites for security and backports")
 	}
 	return slices.MaxFunc(releases, byNumbers), nil
 }
