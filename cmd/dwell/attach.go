@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/internal/capture/target/container"
 	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
@@ -18,6 +19,7 @@ import (
 type attachOptions struct {
 	pid    int
 	name   string
+	inside container.Choice
 	path   string
 	length time.Duration
 	size   fileSize
@@ -31,18 +33,24 @@ type attachOptions struct {
 func attachCommand(w world, g *globals) *cobra.Command {
 	var o attachOptions
 	c := &cobra.Command{
-		Use:   "attach (--pid N | --name REGEX) [--for 30s] [-o REC]",
+		Use:   "attach (--pid N | --name REGEX | --container C | --pod NS/NAME | --unit U) [--for 30s] [-o REC]",
 		Short: "Record a service that runs already, and diagnose it",
 		Long: `Record a running service, with all its children and threads, those to come
-included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.`,
-		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma",
-		Args:    cobra.MaximumNArgs(1),
+included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.
+
+Of a container, a pod or a unit of systemd all processes are recorded that it has
+now, and what these start; not what is put into it from outside later (docker exec).
+Containers go by their names, as far as the files of Docker, containerd, CRI-O,
+Podman and the kubelet tell them, or by their ids.`,
+		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma\n" +
+			"  sudo dwell attach --container shop-web-1\n  sudo dwell attach --pod prod/shop-7f9c\n  sudo dwell attach --unit nginx.service",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := pidArgument(c, args); err != nil {
 				return err
 			}
-			if c.Flags().Changed("pid") == c.Flags().Changed("name") {
-				return errors.New("dwell attach: say which process, with either --pid N or --name REGEX")
+			if err := oneTarget(c); err != nil {
+				return err
 			}
 			if err := checkLength(o.length); err != nil {
 				return fmt.Errorf("dwell attach: %w", err)
@@ -55,6 +63,7 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	}
 	c.Flags().IntVar(&o.pid, "pid", 0, "process id")
 	c.Flags().StringVar(&o.name, "name", "", "regular expression that the name of the program matches")
+	addInsideFlags(c, &o.inside)
 	addRecordFlags(c, &o.length, &o.path)
 	c.Flags().BoolVar(&o.view, "view", false, viewUsage)
 	addSizeFlag(c, &o.size)
@@ -62,6 +71,38 @@ included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recordin
 	addProbeFlags(c, &o.probes)
 	o.judging.addFlags(c)
 	return c
+}
+
+// addInsideFlags adds what chooses processes by where they run.
+func addInsideFlags(c *cobra.Command, o *container.Choice) {
+	c.Flags().StringVar(&o.Container, "container", "", "name or id of a container, or how its id begins")
+	c.Flags().StringVar(&o.Pod, "pod", "", "pod of Kubernetes on this node: NAMESPACE/NAME, NAME or uid")
+	c.Flags().StringVar(&o.Unit, "unit", "", "unit of systemd, such as nginx.service")
+	for _, kind := range []string{"container", "pod", "unit"} {
+		c.RegisterFlagCompletionFunc(kind, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return container.Machine{}.Names(kind), cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// oneTarget checks that one way to choose processes is taken, and not with nothing.
+func oneTarget(c *cobra.Command) error {
+	var by []string
+	for _, name := range []string{"pid", "name", "container", "pod", "unit"} {
+		if f := c.Flags().Lookup(name); f.Changed {
+			by = append(by, "--"+name)
+			if f.Value.String() == "" {
+				return fmt.Errorf("dwell attach: --%s is empty", name)
+			}
+		}
+	}
+	switch {
+	case len(by) == 0:
+		return errors.New("dwell attach: say which process, with --pid N or --name REGEX, or with --container, --pod or --unit")
+	case len(by) > 1:
+		return fmt.Errorf("dwell attach: %s: choose by one of them", strings.Join(by, " and "))
+	}
+	return nil
 }
 
 // pidArgument takes a bare pid, as other tools do, for --pid.
@@ -97,6 +138,10 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if err != nil {
 		return fmt.Errorf("dwell attach: %w", err)
 	}
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", more))
+	}
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
@@ -120,6 +165,13 @@ func (o attachOptions) resolve() ([]target.Process, string, error) {
 			return nil, "", fmt.Errorf(": %w", err)
 		}
 		return target.Roots(found), "attach by name", nil
+	}
+	if o.inside != (container.Choice{}) {
+		found, what, err := target.Inside(o.inside)
+		if err != nil {
+			return nil, "", fmt.Errorf(": %w", err)
+		}
+		return target.Roots(found), "attach by " + what, nil
 	}
 	p, err := target.Info(o.pid)
 	if errors.Is(err, target.ErrNoProcess) {
