@@ -61,12 +61,10 @@ struct pt_regs {
 	u32 pad;
 };
 
-struct user_state {
-	unsigned long tp_value;
-};
-
 struct thread_struct {
-	struct user_state uw;
+	struct {
+		unsigned long tp_value;
+	} uw;
 };
 
 #define THREAD_POINTER(t) ((t)->thread.uw.tp_value)

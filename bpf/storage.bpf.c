@@ -90,7 +90,7 @@ struct dentry___names {
 	} d_u;
 };
 
-struct dentry___flat { /* the union has no name since Linux 7.2 */
+struct dentry___flat { /* the union has no name since Linux 7.1 */
 	struct hlist_node___names d_alias;
 };
 
