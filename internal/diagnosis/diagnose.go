@@ -312,6 +312,9 @@ func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	f.Evidence = append(f.Evidence,
 		NS("its time in an ordinary request", mean(off, s.Ordinary)).On(s.Ordinary),
 		NS("its time in a slow request", mean(off, s.Slow)).On(s.Slow))
+	if share := inferredShare(j.Timeline, spans); share > 0 {
+		f.Evidence = append(f.Evidence, Part("of its time is of calls whose request is inferred", share))
+	}
 	return f
 }
 

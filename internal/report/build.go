@@ -84,18 +84,21 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 		}
 	}
 	r.UnaccountedShare, r.UnknownShare = share(open, all), share(unknown, all)
-	n, owned := 0, 0
+	n, owned, inferred := 0, 0, 0
 	for i := range tl.Calls {
 		if c := &tl.Calls[i]; !c.Cut {
 			n++
 			if c.Request != timeline.None {
 				owned++
+				if c.Certainty() != timeline.Told {
+					inferred++
+				}
 			}
 		}
 	}
 	r.AssociatedShare = unit
 	if n > 0 {
-		r.AssociatedShare = share(int64(owned), int64(n))
+		r.AssociatedShare, r.InferredShare = share(int64(owned), int64(n)), share(int64(inferred), int64(n))
 	}
 	return r
 }

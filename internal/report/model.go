@@ -76,6 +76,7 @@ type Requests struct {
 	Cut              int      `json:"cut"`
 	Excluded         int      `json:"excluded,omitempty"`
 	AssociatedShare  Decimal  `json:"associated_share"` // of the calls
+	InferredShare    Decimal  `json:"inferred_share"`   // of the calls: those of the associated ones whose request no fact names
 	Mean             Duration `json:"mean_ns"`
 	P50              Duration `json:"p50_ns"`
 	P90              Duration `json:"p90_ns"`

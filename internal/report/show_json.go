@@ -98,6 +98,7 @@ type shownCall struct {
 	Status     int64           `json:"status"`
 	New        bool            `json:"new_connection"`
 	Associated string          `json:"associated"`
+	Certainty  string          `json:"certainty"`
 	From       Duration        `json:"from_ns"` // since the request's start
 	To         Duration        `json:"to_ns"`
 	Phases     Phases          `json:"phases"`
@@ -139,7 +140,7 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 		c := &tl.Calls[cid]
 		out.Calls = append(out.Calls, shownCall{
 			ID: cid, Peer: c.Peer, Address: c.Address, Local: locals[int64(c.Conn)], Ordinal: c.Ordinal, Operation: c.Operation,
-			Status: c.Status, New: c.New, Associated: c.Why, From: c.Start.Sub(r.Start), To: c.End.Sub(r.Start),
+			Status: c.Status, New: c.New, Associated: c.Why, Certainty: c.Certainty().String(), From: c.Start.Sub(r.Start), To: c.End.Sub(r.Start),
 			Phases: phasesOf(c), Cut: c.Cut,
 		})
 	}

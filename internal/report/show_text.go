@@ -126,6 +126,9 @@ func callLines(p *page, tl *timeline.Timeline, s scale, id timeline.CallID) {
 	if c.Status > 0 {
 		how += fmt.Sprintf(", status %d", c.Status)
 	}
+	if sure := c.Certainty(); sure != timeline.Told {
+		how += fmt.Sprintf(", inferred to be this request's (%s: %s)", sure, c.Why)
+	}
 	p.wrap(bold, "  ", fmt.Sprintf("call %d: %s, %s, %s", id, name, human(c.End.Sub(c.Start)), how), 2)
 	at := c.Start
 	for ph := timeline.PhaseQueue; ph <= timeline.PhaseReceive; ph++ {

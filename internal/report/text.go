@@ -292,6 +292,9 @@ func footer(p *page, r *Report) {
 	calls := "no outgoing calls"
 	if r.Seen.Calls > 0 {
 		calls = percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " associated"
+		if r.Requests.InferredShare > 0 {
+			calls += " (" + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
+		}
 	}
 	stacks := ""
 	if w := rec.WaitStacks; w != nil {

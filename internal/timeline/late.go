@@ -7,10 +7,12 @@ import (
 )
 
 // keptInSockets accounts for what stayed in a socket, or in line, after it had been written: the
-// ends of responses, and the requests of calls.
+// ends of responses, and the requests of calls. Then it marks what rests on calls whose request
+// no fact names.
 func keptInSockets(t *Timeline, f *facts, requests []served, calls []made) {
 	addLate(t, f, requests)
 	splitRemote(t, f, calls)
+	inferOwned(t)
 }
 
 // addLate ends requests when the end of their response left the socket, where that was

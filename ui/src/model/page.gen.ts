@@ -365,6 +365,7 @@ export interface Requests {
   cut: number;
   excluded?: number;
   associated_share: number;
+  inferred_share: number;
   mean_ns: Ns;
   p50_ns: Ns;
   p90_ns: Ns;
@@ -409,6 +410,7 @@ export interface ShownCall {
   status: number;
   new_connection: boolean;
   associated: string;
+  certainty: string;
   from_ns: Ns;
   to_ns: Ns;
   phases: Phases;

@@ -107,7 +107,7 @@ function CallPiece({ c, call }: { c: Context; call: ShownCall }) {
         <small>{call.new_connection ? "on a new connection" : `exchange ${call.ordinal + 1} on its connection`} · status {call.status || "not seen"}</small></header>
       <Stacked label="phases of the call" parts={parts} whole={whole} />
       <ul class="legend flat">{parts.map((p) => <li key={p.name}><Swatch color={p.color} />{p.name} <b>{human(p.value)}</b> <small>{percent(p.value / whole)}</small></li>)}</ul>
-      <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}. It is this request’s by the rule <code>{call.associated}</code>.</p>
+      <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}. It is this request’s by the rule <code>{call.associated}</code>{call.certainty !== "told" && <>, inferred: no fact names the request</>}.</p>
     </div>
   );
 }

@@ -1,0 +1,44 @@
+package timeline
+
+// Certainty is what the assignment of a call to its request rests on.
+type Certainty int8
+
+// Certainties, the strongest first.
+const (
+	Told       Certainty = iota // a fact names the request: its thread, goroutine, id, context, or who woke whom
+	Ordered                     // the order of a queue or pool, or that no other request was there
+	Usual                       // what usually follows what on a loop or in a chain of goroutines
+	Unassigned                  // no request is known
+)
+
+// String returns the name in the JSON contract.
+func (c Certainty) String() string {
+	return [...]string{"told", "ordered", "usual", "none"}[c]
+}
+
+// Certainty says what the call's assignment to its request rests on.
+func (c *Call) Certainty() Certainty {
+	if c.Request == None {
+		return Unassigned
+	}
+	switch c.Why {
+	case WhyInLine, WhyShared, WhyHandOffOrder, WhyHandOffOnly, WhyLoopSingle:
+		return Ordered
+	case WhyGoChain, WhyAsyncHint, WhyLoopChain, WhyHandOffTurn:
+		return Usual
+	}
+	return Told
+}
+
+// inferOwned marks the segments of calls that no fact assigns to their request: when they were
+// is exact, whose they are is inferred.
+func inferOwned(t *Timeline) {
+	for i := range t.Requests {
+		for k := range t.Requests[i].Segments {
+			g := &t.Requests[i].Segments[k]
+			if g.Call != None && t.Calls[g.Call].Certainty() != Told {
+				g.Quality = Inferred
+			}
+		}
+	}
+}
