@@ -5,7 +5,6 @@ package capture
 import (
 	"fmt"
 
-	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -40,8 +39,8 @@ type nodeFound struct {
 }
 
 // findPromises finds where a Node process resolves promises, and readies the telling of it.
-func findPromises(pid int, w *probesWatch) nodeFound {
-	found, err := target.NodeResolves(pid)
+func (s *Session) findPromises(pid int, w *probesWatch) nodeFound {
+	found, err := s.files.NodeResolves(pid)
 	if err != nil {
 		if gone(err) {
 			return nodeFound{}

@@ -31,12 +31,12 @@ func (s *Session) resolvePython(pid int, r *resolution) error {
 	if err != nil {
 		return err
 	}
-	l, err := target.FindPython(pid, bases)
+	l, err := s.files.FindPython(pid, bases)
 	if err != nil {
 		return err
 	}
 	r.watch.PyState, r.watch.PyContext = int32(l.State), int32(l.Context)
-	copies, err := target.FindPythonCopies(pid)
+	copies, err := s.files.FindPythonCopies(pid)
 	if err != nil {
 		r.python.missing = []recording.Missing{missingContexts(err.Error())}
 		return nil

@@ -53,7 +53,7 @@ func (q *queueProbes) load(s *Session) error {
 // hook hooks up the probes on a process; an error says what stands in the way. It fails with
 // target.ErrNotReady while the process has loaded no queues.
 func (q *queueProbes) hook(s *Session, pid int) error {
-	found, err := target.FindPythonQueues(pid)
+	found, err := s.files.FindPythonQueues(pid)
 	if err != nil {
 		return err
 	}

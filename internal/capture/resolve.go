@@ -63,9 +63,9 @@ func (s *Session) resolve(p target.Process, finder *target.NodeFinder) resolutio
 			useGo(&r.golang.layout, &r.watch)
 		}
 	case recording.RuntimeNode:
-		if r.err = resolveNode(p.PID, finder, &r.watch); r.err == nil {
+		if r.err = s.resolveNode(p.PID, finder, &r.watch); r.err == nil {
 			r.timers = s.probeNode(p.PID)
-			r.node = findPromises(p.PID, &r.watch)
+			r.node = s.findPromises(p.PID, &r.watch)
 		}
 	case recording.RuntimePython:
 		r.err = s.resolvePython(p.PID, &r)
@@ -78,10 +78,10 @@ func useGo(l *target.GoLayout, w *probesWatch) {
 	w.GoM, w.GoCurg = int32(l.M), int32(l.CurG)
 }
 
-func resolveNode(pid int, f *target.NodeFinder, w *probesWatch) error {
+func (s *Session) resolveNode(pid int, f *target.NodeFinder, w *probesWatch) error {
 	if f == nil {
 		var err error
-		if f, err = target.NewNodeFinder(pid); err != nil {
+		if f, err = s.files.NewNodeFinder(pid); err != nil {
 			return err
 		}
 		defer f.Close()
@@ -102,7 +102,7 @@ func (s *Session) probeNode(pid int) error {
 		return nil
 	}
 	programs := s.groups["node-timers"].programs
-	b, err := target.NodeBoundaries(pid)
+	b, err := s.files.NodeBoundaries(pid)
 	if err != nil {
 		return fmt.Errorf("find the loop functions of process %d: %w", pid, err)
 	}
@@ -136,7 +136,7 @@ func (s *Session) resolveLater(pid int) {
 		deadline := time.Now().Add(resolveFor)
 		told, named := false, false
 		for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-			p, err := target.Info(pid)
+			p, err := s.files.Info(pid)
 			if err != nil {
 				return // it has ended
 			}
@@ -145,7 +145,7 @@ func (s *Session) resolveLater(pid int) {
 			}
 			named = true
 			if p.Runtime == recording.RuntimeNode && finder == nil {
-				finder, _ = target.NewNodeFinder(pid) // resolve tells why not
+				finder, _ = s.files.NewNodeFinder(pid) // resolve tells why not
 			}
 			began := time.Now()
 			r := s.resolve(p, finder)

@@ -43,7 +43,8 @@ type Session struct {
 	done     chan struct{}   // closed by Close: resolvers give up
 	workers  sync.WaitGroup
 	status   status
-	roots    []int // pids given to Watch
+	files    target.Files // what was found in those of the watched processes
+	roots    []int        // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
 
@@ -204,5 +205,5 @@ func (s *Session) describe(pid int) (target.Process, error) {
 	if pid == os.Getpid() {
 		return target.Process{}, fmt.Errorf("watch process %d: it is dwell itself", pid)
 	}
-	return target.Info(pid)
+	return s.files.Info(pid)
 }

@@ -55,7 +55,7 @@ const examineFor = 2 * time.Second
 func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
 	var pids []int
 	for _, root := range roots {
-		tree, err := target.Tree(root)
+		tree, err := s.files.Tree(root)
 		if err != nil {
 			continue // Watch says why, or it has ended
 		}
@@ -72,7 +72,7 @@ func (s *Session) awaitExamined(u *unwind.Unwinder, roots []int) {
 // all that are not known to be of another runtime. What such a one starts later is not
 // foreseen.
 func (s *Session) mayRunPython(pid int) bool {
-	tree, err := target.Tree(pid)
+	tree, err := s.files.Tree(pid)
 	if err != nil {
 		return true
 	}

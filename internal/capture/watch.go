@@ -52,27 +52,64 @@ func (s *Session) watch(pid int) error {
 	return nil
 }
 
-// watchTree enters a process and its descendants into the watched set. It looks
-// again until it finds no child that was made while it looked.
+// watchTree enters a process and its descendants into the watched set.
 func (s *Session) watchTree(pid int) error {
-	seen := map[int]bool{os.Getpid(): true}
-	for more := true; more; {
-		more = false
-		tree, err := target.Tree(pid)
-		if err != nil && !seen[pid] {
-			return err
-		}
-		for _, p := range tree {
-			if seen[p.PID] {
-				continue
-			}
-			seen[p.PID], more = true, true
-			if err := s.watchOne(p); err != nil && p.PID == pid {
+	whole, err := enterTree(pid, entering{
+		family: target.Family,
+		joined: func(pid int) bool {
+			var w probesWatch
+			return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
+		},
+		enter: func(pid int) error {
+			p, err := s.describe(pid)
+			if err != nil {
 				return err
 			}
+			return s.watchOne(p)
+		},
+	})
+	if !whole {
+		s.decoder.note([]recording.Missing{missingFact("processes",
+			"children were made faster than they could be watched while recording began: those that were left out are not recorded")})
+	}
+	return err
+}
+
+// entering is what it takes to enter a tree of processes.
+type entering struct {
+	family func(pid int) ([]int, error) // a process and its living descendants
+	joined func(pid int) bool           // whether a process is watched already
+	enter  func(pid int) error
+}
+
+// maxLooks bounds how often it is looked for children that were made meanwhile.
+const maxLooks = 5
+
+// enterTree enters a process and its descendants. A child of a process that was entered joins by itself:
+// it is looked again for those only whose parent was not yet when it made them. The tree is not whole
+// where the last look still found some.
+func enterTree(pid int, e entering) (whole bool, err error) {
+	tried := map[int]bool{}
+	for range maxLooks {
+		family, err := e.family(pid)
+		if err != nil && !tried[pid] {
+			return true, err
+		}
+		whole = true
+		for _, p := range family {
+			if tried[p] || e.joined(p) {
+				continue
+			}
+			tried[p], whole = true, false
+			if err := e.enter(p); err != nil && p == pid {
+				return true, err
+			}
+		}
+		if whole {
+			break
 		}
 	}
-	return nil
+	return whole, nil
 }
 
 // watchOne enters one process into the watched set. Its ports come first: they tell

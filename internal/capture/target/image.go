@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/processor"
@@ -25,10 +26,26 @@ type image struct {
 	bias    uint64            // from addresses in the file to those in the process
 	values  map[string]uint64 // addresses of its own symbols
 	loads   []elf.ProgHeader
+
+	relocated bool     // it may be loaded anywhere
+	needs     []string // libraries
+}
+
+// bytes is about how much memory it takes.
+func (i image) bytes() int {
+	const entry = 64 // of a map
+	n := 0
+	for name := range i.values {
+		n += entry + len(name)
+	}
+	for _, name := range i.needs {
+		n += entry + len(name)
+	}
+	return n
 }
 
 // loadedImage reads the symbols of a runtime of a process.
-func loadedImage(pid int, kind imageKind) (image, error) {
+func (f *Files) loadedImage(pid int, kind imageKind) (image, error) {
 	text, err := os.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return image{}, procError(err)
@@ -38,12 +55,15 @@ func loadedImage(pid int, kind imageKind) (image, error) {
 	if err != nil {
 		return image{}, err
 	}
-	found, relocated, err := readImage(file, kind, kind.library(mapped))
+	found, err := recall(f, file, "symbols of "+kind.what, func(file *elf.File) (image, error) { return readImage(file, kind.what) })
 	if err != nil {
 		return image{}, err
 	}
-	found.name = path.Base(mapped)
-	if !relocated {
+	if !kind.library(mapped) && slices.ContainsFunc(found.needs, func(l string) bool { return kind.library("/" + l) }) {
+		return image{}, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
+	}
+	found.file, found.name = file, path.Base(mapped)
+	if !found.relocated {
 		return found, nil
 	}
 	for _, m := range maps {
@@ -71,28 +91,23 @@ func imageFile(pid int, kind imageKind, maps []mapping) (mapped string, file Cod
 	return mapped, file, err
 }
 
-// readImage reads one file; relocated says that it may be loaded anywhere.
-func readImage(read CodeFile, kind imageKind, library bool) (found image, relocated bool, err error) {
-	f, opened, err := read.openELF()
-	if err != nil {
-		return image{}, false, err
-	}
-	defer opened.Close()
+// readImage reads what is the same in all processes that have loaded a file.
+func readImage(f *elf.File, what string) (image, error) {
 	if _, err := processor.Of(f); err != nil {
-		return image{}, false, fmt.Errorf("%w: %s: %w", ErrUnsupported, kind.what, err)
+		return image{}, fmt.Errorf("%w: %s: %w", ErrUnsupported, what, err)
 	}
 	symbols, err := elffile.DynamicSymbols(f)
 	if err != nil {
-		return image{}, false, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
+		return image{}, fmt.Errorf("%w: no exported symbols: %w", ErrUnsupported, err)
 	}
-	needed, _ := elffile.ImportedLibraries(f)
-	if !library && slices.ContainsFunc(needed, func(l string) bool { return kind.library("/" + l) }) {
-		return image{}, false, fmt.Errorf("%w: its library is not loaded yet (try again)", ErrNotReady)
+	found := image{machine: f.Machine, values: map[string]uint64{}, relocated: f.Type == elf.ET_DYN}
+	needs, _ := elffile.ImportedLibraries(f)
+	for _, name := range needs {
+		found.needs = append(found.needs, strings.Clone(name)) // else it keeps the names of all
 	}
-	found = image{file: read, machine: f.Machine, values: map[string]uint64{}}
 	for _, s := range symbols {
 		if s.Section != elf.SHN_UNDEF {
-			found.values[s.Name] = s.Value
+			found.values[strings.Clone(s.Name)] = s.Value
 		}
 	}
 	for _, p := range f.Progs {
@@ -100,7 +115,7 @@ func readImage(read CodeFile, kind imageKind, library bool) (found image, reloca
 			found.loads = append(found.loads, p.ProgHeader)
 		}
 	}
-	return found, f.Type == elf.ET_DYN, nil
+	return found, nil
 }
 
 // fileOffset is where in the file the byte loaded at an address is.

@@ -43,9 +43,9 @@ type nodeVtables struct{ asyncHooks, environment, doubles, words uint64 }
 
 // NewNodeFinder prepares to search a process. It fails with ErrUnsupported where
 // the executable does not export what is needed.
-func NewNodeFinder(pid int) (*NodeFinder, error) {
+func (known *Files) NewNodeFinder(pid int) (*NodeFinder, error) {
 	f := &NodeFinder{pid: pid}
-	symbols, err := loadedImage(pid, nodeKind())
+	symbols, err := known.loadedImage(pid, nodeKind())
 	if err == nil {
 		f.vtable, err = vtables(symbols)
 	}

@@ -19,7 +19,7 @@ func TestNodeAsync(t *testing.T) {
 			if _, err := fmt.Sscan(line, &execution, &last); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			finder, err := NewNodeFinder(pid)
+			finder, err := new(Files).NewNodeFinder(pid)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestNodeAsyncFromTheStart(t *testing.T) {
 	}
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
-	finder, err := retry(t, func() (*NodeFinder, error) { return NewNodeFinder(cmd.Process.Pid) })
+	finder, err := retry(t, func() (*NodeFinder, error) { return new(Files).NewNodeFinder(cmd.Process.Pid) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func retry[T any](t *testing.T, ask func() (T, error)) (T, error) {
 
 func TestNodeAsyncOfAnotherProgram(t *testing.T) {
 	pid, _ := start(t, "sh", "-c", "echo ready; exec sleep 60")
-	if _, err := NewNodeFinder(pid); !errors.Is(err, ErrUnsupported) {
+	if _, err := new(Files).NewNodeFinder(pid); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -87,11 +87,11 @@ func TestNodeAsyncOfAnotherProgram(t *testing.T) {
 // memory of the process does.
 func TestNodeBoundaries(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
-	probes, err := NodeBoundaries(pid)
+	probes, err := new(Files).NodeBoundaries(pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := loadedImage(pid, nodeKind())
+	image, err := new(Files).loadedImage(pid, nodeKind())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestNodeBoundaries(t *testing.T) {
 // V8 says how it tells objects apart, and where it has moved them.
 func TestTypesOfV8(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
-	found, err := NodeResolves(pid)
+	found, err := new(Files).NodeResolves(pid)
 	if err != nil {
 		t.Fatal(err)
 	}

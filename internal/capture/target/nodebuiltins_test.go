@@ -8,7 +8,7 @@ import (
 // V8's own tables lead to the code to which the symbols do that distributions strip.
 func TestBuiltinsAreWhereSymbolsSay(t *testing.T) {
 	pid, _ := startNode(t, "testdata/ids.js", "0")
-	image, err := loadedImage(pid, nodeKind())
+	image, err := new(Files).loadedImage(pid, nodeKind())
 	if err != nil {
 		t.Fatal(err)
 	}

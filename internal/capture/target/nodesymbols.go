@@ -17,8 +17,8 @@ type NodeProbes struct {
 
 // NodeBoundaries finds the probe points of a running Node process. It fails with
 // ErrUnsupported where they are not exported.
-func NodeBoundaries(pid int) (NodeProbes, error) {
-	image, err := loadedImage(pid, nodeKind())
+func (f *Files) NodeBoundaries(pid int) (NodeProbes, error) {
+	image, err := f.loadedImage(pid, nodeKind())
 	if err != nil {
 		return NodeProbes{}, fmt.Errorf("find the loop functions of process %d: %w", pid, err)
 	}
@@ -67,7 +67,7 @@ type NodePorts struct {
 
 // NodeResolves finds where a running Node process resolves promises. It fails with ErrUnsupported
 // where what a promise made with new calls is not found, neither by a symbol nor in V8's own tables.
-func NodeResolves(pid int) (NodePromises, error) {
+func (f *Files) NodeResolves(pid int) (NodePromises, error) {
 	const (
 		byScript  = "PromiseCapabilityDefaultResolve"
 		byRuntime = "_ZN2v87Promise8Resolver7ResolveENS_5LocalINS_7ContextEEENS2_INS_5ValueEEE"
@@ -75,7 +75,7 @@ func NodeResolves(pid int) (NodePromises, error) {
 		collected = "_ZN2v88internal11Relocatable31PostGarbageCollectionProcessingEPNS0_7IsolateE"
 		workDone  = "_ZZN4node14ThreadPoolWork12ScheduleWorkEvENUlP9uv_work_siE0_4_FUNES2_i"
 	)
-	image, err := loadedImage(pid, nodeKind())
+	image, err := f.loadedImage(pid, nodeKind())
 	if err != nil {
 		return NodePromises{}, fmt.Errorf("find where process %d resolves promises: %w", pid, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 // Info describes a process. It fails with ErrNoProcess, ErrZombie or
 // ErrKernelThread.
-func Info(pid int) (Process, error) {
+func (f *Files) Info(pid int) (Process, error) {
 	s, err := readStat(strconv.Itoa(pid))
 	if err == nil {
 		err = s.watchable()
@@ -20,8 +20,11 @@ func Info(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
-	return describe(pid, s), nil
+	return f.describe(pid, s), nil
 }
+
+// Info describes a process of which no other is looked at, as Files.Info does.
+func Info(pid int) (Process, error) { return new(Files).Info(pid) }
 
 // watchable says why a task is not a process that can be watched.
 func (s procStat) watchable() error {
@@ -34,9 +37,9 @@ func (s procStat) watchable() error {
 	return nil
 }
 
-func describe(pid int, s procStat) Process {
+func (f *Files) describe(pid int, s procStat) Process {
 	exe := exeName(pid)
-	runtime, err := detectRuntime(pid, exe)
+	runtime, err := f.detectRuntime(pid, exe)
 	return Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exe, Runtime: runtime, Unread: err}
 }
 
@@ -93,34 +96,44 @@ func parseSyscall(line string) (nr int, arg uint64) {
 	return nr, arg
 }
 
-// Tree lists a process and its living descendants, parents before children.
-func Tree(pid int) ([]Process, error) {
-	root, err := Info(pid)
+// Tree describes a process and its living descendants, parents before children. It fails as Info does.
+func (f *Files) Tree(pid int) ([]Process, error) {
+	root, err := f.Info(pid)
 	if err != nil {
 		return nil, err
 	}
+	pids, err := Family(pid)
+	tree := []Process{root}
+	for _, p := range pids[min(1, len(pids)):] {
+		if s, err := readStat(strconv.Itoa(p)); err == nil { // else it has ended since
+			tree = append(tree, f.describe(p, s))
+		}
+	}
+	return tree, err
+}
+
+// Family lists the pids of a process and of its living descendants, parents before children. It looks into
+// none of them.
+func Family(pid int) ([]int, error) {
 	pids, err := numericEntries("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("list the children of process %d: %w", pid, err)
 	}
-	stats := map[int]procStat{}
 	children := map[int][]int{}
 	for _, p := range pids {
 		// Those that ended meanwhile are no longer living descendants.
 		if s, err := readStat(strconv.Itoa(p)); err == nil && s.watchable() == nil {
-			stats[p] = s
 			children[s.parent] = append(children[s.parent], p)
 		}
 	}
-	tree := []Process{root}
-	for i := 0; i < len(tree); i++ {
-		next := children[tree[i].PID]
+	family := []int{pid}
+	for i := 0; i < len(family); i++ {
+		next := children[family[i]]
+		delete(children, family[i]) // pids that were used again meanwhile may go round
 		slices.Sort(next)
-		for _, p := range next {
-			tree = append(tree, describe(p, stats[p]))
-		}
+		family = append(family, next...)
 	}
-	return tree, nil
+	return family, nil
 }
 
 // Roots keeps the processes that do not descend from another one in the list: of a

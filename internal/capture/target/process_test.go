@@ -88,7 +88,7 @@ func TestRuntimes(t *testing.T) {
 				t.Fatalf("printed %q", line)
 			}
 			// A launcher may run the interpreter as its child.
-			tree, err := Tree(pid)
+			tree, err := new(Files).Tree(pid)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,9 +117,9 @@ func TestRuntimeByLibraryAndName(t *testing.T) {
 // A server with two workers, one of which has a child.
 func TestTreeAndRoots(t *testing.T) {
 	pid, _ := start(t, "sh", "-c", "sleep 61 & sh -c 'sleep 62; true' & echo ready; wait")
-	tree, err := Tree(pid)
+	tree, err := new(Files).Tree(pid)
 	for err == nil && len(tree) < 4 { // they are still starting
-		tree, err = Tree(pid)
+		tree, err = new(Files).Tree(pid)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -37,23 +37,23 @@ type pythonFinder struct {
 // pointers of some of its threads. What is found proves itself: a state holds the pointer of
 // its thread, and an object there says that its type is that of contexts. It fails with
 // ErrNotReady while no thread has run anything in a context, which may be for ever.
-func FindPython(pid int, bases []uint64) (PythonLayout, error) {
+func (f *Files) FindPython(pid int, bases []uint64) (PythonLayout, error) {
 	m, err := openMemory(pid)
 	if err != nil {
 		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w", pid, err)
 	}
 	defer m.close()
-	if !usesAsyncio(pid) {
+	if !f.usesAsyncio(pid) {
 		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w (it has not loaded asyncio)", pid, ErrNotReady)
 	}
 	if runtime.GOARCH != "amd64" { // thread-local variables lie elsewhere
 		return PythonLayout{}, fmt.Errorf("find the contexts of process %d: %w: on x86-64 only", pid, ErrUnsupported)
 	}
-	f := pythonFinder{memory: m, states: map[int]int{}, within: map[int]map[int]int{}}
+	find := pythonFinder{memory: m, states: map[int]int{}, within: map[int]map[int]int{}}
 	for _, base := range bases {
-		f.thread(base)
+		find.thread(base)
 	}
-	l, ok := f.layout()
+	l, ok := find.layout()
 	if !ok {
 		return l, fmt.Errorf("find the contexts of process %d: %w (no thread has run anything in one)", pid, ErrNotReady)
 	}
@@ -62,12 +62,12 @@ func FindPython(pid int, bases []uint64) (PythonLayout, error) {
 
 // usesAsyncio reports whether a process has loaded asyncio, or may have it built in. Others
 // need not be searched.
-func usesAsyncio(pid int) bool {
+func (f *Files) usesAsyncio(pid int) bool {
 	text, err := os.ReadFile(procPath(pid, "maps"))
 	if err != nil || strings.Contains(string(text), "/_asyncio.") {
 		return true
 	}
-	found, err := loadedImage(pid, imageKind{"Python", pythonLibrary})
+	found, err := f.loadedImage(pid, imageKind{"Python", pythonLibrary})
 	return err == nil && found.values[builtInAsyncio] != 0
 }
 

@@ -31,11 +31,11 @@ asyncio.run(main())`
 			if _, err := fmt.Sscan(line, &base); err != nil {
 				t.Fatalf("%q: %v", line, err)
 			}
-			found, err := retry(t, func() (PythonLayout, error) { return FindPython(pid, []uint64{base}) })
+			found, err := retry(t, func() (PythonLayout, error) { return new(Files).FindPython(pid, []uint64{base}) })
 			if err != nil || found.State <= 0 {
 				t.Fatalf("found %+v, %v: the state of a thread is the value of a key of glibc's", found, err)
 			}
-			copies, err := FindPythonCopies(pid)
+			copies, err := new(Files).FindPythonCopies(pid)
 			if err != nil || len(copies.Returns) == 0 || len(copies.Returns) > 8 {
 				t.Errorf("found %+v, %v", copies, err)
 			}
@@ -51,7 +51,7 @@ func TestPythonWithoutContexts(t *testing.T) {
 	if _, err := fmt.Sscan(line, &base); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	if found, err := FindPython(pid, []uint64{base}); !errors.Is(err, ErrNotReady) {
+	if found, err := new(Files).FindPython(pid, []uint64{base}); !errors.Is(err, ErrNotReady) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 }
@@ -88,7 +88,7 @@ func TestPythonQueues(t *testing.T) {
 				t.Skip("there is none, or it is too old for the module")
 			}
 			pid, _ := start(t, python, "-c", "import queue, time; print(queue.SimpleQueue, flush=True); time.sleep(60)")
-			found, err := FindPythonQueues(pid)
+			found, err := new(Files).FindPythonQueues(pid)
 			if err != nil || len(found.Puts) != 2 || len(found.Returns) == 0 || len(found.Returns) > 16 {
 				t.Errorf("found %+v, %v", found, err)
 			}
@@ -96,7 +96,7 @@ func TestPythonQueues(t *testing.T) {
 		})
 	}
 	pid, _ := start(t, "python3", "-c", "import time; print(1, flush=True); time.sleep(60)")
-	if found, err := FindPythonQueues(pid); !errors.Is(err, ErrNotReady) {
+	if found, err := new(Files).FindPythonQueues(pid); !errors.Is(err, ErrNotReady) {
 		t.Errorf("found %+v, %v, though it has not loaded the module", found, err)
 	}
 }

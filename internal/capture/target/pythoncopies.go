@@ -18,9 +18,9 @@ type PythonCopies struct {
 
 // FindPythonCopies finds them. It fails with ErrUnsupported where they are not exported, or
 // where not all who copy contexts call that function.
-func FindPythonCopies(pid int) (PythonCopies, error) {
+func (f *Files) FindPythonCopies(pid int) (PythonCopies, error) {
 	const function, object = "PyContext_CopyCurrent", "PyContext_Type"
-	found, err := loadedImage(pid, imageKind{"Python", pythonLibrary})
+	found, err := f.loadedImage(pid, imageKind{"Python", pythonLibrary})
 	if err != nil {
 		return PythonCopies{}, fmt.Errorf("find where process %d copies contexts: %w", pid, err)
 	}

@@ -20,15 +20,15 @@ type PythonQueues struct {
 // FindPythonQueues finds them, in the module of which they are part or where that is built
 // into Python. It fails with ErrNotReady while the process has not loaded it, which may be
 // for ever.
-func FindPythonQueues(pid int) (PythonQueues, error) {
-	q, err := findPythonQueues(pid)
+func (f *Files) FindPythonQueues(pid int) (PythonQueues, error) {
+	q, err := f.findPythonQueues(pid)
 	if err != nil {
 		return q, fmt.Errorf("find the queues of process %d: %w", pid, err)
 	}
 	return q, nil
 }
 
-func findPythonQueues(pid int) (q PythonQueues, err error) {
+func (f *Files) findPythonQueues(pid int) (q PythonQueues, err error) {
 	text, err := os.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return q, procError(err)
@@ -38,7 +38,7 @@ func findPythonQueues(pid int) (q PythonQueues, err error) {
 		within = false
 		library = func(name string) bool { return strings.Contains(name, queueModule) }
 	}
-	found, err := loadedImage(pid, imageKind{"Python", library})
+	found, err := f.loadedImage(pid, imageKind{"Python", library})
 	if err != nil {
 		return q, err
 	}

@@ -34,14 +34,17 @@ func runtimeSigns() []runtimeSign {
 
 // detectRuntime tells the language runtime of a process; RuntimeNative where nothing
 // says otherwise, or nothing can be read. An executable that claims more than is read of any is an error.
-func detectRuntime(pid int, exe string) (recording.Runtime, error) {
-	file, err := elffile.Open(procPath(pid, "exe"))
+func (f *Files) detectRuntime(pid int, exe string) (recording.Runtime, error) {
+	file, err := codeFile(procPath(pid, "exe"))
+	if err != nil {
+		return runtimeByName(exe), nil
+	}
+	// First, for a Go program may be called anything: its name means nothing.
+	golang, err := recall(f, file, "is it of Go", func(file *elf.File) (bool, error) { return file.Section(".go.buildinfo") != nil, nil })
 	if err != nil {
 		return runtimeByName(exe), tooLarge(err)
 	}
-	defer file.Close()
-	// First, for a Go program may be called anything: its name means nothing.
-	if file.Section(".go.buildinfo") != nil {
+	if golang {
 		return recording.RuntimeGo, nil
 	}
 	if r := runtimeByName(exe); r != recording.RuntimeNative {
@@ -52,7 +55,7 @@ func detectRuntime(pid int, exe string) (recording.Runtime, error) {
 			return r, nil
 		}
 	}
-	return runtimeBySymbol(file.File)
+	return recall(f, file, "what runtime is linked in", runtimeBySymbol)
 }
 
 // tooLarge is err if it is that a file claims too much.

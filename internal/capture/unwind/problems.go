@@ -12,7 +12,6 @@ const (
 	problemEarly  problem = "early"
 	problemCode   problem = "code"
 	problemEmpty  problem = "empty"
-	problemName   problem = "name"
 	problemTooBig problem = "many"
 	problemRoom   problem = "room"
 	problemCost   problem = "cost"
@@ -26,8 +25,6 @@ func (p problem) why() string {
 		return "a stack led through code that the profiler had not examined yet"
 	case problemEmpty:
 		return "a stack had no frames"
-	case problemName:
-		return "a function of a stack could not be named"
 	case problemTooBig:
 		return "there are more different stacks than are kept"
 	case problemRoom:

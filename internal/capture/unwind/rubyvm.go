@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
@@ -120,10 +118,7 @@ func (v *rubyVM) bytes(address, size uint64) []byte {
 		return nil
 	}
 	out := make([]byte, size)
-	local := unix.Iovec{Base: &out[0]}
-	local.SetLen(len(out))
-	n, err := unix.ProcessVMReadv(v.pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(address), Len: len(out)}}, 0)
-	if err != nil || n != len(out) {
+	if !memoryOf(v.pid)(address, out) {
 		return nil
 	}
 	return out

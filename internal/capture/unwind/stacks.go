@@ -32,9 +32,10 @@ type node struct {
 // handle is what the profiler says of a frame, the name that is better than its, and the
 // file of machine code.
 type handle struct {
-	frame unique.Handle[libpf.Frame]
-	name  string
-	file  host.FileID
+	frame  unique.Handle[libpf.Frame]
+	name   string
+	file   host.FileID
+	python pythonCode // what it is called if the profiler does not say
 }
 
 // stacks turns the profiler's traces into stacks of a recording. Most stacks have been
@@ -49,6 +50,7 @@ type stacks struct {
 	fresh   []recording.Fact // not handed over yet
 	symbols *symbols
 	ruby    *rubyNames
+	python  pythonNames
 	golang  map[libpf.PID]GoCode
 	inlined map[unique.Handle[libpf.Frame]][]recording.FrameID // see goFrames
 	native  nativeFiles
@@ -83,6 +85,7 @@ func (s *stacks) of(t *libpf.EbpfTrace, handle func(*libpf.EbpfTrace)) (recordin
 	s.pid, s.found, s.problem, s.unnamed = t.PID, recording.NoStack, problemEmpty, false
 	s.ruby.gather(t)
 	s.native.gather(t)
+	s.python.gather(t)
 	handle(t)
 	if s.problem == problemNone && !s.unnamed {
 		if len(s.raw) >= maxRaw {
@@ -106,11 +109,11 @@ func (s *stacks) ReportTraceEvent(t *libpf.Trace, _ *samples.TraceEventMeta) err
 	if len(t.Frames) == 0 {
 		return nil
 	}
-	caller, names, files := recording.NoStack, s.ruby.forTrace(t), s.native.forTrace(t)
+	caller, names, files, code := recording.NoStack, s.ruby.forTrace(t), s.native.forTrace(t), s.python.forTrace(t)
 	for i := len(t.Frames) - 1; i >= 0; i-- { // the profiler's first frame is the innermost
 		frames := s.goFrames(s.pid, t.Frames[i])
 		if frames == nil {
-			frame, p := s.frame(handle{t.Frames[i], at(names, i), at(files, i)})
+			frame, p := s.frame(handle{t.Frames[i], at(names, i), at(files, i), s.pythonCode(t.Frames[i], at(code, i))})
 			if p != problemNone {
 				s.problem = p
 				return nil
@@ -155,6 +158,10 @@ func at[T any](list []T, i int) (known T) {
 // source. The functions around them are named, so such a stack is worth having.
 const unnamedV8 = "V8::UnknownFrame"
 
+// unnamed is what functions of other runtimes are called whose names cannot be read: one of them does not
+// cost the stack.
+const unnamed = "<unnamed>"
+
 func (s *stacks) frame(key handle) (recording.FrameID, problem) {
 	if id, ok := s.handles[key]; ok {
 		return id, problemNone
@@ -165,11 +172,14 @@ func (s *stacks) frame(key handle) (recording.FrameID, problem) {
 	}
 	fact := s.describe(&f, key.file)
 	fact.Function = withClass(fact.Function, key.name)
-	if fact.Function == "" && fact.Type == recording.FrameV8 {
-		fact.Function, s.unnamed = unnamedV8, true
+	if fact.Function == "" && key.python.function != "" {
+		fact.Function, fact.File = key.python.function, key.python.file
 	}
-	if fact.Function == "" && fact.Type != recording.FrameNative {
-		return 0, problemName
+	if fact.Function == "" && fact.Type != recording.FrameNative { // it is asked for once more
+		fact.Function, s.unnamed = unnamed, true
+		if fact.Type == recording.FrameV8 {
+			fact.Function = unnamedV8
+		}
 	}
 	id, p := s.declare(fact)
 	if p != problemNone {

@@ -57,9 +57,12 @@ func TestFramesOfV8WithoutName(t *testing.T) {
 	if want := []string{"price", "V8::UnknownFrame", "total"}; !slices.Equal(got, want) {
 		t.Errorf("the stack is %q, want %q", got, want)
 	}
-	other := libpf.Frame{Type: libpf.HotSpotFrame}
-	if got := newStacks().stackOf(t, nil, &libpf.Trace{Frames: frames(other)}); !strings.HasPrefix(got[0], "no stack") {
-		t.Errorf("a stack of the JVM without a name is %q, want none", got)
+	for _, kind := range []libpf.FrameType{libpf.HotSpotFrame, libpf.PythonFrame, libpf.RubyFrame} {
+		s := newStacks()
+		got := s.stackOf(t, nil, &libpf.Trace{Frames: frames(v8("price"), libpf.Frame{Type: kind}, v8("total"))})
+		if want := []string{"price", "<unnamed>", "total"}; !slices.Equal(got, want) || len(s.raw) > 0 {
+			t.Errorf("%v: the stack is %q, want %q; it is asked for the name again: %v", kind, got, want, len(s.raw) == 0)
+		}
 	}
 }
 
