@@ -3,16 +3,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os/signal"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/spf13/cobra"
 )
 
 func doctorCommand(w world, g *globals) *cobra.Command {
-	var asJSON, whyNot bool
+	var asJSON, whyNot, stay bool
 	c := &cobra.Command{
 		Use:   "doctor [--json]",
 		Short: "Say what this kernel and these privileges allow, and what to do about the rest",
@@ -21,7 +23,7 @@ and attaches it for a moment. What the kernel refuses costs a recording that alo
 unless it is needed; it is said what is not seen then. The exit status is 2 if
 nothing can be recorded.`,
 		Args: exactly(),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
 			checks, refused := examine(w)
 			if err := printChecks(w.out, checks, asJSON, g.useColor(w.out, w.getenv)); err != nil {
 				return err
@@ -32,12 +34,23 @@ nothing can be recorded.`,
 			if !canRecord(checks) {
 				return exitError{exitCannot}
 			}
+			if stay {
+				untilEnded(c.Context())
+			}
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	c.Flags().BoolVar(&whyNot, "why-not", false, "print all that the kernel's verifier said of programs that it refused, on standard error")
+	c.Flags().BoolVar(&stay, "stay", false, "stay until told to end, if it can record: for a container in which others start dwell")
 	return c
+}
+
+// untilEnded waits for a signal that asks dwell to end, or for the end of ctx.
+func untilEnded(ctx context.Context) {
+	ctx, over := signal.NotifyContext(ctx, endings()...)
+	defer over()
+	<-ctx.Done()
 }
 
 // refusedProgram is a program that the kernel does not take, and all that it said.

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -33,4 +35,21 @@ dwell cannot record here until what is missing above is put right. It can still 
 	if canRecord(checks) || !canRecord(checks[:1]) {
 		t.Error("a missing requirement, and it alone, must prevent recording")
 	}
+}
+
+// A process that stays ends with its context, and not before.
+func TestUntilEnded(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	var told atomic.Bool
+	go func() {
+		defer close(ended)
+		untilEnded(ctx)
+		if !told.Load() {
+			t.Error("it ended by itself")
+		}
+	}()
+	told.Store(true)
+	end()
+	<-ended
 }
