@@ -11,15 +11,16 @@ import (
 )
 
 type reportOptions struct {
-	path   string
-	out    string
-	source sourceOptions
+	path    string
+	out     string
+	source  sourceOptions
+	judging judging
 }
 
 func reportCommand(w world) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
-		Use:   "report REC [-o report.html]",
+		Use:   "report REC [-o report.html] [--slo 'GET /x p99<20ms per 1m']",
 		Short: "Write the diagnosis of a recording as one page to send around",
 		Long: `Write one HTML file that shows a recording to a browser: the verdict, latency over time,
 requests piece by piece, threads, flame graphs, calls. It holds all it shows, asks for
@@ -39,11 +40,12 @@ page of dwell's and nothing else.`,
 	}
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the file to write; else that of the recording with .html, in this directory")
 	o.source.addFlags(c)
+	o.judging.addSLO(c)
 	return c
 }
 
 func reportFile(w world, o reportOptions) error {
-	page, err := pageOf(w, "report", o.path, o.source)
+	page, err := pageOf(w, shownPage{"report", o.path, o.source, o.judging})
 	if err != nil {
 		return err
 	}
@@ -58,27 +60,35 @@ func reportFile(w world, o reportOptions) error {
 	return nil
 }
 
+// shownPage is a recording of which a page is made.
+type shownPage struct {
+	command string // for messages
+	path    string
+	source  sourceOptions
+	judging judging
+}
+
 // pageOf makes the page of a recording.
-func pageOf(w world, command, path string, source sourceOptions) (*report.WebPage, error) {
-	a, code, err := forPage(w, command, path, source)
+func pageOf(w world, o shownPage) (*report.WebPage, error) {
+	a, code, err := forPage(w, o)
 	if err != nil {
 		return nil, err
 	}
-	defer code.end(w, command)
-	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(path), Wall: a.wall.at(a.timeline.Start), Source: code.lines}), nil
+	defer code.end(w, o.command)
+	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: filepath.Base(o.path), Wall: a.wall.at(a.timeline.Start), Source: code.lines}), nil
 }
 
 // forPage analyses a recording for a page, and opens the places of its source code. One without requests has
 // a page, too, which says what was seen instead.
-func forPage(w world, command, path string, source sourceOptions) (*analysis, *sources, error) {
+func forPage(w world, o shownPage) (*analysis, *sources, error) {
 	code := &sources{} // a page is sent around: lines of code are on it where they were asked for
-	if source.root != "" || len(source.jars) > 0 {
+	if o.source.root != "" || len(o.source.jars) > 0 {
 		var err error
-		if code, err = source.open(0, whoInvoked(w.getenv)); err != nil {
-			return nil, nil, fmt.Errorf("dwell %s: %w", command, err)
+		if code, err = o.source.open(0, whoInvoked(w.getenv)); err != nil {
+			return nil, nil, fmt.Errorf("dwell %s: %w", o.command, err)
 		}
 	}
-	a, err := analyseFile(w, whyOptions{command: command, path: path})
+	a, err := analyseFile(w, whyOptions{command: o.command, path: o.path, judging: o.judging})
 	if err != nil {
 		code.close()
 	}

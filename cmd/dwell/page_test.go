@@ -19,9 +19,9 @@ func TestReportWritesAPageAndReplacesNothingElse(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	report := func(to string) (int, string) {
+	report := func(to string, more ...string) (int, string) {
 		var stdout, stderr bytes.Buffer
-		status := execute(context.Background(), []string{"report", "bundled/bad.txt", "-o", to},
+		status := execute(context.Background(), append([]string{"report", "bundled/bad.txt", "-o", to}, more...),
 			world{out: &stdout, err: &stderr, getenv: func(string) string { return "" }})
 		return status, stdout.String() + stderr.String()
 	}
@@ -49,6 +49,18 @@ func TestReportWritesAPageAndReplacesNothingElse(t *testing.T) {
 	}
 	if data, _ := os.ReadFile(victim); string(data) != "mine" {
 		t.Errorf("what was there is %q now", data)
+	}
+	if status, said := report(out, "--slo", "p99<1ns per 100ms", "--slo", "GET /none p50<1s"); status != exitDone {
+		t.Fatal(status, said)
+	}
+	data, _ = os.ReadFile(out)
+	for _, want := range []string{`"slos":[{"text":"p99\u003c1ns per 100ms"`, `"promises":[{"text":"p99\u003c1ns per 100ms: broken in `, `no request of it was measured.","mood":"look"`} {
+		if !bytes.Contains(data, []byte(want)) {
+			t.Errorf("a page of what was promised has no %s", want)
+		}
+	}
+	if status, said := report(out, "--slo", "fast"); status == exitDone || !strings.Contains(said, "no bound") {
+		t.Errorf("%d, %s", status, said)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, ".dwell-*"))
 	if err != nil || len(left) > 0 {

@@ -25,15 +25,16 @@ import (
 const viewUsage = "serve the recording's page to browsers of this machine afterwards, until Ctrl-C; its address is printed"
 
 type viewOptions struct {
-	path   string
-	port   int
-	source sourceOptions
+	path    string
+	port    int
+	source  sourceOptions
+	judging judging
 }
 
 func viewCommand(w world) *cobra.Command {
 	var o viewOptions
 	c := &cobra.Command{
-		Use:   "view REC [--port N]",
+		Use:   "view REC [--port N] [--slo 'GET /x p99<20ms per 1m']",
 		Short: "Serve a recording's page to browsers of this machine, until Ctrl-C",
 		Long: `Serve the page that dwell report writes, to browsers of this machine alone, and open
 nothing: the address is printed, with a random word in it that a browser must know. All
@@ -46,7 +47,7 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 			if o.port < 0 || o.port > 65535 {
 				return fmt.Errorf("dwell view: --port %d: want 1 to 65535, or 0 for any that is free", o.port)
 			}
-			a, code, err := forPage(w, "view", o.path, o.source)
+			a, code, err := forPage(w, shownPage{"view", o.path, o.source, o.judging})
 			if err != nil {
 				return err
 			}
@@ -56,6 +57,7 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 	}
 	c.Flags().IntVar(&o.port, "port", 0, "the port to listen on, at 127.0.0.1; 0 for any that is free")
 	o.source.addFlags(c)
+	o.judging.addSLO(c)
 	return c
 }
 

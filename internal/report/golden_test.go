@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -104,7 +105,11 @@ func TestTextInColour(t *testing.T) {
 		t.Error("colour is not where it was asked for")
 	}
 	stripped := painted.String()
-	for _, code := range []string{"0", "1", "2", "31", "32", "33", "36"} {
+	if n := len(regexp.MustCompile(`\x1b\[38;5;\d+m█`).FindAllString(stripped, -1)); n < 2 {
+		t.Errorf("%d bars in the colour of their cause", n)
+	}
+	stripped = regexp.MustCompile(`\x1b\[38;5;\d+m`).ReplaceAllString(stripped, "")
+	for _, code := range []string{"0", "1", "2", "31", "32", "33"} {
 		stripped = strings.ReplaceAll(stripped, "\x1b["+code+"m", "")
 	}
 	trim := func(s string) string { // painting hides spaces at the ends of lines

@@ -21,11 +21,15 @@ type page struct {
 	color  bool
 	width  int
 	source Source
-	all    bool // all that is known, on more than a screen
+	all    bool             // all that is known, on more than a screen
+	inks   map[string]style // of causes
 }
 
 func newPage(o TextOptions) *page {
 	p := &page{color: o.Color, width: o.Width, source: o.Source, all: o.All}
+	if p.color {
+		p.inks = inks()
+	}
 	if p.width == 0 {
 		p.width = 100
 	}
@@ -43,7 +47,6 @@ const (
 	red    style = "31"
 	green  style = "32"
 	yellow style = "33"
-	cyan   style = "36"
 )
 
 func (p *page) paint(s style, text string) string {

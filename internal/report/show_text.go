@@ -73,7 +73,7 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 			strand = w.strand
 			p.wrap(dim, "  ", "on "+strandName(tl, strand)+workedFor(r, strand)+":", 2)
 		}
-		drawn(p, s, shownSpan{"  " + w.label(), w.from, w.to, w.note(), cyan})
+		drawn(p, s, shownSpan{"  " + w.label(), w.from, w.to, w.note(), p.inks[w.longest()[0].String()]})
 		waitLines(p, tl, waitsIn(tl, r, &w, said), r.Start)
 	}
 	for ; next < len(r.Calls); next++ {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
 )
 
 const (
@@ -150,18 +152,22 @@ func focus(r *Report) *Endpoint {
 
 func whereItGoes(p *page, r *Report) {
 	e := focus(r)
-	labels, ord, slow := rows(e)
+	list := rows(e)
+	var ord, slow []Decimal
+	for _, l := range list {
+		ord, slow = append(ord, l.ordinary), append(slow, l.slow)
+	}
 	p.raw("")
 	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 42), 42)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
 	to, ts := tenths(ord), tenths(slow)
-	for i, l := range labels {
-		p.raw("  " + pad(l, 30) + cell(p, e.ordinary, ord[i], to[i]) + "   " + cell(p, e.slow, slow[i], ts[i]))
+	for i, l := range list {
+		p.raw("  " + pad(l.label, 30) + l.cell(p, e.ordinary, ord[i], to[i]) + "   " + l.cell(p, e.slow, slow[i], ts[i]))
 	}
 	p.raw(p.paint(dim, "  "+pad("total", 30)+pad(human(e.ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
 		pad(human(e.slow), -9)+pad("100.0 %", -9)))
 }
 
-func cell(p *page, whole Duration, part Decimal, t int) string {
+func (l *timeLine) cell(p *page, whole Duration, part Decimal, t int) string {
 	d := Duration(int64(whole) / unit * int64(part))
 	if whole < 1<<40 {
 		d = Duration(int64(whole) * int64(part) / unit)
@@ -169,30 +175,36 @@ func cell(p *page, whole Duration, part Decimal, t int) string {
 	if d == 0 {
 		return pad("-", -9) + pad("-", -9) + strings.Repeat(" ", 11)
 	}
-	return pad(human(d), -9) + pad(fmt.Sprintf("%d.%d %%", t/10, t%10), -9) + " " + p.paint(cyan, pad(bar(int64(part), unit, 10), 10))
+	return pad(human(d), -9) + pad(fmt.Sprintf("%d.%d %%", t/10, t%10), -9) + " " + p.paint(p.inks[l.cause], pad(bar(int64(part), unit, 10), 10))
+}
+
+// timeLine is a line of where the time goes.
+type timeLine struct {
+	label, cause   string
+	ordinary, slow Decimal
 }
 
 // rows returns the largest causes, the rest together, and what is unaccounted for.
-func rows(e *Endpoint) (labels []string, ord, slow []Decimal) {
-	add := func(l string, a, b Decimal) {
-		labels, ord, slow = append(labels, l), append(ord, a), append(slow, b)
+func rows(e *Endpoint) (list []timeLine) {
+	add := func(label, cause string, a, b Decimal) {
+		list = append(list, timeLine{label, cause, a, b})
 	}
 	var otherA, otherB Decimal
 	for _, c := range e.Causes {
-		if len(labels) < shownRows && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
-			add(c.Phase+", "+c.Cause, c.P50Share, c.P99Share)
+		if len(list) < shownRows && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
+			add(c.Phase+", "+c.Cause, c.Cause, c.P50Share, c.P99Share)
 			continue
 		}
 		otherA += c.P50Share
 		otherB += c.P99Share
 	}
 	if otherA > 0 || otherB > 0 {
-		add("other", otherA, otherB)
+		add("other", timeline.CauseUnknown.String(), otherA, otherB)
 	}
 	if e.Unaccounted.P50Share > 0 || e.Unaccounted.P99Share > 0 {
-		add("Unaccounted", e.Unaccounted.P50Share, e.Unaccounted.P99Share)
+		add("Unaccounted", Unaccounted, e.Unaccounted.P50Share, e.Unaccounted.P99Share)
 	}
-	return labels, ord, slow
+	return list
 }
 
 // tenths rounds shares that sum to one to tenths of a percent that sum to 1000.

@@ -84,9 +84,15 @@ func (w *row) join(next *row) {
 // labelledCauses is how many causes of a row are named, those that took longest.
 const labelledCauses = 2
 
-func (w *row) label() string {
+// longest are the causes of a row, that which took most of it first.
+func (w *row) longest() []timeline.Cause {
 	causes := slices.Clone(w.causes)
 	slices.SortStableFunc(causes, func(a, b timeline.Cause) int { return cmp.Compare(w.took[b], w.took[a]) })
+	return causes
+}
+
+func (w *row) label() string {
+	causes := w.longest()
 	label := w.phase.String() + ", " + causes[0].String()
 	for _, c := range causes[1:min(len(causes), labelledCauses)] {
 		label += "/" + c.String()

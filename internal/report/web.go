@@ -50,6 +50,14 @@ type WebSeen struct {
 	Where      string   `json:"where"`      // where the time is, a sentence
 	Verdict    string   `json:"verdict"`    // whether something is wrong, a sentence
 	Mood       string   `json:"mood"`       // of the verdict: wrong, look or fine
+
+	Promises []WebPromise `json:"promises"` // latencies that were promised, in the order of the report's slos
+}
+
+// WebPromise says whether a promise was kept, as the text does.
+type WebPromise struct {
+	Text string `json:"text"`
+	Mood string `json:"mood"` // wrong, look or fine
 }
 
 // WebEndpoint is what the page needs of an endpoint beside what the report says.
@@ -114,7 +122,13 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 
 func webSeen(r *Report) WebSeen {
 	s := WebSeen{Processes: orNone(r.Seen.Processes), Silent: r.Seen.Silent, Protocols: orNone(r.Seen.Protocols),
-		Missing: orNone(r.Seen.Missing), Calls: r.Seen.Calls, NoRequest: r.Seen.NoRequest, Outbound: r.Seen.Outbound}
+		Missing: orNone(r.Seen.Missing), Calls: r.Seen.Calls, NoRequest: r.Seen.NoRequest, Outbound: r.Seen.Outbound,
+		Promises: []WebPromise{}}
+	moods := map[style]string{red: "wrong", yellow: "look", green: "fine"}
+	for i := range r.SLOs {
+		text, how := r.SLOs[i].kept(r)
+		s.Promises = append(s.Promises, WebPromise{text, moods[how]})
+	}
 	p := newPage(TextOptions{Width: 10_000})
 	footer(p, r)
 	s.Footer, _, _ = strings.Cut(strings.TrimSpace(p.b.String()), "\n") // what is not seen stands in Missing
@@ -126,7 +140,7 @@ func webSeen(r *Report) WebSeen {
 	}
 	var mood style
 	s.Where, s.Verdict, mood = sentences(r)
-	s.Mood = map[style]string{red: "wrong", yellow: "look", green: "fine"}[mood]
+	s.Mood = moods[mood]
 	return s
 }
 

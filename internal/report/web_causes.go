@@ -1,8 +1,12 @@
 package report
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"strconv"
 
-// WebCause is how one cause of time is drawn.
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// WebCause is how one cause of time is drawn, on the page and in a terminal.
 type WebCause struct {
 	Name  string `json:"name"`
 	Light string `json:"light"` // colour on a light ground
@@ -42,4 +46,53 @@ func WebCauses() []WebCause {
 		out = append(out, look)
 	}
 	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "what dwell could not account for"})
+}
+
+// inks are the terminal's styles of the causes, by name: of the 256 colours that terminals
+// have, those nearest to the page's, between that on a light ground and that on a dark
+// one, as nobody knows a terminal's ground.
+func inks() map[string]style {
+	out := map[string]style{}
+	for _, c := range WebCauses() {
+		light, dark := channels(c.Light), channels(c.Dark)
+		var between [3]int
+		for i := range between {
+			between[i] = (light[i] + dark[i]) / 2
+		}
+		out[c.Name] = style("38;5;" + strconv.Itoa(nearest256(between)))
+	}
+	return out
+}
+
+// channels are red, green and blue of "#rrggbb".
+func channels(hex string) (out [3]int) {
+	for i := range out {
+		v, _ := strconv.ParseUint(hex[1+2*i:3+2*i], 16, 8) // a colour of the table above
+		out[i] = int(v)
+	}
+	return out
+}
+
+// nearest256 is the colour of a terminal's 256 that differs least, of its cube of six steps
+// of each channel and of its greys.
+func nearest256(c [3]int) int {
+	far := func(of [3]int) (sum int) {
+		for i := range of {
+			sum += (of[i] - c[i]) * (of[i] - c[i])
+		}
+		return sum
+	}
+	steps := [...]int{0, 95, 135, 175, 215, 255}
+	best, least := 0, 1<<30
+	for i := range 216 {
+		if d := far([3]int{steps[i/36], steps[i/6%6], steps[i%6]}); d < least {
+			best, least = 16+i, d
+		}
+	}
+	for i := range 24 {
+		if grey := 8 + 10*i; far([3]int{grey, grey, grey}) < least {
+			best, least = 232+i, far([3]int{grey, grey, grey})
+		}
+	}
+	return best
 }

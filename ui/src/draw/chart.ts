@@ -1,8 +1,8 @@
-import { clock, human } from "../base/format";
+import { clock, human, safe } from "../base/format";
 import { rgb } from "../base/color";
 import { logAt, logTicks, ticks } from "../layout/axis";
 import { rowFrom, type Points, type Region } from "../model/load";
-import type { WebPage } from "../model/page.gen";
+import type { SLO, WebPage } from "../model/page.gen";
 
 /** What the latency chart draws; the only place that touches a canvas. */
 export interface Scene {
@@ -16,7 +16,8 @@ export interface Scene {
   faint: string;
   ground: string;
   lines: Record<"p50" | "p99" | "max", string>;
-  slo: number; // ns, 0 none
+  slos: SLO[]; // latencies that were promised
+  bad: string;
 }
 
 export const margin = { left: 62, right: 14, top: 18, bottom: 74, arrivals: 34 };
@@ -68,6 +69,7 @@ export function draw(canvas: HTMLCanvasElement, s: Scene): void {
   if (s.points.count > 30000) grain(g, s, scale, ratio);
   else dots(g, s, scale);
   quantiles(g, s, scale);
+  promises(g, s, scale);
   births(g, s, scale);
   arrivals(g, s, scale);
   g.restore();
@@ -114,15 +116,45 @@ function shades(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   }
   g.fillStyle = "rgba(213, 62, 62, .16)";
   for (const x of l.losses) g.fillRect(k.x(x.from_ns), margin.top, Math.max(2, k.x(x.to_ns) - k.x(x.from_ns)), k.bottom - margin.top);
-  if (s.slo > 0) {
-    g.strokeStyle = s.lines.max;
-    g.setLineDash([2, 3]);
+}
+
+/** From when to when a promise was asked about; one without "per" in all of the recording. */
+const spanOf = (p: SLO, i: number, whole: number): [number, number] => [p.windows[i].from_ns, p.per_ns ? Math.min(whole, p.windows[i].from_ns + p.per_ns) : whole];
+
+// What was promised: a line; the spans in which it was broken, shaded above it, with the quantile that broke it.
+function promises(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
+  g.strokeStyle = g.fillStyle = s.bad;
+  for (const p of s.slos) {
+    const y = k.y(p.bound_ns);
+    p.windows.forEach((w, i) => {
+      if (w.met) return;
+      const [from, to] = spanOf(p, i, s.page.span_ns).map((t) => k.x(t));
+      g.globalAlpha = 0.11;
+      g.fillRect(from, margin.top, Math.max(1, to - from - 1), Math.max(0, Math.min(y, k.bottom) - margin.top));
+      g.globalAlpha = 1;
+      g.fillRect(from, k.y(w.value_ns) - 1, Math.max(2, to - from - 1), 2);
+    });
+    g.lineWidth = 1.25;
+    g.setLineDash([7, 4]);
     g.beginPath();
-    g.moveTo(margin.left, k.y(s.slo));
-    g.lineTo(k.width - margin.right, k.y(s.slo));
+    g.moveTo(margin.left, y);
+    g.lineTo(k.width - margin.right, y);
     g.stroke();
     g.setLineDash([]);
+    g.textAlign = "left";
+    halo(g, s, safe(p.text), margin.left + 6, y - 4);
   }
+}
+
+// Text that is read on whatever lies beneath it.
+function halo(g: CanvasRenderingContext2D, s: Scene, text: string, x: number, y: number): void {
+  const ink = g.strokeStyle;
+  g.strokeStyle = s.ground;
+  g.lineWidth = 3;
+  g.strokeText(text, x, y);
+  g.strokeStyle = ink;
+  g.lineWidth = 1;
+  g.fillText(text, x, y);
 }
 
 function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
@@ -201,10 +233,10 @@ function births(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
     g.stroke();
     g.setLineDash([]);
     row = x < edge ? row + 1 : 0;
-    const label = `${b.name} ${b.pid} starts`;
+    const label = safe(`${b.exe.split("/").pop() || b.name} ${b.pid} starts ${clock(s.page.wall_ns, b.born_ns, 0)}`);
     const wide = g.measureText(label).width;
     const left = x + 4 + wide > k.width - margin.right ? x - wide - 4 : x + 4;
-    g.fillText(label, left, 12 + row * 12);
+    halo(g, s, label, left, 12 + row * 12);
     edge = x + wide + 8;
   }
 }

@@ -705,6 +705,11 @@ export interface WebPage {
   phases: string[];
 }
 
+export interface WebPromise {
+  text: string;
+  mood: string;
+}
+
 export interface WebRequest {
   id: number;
   endpoint: string;
@@ -736,6 +741,7 @@ export interface WebSeen {
   where: string;
   verdict: string;
   mood: string;
+  promises: WebPromise[];
 }
 
 export interface WebSpan {

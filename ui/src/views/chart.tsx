@@ -1,9 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, human, plural } from "../base/format";
 import { draw, margin, Scale } from "../draw/chart";
+import type { SLO } from "../model/page.gen";
 import { rowOf, sharesIn, type Region } from "../model/load";
 import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
+import { Processes } from "./processes";
 import type { Context } from "./parts";
 
 /** A region of cells as it stands in the address. */
@@ -17,10 +19,14 @@ export const written = (r: Region): string => [r.x0, r.x1, r.y0, r.y1].join(".")
 /** All there is to see. */
 export function wholeOf(c: Context): Region {
   const l = c.page.latency!;
-  return { x0: 0, x1: l.cells.columns - 1, y0: rowOf(l.least_ns) - 1, y1: rowOf(l.most_ns) + 1 };
+  const bounds = promisesOf(c).map((p) => p.bound_ns); // what was promised is on it, too
+  return { x0: 0, x1: l.cells.columns - 1, y0: rowOf(Math.min(l.least_ns, ...bounds)) - 1, y1: rowOf(Math.max(l.most_ns, ...bounds)) + 1 };
 }
 
 export const chosenEndpoint = (c: Context): number => c.page.latency!.endpoints.indexOf(get("endpoint"));
+
+/** What was promised of all requests, or of the endpoint that is chosen. */
+export const promisesOf = (c: Context): SLO[] => (c.page.report!.slos ?? []).filter((p) => p.endpoint === "" || get("endpoint") === "" || p.endpoint === get("endpoint"));
 
 /** Latency over time: every request a dot. A still one shows the given region, and nothing is chosen on it. */
 export function Chart({ c, height, still }: { c: Context; height: number; still?: Region }) {
@@ -42,7 +48,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
     const of = (name: string) => css.getPropertyValue(name).trim();
     draw(canvas.current, {
       page: c.page, points: c.points, endpoint, of: color, palette, domain,
-      ink: of("--muted"), faint: of("--line"), ground: of("--panel"), slo: 0,
+      ink: of("--muted"), faint: of("--line"), ground: of("--panel"), bad: of("--bad"), slos: promisesOf(c),
       lines: endpoint < 0 ? { p50: of("--ink"), p99: of("--p99"), max: of("--muted") } : { p50: "", p99: "", max: "" },
     });
   }, [key]);
@@ -54,8 +60,9 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
         <canvas ref={canvas} aria-hidden="true" />
         {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} />}
       </div>
-      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of {human(c.page.latency!.lines.step_ns)} · bars: arrivals
+      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of {human(c.page.latency!.lines.step_ns)}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>} · bars: arrivals
         {!still && <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span>}</p>
+      {!still && get("color") === "generation" && <Processes c={c} />}
     </div>
   );
 }

@@ -30,11 +30,12 @@ export function Verdict({ c }: { c: Context }) {
 
 function Answer({ c }: { c: Context }) {
   const r = c.page.report!;
-  const { mood, verdict, where } = c.page.seen;
+  const { mood, verdict, where, promises } = c.page.seen;
   return (
     <section class={`answer ${mood}`}>
       <h1><Name text={verdict} /></h1>
       <p class="where-goes"><Name text={where} /></p>
+      {promises.map((p, i) => <p key={i} class={`promise ${p.mood}`}><b>SLO</b> <Name text={p.text} /></p>)}
       <dl class="figures">
         <div><dt>requests</dt><dd><Count v={r.requests.count} of="requests.count" /></dd></div>
         <div><dt>mean</dt><dd><Time v={r.requests.mean_ns} of="requests.mean_ns" /></dd></div>

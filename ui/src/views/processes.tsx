@@ -1,0 +1,30 @@
+import { clock, day } from "../base/format";
+import { distinct } from "../base/color";
+import type { Ns } from "../model/page.gen";
+import { coloring } from "./legend";
+import { Count, Name, Swatch, type Context } from "./parts";
+
+/** A time of the recording, or before it, with its day where that is another one. */
+function When({ c, at, unknown }: { c: Context; at: Ns | null; unknown: string }) {
+  if (at === null) return <span class="dim">{unknown}</span>;
+  const wall = c.page.wall_ns;
+  if (!wall && at < 0) return <>{(-at / 1e9).toFixed(1)} s before the recording</>;
+  const other = wall && day(wall + at) !== day(wall) ? `${day(wall + at)} ` : "";
+  return <data value={at}>{other}{clock(wall, at)}</data>;
+}
+
+/** The processes that served requests: which program, from when to when. */
+export function Processes({ c }: { c: Context }) {
+  const { keys } = coloring(c);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="processes"><table class="processes">
+      <thead><tr><th scope="col">process</th><th scope="col">executable</th><th scope="col">runtime</th><th scope="col">started</th><th scope="col">ended</th><th scope="col" class="num">requests</th></tr></thead>
+      <tbody>{c.page.latency!.generations.map((g, i) => (
+        <tr key={i}><th scope="row"><Swatch color={keys[i]?.color ?? distinct.light[7]} /><Name text={`${g.name} ${g.pid || ""}`} /></th>
+          <td>{g.exe ? <Name code text={g.exe} /> : <span class="dim">not recorded</span>}</td><td><Name text={g.runtime} /></td>
+          <td><When c={c} at={g.born_ns} unknown="not recorded" /></td><td><When c={c} at={g.ended_ns} unknown="after the recording" /></td>
+          <td class="num"><Count v={g.requests} /></td></tr>
+      ))}</tbody>
+    </table></div>
+  );
+}
