@@ -51,9 +51,10 @@ func TestLoadKeepsWhatIsOdd(t *testing.T) {
 	rec, err := ParseText(strings.NewReader(fmt.Sprintf(`100 manifest
 110 off thread=1 since=0 woken=0 arg=%d sp=%d
 110 http-request conn=1 length=-2
-110 goroutine process=1 id=%d`, math.MinInt64, math.MaxInt64, math.MaxInt64)))
-	if err != nil || len(rec.Events) != 4 {
-		t.Fatalf("%v, %v, want all four", rec, err)
+110 goroutine process=1 id=%d
+110 neighbour comm=build since=100 cpu=5000000000`, math.MinInt64, math.MaxInt64, math.MaxInt64)))
+	if err != nil || len(rec.Events) != 5 {
+		t.Fatalf("%v, %v, want all five", rec, err)
 	}
 }
 

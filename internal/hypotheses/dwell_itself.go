@@ -11,7 +11,7 @@ func dwellItself() diagnosis.Hypothesis {
 		ID:    "dwell-itself",
 		Title: "The recorder's own cost",
 		Doc: "Supported by the CPU time of dwell's programs in the kernel, which run inside the watched threads' own time, taken out of every request in " +
-			"proportion to its time on a CPU (an upper bound, for other processes pay part of it: a lead below a fifth of that time, and of a twentieth of a processor). Undecided where the recorder itself used 10 % of " +
+			"proportion to its time on a CPU (an upper bound, for other processes pay part of it: a lead below a fifth of that time, and of a tenth of a processor). Undecided where the recorder itself used 10 % of " +
 			"a processor on a saturated host. Lost facts are counted.",
 		Needs:    []string{recording.HookSched},
 		Explains: []string{"cpu-bound", "run-queue", "load", "event-loop-blocked", "accept-queue"},
@@ -24,7 +24,7 @@ const recorderShare = diagnosis.Whole / 10
 
 // plainlyOurs is from which share of the service's CPU time on the recorder's part of it is a
 // finding, though other processes may pay half of it; so it is only where the recorder uses
-// a twentieth of a processor.
+// a tenth of a processor.
 const plainlyOurs = diagnosis.Whole / 5
 
 func testDwellItself(c *diagnosis.Case) diagnosis.Result {
@@ -55,7 +55,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 		return res
 	}
 	decide := ""
-	if inside < plainlyOurs || used < recorderShare/2 {
+	if inside < plainlyOurs || used < recorderShare {
 		decide = "the client's own latencies with and without dwell: this is an upper bound"
 	}
 	var spans []diagnosis.Span
