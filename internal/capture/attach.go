@@ -90,6 +90,14 @@ func (s *Session) sharing(group string, spec *ebpf.CollectionSpec) (*ebpf.Collec
 // loadInto loads an object of probes, which uses the recorder's maps, for objects to name
 // what it consists of.
 func (s *Session) loadInto(objects any, group string, read func() (*ebpf.CollectionSpec, error)) error {
+	err := s.tryInto(objects, group, read)
+	if err != nil {
+		s.hooking.refuse(group)
+	}
+	return err
+}
+
+func (s *Session) tryInto(objects any, group string, read func() (*ebpf.CollectionSpec, error)) error {
 	spec, err := read()
 	if err != nil {
 		return err

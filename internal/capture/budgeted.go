@@ -104,11 +104,13 @@ func (p *budgetedProbe) load(s *Session) error {
 		p.hit = time.Duration(p.loops) * loopTrap(p.objects.Programs[p.name])
 		p.failed = p.objects.Variables["hit_cost"].Set(uint64(p.hit))
 	}
-	if p.failed == nil {
-		p.links = map[int]budgetedLinks{}
-		s.keep(p)
+	if p.failed != nil {
+		s.hooking.refuse(p.group)
+		return p.failed
 	}
-	return p.failed
+	p.links = map[int]budgetedLinks{}
+	s.keep(p)
+	return nil
 }
 
 // note notes what stands in the way of a process, for the goroutine that records.

@@ -251,7 +251,6 @@ func (s *Session) haveJoined() error {
 		(clock()-s.begun)/1e6)}})
 	s.allJoined()
 	s.before = s.measure()
-	s.decoder.emit(clock(), s.manifest()) // names the hooks that joined
 	return nil
 }
 

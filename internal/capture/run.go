@@ -58,7 +58,9 @@ func (s *Session) Run(ctx context.Context, sink Sink) (err error) {
 func (s *Session) run(ctx context.Context, sink Sink) error {
 	s.begin()
 	s.status.started = time.Now()
-	if err := sink.Write(recording.Event{Time: s.begun, Fact: s.manifest()}); err != nil {
+	m := s.manifest()
+	s.hooking.told = m.Hooks
+	if err := sink.Write(recording.Event{Time: s.begun, Fact: m}); err != nil {
 		return err
 	}
 	if err := s.tick(sink); err != nil {
@@ -210,7 +212,7 @@ func (s *Session) tick(sink Sink) error {
 	}
 	cost := s.meter.overhead(s.decoder.count)
 	events := append(losses, wallClock(), recording.Event{Time: clock(), Fact: cost})
-	events = append(events, s.host()...)
+	events = append(append(events, s.tellHooks()...), s.host()...)
 	events = append(append(events, s.storageTick()...), s.memory()...)
 	for _, e := range events {
 		if err := sink.Write(e); err != nil {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +45,7 @@ type Session struct {
 	roots    []int        // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
+	hooking  hooking
 
 	joining   joining
 	unwinder  *unwind.Unwinder // nil: takes no stacks
@@ -156,32 +155,6 @@ func (s *Session) close() error {
 		s.recorder.Close()
 	}
 	return first
-}
-
-func (s *Session) manifest() *recording.Manifest {
-	return &recording.Manifest{
-		Tool: s.opts.Tool, Kernel: kernelRelease(), Arch: runtime.GOARCH,
-		CPUs: int64(cpus()), Hooks: s.hooks(), Target: s.opts.Target,
-	}
-}
-
-func (s *Session) hooks() string {
-	names := []string{
-		recording.HookDNS, recording.HookTLS, recording.HookGoroutines, recording.HookAsync, recording.HookQueues, recording.HookHost,
-		recording.HookStorage,
-	}
-	names = append(names, s.groupHooks()...)
-	if !s.opts.NoGoProbes {
-		names = append(names, recording.HookGoCalls, recording.HookGoRuns, recording.HookParks)
-	}
-	if s.unwinder != nil {
-		names = append(names, recording.HookStacks)
-	}
-	if s.tls != nil {
-		names = append(names, recording.HookTLSHeads)
-	}
-	slices.Sort(names)
-	return strings.Join(names, " ")
 }
 
 func kernelRelease() string {
