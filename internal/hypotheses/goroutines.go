@@ -59,10 +59,14 @@ func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 // unseenPauses returns the pieces in which requests of Go computed, or were ready to,
 // while it was not seen whether all goroutines were stopped.
 func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
-	if !c.Recorded(recording.HookParks) {
-		return nil
-	}
+	recorded := c.Recorded(recording.HookParks)
 	for _, span := range c.Spans(mayBeStopped) {
+		if !recorded {
+			if runtimeOf(c, c.Requests[span.Request].Process) == recording.RuntimeGo {
+				out = append(out, span)
+			}
+			continue
+		}
 		for _, x := range c.UnseenIn(timeline.UnseenPauses, c.Requests[span.Request].Process, span.From, span.To) {
 			out = append(out, diagnosis.Span{Request: span.Request, From: max(span.From, x.From), To: min(span.To, x.To)})
 		}
