@@ -4,8 +4,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -52,4 +58,44 @@ func TestUntilEnded(t *testing.T) {
 	told.Store(true)
 	end()
 	<-ended
+}
+
+// In a user namespace (rootless containers) and in a pid namespace (containers) the doctor says what forbids to
+// record, in the words of its remedy, before it tries anything.
+func TestDoctorInNamespaces(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to make a pid namespace")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		flags         uintptr
+		check, remedy string
+	}{
+		{syscall.CLONE_NEWUSER, "rights", "record from the host"},
+		{syscall.CLONE_NEWPID, "pid namespace", "--pid=host"},
+	} {
+		doctor := exec.Command(self, "doctor", "--json")
+		doctor.Env = append(os.Environ(), "BE_DWELL=1")
+		doctor.SysProcAttr = &syscall.SysProcAttr{Cloneflags: c.flags}
+		if c.flags == syscall.CLONE_NEWUSER {
+			all := []syscall.SysProcIDMap{{HostID: 0, ContainerID: 0, Size: 1}}
+			doctor.SysProcAttr.UidMappings, doctor.SysProcAttr.GidMappings = all, all
+		}
+		text, err := doctor.Output()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Skipf("%s: %v (may no namespace be made here?)", c.check, err)
+		}
+		var said doctorJSON
+		if exit == nil || json.Unmarshal(text, &said) != nil {
+			t.Fatalf("%s: %v: %s", c.check, err, text)
+		}
+		at := slices.IndexFunc(said.Checks, func(k checkJSON) bool { return k.Name == c.check })
+		if exit.ExitCode() != exitCannot || said.CanRecord || at < 0 || said.Checks[at].OK || !strings.Contains(said.Checks[at].Remedy, c.remedy) {
+			t.Errorf("%s: status %d: %s", c.check, exit.ExitCode(), text)
+		}
+	}
 }

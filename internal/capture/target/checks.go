@@ -47,28 +47,32 @@ func checkBTF(m machine) Check {
 	return required(check("kernel types (BTF)", m.btf == nil, detail, "use a kernel built with CONFIG_DEBUG_INFO_BTF=y"))
 }
 
-func (m machine) can(capability uint) bool { return m.caps>>capability&1 == 1 }
+func (m machine) has(capability uint) bool { return m.caps>>capability&1 == 1 }
+
+// can reports whether a capability counts: those of another user namespace than the machine's first do not.
+func (m machine) can(capability uint) bool { return m.initialUsers && m.has(capability) }
 
 func checkRights(m machine) Check {
-	admin := m.can(unix.CAP_SYS_ADMIN)
+	admin := m.has(unix.CAP_SYS_ADMIN)
 	var lacks []string
-	if !admin && !m.can(unix.CAP_BPF) {
+	if !admin && !m.has(unix.CAP_BPF) {
 		lacks = append(lacks, "CAP_BPF")
 	}
-	if !admin && !m.can(unix.CAP_PERFMON) {
+	if !admin && !m.has(unix.CAP_PERFMON) {
 		lacks = append(lacks, "CAP_PERFMON")
 	}
 	detail := "may load and attach programs"
-	if len(lacks) > 0 {
+	remedy := "run as root (sudo dwell ...); in a container: --privileged without user namespace"
+	if !m.initialUsers {
+		detail = "in a user namespace of its own, as rootless containers are, where no capability allows to trace the machine"
+		remedy = "record from the host, as root: sudo dwell attach --container ID; or run the container without user namespace"
+	} else if len(lacks) > 0 {
 		detail = "lacks " + strings.Join(lacks, " and ")
-	} else if !m.initialUsers {
-		detail = "has the capabilities only in a user namespace"
 	}
 	if m.seccomp {
 		detail += "; a seccomp filter is active and may forbid bpf()"
 	}
-	return required(check("rights", len(lacks) == 0 && m.initialUsers, detail,
-		"run as root (sudo dwell ...); in a container: --privileged without user namespace"))
+	return required(check("rights", len(lacks) == 0 && m.initialUsers, detail, remedy))
 }
 
 func checkNamespaces(m machine) Check {
@@ -104,7 +108,7 @@ func checkUprobes(m machine) Check {
 	case !m.uprobes:
 		detail = "the kernel has none"
 	case !ok:
-		detail = "perf_event_paranoid is " + m.paranoid
+		detail = "needs CAP_PERFMON: perf_event_paranoid is " + m.paranoid
 	}
 	if !m.tracefs {
 		detail += " (tracefs is not mounted; not needed)"

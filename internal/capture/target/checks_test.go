@@ -35,7 +35,7 @@ func TestChecks(t *testing.T) {
 		{"no BTF", func(m *machine) { m.btf = errors.New("not found") }, "kernel types (BTF)"},
 		{"no rights", func(m *machine) { m.caps = 0 }, "rights, process details, uprobes, stacks"},
 		{"capabilities for programs only", func(m *machine) { m.caps = 1<<unix.CAP_BPF | 1<<unix.CAP_PERFMON }, "process details"},
-		{"rootless container", func(m *machine) { m.initialUsers = false }, "rights"},
+		{"rootless container", func(m *machine) { m.initialUsers = false }, "rights, process details, uprobes, stacks"},
 		{"container", func(m *machine) { m.initialPIDs = false }, "pid namespace"},
 		{"confidentiality", func(m *machine) { m.lockdown = "confidentiality" }, "lockdown"},
 		{"no securityfs", func(m *machine) { m.lockdown = "" }, ""},
