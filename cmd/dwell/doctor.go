@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
+	"slices"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
 
@@ -71,9 +73,9 @@ func examine(w world) ([]target.Check, []refusedProgram) {
 
 func printRefusals(out io.Writer, refused []refusedProgram) {
 	for _, r := range refused {
-		fmt.Fprintf(out, "\n%v\n", r.why)
+		fmt.Fprintf(out, "\n%s\n", recording.Printable(r.why.Error()))
 		for _, line := range r.log {
-			fmt.Fprintln(out, "  "+line)
+			fmt.Fprintln(out, "  "+recording.Printable(line))
 		}
 	}
 }
@@ -102,7 +104,19 @@ type checkJSON struct {
 	Remedy   string `json:"remedy,omitempty"`
 }
 
+// printable are checks as they may be shown: they name files and programs of others.
+func printable(checks []target.Check) []target.Check {
+	shown := slices.Clone(checks)
+	for i := range shown {
+		for _, text := range []*string{&shown[i].Name, &shown[i].Detail, &shown[i].Remedy} {
+			*text = recording.Printable(*text)
+		}
+	}
+	return shown
+}
+
 func printChecks(out io.Writer, checks []target.Check, asJSON, color bool) error {
+	checks = printable(checks)
 	if asJSON {
 		doc := doctorJSON{Version: 1, CanRecord: canRecord(checks), Checks: []checkJSON{}}
 		for _, c := range checks {

@@ -57,6 +57,7 @@ func TestNoViewShowsACommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
+		pageShowsNoCommand(t, path)
 		for _, view := range views() {
 			args := strings.Fields(strings.NewReplacer("REC", path, "SOUND", path).Replace(strings.Join(view, " ")))
 			c := newConsole()
@@ -73,6 +74,24 @@ func TestNoViewShowsACommand(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// pageShowsNoCommand checks what the page of a recording holds: its program is dwell's, its model is not.
+func pageShowsNoCommand(t *testing.T, path string) {
+	t.Helper()
+	page := filepath.Join(t.TempDir(), "page.html")
+	c := newConsole()
+	if status := execute(t.Context(), []string{"report", path, "-o", page}, c.world()); status != exitDone {
+		t.Fatalf("report: status %d: %s", status, c.err.String())
+	}
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shownPlainly(t, []string{"report"}, strings.ReplaceAll(string(html), "\t", " "))
+	if !strings.Contains(string(html), `\\x1b]0;t`) {
+		t.Error("report: the names that were changed are not on the page")
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/getdwell/dwell/internal/capture"
+	"github.com/getdwell/dwell/recording"
 )
 
 // How long a service is waited for when the recording is over: first to end by
@@ -112,7 +113,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 			return worth
 		},
 	})
-	name := filepath.Base(o.args[0])
+	name := recording.Printable(filepath.Base(o.args[0]))
 	switch {
 	case err != nil:
 		service.endFor(w, name)

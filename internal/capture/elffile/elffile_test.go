@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -137,14 +138,47 @@ func TestAnHonestFile(t *testing.T) {
 	if _, err := Symbols(f.File); !errors.Is(err, elf.ErrNoSymbols) {
 		t.Errorf("other symbols: %v", err)
 	}
-	own, err := Open("/proc/self/exe")
+	path = made(t,
+		section{name: ".symtab", kind: elf.SHT_SYMTAB, link: 2, data: slices.Concat(symbol(0, 0), symbol(1, 16))},
+		section{name: ".strtab", kind: elf.SHT_STRTAB, data: []byte("\x00three\x00")})
+	g, err := Open(path)
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
-	defer own.Close()
-	want, errWant := own.Symbols() // debug/elf's own
-	got, err = Symbols(own.File)
-	if (err == nil) != (errWant == nil) || !slices.Equal(got, want) {
-		t.Errorf("%d symbols, %v; debug/elf finds %d, %v", len(got), err, len(want), errWant)
+	defer g.Close()
+	if got, err := Symbols(g.File); err != nil || len(got) != 1 || got[0].Name != "three" || got[0].Value != 16 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Of a program of this machine the same is said as debug/elf says. A test program that go test builds has no
+// symbols: it is none to compare.
+func TestAProgramOfThisMachine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("its programs are in ELF on Linux")
+	}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want, err := f.File.DynamicSymbols() // debug/elf's own
+	if err != nil || len(want) == 0 {
+		t.Fatalf("%s: %d symbols, %v: there is nothing to compare", shell, len(want), err)
+	}
+	got, err := DynamicSymbols(f.File)
+	same := slices.EqualFunc(got, want, func(a, b elf.Symbol) bool {
+		return a.Name == b.Name && a.Info == b.Info && a.Other == b.Other && a.Section == b.Section && a.Value == b.Value && a.Size == b.Size
+	})
+	if err != nil || !same {
+		t.Errorf("%d symbols, %v; debug/elf finds %d", len(got), err, len(want))
+	}
+	needs, err := ImportedLibraries(f.File)
+	if libraries, errWant := f.File.ImportedLibraries(); err != nil || errWant != nil || !slices.Equal(needs, libraries) {
+		t.Errorf("libraries %v, %v; debug/elf finds %v, %v", needs, err, libraries, errWant)
 	}
 }
