@@ -35,7 +35,6 @@ type Options struct {
 	Open        Share    // time of unknown cause leaves undecided what would save this share with it; 10 %
 	WhereShare  Share    // what says where, not why, explains this much of slow minus ordinary; 50 %
 	WhereRatio  int64    // and p99 is at least this many times p50; 3
-	CPUFloor    Duration // own CPU of a request from which on it is cpu-bound; 5 ms
 	LongHold    Duration // a callback this long holds an event loop; 10 ms
 	Saturated   Share    // a server this busy is saturated; 90 %
 }
@@ -48,7 +47,6 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.Open, Whole/10)
 	orDefault(&o.WhereShare, Whole/2)
 	orDefault(&o.WhereRatio, 3)
-	orDefault(&o.CPUFloor, 5*milli)
 	orDefault(&o.LongHold, 10*milli)
 	orDefault(&o.Saturated, Whole/10*9)
 	return o

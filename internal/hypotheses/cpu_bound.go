@@ -13,8 +13,9 @@ func cpuBound() diagnosis.Hypothesis {
 		ID:    "cpu-bound",
 		Title: "The request's own work on the CPU",
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
-			"against ordinary requests, or if an ordinary request spends half of its time and at least 5 ms on a CPU. " +
-			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it.",
+			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
+			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
+			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
 		Needs: []string{recording.HookSched, recording.HookIO},
 		Where: true,
 		Test:  testCPUBound,
@@ -36,7 +37,7 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	if len(spans) == 0 {
 		res.Lead = "no request was seen to compute"
 	}
-	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share).Against(int64(diagnosis.Whole / 2))}
+	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share)}
 	return res
 }
 
@@ -55,6 +56,7 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	cd.Place = most.place(c)
 	cd.Title += ", most of all in " + cd.Place + ", " + at.counted(most, "it")
 	cd.Evidence = append(cd.Evidence, at.evidence(c)...)
+	nameBeneath(c, s, sampled.list(s.Requests), cd)
 	ordinary, slow := spotsIn(c, sampled.list(s.Ordinary)), spotsIn(c, sampled.list(s.Slow))
 	if ordinary.samples >= fewSamples && slow.samples >= fewSamples {
 		cd.Evidence = append(cd.Evidence,
@@ -90,31 +92,21 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		strand = c.Requests[s.Slow[len(s.Slow)-1]].Strand
 	}
 	share := diagnosis.ShareOf(int64(ordinary), int64(s.P50))
-	proven := share >= diagnosis.Whole/2 && ordinary >= c.CPUFloor
 	title := "Requests compute: an ordinary one spends " + diagnosis.Percent(share) + " of its time on the CPU for its own work"
-	if !proven && 2*slow >= 3*ordinary {
+	if 2*slow >= 3*ordinary {
 		title = "Slow requests compute: " + diagnosis.Human(slow) + " on the CPU for their own work, where an ordinary one takes " + diagnosis.Human(ordinary)
 	}
 	return diagnosis.Candidate{
-		Place:  threadName(c, strand),
-		Title:  title,
-		Fix:    "make the request's own code cheaper, or do part of it before or after the request",
-		Next:   "dwell show REC --tree shows the functions that the time goes to",
-		Spans:  spans,
-		Lead:   cpuLead(c, share, ordinary),
-		Proven: proven,
+		Place: threadName(c, strand),
+		Title: title,
+		Fix:   "make the request's own code cheaper, or do part of it before or after the request",
+		Next:  "dwell show REC --tree shows the functions that the time goes to",
+		Spans: spans,
+		Lead:  "own CPU is " + diagnosis.Percent(share) + " of an ordinary request",
 		Evidence: []diagnosis.Evidence{
-			diagnosis.Part("of p50 is own CPU", share).Against(int64(diagnosis.Whole / 2)).On(s.Ordinary),
-			diagnosis.NS("own CPU of an ordinary request", ordinary).Against(int64(c.CPUFloor)).On(s.Ordinary),
+			diagnosis.Part("of p50 is own CPU", share).On(s.Ordinary),
+			diagnosis.NS("own CPU of an ordinary request", ordinary).On(s.Ordinary),
 			diagnosis.NS("own CPU of a slow request", slow).On(s.Slow),
 		},
 	}
-}
-
-// cpuLead says what keeps an ordinary request from being bound by its own work.
-func cpuLead(c *diagnosis.Case, share diagnosis.Share, own Duration) string {
-	if share >= diagnosis.Whole/2 && own < c.CPUFloor {
-		return "own CPU of an ordinary request is " + diagnosis.Human(own) + " (bound " + diagnosis.Human(c.CPUFloor) + ")"
-	}
-	return "own CPU is " + diagnosis.Percent(share) + " of an ordinary request (bound 50 %)"
 }

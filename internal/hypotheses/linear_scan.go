@@ -12,10 +12,10 @@ func linearScan() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "linear-scan",
 		Title: "CPU time grows with the data: something is looked for item by item",
-		Doc: "Supported in three ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
+		Doc: "Supported in two ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
 			"99 % confidence, and steadily; the function named is the one beneath which it grows. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
-			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. Or they do not differ, but such walks take half of an ordinary request and at least 5 ms. " +
-			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where walks are long but no item more or less was there, and where the calls are too few. " +
+			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +
+			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where the calls are too few. " +
 			"What others wait for a processor meanwhile goes, too, in the proportion in which the processors worked on it.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"cpu-bound", "cold-start", "run-queue", "accept-queue", "load"},
@@ -118,12 +118,8 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 	switch {
 	case s.grows():
 		return s.growing(c), ""
-	case walk != nil && s.varies(c, walk):
-		return s.walking(c, walk, true), ""
-	case walk != nil && s.mostOfIt(c):
-		return s.walking(c, walk, false), ""
 	case walk != nil:
-		return nil, "is spent walking through a collection in " + walk.place(c) + ", and neither its size nor the time for it changed: record again with more or less data"
+		return s.walking(c, walk, s.varies(c, walk)), ""
 	case len(s.whole) < scanCalls:
 		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
 	case s.spots.samples < fewSamples:
@@ -156,13 +152,6 @@ func (s *scanned) walk() *spot {
 		}
 	}
 	return nil
-}
-
-// mostOfIt holds an ordinary request's CPU time against the bounds of cpu-bound: a walk
-// of which nothing shows that it grows says where the time goes, not why.
-func (s *scanned) mostOfIt(c *diagnosis.Case) bool {
-	own := s.mean(s.of.Ordinary)
-	return own >= c.CPUFloor && 2*own >= s.of.P50
 }
 
 func (s *scanned) mean(ids []diagnosis.RequestID) (d Duration) {

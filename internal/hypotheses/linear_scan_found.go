@@ -45,7 +45,7 @@ func (s *scanned) walking(c *diagnosis.Case, at *spot, varies bool) *diagnosis.C
 		cd.Title += "; as there is more or less to walk through, a call takes from " + diagnosis.Human(low) + " to " + diagnosis.Human(high)
 	} else {
 		cd.Title += "; the size of the collection did not change meanwhile"
-		cd.Next = "record again with more or less data: dwell diff shows whether this time grows with it"
+		cd.Decide = "record again with more or less data: dwell diff shows whether this time grows with it"
 	}
 	return cd
 }

@@ -89,11 +89,11 @@ func threadStories() []story {
 			func() *recording.Recording {
 				return done(without(healthy(), "dns host io processes sched sockets tls"), 30)
 			}},
-		{"cpu-bound/supported", "Every request computes for 9 ms and waits 600 us for the database.",
+		{"cpu-bound/lead", "Every request computes for 9 ms and waits 600 us for the database.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us); keptCall(t, 600*us) }), 50)
 			}},
-		{"cpu-bound/frames-supported", "The same with stacks: two thirds of it is spent rendering.",
+		{"cpu-bound/frames-lead", "The same with stacks: two thirds of it is spent rendering.",
 			func() *recording.Recording {
 				s := serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
 					t.computeIn(6000*us, "/srv/pages.py:render < /srv/app.py:handle")

@@ -49,7 +49,7 @@ func Faults() []Fault {
 		added("entropy-wait", one(func(x Time) []Step { return []Step{Draw(x, drawing)} }), nothing),
 		added("disk", one(func(x Time) []Step { return []Step{Sync(x)} }), nothing),
 		added("page-fault", one(func(x Time) []Step { return []Step{PageFault(x)} }), nothing),
-		added("sleep-retry", one(func(x Time) []Step { return []Step{Sleep(x), Compute(20*Microsecond, render)} }), nothing),
+		added("sleep-retry", one(func(x Time) []Step { return []Step{Sleep(x)} }), nothing),
 		added("cpu-bound", one(func(x Time) []Step { return []Step{Compute(x, digest)} }), nothing),
 		shared("lock-convoy", NewLock, entering, func(x Time) []Step { return []Step{Compute(x, digest)} }),
 		shared("refresh-under-lock", NewLock, tokens, func(x Time) []Step { return []Step{Call(x, "/token")} }),

@@ -27,6 +27,12 @@ func Application(f recording.Frame) bool {
 	return true
 }
 
+// Brought reports a frame of a package that the service brought along: neither of its own
+// code nor of its runtime or the standard library.
+func Brought(f recording.Frame) bool {
+	return managed(f) && ownCode(f) && !Application(f) && (f.Type != recording.FrameGo || !standardGo(f) && !goWrapper(f.Function))
+}
+
 // madeUp reports a method of a class that nobody wrote: of a lambda or method reference,
 // which calls what was written, or of a proxy.
 func madeUp(name string) bool {

@@ -77,3 +77,23 @@ func constructsGo(name string) (class string, ok bool) {
 	}
 	return "", false
 }
+
+// Makes reports a frame that, by its name, makes something which may be of use again: a
+// constructor, or what parses, compiles or loads.
+func Makes(f recording.Frame) bool {
+	if f.Type == recording.FrameKernel {
+		return false
+	}
+	if _, ok := constructs(f); ok {
+		return true
+	}
+	name := plainName(f)
+	name = name[strings.LastIndexAny(name, "./#:")+1:]
+	for _, verb := range [...]string{"parse", "compile", "load"} {
+		if len(name) >= len(verb) && strings.EqualFold(name[:len(verb)], verb) {
+			rest := name[len(verb):]
+			return rest == "" || rest[0] < 'a' || rest[0] > 'z'
+		}
+	}
+	return false
+}

@@ -50,7 +50,6 @@ func TestHalfOfTheMeanIsFound(t *testing.T) {
 // Nothing is found where nothing is wrong.
 func TestHealthyServicesHaveNoFinding(t *testing.T) {
 	said, seeds, err := Healthy(recording.Workers{}, 15, 300)
-	delete(said, "cpu-bound") // that a request computes most of its time is said, and no fault
 	if err != nil || len(said) > 0 {
 		t.Errorf("%v, in services %v: %v", said, seeds, err)
 	}

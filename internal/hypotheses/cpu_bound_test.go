@@ -1,0 +1,82 @@
+package hypotheses
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// computed plays 90 requests of a Go service that compute in some code, and returns what is
+// said of that.
+func computed(t *testing.T, of func(i int) recording.Time, frames ...string) diagnosis.Finding {
+	t.Helper()
+	l := goLines{
+		`000000001us manifest cpus=2 hooks="sched io sockets arrivals goroutines parks samples stacks"`,
+		`000000001us process id=1 pid=100 runtime=go comm=shop`,
+		`000000001us thread id=1 tid=101 process=1`, `000000001us thread-state thread=1 on=1`,
+		`000000001us conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000`,
+	}
+	for i, f := range frames {
+		id := len(frames) - i
+		caller := ""
+		if id > 1 {
+			caller = " caller=" + string(rune('0'+id-1))
+		}
+		l = append(l, `000000001us frame id=`+string(rune('0'+id))+` type=go `+f)
+		l.at(2+id, "stack id=%d frame=%d"+caller, id, id)
+	}
+	for i := range 90 {
+		at, took := (i+1)*10_000, int(of(i)/us)
+		l.at(at, "off thread=1 since=%dus woken=%dus syscall=epoll_pwait waker-kind=interrupt", at-5000, at-5)
+		l.at(at+10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus goroutine=7", 40*i, at-10, at-10)
+		l.at(at+11, "http-request conn=1 offset=%d head=40 method=GET route=/x", 40*i)
+		l.at(at+took/2, "stack-at thread=1 stack=%d goroutine=7", len(frames))
+		l.at(at+took, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
+		l.at(at+took+1, "http-response conn=1 offset=%d head=60 status=200", 60*i)
+	}
+	tl, err := timeline.Build(l.recording())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range diagnosis.Diagnose(tl, All(), diagnosis.Options{}).Leads {
+		if f.ID == "cpu-bound" {
+			return f
+		}
+	}
+	t.Fatal("to compute is no lead")
+	return diagnosis.Finding{}
+}
+
+// What a library does is named, and where something is made each time, that is asked about.
+func TestWhatIsMadeForEachRequestIsNamed(t *testing.T) {
+	parsing := []string{
+		`function="text/template/parse.lexText" file=/go/src/text/template/parse/lex.go line=300`,
+		`function="html/template.(*Template).ParseGlob" file=/go/src/html/template/template.go line=400`,
+		`function="github.com/made/up/render.(*Pages).loadAll" file=/m/pkg/mod/github.com/made/up@v1.2.0/render.go line=70`,
+		`function="github.com/made/up/render.(*Pages).Write" file=/m/pkg/mod/github.com/made/up@v1.2.0/render.go line=60`,
+		`function="main.page" file=/srv/main.go line=25`,
+	}
+	same := func(int) recording.Time { return 1650 * us }
+	varied := func(i int) recording.Time { return recording.Time(200+i%10*400) * us }
+	for _, c := range []struct {
+		name   string
+		of     func(int) recording.Time
+		frames []string
+		says   string
+		asks   bool
+	}{
+		{"parsed each time", same, parsing, "beneath render.(*Pages).loadAll (render.go:70), for about as long in each request", true},
+		{"parsed, more or less", varied, parsing, "beneath render.(*Pages).loadAll (render.go:70)", false},
+		{"rendered", same, parsing[3:], "beneath render.(*Pages).Write (render.go:60)", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := computed(t, c.of, c.frames...)
+			if !strings.HasSuffix(f.Title, c.says) || strings.Contains(f.Fix, "make it once") != c.asks {
+				t.Errorf("%s\n%s", f.Title, f.Fix)
+			}
+		})
+	}
+}
