@@ -133,6 +133,14 @@ func (a *analysis) served(o viewing) (*web.Served, error) {
 			d.Wall = a.wall.at(at)
 			return d, nil
 		}),
+		"lanes.json": alone(func(q url.Values) (any, error) {
+			from, err := strconv.ParseInt(q.Get("from"), 10, 64)
+			to, wrong := strconv.ParseInt(q.Get("to"), 10, 64)
+			if span := int64(a.timeline.End.Sub(a.timeline.Start)); err != nil || wrong != nil || from < 0 || from >= to || to > span {
+				return nil, fmt.Errorf("no span from %q to %q in the recording (nanoseconds from 0 to %d)", q.Get("from"), q.Get("to"), span)
+			}
+			return report.NewWebLanes(a.timeline, a.timeline.Start+timeline.Time(from), a.timeline.Start+timeline.Time(to), report.MostColumns), nil
+		}),
 		"where.json": alone(func(q url.Values) (any, error) {
 			where, err := report.ParseWhere(q.Get("where"))
 			if err != nil {

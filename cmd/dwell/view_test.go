@@ -48,7 +48,7 @@ func TestViewServesAPage(t *testing.T) {
 		t.Errorf("%+v, %v", page, err)
 	}
 	for name, want := range map[string]string{
-		"request.json?id=3": `"id":3`, "threads.json?at=%2B500ms": `"at_ns":500000000`, "request.json?id=-1": "no request", "where.json?where=remote%3E1ms": `"count":`, "where.json?where=x%3E1": "nothing that requests have", "threads.json?at=x": "--at", "under.json?function=no.such": "no function",
+		"request.json?id=3": `"id":3`, "threads.json?at=%2B500ms": `"at_ns":500000000`, "request.json?id=-1": "no request", "where.json?where=remote%3E1ms": `"count":`, "where.json?where=x%3E1": "nothing that requests have", "threads.json?at=x": "--at", "lanes.json?from=0&to=500000000": `"to_ns":500000000`, "lanes.json?from=9&to=3": "no span", "under.json?function=no.such": "no function",
 	} {
 		if _, text := get(name); !strings.Contains(string(text), want) {
 			t.Errorf("%s: %.200s, want %s", name, text, want)

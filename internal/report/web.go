@@ -32,6 +32,7 @@ type WebPage struct {
 	Flames    []*Flames     `json:"flames"`
 	Trees     []*Tree       `json:"trees"`
 	Dumps     []*Dump       `json:"dumps"`
+	Lanes     []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
 	Causes    []WebCause    `json:"causes"`
 	Phases    []string      `json:"phases"`
 }
@@ -92,7 +93,7 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
 		Endpoints: []WebEndpoint{}, Causes: WebCauses(), Latency: newWebLatency(tl, d),
-		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{},
+		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Lanes: []*WebLanes{},
 	}
 	for ph := range timeline.NumPhases {
 		p.Phases = append(p.Phases, ph.String())
@@ -116,7 +117,7 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	if len(tl.Stacks) > 0 {
 		p.Flames, p.Trees = webFlames(AllFlames(tl, r, "")), webTrees(Trees(tl, r, TreeOptions{}))
 	}
-	p.Dumps = webDumps(tl, r, o.Source)
+	p.Dumps, p.Lanes = webDumps(tl, r, o.Source), webLanes(tl, r)
 	return p
 }
 

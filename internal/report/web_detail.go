@@ -10,7 +10,8 @@ import (
 // WebRequest is a request as dwell show --json tells it, with the stacks seen in it.
 type WebRequest struct {
 	shownRequest
-	Stacks []WebStack `json:"stacks"`
+	Stacks []WebStack   `json:"stacks"`
+	Tree   *RequestTree `json:"tree,omitempty"` // nil without stacks, or where a page has no more room
 }
 
 // WebStack is a stack seen in a segment.
@@ -29,6 +30,7 @@ type WebDetail struct {
 	frames []Frame
 	known  map[timeline.FrameID]int
 	bytes  int // about how long what was told is as JSON
+	trees  int // and the trees in it
 }
 
 // NewWebDetail tells of the requests of a timeline, with lines of code where a source has them.
@@ -48,7 +50,7 @@ type WebTold struct {
 
 // Tell tells of one request.
 func (w *WebDetail) Tell(id timeline.RequestID) WebTold {
-	w.frames, w.known = []Frame{}, map[timeline.FrameID]int{}
+	w.frames, w.known, w.trees = []Frame{}, map[timeline.FrameID]int{}, 0
 	return WebTold{w.request(id), w.frames}
 }
 
@@ -82,7 +84,7 @@ const (
 
 func (w *WebDetail) request(id timeline.RequestID) *WebRequest {
 	r := &w.tl.Requests[id]
-	out := &WebRequest{shown(w.tl, id, w.locals), w.stacks(r)}
+	out := &WebRequest{shown(w.tl, id, w.locals), w.stacks(r), w.tree(id)}
 	w.bytes += bytesOfRequest + len(out.Segments)*bytesOfSegment + len(out.Calls)*bytesOfCall
 	for i := range out.Segments {
 		if out.Segments[i].Wait != nil {

@@ -1,6 +1,6 @@
 // Drives the page over the recordings of the incident cases, as somebody would who looks for the reason.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ for (const name of Object.keys(recordings)) {
     assert.ok(heading.length > 20, heading);
     for (const f of want.findings) assert.ok((await page.locator("main").innerText()).includes(f.id), f.id);
     let compared = 0;
-    for (const view of ["verdict", "requests", "request", "request&beside=1", "threads", "threads&dump=1", "flames", "tree", "calls"]) {
+    for (const view of ["verdict", "requests", "requests&color=generation", "tree&of=request", "request", "request&beside=1", "threads", "threads&dump=1", "flames", "tree", "calls"]) {
       await page.evaluate((v) => { location.hash = `view=${v}`; }, view);
       await page.waitForTimeout(50);
       assert.ok((await page.locator("main").innerText()).length > 20, view);
@@ -110,6 +110,53 @@ test("the slider plays what a change of the server would do", async () => {
   const least = plays.filter((p) => p.change.startsWith("load")).sort((a, b) => parseFloat(a.change.slice(6)) - parseFloat(b.change.slice(6)))[0];
   assert.ok((await page.locator(".whatif").first().innerText()).includes(least.words));
   assert.equal(Number(await page.locator(".whatif data").nth(1).getAttribute("value")), least.mean.is_ns);
+});
+
+test("a promise that was broken is said and drawn", async () => {
+  const promise = ["--slo", "p50<1ns per 200ms", "--slo", "p99<1h"];
+  execFileSync(dwell, ["report", recordings.credentials, "-o", join(dir, "slo.html"), ...promise], { cwd: root });
+  const want = JSON.parse(spawnSync(dwell, ["why", recordings.credentials, "--json", ...promise], { cwd: root, maxBuffer: 1 << 28 }).stdout).slos;
+  await visit(page, address("slo"));
+  const said = await page.locator(".promise").allInnerTexts();
+  assert.match(said[0], new RegExp(`broken in ${want[0].broken} of ${want[0].windows.length} spans`));
+  assert.match(said[1], /met/);
+  assert.equal(await page.locator(".key .line.slo").count(), 1);
+});
+
+test("processes that served are listed with their programs", async () => {
+  await visit(page, address("surround-vote", "view=requests&color=generation"));
+  const rows = await page.locator("table.processes tbody tr").allInnerTexts();
+  const requests = await page.locator("table.processes tbody td.num data").evaluateAll((l) => l.reduce((sum, d) => sum + Number(d.value), 0));
+  assert.ok(rows.length > 0);
+  assert.equal(requests, Number((await page.locator("#chosen-count").innerText()).replace(/,/g, "")));
+});
+
+test("threads side by side: a brushed time, the dump at the cursor, and back", async () => {
+  await visit(page, address("credentials", "view=threads&span="));
+  const brush = page.locator(".all-lanes .brush");
+  const box = await brush.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
+  assert.match(await page.locator(".all-lanes .tip").innerText(), / at .*: /);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  assert.match(page.url(), /span=\d+\.\d+/);
+  await page.locator(".all-lanes .brush").press("Enter");
+  assert.match(page.url(), /dump=\d/);
+  await page.locator(".all-lanes .brush").press("-");
+  await page.locator(".all-lanes .brush").press("-");
+  await page.locator(".all-lanes .brush").press("-");
+  assert.doesNotMatch(page.url(), /span=/);
+});
+
+test("one request has a call tree, whose columns sum to it", async () => {
+  await visit(page, address("credentials", "view=request"));
+  const whole = Number(await page.locator("#request h2 data").getAttribute("value"));
+  await page.getByRole("button", { name: "call tree", exact: true }).click();
+  const facts = await page.locator(".facts data").evaluateAll((l) => l.map((d) => Number(d.value)));
+  assert.equal(facts[0], whole);
+  assert.match(await page.locator(".calltree tbody").innerText(), /\(call to |puma|Row|credentials/i);
+  assert.ok((await page.locator(".calltree tbody tr").count()) > 2);
 });
 
 test("a filter that is mistyped says what it wants", async () => {

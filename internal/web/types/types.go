@@ -15,7 +15,7 @@ import (
 // Source is the TypeScript source that declares the models of all pages.
 func Source() string {
 	g := &generator{named: map[string]string{}}
-	for _, t := range []reflect.Type{reflect.TypeFor[report.WebPage](), reflect.TypeFor[report.WebDiff](), reflect.TypeFor[report.WebTold](), reflect.TypeFor[report.WebWhere](), reflect.TypeFor[report.Under]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[report.WebPage](), reflect.TypeFor[report.WebDiff](), reflect.TypeFor[report.WebTold](), reflect.TypeFor[report.WebWhere](), reflect.TypeFor[report.Under](), reflect.TypeFor[report.WebLanes]()} {
 		g.of(t)
 	}
 	var b strings.Builder

@@ -360,6 +360,24 @@ export interface Report {
   dominant: Dominant[];
 }
 
+export interface RequestRow {
+  name: string;
+  function: string;
+  kind: string;
+  file?: string;
+  line?: number;
+  module?: string;
+  code?: CodeLine[];
+  in?: string;
+  time: TreeTime;
+  rows?: RequestRow[];
+}
+
+export interface RequestTree {
+  samples: number;
+  rows: RequestRow[];
+}
+
 export interface Requests {
   count: number;
   cut: number;
@@ -656,6 +674,23 @@ export interface WebGeneration {
   requests: number;
 }
 
+export interface WebLane {
+  pid: number;
+  tid: number;
+  name: string;
+  runs: number;
+  data: Column;
+}
+
+export interface WebLanes {
+  from_ns: Ns;
+  to_ns: Ns;
+  chosen: string;
+  columns: number;
+  lanes: WebLane[];
+  more: number;
+}
+
 export interface WebLatency {
   count: number;
   endpoints: string[];
@@ -701,6 +736,7 @@ export interface WebPage {
   flames: Flames[];
   trees: Tree[];
   dumps: Dump[];
+  lanes: WebLanes[];
   causes: WebCause[];
   phases: string[];
 }
@@ -726,6 +762,7 @@ export interface WebRequest {
   lossy?: boolean;
   excluded?: string;
   stacks: WebStack[];
+  tree?: RequestTree;
 }
 
 export interface WebSeen {

@@ -24,6 +24,7 @@ export function Request({ c }: { c: Context }) {
     <>
       <One c={c} r={request} whole={whole} main aside={<span class="tools">
         <Step c={c} id={id} by={-1} /><Step c={c} id={id} by={1} />
+        {request.tree && <button type="button" onClick={() => set({ view: "tree", of: "request", req: id }, true)}>call tree</button>}
         {endpoint && endpoint.typical !== id && <button type="button" aria-pressed={pair !== null} onClick={() => set({ beside: pair ? "" : "1" })}>an ordinary one beside it <kbd>b</kbd></button>}
       </span>} />
       {pair && <One c={c} r={pair} whole={whole} aside={<small>an ordinary one of {pair.endpoint}, on the same scale <RequestLink c={c} id={pair.id} /></small>} />}
@@ -32,7 +33,7 @@ export function Request({ c }: { c: Context }) {
 }
 
 /** A request told of in full, asked for where the page does not hold it. */
-function useRequest(c: Context, id: number): { request?: WebRequest; wrong: string } {
+export function useRequest(c: Context, id: number): { request?: WebRequest; wrong: string } {
   const [, again] = useState(0);
   const [wrong, setWrong] = useState("");
   const request = c.details.get(id);

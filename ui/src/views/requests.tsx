@@ -21,6 +21,7 @@ export function Requests({ c }: { c: Context }) {
       <Panel title="Latency over time" aside={<span class="tools">
         <Endpoints c={c} now={get("endpoint")} all />
         {region && <button type="button" onClick={() => set({ zoom: written(region), sel: "" }, true)}>zoom in <kbd>z</kbd></button>}
+        {region && c.page.lanes.length > 0 && <button type="button" onClick={() => set({ view: "threads", span: `${region.x0 * c.page.latency!.cells.step_ns}.${Math.min(c.page.span_ns, (region.x1 + 1) * c.page.latency!.cells.step_ns)}` }, true)}>threads meanwhile</button>}
         {get("zoom") && <button type="button" onClick={() => set({ zoom: "" }, true)}>zoom out <kbd>x</kbd></button>}
         {region && <button type="button" onClick={() => set({ sel: "" })}>choose all <kbd>Esc</kbd></button>}
       </span>}><Chart c={c} height={380} /></Panel>

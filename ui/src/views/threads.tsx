@@ -3,6 +3,7 @@ import { clock, human, plural } from "../base/format";
 import { fetched } from "../model/load";
 import type { Blocker, Dump, DumpThread, Waiters } from "../model/page.gen";
 import { get, set } from "../state/url";
+import { AllLanes } from "./alllanes";
 import { RequestLink } from "./verdict";
 import { colorOf, Count, Name, Panel, Swatch, Time, type Context } from "./parts";
 
@@ -34,6 +35,7 @@ export function Threads({ c }: { c: Context }) {
         {d.blockers.length > 0 && <><h3>Who waits for whom</h3><ul class="tree">{d.blockers.map((b, i) => <Block key={i} b={b} />)}</ul></>}
         {d.blockers.length === 0 && <p>No thread waited for another one.</p>}
       </Panel>
+      <AllLanes c={c} at={d.at_ns} />
       <Panel title={plural(d.threads.length, "thread")}>
         <div class="scroll" tabIndex={0} role="region" aria-label="table"><table class="threads">
           <thead><tr><th scope="col">thread</th><th scope="col">state</th><th scope="col" class="num">for</th><th scope="col">waits for</th><th scope="col">request</th><th scope="col">where</th></tr></thead>
