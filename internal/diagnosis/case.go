@@ -11,10 +11,11 @@ type Case struct {
 	*timeline.Timeline
 	Options
 	Overall  Symptom     // all measured requests
-	Symptoms []Symptom   // with enough requests to decide anything
+	Symptoms []Symptom   // with enough requests to decide anything; where none has, of all together
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
 	shared   map[string]any
+	few      bool // requests are too few to decide anything: what is worth having is a lead at most
 }
 
 // NewCase returns what hypotheses would test of a timeline.
@@ -34,6 +35,13 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	}
 	if c.Symptoms == nil && len(overall.Requests) >= c.MinRequests {
 		c.Symptoms = []Symptom{overall} // many endpoints, few requests each
+	}
+	c.few = c.Symptoms == nil
+	switch {
+	case c.few && len(each) == 1:
+		c.Symptoms = each
+	case c.few && len(each) > 0:
+		c.Symptoms = []Symptom{overall}
 	}
 	c.measured = slices.Sorted(slices.Values(overall.Requests))
 	for i, id := range c.measured {

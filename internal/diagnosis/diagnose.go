@@ -180,9 +180,14 @@ func (j *judge) unobserved(h *Hypothesis) string {
 	case len(off) > 0:
 		return "not recorded: " + strings.Join(off, ", ")
 	case len(j.Symptoms) == 0:
-		return Plural(len(j.Overall.Requests), "request") + " measured, at least " + Plural(j.MinRequests, "request") + " of an endpoint needed"
+		return j.tooFew()
 	}
 	return ""
+}
+
+// tooFew says why nothing can be decided.
+func (j *judge) tooFew() string {
+	return Plural(len(j.Overall.Requests), "request") + " measured, at least " + Plural(j.MinRequests, "request") + " of an endpoint needed"
 }
 
 // rank takes findings one by one, the largest first, but a cause before its

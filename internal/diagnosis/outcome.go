@@ -22,6 +22,9 @@ func (j *judge) verdict(t *trial) {
 	}
 	out := Outcome{ID: t.ID, Evidence: t.res.Evidence, Missing: t.res.Undecided}
 	out.Another = t.res.Another && out.Missing != ""
+	if out.Missing == "" && j.few {
+		out.Missing = j.tooFew()
+	}
 	if out.Missing == "" {
 		out.Missing = j.unseen(t)
 	}
@@ -55,6 +58,8 @@ func (j *judge) leads(t *trial) (any bool) {
 		best, why, spans := sc.best, "", cd.spans
 		words, when := j.once(&sc)
 		switch {
+		case sc.worth && j.few:
+			why = "seen in " + Plural(sc.best.Requests, "request") + ", too few to prove it"
 		case sc.worth && cd.Decide != "":
 			why = "not proven"
 		case sc.worth && t.Where:

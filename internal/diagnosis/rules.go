@@ -38,7 +38,7 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 		if larger(im, sc.best) || sc.best.Requests == 0 {
 			sc.best = im
 		}
-		if worth && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
+		if worth && !j.few && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
 			sc.impacts = append(sc.impacts, im)
 			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {
 				sc.impacts[0], sc.impacts[n] = sc.impacts[n], sc.impacts[0]

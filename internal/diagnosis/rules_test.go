@@ -74,6 +74,11 @@ func TestUndecided(t *testing.T) {
 		expect(t, Diagnose(healthy(19), []Hypothesis{hyp}, Options{}), map[string]string{"lock": "undecided"})
 		expect(t, Diagnose(healthy(20), []Hypothesis{hyp}, Options{}), map[string]string{"lock": "ruled out"})
 	})
+	t.Run("too few requests, and what they show", func(t *testing.T) {
+		tl := newTimeline()
+		every(tl, "GET /", 7, func(int) []piece { return work(2000) })
+		expect(t, Diagnose(tl, []Hypothesis{hyp}, Options{}), map[string]string{"lock": "lead"})
+	})
 	t.Run("loss inside a request", func(t *testing.T) {
 		tl := healthy(40)
 		tl.Losses = []timeline.Loss{{Hook: recording.HookIO, From: tl.Requests[7].Start, To: tl.Requests[7].End, Count: 3}}

@@ -1,6 +1,10 @@
 package hypotheses
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // transportStories are services whose messages wait in sockets, in line behind others on a
 // connection, for processes to begin, or for helpers.
@@ -34,6 +38,8 @@ func transportStories() []story {
 			python(func(t *thread, _ int) { t.behind("BRPOP", 20_000*us) })},
 		{"head-of-line/refuted", "Requests ask on a connection that nobody else uses.", python(func(t *thread, _ int) { t.behind("", 0) })},
 		{"head-of-line/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
+		{"slow-peer/few-lead", "7 requests in 10 s, 1.9 s each: the database needs 1.5 s of that, and they compute for the rest.",
+			func() *recording.Recording { return done(fewRequests(), 30) }},
 		{"slow-dns/alone-supported", "Every request looks a name up, 12 ms, and connects to nothing.",
 			python(func(t *thread, _ int) { t.lookup(12_000 * us) })},
 		{"child-process/helper-supported", "Every request starts a program and waits for a helper thread, which waits 100 ms for what that writes.",
@@ -170,4 +176,35 @@ func recycledScenario() *scenario {
 func (t *thread) acceptFor(p recording.ProcessID, arrives recording.Time) {
 	t.accept(max(arrives, t.at))
 	t.events[len(t.events)-1].Fact.(*recording.Conn).Process = p
+}
+
+// fewRequests are 7 long ones, on two threads.
+func fewRequests() *scenario {
+	s := newScenario(recording.RuntimePython)
+	on := []*thread{s.worker(1, 1000*us), s.worker(2, 1000*us)}
+	for i := range 7 {
+		t := on[i%2]
+		t.request(recording.Time(50+1400*i)*1000*us, 10*us, "/reports/{}")
+		keptCall(t, recording.Time(1500+i)*1000*us)
+		t.compute(400_000 * us)
+		t.respond()
+	}
+	return s
+}
+
+// Few requests decide nothing, but what they show is said.
+func TestFewRequestsHaveLeads(t *testing.T) {
+	d := diagnosed(t, fewRequests())
+	leads := map[string]bool{}
+	for _, f := range d.Leads {
+		leads[f.ID] = true
+	}
+	if len(d.Findings)+len(d.Minor)+len(d.Refuted) > 0 || !leads["slow-peer"] || !leads["cpu-bound"] {
+		t.Errorf("leads %v, %d findings, %d minor, %d ruled out", leads, len(d.Findings), len(d.Minor), len(d.Refuted))
+	}
+	for _, o := range d.Undecided {
+		if o.Missing == "" {
+			t.Errorf("%s is undecided, and it is not said why", o.ID)
+		}
+	}
 }
