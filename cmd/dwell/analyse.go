@@ -77,10 +77,10 @@ func (a *analysis) empty() bool {
 	return a.report.Requests.Count == 0
 }
 
-// undecided reports that nothing could be said of any hypothesis.
+// undecided reports that nothing could be decided: where there is more than leads, something was.
 func (a *analysis) undecided() bool {
 	r := a.report
-	return len(r.Findings)+len(r.Leads)+len(r.Minor)+len(r.Refuted) == 0
+	return len(r.Findings)+len(r.Minor)+len(r.Refuted) == 0
 }
 
 func (a *analysis) whyEmpty() string {

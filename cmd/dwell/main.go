@@ -40,7 +40,7 @@ const (
 	exitDone      = 0
 	exitBroken    = 1 // a latency that was promised was not kept
 	exitCannot    = 2 // usage, rights, input
-	exitUndecided = 3 // nothing could be said of any hypothesis
+	exitUndecided = 3 // nothing could be decided of any hypothesis
 	exitDefect    = 70
 )
 

@@ -16,7 +16,7 @@ func (j *judge) verdict(t *trial) {
 		return
 	}
 	best := j.bestOf(t)
-	if best != nil && j.behindLead(best) != "" {
+	if best != nil && !j.few && j.behindLead(best) != "" {
 		j.out.Minor = append(j.out.Minor, j.minor(t, best))
 		return
 	}
