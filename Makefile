@@ -6,6 +6,8 @@ NEED := ./.ci/need
 CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
 # How long torture runs each fuzzer.
 FUZZTIME ?= 30m
+# How many recorders it kills.
+KILLS ?= 1000
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
@@ -59,7 +61,8 @@ bench-overhead: build ## what recording costs; writes docs/overhead.md
 lab: ## made-up services whose truth is known; the tables of docs/accuracy.md
 	$(GO) run ./internal/lab/run -into docs/accuracy.md
 
-torture: ## damaged recordings and fuzzers; docs/reliability.md has what came out
+torture: ## kills, damaged recordings and fuzzers; docs/reliability.md has what came out
+	DWELL_KILLS=$(KILLS) $(GO) test ./internal/torture -exec "$(ROOT)$(if $(ROOT), -E)" -count=1 -v -timeout 3h
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done

@@ -1,0 +1,74 @@
+//go:build linux
+
+package torture
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A recorder that is stopped holds up nobody. Whatever it could not take meanwhile is counted.
+func TestLiveStoppedRecorder(t *testing.T) {
+	dwell := needDwell(t)
+	service := startService(t)
+	asking := startClient(t, address(t, service))
+	asking.answers(t, 1)
+	path := filepath.Join(t.TempDir(), "rec.dwell")
+	cmd := exec.Command(dwell, "attach", "--pid", fmt.Sprint(service.Process.Pid), "--windows", "off", "-o", path)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
+	}
+	begun := asking.answered.Load()
+	asking.answers(t, 100)
+	cmd.Process.Signal(syscall.SIGSTOP)
+	asking.answers(t, 1000)
+	cmd.Process.Signal(syscall.SIGCONT)
+	asking.answers(t, 100)
+	sent := asking.answered.Load() - begun
+	cmd.Process.Signal(os.Interrupt)
+	for lines.Scan() {
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); errors.As(err, &exit) && exit.ExitCode() != 3 || err != nil && exit == nil {
+		t.Errorf("the recorder: %v", err)
+	}
+	if n := asking.failed.Load(); n > 0 {
+		t.Errorf("%d requests failed while the recorder was stopped", n)
+	}
+	out, err := exec.Command(dwell, "why", path, "--json").Output()
+	if errors.As(err, &exit) && exit.ExitCode() != 3 {
+		t.Fatalf("why: %v: %s", err, exit.Stderr)
+	}
+	var told struct {
+		Recording struct {
+			Lost int64 `json:"lost"`
+		} `json:"recording"`
+		Requests struct {
+			Count int64 `json:"count"`
+			Cut   int64 `json:"cut"`
+		} `json:"requests"`
+	}
+	if err := json.Unmarshal(out, &told); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d requests while it recorded, %d of them told of, %d cut, %d facts lost", sent, told.Requests.Count, told.Requests.Cut, told.Recording.Lost)
+	if told.Requests.Count == 0 || told.Recording.Lost == 0 && told.Requests.Count+told.Requests.Cut < sent*9/10 {
+		t.Errorf("of %d requests %d are told of, and no loss", sent, told.Requests.Count)
+	}
+}
