@@ -16,6 +16,32 @@ type Fault struct {
 	// Around is set where the fault is outside of the service: with the share of the
 	// processors that another program takes in place of With's cost, in millionths.
 	Around bool
+	// Turns is what requests take turns at: where the fault is mended, half of what is done in
+	// them need not be done; or, which is another way, there is one more to have.
+	Turns *Turns
+}
+
+// Turns are those at a lock around what requests compute.
+type Turns struct {
+	code string             // of those who wait
+	word int64              // see Resource
+	is   func(s *Step) bool // what is done in turns
+}
+
+// take gives the steps of a request their turns, in which that share of each is done, and
+// tells how much is not.
+func (t *Turns) take(r *Resource, steps []Step, done float64) (out []Step, spared Time) {
+	for _, s := range steps {
+		if !t.is(&s) {
+			out = append(out, s)
+			continue
+		}
+		all := s.took
+		s.took = Time(float64(all) * done)
+		spared += all - s.took
+		out = append(out, Enter(r, t.code), s, Leave(r))
+	}
+	return out, spared
 }
 
 // Where a service of each runtime is.
@@ -51,10 +77,10 @@ func Faults() []Fault {
 		added("page-fault", one(func(x Time) []Step { return []Step{PageFault(x)} }), nothing),
 		added("sleep-retry", one(func(x Time) []Step { return []Step{Sleep(x)} }), nothing),
 		added("cpu-bound", one(func(x Time) []Step { return []Step{Compute(x, digest)} }), nothing),
-		shared("lock-convoy", NewLock, entering, func(x Time) []Step { return []Step{Compute(x, digest)} }),
+		inTurns("lock-convoy", digest, Turns{code: entering, is: func(s *Step) bool { return s.do == compute && s.code == digest }}),
 		shared("refresh-under-lock", NewLock, tokens, func(x Time) []Step { return []Step{Call(x, "/token")} }),
 		shared("pool-exhausted", func() *Resource { return NewPool(2) }, borrow, func(x Time) []Step { return []Step{Call(x, "/rows")} }),
-		shared("interpreter-lock", NewInterpreter, gil, func(x Time) []Step { return []Step{Compute(x, pyHandle)} }),
+		inTurns("interpreter-lock", pyHandle, Turns{code: gil, word: 0x7000, is: func(s *Step) bool { return s.do == compute }}),
 		{Name: "run-queue", Runtime: recording.RuntimeJVM, Around: true, With: func(Time, bool) func([]Step, *rand.Rand) []Step {
 			return func(own []Step, _ *rand.Rand) []Step { return own }
 		}},
@@ -93,11 +119,7 @@ func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func
 
 // shared is work with something in hand that others wait for; where it is mended they need not.
 func shared(name string, made func() *Resource, code string, work func(x Time) []Step) Fault {
-	rt := recording.RuntimeJVM
-	if code == gil {
-		rt = recording.RuntimePython
-	}
-	return Fault{Name: name, Runtime: rt, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
+	return Fault{Name: name, Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 		r := made()
 		return func(own []Step, _ *rand.Rand) []Step {
 			if mended {
@@ -105,6 +127,17 @@ func shared(name string, made func() *Resource, code string, work func(x Time) [
 			}
 			return within(own, append(append([]Step{Enter(r, code)}, work(x)...), Leave(r)))
 		}
+	}}
+}
+
+// inTurns is work in some code, and turns that are taken for it.
+func inTurns(name, code string, turns Turns) Fault {
+	rt := recording.RuntimeJVM
+	if code == pyHandle {
+		rt = recording.RuntimePython
+	}
+	return Fault{Name: name, Runtime: rt, Turns: &turns, With: func(x Time, _ bool) func([]Step, *rand.Rand) []Step {
+		return func(own []Step, _ *rand.Rand) []Step { return within(own, []Step{Compute(x, code)}) }
 	}}
 }
 

@@ -33,6 +33,7 @@ type Service struct {
 	Neighbor float64 // the share of the processors that another program takes
 	Seed     uint64
 	Does     func(draw *rand.Rand) []Step
+	spared   func() Time // what has not been done of it so far, as a fault is mended
 }
 
 // Step is one thing that a request does.
@@ -103,7 +104,7 @@ func PageFault(d Time) Step { return Step{do: fault, took: d} }
 type Resource struct {
 	size, used int
 	waiting    []*thread
-	word       int64 // in which its threads sleep; 0: each in one of its own
+	word       int64 // in which its threads sleep; 0: each in one of its own; else they try for some ms at a time
 }
 
 // NewLock makes what one thread has at a time.
@@ -111,9 +112,6 @@ func NewLock() *Resource { return NewPool(1) }
 
 // NewPool makes what so many have at a time.
 func NewPool(size int) *Resource { return &Resource{size: size} }
-
-// NewInterpreter makes the lock of an interpreter, which threads try for some ms at a time.
-func NewInterpreter() *Resource { return &Resource{size: 1, word: 0x7000} }
 
 // arrivals are when requests come.
 func (s *Service) arrivals() []Time {

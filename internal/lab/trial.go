@@ -23,13 +23,15 @@ func NewTrial(f *Fault, strength float64, requests int, seed uint64) (*Trial, bo
 	if f.Around {
 		high = 1.2e6
 	}
+	if f.Turns != nil { // no client waits for its connection: who comes does not depend on how long requests take
+		own.Threads = requests
+	}
 	t := &Trial{Fault: f}
 	for range 14 {
 		x := (low + high) / 2
-		t.Faulty = own.with(f, x, false)
-		mended := own.with(f, x, true)
+		t.Faulty = own.with(f, x, asItIs)
 		t.Mean = mean(t.Faulty.Durations())
-		t.Saved = t.Mean - mean(mended.Durations())
+		t.Saved = t.Mean - own.without(f, x)
 		t.Strength = t.Saved / t.Mean
 		switch {
 		case math.Abs(t.Strength-strength) < strength/20:
@@ -49,7 +51,7 @@ func Healthy(requests int, seed uint64) Service {
 	own := drawService(runtimes[seed%2], requests, seed)
 	return own.with(&Fault{With: func(Time, bool) func([]Step, *rand.Rand) []Step {
 		return func(own []Step, _ *rand.Rand) []Step { return own }
-	}}, 0, true)
+	}}, 0, mended)
 }
 
 // drawn is a service of its own kind: how long its requests take, how many come, how evenly.
@@ -77,17 +79,57 @@ func drawService(rt recording.Runtime, requests int, seed uint64) *drawn {
 	return d
 }
 
-// with is the service with a fault, or with it mended.
-func (d *drawn) with(f *Fault, x float64, mended bool) Service {
+// way is how a fault is mended, if it is.
+type way int
+
+const (
+	asItIs way = iota
+	mended
+	oneMore // of what requests take turns at
+)
+
+// without is the mean of the service with the fault mended, in the way that saves most. Where
+// less is done in turns, it is the waits for them that count as saved, and not what is not done.
+func (d *drawn) without(f *Fault, x float64) float64 {
+	m := d.with(f, x, mended)
+	least := mean(m.Durations()) + float64(m.spared())/float64(m.Requests)
+	if f.Turns != nil {
+		m = d.with(f, x, oneMore)
+		least = min(least, mean(m.Durations()))
+	}
+	return least
+}
+
+// turns are what is done in turns, as a fault and a way to mend it have it. It is called once
+// for each service played.
+func (f *Fault) turns(by way) func(steps []Step) ([]Step, Time) {
+	if f.Turns == nil {
+		return func(steps []Step) ([]Step, Time) { return steps, 0 }
+	}
+	r, done := NewLock(), 1.0
+	switch by {
+	case mended:
+		done = 0.5
+	case oneMore:
+		r = NewPool(2)
+	}
+	r.word = f.Turns.word
+	return func(steps []Step) ([]Step, Time) { return f.Turns.take(r, steps, done) }
+}
+
+// with is the service with a fault, or with it mended in a way.
+func (d *drawn) with(f *Fault, x float64, by way) Service {
 	s, code := d.Service, render
 	if s.Runtime == recording.RuntimePython {
 		code = pyHandle
 	}
 	cost, cpu := Time(x), d.scale-d.remote*float64(d.calls)
-	if f.Around && !mended {
+	if f.Around && by == asItIs {
 		s.Neighbor = x / 1e6
 	}
-	add := f.With(cost, mended)
+	add, turns := f.With(cost, by != asItIs), f.turns(by)
+	gone := Time(0)
+	s.spared = func() Time { return gone }
 	s.Does = func(draw *rand.Rand) []Step {
 		vary := func(ns float64) Time { return Time(ns * (1 - d.spread + d.spread*draw.ExpFloat64())) }
 		own := []Step{Compute(vary(cpu/2), code)}
@@ -101,6 +143,8 @@ func (d *drawn) with(f *Fault, x float64, mended bool) Service {
 				steps[i].took = vary(float64(steps[i].took))
 			}
 		}
+		steps, less := turns(steps)
+		gone += less
 		return steps
 	}
 	return s
