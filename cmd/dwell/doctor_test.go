@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -43,21 +42,25 @@ dwell cannot record here until what is missing above is put right. It can still 
 	}
 }
 
-// A process that stays ends with its context, and not before.
-func TestUntilEnded(t *testing.T) {
+// What the container of a DaemonSet runs stays until it is told to end, and then has done its work.
+func TestLiveDoctorStays(t *testing.T) {
+	needBPF(t)
 	ctx, end := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	var told atomic.Bool
-	go func() {
-		defer close(ended)
-		untilEnded(ctx)
-		if !told.Load() {
-			t.Error("it ended by itself")
-		}
-	}()
-	told.Store(true)
+	c := newConsole()
+	out := &console{begun: make(chan struct{}), ready: "\ndwell can record"}
+	w := c.world()
+	w.out = consoleErr{out}
+	status := make(chan int, 1)
+	go func() { status <- execute(ctx, []string{"doctor", "--stay"}, w) }()
+	select {
+	case <-out.begun:
+	case s := <-status:
+		t.Fatalf("it ended by itself: status %d: %s", s, c.err.String())
+	}
 	end()
-	<-ended
+	if s := <-status; s != exitDone {
+		t.Errorf("status %d: %s", s, c.err.String())
+	}
 }
 
 // In a user namespace (rootless containers) and in a pid namespace (containers) the doctor says what forbids to
