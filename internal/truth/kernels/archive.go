@@ -14,11 +14,34 @@ import (
 	"strings"
 )
 
-// suites of Debian that have kernels: small ones, so that their lists are read in seconds.
-const suites = `deb [signed-by=%[1]s] http://mirror.invalid/debian-security bookworm-security main
-deb [signed-by=%[1]s] http://mirror.invalid/debian bookworm-backports main
-deb [signed-by=%[1]s] http://mirror.invalid/debian trixie-backports main
+// suites of Debian that have kernels: small ones, so that their lists are read in seconds. They
+// come from where this machine has its own packages from.
+const suites = `deb [signed-by=%[1]s] %[3]s bookworm-security main
+deb [signed-by=%[1]s] %[2]s bookworm-backports main
+deb [signed-by=%[1]s] %[2]s trixie-backports main
 `
+
+// mirrors finds in lines of "URI release" where Debian's packages, and those of its security
+// suite, come from: the second is the first's neighbour where it is not named.
+func mirrors(lines string) (debian, security string, err error) {
+	for line := range strings.Lines(lines) {
+		uri, release, _ := strings.Cut(strings.TrimSpace(line), " ")
+		uri = strings.TrimSuffix(uri, "/")
+		switch {
+		case strings.HasSuffix(release, "-security") && strings.HasSuffix(uri, "/debian-security"):
+			security = uri
+		case strings.HasSuffix(uri, "/debian"):
+			debian = uri
+		}
+	}
+	if debian == "" {
+		return "", "", errors.New("apt has no packages of Debian here (run this on Debian, or name a mirror that ends in /debian in apt's sources)")
+	}
+	if security == "" {
+		security = debian + "-security"
+	}
+	return debian, security, nil
+}
 
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
@@ -89,13 +112,21 @@ func (a *archive) update(ctx context.Context) error {
 	if _, err := os.Stat(keyring); err != nil {
 		return fmt.Errorf("%w (install debian-archive-keyring)", err)
 	}
+	own, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages").Output()
+	if err != nil {
+		return fmt.Errorf("apt-get indextargets: %w", err)
+	}
+	debian, security, err := mirrors(string(own))
+	if err != nil {
+		return err
+	}
 	for _, dir := range []string{"state/lists/partial", "cache/archives/partial"} {
 		if err := os.MkdirAll(filepath.Join(a.dir, dir), 0o755); err != nil {
 			return err
 		}
 	}
 	for name, text := range map[string]string{
-		"sources.list": fmt.Sprintf(suites, keyring), "apt.conf": fmt.Sprintf(config, a.dir), "state/status": "",
+		"sources.list": fmt.Sprintf(suites, keyring, debian, security), "apt.conf": fmt.Sprintf(config, a.dir), "state/status": "",
 	} {
 		if err := os.WriteFile(filepath.Join(a.dir, name), []byte(text), 0o644); err != nil {
 			return err
