@@ -92,6 +92,10 @@ func (m *meter) read() recording.Overhead {
 	return o
 }
 
+// spent is the cost since an earlier reading. Both are estimates from samples, and the later one
+// may be the lower: then next to nothing was spent.
+func spent(now, before int64) int64 { return max(0, now-before) }
+
 // writes is how often watched processes wrote to sockets, also while recording paused.
 func (m *meter) writes() (n int64) {
 	var perCPU []probesCost
@@ -130,7 +134,7 @@ func residentBytes() int64 {
 func (m *meter) overhead(events int64) *recording.Overhead {
 	o := m.read()
 	o.UserCPU -= m.base.UserCPU
-	o.BPF -= m.base.BPF
+	o.BPF = spent(o.BPF, m.base.BPF)
 	o.Events = events
 	return &o
 }

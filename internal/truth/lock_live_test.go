@@ -165,7 +165,8 @@ func (sc lockScenario) swappedBy(by int, s *stage, file string, truth Truth) (al
 	if score.Right*100 > score.Named*swappedPercent {
 		all = append(all, fmt.Sprintf("with wakers swapped the holder is still right for %.1f%% of the time", 100*share(score.Right, score.Named)))
 	}
-	if sc.holder == "" {
+	// What keeps an interpreter busy is known from the stacks of what runs, whoever wakes whom.
+	if sc.holder == "" || sc.cause == timeline.CauseInterpreterLock {
 		return all
 	}
 	s.save(rec, file+".swapped")
