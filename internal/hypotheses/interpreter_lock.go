@@ -114,6 +114,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	ev := append(k.evidence(c), diagnosis.Part("of that time would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
+		Decide:   st.ordinary(c),
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + k.heldBy(c) + doing,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",

@@ -16,6 +16,8 @@ func queueStories() []story {
 			func() *recording.Recording { return done(python(1).scenario, 40) }},
 		{"interpreter-lock/ruby-supported", "The same in Ruby, which turns to the next thread every 100 ms, half as often.",
 			func() *recording.Recording { return done(ruby(1).scenario, 28) }},
+		{"interpreter-lock/chance-lead", "Requests come by chance and compute 2 ms each; the interpreter is idle for four fifths of the time. What waits is what came together.",
+			func() *recording.Recording { return done(evenly().scenario, 40) }},
 		{"run-queue/neighbour-supported", "The processors are busy half of the time, most of it with another program, which now and then has all of them: one request in five waits 9 ms.",
 			func() *recording.Recording { return done(competing(starved(), "backup", 40), 50) }},
 		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
@@ -126,6 +128,11 @@ type computation struct {
 func python(work float64) *interpreter {
 	s := newScenario(recording.RuntimePython)
 	return (&interpreter{scenario: s, slice: 5000 * us, path: gil}).serve(9300*us, work, [2]string{handling, recalc})
+}
+
+func evenly() *interpreter {
+	s := newScenario(recording.RuntimePython)
+	return (&interpreter{scenario: s, slice: 5000 * us, path: gil}).serve(10_000*us, 0.05, [2]string{handling, handling})
 }
 
 func ruby(work float64) *interpreter {

@@ -285,6 +285,20 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	return out
 }
 
+// ordinary says what would decide whether a queue is a fault at all, where it is no more
+// than requests meet by chance at a server that is idle for half of the time and more;
+// "" where it is longer, or the server busier.
+func (s *station) ordinary(c *diagnosis.Case) string {
+	if s == nil {
+		return ""
+	}
+	busy, wait, chance := s.model.Chance(c.BusyTime())
+	if 2*busy > queueing.One || wait > chance {
+		return ""
+	}
+	return "whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance; " + s.busyWith(c)
+}
+
 // waiters counts the requests among the customers that wait at all.
 func (s *station) waiters() (n int) {
 	for i := range s.ids {

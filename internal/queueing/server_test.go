@@ -107,3 +107,31 @@ func TestWaitsOfASingleServer(t *testing.T) {
 		t.Errorf("waits %v, want %v", got, want)
 	}
 }
+
+// At a server that is idle for 70 % of the time customers wait for each other by chance:
+// no longer than the textbook says. Where one in a hundred takes a hundred times as long,
+// they wait longer.
+func TestWaitsByChance(t *testing.T) {
+	rare := func(r *rand.Rand) Duration {
+		if r.IntN(100) == 0 {
+			return 50 * ms
+		}
+		return ms / 2
+	}
+	for _, test := range []struct {
+		name     string
+		service  func(*rand.Rand) Duration
+		ordinary bool
+	}{
+		{"equal work", constant, true},
+		{"work that is now much, now little", exponential, true},
+		{"a rare long one", rare, false},
+	} {
+		s := recordedAs(&Server{Servers: 1, Customers: arrivals(20_000, 10*ms/3, test.service)})
+		span := Duration(s.Customers[len(s.Customers)-1].Comes)
+		busy, wait, chance := s.Chance(span)
+		if ordinary := 10*wait <= 11*chance; busy < 250 || busy > 350 || ordinary != test.ordinary {
+			t.Errorf("%s: busy %d thousandths, waits %v, by chance %v", test.name, busy, wait, chance)
+		}
+	}
+}
