@@ -23,12 +23,13 @@ type showOptions struct {
 	source  sourceOptions
 	where   string // of which requests; "" of all
 	at      string // those in flight then; "" at any time
+	whose   int    // a call; -1 none
 }
 
 func showCommand(w world, g *globals) *cobra.Command {
 	o := showOptions{whyOptions: whyOptions{command: "show"}}
 	c := &cobra.Command{
-		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
+		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--whose CALL] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
 		Short: "Show requests piece by piece, the call tree behind them, or the time under a function",
 		Long: `Show the slowest requests piece by piece: every segment, every call with its
 phases, every wait with its place, its holder and what that was doing.
@@ -36,11 +37,12 @@ phases, every wait with its place, its holder and what that was doing.
 With --tree, the functions beneath which an endpoint's requests spent their time,
 slow requests beside ordinary ones; with --under, all that is known of the time
 under one function. Of a recording without requests, such as a benchmark's, --flames
-and --folded show the threads of each program. Time in waits is exact; CPU time is exact in sum and shared out
+and --folded show the threads of each program. With --whose, which request a call is of,
+the rule that decided, and what spoke for and against other requests. Time in waits is exact; CPU time is exact in sum and shared out
 over samples.
 
 ` + report.WhereHelp,
-		Example: "  dwell show REC --slowest 3\n  dwell show REC --where 'duration>50ms and call~\"GetItem\"'\n  dwell show REC --at 10:31:07\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
+		Example: "  dwell show REC --slowest 3\n  dwell show REC --where 'duration>50ms and call~\"GetItem\"'\n  dwell show REC --at 10:31:07\n  dwell show REC --whose 42\n  dwell show REC --tree --endpoint 'GET /'\n  dwell show REC --under 'Cache#get'\n" +
 			"  dwell show REC --folded | flamegraph.pl > flames.svg\n  dwell show REC --json | jq -c 'select(.endpoint == \"GET /\")'",
 		Args: exactly("REC"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,6 +59,7 @@ over samples.
 	c.Flags().IntVar(&o.slowest, "slowest", defaultSlowest, "how many requests, the slowest first; with --json all of them unless given")
 	c.Flags().StringVar(&o.where, "where", "", "only requests of which this holds, as in 'duration>50ms and call~\"GetItem\"' (above)")
 	c.Flags().StringVar(&o.at, "at", "", "only requests in flight then: 10:31:07 (UTC, that second), 2026-01-02T10:31:07Z, +2.5s since the start, -1s before the end")
+	c.Flags().IntVar(&o.whose, "whose", -1, "whose this call is, by its number in what show prints, and why")
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().BoolVar(&o.tree, "tree", false, "the call tree of an endpoint's requests, merged")
@@ -84,10 +87,14 @@ func (o *showOptions) check(c *cobra.Command) error {
 		return errors.New("--folded is text (for JSON: --flames)")
 	case (o.where != "" || o.at != "") && (o.tree || o.flames || o.folded != "" || o.under != ""):
 		return errors.New("--where and --at choose single requests (a tree, flame graph or --under is of all)")
+	case c.Flags().Changed("whose") && o.whose < 0:
+		return fmt.Errorf("--whose %d: calls are numbered from 0", o.whose)
+	case c.Flags().Changed("whose") && (o.where != "" || o.at != "" || o.endpoint != "" || c.Flags().Changed("slowest")):
+		return errors.New("--whose is of one call: no requests can be chosen")
 	case o.every && !o.tree:
 		return errors.New("--all-frames goes with --tree")
 	}
-	return apart(c, "tree", "under", "flames", "folded")
+	return apart(c, "tree", "under", "flames", "folded", "whose")
 }
 
 func show(w world, g *globals, o showOptions) error {
@@ -109,6 +116,9 @@ func show(w world, g *globals, o showOptions) error {
 	}
 	defer source.end(w, "show")
 	text := report.TextOptions{Color: g.useColor(w.out, w.getenv), Width: width, Source: source.lines}
+	if o.whose >= 0 {
+		return a.whose(w, o, text)
+	}
 	filter, err := o.filter(a)
 	if err != nil {
 		return fmt.Errorf("dwell show %s: %w", o.path, err)
@@ -122,6 +132,18 @@ func show(w world, g *globals, o showOptions) error {
 		return report.ShowJSON(w.out, a.timeline, filter)
 	}
 	return report.ShowText(w.out, a.timeline, filter, text)
+}
+
+// whose prints which request a call is of.
+func (a *analysis) whose(w world, o showOptions, text report.TextOptions) error {
+	x, err := report.NewWhose(a.timeline, o.whose)
+	if err != nil {
+		return fmt.Errorf("dwell show %s --whose: %w", o.path, err)
+	}
+	if o.json {
+		return report.WhoseJSON(w.out, x)
+	}
+	return report.WhoseText(w.out, x, text)
 }
 
 // filter chooses the requests that are asked for.

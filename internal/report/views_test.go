@@ -120,3 +120,17 @@ func TestShowWaits(t *testing.T) {
 	})
 	golden(t, "convoy-show.json", func(w io.Writer) error { return report.ShowJSON(w, tl, report.Filter{Slowest: 1}) })
 }
+
+// TestWhose: the answer, the rule that decided, and what the call could have been instead.
+func TestWhose(t *testing.T) {
+	tl, _ := view(t, "convoy.txt")
+	whose, err := report.NewWhose(tl, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "convoy-whose.golden", func(w io.Writer) error { return report.WhoseText(w, whose, report.TextOptions{}) })
+	golden(t, "convoy-whose.json", func(w io.Writer) error { return report.WhoseJSON(w, whose) })
+	if _, err := report.NewWhose(tl, len(tl.Calls)); err == nil || !strings.Contains(err.Error(), "numbered from 0 to") {
+		t.Errorf("of a call that there is none of: %v", err)
+	}
+}

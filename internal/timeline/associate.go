@@ -38,13 +38,14 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 			r = o.at(c.Strand, c.Start)
 		}
 		if r == None {
-			c.Why = WhyNoOwner
+			t.assign(c, None, WhyNoOwner)
 			continue
 		}
-		c.Request, c.Why = r, WhyThread
+		rule := WhyThread
 		if t.Strands[c.Strand].Goroutine != recording.NoGoroutine {
-			c.Why = WhyGoroutine
+			rule = WhyGoroutine
 		}
+		t.assign(c, r, rule)
 		if c.Start < t.Requests[r].FirstRead {
 			warmed(c, &work[i].bounds)
 		}
@@ -75,13 +76,13 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Why == "" {
-			c.Why = WhyNoOwner
+			t.assign(c, c.Request, WhyNoOwner)
 		}
 		if c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
 			warmed(c, &calls[i].bounds)
 		}
 		if c.Request != None && c.Start < t.Requests[c.Request].FirstRead {
-			c.Request, c.Why = None, WhyNoOwner
+			t.assign(c, None, WhyNoOwner)
 		}
 	}
 	return wanted

@@ -30,9 +30,9 @@ func agreeInSets(t *Timeline, sets [][]CallID) {
 		for _, id := range set {
 			c := &t.Calls[id]
 			if within := c.SendFrom >= t.Requests[whose].FirstRead && c.SendFrom <= t.Requests[whose].End; !agree || !within {
-				c.Request, c.Why = None, WhyNoAsync
+				t.assign(c, None, WhyNoAsync)
 			} else if c.Request != whose {
-				c.Request, c.Why = whose, WhyAsyncHint
+				t.assign(c, whose, WhyAsyncHint)
 			}
 		}
 	}

@@ -219,6 +219,6 @@ func (w *awaits) gives(x *waiter) {
 		if c.Request != x.of {
 			w.in.wanted[id] = x.before(c.SendFrom)
 		}
-		c.Request, c.Why = x.of, WhyAwaited
+		w.t.assign(c, x.of, WhyAwaited)
 	}
 }

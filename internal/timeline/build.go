@@ -93,6 +93,7 @@ func orderCalls(t *Timeline) {
 		}
 	}
 	t.golang.renumber(t, renumber)
+	t.overruled = t.overruled.renumber(renumber)
 	of := lists[CallID](counts)
 	for i := range calls {
 		if r := calls[i].Request; r != None {

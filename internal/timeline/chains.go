@@ -177,16 +177,14 @@ func (c *chains) settle(t *Timeline, open *openCount) {
 		if call.Why != "" {
 			continue
 		}
-		call.Request, call.Why = c.known(callRef(id)), WhyAsync
-		if call.Request == None && !c.odds[c.root(i)] {
-			call.Request, call.Why = hints[i], WhyAsyncHint
+		r, rule, root := c.known(callRef(id)), WhyAsync, c.root(i)
+		if r == None && !c.odds[root] {
+			r, rule = hints[i], WhyAsyncHint
 		}
-		if root := c.root(i); doubtful && call.Why == WhyAsync && !c.ends[root] {
-			call.Request = None
+		if doubtful && rule == WhyAsync && !c.ends[root] || r == None || call.SendFrom < t.Requests[r].FirstRead {
+			r, rule = None, WhyNoAsync
 		}
-		if r := call.Request; r == None || call.SendFrom < t.Requests[r].FirstRead {
-			call.Request, call.Why = None, WhyNoAsync
-		}
+		t.assign(call, r, rule)
 	}
 }
 

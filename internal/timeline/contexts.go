@@ -79,12 +79,12 @@ func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 		r, known := x.owner(contextKey{c.Process, id}, c.SendFrom)
 		switch {
 		case r != None:
-			c.Request, c.Why = r, WhyContext
+			t.assign(c, r, WhyContext)
 			if c.Start < t.Requests[r].FirstRead {
 				warmed(c, &m.bounds)
 			}
 		case known && id > 0 && x.loops[c.Strand] && x.tells(c.Process):
-			c.Why = WhyNoContext
+			t.assign(c, None, WhyNoContext)
 		}
 	}
 	return &x

@@ -78,9 +78,10 @@ func associateHanded(t *Timeline, f *facts, in chainInput) {
 		case last != None:
 			handedBy(t, c, w, handing{in, handed[last]})
 		case ownGoroutine(f, w):
-			c.Request, c.Why = in.helped(t, f, goKey{c.Process, asked.Goroutine}, c.SendFrom)
+			r, rule := in.helped(t, f, goKey{c.Process, asked.Goroutine}, c.SendFrom)
+			t.assign(c, r, rule)
 		default:
-			c.Why = WhyReused
+			t.assign(c, None, WhyReused)
 		}
 	}
 }
@@ -97,10 +98,11 @@ func handedBy(t *Timeline, c *Call, w *made, h handing) {
 	in := h.chainInput
 	k := goKey{c.Process, h.GoCall.Goroutine}
 	if s, ok := in.strands[k]; ok {
-		c.Request, c.Why = in.owners.at(s, h.at), WhyGoCall
+		t.assign(c, in.owners.at(s, h.at), WhyGoCall)
 	}
 	if c.Request == None {
-		c.Request, c.Why = in.helped(t, in.facts, k, h.at)
+		r, rule := in.helped(t, in.facts, k, h.at)
+		t.assign(c, r, rule)
 	}
 	w.caller = h.GoCall.Goroutine
 	c.SendFrom = h.at

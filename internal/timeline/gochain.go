@@ -32,7 +32,7 @@ func chainGo(t *Timeline, f *facts, g goRuns, x chainInput) {
 			continue
 		}
 		for id := head.call; ; id = links[id].next {
-			t.Calls[id].Request, t.Calls[id].Why = r, WhyGoChain
+			t.assign(&t.Calls[id], r, WhyGoChain)
 			if id == tail.call {
 				break
 			}

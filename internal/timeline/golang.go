@@ -67,7 +67,7 @@ func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 		if pooled[goPeer{d.Process, d.Peer}] && open[d.Process].during(c.ConnectFrom, c.SendFrom) > 1 {
 			continue // another request may have taken the connection meanwhile
 		}
-		c.Request, c.Why = r, WhyGoDial
+		t.assign(c, r, WhyGoDial)
 	}
 	chainGo(t, f, runs, in)
 }

@@ -54,7 +54,7 @@ func (h *handOffs) byAnswers() {
 			c.Strand, c.Carried = d.to, true
 		}
 		if h.got[d.call] = true; d.request != None && c.Request == None {
-			c.Request, c.Why = d.request, WhyHandOffAnswer
+			h.t.assign(c, d.request, WhyHandOffAnswer)
 		}
 	}
 	h.byTurns()

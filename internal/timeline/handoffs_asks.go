@@ -104,7 +104,8 @@ func (a *asking) settle(tasks []task, whose []RequestID) (some bool) {
 	for i, r := range whose {
 		c := &a.h.t.Calls[tasks[i].call]
 		if r != None && c.Request == None && a.h.mayBeHanded(c) && a.h.sent(c.ID) >= a.h.t.Requests[r].FirstRead {
-			c.Request, c.Why, some = r, WhyHandOffAnswer, true
+			a.h.t.assign(c, r, WhyHandOffAnswer)
+			some = true
 			c.Strand, c.Carried = a.of[r], true
 			a.h.got[c.ID] = true
 		}

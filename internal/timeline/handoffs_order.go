@@ -113,7 +113,7 @@ func (h *handOffs) give(x *task, r RequestID, why string) {
 			c = &h.t.Calls[x.more[i]]
 		}
 		if c.Request == None && c.Why == WhyHandOffAmbiguous {
-			c.Request, c.Why = r, why
+			h.t.assign(c, r, why)
 		}
 	}
 }

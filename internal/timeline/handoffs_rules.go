@@ -268,8 +268,8 @@ func (h *handOffs) settle(j *job, id CallID, x ruling) {
 	switch {
 	case c.Why == WhyContext:
 	case x.request != None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
-		c.Request, c.Why = x.request, x.why
+		h.t.assign(c, x.request, x.why)
 	case j.by != None || len(j.results) > 0:
-		c.Why = WhyHandOffAmbiguous
+		h.t.assign(c, c.Request, WhyHandOffAmbiguous)
 	}
 }

@@ -39,7 +39,7 @@ func (h *handOffs) byTurns() {
 		x := &all[i]
 		if x.request != None && !x.odd && counts[h.readBy[x.answered]].believed() {
 			c, next := &h.t.Calls[x.answered], &h.t.Calls[x.next]
-			c.Request, c.Why = x.request, WhyHandOffTurn
+			h.t.assign(c, x.request, WhyHandOffTurn)
 			c.Strand, c.Carried = next.Strand, next.Carried
 		}
 	}
@@ -80,7 +80,7 @@ func (h *handOffs) byLoneRequest() {
 		}
 		at := h.sent(CallID(i))
 		if r := h.open[c.Process].at(at); r != None && c.End <= h.t.Requests[r].End && h.workedFor(c.Strand, at-1) == r {
-			c.Request, c.Why = r, WhyHandOffOnly
+			h.t.assign(c, r, WhyHandOffOnly)
 		}
 	}
 }

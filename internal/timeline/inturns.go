@@ -92,7 +92,7 @@ func (w *inTurns) associate(sure func(CallID, RequestID) bool) {
 		c := &w.t.Calls[id]
 		open := c.Why == WhyNoAsync || w.blind && c.Why == WhyAsync || c.Why == WhyAsyncHint && w.told != nil
 		if r := w.sets.known(callRef(id)); open && r != None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
-			c.Request, c.Why = r, WhyAsyncHint
+			w.t.assign(c, r, WhyAsyncHint)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func (w *inTurns) responded(m *move) {
 func (w *inTurns) takeBack() {
 	for i, id := range w.sets.calls {
 		if c := &w.t.Calls[id]; c.Why == WhyAsync && w.sets.odds[w.sets.root(i)] {
-			c.Request, c.Why = None, WhyNoAsync
+			w.t.assign(c, None, WhyNoAsync)
 		}
 	}
 }

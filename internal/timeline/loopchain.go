@@ -97,7 +97,7 @@ func (l *linked) associate() {
 		if c.Why != WhyAmbiguous || c.Start < l.t.Requests[r].FirstRead || c.End > l.t.Requests[r].End || c.Cut {
 			continue
 		}
-		c.Request, c.Why = r, WhyLoopChain
+		l.t.assign(c, r, WhyLoopChain)
 	}
 }
 

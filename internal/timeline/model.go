@@ -67,6 +67,7 @@ type Timeline struct {
 	sleepsOf       map[StrandID][]WaitID   // of goroutines, see Sleeps
 	gaps           []Window                // between Windows
 	lingering      map[*recording.Off]bool // see lingers
+	overruled      ledger                  // see assign
 }
 
 // Window is a span of a recording.

@@ -105,7 +105,7 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
 	timers := !told && timersSend(t, in.loop.moves) // then it is not known who waits for a timer, and who in line
 	for id, g := range given {
 		c := &t.Calls[id]
-		c.Request, c.Why = g.request, WhyInLine
+		t.assign(c, g.request, WhyInLine)
 		if in.wanted[id] = g.since; g.timer || timers {
 			in.wanted[id] = recording.NoTime
 		}

@@ -167,7 +167,7 @@ func (w *sharing) takeBack() {
 	for _, c := range w.conns {
 		for _, id := range c.calls {
 			if call := &w.t.Calls[id]; c.shared && call.Why == WhyAsync {
-				call.Request, call.Why = None, WhyNoAsync
+				w.t.assign(call, None, WhyNoAsync)
 			}
 		}
 	}
@@ -204,9 +204,10 @@ func (w *sharing) give(in asyncInput) {
 		for _, id := range c.calls {
 			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == None) && !w.told[id] {
 				if r := w.confirmed(id); r != None {
-					call.Request, call.Why, in.wanted[id] = r, WhyShared, w.asked[id]
+					w.t.assign(call, r, WhyShared)
+					in.wanted[id] = w.asked[id]
 				} else if in.named == nil || call.Why != WhyAsync {
-					call.Request, call.Why = None, WhyNoAsync
+					w.t.assign(call, None, WhyNoAsync)
 				}
 			}
 		}

@@ -41,11 +41,11 @@ func associateSingle(t *Timeline, loop loopMoves) {
 		c := &t.Calls[m.call]
 		switch {
 		case open == 0:
-			c.Why = WhyNoOwner
+			t.assign(c, None, WhyNoOwner)
 		case open == 1 && c.Start >= t.Requests[sum].FirstRead:
-			c.Request, c.Why = sum, WhyLoopSingle
+			t.assign(c, sum, WhyLoopSingle)
 		default:
-			c.Why = WhyAmbiguous
+			t.assign(c, None, WhyAmbiguous)
 		}
 	}
 }

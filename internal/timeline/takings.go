@@ -200,10 +200,11 @@ func (h *handOffs) byTakings() {
 			if x == nil || x.request == None || c.Why == WhyContext || c.Request == x.request || h.alsoFor(x, h.sent(id)) {
 				continue
 			}
-			c.Request, c.Why = None, WhyHandOffTaken
+			whose := RequestID(None)
 			if r := &h.t.Requests[x.request]; h.sent(id) >= r.FirstRead && h.sent(id) < r.End {
-				c.Request = x.request
+				whose = x.request
 			}
+			h.t.assign(c, whose, WhyHandOffTaken)
 		}
 	}
 }

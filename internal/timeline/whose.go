@@ -1,0 +1,134 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Owner is a request that a call may be of: it was being served while the call was under
+// way, or a rule proposed it.
+type Owner struct {
+	Request RequestID
+	Rules   []string // that proposed it and were overruled, in order
+	Bar     Bar      // why it cannot be, or BarNone
+}
+
+// Bar is why a call cannot be of a request.
+type Bar int8
+
+// Bars.
+const (
+	BarNone     Bar = iota
+	BarUnread       // nobody had read the request when the call was sent
+	BarAnswered     // its response was over before the call was sent
+	BarSession      // the session that the call was sent in was in a transaction of another request
+)
+
+// String returns the name in the JSON contract.
+func (b Bar) String() string { return [...]string{"", "unread", "answered", "session"}[b] }
+
+// Owners are the requests that a call may be of, other than that which it was given to:
+// first those that rules proposed, then the other ones that were open, in order of start.
+func (t *Timeline) Owners(id CallID) []Owner {
+	c := &t.Calls[id]
+	var all []Owner
+	place := map[RequestID]int{}
+	add := func(r RequestID) *Owner {
+		i, ok := place[r]
+		if !ok {
+			i = len(all)
+			place[r], all = i, append(all, Owner{Request: r, Bar: t.bar(c, r)})
+		}
+		return &all[i]
+	}
+	for _, p := range t.Overruled(id) {
+		if p.Request != c.Request {
+			o := add(p.Request)
+			o.Rules = append(o.Rules, p.Rule)
+		}
+	}
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		if r.Start > c.End {
+			break // requests are in order of start
+		}
+		if r.Process == c.Process && r.ID != c.Request && r.End >= sentAt(c) {
+			add(r.ID)
+		}
+	}
+	proposed := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return len(o.Rules) > 0 }))
+	slices.SortStableFunc(all[proposed:], func(a, b Owner) int {
+		return cmp.Compare(t.Requests[a.Request].Start, t.Requests[b.Request].Start)
+	})
+	return all
+}
+
+// bar is why a call cannot be of a request.
+func (t *Timeline) bar(c *Call, id RequestID) Bar {
+	r, sent := &t.Requests[id], sentAt(c)
+	switch {
+	case r.FirstRead == recording.NoTime || r.FirstRead > sent:
+		return BarUnread
+	case r.End < sent:
+		return BarAnswered
+	}
+	if c.Ordinal > 0 {
+		for i := range t.Calls {
+			before := &t.Calls[i]
+			if before.Conn == c.Conn && before.Ordinal == c.Ordinal-1 && inTransaction(before) && before.Request != None && before.Request != id {
+				return BarSession
+			}
+		}
+	}
+	return BarNone
+}
+
+// sentAt is when a call was sent, or began, if that was not seen.
+func sentAt(c *Call) Time {
+	if c.SendFrom != recording.NoTime {
+		return c.SendFrom
+	}
+	return c.Start
+}
+
+// RuleText says in a sentence what a rule (a code of Call.Why) rests on; "" for a code that
+// is none.
+func RuleText(code string) string {
+	texts := [...][2]string{
+		{WhyThread, "the thread that sent it served this request and no other"},
+		{WhyGoroutine, "the request's own goroutine sent it"},
+		{WhyGoCall, "the request's goroutine handed it to a pooled connection"},
+		{WhyGoChild, "a goroutine that the request's goroutine started sent it"},
+		{WhyGoDial, "the request's goroutine dialled the new connection it was sent on"},
+		{WhyGoChain, "the request's goroutine ran right before it was sent, and right after it was answered"},
+		{WhyAsync, "Node's async ids lead to the request"},
+		{WhyAsyncHint, "it was sent, or answered, in a turn of the loop that was the request's"},
+		{WhyInLine, "the request stood first in line for a connection of a full pool"},
+		{WhyShared, "the order in which requests could send on a connection that several share"},
+		{WhyLoopSingle, "the request was the only one open on the loop"},
+		{WhyLoopChain, "the request is that whose bytes the loop had read last, and the loop's responses confirm that rule"},
+		{WhyNoOwner, "no request was being served where it was sent"},
+		{WhyReused, "a pooled connection of Go was reused, and what handed the call to it was not seen"},
+		{WhyAmbiguous, "several requests were open on the loop"},
+		{WhyAwaited, "the request awaits the promise that the answer resolved"},
+		{WhyContext, "it was sent in the request's context of Python, or a copy of it"},
+		{WhyNoContext, "it was sent in a context of Python that is no open request's"},
+		{WhyNoAsync, "Node's async ids lead to no request, and nothing else tells"},
+		{WhyHandOff, "the thread that sent it was woken for work by the request's thread"},
+		{WhyHandOffEnd, "the thread that sent it then delivered a result to the request's thread"},
+		{WhyHandOffAnswer, "its answer was delivered to the request's thread"},
+		{WhyHandOffTurn, "what the thread sent as soon as it had read the answer was the request's"},
+		{WhyHandOffOnly, "one request was open while the thread worked for others"},
+		{WhyHandOffOrder, "by the order of the workers' queue, no other request can have put it in"},
+		{WhyHandOffTaken, "the thread worked on what the request had put into a queue"},
+		{WhyHandOffAmbiguous, "the thread works for several requests, and nothing tells for which"},
+	}
+	for _, t := range texts {
+		if t[0] == code {
+			return t[1]
+		}
+	}
+	return ""
+}

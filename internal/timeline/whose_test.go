@@ -1,0 +1,85 @@
+package timeline
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Four requests of a process were open while a call was under way, or are proposed: the
+// call is of request 1; request 0 was proposed before.
+func TestOwnersOfACall(t *testing.T) {
+	tl := &Timeline{
+		Requests: []Request{
+			{ID: 0, Process: 1, Start: 5, FirstRead: 10, End: 20},   // over when the call was sent
+			{ID: 1, Process: 1, Start: 12, FirstRead: 15, End: 100}, // whose it is
+			{ID: 2, Process: 1, Start: 14, FirstRead: 16, End: 60},  // open too
+			{ID: 3, Process: 2, Start: 14, FirstRead: 16, End: 60},  // of another process
+			{ID: 4, Process: 1, Start: 40, FirstRead: 45, End: 90},  // read while the call was under way
+		},
+		Calls: []Call{
+			{ID: 0, Request: 4, Process: 1, Conn: 7, Start: 20, SendFrom: 21, End: 25, Transaction: recording.TransactionOpen},
+			{ID: 1, Request: None, Process: 1, Conn: 7, Ordinal: 1, Start: 30, SendFrom: 31, End: 50},
+		},
+	}
+	c := &tl.Calls[1]
+	tl.assign(c, 0, WhyAsync)
+	tl.assign(c, None, WhyNoAsync)
+	tl.assign(c, 1, WhyAwaited)
+	if c.Request != 1 || c.Why != WhyAwaited {
+		t.Errorf("the call is of request %d (%s); the last proposal decides", c.Request, c.Why)
+	}
+	want := []Owner{{0, []string{WhyAsync}, BarAnswered}, {2, nil, BarSession}, {4, nil, BarUnread}}
+	if got := tl.Owners(1); !reflect.DeepEqual(got, want) {
+		t.Errorf("others: %+v\nwant:   %+v", got, want)
+	}
+	if tl.overruled = tl.overruled.renumber([]CallID{1, 0}); len(tl.Overruled(0)) != 1 || len(tl.Overruled(1)) != 0 {
+		t.Errorf("renumbered: %v", tl.overruled)
+	}
+}
+
+// Every code is explained, and only assign writes whose a call is.
+func TestOneWriterOfWhoseACallIs(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := 0
+	for _, f := range files {
+		name := f.Name()
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.AssignStmt:
+				for _, to := range x.Lhs {
+					if sel, ok := to.(*ast.SelectorExpr); ok && sel.Sel.Name == "Why" && name != "ledger.go" {
+						t.Errorf("%s writes Call.Why: assign does", name)
+					}
+				}
+			case *ast.ValueSpec:
+				if id := x.Names[0].Name; strings.HasPrefix(id, "Why") && len(x.Values) == 1 {
+					codes++
+					if code := strings.Trim(x.Values[0].(*ast.BasicLit).Value, `"`); RuleText(code) == "" {
+						t.Errorf("RuleText does not explain %s", code)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if codes < 20 {
+		t.Errorf("only %d codes were found", codes)
+	}
+}
