@@ -249,7 +249,7 @@ func TestWithoutRightsNothingIsRecordedAndTheRemedyNamed(t *testing.T) {
 
 func TestWithoutRightsTheDemoShowsABundledRecordingAndSaysSo(t *testing.T) {
 	status, out, _ := withoutRights(t, "demo")
-	if status != exitDone || !strings.Contains(out, "BUNDLED") || !strings.Contains(out, "connection-churn at") {
+	if status != exitDone || !strings.Contains(out, "BUNDLED") || !strings.Contains(out, "1 connection-churn: ") {
 		t.Errorf("status %d: %s", status, out)
 	}
 }

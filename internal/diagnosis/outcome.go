@@ -71,7 +71,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
-				why, spans = "what would go away with it by itself is little: "+j.savings(&sc.best), cd.seen
+				why, spans = "what is surely its own is little: "+j.savings(&sc.best), cd.seen
 			}
 		}
 		if why == "" {

@@ -98,7 +98,7 @@ func buildsAt(c *diagnosis.Case, b *builds) diagnosis.Candidate {
 			diagnosis.Part("of requests build one", share),
 			diagnosis.Count("clients built while requests waited", n),
 			diagnosis.Count("threads that built them", len(b.strands)),
-			diagnosis.Count("places in the service's code that build them", places),
+			diagnosis.Count("places in the service's code where they are built", places),
 			diagnosis.Count("of their credential calls have a stack that shows the constructor", b.shown).Against(int64(n)),
 			diagnosis.NS("p50 of fetching credentials for one", diagnosis.Quantile(b.took, 50)),
 			diagnosis.NS("mean own work of building one, "+how, own),

@@ -56,7 +56,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	}
 	decide := ""
 	if inside < plainlyOurs || used < recorderShare {
-		decide = "the client's own latencies with and without dwell: this is an upper bound"
+		decide = "compare the client's own latencies with and without dwell: this is an upper bound"
 	}
 	var spans []diagnosis.Span
 	for _, sp := range ownSpans(c) {

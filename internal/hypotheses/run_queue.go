@@ -71,7 +71,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	ev = append(ev, others.evidence...)
 	proven, decide := diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2, ""
 	if !proven && h.throttled < throttledShare && 2*ours(c) < h.busy {
-		decide = "what else runs on the host (top, systemd-cgtop): others use " + diagnosis.Percent(h.busy-ours(c)) + " of its processors, the service " + diagnosis.Percent(ours(c))
+		decide = "see what else runs on the host (top, systemd-cgtop): others use " + diagnosis.Percent(h.busy-ours(c)) + " of its processors, the service " + diagnosis.Percent(ours(c))
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
@@ -125,7 +125,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagno
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,
-		Decide:   "whether much is ready at once (dwell threads REC --when 'runnable>2'), the service is bound to a few processors (taskset -p, cpuset), or the host of a virtual machine takes time (steal in vmstat 1)",
+		Decide:   "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors, vmstat 1 (st) whether a virtual machine's host takes time",
 		Evidence: ev,
 	}
 }

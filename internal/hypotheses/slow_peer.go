@@ -34,7 +34,7 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 			cd := slowPeerAt(c, p, s)
 			var short []diagnosis.Span
 			if cd.Spans, short = here.apart(c, p.calls, s); len(short) > 0 {
-				cd.Next = "record while the host has processors to spare: while threads there waited for one, this peer, on the same host, may have been one of them"
+				cd.Next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
 			}
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
 		}

@@ -120,7 +120,7 @@ func TestTextInColour(t *testing.T) {
 		return b.String()
 	}
 	if trim(stripped) != trim(plain.String()) {
-		t.Error("colour changes the text")
+		t.Errorf("colour changes the text:\n%s\n%s", trim(stripped), trim(plain.String()))
 	}
 }
 

@@ -23,6 +23,7 @@ type page struct {
 	source Source
 	all    bool             // all that is known, on more than a screen
 	inks   map[string]style // of causes
+	brevity
 }
 
 func newPage(o TextOptions) *page {

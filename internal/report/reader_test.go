@@ -17,9 +17,9 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 		"interpreter-lock/ruby-supported":      {"Something is wrong: interpreter-lock"},
 		"connection-churn/cheap-supported":     {"Something is wrong: connection-churn", "23 of 24 calls (96 %)"},
 		"connection-churn/piled-supported":     {"Something is wrong: connection-churn"},
-		"serial-calls/four-lead":               {"make calls one after the other", "To decide: whether one of the calls needs another's answer"},
+		"serial-calls/four-lead":               {"make calls one after the other", "To decide: see in the code whether one of the calls needs another's answer"},
 		"slow-peer/steady-lead":                {"Nothing stands out: slow-peer takes 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
-		"slow-dns/once-lead":                   {"happened once, at +50.5 ms"},
+		"slow-dns/once-lead":                   {"Happened once, at +50.5 ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := load(t, story(t, name), diagnosis.Options{})

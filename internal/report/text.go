@@ -3,21 +3,31 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-const (
-	shownEndpoints = 4
-	shownFindings  = 3
-	shownRows      = 5
-	shownMissing   = 2
-)
+const shownEndpoints = 4
 
-// Text writes the report so that it fits one screen.
+// Text writes the report so that it fits one screen, unless all is asked for.
 func Text(w io.Writer, r *Report, o TextOptions) error {
+	if o.All {
+		return write(r, o, everything).flush(w)
+	}
+	var p *page
+	for _, b := range briefer {
+		if p = write(r, o, b); strings.Count(p.b.String(), "\n") <= screen {
+			break
+		}
+	}
+	return p.flush(w)
+}
+
+func write(r *Report, o TextOptions, b brevity) *page {
 	p := newPage(o)
+	p.brevity = b
 	p.line(bold, "dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), plural(r.Requests.Count, "request"))
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
@@ -41,7 +51,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 		undecided(p, r)
 	}
 	footer(p, r)
-	return p.flush(w)
+	return p
 }
 
 // since says at which time of day the recording began, where that is known.
@@ -150,21 +160,40 @@ func focus(r *Report) *Endpoint {
 	return best
 }
 
+// labelWide is as wide as the longest name of a phase and a cause.
+const labelWide = 33
+
 func whereItGoes(p *page, r *Report) {
 	e := focus(r)
-	list := rows(e)
+	list := rows(e, p.rows)
 	var ord, slow []Decimal
 	for _, l := range list {
 		ord, slow = append(ord, l.ordinary), append(slow, l.slow)
 	}
 	p.raw("")
-	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 42), 42)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
+	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 44), 45)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
 	to, ts := tenths(ord), tenths(slow)
 	for i, l := range list {
-		p.raw("  " + pad(l.label, 30) + l.cell(p, e.ordinary, ord[i], to[i]) + "   " + l.cell(p, e.slow, slow[i], ts[i]))
+		p.raw("  " + pad(l.label, labelWide) + l.cell(p, e.ordinary, ord[i], to[i]) + "   " + l.cell(p, e.slow, slow[i], ts[i]))
 	}
-	p.raw(p.paint(dim, "  "+pad("total", 30)+pad(human(e.ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
+	p.raw(p.paint(dim, "  "+pad("total", labelWide)+pad(human(e.ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
 		pad(human(e.slow), -9)+pad("100.0 %", -9)))
+	if p.names {
+		explain(p, list)
+	}
+}
+
+// explain says what the phases are whose names do not.
+func explain(p *page, list []timeLine) {
+	var told []string
+	for _, x := range [][2]string{{"unread-request", "it has arrived, and nobody has read it"}, {"pick-up", "the peer's answer has arrived, and nobody has read it"}} {
+		if slices.ContainsFunc(list, func(l timeLine) bool { return strings.HasPrefix(l.label, x[0]+",") }) {
+			told = append(told, x[0]+": "+x[1])
+		}
+	}
+	if told != nil {
+		p.wrap(dim, "  ", strings.Join(told, "; ")+".", 2)
+	}
 }
 
 func (l *timeLine) cell(p *page, whole Duration, part Decimal, t int) string {
@@ -185,13 +214,13 @@ type timeLine struct {
 }
 
 // rows returns the largest causes, the rest together, and what is unaccounted for.
-func rows(e *Endpoint) (list []timeLine) {
+func rows(e *Endpoint, most int) (list []timeLine) {
 	add := func(label, cause string, a, b Decimal) {
 		list = append(list, timeLine{label, cause, a, b})
 	}
 	var otherA, otherB Decimal
 	for _, c := range e.Causes {
-		if len(list) < shownRows && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
+		if len(list) < most && (c.P50Share >= unit/100 || c.P99Share >= unit/100) {
 			add(c.Phase+", "+c.Cause, c.Cause, c.P50Share, c.P99Share)
 			continue
 		}
@@ -227,60 +256,6 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
-// ruledOut lists what was ruled out with the time that was seen of it; with all, each has
-// its sentence, and one all of which the same is said.
-func ruledOut(p *page, r *Report) {
-	if len(r.Refuted) == 0 {
-		return
-	}
-	if p.all {
-		p.raw("")
-		p.line(bold, "Ruled out")
-		var whys, ids []string
-		for _, o := range r.Refuted {
-			whys, ids = append(whys, o.Why), append(ids, o.ID)
-		}
-		reasons(p, plain, whys, ids)
-		return
-	}
-	var list []string
-	for _, o := range r.Refuted {
-		if o.Time > 0 {
-			list = append(list, o.ID+" "+percent(o.Time))
-		}
-	}
-	for _, o := range r.Refuted {
-		if o.Time == 0 {
-			list = append(list, o.ID)
-		}
-	}
-	p.hang(plain, p.paint(bold, "Ruled out")+" (share of the time; --all): ", strings.Join(list, ", "), 5)
-}
-
-// undecided gives a line to each thing that was missing; what takes another recording comes
-// last, with --all.
-func undecided(p *page, r *Report) {
-	var whys, ids []string
-	for _, o := range r.Undecided {
-		if !o.another || p.all {
-			whys, ids = append(whys, o.Missing), append(ids, o.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return
-	}
-	if !p.all {
-		for i := range ids {
-			ids[i] += " (" + whys[i] + ")"
-		}
-		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(ids, "; "), 2)
-		return
-	}
-	p.raw("")
-	p.line(bold, "Undecided, for want of facts")
-	reasons(p, yellow, whys, ids)
-}
-
 // reasons lists what each reason holds for: what has its own first.
 func reasons(p *page, s style, whys, ids []string) {
 	of := map[string][]string{}
@@ -289,41 +264,12 @@ func reasons(p *page, s style, whys, ids []string) {
 	}
 	for i, why := range whys {
 		if len(of[why]) == 1 {
-			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, 3)
+			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, whole)
 		}
 	}
 	for i, why := range whys {
 		if len(of[why]) > 1 && of[why][0] == ids[i] {
-			p.wrap(s, "  ", why+": "+strings.Join(of[why], ", "), 3)
+			p.wrap(s, "  ", why+": "+strings.Join(of[why], ", "), whole)
 		}
-	}
-}
-
-func footer(p *page, r *Report) {
-	rec := &r.Recording
-	calls := "no outgoing calls"
-	if r.Seen.Calls > 0 {
-		calls = percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " associated"
-		if r.Requests.InferredShare > 0 {
-			calls += " (" + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
-		}
-	}
-	stacks := ""
-	if w := rec.WaitStacks; w != nil {
-		stacks = fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
-	}
-	p.wrap(dim, "", fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; %s; %s cut, %d excluded; %s of the time unaccounted%s.",
-		plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare), calls,
-		plural(r.Requests.Cut, "request"), r.Requests.Excluded, percent(r.Requests.UnaccountedShare), stacks), 3)
-	shown, limit := shownMissing, 1
-	if p.all {
-		shown, limit = len(r.Seen.Missing), 3
-	}
-	for i, m := range r.Seen.Missing {
-		if left := len(r.Seen.Missing) - i; i >= shown && left > 1 {
-			p.line(dim, "Not seen: %s more", thousands(int64(left)))
-			break
-		}
-		p.wrap(dim, "Not seen: ", m, limit)
 	}
 }

@@ -108,19 +108,17 @@ func wrong(r *Report) (string, style) {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
 		if d := besides(r); d != nil {
-			text += " No finding, but to look at: " + dominates(d) + "."
+			text += " Look, too, at what is no finding: " + dominates(d) + "."
 		}
 		return text, red
+	}
+	if d := besides(r); d != nil {
+		return "No finding, but look at this first: " + dominates(d) + ".", yellow
 	}
 	missing := 0
 	for _, u := range r.Undecided {
 		if !u.another {
 			missing++
-		}
-	}
-	for i := range r.Dominant {
-		if d := &r.Dominant[i]; !d.Steady {
-			return "No finding, but look at this first: " + dominates(d) + ".", yellow
 		}
 	}
 	text, s := "Nothing stands out", green
@@ -162,7 +160,7 @@ func dominates(d *Dominant) string {
 	if d.MeanShare >= unit/2 {
 		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 	}
-	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer"
+	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer than ordinary ones"
 }
 
 // mostlyOpen is how much time without a known cause is said in the first lines.

@@ -2,9 +2,6 @@ package report
 
 import "fmt"
 
-// shownCalls bounds the rows of the table of calls.
-const shownCalls = 4
-
 // callTable lists the calls that take most of the requests' time.
 func callTable(p *page, r *Report) {
 	list := byTime(r.Calls)
@@ -13,7 +10,7 @@ func callTable(p *page, r *Report) {
 	}
 	wide := p.width - len("  a request   new conn.       p50       p99       max   of time")
 	p.line(bold, "%s a request   new conn.       p50       p99       max   of time", pad("Calls", wide))
-	for _, c := range list[:min(len(list), shownCalls)] {
+	for _, c := range list[:min(len(list), p.calls)] {
 		name := c.Peer
 		if c.Operation != "" {
 			name = c.Operation + " at " + c.Peer
@@ -21,7 +18,7 @@ func callTable(p *page, r *Report) {
 		p.line(plain, "  %s %9s   %9s %9s %9s %9s   %7s", pad(clip(name, wide-2), wide-2), each(c.Count, r.Requests.Count),
 			percent(c.NewConnectionShare), human(c.P50), human(c.P99), human(c.Max), percent(c.TimeShare))
 	}
-	if n := len(list) - shownCalls; n > 0 {
+	if n := len(list) - p.calls; n > 0 {
 		p.line(dim, "  and %s", plural(n, "more kind")+" of calls")
 	}
 }

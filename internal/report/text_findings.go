@@ -16,14 +16,14 @@ func showFindings(p *page, r *Report) {
 	p.raw("")
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if i >= shownFindings {
-			p.line(plain, "%d %s (%s): %s", i+1, f.ID, f.Place, saving(f, r.Findings[:i]))
+		if i >= p.findings {
+			p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), 2)
 			continue
 		}
-		p.wrap(red, fmt.Sprintf("%d ", i+1), f.Title+".", 4)
-		p.wrap(plain, "  ", f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i])+".", 3)
-		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), 2)
-		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf)+f.Fix, 3)
+		p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+".", whole)
+		p.wrap(plain, "  ", sentence(saving(f, r.Findings[:i]))+".", whole)
+		p.wrap(plain, "  because  ", phrases(f.Evidence, 2*(p.width-13)-20), whole)
+		p.wrap(green, "  fix      ", whatIfWords(f.WhatIf)+f.Fix, whole)
 	}
 }
 
@@ -35,6 +35,10 @@ func saving(f *Finding, earlier []Finding) string {
 	if f.Impact.AtLeast { // a bound of an estimate: what is saved besides cannot be told apart
 		about, more, less = "about ", " or more", " or less"
 	}
+	share := "; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
+	if len(earlier) == 0 {
+		share = "" // the answer has it
+	}
 	one := func(name string, was, saved Duration) string {
 		switch {
 		case human(was-saved) == human(was):
@@ -42,10 +46,9 @@ func saving(f *Finding, earlier []Finding) string {
 		case further:
 			return name + " falls by another " + about + human(saved) + more
 		}
-		return name + " " + human(was) + " -> " + about + human(was-saved) + less + " (saves " + about + human(saved) + more + ")"
+		return name + " " + human(was) + " -> " + about + human(was-saved) + less
 	}
-	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) +
-		"; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
+	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) + share
 }
 
 func orAll(endpoint string) string {

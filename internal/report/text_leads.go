@@ -2,11 +2,10 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
-
-// shownLeads bounds how many leads get lines of their own.
-const shownLeads = 3
 
 // leads lists what is worth having and not proven, with what would decide it.
 func leads(p *page, r *Report) {
@@ -17,18 +16,39 @@ func leads(p *page, r *Report) {
 		p.raw("")
 	}
 	var more []string
-	for i := range r.Leads {
-		f := &r.Leads[i]
-		if i >= shownLeads && !p.all {
+	for i, f := range inOrder(r) {
+		if i >= max(p.leads, 1-len(r.Findings)) {
 			more = append(more, f.ID+" "+percent(f.Impact.Share))
 			continue
 		}
-		p.wrap(yellow, "lead  ", f.Title+".", 2)
-		p.wrap(plain, "      ", f.ID+", "+f.Why+atTimes(r, f)+": at most "+mostly(f)+". To decide: "+f.Decide+".", 2)
+		p.wrap(yellow, "lead  ", f.ID+": "+f.Title+".", whole)
+		p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+". To decide: "+f.Decide+".", whole)
 	}
 	if more != nil {
-		p.wrap(plain, "leads ", strings.Join(more, ", "), 1)
+		more[0] += " of the time"
+		p.hang(plain, p.paint(yellow, "leads")+" to look at (--all tells more): ", strings.Join(more, ", "), whole)
 	}
+}
+
+// inOrder are the leads, first the one that the answer names.
+func inOrder(r *Report) (list []*Finding) {
+	named := besides(r)
+	for i := range r.Leads {
+		f := &r.Leads[i]
+		if list = append(list, f); named != nil && f.ID == named.ID {
+			copy(list[1:], list[:i])
+			list[0], named = f, nil
+		}
+	}
+	return list
+}
+
+// sentence begins a text as a sentence does.
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // atTimes is when it happened as time of day, where that is known and told.
@@ -73,15 +93,29 @@ func minor(p *page, r *Report) {
 		return
 	}
 	var list []string
+	goes := map[string][]string{}
 	for _, f := range r.Minor {
 		switch {
 		case f.ExplainedBy != "":
-			list = append(list, f.ID+" (goes with "+f.ExplainedBy+")")
+			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
+		case !p.names:
+			list = append(list, f.ID)
 		case f.Impact.MeanSaving < f.Impact.P99Saving:
 			list = append(list, f.ID+" ("+upTo(f.Impact.P99Low, f.Impact.P99High)+" of p99)")
 		default:
 			list = append(list, f.ID+" ("+upTo(f.Impact.MeanLow, f.Impact.MeanHigh)+" of the mean)")
 		}
 	}
-	p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(list, ", "), 3)
+	var text []string
+	if list != nil {
+		text = append(text, strings.Join(list, ", "))
+	}
+	for _, id := range slices.Sorted(maps.Keys(goes)) {
+		verb := " go with "
+		if len(goes[id]) == 1 {
+			verb = " goes with "
+		}
+		text = append(text, strings.Join(goes[id], ", ")+verb+id)
+	}
+	p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(text, "; "), whole)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -130,11 +129,9 @@ func webSeen(r *Report) WebSeen {
 		text, how := r.SLOs[i].kept(r)
 		s.Promises = append(s.Promises, WebPromise{text, moods[how]})
 	}
-	p := newPage(TextOptions{Width: 10_000})
-	footer(p, r)
-	s.Footer, _, _ = strings.Cut(strings.TrimSpace(p.b.String()), "\n") // what is not seen stands in Missing
+	s.Footer = cost(r, true)
 	if r.Requests.Count == 0 {
-		p = newPage(TextOptions{Width: 10_000})
+		p := newPage(TextOptions{Width: 10_000})
 		noRequests(p, r)
 		s.Unrecorded = p.b.String()
 		return s

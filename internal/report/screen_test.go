@@ -1,0 +1,49 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/report"
+)
+
+// Every recording that is bundled, of a case or of a hypothesis's story, has a report that
+// fits a screen, and in which no sentence is cut: a name in a table may be.
+func TestEveryReportFitsOneScreen(t *testing.T) {
+	var files []string
+	for _, glob := range []string{"../../cases/*/recording-*.txt", "../../cmd/dwell/bundled/*.txt", stories + "*/supported.txt", stories + "*/lead.txt", "testdata/convoy.txt"} {
+		some, err := filepath.Glob(glob)
+		if err != nil || len(some) == 0 {
+			t.Fatalf("no recording is %s: %v", glob, err)
+		}
+		files = append(files, some...)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, r := load(t, string(text), diagnosis.Options{})
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+		if len(lines) > 40 {
+			t.Errorf("%s: %d lines do not fit one screen\n%s", file, len(lines), out.String())
+		}
+		for _, l := range lines {
+			if n := utf8.RuneCountInString(l); n > 100 {
+				t.Errorf("%s: %d columns: %s", file, n, l)
+			}
+			if strings.HasSuffix(l, "...") {
+				t.Errorf("%s: cut: %s", file, l)
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ruledOut lists what was ruled out with the time that was seen of it; with all, each has
+// its sentence, and one all of which the same is said.
+func ruledOut(p *page, r *Report) {
+	if len(r.Refuted) == 0 {
+		return
+	}
+	if p.all {
+		p.raw("")
+		p.line(bold, "Ruled out")
+		var whys, ids []string
+		for _, o := range r.Refuted {
+			whys, ids = append(whys, o.Why), append(ids, o.ID)
+		}
+		reasons(p, plain, whys, ids)
+		return
+	}
+	if !p.names {
+		p.raw(p.paint(bold, "Ruled out: ") + suspects(len(r.Refuted)) + ", each by a number (--all lists them)")
+		return
+	}
+	var list []string
+	for _, o := range r.Refuted {
+		if o.Time > 0 {
+			list = append(list, o.ID+" "+percent(o.Time))
+		}
+	}
+	for _, o := range r.Refuted {
+		if o.Time == 0 {
+			list = append(list, o.ID)
+		}
+	}
+	p.hang(plain, p.paint(bold, "Ruled out")+" (share of the time; --all says why): ", strings.Join(list, ", "), whole)
+}
+
+// undecided names what facts are missing for; with all it says which. What takes another
+// recording comes last, and only then.
+func undecided(p *page, r *Report) {
+	var whys, ids []string
+	for _, o := range r.Undecided {
+		if !o.another || p.all {
+			whys, ids = append(whys, o.Missing), append(ids, o.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	if !p.all {
+		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(grouped(whys, ids), ", "), whole)
+		return
+	}
+	p.raw("")
+	p.line(bold, "Undecided, for want of facts")
+	reasons(p, yellow, whys, ids)
+}
+
+// sameLack is from how many on that lack the same they are counted.
+const sameLack = 6
+
+// grouped names what is undecided, and counts those of which many lack the same.
+func grouped(whys, ids []string) (out []string) {
+	lack := map[string]int{}
+	for _, why := range whys {
+		lack[why]++
+	}
+	for i, why := range whys {
+		switch n := lack[why]; {
+		case n >= sameLack:
+			lack[why] = -1
+			out = append([]string{suspects(n) + " (" + why + ")"}, out...)
+		case n > 0:
+			out = append(out, ids[i])
+		}
+	}
+	return out
+}
+
+func footer(p *page, r *Report) {
+	p.wrap(dim, "", cost(r, p.all), whole)
+	if p.all {
+		for _, m := range r.Seen.Missing {
+			p.wrap(dim, "Not seen: ", m, whole)
+		}
+		return
+	}
+	notSeen(p, r.Seen.Missing)
+}
+
+// cost says what recording took and lost, and what the report does not rest on.
+func cost(r *Report, all bool) string {
+	rec := &r.Recording
+	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; ", plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare))
+	if r.Seen.Calls == 0 {
+		text += "no outgoing calls; "
+	} else {
+		text += "the request is known of " + percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call")
+		if r.Requests.InferredShare > 0 {
+			text += " (of " + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
+		}
+		text += "; "
+	}
+	if n := r.Requests.Cut; n > 0 || all {
+		text += plural(n, "request") + " cut by an end of the recording; "
+	}
+	if n := r.Requests.Excluded; n > 0 || all {
+		text += plural(n, "request") + " that measure no latency; "
+	}
+	text += percent(r.Requests.UnaccountedShare) + " of the time unaccounted"
+	if w := rec.WaitStacks; w != nil && all {
+		text += fmt.Sprintf("; of the time in waits of 1 ms and more %s has its own stack, %s that of others at its place", percent(w.Own), percent(w.Borrowed))
+	}
+	return text + "."
+}
+
+// notSeenLines is how many lines may tell all that was not seen; else it is named.
+const notSeenLines = 2
+
+func notSeen(p *page, missing []string) {
+	lines := 0
+	var names []string
+	for _, m := range missing {
+		lines += len(fold(m, p.width-len("Not seen: ")))
+		name, _, _ := strings.Cut(m, ":")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if lines > notSeenLines || lines > 1 && !p.names {
+		p.wrap(dim, "Not seen in full (--all says why): ", strings.Join(names, ", "), notSeenLines)
+		return
+	}
+	for _, m := range missing {
+		p.wrap(dim, "Not seen: ", m, whole)
+	}
+}
