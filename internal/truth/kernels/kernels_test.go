@@ -53,7 +53,7 @@ func TestProblems(t *testing.T) {
 func TestTable(t *testing.T) {
 	got := table([]row{{"6.12.1-cloud-arm64", sound()}, {"6.1", nil}})
 	const want = heading +
-		"| 6.12.1-cloud-arm64 | ok, without stacks | connection-churn; repaired: none | 100.0 % | 48.00 -> 1.00 -> 0.80 | 60 of 61, 122 of 122 right, 0 wrong | 6 | none |\n" +
+		"| 6.12.1-cloud-arm64 | ok, without stacks | connection-churn; repaired: none | 100.0 % | 48.00 -> 1.00 -> 0.80 | 60 of 61 (1 cut), 122 of 122 right, 0 wrong | 6 | none |\n" +
 		"| 6.1 | did not come to a result | | | | | | |\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -96,6 +96,18 @@ func TestReleasesAreOrderedByNumbers(t *testing.T) {
 	}
 	if hasPatch("6.12-cloud-amd64") || !hasPatch("6.1.0-56-cloud-amd64") {
 		t.Error("a package that leads to a kernel is taken for one, or the other way round")
+	}
+}
+
+func TestProcessors(t *testing.T) {
+	for k, want := range map[kernel]int{
+		{release: "6.1.0-56-cloud-amd64", arch: "amd64"}:       1,
+		{release: "6.12.117+deb12-cloud-amd64", arch: "amd64"}: 2,
+		{release: "6.1.0-56-cloud-arm64", arch: "arm64"}:       2,
+	} {
+		if got := processors(k); got != want {
+			t.Errorf("%s: %d processors, want %d", k.release, got, want)
+		}
 	}
 }
 

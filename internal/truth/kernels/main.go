@@ -16,8 +16,8 @@ import (
 
 // all is what is tried where nothing is chosen, sample what every change is tried on.
 const (
-	all    = "6.12 6.18 7.0 7.1 7.2 7.3 6.12/arm64"
-	sample = "6.12 newest"
+	all    = "6.1 6.12 6.18 7.0 7.1 7.2 7.3 6.12/arm64"
+	sample = "6.1 newest"
 )
 
 type options struct {

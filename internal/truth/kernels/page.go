@@ -77,7 +77,11 @@ func truthCell(t outcome.Truth) string {
 	if t.Error != "" {
 		return t.Error
 	}
-	return fmt.Sprintf("%d of %d, %d of %d right, %d wrong", t.Matched, t.Requests, t.Right, t.Exchanges, t.Wrong)
+	cut := ""
+	if t.Cut > 0 {
+		cut = fmt.Sprintf(" (%d cut)", t.Cut)
+	}
+	return fmt.Sprintf("%d of %d%s, %d of %d right, %d wrong", t.Matched, t.Requests, cut, t.Right, t.Exchanges, t.Wrong)
 }
 
 // The table lies between these lines of the page.
