@@ -110,6 +110,9 @@ func (s *Session) readGo(file target.CodeFile, pid int) (*goExecutable, error) {
 	}
 	e.lack(missingGoCalls, err, noCalls)
 	e.lack(missingParks, err, noParks)
+	if noParks == nil {
+		e.missing = append(e.missing, s.goParks.lacks()...)
+	}
 	return goneOnly(e, noParks)
 }
 

@@ -4,13 +4,18 @@ package capture
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
 )
+
+// groupGoWaits is the group of probeObjects.
+const groupGoWaits = "go-waits"
 
 // Codes of what is missing of goroutines that wait for each other.
 const (
@@ -45,10 +50,12 @@ func newParkSets() [parkSets]*probeSet {
 
 // goParks watches where goroutines wait for each other.
 type goParks struct {
-	objects golocksObjects
-	loaded  bool
-	err     error // why it is not loaded
-	sets    [parkSets]*probeSet
+	maps     golocksMaps
+	programs map[string]*ebpf.Program // without those of a set that the kernel refused
+	refused  []*loaded                // those sets
+	loaded   bool
+	err      error // why it is not loaded
+	sets     [parkSets]*probeSet
 }
 
 // parkPlace is where in a function of the runtime, or of the standard library, a
@@ -57,36 +64,35 @@ type parkPlace struct {
 	set    int
 	name   string // of the function
 	calls  string // the program is to run where it calls this function; "" at its entry
-	at     *ebpf.Program
-	ends   *ebpf.Program // where it goes on after the call, or returns; nil nowhere
-	always bool          // a program without it tells nothing of the set
+	at     string // the program
+	ends   string // that where it goes on after the call, or returns; "" none
+	always bool   // a Go program without it tells nothing of the set
 }
 
 // places are all of them. The names of a function in several versions of Go are apart.
 func (g *goParks) places() []parkPlace {
-	o := &g.objects
 	return []parkPlace{
-		{set: parkLocks, name: "internal/sync.runtime_SemacquireMutex", at: o.ParkMutex, ends: o.ParkEnd, always: true},
-		{set: parkLocks, name: "sync.runtime_SemacquireMutex", at: o.ParkMutex, ends: o.ParkEnd, always: true}, // before Go 1.24
-		{set: parkLocks, name: "sync.runtime_SemacquireRWMutexR", at: o.ParkRead, ends: o.ParkEnd},
-		{set: parkLocks, name: "sync.runtime_SemacquireRWMutex", at: o.ParkWrite, ends: o.ParkEnd},
-		{set: parkLocks, name: "sync.runtime_SemacquireWaitGroup", at: o.ParkGroup, ends: o.ParkEnd},
-		{set: parkLocks, name: "sync.runtime_Semacquire", at: o.ParkGroup, ends: o.ParkEnd}, // before Go 1.24
-		{set: parkLocks, name: "internal/sync.runtime_Semrelease", at: o.ParkRelease},
-		{set: parkLocks, name: "sync.runtime_Semrelease", at: o.ParkRelease},
-		{set: parkConditions, name: "sync.runtime_notifyListWait", at: o.ParkCond, ends: o.ParkCondEnd},
-		{set: parkConditions, name: "sync.runtime_notifyListNotifyOne", at: o.ParkNotify},
-		{set: parkConditions, name: "sync.runtime_notifyListNotifyAll", at: o.ParkNotify},
-		{set: parkChannels, name: "runtime.chanrecv", calls: "runtime.gopark", at: o.ParkReceive, ends: o.ParkChannelEnd},
-		{set: parkChannels, name: "runtime.chansend", calls: "runtime.gopark", at: o.ParkSend, ends: o.ParkChannelEnd},
-		{set: parkChannels, name: "database/sql.(*DB).conn", calls: "runtime.selectgo", at: o.ParkSelect, ends: o.ParkChannelEnd},
-		{set: parkChannels, name: "runtime.send", at: o.ParkReady},
-		{set: parkChannels, name: "runtime.recv", at: o.ParkReady},
-		{set: parkPauses, name: "runtime.gcParkAssist", at: o.ParkCollector, ends: o.ParkRareEnd},
-		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: o.ParkStop, ends: o.ParkStopped},
-		{set: parkPauses, name: "runtime.startTheWorldWithSema", at: o.ParkStart},
-		{set: parkSleeps, name: "time.Sleep", calls: "runtime.gopark", at: o.ParkSleep, ends: o.ParkSleepEnd},
-		{set: parkSleeps, name: "golang.org/x/time/rate.(*Limiter).wait", calls: "runtime.selectgo", at: o.ParkSleep, ends: o.ParkSleepEnd},
+		{set: parkLocks, name: "internal/sync.runtime_SemacquireMutex", at: "park_mutex", ends: "park_end", always: true},
+		{set: parkLocks, name: "sync.runtime_SemacquireMutex", at: "park_mutex", ends: "park_end", always: true}, // before Go 1.24
+		{set: parkLocks, name: "sync.runtime_SemacquireRWMutexR", at: "park_read", ends: "park_end"},
+		{set: parkLocks, name: "sync.runtime_SemacquireRWMutex", at: "park_write", ends: "park_end"},
+		{set: parkLocks, name: "sync.runtime_SemacquireWaitGroup", at: "park_group", ends: "park_end"},
+		{set: parkLocks, name: "sync.runtime_Semacquire", at: "park_group", ends: "park_end"}, // before Go 1.24
+		{set: parkLocks, name: "internal/sync.runtime_Semrelease", at: "park_release"},
+		{set: parkLocks, name: "sync.runtime_Semrelease", at: "park_release"},
+		{set: parkConditions, name: "sync.runtime_notifyListWait", at: "park_cond", ends: "park_cond_end"},
+		{set: parkConditions, name: "sync.runtime_notifyListNotifyOne", at: "park_notify"},
+		{set: parkConditions, name: "sync.runtime_notifyListNotifyAll", at: "park_notify"},
+		{set: parkChannels, name: "runtime.chanrecv", calls: "runtime.gopark", at: "park_receive", ends: "park_channel_end"},
+		{set: parkChannels, name: "runtime.chansend", calls: "runtime.gopark", at: "park_send", ends: "park_channel_end"},
+		{set: parkChannels, name: "database/sql.(*DB).conn", calls: "runtime.selectgo", at: "park_select", ends: "park_channel_end"},
+		{set: parkChannels, name: "runtime.send", at: "park_ready"},
+		{set: parkChannels, name: "runtime.recv", at: "park_ready"},
+		{set: parkPauses, name: "runtime.gcParkAssist", at: "park_collector", ends: "park_rare_end"},
+		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: "park_stop", ends: "park_stopped"},
+		{set: parkPauses, name: "runtime.startTheWorldWithSema", at: "park_start"},
+		{set: parkSleeps, name: "time.Sleep", calls: "runtime.gopark", at: "park_sleep", ends: "park_sleep_end"},
+		{set: parkSleeps, name: "golang.org/x/time/rate.(*Limiter).wait", calls: "runtime.selectgo", at: "park_sleep", ends: "park_sleep_end"},
 	}
 }
 
@@ -102,6 +108,9 @@ func (s *Session) finishGoParks() {
 	s.decoder.finishParks()
 	s.goFinder.mu.Lock()
 	defer s.goFinder.mu.Unlock()
+	for _, l := range s.goParks.refused {
+		s.decoder.unseen(recording.NoProcess, l.name, absence{s.begun, clock()})
+	}
 	missing, a := s.goParks.missing()
 	s.decoder.note(missing)
 	for _, set := range s.goParks.sets {
@@ -116,21 +125,78 @@ func (g *goParks) load(s *Session) error {
 	if g.loaded || g.err != nil {
 		return g.err
 	}
-	if err := s.loadInto(&g.objects, "go-waits", loadGolocks); err != nil {
+	g.sets = newParkSets()
+	if err := g.loadSets(s); err != nil {
+		s.hooking.refuse(groupGoWaits)
 		g.err = fmt.Errorf("load the programs for Go's locks: %w", err)
 		return g.err
 	}
-	g.loaded, g.sets = true, newParkSets()
-	s.keep(&g.objects)
-	hit := trapCost(g.objects.ParkEnd)
+	g.loaded = true
+	hit := trapCost(g.programs["park_end"])
 	for i, set := range g.sets {
 		set.hit = hit
-		set.hits = func() (uint64, time.Duration) { return hitsOf(g.objects.ParkCosts, i) }
+		set.hits = func() (uint64, time.Duration) { return hitsOf(g.maps.ParkCosts, i) }
 		set.spent = set.cost() // of measuring
 	}
 	s.goLedgers.enter(&s.goLedgers.often, g.sets[parkConditions], g.sets[parkChannels])
 	s.goLedgers.enter(&s.goLedgers.waits, g.sets[parkLocks], g.sets[parkPauses], g.sets[parkSleeps])
 	return nil
+}
+
+// loadSets loads what the kernel takes, each set by itself. Locks are what it fails without:
+// most else is told apart from waits for them.
+func (g *goParks) loadSets(s *Session) error {
+	spec, err := loadGolocks()
+	if err != nil {
+		return err
+	}
+	prepareProbes(spec)
+	if _, err := s.sharing(groupGoWaits, spec); err != nil {
+		return err
+	}
+	o, err := s.newObject(spec)
+	if err != nil {
+		return err
+	}
+	s.keep(o)
+	if err := o.maps.Assign(&g.maps); err != nil {
+		return err
+	}
+	g.programs = map[string]*ebpf.Program{}
+	types := btf.NewCache()
+	for i, set := range g.sets {
+		l := o.load(group{name: set.name, ways: [][]string{g.programsOf(i)}, lacks: set.what}, types)
+		if !l.ok() {
+			g.refused = append(g.refused, l)
+			if i == parkLocks {
+				return l.refused()
+			}
+		}
+		for n, name := range l.way {
+			g.programs[name] = l.programs[n]
+		}
+	}
+	return nil
+}
+
+// programsOf are the names of the programs of a set.
+func (g *goParks) programsOf(set int) (names []string) {
+	for _, p := range g.places() {
+		for _, name := range []string{p.ends, p.at} {
+			if p.set == set && name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// lacks is what is not seen because the kernel refused it.
+func (g *goParks) lacks() (missing []recording.Missing) {
+	for _, l := range g.refused {
+		missing = append(missing, missingFact(missingOthers, fmt.Sprintf("%s are not seen: %v", l.lacks, l.refused())))
+	}
+	return missing
 }
 
 // names are the functions that are looked for.
@@ -149,11 +215,11 @@ func (g *goParks) names() (names []string) {
 func (g *goParks) find(pid int, exe *target.GoProgram) (probes [parkSets][]goProbe, err error) {
 	locks := false
 	for _, p := range g.places() {
-		if _, ok := exe.Functions[p.name]; !ok {
+		if _, ok := exe.Functions[p.name]; !ok || g.programs[p.at] == nil {
 			continue
 		}
 		locks = locks || p.always
-		found, err := p.probes(exe)
+		found, err := p.probes(exe, g.programs)
 		if err != nil {
 			return [parkSets][]goProbe{}, fmt.Errorf("find the locks of process %d: %w", pid, err)
 		}
@@ -166,9 +232,9 @@ func (g *goParks) find(pid int, exe *target.GoProgram) (probes [parkSets][]goPro
 }
 
 // probes are those of one place.
-func (p *parkPlace) probes(exe *target.GoProgram) (list []goProbe, err error) {
+func (p *parkPlace) probes(exe *target.GoProgram, programs map[string]*ebpf.Program) (list []goProbe, err error) {
 	begin, end := []uint64{exe.Functions[p.name].Probe}, []uint64(nil)
-	if p.ends != nil || p.calls != "" {
+	if p.ends != "" || p.calls != "" {
 		code, err := exe.CodeOf(p.name)
 		if err != nil {
 			return nil, err
@@ -178,13 +244,13 @@ func (p *parkPlace) probes(exe *target.GoProgram) (list []goProbe, err error) {
 			begin, end = code.Calls(exe.Functions[p.calls])
 		}
 	}
-	if p.ends != nil { // first: what begins is to be seen to end
+	if p.ends != "" { // first: what begins is to be seen to end
 		for _, at := range end {
-			list = append(list, goProbe{p.ends, at})
+			list = append(list, goProbe{programs[p.ends], at})
 		}
 	}
 	for _, at := range begin {
-		list = append(list, goProbe{p.at, at})
+		list = append(list, goProbe{programs[p.at], at})
 	}
 	return list, nil
 }
@@ -193,7 +259,7 @@ func (p *parkPlace) probes(exe *target.GoProgram) (list []goProbe, err error) {
 func (g *goParks) missing() (missing []recording.Missing, between absence) {
 	var perCPU []golocksLoss
 	lost := int64(0)
-	if g.loaded && g.objects.ParkLosses.Lookup(uint32(0), &perCPU) == nil {
+	if g.loaded && g.maps.ParkLosses.Lookup(uint32(0), &perCPU) == nil {
 		for _, l := range perCPU {
 			if l.Count == 0 {
 				continue

@@ -121,7 +121,7 @@ func probeObjects() []probeObject {
 	return []probeObject{
 		{group{name: "tls-calls", hooks: []string{recording.HookTLSHeads}, lacks: "method and path of calls over TLS"}, loadTlsProbes},
 		{group{name: "go-calls", hooks: []string{recording.HookGoCalls, recording.HookGoRuns}, lacks: "whose call it is that a pooled connection of Go carries, and where goroutines ran"}, loadGolang},
-		{group{name: "go-waits", hooks: []string{recording.HookParks}, lacks: "what goroutines wait for, and who ends that"}, loadGolocks},
+		{group{name: groupGoWaits, hooks: []string{recording.HookParks}, lacks: "what goroutines wait for, and who ends that"}, loadGolocks},
 		{group{name: "python-copies", hooks: []string{recording.HookContexts}, lacks: "which task of asyncio made which"}, loadPython},
 		{group{name: "python-queues", hooks: []string{recording.HookQueues}, lacks: "who put work into the queue of an executor"}, loadQueues},
 		{group{name: "node-promises", hooks: []string{recording.HookBoundaries}, lacks: "which callback of Node resolved a promise"}, loadNode},

@@ -42,3 +42,47 @@ func TestRefusedGroups(t *testing.T) {
 		})
 	}
 }
+
+// Of the probes on what goroutines wait for, a set that the kernel refuses costs what it tells;
+// without that of locks there are none.
+func TestRefusedSetsOfGo(t *testing.T) {
+	for _, c := range []struct {
+		refuse, lacks string
+		left          int // sets
+	}{
+		{"park_stop", "pauses of all goroutines are not seen", 4},
+		{"go-channels", "goroutines that wait for channels are not seen", 4},
+		{"park_release", "", 0},
+	} {
+		t.Run(c.refuse, func(t *testing.T) {
+			s := newSession(Options{Refuse: []string{c.refuse}})
+			defer s.Close()
+			if err := s.loadMaps(); err != nil {
+				if !mayLoad() {
+					t.Skip("SKIPPED-NO-BPF: ", err)
+				}
+				t.Fatal(err)
+			}
+			err := s.goParks.load(s)
+			if c.left == 0 {
+				if !errors.Is(err, errForTest) {
+					t.Errorf("loaded: %v", err)
+				}
+				return
+			}
+			missing := s.goParks.lacks()
+			if err != nil || len(missing) != 1 || !strings.Contains(missing[0].Why, c.lacks) {
+				t.Fatalf("%v, missing: %+v; want %s", err, missing, c.lacks)
+			}
+			left := 0
+			for set := range parkSets {
+				if s.goParks.programs[s.goParks.programsOf(set)[0]] != nil {
+					left++
+				}
+			}
+			if left != c.left {
+				t.Errorf("%d sets are there, want %d", left, c.left)
+			}
+		})
+	}
+}
