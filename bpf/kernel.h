@@ -60,7 +60,6 @@ enum { SHUTDOWN_MASK = 3 };
 enum { MSG_PEEK = 2, MSG_ERRQUEUE = 0x2000 };
 enum { PF_IO_WORKER = 0x10, PF_KTHREAD = 0x200000 };
 enum { SOCK_DONE_BIT = 1 };
-enum { THREAD_SIZE = 16384 };
 enum { ECONNREFUSED = 111, ECONNRESET = 104, EPIPE = 32 };
 
 #include "arch.h"

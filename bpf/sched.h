@@ -199,6 +199,9 @@ int BPF_PROG(sched_switch_stateless, bool preempt, struct task_struct *prev, str
 	return on_switch(prev, next, classify(preempt, prev->__state));
 }
 
+/* Of a kernel stack: the recorder sets it, as pages of 64 KiB make it larger. */
+const volatile u32 thread_size = 16384;
+
 /* Whether the current task is a bystander of an interrupt. Interrupts have a stack of
  * their own, except on entry from user mode: then no system call is under way. This
  * holds while the program itself needs little stack; from 64 bytes on, newer kernels
@@ -210,7 +213,7 @@ static __always_inline bool in_interrupt(struct task_struct *t, struct pt_regs *
 	if (!t->pid)
 		return true;
 	asm volatile("%0 = w10" : "=w"(here));
-	if (here - (u32)(u64)t->stack >= THREAD_SIZE)
+	if (here - (u32)(u64)t->stack >= thread_size)
 		return true;
 	return r && SYSCALL_NR(r) < 0;
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -32,6 +33,9 @@ func (s *Session) loadMaps() error {
 	if s.opts.RingBytes > 0 {
 		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
 	}
+	if err := spec.Variables["thread_size"].Set(threadSize(os.Getpagesize())); err != nil {
+		return fmt.Errorf("read the built-in programs: %w", err)
+	}
 	if s.recorder, err = s.newObject(spec); err != nil {
 		return explain(err)
 	}
@@ -40,6 +44,10 @@ func (s *Session) loadMaps() error {
 	}
 	return nil
 }
+
+// threadSize is how much room a thread's stack in the kernel has: four pages of the usual size, and
+// a page at least.
+func threadSize(page int) uint32 { return uint32(max(16384, page)) }
 
 // load brings the recorder's programs into the kernel, and attaches them: all that it takes.
 // Without what is needed it fails.

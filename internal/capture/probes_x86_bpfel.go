@@ -593,6 +593,7 @@ const (
 	probesVarGaps                       = "gaps"
 	probesVarLastFlow                   = "last_flow"
 	probesVarSpansLate                  = "spans_late"
+	probesVarThreadSize                 = "thread_size"
 )
 
 // loadProbes returns the embedded CollectionSpec for probes.
@@ -727,6 +728,7 @@ type probesVariableSpecs struct {
 	Gaps                  *ebpf.VariableSpec `ebpf:"gaps"`
 	LastFlow              *ebpf.VariableSpec `ebpf:"last_flow"`
 	SpansLate             *ebpf.VariableSpec `ebpf:"spans_late"`
+	ThreadSize            *ebpf.VariableSpec `ebpf:"thread_size"`
 }
 
 // probesObjects contains all objects after they have been loaded into the kernel.
@@ -818,6 +820,7 @@ type probesVariables struct {
 	Gaps                  *ebpf.Variable `ebpf:"gaps"`
 	LastFlow              *ebpf.Variable `ebpf:"last_flow"`
 	SpansLate             *ebpf.Variable `ebpf:"spans_late"`
+	ThreadSize            *ebpf.Variable `ebpf:"thread_size"`
 }
 
 // probesPrograms contains all programs after they have been loaded into the kernel.
