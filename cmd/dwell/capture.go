@@ -30,7 +30,7 @@ func (r liveRecorder) Run(ctx context.Context) error {
 func standBack() { capture.StandBack() }
 
 // dropRights is world.dropRights where dwell can record.
-func dropRights() error { return capture.DropRights() }
+func dropRights(starts bool) error { return capture.DropRights(starts) }
 
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {

@@ -11,7 +11,7 @@ func standBack() {}
 func recordingForbidden() error { return capture.ErrUnsupported }
 
 // dropRights has nothing to give up.
-func dropRights() error { return nil }
+func dropRights(bool) error { return nil }
 
 // openCapture is the openRecorder of a machine that cannot record.
 func openCapture(*recordingFile, captureOptions) (recorder, func() pulse, error) {

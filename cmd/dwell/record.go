@@ -49,6 +49,7 @@ type recordOptions struct {
 	view     bool                 // its page is wanted afterwards
 	announce bool                 // say that recording has begun
 	only     bool                 // no other recording follows: rights can go
+	starts   bool                 // programs are started that may have to be ended
 	length   time.Duration        // 0: until interrupted
 	size     fileSize             // at which it ends; 0: never
 	begin    func() error         // called when all is watched, before anything else
@@ -329,7 +330,7 @@ func (o *recordOptions) dropRights(w world) {
 	if !o.only || w.dropRights == nil {
 		return
 	}
-	if err := w.dropRights(); err != nil {
+	if err := w.dropRights(o.starts); err != nil {
 		fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
 	}
 }

@@ -104,7 +104,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	defer service.abandon()
 	byItself, worth := false, true
 	r, err := record(ctx, w, recordOptions{
-		command: "run", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size,
+		command: "run", view: o.view, open: openCapture, announce: true, only: true, starts: true, path: o.path, length: o.length, size: o.size,
 		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
 		worth: func(r *recorded) bool {

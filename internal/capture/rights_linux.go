@@ -10,22 +10,23 @@ import (
 // needed are the capabilities that a running session goes on using.
 func needed() []cap.Value {
 	return []cap.Value{
-		cap.BPF,             // maps: new processes, counters
-		cap.PERFMON,         // programs on the functions of new processes
-		cap.SYS_PTRACE,      // what /proc says of the processes of others
-		cap.DAC_READ_SEARCH, // their executables; a recording that belongs to sudo's caller
-		cap.KILL,            // to end what dwell run started
-
+		cap.BPF,                // maps: new processes, counters
+		cap.PERFMON,            // programs on the functions of new processes
+		cap.SYS_PTRACE,         // what /proc says of the processes of others
+		cap.DAC_READ_SEARCH,    // their executables; a recording that belongs to sudo's caller
 		cap.CHECKPOINT_RESTORE, // the files that new processes have mapped, for their stacks
 	}
 }
 
 // DropRights gives up, for all threads and for good, every capability that a running
-// session does not need. Call it when all sessions are open: opening another one
-// afterwards may fail.
-func DropRights() error {
-	have, kept := cap.GetProc(), cap.NewSet()
-	for _, c := range needed() {
+// session does not need; one that started programs keeps what ends them. Call it when
+// all sessions are open: opening another one afterwards may fail.
+func DropRights(started bool) error {
+	have, kept, keep := cap.GetProc(), cap.NewSet(), needed()
+	if started {
+		keep = append(keep, cap.KILL)
+	}
+	for _, c := range keep {
 		if ok, err := have.GetFlag(cap.Permitted, c); err != nil || !ok {
 			continue
 		}

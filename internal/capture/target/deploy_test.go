@@ -116,7 +116,7 @@ func TestDaemonSetHasNoMoreRights(t *testing.T) {
 	if rights.Privileged || !slices.Equal(rights.Capabilities.Drop, []string{"ALL"}) || rights.RunAsUser == nil || *rights.RunAsUser != 0 {
 		t.Errorf("%+v", rights)
 	}
-	// What a running session keeps (capture.DropRights), but for what ends the programs that dwell run starts.
+	// What a running session keeps (capture.DropRights).
 	want := []string{"BPF", "PERFMON", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE"}
 	if !slices.Equal(rights.Capabilities.Add, want) {
 		t.Errorf("adds %v, want %v", rights.Capabilities.Add, want)
