@@ -112,14 +112,15 @@ func (c *WhoseCandidate) because() string {
 		"": "it was open too, and nothing speaks for it", "unread": "it had not been read when the call was sent",
 		"answered": "it was over when the call was sent", "session": "the call's session was in a transaction of another request",
 	}[c.Bar]
-	for i := len(c.Rules) - 1; i >= 0; i-- {
-		said := fmt.Sprintf("%s (%s) proposed it, and was overruled", timeline.RuleText(c.Rules[i]), c.Rules[i])
-		if c.Bar == "" {
-			return said
-		}
-		return said + "; " + text
+	if len(c.Rules) == 0 {
+		return text
 	}
-	return text
+	last := c.Rules[len(c.Rules)-1]
+	said := fmt.Sprintf("%s (%s) proposed it, and was overruled", timeline.RuleText(last), last)
+	if c.Bar == "" {
+		return said
+	}
+	return said + "; " + text
 }
 
 // sureness says what a certainty means.
