@@ -86,12 +86,13 @@ func newConnections(c *diagnosis.Case) map[recording.ConnID]bool {
 	return fresh
 }
 
-// unserved counts the new connections that were open at the end of the recording, and had
-// been for longer than any that was served waited: nothing on them was read.
+// unserved counts the new connections that were open at the end of the recording, or of a
+// window of it, and had been for longer than any that was served waited: nothing on them was
+// read.
 func unserved(c *diagnosis.Case) (n int) {
 	for i := range c.Conns {
 		cn := &c.Conns[i]
-		if cn.Side == recording.Inbound && !cn.Existing && cn.Exchanges == 0 && cn.Closed == recording.NoTime && c.End.Sub(cn.Opened) >= unservedLong {
+		if cn.Side == recording.Inbound && !cn.Existing && cn.Exchanges == 0 && cn.Closed == recording.NoTime && c.SeenUntil(cn, cn.Opened).Sub(cn.Opened) >= unservedLong {
 			n++
 		}
 	}

@@ -92,9 +92,8 @@ func idleBeside(c *diagnosis.Case, of map[recording.ConnID][]timeline.CallID) fu
 		}
 		slices.SortFunc(calls, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Start, c.Calls[b].Start) })
 		first = append(first, c.Calls[calls[0]].End)
-		if cn.Closed != recording.NoTime {
-			closed = append(closed, max(cn.Closed-lingers, c.Calls[calls[len(calls)-1]].End))
-		}
+		last := c.Calls[calls[len(calls)-1]].End
+		closed = append(closed, max(c.SeenUntil(cn, last)-lingers, last))
 		for _, id := range calls[1:] {
 			begun, over = append(begun, c.Calls[id].Start), append(over, c.Calls[id].End)
 		}

@@ -1,6 +1,10 @@
 package timeline
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // windows are what gaps leave of a recording.
 func windows(start, end Time, gaps []Window) []Window {
@@ -29,6 +33,16 @@ func (f *facts) window(at Time) Window { return f.windows[windowAt(f.windows, at
 
 // WindowAt is the one that holds a time, or else the next.
 func (t *Timeline) WindowAt(at Time) Window { return t.Windows[windowAt(t.Windows, at)] }
+
+// SeenUntil is when a connection that was seen at a time was closed, or else until when its
+// closing would have been seen: connections that are open when a window ends are not named
+// after it.
+func (t *Timeline) SeenUntil(cn *Conn, seen Time) Time {
+	if cn.Closed != recording.NoTime {
+		return cn.Closed
+	}
+	return t.WindowAt(seen).To
+}
 
 // InWindows is how much of a span was recorded.
 func (t *Timeline) InWindows(from, to Time) (d Duration) {
