@@ -256,8 +256,10 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
-// reasons lists what each reason holds for: what has its own first.
-func reasons(p *page, s style, whys, ids []string) {
+// reasons lists, under a title, what each reason holds for: what has its own first.
+func reasons(p *page, s style, title string, whys, ids []string) {
+	p.raw("")
+	p.line(bold, "%s", title)
 	of := map[string][]string{}
 	for i, why := range whys {
 		of[why] = append(of[why], ids[i])

@@ -83,13 +83,11 @@ func minor(p *page, r *Report) {
 		return
 	}
 	if p.all {
-		p.raw("")
-		p.line(bold, "Seen, and worth little here")
 		var whys, ids []string
 		for _, f := range r.Minor {
 			whys, ids = append(whys, f.Why), append(ids, f.ID)
 		}
-		reasons(p, plain, whys, ids)
+		reasons(p, plain, "Seen, and worth little here", whys, ids)
 		return
 	}
 	var list []string

@@ -13,13 +13,11 @@ func ruledOut(p *page, r *Report) {
 		return
 	}
 	if p.all {
-		p.raw("")
-		p.line(bold, "Ruled out")
 		var whys, ids []string
 		for _, o := range r.Refuted {
 			whys, ids = append(whys, o.Why), append(ids, o.ID)
 		}
-		reasons(p, plain, whys, ids)
+		reasons(p, plain, "Ruled out", whys, ids)
 		return
 	}
 	if !p.names {
@@ -56,9 +54,7 @@ func undecided(p *page, r *Report) {
 		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(grouped(whys, ids), ", "), whole)
 		return
 	}
-	p.raw("")
-	p.line(bold, "Undecided, for want of facts")
-	reasons(p, yellow, whys, ids)
+	reasons(p, yellow, "Undecided, for want of facts", whys, ids)
 }
 
 // sameLack is from how many on that lack the same they are counted.

@@ -1,11 +1,6 @@
 package timeline
 
-import (
-	"cmp"
-	"slices"
-
-	"github.com/getdwell/dwell/recording"
-)
+import "github.com/getdwell/dwell/recording"
 
 // Owner is a request that a call may be of: it was being served while the call was under
 // way, or a rule proposed it.
@@ -33,13 +28,14 @@ func (b Bar) String() string { return [...]string{"", "unread", "answered", "ses
 // first those that rules proposed, then the other ones that were open, in order of start.
 func (t *Timeline) Owners(id CallID) []Owner {
 	c := &t.Calls[id]
+	session := t.sessionOf(c)
 	var all []Owner
 	place := map[RequestID]int{}
 	add := func(r RequestID) *Owner {
 		i, ok := place[r]
 		if !ok {
 			i = len(all)
-			place[r], all = i, append(all, Owner{Request: r, Bar: t.bar(c, r)})
+			place[r], all = i, append(all, Owner{Request: r, Bar: t.bar(c, session, r)})
 		}
 		return &all[i]
 	}
@@ -49,38 +45,42 @@ func (t *Timeline) Owners(id CallID) []Owner {
 			o.Rules = append(o.Rules, p.Rule)
 		}
 	}
-	for i := range t.Requests {
+	for i := range t.Requests { // in order of start
 		r := &t.Requests[i]
 		if r.Start > c.End {
-			break // requests are in order of start
+			break
 		}
 		if r.Process == c.Process && r.ID != c.Request && r.End >= sentAt(c) {
 			add(r.ID)
 		}
 	}
-	proposed := len(all) - len(slices.DeleteFunc(slices.Clone(all), func(o Owner) bool { return len(o.Rules) > 0 }))
-	slices.SortStableFunc(all[proposed:], func(a, b Owner) int {
-		return cmp.Compare(t.Requests[a.Request].Start, t.Requests[b.Request].Start)
-	})
 	return all
 }
 
-// bar is why a call cannot be of a request.
-func (t *Timeline) bar(c *Call, id RequestID) Bar {
+// sessionOf is the request in whose transaction the session is that a call was sent in, or
+// None.
+func (t *Timeline) sessionOf(c *Call) RequestID {
+	if c.Ordinal > 0 {
+		for i := range t.Calls {
+			before := &t.Calls[i]
+			if before.Conn == c.Conn && before.Ordinal == c.Ordinal-1 && inTransaction(before) {
+				return before.Request
+			}
+		}
+	}
+	return None
+}
+
+// bar is why a call in the session of a request, or None, cannot be of another one.
+func (t *Timeline) bar(c *Call, session, id RequestID) Bar {
 	r, sent := &t.Requests[id], sentAt(c)
 	switch {
 	case r.FirstRead == recording.NoTime || r.FirstRead > sent:
 		return BarUnread
 	case r.End < sent:
 		return BarAnswered
-	}
-	if c.Ordinal > 0 {
-		for i := range t.Calls {
-			before := &t.Calls[i]
-			if before.Conn == c.Conn && before.Ordinal == c.Ordinal-1 && inTransaction(before) && before.Request != None && before.Request != id {
-				return BarSession
-			}
-		}
+	case session != None && session != id:
+		return BarSession
 	}
 	return BarNone
 }

@@ -3,6 +3,7 @@ import { rgb } from "../base/color";
 import { logAt, logTicks, ticks } from "../layout/axis";
 import { rowFrom, type Points, type Region } from "../model/load";
 import type { SLO, WebPage } from "../model/page.gen";
+import { prepared } from "./canvas";
 
 /** What the latency chart draws; the only place that touches a canvas. */
 export interface Scene {
@@ -52,13 +53,7 @@ export class Scale {
 }
 
 export function draw(canvas: HTMLCanvasElement, s: Scene): void {
-  const ratio = devicePixelRatio || 1;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  const g = canvas.getContext("2d")!;
-  g.scale(ratio, ratio);
-  g.font = "11px system-ui, sans-serif";
+  const { g, ratio, width, height } = prepared(canvas);
   const scale = new Scale(width, height, s.domain, s.page.latency!.cells.step_ns);
   axes(g, s, scale);
   g.save();

@@ -1,5 +1,6 @@
 import { clock, safe } from "../base/format";
 import { ticks } from "../layout/axis";
+import { prepared } from "./canvas";
 import type { Run } from "../model/lanes";
 import type { WebLanes, WebPage } from "../model/page.gen";
 
@@ -25,13 +26,7 @@ export const laneX = (s: { from: number; to: number }, width: number, ns: number
 export const laneTime = (s: { from: number; to: number }, width: number, px: number): number => s.from + ((px - laneLeft) / (width - laneLeft - 10)) * (s.to - s.from);
 
 export function drawLanes(canvas: HTMLCanvasElement, s: LaneScene): void {
-  const ratio = devicePixelRatio || 1;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  const g = canvas.getContext("2d")!;
-  g.scale(ratio, ratio);
-  g.font = "11px system-ui, sans-serif";
+  const { g, width, height } = prepared(canvas);
   const step = (s.lanes.to_ns - s.lanes.from_ns) / s.lanes.columns;
   const x = (column: number) => Math.max(laneLeft, Math.min(width - 10, laneX(s, width, s.lanes.from_ns + column * step)));
   for (const t of ticks(s.from, s.to, Math.max(2, Math.floor(width / 150)))) {

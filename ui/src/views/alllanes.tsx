@@ -6,6 +6,7 @@ import { fetched } from "../model/load";
 import type { WebLanes } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Panel, type Context } from "./parts";
+import { themed, useWidth } from "./sizes";
 
 /** A span as it stands in the address: from and to, in nanoseconds. */
 function chosenSpan(c: Context): [number, number] {
@@ -65,22 +66,15 @@ interface PlotOf {
 
 function Plot({ c, lanes, from, to, at }: PlotOf) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const [box, width] = useWidth();
   const [cursor, setCursor] = useState<{ ns: number; lane: number } | null>(null);
   const [drag, setDrag] = useState<number | null>(null);
   const runs = useMemo(() => lanes.lanes.map(runsOf), [lanes]);
   const height = laneTop + lanes.lanes.length * laneTall + 6;
   const span = { from, to };
   useEffect(() => {
-    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-    o.observe(box.current!);
-    return () => o.disconnect();
-  }, []);
-  useEffect(() => {
     if (!canvas.current || width === 0) return;
-    const css = getComputedStyle(document.documentElement);
-    const of = (name: string) => css.getPropertyValue(name).trim();
+    const of = themed();
     drawLanes(canvas.current, { page: c.page, lanes, runs, from, to, palette: c.page.causes.map((x) => (c.dark ? x.dark : x.light)), ink: of("--muted"), faint: of("--line"), soft: of("--soft") });
   }, [width, lanes, from, to, c.dark]);
   const place = (e: PointerEvent) => {

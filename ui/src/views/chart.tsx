@@ -7,6 +7,7 @@ import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
 import { Processes } from "./processes";
 import type { Context } from "./parts";
+import { themed, useWidth } from "./sizes";
 
 /** A region of cells as it stands in the address. */
 export function regionOf(name: string): Region | null {
@@ -31,21 +32,14 @@ export const promisesOf = (c: Context): SLO[] => (c.page.report!.slos ?? []).fil
 /** Latency over time: every request a dot. A still one shows the given region, and nothing is chosen on it. */
 export function Chart({ c, height, still }: { c: Context; height: number; still?: Region }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const [box, width] = useWidth();
   const domain = still ?? regionOf("zoom") ?? wholeOf(c);
   const { of: color, palette } = coloring(c);
   const endpoint = still ? -1 : chosenEndpoint(c);
   const key = [width, get("color"), get("zoom"), get("endpoint"), c.dark].join(" ");
   useEffect(() => {
-    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 0));
-    o.observe(box.current!);
-    return () => o.disconnect();
-  }, []);
-  useEffect(() => {
     if (!canvas.current || width === 0) return;
-    const css = getComputedStyle(document.documentElement);
-    const of = (name: string) => css.getPropertyValue(name).trim();
+    const of = themed();
     draw(canvas.current, {
       page: c.page, points: c.points, endpoint, of: color, palette, domain,
       ink: of("--muted"), faint: of("--line"), ground: of("--panel"), bad: of("--bad"), slos: promisesOf(c),

@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import { inkOn } from "../base/color";
 import { human, safe } from "../base/format";
 import type { DiffFlameRow, WebDiff } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Name, Panel } from "./parts";
+import { useWidth } from "./sizes";
 
 const tall = 20;
 
@@ -17,14 +17,7 @@ interface Block {
 
 /** The differential flame graph: as wide as the side that is chosen, orange what grew, blue what shrank. */
 export function Apart({ page }: { page: WebDiff }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(1000);
-  useEffect(() => {
-    if (!box.current) return;
-    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 1000));
-    o.observe(box.current);
-    return () => o.disconnect();
-  }, []);
+  const [box, width] = useWidth(1000);
   const graph = page.flames.find((f) => f.endpoint === get("endpoint")) ?? page.flames[0];
   if (!graph || graph.rows.length === 0) return <Panel title="Stacks, B beside A"><p>No stacks on both sides.</p></Panel>;
   const side = get("wide") === "b" ? "b_ns" : "a_ns";

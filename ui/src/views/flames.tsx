@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { inkOn } from "../base/color";
 import { human, percent, safe } from "../base/format";
 import { flame, type Block } from "../layout/flame";
 import type { Flame, Flames as Graphs } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { colorOf, Name, Panel, Swatch, Time, type Context } from "./parts";
+import { useWidth } from "./sizes";
 import { Beneath } from "./under";
 import { Endpoints } from "./where";
 
@@ -48,13 +49,7 @@ function causesIn(of: Flame): [string, number][] {
 }
 
 export function Graph({ c, of, cause, tint }: { c: Context; of: Flame; cause: string; tint?: (b: Block) => string }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(1000);
-  useEffect(() => {
-    const o = new ResizeObserver(() => setWidth(box.current?.clientWidth ?? 1000));
-    o.observe(box.current!);
-    return () => o.disconnect();
-  }, []);
+  const [box, width] = useWidth(1000);
   const whole = of.rows.reduce((s, r) => s + r.total_ns, 0) || 1;
   const blocks = useMemo(() => flame(of.rows, whole, cause), [of, cause]);
   const into = blocks.find((b) => b.path === get("into"));

@@ -1,4 +1,3 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import { inkOn } from "../base/color";
 import { human, safe } from "../base/format";
 import { ticks } from "../layout/axis";
@@ -6,6 +5,7 @@ import type { Bar, Waterfall } from "../layout/waterfall";
 import type { WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { colorOf, phaseColor, type Context } from "./parts";
+import { useWidth } from "./sizes";
 
 const tall = 22;
 const gap = 6;
@@ -14,13 +14,7 @@ const top = 20;
 
 /** A waterfall: a lane for each thread, for calls, and for those who held what was waited for. */
 export function Lanes({ c, r, w, whole, main }: { c: Context; r: WebRequest; w: Waterfall; whole: number; main: boolean }) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(900);
-  useEffect(() => {
-    const o = new ResizeObserver(() => setWidth(Math.max(500, box.current?.clientWidth ?? 900)));
-    o.observe(box.current!);
-    return () => o.disconnect();
-  }, []);
+  const [box, width] = useWidth(900, 500);
   const x = (ns: number) => left + (ns / whole) * (width - left - 12);
   const y = (lane: number) => top + lane * (tall + gap);
   const height = top + w.lanes.length * (tall + gap) + 8;

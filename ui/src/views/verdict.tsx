@@ -72,7 +72,7 @@ function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number;
       <h3>Because</h3>
       <EvidenceList c={c} list={f.evidence} at={`${at}.evidence`} />
       {f.fix && <><h3>{list === "leads" ? "Fix, if it is this" : "Fix"}</h3><p><Name text={f.fix} /></p></>}
-      {f.next && <p class="next"><Name text={f.next} /></p>}
+      {f.next && f.next !== f.decide && <p class="next"><Name text={f.next} /></p>}
     </article>
   );
 }
