@@ -296,7 +296,7 @@ func (s *station) ordinary(c *diagnosis.Case) string {
 	if 2*busy > queueing.One || wait > chance {
 		return ""
 	}
-	return "whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance; " + s.busyWith(c)
+	return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
 }
 
 // waiters counts the requests among the customers that wait at all.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
 )
 
@@ -35,5 +36,15 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The page begins with the lead that its verdict names, though another one would save more.
+func TestThePageBeginsWithTheLeadOfItsVerdict(t *testing.T) {
+	tl, r := load(t, story(t, "interpreter-lock/chance-lead"), diagnosis.Options{})
+	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
+	seen := report.NewWebPage(r, d, tl, report.WebOptions{}).Seen
+	if named := r.Leads[seen.FirstLead].ID; !strings.Contains(seen.Verdict, "first: "+named+" ") || r.Leads[0].ID == named {
+		t.Errorf("%q, first is %s of %+v", seen.Verdict, named, r.Leads)
 	}
 }

@@ -256,22 +256,25 @@ func tenths(shares []Decimal) []int {
 	return out
 }
 
+// reason is why a hypothesis has the verdict that it has.
+type reason struct{ id, why string }
+
 // reasons lists, under a title, what each reason holds for: what has its own first.
-func reasons(p *page, s style, title string, whys, ids []string) {
+func reasons(p *page, s style, title string, list []reason) {
 	p.raw("")
 	p.line(bold, "%s", title)
 	of := map[string][]string{}
-	for i, why := range whys {
-		of[why] = append(of[why], ids[i])
+	for _, r := range list {
+		of[r.why] = append(of[r.why], r.id)
 	}
-	for i, why := range whys {
-		if len(of[why]) == 1 {
-			p.wrap(s, "  "+pad(ids[i], 19)+" ", why, whole)
+	for _, r := range list {
+		if len(of[r.why]) == 1 {
+			p.wrap(s, "  "+pad(r.id, 19)+" ", r.why, whole)
 		}
 	}
-	for i, why := range whys {
-		if len(of[why]) > 1 && of[why][0] == ids[i] {
-			p.wrap(s, "  ", why+": "+strings.Join(of[why], ", "), whole)
+	for _, r := range list {
+		if len(of[r.why]) > 1 && of[r.why][0] == r.id {
+			p.wrap(s, "  ", r.why+": "+strings.Join(of[r.why], ", "), whole)
 		}
 	}
 }

@@ -30,14 +30,21 @@ func leads(p *page, r *Report) {
 	}
 }
 
+// firstLead is the index of the lead that the answer names, or else 0.
+func firstLead(r *Report) int {
+	if named := besides(r); named != nil {
+		return max(0, slices.IndexFunc(r.Leads, func(f Finding) bool { return f.ID == named.ID }))
+	}
+	return 0
+}
+
 // inOrder are the leads, first the one that the answer names.
-func inOrder(r *Report) (list []*Finding) {
-	named := besides(r)
+func inOrder(r *Report) []*Finding {
+	first := firstLead(r)
+	list := []*Finding{&r.Leads[first]}
 	for i := range r.Leads {
-		f := &r.Leads[i]
-		if list = append(list, f); named != nil && f.ID == named.ID {
-			copy(list[1:], list[:i])
-			list[0], named = f, nil
+		if i != first {
+			list = append(list, &r.Leads[i])
 		}
 	}
 	return list
@@ -83,11 +90,11 @@ func minor(p *page, r *Report) {
 		return
 	}
 	if p.all {
-		var whys, ids []string
+		var list []reason
 		for _, f := range r.Minor {
-			whys, ids = append(whys, f.Why), append(ids, f.ID)
+			list = append(list, reason{f.ID, f.Why})
 		}
-		reasons(p, plain, "Seen, and worth little here", whys, ids)
+		reasons(p, plain, "Seen, and worth little here", list)
 		return
 	}
 	var list []string

@@ -13,11 +13,11 @@ func ruledOut(p *page, r *Report) {
 		return
 	}
 	if p.all {
-		var whys, ids []string
+		var list []reason
 		for _, o := range r.Refuted {
-			whys, ids = append(whys, o.Why), append(ids, o.ID)
+			list = append(list, reason{o.ID, o.Why})
 		}
-		reasons(p, plain, "Ruled out", whys, ids)
+		reasons(p, plain, "Ruled out", list)
 		return
 	}
 	if !p.names {
@@ -41,38 +41,38 @@ func ruledOut(p *page, r *Report) {
 // undecided names what facts are missing for; with all it says which. What takes another
 // recording comes last, and only then.
 func undecided(p *page, r *Report) {
-	var whys, ids []string
+	var list []reason
 	for _, o := range r.Undecided {
 		if !o.another || p.all {
-			whys, ids = append(whys, o.Missing), append(ids, o.ID)
+			list = append(list, reason{o.ID, o.Missing})
 		}
 	}
-	if len(ids) == 0 {
+	if len(list) == 0 {
 		return
 	}
 	if !p.all {
-		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(grouped(whys, ids), ", "), whole)
+		p.hang(yellow, p.paint(bold, "Undecided")+", for want of facts (--all says which): ", strings.Join(grouped(list), ", "), whole)
 		return
 	}
-	reasons(p, yellow, "Undecided, for want of facts", whys, ids)
+	reasons(p, yellow, "Undecided, for want of facts", list)
 }
 
 // sameLack is from how many on that lack the same they are counted.
 const sameLack = 6
 
 // grouped names what is undecided, and counts those of which many lack the same.
-func grouped(whys, ids []string) (out []string) {
+func grouped(list []reason) (out []string) {
 	lack := map[string]int{}
-	for _, why := range whys {
-		lack[why]++
+	for _, r := range list {
+		lack[r.why]++
 	}
-	for i, why := range whys {
-		switch n := lack[why]; {
+	for _, r := range list {
+		switch n := lack[r.why]; {
 		case n >= sameLack:
-			lack[why] = -1
-			out = append([]string{suspects(n) + " (" + why + ")"}, out...)
+			lack[r.why] = -1
+			out = append([]string{suspects(n) + " (" + r.why + ")"}, out...)
 		case n > 0:
-			out = append(out, ids[i])
+			out = append(out, r.id)
 		}
 	}
 	return out

@@ -50,6 +50,7 @@ type WebSeen struct {
 	Where      string   `json:"where"`      // where the time is, a sentence
 	Verdict    string   `json:"verdict"`    // whether something is wrong, a sentence
 	Mood       string   `json:"mood"`       // of the verdict: wrong, look or fine
+	FirstLead  int      `json:"first_lead"` // index of the lead that the verdict names, or else 0
 
 	Promises []WebPromise `json:"promises"` // latencies that were promised, in the order of the report's slos
 }
@@ -138,7 +139,7 @@ func webSeen(r *Report) WebSeen {
 	}
 	var mood style
 	s.Where, s.Verdict, mood = sentences(r)
-	s.Mood = moods[mood]
+	s.Mood, s.FirstLead = moods[mood], firstLead(r)
 	return s
 }
 

@@ -778,6 +778,7 @@ export interface WebSeen {
   where: string;
   verdict: string;
   mood: string;
+  first_lead: number;
   promises: WebPromise[];
 }
 

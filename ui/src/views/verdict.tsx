@@ -10,19 +10,20 @@ import { Count, Measured, Name, Panel, Share, Time, type Context } from "./parts
 export function Verdict({ c }: { c: Context }) {
   const r = c.page.report!;
   if (r.requests.count === 0) return <Panel title="No requests"><p class="lines"><Name text={c.page.seen.unrecorded.trim()} /></p></Panel>;
+  const first = c.page.seen.first_lead;
   return (
     <>
       <Answer c={c} />
       <div class="split">
         <div>
           {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} of="findings" />)}
-          {r.findings.length === 0 && r.leads.slice(0, 1).map((f, i) => <FindingCard key={f.id} c={c} f={f} i={i} of="leads" />)}
+          {r.findings.length === 0 && r.leads.length > 0 && <FindingCard c={c} f={r.leads[first]} i={first} of="leads" />}
           {r.findings.length + r.leads.length === 0 && <Panel title="Nothing found"><p>No mechanism that dwell knows is worth a word here: below stands what was ruled out, and by which number.</p></Panel>}
         </div>
         <Where c={c} />
       </div>
       <Panel title="Latency over time" aside={<a href="#view=requests">requests</a>}><Chart c={c} height={300} /></Panel>
-      <Leads c={c} from={r.findings.length === 0 ? 1 : 0} />
+      <Leads c={c} but={r.findings.length === 0 ? first : -1} />
       <Others c={c} />
     </>
   );
@@ -114,16 +115,16 @@ export function RequestLink({ c, id }: { c: Context; id: number }) {
 }
 
 // Time worth having, whose cause lies elsewhere or is not proven.
-function Leads({ c, from }: { c: Context; from: number }) {
-  const list = c.page.report!.leads.slice(from);
+function Leads({ c, but }: { c: Context; but: number }) {
+  const list = c.page.report!.leads.map((f, i) => ({ f, at: `leads.${i}` })).filter((_, i) => i !== but);
   if (list.length === 0) return null;
   return (
     <Panel title={<>Leads <span class="count">{list.length}</span> <small>time worth having, whose cause lies elsewhere or is not proven</small></>}>
-      <ul class="leads">{list.map((f, i) => (
-        <li key={f.id + f.place}><p class="title"><Name text={f.title} /></p>
-          <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`leads.${from + i}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`leads.${from + i}.impact.p99_saving_ns`} />.</p>
+      <ul class="leads">{list.map(({ f, at }) => (
+        <li key={at}><p class="title"><Name text={f.title} /></p>
+          <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`${at}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`${at}.impact.p99_saving_ns`} />.</p>
           {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
-          {f.what_if && f.what_if.length > 0 && <WhatIf plays={f.what_if} at={`leads.${from + i}.what_if`} />}</li>
+          {f.what_if && f.what_if.length > 0 && <WhatIf plays={f.what_if} at={`${at}.what_if`} />}</li>
       ))}</ul>
     </Panel>
   );
