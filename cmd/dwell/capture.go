@@ -32,6 +32,15 @@ func standBack() { capture.StandBack() }
 // dropRights is world.dropRights where dwell can record.
 func dropRights(starts bool) error { return capture.DropRights(starts) }
 
+// descendants are the living descendants of a process, as far as they can be listed.
+func descendants(pid int) []int {
+	family, err := target.Family(pid)
+	if err != nil {
+		return nil
+	}
+	return family[1:]
+}
+
 // openCapture is the openRecorder of live recordings.
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{

@@ -13,6 +13,9 @@ func recordingForbidden() error { return capture.ErrUnsupported }
 // dropRights has nothing to give up.
 func dropRights(bool) error { return nil }
 
+// descendants are none: nothing is started here.
+func descendants(int) []int { return nil }
+
 // openCapture is the openRecorder of a machine that cannot record.
 func openCapture(*recordingFile, captureOptions) (recorder, func() pulse, error) {
 	return nil, nil, capture.ErrUnsupported

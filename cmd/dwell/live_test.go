@@ -159,32 +159,43 @@ func TestLiveAttachCountsEveryRequestAndLeavesTheTargetAlone(t *testing.T) {
 	send(t, strings.TrimPrefix(service.URL, "http://"), 1)
 }
 
+// What is started serves, and ends with the recording; what a shell started and leaves behind ends, too.
 func TestLiveRunStartsAndEndsTheServiceAsItsCaller(t *testing.T) {
 	needBPF(t)
-	dir := t.TempDir()
 	const address, count = "127.0.0.1:21301", 50
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
 	}
-	c := newConsole()
-	path := filepath.Join(t.TempDir(), "rec")
-	status := c.start(t, "run", "--for", "5s", "-o", path, "--", python, "-m", "http.server", "-b", "127.0.0.1", "-d", dir, "21301")
-	for wait := time.Now().Add(4 * time.Second); time.Now().Before(wait); time.Sleep(20 * time.Millisecond) {
-		if probe, err := net.Dial("tcp", address); err == nil {
-			probe.Close()
-			break
-		}
-	}
-	send(t, address, count)
-	if s := <-status; s != exitDone {
-		t.Fatalf("status %d: %s", s, c.err.String())
-	}
-	if r := diagnosisOf(t, path); r.Requests.Count != count {
-		t.Errorf("%d requests, the client sent %d", r.Requests.Count, count)
-	}
-	if _, err := net.Dial("tcp", address); err == nil {
-		t.Error("the service still listens")
+	service := []string{python, "-m", "http.server", "-b", "127.0.0.1", "-d", t.TempDir(), "21301"}
+	for name, args := range map[string][]string{"itself": service, "by a shell": {"sh", "-c", strings.Join(service, " ") + "; true"}} {
+		t.Run(name, func(t *testing.T) {
+			c := newConsole()
+			path := filepath.Join(t.TempDir(), "rec")
+			status := c.start(t, append([]string{"run", "--for", "5s", "-o", path, "--"}, args...)...)
+			listens := func() bool {
+				probe, err := net.Dial("tcp", address)
+				if err == nil {
+					probe.Close()
+				}
+				return err == nil
+			}
+			for wait := time.Now().Add(4 * time.Second); !listens() && time.Now().Before(wait); {
+				time.Sleep(20 * time.Millisecond)
+			}
+			send(t, address, count)
+			if s := <-status; s != exitDone {
+				t.Fatalf("status %d: %s", s, c.err.String())
+			}
+			if r := diagnosisOf(t, path); r.Requests.Count != count {
+				t.Errorf("%d requests, the client sent %d", r.Requests.Count, count)
+			}
+			for wait := time.Now().Add(4 * time.Second); listens(); time.Sleep(20 * time.Millisecond) {
+				if time.Now().After(wait) {
+					t.Fatal("the service still listens")
+				}
+			}
+		})
 	}
 }
 

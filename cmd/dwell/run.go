@@ -140,13 +140,31 @@ func (l *launched) endFor(w world, name string) {
 	}
 }
 
-// end lets the service end by itself, or asks it to; it reports whether it did.
+// end lets the service end by itself, or asks it to; it reports whether it did. What it leaves
+// running of its own process group, as a shell or npx does, is asked then: Ctrl-C at a terminal
+// reaches the same processes.
 func (l *launched) end() bool {
-	if l.endsWithin(ownGrace) {
-		return true
+	left, group := descendants(l.pid()), groupOf(l.pid()) // it has them while it lives
+	ended := l.endsWithin(ownGrace)
+	if !ended {
+		l.cmd.Process.Signal(syscall.SIGTERM)
+		ended = l.endsWithin(termGrace)
 	}
-	l.cmd.Process.Signal(syscall.SIGTERM)
-	return l.endsWithin(termGrace)
+	for _, pid := range left {
+		if group != 0 && groupOf(pid) == group {
+			syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
+	return ended || l.endsWithin(ownGrace)
+}
+
+// groupOf is the process group of a process; 0 if there is no such process.
+func groupOf(pid int) int {
+	group, err := syscall.Getpgid(pid)
+	if err != nil {
+		return 0
+	}
+	return group
 }
 
 // abandon ends a service that never started.

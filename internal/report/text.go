@@ -28,7 +28,7 @@ func Text(w io.Writer, r *Report, o TextOptions) error {
 func write(r *Report, o TextOptions, b brevity) *page {
 	p := newPage(o)
 	p.brevity = b
-	p.line(bold, "dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), plural(r.Requests.Count, "request"))
+	p.wrap(bold, "", fmt.Sprintf("dwell: %s, %s s%s, %s", who(r), seconds(r.Recording.Seconds), since(r), plural(r.Requests.Count, "request")), 2)
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
