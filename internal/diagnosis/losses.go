@@ -142,7 +142,35 @@ func (j *judge) losses() map[string]int64 {
 	return by
 }
 
-// unseen says which losses keep a hypothesis from being refuted.
+// spans returns what is doubtful of measured requests.
+func (d *doubt) spans() []Span {
+	if d == nil {
+		return nil
+	}
+	var out []Span
+	for i := range d.j.Requests {
+		r := &d.j.Requests[i]
+		if !r.Measured() {
+			continue
+		}
+		if d.lossy[i] {
+			out = append(out, Span{RequestID(i), r.Start, r.End})
+			continue
+		}
+		if r.Strand == timeline.None {
+			continue
+		}
+		cuts := d.of(r.Strand)
+		for k := firstAfter(cuts, r.Start); k < len(cuts) && cuts[k][0] < r.End; k++ {
+			out = append(out, Span{RequestID(i), cuts[k][0], cuts[k][1]})
+		}
+	}
+	return normal(d.j.Timeline, out)
+}
+
+// unseen says whether facts that were lost keep a hypothesis from being refuted, "" if not:
+// what they make doubtful, and what is of unknown cause, could be its and would be worth
+// having, or so many were lost that requests may be missing.
 func (j *judge) unseen(t *trial) string {
 	var n int64
 	for hook, count := range j.lost {
@@ -153,5 +181,14 @@ func (j *judge) unseen(t *trial) string {
 	if n == 0 {
 		return ""
 	}
-	return Plural(int(n), "fact") + " lost while requests ran"
+	lost := Plural(int(n), "fact") + " lost while requests ran"
+	if ShareOf(n, int64(len(j.Overall.Requests))) >= j.Present {
+		return lost
+	}
+	spans := normal(j.Timeline, slices.Concat(j.doubts(t.Needs).spans(), t.res.Hidden))
+	s := j.possible(t, spans, j.might)
+	if s == nil {
+		return ""
+	}
+	return lost + ": up to " + j.upTo(s, spans) + "could be its"
 }

@@ -40,20 +40,57 @@ func TestLostSchedulingIsDoubtfulWhereItTouches(t *testing.T) {
 }
 
 // TestFewLossesLeaveAFinding loses one scheduling fact in each of many requests that
-// all wait for the same lock: it is found all the same.
+// all wait for the same lock: it is found all the same. Where nothing was seen of it, what
+// was lost may have been it.
 func TestFewLossesLeaveAFinding(t *testing.T) {
-	tl := newTimeline()
-	every(tl, "GET /", 40, func(int) []piece { return work(4000) })
-	tl.Strands = []timeline.Strand{{}}
-	for i := range tl.Requests {
-		r := &tl.Requests[i]
-		r.Strand = 0
-		mid := r.Start + 500_000
-		tl.Losses = append(tl.Losses, timeline.Loss{Hook: recording.HookSched, From: mid, To: mid + 1000, Count: 1})
-	}
+	tl := waitersThatLose(40, 40)
 	h := taking("lock", timeline.CauseLock)
 	h.Needs = []string{recording.HookSched}
 	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "found"})
 	h.Test = func(*Case) Result { return Result{} }
 	expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"lock": "undecided"})
+}
+
+// TestALossIsHeldAgainstWhatItCanHide loses facts in some of a thousand requests. The others
+// were seen whole: what is in none of them is ruled out, unless those that lost a fact are the
+// slow ones, or so many facts were lost that requests may be missing.
+func TestALossIsHeldAgainstWhatItCanHide(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lost int
+		slow int // microseconds that those that lost a fact take longer
+		want string
+	}{
+		{"one", 1, 0, "ruled out"},
+		{"15 like the others", 15, 0, "ruled out"},
+		{"the 15 slow ones", 15, 20_000, "undecided"},
+		{"25 like the others", 25, 0, "undecided"},
+	} {
+		tl := waitersThatLose(1000, c.lost)
+		for i := range tl.Losses {
+			r := &tl.Requests[i]
+			r.End += Time(c.slow) * 1000
+			r.Segments[1].To = r.End
+			tl.Losses[i].Hook = recording.HookIO
+		}
+		h := taking("disk", timeline.CauseDisk)
+		t.Log(c.name)
+		expect(t, Diagnose(tl, []Hypothesis{h}, Options{}), map[string]string{"disk": c.want})
+	}
+}
+
+// waitersThatLose makes requests that work and wait for a lock, and loses a scheduling fact in
+// each of the first.
+func waitersThatLose(requests, lost int) *timeline.Timeline {
+	tl := newTimeline()
+	every(tl, "GET /", requests, func(int) []piece { return work(4000) })
+	tl.Strands = []timeline.Strand{{}}
+	for i := range tl.Requests {
+		r := &tl.Requests[i]
+		r.Strand = 0
+		if mid := r.Start + 500_000; i < lost {
+			tl.Losses = append(tl.Losses, timeline.Loss{Hook: recording.HookSched, From: mid, To: mid + 1000, Count: 1})
+		}
+	}
+	return tl
 }

@@ -26,10 +26,10 @@ func (j *judge) verdict(t *trial) {
 		out.Missing = j.tooFew()
 	}
 	if out.Missing == "" {
-		out.Missing = j.unseen(t)
+		out.Missing = j.hidden(t)
 	}
 	if out.Missing == "" {
-		out.Missing = j.hidden(t)
+		out.Missing = j.unseen(t)
 	}
 	if out.Missing != "" {
 		j.out.Undecided = append(j.out.Undecided, out)
@@ -224,34 +224,44 @@ func (j *judge) explainer(of *candidate) (id string, gone Share) {
 // hidden says whether time that was not accounted for could make a finding of what is none;
 // "" if not.
 func (j *judge) hidden(t *trial) string {
-	if len(t.res.Hidden) == 0 {
+	hidden := normal(j.Timeline, t.res.Hidden)
+	s := j.possible(t, hidden, j.could)
+	if s == nil {
 		return ""
 	}
-	hidden := normal(j.Timeline, t.res.Hidden)
-	spans := hidden
+	return "up to " + j.upTo(s, hidden) + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
+}
+
+// possible returns the endpoint at which a trial would be a finding if some normal spans were
+// its, too, by what counts as worth having: the one where that is most, or nil.
+func (j *judge) possible(t *trial, spans []Span, worth func(symptom int, m *removal, im *Impact) bool) (of *Symptom) {
+	if len(spans) == 0 {
+		return nil
+	}
 	if best := j.bestOf(t); best != nil {
-		spans = normal(j.Timeline, slices.Concat(hidden, best.spans))
+		spans = normal(j.Timeline, slices.Concat(spans, best.spans))
 	}
 	left := j.ledger.left(spans)
 	off := j.lose(left)
-	var of *Symptom
+	defer j.regain(left)
 	var most Impact
 	for i, m := range j.ledger.remove(left, off) {
 		s := &j.Symptoms[i]
-		if im := m.impact(s); m.requests > 0 && j.could(i, &m, &im) && (!t.Where || j.explains(s, off)) && (of == nil || larger(im, most)) {
+		if im := m.impact(s); m.requests > 0 && worth(i, &m, &im) && (!t.Where || j.explains(s, off)) && (of == nil || larger(im, most)) {
 			of, most = s, im
 		}
 	}
-	j.regain(left)
-	if of == nil {
-		return ""
-	}
-	left = j.ledger.left(hidden)
-	off = j.lose(left)
+	return of
+}
+
+// upTo says how much of an endpoint's slow request, or of an ordinary one, normal spans are.
+func (j *judge) upTo(s *Symptom, spans []Span) string {
+	left := j.ledger.left(spans)
+	off := j.lose(left)
 	defer j.regain(left)
-	up, which := mean(off, of.Slow), " of a slow request "
+	up, which := mean(off, s.Slow), " of a slow request "
 	if up == 0 {
-		up, which = mean(off, of.Ordinary), " of an ordinary request "
+		up, which = mean(off, s.Ordinary), " of an ordinary request "
 	}
-	return "up to " + Human(up) + which + cmp.Or(t.res.Hides, "is of unknown cause and could be its")
+	return Human(up) + which
 }

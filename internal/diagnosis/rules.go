@@ -63,6 +63,13 @@ func (j *judge) could(symptom int, m *removal, im *Impact) bool {
 	return j.reaches(symptom, m, im, j.Open)
 }
 
+// might reports whether a saving may be worth having, however surely: what was lost may all
+// have been at one moment.
+func (j *judge) might(symptom int, _ *removal, im *Impact) bool {
+	s := &j.Symptoms[symptom]
+	return im.Mean >= j.least(s.Mean, j.Worth) || im.P50 >= j.least(s.P50, j.Worth) || im.P99 >= j.least(s.P99, j.Worth)
+}
+
 // reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the
 // lower end of its interval what is worth having.
 func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {

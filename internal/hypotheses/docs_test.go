@@ -24,7 +24,8 @@ dwell tests every hypothesis in one recording. Of each it says one of five thing
   and what would decide it.
 - **minor**: the mechanism was seen, and what it is worth here is small, not told from zero, or the consequence of a finding.
 - **ruled out**: the facts were recorded, there were enough chances, and it did not happen, or has under 2 % of the mean and of slow requests.
-- **undecided**: facts are missing, some were lost while requests ran, or there were fewer than 20 requests.
+- **undecided**: facts are missing, facts that were lost while requests ran could hide what would be worth having, or there were
+  fewer than 20 requests.
 
 How they are told apart:
 
