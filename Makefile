@@ -4,14 +4,13 @@ SHELL := /bin/bash
 GO ?= go
 NEED := ./.ci/need
 CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
-# How long torture runs each fuzzer.
+# How long torture runs each fuzzer, and how many recorders it kills.
 FUZZTIME ?= 30m
-# How many recorders it kills.
 KILLS ?= 1000
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead bench-attach lab torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead bench-attach bench-analysis lab torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -71,6 +70,9 @@ bench-attach: build ## how soon it records a running service, and ends; about 12
 	@$(NEED) node:nodejs python3:python3 ruby:ruby puma:puma javac:openjdk-17-jdk-headless
 	$(GO) build -o bin/bench-attach ./internal/truth/attaching
 	$(ROOT) bin/bench-attach
+
+bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROFILE=300000 for a number of them
+	$(GO) run ./internal/truth/analysis $(if $(REQUESTS),-requests $(REQUESTS)) $(if $(PROFILE),-profile $(PROFILE))
 
 clean:
 	rm -rf bin dist
