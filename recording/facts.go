@@ -87,6 +87,8 @@ type Process struct {
 	Comm    string
 	Exe     string // base name of the executable
 	Runtime Runtime
+	Build   string // build id of the executable, "" if it has none
+	Version string // of the service, from a variable of its environment that was named to the recorder
 }
 
 // Exec says that a process replaced its program.
@@ -95,6 +97,8 @@ type Exec struct {
 	Comm    string
 	Exe     string
 	Runtime Runtime
+	Build   string
+	Version string
 }
 
 // ProcessExit ends a process.

@@ -85,6 +85,8 @@ func (f *Process) Visit(v Visitor) {
 	v.Str("comm", &f.Comm)
 	v.Str("exe", &f.Exe)
 	v.Enum("runtime", runtimeNames, (*int64)(&f.Runtime))
+	v.Str("build", &f.Build)
+	v.Str("version", &f.Version)
 }
 
 // Kind implements Fact.
@@ -96,6 +98,8 @@ func (f *Exec) Visit(v Visitor) {
 	v.Str("comm", &f.Comm)
 	v.Str("exe", &f.Exe)
 	v.Enum("runtime", runtimeNames, (*int64)(&f.Runtime))
+	v.Str("build", &f.Build)
+	v.Str("version", &f.Version)
 }
 
 // Kind implements Fact.

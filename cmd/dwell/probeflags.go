@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,7 @@ import (
 
 // probeFlags say which programs are probed where they run, as they were typed.
 type probeFlags struct {
-	tls, golang, windows string
+	tls, golang, windows, version string
 }
 
 // probeOptions are what they mean.
@@ -18,6 +19,8 @@ type probeOptions struct {
 	tls  capture.TLSHeads
 	noGo bool
 	all  bool // never pause
+
+	version string // variable of the service's environment
 }
 
 func addProbeFlags(c *cobra.Command, f *probeFlags) {
@@ -27,6 +30,8 @@ func addProbeFlags(c *cobra.Command, f *probeFlags) {
 		"on or off: probe Go programs for whose call it is and for waits of goroutines, at no more than 3 % of a CPU, and 5 % where goroutines wait for locks")
 	c.Flags().StringVar(&f.windows, "windows", "auto",
 		"auto or off: record windows of a second, with rests between them, where a service that has no processor time to spare does tens of thousands of things a second")
+	c.Flags().StringVar(&f.version, "version-env", "",
+		"name of the environment variable in which the service has its version (APP_VERSION): what is seen of a deploy has it; no other is looked at")
 }
 
 // options validates the flags.
@@ -47,6 +52,9 @@ func (f probeFlags) options() (o probeOptions, err error) {
 		return o, fmt.Errorf("--windows %q is neither auto nor off", f.windows)
 	}
 	o.all = f.windows == "off"
+	if o.version = f.version; strings.ContainsAny(o.version, "=\x00") {
+		return o, fmt.Errorf("--version-env %q is no name of a variable (as APP_VERSION)", f.version)
+	}
 	return o, nil
 }
 

@@ -38,19 +38,22 @@ func (d *decoder) described(p target.Process) {
 	if p.Unread != nil {
 		d.noteOnce([]recording.Missing{missingFact("runtimes", fmt.Sprintf("%s (%d): its executable is not looked into: %v", p.Comm, p.PID, p.Unread))})
 	}
+	if p.Unsaid != nil {
+		d.noteOnce([]recording.Missing{missingFact("versions", fmt.Sprintf("%s: %v", p.Comm, p.Unsaid))})
+	}
 	old, ok := d.processes[uint32(p.PID)]
 	if !ok || old.ended != recording.NoTime {
 		d.addProcess(uint32(p.PID), recording.Process{
-			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime,
+			Start: p.Start, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime, Build: p.Build, Version: p.Version,
 			Parent: d.processID(uint32(p.Parent)),
 		})
 		return
 	}
 	for _, t := range old.execs {
-		d.emit(t, &recording.Exec{Process: old.fact.ID, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime})
+		d.emit(t, &recording.Exec{Process: old.fact.ID, Comm: p.Comm, Exe: p.Exe, Runtime: p.Runtime, Build: p.Build, Version: p.Version})
 	}
 	old.execs = nil
-	old.fact.Comm, old.fact.Exe, old.fact.Runtime = p.Comm, p.Exe, p.Runtime
+	old.fact.Comm, old.fact.Exe, old.fact.Runtime, old.fact.Build, old.fact.Version = p.Comm, p.Exe, p.Runtime, p.Build, p.Version
 }
 
 func (d *decoder) addProcess(tgid uint32, f recording.Process) *process {
@@ -150,7 +153,7 @@ func (d *decoder) fork(e *probesTaskEvent) {
 		parent := d.processOf(e.CreatorTgid)
 		child := d.addProcess(e.H.Tgid, recording.Process{
 			Start: int64(e.H.Start), Parent: parent.fact.ID,
-			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime,
+			Comm: cString(e.Comm[:]), Exe: parent.fact.Exe, Runtime: parent.fact.Runtime, Build: parent.fact.Build, Version: parent.fact.Version,
 		})
 		if len(parent.execs) > 0 { // it runs what is still to be found out of its parent
 			d.newProgram(child, e.H.Tgid)

@@ -117,12 +117,12 @@ func TestExecByAnotherThread(t *testing.T) {
 	run := taskEvent(head(probesEventTypeEVENT_EXEC, 2200, 100, 1), "other")
 	run.OldTid = 101
 	feed(d, run)
-	d.described(target.Process{PID: 100, Start: 1, Comm: "other", Exe: "other", Runtime: recording.RuntimeNode})
+	d.described(target.Process{PID: 100, Start: 1, Comm: "other", Exe: "other", Runtime: recording.RuntimeNode, Build: "0a1b", Version: "2.0"})
 	offOf(d, 2300, 100, 1)
 	if want := "Process Thread ThreadExit Thread ThreadExit Exec Thread Off"; kinds(d) != want {
 		t.Errorf("got  %s\nwant %s\n%s", kinds(d), want, facts(d))
 	}
-	if !strings.Contains(facts(d), "2200 Exec &{Process:1 Comm:other Exe:other Runtime:node}") {
+	if !strings.Contains(facts(d), "2200 Exec &{Process:1 Comm:other Exe:other Runtime:node Build:0a1b Version:2.0}") {
 		t.Errorf("not a new program at the time it began:\n%s", facts(d))
 	}
 }
@@ -139,8 +139,8 @@ func TestForkBeforeTheProgramIsKnown(t *testing.T) {
 		t.Errorf("to be described: %v", got)
 	}
 	d.described(target.Process{PID: 100, Start: 1, Comm: "server", Exe: "python3", Runtime: recording.RuntimePython})
-	d.described(target.Process{PID: 200, Start: 2100, Comm: "server", Exe: "python3", Runtime: recording.RuntimePython})
-	if !strings.Contains(facts(d), "2100 Exec &{Process:2 Comm:server Exe:python3 Runtime:python}") {
+	d.described(target.Process{PID: 200, Start: 2100, Comm: "server", Exe: "python3", Runtime: recording.RuntimePython, Version: "2.0"})
+	if !strings.Contains(facts(d), "2100 Exec &{Process:2 Comm:server Exe:python3 Runtime:python Build: Version:2.0}") {
 		t.Errorf("the worker is not what forked it:\n%s", facts(d))
 	}
 }

@@ -35,6 +35,7 @@ type Options struct {
 	Soon       bool     // Watch returns when threads and connections are watched; what takes longer joins while Run records
 	Joined     func()   // called by Run when all is recorded that can be: at once, unless Soon; may be nil
 	Refuse     []string // groups of programs, or programs, that are treated as if the kernel refused them: for tests
+	Version    string   // the variable of the service's environment that says its version; "" none is looked at
 	NoGoProbes bool     // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 

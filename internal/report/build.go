@@ -13,6 +13,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Recording: recorded(tl),
 		Requests:  requests(d, tl),
 		Endpoints: []Endpoint{},
+		Processes: processesOf(d, tl),
 		Calls:     calls(d, tl),
 		Findings:  findings(d, tl.Start, d.Findings),
 		Leads:     findings(d, tl.Start, d.Leads),

@@ -20,6 +20,7 @@ type Report struct {
 	Recording Recording   `json:"recording"`
 	Requests  Requests    `json:"requests"`
 	Endpoints []Endpoint  `json:"endpoints"`
+	Processes []Process   `json:"processes"` // that served them, in the order in which they first did
 	Calls     []CallGroup `json:"calls"`
 	Findings  []Finding   `json:"findings"`
 	Leads     []Finding   `json:"leads"`

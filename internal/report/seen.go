@@ -51,9 +51,22 @@ func servers(tl *timeline.Timeline) (names []string, silent int) {
 		if len(served) > 0 && served[list[i].ID] == 0 {
 			return names, len(list) - i
 		}
-		names = append(names, fmt.Sprintf("%s (pid %d)", list[i].Comm, list[i].PID))
+		names = append(names, fmt.Sprintf("%s (pid %d%s)", list[i].Comm, list[i].PID, which(list, &list[i])))
 	}
 	return names, 0
+}
+
+// which tells a process from others of its name: by the version that it says, else, if
+// those are other builds, by how its build id begins.
+func which(all []timeline.Process, p *timeline.Process) string {
+	if p.Version != "" {
+		return ", version " + p.Version
+	}
+	other := func(q timeline.Process) bool { return q.Comm == p.Comm && q.Build != p.Build && q.Build != "" }
+	if p.Build == "" || !slices.ContainsFunc(all, other) {
+		return ""
+	}
+	return ", build " + p.Build[:min(len(p.Build), 12)]
 }
 
 func times(n int64) string {

@@ -18,26 +18,25 @@ func (c *Column) add(v int64) { *c = binary.AppendUvarint(*c, uint64(max(0, v)))
 
 // WebLatency is when every measured request came and how long it took.
 type WebLatency struct {
-	Count       int             `json:"count"`
-	Endpoints   []string        `json:"endpoints"`
-	Generations []WebGeneration `json:"generations"`
-	Columns     WebColumns      `json:"columns"`
-	Lines       WebLines        `json:"lines"`
-	Cells       WebCells        `json:"cells"`
-	Windows     []WebSpan       `json:"windows"` // in which all was recorded; one, unless recording rested
-	Losses      []WebLoss       `json:"losses"`
-	Least       Duration        `json:"least_ns"`
-	Most        Duration        `json:"most_ns"`
+	Count     int        `json:"count"`
+	Endpoints []string   `json:"endpoints"`
+	Columns   WebColumns `json:"columns"`
+	Lines     WebLines   `json:"lines"`
+	Cells     WebCells   `json:"cells"`
+	Windows   []WebSpan  `json:"windows"` // in which all was recorded; one, unless recording rested
+	Losses    []WebLoss  `json:"losses"`
+	Least     Duration   `json:"least_ns"`
+	Most      Duration   `json:"most_ns"`
 }
 
 // WebColumns are the measured requests in order of start, one number of each.
 type WebColumns struct {
-	ID         Column `json:"id"`       // how much more than that before
-	Start      Column `json:"start"`    // since that before, ns
-	Duration   Column `json:"duration"` // ns
-	Endpoint   Column `json:"endpoint"` // index of Endpoints
-	Cause      Column `json:"cause"`    // index of the page's Causes: what took most of it
-	Generation Column `json:"generation"`
+	ID         Column `json:"id"`         // how much more than that before
+	Start      Column `json:"start"`      // since that before, ns
+	Duration   Column `json:"duration"`   // ns
+	Endpoint   Column `json:"endpoint"`   // index of Endpoints
+	Cause      Column `json:"cause"`      // index of the page's Causes: what took most of it
+	Generation Column `json:"generation"` // index of the report's processes
 	Status     Column `json:"status"`
 }
 
@@ -77,17 +76,6 @@ type WebLoss struct {
 	Count int64  `json:"count"`
 }
 
-// WebGeneration is one process that served requests, from its start to its end.
-type WebGeneration struct {
-	PID     int64     `json:"pid"`
-	Name    string    `json:"name"`
-	Exe     string    `json:"exe"`
-	Runtime string    `json:"runtime"`
-	Born    *Duration `json:"born_ns"` // of its program; null not known
-	Ended   *Duration `json:"ended_ns"`
-	Count   int       `json:"requests"`
-}
-
 const (
 	webSteps = 240 // of time, in the grid
 	perStep  = 20  // requests that a step of the lines has on average, at least
@@ -112,7 +100,7 @@ type latency struct {
 	tl     *timeline.Timeline
 	out    *WebLatency
 	names  map[string]int64
-	born   map[recording.ProcessID]int64
+	born   map[recording.ProcessID]int
 	steps  [][]Duration
 	cells  map[webCell]*[timeline.NumCauses + 2]Duration // and the count, last
 	id     timeline.RequestID
@@ -121,18 +109,16 @@ type latency struct {
 
 func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
 	span := tl.End.Sub(tl.Start)
-	l := &latency{tl: tl, names: map[string]int64{}, born: map[recording.ProcessID]int64{}, before: tl.Start,
+	l := &latency{tl: tl, names: map[string]int64{}, born: servedBy(d, tl), before: tl.Start,
 		steps: make([][]Duration, webSteps), cells: map[webCell]*[timeline.NumCauses + 2]Duration{},
-		out: &WebLatency{Endpoints: []string{}, Generations: []WebGeneration{}, Windows: []WebSpan{}, Losses: []WebLoss{},
+		out: &WebLatency{Endpoints: []string{}, Windows: []WebSpan{}, Losses: []WebLoss{},
 			Cells: WebCells{Step: max(1, (span+webSteps-1)/webSteps), Columns: webSteps}}}
 	for i := range d.Symptoms {
 		l.names[d.Symptoms[i].Endpoint] = int64(i)
 		l.out.Endpoints = append(l.out.Endpoints, d.Symptoms[i].Endpoint)
 	}
-	for i := range tl.Requests {
-		if _, ok := l.names[tl.Requests[i].Endpoint]; ok && tl.Requests[i].Measured() {
-			l.add(&tl.Requests[i])
-		}
+	for r := range measured(d, tl) {
+		l.add(r)
 	}
 	l.lines()
 	l.grid()
@@ -159,16 +145,15 @@ func (l *latency) add(r *timeline.Request) {
 			most = i
 		}
 	}
-	endpoint, generation := l.names[r.Endpoint], l.generation(r.Process)
+	endpoint := l.names[r.Endpoint]
 	c.ID.add(int64(r.ID - l.id))
 	c.Start.add(int64(r.Start.Sub(l.before)))
 	c.Duration.add(int64(took))
 	c.Endpoint.add(endpoint)
 	c.Cause.add(int64(most))
-	c.Generation.add(generation)
+	c.Generation.add(int64(l.born[r.Process]))
 	c.Status.add(r.Status)
 	l.id, l.before = r.ID, max(l.before, r.Start)
-	o.Generations[generation].Count++
 	if o.Count == 0 || took < o.Least {
 		o.Least = took
 	}
@@ -186,32 +171,6 @@ func (l *latency) add(r *timeline.Request) {
 		cell[i] += d
 	}
 	cell[timeline.NumCauses+1]++
-}
-
-// generation is the index of a process among those that served requests.
-func (l *latency) generation(id recording.ProcessID) int64 {
-	if i, ok := l.born[id]; ok {
-		return i
-	}
-	g := WebGeneration{Name: "unknown"}
-	for i := range l.tl.Processes {
-		p := &l.tl.Processes[i]
-		if p.ID != id {
-			continue
-		}
-		g = WebGeneration{PID: p.PID, Name: p.Comm, Exe: p.Exe, Runtime: p.Runtime.String()}
-		if p.Born != recording.NoTime {
-			born := p.Born.Sub(l.tl.Start)
-			g.Born = &born
-		}
-		if p.End != recording.NoTime {
-			end := p.End.Sub(l.tl.Start)
-			g.Ended = &end
-		}
-	}
-	l.born[id] = int64(len(l.out.Generations))
-	l.out.Generations = append(l.out.Generations, g)
-	return l.born[id]
 }
 
 func (l *latency) lines() {

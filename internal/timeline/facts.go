@@ -275,11 +275,11 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 		if born != recording.NoTime {
 			born -= f.suspended
 		}
-		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Born: born, By: None})
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, Born: born, By: None})
 	case *recording.Exec:
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]
-			p.Comm, p.Exe, p.Runtime, p.Born = x.Comm, x.Exe, x.Runtime, at
+			p.Comm, p.Exe, p.Runtime, p.Build, p.Version, p.Born = x.Comm, x.Exe, x.Runtime, x.Build, x.Version, at
 			if th := f.thread(f.leaders[x.Process]); th != nil {
 				th.name = x.Comm
 			}

@@ -82,6 +82,8 @@ type Process struct {
 	PID        int64
 	Comm, Exe  string
 	Runtime    recording.Runtime
+	Build      string   // build id of the executable; "" not known
+	Version    string   // of the service; "" not known
 	Procs      int64    // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
 	Start, End Time     // NoTime where outside the recording
 	Born       Time     // when its program began, before the recording or in it; NoTime unknown

@@ -12,6 +12,8 @@ import (
 // executable cost one look into it. The zero value remembers nothing yet. It is safe for use by several
 // goroutines, which do not wait for each other: two that ask at once may both look.
 type Files struct {
+	Version string // the variable of a process's environment that says its version; "" none is looked at
+
 	mu     sync.Mutex
 	known  map[question]answer
 	bytes  int // that known keeps, about

@@ -40,7 +40,9 @@ func (s procStat) watchable() error {
 func (f *Files) describe(pid int, s procStat) Process {
 	exe := exeName(pid)
 	runtime, err := f.detectRuntime(pid, exe)
-	return Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exe, Runtime: runtime, Unread: err}
+	version, unsaid := f.version(pid)
+	return Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exe, Runtime: runtime, Unread: err,
+		Build: f.build(pid), Version: version, Unsaid: unsaid}
 }
 
 // exeName is the base name of the executable; "" if it cannot be read.

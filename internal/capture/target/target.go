@@ -35,7 +35,10 @@ type Process struct {
 	Comm    string
 	Exe     string // base name of the executable, "" if it cannot be read
 	Runtime recording.Runtime
-	Unread  error // why the executable does not tell its runtime, where it claims more than is read of any
+	Build   string // build id of the executable
+	Version string // what the variable says that Files.Version names
+	Unsaid  error  // why it is none
+	Unread  error  // why the executable does not tell its runtime, where it claims more than is read of any
 }
 
 // Thread is one thread of a process, read once.

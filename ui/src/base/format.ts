@@ -57,6 +57,9 @@ export function clock(wall: number, at: Ns, digits = 3): string {
   return `${two(d.getUTCHours())}:${two(d.getUTCMinutes())}:${two(d.getUTCSeconds())}${rest}`;
 }
 
+/** How a build id begins: enough to tell builds apart. */
+export const shortBuild = (id: string): string => id.slice(0, 12);
+
 /** The day on which a recording was made, "" where that is not known. */
 export const day = (wall: number): string => (wall ? new Date(wall / 1e6).toISOString().slice(0, 10) : "");
 

@@ -1,4 +1,4 @@
-import { clock, human, safe } from "../base/format";
+import { clock, human, safe, shortBuild } from "../base/format";
 import { rgb } from "../base/color";
 import { logAt, logTicks, ticks } from "../layout/axis";
 import { rowFrom, type Points, type Region } from "../model/load";
@@ -218,7 +218,7 @@ function births(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   g.textAlign = "left";
   let edge = -1;
   let row = 0;
-  for (const b of s.page.latency!.generations) {
+  for (const b of s.page.report!.processes) {
     if (b.born_ns === null || b.born_ns < 0) continue;
     const x = Math.round(k.x(b.born_ns)) + 0.5;
     g.setLineDash([4, 3]);
@@ -228,7 +228,8 @@ function births(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
     g.stroke();
     g.setLineDash([]);
     row = x < edge ? row + 1 : 0;
-    const label = safe(`${b.exe.split("/").pop() || b.name} ${b.pid} starts ${clock(s.page.wall_ns, b.born_ns, 0)}`);
+    const which = b.version || shortBuild(b.build);
+    const label = safe(`${b.exe || b.name} ${which ? `${which}, pid ` : ""}${b.pid} starts ${clock(s.page.wall_ns, b.born_ns, 0)}`);
     const wide = g.measureText(label).width;
     const left = x + 4 + wide > k.width - margin.right ? x - wide - 4 : x + 4;
     halo(g, s, label, left, 12 + row * 12);

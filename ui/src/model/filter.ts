@@ -12,7 +12,7 @@ export function fieldsOf(page: WebPage, p: Points): Record<string, Value> {
   const l = page.latency!;
   return {
     duration: (i) => p.duration[i], status: (i) => p.status[i], id: (i) => p.id[i],
-    endpoint: (i) => l.endpoints[p.endpoint[i]], cause: (i) => page.causes[p.cause[i]].name, process: (i) => l.generations[p.generation[i]].pid,
+    endpoint: (i) => l.endpoints[p.endpoint[i]], cause: (i) => page.causes[p.cause[i]].name, process: (i) => page.report!.processes[p.generation[i]].pid,
   };
 }
 

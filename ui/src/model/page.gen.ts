@@ -313,6 +313,18 @@ export interface Phases {
   receive: Ns;
 }
 
+export interface Process {
+  pid: number;
+  name: string;
+  exe: string;
+  runtime: string;
+  build: string;
+  version: string;
+  born_ns: Ns | null;
+  ended_ns: Ns | null;
+  requests: number;
+}
+
 export interface Recording {
   start_wall_ns?: number;
   seconds: number;
@@ -349,6 +361,7 @@ export interface Report {
   recording: Recording;
   requests: Requests;
   endpoints: Endpoint[];
+  processes: Process[];
   calls: CallGroup[];
   findings: Finding[];
   leads: Finding[];
@@ -664,16 +677,6 @@ export interface WebEndpoint {
   slowest: number;
 }
 
-export interface WebGeneration {
-  pid: number;
-  name: string;
-  exe: string;
-  runtime: string;
-  born_ns: Ns | null;
-  ended_ns: Ns | null;
-  requests: number;
-}
-
 export interface WebLane {
   pid: number;
   tid: number;
@@ -694,7 +697,6 @@ export interface WebLanes {
 export interface WebLatency {
   count: number;
   endpoints: string[];
-  generations: WebGeneration[];
   columns: WebColumns;
   lines: WebLines;
   cells: WebCells;

@@ -22,8 +22,8 @@ export function coloring(c: Context): Coloring {
       return { of: c.points.endpoint, palette: l.endpoints.map((_, i) => pick(i)), keys: l.endpoints.map((name, i) => ({ name, color: pick(i) })) };
     case "generation":
       return {
-        of: c.points.generation, palette: l.generations.map((_, i) => pick(i)),
-        keys: l.generations.map((g, i) => ({ name: `${g.name} ${g.pid}`, color: pick(i) })),
+        of: c.points.generation, palette: c.page.report!.processes.map((_, i) => pick(i)),
+        keys: c.page.report!.processes.map((g, i) => ({ name: [g.name, g.version, g.pid].filter(Boolean).join(" "), color: pick(i) })),
       };
   }
   const colors = c.page.causes.map((x) => (c.dark ? x.dark : x.light));

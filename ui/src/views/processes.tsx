@@ -1,4 +1,4 @@
-import { clock, day } from "../base/format";
+import { clock, day, safe, shortBuild } from "../base/format";
 import { distinct } from "../base/color";
 import type { Ns } from "../model/page.gen";
 import { coloring } from "./legend";
@@ -13,17 +13,20 @@ function When({ c, at, unknown }: { c: Context; at: Ns | null; unknown: string }
   return <data value={at}>{other}{clock(wall, at)}</data>;
 }
 
-/** The processes that served requests: which program, from when to when. */
+/** The processes that served requests: which build and version of which program, from when to when. */
 export function Processes({ c }: { c: Context }) {
   const { keys } = coloring(c);
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="processes"><table class="processes">
-      <thead><tr><th scope="col">process</th><th scope="col">executable</th><th scope="col">runtime</th><th scope="col">started</th><th scope="col">ended</th><th scope="col" class="num">requests</th></tr></thead>
-      <tbody>{c.page.latency!.generations.map((g, i) => (
+      <thead><tr><th scope="col">process</th><th scope="col">executable</th><th scope="col">version</th><th scope="col">build</th><th scope="col">runtime</th><th scope="col">started</th><th scope="col">ended</th><th scope="col" class="num">requests</th></tr></thead>
+      <tbody>{c.page.report!.processes.map((g, i) => (
         <tr key={i}><th scope="row"><Swatch color={keys[i]?.color ?? distinct.light[7]} /><Name text={`${g.name} ${g.pid || ""}`} /></th>
-          <td>{g.exe ? <Name code text={g.exe} /> : <span class="dim">not recorded</span>}</td><td><Name text={g.runtime} /></td>
+          <td>{g.exe ? <Name code text={g.exe} /> : <span class="dim">not recorded</span>}</td>
+          <td>{g.version ? <Name text={g.version} /> : <span class="dim" title="--version-env names the variable of the environment that says it">not recorded</span>}</td>
+          <td>{g.build ? <span title={safe(g.build)}><Name code text={shortBuild(g.build)} /></span> : <span class="dim">none</span>}</td>
+          <td><Name text={g.runtime} /></td>
           <td><When c={c} at={g.born_ns} unknown="not recorded" /></td><td><When c={c} at={g.ended_ns} unknown="after the recording" /></td>
-          <td class="num"><Count v={g.requests} /></td></tr>
+          <td class="num"><Count v={g.requests} of={`processes.${i}.requests`} /></td></tr>
       ))}</tbody>
     </table></div>
   );

@@ -102,7 +102,7 @@ function Table({ c, list, count }: { c: Context; list: number[]; count: number }
         <thead><tr><th scope="col">request</th><th scope="col" class="num">duration</th><th scope="col"><span class="out">bar</span></th><th scope="col">endpoint</th><th scope="col">most of it</th><th scope="col">began</th><th scope="col" class="num">status</th><th scope="col">process</th></tr></thead>
         <tbody>{list.map((i) => {
           const cause = c.page.causes[p.cause[i]].name;
-          const g = c.page.latency!.generations[p.generation[i]];
+          const g = c.page.report!.processes[p.generation[i]];
           const told = c.details.has(p.id[i]);
           return (
             <tr key={p.id[i]} class={told ? "told" : "dim"} onClick={told ? () => open(p.id[i]) : undefined}>
