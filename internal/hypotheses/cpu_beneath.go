@@ -87,7 +87,10 @@ func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *d
 		return
 	}
 	share := diagnosis.ShareOf(int64(at.samples), int64(len(list)))
-	cd.Title += "; " + diagnosis.Percent(share) + " beneath " + at.place(c) + words
+	if at.place(c) != cd.Place {
+		cd.Title += "; " + diagnosis.Percent(share) + " beneath " + at.place(c)
+	}
+	cd.Title += words
 	cd.Evidence = append(cd.Evidence, diagnosis.Part("of the sampled CPU time is beneath "+at.name, share))
 }
 

@@ -13,7 +13,7 @@ import (
 // errand is a request's wait for a thread of an executor, which then works for it.
 type errand struct {
 	stay
-	takes  Duration // until the thread takes the next task; 0 not known
+	takes  Duration // how long the thread is busy before it takes the next; 0 not known
 	waited Duration // as replayed
 }
 
@@ -27,8 +27,8 @@ type executor struct {
 // executorsFree returns what requests wait less for the threads of executors that are
 // spared something: the tasks of each executor are replayed through its threads as they
 // were and without it, and every observed wait shrinks in that proportion, but at least
-// by the very time in which its thread did what is spared. Tasks that no request waited
-// for are not known: what they took counts as the task's before them.
+// by the very time in which its thread did what is spared. Of tasks that no request waited
+// for what they computed is known: it counts as the task's before them.
 func executorsFree(c *diagnosis.Case, spared map[timeline.StrandID]*busySum) (out []stay) {
 	for _, e := range executors(c) {
 		if slices.ContainsFunc(e.errands, func(t errand) bool { return spared[t.strand] != nil }) {
@@ -67,13 +67,28 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 		out[n].errands = append(out[n].errands, errand{stay: s})
 	}
 	for i := range out {
-		out[i].replay()
+		out[i].replay(func(t *errand, next diagnosis.Time) Duration { return busyFrom(c, t, next) })
 	}
 	return out
 }
 
-// replay finds how long each errand takes, and how long it would wait for a thread.
-func (e *executor) replay() {
+// busyFrom is how long an errand's thread is busy from when it takes it until it takes the
+// next: with the errand, and with what it computes afterwards. In between it may be idle.
+func busyFrom(c *diagnosis.Case, t *errand, next diagnosis.Time) Duration {
+	parts := c.Requests[t.Request].Parts
+	i := slices.IndexFunc(parts, func(p timeline.Part) bool {
+		return p.Strand == t.strand && p.From < t.To+granted && p.To > t.To
+	})
+	if i < 0 {
+		return next.Sub(t.To)
+	}
+	done := min(parts[i].To, next)
+	return done.Sub(t.To) + c.Running(t.strand, done, next) + c.In(t.strand, timeline.StateRunnable, done, next)
+}
+
+// replay finds how long each errand takes, and how long it would wait for a thread; busy is
+// how long its thread is, until it takes the next.
+func (e *executor) replay(busy func(t *errand, next diagnosis.Time) Duration) {
 	slices.SortFunc(e.errands, func(a, b errand) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Request, b.Request))
 	})
@@ -87,7 +102,7 @@ func (e *executor) replay() {
 	})
 	for i := 1; i < len(taken); i++ {
 		if t, next := &e.errands[taken[i-1]], &e.errands[taken[i]]; t.strand == next.strand {
-			t.takes = next.To.Sub(t.To)
+			t.takes = busy(t, next.To)
 		}
 	}
 	for i, d := range e.waits(nil) {

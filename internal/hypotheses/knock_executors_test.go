@@ -21,7 +21,7 @@ func TestErrandsWaitLessForThreadsThatWaitLess(t *testing.T) {
 		}})
 		waits = append(waits, diagnosis.Span{From: taken, To: taken + ms(8)})
 	}
-	e.replay()
+	e.replay(untilNext)
 	sum := sumOf(waits)
 	gone := map[diagnosis.RequestID]diagnosis.Time{}
 	for _, s := range e.spare(map[timeline.StrandID]*busySum{thread: &sum}) {
@@ -60,7 +60,7 @@ func TestErrandsWaitForComputingAsBefore(t *testing.T) {
 				}})
 			}
 		}
-		e.replay()
+		e.replay(untilNext)
 		sum := sumOf([]diagnosis.Span{{From: ms(100), To: ms(108)}, {From: ms(200), To: ms(208)}, {From: ms(300), To: ms(308)}})
 		var got diagnosis.Time
 		for _, s := range e.spare(map[timeline.StrandID]*busySum{c.waits: &sum}) {
@@ -71,5 +71,30 @@ func TestErrandsWaitForComputingAsBefore(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: the third errand waits %d us less, want %d us", c.what, got/1000, c.want/1000)
 		}
+	}
+}
+
+// untilNext is busy all the time.
+func untilNext(t *errand, next diagnosis.Time) Duration { return next.Sub(t.To) }
+
+// One thread serves an errand every 100 ms, takes it 1 ms after it came, and is busy for 10 ms, of
+// which it waits 5 ms for a lock. It is idle when the next one comes, which waits no less without
+// the lock: what is saved of one errand is not saved of those after it.
+func TestErrandsOfAnIdleThreadWaitAsBefore(t *testing.T) {
+	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
+	const thread = timeline.StrandID(3)
+	e := executor{threads: 1}
+	var waits []diagnosis.Span
+	for i := range int64(5) {
+		came := ms(100 * (i + 1))
+		e.errands = append(e.errands, errand{stay: stay{
+			Span: diagnosis.Span{Request: diagnosis.RequestID(i), From: came, To: came + ms(1)}, strand: thread,
+		}})
+		waits = append(waits, diagnosis.Span{From: came + ms(2), To: came + ms(7)})
+	}
+	e.replay(func(*errand, diagnosis.Time) Duration { return 10 * milli })
+	sum := sumOf(waits)
+	if less := e.spare(map[timeline.StrandID]*busySum{thread: &sum}); len(less) != 0 {
+		t.Errorf("%d errands wait less, want none", len(less))
 	}
 }

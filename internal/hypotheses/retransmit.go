@@ -48,7 +48,7 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 		},
 	}
 	if segments > 0 {
-		res.Lead = diagnosis.Plural(segments, "segment") + " were sent again on " + diagnosis.Thousands(int64(conns)) + " of " + diagnosis.Plural(len(c.Conns), "connection")
+		res.Lead = "sent again: " + diagnosis.Plural(segments, "segment") + ", on " + diagnosis.Thousands(int64(conns)) + " of " + diagnosis.Plural(len(c.Conns), "connection")
 	}
 	by := resentBy(c)
 	peers := slices.Collect(maps.Values(by))

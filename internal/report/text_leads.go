@@ -18,16 +18,23 @@ func leads(p *page, r *Report) {
 	var more []string
 	for i, f := range inOrder(r) {
 		if i >= max(p.leads, 1-len(r.Findings)) {
-			more = append(more, f.ID+" "+percent(f.Impact.Share))
+			more = append(more, f.ID+" "+percent(f.Impact.Share)+ofOne(r, f))
 			continue
 		}
 		p.wrap(yellow, "lead  ", f.ID+": "+f.Title+".", whole)
-		p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+". To decide: "+f.Decide+".", whole)
+		p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+ofOne(r, f)+". To decide: "+f.Decide+".", whole)
 	}
 	if more != nil {
-		more[0] += " of the time"
-		p.hang(plain, p.paint(yellow, "leads")+" to look at (--all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, "leads")+" to look at, by their share of the time (--all tells more): ", strings.Join(more, ", "), whole)
 	}
+}
+
+// ofOne names the endpoint that a lead is of, where there are others.
+func ofOne(r *Report, f *Finding) string {
+	if f.Endpoint == "" || len(r.Endpoints) < 2 {
+		return ""
+	}
+	return " of " + f.Endpoint
 }
 
 // firstLead is the index of the lead that the answer names, or else 0.

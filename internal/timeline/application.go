@@ -24,7 +24,17 @@ func Application(f recording.Frame) bool {
 	case recording.FrameJVM:
 		return !jvmLibrary(plainName(f)) && !madeUp(plainName(f))
 	}
-	return true
+	return !moduleBody(f)
+}
+
+// moduleBody reports the body of a program or module: it runs once, and then holds what serves.
+// It says which program this is, not what a request does.
+func moduleBody(f recording.Frame) bool {
+	switch plainName(f) {
+	case "<module>", "<main>", "<top (required)>":
+		return f.Type == recording.FramePython || f.Type == recording.FrameRuby
+	}
+	return false
 }
 
 // Brought reports a frame of a package that the service brought along: neither of its own
