@@ -155,6 +155,67 @@ func portOf(address string) int {
 // associate asks, for every exchange of a compared request, which request the
 // Timeline gave the call to.
 func associate(tl *timeline.Timeline, truth Truth, m matches) Association {
+	var a Association
+	for _, one := range attribute(tl, truth, m) {
+		if one.Exchange.ID == Nobody {
+			continue
+		}
+		a.Exchanges++
+		switch {
+		case one.Call == nil:
+			a.Unseen++
+		case one.Call.Request == timeline.None:
+			a.Unassigned++
+		case one.Right:
+			a.Right++
+		default:
+			a.Wrong++
+		}
+	}
+	return a
+}
+
+// Attributed is an exchange of a compared request, and what the Timeline says of it.
+type Attributed struct {
+	Exchange Exchange
+	Call     *timeline.Call // nil: not seen
+	Right    bool           // it was given to the request that the upstream was told of, or, being nobody's, to none
+}
+
+// Attribute pairs the exchanges of all compared requests, and those of nobody, with calls.
+func Attribute(tl *timeline.Timeline, truth Truth) []Attributed {
+	return attribute(tl, truth, matchRequests(tl, truth))
+}
+
+func attribute(tl *timeline.Timeline, truth Truth, m matches) (all []Attributed) {
+	calls := callsByPort(tl)
+	compared := map[int]bool{}
+	for _, id := range m.used {
+		compared[m.entry[id]] = true
+	}
+	exchanges := slices.Clone(truth.Exchanges)
+	slices.SortStableFunc(exchanges, func(a, b Exchange) int { return cmp.Compare(a.Start, b.Start) })
+	for _, x := range exchanges {
+		c := take(calls, x)
+		if !compared[x.ID] && x.ID != Nobody {
+			continue
+		}
+		one := Attributed{Exchange: x, Call: c}
+		switch {
+		case c == nil:
+		case x.ID == Nobody:
+			one.Right = c.Request == timeline.None
+		case c.Request != timeline.None:
+			id, known := m.entry[c.Request]
+			one.Right = known && id == x.ID
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// callsByPort are the calls by the service's port, in the order in which they were sent.
+func callsByPort(tl *timeline.Timeline) map[int][]*timeline.Call {
 	ports := map[recording.ConnID]int{}
 	for _, c := range tl.Conns {
 		ports[c.ID] = portOf(c.Local)
@@ -166,48 +227,28 @@ func associate(tl *timeline.Timeline, truth Truth, m matches) Association {
 		calls[port] = append(calls[port], c)
 	}
 	for _, list := range calls {
-		slices.SortFunc(list, func(a, b *timeline.Call) int { return cmp.Compare(sentFrom(a), sentFrom(b)) })
+		slices.SortFunc(list, func(a, b *timeline.Call) int {
+			return cmp.Or(cmp.Compare(sentFrom(a), sentFrom(b)), cmp.Compare(a.Ordinal, b.Ordinal))
+		})
 	}
-	compared := map[int]bool{}
-	for _, id := range m.used {
-		compared[m.entry[id]] = true
-	}
-	var a Association
-	for _, x := range truth.Exchanges {
-		if !compared[x.ID] {
-			continue
-		}
-		a.Exchanges++
-		c := callAt(calls[x.Port], x)
-		switch {
-		case c == nil:
-			a.Unseen++
-		case c.Request == timeline.None:
-			a.Unassigned++
-		default:
-			if id, known := m.entry[c.Request]; known && id == x.ID {
-				a.Right++
-			} else {
-				a.Wrong++
-			}
-		}
-	}
-	return a
+	return calls
 }
 
-// callAt returns the call of one connection that an exchange belongs to: the first that
-// had not ended when it began, if it was sent before the exchange ended. (Calls take
+// take takes the call that an exchange belongs to from those of its connection: the first
+// that had not ended when it began, if it was sent before the exchange ended. So it is on
+// a connection that several requests share too, whose answers come in order. (Calls take
 // turns from when they are sent; before, they may wait for the connection. A call counts
 // as sent when the write has returned, and the upstream may have begun by then.)
-func callAt(calls []*timeline.Call, x Exchange) *timeline.Call {
-	for _, c := range calls {
+func take(calls map[int][]*timeline.Call, x Exchange) *timeline.Call {
+	for i, c := range calls[x.Port] {
 		if int64(c.End) < x.Start {
 			continue
 		}
-		if sentFrom(c) <= x.End {
-			return c
+		if sentFrom(c) > x.End {
+			return nil
 		}
-		return nil
+		calls[x.Port] = calls[x.Port][i+1:]
+		return c
 	}
 	return nil
 }

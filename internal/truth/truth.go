@@ -31,9 +31,12 @@ type Served struct {
 	Runnable int64 `json:"runnable,omitempty"` // if Ran is known
 }
 
+// Nobody is the id that a service sends with calls that it makes for no request.
+const Nobody = -2
+
 // Exchange is what the upstream says of one call it answered.
 type Exchange struct {
-	ID      int   `json:"id"`      // of the request that it was made for
+	ID      int   `json:"id"`      // of the request that it was made for, or Nobody
 	Port    int   `json:"port"`    // of the service
 	Ordinal int   `json:"ordinal"` // on that connection, from 0
 	Start   int64 `json:"start"`   // CLOCK_MONOTONIC, ns
