@@ -105,7 +105,7 @@ func standBehind(t *Timeline, ahead []Call, c *Call, own Duration) {
 			since = max(since, ahead[k-1].answered())
 		}
 		turn = max(turn, over)
-		if d := over.Sub(since); d > longest {
+		if d := max(0, over.Sub(since)); d > longest || c.Behind == None { // answers that come together take no time of their own
 			longest, c.Behind = d, a.ID
 		}
 	}
