@@ -77,4 +77,4 @@ bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROF
 clean:
 	rm -rf bin dist
 
-include ui/rules.mk
+include ui/rules.mk internal/truth/corpus/rules.mk

@@ -36,7 +36,7 @@ func main() {
 	var opt options
 	flag.StringVar(&opt.work, "work", "bin/corpus", "folder of what was installed and built for the services")
 	flag.StringVar(&opt.into, "into", "internal/truth/corpus/testdata", "folder for the recordings")
-	flag.DurationVar(&opt.span, "for", 4*time.Second, "how long to record each")
+	flag.DurationVar(&opt.span, "for", 3*time.Second, "how long to record each")
 	list := flag.Bool("list", false, "list the services and end")
 	flag.Parse()
 	if *list {
