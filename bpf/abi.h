@@ -172,6 +172,8 @@ struct conn_event {
 	u32 existing;
 	u32 closer; /* CLOSED */
 	u32 owner;  /* process that listens, for an inbound connection nobody has read */
+	u32 udp;    /* 1: exchanges of a socket of UDP with one peer */
+	u32 pad;
 };
 
 /* The name of the Unix socket that a connection is through; it comes before the rest. */

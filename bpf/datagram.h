@@ -47,10 +47,22 @@ static __always_inline void peer_path(struct sock *sk, char *path)
 		bpf_probe_read_kernel_str(path, UNIX_PATH, address->name[0].sun_path);
 }
 
-static __always_inline void name_peer(struct send_event *e, struct sock *sk, u64 named)
+/* Puts the address that a call names in the place of the peer's. */
+static __always_inline void overlay(struct address *a, u64 named)
 {
 	u8 in[SOCKADDR_MAX] = {};
 
+	if (bpf_probe_read_user(in, a->family == AF_INET6 ? 24 : 8, (void *)named))
+		return;
+	a->peer_port = in[2] << 8 | in[3];
+	if (a->family == AF_INET6)
+		__builtin_memcpy(a->peer, in + 8, 16);
+	else
+		__builtin_memcpy(a->peer, in + 4, 4);
+}
+
+static __always_inline void name_peer(struct send_event *e, struct sock *sk, u64 named)
+{
 	fill_address(&e->addr, sk);
 	if (e->addr.family == AF_UNIX) {
 		__builtin_memset(e->addr.local, 0, sizeof(e->addr.local));
@@ -61,13 +73,8 @@ static __always_inline void name_peer(struct send_event *e, struct sock *sk, u64
 			peer_path(sk, e->path);
 		return;
 	}
-	if (!named || bpf_probe_read_user(in, e->addr.family == AF_INET6 ? 24 : 8, (void *)named))
-		return;
-	e->addr.peer_port = in[2] << 8 | in[3];
-	if (e->addr.family == AF_INET6)
-		__builtin_memcpy(e->addr.peer, in + 8, 16);
-	else
-		__builtin_memcpy(e->addr.peer, in + 4, 4);
+	if (named)
+		overlay(&e->addr, named);
 }
 
 static __always_inline void on_datagram(struct sock *sk, struct watch *w, int ret)

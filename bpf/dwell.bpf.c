@@ -22,6 +22,8 @@
 #include "lookup.h"
 #include "datagram.h"
 #include "io.h"
+#include "exchange.h"
+#include "door.h"
 #include "older.h"
 #include "dump.h"
 #include "boundary.h"

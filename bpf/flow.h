@@ -22,6 +22,9 @@ struct pending {
 	u32 dir, merged;
 };
 
+/* What a socket of UDP does. */
+enum { UDP_LOOKUPS = 1, UDP_ASKS, UDP_SERVES };
+
 struct flow {
 	u64 id;
 	u64 offset[2]; /* bytes that went each way, by enum direction */
@@ -40,10 +43,12 @@ struct flow {
 	u8 half_closed; /* we sent FIN, and still read */
 	u8 eof;
 	u8 side;
-	u8 lookup; /* UDP to a name server */
+	u8 udp;	    /* what a socket of UDP does, see exchange.h; 0: it is none */
 	u32 merged; /* a Unix socket: more is unread than was read, see take_unix */
 	u8 local;   /* it is a Unix socket */
 	u8 pad[3];
+	u64 asked;  /* UDP: whom it was that was asked last, see exchange.h */
+	u64 used;   /* and when */
 	u64 window; /* 1: the peer, or the network, has no room for what is held; 0: Nagle's algorithm holds it */
 	struct pending pending;
 	struct stamp stamps[STAMPS];
@@ -180,6 +185,8 @@ static __always_inline struct conn_event *reserve_conn(u32 type, struct sock *sk
 	e->closer = CLOSER_UNKNOWN;
 	e->owner = 0;
 	e->before = 0;
+	e->udp = 0;
+	e->pad = 0;
 	return e;
 }
 
@@ -211,7 +218,8 @@ static __noinline void rejoin_flow(struct sock *sk, struct flow *f, struct task_
 	struct conn_event *e;
 	struct cursor c = {};
 
-	if (f->lookup) {
+	if (f->udp) { /* its next datagram declares it */
+		f->asked = 0;
 		f->gaps = gaps;
 		return;
 	}

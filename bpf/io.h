@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads and writes on sockets of watched processes. Both tracepoints run in the
+/* Reads and writes on sockets of watched processes. Both tracepoints (door.h) run in the
  * caller's own system call, whose registers name the user's buffer. */
 #pragma once
 
@@ -310,47 +310,4 @@ static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)
 	f->offset[DIR_WRITE] += ret;
 	note_held(sk, f, x.now);
 	transfer(f, &x, t, w);
-}
-
-static __always_inline void on_received(struct sock *sk, int ret, int flags)
-{
-	struct watch *w;
-
-	if (ret < 0 || flags & (MSG_PEEK | MSG_ERRQUEUE))
-		return;
-	w = watch_of(bpf_get_current_pid_tgid() >> 32);
-	if (!w)
-		return;
-	if (is_stream(sk) || is_unix_stream(sk))
-		on_read(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP && ret)
-		on_answer(sk, ret);
-}
-
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(received, struct sock *sk, int ret, int flags)
-{
-	return paused() ? 0 : METERED(PROGRAM_READ, on_received(sk, ret, flags));
-}
-
-static __always_inline void on_sent(struct sock *sk, int ret)
-{
-	struct watch *w = ret > 0 ? watch_of(bpf_get_current_pid_tgid() >> 32) : 0;
-
-	if (!w)
-		return;
-	count_write();
-	if (is_stream(sk) || is_unix_stream(sk))
-		on_write(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP && on_query(sk, ret))
-		return;
-	else if (sk->sk_protocol == IPPROTO_UDP ||
-		 (sk->__sk_common.skc_family == AF_UNIX && sk->sk_type == SOCK_DGRAM))
-		on_datagram(sk, w, ret);
-}
-
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(sent, struct sock *sk, int ret, int flags)
-{
-	return paused() ? pass_write() : METERED(PROGRAM_WRITE, on_sent(sk, ret));
 }

@@ -201,7 +201,8 @@ struct sock {
 	u16 sk_protocol;
 	u16 sk_type;
 	u8 sk_shutdown;
-	u8 pad[7];
+	u8 sk_userlocks;
+	u8 pad[6];
 	u32 sk_ack_backlog;
 	u32 sk_max_ack_backlog;
 };

@@ -94,11 +94,23 @@ static __always_inline bool on_query(struct sock *sk, int ret)
 	f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!f)
 		return true;
-	f->lookup = 1;
+	f->udp = UDP_LOOKUPS;
 	x.bytes = ret;
 	for (u32 i = 0; i < BATCH; i++)
 		emit_datagram(sk, t, datagram_buffer(r, i), &x);
 	return true;
+}
+
+/* When the datagram that is read reached the socket; 0: not known. */
+static __always_inline u64 take_datagram(struct flow *f)
+{
+	u64 at;
+
+	if (f->tail == f->head)
+		return 0;
+	at = f->stamps[f->tail & STAMP_MASK].ts;
+	f->tail++;
+	return at;
 }
 
 static __always_inline void on_answer(struct sock *sk, int ret)
@@ -108,12 +120,9 @@ static __always_inline void on_answer(struct sock *sk, int ret)
 	struct pt_regs *r = user_regs(t);
 	struct transfer x = {.dir = DIR_READ};
 
-	if (!f || !f->lookup || !r)
+	if (!f || f->udp != UDP_LOOKUPS || !r)
 		return;
-	if (f->tail != f->head) {
-		x.arrival.first = f->stamps[f->tail & STAMP_MASK].ts;
-		f->tail++;
-	}
+	x.arrival.first = take_datagram(f);
 	x.bytes = ret;
 	emit_datagram(sk, t, datagram_buffer(r, 0), &x);
 }

@@ -229,8 +229,9 @@ static __always_inline void on_arrival(struct sock *sk, struct flow *f)
 	struct stamp *last = &f->stamps[(f->head - 1) & STAMP_MASK];
 	struct cursor c;
 
-	if (f->lookup) {
-		add_stamp(f, f->head);
+	if (f->udp) {
+		if (f->udp != UDP_SERVES)
+			add_stamp(f, f->head);
 		return;
 	}
 	if (f->held)

@@ -81,6 +81,7 @@ const (
 	ProtocolPostgres
 	ProtocolStatsD // of datagrams
 	ProtocolSyslog // of datagrams
+	ProtocolUDP    // exchanges over UDP of which nothing else is known
 )
 
 // Runtimes.
@@ -158,7 +159,7 @@ var (
 	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
 	offNames       = []string{"sleep", "disk", "preempted", "other"}
 	wakerNames     = []string{"none", "thread", "other", "interrupt"}
-	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog"}
+	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp"}
 	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
 	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
 	tristateNames  = []string{"unknown", "yes", "no"}

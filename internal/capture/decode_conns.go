@@ -32,6 +32,7 @@ type conn struct {
 	unix     bool             // it is through a Unix socket
 	used     recording.Time   // when it was last read or written
 	eof      bool             // the peer sends no more
+	udp      bool             // it is what a socket of UDP exchanges with a peer
 }
 
 // chunkTimes are the times of one read or write.
@@ -113,9 +114,12 @@ func (d *decoder) connection(e *probesConnEvent) {
 	}
 	c.fact.Process = d.processOf(e.H.Tgid).fact.ID
 	c.fact.Context = d.context(e.H.Tgid, &e.Ids)
-	if c.fact.Existing == 1 {
+	switch {
+	case e.Udp == 1:
+		d.exchanges(c, e)
+	case c.fact.Existing == 1:
 		d.declare(c)
-	} else {
+	default:
 		c.fact.Thread = d.actor(&e.H)
 	}
 }
@@ -215,27 +219,11 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 		d.note([]recording.Missing{missingFact("unseen-bytes", "bytes were read by calls that are not followed, as splice, or whose facts were lost")})
 	}
 	c.next[f.Dir&1] = f.Offset + f.Bytes
-	if f.Bytes > 0 {
+	if f.Bytes > 0 && !c.udp {
 		facts := d.parse(c, f, data)
 		if c.parser.Protocol() == recording.ProtocolTLS {
 			d.overTLS(c, &e.H, f, facts)
 		}
-	}
-}
-
-// late notes when the end of what was written left.
-func (d *decoder) late(e *probesLateEvent) {
-	if c := d.connOf(e.Id); c != nil {
-		d.declare(c)
-		d.emit(d.at, &recording.Late{Conn: c.fact.ID, Offset: int64(e.Offset), Left: recording.Time(e.Left), Window: int64(e.Window)})
-	}
-}
-
-// retransmitted notes that something was sent again on a connection.
-func (d *decoder) retransmitted(e *probesRetransmitEvent) {
-	if c := d.connOf(e.Id); c != nil {
-		d.declare(c)
-		d.emit(d.at, &recording.Retransmit{Conn: c.fact.ID})
 	}
 }
 
@@ -329,6 +317,7 @@ func (d *decoder) backlog(e *probesListenEvent) {
 func (d *decoder) forget() {
 	d.forgetTasks()
 	d.plain.forget(d.threads)
+	d.forgetExchanges()
 	n := 0
 	for n < len(d.closed) && d.now.Sub(d.closed[n].ended) > keepEnded {
 		n++

@@ -49,6 +49,7 @@ func alternatives() []alternative {
 		{"dentry.d_alias", older, "page-faults", "it is in d_u"},
 		{"dentry.d_u", "7.1. 7.2. 7.3.", "page-faults", "d_alias is the entry's own"},
 		{"dentry.d_u.d_alias", "7.1. 7.2. 7.3.", "page-faults", "d_alias is the entry's own"},
+		{"sock.sk_userlocks", "6.1.", "writes", "four bits of a byte, which are read as a bit field is"},
 		{"mptcp_sock.bytes_received", "6.1.", "arrivals", "of connections over several paths no arrival is known"},
 		{"mptcp_sock.bytes_consumed", "6.1.", "arrivals", "of connections over several paths no arrival is known"},
 	}

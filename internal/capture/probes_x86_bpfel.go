@@ -90,6 +90,8 @@ type probesConnEvent struct {
 	Existing uint32
 	Closer   uint32
 	Owner    uint32
+	Udp      uint32
+	Pad      uint32
 }
 
 type probesContextIds struct {
@@ -197,10 +199,12 @@ type probesFlow struct {
 	HalfClosed  uint8
 	Eof         uint8
 	Side        uint8
-	Lookup      uint8
+	Udp         uint8
 	Merged      uint32
 	Local       uint8
 	Pad         [3]uint8
+	Asked       uint64
+	Used        uint64
 	Window      uint64
 	Pending     struct {
 		_       structs.HostLayout

@@ -6,31 +6,48 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// givenUp are calls that the service closed the connection on before any answer came: it
-// waited no longer. How long the answer would have taken is not known.
+// givenUp are calls that the service closed the connection on before any answer came, or
+// over UDP went on without: it waited no longer. How long the answer would have taken is not known.
 type givenUp struct {
 	times  int
 	waited Duration
+	again  int      // calls over UDP that were asked again for want of an answer
+	silent Duration // how long those took until they were, the last time
 }
 
 func (g *givenUp) add(c *diagnosis.Case, call *timeline.Call) {
-	if call.Cut && call.Arrived == recording.NoTime && call.SendFrom != recording.NoTime && c.Conns[connIndex(c, call.Conn)].By == recording.ClosedByUs {
+	if call.Again != recording.NoTime {
+		g.again++
+		g.silent += call.Again.Sub(call.Sent)
+	}
+	if !call.Cut || call.Arrived != recording.NoTime || call.SendFrom == recording.NoTime {
+		return
+	}
+	if c.Conns[connIndex(c, call.Conn)].By == recording.ClosedByUs || call.Protocol == recording.ProtocolUDP {
 		g.times++
 		g.waited += call.End.Sub(call.SendFrom)
 	}
 }
 
+func (g *givenUp) untilAgain() Duration { return g.silent / Duration(max(1, g.again)) }
+
 func (g *givenUp) mean() Duration { return g.waited / Duration(max(1, g.times)) }
 
 // words say so, if it is worth it.
-func (g *givenUp) words(of int) string {
-	if g.times == 0 {
-		return ""
+func (g *givenUp) words(of int) (said string) {
+	if g.again > 0 {
+		said = "; " + diagnosis.Thousands(int64(g.again)) + " of " + diagnosis.Plural(of, "exchange") + " over UDP had no answer until they were asked again, " + diagnosis.Human(g.untilAgain()) + " on average"
 	}
-	return "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + " had no answer when we gave them up, after " + diagnosis.Human(g.mean()) + " on average"
+	if g.times == 0 {
+		return said
+	}
+	return said + "; " + diagnosis.Thousands(int64(g.times)) + " of " + diagnosis.Plural(of, "call") + " had no answer when we gave them up, after " + diagnosis.Human(g.mean()) + " on average"
 }
 
 func (g *givenUp) evidence(ev []diagnosis.Evidence) []diagnosis.Evidence {
+	if g.again > 0 {
+		ev = append(ev, diagnosis.Count("exchanges were asked again for want of an answer", g.again), diagnosis.NS("mean time until they were", g.untilAgain()))
+	}
 	if g.times == 0 {
 		return ev
 	}

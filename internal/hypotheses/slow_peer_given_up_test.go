@@ -23,6 +23,19 @@ func TestCallsThatWereGivenUp(t *testing.T) {
 	} {
 		g.add(c, &call)
 	}
+	// Over UDP: one was asked again, one not, and one was given up after it was asked again.
+	var u givenUp
+	for _, call := range []timeline.Call{
+		{Conn: 1, Protocol: recording.ProtocolUDP, SendFrom: 100, Sent: 100, Again: 140, Arrived: 200, End: 210},
+		{Conn: 1, Protocol: recording.ProtocolUDP, SendFrom: 300, Sent: 300, Arrived: 350, End: 360},
+		{Conn: 1, Protocol: recording.ProtocolUDP, SendFrom: 400, Sent: 400, Again: 480, End: 560, Cut: true},
+	} {
+		u.add(c, &call)
+	}
+	const want = "; 2 of 3 exchanges over UDP had no answer until they were asked again, 60 ns on average; 1 of 3 calls had no answer when we gave them up, after 160 ns on average"
+	if got := u.words(3); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	if g.times != 1 || g.mean() != 600 {
 		t.Errorf("%d calls were given up after %d ns, want 1 after 600", g.times, g.mean())
 	}

@@ -27,7 +27,7 @@ func (b *bounds) phaseAt(at Time) Phase {
 }
 
 // buildCalls makes the Calls of all outbound connections: HTTP/1 by its heads, Redis
-// and PostgreSQL by their commands, all others but HTTP/2 by turn-taking: those over TLS too,
+// and PostgreSQL by their commands, UDP by its datagrams, all others but HTTP/2 by turn-taking: those over TLS too,
 // whatever is known of what is encrypted.
 func buildCalls(t *Timeline, f *facts) []made {
 	n := 0
@@ -38,29 +38,22 @@ func buildCalls(t *Timeline, f *facts) []made {
 	}
 	t.Calls = make([]Call, 0, n)
 	defer cutIdless(t)
-	work := make([]made, 0, n)
+	work, udp := make([]made, 0, n), newUDPWalk(t, f)
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Outbound {
 			continue
 		}
-		var xs []exchange
-		switch {
-		case c.protocol == recording.ProtocolHTTP2:
-			continue
-		case len(c.asks) > 0 && c.protocol != recording.ProtocolTLS:
-			xs = httpExchanges(c, recording.Write)
-		case len(c.commands) > 0:
-			xs = commandExchanges(c)
-		case c.protocol != recording.ProtocolHTTP1:
-			xs = opaqueExchanges(c)
-		}
 		before, peer := len(t.Calls), peerName(&t.Conns[i])
-		for _, x := range xs {
+		for _, x := range callExchanges(c, udp) {
 			if x.asked.none() {
 				continue // sent before the recording began
 			}
-			t.Calls = append(t.Calls, newCall(t, f, i, x))
+			call := newCall(t, f, i, x)
+			if c.protocol == recording.ProtocolUDP && udp.oneWay(&call, c, x) {
+				continue // nobody waits for it
+			}
+			t.Calls = append(t.Calls, call)
 			work = append(work, made{conn: i, x: x})
 			t.Conns[i].Exchanges++
 		}
@@ -81,6 +74,23 @@ func buildCalls(t *Timeline, f *facts) []made {
 		settle(&t.Calls[i], &work[i].bounds)
 	}
 	return work
+}
+
+// callExchanges finds what was asked and answered on an outbound connection.
+func callExchanges(c *connFacts, udp *udpWalk) []exchange {
+	switch {
+	case c.protocol == recording.ProtocolHTTP2:
+		return nil
+	case c.protocol == recording.ProtocolUDP:
+		return udp.exchanges(c)
+	case len(c.asks) > 0 && c.protocol != recording.ProtocolTLS:
+		return httpExchanges(c, recording.Write)
+	case len(c.commands) > 0:
+		return commandExchanges(c)
+	case c.protocol != recording.ProtocolHTTP1:
+		return opaqueExchanges(c)
+	}
+	return nil
 }
 
 // failed reports a connection attempt that never carried a byte.
@@ -106,7 +116,7 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	call := Call{
 		Request: None, Process: c.decl.Process, Strand: f.strand(writes[x.asked.first].Thread),
 		Conn: c.decl.ID, Ordinal: x.ordinal, Address: c.decl.Peer,
-		SendFrom: max(x.asked.begin, f.start), Sent: x.asked.end, Protocol: c.protocol,
+		SendFrom: max(x.asked.begin, f.start), Sent: x.asked.end, Again: x.again, Protocol: c.protocol,
 	}
 	if x.ask != nil {
 		call.Operation = f.operation(x.ask)

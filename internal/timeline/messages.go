@@ -83,6 +83,7 @@ type exchange struct {
 	command  *recording.Command // of another protocol; then ask and answer are nil
 	reply    *recording.Reply   // nil: none was seen, or told apart
 	unpaired bool               // bytes came after it, but no answer was told apart
+	again    Time               // over UDP: when it was asked again; NoTime: it was not
 	over     Time               // of an unpaired request: when its answer was over; NoTime: not known
 }
 

@@ -301,6 +301,7 @@ type Call struct {
 	Transaction            recording.Transaction // of the session, after a command
 	Carried                bool                  // threads of the client's own wrote the request and read the answer
 	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
+	Again                  Time                  // over UDP: when it was last asked again for want of an answer; NoTime: it was not
 	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
 	NoRoom                 bool                  // until Left the peer or the network had no room; false: Nagle's algorithm held it back
 	Behind                 CallID                // of another owner on the same connection, whose answer had to come first, for the longest; None

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/recording"
@@ -264,11 +263,11 @@ func (s *sleeper) settleFile(x *sleepAt) {
 // movedAfter returns the first reads or writes of a thread on a connection the last of
 // which returned at a time or later.
 func (th *threadFacts) movedAfter(at Time) (ioSpan, bool) {
-	i, _ := slices.BinarySearchFunc(th.moves, at, func(m ioSpan, at Time) int { return cmp.Compare(m.to, at) })
-	if i == len(th.moves) {
+	moves := since(th.moves, at)
+	if len(moves) == 0 {
 		return ioSpan{}, false
 	}
-	return th.moves[i], true
+	return moves[0], true
 }
 
 // networkWait reports syscalls in which a thread may wait for a socket.

@@ -14,6 +14,8 @@ func sample() []string {
 	return strings.Split(strings.TrimSpace(`
 TestAgainstTruth/python/calm
 TestAgainstTruth/python/connection_per_request
+TestAgainstTruth/python/over_UDP,_every_third_lost
+TestAgainstTruth/python/over_UDP,_asked_again_too_early
 TestAgainstTruth/ruby/64_at_once_for_16_threads
 TestAgainstTruth/ruby/two_processes
 TestAgainstTruth/node/calm
@@ -27,6 +29,9 @@ TestAgainstTruth/go/bodies
 TestAgainstTruth/go/goroutine_per_call,_full_pool
 TestAgainstTruth/go/TLS,_kept
 TestAgainstTruth/go/2,000_calls/s
+TestAgainstTruth/go/over_UDP,_every_third_lost
+TestLostDatagrams/python
+TestLostDatagrams/go
 TestAttachedUnderLoad/python
 TestHealthyServicesGiveNoFinding/node/honest_50_ms_peer
 TestHealthyServicesGiveNoFinding/python/70_%_of_what_it_can
@@ -109,6 +114,9 @@ func TestTheSampleIsOfEveryRuntime(t *testing.T) {
 	}
 	for _, sc := range append(lockScenarios(), storm()) {
 		of("TestRepairedLocksGiveNoFinding", sc.runtime.name, sc.name)
+	}
+	for _, sc := range lossy() {
+		of("TestLostDatagrams", sc.runtime.name)
 	}
 	for _, sc := range handOffs() {
 		of("TestHandOffs", sc.runtime.name, sc.name)

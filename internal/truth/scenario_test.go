@@ -98,6 +98,10 @@ func scenarios() []scenario {
 		{name: "connection per call", runtime: python(), env: []string{"KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
 		{name: "connection per request", runtime: python(), plan: two, rate: 100, close: true, recall: 0.99},
 		{name: "64 at once", runtime: python(), plan: plan{calls: 1, delay: 20_000}, workers: 64, recall: 0.99},
+		{name: "over UDP", runtime: python(), env: []string{"UDP_TIMEOUT=1000000"}, plan: calm, workers: 1, recall: 0.99, causes: true},
+		{name: "over UDP, a socket per call", runtime: python(), env: []string{"UDP_TIMEOUT=1000000", "KEEP_ALIVE=0"}, plan: two, rate: 100, recall: 0.99},
+		{name: "over UDP, every third lost", runtime: python(), env: []string{"UDP_TIMEOUT=40000", "LOSE=3"}, plan: calm, workers: 1, recall: 0.99, causes: true},
+		{name: "over UDP, asked again too early", runtime: python(), env: []string{"UDP_TIMEOUT=6000"}, plan: calm, workers: 1, recall: 0.99, causes: true},
 		{name: "busy", runtime: puma(), plan: two, rate: 60, recall: 0.99},
 		{name: "connection per request", runtime: puma(), plan: two, rate: 60, close: true, recall: 0.99},
 		{name: "64 at once for 16 threads", runtime: puma(), plan: plan{calls: 1, delay: 40_000}, workers: 64, recall: 0.99},
@@ -126,6 +130,7 @@ func scenarios() []scenario {
 		{name: "goroutine per call, full pool", runtime: golang(), env: []string{"MAX_CONNS=4"}, plan: plan{cpu: 100, calls: 3, delay: 2000, flow: "all"}, rate: 300, recall: 0.99},
 		{name: "TLS, kept", runtime: golang(), env: []string{"SCHEME=https"}, tls: true, plan: two, rate: 150, recall: 0.99},
 		{name: "2,000 calls/s", runtime: golang(), plan: plan{calls: 4, delay: 4000}, rate: 500, recall: 0.99},
+		{name: "over UDP, every third lost", runtime: golang(), env: []string{"UDP_TIMEOUT=40000", "LOSE=3"}, plan: flow("udp"), rate: 60, recall: 0.99},
 		{name: "64 at once", runtime: golang(), plan: plan{calls: 1, delay: 20_000}, workers: 64, shown: true},
 	}
 }

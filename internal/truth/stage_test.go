@@ -258,8 +258,15 @@ type found struct {
 	text      string // all of it, as JSON
 }
 
-// diagnosis is what dwell why reports.
-func (s *stage) diagnosis(file string) (all []found) {
+// diagnosis is what dwell why finds.
+func (s *stage) diagnosis(file string) []found {
+	s.t.Helper()
+	findings, _ := s.why(file)
+	return findings
+}
+
+// why is what dwell why finds, and what it says to look at.
+func (s *stage) why(file string) (findings, leads []found) {
 	s.t.Helper()
 	cmd := exec.Command(s.bin+"/dwell", "why", file, "--json")
 	var stderr bytes.Buffer
@@ -268,22 +275,25 @@ func (s *stage) diagnosis(file string) (all []found) {
 	if err != nil && proc.Status(err) != undecided {
 		s.t.Fatalf("dwell why: %v\n%s", err, stderr.String())
 	}
-	var d struct{ Findings []json.RawMessage }
+	var d struct{ Findings, Leads []json.RawMessage }
 	if err := json.Unmarshal(out, &d); err != nil {
 		s.t.Fatal(err)
 	}
-	for _, raw := range d.Findings {
-		var text bytes.Buffer
-		if err := json.Compact(&text, raw); err != nil {
-			s.t.Fatal(err)
+	read := func(list []json.RawMessage) (all []found) {
+		for _, raw := range list {
+			var text bytes.Buffer
+			if err := json.Compact(&text, raw); err != nil {
+				s.t.Fatal(err)
+			}
+			f := found{text: text.String()}
+			if err := json.Unmarshal(raw, &f); err != nil {
+				s.t.Fatal(err)
+			}
+			all = append(all, f)
 		}
-		f := found{text: text.String()}
-		if err := json.Unmarshal(raw, &f); err != nil {
-			s.t.Fatal(err)
-		}
-		all = append(all, f)
+		return all
 	}
-	return all
+	return read(d.Findings), read(d.Leads)
 }
 
 // findings are the ids that dwell why reports.

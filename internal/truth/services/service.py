@@ -2,6 +2,8 @@
 
 GET /work?sleep=US&cpu=US&calls=N&delay=US sleeps, computes, asks the upstream N times
 (which answers after delay), and answers. One JSON line per request goes to $LOG.
+UDP_TIMEOUT=US asks over UDP, again each time that nothing came for so long; with LOSE=N the
+upstream loses every Nth datagram. KEEP_ALIVE=0 takes a new connection, or socket, for each call.
 The numbers are the kernel's own of the thread: ns on a CPU (its CPU clock, which unlike
 schedstat's first field is up to date), ns runnable (schedstat).
 """
@@ -10,6 +12,8 @@ import http.client
 import http.server
 import json
 import os
+import select
+import socket
 import threading
 import time
 import urllib.parse
@@ -17,6 +21,8 @@ import urllib.parse
 UPSTREAM = os.environ.get("UPSTREAM", "")
 KEEP_ALIVE = os.environ.get("KEEP_ALIVE", "1") == "1"
 LOG = open(os.environ.get("LOG", "/dev/null"), "a", buffering=1)
+UDP_TIMEOUT = int(os.environ.get("UDP_TIMEOUT", "0"))
+LOSE = os.environ.get("LOSE", "0")
 LOCAL = threading.local()
 
 
@@ -42,6 +48,28 @@ def compute(us):
 
 
 def ask(request_id, delay):
+    (ask_datagram if UDP_TIMEOUT else ask_http)(request_id, delay)
+
+
+def ask_datagram(request_id, delay):
+    conn = getattr(LOCAL, "conn", None) or socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    name = f"{request_id} {time.monotonic_ns()}"
+    host, port = UPSTREAM.split(":")
+    poll = select.poll()
+    poll.register(conn, select.POLLIN)
+    answer = ""
+    while answer != name:
+        conn.sendto(f"{name} {delay} {LOSE}".encode(), (host, int(port)))
+        until = time.monotonic() + UDP_TIMEOUT / 1e6
+        while answer != name and poll.poll(max(0, until - time.monotonic()) * 1e3):
+            answer = conn.recv(100).decode()  # what was asked before may be answered late
+    if KEEP_ALIVE:
+        LOCAL.conn = conn
+    else:
+        conn.close()
+
+
+def ask_http(request_id, delay):
     conn = getattr(LOCAL, "conn", None)
     if conn is None:
         conn = http.client.HTTPConnection(UPSTREAM)

@@ -1,7 +1,7 @@
 // Command service is the truth service in Go: GET /work?sleep=US&cpu=US&calls=N&delay=US&flow=F
 // sleeps, computes, asks the upstream N times (which answers after delay), answers, and
 // logs what it did. By the flow it asks one after the other (direct), with a body (post),
-// or from goroutines of its own (all; nested: from goroutines of those), or
+// over UDP (udp), or from goroutines of its own (all; nested: from goroutines of those), or
 // from those of a pool, which wait for a task or the end in one select (pool). PORT, UPSTREAM
 // (address), SCHEME (https: over TLS), LOG (file) and MAX_CONNS (to the upstream; 0: any
 // number) are in the environment, as for the services in the other languages.
@@ -81,7 +81,8 @@ func work(client *http.Client, upstream string, r *http.Request, tasks chan<- ta
 	}
 	s.Computed = truth.Now() - from
 	from = truth.Now()
-	c := caller{client, cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay"), r.Header.Get("X-Request-Id"), tasks, r.Context().Done()}
+	url := cmp.Or(os.Getenv("SCHEME"), "http") + "://" + upstream + "/answer?delay=" + r.FormValue("delay")
+	c := caller{client, upstream, r.FormValue("delay"), url, r.Header.Get("X-Request-Id"), tasks, r.Context().Done()}
 	c.flow(r.FormValue("flow"), number("calls"))
 	s.Waited = truth.Now() - from
 	return s
@@ -89,10 +90,11 @@ func work(client *http.Client, upstream string, r *http.Request, tasks chan<- ta
 
 // caller asks the upstream for one request.
 type caller struct {
-	client  *http.Client
-	url, id string
-	tasks   chan<- task
-	gone    <-chan struct{} // the client has given up
+	client          *http.Client
+	upstream, delay string // us
+	url, id         string
+	tasks           chan<- task
+	gone            <-chan struct{} // the client has given up
 }
 
 func (c caller) flow(name string, calls int) {
@@ -113,6 +115,8 @@ func (c caller) flow(name string, calls int) {
 				inner.Wait()
 				c.ask(nil)
 			})
+		case "udp":
+			c.askDatagram()
 		case "post":
 			c.ask(make([]byte, bodySize))
 		default:

@@ -1,6 +1,7 @@
 // Command upstream is the far end of the truth services: it answers GET /answer after
 // ?delay= microseconds, and logs which request (by the header the service forwards)
-// each exchange on each connection belonged to.
+// each exchange on each connection belonged to. Over UDP, on the same port, it does the same
+// with datagrams "REQUEST NAME DELAY LOSE", answers "REQUEST NAME" and loses every LOSE-th.
 package main
 
 import (
@@ -39,6 +40,9 @@ func serve(listen, name string, secure bool) error {
 			_ = enc.Encode(line)
 		}
 	}()
+	if err := serveDatagrams(listen, lines); err != nil {
+		return err
+	}
 	return truth.Serve(listen, secure, func(w http.ResponseWriter, r *http.Request) {
 		start := truth.Now()
 		port, ordinal := truth.Place(r)
