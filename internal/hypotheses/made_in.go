@@ -1,46 +1,79 @@
 package hypotheses
 
 import (
+	"encoding/binary"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
-// calledIn says where in the service's own code calls are made, with the line, to go after
-// what is said of them: by the stacks with which their strands waited for the answers. ""
-// if too few have one. That a loop waits says nothing of who made the call.
-func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
+// eachCallStack visits the stacks with which strands waited for the answers of calls, of at
+// most so many of them as are looked at; those that one call has follow each other. That a
+// loop waits says nothing of who made the call.
+func eachCallStack(c *diagnosis.Case, calls []timeline.CallID, visit func(id timeline.CallID, a *timeline.Activity)) {
 	if len(c.Stacks) == 0 {
-		return ""
+		return
 	}
-	at, seen := lined{}, 0
 	step := max(1, len(calls)/lookedAt)
 	for i := 0; i < len(calls); i += step {
 		k := &c.Calls[calls[i]]
 		if k.Strand == timeline.None || c.Strands[k.Strand].Loop {
 			continue
 		}
-		found := false
 		for _, a := range c.Doing(k.Strand, k.Start, k.End) {
-			if a.Syscall == "" || a.Call != k.ID || a.Later {
-				continue
+			if a.Syscall != "" && a.Call == k.ID && !a.Later && a.Stack != timeline.None {
+				visit(k.ID, &a)
 			}
-			for _, f := range c.StackFrames(a.Stack) {
-				if timeline.Application(f) {
-					at.add(c, f, a.To.Sub(a.From))
-					found = true
-					break
-				}
-			}
-		}
-		if found {
-			seen++
 		}
 	}
+}
+
+// calledIn says where in the service's own code calls are made, with the line, to go after
+// what is said of them. "" if too few have a stack.
+func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
+	at, seen, last := lined{}, 0, timeline.CallID(timeline.None)
+	eachCallStack(c, calls, func(id timeline.CallID, a *timeline.Activity) {
+		for _, f := range c.StackFrames(a.Stack) {
+			if timeline.Application(f) {
+				at.add(c, f, a.To.Sub(a.From))
+				if id != last {
+					seen, last = seen+1, id
+				}
+				return
+			}
+		}
+	})
 	f, found := at.most()
 	if !found || seen < fewStacks {
 		return ""
 	}
 	return ", called in " + c.PlaceName(f)
+}
+
+// onePath returns what share of calls one path through the code makes: all frames of the
+// runtime's language are the same, with their lines. It is 0 if too few have a stack.
+func onePath(c *diagnosis.Case, calls []timeline.CallID) diagnosis.Share {
+	by, seen, most, last := map[string]int{}, 0, 0, timeline.CallID(timeline.None)
+	var key []byte
+	eachCallStack(c, calls, func(id timeline.CallID, a *timeline.Activity) {
+		key = key[:0]
+		for _, f := range c.StackFrames(a.Stack) {
+			if f.Type != recording.FrameNative && f.Type != recording.FrameKernel {
+				key = binary.AppendVarint(key, int64(f.ID))
+			}
+		}
+		if id == last || len(key) == 0 {
+			return
+		}
+		seen, last = seen+1, id
+		by[string(key)]++
+		most = max(most, by[string(key)])
+	})
+	if seen < fewStacks {
+		return 0
+	}
+	return diagnosis.ShareOf(int64(most), int64(seen))
 }
 
 // fewStacks is how many calls with a stack have to be there to say where they are made.

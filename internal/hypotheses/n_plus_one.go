@@ -15,7 +15,7 @@ func nPlusOne() diagnosis.Hypothesis {
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
 		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
-			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; where it differs so between requests, but not between slow and ordinary ones, that is undecided. " +
+			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; or one path through the code, by the stacks with which their answers are waited for, has to make at least 5 of them in the mean request. Else 10 and more in the mean request are a lead, and fewer leave it undecided where that could matter. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
@@ -24,8 +24,11 @@ func nPlusOne() diagnosis.Hypothesis {
 	}
 }
 
-// manyCalls is how many calls of one shape in a request are many.
-const manyCalls = 3
+const (
+	manyCalls   = 3  // calls of one shape in a request are so many
+	manyOnePath = 5  // calls that one path through the code makes in a request: a library may make a few unlike ones for one line
+	manyUnnamed = 10 // calls of which it is not known whether they are alike, in a request
+)
 
 // shape is what calls have in common that one batch call could replace. Of which process they
 // are is no part of it: servers run the same code in several.
@@ -110,48 +113,6 @@ func repeated(c *diagnosis.Case) (out []*repeats, failed int) {
 	return out, failed
 }
 
-// standing is in which symptom a request is, or None, and whether with its ordinary or
-// slow ones: it may be with both.
-type standing struct {
-	symptom        int32
-	ordinary, slow bool
-}
-
-func standings(c *diagnosis.Case) []standing {
-	out := make([]standing, len(c.Requests))
-	for i := range out {
-		out[i].symptom = timeline.None
-	}
-	for i := range c.Symptoms {
-		s := &c.Symptoms[i]
-		for _, id := range s.Requests {
-			out[id].symptom = int32(i)
-		}
-		for _, id := range s.Ordinary {
-			out[id].ordinary = true
-		}
-		for _, id := range s.Slow {
-			out[id].slow = true
-		}
-	}
-	return out
-}
-
-// add books calls of a request of that standing.
-func (s standing) add(parts []tallied, calls int) {
-	if s.symptom == timeline.None {
-		return
-	}
-	p := &parts[s.symptom]
-	p.all += calls
-	if s.ordinary {
-		p.ordinary += calls
-	}
-	if s.slow {
-		p.slow += calls
-	}
-}
-
 // in returns how many calls of the shape a request makes.
 func (rep *repeats) in(id diagnosis.RequestID) int {
 	i, ok := slices.BinarySearchFunc(rep.by, id, func(x repeat, id diagnosis.RequestID) int { return cmp.Compare(x.request, id) })
@@ -180,23 +141,61 @@ func (rep *repeats) vague() bool {
 	return rep.operation == "" || found && path != "/" && strings.Trim(path, "/{}") == ""
 }
 
-// varies reports that some of these requests make half as many calls again as others do:
-// the upper tenth of them, against the lower.
-func (rep *repeats) varies(requests []diagnosis.RequestID) bool {
-	counts := make([]Duration, len(requests))
-	for i, id := range requests {
-		counts[i] = Duration(rep.in(id))
+// onOnePath reports that one path through the code makes many of the calls in the mean
+// request of a symptom, of ten times so many.
+func (rep *repeats) onOnePath(c *diagnosis.Case, s *diagnosis.Symptom, each int) bool {
+	if each < 10*manyOnePath {
+		return false
 	}
-	slices.Sort(counts)
-	return diagnosis.Quantile(counts, 90)*2 >= diagnosis.Quantile(counts, 10)*3
+	return int(onePath(c, rep.calls(c, s.Requests)).Of(Duration(each))) >= 10*manyOnePath
 }
 
-// whose says why the calls need not be alike.
-func (rep *repeats) whose() string {
-	if rep.operation == "" {
-		return "whose operations TLS hides"
+// calls lists those of the shape that requests make.
+func (rep *repeats) calls(c *diagnosis.Case, requests []diagnosis.RequestID) (ids []timeline.CallID) {
+	for _, id := range requests {
+		for _, k := range c.Requests[id].Calls {
+			if counts(c, k, rep.shape) {
+				ids = append(ids, k)
+			}
+		}
 	}
-	return "whose paths have no fixed part"
+	return ids
+}
+
+// unnamed says why the calls need not be alike.
+func (rep *repeats) unnamed() string {
+	if rep.operation == "" {
+		return "TLS hides their operations"
+	}
+	return "their paths have no fixed part"
+}
+
+// most is ten times the mean number of calls in the requests, or slow requests, of the symptom
+// that has most.
+func (rep *repeats) most(c *diagnosis.Case) (most int) {
+	for i := range c.Symptoms {
+		s, p := &c.Symptoms[i], rep.parts[i]
+		most = max(most, tenths(p.slow, s.Slow), tenths(p.all, s.Requests))
+	}
+	return most
+}
+
+// known sorts the requests of symptoms that make many calls by what is known of those: that they
+// are alike, or only that they are many, or a few.
+func (rep *repeats) known(c *diagnosis.Case) (alike, many, few []diagnosis.RequestID) {
+	for i := range c.Symptoms {
+		s, p := &c.Symptoms[i], rep.parts[i]
+		each := tenths(p.all, s.Requests)
+		switch {
+		case rep.many(s, p) || rep.vague() && rep.onOnePath(c, s, each):
+			alike = append(alike, s.Requests...)
+		case each >= 10*manyUnnamed:
+			many = append(many, s.Requests...)
+		case each >= 10*manyCalls:
+			few = append(few, s.Requests...)
+		}
+	}
+	return alike, many, few
 }
 
 func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
@@ -207,24 +206,25 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	var hides string
 	shapes, failed := repeated(c)
 	for _, rep := range shapes {
-		var ids, unlike []diagnosis.RequestID
-		for i := range c.Symptoms {
-			s, p := &c.Symptoms[i], rep.parts[i]
-			if n := max(tenths(p.slow, s.Slow), tenths(p.all, s.Requests)); n > most {
-				most, of = n, rep
-			}
-			if rep.many(s, p) {
-				ids = append(ids, s.Requests...)
-			} else if tenths(p.all, s.Requests) >= 10*manyCalls && rep.varies(s.Requests) {
-				unlike = append(unlike, s.Requests...)
-			}
+		alike, many, few := rep.known(c)
+		if n := rep.most(c); n > most {
+			most, of = n, rep
 		}
-		if len(unlike) > 0 {
-			sealed = append(sealed, batchAt(c, rep, unlike).Spans...)
-			hides = "is calls to " + rep.peer + ", more of them in some requests than in others, " + rep.whose() + ": whether they are of one shape is not seen"
+		if len(alike) > 0 {
+			cd := batchAt(c, rep, alike)
+			if rep.vague() {
+				cd.Evidence = append(cd.Evidence, diagnosis.Part("of those whose stacks are known are made on one path through the code", onePath(c, rep.calls(c, alike))))
+			}
+			res.Candidates = append(res.Candidates, cd)
 		}
-		if len(ids) > 0 {
-			res.Candidates = append(res.Candidates, batchAt(c, rep, ids))
+		if len(many) > 0 {
+			cd := batchAt(c, rep, many)
+			cd.Decide = "see whether they are of one kind, in the code or in what the peer logs: " + rep.unnamed()
+			res.Candidates = append(res.Candidates, cd)
+		}
+		if len(few) > 0 {
+			sealed = append(sealed, batchAt(c, rep, few).Spans...)
+			hides = "is calls to " + rep.peer + ": whether they are of one shape is not seen, as " + rep.unnamed()
 		}
 	}
 	res.Evidence = []diagnosis.Evidence{
@@ -246,9 +246,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	case len(shapes) == 0 && failed == 0:
 		res.Lead = "no call is known to belong to a request"
 	case len(res.Candidates) == 0 && len(sealed) > 0:
-		res.Lead = "a request makes " + oneDecimal(most) + " calls to " + of.peer + ", " + of.whose()
-	case len(res.Candidates) == 0 && most >= 10*manyCalls:
-		res.Lead = "every request makes about as many of its " + oneDecimal(most) + " calls to " + of.peer + ", " + of.whose()
+		res.Lead = "a request makes " + oneDecimal(most) + " calls to " + of.peer + "; " + of.unnamed()
 	case len(res.Candidates) == 0:
 		res.Lead += " (bound " + diagnosis.Thousands(manyCalls) + ")"
 	}

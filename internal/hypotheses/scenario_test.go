@@ -176,12 +176,15 @@ func (t *thread) call(o *outgoing, remote recording.Time, route string) {
 }
 
 // sealed makes one exchange inside TLS.
-func (t *thread) sealed(o *outgoing, remote recording.Time) {
+func (t *thread) sealed(o *outgoing, remote recording.Time) { t.sealedIn(o, remote, "") }
+
+// sealedIn is sealed, made in some code.
+func (t *thread) sealedIn(o *outgoing, remote recording.Time, path string) {
 	t.compute(20 * us)
 	at := t.chunk(o.id, &o.bytes, recording.Write, 85, 0)
 	t.add(t.at, &recording.TLS{Conn: o.id, Dir: recording.Write, Record: recording.TLSApplication, Offset: at, Bytes: 80})
 	arrives := t.at + remote
-	t.sleep(arrives, 10*us, "read")
+	t.blocked(arrives, 10*us, "read", path)
 	t.compute(10 * us)
 	at = t.chunk(o.id, &o.bytes, recording.Read, 305, arrives)
 	t.add(t.at, &recording.TLS{Conn: o.id, Dir: recording.Read, Record: recording.TLSApplication, Offset: at, Bytes: 300})

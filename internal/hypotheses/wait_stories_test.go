@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -38,16 +41,10 @@ func waitStories() []story {
 				}
 			})},
 		{"n-plus-one/refuted", "A request reads one item.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
-		{"n-plus-one/sealed-refuted", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.",
-			python(func(t *thread, _ int) {
-				if t.kept == nil {
-					t.kept = t.dial(200 * us)
-					t.handshake(t.kept, 300*us, 900*us)
-				}
-				for range 4 {
-					t.sealed(t.kept, 2000*us)
-				}
-			})},
+		{"n-plus-one/sealed-undecided", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.", inTLS(4, "")},
+		{"n-plus-one/sealed-many-lead", "Every request makes twelve calls inside TLS.", inTLS(12, "")},
+		{"n-plus-one/sealed-unlike-undecided", "Six calls inside TLS, each made in a function of its own.", inTLS(6, "shop/app.py:item#")},
+		{"n-plus-one/sealed-loop-supported", "Six calls inside TLS, all made in the same line of code.", inTLS(6, "shop/app.py:items")},
 		{"n-plus-one/undecided", "Facts of reads and writes were lost while a request ran.", lost(recording.HookIO)},
 		{"serial-calls/supported", "A request asks for the stock and for the price, 3 ms each; every third time in the other order.",
 			python(func(t *thread, i int) {
@@ -156,5 +153,23 @@ func keptBack(d recording.Time) func(t *thread, i int) {
 			t.add(recording.Time(i+1)*50_000*us, &recording.Late{Conn: t.in, Offset: t.bytes[recording.Write], Left: wrote + d})
 		}
 		wrote = t.at + 20*us // what respond takes
+	}
+}
+
+// inTLS is a service whose requests make calls inside TLS in some code, in which
+// # stands for the number of the call.
+func inTLS(calls int, path string) func() *recording.Recording {
+	return func() *recording.Recording {
+		s := newScenario(recording.RuntimePython)
+		s.hooks = stackHooks
+		return done(serve(s, func(t *thread, _ int) {
+			if t.kept == nil {
+				t.kept = t.dial(200 * us)
+				t.handshake(t.kept, 300*us, 900*us)
+			}
+			for n := range calls {
+				t.sealedIn(t.kept, 2000*us, strings.ReplaceAll(path, "#", strconv.Itoa(n)))
+			}
+		}), 30)
 	}
 }
