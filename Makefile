@@ -10,7 +10,7 @@ KILLS ?= 1000
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-overhead bench-attach bench-analysis lab torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-analysis lab torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -52,11 +52,6 @@ case: build ## make case NAME=keep-alive
 cases: build
 	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done
 
-bench-overhead: build ## what recording costs; writes docs/overhead.md
-	@$(NEED) node:nodejs javac:openjdk-17-jdk-headless taskset:util-linux
-	$(GO) build -o bin/bench-overhead ./internal/truth/overhead
-	$(ROOT) bin/bench-overhead
-
 lab: ## made-up services whose truth is known; the tables of docs/accuracy.md
 	$(GO) run ./internal/lab/run -into docs/accuracy.md
 
@@ -66,15 +61,10 @@ torture: ## kills, damaged recordings and fuzzers; docs/reliability.md has what 
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
 
-bench-attach: build ## how soon it records a running service, and ends; about 12 minutes
-	@$(NEED) node:nodejs python3:python3 ruby:ruby puma:puma javac:openjdk-17-jdk-headless
-	$(GO) build -o bin/bench-attach ./internal/truth/attaching
-	$(ROOT) bin/bench-attach
-
 bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROFILE=300000 for a number of them
 	$(GO) run ./internal/truth/analysis $(if $(REQUESTS),-requests $(REQUESTS)) $(if $(PROFILE),-profile $(PROFILE))
 
 clean:
 	rm -rf bin dist
 
-include ui/rules.mk internal/truth/corpus/rules.mk
+include ui/rules.mk internal/truth/rules.mk internal/truth/corpus/rules.mk

@@ -19,6 +19,7 @@ import (
 
 	"github.com/getdwell/dwell/cases/expect"
 	"github.com/getdwell/dwell/internal/truth/calm"
+	"github.com/getdwell/dwell/internal/truth/rival"
 )
 
 func main() {
@@ -36,7 +37,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] CASE")
 		os.Exit(2)
 	}
-	if err := compete(ctx, opt.beside); err != nil {
+	if err := rival.Compete(ctx, opt.beside); err != nil {
 		fmt.Fprintln(os.Stderr, "case:", err)
 		os.Exit(2)
 	}

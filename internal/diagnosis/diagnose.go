@@ -301,7 +301,7 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 // that is most first.
 func (j *judge) finding(cd *candidate, spans []Span, impacts []Impact) Finding {
 	f := Finding{
-		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: j.ranged(spans, impacts[0]), Also: impacts[1:],
+		ID: cd.trial.ID, Title: cd.Title, Place: cd.Place, Impact: j.ranged(cd, spans, impacts[0]), Also: impacts[1:],
 		Fix: cd.Fix, Next: cd.Next, AtLeast: cd.AtLeast, WhatIf: cd.WhatIf,
 	}
 	s := j.symptom(f.Impact.Endpoint)

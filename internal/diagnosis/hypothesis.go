@@ -36,6 +36,7 @@ type Candidate struct {
 	Next     string // how to look further
 	Spans    []Span // what would go away in each request
 	Seen     []Span // the mechanism's own time, where more of it was seen than would go away
+	May      []Span // what would go away too where the fix does better than Spans assumes: the saving may be so much higher
 	Decide   string // what would decide whether it is the cause at all: it is a lead at most; "" it is
 	Evidence []Evidence
 	Lead     string   // stands for the Result's if this is the largest candidate; "" does not

@@ -128,13 +128,18 @@ func (l *ledger) take(spans []Span) {
 }
 
 // overlap returns how much of the normal spans a lies in the normal spans b.
-func overlap(a, b []Span) Duration {
-	var sum Duration
+func overlap(a, b []Span) (sum Duration) {
+	overlaps(a, b, func(s Span) { sum += s.To.Sub(s.From) })
+	return sum
+}
+
+// overlaps gives each piece of the normal spans a that lies in the normal spans b.
+func overlaps(a, b []Span, each func(Span)) {
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		x, y := &a[i], &b[k]
 		if x.Request == y.Request {
 			if from, to := max(x.From, y.From), min(x.To, y.To); from < to {
-				sum += to.Sub(from)
+				each(Span{x.Request, from, to})
 			}
 		}
 		if x.Request < y.Request || x.Request == y.Request && x.To <= y.To {
@@ -143,7 +148,6 @@ func overlap(a, b []Span) Duration {
 			k++
 		}
 	}
-	return sum
 }
 
 // lose sums spans by request, in memory that is used again: regain has to follow.

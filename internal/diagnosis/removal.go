@@ -12,7 +12,6 @@ type removal struct {
 	requests      int        // that lose time
 	total         Duration   // summed over them
 	by            []Duration // by run
-	sizes         []int      // requests of each run
 }
 
 // place is where a request is: in which symptom, and in which run of it.
@@ -67,9 +66,9 @@ func (l *ledger) remove(spans []Span, off []Duration) []removal {
 func (l *ledger) shorten(symptom int, m *removal, off []Duration) {
 	runs := l.symptoms[symptom].runs
 	orders := l.order(symptom)
-	m.before, m.after, m.sizes = make(sortedRuns, len(runs)), make(sortedRuns, len(runs)), make([]int, len(runs))
+	m.before, m.after = make(sortedRuns, len(runs)), make(sortedRuns, len(runs))
 	for k, o := range orders {
-		m.before[k], m.after[k], m.sizes[k] = o.left, o.left, len(o.left)
+		m.before[k], m.after[k] = o.left, o.left
 		if m.by[k] > 0 {
 			m.after[k] = o.without(off)
 		}

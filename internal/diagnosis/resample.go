@@ -65,20 +65,45 @@ func (l *ledger) interval(symptom int, m *removal, stat int, saving Duration) Ra
 	if m.requests == 0 {
 		return Range{}
 	}
+	if stat == statMean {
+		return middle(l.means(symptom, m.by), saving)
+	}
 	diffs := make([]Duration, 0, resamples)
 	for i, times := range l.draws(symptom) {
-		if stat != statMean {
-			diffs = append(diffs, l.before(symptom, stat)[i]-m.after.drawn(times, stat))
-			continue
-		}
+		diffs = append(diffs, l.before(symptom, stat)[i]-m.after.drawn(times, stat))
+	}
+	return middle(diffs, saving)
+}
+
+// means returns, in each resample, the mean of a request of what is summed by run.
+func (l *ledger) means(symptom int, by []Duration) []Duration {
+	runs := l.symptoms[symptom].runs
+	out := make([]Duration, 0, resamples)
+	for _, times := range l.draws(symptom) {
 		var sum Duration
 		n := 0
 		for k, often := range times {
-			sum += m.by[k] * Duration(often)
-			n += m.sizes[k] * often
+			sum += by[k] * Duration(often)
+			n += len(runs[k]) * often
 		}
-		diffs = append(diffs, sum/Duration(max(1, n)))
+		out = append(out, sum/Duration(max(1, n)))
 	}
+	return out
+}
+
+// middle is where the middle 90 % of the resamples lie, and the saving itself.
+func middle(diffs []Duration, saving Duration) Range {
 	slices.Sort(diffs)
 	return Range{min(diffs[outside], saving), max(diffs[resamples-1-outside], saving)}
+}
+
+// drawnAnew is the interval of the mean that is shown. Once the cause is gone, requests come to the
+// processors at other times than they did: what they wait for them, besides what is taken out, is
+// drawn anew, so that before and after are of two resamples. By run, besides is what they wait so.
+func (l *ledger) drawnAnew(symptom int, m *removal, besides []Duration, saving Duration) Range {
+	diffs, waits := l.means(symptom, m.by), l.means(symptom, besides)
+	for i := range diffs {
+		diffs[i] += waits[i] - waits[(i+1)%resamples]
+	}
+	return middle(diffs, saving)
 }

@@ -1,5 +1,11 @@
 package diagnosis
 
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
 // scored is a candidate's remaining time held against the bounds at each endpoint.
 type scored struct {
 	left    []Span
@@ -115,17 +121,51 @@ func (j *judge) lone(s *Symptom) bool {
 	return s.P99 >= bound && n >= aFew && j.Requests[s.Requests[n-aFew]].Duration() < bound
 }
 
-// ranged fills in the intervals of what taking out spans, as far as they are left, does.
-func (j *judge) ranged(spans []Span, im Impact) Impact {
+// ranged fills in the intervals of what taking out spans of a candidate, as far as they are left,
+// does. What may go as well raises their upper ends.
+func (j *judge) ranged(cd *candidate, spans []Span, im Impact) Impact {
+	j.intervals(spans, &im)
+	if len(cd.May) > 0 {
+		wide := im
+		j.intervals(normal(j.Timeline, slices.Concat(spans, cd.May)), &wide)
+		im.MeanRange.High = max(im.MeanRange.High, wide.MeanRange.High)
+		im.Range50.High = max(im.Range50.High, wide.Range50.High)
+		im.Range99.High = max(im.Range99.High, wide.Range99.High)
+	}
+	return im
+}
+
+func (j *judge) intervals(spans []Span, im *Impact) {
 	left := j.ledger.left(spans)
 	removed := j.ledger.remove(left, j.lose(left))
 	j.regain(left)
 	for i := range j.Symptoms {
 		if m := &removed[i]; j.Symptoms[i].Endpoint == im.Endpoint && m.requests > 0 {
 			im.MeanRange = j.ledger.interval(i, m, statMean, im.Mean)
+			if r := j.ledger.drawnAnew(i, m, j.waitBesides(i, left), im.Mean); r.High-r.Low >= im.MeanRange.High-im.MeanRange.Low+j.Resolution {
+				im.MeanRange = Range{min(r.Low, im.MeanRange.Low), max(r.High, im.MeanRange.High)}
+			}
 			im.Range50 = j.ledger.interval(i, m, stat50, im.P50)
 			im.Range99 = j.ledger.interval(i, m, stat99, im.P99)
 		}
 	}
-	return im
+}
+
+// waitBesides returns, by run of a symptom, what its requests wait for a processor besides spans.
+func (j *judge) waitBesides(symptom int, spans []Span) []Duration {
+	ready := j.Shared("ready to run", func() any {
+		all := func(*timeline.Request, *timeline.Segment) bool { return true }
+		return normal(j.Timeline, j.SpansOf(timeline.CauseRunnable, all))
+	}).([]Span)
+	by := make([]Duration, len(j.Symptoms[symptom].runs))
+	book := func(s Span, sign Duration) {
+		if p := j.ledger.places[s.Request]; int(p.symptom) == symptom {
+			by[p.run] += sign * s.To.Sub(s.From)
+		}
+	}
+	for _, s := range ready {
+		book(s, 1)
+	}
+	overlaps(ready, spans, func(s Span) { book(s, -1) })
+	return by
 }

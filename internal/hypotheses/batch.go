@@ -1,6 +1,13 @@
 package hypotheses
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+)
 
 // batches returns the operations of well-known services that do many at once, by the
 // end of the operation's name that they replace.
@@ -27,4 +34,135 @@ func batchFix(operation string) string {
 		}
 	}
 	return "make one batch call in place of them (a list of ids, IN (...), MGET, a bulk endpoint); where the peer has none, make them at once"
+}
+
+// batched are the calls of a shape that one batch call could replace, and what that would save.
+type batched struct {
+	*diagnosis.Case
+	shape
+	made         []timeline.CallID
+	took         []Duration
+	apart, later int              // of all but the first of each request: those that begin after the one before has ended
+	spans        []diagnosis.Span // saved where it takes as long as the longest of those it replaces
+	may          []diagnosis.Span // and where as long as the shortest, with what is computed to make so many
+}
+
+// add adds those of a request.
+func (b *batched) add(r *timeline.Request) {
+	longest, shortest, end := timeline.CallID(timeline.None), timeline.CallID(timeline.None), diagnosis.Time(0)
+	long := func(id timeline.CallID) Duration { return b.Calls[id].End.Sub(b.Calls[id].Start) }
+	for _, k := range r.Calls {
+		if !counts(b.Case, k, b.shape) {
+			continue
+		}
+		b.made, b.took = append(b.made, k), append(b.took, long(k))
+		if longest == timeline.None || long(k) > long(longest) {
+			longest = k
+		}
+		if shortest == timeline.None || long(k) < long(shortest) {
+			shortest = k
+		}
+		if b.Calls[k].Start >= end && end != 0 {
+			b.apart++
+		}
+		end = max(end, b.Calls[k].End)
+	}
+	if out := fannedOut(b.Case, r, b.shape); out != nil {
+		b.spans = append(b.spans, out...)
+		return
+	}
+	b.spans = append(b.spans, allBut(b.Case, r, b.shape, longest)...)
+	b.may = append(append(b.may, allBut(b.Case, r, b.shape, shortest)...), amid(b.Case, r, b.shape)...)
+}
+
+// batchAt is what one batch call in place of the calls of a shape would save.
+func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
+	b := batched{Case: c, shape: rep.shape}
+	most, all := 0, 0
+	for _, id := range ids {
+		b.add(&c.Requests[id])
+		n := rep.in(id)
+		all += n
+		most = max(most, n)
+		b.later += max(0, n-1)
+	}
+	slices.Sort(b.took)
+	place, calls := cmp.Or(rep.operation, "calls")+" at "+rep.peer, "calls"
+	if rep.operation != "" {
+		calls = "calls of " + rep.operation
+	}
+	each := tenths(all, ids)
+	how := "one after the other"
+	if b.apart*2 < b.later {
+		how = "many at once"
+	}
+	return diagnosis.Candidate{
+		Place: place,
+		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, b.made),
+		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
+		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
+		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
+		Spans: b.spans, May: b.may,
+		Evidence: []diagnosis.Evidence{
+			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
+			diagnosis.Count("calls of this shape in one request at most", most),
+			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(b.apart), int64(max(1, b.later)))),
+			diagnosis.NS("p50 of such a call", diagnosis.Quantile(b.took, 50)),
+			diagnosis.NS("mean time a request would wait less for them", diagnosis.Total(b.spans)/Duration(max(1, len(ids)))),
+		},
+	}
+}
+
+// allBut returns what a request waited for calls of a shape that did not fail, but for as
+// long as the longest of them took: of what it waited for that one, then of the others.
+func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.CallID) (out []diagnosis.Span) {
+	if longest == timeline.None {
+		return nil
+	}
+	keep := c.Calls[longest].End.Sub(c.Calls[longest].Start)
+	kept := make([]Duration, len(r.Segments))
+	for _, itself := range []bool{true, false} {
+		for i := range r.Segments {
+			if s := &r.Segments[i]; s.Call != timeline.None && (s.Call == longest) == itself && counts(c, s.Call, of) {
+				kept[i] = min(keep, s.To.Sub(s.From))
+				keep -= kept[i]
+			}
+		}
+	}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		if from := s.From + diagnosis.Time(kept[i]); s.Call != timeline.None && from < s.To && counts(c, s.Call, of) {
+			out = append(out, diagnosis.Span{Request: r.ID, From: from, To: s.To})
+		}
+	}
+	return out
+}
+
+// amid is what a request computes, and waits for a processor to compute, from the beginning of
+// its first call of a shape to the end of its last: most of it is to make the calls.
+func amid(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Span) {
+	var from, to diagnosis.Time
+	for _, id := range r.Calls {
+		if !counts(c, id, of) {
+			continue
+		}
+		if call := &c.Calls[id]; to == 0 {
+			from, to = call.Start, call.End
+		} else {
+			from, to = min(from, call.Start), max(to, call.End)
+		}
+	}
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		own := s.Phase == timeline.PhaseHandler && s.Call == timeline.None && (s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable)
+		if own && s.From < to && s.To > from {
+			out = append(out, diagnosis.Span{Request: r.ID, From: max(s.From, from), To: min(s.To, to)})
+		}
+	}
+	return out
+}
+
+// counts reports a call of a shape that did not fail.
+func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
+	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id])
 }

@@ -16,7 +16,7 @@ func nPlusOne() diagnosis.Hypothesis {
 		Title: "One request makes many calls of the same shape",
 		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; or one path through the code, by the stacks with which their answers are waited for, has to make at least 5 of them in the mean request. Else 10 and more in the mean request are a lead, and fewer leave it undecided where that could matter. " +
-			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that. " +
+			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that; the range of the saving reaches to what is saved where it takes as long as the shortest of them, and where what is computed between them goes as well. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
 		Needs:    []string{recording.HookSockets, recording.HookIO},
 		Explains: []string{"serial-calls", "pool-exhausted", "slow-peer", "accept-queue", "load"},
@@ -266,95 +266,4 @@ func everyCall(c *diagnosis.Case) []timeline.CallID {
 
 func oneDecimal(tenths int) string {
 	return diagnosis.Thousands(int64(tenths/10)) + "." + diagnosis.Thousands(int64(tenths%10))
-}
-
-// batchAt is what one batch call in place of the calls of a shape would save.
-func batchAt(c *diagnosis.Case, rep *repeats, ids []diagnosis.RequestID) diagnosis.Candidate {
-	var spans []diagnosis.Span
-	var took []Duration
-	var made []timeline.CallID
-	apart, later, most, all := 0, 0, 0, 0
-	for _, id := range ids {
-		r := &c.Requests[id]
-		longest, end := timeline.CallID(timeline.None), diagnosis.Time(0)
-		for _, k := range r.Calls {
-			if !counts(c, k, rep.shape) {
-				continue
-			}
-			call := &c.Calls[k]
-			made = append(made, k)
-			took = append(took, call.End.Sub(call.Start))
-			if longest == timeline.None || took[len(took)-1] > c.Calls[longest].End.Sub(c.Calls[longest].Start) {
-				longest = k
-			}
-			if call.Start >= end && end != 0 {
-				apart++
-			}
-			end = max(end, call.End)
-		}
-		n := rep.in(id)
-		all += n
-		most = max(most, n)
-		later += max(0, n-1)
-		if out := fannedOut(c, r, rep.shape); out != nil {
-			spans = append(spans, out...)
-		} else {
-			spans = append(spans, allBut(c, r, rep.shape, longest)...)
-		}
-	}
-	slices.Sort(took)
-	place, calls := cmp.Or(rep.operation, "calls")+" at "+rep.peer, "calls"
-	if rep.operation != "" {
-		calls = "calls of " + rep.operation
-	}
-	each := tenths(all, ids)
-	how := "one after the other"
-	if apart*2 < later {
-		how = "many at once"
-	}
-	return diagnosis.Candidate{
-		Place: place,
-		Title: "One request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer + " on average, up to " + diagnosis.Thousands(int64(most)) + ", " + how + calledIn(c, made),
-		Fix:   batchFix(rep.operation) + " (assumed: one batch call takes as long as the longest call that it replaces)",
-		Next:  "dwell show REC --slowest 3 shows the calls of single requests",
-		Lead:  "a request makes " + oneDecimal(each) + " " + calls + " to " + rep.peer,
-		Spans: spans,
-		Evidence: []diagnosis.Evidence{
-			{What: "calls of this shape in a request", Value: int64(each) * 100, Unit: diagnosis.UnitRatio, Bound: manyCalls * 1000, Bounded: true},
-			diagnosis.Count("calls of this shape in one request at most", most),
-			diagnosis.Part("of them begin after the one before has ended", diagnosis.ShareOf(int64(apart), int64(max(1, later)))),
-			diagnosis.NS("p50 of such a call", diagnosis.Quantile(took, 50)),
-			diagnosis.NS("mean time a request would wait less for them", diagnosis.Total(spans)/Duration(max(1, len(ids)))),
-		},
-	}
-}
-
-// allBut returns what a request waited for calls of a shape that did not fail, but for as
-// long as the longest of them took: of what it waited for that one, then of the others.
-func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.CallID) (out []diagnosis.Span) {
-	if longest == timeline.None {
-		return nil
-	}
-	keep := c.Calls[longest].End.Sub(c.Calls[longest].Start)
-	kept := make([]Duration, len(r.Segments))
-	for _, itself := range []bool{true, false} {
-		for i := range r.Segments {
-			if s := &r.Segments[i]; s.Call != timeline.None && (s.Call == longest) == itself && counts(c, s.Call, of) {
-				kept[i] = min(keep, s.To.Sub(s.From))
-				keep -= kept[i]
-			}
-		}
-	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		if from := s.From + diagnosis.Time(kept[i]); s.Call != timeline.None && from < s.To && counts(c, s.Call, of) {
-			out = append(out, diagnosis.Span{Request: r.ID, From: from, To: s.To})
-		}
-	}
-	return out
-}
-
-// counts reports a call of a shape that did not fail.
-func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
-	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id])
 }

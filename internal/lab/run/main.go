@@ -13,6 +13,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/lab"
 	"github.com/getdwell/dwell/internal/lab/score"
+	"github.com/getdwell/dwell/internal/truth/marked"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := keep(*into, tables.Bytes()); err != nil {
+	if err := marked.Replace(*into, "lab", tables.Bytes()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -62,30 +63,6 @@ func play(out io.Writer, trials, healthy, requests int) error {
 	}
 	score.Rows(out, rows)
 	return nil
-}
-
-// Between these lines of the document the tables stand.
-const (
-	begin = "<!-- make lab begin -->\n"
-	end   = "<!-- make lab end -->\n"
-)
-
-// keep puts the tables into the document.
-func keep(path string, tables []byte) error {
-	if path == "" {
-		_, err := os.Stdout.Write(tables)
-		return err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := bytes.Cut(text, []byte(begin))
-	_, after, closed := bytes.Cut(rest, []byte(end))
-	if !ok || !closed {
-		return fmt.Errorf("%s: no place for the tables, between %q and %q", path, begin, end)
-	}
-	return os.WriteFile(path, bytes.Join([][]byte{before, []byte(begin), tables, []byte(end), after}, nil), 0o644)
 }
 
 // workers are one for each processor.

@@ -44,12 +44,13 @@ def query(http, id, delay)
 end
 
 # Serves until it is told to stop. The application is asked with the id of a request, its
-# plan, and Puma's environment.
+# plan, and Puma's environment; a string that it returns is the answer.
 def serve(&application)
   app = lambda do |env|
     plan = env['QUERY_STRING'].split('&').to_h { |pair| pair.split('=') }.transform_values(&:to_i)
-    application.call(env.fetch('HTTP_X_REQUEST_ID', '-1').to_i, plan, env)
-    [200, { 'Content-Length' => '3' }, ["ok\n"]]
+    said = application.call(env.fetch('HTTP_X_REQUEST_ID', '-1').to_i, plan, env)
+    body = said.is_a?(String) ? said : "ok\n"
+    [200, { 'Content-Length' => body.size.to_s }, [body]]
   end
   threads = ENV.fetch('THREADS', '16').to_i
   configuration = Puma::Configuration.new do |c|
