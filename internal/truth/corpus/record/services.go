@@ -66,6 +66,7 @@ func nodes() []service {
 		node("noderedis-storage", 15, "noderedis", "http").with(80, storage),
 		node("pg-full-pool", 16, "pg").with(110, "POOL=4"),
 		node("limit", 17, "limit", "http"),
+		node("limit-storage", 17, "limit", "http").with(80, storage),
 		node("flight", 18, "flight", "http").with(150),
 		node("mixed", 19, mixed...),
 		node("mixed-full-pool", 20, mixed...).with(100, "POOL=3"),
@@ -104,6 +105,8 @@ func pythons() []service {
 		python("background", 37, "aiohttp").with(40, "BACKGROUND=15"),
 		flows("python-threads", []string{"python3", "internal/truth/services/service.py"}, "direct").with(60),
 		flows("python-executor", []string{"python3", "internal/truth/services/executor.py"}, "direct").with(40),
+		flows("python-fan", []string{"python3", "internal/truth/services/executor.py"}, "fan").with(30),
+		flows("python-loop-thread", []string{"python3", "internal/truth/corpus/services/loopthread.py"}, "direct", "chain").with(50, "PYTHONPATH={}/py"),
 	}
 }
 
@@ -121,6 +124,7 @@ func others() []service {
 		flows("go-pool", golang, "pool", "direct").with(60),
 		flows("go-full-pool", golang, "all", "direct").with(120, "MAX_CONNS=4"),
 		flows("jvm-fan", jvm, "fan", "direct").with(50),
+		flows("jvm-fan-few-threads", jvm, "fan").with(60, "POOL=4"),
 		flows("jvm-chain", jvm, "chain", "threads").with(50),
 		flows("jvm-mixed", jvm, "mixed", "fan").with(40),
 		flows("jvm-async", jvm, "async").closed(12),
