@@ -86,7 +86,7 @@ func (a *analysis) undecided() bool {
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {
-		return fmt.Sprintf("none of its %d requests began and ended while recording (record longer)", r.Requests.Cut)
+		return fmt.Sprintf("none of its %d requests was recorded whole (record longer)", r.Requests.Cut)
 	}
 	if r.Requests.Excluded > 0 {
 		return fmt.Sprintf("its %d requests are all upgrades or streams, which have no latency", r.Requests.Excluded)

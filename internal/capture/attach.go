@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 
 	"github.com/getdwell/dwell/recording"
@@ -71,7 +72,10 @@ func (s *Session) load() error {
 }
 
 // add loads a group.
-func (s *Session) add(o *object, g group) *loaded { return s.keepGroup(o.load(g, s.types)) }
+func (s *Session) add(o *object, g group) (l *loaded) {
+	s.loading.with(func(types *btf.Cache) { l = o.load(g, types) })
+	return s.keepGroup(l)
+}
 
 // keepGroup keeps a group; what the recording lacks without it is said.
 func (s *Session) keepGroup(l *loaded) *loaded {
@@ -85,15 +89,6 @@ func (s *Session) keepGroup(l *loaded) *loaded {
 
 // has reports whether a group does its work.
 func (s *Session) has(group string) bool { return s.groups[group].ok() }
-
-// sharing are the options of an object that uses the recorder's maps; an error stands in for
-// a kernel that refuses its programs.
-func (s *Session) sharing(group string, spec *ebpf.CollectionSpec) (*ebpf.CollectionOptions, error) {
-	if slices.Contains(s.opts.Refuse, group) {
-		return nil, errForTest
-	}
-	return sharing(spec, s.recorder.byName), nil
-}
 
 // loadInto loads an object of probes, which uses the recorder's maps, for objects to name
 // what it consists of.
@@ -111,11 +106,7 @@ func (s *Session) tryInto(objects any, group string, read func() (*ebpf.Collecti
 		return err
 	}
 	prepareProbes(spec)
-	shared, err := s.sharing(group, spec)
-	if err != nil {
-		return err
-	}
-	return spec.LoadAndAssign(objects, shared)
+	return s.sharing(group, spec, func(shared *ebpf.CollectionOptions) error { return spec.LoadAndAssign(objects, shared) })
 }
 
 // groupHooks sorts the hooks of groups: those that one is missing of, and the others.

@@ -95,13 +95,13 @@ func (p *budgetedProbe) load(s *Session) error {
 		spec.Variables["share"].Set(uint64(1000/budgetPerMille)),
 		spec.Variables["most"].Set(uint64(budgetSaved)))
 	if p.failed == nil {
-		var shared *ebpf.CollectionOptions
-		if shared, p.failed = s.sharing(p.group, spec); p.failed == nil {
-			p.objects, p.failed = ebpf.NewCollectionWithOptions(spec, *shared)
-		}
+		p.failed = s.sharing(p.group, spec, func(shared *ebpf.CollectionOptions) (err error) {
+			p.objects, err = ebpf.NewCollectionWithOptions(spec, *shared)
+			return err
+		})
 	}
 	if p.failed == nil {
-		p.hit = time.Duration(p.loops) * loopTrap(p.objects.Programs[p.name])
+		p.hit = time.Duration(p.loops) * s.loopTrap(p.objects.Programs[p.name])
 		p.failed = p.objects.Variables["hit_cost"].Set(uint64(p.hit))
 	}
 	if p.failed != nil {

@@ -79,12 +79,11 @@ func (s *Session) tryProbes(p probeObject) error {
 		return fmt.Errorf("read the built-in programs: %w", err)
 	}
 	prepareProbes(spec)
-	options, err := s.sharing(p.name, spec)
-	if err != nil {
+	var coll *ebpf.Collection
+	err = s.sharing(p.name, spec, func(shared *ebpf.CollectionOptions) (err error) {
+		coll, err = ebpf.NewCollectionWithOptions(spec, *shared)
 		return err
-	}
-	options.Cache = s.types
-	coll, err := ebpf.NewCollectionWithOptions(spec, *options)
+	})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (g *goProbes) load(s *Session) error {
 	g.programs = [...]*ebpf.Program{
 		golangGoProgramGO_CALL: o.GoCall, golangGoProgramGO_RUN: o.GoRun, golangGoProgramGO_YIELD: o.GoYield,
 	}
-	hit := trapCost(o.GoCall)
+	hit := s.trapCost(o.GoCall)
 	for i, place := range goPlaces() {
 		g.sets[i] = &probeSet{what: place.what, code: place.code, name: place.name, rank: place.rank, hit: hit,
 			hits: func() (uint64, time.Duration) { return hitsOf(o.GoCosts, i) }}

@@ -123,7 +123,7 @@ func (s *Session) goIsHooked(h goHooked) {
 		return
 	}
 	s.unseenBefore(p, h.at)
-	s.idsSeen(h.pid)
+	s.idsSeen(h.pid, h.at)
 }
 
 // unseenBefore records that nothing was seen of goroutines' waits in a process before a

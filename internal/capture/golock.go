@@ -132,7 +132,7 @@ func (g *goParks) load(s *Session) error {
 		return g.err
 	}
 	g.loaded = true
-	hit := trapCost(g.programs["park_end"])
+	hit := s.trapCost(g.programs["park_end"])
 	for i, set := range g.sets {
 		set.hit = hit
 		set.hits = func() (uint64, time.Duration) { return hitsOf(g.maps.ParkCosts, i) }
@@ -151,19 +151,22 @@ func (g *goParks) loadSets(s *Session) error {
 		return err
 	}
 	prepareProbes(spec)
-	if _, err := s.sharing(groupGoWaits, spec); err != nil {
-		return err
-	}
-	o, err := s.newObject(spec)
-	if err != nil {
-		return err
-	}
-	s.keep(o)
-	if err := o.maps.Assign(&g.maps); err != nil {
-		return err
-	}
+	return s.sharing(groupGoWaits, spec, func(shared *ebpf.CollectionOptions) error {
+		o, err := s.newObject(spec)
+		if err != nil {
+			return err
+		}
+		s.keep(o)
+		if err := o.maps.Assign(&g.maps); err != nil {
+			return err
+		}
+		return g.loadFrom(o, shared.Cache)
+	})
+}
+
+// loadFrom loads the sets of the object whose maps are there.
+func (g *goParks) loadFrom(o *object, types *btf.Cache) error {
 	g.programs = map[string]*ebpf.Program{}
-	types := btf.NewCache()
 	for i, set := range g.sets {
 		l := o.load(group{name: set.name, ways: [][]string{g.programsOf(i)}, lacks: set.what}, types)
 		if !l.ok() {

@@ -49,6 +49,7 @@ func (j *joining) await(p target.Process) {
 // startJoining begins with it. Where nothing was left for later, all is there at once.
 func (s *Session) startJoining() {
 	if !s.opts.Soon {
+		s.loading.done()
 		s.allJoined()
 		return
 	}
@@ -59,6 +60,7 @@ func (s *Session) startJoining() {
 		promptly(func() {
 			going := s.joinIDs(first) && s.joinTLS() && s.hand(func() error {
 				s.startStorage()
+				s.loading.done()
 				return nil
 			}) && s.joinStacks()
 			if going && s.hand(func() error { return s.haveJoined() }) {
@@ -114,19 +116,19 @@ func (s *Session) useIDs(r resolution, missing []recording.Missing) error {
 	s.hookGoLater(&r.golang)
 	err := s.use(pid, &r.watch, useExisting)
 	if _, hooking := s.unhooked[uint32(pid)]; !hooking { // else when that is done: it tells whose calls are whose
-		s.idsSeen(uint32(pid))
+		s.idsSeen(uint32(pid), clock())
 	}
 	return err
 }
 
-// idsSeen notes that the ids of a process are recorded from now on.
-func (s *Session) idsSeen(pid uint32) {
+// idsSeen notes since when the ids of a process are recorded.
+func (s *Session) idsSeen(pid uint32, since recording.Time) {
 	if _, was := s.joining.idless[pid]; !was {
 		return
 	}
 	delete(s.joining.idless, pid)
 	if p := s.decoder.processes[pid]; p != nil {
-		s.decoder.unseen(p.fact.ID, idsUnseen, absence{max(p.began, s.begun), clock()})
+		s.decoder.unseen(p.fact.ID, idsUnseen, absence{max(p.began, s.begun), since})
 	}
 }
 
@@ -264,7 +266,7 @@ func (s *Session) allJoined() {
 // finishJoining tells what did not come before the recording ended.
 func (s *Session) finishJoining() {
 	for pid := range s.joining.idless {
-		s.idsSeen(pid)
+		s.idsSeen(pid, clock())
 	}
 	if !s.joining.over {
 		s.decoder.note([]recording.Missing{missingFact("joining",

@@ -28,7 +28,7 @@ type Session struct {
 	objects  sharedObjects
 	groups   map[string]*loaded // by name
 	order    []*loaded
-	types    *btf.Cache // of the kernel, while programs are loaded: tens of MB
+	loading  loading
 	spaces   namespaces
 	reader   *ringbuf.Reader
 	closers  []io.Closer // links and the switch of BPF statistics
@@ -82,7 +82,7 @@ const garbagePercent = 50
 
 func newSession(opts Options) *Session {
 	return &Session{
-		opts: opts, done: make(chan struct{}), types: btf.NewCache(), groups: map[string]*loaded{},
+		opts: opts, done: make(chan struct{}), loading: loading{types: btf.NewCache()}, groups: map[string]*loaded{},
 		resolved: make(chan resolution, 64), hooked: make(chan goHooked, 64), joining: joining{found: make(chan func() error)}, files: target.Files{Version: opts.Version},
 		goLedgers: newGoLedgers(), python: pythonProbe(), node: nodeProbe(), garbage: debug.SetGCPercent(garbagePercent),
 	}
@@ -119,8 +119,6 @@ func (s *Session) start() error {
 		s.startTLS()
 	}
 	s.startStorage()
-	s.types = nil
-	debug.FreeOSMemory()
 	s.meter.golang, s.meter.storage, s.meter.budgeted = &s.goLedgers, &s.storage, []*budgetedProbe{&s.python, &s.node}
 	return nil
 }

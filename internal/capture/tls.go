@@ -71,10 +71,7 @@ func (s *Session) loadTLS(o TLSHeads) (*tlsProbes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set what probing TLS may cost: %w", err)
 	}
-	shared, err := s.sharing("tls-calls", spec)
-	if err == nil {
-		err = spec.LoadAndAssign(&p.objects, shared)
-	}
+	err = s.sharing("tls-calls", spec, func(shared *ebpf.CollectionOptions) error { return spec.LoadAndAssign(&p.objects, shared) })
 	if err != nil {
 		return nil, fmt.Errorf("load the programs for TLS: %w", err)
 	}

@@ -100,19 +100,14 @@ const (
 	trapUnknown = time.Microsecond // in a loop, where that cannot be measured
 )
 
-// trapCost is what one hit of a probe takes of a busy service on this machine, without
-// the program, which the kernel's own statistics of programs do not hold: measured as how
-// much longer a function of dwell runs with a program at it that does nothing.
-func trapCost(program *ebpf.Program) time.Duration { return inService * loopTrap(program) }
-
-// loopTrap is what one hit of a probe takes in a loop of its own.
-func loopTrap(program *ebpf.Program) time.Duration {
+// measureTrap measures what one hit of a probe takes in a loop of its own: how long a function of
+// dwell runs with a program at it that does nothing. The probe is still there.
+func measureTrap(program *ebpf.Program) (time.Duration, []io.Closer) {
 	const batches, calls = 8, 25
 	links, err := probeSelf(program)
 	if err != nil {
-		return trapUnknown
+		return trapUnknown, nil
 	}
-	defer closeAll(links)
 	best := time.Duration(0)
 	for range batches { // the fastest is the one that nothing else disturbed
 		began := time.Now()
@@ -123,7 +118,7 @@ func loopTrap(program *ebpf.Program) time.Duration {
 			best = took
 		}
 	}
-	return max(best, 100*time.Nanosecond)
+	return max(best, 100*time.Nanosecond), links
 }
 
 // probed is called with a probe at it. It begins as functions that call others do.

@@ -69,6 +69,9 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 		case d.Options.Endpoint != "" && q.Endpoint != d.Options.Endpoint:
 		case q.Cut:
 			r.Cut++
+			if tl.Idless(q) {
+				r.Early++
+			}
 		case q.Excluded != "":
 			r.Excluded++
 		}

@@ -157,6 +157,9 @@ func TestWithoutRequests(t *testing.T) {
 		"none-outgoing.txt": "2000 conn id=1 side=out process=1 thread=1 local=10.0.0.1:4000 peer=10.0.0.9:5000\n",
 		"none-ended.txt": "2000 conn id=1 process=1 local=10.0.0.1:80 peer=10.0.0.9:5000\n3000 chunk conn=1 thread=1 dir=read bytes=40 arrived=2500 last=2500 first=3000\n" +
 			"3000 http-request conn=1 head=40 method=GET route=/a\n",
+		"none-identified.txt": "2000 conn id=1 process=1 local=10.0.0.1:80 peer=10.0.0.9:5000\n3000 chunk conn=1 thread=1 dir=read bytes=40 arrived=2500 last=2500 first=3000\n" +
+			"3000 http-request conn=1 head=40 method=GET route=/a\n4000 chunk conn=1 thread=1 bytes=40\n4000 http-response conn=1 head=40 status=200\n" +
+			"5000 unseen process=1 what=ids from=1000\n",
 		"none-at-all.txt": "2000 missing what=no-btf why=\"the kernel has no BTF\"\n",
 	} {
 		_, r := load(t, head+facts+"9000000 end reason=time\n", diagnosis.Options{})

@@ -75,6 +75,7 @@ type WaitStacks struct {
 type Requests struct {
 	Count            int      `json:"count"`
 	Cut              int      `json:"cut"`
+	Early            int      `json:"early,omitempty"` // of the cut ones: they came while the ids of their runtime were looked for
 	Excluded         int      `json:"excluded,omitempty"`
 	AssociatedShare  Decimal  `json:"associated_share"` // of the calls
 	InferredShare    Decimal  `json:"inferred_share"`   // of the calls: those of the associated ones whose request no fact names

@@ -47,6 +47,8 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 	s.cells = max(10, p.width-s.labels-9-noteWidth)
 	state := ""
 	switch {
+	case r.Cut && tl.Idless(r):
+		state = ", came while the ids of the runtime were looked for"
 	case r.Cut:
 		state = ", cut by an end of the recording"
 	case r.Unanswered:

@@ -91,6 +91,10 @@ func seconds(d Decimal) string {
 func noRequests(p *page, r *Report) {
 	if r.Requests.Cut > 0 {
 		p.line(red, "No request began and ended while it was recorded: nothing can be said about latency.")
+		if r.Requests.Early == r.Requests.Cut {
+			p.wrap(plain, "  ", plural(r.Requests.Cut, "request")+" came while the ids of the runtime were still looked for, by which calls are given to requests: record for longer.", 2)
+			return
+		}
 		p.wrap(plain, "  ", plural(r.Requests.Cut, "request")+" cut by an end of the recording: record for longer. Should they never end, dwell threads REC shows what their threads wait for.", 2)
 		return
 	}

@@ -102,8 +102,11 @@ func cost(r *Report, all bool) string {
 		}
 		text += "; "
 	}
-	if n := r.Requests.Cut; n > 0 || all {
+	if n := r.Requests.Cut - r.Requests.Early; n > 0 || all {
 		text += plural(n, "request") + " cut by an end of the recording; "
+	}
+	if n := r.Requests.Early; n > 0 {
+		text += plural(n, "request") + " left out that came while the ids of the runtime were looked for; "
 	}
 	if n := r.Requests.Excluded; n > 0 || all {
 		text += plural(n, "request") + " that measure no latency; "

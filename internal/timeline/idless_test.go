@@ -30,6 +30,9 @@ func TestWhatWentOnWhileIDsWereNotSeenIsCut(t *testing.T) {
 	if r := tl.Requests; len(r) != 2 || !r[0].Cut || r[1].Cut {
 		t.Errorf("%+v; want the first cut and the second not", r)
 	}
+	if r := tl.Requests; !tl.Idless(&r[0]) || tl.Idless(&r[1]) {
+		t.Error("the first came before the ids were found, the second after")
+	}
 	if c := tl.Calls; len(c) != 1 || !c[0].Cut {
 		t.Errorf("%+v; want it cut", c)
 	}

@@ -394,6 +394,7 @@ export interface RequestTree {
 export interface Requests {
   count: number;
   cut: number;
+  early?: number;
   excluded?: number;
   associated_share: number;
   inferred_share: number;

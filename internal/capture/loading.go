@@ -1,0 +1,75 @@
+//go:build linux && (amd64 || arm64)
+
+package capture
+
+import (
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+)
+
+// loading is what the programs of a session share while they are loaded.
+type loading struct {
+	mu    sync.Mutex // programs are loaded one after the other
+	types *btf.Cache // of the kernel: to read them takes longer than most programs do; nil: they are not kept
+	trap  struct {
+		once sync.Once
+		took time.Duration // in a loop of its own
+	}
+}
+
+// with has something loaded that uses the kernel's types.
+func (l *loading) with(load func(types *btf.Cache)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	types := l.types
+	if types == nil {
+		types = btf.NewCache()
+	}
+	load(types)
+}
+
+// done gives back what was kept of the kernel's types, which is tens of MB.
+func (l *loading) done() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.types = nil
+	debug.FreeOSMemory()
+}
+
+// loopTrap is what one hit of a probe takes in a loop of its own, measured with the first program
+// that asks. The kernel takes the probe away beside, which takes it most of the time.
+func (s *Session) loopTrap(program *ebpf.Program) time.Duration {
+	t := &s.loading.trap
+	t.once.Do(func() {
+		var links []io.Closer
+		t.took, links = measureTrap(program)
+		s.workers.Go(func() { closeAll(links) })
+	})
+	return t.took
+}
+
+// trapCost is what one hit of a probe takes of a busy service on this machine, without
+// the program, which the kernel's own statistics of programs do not hold.
+func (s *Session) trapCost(program *ebpf.Program) time.Duration {
+	return inService * s.loopTrap(program)
+}
+
+// sharing has an object of probes loaded, which uses the recorder's maps. An error stands in for a
+// kernel that refuses its programs.
+func (s *Session) sharing(group string, spec *ebpf.CollectionSpec, load func(*ebpf.CollectionOptions) error) (err error) {
+	if slices.Contains(s.opts.Refuse, group) {
+		return errForTest
+	}
+	s.loading.with(func(types *btf.Cache) {
+		options := sharing(spec, s.recorder.byName)
+		options.Cache = types
+		err = load(options)
+	})
+	return err
+}
