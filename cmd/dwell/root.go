@@ -55,9 +55,7 @@ func rootCommand(w world) *cobra.Command {
 	root.SetErr(w.err)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.PersistentFlags().BoolVar(&g.noColor, "no-color", false, "print without colours (also: NO_COLOR in the environment)")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%s: %w (see %s --help)", c.CommandPath(), err, c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g), diffCommand(w, &g), reportCommand(w), viewCommand(w),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
