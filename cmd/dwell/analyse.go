@@ -21,13 +21,15 @@ type analysis struct {
 	all       bool // print all that is known of what is ruled out
 }
 
+// analyse works out a recording that its caller uses no more.
 func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
-	tl, err := timeline.BuildBy(workers(), rec)
+	wall := newWallClock(rec)
+	tl, err := timeline.BuildBy(workers(), rec) // the last use of it, so that its memory is free for what comes
 	if err != nil {
 		return nil, err
 	}
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
-	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: newWallClock(rec)}
+	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: wall}
 	a.report.Recording.Wall = a.wall.at(tl.Start)
 	return a, nil
 }

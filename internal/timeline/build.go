@@ -18,8 +18,7 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
 	t := &Timeline{}
-	f := collect(t, rec.Events)
-	t.Truncated = t.Truncated || rec.Truncated
+	f := collect(t, rec) // from here on only facts that are in use are kept, if the caller has let go of the recording
 	t.unseen.order()
 	t.Strands = buildStrands(f, by)
 	var waits *sleeper

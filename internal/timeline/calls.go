@@ -8,7 +8,7 @@ import (
 // calls are put in their final order.
 type made struct {
 	conn   int // index in facts.conns
-	x      exchange
+	x      exchanged
 	bounds bounds
 	caller recording.GoroutineID // Go: that handed it to the connection, if that was seen
 }
@@ -54,7 +54,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 				continue // nobody waits for it
 			}
 			t.Calls = append(t.Calls, call)
-			work = append(work, made{conn: i, x: x})
+			work = append(work, made{conn: i, x: x.kept()})
 			t.Conns[i].Exchanges++
 		}
 		if len(t.Calls) == before && failed(c) {
@@ -73,6 +73,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 		t.Calls[i].ID, t.Calls[i].Behind = CallID(i), None
 		settle(&t.Calls[i], &work[i].bounds)
 	}
+	f.dropHeads()
 	return work
 }
 

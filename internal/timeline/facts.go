@@ -80,22 +80,6 @@ type connFacts struct {
 	again       []Time // when a segment was sent again
 }
 
-type chunkAt struct {
-	at Time
-	*recording.Chunk
-}
-
-// first is when the first of the chunk's calls returned.
-func (c chunkAt) first() Time {
-	if c.First == recording.NoTime || c.First > c.at {
-		return c.at
-	}
-	return c.First
-}
-
-// end is the position after its last byte.
-func (c chunkAt) end() int64 { return c.Offset + max(c.Bytes, 0) }
-
 type requestAt struct {
 	at Time
 	*recording.HTTPRequest
@@ -136,7 +120,8 @@ func doubled[T any](list []T) []T {
 }
 
 // collect sorts the events into facts, and copies into t what needs no rebuilding.
-func collect(t *Timeline, events []recording.Event) *facts {
+func collect(t *Timeline, rec *recording.Recording) *facts {
+	events := rec.Events
 	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]Time{}, joined: map[[2]string]string{}}
 	if len(events) > 0 {
 		f.start, f.end = events[0].Time, events[len(events)-1].Time
@@ -149,6 +134,7 @@ func collect(t *Timeline, events []recording.Event) *facts {
 			t.hostFact(at, events[i].Fact)
 		}
 	}
+	t.Truncated = t.Truncated || rec.Truncated
 	f.nameStarters()
 	t.Processes = f.processes
 	f.windows = windows(t.Start, t.End, t.gaps)
@@ -198,7 +184,7 @@ func (f *facts) see(id recording.ThreadID, at Time) {
 func (f *facts) moved(x *recording.Chunk, at Time) {
 	f.see(x.Thread, at)
 	if th := f.thread(x.Thread); th != nil {
-		th.moves = append(doubled(th.moves), ioSpan{chunkAt{at, x}.first(), at, x.Dir})
+		th.moves = append(doubled(th.moves), ioSpan{firstOf(x.First, at), at, x.Dir})
 	}
 }
 
@@ -211,6 +197,13 @@ func (f *facts) endpoint(method, route string) string {
 		f.joined[k] = s
 	}
 	return s
+}
+
+// dropHeads lets go of the heads of messages, of which requests and calls have been made.
+func (f *facts) dropHeads() {
+	for i := range f.conns {
+		f.conns[i].asks, f.conns[i].answers = nil, nil
+	}
 }
 
 // runtime of a process; native if it is not known.
@@ -319,7 +312,7 @@ func (f *facts) connFact(at Time, fact recording.Fact) bool {
 	case *recording.Chunk:
 		f.moved(x, at)
 		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
-			c.chunks[x.Dir] = append(c.chunks[x.Dir], chunkAt{at, x})
+			c.chunk(at, x)
 		}
 	case *recording.HTTPRequest:
 		if c := f.conn(x.Conn); c != nil {

@@ -11,8 +11,7 @@ import (
 // move is one thing that a loop strand was seen to do.
 type move struct {
 	at      Time
-	ready   Time // when what it did became possible; NoTime unknown
-	kind    moveKind
+	ready   Time      // when what it did became possible; NoTime unknown
 	request RequestID // inbound: whose bytes; else None
 	call    CallID    // outbound: whose bytes; else None
 	conn    int32     // index in facts.conns, or noConn
@@ -21,12 +20,13 @@ type move struct {
 	counter int64
 	by      ref   // of moveFired: who waited for it, once that is known
 	fires   Time  // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
-	done    bool  // of moveFired: the thread pool has done something
 	port    int64 // of moveFired: the port by which a message came, 0: it is none; of movePost: by which one is sent
 	post    int32 // of those: which message that was sent, or is answered, from 1; 0: not known
-	own     bool  // of a response: what wrote it was asked for by its request, as its trigger tells
-	same    bool  // of moveFired: in the callback in which the one before was
-	several bool  // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
+	kind    moveKind
+	done    bool // of moveFired: the thread pool has done something
+	own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
+	same    bool // of moveFired: in the callback in which the one before was
+	several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
 }
 
 // noConn is the connection of what is done on none.
@@ -86,7 +86,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 	wander := wandering(t, requests)
 	for i := range all {
 		all[i].wander = wander[t.Strands[all[i].strand].Process]
-		all[i].moves = byTime(all[i].moves, func(m *move) Time { return m.at })
+		sortByTime(all[i].moves, func(m *move) Time { return m.at })
 		all[i].moves = pairMail(all[i].moves, t.Windows)
 		all[i].settled = byTime(all[i].settled, func(a *settled) Time { return a.at })
 	}

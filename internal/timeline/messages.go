@@ -45,7 +45,7 @@ func (r *reader) message(e extent) message {
 	m := message{first: r.next}
 	var reach int64
 	for i := r.next; i < len(r.chunks); i++ {
-		c := r.chunks[i]
+		c := &r.chunks[i]
 		if c.Offset >= e.to || (e.until != recording.NoTime && i > r.next && c.first() >= e.until) {
 			break
 		}
@@ -57,7 +57,7 @@ func (r *reader) message(e extent) message {
 	if m.none() {
 		return m
 	}
-	head := r.chunks[m.first]
+	head := &r.chunks[m.first]
 	m.begin, m.arrived, m.merged = head.first(), head.Arrived, head.Merged == 1
 	if e.from > head.Offset { // begins inside: all of the chunk was there by Last
 		m.begin = head.at
@@ -86,6 +86,15 @@ type exchange struct {
 	again    Time               // over UDP: when it was asked again; NoTime: it was not
 	over     Time               // of an unpaired request: when its answer was over; NoTime: not known
 }
+
+// exchanged is what is kept of an exchange.
+type exchanged struct {
+	asked, replied message
+	head           bool // that of the request was seen
+}
+
+// kept is what is kept of it once a request or a call is made of it: not its facts.
+func (x *exchange) kept() exchanged { return exchanged{x.asked, x.replied, x.ask != nil} }
 
 // final reports whether a response is the last one to its request.
 func final(r *recording.HTTPResponse) bool {

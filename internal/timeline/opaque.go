@@ -31,7 +31,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 	for w < len(writes) || r < len(reads) {
 		if w < len(writes) && (r >= len(reads) || writes[w].at <= reads[r].at) {
 			if writes[w].end() > h.data[recording.Write] && !ending(c, w, secure) {
-				ask := nextAsk(&asks, writes[w])
+				ask := nextAsk(&asks, &writes[w])
 				switch {
 				case !answered:
 				case ask == nil && len(out) > 0 && out[len(out)-1].unsent(writes[w].Offset):
@@ -64,7 +64,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 
 // nextAsk takes the heads of requests that begin in a chunk or before it, and returns the
 // first that begins in it, nil if none does.
-func nextAsk(asks *[]requestAt, w chunkAt) *recording.HTTPRequest {
+func nextAsk(asks *[]requestAt, w *chunkAt) *recording.HTTPRequest {
 	var found *recording.HTTPRequest
 	for len(*asks) > 0 && (*asks)[0].Offset < w.end() {
 		if a := (*asks)[0]; found == nil && a.Offset >= w.Offset {
@@ -120,7 +120,7 @@ func goodBye(c *connFacts, r int, h handshake) bool {
 // extend adds a chunk to the message. From is where application data begins: a
 // chunk that holds more than that arrived, for this purpose, with its last byte.
 func (m *message) extend(chunks []chunkAt, i int, from int64) {
-	c := chunks[i]
+	c := &chunks[i]
 	if m.none() {
 		m.begin, m.arrived, m.merged, m.complete = c.first(), c.Arrived, c.Merged == 1, true
 		if c.Offset < from && c.Last != recording.NoTime {

@@ -13,8 +13,9 @@ type served struct {
 	from    Time // when its strand turned to it: it was read, and its predecessor answered
 	reader  StrandID
 	writer  StrandID // that wrote the response, or None
-	x       exchange
+	x       exchanged
 	inexact bool // when it arrived was not recorded, or merged with others
+	open    bool // it was asked for, since a time that is known, and no answer was seen
 	left    Time // when the reader had left it to another strand that answered; NoTime: never
 }
 
@@ -69,10 +70,9 @@ func countUnanswered(t *Timeline, all []Request, made []served) {
 		}
 	}
 	for i := range all {
-		r, x := &all[i], &made[i].x
+		r := &all[i]
 		usual, answered := longest[r.Endpoint]
-		if answered && r.Cut && r.Excluded == "" && x.ask != nil && x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT" &&
-			r.Duration() >= max(queuedLong, usual) && !t.lost(r.Start, r.End) {
+		if answered && r.Cut && r.Excluded == "" && made[i].open && r.Duration() >= max(queuedLong, usual) && !t.lost(r.Start, r.End) {
 			r.Cut, r.Unanswered = false, true
 		}
 	}
@@ -93,7 +93,7 @@ const queuedLong Duration = 1_000_000_000
 func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
 	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: x.ordinal, Peer: c.decl.Peer}
-	s := served{conn: i, x: x, reader: None, writer: None}
+	s := served{conn: i, x: x.kept(), reader: None, writer: None}
 	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
 	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {
 		return r, s, false
@@ -107,6 +107,7 @@ func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool
 		r.FirstRead = x.asked.begin
 		r.Start = max(f.start, min(x.asked.arrived, r.FirstRead))
 		s.inexact = x.asked.merged
+		s.open = x.answer == nil && x.asked.arrived != recording.NoTime && x.ask.Method != "CONNECT"
 		if x.asked.arrived == recording.NoTime {
 			r.Start, s.inexact = r.FirstRead, true
 			// What was already queued when recording began waited for an unknown time.
@@ -118,13 +119,13 @@ func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool
 		s.reader = f.strand(reads[x.asked.first].Thread)
 	}
 	r.Strand = s.reader
-	finishRequest(&r, &s, f)
+	finishRequest(&r, &s, f, &x)
 	return r, s, true
 }
 
 // finishRequest finds the end of a request: its last byte written, or what cut it.
-func finishRequest(r *Request, s *served, f *facts) {
-	x, c := &s.x, &f.conns[s.conn]
+func finishRequest(r *Request, s *served, f *facts, x *exchange) {
+	c := &f.conns[s.conn]
 	if x.answer != nil {
 		r.Status = x.answer.Status
 	}

@@ -66,7 +66,7 @@ func (s *segmenter) account(r *Request) {
 
 func (s *segmenter) request(r *Request, p *painter) {
 	work := &s.in.requests[r.ID]
-	if r.Strand == None || work.x.ask == nil {
+	if r.Strand == None || !work.x.head {
 		return
 	}
 	s.unread(r, p)

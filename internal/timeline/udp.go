@@ -18,7 +18,7 @@ type asker struct {
 	thread    recording.ThreadID
 }
 
-func askerOf(c *recording.Chunk) asker {
+func askerOf(c *chunkBy) asker {
 	switch {
 	case c.Goroutine != recording.NoGoroutine:
 		return asker{goroutine: c.Goroutine}
@@ -37,24 +37,24 @@ type udpWalk struct {
 
 func newUDPWalk(t *Timeline, f *facts) *udpWalk {
 	w := &udpWalk{t: t, f: f, moved: map[asker][]ioSpan{}}
-	each := func(udp bool, do func(chunkAt)) {
+	each := func(udp bool, do func(recording.Direction, chunkAt)) {
 		for i := range f.conns {
 			if (f.conns[i].protocol == recording.ProtocolUDP) == udp {
-				for _, chunks := range f.conns[i].chunks {
+				for dir, chunks := range f.conns[i].chunks {
 					for _, c := range chunks {
-						do(c)
+						do(recording.Direction(dir), c)
 					}
 				}
 			}
 		}
 	}
-	each(true, func(c chunkAt) { w.moved[askerOf(c.Chunk)] = nil })
+	each(true, func(_ recording.Direction, c chunkAt) { w.moved[askerOf(c.chunkBy)] = nil })
 	if len(w.moved) == 0 {
 		return w
 	}
-	each(false, func(c chunkAt) {
-		if list, asks := w.moved[askerOf(c.Chunk)]; asks {
-			w.moved[askerOf(c.Chunk)] = append(list, ioSpan{from: c.first(), to: c.at, dir: c.Dir})
+	each(false, func(dir recording.Direction, c chunkAt) {
+		if list, asks := w.moved[askerOf(c.chunkBy)]; asks {
+			w.moved[askerOf(c.chunkBy)] = append(list, ioSpan{from: c.first(), to: c.at, dir: dir})
 		}
 	})
 	for _, list := range w.moved {
@@ -122,21 +122,21 @@ func answers(x *exchange, read chunkAt) bool {
 
 // again reports whether what is sent is what the same sent before, and still waits for.
 func (u *udpWalk) again(a, b chunkAt) bool {
-	return a.Bytes == b.Bytes && a.Exec == b.Exec && askerOf(a.Chunk) == askerOf(b.Chunk) && !u.elsewhere(a, b)
+	return a.Bytes == b.Bytes && a.Exec == b.Exec && askerOf(a.chunkBy) == askerOf(b.chunkBy) && !u.elsewhere(a, b)
 }
 
 // over reports that nobody waits for the answer to a any more when b is sent: what asked
 // has turned to other things since, and does one after the other, as a thread does that slept
 // until there would be an answer.
 func (u *udpWalk) over(a, b chunkAt) bool {
-	by := askerOf(a.Chunk)
+	by := askerOf(a.chunkBy)
 	return b.at.Sub(a.at) > udpForgotten ||
-		by == askerOf(b.Chunk) && u.elsewhere(a, b) && (by.thread == recording.NoThread || u.slept(a.Thread, a.at, b.first()))
+		by == askerOf(b.chunkBy) && u.elsewhere(a, b) && (by.thread == recording.NoThread || u.slept(a.Thread, a.at, b.first()))
 }
 
 // elsewhere reports whether what sent a moved bytes of another connection before it sent b.
 func (u *udpWalk) elsewhere(a, b chunkAt) bool {
-	moved := since(u.moved[askerOf(a.Chunk)], a.at)
+	moved := since(u.moved[askerOf(a.chunkBy)], a.at)
 	return len(moved) > 0 && moved[0].from < b.first()
 }
 
@@ -163,7 +163,7 @@ func (u *udpWalk) oneWay(c *Call, facts *connFacts, x exchange) bool {
 		return true
 	}
 	from := max(c.Sent, x.again)
-	moved := since(u.moved[askerOf(facts.chunks[recording.Write][x.asked.first].Chunk)], from)
+	moved := since(u.moved[askerOf(facts.chunks[recording.Write][x.asked.first].chunkBy)], from)
 	ivs := u.t.Strands[c.Strand].Intervals
 	for i := sort.Search(len(ivs), func(k int) bool { return ivs[k].To > from }); i < len(ivs); i++ {
 		iv := &ivs[i]

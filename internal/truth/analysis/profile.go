@@ -67,7 +67,6 @@ func steps(path string, step func(name string) error) error {
 	if err := step("built"); err != nil {
 		return err
 	}
-	runtime.KeepAlive(rec)
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
 	if err := step("diagnosed"); err != nil {
 		return err
