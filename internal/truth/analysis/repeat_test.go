@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -69,4 +70,37 @@ func played(t *testing.T, s *seed, times int) *recording.Recording {
 		t.Fatal(err)
 	}
 	return rec
+}
+
+// TestWhatARequestKeeps bounds the memory that facts and what is rebuilt of them take for
+// each request of a service that says hello. The list of events, and the facts that have
+// been used, are not kept.
+func TestWhatARequestKeeps(t *testing.T) {
+	s, err := loadSeed("testdata/hello.dwell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := inUse()
+	rec := played(t, s, 3)
+	loaded := inUse() - before
+	tl, err := timeline.Build(rec) // the last use of rec
+	if err != nil {
+		t.Fatal(err)
+	}
+	built := inUse() - before
+	n := int64(len(tl.Requests))
+	if loaded/n > 750 || built/n > 800 {
+		t.Errorf("%d bytes a request are kept of the recording, then %d of what was rebuilt; want at most 750, 800", loaded/n, built/n)
+	}
+	t.Logf("%d and %d bytes a request", loaded/n, built/n)
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(tl)
+}
+
+// inUse is how many bytes are in use.
+func inUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
