@@ -37,7 +37,6 @@ type asyncWalk struct {
 	named          map[int32]bool  // as in asyncInput
 	few            int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
 	selves         map[string]bool // peers whose client calls back under an id of each call
-	points         []idPoint       // of the turn that runs
 	followers      []follower
 	atOnceAnswered map[CallID]bool // on shared connections, where promises have ids: with others
 }
@@ -157,7 +156,6 @@ func (w *asyncWalk) step(m *move) {
 	if m.counter > 0 {
 		w.slept = false
 	}
-	w.notePoint(m)
 	w.noteMade(m)
 	w.fired(m)
 	switch {

@@ -53,38 +53,6 @@ func (a *asyncIDs) give(counter int64, by giver, at Time) {
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
 }
 
-// tell notes whose the ids from one to another are that were given out lately and are nobody's.
-func (a *asyncIDs) tell(from, to int64, owner ref) {
-	for k := sort.Search(len(a.last), func(k int) bool { return a.last[k] >= from }); k < len(a.last); k++ {
-		first := int64(1)
-		if k > 0 {
-			first = a.last[k-1] + 1
-		}
-		if first > to {
-			return
-		}
-		if a.owner[k] != nobody {
-			continue
-		}
-		if first < from {
-			a.split(k, from-1)
-			continue
-		}
-		if a.last[k] > to {
-			a.split(k, to)
-		}
-		a.owner[k], a.either[k] = owner, [2]ref{nobody, nobody}
-	}
-}
-
-// split divides a range behind an id.
-func (a *asyncIDs) split(k int, behind int64) {
-	a.last = slices.Insert(a.last, k, behind)
-	a.owner = slices.Insert(a.owner, k, a.owner[k])
-	a.either = slices.Insert(a.either, k, a.either[k])
-	a.since = slices.Insert(a.since, k, a.since[k])
-}
-
 // maybe returns the two that an id may have been given out for, nobody if there is no
 // such doubt.
 func (a *asyncIDs) maybe(id int64) (ref, ref) {

@@ -135,7 +135,7 @@ func TestIDsThatCallBackAgain(t *testing.T) {
 		t.Error("7 had asked for something in two turns")
 	}
 	w := promises()
-	w.ids.tell(35, 35, requestRef(1))
+	w.ids.last, w.ids.owner, w.ids.either, w.ids.next = []int64{34, 35}, []ref{nobody, requestRef(1)}, make([][2]ref, 2), 35
 	if w.runs(35) != requestRef(1) {
 		t.Errorf("35 runs for %d", w.runs(35))
 	}
