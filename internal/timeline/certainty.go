@@ -24,7 +24,7 @@ func (c *Call) Certainty() Certainty {
 	switch c.Why {
 	case WhyInLine, WhyShared, WhyHandOffOrder, WhyHandOffOnly, WhyLoopSingle:
 		return Ordered
-	case WhyGoChain, WhyAsyncHint, WhyLoopChain, WhyHandOffTurn:
+	case WhyGoChain, WhyAsyncHint, WhyLoopChain:
 		return Usual
 	}
 	return Told

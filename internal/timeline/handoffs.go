@@ -13,7 +13,6 @@ const (
 	WhyHandOff          = "hand-off"           // on a strand that the request's own, or one that worked for it, had woken for work, or met at a channel
 	WhyHandOffEnd       = "hand-off-end"       // on a strand that then delivered a result to the request's own
 	WhyHandOffAnswer    = "hand-off-answer"    // on a strand that carries calls for others: its answer was delivered to the request's own
-	WhyHandOffTurn      = "hand-off-turn"      // on a strand that carries calls for others: what it sent as soon as it had read the answer was the request's
 	WhyHandOffOnly      = "hand-off-only"      // on a strand that works for others, while one request was open
 	WhyHandOffOrder     = "hand-off-order"     // on a strand that works for others: by the order of the queue, nobody else can have put it in
 	WhyHandOffTaken     = "hand-off-taken"     // Python: on a strand that worked on what the request had put into a queue; of no request, if that was over by then

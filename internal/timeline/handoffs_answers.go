@@ -57,7 +57,6 @@ func (h *handOffs) byAnswers() {
 			h.t.assign(c, d.request, WhyHandOffAnswer)
 		}
 	}
-	h.byTurns()
 	h.byAsks()
 	h.byLoneRequest()
 }

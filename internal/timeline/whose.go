@@ -119,7 +119,6 @@ func RuleText(code string) string {
 		{WhyHandOff, "the thread that sent it was woken for work by the request's thread"},
 		{WhyHandOffEnd, "the thread that sent it then delivered a result to the request's thread"},
 		{WhyHandOffAnswer, "its answer was delivered to the request's thread"},
-		{WhyHandOffTurn, "what the thread sent as soon as it had read the answer was the request's"},
 		{WhyHandOffOnly, "one request was open while the thread worked for others"},
 		{WhyHandOffOrder, "by the order of the workers' queue, no other request can have put it in"},
 		{WhyHandOffTaken, "the thread worked on what the request had put into a queue"},
