@@ -59,7 +59,6 @@ func (s *Session) startJoining() {
 	s.workers.Go(func() {
 		promptly(func() {
 			going := s.joinIDs(first) && s.joinTLS() && s.hand(func() error {
-				s.startStorage()
 				s.loading.done()
 				return nil
 			}) && s.joinStacks()

@@ -116,3 +116,30 @@ func TestStorage(t *testing.T) {
 		t.Errorf("memory of the process: %d samples", len(list))
 	}
 }
+
+// What joins a recording is not there already: what is loaded twice tells of everything twice, and
+// sums that are read anew go backwards.
+func TestNothingIsLoadedTwiceWhereOthersJoin(t *testing.T) {
+	p := start(t, 0, python(t), "-c", "input()")
+	joined := make(chan struct{})
+	l := record(t, p.Process.Pid, Options{Soon: true, Joined: func() { close(joined) }})
+	<-joined
+	p.stdin.Close()
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+	l.stop()
+	times := map[string]int{}
+	for _, g := range l.session.order {
+		times[g.name]++
+	}
+	for name, n := range times {
+		if n > 1 {
+			t.Errorf("%s is loaded %d times", name, n)
+		}
+	}
+	if times["block-devices"] == 0 {
+		t.Error("block devices are not watched")
+	}
+}

@@ -15,7 +15,7 @@ func childProcess() diagnosis.Hypothesis {
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
 			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
-			"Taken out of each request: those waits. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+			"Taken out of each request: those waits; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"run-queue", "accept-queue", "load"},
 		Test:     testChildProcess,
@@ -42,6 +42,7 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
 		Spans:    s.spans(c),
 		Evidence: ev,
+		AtLeast:  true, // what the strand computes to start them is not told from its other work
 	}}
 	return res
 }

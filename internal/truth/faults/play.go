@@ -122,6 +122,7 @@ func (st *stage) recorded(ctx context.Context, p *plan, fixed bool, of target) (
 	if err != nil {
 		return nil, err
 	}
+	ready := readyOf(of.pid)
 	recorder, err := proc.Start(ctx, proc.Options{Ready: "all that can be seen",
 		Args: []string{st.dir + "/dwell", "attach", "--pid", strconv.Itoa(of.pid), "--for", "10m", "-o", of.file}})
 	if err != nil {
@@ -144,7 +145,23 @@ func (st *stage) recorded(ctx context.Context, p *plan, fixed bool, of target) (
 	if err != nil {
 		return nil, err
 	}
-	return &played{Clients: clientsOf(sent), Logged: after.since(before), Stolen: stolen}, nil
+	one := &played{Clients: clientsOf(sent), Logged: after.since(before), Stolen: stolen}
+	one.Ready = float64(max(0, readyOf(of.pid)-ready)) / float64(max(1, one.Clients.Requests))
+	return one, nil
+}
+
+// readyOf is how long the threads of a process that there are have been ready to run without a
+// processor, in ns, as the kernel counts it (proc_pid_schedstat(5)).
+func readyOf(pid int) (sum int64) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range tasks {
+		var ran, ready int64
+		text, _ := os.ReadFile(name) // of a thread that has ended nothing is counted
+		if n, _ := fmt.Sscan(string(text), &ran, &ready); n == 2 {
+			sum += ready
+		}
+	}
+	return sum
 }
 
 // cost is what a service logs of its requests: in all of them, how long the fault took, or what

@@ -42,6 +42,7 @@ type played struct {
 	Said    answer
 	Clients waited
 	Logged  float64 // what the service logs of a request: how long the fault took, or what stands in its place; ns
+	Ready   float64 // by the kernel's count, how long its threads were ready to run without a processor, by request; ns
 	Stolen  float64 // share of the processors' time that the host gave to others
 }
 

@@ -28,8 +28,16 @@ func (r *result) effect() float64 {
 	return max(share(bad.Mean, good.Mean), share(float64(bad.P50), float64(good.P50)), share(float64(bad.P99), float64(good.P99)))
 }
 
-// judged tells whether the fault costs so much that it has to be said first.
-func (r *result) judged() bool { return r.effect() >= worth }
+// judged tells whether the fault costs so much that it has to be said first, and nobody else more.
+func (r *result) judged() bool { return r.effect() >= worth && !r.disturbed() }
+
+// disturbed tells whether a program that nobody planted cost the service more than the fault did: by
+// the kernel's count it waited longer for processors than its twin did, by more than the fault took.
+// What should be said first is not known then.
+func (r *result) disturbed() bool {
+	planted := r.Plan.Beside != "" || r.Plan.Against != "" || r.Plan.Lazier > 0
+	return r.Twin != nil && !planted && r.Faulty.Ready-r.Twin.Ready > max(0.1*r.Faulty.Clients.Mean, r.logged())
+}
 
 // outcome holds what is said first against what was planted.
 func (r *result) outcome() outcome {
@@ -101,8 +109,15 @@ func (r *result) saved() (mean, chance float64) {
 }
 
 // logged is by how much shorter the fault's place in a request is without it, by the services'
-// own logs: what the rest of a request takes, or the machine, does not move it.
-func (r *result) logged() float64 { return r.Faulty.Logged - r.Twin.Logged }
+// own logs: what the rest of a request takes, or the machine, does not move it. Of a fault that is
+// not in that place, it is what the clients waited less.
+func (r *result) logged() float64 {
+	if kindOf(r.Plan.Fault).outside {
+		mean, _ := r.saved()
+		return mean
+	}
+	return r.Faulty.Logged - r.Twin.Logged
+}
 
 // held is where the saving that was measured lies.
 type held struct {

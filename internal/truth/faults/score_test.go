@@ -57,9 +57,24 @@ func TestTheEffectIsOfWhicheverFallsMost(t *testing.T) {
 		{took(10, 10, 20), took(9.5, 10, 10), 0.50, true},
 		{took(10, 10, 20), took(11, 11, 21), -0.05, false},
 	} {
-		r := result{Faulty: played{Clients: c.bad}, Twin: &played{Clients: c.good}}
+		r := result{Plan: plan{Fault: "disk"}, Faulty: played{Clients: c.bad}, Twin: &played{Clients: c.good}}
 		if got := r.effect(); got-c.want > 1e-9 || c.want-got > 1e-9 || r.judged() != c.judged {
 			t.Errorf("%+v with the fault, %+v without: effect %g (judged %t), want %g (%t)", c.bad, c.good, got, r.judged(), c.want, c.judged)
+		}
+	}
+}
+
+// What nobody planted may cost more than the fault, and then it is what should be said first.
+func TestDisturbedRowsDoNotCount(t *testing.T) {
+	r := result{Plan: plan{Fault: "disk"}, Twin: &played{Clients: took(5, 5, 10), Ready: 0.1e6}, Faulty: played{Clients: took(10, 10, 20), Logged: 2e6}}
+	for _, c := range []struct {
+		ready  float64
+		beside string
+		judged bool
+	}{{1e6, "", true}, {3e6, "", false}, {3e6, "half", true}} {
+		r.Faulty.Ready, r.Plan.Beside = c.ready, c.beside
+		if r.judged() != c.judged {
+			t.Errorf("ready for %g ns, beside %q: judged %t, want %t", c.ready, c.beside, r.judged(), c.judged)
 		}
 	}
 }

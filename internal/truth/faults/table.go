@@ -40,6 +40,8 @@ func (r *result) line() string {
 		verdict += ": it is " + r.Faulty.Said.became(kindOf(r.Plan.Fault).names)
 	}
 	switch {
+	case r.disturbed():
+		verdict = "(disturbed; " + verdict + ")"
 	case !r.judged():
 		verdict = "(" + verdict + ")"
 	case r.outcome() != right:
@@ -59,8 +61,9 @@ func (r *result) line() string {
 type count struct {
 	rows, judged          int
 	is                    map[outcome]int // of those that are judged
-	smaller, small        int             // those that are not, and right of them
-	falsely               int             // findings of the healthy service
+	smaller, small        int             // those whose fault costs less, and right of them
+	disturbed             int
+	falsely               int // findings of the healthy service
 	promised              int
 	strictly, chance, log int       // of these: see held
 	off                   []float64 // predicted by what the services logged
@@ -77,6 +80,8 @@ func (c *count) add(r *result) {
 	case r.judged():
 		c.judged++
 		c.is[r.outcome()]++
+	case r.disturbed():
+		c.disturbed++
 	default:
 		c.smaller++
 		if r.outcome() == right {
@@ -137,8 +142,8 @@ func table(out io.Writer, results map[string]*result) {
 		seeds[r.Plan.Seed] = true
 	}
 	fmt.Fprintf(out, "Played with `make faults SEEDS=%s`.\n\n", strings.Trim(strings.ReplaceAll(fmt.Sprint(slices.Sorted(maps.Keys(seeds))), " ", ","), "[]"))
-	fmt.Fprintf(out, "Of %d faulty services %d cost a tenth of the mean, of p50 or of p99, or more: of %d of these the fault is said first, of %d something else is found first, of %d it is missed.\n",
-		faulty.rows, faulty.judged, faulty.is[right], faulty.is[wrong], faulty.is[missed])
+	fmt.Fprintf(out, "Of %d faulty services %d cost a tenth of the mean, of p50 or of p99, or more: of %d of these the fault is said first, of %d something else is found first, of %d it is missed. %d do not count: programs that nobody planted cost them more than the fault.\n",
+		faulty.rows, faulty.judged, faulty.is[right], faulty.is[wrong], faulty.is[missed], faulty.disturbed)
 	fmt.Fprintf(out, "Of %d healthy services %d have a finding, of %d twins %d. ", well.rows, well.falsely, faulty.rows, faulty.falsely)
 	fmt.Fprintf(out, "What mending saves of the mean lies in the promised range in %d of %d by the services' logs; by what clients waited in %d, or no farther from it than chance in %d.\n\n",
 		faulty.log, faulty.promised, faulty.strictly, faulty.chance)
