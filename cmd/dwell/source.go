@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
@@ -36,7 +37,8 @@ func (o *sourceOptions) addFlags(c *cobra.Command) {
 type sources struct {
 	trees   []*sourceTree
 	classes *decompiler
-	refused []string // files that are there and may not be shown, and why
+	silent  []*sourceTree // places that did not answer: they are not asked again
+	refused []string      // files that are there and may not be shown, and why
 }
 
 // open finds the places: below the root, if one is named; where the runtime says, as the process pid sees it,
@@ -63,13 +65,16 @@ func (s *sources) lines(file string, from, to int64) []string {
 	}
 	for _, tree := range s.trees {
 		for _, name := range tree.names(file) {
-			f, err := tree.open(name)
+			if slices.Contains(s.silent, tree) {
+				break
+			}
+			lines, err := elffile.Await(func() ([]string, error) { return tree.lines(name, from, to) })
 			if err != nil {
 				s.refuse(name, err)
-				continue
 			}
-			lines := readLines(f, from, to)
-			f.Close()
+			if errors.Is(err, elffile.ErrStalled) { // what reads there is still waiting
+				s.silent = append(s.silent, tree)
+			}
 			if lines != nil {
 				return lines
 			}
@@ -139,6 +144,16 @@ func belowRoot(file string) (list []string) {
 		}
 		rest = after
 	}
+}
+
+// lines returns lines of a file, nil if it has no such lines.
+func (t *sourceTree) lines(name string, from, to int64) ([]string, error) {
+	f, err := t.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readLines(f, from, to), nil
 }
 
 // readLines returns lines of a file, nil if it has no such lines.

@@ -26,6 +26,8 @@ const (
 // What is kept of one file.
 const (
 	maxSymbols   = 1 << 20 // symbols
+	maxSections  = 1 << 13 // sections
+	maxNames     = 4 << 20 // bytes of the names of all sections
 	maxName      = 4 << 10 // bytes of a name
 	maxLibraries = 1 << 10 // names of libraries that it needs
 )
@@ -33,10 +35,16 @@ const (
 // ErrTooLarge says that a file claims more than is read of any.
 var ErrTooLarge = errors.New("larger than what is read of any executable")
 
-// bounded reads a file until it has read enough.
+// bounded reads a file until it has read enough, or is kept waiting.
 type bounded struct {
-	from io.ReaderAt
+	from Patient
 	left atomic.Int64
+}
+
+func within(from io.ReaderAt, most int64) *bounded {
+	b := &bounded{from: Patient{From: from}}
+	b.left.Store(most)
+	return b
 }
 
 // ReadAt implements io.ReaderAt.
@@ -49,9 +57,7 @@ func (b *bounded) ReadAt(p []byte, at int64) (int, error) {
 
 // New reads the headers of a file. Sections that are larger than what is read of them are left out.
 func New(from io.ReaderAt) (*elf.File, error) {
-	b := &bounded{from: from}
-	b.left.Store(maxHead)
-	f, err := elf.NewFile(b)
+	f, err := heads(from)
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +65,19 @@ func New(from io.ReaderAt) (*elf.File, error) {
 		if s.Size > limit(s) {
 			s.SectionHeader = elf.SectionHeader{Type: leftOut}
 		}
+	}
+	return f, nil
+}
+
+// heads reads the headers of a file.
+func heads(from io.ReaderAt) (*elf.File, error) {
+	b := within(from, maxHead)
+	if err := checkNames(b); err != nil {
+		return nil, err
+	}
+	f, err := elf.NewFile(b)
+	if err != nil {
+		return nil, err
 	}
 	b.left.Store(maxAll)
 	return f, nil
@@ -101,7 +120,7 @@ type File struct {
 
 // Open opens a file and reads its headers.
 func Open(name string) (*File, error) {
-	opened, err := os.Open(name)
+	opened, err := Await(func() (*os.File, error) { return os.Open(name) })
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +133,7 @@ func Open(name string) (*File, error) {
 }
 
 // Content is what others may read of the file, for as long as it is open.
-func (f *File) Content() io.ReaderAt {
-	b := &bounded{from: f.opened}
-	b.left.Store(maxSection)
-	return b
-}
+func (f *File) Content() io.ReaderAt { return within(f.opened, maxSection) }
 
 // Close closes the file.
 func (f *File) Close() error { return f.opened.Close() }
@@ -130,11 +145,15 @@ func DynamicSymbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.S
 func Symbols(f *elf.File) ([]elf.Symbol, error) { return symbols(f, elf.SHT_SYMTAB) }
 
 func symbols(f *elf.File, kind elf.SectionType) ([]elf.Symbol, error) {
-	const size = 24 // of a symbol
 	section := f.SectionByType(kind)
 	if section == nil && f.SectionByType(leftOut) != nil {
 		return nil, fmt.Errorf("symbols: %w", ErrTooLarge)
 	}
+	return symbolsIn(f, section)
+}
+
+func symbolsIn(f *elf.File, section *elf.Section) ([]elf.Symbol, error) {
+	const size = 24 // of a symbol
 	if section == nil || f.Class != elf.ELFCLASS64 {
 		return nil, elf.ErrNoSymbols
 	}

@@ -86,11 +86,11 @@ func mappedFile(pid int, m mapping) (CodeFile, error) {
 }
 
 func openCode(path string) (*os.File, FileID, error) {
-	file, err := os.Open(path)
+	file, err := elffile.Await(func() (*os.File, error) { return os.Open(path) })
 	if err != nil {
 		return nil, FileID{}, procError(err)
 	}
-	id, err := identify(file)
+	id, err := elffile.Await(func() (FileID, error) { return identify(file) })
 	if err != nil {
 		file.Close()
 		return nil, FileID{}, err

@@ -33,16 +33,16 @@ func runtimeSigns() []runtimeSign {
 }
 
 // detectRuntime tells the language runtime of a process; RuntimeNative where nothing
-// says otherwise, or nothing can be read. An executable that claims more than is read of any is an error.
+// says otherwise, or nothing can be read. An executable that claims more than is read of any, or does not come, is an error.
 func (f *Files) detectRuntime(pid int, exe string) (recording.Runtime, error) {
 	file, err := codeFile(procPath(pid, "exe"))
 	if err != nil {
-		return runtimeByName(exe), nil
+		return runtimeByName(exe), unread(err)
 	}
 	// First, for a Go program may be called anything: its name means nothing.
 	golang, err := recall(f, file, "is it of Go", func(file *elf.File) (bool, error) { return file.Section(".go.buildinfo") != nil, nil })
 	if err != nil {
-		return runtimeByName(exe), tooLarge(err)
+		return runtimeByName(exe), unread(err)
 	}
 	if golang {
 		return recording.RuntimeGo, nil
@@ -58,9 +58,9 @@ func (f *Files) detectRuntime(pid int, exe string) (recording.Runtime, error) {
 	return recall(f, file, "what runtime is linked in", runtimeBySymbol)
 }
 
-// tooLarge is err if it is that a file claims too much.
-func tooLarge(err error) error {
-	if errors.Is(err, elffile.ErrTooLarge) {
+// unread is err if it is that a file claims too much, or does not come.
+func unread(err error) error {
+	if errors.Is(err, elffile.ErrTooLarge) || errors.Is(err, elffile.ErrStalled) {
 		return err
 	}
 	return nil
@@ -98,7 +98,7 @@ func runtimeByLibrary(maps string) recording.Runtime {
 func runtimeBySymbol(file *elf.File) (recording.Runtime, error) {
 	symbols, err := elffile.DynamicSymbols(file)
 	if err != nil {
-		return recording.RuntimeNative, tooLarge(err)
+		return recording.RuntimeNative, unread(err)
 	}
 	exported := map[string]bool{}
 	for _, s := range symbols {

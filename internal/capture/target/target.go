@@ -38,7 +38,7 @@ type Process struct {
 	Build   string // build id of the executable
 	Version string // what the variable says that Files.Version names
 	Unsaid  error  // why it is none
-	Unread  error  // why the executable does not tell its runtime, where it claims more than is read of any
+	Unread  error  // why the executable does not tell its runtime, where it claims more than is read of any or does not come
 }
 
 // Thread is one thread of a process, read once.

@@ -15,6 +15,8 @@ const (
 	problemTooBig problem = "many"
 	problemRoom   problem = "room"
 	problemCost   problem = "cost"
+
+	problemStalled problem = "stalled"
 )
 
 func (p problem) why() string {
@@ -29,6 +31,8 @@ func (p problem) why() string {
 		return "there are more different stacks than are kept"
 	case problemRoom:
 		return "there was no room to ask for a stack"
+	case problemStalled:
+		return "stacks do not lead through a file of code: its file system does not answer"
 	case problemCost:
 		return fmt.Sprintf("a wait has no stack of its own: walking them may take %d %% of a CPU at most", allowancePercent)
 	}

@@ -80,6 +80,8 @@ const (
 	pollEvery = 50 * time.Millisecond
 	// lookEvery is how often it looks for processes that are to be examined.
 	lookEvery = 250 * time.Millisecond
+	// cleanEvery is how often what is known of processes that have ended is dropped.
+	cleanEvery = 10 * time.Second
 	// frameCache is how many symbolised frames it keeps.
 	frameCache = 8192
 	// mapScale makes its maps, sized for every process of a host, 2^4 times smaller.
@@ -111,7 +113,11 @@ func (u *Unwinder) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start the stack profiler: %w", err)
 	}
-	u.tracer.StartPIDEventProcessor(ctx)
+	examiner, err := newExaminer(u.tracer, u.note)
+	if err != nil {
+		return err
+	}
+	u.workers.Go(func() { examiner.run(ctx) })
 	// Without it, what is known of an ended process is dropped a little later.
 	_ = u.tracer.AttachSchedMonitor()
 	if err := u.tracer.StartMapMonitors(ctx, u.traces); err != nil {
@@ -203,9 +209,6 @@ func (i intervals) MonitorInterval() time.Duration {
 // TracePollInterval implements tracer.Intervals.
 func (intervals) TracePollInterval() time.Duration { return pollEvery }
 
-// PIDCleanupInterval implements tracer.Intervals.
-func (intervals) PIDCleanupInterval() time.Duration { return 10 * time.Second }
-
 // receive turns what comes out of the kernel into stacks.
 func (u *Unwinder) receive(ctx context.Context) {
 	again := time.NewTicker(pollEvery)
@@ -218,7 +221,7 @@ func (u *Unwinder) receive(ctx context.Context) {
 			u.correctRuby()
 		case trace := <-u.traces:
 			if trace != nil {
-				u.handle(trace)
+				survive(u.note, func() { u.handle(trace) })
 			}
 		}
 	}
@@ -227,9 +230,7 @@ func (u *Unwinder) receive(ctx context.Context) {
 // correctRuby completes what the profiler knows of processes of Ruby.
 func (u *Unwinder) correctRuby() {
 	if err := u.moments.ruby.correct(); err != nil {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.miss(problem(err.Error()))
+		u.note(problem(err.Error()))
 	}
 }
 
@@ -305,6 +306,13 @@ func (u *Unwinder) expire(after time.Duration) {
 	for range early {
 		u.miss(problemEarly)
 	}
+}
+
+// note is miss for those who do not hold the lock.
+func (u *Unwinder) note(p problem) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.miss(p)
 }
 
 func (u *Unwinder) miss(p problem) {

@@ -1,0 +1,207 @@
+//go:build linux && (amd64 || arm64)
+
+package unwind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	"go.opentelemetry.io/ebpf-profiler/libpf"
+	"go.opentelemetry.io/ebpf-profiler/libpf/pfelf"
+	profiled "go.opentelemetry.io/ebpf-profiler/process"
+	"go.opentelemetry.io/ebpf-profiler/processmanager"
+	"go.opentelemetry.io/ebpf-profiler/tracer"
+	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
+)
+
+// examiner has the profiler look at processes, in the place of the profiler's own loop
+// (Tracer.StartPIDEventProcessor). That gives it any file that they have mapped, and it
+// believes what those say: one of 48 KB can make it take memory without end, or fail, and
+// the recorder with it. Here it is given sound files only, of file systems that answer.
+type examiner struct {
+	manager *processmanager.ProcessManager
+	wanted  <-chan libpf.PIDTID
+	checked map[fileVersion]error
+	silent  map[uint64]time.Time // devices that did not answer, until when they are not asked again
+	refused func(problem)
+}
+
+// fileVersion tells a file, as it is now, from others.
+type fileVersion struct {
+	device, inode uint64
+	size          int64
+	changed       unix.Timespec
+}
+
+const (
+	maxChecked = 4096             // files that are remembered as checked
+	askAgain   = 30 * time.Second // after which a device is asked again that did not answer
+)
+
+// newExaminer takes from the profiler what its own loop would use; it has no names for
+// them that others may use.
+func newExaminer(t *tracer.Tracer, refused func(problem)) (*examiner, error) {
+	manager, err := fieldOf[*processmanager.ProcessManager](t, "processManager")
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := fieldOf[chan libpf.PIDTID](t, "pidEvents")
+	if err != nil {
+		return nil, err
+	}
+	return &examiner{manager, wanted, map[fileVersion]error{}, map[uint64]time.Time{}, refused}, nil
+}
+
+// fieldOf is a field of the profiler that only it has a name for.
+func fieldOf[T any](of *tracer.Tracer, name string) (T, error) {
+	field := reflect.ValueOf(of).Elem().FieldByName(name)
+	if !field.IsValid() || field.Type() != reflect.TypeFor[T]() {
+		var none T
+		return none, fmt.Errorf("the stack profiler has no %s: it is of another version than this was written for", name)
+	}
+	return *(*T)(unsafe.Pointer(field.UnsafeAddr())), nil
+}
+
+// run examines processes as they are asked for.
+func (e *examiner) run(ctx context.Context) {
+	clean := time.NewTicker(cleanEvery)
+	defer clean.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case id := <-e.wanted:
+			survive(e.refused, func() {
+				e.manager.SynchronizeProcess(&examined{profiled.New(id.PID(), id.TID()), e})
+			})
+		case <-clean.C:
+			e.manager.CleanupPIDs()
+		}
+	}
+}
+
+// survive has the profiler do something and tells where it fails: over what a file says, or because its owner cut it
+// while it was mapped.
+func survive(tell func(problem), do func()) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			tell(problem(fmt.Sprintf("the stack profiler failed over a process: %v", r)))
+		}
+	}()
+	do()
+}
+
+// examined is a process of which the profiler is given sound files only.
+type examined struct {
+	profiled.Process
+	by *examiner
+}
+
+// OpenMappingFile implements profiled.Process.
+func (p *examined) OpenMappingFile(m *profiled.RawMapping) (profiled.ReadAtCloser, error) {
+	return ask(p.by, m, func() (profiled.ReadAtCloser, error) {
+		opened, err := elffile.Await(func() (profiled.ReadAtCloser, error) { return p.Process.OpenMappingFile(m) })
+		if file, ok := opened.(*os.File); ok && err == nil {
+			return p.by.admit(file)
+		}
+		return opened, err
+	})
+}
+
+// GetMappingFileLastModified implements profiled.Process.
+func (p *examined) GetMappingFileLastModified(m *profiled.RawMapping) int64 {
+	at, _ := ask(p.by, m, func() (int64, error) {
+		return elffile.Await(func() (int64, error) { return p.Process.GetMappingFileLastModified(m), nil })
+	})
+	return at
+}
+
+// CalculateMappingFileID implements profiled.Process.
+func (p *examined) CalculateMappingFileID(m *profiled.RawMapping) (libpf.FileID, error) {
+	return ask(p.by, m, func() (libpf.FileID, error) {
+		return elffile.Await(func() (libpf.FileID, error) { return p.Process.CalculateMappingFileID(m) })
+	})
+}
+
+// ask asks something about a file that a process has mapped, unless its device did not answer before.
+func ask[T any](e *examiner, m *profiled.RawMapping, do func() (T, error)) (is T, err error) {
+	if until, silent := e.silent[m.Device]; silent && time.Now().Before(until) {
+		return is, elffile.ErrStalled
+	}
+	is, err = do()
+	if errors.Is(err, elffile.ErrStalled) {
+		e.silent[m.Device] = time.Now().Add(askAgain)
+		e.refused(problemStalled)
+	}
+	return is, err
+}
+
+// OpenELF implements pfelf.ELFOpener: debug information that is in a file of its own is not
+// looked for.
+func (p *examined) OpenELF(string) (*pfelf.File, error) { return nil, os.ErrNotExist }
+
+// admit gives a file to the profiler if it is sound: one that may keep it waiting as what
+// is read, and not mapped.
+func (e *examiner) admit(file *os.File) (profiled.ReadAtCloser, error) {
+	version, err := elffile.Await(func() (fileVersion, error) { return versionOf(file) })
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	verdict, known := e.checked[version]
+	if !known {
+		if verdict = elffile.CheckUnwinding(file); !errors.Is(verdict, elffile.ErrStalled) && len(e.checked) < maxChecked {
+			e.checked[version] = verdict
+		}
+		if errors.Is(verdict, elffile.ErrTooLarge) || errors.Is(verdict, elffile.ErrUnsound) {
+			e.refused(problem(fmt.Sprintf("stacks do not lead through a file of code, which is not read: %v", verdict)))
+		}
+	}
+	if verdict != nil {
+		return nil, errors.Join(verdict, file.Close())
+	}
+	if answers(file) {
+		return file, nil
+	}
+	return &patientFile{elffile.Patient{From: file}, file}, nil
+}
+
+type patientFile struct {
+	elffile.Patient
+	file *os.File
+}
+
+// Close implements io.Closer.
+func (p *patientFile) Close() error { return p.file.Close() }
+
+func versionOf(file *os.File) (fileVersion, error) {
+	var s unix.Stat_t
+	err := unix.Fstat(int(file.Fd()), &s)
+	return fileVersion{s.Dev, s.Ino, s.Size, s.Ctim}, err
+}
+
+// answers reports whether a file is in a file system of this kernel's own, which does not
+// wait for a program or another machine.
+func answers(file *os.File) bool {
+	s, err := elffile.Await(func() (unix.Statfs_t, error) {
+		var s unix.Statfs_t
+		return s, unix.Fstatfs(int(file.Fd()), &s)
+	})
+	if err != nil {
+		return false
+	}
+	switch uint64(s.Type) {
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC,
+		unix.OVERLAYFS_SUPER_MAGIC, unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.RAMFS_MAGIC:
+		return true
+	}
+	return false
+}
