@@ -98,10 +98,15 @@ type Endpoint struct {
 	P99         Duration   `json:"p99_ns"`
 	Max         Duration   `json:"max_ns"`
 	Causes      []CauseRow `json:"causes"`
-	Unaccounted Pair       `json:"unaccounted"` // what the causes leave of 1
+	Unaccounted Pair       `json:"unaccounted"`      // what the causes leave of 1
+	Ordinary    Duration   `json:"ordinary_mean_ns"` // of the requests near p50
+	Slow        Duration   `json:"slow_mean_ns"`     // near p99
 
-	ordinary, slow Duration // mean durations of the two sets
-	total          Duration // summed over all its requests
+	// Requests to look at: one near p50, and the slowest.
+	Typical timeline.RequestID `json:"typical_request"`
+	Slowest timeline.RequestID `json:"slowest_request"`
+
+	total Duration // summed over all its requests
 
 	ordinaryIDs, slowIDs, allIDs []timeline.RequestID // the two sets, and all that are measured
 }

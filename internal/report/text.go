@@ -178,10 +178,10 @@ func whereItGoes(p *page, r *Report) {
 	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 44), 45)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
 	to, ts := tenths(ord), tenths(slow)
 	for i, l := range list {
-		p.raw("  " + pad(l.label, labelWide) + l.cell(p, e.ordinary, ord[i], to[i]) + "   " + l.cell(p, e.slow, slow[i], ts[i]))
+		p.raw("  " + pad(l.label, labelWide) + l.cell(p, e.Ordinary, ord[i], to[i]) + "   " + l.cell(p, e.Slow, slow[i], ts[i]))
 	}
-	p.raw(p.paint(dim, "  "+pad("total", labelWide)+pad(human(e.ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
-		pad(human(e.slow), -9)+pad("100.0 %", -9)))
+	p.raw(p.paint(dim, "  "+pad("total", labelWide)+pad(human(e.Ordinary), -9)+pad("100.0 %", -9)+strings.Repeat(" ", 11)+"   "+
+		pad(human(e.Slow), -9)+pad("100.0 %", -9)))
 	if p.names {
 		explain(p, list)
 	}

@@ -20,8 +20,8 @@ func answer(p *page, r *Report) {
 func sentences(r *Report) (where, text string, s style) {
 	e := focus(r)
 	where = fmt.Sprintf("An ordinary %s takes %s: %s. A slow one takes %s: %s.",
-		requestOf(e), human(e.ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
-		human(e.slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
+		requestOf(e), human(e.Ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
+		human(e.Slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
 	if open := unknown(e); open != "" {
 		text += " " + open

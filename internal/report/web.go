@@ -24,16 +24,15 @@ type WebPage struct {
 	Report *Report  `json:"report"` // as dwell why --json
 	Seen   WebSeen  `json:"seen"`
 
-	Endpoints []WebEndpoint `json:"endpoints"` // as in the report, in its order
-	Latency   *WebLatency   `json:"latency"`
-	Requests  []*WebRequest `json:"requests"` // told of in full: some of many
-	Frames    []Frame       `json:"frames"`   // of their stacks
-	Flames    []*Flames     `json:"flames"`
-	Trees     []*Tree       `json:"trees"`
-	Dumps     []*Dump       `json:"dumps"`
-	Lanes     []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
-	Causes    []WebCause    `json:"causes"`
-	Phases    []string      `json:"phases"`
+	Latency  *WebLatency   `json:"latency"`
+	Requests []*WebRequest `json:"requests"` // told of in full: some of many
+	Frames   []Frame       `json:"frames"`   // of their stacks
+	Flames   []*Flames     `json:"flames"`
+	Trees    []*Tree       `json:"trees"`
+	Dumps    []*Dump       `json:"dumps"`
+	Lanes    []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
+	Causes   []WebCause    `json:"causes"`
+	Phases   []string      `json:"phases"`
 }
 
 // WebSeen is what a report says about a recording beyond its requests.
@@ -61,16 +60,6 @@ type WebPromise struct {
 	Mood string `json:"mood"` // wrong, look or fine
 }
 
-// WebEndpoint is what the page needs of an endpoint beside what the report says.
-type WebEndpoint struct {
-	Name     string             `json:"name"`
-	Total    Duration           `json:"total_ns"`         // summed over its requests
-	Ordinary Duration           `json:"ordinary_mean_ns"` // mean duration near p50
-	Slow     Duration           `json:"slow_mean_ns"`     // near p99
-	Typical  timeline.RequestID `json:"typical"`          // a request near p50
-	Slowest  timeline.RequestID `json:"slowest"`
-}
-
 // WebOptions say what a page is made of.
 type WebOptions struct {
 	Name   string
@@ -92,16 +81,11 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
-		Endpoints: []WebEndpoint{}, Causes: WebCauses(), Latency: newWebLatency(tl, d),
+		Causes: WebCauses(), Latency: newWebLatency(tl, d),
 		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Lanes: []*WebLanes{},
 	}
 	for ph := range timeline.NumPhases {
 		p.Phases = append(p.Phases, ph.String())
-	}
-	for i := range r.Endpoints {
-		e := &r.Endpoints[i]
-		p.Endpoints = append(p.Endpoints, WebEndpoint{e.Name, e.total, e.ordinary, e.slow,
-			e.ordinaryIDs[len(e.ordinaryIDs)/2], e.allIDs[len(e.allIDs)-1]})
 	}
 	if o.Slim {
 		return p

@@ -167,8 +167,8 @@ func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
 	var all []timeline.RequestID
 	for i := range r.Endpoints {
 		e := &r.Endpoints[i]
-		add(e.ordinaryIDs[len(e.ordinaryIDs)/2])
-		add(e.allIDs[len(e.allIDs)-1])
+		add(e.Typical)
+		add(e.Slowest)
 		all = append(all, e.allIDs...)
 	}
 	for _, list := range evidenceOf(r) {

@@ -68,7 +68,7 @@ func webLanes(tl *timeline.Timeline, r *Report) []*WebLanes {
 	out := []*WebLanes{all}
 	for i := range r.Endpoints[:min(len(r.Endpoints), mostSlowest)] {
 		e := &r.Endpoints[i]
-		q := &tl.Requests[e.allIDs[len(e.allIDs)-1]]
+		q := &tl.Requests[e.Slowest]
 		around := (q.End - q.Start) / 10
 		one := NewWebLanes(tl, q.Start-around, q.End+around, lanesOfPage)
 		one.Chosen = "the slowest " + e.Name

@@ -90,7 +90,7 @@ func webDumps(tl *timeline.Timeline, r *Report, source Source) []*Dump {
 	}
 	for i := range r.Endpoints {
 		e := &r.Endpoints[i]
-		q := &tl.Requests[e.allIDs[len(e.allIDs)-1]]
+		q := &tl.Requests[e.Slowest]
 		list = append(list, DumpOptions{At: q.Start + (q.End-q.Start)/2, Chosen: "in the middle of the slowest " + e.Name, Source: source})
 	}
 	out, size := []*Dump{}, 0

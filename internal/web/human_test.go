@@ -8,16 +8,20 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// The page writes durations as the terminal does; its own test reads these examples.
-func TestDurationsAreWrittenAlike(t *testing.T) {
+// The page writes durations and amounts of data as the terminal does; its own test reads these examples.
+func TestQuantitiesAreWrittenAlike(t *testing.T) {
 	type example struct {
-		NS   diagnosis.Duration `json:"ns"`
-		Text string             `json:"text"`
+		Unit string `json:"unit"`
+		N    int64  `json:"n"`
+		Text string `json:"text"`
 	}
 	var list []example
 	for _, ns := range []diagnosis.Duration{0, 1, 999, 1000, 1004, 1005, 9_994, 9_995, 99_949, 99_950, 999_499, 999_500, 1_234_567, 12_345_678, 999_499_999,
 		999_500_000, 1_000_000_000, 59_994_000_000, 1_234_000_000_000, -1_500_000} {
-		list = append(list, example{ns, diagnosis.Human(ns)})
+		list = append(list, example{"ns", int64(ns), diagnosis.Human(ns)})
+	}
+	for _, n := range []int64{0, 1, 999, 1000, 1004, 1005, 9_994, 9_995, 99_949, 99_950, 999_499, 999_500, 1_234_567_890, 5_000_000_000_000_000} {
+		list = append(list, example{"bytes", n, diagnosis.Bytes(n)})
 	}
 	want, err := json.Marshal(list)
 	if err != nil {
@@ -30,6 +34,6 @@ func TestDurationsAreWrittenAlike(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(name); err != nil || string(got) != string(want)+"\n" {
-		t.Errorf("%s is not what diagnosis.Human says: run go test ./internal/web -update (%v)", name, err)
+		t.Errorf("%s is not what diagnosis.Human and Bytes say: run go test ./internal/web -update (%v)", name, err)
 	}
 }

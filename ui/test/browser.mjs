@@ -25,3 +25,6 @@ export async function visit(page, url) {
   await page.goto(url);
   await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
 }
+
+/** Waits until what the address or a key changed is drawn. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

@@ -5,7 +5,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { open, visit } from "./browser.mjs";
+import { drawn, open, visit } from "./browser.mjs";
+import { compare, Documents, Pair } from "./figures.mjs";
 
 const root = new URL("../../", import.meta.url).pathname;
 const dwell = join(root, "bin/dwell");
@@ -14,7 +15,9 @@ const recordings = {
   demo: "cmd/dwell/bundled/bad.txt", credentials: "cases/credentials/recording-refresh-bad.txt", "keep-alive": "cases/keep-alive/recording-bad.txt",
   "price-api": "cases/price-api/recording-entropy-bad.txt", statsd: "cases/statsd/recording-ruby-bad.txt", "surround-vote": "cases/surround-vote/recording-restart-bad.txt",
 };
-const json = (...args) => JSON.parse(execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+const fixed = (name) => recordings[name].replace(/bad\.txt$/, "fixed.txt");
+const printed = (...args) => execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
+const json = (...args) => JSON.parse(printed(...args));
 const address = (name, hash = "") => `file://${dir}/${name}.html#${hash}`;
 
 let browser, page;
@@ -35,27 +38,104 @@ after(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-// The value at a path such as findings.0.impact.share.
-const at = (model, path) => path.split(".").reduce((v, k) => v?.[k], model);
+// What dwell prints of a recording, to hold a page of it against.
+async function documentsOf(name, page) {
+  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
+  return new Documents(printed, recordings[name], model);
+}
+
+// All that a page shows at an address, and less is seen on others.
+const everything = ["", "view=verdict&open=minor.refuted.undecided", "view=requests", "view=requests&color=generation", "view=requests&color=endpoint&sel=60.140.80.110&where=duration%3E1ms",
+  "view=request", "view=request&beside=1", "view=threads", "view=threads&dump=1", "view=flames&part=waiting", "view=flames&part=cpu&find=e", "view=tree", "view=tree&of=ordinary", "view=tree&of=request", "view=calls"];
 
 for (const name of Object.keys(recordings)) {
-  test(`${name}: the verdict comes first, and each number on it is that of dwell why --json`, async () => {
-    const want = json("why", recordings[name], "--json");
+  test(`${name}: the verdict comes first, and each number on the page is that of --json`, async () => {
     await visit(page, address(name));
-    const heading = await page.locator("h1").innerText();
-    assert.ok(heading.length > 20, heading);
+    const documents = await documentsOf(name, page);
+    const want = documents.why();
+    assert.ok((await page.locator("h1").innerText()).length > 20);
     for (const f of want.findings) assert.ok((await page.locator("main").innerText()).includes(f.id), f.id);
     let compared = 0;
-    for (const view of ["verdict", "requests", "requests&color=generation", "tree&of=request", "request", "request&beside=1", "threads", "threads&dump=1", "flames", "tree", "calls"]) {
-      await page.evaluate((v) => { location.hash = `view=${v}`; }, view);
-      await page.waitForTimeout(50);
+    for (const view of everything) {
+      await page.evaluate((v) => { location.hash = v; }, view);
+      await drawn(page);
       assert.ok((await page.locator("main").innerText()).length > 20, view);
-      for (const d of await page.locator("data[data-of]").evaluateAll((all) => all.map((d) => [d.dataset.of, d.value]))) {
-        assert.equal(Number(d[1]), at(want, d[0]), `${view}: ${d[0]}`);
-        compared++;
-      }
+      compared += await compare(page, documents, `${name}, ${view}`);
     }
-    assert.ok(compared >= 8 + 3 * want.findings.length, `only ${compared} numbers were compared`);
+    assert.ok(compared > 300, `only ${compared} numbers were compared`);
+  });
+}
+
+test("a number that --json does not have is noticed, and one that does not say what it is of", async () => {
+  await visit(page, address("demo"));
+  const documents = await documentsOf("demo", page);
+  for (const [change, says] of [
+    [() => { document.querySelector("data").textContent = "77 ms"; }, /77 ms.* by --json/],
+    [() => { document.querySelector("data").value = "77"; }, /"value":77/],
+    [() => { document.querySelector("main").append("about 3 more"); }, /does not say what it is of/],
+    [() => { document.querySelector("h1 bdi").textContent = "It takes 77.7 ms"; }, /said nowhere else/],
+  ]) {
+    await visit(page, address("demo"));
+    await page.evaluate(change);
+    await assert.rejects(compare(page, documents, "changed"), says);
+  }
+});
+
+for (const name of Object.keys(recordings).filter((n) => n !== "demo")) {
+  test(`${name}: from a spike to its slowest request and who held it up, by process, in the flame graph, and as an address`, async () => {
+    await visit(page, address(name, "view=requests"));
+    const documents = await documentsOf(name, page);
+    const box = await page.locator(".brush").boundingBox();
+    await page.mouse.move(box.x + box.width * 0.2, box.y + 24);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + box.height * 0.55, { steps: 4 });
+    await page.mouse.up();
+    await drawn(page);
+    await compare(page, documents, `${name}, brushed`);
+    const first = page.locator("table.requests tbody tr").first();
+    const slowest = Number(await first.locator("td data").first().getAttribute("value"));
+    await page.locator(".brush").press("Enter");
+    await page.waitForSelector("#request");
+    const opened = documents.show()[new URLSearchParams(new URL(page.url()).hash.slice(1)).get("req")];
+    assert.equal(opened.duration_ns, slowest);
+    const holds = Object.values(documents.show()).filter((r) => r.segments.some((s) => s.wait?.holders?.length) && documents.page.requests.some((q) => q.id === r.id));
+    if (holds.length > 0) {
+      await page.evaluate((id) => { location.hash = `view=request&req=${id}`; }, holds[0].id);
+      await drawn(page);
+      await page.keyboard.press("h");
+      await page.locator(".holder.chosen").first().waitFor();
+      assert.ok((await page.locator("path.arrow.chosen").count()) > 0);
+      await compare(page, documents, `${name}, a holder`);
+    } else assert.ok(!["credentials", "price-api", "statsd"].includes(name), "who held what was waited for is known there");
+    await page.keyboard.press("2");
+    for (let i = 0; i < 2; i++) await page.keyboard.press("c");
+    assert.equal(await page.locator("table.processes tbody tr").count(), documents.why().processes.length);
+    if (documents.page.flames.some((f) => f.waiting.rows.length > 0)) { // it has stacks
+      await page.keyboard.press("5");
+      const graph = documents.flames().find((f) => f.waiting.rows.length > 0);
+      await page.evaluate((e) => { location.hash = `view=flames&part=waiting&endpoint=${encodeURIComponent(e)}`; }, graph.endpoint);
+      await drawn(page);
+      await page.keyboard.press("/");
+      await page.keyboard.type(graph.waiting.rows[0].name);
+      assert.ok((await page.locator(".block.hit").count()) > 0);
+      await compare(page, documents, `${name}, found`);
+    }
+    const [url, text] = [page.url(), await page.locator("main").innerText()];
+    const other = await browser.context.newPage();
+    await visit(other, url);
+    assert.equal(await other.locator("main").innerText(), text);
+    await other.close();
+  });
+
+  test(`${name}: beside its fixed twin, each number is that of dwell diff --json`, async () => {
+    const pair = [recordings[name], fixed(name)];
+    execFileSync(dwell, ["diff", ...pair, "-o", join(dir, `${name}-diff.html`)], { cwd: root });
+    await visit(page, address(`${name}-diff`));
+    assert.match(await page.locator("h1").innerText(), /p50 .* became .*/);
+    assert.ok((await page.locator(".block").count()) > 3 || name === "surround-vote");
+    assert.equal(await page.locator("canvas").count(), 2);
+    const compared = await compare(page, new Pair(printed, pair), `${name}, both`);
+    assert.ok(compared >= 20, `${compared} numbers`);
   });
 }
 
@@ -151,7 +231,7 @@ test("threads side by side: a brushed time, the dump at the cursor, and back", a
 
 test("one request has a call tree, whose columns sum to it", async () => {
   await visit(page, address("credentials", "view=request"));
-  const whole = Number(await page.locator("#request h2 data").getAttribute("value"));
+  const whole = Number(await page.locator("#request h2 data").nth(1).getAttribute("value"));
   await page.getByRole("button", { name: "call tree", exact: true }).click();
   const facts = await page.locator(".facts data").evaluateAll((l) => l.map((d) => Number(d.value)));
   assert.equal(facts[0], whole);
@@ -175,19 +255,6 @@ test("a function is found in the flame graph", async () => {
   assert.equal(await page.locator(".choice button").nth(1).innerText(), `waiting ${(graphs.waiting.total_ns / 1e9).toFixed(2)} s`);
 });
 
-test("two recordings stand side by side, and each number is that of dwell diff --json", async () => {
-  const pair = [recordings["keep-alive"], "cases/keep-alive/recording-fixed.txt"];
-  execFileSync(dwell, ["diff", ...pair, "-o", join(dir, "diff.html")], { cwd: root });
-  const want = json("diff", ...pair, "--json");
-  await visit(page, address("diff"));
-  assert.match(await page.locator("h1").innerText(), /p50 .* became .*; gone: connection-churn/);
-  const numbers = await page.locator("data[data-of]").evaluateAll((all) => all.map((d) => [d.dataset.of, d.value]));
-  assert.ok(numbers.length >= 10, `${numbers.length} numbers`);
-  for (const [path, value] of numbers) assert.equal(Number(value), at(want, path), path);
-  assert.ok((await page.locator(".block").count()) > 3);
-  assert.equal(await page.locator("canvas").count(), 2);
-});
-
 test("names of a stranger's are text", async () => {
   const hostile = join(dir, "hostile.txt");
   const { writeFileSync } = await import("node:fs");
@@ -201,9 +268,11 @@ test("names of a stranger's are text", async () => {
 
 test("nothing serious that axe-core knows of, in both themes", async () => {
   const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
+  await visit(page, address("credentials"));
   for (const theme of ["light", "dark"]) {
     for (const view of ["verdict", "requests", "request", "threads", "flames", "tree", "calls"]) {
-      await visit(page, address("credentials", `view=${view}&theme=${theme}&beside=1`));
+      await page.evaluate((hash) => { location.hash = hash; }, `view=${view}&theme=${theme}&beside=1`);
+      await drawn(page);
       const found = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`); // evaluated by the debugger: the page's own policy stays in force
       const bad = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
       assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`), [], `${view}, ${theme}`);

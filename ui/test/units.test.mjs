@@ -3,18 +3,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
-import { build } from "esbuild";
+import { load, src } from "./load.mjs";
 
-const src = new URL("../src/", import.meta.url).pathname;
-
-async function load(path) {
-  const out = await build({ entryPoints: [join(src, path)], bundle: true, write: false, format: "esm", target: "es2022" });
-  return import("data:text/javascript;base64," + Buffer.from(out.outputFiles[0].text).toString("base64"));
-}
-
-test("durations are written as the terminal writes them", async () => {
-  const { human } = await load("base/format.ts");
-  for (const { ns, text } of JSON.parse(readFileSync(new URL("human.json", import.meta.url)))) assert.equal(human(ns), text);
+test("durations and amounts of data are written as the terminal writes them", async () => {
+  const { measured } = await load("base/format.ts");
+  for (const { n, unit, text } of JSON.parse(readFileSync(new URL("human.json", import.meta.url)))) assert.equal(measured(n, unit), text);
 });
 
 test("an expression chooses as dwell show --where does", async () => {

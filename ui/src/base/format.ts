@@ -40,9 +40,23 @@ export function measured(value: number, unit: string): string {
     case "count": return thousands(value);
     case "per_second": return `${trimmed(value)} /s`;
     case "ratio": return `${trimmed(value)} x`;
-    case "bytes": return `${thousands(value)} bytes`;
+    case "bytes": return bytes(value);
+    case "bytes_per_second": return `${bytes(value)}/s`;
   }
   return `${trimmed(value)} ${unit}`;
+}
+
+/** An amount of data as the terminal prints it. */
+export function bytes(n: number): string {
+  n = Math.floor(n);
+  if (n < 1000) return `${n} bytes`;
+  let [size, unit] = [1000, 0];
+  for (; n / size >= 1000 && unit < 3; unit++) size *= 1000;
+  const hundredths = Math.floor((n + size / 200) / (size / 100));
+  const name = ["kB", "MB", "GB", "TB"][unit];
+  if (hundredths < 1000) return `${(hundredths / 100).toFixed(2)} ${name}`;
+  if (hundredths < 10000) return `${(Math.floor((hundredths + 5) / 10) / 10).toFixed(1)} ${name}`;
+  return `${thousands(Math.floor((hundredths + 50) / 100))} ${name}`;
 }
 
 const trimmed = (v: number): string => (v >= 100 ? thousands(v) : String(Math.round(v * 100) / 100));

@@ -212,6 +212,10 @@ export interface Endpoint {
   max_ns: Ns;
   causes: CauseRow[];
   unaccounted: Pair;
+  ordinary_mean_ns: Ns;
+  slow_mean_ns: Ns;
+  typical_request: number;
+  slowest_request: number;
 }
 
 export interface Evidence {
@@ -669,15 +673,6 @@ export interface WebDiff {
   flames: DiffFlames[];
 }
 
-export interface WebEndpoint {
-  name: string;
-  total_ns: Ns;
-  ordinary_mean_ns: Ns;
-  slow_mean_ns: Ns;
-  typical: number;
-  slowest: number;
-}
-
 export interface WebLane {
   pid: number;
   tid: number;
@@ -732,7 +727,6 @@ export interface WebPage {
   span_ns: Ns;
   report: Report | null;
   seen: WebSeen;
-  endpoints: WebEndpoint[];
   latency: WebLatency | null;
   requests: WebRequest[];
   frames: Frame[];

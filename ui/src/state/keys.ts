@@ -64,13 +64,13 @@ function slowest(e: KeyboardEvent, c: Context): boolean {
 }
 
 function step(c: Context, by: number): boolean {
-  const id = Number(get("req") || c.page.endpoints[0]?.slowest);
+  const id = Number(get("req") || c.page.report!.endpoints[0]?.slowest_request);
   const to = neighbour(c.points, c.details, id, by);
   return to === undefined ? false : went({ req: String(to), seg: "", hold: "" });
 }
 
 function piece(c: Context, by: number): boolean {
-  const r = c.details.get(Number(get("req") || c.page.endpoints[0]?.slowest));
+  const r = c.details.get(Number(get("req") || c.page.report!.endpoints[0]?.slowest_request));
   if (!r) return false;
   const now = get("seg") === "" ? (by > 0 ? -1 : r.segments.length) : Number(get("seg"));
   const to = now + by;
@@ -79,7 +79,7 @@ function piece(c: Context, by: number): boolean {
 
 // To the longest wait whose holder is known, and to that.
 function follow(c: Context): boolean {
-  const r = c.details.get(Number(get("req") || c.page.endpoints[0]?.slowest));
+  const r = c.details.get(Number(get("req") || c.page.report!.endpoints[0]?.slowest_request));
   if (!r) return false;
   const held = (i: number) => (r.segments[i]?.wait?.holders ?? []).length > 0;
   let at = Number(get("seg") || -1);

@@ -5,7 +5,7 @@ import { finest, runsOf } from "../model/lanes";
 import { fetched } from "../model/load";
 import type { WebLanes } from "../model/page.gen";
 import { get, set } from "../state/url";
-import { Panel, type Context } from "./parts";
+import { Drawn, Panel, type Context } from "./parts";
 import { themed, useWidth } from "./sizes";
 
 /** A span as it stands in the address: from and to, in nanoseconds. */
@@ -37,14 +37,14 @@ export function AllLanes({ c, at }: { c: Context; at: number }) {
   if (!held) return null;
   const lanes = asked && asked.from_ns <= from && asked.to_ns >= to ? asked : held;
   return (
-    <Panel title={`What ${plural(lanes.lanes.length, "thread")} did`} aside={<span class="tools">
+    <Panel title={<>What <Drawn>{plural(lanes.lanes.length, "thread")}</Drawn> did</>} aside={<span class="tools">
       <label class="pick"><span class="out">Time</span><select value={key} onChange={(e) => set({ span: e.currentTarget.value }, true)}>
         {c.page.lanes.map((l, i) => <option key={i} value={spanned(l.from_ns, l.to_ns)}>{l.chosen}</option>)}
         {!c.page.lanes.some((l) => spanned(l.from_ns, l.to_ns) === key) && <option value={key}>as chosen</option>}</select></label>
       <button type="button" onClick={() => wider(c, from, to)}>wider <kbd>-</kbd></button>
     </span>}>
       <Plot key={key} c={c} lanes={lanes} from={from} to={to} at={at} />
-      <p class="key">{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}: in the colour of what was done most, as tall as the part of it in which anything was; empty: idle, or not known{lanes.more > 0 && <> · {plural(lanes.more, "thread")} more did less, or nothing</>}
+      <p class="key"><Drawn>{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}</Drawn>: in the colour of what was done most, as tall as the part of it in which anything was; empty: idle, or not known{lanes.more > 0 && <> · <Drawn>{plural(lanes.more, "thread")}</Drawn> more did less, or nothing</>}
         <span class="hint">drag to look closer · click for the threads at that time{c.page.live ? "" : ", of those that this file holds the nearest"} · arrow keys, <kbd>Enter</kbd>, <kbd>+</kbd></span></p>
     </Panel>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { day, plural, seconds } from "../base/format";
+import { day } from "../base/format";
 import { cellsOf, Details, pointsOf } from "../model/load";
 import type { WebPage } from "../model/page.gen";
 import { pressed, views } from "../state/keys";
@@ -7,7 +7,7 @@ import { get, set, useUrl } from "../state/url";
 import { Calls } from "./calls";
 import { Flames } from "./flames";
 import { Help } from "./help";
-import { Name, type Context } from "./parts";
+import { Count, Name, Seconds, type Context } from "./parts";
 import { Request } from "./request";
 import { Requests } from "./requests";
 import { Threads } from "./threads";
@@ -63,7 +63,7 @@ function Head({ page, view, none }: { page: WebPage; view: string; none: boolean
     <header class="head">
       <div class="who"><span class="logo" aria-hidden="true"><i /><i /><i /></span><b>dwell</b>
         <span><Name text={page.seen.processes.slice(0, 2).join(", ")} /></span>
-        <small><Name text={page.name} /> · {day(page.wall_ns)} {page.wall_ns ? "UTC · " : ""}{seconds(page.span_ns / 1e9)} · {plural(page.report!.requests.count, "request")}</small></div>
+        <small><Name text={page.name} /> · <Name text={day(page.wall_ns)} /> {page.wall_ns ? "UTC · " : ""}<Seconds v={page.report!.recording.seconds} of="recording.seconds" /> · <Count v={page.report!.requests.count} noun="request" of="requests.count" /></small></div>
       <nav aria-label="Views">{!none && views.map((v, i) => (
         <a key={v} href={`#view=${v}`} aria-current={v === view ? "page" : undefined} onClick={(e) => { e.preventDefault(); set({ view: v === "verdict" ? "" : v }, true); }}>{titles[v]} <kbd>{i + 1}</kbd></a>
       ))}</nav>

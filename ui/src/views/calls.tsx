@@ -1,6 +1,6 @@
 import { human } from "../base/format";
 import type { CallGroup } from "../model/page.gen";
-import { Count, Name, Panel, phaseColor, Share, Stacked, Swatch, Time, type Context } from "./parts";
+import { Count, Name, Panel, phaseColor, Ratio, Share, Stacked, Swatch, Time, type Context } from "./parts";
 
 const phases: (keyof CallGroup["phases"])[] = ["queue", "dns", "connect", "tls", "send", "remote", "pick-up", "receive"];
 
@@ -19,7 +19,7 @@ export function Calls({ c }: { c: Context }) {
           <tr key={g.peer + g.operation}>
             <th scope="row"><Name text={g.peer} /></th><td><Name code text={g.operation || "unknown"} /></td>
             <td class="num"><Count v={g.count} of={`calls.${i}.count`} /></td>
-            <td class="num">{r.requests.count ? (g.count / r.requests.count).toFixed(2) : ""}</td>
+            <td class="num"><Ratio v={g.count / r.requests.count} of={`calls.${i}.count / requests.count`} /></td>
             <td class="num"><Share v={g.new_connection_share} of={`calls.${i}.new_connection_share`} /></td>
             <td class="num"><Time v={g.p50_ns} of={`calls.${i}.p50_ns`} /></td>
             <td class="num"><Time v={g.p99_ns} of={`calls.${i}.p99_ns`} /></td>

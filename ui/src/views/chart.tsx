@@ -6,7 +6,7 @@ import { rowOf, sharesIn, type Region } from "../model/load";
 import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
 import { Processes } from "./processes";
-import type { Context } from "./parts";
+import { Drawn, type Context } from "./parts";
 import { themed, useWidth } from "./sizes";
 
 /** A region of cells as it stands in the address. */
@@ -54,7 +54,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
         <canvas ref={canvas} aria-hidden="true" />
         {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} />}
       </div>
-      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of {human(c.page.latency!.lines.step_ns)}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>} · bars: arrivals
+      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(c.page.latency!.lines.step_ns)}</Drawn>{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>} · bars: arrivals
         {!still && <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span>}</p>
       {!still && get("color") === "generation" && <Processes c={c} />}
     </div>

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
-import { day, measured, percent, seconds } from "../base/format";
+import { day, seconds } from "../base/format";
 import { cellsOf, Details, pointsOf, rowOf, type Region } from "../model/load";
 import type { DiffEndpoint, DiffFinding, DiffLatency, DiffMeasure, WebDiff, WebPage } from "../model/page.gen";
 import { get, set, useUrl } from "../state/url";
 import { useDark } from "./app";
 import { Chart } from "./chart";
 import { Apart } from "./diffflame";
-import { colorOf, Count, Name, Panel, Stacked, Time, type Context } from "./parts";
+import { colorOf, Count, Measured, Name, Panel, Stacked, Time, type Context } from "./parts";
 
 /** The page of two recordings: before and after, and what was predicted beside what came. */
 export function DiffApp({ page }: { page: WebDiff }) {
@@ -22,7 +22,7 @@ export function DiffApp({ page }: { page: WebDiff }) {
         <small>A <Name text={`${a.name}, ${day(a.wall_ns)} ${seconds(a.span_ns / 1e9)}`} /> · B <Name text={`${b.name}, ${day(b.wall_ns)} ${seconds(b.span_ns / 1e9)}`} /></small></div>
         <span class="tools"><button type="button" onClick={() => set({ theme: { "": "dark", dark: "light", light: "" }[get("theme")] ?? "" })}>theme: {get("theme") || "auto"}</button></span></header>
       <main id="content" tabIndex={-1}>
-        <section class="answer"><h1>{headline(d.endpoints, d.findings)}</h1></section>
+        <section class="answer"><h1><Headline list={d.endpoints} findings={d.findings} /></h1></section>
         <Panel title="Latency, and what was predicted"><Endpoints list={d.endpoints} /></Panel>
         {a.latency!.count > 0 && b.latency!.count > 0 && (
           <div class="split half">
@@ -52,16 +52,13 @@ function wholeOfBoth(a: WebPage, b: WebPage): (of: WebPage) => Region {
   return (of) => ({ x0: 0, x1: of.latency!.cells.columns - 1, y0: rowOf(least) - 1, y1: rowOf(most) + 1 });
 }
 
-function headline(list: DiffEndpoint[], findings: DiffFinding[]): string {
-  const both = list.filter((e) => e.a && e.b);
-  const gone = findings.filter((f) => f.change === "gone").map((f) => f.id);
-  const came = findings.filter((f) => f.change === "new").map((f) => f.id);
-  const first = both[0];
-  const says = [];
-  if (first) says.push(`${first.name}: p50 ${measured(first.a!.p50_ns, "ns")} became ${measured(first.b!.p50_ns, "ns")}, p99 ${measured(first.a!.p99_ns, "ns")} became ${measured(first.b!.p99_ns, "ns")}`);
-  if (gone.length) says.push(`gone: ${[...new Set(gone)].join(", ")}`);
-  if (came.length) says.push(`new: ${[...new Set(came)].join(", ")}`);
-  return says.join("; ") || "Two recordings without requests in common";
+function Headline({ list, findings }: { list: DiffEndpoint[]; findings: DiffFinding[] }) {
+  const changed = (how: string) => [...new Set(findings.filter((f) => f.change === how).map((f) => f.id))].join(", ");
+  const [gone, came] = [changed("gone"), changed("new")];
+  const i = list.findIndex((e) => e.a && e.b);
+  if (i < 0 && !gone && !came) return <>Two recordings without requests in common</>;
+  const became = (q: "p50" | "p99") => <>{q} <Time v={list[i].a![`${q}_ns`]} of={`endpoints.${i}.a.${q}_ns`} /> became <Time v={list[i].b![`${q}_ns`]} of={`endpoints.${i}.b.${q}_ns`} /></>;
+  return <>{i >= 0 && <><Name text={list[i].name} />: {became("p50")}, {became("p99")}</>}{gone && <>; gone: {gone}</>}{came && <>; new: {came}</>}</>;
 }
 
 function Endpoints({ list }: { list: DiffEndpoint[] }) {
@@ -78,13 +75,14 @@ function Endpoints({ list }: { list: DiffEndpoint[] }) {
 function Quantile({ e, i, q, whole }: { e: DiffEndpoint; i: number; q: "p50" | "p99"; whole: number }) {
   const of = (l: DiffLatency | null) => l?.[`${q}_ns`] ?? 0;
   const [a, b] = [of(e.a), of(e.b)];
+  const path = `endpoints.${i}`;
   const cell = (l: DiffLatency | null, side: string) => (l ? <Time v={of(l)} of={`endpoints.${i}.${side}.${q}_ns`} /> : "none");
   return (
     <tr>
-      <th scope="row">{q === "p50" && <><Name text={e.name} /> <small>{e.a ? <Count v={e.a.count} of={`endpoints.${i}.a.count`} /> : 0} and {e.b ? <Count v={e.b.count} of={`endpoints.${i}.b.count`} /> : 0} requests</small></>}</th>
+      <th scope="row">{q === "p50" && <><Name text={e.name} /> <small>{e.a ? <Count v={e.a.count} of={`endpoints.${i}.a.count`} /> : "none"} and {e.b ? <Count v={e.b.count} of={`endpoints.${i}.b.count`} /> : "none"} requests</small></>}</th>
       <td>{q}</td><td class="num">{cell(e.a, "a")}</td><td class="num"><b>{cell(e.b, "b")}</b></td>
       <td class="bars"><span class="bar a" style={{ width: `${(a / whole) * 100}%` }} /><span class="bar b" style={{ width: `${(b / whole) * 100}%` }} /></td>
-      <td class="num">{e.a && e.b && (a >= b ? <b class="good"><Time v={a - b} /></b> : <b class="bad">-<Time v={b - a} /></b>)}</td>
+      <td class="num">{e.a && e.b && (a >= b ? <b class="good"><Time v={a - b} of={`${path}.a.${q}_ns - ${path}.b.${q}_ns`} /></b> : <b class="bad">-<Time v={b - a} of={`${path}.b.${q}_ns - ${path}.a.${q}_ns`} /></b>)}</td>
       <td class="num">{e.predicted && <>{e.predicted.lower_bound ? "≥ " : ""}<Time v={e.predicted[`${q}_saving_ns`]} of={`endpoints.${i}.predicted.${q}_saving_ns`} /></>}</td>
       <td class="num dim"><Time v={e[`${q}_noise_ns`]} of={`endpoints.${i}.${q}_noise_ns`} /></td>
     </tr>
@@ -104,19 +102,20 @@ function Findings({ list }: { list: DiffFinding[] }) {
 
 // Ordinary and slow requests of both sides, on one scale.
 function Beside({ a, b }: { a: Context; b: Context }) {
-  const names = a.page.endpoints.map((e) => e.name).filter((n) => b.page.endpoints.some((e) => e.name === n));
+  const names = a.page.report!.endpoints.map((e) => e.name).filter((n) => b.page.report!.endpoints.some((e) => e.name === n));
   const name = names.includes(get("endpoint")) ? get("endpoint") : names[0];
   if (!name) return <Panel title="Where the time goes"><p>No endpoint on both sides.</p></Panel>;
   const sides = ([["A", a], ["B", b]] as const).flatMap(([label, c]) => {
-    const at = c.page.endpoints.findIndex((e) => e.name === name);
-    const [e, more] = [c.page.report!.endpoints[at], c.page.endpoints[at]];
-    return [{ label: `${label} ordinary`, c, e, mean: more.ordinary_mean_ns, of: "p50_share" as const }, { label: `${label} slow`, c, e, mean: more.slow_mean_ns, of: "p99_share" as const }];
+    const at = c.page.report!.endpoints.findIndex((e) => e.name === name);
+    const e = c.page.report!.endpoints[at];
+    const path = `${label}.endpoints.${at}`;
+    return [{ label: `${label} ordinary`, c, e, mean: e.ordinary_mean_ns, path: `${path}.ordinary_mean_ns`, of: "p50_share" as const }, { label: `${label} slow`, c, e, mean: e.slow_mean_ns, path: `${path}.slow_mean_ns`, of: "p99_share" as const }];
   }).sort((x, y) => (x.of < y.of ? -1 : x.of > y.of ? 1 : 0));
   const whole = Math.max(...sides.map((s) => s.mean));
   return (
     <Panel title="Where the time goes" aside={<span class="where"><Name text={name} /></span>}>
       <div class="pair">{sides.map((s) => (
-        <div key={s.label}><b>{s.label}</b> <Time v={s.mean} />
+        <div key={s.label}><b>{s.label}</b> <Time v={s.mean} of={s.path} />
           <Stacked label={s.label} whole={1} scale={s.mean / whole} parts={[...s.e.causes.map((x) => ({ name: `${x.phase}, ${x.cause}`, value: x[s.of], color: colorOf(s.c, x.cause) })),
             { name: "unaccounted", value: s.e.unaccounted[s.of], color: colorOf(s.c, "unaccounted") }]} /></div>
       ))}</div>
@@ -127,7 +126,7 @@ function Beside({ a, b }: { a: Context; b: Context }) {
 
 function Measures({ list, at, none }: { list: DiffMeasure[]; at: string; none: string }) {
   if (list.length === 0) return <p>{none}</p>;
-  const cell = (v: number | null, unit: string, side: string, i: number) => (v === null ? "-" : <data value={v} data-of={`${at}.${i}.${side}`}>{unit === "share" ? percent(v) : measured(v, unit)}</data>);
+  const cell = (v: number | null, unit: string, side: string, i: number) => (v === null ? "-" : <Measured v={v} unit={unit} of={`${at}.${i}.${side}`} />);
   return (
     <table class="measures"><thead><tr><th scope="col">group</th><th scope="col">measure</th><th scope="col" class="num">A</th><th scope="col" class="num">B</th></tr></thead>
       <tbody>{list.map((m, i) => <tr key={i}><td class="dim">{m.group}</td><th scope="row"><Name text={m.what} /></th><td class="num">{cell(m.a, m.unit, "a", i)}</td><td class="num">{cell(m.b, m.unit, "b", i)}</td></tr>)}</tbody></table>

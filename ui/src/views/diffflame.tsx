@@ -2,7 +2,7 @@ import { inkOn } from "../base/color";
 import { human, safe } from "../base/format";
 import type { DiffFlameRow, WebDiff } from "../model/page.gen";
 import { get, set } from "../state/url";
-import { Name, Panel } from "./parts";
+import { Name, Panel, step, Time } from "./parts";
 import { useWidth } from "./sizes";
 
 const tall = 20;
@@ -29,7 +29,7 @@ export function Apart({ page }: { page: WebDiff }) {
   return (
     <Panel title="Stacks, B beside A" aside={<span class="tools"><span class="where"><Name text={graph.endpoint} /></span>
       <fieldset class="choice"><legend class="out">Widths of</legend>{(["a", "b"] as const).map((s) => (
-        <button key={s} type="button" aria-pressed={side === `${s}_ns`} onClick={() => set({ wide: s === "a" ? "" : s, into: "" })}>as wide as in {s.toUpperCase()}, {human(graph[`${s}_ns`])} a request</button>
+        <button key={s} type="button" aria-pressed={side === `${s}_ns`} onClick={() => set({ wide: s === "a" ? "" : s, into: "" })}>as wide as in {s.toUpperCase()}, <Time v={graph[`${s}_ns`]} of={`${s.toUpperCase()}.flames.@${step(graph.endpoint)}.total_ns / ${s.toUpperCase()}.flames.@${step(graph.endpoint)}.requests`} /> a request</button>
       ))}</fieldset></span>}>
       <div class="flame" ref={box}>
         {into && <p><button type="button" onClick={() => set({ into: "" })}>all of it</button> <Name code text={into.row.function} /></p>}

@@ -56,7 +56,7 @@ function One({ c, b, x, y, main, chosen }: { c: Context; b: Bar; x: (ns: number)
   const pick = () => main && set(b.kind === "segment" ? { seg: b.segment, call: "", hold: "" } : b.kind === "phase" ? { call: b.call!.id, seg: "", hold: "" } : { seg: b.segment, hold: b.holder!.strand, call: "" });
   const focus = main && wide > 6;
   return (
-    <g class={`bar ${b.kind} ${chosen ? "chosen" : ""}`} role={main ? "button" : undefined} tabIndex={focus ? 0 : undefined} aria-label={main ? what : undefined}
+    <g class={`bar ${b.kind} ${chosen ? "chosen" : ""}`} role={main ? "button" : undefined} tabIndex={focus ? 0 : undefined} aria-label={main ? what : undefined} data-of={main && b.kind === "segment" ? `show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.to_ns - show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.from_ns` : undefined}
       data-segment={b.kind === "segment" ? b.segment : undefined} data-hold={b.kind === "hold" ? b.segment : undefined}
       onClick={pick} onKeyDown={(e) => (e.key === "Enter" || e.key === " ") && (e.preventDefault(), pick())}>
       <title>{what}</title>

@@ -1,7 +1,6 @@
 import { distinct } from "../base/color";
-import { safe } from "../base/format";
 import { get, set } from "../state/url";
-import { Swatch, type Context } from "./parts";
+import { Drawn, Name, Swatch, type Context } from "./parts";
 
 export const colorings = ["cause", "endpoint", "generation"] as const;
 
@@ -42,8 +41,8 @@ export function Legend({ c }: { c: Context }) {
           </button>
         ))}
       </fieldset>
-      <ul>{keys.slice(0, 16).map((k) => <li key={k.name}><Swatch color={k.color} />{safe(k.name)}</li>)}
-        {keys.length > 16 && <li>and {keys.length - 16} more</li>}
+      <ul>{keys.slice(0, 16).map((k) => <li key={k.name}><Swatch color={k.color} /><Name text={k.name} /></li>)}
+        {keys.length > 16 && <li>and <Drawn>{keys.length - 16}</Drawn> more</li>}
       </ul>
     </div>
   );

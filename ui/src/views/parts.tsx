@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { human, measured, percent, safe, thousands } from "../base/format";
+import { clock, human, measured, percent, safe, seconds, thousands } from "../base/format";
 import type { Frame, Ns, WebPage } from "../model/page.gen";
 import type { Cells, Details, Points } from "../model/load";
 
@@ -12,17 +12,42 @@ export interface Context {
   dark: boolean;
 }
 
-/** A duration; `of` is where it stands in `dwell why --json`. */
-export const Time = ({ v, of }: { v: Ns; of?: string }) => <data value={v} data-of={of}>{human(v)}</data>;
+// A figure says where it stands in what dwell prints with --json: a path, or paths joined by " + ", " - ", " / ".
+// Without a document's name before it a path is one of dwell why; test/figures.mjs knows the others, and looks up each.
+type Figure<T = number> = { v: T; of: string };
+
+/** A duration. */
+export const Time = ({ v, of }: Figure<Ns>) => <data value={v} data-of={of}>{human(v)}</data>;
 
 /** A share of one. */
-export const Share = ({ v, of }: { v: number; of?: string }) => <data value={v} data-of={of}>{percent(v)}</data>;
+export const Share = ({ v, of }: Figure) => <data value={v} data-of={of}>{percent(v)}</data>;
 
-/** A count. */
-export const Count = ({ v, of }: { v: number; of?: string }) => <data value={v} data-of={of}>{thousands(v)}</data>;
+/** A count, with what is counted. */
+export const Count = ({ v, of, noun }: Figure & { noun?: string }) => <><data value={v} data-of={of}>{thousands(v)}</data>{noun && ` ${noun}${v === 1 ? "" : "s"}`}</>;
+
+/** A number that is no count: a status, an ordinal. */
+export const Plain = ({ v, of }: Figure) => <data value={v} data-of={of}>{v}</data>;
+
+/** A request by its number. */
+export const Id = ({ id }: { id: number }) => <data value={id} data-of={`show.${id}.id`}>{`#${id}`}</data>;
+
+/** How many of something there are for each of something else. */
+export const Ratio = ({ v, of }: Figure) => <data value={v} data-of={of}>{v.toFixed(2)}</data>;
+
+/** Seconds. */
+export const Seconds = ({ v, of }: Figure) => <data value={v} data-of={of}>{seconds(v)}</data>;
 
 /** A measured quantity in its unit. */
-export const Measured = ({ v, unit, of }: { v: number; unit: string; of?: string }) => <data value={v} data-of={of}>{measured(v, unit)}</data>;
+export const Measured = ({ v, unit, of }: Figure & { unit: string }) => <data value={v} data-of={of}>{measured(v, unit)}</data>;
+
+/** A time of the recording, counted from its start, as wall time where that is known. */
+export const When = ({ c, at, of, digits }: { c: Context; at: Ns; of: string; digits?: number }) => <time data-at={at} data-of={of}>{clock(c.page.wall_ns, at, digits)}</time>;
+
+/** What tells of the drawing, not of the recording: how wide a column is, how many rows are left out. */
+export const Drawn = ({ children }: { children: ComponentChildren }) => <span data-of="drawn">{children}</span>;
+
+/** A name as a step of a path; behind an @ it is that of a row. */
+export const step = (name: string): string => encodeURIComponent(name).replaceAll(".", "%2E");
 
 /** Text of a stranger's: names of code, of threads, of hosts. */
 export const Name = ({ text, code }: { text: string; code?: boolean }) =>

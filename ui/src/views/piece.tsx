@@ -1,8 +1,7 @@
-import { human, percent } from "../base/format";
 import type { ShownCall, ShownDone, ShownHolder, ShownSegment, WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
-import { Code, colorOf, Name, phaseColor, Place, Stacked, Swatch, Time, type Context } from "./parts";
+import { Code, colorOf, Count, Drawn, Name, phaseColor, Place, Plain, Share, Stacked, step, Swatch, Time, type Context } from "./parts";
 
 const bases: Record<string, string> = { release: "it woke the next one as it let go", owner: "the mutex names its owner" };
 const sure: Record<string, string> = { exact: "measured", sampled: "from samples", inferred: "inferred, not seen" };
@@ -10,35 +9,36 @@ const sure: Record<string, string> = { exact: "measured", sampled: "from samples
 /** What is known of the piece of a request that is chosen: the longest, unless one is. */
 export function Piece({ c, r }: { c: Context; r: WebRequest }) {
   const call = r.calls.find((x) => String(x.id) === get("call"));
-  if (call) return <CallPiece c={c} call={call} />;
+  if (call) return <CallPiece c={c} call={call} path={`show.${r.id}.calls.${r.calls.indexOf(call)}`} />;
   const longest = r.segments.reduce((best, s, i) => (s.to_ns - s.from_ns > r.segments[best].to_ns - r.segments[best].from_ns ? i : best), 0);
   const at = get("seg") === "" ? longest : Number(get("seg"));
   const s = r.segments[at];
   if (!s) return null;
+  const path = `show.${r.id}.segments.${at}`;
   return (
     <div class="piece" id="piece" aria-live="polite">
-      <header><h3><Swatch color={colorOf(c, s.cause)} />{s.phase}, {s.cause} <Time v={s.to_ns - s.from_ns} /></h3>
-        <small>piece {at + 1} of {r.segments.length}, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous{c.page.live && <> · <button type="button" class="link" onClick={() => set({ view: "threads", at: `+${((r.start_ns - c.page.start_ns + (s.from_ns + s.to_ns) / 2) / 1e9).toFixed(6)}s` }, true)}>all threads at this time</button></>}</small></header>
+      <header><h3><Swatch color={colorOf(c, s.cause)} />{s.phase}, {s.cause} <Time v={s.to_ns - s.from_ns} of={`${path}.to_ns - ${path}.from_ns`} /></h3>
+        <small>piece <Drawn>{at + 1}</Drawn> of <Count v={r.segments.length} of={`show.${r.id}.segments.length`} />, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous{c.page.live && <> · <button type="button" class="link" onClick={() => set({ view: "threads", at: `+${((r.start_ns - c.page.start_ns + (s.from_ns + s.to_ns) / 2) / 1e9).toFixed(6)}s` }, true)}>all threads at this time</button></>}</small></header>
       <div class="split even">
-        <Waiting c={c} r={r} s={s} at={at} />
+        <Waiting c={c} r={r} s={s} path={path} />
         <StackOf c={c} r={r} at={at} />
       </div>
     </div>
   );
 }
 
-function Waiting({ c, r, s, at }: { c: Context; r: WebRequest; s: ShownSegment; at: number }) {
+function Waiting({ c, r, s, path }: { c: Context; r: WebRequest; s: ShownSegment; path: string }) {
   const means = c.page.causes.find((x) => x.name === s.cause)?.means;
   const call = r.calls.find((x) => x.id === s.call);
   return (
     <div>
       <p>{s.strand && <><Name code text={s.strand} />: </>}{means}.</p>
-      {call && <p>For call {call.id} to <Name text={call.peer} /> <Name text={call.operation} /> (<button type="button" class="link" onClick={() => set({ call: call.id, seg: "" })}>its phases</button>).</p>}
+      {call && <p>For call <Plain v={call.id} of={`${path}.call`} /> to <Name text={call.peer} /> <Name text={call.operation} /> (<button type="button" class="link" onClick={() => set({ call: call.id, seg: "" })}>its phases</button>).</p>}
       {s.blocker !== undefined && <p>The thread worked for another request meanwhile: <RequestLink c={c} id={s.blocker} /></p>}
-      {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}Told by the rule <code>{s.wait.rule}</code>, from {human(Math.max(0, s.wait.from_ns))} to {human(s.wait.to_ns)}.</p>}
+      {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}Told by the rule <code>{s.wait.rule}</code>, {s.wait.from_ns < 0 ? "since before the request came" : <>from <Time v={s.wait.from_ns} of={`${path}.wait.from_ns`} /></>} to <Time v={s.wait.to_ns} of={`${path}.wait.to_ns`} />.</p>}
       {s.wait?.place && <p>In <Place f={s.wait.place} />{s.wait.place_borrowed && <small> (the place of other waits as deep in the stack)</small>}</p>}
       {s.wait?.holders && s.wait.holders.length > 0 && <h4>Who had it</h4>}
-      {together(s.wait?.holders ?? []).map((h, i) => <Holder key={i} c={c} h={h} at={at} />)}
+      {together(s.wait?.holders ?? []).map((h, i) => <Holder key={i} c={c} h={h} path={`${path}.held.${step(`${h.strand} ${h.basis}`)}`} />)}
     </div>
   );
 }
@@ -51,6 +51,8 @@ interface Held {
   doing: ShownDone[];
 }
 
+const doneAs = (d: ShownDone): string => [d.cause, d.peer, d.for, d.place?.function].join(" ");
+
 /** All that a thread had of it, and did meanwhile, added up. */
 function together(list: ShownHolder[]): Held[] {
   const out = new Map<string, Held>();
@@ -61,7 +63,7 @@ function together(list: ShownHolder[]): Held[] {
     sum.took += h.to_ns - h.from_ns;
     sum.times++;
     for (const d of h.doing) {
-      const same = sum.doing.find((x) => x.cause === d.cause && x.peer === d.peer && x.for === d.for && x.place?.function === d.place?.function);
+      const same = sum.doing.find((x) => doneAs(x) === doneAs(d));
       if (same) same.took_ns += d.took_ns;
       else sum.doing.push({ ...d });
     }
@@ -70,14 +72,14 @@ function together(list: ShownHolder[]): Held[] {
   return [...out.values()].sort((a, b) => b.took - a.took);
 }
 
-function Holder({ c, h, at }: { c: Context; h: Held; at: number }) {
+function Holder({ c, h, path }: { c: Context; h: Held; path: string }) {
   const whole = h.doing.reduce((sum, d) => sum + d.took_ns, 0) || 1;
   return (
-    <div class={get("hold") === h.strand ? "holder chosen" : "holder"} data-of={at}>
-      <p><Name code text={h.strand} /> for <Time v={h.took} />{h.times > 1 && <small> in {h.times} spans</small>} <small>({bases[h.basis] ?? h.basis})</small>. Meanwhile it did:</p>
+    <div class={get("hold") === h.strand ? "holder chosen" : "holder"}>
+      <p><Name code text={h.strand} /> for <Time v={h.took} of={`${path}.took_ns`} />{h.times > 1 && <small> in <Count v={h.times} of={`${path}.times`} /> spans</small>} <small>({bases[h.basis] ?? h.basis})</small>. Meanwhile it did:</p>
       <Stacked label="what the holder did" whole={whole} parts={h.doing.map((d, i) => ({ name: d.cause + i, value: d.took_ns, color: colorOf(c, d.cause) }))} />
       <ul class="list">{h.doing.slice(0, 6).map((d, i) => (
-        <li key={i}><Swatch color={colorOf(c, d.cause)} /><Time v={d.took_ns} /> {d.cause}{d.peer && <> for <Name text={d.peer} /></>}{d.for && <> for <Name code text={d.for} /></>}{d.place && <> in <Place f={d.place} /></>}</li>
+        <li key={i}><Swatch color={colorOf(c, d.cause)} /><Time v={d.took_ns} of={`${path}.doing.${step(doneAs(d))}`} /> {d.cause}{d.peer && <> for <Name text={d.peer} /></>}{d.for && <> for <Name code text={d.for} /></>}{d.place && <> in <Place f={d.place} /></>}</li>
       ))}</ul>
     </div>
   );
@@ -98,15 +100,15 @@ function StackOf({ c, r, at }: { c: Context; r: WebRequest; at: number }) {
   );
 }
 
-function CallPiece({ c, call }: { c: Context; call: ShownCall }) {
+function CallPiece({ c, call, path }: { c: Context; call: ShownCall; path: string }) {
   const whole = call.to_ns - call.from_ns || 1;
   const parts = Object.entries(call.phases).filter(([, v]) => v > 0).map(([name, value]) => ({ name, value, color: phaseColor(c, name) }));
   return (
     <div class="piece" id="piece" aria-live="polite">
-      <header><h3>call {call.id} to <Name text={call.peer} /> <Name text={call.operation} /> <Time v={whole} /></h3>
-        <small>{call.new_connection ? "on a new connection" : `exchange ${call.ordinal + 1} on its connection`} · status {call.status || "not seen"}</small></header>
+      <header><h3>call <Plain v={call.id} of={`${path}.id`} /> to <Name text={call.peer} /> <Name text={call.operation} /> <Time v={whole} of={`${path}.to_ns - ${path}.from_ns`} /></h3>
+        <small>{call.new_connection ? "on a new connection" : <>exchange <Plain v={call.ordinal + 1} of={`${path}.ordinal + 1`} /> on its connection</>} · status {call.status ? <Plain v={call.status} of={`${path}.status`} /> : "not seen"}</small></header>
       <Stacked label="phases of the call" parts={parts} whole={whole} />
-      <ul class="legend flat">{parts.map((p) => <li key={p.name}><Swatch color={p.color} />{p.name} <b>{human(p.value)}</b> <small>{percent(p.value / whole)}</small></li>)}</ul>
+      <ul class="legend flat">{parts.map((p) => <li key={p.name}><Swatch color={p.color} />{p.name} <b><Time v={p.value} of={`${path}.phases.${p.name}`} /></b> <small><Share v={p.value / whole} of={`${path}.phases.${p.name} / ${path}.took_ns`} /></small></li>)}</ul>
       <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}. It is this request’s by the rule <code>{call.associated}</code>{call.certainty !== "told" && <>, inferred: no fact names the request</>}.</p>
     </div>
   );

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { clock, human, plural, thousands } from "../base/format";
+import { thousands } from "../base/format";
 import { pointsIn, sharesIn, type Shares } from "../model/load";
 import { asked, fieldsOf, filterOf, type Keep } from "../model/filter";
 import { get, set } from "../state/url";
 import { Chart, chosenEndpoint, regionOf, written } from "./chart";
 import { Endpoints } from "./where";
-import { colorOf, Name, Panel, Stacked, Swatch, type Context } from "./parts";
+import { colorOf, Count, Drawn, Id, Name, Panel, Plain, Share, Stacked, Swatch, Time, When, type Context } from "./parts";
 
 const most = 200; // rows at first
 
@@ -27,7 +27,7 @@ export function Requests({ c }: { c: Context }) {
       </span>}><Chart c={c} height={380} /></Panel>
       <div class="split narrow">
         <Chosen c={c} />
-        <Panel title={`${plural(count, "request")}, the slowest first`} aside={<Where where={get("where")} wrong={wrong} />}>
+        <Panel title={<><Count v={count} noun="request" of="listed.requests" />, the slowest first</>} aside={<Where where={get("where")} wrong={wrong} />}>
           <Table c={c} list={slowest} count={count} />
         </Panel>
       </div>
@@ -71,21 +71,21 @@ function Chosen({ c }: { c: Context }) {
   const order = c.page.causes.map((x, i) => ({ name: x.name, i })).filter((x) => inside.took[x.i] + rest.took[x.i] > 0)
     .sort((a, b) => inside.took[b.i] - inside.took[a.i]);
   const parts = (s: Shares) => order.map((x) => ({ name: x.name, value: s.took[x.i], color: colorOf(c, x.name) }));
-  const mean = (s: Shares) => (s.requests ? human(Math.round(s.total / s.requests)) : "none");
-  const share = (s: Shares, i: number) => (s.total ? `${((s.took[i] / s.total) * 100).toFixed(1)} %` : "-");
+  const mean = (s: Shares, of: string) => (s.requests ? <Time v={Math.round(s.total / s.requests)} of={`${of}.total_ns / ${of}.requests`} /> : "none");
+  const share = (s: Shares, i: number, of: string) => (s.total ? <Share v={s.took[i] / s.total} of={`${of}.by.${c.page.causes[i].name} / ${of}.total_ns`} /> : "-");
   return (
     <Panel title={region ? "What was chosen, beside the rest" : "All requests"}>
       <div class="pair" id="chosen">
-        <div><b>{region ? "chosen" : "all"}</b> <span id="chosen-count">{thousands(inside.requests)}</span> <small>mean {mean(inside)}</small>
+        <div><b>{region ? "chosen" : "all"}</b> <span id="chosen-count"><Count v={inside.requests} of="chosen.requests" /></span> <small>mean {mean(inside, "chosen")}</small>
           <Stacked label="causes of what was chosen" parts={parts(inside)} whole={inside.total || 1} /></div>
-        {region && <div><b>the rest</b> {thousands(rest.requests)} <small>mean {mean(rest)}</small>
+        {region && <div><b>the rest</b> <Count v={rest.requests} of="rest.requests" /> <small>mean {mean(rest, "rest")}</small>
           <Stacked label="causes of the rest" parts={parts(rest)} whole={rest.total || 1} /></div>}
       </div>
       <table class="causes">
         <thead><tr><th scope="col">cause</th><th scope="col" class="num">{region ? "chosen" : "all"}</th>{region && <th scope="col" class="num">the rest</th>}</tr></thead>
         <tbody>{order.map((x) => (
           <tr key={x.name}><th scope="row"><Swatch color={colorOf(c, x.name)} />{x.name}</th>
-            <td class="num">{share(inside, x.i)}</td>{region && <td class="num">{share(rest, x.i)}</td>}</tr>
+            <td class="num">{share(inside, x.i, "chosen")}</td>{region && <td class="num">{share(rest, x.i, "rest")}</td>}</tr>
         ))}</tbody>
       </table>
     </Panel>
@@ -106,19 +106,19 @@ function Table({ c, list, count }: { c: Context; list: number[]; count: number }
           const told = c.details.has(p.id[i]);
           return (
             <tr key={p.id[i]} class={told ? "told" : "dim"} onClick={told ? () => open(p.id[i]) : undefined}>
-              <th scope="row">{told ? <button type="button" class="link">#{p.id[i]}</button> : <span title="This file tells of some requests in full; dwell view tells of all">#{p.id[i]}</span>}</th>
-              <td class="num"><data value={p.duration[i]}>{human(p.duration[i])}</data></td>
+              <th scope="row">{told ? <button type="button" class="link"><Id id={p.id[i]} /></button> : <span title="This file tells of some requests in full; dwell view tells of all"><Id id={p.id[i]} /></span>}</th>
+              <td class="num"><Time v={p.duration[i]} of={`show.${p.id[i]}.duration_ns`} /></td>
               <td class="bars"><span class="bar" style={{ width: `${(p.duration[i] / longest) * 100}%`, background: colorOf(c, cause) }} /></td>
               <td><Name text={c.page.latency!.endpoints[p.endpoint[i]]} /></td>
               <td><Swatch color={colorOf(c, cause)} />{cause}</td>
-              <td>{clock(c.page.wall_ns, p.start[i])}</td>
-              <td class={p.status[i] >= 500 ? "num bad" : "num"}>{p.status[i] || "-"}</td>
+              <td><When c={c} at={p.start[i]} of={`show.${p.id[i]}.began_ns`} /></td>
+              <td class={p.status[i] >= 500 ? "num bad" : "num"}>{p.status[i] ? <Plain v={p.status[i]} of={`show.${p.id[i]}.status`} /> : "-"}</td>
               <td><Name text={`${g.name} ${g.pid}`} /></td>
             </tr>
           );
         })}</tbody>
       </table>
-      {count > list.length && <button type="button" onClick={() => set({ rows: list.length + 500 })}>more of the {thousands(count - list.length)} others</button>}
+      {count > list.length && <button type="button" onClick={() => set({ rows: list.length + 500 })}>more of the <Drawn>{thousands(count - list.length)}</Drawn> others</button>}
     </div>
   );
 }

@@ -1,10 +1,9 @@
-import { human, measured, percent, plural, seconds } from "../base/format";
 import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Chart } from "./chart";
 import { WhatIf } from "./whatif";
 import { Where } from "./where";
-import { Count, Measured, Name, Panel, Share, Time, type Context } from "./parts";
+import { Count, Drawn, Id, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
 
 /** The answer first: what is wrong, how that is known, what a fix saves. */
 export function Verdict({ c }: { c: Context }) {
@@ -45,7 +44,7 @@ function Answer({ c }: { c: Context }) {
         <div><dt>p99</dt><dd><Time v={r.requests.p99_ns} of="requests.p99_ns" /></dd></div>
         <div><dt>max</dt><dd><Time v={r.requests.max_ns} of="requests.max_ns" /></dd></div>
         <div><dt>of unknown cause</dt><dd><Share v={r.requests.unknown_share} of="requests.unknown_share" /></dd></div>
-        <div><dt>recorded</dt><dd><data value={r.recording.seconds} data-of="recording.seconds">{seconds(r.recording.seconds)}</data></dd></div>
+        <div><dt>recorded</dt><dd><Seconds v={r.recording.seconds} of="recording.seconds" /></dd></div>
         <div><dt>facts lost</dt><dd class={r.recording.lost > 0 ? "bad" : ""}><Count v={r.recording.lost} of="recording.lost" /></dd></div>
         <div><dt>dwell’s own cost</dt><dd><Share v={r.recording.overhead_cpu_share} of="recording.overhead_cpu_share" /> <small>of a core</small></dd></div>
       </dl>
@@ -55,16 +54,16 @@ function Answer({ c }: { c: Context }) {
 
 function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number; of: "findings" | "leads" }) {
   const e = c.page.report!.endpoints.find((x) => x.name === f.endpoint);
-  const all = c.page.report!.requests;
-  const of = e ?? all;
+  const of = e ?? c.page.report!.requests;
+  const path = e ? `endpoints.${c.page.report!.endpoints.indexOf(e)}` : "requests";
   const whole = Math.max(of.mean_ns, of.p50_ns, of.p99_ns);
   const at = `${list}.${i}`;
   return (
     <article class={`panel finding ${list}`} id={`finding-${i}`}>
-      <header><h2>{list === "leads" ? <span class="tag">lead</span> : <span class="rank">{i + 1}</span>} {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
+      <header><h2>{list === "leads" ? <span class="tag">lead</span> : <span class="rank"><Drawn>{i + 1}</Drawn></span>} {f.id}</h2><span class="where"><Name text={f.endpoint || "all endpoints"} /></span></header>
       <p class="title"><Name text={f.title} /></p>
       <table class="saving"><caption class="out">What a fix saves</caption><tbody>
-        {(["mean", "p50", "p99"] as const).map((q) => <Saving key={q} name={q} before={of[`${q}_ns`]} f={f} whole={whole} at={`${at}.impact`} />)}
+        {(["mean", "p50", "p99"] as const).map((q) => <Saving key={q} name={q} before={of[`${q}_ns`]} path={`${path}.${q}_ns`} f={f} whole={whole} at={`${at}.impact`} />)}
       </tbody></table>
       {f.why && <p>{list === "leads" ? "No finding: " : ""}<Name text={f.why} />.</p>}
       {f.decide && <p class="next"><b>What would decide it:</b> <Name text={f.decide} /></p>}
@@ -78,7 +77,7 @@ function FindingCard({ c, f, i, of: list }: { c: Context; f: Finding; i: number;
   );
 }
 
-function Saving({ name, before, f, whole, at }: { name: "mean" | "p50" | "p99"; before: number; f: Finding; whole: number; at: string }) {
+function Saving({ name, before, path, f, whole, at }: { name: "mean" | "p50" | "p99"; before: number; path: string; f: Finding; whole: number; at: string }) {
   const [saved, least] = [f.impact[`${name}_saving_ns`], f.impact.lower_bound];
   const after = Math.max(0, before - saved);
   return (
@@ -87,7 +86,7 @@ function Saving({ name, before, f, whole, at }: { name: "mean" | "p50" | "p99"; 
       <td class="bars">
         <span class="bar before" style={{ width: `${(before / whole) * 100}%` }}><span class="bar after" style={{ width: `${before ? (after / before) * 100 : 0}%` }} /></span>
       </td>
-      <td><Time v={before} /> → <b>{saved > 0 ? (least ? "≤ " : "≈ ") : ""}{human(after)}</b></td>
+      <td><Time v={before} of={path} /> → <b>{saved > 0 ? (least ? "≤ " : "≈ ") : ""}<Time v={after} of={`${path} - ${at}.${name}_saving_ns`} /></b></td>
       <td class="saved">{saved > 0 ? <>saves {least ? "≥ " : ""}<Time v={saved} of={`${at}.${name}_saving_ns`} /> <small title="with 90 % confidence">(<Time v={f.impact[`${name}_low_ns`]} of={`${at}.${name}_low_ns`} /> to <Time v={f.impact[`${name}_high_ns`]} of={`${at}.${name}_high_ns`} />)</small></> : "stays"}</td>
     </tr>
   );
@@ -100,7 +99,7 @@ export function EvidenceList({ c, list, at }: { c: Context; list: Evidence[]; at
       {list.map((e, i) => (
         <li key={i}>
           <b><Measured v={e.value} unit={e.unit} of={`${at}.${i}.value`} /></b> <Name text={e.what} />
-          {e.bound !== null && <small> (bound {measured(e.bound, e.unit)})</small>}
+          {e.bound !== null && <small> (bound <Measured v={e.bound} unit={e.unit} of={`${at}.${i}.bound`} />)</small>}
           {e.requests && e.requests.length > 0 && String(e.requests) !== String(list[i - 1]?.requests) && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}
         </li>
       ))}
@@ -110,8 +109,8 @@ export function EvidenceList({ c, list, at }: { c: Context; list: Evidence[]; at
 
 /** Leads to a request, if the page can tell of it. */
 export function RequestLink({ c, id }: { c: Context; id: number }) {
-  if (!c.details.has(id)) return <span class="dim"> #{id}</span>;
-  return <a class="id" href={`#view=request&req=${id}`} onClick={(e) => { e.preventDefault(); set({ view: "request", req: id, seg: "" }, true); }}> #{id}</a>;
+  if (!c.details.has(id)) return <span class="dim"> <Id id={id} /></span>;
+  return <a class="id" href={`#view=request&req=${id}`} onClick={(e) => { e.preventDefault(); set({ view: "request", req: id, seg: "" }, true); }}> <Id id={id} /></a>;
 }
 
 // Time worth having, whose cause lies elsewhere or is not proven.
@@ -119,7 +118,7 @@ function Leads({ c, but }: { c: Context; but: number }) {
   const list = c.page.report!.leads.map((f, i) => ({ f, at: `leads.${i}` })).filter((_, i) => i !== but);
   if (list.length === 0) return null;
   return (
-    <Panel title={<>Leads <span class="count">{list.length}</span> <small>time worth having, whose cause lies elsewhere or is not proven</small></>}>
+    <Panel title={<>Leads <span class="count"><Count v={list.length} of={but < 0 ? "leads.length" : "leads.length - 1"} /></span> <small>time worth having, whose cause lies elsewhere or is not proven</small></>}>
       <ul class="leads">{list.map(({ f, at }) => (
         <li key={at}><p class="title"><Name text={f.title} /></p>
           <p><b>{f.id}</b>, <Name text={f.why ?? ""} />; at most the mean falls by <Time v={f.impact.mean_saving_ns} of={`${at}.impact.mean_saving_ns`} />, p99 by <Time v={f.impact.p99_saving_ns} of={`${at}.impact.p99_saving_ns`} />.</p>
@@ -143,23 +142,23 @@ function Others({ c }: { c: Context }) {
   return (
     <div class="others">
       {r.minor.length > 0 && <details class="panel" open={open("minor")} onToggle={turn("minor")}>
-        <summary>Minor here <span class="count">{r.minor.length}</span> <small>seen, and not worth much, or what goes with a finding</small></summary>
+        <summary>Minor here <span class="count"><Count v={r.minor.length} of="minor.length" /></span> <small>seen, and not worth much, or what goes with a finding</small></summary>
         <ul class="list">{r.minor.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.why ?? ""} /> <small><Name text={x.title} /></small></li>)}</ul>
       </details>}
       <details class="panel" open={open("refuted")} onToggle={turn("refuted")}>
-        <summary>Ruled out <span class="count">{r.refuted.length}</span> <small>each with the number that does</small></summary>
+        <summary>Ruled out <span class="count"><Count v={r.refuted.length} of="refuted.length" /></span> <small>each with the number that does</small></summary>
         <ul class="list">{r.refuted.map((x: Refuted, i) => <li key={x.id}><b>{x.id}</b> <small>at most <Share v={x.time_share} of={`refuted.${i}.time_share`} /></small> <Name text={x.why} /></li>)}</ul>
       </details>
       <details class="panel" open={open("undecided")} onToggle={turn("undecided")}>
-        <summary>Undecided <span class="count">{r.undecided.length}</span> <small>and what would decide it</small></summary>
+        <summary>Undecided <span class="count"><Count v={r.undecided.length} of="undecided.length" /></span> <small>and what would decide it</small></summary>
         <ul class="list">{r.undecided.map((x: Undecided) => <li key={x.id}><b>{x.id}</b> <Name text={x.missing} /></li>)}</ul>
       </details>
       <Panel title="What could not be seen, and what it cost">
         <p><Name text={c.page.seen.footer} /></p>
         {c.page.seen.missing.length > 0 ? <ul class="list">{c.page.seen.missing.map((m) => <li key={m}><Name text={m} /></li>)}</ul>
           : <p>Nothing was missing that dwell looks for.</p>}
-        <p class="dim">{plural(c.page.seen.calls_without_request, "call")} of {c.page.seen.calls} belong to no known request ({percent(1 - r.requests.associated_share)}).
-          {" "}{plural(r.requests.cut, "request")} cut by an end of the recording.</p>
+        <p class="dim"><Share v={1 - r.requests.associated_share} of="1 - requests.associated_share" /> of the calls belong to no known request.
+          {" "}<Count v={r.requests.cut} noun="request" of="requests.cut" /> cut by an end of the recording.</p>
       </Panel>
     </div>
   );

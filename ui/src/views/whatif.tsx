@@ -1,4 +1,3 @@
-import { human } from "../base/format";
 import type { WhatIf as Play } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Name, Time } from "./parts";
@@ -26,14 +25,14 @@ export function WhatIf({ plays, at }: { plays: Play[]; at: string }) {
         ))}</fieldset>
         <input type="range" aria-label={`what if: ${kind}`} aria-valuetext={said} min={0} max={positions.length - 1} step={1} value={now}
           onInput={(e) => set({ whatif: positions[Number(e.currentTarget.value)].play?.change ?? "" })} />
-        <output><b>{play ? play.change.split(" ").pop() : "as recorded"}</b></output>
+        <output><b><Name text={play ? play.change.split(" ").pop()! : "as recorded"} /></b></output>
       </div>
       <p><Name text={said} />{play && <>: {(["mean", "p50", "p99"] as const).map((q) => {
         const r = play[q];
         const i = plays.indexOf(play);
         return r && <span key={q} class="play">{q} <Time v={r.was_ns} of={`${at}.${i}.${q}.was_ns`} /> → <b class={r.is_ns <= r.was_ns ? "good" : "bad"}><Time v={r.is_ns} of={`${at}.${i}.${q}.is_ns`} /></b> </span>;
       })}</>}</p>
-      <p class="key">{positions.filter((p) => p.play).map((p) => `${p.play!.change.split(" ").pop()}: ${p.play!.p99 ? "p99 " + human(p.play!.p99.is_ns) : ""}`).join(" · ")}</p>
+      <p class="key">p99: {positions.filter((p) => p.play?.p99).map((p, i) => <>{i > 0 && " · "}<Name text={p.play!.change.split(" ").pop()!} /> <Time v={p.play!.p99!.is_ns} of={`${at}.${plays.indexOf(p.play!)}.p99.is_ns`} /></>)}</p>
     </div>
   );
 }

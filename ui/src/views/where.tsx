@@ -1,18 +1,16 @@
-import { percent } from "../base/format";
 import type { CauseRow } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
-import { colorOf, Name, Panel, Share, Stacked, Swatch, Time, type Context } from "./parts";
+import { colorOf, Drawn, Name, Panel, Share, Stacked, Swatch, Time, type Context } from "./parts";
 
 /** Where the time goes: ordinary requests of an endpoint beside its slow ones, on one scale. */
 export function Where({ c }: { c: Context }) {
   const r = c.page.report!;
-  const chosen = get("endpoint") || r.findings[0]?.endpoint || [...c.page.endpoints].sort((a, b) => b.total_ns - a.total_ns)[0]?.name;
+  const chosen = get("endpoint") || r.findings[0]?.endpoint || [...r.endpoints].sort((a, b) => b.mean_ns * b.count - a.mean_ns * a.count)[0]?.name;
   const at = Math.max(0, r.endpoints.findIndex((e) => e.name === chosen));
   const e = r.endpoints[at];
-  const more = c.page.endpoints[at];
   const rows = [...e.causes];
-  const whole = Math.max(more.ordinary_mean_ns, more.slow_mean_ns);
+  const whole = Math.max(e.ordinary_mean_ns, e.slow_mean_ns);
   const parts = (of: "p50_share" | "p99_share") => [
     ...rows.map((x) => ({ name: `${x.phase}, ${x.cause}`, value: x[of], color: colorOf(c, x.cause) })),
     { name: "unaccounted", value: e.unaccounted[of], color: colorOf(c, "unaccounted") },
@@ -20,16 +18,16 @@ export function Where({ c }: { c: Context }) {
   return (
     <Panel title="Where the time goes" aside={<Endpoints c={c} now={e.name} />}>
       <div class="pair">
-        <div><b>ordinary</b> <Time v={more.ordinary_mean_ns} /> <small>near p50, such as <RequestLink c={c} id={more.typical} /></small>
-          <Stacked label={`ordinary requests of ${e.name}`} parts={parts("p50_share")} whole={1} scale={more.ordinary_mean_ns / whole} /></div>
-        <div><b>slow</b> <Time v={more.slow_mean_ns} /> <small>near p99, slowest <RequestLink c={c} id={more.slowest} /></small>
-          <Stacked label={`slow requests of ${e.name}`} parts={parts("p99_share")} whole={1} scale={more.slow_mean_ns / whole} /></div>
+        <div><b>ordinary</b> <Time v={e.ordinary_mean_ns} of={`endpoints.${at}.ordinary_mean_ns`} /> <small>near p50, such as <RequestLink c={c} id={e.typical_request} /></small>
+          <Stacked label={`ordinary requests of ${e.name}`} parts={parts("p50_share")} whole={1} scale={e.ordinary_mean_ns / whole} /></div>
+        <div><b>slow</b> <Time v={e.slow_mean_ns} of={`endpoints.${at}.slow_mean_ns`} /> <small>near p99, slowest <RequestLink c={c} id={e.slowest_request} /></small>
+          <Stacked label={`slow requests of ${e.name}`} parts={parts("p99_share")} whole={1} scale={e.slow_mean_ns / whole} /></div>
       </div>
       <table class="causes">
         <thead><tr><th scope="col">phase, cause</th><th scope="col" class="num">ordinary</th><th scope="col" class="num">slow</th></tr></thead>
         <tbody>
           {rows.slice(0, 12).map((x) => <Row key={x.phase + x.cause} c={c} x={x} at={`endpoints.${at}.causes.${e.causes.indexOf(x)}`} />)}
-          {rows.length > 12 && <Rest rows={rows.slice(12)} />}
+          {rows.length > 12 && <Rest rows={rows.slice(12)} at={`endpoints.${at}.causes`} />}
           <tr><th scope="row"><Swatch color={colorOf(c, "unaccounted")} />unaccounted</th>
             <td class="num"><Share v={e.unaccounted.p50_share} of={`endpoints.${at}.unaccounted.p50_share`} /></td>
             <td class="num"><Share v={e.unaccounted.p99_share} of={`endpoints.${at}.unaccounted.p99_share`} /></td></tr>
@@ -45,15 +43,14 @@ const Row = ({ c, x, at }: { c: Context; x: CauseRow; at: string }) => (
     <td class="num"><Share v={x.p99_share} of={`${at}.p99_share`} /></td></tr>
 );
 
-const Rest = ({ rows }: { rows: CauseRow[] }) => (
-  <tr class="dim"><th scope="row">{rows.length} smaller</th>
-    <td class="num">{percent(rows.reduce((s, x) => s + x.p50_share, 0))}</td>
-    <td class="num">{percent(rows.reduce((s, x) => s + x.p99_share, 0))}</td></tr>
-);
+function Rest({ rows, at }: { rows: CauseRow[]; at: string }) {
+  const sum = (q: "p50_share" | "p99_share") => <Share v={rows.reduce((s, x) => s + x[q], 0)} of={rows.map((_, i) => `${at}.${12 + i}.${q}`).join(" + ")} />;
+  return <tr class="dim"><th scope="row"><Drawn>{rows.length}</Drawn> smaller</th><td class="num">{sum("p50_share")}</td><td class="num">{sum("p99_share")}</td></tr>;
+}
 
 /** Chooses one endpoint, for the whole page. */
 export function Endpoints({ c, now, all }: { c: Context; now: string; all?: boolean }) {
-  const list = c.page.endpoints;
+  const list = c.page.report!.endpoints;
   if (list.length < 2) return <span class="where"><Name text={now} /></span>;
   return (
     <label class="pick"><span class="out">Endpoint</span>
