@@ -11,63 +11,26 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
-
+	"github.com/getdwell/dwell/internal/truth/names"
 	"github.com/getdwell/dwell/recording"
 )
-
-// nameServer answers every question for an A record with 127.0.0.1, and others with
-// nothing.
-func nameServer(t *testing.T, address string) {
-	t.Helper()
-	c, err := net.ListenPacket("udp", address+":53")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	go func() {
-		buf := make([]byte, 512)
-		for {
-			n, from, err := c.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			c.WriteTo(answer(buf[:n]), from)
-		}
-	}()
-}
-
-func answer(query []byte) []byte {
-	var m dnsmessage.Message
-	if m.Unpack(query) != nil {
-		return nil
-	}
-	m.Response, m.Additionals = true, nil
-	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-		m.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1},
-			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
-		}}
-	}
-	reply, err := m.Pack()
-	if err != nil {
-		return nil
-	}
-	return reply
-}
 
 // glibc sends the questions for both address families in one call, and each of them
 // is recorded once.
 func TestLookup(t *testing.T) {
 	const server = "127.0.0.91"
-	nameServer(t, server)
+	served, err := names.Serve(server, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
 	config := filepath.Join(t.TempDir(), "resolv.conf")
 	if err := os.WriteFile(config, []byte("nameserver "+server+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	// In a mount namespace of its own, with its own configuration of the resolver.
-	client := start(t, 0, "unshare", "-m", "sh", "-c",
-		fmt.Sprintf("mount --bind %s /etc/resolv.conf && exec %s testdata/server.py resolve 0", config, python(t)))
+	within := names.Within(config, python(t)+" testdata/server.py resolve 0")
+	client := start(t, 0, within...)
 	l := record(t, client.Process.Pid, Options{})
 	fmt.Fprintln(client.stdin)
 	client.stdin.Close()

@@ -30,6 +30,11 @@ TestAgainstTruth/go/goroutine_per_call,_full_pool
 TestAgainstTruth/go/TLS,_kept
 TestAgainstTruth/go/2,000_calls/s
 TestAgainstTruth/go/over_UDP,_every_third_lost
+TestFaultsOfLibraries/python/nagle
+TestFaultsOfLibraries/node/shared_connection
+TestFaultsOfLibraries/python/workers
+TestFaultsOfLibraries/go/templates
+TestFaultsOfLibraries/java/look-ups
 TestLostDatagrams/python
 TestLostDatagrams/go
 TestAttachedUnderLoad/python
@@ -114,6 +119,9 @@ func TestTheSampleIsOfEveryRuntime(t *testing.T) {
 	}
 	for _, sc := range append(lockScenarios(), storm()) {
 		of("TestRepairedLocksGiveNoFinding", sc.runtime.name, sc.name)
+	}
+	for _, f := range faults(0, "") {
+		of("TestFaultsOfLibraries", f.runtime.name, f.name)
 	}
 	for _, sc := range lossy() {
 		of("TestLostDatagrams", sc.runtime.name)

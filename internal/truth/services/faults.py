@@ -1,0 +1,99 @@
+"""Services with one fault that users reported of libraries, PROBLEM, or without it, with FIXED=1:
+
+nagle    sends each command to its peer in three small pieces. Fixed: at once.
+workers  its only worker ends every 40 requests, and the next computes before it accepts.
+         Fixed: it does not end.
+peer     what the others call: it answers GET, SET and BRPOP (after its time-out, in vain) as
+         Redis does, on each connection one after the other.
+
+PORT is in the environment, and PEER, the port of the peer.
+"""
+
+import http.server
+import os
+import socket
+import socketserver
+import threading
+import time
+
+FIXED = os.environ.get("FIXED") == "1"
+PORT = int(os.environ["PORT"])
+LOCAL = threading.local()
+
+
+def send_pieces(pieces):
+    conn = getattr(LOCAL, "conn", None)
+    if conn is None:
+        conn = LOCAL.conn = socket.create_connection(("127.0.0.1", int(os.environ["PEER"])))
+    for piece in [b"".join(pieces)] if FIXED else pieces:
+        conn.sendall(piece)
+    conn.recv(100)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    wbufsize = 1 << 16  # one write per answer
+
+    def do_GET(self):
+        if os.environ["PROBLEM"] == "nagle":
+            send_pieces([b"*3\r\n$3\r\nSET\r\n", b"$1\r\nk\r\n", b"$5\r\nvalue\r\n"])
+        self.send_response(200)
+        self.send_header("Content-Length", "3")
+        self.end_headers()
+        self.wfile.write(b"ok\n")
+
+    def log_message(self, *args):
+        pass
+
+
+def nagle():
+    Handler.protocol_version = "HTTP/1.1"
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+    print("ready", flush=True)
+    server.serve_forever()
+
+
+def workers():
+    server = http.server.HTTPServer(("127.0.0.1", PORT), Handler, bind_and_activate=False)
+    server.request_queue_size = 128
+    server.server_bind()
+    server.server_activate()
+    while True:
+        if worker := os.fork():
+            os.waitpid(worker, 0)
+            continue
+        load_application()
+        print("ready", flush=True)
+        served = 0
+        while FIXED or served < 40:
+            server.handle_request()
+            served += 1
+        os._exit(0)
+
+
+def load_application():
+    until = time.process_time() + 0.3
+    while time.process_time() < until:
+        pass
+
+
+class Peer(socketserver.StreamRequestHandler):
+    def handle(self):
+        while line := self.rfile.readline():
+            words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(line[1:]))]
+            if words[0] == b"BRPOP":
+                time.sleep(float(words[-1]))
+            self.wfile.write({b"GET": b"$2\r\non\r\n", b"SET": b"+OK\r\n"}.get(words[0], b"*-1\r\n"))
+
+
+class Peers(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+
+def peer():
+    server = Peers(("127.0.0.1", PORT), Peer)
+    print("ready", flush=True)
+    server.serve_forever()
+
+
+{"nagle": nagle, "workers": workers, "peer": peer}[os.environ["PROBLEM"]]()
