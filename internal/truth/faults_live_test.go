@@ -42,7 +42,7 @@ func faults(peer int, resolver string) []fault {
 		{own("nagle"), "delayed-ack", []string{"stays in the socket", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "connection-churn"}},
 		{shared, "head-of-line", []string{"behind BRPOP", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "event-loop-blocked", "sleep-retry"}},
 		{workers, "cold-start", []string{"no process is there to accept them", "after 40 requests each"}, []string{"load", "slow-peer", "gc-pause", "disk"}},
-		{templates, "cpu-bound", []string{"beneath main.(*shop).load", "for about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
+		{templates, "cpu-bound", []string{"most of all in main.(*shop).load", "for about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
 		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
 	}
 }

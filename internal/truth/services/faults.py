@@ -9,8 +9,10 @@ peer     what the others call: it answers GET, SET and BRPOP (after its time-out
 PORT is in the environment, and PEER, the port of the peer.
 """
 
+import ctypes
 import http.server
 import os
+import signal
 import socket
 import socketserver
 import threading
@@ -61,6 +63,7 @@ def workers():
         if worker := os.fork():
             os.waitpid(worker, 0)
             continue
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: it ends with its parent
         load_application()
         print("ready", flush=True)
         served = 0
