@@ -37,9 +37,7 @@ func (s *shop) page(w http.ResponseWriter, _ *http.Request) {
 }
 
 func main() {
-	if err := serve("127.0.0.1:" + os.Getenv("PORT")); err != nil {
-		log.Fatal(err)
-	}
+	log.Fatal(serve("127.0.0.1:" + os.Getenv("PORT")))
 }
 
 func serve(listen string) error {
