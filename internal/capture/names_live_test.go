@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/getdwell/dwell/internal/truth/names"
 	"github.com/getdwell/dwell/recording"
@@ -19,7 +20,7 @@ import (
 // is recorded once.
 func TestLookup(t *testing.T) {
 	const server = "127.0.0.91"
-	served, err := names.Serve(server, 0)
+	served, err := names.Serve(server, func() time.Duration { return 0 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,6 +106,7 @@ type trial struct {
 	*Hypothesis
 	res   Result
 	cands []*candidate
+	doubt *doubt // what it may not rest on
 	found bool
 }
 
@@ -153,14 +154,11 @@ func (j *judge) test(by recording.Workers) {
 
 // candidates judges those of a trial alone.
 func (j *judge) candidates(t *trial) {
-	if len(t.res.Candidates) == 0 {
-		return
-	}
-	doubt := j.doubts(t.Needs)
+	t.doubt = j.doubts(t.Needs)
 	for _, rc := range t.res.Candidates {
-		cd := &candidate{Candidate: rc, trial: t, spans: doubt.sure(normal(j.Timeline, rc.Spans))}
+		cd := &candidate{Candidate: rc, trial: t, spans: t.doubt.sure(normal(j.Timeline, rc.Spans))}
 		if cd.seen = cd.spans; len(rc.Seen) > 0 {
-			cd.seen = doubt.sure(normal(j.Timeline, slices.Concat(rc.Spans, rc.Seen)))
+			cd.seen = t.doubt.sure(normal(j.Timeline, slices.Concat(rc.Spans, rc.Seen)))
 		}
 		cd.alone = j.score(cd, cd.spans)
 		t.cands = append(t.cands, cd)

@@ -185,7 +185,7 @@ func (j *judge) unseen(t *trial) string {
 	if ShareOf(n, int64(len(j.Overall.Requests))) >= j.Present {
 		return lost
 	}
-	spans := normal(j.Timeline, slices.Concat(j.doubts(t.Needs).spans(), t.res.Hidden))
+	spans := normal(j.Timeline, slices.Concat(t.doubt.spans(), t.res.Hidden))
 	s := j.possible(t, spans, j.might)
 	if s == nil {
 		return ""

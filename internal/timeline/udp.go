@@ -11,6 +11,10 @@ import (
 // udpForgotten is after how long a datagram that nothing answered is no longer waited for.
 const udpForgotten Duration = 5_000_000_000
 
+// manyUnanswered is of how many datagrams it is remembered that they have no answer: that of the next
+// to come is not known for any of them.
+const manyUnanswered = 64
+
 // asker is what asks one thing after the other: a goroutine, a task, or a thread.
 type asker struct {
 	goroutine recording.GoroutineID
@@ -86,6 +90,7 @@ func (u *udpWalk) exchanges(c *connFacts) (out []exchange) {
 				x := exchange{ordinal: len(out), asked: message{first: w}, again: recording.NoTime, unpaired: n > 0}
 				x.asked.extend(writes, w, 0)
 				out, open = append(out, x), append(open, len(out))
+				open = open[max(0, len(open)-manyUnanswered):]
 			}
 			w++
 			continue

@@ -59,7 +59,7 @@ func TestFaultsOfLibraries(t *testing.T) {
 	for _, f := range faults(peer, config) {
 		t.Run(f.runtime.name+"/"+f.name, func(t *testing.T) {
 			leaveOut(t)
-			server, err := names.Serve(resolver, 12*time.Millisecond)
+			server, err := names.Serve(resolver, func() time.Duration { return 12 * time.Millisecond })
 			if err != nil {
 				t.Fatal(err)
 			}

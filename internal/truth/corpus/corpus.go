@@ -46,7 +46,7 @@ func Unpack(data []byte) ([]byte, error) {
 	return r.DecodeAll(data, nil)
 }
 
-// PackTruth writes what the programs logged, as ParseTruth reads it.
+// PackTruth writes what the programs logged, as Load reads it.
 func PackTruth(t truth.Truth) ([]byte, error) {
 	data, err := json.Marshal(t)
 	if err != nil {

@@ -74,7 +74,7 @@ func (st *stage) one(ctx context.Context, p *plan, fixed bool) (*played, error) 
 		args = slices.DeleteFunc(args, func(a string) bool { return strings.Contains(a, "nodelay") })
 	}
 	service, err := proc.Start(ctx, proc.Options{Args: args, Ready: "ready",
-		Env: append([]string{"PORT=" + servesAt, "UPSTREAM=" + upstream, "SECURE=" + secure, "STATSD=" + statsd, "DNS=" + resolver}, p.env(fixed)...)})
+		Env: append([]string{"PORT=" + servesAt, "UPSTREAM=" + upstream, "SECURE=" + secure, "STATSD=" + statsd, "DNS=" + resolver + ":53"}, p.env(fixed)...)})
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
-
+	"github.com/getdwell/dwell/internal/truth/names"
 	"github.com/getdwell/dwell/internal/truth/proc"
 )
 
@@ -22,7 +21,7 @@ const (
 	upstream   = "127.0.0.1:21520"
 	secure     = "127.0.0.1:21521"
 	statsd     = "127.0.0.1:21522"
-	resolver   = "127.53.0.1:53"
+	resolver   = "127.53.0.1" // at port 53
 	servesAt   = "21523"
 	services   = "internal/truth/services"
 	goServices = "internal/truth/cmd/faulty"
@@ -61,15 +60,20 @@ func openStage(ctx context.Context, opt options) (*stage, error) {
 		}
 		st.stop = append(st.stop, p.Stop)
 	}
-	for at, take := range map[string]func(net.PacketConn){statsd: swallow, resolver: st.resolve} {
-		c, err := net.ListenPacket("udp4", at)
-		if err != nil {
-			st.close()
-			return nil, err
-		}
-		st.stop = append(st.stop, func() { c.Close() })
-		go take(c)
+	late := func() time.Duration { return time.Duration(st.delay.Load()) * time.Microsecond }
+	named, err := names.Serve(resolver, late)
+	if err != nil {
+		st.close()
+		return nil, err
 	}
+	metrics, err := net.ListenPacket("udp4", statsd)
+	if err != nil {
+		named.Close()
+		st.close()
+		return nil, err
+	}
+	st.stop = append(st.stop, func() { named.Close() }, func() { metrics.Close() })
+	go swallow(metrics)
 	return st, nil
 }
 
@@ -85,30 +89,6 @@ func swallow(c net.PacketConn) {
 		if _, _, err := c.ReadFrom(buf); err != nil {
 			return
 		}
-	}
-}
-
-// resolve answers every look-up with 127.0.0.1, late.
-func (st *stage) resolve(c net.PacketConn) {
-	for {
-		buf := make([]byte, 1500)
-		n, from, err := c.ReadFrom(buf)
-		if err != nil {
-			return
-		}
-		var m dnsmessage.Message
-		if m.Unpack(buf[:n]) != nil || len(m.Questions) == 0 {
-			continue
-		}
-		m.Response, m.Additionals = true, nil
-		if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-			m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}, Body: &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}}}
-		}
-		answer, err := m.Pack()
-		if err != nil {
-			continue
-		}
-		time.AfterFunc(time.Duration(st.delay.Load())*time.Microsecond, func() { _, _ = c.WriteTo(answer, from) })
 	}
 }
 

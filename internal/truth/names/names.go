@@ -1,4 +1,4 @@
-// Package names is a name server for live tests.
+// Package names is a name server for live tests and benches.
 package names
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 // Serve answers every question for an A record with 127.0.0.1, and others with nothing, at
-// port 53 of an address, each after a delay, until it is closed.
-func Serve(address string, delay time.Duration) (io.Closer, error) {
+// port 53 of an address, each after the delay of that moment, until it is closed.
+func Serve(address string, delay func() time.Duration) (io.Closer, error) {
 	c, err := net.ListenPacket("udp", address+":53")
 	if err != nil {
 		return nil, fmt.Errorf("starting a name server: %w", err)
@@ -25,7 +25,7 @@ func Serve(address string, delay time.Duration) (io.Closer, error) {
 				return
 			}
 			reply := answer(buf[:n])
-			time.AfterFunc(delay, func() {
+			time.AfterFunc(delay(), func() {
 				// What cannot be sent is lost: it is asked for again.
 				_, _ = c.WriteTo(reply, from)
 			})
