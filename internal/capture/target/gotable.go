@@ -16,7 +16,7 @@ import (
 type GoFrame struct {
 	Function string // with its package
 	File     string
-	Line     int
+	Line     int // 0 not known
 }
 
 // GoTable tells which places in the source the addresses of a running Go program are,
@@ -245,7 +245,7 @@ func (t *GoTable) Frames(address uint64) []GoFrame {
 	pc := uint32(at)
 	for range maxInlined {
 		call, parent, inlined := t.inlined(f, pc)
-		frame := GoFrame{File: t.file(f, pc), Line: int(t.value(f, f.word(funcLines), pc))}
+		frame := GoFrame{File: t.file(f, pc), Line: int(max(0, t.value(f, f.word(funcLines), pc)))}
 		if !inlined {
 			frame.Function = t.name(f.word(funcName))
 			return append(frames, frame)
