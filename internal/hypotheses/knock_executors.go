@@ -18,7 +18,7 @@ type errand struct {
 }
 
 // executor is a pool of threads, known by their names, and the errands that it was sent
-// on, in order of time.
+// on, in order of time: those that nobody waited for are as long as no time.
 type executor struct {
 	errands []errand
 	threads int
@@ -27,8 +27,8 @@ type executor struct {
 // executorsFree returns what requests wait less for the threads of executors that are
 // spared something: the tasks of each executor are replayed through its threads as they
 // were and without it, and every observed wait shrinks in that proportion, but at least
-// by the very time in which its thread did what is spared. Of tasks that no request waited
-// for what they computed is known: it counts as the task's before them.
+// by the very time in which its thread did what is spared. Of tasks that are no request's
+// what they computed is known: it counts as the task's before them.
 func executorsFree(c *diagnosis.Case, spared map[timeline.StrandID]*busySum) (out []stay) {
 	for _, e := range executors(c) {
 		if slices.ContainsFunc(e.errands, func(t errand) bool { return spared[t.strand] != nil }) {
@@ -49,33 +49,80 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 		family  string
 	}
 	at := map[key]int{}
-	of := map[timeline.StrandID]int{}
+	of := map[timeline.StrandID]int{} // which executor's thread a strand is
+	own := func(s timeline.StrandID) key { return key{c.Strands[s].Process, family(c.Strands[s].Name)} }
 	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
 		return s.Phase == timeline.PhaseHandler && s.Strand != timeline.None
 	}) {
-		n, ok := of[s.strand]
+		n, ok := at[own(s.strand)]
 		if !ok {
-			k := key{c.Strands[s.strand].Process, family(c.Strands[s.strand].Name)}
-			if n, ok = at[k]; !ok {
-				n = len(out)
-				at[k] = n
-				out = append(out, executor{})
-			}
-			of[s.strand] = n
-			out[n].threads++
+			n = len(out)
+			at[own(s.strand)] = n
+			out = append(out, executor{})
 		}
+		of[s.strand] = n
 		out[n].errands = append(out[n].errands, errand{stay: s})
 	}
+	for s := range c.Strands {
+		if n, ok := at[own(timeline.StrandID(s))]; ok && len(out) > 0 {
+			of[timeline.StrandID(s)] = n
+		}
+	}
+	takenAtOnce(c, out, of)
 	for i := range out {
+		out[i].threads = out[i].takers()
 		out[i].replay(func(t *errand, next diagnosis.Time) Duration { return busyFrom(c, t, next) })
 	}
 	return out
 }
 
-// busyFrom is how long an errand's thread is busy from when it takes it until it takes the
-// next: with the errand, and with what it computes afterwards. In between it may be idle.
+// takenAtOnce adds to each executor, as errands without a wait, what its threads did for
+// requests that did not wait for them: it is what others wait behind.
+func takenAtOnce(c *diagnosis.Case, executors []executor, of map[timeline.StrandID]int) {
+	type task struct {
+		request diagnosis.RequestID
+		strand  timeline.StrandID
+	}
+	waited := map[task]diagnosis.Time{} // when the last one was taken
+	for i := range executors {
+		for _, t := range executors[i].errands {
+			k := task{t.Request, t.strand}
+			waited[k] = max(waited[k], t.To)
+		}
+	}
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		for _, p := range partsOf(r) {
+			n, ok := of[p.Strand]
+			if taken, known := waited[task{r.ID, p.Strand}]; ok && (!known || p.From >= taken+granted) {
+				executors[n].errands = append(executors[n].errands, errand{stay: stay{diagnosis.Span{Request: r.ID, From: p.From, To: p.From}, p.Strand, timeline.None}})
+			}
+		}
+	}
+}
+
+// partsOf lists who worked for a request and when: the thread that served it among them.
+func partsOf(r *timeline.Request) []timeline.Part {
+	if r.Strand == timeline.None || r.FirstRead == recording.NoTime || slices.ContainsFunc(r.Parts, func(p timeline.Part) bool { return p.Strand == r.Strand }) {
+		return r.Parts
+	}
+	return append(slices.Clone(r.Parts), timeline.Part{Strand: r.Strand, From: r.FirstRead, To: r.End})
+}
+
+// takers is how many threads have taken errands.
+func (e *executor) takers() int {
+	seen := map[timeline.StrandID]bool{}
+	for i := range e.errands {
+		seen[e.errands[i].strand] = true
+	}
+	return len(seen)
+}
+
+// busyFrom is how long an errand's thread cannot take another from when it takes it until it
+// takes the next: it works for the request, computes afterwards, or waits for more on the
+// connection that it has answered. Else it is idle.
 func busyFrom(c *diagnosis.Case, t *errand, next diagnosis.Time) Duration {
-	parts := c.Requests[t.Request].Parts
+	parts := partsOf(&c.Requests[t.Request])
 	i := slices.IndexFunc(parts, func(p timeline.Part) bool {
 		return p.Strand == t.strand && p.From < t.To+granted && p.To > t.To
 	})
@@ -83,7 +130,13 @@ func busyFrom(c *diagnosis.Case, t *errand, next diagnosis.Time) Duration {
 		return next.Sub(t.To)
 	}
 	done := min(parts[i].To, next)
-	return done.Sub(t.To) + c.Running(t.strand, done, next) + c.In(t.strand, timeline.StateRunnable, done, next)
+	busy := done.Sub(t.To)
+	for _, a := range c.Doing(t.strand, done, next) {
+		if a.Cause == timeline.CauseOnCPU || a.Cause == timeline.CauseRunnable || a.Lingers {
+			busy += a.To.Sub(a.From)
+		}
+	}
+	return busy
 }
 
 // replay finds how long each errand takes, and how long it would wait for a thread; busy is

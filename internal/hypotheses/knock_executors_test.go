@@ -98,3 +98,28 @@ func TestErrandsOfAnIdleThreadWaitAsBefore(t *testing.T) {
 		t.Errorf("%d errands wait less, want none", len(less))
 	}
 }
+
+// Two threads are busy with requests that did not wait for them: pool-1 waits 9 ms for a lock,
+// pool-2 computes for 8. The request that comes then waits until pool-2 is free; without the
+// lock pool-1 would have taken it at once.
+func TestErrandsWaitBehindRequestsThatDidNot(t *testing.T) {
+	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
+	const server, locked, computes = timeline.StrandID(0), timeline.StrandID(1), timeline.StrandID(2)
+	request := func(id diagnosis.RequestID, from, to diagnosis.Time, by timeline.StrandID, taken diagnosis.Time, segments ...timeline.Segment) timeline.Request {
+		return timeline.Request{ID: id, Start: from, FirstRead: from, End: to, Strand: server, Segments: segments, Parts: []timeline.Part{{Strand: by, From: taken, To: to}}}
+	}
+	tl := &timeline.Timeline{
+		Strands: []timeline.Strand{{Name: "server"}, {Name: "pool-1"}, {Name: "pool-2"}},
+		Requests: []timeline.Request{
+			request(0, ms(100), ms(110), locked, ms(100)),
+			request(1, ms(100), ms(108), computes, ms(100)),
+			request(2, ms(101), ms(112), computes, ms(108), timeline.Segment{From: ms(101), To: ms(108), Cause: timeline.CausePool, Phase: timeline.PhaseHandler, Strand: computes}),
+			request(3, ms(200), ms(201), locked, ms(200)), // until its next one it is known how long a thread is busy
+		},
+	}
+	sum := sumOf([]diagnosis.Span{{From: ms(100), To: ms(109)}})
+	got := executorsFree(diagnosis.NewCase(tl, diagnosis.Options{}), map[timeline.StrandID]*busySum{locked: &sum})
+	if len(got) != 1 || got[0].Request != 2 || got[0].To.Sub(got[0].From) != 7*milli {
+		t.Errorf("got %+v, want that request 2 waits 7 ms less", got)
+	}
+}
