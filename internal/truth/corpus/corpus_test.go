@@ -28,8 +28,8 @@ func names(t *testing.T) (all []string) {
 	return all
 }
 
-// judged holds what is said of a recording against the truth: of all that was recorded, and
-// without groups of facts that it has and others may lack.
+// judged holds what is said of a recording against the truth: of all that was recorded,
+// without groups of facts that it has and others may lack, and as if it had begun amid load.
 func judged(t *testing.T, name string, less []Blindness) (all []Judgement) {
 	t.Helper()
 	read := func(suffix string) []byte {
@@ -43,17 +43,25 @@ func judged(t *testing.T, name string, less []Blindness) (all []Judgement) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := func(name string, rec *recording.Recording) {
+	judge := func(name string, rec *recording.Recording) Judgement {
 		tl, err := timeline.Build(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, Judge(name, tl, logged))
+		return Judge(name, tl, logged)
 	}
-	judge(name, rec)
+	all = []Judgement{judge(name, rec)}
+	if len(less) == 0 {
+		return all
+	}
+	amid := Amid(rec)
+	all = append(all, judge(name+", begun amid", amid))
 	for _, b := range less {
 		if rest, any := b.Of(rec); any {
-			judge(name+", "+b.Name, rest)
+			all = append(all, judge(name+", "+b.Name, rest))
+		}
+		if rest, any := b.Of(amid); any {
+			all = append(all, judge(name+", begun amid, "+b.Name, rest))
 		}
 	}
 	return all

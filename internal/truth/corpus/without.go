@@ -93,3 +93,32 @@ func tells(all, left recording.Fact) bool {
 	}
 	return left == nil
 }
+
+// Amid returns a recording as if it had begun when a third of what was read and written had
+// been: connections are open, requests stand in line, and calls are under way.
+func Amid(rec *recording.Recording) *recording.Recording {
+	var chunks []recording.Time
+	for _, e := range rec.Events {
+		if _, ok := e.Fact.(*recording.Chunk); ok {
+			chunks = append(chunks, e.Time)
+		}
+	}
+	begun := chunks[len(chunks)/3]
+	late := *rec
+	late.Events = nil
+	for _, e := range rec.Events {
+		if e.Time < begun {
+			switch x := e.Fact.(type) {
+			case *recording.Chunk, *recording.HTTPRequest, *recording.HTTPResponse, *recording.Command, *recording.Reply,
+				*recording.TLS, *recording.Boundary, *recording.GoCall, *recording.Established:
+				continue
+			case *recording.Conn:
+				open := *x
+				open.Existing = 1
+				e.Fact = &open
+			}
+		}
+		late.Events = append(late.Events, e)
+	}
+	return &late
+}
