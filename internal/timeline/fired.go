@@ -183,8 +183,8 @@ func (p *poolOrder) woke(m *move) poolTurn {
 
 // sleeps reports whether the request of a turn waits for a timer since.
 func (p *poolOrder) sleeps(u *poolTurn) bool {
-	if u.fires == 0 || p.isOld(u.of) {
-		return u.fires != 0
+	if u.fires == 0 {
+		return false
 	}
 	done := p.t.Requests[u.of].FirstWrite
 	return done == recording.NoTime || u.fires < done

@@ -39,9 +39,6 @@ type poolOrder struct {
 	wanted  []Time // by call, as in asyncInput
 
 	mended map[RequestID]bool // whose guesses were, and may be wrong still
-	old    map[RequestID]bool // that came before the recording
-	full   bool               // and that some of them stand in line, as far as can be seen
-	abroad int                // how many such requests have a call under way still
 	kind   lineKind
 	// blurred is that somebody may have been given the place of another.
 	blurred bool
@@ -123,7 +120,6 @@ func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder 
 		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
-	p.already(in.loop.moves)
 	for i := range in.loop.moves {
 		p.step(&in.loop.moves[i])
 		if p.wrong > hopeless && !p.confirmed() {
@@ -187,15 +183,9 @@ func (p *poolOrder) step(m *move) {
 		if p.t.Requests[m.request].FirstWrite == m.at {
 			p.respond(m.request)
 		}
-	case moveAside:
-		if p.side(m) == recording.Inbound {
-			p.oldAnswer()
-		}
-	case moveForeign:
-		p.begin(p.back(m))
 	case moveFired:
 		p.begin(p.woke(m))
-	case moveBlock, moveBoundary, moveUntold:
+	case moveBlock, moveBoundary, moveUntold, moveForeign:
 		p.begin(poolTurn{of: None, call: None, at: m.at, timer: m.kind == moveBoundary && m.trigger == 1})
 	}
 }
@@ -204,9 +194,7 @@ func (p *poolOrder) step(m *move) {
 // connection, it stands in line now.
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 && !p.sleeps(&u) {
-		if p.isOld(u.of) {
-			p.stand(u.of, u.at)
-		} else if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
+		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
 			p.stand(u.of, u.at)
 		}
 	}
@@ -265,16 +253,14 @@ func (p *poolOrder) send(m *move) {
 		g.request, g.since = p.askedBy(m.call)
 		if used && (inTransaction(&p.t.Calls[before]) || p.openedBy(before) != None) {
 			g.request = p.owner(before)
-		} else if p.inLine(m.call, before, used) || !used && !c.New && p.full {
+		} else if p.inLine(m.call, before, used) {
 			g.request, g.since = p.stoodFirst(g.request, g.since)
 		}
 		if g.request != None {
 			p.given[m.call] = len(p.list)
 			p.of[g.request] = append(p.of[g.request], len(p.list))
 			p.list = append(p.list, g)
-			if !p.isOld(g.request) {
-				p.guessed++
-			}
+			p.guessed++
 		}
 	}
 	if used {

@@ -173,37 +173,3 @@ func TestPoolOrder(t *testing.T) {
 		}
 	}
 }
-
-// TestBegunInLine: half of the requests stand in line, or have calls under way, when the
-// recording begins. Their calls are nobody's; those of the others are found all the same.
-func TestBegunInLine(t *testing.T) {
-	text, truth := (&fullPool{next: func([]int) int { return 0 }}).play()
-	var kept []string
-	reads, dropped := 0, 0
-	for line := range strings.Lines(text) {
-		if reads < 5 && strings.Contains(line, " dir=read ") {
-			reads++
-		}
-		moved := strings.Contains(line, " chunk ") || strings.Contains(line, " http-") || strings.Contains(line, " command ")
-		if early := reads < 5 && moved; !early {
-			kept = append(kept, line)
-		} else if strings.Contains(line, " command ") {
-			dropped++
-		}
-	}
-	tl := parsed(t, []byte(strings.Join(kept, "")))
-	slices.SortStableFunc(tl.Calls, func(a, b Call) int { return int(a.SendFrom - b.SendFrom) })
-	given := 0
-	for i, call := range tl.Calls {
-		if call.Request == None || tl.Requests[call.Request].Cut {
-			continue
-		}
-		given++
-		if r := tl.Requests[call.Request].Conn; r != recording.ConnID(10+truth[dropped+i]) {
-			t.Errorf("call %d was given to the request on connection %d, and is of that on %d", i, r, 10+truth[dropped+i])
-		}
-	}
-	if given != 16 {
-		t.Errorf("%d of the 16 calls of four requests were given to them", given)
-	}
-}

@@ -7,8 +7,6 @@ package timeline
 // in which the request's own last call was answered.
 func (p *poolOrder) respond(r RequestID) {
 	switch by := p.turn.of; {
-	case p.old[r]:
-		p.oldAnswer()
 	case p.turn.call == None && !p.turn.woke || by == None:
 		p.void(r)
 	case by == r && len(p.of[r]) > 0:
@@ -31,10 +29,8 @@ func (p *poolOrder) contradict(r RequestID) {
 		since = p.list[list[0]].since
 	}
 	p.void(by)
-	if !p.isOld(by) { // else there was none less in line
-		p.wrong++
-		p.stand(by, since)
-	}
+	p.wrong++
+	p.stand(by, since)
 	p.turn.of = r
 	if r == None {
 		return
@@ -90,7 +86,7 @@ func (p *poolOrder) stoodFirst(turn RequestID, at Time) (RequestID, Time) {
 		p.blurred = false
 	}
 	for r, n := range p.flying {
-		if r == None || p.isOld(r) || n <= 0 || n >= p.atOnce[p.t.Requests[r].Endpoint] {
+		if r == None || n <= 0 || n >= p.atOnce[p.t.Requests[r].Endpoint] {
 			continue
 		}
 		if ok && p.asked[r] < s.since || !ok && r != turn {
