@@ -31,7 +31,8 @@ type segmenter struct {
 	goRuns   goRuns
 	children children
 	lookups  map[StrandID][]stint // when threads waited for answers to look-ups
-	list     []Segment            // of the request at hand
+	held     *heldLoops
+	list     []Segment // of the request at hand
 	kept     pages
 }
 
@@ -42,8 +43,12 @@ const piece = 1 << 10
 // stays Unaccounted.
 func buildSegments(t *Timeline, f *facts, by recording.Workers, in segmentInput) {
 	callsOf, started, lookups := callsByRequest(t), childrenIn(f), lookedUpOn(t, f)
+	shared := segmenter{t: t, f: f, in: in, turns: in.turns, goRuns: in.runs, callsOf: callsOf, children: started, lookups: lookups}
+	shared.held = shared.findHeld()
 	each := recording.Of(by, func() *segmenter {
-		return &segmenter{t: t, f: f, in: in, turns: in.turns, lanes: make([]*lane, len(t.Strands)), goRuns: in.runs, callsOf: callsOf, children: started, lookups: lookups}
+		s := shared
+		s.lanes = make([]*lane, len(t.Strands))
+		return &s
 	})
 	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
 		for i := from; i < to; i++ {

@@ -7,8 +7,22 @@ import "github.com/getdwell/dwell/recording"
 // between two turns is explained by what the later turn resumed for: first that was
 // not ready, and then the loop did not come to it.
 func (s *segmenter) loopHandler(r *Request, p *painter) {
-	cut := s.in.requests[r.ID].from // up to here all is explained
-	tail := cut                     // up to here the last turn may have gone on
+	cut, tail := s.eachTurn(r, func(u *turn, g gap, own stretch) {
+		if g.from < g.to {
+			s.gap(r, u, g, p)
+		}
+		s.ownTurn(r, own, p)
+	})
+	s.lastGap(r, cut, tail, p)
+}
+
+// eachTurn visits the turns of a loop for a request, with the gap before each and the
+// stretch that is explained by it. It returns up to where all is explained, and up to
+// where the last turn may have gone on.
+func (s *segmenter) eachTurn(r *Request, visit func(*turn, gap, stretch)) (cut, tail Time) {
+	cut = s.in.requests[r.ID].from
+	tail = cut
+	nth := 0
 	for _, i := range s.turns.of[r.ID] {
 		u := &s.turns.all[i]
 		if u.from > r.End {
@@ -18,13 +32,13 @@ func (s *segmenter) loopHandler(r *Request, p *painter) {
 			continue
 		}
 		from := max(u.from, cut)
+		visit(u, gap{cut, min(tail, from), from, nth}, stretch{u, from, u.last})
 		if from > cut {
-			s.gap(r, u, gap{cut, min(tail, from), from}, p)
+			nth++
 		}
-		s.ownTurn(r, stretch{u, from, u.last}, p)
 		cut, tail = max(cut, u.last), max(tail, u.to)
 	}
-	s.lastGap(r, cut, tail, p)
+	return cut, tail
 }
 
 // stretch is a span in or before a turn, nil if that is not known.
@@ -34,14 +48,17 @@ type stretch struct {
 }
 
 // gap is a span between two turns: until tail, the earlier may have gone on unseen.
-type gap struct{ from, tail, to Time }
+type gap struct {
+	from, tail, to Time
+	nth            int // of its request
+}
 
 // gap tiles the time before a turn.
 func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 	if id := s.givenUp(r, u, g.from); id != None {
 		after, end := *u, min(s.t.Calls[id].End, g.to)
 		after.call, after.ready = id, recording.NoTime
-		s.gap(r, &after, gap{g.from, min(g.tail, end), end}, p)
+		s.gap(r, &after, gap{g.from, min(g.tail, end), end, g.nth}, p)
 		if end < g.to {
 			s.readerWait(wait{r, r.Strand, end, g.to, PhaseHandler, None}, p)
 		}
@@ -59,6 +76,9 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 			return
 		}
 		g.tail = tail
+		if s.heldUp(r, u, g, p) {
+			return
+		}
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
 		case u.timer:
@@ -275,11 +295,11 @@ func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 	for _, id := range s.callsOf[r.ID] {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
 			u := turn{from: r.End, request: r.ID, how: resumeCall, call: id, ready: c.Arrived}
-			s.gap(r, &u, gap{cut, min(tail, r.End), r.End}, p)
+			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, 0}, p)
 			return
 		}
 	}
 	tail = min(tail, r.End)
 	s.ownTurn(r, stretch{nil, cut, tail}, p)
-	s.handedOver(r, gap{cut, tail, r.End}, p)
+	s.handedOver(r, gap{cut, tail, r.End, 0}, p)
 }

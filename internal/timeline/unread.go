@@ -44,7 +44,10 @@ type wait struct {
 }
 
 // readerWait tiles a wait by what the strand did meanwhile.
-func (s *segmenter) readerWait(w wait, p *painter) {
+func (s *segmenter) readerWait(w wait, p *painter) { s.waitFor(w, s.quality(w), p) }
+
+// waitFor is readerWait where it is known how sure the wait is.
+func (s *segmenter) waitFor(w wait, sure Quality, p *painter) {
 	if w.from >= w.to {
 		return
 	}
@@ -52,7 +55,7 @@ func (s *segmenter) readerWait(w wait, p *painter) {
 	stints := s.in.owners.from(w.strand, w.from)
 	n := sort.Search(len(stints), func(k int) bool { return stints[k].from >= w.to })
 	if len(ivs)+n > manyPieces {
-		s.lane(w.strand).summary(w, s.quality(w), p)
+		s.lane(w.strand).summary(w, sure, p)
 		return
 	}
 	eachPiece(ivs, stints[:n], func(iv Interval, owner RequestID) {
@@ -77,7 +80,7 @@ func (s *segmenter) readerWait(w wait, p *painter) {
 			owner = None
 		}
 		p.add(Segment{
-			From: iv.From, To: iv.To, Phase: w.phase, Cause: cause, Quality: max(quality, s.quality(w)),
+			From: iv.From, To: iv.To, Phase: w.phase, Cause: cause, Quality: max(quality, sure),
 			Call: w.call, Strand: w.strand, Blocker: owner,
 		})
 	})
