@@ -7,7 +7,7 @@ import { get, set, useUrl } from "../state/url";
 import { Calls } from "./calls";
 import { Flames } from "./flames";
 import { Help } from "./help";
-import { Count, Name, Seconds, type Context } from "./parts";
+import { Count, Cut, Name, Seconds, Who, type Context } from "./parts";
 import { Request } from "./request";
 import { Requests } from "./requests";
 import { Threads } from "./threads";
@@ -61,9 +61,9 @@ export function App({ page }: { page: WebPage }) {
 function Head({ page, view, none }: { page: WebPage; view: string; none: boolean }) {
   return (
     <header class="head">
-      <div class="who"><span class="logo" aria-hidden="true"><i /><i /><i /></span><b>dwell</b>
-        <span><Name text={page.seen.processes.slice(0, 2).join(", ")} /></span>
-        <small><Name text={page.name} /> · <Name text={day(page.wall_ns)} /> {page.wall_ns ? "UTC · " : ""}<Seconds v={page.report!.recording.seconds} of="recording.seconds" /> · <Count v={page.report!.requests.count} noun="request" of="requests.count" /></small></div>
+      <Who what={<Name text={page.seen.processes.slice(0, 2).join(", ")} />}>
+        <Cut text={page.name} /><span> · <Name text={day(page.wall_ns)} /> {page.wall_ns ? "UTC · " : ""}<Seconds v={page.report!.recording.seconds} of="recording.seconds" /> · <Count v={page.report!.requests.count} noun="request" of="requests.count" /></span>
+      </Who>
       <nav aria-label="Views">{!none && views.map((v, i) => (
         <a key={v} href={`#view=${v}`} aria-current={v === view ? "page" : undefined} onClick={(e) => { e.preventDefault(); set({ view: v === "verdict" ? "" : v }, true); }}>{titles[v]} <kbd>{i + 1}</kbd></a>
       ))}</nav>

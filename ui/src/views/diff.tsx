@@ -6,7 +6,7 @@ import { get, set, useUrl } from "../state/url";
 import { useDark } from "./app";
 import { Chart } from "./chart";
 import { Apart } from "./diffflame";
-import { colorOf, Count, Measured, Name, Panel, Stacked, Time, type Context } from "./parts";
+import { colorOf, Count, Cut, Measured, Name, Panel, Stacked, Time, Who, type Context } from "./parts";
 
 /** The page of two recordings: before and after, and what was predicted beside what came. */
 export function DiffApp({ page }: { page: WebDiff }) {
@@ -18,8 +18,7 @@ export function DiffApp({ page }: { page: WebDiff }) {
   const d = page.diff!;
   return (
     <>
-      <header class="head"><div class="who"><span class="logo" aria-hidden="true"><i /><i /><i /></span><b>dwell</b> <span>two recordings</span>
-        <small>A <Name text={`${a.name}, ${day(a.wall_ns)} ${seconds(a.span_ns / 1e9)}`} /> · B <Name text={`${b.name}, ${day(b.wall_ns)} ${seconds(b.span_ns / 1e9)}`} /></small></div>
+      <header class="head"><Who what="two recordings"><Side name="A" of={a} /><span> · </span><Side name="B" of={b} /></Who>
         <span class="tools"><button type="button" onClick={() => set({ theme: { "": "dark", dark: "light", light: "" }[get("theme")] ?? "" })}>theme: {get("theme") || "auto"}</button></span></header>
       <main id="content" tabIndex={-1}>
         <section class="answer"><h1><Headline list={d.endpoints} findings={d.findings} /></h1></section>
@@ -41,6 +40,8 @@ export function DiffApp({ page }: { page: WebDiff }) {
     </>
   );
 }
+
+const Side = ({ name, of }: { name: string; of: WebPage }) => <><span>{name}\u00a0</span><Cut text={of.name} /><span>, <Name text={`${day(of.wall_ns)} ${seconds(of.span_ns / 1e9)}`} /></span></>;
 
 function contextOf(page: WebPage): Omit<Context, "dark"> {
   return { page, points: pointsOf(page.latency!), cells: cellsOf(page.latency!, page.causes.length), details: new Details(page) };

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { clock, human, measured, percent, safe, seconds, thousands } from "../base/format";
 import type { Frame, Ns, WebPage } from "../model/page.gen";
 import type { Cells, Details, Points } from "../model/load";
+import { get, set } from "../state/url";
 
 /** What every view gets: the page's model and what was read from its columns. */
 export interface Context {
@@ -82,6 +83,25 @@ export const Panel = ({ title, children, id, aside }: { title?: ComponentChildre
     {children}
   </section>
 );
+
+/** Whose page it is, in two lines: what was recorded, and the facts of the recording. */
+export const Who = ({ what, children }: { what: ComponentChildren; children: ComponentChildren }) => (
+  <div class="who"><span class="logo" aria-hidden="true"><i /><i /><i /></span>
+    <p><b>dwell</b> {what}<small>{children}</small></p></div>
+);
+
+/** A name that may be cut short where there is no room for it, and is whole in its title. */
+export const Cut = ({ text }: { text: string }) => <span class="cut" title={safe(text)}><Name text={text} /></span>;
+
+/** What is one click away; that it is open stands in the address. */
+export function Fold({ name, title, plain, children }: { name: string; title: ComponentChildren; plain?: boolean; children: ComponentChildren }) {
+  const list = get("open").split(".").filter(Boolean);
+  const turn = (e: Event) => {
+    const others = list.filter((n) => n !== name);
+    set({ open: ((e.currentTarget as HTMLDetailsElement).open ? [...others, name] : others).join(".") });
+  };
+  return <details class={plain ? "fold" : "panel"} open={list.includes(name)} onToggle={turn}><summary>{title}</summary>{children}</details>;
+}
 
 /** A place in code, with its lines where they are known. */
 export function Place({ f }: { f: Frame }) {

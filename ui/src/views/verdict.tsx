@@ -1,9 +1,9 @@
 import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
-import { get, set } from "../state/url";
+import { set } from "../state/url";
 import { Chart } from "./chart";
 import { WhatIf } from "./whatif";
 import { Where } from "./where";
-import { Count, Drawn, Id, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
+import { Count, Drawn, Fold, Id, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
 
 /** The answer first: what is wrong, how that is known, what a fix saves. */
 export function Verdict({ c }: { c: Context }) {
@@ -94,18 +94,26 @@ function Saving({ name, before, path, f, whole, at }: { name: "mean" | "p50" | "
 
 /** Measured quantities, each with the bound it was held against and requests that show it. */
 export function EvidenceList({ c, list, at }: { c: Context; list: Evidence[]; at: string }) {
+  const rows = list.map((e, i) => ({ e, row: <Measure key={i} c={c} e={e} shown={String(e.requests) !== String(list[i - 1]?.requests)} at={`${at}.${i}`} /> }));
+  const none = rows.filter(({ e }) => never(e));
   return (
-    <ul class="evidence">
-      {list.map((e, i) => (
-        <li key={i}>
-          <b><Measured v={e.value} unit={e.unit} of={`${at}.${i}.value`} /></b> <Name text={e.what} />
-          {e.bound !== null && <small> (bound <Measured v={e.bound} unit={e.unit} of={`${at}.${i}.bound`} />)</small>}
-          {e.requests && e.requests.length > 0 && String(e.requests) !== String(list[i - 1]?.requests) && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="evidence">{rows.filter(({ e }) => !never(e)).map(({ row }) => row)}</ul>
+      {none.length > 0 && <Fold plain name={`none-${at.replaceAll(".", "-")}`} title={<><Drawn>{none.length}</Drawn> more came out as zero</>}><ul class="evidence">{none.map(({ row }) => row)}</ul></Fold>}
+    </>
   );
 }
+
+// What did not happen at all, as the text leaves it out; a share of nothing and what has requests to show tell something.
+const never = (e: Evidence): boolean => e.value === 0 && !(e.unit === "share" && e.bound === null) && !e.requests?.length;
+
+const Measure = ({ c, e, shown, at }: { c: Context; e: Evidence; shown: boolean; at: string }) => (
+  <li>
+    <b><Measured v={e.value} unit={e.unit} of={`${at}.value`} /></b> <Name text={e.what} />
+    {e.bound !== null && <small> (bound <Measured v={e.bound} unit={e.unit} of={`${at}.bound`} />)</small>}
+    {shown && e.requests && e.requests.length > 0 && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}
+  </li>
+);
 
 /** Leads to a request, if the page can tell of it. */
 export function RequestLink({ c, id }: { c: Context; id: number }) {
@@ -132,33 +140,21 @@ function Leads({ c, but }: { c: Context; but: number }) {
 // What was ruled out and what could not be told, counted and one click away.
 function Others({ c }: { c: Context }) {
   const r = c.page.report!;
-  const open = (name: string) => (get("open").split(".").includes(name));
-  const turn = (name: string) => (e: Event) => {
-    const now = new Set(get("open").split(".").filter(Boolean));
-    if ((e.currentTarget as HTMLDetailsElement).open) now.add(name);
-    else now.delete(name);
-    set({ open: [...now].join(".") });
-  };
   return (
     <div class="others">
-      {r.minor.length > 0 && <details class="panel" open={open("minor")} onToggle={turn("minor")}>
-        <summary>Minor here <span class="count"><Count v={r.minor.length} of="minor.length" /></span> <small>seen, and not worth much, or what goes with a finding</small></summary>
+      {r.minor.length > 0 && <Fold name="minor" title={<>Minor here <span class="count"><Count v={r.minor.length} of="minor.length" /></span> <small>seen, and not worth much, or what goes with a finding</small></>}>
         <ul class="list">{r.minor.map((x) => <li key={x.id + x.place}><b>{x.id}</b> <Name text={x.why ?? ""} /> <small><Name text={x.title} /></small></li>)}</ul>
-      </details>}
-      <details class="panel" open={open("refuted")} onToggle={turn("refuted")}>
-        <summary>Ruled out <span class="count"><Count v={r.refuted.length} of="refuted.length" /></span> <small>each with the number that does</small></summary>
+      </Fold>}
+      <Fold name="refuted" title={<>Ruled out <span class="count"><Count v={r.refuted.length} of="refuted.length" /></span> <small>each with the number that does</small></>}>
         <ul class="list">{r.refuted.map((x: Refuted, i) => <li key={x.id}><b>{x.id}</b> <small>at most <Share v={x.time_share} of={`refuted.${i}.time_share`} /></small> <Name text={x.why} /></li>)}</ul>
-      </details>
-      <details class="panel" open={open("undecided")} onToggle={turn("undecided")}>
-        <summary>Undecided <span class="count"><Count v={r.undecided.length} of="undecided.length" /></span> <small>and what would decide it</small></summary>
+      </Fold>
+      <Fold name="undecided" title={<>Undecided <span class="count"><Count v={r.undecided.length} of="undecided.length" /></span> <small>and what would decide it</small></>}>
         <ul class="list">{r.undecided.map((x: Undecided) => <li key={x.id}><b>{x.id}</b> <Name text={x.missing} /></li>)}</ul>
-      </details>
+      </Fold>
       <Panel title="What could not be seen, and what it cost">
         <p><Name text={c.page.seen.footer} /></p>
         {c.page.seen.missing.length > 0 ? <ul class="list">{c.page.seen.missing.map((m) => <li key={m}><Name text={m} /></li>)}</ul>
           : <p>Nothing was missing that dwell looks for.</p>}
-        <p class="dim"><Share v={1 - r.requests.associated_share} of="1 - requests.associated_share" /> of the calls belong to no known request.
-          {" "}<Count v={r.requests.cut} noun="request" of="requests.cut" /> cut by an end of the recording.</p>
       </Panel>
     </div>
   );
