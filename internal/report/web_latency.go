@@ -22,11 +22,13 @@ type WebLatency struct {
 	Endpoints []string   `json:"endpoints"`
 	Columns   WebColumns `json:"columns"`
 	Lines     WebLines   `json:"lines"`
-	Cells     WebCells   `json:"cells"`
-	Windows   []WebSpan  `json:"windows"` // in which all was recorded; one, unless recording rested
-	Losses    []WebLoss  `json:"losses"`
-	Least     Duration   `json:"least_ns"`
-	Most      Duration   `json:"most_ns"`
+	// EndpointLines are those of each of Endpoints, the first linedEndpoints of them.
+	EndpointLines []WebLines `json:"endpoint_lines"`
+	Cells         WebCells   `json:"cells"`
+	Windows       []WebSpan  `json:"windows"` // in which all was recorded; one, unless recording rested
+	Losses        []WebLoss  `json:"losses"`
+	Least         Duration   `json:"least_ns"`
+	Most          Duration   `json:"most_ns"`
 }
 
 // WebColumns are the measured requests in order of start, one number of each.
@@ -80,6 +82,8 @@ const (
 	webSteps = 240 // of time, in the grid
 	perStep  = 20  // requests that a step of the lines has on average, at least
 	mostWide = 24  // steps of the grid that a step of the lines has at most
+	// linedEndpoints is how many endpoints, the most frequent first, have lines of their own.
+	linedEndpoints = 32
 )
 
 // webRow is the row of cells that a duration lies in.
@@ -101,7 +105,7 @@ type latency struct {
 	out    *WebLatency
 	names  map[string]int64
 	born   map[recording.ProcessID]int
-	steps  [][]Duration
+	steps  [][webSteps][]Duration                        // of each endpoint
 	cells  map[webCell]*[timeline.NumCauses + 2]Duration // and the count, last
 	id     timeline.RequestID
 	before timeline.Time
@@ -110,7 +114,7 @@ type latency struct {
 func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
 	span := tl.End.Sub(tl.Start)
 	l := &latency{tl: tl, names: map[string]int64{}, born: servedBy(d, tl), before: tl.Start,
-		steps: make([][]Duration, webSteps), cells: map[webCell]*[timeline.NumCauses + 2]Duration{},
+		steps: make([][webSteps][]Duration, max(1, len(d.Symptoms))), cells: map[webCell]*[timeline.NumCauses + 2]Duration{},
 		out: &WebLatency{Endpoints: []string{}, Windows: []WebSpan{}, Losses: []WebLoss{},
 			Cells: WebCells{Step: max(1, (span+webSteps-1)/webSteps), Columns: webSteps}}}
 	for i := range d.Symptoms {
@@ -120,7 +124,11 @@ func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
 	for r := range measured(d, tl) {
 		l.add(r)
 	}
-	l.lines()
+	l.out.Lines = l.lines(l.steps)
+	l.out.EndpointLines = []WebLines{}
+	for i := range l.steps[:min(len(l.out.Endpoints), linedEndpoints)] {
+		l.out.EndpointLines = append(l.out.EndpointLines, l.lines(l.steps[i:i+1]))
+	}
 	l.grid()
 	for _, w := range tl.Windows {
 		l.out.Windows = append(l.out.Windows, WebSpan{w.From.Sub(tl.Start), w.To.Sub(tl.Start)})
@@ -160,7 +168,7 @@ func (l *latency) add(r *timeline.Request) {
 	o.Most = max(o.Most, took)
 	o.Count++
 	x := min(max(0, int64(r.Start.Sub(l.tl.Start))/int64(o.Cells.Step)), webSteps-1)
-	l.steps[x] = append(l.steps[x], took)
+	l.steps[endpoint][x] = append(l.steps[endpoint][x], took)
 	at := webCell{endpoint, x, webRow(took)}
 	cell := l.cells[at]
 	if cell == nil {
@@ -173,12 +181,21 @@ func (l *latency) add(r *timeline.Request) {
 	cell[timeline.NumCauses+1]++
 }
 
-func (l *latency) lines() {
-	wide := min(max(1, webSteps*perStep/max(1, l.out.Count)), mostWide)
-	line := &l.out.Lines
+// lines are the quantiles of some endpoints' requests together.
+func (l *latency) lines(of [][webSteps][]Duration) (line WebLines) {
+	count := 0
+	for i := range of {
+		for _, ds := range of[i] {
+			count += len(ds)
+		}
+	}
+	wide := min(max(1, webSteps*perStep/max(1, count)), mostWide)
 	line.Step = l.out.Cells.Step * Duration(wide)
-	for some := range slices.Chunk(l.steps, wide) {
-		ds := slices.Concat(some...)
+	for from := 0; from < webSteps; from += wide {
+		var ds []Duration
+		for i := range of {
+			ds = append(ds, slices.Concat(of[i][from:min(from+wide, webSteps)]...)...)
+		}
 		slices.Sort(ds)
 		line.Count = append(line.Count, len(ds))
 		var p50, p99, most Duration
@@ -189,6 +206,7 @@ func (l *latency) lines() {
 		line.P99 = append(line.P99, int64(p99))
 		line.Max = append(line.Max, int64(most))
 	}
+	return line
 }
 
 func (l *latency) grid() {

@@ -37,20 +37,35 @@ async function first(page, url, what) {
   console.log(`first view of ${what}: ${Math.min(...times).toFixed(0)} ms (${times.map((t) => t.toFixed(0)).join(", ")})`);
 }
 
-// How long frames take while a region is dragged.
+// How long frames take while a region is dragged, and while the chart is moved, of which so much is shown.
 async function frames(page) {
   const box = await page.locator(".brush").boundingBox();
-  await page.mouse.move(box.x + box.width * 0.3, box.y + 30);
-  await page.mouse.down();
+  const dragged = async (what) => {
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 30);
+    await page.mouse.down();
+    await measured(page, what, (i) => page.mouse.move(box.x + box.width * (0.3 + i * 0.008), box.y + 60 + i * 2));
+    await page.mouse.up();
+  };
+  await dragged("choosing among 1,000,000 requests");
+  await page.keyboard.press("Escape");
+  await page.keyboard.down("Shift");
+  for (const shown of ["500,000", "125,000"]) {
+    for (const key of shown === "500,000" ? ["w"] : ["w", "w"]) await page.keyboard.press(key);
+    await page.keyboard.down("Shift");
+    await dragged(`moving among 1,000,000 requests, of which ${shown} are seen`);
+    await page.keyboard.up("Shift");
+  }
+}
+
+async function measured(page, what, step) {
   await page.evaluate(() => {
     window.took = [];
     let last = performance.now();
     const next = (now) => { window.took.push(now - last); last = now; window.frame = requestAnimationFrame(next); };
     window.frame = requestAnimationFrame(next);
   });
-  for (let i = 0; i < 60; i++) await page.mouse.move(box.x + box.width * (0.3 + i * 0.008), box.y + 60 + i * 2);
+  for (let i = 0; i < 60; i++) await step(i);
   const took = await page.evaluate(() => { cancelAnimationFrame(window.frame); return window.took.slice(1).sort((a, b) => a - b); });
-  await page.mouse.up();
   const at = (q) => took[Math.min(took.length - 1, Math.floor(took.length * q))].toFixed(1);
-  console.log(`frames while choosing among 1,000,000 requests: median ${at(0.5)} ms, p90 ${at(0.9)} ms, longest ${at(1)} ms, of ${took.length}`);
+  console.log(`frames while ${what}: median ${at(0.5)} ms, p90 ${at(0.9)} ms, longest ${at(1)} ms, of ${took.length}`);
 }

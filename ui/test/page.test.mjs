@@ -239,6 +239,38 @@ test("one request has a call tree, whose columns sum to it", async () => {
   assert.ok((await page.locator(".calltree tbody tr").count()) > 2);
 });
 
+test("the header has all facts at 1280 pixels, and what came out as zero is one click away", async () => {
+  await visit(page, address("demo"));
+  const cut = await page.locator(".who p, .who small, .who .cut").evaluateAll((l) => l.filter((e) => e.scrollWidth > e.clientWidth && e.clientWidth > 0).map((e) => e.textContent));
+  assert.deepEqual(cut, []);
+  const zeros = json("why", recordings.demo, "--json").findings[0].evidence.filter((e) => e.value === 0 && e.unit !== "share");
+  assert.ok(zeros.length > 0);
+  const text = () => page.locator(".finding").first().innerText();
+  for (const e of zeros) assert.ok(!(await text()).includes(e.what), e.what);
+  await page.locator(".finding .fold summary").first().click();
+  for (const e of zeros) assert.ok((await text()).includes(e.what), e.what);
+  assert.match(page.url(), /open=none/);
+});
+
+test("the chart is moved by hand, and its address says to where", async () => {
+  await visit(page, address("credentials", "view=requests"));
+  for (const key of ["w", "w"]) await page.keyboard.press(key);
+  const shown = () => new URLSearchParams(new URL(page.url()).hash.slice(1)).get("zoom").split(".").map(Number);
+  const [from, to] = shown();
+  const box = await page.locator(".brush").boundingBox();
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 60, { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.waitForFunction((was) => new URLSearchParams(location.hash.slice(1)).get("zoom").split(".")[0] > was, from);
+  assert.ok(Math.abs(shown()[1] - shown()[0] - (to - from)) <= 2, "it shows as much as before");
+  await page.keyboard.press("a");
+  await page.keyboard.press("x");
+  assert.doesNotMatch(page.url(), /zoom=/);
+});
+
 test("a filter that is mistyped says what it wants", async () => {
   await visit(page, address("demo", "view=requests"));
   await page.locator("#where").fill("durration>5ms");

@@ -1,8 +1,8 @@
-import { clock, human, safe, shortBuild } from "../base/format";
+import { clock, human, safe, shortBuild, thousands } from "../base/format";
 import { rgb } from "../base/color";
-import { logAt, logTicks, ticks } from "../layout/axis";
-import { rowFrom, type Points, type Region } from "../model/load";
-import type { SLO, WebPage } from "../model/page.gen";
+import { logAt, logTicks, timeTicks } from "../layout/axis";
+import { after, rowFrom, type Points, type Region } from "../model/load";
+import type { SLO, WebLines, WebPage } from "../model/page.gen";
 import { prepared } from "./canvas";
 
 /** What the latency chart draws; the only place that touches a canvas. */
@@ -16,7 +16,8 @@ export interface Scene {
   ink: string;
   faint: string;
   ground: string;
-  lines: Record<"p50" | "p99" | "max", string>;
+  lines: WebLines | undefined; // of what is shown; undefined: they are not known
+  colors: Record<"p50" | "p99" | "max", string>;
   slos: SLO[]; // latencies that were promised
   bad: string;
 }
@@ -66,8 +67,8 @@ export function draw(canvas: HTMLCanvasElement, s: Scene): void {
   quantiles(g, s, scale);
   promises(g, s, scale);
   births(g, s, scale);
-  arrivals(g, s, scale);
   g.restore();
+  arrivals(g, s, scale);
 }
 
 function axes(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
@@ -86,8 +87,7 @@ function axes(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   g.textAlign = "center";
   const digits = k.x1 - k.x0 < 20e9 ? 1 : 0;
   const fine = k.x1 - k.x0 < 2e9 ? 3 : digits;
-  const into = s.page.wall_ns % 3600e9; // round numbers of the wall clock, where that is known
-  for (const v of ticks(k.x0 + into, k.x1 + into, Math.max(2, Math.floor(k.width / 130))).map((t) => t - into)) {
+  for (const v of timeTicks(s.page.wall_ns, k.x0, k.x1, Math.max(2, Math.floor(k.width / 130)))) {
     const x = k.x(v);
     if (x < margin.left + 24 || x > k.width - margin.right - 20) continue;
     g.strokeStyle = s.faint;
@@ -156,7 +156,7 @@ function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   const n = s.points.count;
   const radius = n < 400 ? 3.4 : n < 4000 ? 2.5 : 1.6;
   g.globalAlpha = n < 4000 ? 0.82 : 0.6;
-  for (let i = 0; i < n; i++) {
+  for (let i = after(s.points, k.x0); i < n && s.points.start[i] <= k.x1; i++) {
     if (s.endpoint >= 0 && s.points.endpoint[i] !== s.endpoint) continue;
     g.fillStyle = s.palette[s.of[i]];
     g.beginPath();
@@ -172,11 +172,14 @@ function grain(g: CanvasRenderingContext2D, s: Scene, k: Scale, ratio: number): 
   const image = new ImageData(w, h);
   const colors = s.palette.map(rgb);
   const d = image.data;
-  for (let i = 0; i < s.points.count; i++) {
-    if (s.endpoint >= 0 && s.points.endpoint[i] !== s.endpoint) continue;
-    const x = Math.floor(k.x(s.points.start[i]));
-    const y = Math.floor(k.y(s.points.duration[i]));
-    if (x < margin.left || x >= w || y < 0 || y >= k.bottom) continue;
+  const { start, log, endpoint } = s.points;
+  const [wide, tall, least, bottom] = [(w - margin.left - margin.right) / (k.x1 - k.x0), (k.bottom - margin.top) / Math.log(k.y1 / k.y0), Math.log(k.y0), k.bottom];
+  const last = after(s.points, k.x1);
+  for (let i = after(s.points, k.x0); i < last; i++) {
+    if (s.endpoint >= 0 && endpoint[i] !== s.endpoint) continue;
+    const x = Math.floor(margin.left + (start[i] - k.x0) * wide);
+    const y = Math.floor(bottom - (log[i] - least) * tall);
+    if (y < 0 || y >= bottom) continue;
     const c = colors[s.of[i]];
     const at = (y * w + x) * 4;
     d[at] = c[0];
@@ -191,11 +194,11 @@ function grain(g: CanvasRenderingContext2D, s: Scene, k: Scale, ratio: number): 
 }
 
 function quantiles(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
-  const l = s.page.latency!.lines;
+  const l = s.lines;
+  if (!l) return;
   const of = { p50: l.p50_ns, p99: l.p99_ns, max: l.max_ns };
   for (const name of ["max", "p99", "p50"] as const) {
-    if (!s.lines[name]) continue;
-    g.strokeStyle = s.lines[name];
+    g.strokeStyle = s.colors[name];
     g.lineWidth = name === "p50" ? 2 : 1.25;
     g.setLineDash(name === "max" ? [3, 3] : []);
     g.beginPath();
@@ -238,15 +241,23 @@ function births(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
 }
 
 function arrivals(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
-  const l = s.page.latency!.lines;
+  const l = s.lines;
+  if (!l) return;
   const most = Math.max(...l.count, 1);
   const base = k.height - 22;
   g.fillStyle = s.ink;
+  const rate = (most / l.step_ns) * 1e9;
+  g.textAlign = "right";
+  g.fillText(`${rate < 10 ? rate.toFixed(1) : thousands(rate)} /s`, margin.left - 8, base - margin.arrivals + 8);
+  g.save();
+  g.beginPath();
+  g.rect(margin.left, 0, k.width - margin.left - margin.right, k.height);
+  g.clip();
   g.globalAlpha = 0.35;
   for (let i = 0; i < l.count.length; i++) {
     const x = k.x(i * l.step_ns);
     const tall = (l.count[i] / most) * margin.arrivals;
     if (tall > 0) g.fillRect(x, base - tall, Math.max(1, k.x((i + 1) * l.step_ns) - x - 0.5), tall);
   }
-  g.globalAlpha = 1;
+  g.restore();
 }

@@ -1,5 +1,5 @@
 import { clock, safe } from "../base/format";
-import { ticks } from "../layout/axis";
+import { timeTicks } from "../layout/axis";
 import { prepared } from "./canvas";
 import type { Run } from "../model/lanes";
 import type { WebLanes, WebPage } from "../model/page.gen";
@@ -29,7 +29,7 @@ export function drawLanes(canvas: HTMLCanvasElement, s: LaneScene): void {
   const { g, width, height } = prepared(canvas);
   const step = (s.lanes.to_ns - s.lanes.from_ns) / s.lanes.columns;
   const x = (column: number) => Math.max(laneLeft, Math.min(width - 10, laneX(s, width, s.lanes.from_ns + column * step)));
-  for (const t of ticks(s.from, s.to, Math.max(2, Math.floor(width / 150)))) {
+  for (const t of timeTicks(s.page.wall_ns, s.from, s.to, Math.max(2, Math.floor(width / 150)))) {
     const at = Math.round(laneX(s, width, t)) + 0.5;
     g.strokeStyle = s.faint;
     g.beginPath();

@@ -22,5 +22,11 @@ export function ticks(from: number, to: number, about: number): number[] {
   return out;
 }
 
+/** Ticks of a time of the recording, at round numbers of the wall clock where that is known. */
+export function timeTicks(wall: number, from: number, to: number, about: number): number[] {
+  const into = wall % 3600e9;
+  return ticks(from + into, to + into, about).map((t) => t - into);
+}
+
 /** Where on a logarithmic axis a value lies, from 0 to 1. */
 export const logAt = (v: number, from: number, to: number): number => Math.log(Math.max(v, from / 2) / from) / Math.log(to / from);

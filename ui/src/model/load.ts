@@ -27,6 +27,7 @@ export interface Points {
   id: Float64Array;
   start: Float64Array;
   duration: Float64Array;
+  log: Float32Array; // of the duration: where it lies on a chart
   endpoint: Float64Array;
   cause: Float64Array;
   generation: Float64Array;
@@ -40,15 +41,27 @@ export function pointsOf(l: WebLatency): Points {
   const c = l.columns;
   const n = l.count;
   const p = {
-    count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), endpoint: column(c.endpoint, n),
+    count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), log: new Float32Array(n), endpoint: column(c.endpoint, n),
     cause: column(c.cause, n), generation: column(c.generation, n), status: column(c.status, n), x: new Uint8Array(n), y: new Uint8Array(n),
   };
   const [step, last] = [l.cells.step_ns, l.cells.columns - 1];
   for (let i = 0; i < n; i++) {
     p.x[i] = Math.min(p.start[i] / step, last);
     p.y[i] = rowOf(p.duration[i]);
+    p.log[i] = Math.log(p.duration[i]);
   }
   return { ...p, causes: new Set(p.cause) };
+}
+
+/** The first request that began at a time or later. */
+export function after(p: Points, ns: number): number {
+  let [lo, hi] = [0, p.count];
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if (p.start[mid] < ns) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
 }
 
 /** The grid over start and duration: what each cell's requests took, by cause. */

@@ -695,6 +695,7 @@ export interface WebLatency {
   endpoints: string[];
   columns: WebColumns;
   lines: WebLines;
+  endpoint_lines: WebLines[];
   cells: WebCells;
   windows: WebSpan[];
   losses: WebLoss[];

@@ -1,6 +1,6 @@
 import { neighbour, pointsIn } from "../model/load";
 import { colorings } from "../views/legend";
-import { chosenEndpoint, regionOf, written } from "../views/chart";
+import { chosenEndpoint, pan, regionOf, zoomed } from "../views/chart";
 import type { Context } from "../views/parts";
 import { get, set } from "./url";
 
@@ -21,7 +21,11 @@ export function pressed(e: KeyboardEvent, c: Context): boolean {
     case "t": return went({ theme: { "": "dark", dark: "light", light: "" }[get("theme")] ?? "" });
     case "c": return went({ color: next() });
     case "/": return focus();
-    case "z": return zoom();
+    case "z": return zoom(c);
+    case "w": return went(pan(c, 0, 0.5));
+    case "s": return went(pan(c, 0, 2));
+    case "a": return went(pan(c, -0.2));
+    case "d": return went(pan(c, 0.2));
     case "x": return went({ zoom: "" });
     case "b": return went({ beside: get("beside") ? "" : "1" });
     case "j": return step(c, 1);
@@ -51,9 +55,9 @@ function focus(): boolean {
   return true;
 }
 
-function zoom(): boolean {
+function zoom(c: Context): boolean {
   const r = regionOf("sel");
-  return r ? went({ zoom: written(r), sel: "" }) : false;
+  return r ? went({ zoom: zoomed(c, r), sel: "" }) : false;
 }
 
 function slowest(e: KeyboardEvent, c: Context): boolean {

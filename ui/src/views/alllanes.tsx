@@ -44,7 +44,7 @@ export function AllLanes({ c, at }: { c: Context; at: number }) {
       <button type="button" onClick={() => wider(c, from, to)}>wider <kbd>-</kbd></button>
     </span>}>
       <Plot key={key} c={c} lanes={lanes} from={from} to={to} at={at} />
-      <p class="key"><Drawn>{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}</Drawn>: in the colour of what was done most, as tall as the part of it in which anything was; empty: idle, or not known{lanes.more > 0 && <> · <Drawn>{plural(lanes.more, "thread")}</Drawn> more did less, or nothing</>}
+      <p class="key"><span><Drawn>{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}</Drawn>: in the colour of what was done most, as tall as the part of it in which anything was; empty: idle, or not known{lanes.more > 0 && <> · <Drawn>{plural(lanes.more, "thread")}</Drawn> more did less, or nothing</>}</span>
         <span class="hint">drag to look closer · click for the threads at that time{c.page.live ? "" : ", of those that this file holds the nearest"} · arrow keys, <kbd>Enter</kbd>, <kbd>+</kbd></span></p>
     </Panel>
   );

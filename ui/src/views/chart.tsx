@@ -1,8 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, human, plural } from "../base/format";
 import { draw, margin, Scale } from "../draw/chart";
-import type { SLO } from "../model/page.gen";
-import { rowOf, sharesIn, type Region } from "../model/load";
+import type { SLO, WebLines } from "../model/page.gen";
+import { after, rowOf, sharesIn, type Region } from "../model/load";
 import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
 import { Processes } from "./processes";
@@ -16,6 +16,32 @@ export function regionOf(name: string): Region | null {
 }
 
 export const written = (r: Region): string => [r.x0, r.x1, r.y0, r.y1].join(".");
+
+/** What is zoomed to, as it stands in the address: from and to in nanoseconds, rows of cells. */
+export function zoomed(c: Context, r: Region): string {
+  const l = c.page.latency!.cells;
+  return r.x1 + 1 - r.x0 >= l.columns ? "" : [r.x0 * l.step_ns, (r.x1 + 1) * l.step_ns, r.y0, r.y1].map(Math.round).join(".");
+}
+
+/** What the chart shows; its columns need not be whole. */
+function shownIn(c: Context): Region {
+  const [z, step] = [regionOf("zoom"), c.page.latency!.cells.step_ns];
+  return z && z.x1 > z.x0 ? { ...z, x0: z.x0 / step, x1: z.x1 / step - 1 } : wholeOf(c);
+}
+
+// A region so many times as wide about one of its columns, moved by so many, within what there is.
+function moved(c: Context, r: Region, by: number, times = 1, about = (r.x0 + r.x1 + 1) / 2): Region {
+  const columns = c.page.latency!.cells.columns;
+  const wide = clamp((r.x1 + 1 - r.x0) * times, Math.min(0.05, columns), columns);
+  const from = clamp(about - (about - r.x0) * (wide / (r.x1 + 1 - r.x0)) + by, 0, columns - wide);
+  return { ...r, x0: from, x1: from + wide - 1 };
+}
+
+/** Moves what the chart shows by a part of its width, or shows so many times as much. */
+export function pan(c: Context, by: number, times = 1): Record<string, string> {
+  const r = shownIn(c);
+  return { zoom: zoomed(c, moved(c, r, by * (r.x1 + 1 - r.x0), times)) };
+}
 
 /** All there is to see. */
 export function wholeOf(c: Context): Region {
@@ -33,17 +59,25 @@ export const promisesOf = (c: Context): SLO[] => (c.page.report!.slos ?? []).fil
 export function Chart({ c, height, still }: { c: Context; height: number; still?: Region }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [box, width] = useWidth();
-  const domain = still ?? regionOf("zoom") ?? wholeOf(c);
+  const [held, setHeld] = useState<Region | null>(null); // while a hand moves it
+  const later = useRef(0);
+  const domain = still ?? held ?? shownIn(c);
+  const move = (r: Region) => {
+    setHeld(r);
+    clearTimeout(later.current); // the rest of the page follows when the hand rests
+    later.current = window.setTimeout(() => { set({ zoom: zoomed(c, r) }); setHeld(null); }, 150);
+  };
   const { of: color, palette } = coloring(c);
   const endpoint = still ? -1 : chosenEndpoint(c);
-  const key = [width, get("color"), get("zoom"), get("endpoint"), c.dark].join(" ");
-  useEffect(() => {
+  const lines = linesOf(c, endpoint);
+  const key = [width, get("color"), written(domain), get("endpoint"), c.dark].join(" ");
+  useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     const of = themed();
     draw(canvas.current, {
       page: c.page, points: c.points, endpoint, of: color, palette, domain,
       ink: of("--muted"), faint: of("--line"), ground: of("--panel"), bad: of("--bad"), slos: promisesOf(c),
-      lines: endpoint < 0 ? { p50: of("--ink"), p99: of("--p99"), max: of("--muted") } : { p50: "", p99: "", max: "" },
+      lines, colors: { p50: of("--ink"), p99: of("--p99"), max: of("--muted") },
     });
   }, [key]);
   const scale = new Scale(width, height, domain, c.page.latency!.cells.step_ns);
@@ -52,40 +86,64 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
       <Legend c={c} />
       <div class="plot" style={{ height: `${height}px` }}>
         <canvas ref={canvas} aria-hidden="true" />
-        {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} />}
+        {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} move={move} />}
       </div>
-      <p class="key"><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(c.page.latency!.lines.step_ns)}</Drawn>{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>} · bars: arrivals
-        {!still && <span class="hint">drag to choose · click a request to open it · arrow keys move, <kbd>z</kbd> zooms in, <kbd>x</kbd> out</span>}</p>
+      <p class="key"><span>{lines ? <><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(lines.step_ns)}</Drawn> · bars: arrivals</> : "this endpoint has too few requests for lines"}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>}</span>
+        {!still && <span class="hint">drag to choose · click a request to open it · <kbd>z</kbd> to what is chosen, <kbd>w</kbd> <kbd>s</kbd> zoom, <kbd>a</kbd> <kbd>d</kbd> or Shift and drag to move, <kbd>x</kbd> all</span>}</p>
       {!still && get("color") === "generation" && <Processes c={c} />}
     </div>
   );
 }
 
+// Lines of all requests, or of the endpoint that is chosen where the page has them.
+function linesOf(c: Context, endpoint: number): WebLines | undefined {
+  const l = c.page.latency!;
+  return endpoint < 0 ? l.lines : l.endpoint_lines[endpoint];
+}
+
+interface BrushOf {
+  c: Context;
+  scale: Scale;
+  domain: Region;
+  move: (to: Region) => void;
+}
+
 /** What is chosen, over the chart: by dragging, or with the arrow keys. */
-function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region }) {
+function Brush({ c, scale, domain, move: show }: BrushOf) {
   const [from, setFrom] = useState<{ x: number; y: number } | null>(null);
   const [over, setOver] = useState<number>(-1);
+  const [grip, setGrip] = useState<{ at: number; of: Region } | null>(null); // where it was taken hold of, to be moved
   const layer = useRef<HTMLDivElement>(null);
   const [drag, setDrag] = useState<Region | null>(null);
   const later = useRef(0);
   const chosen = drag ?? regionOf("sel");
   const points = c.points;
-  const near = useMemo(() => nearest(c, scale), [scale.width, get("zoom"), get("endpoint")]);
+  const near = useMemo(() => nearest(c, scale), [scale.width, written(domain), get("endpoint")]);
   const at = (e: PointerEvent) => {
     const r = layer.current!.getBoundingClientRect();
     return { x: e.clientX - r.left, y: e.clientY - r.top };
   };
   const cell = (p: { x: number; y: number }) => ({
-    x: clamp(Math.floor(scale.timeAt(p.x) / scale.step), domain.x0, domain.x1),
+    x: clamp(Math.floor(scale.timeAt(p.x) / scale.step), Math.floor(domain.x0), Math.ceil(domain.x1)),
     y: clamp(rowOf(scale.durationAt(clamp(p.y, margin.top, scale.bottom))), domain.y0, domain.y1),
   });
   const down = (e: PointerEvent) => {
     layer.current!.setPointerCapture(e.pointerId);
+    setGrip(e.shiftKey ? { at: at(e).x, of: domain } : null);
     setFrom(at(e));
+  };
+  const perColumn = (scale.x(scale.step) - scale.x(0)); // pixels
+  const wheel = (e: WheelEvent) => {
+    const by = e.shiftKey ? e.deltaY || e.deltaX : e.deltaX;
+    if (!e.ctrlKey && by === 0) return; // the page scrolls
+    e.preventDefault();
+    const about = scale.timeAt(e.clientX - layer.current!.getBoundingClientRect().left) / scale.step;
+    show(e.ctrlKey ? moved(c, domain, 0, 1.0015 ** e.deltaY, about) : moved(c, domain, by / perColumn));
   };
   const move = (e: PointerEvent) => {
     const p = at(e);
     if (!from) return setOver(near(p.x, p.y));
+    if (grip) return show(moved(c, grip.of, (grip.at - p.x) / perColumn));
     if (Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) return;
     const [a, b] = [cell(from), cell(p)];
     const r = { x0: Math.min(a.x, b.x), x1: Math.max(a.x, b.x), y0: Math.min(a.y, b.y), y1: Math.max(a.y, b.y) };
@@ -95,7 +153,8 @@ function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region 
   };
   const up = (e: PointerEvent) => {
     const p = at(e);
-    if (from && Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) {
+    if (grip) setGrip(null);
+    else if (from && Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) {
       const i = near(p.x, p.y);
       if (i >= 0 && c.details.has(points.id[i])) set({ view: "request", req: points.id[i] }, true);
       else set({ sel: "" });
@@ -109,7 +168,7 @@ function Brush({ c, scale, domain }: { c: Context; scale: Scale; domain: Region 
   const label = chosen ? `${plural(n, "request")} chosen, from ${clock(c.page.wall_ns, chosen.x0 * scale.step)}` : `Latency over time: ${plural(points.count, "request")}, none chosen`;
   return (
     <div ref={layer} class="brush" tabIndex={0} role="application" aria-label={label} aria-roledescription="chart"
-      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setOver(-1)} onKeyDown={keys}>
+      onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setOver(-1)} onKeyDown={keys} onWheel={wheel}>
       {chosen && <div class="chosen" style={boxOf(chosen, scale)} />}
       {over >= 0 && <Tip c={c} i={over} scale={scale} />}
     </div>
@@ -145,7 +204,7 @@ function nearest(c: Context, k: Scale): (x: number, y: number) => number {
   return (x, y) => {
     let [best, at] = [100, -1];
     const [from, to] = [k.timeAt(x - 10), k.timeAt(x + 10)];
-    for (let i = after(c.points.start, from); i < c.points.count && c.points.start[i] <= to; i++) {
+    for (let i = after(c.points, from); i < c.points.count && c.points.start[i] <= to; i++) {
       if (endpoint >= 0 && c.points.endpoint[i] !== endpoint) continue;
       const far = (k.x(c.points.start[i]) - x) ** 2 + (k.y(c.points.duration[i]) - y) ** 2;
       if (far < best) [best, at] = [far, i];
@@ -154,19 +213,9 @@ function nearest(c: Context, k: Scale): (x: number, y: number) => number {
   };
 }
 
-function after(sorted: Float64Array, v: number): number {
-  let [lo, hi] = [0, sorted.length];
-  while (lo < hi) {
-    const mid = (lo + hi) >> 1;
-    if (sorted[mid] < v) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
 // The arrow keys move what is chosen, with Shift its end; z and x zoom.
 function arrow(e: KeyboardEvent, c: Context, domain: Region): void {
-  const r = regionOf("sel") ?? { x0: domain.x0, x1: domain.x0 + 9, y0: domain.y0, y1: domain.y1 };
+  const r = regionOf("sel") ?? { x0: Math.floor(domain.x0), x1: Math.floor(domain.x0) + 9, y0: domain.y0, y1: domain.y1 };
   const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
   if (by) {
     e.preventDefault();

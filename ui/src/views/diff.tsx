@@ -41,7 +41,7 @@ export function DiffApp({ page }: { page: WebDiff }) {
   );
 }
 
-const Side = ({ name, of }: { name: string; of: WebPage }) => <><span>{name}\u00a0</span><Cut text={of.name} /><span>, <Name text={`${day(of.wall_ns)} ${seconds(of.span_ns / 1e9)}`} /></span></>;
+const Side = ({ name, of }: { name: string; of: WebPage }) => <><span>{name} </span><Cut text={of.name} /><span>, <Name text={`${day(of.wall_ns)} ${seconds(of.span_ns / 1e9)}`} /></span></>;
 
 function contextOf(page: WebPage): Omit<Context, "dark"> {
   return { page, points: pointsOf(page.latency!), cells: cellsOf(page.latency!, page.causes.length), details: new Details(page) };

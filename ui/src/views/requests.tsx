@@ -3,7 +3,7 @@ import { thousands } from "../base/format";
 import { pointsIn, sharesIn, type Shares } from "../model/load";
 import { asked, fieldsOf, filterOf, type Keep } from "../model/filter";
 import { get, set } from "../state/url";
-import { Chart, chosenEndpoint, regionOf, written } from "./chart";
+import { Chart, chosenEndpoint, regionOf, zoomed } from "./chart";
 import { Endpoints } from "./where";
 import { colorOf, Count, Drawn, Id, Name, Panel, Plain, Share, Stacked, Swatch, Time, When, type Context } from "./parts";
 
@@ -20,7 +20,7 @@ export function Requests({ c }: { c: Context }) {
     <>
       <Panel title="Latency over time" aside={<span class="tools">
         <Endpoints c={c} now={get("endpoint")} all />
-        {region && <button type="button" onClick={() => set({ zoom: written(region), sel: "" }, true)}>zoom in <kbd>z</kbd></button>}
+        {region && <button type="button" onClick={() => set({ zoom: zoomed(c, region), sel: "" }, true)}>zoom in <kbd>z</kbd></button>}
         {region && c.page.lanes.length > 0 && <button type="button" onClick={() => set({ view: "threads", span: `${region.x0 * c.page.latency!.cells.step_ns}.${Math.min(c.page.span_ns, (region.x1 + 1) * c.page.latency!.cells.step_ns)}` }, true)}>threads meanwhile</button>}
         {get("zoom") && <button type="button" onClick={() => set({ zoom: "" }, true)}>zoom out <kbd>x</kbd></button>}
         {region && <button type="button" onClick={() => set({ sel: "" })}>choose all <kbd>Esc</kbd></button>}

@@ -95,23 +95,25 @@ function Saving({ name, before, path, f, whole, at }: { name: "mean" | "p50" | "
 /** Measured quantities, each with the bound it was held against and requests that show it. */
 export function EvidenceList({ c, list, at }: { c: Context; list: Evidence[]; at: string }) {
   const rows = list.map((e, i) => ({ e, row: <Measure key={i} c={c} e={e} shown={String(e.requests) !== String(list[i - 1]?.requests)} at={`${at}.${i}`} /> }));
-  const none = rows.filter(({ e }) => never(e));
+  const none = rows.filter(({ e }) => never(e, list));
   return (
     <>
-      <ul class="evidence">{rows.filter(({ e }) => !never(e)).map(({ row }) => row)}</ul>
+      <ul class="evidence">{rows.filter(({ e }) => !never(e, list)).map(({ row }) => row)}</ul>
       {none.length > 0 && <Fold plain name={`none-${at.replaceAll(".", "-")}`} title={<><Drawn>{none.length}</Drawn> more came out as zero</>}><ul class="evidence">{none.map(({ row }) => row)}</ul></Fold>}
     </>
   );
 }
 
-// What did not happen at all, as the text leaves it out; a share of nothing and what has requests to show tell something.
-const never = (e: Evidence): boolean => e.value === 0 && !(e.unit === "share" && e.bound === null) && !e.requests?.length;
+// What did not happen at all, as the text leaves it out. A share of nothing tells something, and what was measured
+// on requests of its own: its time in an ordinary one.
+const never = (e: Evidence, list: Evidence[]): boolean =>
+  e.value === 0 && !(e.unit === "share" && e.bound === null) && String(e.requests) === String(list[0].requests);
 
 const Measure = ({ c, e, shown, at }: { c: Context; e: Evidence; shown: boolean; at: string }) => (
   <li>
-    <b><Measured v={e.value} unit={e.unit} of={`${at}.value`} /></b> <Name text={e.what} />
+    <b><Measured v={e.value} unit={e.unit} of={`${at}.value`} /></b> <span><Name text={e.what} />
     {e.bound !== null && <small> (bound <Measured v={e.bound} unit={e.unit} of={`${at}.bound`} />)</small>}
-    {shown && e.requests && e.requests.length > 0 && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}
+    {shown && e.requests && e.requests.length > 0 && <small class="shows"> shown by {e.requests.slice(0, 4).map((id) => <RequestLink key={id} c={c} id={id} />)}</small>}</span>
   </li>
 );
 
