@@ -54,8 +54,12 @@ func (s *Session) watch(pid int) error {
 
 // watchTree enters a process and its descendants into the watched set.
 func (s *Session) watchTree(pid int) error {
+	var tables *target.Tables
 	whole, err := enterTree(pid, entering{
-		family: target.Family,
+		family: func(pid int) ([]int, error) {
+			tables = new(target.Tables) // those of each look anew
+			return target.Family(pid)
+		},
 		joined: func(pid int) bool {
 			var w probesWatch
 			return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
@@ -65,7 +69,7 @@ func (s *Session) watchTree(pid int) error {
 			if err != nil {
 				return err
 			}
-			return s.watchOne(p)
+			return s.watchOne(p, tables)
 		},
 	})
 	if !whole {
@@ -115,10 +119,10 @@ func enterTree(pid int, e entering) (whole bool, err error) {
 // watchOne enters one process into the watched set. Its ports come first: they tell
 // which of its connections are inbound. Ids of runtimes that are found only by
 // searching follow when they are found.
-func (s *Session) watchOne(p target.Process) error {
+func (s *Session) watchOne(p target.Process, tables *target.Tables) error {
 	if s.opts.Soon {
 		s.joining.await(p)
-		return s.admit(p, new(probesWatch))
+		return s.admit(p, tables, new(probesWatch))
 	}
 	s.examineStacks(p) // while its ids are searched for
 	if s.tls != nil {
@@ -129,7 +133,7 @@ func (s *Session) watchOne(p target.Process) error {
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
-	if err := s.admit(p, &r.watch); err != nil {
+	if err := s.admit(p, tables, &r.watch); err != nil {
 		return err
 	}
 	s.decoder.note(r.missing())
@@ -145,9 +149,9 @@ func (s *Session) watchOne(p target.Process) error {
 }
 
 // admit has a process and its ports watched from now on.
-func (s *Session) admit(p target.Process, w *probesWatch) error {
+func (s *Session) admit(p target.Process, tables *target.Tables, w *probesWatch) error {
 	s.enter(p.PID)
-	listeners, err := s.addListeners(p.PID)
+	listeners, err := s.addListeners(p.PID, tables)
 	if err != nil {
 		return err
 	}
@@ -170,8 +174,8 @@ func (s *Session) begin() {
 }
 
 // addListeners tells the programs on which ports connections come in.
-func (s *Session) addListeners(pid int) ([]target.Listener, error) {
-	listeners, err := target.Listeners(pid)
+func (s *Session) addListeners(pid int, tables *target.Tables) ([]target.Listener, error) {
+	listeners, err := tables.Listeners(pid)
 	if err != nil {
 		return nil, err
 	}

@@ -29,11 +29,16 @@ type Connection struct {
 	Inbound     bool   // some process in its network namespace listens on the local port
 }
 
+// Tables are the TCP tables of network namespaces, each as it was when it was first needed: to read one takes
+// the kernel milliseconds, whatever is in it, so that processes of one namespace share it. The zero value has
+// read none.
+type Tables struct{ rows map[uint32][]tcpRow }
+
 // Listeners lists the listening TCP sockets of a process, in its own network
 // namespace, by port. To learn Limit and Cookie it duplicates each descriptor for
 // some microseconds; where that is not allowed they stay unknown.
-func Listeners(pid int) ([]Listener, error) {
-	rows, fds, err := sockets(pid)
+func (t *Tables) Listeners(pid int) ([]Listener, error) {
+	rows, fds, err := t.sockets(pid)
 	if err != nil {
 		return nil, fmt.Errorf("list the listening sockets of process %d: %w", pid, err)
 	}
@@ -58,7 +63,7 @@ func Listeners(pid int) ([]Listener, error) {
 // Connections lists the established TCP connections of a process, by descriptor.
 // Cookies are learned as by Listeners.
 func Connections(pid int) ([]Connection, error) {
-	rows, fds, err := sockets(pid)
+	rows, fds, err := new(Tables).sockets(pid)
 	if err != nil {
 		return nil, fmt.Errorf("list the connections of process %d: %w", pid, err)
 	}
@@ -87,14 +92,21 @@ func Connections(pid int) ([]Connection, error) {
 	return found, nil
 }
 
-// sockets reads the TCP tables of a process's network namespace and the lowest
-// descriptor it has for each socket inode.
-func sockets(pid int) ([]tcpRow, map[uint64]int, error) {
+// sockets are the TCP sockets of a process's network namespace, and the lowest descriptor that it has for each
+// socket inode. Where it has none, no table is read.
+func (t *Tables) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 	fds, err := socketFDs(pid)
+	if err != nil || len(fds) == 0 {
+		return nil, nil, err
+	}
+	namespace, err := NetNS(pid)
 	if err != nil {
 		return nil, nil, err
 	}
-	var rows []tcpRow
+	rows, known := t.rows[namespace]
+	if known {
+		return rows, fds, nil
+	}
 	for _, table := range []string{"net/tcp", "net/tcp6"} {
 		text, err := os.ReadFile(procPath(pid, table))
 		if errors.Is(err, os.ErrNotExist) && table == "net/tcp6" {
@@ -105,6 +117,10 @@ func sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 		}
 		rows = append(rows, parseTCP(string(text))...)
 	}
+	if t.rows == nil {
+		t.rows = map[uint32][]tcpRow{}
+	}
+	t.rows[namespace] = rows
 	return rows, fds, nil
 }
 
