@@ -54,10 +54,10 @@ func (s *Session) watch(pid int) error {
 
 // watchTree enters a process and its descendants into the watched set.
 func (s *Session) watchTree(pid int) error {
-	var tables *target.Tables
+	var look *target.Look
 	whole, err := enterTree(pid, entering{
 		family: func(pid int) ([]int, error) {
-			tables = new(target.Tables) // those of each look anew
+			look = s.files.Look()
 			return target.Family(pid)
 		},
 		joined: func(pid int) bool {
@@ -65,11 +65,11 @@ func (s *Session) watchTree(pid int) error {
 			return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
 		},
 		enter: func(pid int) error {
-			p, err := s.describe(pid)
+			p, err := look.Info(pid)
 			if err != nil {
 				return err
 			}
-			return s.watchOne(p, tables)
+			return s.watchOne(p, look)
 		},
 	})
 	if !whole {
@@ -119,10 +119,10 @@ func enterTree(pid int, e entering) (whole bool, err error) {
 // watchOne enters one process into the watched set. Its ports come first: they tell
 // which of its connections are inbound. Ids of runtimes that are found only by
 // searching follow when they are found.
-func (s *Session) watchOne(p target.Process, tables *target.Tables) error {
+func (s *Session) watchOne(p target.Process, look *target.Look) error {
 	if s.opts.Soon {
 		s.joining.await(p)
-		return s.admit(p, tables, new(probesWatch))
+		return s.admit(p, look, new(probesWatch))
 	}
 	s.examineStacks(p) // while its ids are searched for
 	if s.tls != nil {
@@ -133,7 +133,7 @@ func (s *Session) watchOne(p target.Process, tables *target.Tables) error {
 		s.knowGo(&r.golang)
 		s.decoder.noteOnce(s.hookGo(&r.golang))
 	}
-	if err := s.admit(p, tables, &r.watch); err != nil {
+	if err := s.admit(p, look, &r.watch); err != nil {
 		return err
 	}
 	s.decoder.note(r.missing())
@@ -149,9 +149,9 @@ func (s *Session) watchOne(p target.Process, tables *target.Tables) error {
 }
 
 // admit has a process and its ports watched from now on.
-func (s *Session) admit(p target.Process, tables *target.Tables, w *probesWatch) error {
+func (s *Session) admit(p target.Process, look *target.Look, w *probesWatch) error {
 	s.enter(p.PID)
-	listeners, err := s.addListeners(p.PID, tables)
+	listeners, err := s.addListeners(p.PID, look)
 	if err != nil {
 		return err
 	}
@@ -174,8 +174,8 @@ func (s *Session) begin() {
 }
 
 // addListeners tells the programs on which ports connections come in.
-func (s *Session) addListeners(pid int, tables *target.Tables) ([]target.Listener, error) {
-	listeners, err := tables.Listeners(pid)
+func (s *Session) addListeners(pid int, look *target.Look) ([]target.Listener, error) {
+	listeners, err := look.Listeners(pid)
 	if err != nil {
 		return nil, err
 	}

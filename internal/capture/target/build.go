@@ -12,12 +12,8 @@ import (
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// build is the build id of a process's executable; "" where it has none, or nothing can be read.
-func (f *Files) build(pid int) string {
-	file, err := codeFile(procPath(pid, "exe"))
-	if err != nil {
-		return ""
-	}
+// build is the build id of an executable; "" where it has none, or nothing can be read.
+func (f *Files) build(file CodeFile) string {
 	id, _ := recall(f, file, "its build id", buildID)
 	return id
 }

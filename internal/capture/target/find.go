@@ -24,7 +24,7 @@ func Find(pattern string) ([]Process, error) {
 		return nil, fmt.Errorf("find processes by name: %w", err)
 	}
 	slices.Sort(pids)
-	self, files := ourselves(), new(Files)
+	self, look := ourselves(), new(Files).Look()
 	var found []Process
 	for _, pid := range pids {
 		s, err := readStat(strconv.Itoa(pid))
@@ -33,7 +33,7 @@ func Find(pattern string) ([]Process, error) {
 		}
 		cmdline, _ := os.ReadFile(procPath(pid, "cmdline"))
 		if slices.ContainsFunc(names(s.comm, exeName(pid), cmdline), re.MatchString) {
-			found = append(found, files.describe(pid, s))
+			found = append(found, look.describe(pid, s))
 		}
 	}
 	if len(found) == 0 {

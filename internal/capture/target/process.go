@@ -12,7 +12,7 @@ import (
 
 // Info describes a process. It fails with ErrNoProcess, ErrZombie or
 // ErrKernelThread.
-func (f *Files) Info(pid int) (Process, error) {
+func (l *Look) Info(pid int) (Process, error) {
 	s, err := readStat(strconv.Itoa(pid))
 	if err == nil {
 		err = s.watchable()
@@ -20,8 +20,11 @@ func (f *Files) Info(pid int) (Process, error) {
 	if err != nil {
 		return Process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
-	return f.describe(pid, s), nil
+	return l.describe(pid, s), nil
 }
+
+// Info describes one process, as Look.Info does.
+func (f *Files) Info(pid int) (Process, error) { return f.Look().Info(pid) }
 
 // Info describes a process of which no other is looked at, as Files.Info does.
 func Info(pid int) (Process, error) { return new(Files).Info(pid) }
@@ -37,12 +40,17 @@ func (s procStat) watchable() error {
 	return nil
 }
 
-func (f *Files) describe(pid int, s procStat) Process {
-	exe := exeName(pid)
-	runtime, err := f.detectRuntime(pid, exe)
-	version, unsaid := f.version(pid)
-	return Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exe, Runtime: runtime, Unread: err,
-		Build: f.build(pid), Version: version, Unsaid: unsaid}
+func (l *Look) describe(pid int, s procStat) Process {
+	p := Process{PID: pid, Start: s.start, Parent: s.parent, Comm: s.comm, Exe: exeName(pid)}
+	file, err := l.executable(pid)
+	if err != nil {
+		p.Runtime, p.Unread = runtimeByName(p.Exe), unread(err)
+	} else {
+		p.Runtime, p.Unread = l.files.detectRuntime(pid, p.Exe, file)
+		p.Build = l.files.build(file)
+	}
+	p.Version, p.Unsaid = l.files.version(pid)
+	return p
 }
 
 // exeName is the base name of the executable; "" if it cannot be read.
@@ -100,7 +108,8 @@ func parseSyscall(line string) (nr int, arg uint64) {
 
 // Tree describes a process and its living descendants, parents before children. It fails as Info does.
 func (f *Files) Tree(pid int) ([]Process, error) {
-	root, err := f.Info(pid)
+	look := f.Look()
+	root, err := look.Info(pid)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +117,7 @@ func (f *Files) Tree(pid int) ([]Process, error) {
 	tree := []Process{root}
 	for _, p := range pids[min(1, len(pids)):] {
 		if s, err := readStat(strconv.Itoa(p)); err == nil { // else it has ended since
-			tree = append(tree, f.describe(p, s))
+			tree = append(tree, look.describe(p, s))
 		}
 	}
 	return tree, err

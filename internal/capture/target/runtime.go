@@ -33,12 +33,8 @@ func runtimeSigns() []runtimeSign {
 }
 
 // detectRuntime tells the language runtime of a process; RuntimeNative where nothing
-// says otherwise, or nothing can be read. An executable that claims more than is read of any, or does not come, is an error.
-func (f *Files) detectRuntime(pid int, exe string) (recording.Runtime, error) {
-	file, err := codeFile(procPath(pid, "exe"))
-	if err != nil {
-		return runtimeByName(exe), unread(err)
-	}
+// says otherwise. An executable that claims more than is read of any, or does not come, is an error.
+func (f *Files) detectRuntime(pid int, exe string, file CodeFile) (recording.Runtime, error) {
 	// First, for a Go program may be called anything: its name means nothing.
 	golang, err := recall(f, file, "is it of Go", func(file *elf.File) (bool, error) { return file.Section(".go.buildinfo") != nil, nil })
 	if err != nil {

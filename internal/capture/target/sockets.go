@@ -29,16 +29,11 @@ type Connection struct {
 	Inbound     bool   // some process in its network namespace listens on the local port
 }
 
-// Tables are the TCP tables of network namespaces, each as it was when it was first needed: to read one takes
-// the kernel milliseconds, whatever is in it, so that processes of one namespace share it. The zero value has
-// read none.
-type Tables struct{ rows map[uint32][]tcpRow }
-
 // Listeners lists the listening TCP sockets of a process, in its own network
 // namespace, by port. To learn Limit and Cookie it duplicates each descriptor for
 // some microseconds; where that is not allowed they stay unknown.
-func (t *Tables) Listeners(pid int) ([]Listener, error) {
-	rows, fds, err := t.sockets(pid)
+func (l *Look) Listeners(pid int) ([]Listener, error) {
+	rows, fds, err := l.sockets(pid)
 	if err != nil {
 		return nil, fmt.Errorf("list the listening sockets of process %d: %w", pid, err)
 	}
@@ -50,11 +45,11 @@ func (t *Tables) Listeners(pid int) ([]Listener, error) {
 		if !held || row.state != tcpListen {
 			continue
 		}
-		l := Listener{Address: row.local, FD: fd, Depth: row.queued, Limit: -1}
+		listener := Listener{Address: row.local, FD: fd, Depth: row.queued, Limit: -1}
 		if s, ok := peek.socket(fd, row.inode); ok {
-			l.Cookie, l.MPTCP, l.Limit = s.cookie, s.mptcp, s.backlog
+			listener.Cookie, listener.MPTCP, listener.Limit = s.cookie, s.mptcp, s.backlog
 		}
-		found = append(found, l)
+		found = append(found, listener)
 	}
 	slices.SortStableFunc(found, func(a, b Listener) int { return int(a.Address.Port()) - int(b.Address.Port()) })
 	return found, nil
@@ -63,7 +58,7 @@ func (t *Tables) Listeners(pid int) ([]Listener, error) {
 // Connections lists the established TCP connections of a process, by descriptor.
 // Cookies are learned as by Listeners.
 func Connections(pid int) ([]Connection, error) {
-	rows, fds, err := new(Tables).sockets(pid)
+	rows, fds, err := new(Look).sockets(pid)
 	if err != nil {
 		return nil, fmt.Errorf("list the connections of process %d: %w", pid, err)
 	}
@@ -94,7 +89,7 @@ func Connections(pid int) ([]Connection, error) {
 
 // sockets are the TCP sockets of a process's network namespace, and the lowest descriptor that it has for each
 // socket inode. Where it has none, no table is read.
-func (t *Tables) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
+func (l *Look) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 	fds, err := socketFDs(pid)
 	if err != nil || len(fds) == 0 {
 		return nil, nil, err
@@ -103,7 +98,7 @@ func (t *Tables) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, known := t.rows[namespace]
+	rows, known := l.tables[namespace]
 	if known {
 		return rows, fds, nil
 	}
@@ -117,10 +112,10 @@ func (t *Tables) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 		}
 		rows = append(rows, parseTCP(string(text))...)
 	}
-	if t.rows == nil {
-		t.rows = map[uint32][]tcpRow{}
+	if l.tables == nil {
+		l.tables = map[uint32][]tcpRow{}
 	}
-	t.rows[namespace] = rows
+	l.tables[namespace] = rows
 	return rows, fds, nil
 }
 

@@ -22,7 +22,7 @@ func TestSockets(t *testing.T) {
 			port, fd, client, pid := startSockets(t, exec.Command("python3", "testdata/sockets.py", address))
 			local := netip.AddrPortFrom(netip.MustParseAddr(address), port)
 
-			listeners, err := new(Tables).Listeners(pid)
+			listeners, err := new(Look).Listeners(pid)
 			if err != nil || len(listeners) != 1 {
 				t.Fatalf("%+v, %v", listeners, err)
 			}
@@ -66,7 +66,7 @@ sys.argv = ["sockets.py", "127.0.0.1"]; runpy.run_path("testdata/sockets.py")`
 	cmd := exec.Command("python3", "-c", script)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
 	port, _, _, pid := startSockets(t, cmd)
-	listeners, err := new(Tables).Listeners(pid)
+	listeners, err := new(Look).Listeners(pid)
 	if err != nil || len(listeners) != 1 || listeners[0].Address.Port() != port || listeners[0].Limit != 17 {
 		t.Errorf("%+v, %v; want port %d", listeners, err, port)
 	}
@@ -92,7 +92,7 @@ func TestOwnListener(t *testing.T) {
 		want.MPTCP = protocol == unix.IPPROTO_MPTCP
 	})
 	want.Address = netip.MustParseAddrPort(listener.Addr().String())
-	all, err := new(Tables).Listeners(os.Getpid())
+	all, err := new(Look).Listeners(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

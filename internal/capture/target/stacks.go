@@ -68,13 +68,13 @@ func runningRuntimes() (counts map[recording.Runtime]int, rubies []rubyBuild) {
 	if err != nil {
 		return counts, nil
 	}
-	self, files := ourselves(), new(Files)
+	self, look := ourselves(), new(Files).Look()
 	for _, pid := range pids[:min(len(pids), mostExamined)] {
 		s, err := readStat(strconv.Itoa(pid))
 		if err != nil || s.watchable() != nil || pid == os.Getpid() || self(pid) {
 			continue
 		}
-		runs := files.describe(pid, s).Runtime
+		runs := look.describe(pid, s).Runtime
 		if counts[runs]++; runs == recording.RuntimeRuby {
 			rubies = append(rubies, lookAtRuby(pid))
 		}
