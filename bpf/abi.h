@@ -61,6 +61,7 @@ struct cost {
 	u64 runs;
 	u64 timed; /* runs that were timed */
 	u64 ns;    /* that those took */
+	u64 inside; /* of that, on threads of watched processes */
 	u64 watched; /* of PROGRAM_WRITE: writes of watched processes, also while recording pauses */
 };
 

@@ -136,28 +136,38 @@ static __always_inline u64 meter_begin(u32 program)
 	return bpf_ktime_get_ns();
 }
 
-static __always_inline void meter_end(u32 program, u64 began)
+/* What a timed run took; inside: a thread of a watched process spent it. */
+static __always_inline void note_cost(struct cost *c, u64 began, bool inside)
 {
-	u64 end, clock;
-	struct cost *c;
+	u64 end = bpf_ktime_get_ns();
+	u64 clock = bpf_ktime_get_ns() - end; /* what reading the clock adds to a timed run */
+	u64 took = end - began > clock ? end - began - clock : 0;
 
-	if (!began)
-		return;
-	c = bpf_map_lookup_elem(&costs, &program);
-	if (!c)
-		return;
-	end = bpf_ktime_get_ns();
-	clock = bpf_ktime_get_ns() - end; /* what reading the clock adds to a timed run */
-	if (end - began > clock)
-		c->ns += end - began - clock;
+	c->ns += took;
 	c->timed++;
+	if (inside)
+		c->inside += took;
+}
+
+static __always_inline bool in_watched(void)
+{
+	return watch_of(bpf_get_current_pid_tgid() >> 32);
+}
+
+static __always_inline void meter_end(u32 program, u64 began, bool inside)
+{
+	struct cost *c = bpf_map_lookup_elem(&costs, &program);
+
+	if (c)
+		note_cost(c, began, inside);
 }
 
 #define METERED(program, work)                                                     \
 	({                                                                         \
 		u64 began = meter_begin(program);                                  \
 		work;                                                              \
-		meter_end(program, began);                                         \
+		if (began)                                                         \
+			meter_end(program, began, in_watched());                   \
 		0;                                                                 \
 	})
 
@@ -173,7 +183,7 @@ static __always_inline void count_write(void)
 
 static __always_inline int pass_write(void)
 {
-	if (watch_of(bpf_get_current_pid_tgid() >> 32))
+	if (in_watched())
 		count_write();
 	return 0;
 }

@@ -35,7 +35,11 @@ enum park_act {
 	PARK_START,
 };
 
-enum { PARK_FRAMES = 64, BPF_F_USER_STACK = 1 << 8 };
+enum {
+	PARK_FRAMES = 64,
+	BPF_F_USER_STACK = 1 << 8,
+	NOTIFY_LIST_LOCK = 8, /* behind the numbers of those who came to wait and were told */
+};
 
 struct park_event {
 	struct head h;
@@ -106,8 +110,9 @@ static __always_inline void fill(struct park_event *e, struct watch *w, struct t
 
 /* An event with the stack. At a function's entry its caller is on top of the stack, and
  * not found by frame pointers: it is told apart, as the last address, for kernels differ
- * in whether they know that. */
-static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u32 act, u64 word)
+ * in whether they know that. Elsewhere anything may be there. */
+static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u32 act, u64 word,
+				       bool entry)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct park_stack *s = bpf_ringbuf_reserve(&events, sizeof(*s), 0);
@@ -123,7 +128,7 @@ static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u3
 		s->e.woken = read_word(read_word(GO_ARG2(regs)) + w->go_goid);
 	n = bpf_get_stack(regs, s->stack, (PARK_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
 	s->e.bytes = n > 0 ? n : 0;
-	s->stack[PARK_FRAMES - 1] = RETURN_ADDRESS(regs);
+	s->stack[PARK_FRAMES - 1] = entry ? RETURN_ADDRESS(regs) : 0;
 	submit(s);
 }
 
@@ -154,12 +159,15 @@ static __always_inline int probed(struct pt_regs *regs, u32 act, u32 set)
 		/* At the call that parks it bx is the lock within the channel. */
 		if (act == PARK_BEGIN_RECEIVE || act == PARK_BEGIN_SEND)
 			word = GO_ARG2(regs);
+		/* Somebody waits where the list of them is locked, within which the lock is. */
+		if (act == PARK_RELEASE && set == PARK_CONDITIONS)
+			word -= NOTIFY_LIST_LOCK;
 		if (act == PARK_BEGIN_SELECT || act == PARK_BEGIN_COLLECTOR || act == PARK_BEGIN_SLEEP)
 			word = 0;
 		if (act == PARK_END || act == PARK_STOPPED || act == PARK_START)
 			tell(w, act, 0);
 		else
-			tell_stack(regs, w, act, word);
+			tell_stack(regs, w, act, word, set == PARK_LOCKS || set == PARK_PAUSES || act == PARK_READY || act == PARK_BEGIN_COND);
 	}
 	if (timed) {
 		c->ns += bpf_ktime_get_ns() - began;

@@ -181,7 +181,8 @@ static __always_inline int on_switch(struct task_struct *prev, struct task_struc
 		now = switch_out(prev, state);
 	if (next->pid)
 		switch_in(next, now);
-	meter_end(PROGRAM_SWITCH, began);
+	if (began) /* the kernel has one of the two pay for it */
+		meter_end(PROGRAM_SWITCH, began, watch_of(prev->tgid) || watch_of(next->tgid));
 	return 0;
 }
 
@@ -260,6 +261,7 @@ int BPF_PROG(sched_waking, struct task_struct *p)
 		read_waker(s, bpf_get_current_task_btf());
 		s->woken = bpf_ktime_get_ns();
 	}
-	meter_end(PROGRAM_WAKING, began);
+	if (began)
+		meter_end(PROGRAM_WAKING, began, in_watched());
 	return 0;
 }

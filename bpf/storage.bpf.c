@@ -38,10 +38,8 @@ static __always_inline struct cost *cost_begin(u32 program, u64 *began)
 
 static __always_inline void cost_end(struct cost *c, u64 began)
 {
-	if (!c || !began)
-		return;
-	c->ns += bpf_ktime_get_ns() - began;
-	c->timed++;
+	if (c && began)
+		note_cost(c, began, in_watched());
 }
 
 #define COSTED(program, work)                                                      \

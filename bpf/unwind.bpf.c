@@ -128,10 +128,8 @@ static __always_inline struct cost *begin(u32 occasion, u64 *began)
 
 static __always_inline void end(struct cost *c, u64 began)
 {
-	if (!c || !began)
-		return;
-	c->ns += bpf_ktime_get_ns() - began;
-	c->timed++;
+	if (c && began)
+		note_cost(c, began, in_watched());
 }
 
 static __always_inline u32 turn_of(struct pt_regs *r)
@@ -263,6 +261,7 @@ static __always_inline void walk_metered(void *ctx)
 	if (!c)
 		return;
 	c->ns += ended - began;
+	c->inside += ended - began;
 	c->runs++;
 	c->timed++;
 }

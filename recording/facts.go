@@ -61,6 +61,7 @@ type Overhead struct {
 	BPF     int64 // ns of CPU in dwell's programs in the kernel
 	RSS     int64 // bytes, now
 	Events  int64 // events taken from the ring
+	Inside  int64 // of BPF, on threads of watched processes, at most; 0: not known apart
 }
 
 // Host is a sample of the whole machine, cumulative since boot except Running.

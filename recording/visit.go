@@ -50,6 +50,7 @@ func (f *Overhead) Visit(v Visitor) {
 	v.Int("bpf", &f.BPF)
 	v.Int("rss", &f.RSS)
 	v.Int("events", &f.Events)
+	v.Int("inside", &f.Inside)
 }
 
 // Kind implements Fact.

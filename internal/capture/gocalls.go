@@ -95,7 +95,6 @@ func (g *goProbes) load(s *Session) error {
 	for i, place := range goPlaces() {
 		g.sets[i] = &probeSet{what: place.what, code: place.code, name: place.name, rank: place.rank, hit: hit,
 			hits: func() (uint64, time.Duration) { return hitsOf(o.GoCosts, i) }}
-		g.sets[i].spent = g.sets[i].cost() // of measuring
 	}
 	s.goLedgers.enter(&s.goLedgers.often, g.sets[:]...)
 	return nil

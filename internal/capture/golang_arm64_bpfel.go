@@ -24,6 +24,7 @@ type golangCost struct {
 	Runs    uint64
 	Timed   uint64
 	Ns      uint64
+	Inside  uint64
 	Watched uint64
 }
 

@@ -81,8 +81,9 @@ func (g *goParks) places() []parkPlace {
 		{set: parkLocks, name: "internal/sync.runtime_Semrelease", at: "park_release"},
 		{set: parkLocks, name: "sync.runtime_Semrelease", at: "park_release"},
 		{set: parkConditions, name: "sync.runtime_notifyListWait", at: "park_cond", ends: "park_cond_end"},
-		{set: parkConditions, name: "sync.runtime_notifyListNotifyOne", at: "park_notify"},
-		{set: parkConditions, name: "sync.runtime_notifyListNotifyAll", at: "park_notify"},
+		// Where nobody waits, which is so once or more in each request of net/http, they return at once.
+		{set: parkConditions, name: "sync.runtime_notifyListNotifyOne", calls: "runtime.lock2", at: "park_notify"},
+		{set: parkConditions, name: "sync.runtime_notifyListNotifyAll", calls: "runtime.lock2", at: "park_notify"},
 		{set: parkChannels, name: "runtime.chanrecv", calls: "runtime.gopark", at: "park_receive", ends: "park_channel_end"},
 		{set: parkChannels, name: "runtime.chansend", calls: "runtime.gopark", at: "park_send", ends: "park_channel_end"},
 		{set: parkChannels, name: "database/sql.(*DB).conn", calls: "runtime.selectgo", at: "park_select", ends: "park_channel_end"},
@@ -136,7 +137,6 @@ func (g *goParks) load(s *Session) error {
 	for i, set := range g.sets {
 		set.hit = hit
 		set.hits = func() (uint64, time.Duration) { return hitsOf(g.maps.ParkCosts, i) }
-		set.spent = set.cost() // of measuring
 	}
 	s.goLedgers.enter(&s.goLedgers.often, g.sets[parkConditions], g.sets[parkChannels])
 	s.goLedgers.enter(&s.goLedgers.waits, g.sets[parkLocks], g.sets[parkPauses], g.sets[parkSleeps])

@@ -65,7 +65,7 @@ func (g *goLedgers) cost() (total int64) {
 	defer g.mu.Unlock()
 	for _, l := range g.all() {
 		for _, s := range l.sets {
-			total += int64(s.cost())
+			total += int64(s.cost() - s.measured)
 		}
 	}
 	return total
@@ -186,6 +186,10 @@ type goLedger struct {
 func (l *goLedger) enter(now time.Time, sets ...*probeSet) {
 	if len(l.sets) == 0 {
 		l.left, l.at = l.most(), now
+	}
+	for _, s := range sets {
+		s.measured = s.cost()
+		s.spent = s.measured
 	}
 	l.sets = append(l.sets, sets...)
 	slices.SortStableFunc(l.sets, func(a, b *probeSet) int { return a.rank - b.rank })

@@ -71,25 +71,37 @@ func (m *meter) read() recording.Overhead {
 		}
 		for _, c := range perCPU {
 			o.BPF += c.estimate()
+			o.Inside += c.inside()
 		}
 	}
 	if m.unwinder != nil {
-		stacks, _ := m.unwinder.Cost()
-		o.BPF += stacks
-	}
-	if m.tls != nil {
-		o.BPF += m.tls.cost()
-	}
-	if m.golang != nil {
-		o.BPF += m.golang.cost()
+		cost := m.unwinder.Cost()
+		o.BPF += cost.NS
+		o.Inside += cost.Inside
 	}
 	if m.storage != nil {
-		o.BPF += m.storage.cost()
+		all, inside := m.storage.cost()
+		o.BPF += all
+		o.Inside += inside
+	}
+	probes := m.probes()
+	o.BPF += probes
+	o.Inside += probes
+	return o
+}
+
+// probes is what those took that are in the code of watched processes alone.
+func (m *meter) probes() (ns int64) {
+	if m.tls != nil {
+		ns += m.tls.cost()
+	}
+	if m.golang != nil {
+		ns += m.golang.cost()
 	}
 	for _, p := range m.budgeted {
-		o.BPF += p.cost()
+		ns += p.cost()
 	}
-	return o
+	return ns
 }
 
 // spent is the cost since an earlier reading. Both are estimates from samples, and the later one
@@ -110,11 +122,16 @@ func (m *meter) writes() (n int64) {
 
 // estimate is the time of all runs, in ns, from those that were timed: one in
 // METER_EVERY, by the programs themselves.
-func (c probesCost) estimate() int64 {
+func (c probesCost) estimate() int64 { return c.scaled(c.Ns) }
+
+// inside is the part of that on threads of watched processes.
+func (c probesCost) inside() int64 { return c.scaled(c.Inside) }
+
+func (c probesCost) scaled(ns uint64) int64 {
 	if c.Timed == 0 {
 		return 0
 	}
-	return int64(float64(c.Ns) / float64(c.Timed) * float64(c.Runs))
+	return int64(float64(ns) / float64(c.Timed) * float64(c.Runs))
 }
 
 // residentBytes is the memory that dwell holds now; 0 if it cannot be read.
@@ -134,7 +151,7 @@ func residentBytes() int64 {
 func (m *meter) overhead(events int64) *recording.Overhead {
 	o := m.read()
 	o.UserCPU -= m.base.UserCPU
-	o.BPF = spent(o.BPF, m.base.BPF)
+	o.BPF, o.Inside = spent(o.BPF, m.base.BPF), spent(o.Inside, m.base.Inside)
 	o.Events = events
 	return &o
 }

@@ -111,6 +111,7 @@ type probesCost struct {
 	Runs    uint64
 	Timed   uint64
 	Ns      uint64
+	Inside  uint64
 	Watched uint64
 }
 

@@ -45,6 +45,7 @@ type probeSet struct {
 	since    time.Time // of that, now
 	rested   time.Time // when it may come back
 
+	measured      time.Duration // what its hits cost dwell, when it was found out what one costs
 	spent         time.Duration // at the last reading
 	stint         time.Duration // since the probes came
 	recent, there time.Duration // spent, and time that the probes were there, lately

@@ -45,7 +45,6 @@ func (q *queueProbes) load(s *Session) error {
 	s.keep(&q.objects)
 	q.set = &probeSet{what: "who put work into queues of Python", code: missingQueues, name: "queues",
 		hit: s.trapCost(q.objects.QueuePut) * queueTraps / 2, hits: func() (uint64, time.Duration) { return hitsOf(q.objects.QueueCosts, 0) }}
-	q.set.spent = q.set.cost() // of measuring
 	s.goLedgers.enter(&s.goLedgers.queues, q.set)
 	return nil
 }

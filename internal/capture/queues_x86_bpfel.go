@@ -30,6 +30,7 @@ type queuesCost struct {
 	Runs    uint64
 	Timed   uint64
 	Ns      uint64
+	Inside  uint64
 	Watched uint64
 }
 

@@ -27,26 +27,18 @@ func BenchmarkStacks(b *testing.B) {
 				Stacks{On: true, Gap: 500 * time.Microsecond, Period: 5 * time.Millisecond})
 			log.await(b, "blocked")
 			time.Sleep(time.Second) // most stacks are known then
-			began, before, walked := ownCPU(b), log.taken(), log.walked()
+			began, before, walked := ownCPU(b), log.taken(), log.session.unwinder.Cost()
 			time.Sleep(4 * time.Second)
-			kernel, walks := log.session.unwinder.Cost()
-			if n := log.taken() - before; n > 0 && walks > walked.walks {
+			cost := log.session.unwinder.Cost()
+			if n := log.taken() - before; n > 0 && cost.Walks > walked.Walks {
 				b.ReportMetric(float64(n)/4, "stacks/s")
-				b.ReportMetric(float64(kernel-walked.ns)/float64(walks-walked.walks), "kernel-ns/stack")
+				b.ReportMetric(float64(cost.NS-walked.NS)/float64(cost.Walks-walked.Walks), "kernel-ns/stack")
 				b.ReportMetric(float64(ownCPU(b)-began)/float64(n), "recorder-ns/stack")
 			}
 			b.ReportMetric(0, "ns/op")
 			stop()
 		})
 	}
-}
-
-// walks is what walking has cost so far.
-type walks struct{ ns, walks int64 }
-
-func (s *stackLog) walked() walks {
-	ns, n := s.session.unwinder.Cost()
-	return walks{ns, n}
 }
 
 // taken is how many stacks were written so far.

@@ -61,7 +61,7 @@ func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]string {
 // keepWithin gives up what took more than its share since the last call, and says so.
 func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []recording.Missing) {
 	for slot, name := range storageSlots() {
-		ns := p.costOf(uint32(slot))
+		ns, _ := p.costOf(uint32(slot))
 		took := ns - p.spent[slot]
 		p.spent[slot] = ns
 		g := p.groups[name]
@@ -77,26 +77,27 @@ func (p *storageProbes) keepWithin(elapsed recording.Duration) (missing []record
 	return missing
 }
 
-// cost is what the programs took so far, in ns.
-func (p *storageProbes) cost() (ns int64) {
+// cost is what the programs took so far, in ns, and of that on threads of watched processes.
+func (p *storageProbes) cost() (ns, inside int64) {
 	if p.costs == nil {
-		return 0
+		return 0, 0
 	}
 	for slot := range uint32(storageStorageProgramSTORAGE_PROGRAMS) {
-		ns += p.costOf(slot)
+		all, in := p.costOf(slot)
+		ns, inside = ns+all, inside+in
 	}
-	return ns
+	return ns, inside
 }
 
-func (p *storageProbes) costOf(slot uint32) (ns int64) {
+func (p *storageProbes) costOf(slot uint32) (ns, inside int64) {
 	var perCPU []probesCost
 	if p.costs.Lookup(slot, &perCPU) != nil {
-		return 0
+		return 0, 0
 	}
 	for _, c := range perCPU {
-		ns += c.estimate()
+		ns, inside = ns+c.estimate(), inside+c.inside()
 	}
-	return ns
+	return ns, inside
 }
 
 // storageTick tells what each device did since the last tick, and keeps the programs

@@ -45,6 +45,7 @@ type storageCost struct {
 	Runs    uint64
 	Timed   uint64
 	Ns      uint64
+	Inside  uint64
 	Watched uint64
 }
 

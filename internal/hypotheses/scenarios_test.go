@@ -170,26 +170,6 @@ func threadStories() []story {
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"load/undecided", "No event loop, and no sample of the host: nothing says how busy the server was.",
 			func() *recording.Recording { return healthy().recording(1000) }},
-		{"dwell-itself/supported", "More than half of the service's CPU time is dwell's programs: of 9 ms a request, 5 are the recorder's.",
-			func() *recording.Recording {
-				s := serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.compute(9000 * us) })
-				s.hosts(50)
-				return s.recording(int64(s.cpu) * 55 / 100)
-			}},
-		{"dwell-itself/refuted", "Half a percent of the service's CPU time is dwell's.",
-			func() *recording.Recording { return done(healthy(), 30) }},
-		{"dwell-itself/undecided", "The recorder used a fifth of a processor on a host without idle time.",
-			func() *recording.Recording {
-				s := healthy()
-				s.hosts(99)
-				rec := s.recording(1000)
-				for _, e := range rec.Events {
-					if o, ok := e.Fact.(*recording.Overhead); ok {
-						o.UserCPU = int64(e.Time) / 5
-					}
-				}
-				return rec
-			}},
 		{"event-loop-blocked/refuted", "A service of threads: no event loop to block.",
 			func() *recording.Recording { return done(healthy(), 30) }},
 		{"event-loop-blocked/undecided", "Scheduling was not recorded.",

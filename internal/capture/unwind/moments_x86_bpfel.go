@@ -18,6 +18,7 @@ type momentsCost struct {
 	Runs    uint64
 	Timed   uint64
 	Ns      uint64
+	Inside  uint64
 	Watched uint64
 }
 

@@ -200,8 +200,8 @@ func (m *moments) close() {
 	}
 }
 
-// cost is what choosing and walking took so far, in ns, and how many walks there were.
-func (m *moments) cost() (ns, walks int64) {
+// cost is what choosing and walking took so far.
+func (m *moments) cost() (total Cost) {
 	for occasion := range uint32(momentsOccasionOCCASIONS) {
 		var perCPU []momentsCost
 		if m.objects.Costs.Lookup(occasion, &perCPU) != nil {
@@ -209,14 +209,16 @@ func (m *moments) cost() (ns, walks int64) {
 		}
 		for _, c := range perCPU {
 			if c.Timed > 0 {
-				ns += int64(float64(c.Ns) / float64(c.Timed) * float64(c.Runs))
+				runs := float64(c.Runs) / float64(c.Timed)
+				total.NS += int64(float64(c.Ns) * runs)
+				total.Inside += int64(float64(c.Inside) * runs)
 			}
 			if momentsOccasion(occasion) == momentsOccasionSTACK_WALK {
-				walks += int64(c.Runs)
+				total.Walks += int64(c.Runs)
 			}
 		}
 	}
-	return ns, walks
+	return total
 }
 
 // leftOut counts the stacks that were wanted and not taken.

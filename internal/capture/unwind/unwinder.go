@@ -325,9 +325,15 @@ func (u *Unwinder) miss(p problem) {
 	u.batch.Missing = append(u.batch.Missing, recording.Missing{What: "stacks", Why: p.why(), Count: 1})
 }
 
-// Cost is the time that choosing and walking stacks took in the kernel so far, in ns,
-// and how many stacks were walked.
-func (u *Unwinder) Cost() (ns, walks int64) { return u.moments.cost() }
+// Cost is what choosing and walking stacks took in the kernel.
+type Cost struct {
+	NS     int64
+	Inside int64 // of that, on threads of watched processes
+	Walks  int64
+}
+
+// Cost is that so far.
+func (u *Unwinder) Cost() Cost { return u.moments.cost() }
 
 // Stop ends the taking of stacks and returns what was still under way.
 func (u *Unwinder) Stop() Batch {

@@ -40,7 +40,8 @@ func subjects() []subjectKind {
 	return []subjectKind{
 		{"demo (Go, one TLS call a request)", startDemo},
 		{"Go, hello", startGo},
-		{"Go, one call a request", startGoCalls},
+		{"Go, one call a request", startGoCalls("direct")},
+		{"Go, one exchange over UDP a request", startGoCalls("udp")},
 		{"Node, hello", startNode},
 		{"JVM (24 threads, one call a request)", startJVM},
 		{"a bystander (Go, hello), not watched", startBystander},
@@ -79,8 +80,12 @@ func goPart() *part {
 	return &part{"--go-probes=off", "no Go probes", "Go probes against none"}
 }
 
-// startGoCalls starts one that asks another for each request, on pooled connections.
-func startGoCalls(ctx context.Context, b *bench) (*subject, error) {
+// startGoCalls starts one that asks another for each request, on pooled connections or over UDP.
+func startGoCalls(flow string) func(context.Context, *bench) (*subject, error) {
+	return func(ctx context.Context, b *bench) (*subject, error) { return b.startGoCalls(ctx, flow) }
+}
+
+func (b *bench) startGoCalls(ctx context.Context, flow string) (*subject, error) {
 	const upstream = "127.0.0.1:21425"
 	peer, err := proc.Start(ctx, proc.Options{
 		Args: []string{b.work + "/upstream", "-listen", upstream, "-log", os.DevNull}, CPUs: otherCPU, Ready: "ready",
@@ -89,14 +94,14 @@ func startGoCalls(ctx context.Context, b *bench) (*subject, error) {
 		return nil, err
 	}
 	p, err := proc.Start(ctx, proc.Options{
-		Args: []string{b.work + "/service"}, Env: []string{"PORT=21426", "UPSTREAM=" + upstream}, CPUs: serverCPU, Ready: "ready",
+		Args: []string{b.work + "/service"}, Env: []string{"PORT=21426", "UPSTREAM=" + upstream, "UDP_TIMEOUT=1000000"}, CPUs: serverCPU, Ready: "ready",
 	})
 	if err != nil {
 		peer.Stop()
 		return nil, err
 	}
 	return &subject{
-		url: "http://127.0.0.1:21426/work?calls=1&delay=0", pid: p.PID(), watched: p.PID(),
+		url: "http://127.0.0.1:21426/work?calls=1&delay=0&flow=" + flow, pid: p.PID(), watched: p.PID(),
 		stop: func() { p.Stop(); peer.Stop() }, part: goPart(),
 	}, nil
 }
