@@ -145,6 +145,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	fmt.Fprintf(w.err, "watching %s and what belongs to it\n", strings.Join(names, ", "))
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
+		judging: o.judging,
 		capture: captureOptions{target: how, stacks: stacks, probes: probes, soon: true},
 	})
 	if err != nil {
@@ -153,7 +154,6 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	if !r.interrupted && !r.timedOut {
 		fmt.Fprintln(w.err, "all watched processes have ended")
 	}
-	r.judging = o.judging
 	return finish(ctx, w, g, r)
 }
 

@@ -46,7 +46,9 @@ type recordOptions struct {
 	private  bool         // nobody keeps the recording: it has no name
 	capture  captureOptions
 	pids     []int                // roots of the process trees
-	view     bool                 // its page is wanted afterwards
+	view     bool                 // its page is wanted, from the beginning
+	judging  judging              // what its verdicts are held against
+	page     *openPage            // that is wanted
 	announce bool                 // say that recording has begun
 	only     bool                 // no other recording follows: rights can go
 	starts   bool                 // programs are started that may have to be ended
@@ -63,11 +65,11 @@ type recorded struct {
 	path        string
 	file        *recordingFile // of a private one, which the caller reads and closes
 	last        pulse
-	command     string  // that recorded
-	view        bool    // its page is wanted
-	interrupted bool    // ended by a signal
-	timedOut    bool    // ended because its length or its size was reached
-	judging     judging // its verdicts are held against
+	command     string    // that recorded
+	page        *openPage // that is wanted; nil: none is
+	interrupted bool      // ended by a signal
+	timedOut    bool      // ended because its length or its size was reached
+	judging     judging   // its verdicts are held against
 }
 
 // errNotBegun is a signal that came while the programs were being loaded.
@@ -75,7 +77,21 @@ var errNotBegun = errors.New("interrupted before recording began")
 
 // record makes a recording. After an error before anything was recorded, no file is
 // left, and none replaced; after one later, what was recorded is kept and named in the error.
-func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
+func record(ctx context.Context, w world, o recordOptions) (r *recorded, err error) {
+	if o.view {
+		if o.page, err = newPage(o.command, 0); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				o.page.close()
+			}
+		}()
+	}
+	return o.record(ctx, w)
+}
+
+func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) {
 	file, err := o.create(w)
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
@@ -105,7 +121,10 @@ func record(ctx context.Context, w world, o recordOptions) (*recorded, error) {
 		p.elapsed = time.Since(began)
 		return p
 	}
-	r := &recorded{path: file.path, command: o.command, view: o.view}
+	if o.page != nil {
+		o.page.follow(whyOptions{command: o.command, path: file.path, judging: o.judging}, live)
+	}
+	r := &recorded{path: file.path, command: o.command, page: o.page, judging: o.judging}
 	err = o.run(signalled, w, session, live)
 	stopNotify() // a second signal ends dwell at once
 	full := errors.Is(err, capture.ErrFull)
@@ -244,10 +263,14 @@ func deadline(ctx context.Context) error {
 }
 
 func (o *recordOptions) announcement() string {
+	text := "recording (Ctrl-C ends it)"
 	if o.length > 0 {
-		return fmt.Sprintf("recording for %s (Ctrl-C ends it early)", o.length)
+		text = fmt.Sprintf("recording for %s (Ctrl-C ends it early)", o.length)
 	}
-	return "recording (Ctrl-C ends it)"
+	if o.page != nil {
+		text += "\n" + o.page.address() + "\nshows how it goes, what there is so far to who asks, and its page when it is over"
+	}
+	return text
 }
 
 // ready opens a session that watches what is to be recorded. A signal ends the wait for it

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -107,6 +109,7 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 		command: "run", view: o.view, open: openCapture, announce: true, only: true, starts: true, path: o.path, length: o.length, size: o.size,
 		capture: captureOptions{target: "run " + filepath.Base(o.args[0]), stacks: o.stacks, probes: o.probes, gate: service.pid()},
 		pids:    []int{service.pid()}, begin: service.start, until: service.done,
+		judging: o.judging,
 		worth: func(r *recorded) bool {
 			byItself = !r.interrupted && !r.timedOut && service.endsWithin(termGrace)
 			worth = !byItself || r.last.requests > 0 || service.succeeded() && r.last.elapsed >= worthKeeping
@@ -114,6 +117,9 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 		},
 	})
 	name := recording.Printable(filepath.Base(o.args[0]))
+	if r != nil && r.page != nil {
+		defer r.page.close()
+	}
 	switch {
 	case err != nil:
 		service.endFor(w, name)
@@ -129,7 +135,6 @@ func runService(ctx context.Context, w world, g *globals, o serviceOptions) erro
 	default:
 		service.endFor(w, name)
 	}
-	r.judging = o.judging
 	return finish(ctx, w, g, r)
 }
 
@@ -180,12 +185,20 @@ func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
 	o := whyOptions{command: r.command, path: r.path, judging: r.judging}
 	err := why(w, g, o)
-	if !r.view {
+	if r.page == nil {
 		return err
 	}
-	a, failed := analyseFile(w, o)
+	defer r.page.close()
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	defer stop()
+	said := w
+	said.err = io.Discard // what is wrong with the recording was said
+	a, failed := analyseFile(said, o)
 	if failed == nil {
-		failed = a.view(ctx, w, viewing{command: r.command, name: filepath.Base(r.path)})
+		failed = r.page.show(a, viewing{command: r.command, name: filepath.Base(r.path)})
+	}
+	if failed == nil {
+		failed = r.page.until(ctx, w)
 	}
 	return errors.Join(err, failed)
 }

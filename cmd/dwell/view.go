@@ -3,17 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"net/url"
 	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -22,7 +17,7 @@ import (
 )
 
 // viewUsage describes the flag --view of commands that record.
-const viewUsage = "serve the recording's page to browsers of this machine afterwards, until Ctrl-C; its address is printed"
+const viewUsage = "serve the recording's page to browsers of this machine, also while it is made, until Ctrl-C; its address is printed"
 
 type viewOptions struct {
 	path    string
@@ -73,30 +68,15 @@ type viewing struct {
 func (a *analysis) view(ctx context.Context, w world, o viewing) error {
 	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
-	socket, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
+	p, err := newPage(o.command, o.port)
 	if err != nil {
-		return fmt.Errorf("dwell %s: %w (another --port may be free)", o.command, err)
+		return err
 	}
-	defer socket.Close()
-	served, err := a.served(o)
-	if err != nil {
-		return fmt.Errorf("dwell %s: %w", o.command, err)
+	defer p.close()
+	if err := p.show(a, o); err != nil {
+		return err
 	}
-	served.Host, served.Token = socket.Addr().String(), rand.Text()
-	server := &http.Server{Handler: served, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
-	fmt.Fprintf(w.err, "http://%s/%s/\nserved to browsers of this machine (Ctrl-C ends it)\n", served.Host, served.Token)
-	over := make(chan error, 1)
-	go func() { over <- server.Serve(socket) }()
-	select {
-	case <-ctx.Done():
-		server.Close()
-		err = <-over
-	case err = <-over:
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return fmt.Errorf("dwell %s: %w", o.command, err)
+	return p.until(ctx, w)
 }
 
 // served answers for the page of a recording.

@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,6 +16,10 @@ type Served struct {
 	Token string // first in its path: who does not know it gets nothing
 	Title string
 	Data  []byte // the model as JSON
+	// Waiting, if not nil, says what there is to know while there is no page yet; a browser asks again each second.
+	Waiting func() string
+	// SoFar, if not nil, makes a page of what there is so far, for who asks for it.
+	SoFar func() error
 	// Ask answers what the page asks for later, by the name of what it asks.
 	Ask map[string]func(url.Values) (any, error)
 }
@@ -58,7 +63,13 @@ func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
 		w.Write(text)
 	}
 	switch name {
+	case "so-far":
+		s.soFar(w, r)
 	case "":
+		if s.Waiting != nil {
+			write("text/html", []byte(s.waiting()))
+			return
+		}
 		write("text/html", []byte(document(s.Title, `<link rel="stylesheet" href="app.css">`, `<script src="app.js"></script>`)))
 	case "app.js":
 		write("text/javascript", script)
@@ -70,6 +81,30 @@ func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
 	default:
 		s.answer(w, r, name)
 	}
+}
+
+// waiting is the document that stands for a page until there is one: it comes again by itself, with no program.
+func (s *Served) waiting() string {
+	more := ""
+	if s.SoFar != nil {
+		more = `<p class="where-goes">The recording's page comes here when it is over. <a href="so-far">What is recorded so far</a> takes a processor of ` +
+			"this machine a while to work out, which the service may notice; asked for again, <code>so-far</code> shows more.</p>"
+	}
+	return document(s.Title, `<meta http-equiv="refresh" content="1;url=./"><link rel="stylesheet" href="app.css">`,
+		`<header class="head"><div class="who"><span class="logo" aria-hidden="true"><i></i><i></i><i></i></span><p><b>dwell</b><small>`+html.EscapeString(s.Title)+
+			`</small></p></div></header><main><section class="answer look"><h1>`+html.EscapeString(s.Waiting())+"</h1>"+more+"</section></main>")
+}
+
+func (s *Served) soFar(w http.ResponseWriter, r *http.Request) {
+	if s.SoFar == nil {
+		http.NotFound(w, r)
+		return
+	}
+	if err := s.SoFar(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	http.Redirect(w, r, "./", http.StatusSeeOther)
 }
 
 func (s *Served) answer(w http.ResponseWriter, r *http.Request, name string) {

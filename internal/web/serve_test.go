@@ -58,3 +58,35 @@ func TestServedIsForWhoKnowsItsAddress(t *testing.T) {
 	}
 	var _ http.Handler = s
 }
+
+// While there is no page yet, its address says so, and gives what there is to who asks.
+func TestServedBeforeThereIsAPage(t *testing.T) {
+	const host = "127.0.0.1:4321"
+	made := 0
+	s := &web.Served{Host: host, Token: "secret", Title: "rec", Waiting: func() string { return "Recording <3s>" }, SoFar: func() error {
+		if made++; made == 1 {
+			return errors.New("nothing is written yet")
+		}
+		return nil
+	}}
+	for _, c := range []struct {
+		path   string
+		status int
+		holds  string
+	}{
+		{"/secret/", 200, "<h1>Recording &lt;3s&gt;</h1>"},
+		{"/secret/", 200, `<meta http-equiv="refresh"`},
+		{"/other/so-far", 404, ""},
+		{"/secret/so-far", 503, "nothing is written yet"},
+		{"/secret/so-far", 303, ""},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("GET", "http://"+host+c.path, nil))
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.holds) {
+			t.Errorf("%s: %d %.300q, want %d with %q", c.path, w.Code, w.Body, c.status, c.holds)
+		}
+	}
+	if made != 2 {
+		t.Errorf("what there is so far was made %d times, want 2", made)
+	}
+}

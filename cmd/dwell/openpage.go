@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/getdwell/dwell/internal/web"
+)
+
+// openPage is a page at an address of this machine's: while a recording is made how that goes,
+// or what there is so far; when it is over the recording's page.
+type openPage struct {
+	command string
+	host    string
+	token   string
+	now     atomic.Pointer[web.Served]
+	server  *http.Server
+	over    chan error // of the server
+	one     sync.Mutex // that changes what is shown
+	whole   bool       // it is the page of a whole recording
+}
+
+// newPage opens an address, at a port, or at any that is free if that is 0.
+func newPage(command string, port int) (*openPage, error) {
+	socket, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("dwell %s: %w (another --port may be free)", command, err)
+	}
+	p := &openPage{command: command, host: socket.Addr().String(), token: rand.Text(), over: make(chan error, 1)}
+	p.put(&web.Served{Title: "dwell", Waiting: func() string { return "Recording has not begun." }})
+	p.server = &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().ServeHTTP(w, r) })}
+	go func() { p.over <- p.server.Serve(socket) }()
+	return p, nil
+}
+
+func (p *openPage) address() string { return "http://" + p.host + "/" + p.token + "/" }
+
+func (p *openPage) put(s *web.Served) {
+	s.Host, s.Token = p.host, p.token
+	p.now.Store(s)
+}
+
+// follow tells how a recording goes from now on, and shows what there is of it so far to who
+// asks: that takes time of the processors, which the recording has, too.
+func (p *openPage) follow(o whyOptions, live func() pulse) {
+	p.put(&web.Served{Title: filepath.Base(o.path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") }, SoFar: func() error {
+		p.one.Lock()
+		defer p.one.Unlock()
+		if p.whole {
+			return nil
+		}
+		at := live().elapsed
+		a, err := analyseFile(world{err: io.Discard}, o)
+		if err != nil {
+			return errors.New("nothing is written yet: a second later there may be")
+		}
+		s, err := a.served(viewing{command: o.command, name: filepath.Base(o.path) + ", its first " + short(at)})
+		if err == nil {
+			s.SoFar = p.now.Load().SoFar
+			p.put(s)
+		}
+		return err
+	}})
+}
+
+// told are the parts of what a recorder knows.
+func told(p pulse) []string {
+	var parts []string
+	for part := range strings.SplitSeq(p.String(), "  ") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// show shows the page of a whole recording.
+func (p *openPage) show(a *analysis, o viewing) error {
+	s, err := a.served(o)
+	if err != nil {
+		return fmt.Errorf("dwell %s: %w", p.command, err)
+	}
+	p.one.Lock()
+	defer p.one.Unlock()
+	p.whole = true
+	p.put(s)
+	return nil
+}
+
+// until says where the page is, and serves it until the context ends.
+func (p *openPage) until(ctx context.Context, w world) error {
+	fmt.Fprintf(w.err, "%s\nserved to browsers of this machine (Ctrl-C ends it)\n", p.address())
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-p.over:
+		return fmt.Errorf("dwell %s: %w", p.command, err)
+	}
+}
+
+func (p *openPage) close() { p.server.Close() }
