@@ -70,24 +70,37 @@ func (d *decoder) emit(t recording.Time, f recording.Fact) {
 	d.out = append(d.out, recording.Event{Time: t, Fact: f})
 }
 
+// maxNoted is how many reasons are kept apart: names that a target chooses are in some.
+const maxNoted = 256
+
 // note counts what could not be observed; the facts are written at the end.
 func (d *decoder) note(missing []recording.Missing) {
 	for _, m := range missing {
-		if old, ok := d.noted[m.What+m.Why]; ok {
-			old.Count += m.Count
-			continue
-		}
-		d.noted[m.What+m.Why] = &m
+		d.notedAs(m).Count += m.Count
 	}
 }
 
 // noteOnce is note for what is found missing again and again.
 func (d *decoder) noteOnce(missing []recording.Missing) {
 	for _, m := range missing {
-		if _, ok := d.noted[m.What+m.Why]; !ok {
-			d.noted[m.What+m.Why] = &m
+		if noted := d.notedAs(m); noted.Count == 0 {
+			noted.Count = m.Count
 		}
 	}
+}
+
+// notedAs is what a reason is counted as.
+func (d *decoder) notedAs(m recording.Missing) *recording.Missing {
+	if d.noted[m.What+m.Why] == nil && len(d.noted) >= maxNoted {
+		m.Why = "there are more reasons than are kept apart"
+	}
+	noted := d.noted[m.What+m.Why]
+	if noted == nil {
+		m.Count = 0
+		noted = &m
+		d.noted[m.What+m.Why] = noted
+	}
+	return noted
 }
 
 // sample decodes one sample of the ring.

@@ -36,7 +36,7 @@ type thread struct {
 // what is known of it.
 func (d *decoder) described(p target.Process) {
 	if p.Unread != nil {
-		d.noteOnce([]recording.Missing{missingFact("runtimes", fmt.Sprintf("%s (%d): its executable is not looked into: %v", p.Comm, p.PID, p.Unread))})
+		d.note([]recording.Missing{missingFact("runtimes", fmt.Sprintf("%s: its executable is not looked into: %v", p.Comm, p.Unread))})
 	}
 	if p.Unsaid != nil {
 		d.noteOnce([]recording.Missing{missingFact("versions", fmt.Sprintf("%s: %v", p.Comm, p.Unsaid))})

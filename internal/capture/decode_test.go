@@ -204,3 +204,18 @@ func TestLiveQuantiles(t *testing.T) {
 		t.Error("a quantile of nothing is not 0")
 	}
 }
+
+// However many names a target gives to what it keeps from being seen, so many reasons are kept, and all are counted.
+func TestReasonsAreBounded(t *testing.T) {
+	d := watching(t)
+	for i := range 3 * maxNoted {
+		d.note([]recording.Missing{missingFact("runtimes", fmt.Sprint(i))})
+	}
+	var count int64
+	for _, m := range d.noted {
+		count += m.Count
+	}
+	if len(d.noted) > maxNoted+1 || count != 3*maxNoted {
+		t.Errorf("%d reasons are kept, and %d counted", len(d.noted), count)
+	}
+}

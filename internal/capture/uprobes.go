@@ -5,13 +5,13 @@ package capture
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/features"
 	"github.com/cilium/ebpf/link"
 
+	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/target"
 )
 
@@ -52,12 +52,14 @@ func (p probeSite) attach(program *ebpf.Program, offsets []uint64) ([]io.Closer,
 
 // executable opens a file for probes, by what was opened rather than by its path, which may
 // lead elsewhere the next moment.
-func executable(file target.CodeFile) (*link.Executable, *os.File, error) {
+func executable(file target.CodeFile) (*link.Executable, io.Closer, error) {
 	opened, err := file.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	exe, err := link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", opened.Fd()))
+	exe, err := elffile.Ask(opened, func(fd int) (*link.Executable, error) {
+		return link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", fd))
+	})
 	if err != nil {
 		opened.Close()
 		return nil, nil, err

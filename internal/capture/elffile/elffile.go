@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync/atomic"
 )
@@ -37,12 +36,12 @@ var ErrTooLarge = errors.New("larger than what is read of any executable")
 
 // bounded reads a file until it has read enough, or is kept waiting.
 type bounded struct {
-	from Patient
+	from *Patient
 	left atomic.Int64
 }
 
 func within(from io.ReaderAt, most int64) *bounded {
-	b := &bounded{from: Patient{From: from}}
+	b := &bounded{from: NewPatient(from)}
 	b.left.Store(most)
 	return b
 }
@@ -115,12 +114,12 @@ func Data(s *elf.Section) ([]byte, error) {
 // File is a file that was opened by its name.
 type File struct {
 	*elf.File
-	opened *os.File
+	opened *Patient
 }
 
 // Open opens a file and reads its headers.
 func Open(name string) (*File, error) {
-	opened, err := Await(func() (*os.File, error) { return os.Open(name) })
+	opened, err := OpenPatient(name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package elffile
 import (
 	"errors"
 	"io"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -13,20 +14,36 @@ const patience = 2 * time.Second
 // piece is how much is read at a time, in bytes: it has to come within patience.
 const piece = 1 << 20
 
-// ErrStalled says that a file system gave no answer in time.
-var ErrStalled = errors.New("its file system does not answer")
-
 // Await does what a file system may keep waiting, and gives up on it in time. What comes later is closed. A thread
-// waits until then: the kernel ends no such wait but with the process.
-func Await[T any](do func() (T, error)) (T, error) {
+// waits until then; where too many do, nothing is done.
+func Await[T any](do func() (T, error)) (T, error) { return AwaitOn(0, do) }
+
+// AwaitOn is Await for what is known to be on a device: one that was given up on is not asked again until it answers.
+func AwaitOn[T any](on Device, do func() (T, error)) (T, error) {
 	type result struct {
 		is  T
 		err error
 	}
+	var none T
+	this, err := pending.begin(on)
+	if err != nil {
+		return none, err
+	}
 	came := make(chan result, 1)
 	go func() {
 		is, err := do()
-		came <- result{is, err}
+		if pending.end(this) {
+			came <- result{is, err}
+			return
+		}
+		late := pending.unclosed()
+		if open, ok := any(is).(io.Closer); ok && err == nil {
+			late = append(late, open)
+		}
+		for _, open := range late {
+			open.Close()
+		}
+		pending.leave(this)
 	}()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
@@ -35,22 +52,55 @@ func Await[T any](do func() (T, error)) (T, error) {
 		return r.is, r.err
 	case <-limit.C:
 	}
-	go func() {
-		if late := <-came; late.err == nil {
-			if open, ok := any(late.is).(io.Closer); ok {
-				open.Close()
-			}
-		}
-	}()
-	var none T
-	return none, ErrStalled
+	if pending.giveUp(this) {
+		return none, ErrStalled
+	}
+	r := <-came
+	return r.is, r.err
 }
 
-// Patient reads from what may be kept waiting; once it was, it is not asked again. What a read that was given up
-// still brings reaches nobody.
+// Patient is a file that may be kept waiting, whatever is done with it; once it was, it is not read again. What a
+// read that was given up still brings reaches nobody.
 type Patient struct {
-	From    io.ReaderAt
+	from    io.ReaderAt
+	on      Device
 	stalled atomic.Bool
+}
+
+// NewPatient is the Patient of a file, which is closed with it.
+func NewPatient(from io.ReaderAt) *Patient {
+	switch from := from.(type) {
+	case *Patient:
+		return from
+	case *os.File:
+		return &Patient{from: from, on: deviceOf(from)}
+	}
+	return &Patient{from: from}
+}
+
+// OpenPatient opens a file that may be anywhere.
+func OpenPatient(name string) (*Patient, error) {
+	on, err := Await(func() (Device, error) { return deviceAt(name), nil })
+	if err != nil {
+		return nil, err
+	}
+	return AwaitOn(on, func() (*Patient, error) {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return &Patient{from: file, on: on}, nil
+	})
+}
+
+// Ask asks the kernel about a file.
+func Ask[T any](p *Patient, do func(fd int) (T, error)) (T, error) {
+	file, ok := p.from.(*os.File)
+	if !ok {
+		var none T
+		return none, errors.ErrUnsupported
+	}
+	return AwaitOn(p.on, func() (T, error) { return do(int(file.Fd())) })
 }
 
 // ReadAt implements io.ReaderAt.
@@ -75,14 +125,27 @@ func (p *Patient) read(into []byte, at int64) (int, error) {
 		err  error
 	}
 	size := len(into)
-	got, err := Await(func() (part, error) {
+	got, err := AwaitOn(p.on, func() (part, error) {
 		data := make([]byte, size)
-		n, err := p.From.ReadAt(data, at)
+		n, err := p.from.ReadAt(data, at)
 		return part{data[:n], err}, nil
 	})
 	if err != nil {
-		p.stalled.Store(true)
+		p.stalled.Store(errors.Is(err, ErrStalled))
 		return 0, err
 	}
 	return copy(into, got.data), got.err
+}
+
+// Close implements io.Closer. A file system may keep even that waiting.
+func (p *Patient) Close() error {
+	open, ok := p.from.(io.Closer)
+	if !ok {
+		return nil
+	}
+	_, err := AwaitOn(p.on, func() (struct{}, error) { return struct{}{}, open.Close() })
+	if errors.Is(err, ErrStill) || errors.Is(err, ErrCrowded) {
+		pending.closeLater(open)
+	}
+	return err
 }

@@ -3,7 +3,6 @@ package target
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 	"path"
 	"strconv"
 
@@ -30,7 +29,7 @@ type FileID struct {
 
 // Open opens the file. It fails with ErrReplaced where the path leads to another one by
 // now, and with ErrNoProcess where it leads nowhere.
-func (c CodeFile) Open() (*os.File, error) {
+func (c CodeFile) Open() (*elffile.Patient, error) {
 	file, id, err := openCode(c.Path)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func (c CodeFile) Open() (*os.File, error) {
 
 // openELF opens and reads the file as Open does. What is read of it holds while the file
 // is open.
-func (c CodeFile) openELF() (*elf.File, *os.File, error) {
+func (c CodeFile) openELF() (*elf.File, *elffile.Patient, error) {
 	file, err := c.Open()
 	if err != nil {
 		return nil, nil, err
@@ -85,12 +84,12 @@ func mappedFile(pid int, m mapping) (CodeFile, error) {
 	return CodeFile{}, fmt.Errorf("%w: %s, which it has mapped, cannot be opened: %v", ErrUnsupported, path.Base(m.name), err)
 }
 
-func openCode(path string) (*os.File, FileID, error) {
-	file, err := elffile.Await(func() (*os.File, error) { return os.Open(path) })
+func openCode(path string) (*elffile.Patient, FileID, error) {
+	file, err := elffile.OpenPatient(path)
 	if err != nil {
 		return nil, FileID{}, procError(err)
 	}
-	id, err := elffile.Await(func() (FileID, error) { return identify(file) })
+	id, err := elffile.Ask(file, identify)
 	if err != nil {
 		file.Close()
 		return nil, FileID{}, err
@@ -98,9 +97,9 @@ func openCode(path string) (*os.File, FileID, error) {
 	return file, id, nil
 }
 
-func identify(file *os.File) (FileID, error) {
+func identify(fd int) (FileID, error) {
 	var s unix.Stat_t
-	if err := unix.Fstat(int(file.Fd()), &s); err != nil {
+	if err := unix.Fstat(fd, &s); err != nil {
 		return FileID{}, err
 	}
 	return FileID{s.Dev, s.Ino, s.Size, s.Ctim}, nil

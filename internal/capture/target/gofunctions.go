@@ -30,7 +30,7 @@ type GoProgram struct {
 func GoFunctions(pid int, names ...string) (GoProgram, error) {
 	p := GoProgram{Functions: map[string]GoFunction{}}
 	var file *elf.File
-	var opened *os.File
+	var opened *elffile.Patient
 	exe, err := ExecutableOf(pid)
 	if err == nil {
 		p.File = exe

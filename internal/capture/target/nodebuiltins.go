@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -26,7 +25,7 @@ import (
 type builtins struct {
 	image   image
 	file    *elf.File
-	content *os.File
+	content io.ReaderAt
 }
 
 const (

@@ -2,7 +2,7 @@ package target
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path"
 	"strings"
 
@@ -110,7 +110,7 @@ func waysOf(in image, function uint64) (ways, error) {
 }
 
 // instructionAt decodes one instruction, and says where in the file it is.
-func instructionAt(file *os.File, in image, at uint64) (i x86asm.Inst, offset uint64, ok bool) {
+func instructionAt(file io.ReaderAt, in image, at uint64) (i x86asm.Inst, offset uint64, ok bool) {
 	const longest = 15
 	var code [longest]byte
 	offset, ok = in.fileOffset(at)

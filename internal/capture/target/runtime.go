@@ -56,7 +56,7 @@ func (f *Files) detectRuntime(pid int, exe string, file CodeFile) (recording.Run
 
 // unread is err if it is that a file claims too much, or does not come.
 func unread(err error) error {
-	if errors.Is(err, elffile.ErrTooLarge) || errors.Is(err, elffile.ErrStalled) {
+	if errors.Is(err, elffile.ErrTooLarge) || elffile.Unanswered(err) {
 		return err
 	}
 	return nil

@@ -30,7 +30,6 @@ type examiner struct {
 	manager *processmanager.ProcessManager
 	wanted  <-chan libpf.PIDTID
 	checked map[fileVersion]error
-	silent  map[uint64]time.Time // devices that did not answer, until when they are not asked again
 	refused func(problem)
 }
 
@@ -41,10 +40,8 @@ type fileVersion struct {
 	changed       unix.Timespec
 }
 
-const (
-	maxChecked = 4096             // files that are remembered as checked
-	askAgain   = 30 * time.Second // after which a device is asked again that did not answer
-)
+// maxChecked is how many files are remembered as checked.
+const maxChecked = 4096
 
 // newExaminer takes from the profiler what its own loop would use; it has no names for
 // them that others may use.
@@ -57,7 +54,7 @@ func newExaminer(t *tracer.Tracer, refused func(problem)) (*examiner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &examiner{manager, wanted, map[fileVersion]error{}, map[uint64]time.Time{}, refused}, nil
+	return &examiner{manager, wanted, map[fileVersion]error{}, refused}, nil
 }
 
 // fieldOf is a field of the profiler that only it has a name for.
@@ -108,41 +105,40 @@ type examined struct {
 
 // OpenMappingFile implements profiled.Process.
 func (p *examined) OpenMappingFile(m *profiled.RawMapping) (profiled.ReadAtCloser, error) {
-	return ask(p.by, m, func() (profiled.ReadAtCloser, error) {
-		opened, err := elffile.Await(func() (profiled.ReadAtCloser, error) { return p.Process.OpenMappingFile(m) })
-		if file, ok := opened.(*os.File); ok && err == nil {
-			return p.by.admit(file)
-		}
-		return opened, err
-	})
+	opened, err := ask(p.by, m, func() (profiled.ReadAtCloser, error) { return p.Process.OpenMappingFile(m) })
+	if file, ok := opened.(*os.File); ok && err == nil {
+		return p.by.admit(file)
+	}
+	return opened, err
 }
 
 // GetMappingFileLastModified implements profiled.Process.
 func (p *examined) GetMappingFileLastModified(m *profiled.RawMapping) int64 {
-	at, _ := ask(p.by, m, func() (int64, error) {
-		return elffile.Await(func() (int64, error) { return p.Process.GetMappingFileLastModified(m), nil })
-	})
+	at, _ := ask(p.by, m, func() (int64, error) { return p.Process.GetMappingFileLastModified(m), nil })
 	return at
 }
 
 // CalculateMappingFileID implements profiled.Process.
 func (p *examined) CalculateMappingFileID(m *profiled.RawMapping) (libpf.FileID, error) {
-	return ask(p.by, m, func() (libpf.FileID, error) {
-		return elffile.Await(func() (libpf.FileID, error) { return p.Process.CalculateMappingFileID(m) })
-	})
+	return ask(p.by, m, func() (libpf.FileID, error) { return p.Process.CalculateMappingFileID(m) })
 }
 
-// ask asks something about a file that a process has mapped, unless its device did not answer before.
-func ask[T any](e *examiner, m *profiled.RawMapping, do func() (T, error)) (is T, err error) {
-	if until, silent := e.silent[m.Device]; silent && time.Now().Before(until) {
-		return is, elffile.ErrStalled
-	}
-	is, err = do()
-	if errors.Is(err, elffile.ErrStalled) {
-		e.silent[m.Device] = time.Now().Add(askAgain)
+// ask asks something about a file that a process has mapped, unless its file system keeps others waiting.
+func ask[T any](e *examiner, m *profiled.RawMapping, do func() (T, error)) (T, error) {
+	is, err := elffile.AwaitOn(elffile.Device(m.Device), do)
+	return is, e.tellSilent(err)
+}
+
+// tellSilent tells where a file did not come.
+func (e *examiner) tellSilent(err error) error {
+	switch {
+	case errors.Is(err, elffile.ErrStill): // that was told
+	case errors.Is(err, elffile.ErrStalled):
 		e.refused(problemStalled)
+	case errors.Is(err, elffile.ErrCrowded):
+		e.refused(problem("stacks do not lead through a file of code: " + elffile.ErrCrowded.Error()))
 	}
-	return is, err
+	return err
 }
 
 // OpenELF implements pfelf.ELFOpener: debug information that is in a file of its own is not
@@ -152,56 +148,53 @@ func (p *examined) OpenELF(string) (*pfelf.File, error) { return nil, os.ErrNotE
 // admit gives a file to the profiler if it is sound: one that may keep it waiting as what
 // is read, and not mapped.
 func (e *examiner) admit(file *os.File) (profiled.ReadAtCloser, error) {
-	version, err := elffile.Await(func() (fileVersion, error) { return versionOf(file) })
+	patient := elffile.NewPatient(file)
+	version, err := elffile.Ask(patient, versionOf)
+	if err == nil {
+		err = e.check(patient, version)
+	}
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, errors.Join(e.tellSilent(err), patient.Close())
 	}
-	verdict, known := e.checked[version]
-	if !known {
-		if verdict = elffile.CheckUnwinding(file); !errors.Is(verdict, elffile.ErrStalled) && len(e.checked) < maxChecked {
-			e.checked[version] = verdict
-		}
-		if errors.Is(verdict, elffile.ErrTooLarge) || errors.Is(verdict, elffile.ErrUnsound) {
-			e.refused(problem(fmt.Sprintf("stacks do not lead through a file of code, which is not read: %v", verdict)))
-		}
-	}
-	if verdict != nil {
-		return nil, errors.Join(verdict, file.Close())
-	}
-	if answers(file) {
+	if answers, err := elffile.Ask(patient, answers); err == nil && answers {
 		return file, nil
 	}
-	return &patientFile{elffile.Patient{From: file}, file}, nil
+	return patient, nil
 }
 
-type patientFile struct {
-	elffile.Patient
-	file *os.File
+// check fails where the profiler should not be given a file.
+func (e *examiner) check(file *elffile.Patient, version fileVersion) error {
+	verdict, known := e.checked[version]
+	if known {
+		return verdict
+	}
+	verdict = elffile.CheckUnwinding(file)
+	if !elffile.Unanswered(verdict) && len(e.checked) < maxChecked {
+		e.checked[version] = verdict
+	}
+	if errors.Is(verdict, elffile.ErrTooLarge) || errors.Is(verdict, elffile.ErrUnsound) {
+		e.refused(problem(fmt.Sprintf("stacks do not lead through a file of code, which is not read: %v", verdict)))
+	}
+	return verdict
 }
 
-// Close implements io.Closer.
-func (p *patientFile) Close() error { return p.file.Close() }
-
-func versionOf(file *os.File) (fileVersion, error) {
+func versionOf(fd int) (fileVersion, error) {
 	var s unix.Stat_t
-	err := unix.Fstat(int(file.Fd()), &s)
+	err := unix.Fstat(fd, &s)
 	return fileVersion{s.Dev, s.Ino, s.Size, s.Ctim}, err
 }
 
 // answers reports whether a file is in a file system of this kernel's own, which does not
 // wait for a program or another machine.
-func answers(file *os.File) bool {
-	s, err := elffile.Await(func() (unix.Statfs_t, error) {
-		var s unix.Statfs_t
-		return s, unix.Fstatfs(int(file.Fd()), &s)
-	})
-	if err != nil {
-		return false
+func answers(fd int) (bool, error) {
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(fd, &s); err != nil {
+		return false, err
 	}
 	switch uint64(s.Type) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC,
 		unix.OVERLAYFS_SUPER_MAGIC, unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.RAMFS_MAGIC:
-		return true
+		return true, nil
 	}
-	return false
+	return false, nil
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	profiled "go.opentelemetry.io/ebpf-profiler/process"
 	"go.opentelemetry.io/ebpf-profiler/tracer"
@@ -65,7 +64,7 @@ func TestProfilerIsGivenSoundFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	var told []problem
-	e := &examiner{checked: map[fileVersion]error{}, silent: map[uint64]time.Time{}, refused: func(p problem) { told = append(told, p) }}
+	e := &examiner{checked: map[fileVersion]error{}, refused: func(p problem) { told = append(told, p) }}
 	open := func(p *mapped, device uint64) error {
 		file, err := (&examined{p, e}).OpenMappingFile(&profiled.RawMapping{Device: device})
 		if err == nil {

@@ -1,0 +1,99 @@
+package elffile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pipe opens a pipe to which nobody has written yet.
+func pipe(t *testing.T) *os.File {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// waiting reads a byte of a file and says when it begins to.
+func waiting(file *os.File, begins chan<- bool) func() (int, error) {
+	return func() (int, error) {
+		begins <- true
+		return file.Read(make([]byte, 1))
+	}
+}
+
+// eventually waits until something is so, which it is soon.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for until := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal(what)
+		}
+	}
+}
+
+// noneWaits returns once those have ended that other tests left waiting.
+func noneWaits(t *testing.T) {
+	t.Helper()
+	eventually(t, "some wait still", func() bool {
+		pending.mu.Lock()
+		defer pending.mu.Unlock()
+		return pending.all == 0
+	})
+}
+
+func nothing() (int, error) { return 0, nil }
+
+// So many threads wait and no more; what would be another is refused at once, until one of them comes back.
+func TestSoManyWait(t *testing.T) {
+	noneWaits(t)
+	file, begins := pipe(t), make(chan bool)
+	defer file.Close()
+	for range maxWaiting {
+		go Await(waiting(file, begins))
+		<-begins
+	}
+	asked := false
+	if _, err := Await(func() (int, error) { asked = true; return 0, nil }); !errors.Is(err, ErrCrowded) || asked {
+		t.Errorf("%v, asked: %v; want %v", err, asked, ErrCrowded)
+	}
+	file.Write(make([]byte, maxWaiting))
+	eventually(t, "nothing is asked for again", func() bool { _, err := Await(nothing); return err == nil })
+}
+
+// A device that does not answer keeps one thread, and no other device from being asked. What was open there is
+// closed once it answers, and it is asked again.
+func TestSilentDevice(t *testing.T) {
+	const silent, other = Device(1 << 40), Device(1<<40 + 1)
+	file, begins := pipe(t), make(chan bool, 1)
+	defer file.Close()
+	if _, err := AwaitOn(silent, waiting(file, begins)); !errors.Is(err, ErrStalled) {
+		t.Fatalf("%v; want %v", err, ErrStalled)
+	}
+	asked := false
+	if _, err := AwaitOn(silent, func() (int, error) { asked = true; return 0, nil }); !errors.Is(err, ErrStalled) || asked {
+		t.Errorf("%v, asked again: %v; want %v", err, asked, ErrStalled)
+	}
+	if _, err := AwaitOn(other, nothing); err != nil {
+		t.Errorf("another device: %v", err)
+	}
+	open := pipe(t)
+	(&Patient{from: open, on: silent}).Close()
+	if _, err := open.Stat(); err != nil {
+		t.Errorf("a file there was closed, which it may keep waiting: %v", err)
+	}
+	file.Write([]byte{0})
+	eventually(t, "it is not asked again", func() bool { _, err := AwaitOn(silent, nothing); return err == nil })
+	if _, err := open.Stat(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("it was not closed: %v", err)
+	}
+}
