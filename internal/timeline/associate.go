@@ -57,7 +57,7 @@ func associate(t *Timeline, f *facts, work []made, o owners) {
 func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wanted []Time) {
 	wanted = make([]Time, len(t.Calls))
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
-	serving := servingLoops(t, moves)
+	alone := map[recording.ProcessID][]loopMoves{} // loops without ids
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
@@ -68,10 +68,12 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 			associateAwaited(t, in)
 		} else {
 			associateSingle(t, loop)
-			if serving[t.Strands[loop.strand].Process] == 1 { // else one loop may work for what another one read
-				associateChain(t, loop.moves)
-			}
+			p := t.Strands[loop.strand].Process
+			alone[p] = append(alone[p], loop)
 		}
+	}
+	for _, loops := range alone {
+		associateChain(t, loops)
 	}
 	for i := range t.Calls {
 		c := &t.Calls[i]

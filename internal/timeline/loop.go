@@ -82,10 +82,12 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 			g.outbound(i, list, calls)
 		}
 	}
-	g.pauses()
 	wander := wandering(t, requests)
 	for i := range all {
 		all[i].wander = wander[t.Strands[all[i].strand].Process]
+	}
+	g.pauses()
+	for i := range all {
 		sortByTime(all[i].moves, func(m *move) Time { return m.at })
 		all[i].moves = pairMail(all[i].moves, t.Windows)
 		all[i].settled = byTime(all[i].settled, func(a *settled) Time { return a.at })
@@ -273,6 +275,9 @@ func (g *gatherer) pauses() {
 		}
 		named, own := names[loop.strand], g.t.OwnPoll(loop.strand)
 		for _, s := range g.f.threads[loop.strand].steps {
+			if loop.wander && s.off != nil && s.off.State == recording.OffSleep && s.off.Syscall == "futex" { // it has no task
+				loop.moves = append(loop.moves, move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: None, call: None, conn: noConn, counter: s.off.Counter})
+			}
 			if s.off != nil && s.off.State == recording.OffSleep && pollWait(s.off.Syscall) && ownPoll(own, s.off.Syscall) {
 				for len(named) > 0 && named[0] < s.off.Since {
 					named = named[1:]

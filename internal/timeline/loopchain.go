@@ -1,10 +1,6 @@
 package timeline
 
-import (
-	"slices"
-
-	"github.com/getdwell/dwell/recording"
-)
+import "slices"
 
 // A loop whose runtime has no ids that could be read, as that of nginx, still does one thing
 // after the other: what it sends follows from what it read right before. That is said of a call
@@ -12,35 +8,72 @@ import (
 // believed if the loop's responses say the same: each is written in the turn in which an answer
 // to a call of its own request was read. Where they do not, it may still hold as long as nobody
 // else could have sent the call: no other request is open without a call under way, as one is
-// that waits for a timer, a thread or a place in a pool.
+// that waits for a timer, a thread or a place in a pool. Threads that share tasks, as those of
+// tokio and the carriers of virtual threads do, go on with each other's requests: what one of
+// them sends follows from what that very thread read.
 
-// servingLoops counts the loops that read requests in each process.
-func servingLoops(t *Timeline, all []loopMoves) map[recording.ProcessID]int {
-	counts := map[recording.ProcessID]int{}
-	for i := range all {
-		if slices.ContainsFunc(all[i].moves, func(m move) bool { return m.kind == moveRead }) {
-			counts[t.Strands[all[i].strand].Process]++
+// trust says what a chain believes that a loop sends follows from: freely, whatever it read last;
+// once, that alone which it read as a whole and which has led to nothing yet, since timers let others
+// go on in the same turn; strictly, that where nobody else is dark.
+type trust int8
+
+const (
+	freely trust = iota
+	once
+	strictly
+)
+
+// chainedMove is a move with the place of its loop among those of its process.
+type chainedMove struct {
+	*move
+	loop int
+}
+
+// chainedMoves lists what the loops of a process did, in order of time, where they work for each
+// other's requests; else nothing of several loops that read requests, of which one may do so unseen.
+func chainedMoves(loops []loopMoves) (out []chainedMove) {
+	serve := 0
+	for i := range loops {
+		if slices.ContainsFunc(loops[i].moves, func(m move) bool { return m.kind == moveRead }) {
+			serve++
 		}
 	}
-	return counts
+	if serve == 0 || serve > 1 && !loops[0].wander {
+		return nil
+	}
+	for i := range loops {
+		for k := range loops[i].moves {
+			out = append(out, chainedMove{&loops[i].moves[k], i})
+		}
+	}
+	if len(loops) > 1 {
+		sortByTime(out, func(m *chainedMove) Time { return m.at })
+	}
+	return out
 }
 
 // linked is what the chain of a loop's moves says of its calls.
 type linked struct {
-	t         *Timeline
-	strict    bool // nobody else may be dark
-	open      map[RequestID]*chained
-	dark      int                 // open requests that may do something at any time, see isDark
-	pending   []RequestID         // what was read since the loop slept, and has led to nothing yet: whose it was
-	last      RequestID           // whose what was read last was; None: nobody's that is known
-	answer    CallID              // what was read last, if that was an answer; else None
-	opener    map[int32]RequestID // who connected
-	owner     map[CallID]RequestID
-	begun     map[CallID]bool // calls that were sent
-	freed     map[int32]bool  // connections that were answered on since the loop slept
-	over      map[CallID]bool // and those whose answer began
-	confirmed int             // responses in the turn of an answer to a call of theirs
-	refuted   int             // and in that of another's
+	t          *Timeline
+	trust      trust
+	open       map[RequestID]*chained
+	dark       int                 // open requests that may do something at any time, see isDark
+	turns      []chainTurn         // by loop
+	*chainTurn                     // of the loop whose move it is
+	opener     map[int32]RequestID // who connected
+	owner      map[CallID]RequestID
+	begun      map[CallID]bool // calls that were sent
+	over       map[CallID]bool // and those whose answer began
+	confirmed  int             // responses in the turn of an answer to a call of theirs
+	refuted    int             // and in that of another's
+}
+
+// chainTurn is what a loop has done since it slept.
+type chainTurn struct {
+	pending []RequestID    // what was read, and has led to nothing yet: whose it was
+	last    RequestID      // whose what was read last was; None: nobody's that is known
+	answer  CallID         // what was read last, if that was an answer; else None
+	freed   map[int32]bool // connections that were answered on
 }
 
 // chained is an open request.
@@ -59,11 +92,17 @@ const (
 	exceptionOf  = 200
 )
 
-// associateChain gives the calls of a loop that could be several requests' to the one that its
+// associateChain gives the calls of loops that could be several requests' to the one that the
 // chain of moves leads to, if responses confirm it.
-func associateChain(t *Timeline, moves []move) {
-	for _, strict := range []bool{false, true} {
-		if l := linkMoves(t, moves, strict); l.believed() {
+func associateChain(t *Timeline, loops []loopMoves) {
+	moves := chainedMoves(loops)
+	trusts := []trust{freely, strictly}
+	if loops[0].wander {
+		trusts = []trust{freely, once, strictly}
+	}
+	for _, trust := range trusts {
+		l := linkMoves(t, moves, trust)
+		if l.believed() {
 			l.associate()
 			return
 		}
@@ -80,13 +119,17 @@ func (l *linked) believed() bool {
 	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*l.confirmed >= len(of)
 }
 
-func linkMoves(t *Timeline, moves []move, strict bool) *linked {
+func linkMoves(t *Timeline, moves []chainedMove, trust trust) *linked {
 	l := &linked{
-		t: t, strict: strict, open: map[RequestID]*chained{}, last: None, answer: None, opener: map[int32]RequestID{},
-		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, freed: map[int32]bool{}, over: map[CallID]bool{},
+		t: t, trust: trust, open: map[RequestID]*chained{}, opener: map[int32]RequestID{},
+		owner: map[CallID]RequestID{}, begun: map[CallID]bool{}, over: map[CallID]bool{},
 	}
 	for i := range moves {
-		l.move(&moves[i])
+		for len(l.turns) <= moves[i].loop {
+			l.turns = append(l.turns, chainTurn{last: None, answer: None, freed: map[int32]bool{}})
+		}
+		l.chainTurn = &l.turns[moves[i].loop]
+		l.move(moves[i].move)
 	}
 	return l
 }
@@ -130,7 +173,9 @@ func (l *linked) move(m *move) {
 		l.begin(None)
 	case moveAnswer:
 		l.freed[m.conn] = true
-		l.answered(m.call)
+		if l.trust != once || l.t.Calls[m.call].End <= m.at {
+			l.answered(m.call)
+		}
 	case moveHandshake:
 		if r, ok := l.opener[m.conn]; ok {
 			l.begin(r)
@@ -169,7 +214,10 @@ func (l *linked) acts() RequestID {
 	if c == nil || slices.ContainsFunc(l.pending, func(r RequestID) bool { return r != l.last }) {
 		return None
 	}
-	if l.strict && (l.dark > 1 || l.dark == 1 && !c.isDark()) {
+	if l.trust == once && len(l.pending) == 0 {
+		return None
+	}
+	if l.trust == strictly && (l.dark > 1 || l.dark == 1 && !c.isDark()) {
 		return None
 	}
 	return l.last

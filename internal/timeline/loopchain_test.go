@@ -8,12 +8,14 @@ import (
 
 // chainStory plays steps of a loop without ids for as many rounds. A step is a letter, the
 // request of the round (1 or 2), and for calls the connection: read and respond, send and
-// answer; "." is a sleep.
+// answer; "." is a sleep. An apostrophe after it says that the second thread did it.
 func chainStory(rounds int, steps string) string {
 	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=native comm=proxy
 1ms thread id=1 tid=101 process=1
+1ms thread id=2 tid=102 process=1
 1ms thread-state thread=1 state=sleep syscall=epoll_wait
+1ms thread-state thread=2 state=sleep syscall=epoll_wait
 1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
 1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5002
 1ms conn id=3 side=out process=1 existing=1 local=127.0.0.1:6001 peer=10.0.0.1:8080
@@ -27,17 +29,20 @@ func chainStory(rounds int, steps string) string {
 	for range rounds {
 		for _, step := range strings.Fields(steps) {
 			at += 100
-			conn := 0
-			if step != "." {
+			thread, conn := 1, 0
+			if strings.HasSuffix(step, "'") {
+				thread = 2
+			}
+			if step[0] != '.' {
 				conn = int(step[1] - '0')
 			}
 			switch step[0] {
 			case '.':
-				say("off thread=1 since=%dus woken=%dus syscall=epoll_wait", max(slept, at-90), at-10)
+				say("off thread=%d since=%dus woken=%dus syscall=epoll_wait", thread, max(slept, at-90), at-10)
 			case 'r', 'a':
-				say("chunk conn=%d thread=1 dir=read offset=%d bytes=50 arrived=%dus last=%dus", conn, in[conn], at-20, at-20)
+				say("chunk conn=%d thread=%d dir=read offset=%d bytes=50 arrived=%dus last=%dus", conn, thread, in[conn], at-20, at-20)
 			case 'w', 's':
-				say("chunk conn=%d thread=1 dir=write offset=%d bytes=50", conn, out[conn])
+				say("chunk conn=%d thread=%d dir=write offset=%d bytes=50", conn, thread, out[conn])
 			}
 			switch step[0] {
 			case 'r':
@@ -61,6 +66,7 @@ func chainStory(rounds int, steps string) string {
 // Connections 1 and 2 bring requests, 3 and 4 carry calls. Whose each call of a round is
 // comes out of what the loop read before, if its responses say the same.
 func TestChainsOfLoops(t *testing.T) {
+	const each = ". r1 s3 . r2 s4 . a4 w2 . a3 w1 .' r1' s3' .' r2' s4' .' a4' w2' .' a3' w1' .' " // thread after thread
 	for _, x := range []struct {
 		name   string
 		steps  string
@@ -78,6 +84,9 @@ func TestChainsOfLoops(t *testing.T) {
 		{"one waits for a timer, beside another: its response tells", ". r2 s4 . r1 . s3 . a4 w2 . a3 w1 .", 40, "2 1"},
 		{"a pool of one: who waited for it goes on", ". r1 s3 . r2 . a3 s3 w1 . a3 w2 .", 40, "1 -"},
 		{"answers of nobody known, read together", ". r1 r2 s3 s4 . a4 a3 w2 w1 . r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "- - 1 2"},
+		{"threads that go on with each other's", ". r1 s3 . r2 s4 .' a4' w2' .' a3' w1' .' r1' s3' .' r2' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2"},
+		{"beside them one whose timer fires", each + ". r2 . r1 s3 s4 .' a4' w2' .' a3' w1' .' r2' .' r1' s3' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2 1 2 1 2"},
+		{"threads of which each serves its own", each, 40, "1 - 1 -"},
 		{"responses that say otherwise", ". r1 s3 . r2 s4 . a4 w1 . a3 w2 .", 40, "1 -"},
 	} {
 		t.Run(x.name, func(t *testing.T) {

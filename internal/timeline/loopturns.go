@@ -71,7 +71,7 @@ func (l *loopTurns) addAnswers(t *Timeline) {
 				continue
 			}
 			of = append(of, int32(len(l.all)))
-			l.all = append(l.all, turn{from: c.FirstRead, to: c.FirstRead, last: c.FirstRead, request: c.Request, how: resumeCall, ready: c.Arrived, call: id})
+			l.all = append(l.all, turn{from: c.FirstRead, to: c.FirstRead, last: c.FirstRead, request: c.Request, strand: c.Strand, how: resumeCall, ready: c.Arrived, call: id})
 		}
 		if len(of) > len(l.of[r]) {
 			l.inOrder(of)

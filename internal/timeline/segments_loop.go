@@ -47,6 +47,14 @@ type stretch struct {
 	from, to Time
 }
 
+// of is the loop whose turn it is: a request that wanders goes on on others than read it.
+func (w *stretch) of(r *Request) StrandID {
+	if w.turn == nil {
+		return r.Strand
+	}
+	return w.turn.strand
+}
+
 // gap is a span between two turns: until tail, the earlier may have gone on unseen.
 type gap struct {
 	from, tail, to Time
@@ -189,15 +197,15 @@ func (s *segmenter) pending(r *Request, w stretch, p *painter) {
 		}
 		if ph == PhaseQueue && c.New && c.DNSFrom == recording.NoTime {
 			// A name was resolved without asking anyone: that is soon done, but when is not known.
-			s.readerWait(wait{r, r.Strand, at, end, ph, u.call}, p)
+			s.readerWait(wait{r, w.of(r), at, end, ph, u.call}, p)
 			continue
 		}
-		g := Segment{From: at, To: min(end, max(ready, at)), Phase: ph, Cause: CauseRemote, Call: u.call, Strand: r.Strand, Blocker: None}
+		g := Segment{From: at, To: min(end, max(ready, at)), Phase: ph, Cause: CauseRemote, Call: u.call, Strand: w.of(r), Blocker: None}
 		if ph == PhaseQueue {
 			g.Cause, g.Quality = CausePool, Inferred
 		}
 		p.add(g)
-		s.readerWait(wait{r, r.Strand, max(g.To, at), end, ph, u.call}, p)
+		s.readerWait(wait{r, w.of(r), max(g.To, at), end, ph, u.call}, p)
 	}
 }
 
@@ -236,15 +244,16 @@ func (t *Timeline) slept(strand StrandID, from, to Time) bool {
 
 // turnState tiles a span of a turn, or before one, by the loop's state.
 func (s *segmenter) turnState(r *Request, w stretch, p *painter) {
-	for _, iv := range clipped(s.t.Strands[r.Strand].Intervals, w.from, w.to) {
+	strand := w.of(r)
+	for _, iv := range clipped(s.t.Strands[strand].Intervals, w.from, w.to) {
 		at, end := max(iv.From, w.from), min(iv.To, w.to)
 		for at < end {
-			g := Segment{From: at, To: end, Phase: PhaseHandler, Call: None, Strand: r.Strand, Blocker: None}
+			g := Segment{From: at, To: end, Phase: PhaseHandler, Call: None, Strand: strand, Blocker: None}
 			if w.turn != nil && w.turn.call != None && s.t.Calls[w.turn.call].Request == r.ID {
 				s.phase(&g, w.turn.call)
 			}
 			at = g.To
-			if s.loopState(r, iv, &g) {
+			if s.loopState(iv, &g) {
 				p.add(g)
 			}
 		}
@@ -271,14 +280,14 @@ func (s *segmenter) phase(g *Segment, id CallID) {
 }
 
 // loopState gives a piece of a loop's own turn its cause; false if it is unknown.
-func (s *segmenter) loopState(r *Request, iv Interval, g *Segment) bool {
+func (s *segmenter) loopState(iv Interval, g *Segment) bool {
 	switch iv.State {
 	case StateRunning:
 		g.Cause = CauseOnCPU
 	case StateRunnable:
 		g.Cause = CauseRunnable
 	case StateSleeping, StateDisk:
-		g.Cause, g.Quality = s.t.sleepCause(r.Strand, iv)
+		g.Cause, g.Quality = s.t.sleepCause(g.Strand, iv)
 	default:
 		return false
 	}
@@ -294,7 +303,7 @@ func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 	}
 	for _, id := range s.callsOf[r.ID] {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
-			u := turn{from: r.End, request: r.ID, how: resumeCall, call: id, ready: c.Arrived}
+			u := turn{from: r.End, request: r.ID, strand: r.Strand, how: resumeCall, call: id, ready: c.Arrived}
 			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, 0}, p)
 			return
 		}

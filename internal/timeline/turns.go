@@ -7,6 +7,7 @@ type turn struct {
 	from, to Time
 	last     Time // the last thing it was seen to do for the request
 	request  RequestID
+	strand   StrandID // the loop's
 	how      resume
 	timer    bool   // it began when the loop was woken by time, as far as can be seen
 	ready    Time   // when what it resumed for was there; NoTime unknown
@@ -27,6 +28,7 @@ const (
 // turner cuts a loop's moves into turns.
 type turner struct {
 	t     *Timeline
+	loop  StrandID
 	turns []turn
 	open  bool
 	fresh Time // since when the loop does nothing that is known; NoTime: it does
@@ -38,7 +40,7 @@ type turner struct {
 // appendTurns adds the turns of one loop to a list, in order of time. A turn lasts
 // until the loop sleeps, or does something for another.
 func appendTurns(turns []turn, t *Timeline, loop loopMoves) []turn {
-	u := turner{t: t, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.strand].Intervals}
+	u := turner{t: t, loop: loop.strand, turns: turns, fresh: recording.NoTime, wakes: t.Strands[loop.strand].Intervals}
 	windows := t.Windows
 	for i := range loop.moves {
 		for len(windows) > 1 && loop.moves[i].at >= windows[1].From {
@@ -91,7 +93,7 @@ func (u *turner) step(m *move) {
 	}
 	if u.handedOver(m) {
 		open := u.turns[len(u.turns)-1]
-		u.turns[len(u.turns)-1] = turn{from: m.at, to: m.at, last: m.at, request: r, how: resumeCall, ready: m.ready, call: m.call}
+		u.turns[len(u.turns)-1] = turn{from: m.at, to: m.at, last: m.at, request: r, strand: u.loop, how: resumeCall, ready: m.ready, call: m.call}
 		u.turns = append(u.turns, open)
 		return
 	}
@@ -131,7 +133,7 @@ func (u *turner) ranAgain(m *move) Time {
 // begin begins a turn with a move. One that is not a read was made by a callback that
 // began unseen: since the loop was woken, if it did nothing else.
 func (u *turner) begin(r RequestID, m *move) {
-	n := turn{from: m.at, to: m.at, last: m.at, request: r, ready: m.ready, call: m.call}
+	n := turn{from: m.at, to: m.at, last: m.at, request: r, strand: u.loop, ready: m.ready, call: m.call}
 	switch m.kind {
 	case moveRead:
 		n.how = resumeRead
