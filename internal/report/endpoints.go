@@ -97,16 +97,22 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 		groups[k] = append(groups[k], c)
 	}
 	out := []CallGroup{}
-	took := callTimes(d, tl)
+	took, opening := callTimes(d, tl), openings(tl)
 	var all int64
 	for _, id := range d.Overall.Requests {
 		all += int64(tl.Requests[id].Duration())
 	}
 	for k, cs := range groups {
 		g := callGroup(k.peer, k.operation, cs)
+		if opening != nil {
+			g.NewConnections = new(NewConnections)
+		}
 		var time int64
 		for _, c := range cs {
 			time += took[c.ID]
+			if count := opening[c.ID]; count != nil {
+				count(g.NewConnections)
+			}
 		}
 		g.TimeShare = share(time, all)
 		out = append(out, g)

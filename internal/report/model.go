@@ -127,16 +127,18 @@ type Pair struct {
 
 // CallGroup is all calls to one peer with one operation.
 type CallGroup struct {
-	Peer               string   `json:"peer"`
-	Operation          string   `json:"operation"`
-	Count              int      `json:"count"`
-	AssociatedShare    Decimal  `json:"associated_share"`
-	NewConnectionShare Decimal  `json:"new_connection_share"`
-	P50                Duration `json:"p50_ns"`
-	P99                Duration `json:"p99_ns"`
-	Max                Duration `json:"max_ns"`
-	TimeShare          Decimal  `json:"time_share"` // of the requests' summed time is in segments of these calls
-	Phases             Phases   `json:"phases"`
+	Peer               string  `json:"peer"`
+	Operation          string  `json:"operation"`
+	Count              int     `json:"count"`
+	AssociatedShare    Decimal `json:"associated_share"`
+	NewConnectionShare Decimal `json:"new_connection_share"`
+	// NewConnections says why; nil where recording rested: what was closed meanwhile is not known.
+	NewConnections *NewConnections `json:"new_connections,omitempty"`
+	P50            Duration        `json:"p50_ns"`
+	P99            Duration        `json:"p99_ns"`
+	Max            Duration        `json:"max_ns"`
+	TimeShare      Decimal         `json:"time_share"` // of the requests' summed time is in segments of these calls
+	Phases         Phases          `json:"phases"`
 }
 
 // Phases are mean durations; they sum to the mean duration of the calls, but for

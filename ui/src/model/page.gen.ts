@@ -19,6 +19,7 @@ export interface CallGroup {
   count: number;
   associated_share: number;
   new_connection_share: number;
+  new_connections?: NewConnections;
   p50_ns: Ns;
   p99_ns: Ns;
   max_ns: Ns;
@@ -299,6 +300,15 @@ export interface Impact {
   p99_high_ns: Ns;
   share: number;
   lower_bound?: boolean;
+}
+
+export interface NewConnections {
+  first: number;
+  busy: number;
+  idle: number;
+  closed_by_us: number;
+  closed_by_peer: number;
+  closed: number;
 }
 
 export interface Pair {

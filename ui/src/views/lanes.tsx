@@ -27,7 +27,7 @@ export function Lanes({ c, r, w, whole, main }: { c: Context; r: WebRequest; w: 
           <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" class="tip-head" /></marker>
         </defs>
         {ticks(0, whole, Math.max(3, Math.floor(width / 140))).map((t) => (
-          <g key={t} class="tick"><line x1={x(t)} x2={x(t)} y1={top - 4} y2={height} /><text x={x(t) + 3} y={12}>{human(t)}</text></g>
+          <g key={t} class="tick"><line x1={x(t)} x2={x(t)} y1={top - 4} y2={height} />{x(t) < width - 52 && <text x={x(t) + 3} y={12}>{human(t)}</text>}</g>
         ))}
         {w.lanes.map((l, i) => (
           <g key={i}><rect class="lane" x={left} y={y(i) - 1} width={width - left - 12} height={tall + 2} />
