@@ -276,10 +276,12 @@ func (j *judge) upstream(cd *candidate, sc scored, weight Duration) (*candidate,
 }
 
 // cause returns a candidate that may explain another, satisfies the bounds, and covers
-// most of its time, which most says, or lies mostly inside it, or is a part of a queue.
+// most of its time, which most says, or lies mostly inside it, or is a part of a queue. Of two
+// that may explain each other the cause is the one that says why.
 func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, most bool) {
 	for _, cd := range j.cands {
-		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) {
+		if cd.taken || !cd.alone.passes() || !slices.Contains(cd.trial.Explains, of.trial.ID) ||
+			cd.trial.Where && !of.trial.Where && slices.Contains(of.trial.Explains, cd.trial.ID) {
 			continue
 		}
 		cs = j.score(cd, j.ledger.left(cd.spans))

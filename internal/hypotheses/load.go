@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -37,11 +37,12 @@ type server struct {
 }
 
 // serverOf returns the server that is the bottleneck: the event loop or the workers that
-// slow requests depend on; or, if those have time to spare, the host's processors.
+// slow requests depend on; or, if those have time to spare, the host's processors. Workers that
+// are busy with waiting for a processor are none while requests wait longer for that than for them.
 func serverOf(c *diagnosis.Case) server {
 	h := hostLoad(c)
 	if w := waitedFor(c); len(w) > 0 {
-		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy {
+		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy && (h.busy < c.Saturated || timeIn(c, forWorker) > timeIn(c, ready)) {
 			place, is := "its only worker", "its only worker was serving another request"
 			if len(w) > 1 {
 				place = "its " + diagnosis.Plural(len(w), "worker")
@@ -165,6 +166,16 @@ func ours(c *diagnosis.Case) diagnosis.Share {
 		ran += c.Running(timeline.StrandID(i), from, to)
 	}
 	return diagnosis.ShareOf(int64(ran), int64(c.BusyTime())*max(1, c.Manifest.CPUs))
+}
+
+// ready reports whether a segment is a wait for a processor.
+func ready(_ *diagnosis.Case, _ *timeline.Request, s *timeline.Segment) bool {
+	return s.Cause == timeline.CauseRunnable
+}
+
+// timeIn is how long all requests wait for a server.
+func timeIn(c *diagnosis.Case, waits func(*diagnosis.Case, *timeline.Request, *timeline.Segment) bool) Duration {
+	return diagnosis.Total(c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return waits(c, r, s) }))
 }
 
 // queues reports whether a segment is a wait for a server's turn.

@@ -22,6 +22,8 @@ func queueStories() []story {
 			func() *recording.Recording { return done(competing(starved(), "backup", 40), 50) }},
 		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
+		{"load/crammed-supported", "Two processors, twelve workers: every request computes for 9 ms, and one comes for each processor every 7 ms. All workers serve\nall of the time in the end, but what they do is wait for a processor.",
+			func() *recording.Recording { return done(crammed(), 92) }},
 		{"run-queue/loop-supported", "What happens is as in load/neighbour-refuted.txt.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 	}
@@ -35,6 +37,33 @@ func lateLoop() *scenario {
 		l.arrive(10_000*us+recording.Time(i)*1200*us, "/prices/{}", cost{before: 400 * us})
 	}
 	return l.play()
+}
+
+// crammed gives two processors more work than they can do; six workers share each, and lose it
+// as soon as they have read a request.
+func crammed() *scenario {
+	const share = 6
+	s := newScenario(recording.RuntimePython)
+	for cpu := range 2 {
+		var threads [share]*thread
+		for k := range threads {
+			threads[k] = s.worker(recording.ThreadID(share*cpu+k+1), 1000*us)
+		}
+		free := recording.Time(0)
+		for i := range requestsPlayed {
+			t, arrives := threads[i%share], recording.Time(i+2)*7000*us
+			t.accept(arrives - 50*us)
+			t.request(arrives, 10*us, "/prices/{}")
+			if free > t.at {
+				s.add(free, &recording.Off{Thread: t.id, Since: t.at, Woken: t.at, State: recording.OffPreempted})
+				t.at = free
+			}
+			t.compute(9000 * us)
+			t.respond()
+			free = t.at
+		}
+	}
+	return s
 }
 
 // competing lets a program that is not watched use some percent of two processors.

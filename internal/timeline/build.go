@@ -64,7 +64,7 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	by.Both(waits.finish, func() {
-		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t)})
+		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, indexGoroutines(t)}.list(resolutions)})
 	})
 	keptInSockets(t, f, requests, calls)
 	orderCalls(t)

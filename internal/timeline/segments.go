@@ -18,6 +18,7 @@ type segmentInput struct {
 	parts    [][]handed // by request, in order of start
 	hands    owners     // by strand: whose parts it worked on
 	contexts *contexts
+	asked    [][]stint // by request: when look-ups that it had asked for were under way
 }
 
 // segmenter tiles requests with segments.

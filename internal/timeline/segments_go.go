@@ -156,7 +156,7 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		}
 		before := rest
 		before.To = min(c.from, w.to)
-		p.add(before)
+		s.blank(r, before, p)
 		from, to := max(c.from, rest.From), min(c.to, w.to)
 		switch c.phase {
 		case PhaseQueue:
@@ -176,7 +176,7 @@ func (s *segmenter) goAbsent(r *Request, w parked, p *painter) {
 		s.goWait(wait{r, r.Strand, rest.From, w.to, PhaseHandler, None}, p)
 		return
 	}
-	p.add(rest)
+	s.blank(r, rest, p)
 }
 
 // overlapping returns those of some disjoint spans, in order, that overlap [from, to).

@@ -89,6 +89,7 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		}
 		rest := Segment{From: g.tail, To: g.to, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
 		switch {
+		case len(s.asks(r, rest)) > 0:
 		case u.timer:
 			rest.Cause = CauseSleep
 		case u.how == resumeFired: // an immediate, which runs when the loop comes to it
@@ -101,7 +102,7 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 			s.readerWait(wait{r, r.Strand, ready, g.to, PhaseHandler, None}, p)
 			return
 		}
-		p.add(rest)
+		s.blank(r, rest, p)
 		return
 	}
 	b := &s.in.calls[u.call].bounds
@@ -110,10 +111,10 @@ func (s *segmenter) gap(r *Request, u *turn, g gap, p *painter) {
 		tail := min(g.tail, begun)
 		s.ownTurn(r, stretch{nil, from, tail}, p)
 		rest := Segment{From: tail, To: begun, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: r.Strand, Blocker: None}
-		if u.timer {
+		if u.timer && len(s.asks(r, rest)) == 0 {
 			rest.Cause = CauseSleep
 		}
-		p.add(rest)
+		s.blank(r, rest, p)
 		from = begun
 	}
 	s.pending(r, stretch{u, from, g.to}, p)
