@@ -190,7 +190,7 @@ func (j *judge) tooFew() string {
 
 // rank takes findings one by one, the largest first, but a cause before its
 // consequences, until nothing that is left satisfies the bounds. They are shown by
-// impact; a cause is shown with the weight of what it explains.
+// impact; a cause is shown with the weight of what it explains, and what others cost last.
 func (j *judge) rank() {
 	var weights []Duration
 	for {
@@ -200,7 +200,9 @@ func (j *judge) rank() {
 		}
 		weight := sc.weight()
 		best, sc, weight = j.upstream(best, sc, weight)
-		weight = j.behind(best, weight)
+		if weight = j.behind(best, weight); best.Others {
+			weight = 0 // said apart
+		}
 		best.taken, best.trial.found, best.weight = true, true, weight
 		f := j.finding(best, best.spans, sc.impacts)
 		at, _ := slices.BinarySearchFunc(weights, weight, func(w, t Duration) int {
@@ -215,13 +217,15 @@ func (j *judge) rank() {
 	}
 }
 
+// largest is the candidate whose finding weighs most, of those that are the service's own as long
+// as there are any.
 func (j *judge) largest() (best *candidate, bs scored) {
 	for _, cd := range j.cands {
 		if cd.taken || !cd.alone.passes() || j.follows(cd) {
 			continue
 		}
 		sc := j.score(cd, j.ledger.left(cd.spans))
-		if sc.passes() && (best == nil || sc.weight() > bs.weight()) {
+		if sc.passes() && (best == nil || best.Others && !cd.Others || best.Others == cd.Others && sc.weight() > bs.weight()) {
 			best, bs = cd, sc
 		}
 	}

@@ -41,6 +41,7 @@ type Candidate struct {
 	Evidence []Evidence
 	Lead     string   // stands for the Result's if this is the largest candidate; "" does not
 	Proven   bool     // a rule of its own stands in for the stricter bounds of Where
+	Others   bool     // it is what programs beside the service cost: said apart, after what the service does
 	AtLeast  bool     // more would go away than Spans, which cannot be told apart from the rest
 	WhatIf   []WhatIf // what a replay says of the server that requests wait for
 }

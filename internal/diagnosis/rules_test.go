@@ -338,6 +338,29 @@ func TestQueueFollowsItsCause(t *testing.T) {
 	}
 }
 
+// What programs beside the service cost is said after what the service does, however much it is.
+func TestWhatOthersCostIsSaidApart(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseRunnable, 9000}, {timeline.PhaseHandler, timeline.CauseLock, 3000}, {timeline.PhaseHandler, timeline.CauseDisk, 1000}}
+	})
+	beside := taking("beside", timeline.CauseRunnable)
+	own := beside.Test
+	beside.Test = func(c *Case) Result {
+		res := own(c)
+		res.Candidates[0].Others = true
+		return res
+	}
+	d := Diagnose(tl, []Hypothesis{beside, taking("disk", timeline.CauseDisk), taking("lock", timeline.CauseLock)}, Options{})
+	var order []string
+	for _, f := range d.Findings {
+		order = append(order, f.ID)
+	}
+	if want := []string{"lock", "disk", "beside"}; !slices.Equal(order, want) {
+		t.Errorf("said in the order %v, want %v", order, want)
+	}
+}
+
 func TestLossyRequestsSupportNothing(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece { return work(2000) })
