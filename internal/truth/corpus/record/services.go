@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 
 	"github.com/getdwell/dwell/internal/truth/corpus"
 )
@@ -106,6 +107,7 @@ func pythons() []service {
 		flows("python-threads", []string{"python3", "internal/truth/services/service.py"}, "direct").with(60),
 		flows("python-executor", []string{"python3", "internal/truth/services/executor.py"}, "direct").with(40),
 		flows("python-fan", []string{"python3", "internal/truth/services/executor.py"}, "fan").with(30),
+		flows("python-fan-crowd", []string{"python3", "internal/truth/services/executor.py"}, "fan").each(2).closed(64),
 		flows("python-loop-thread", []string{"python3", "internal/truth/corpus/services/loopthread.py"}, "direct", "chain").with(50, "PYTHONPATH={}/py"),
 	}
 }
@@ -128,11 +130,22 @@ func others() []service {
 		flows("jvm-chain", jvm, "chain", "threads").with(50),
 		flows("jvm-mixed", jvm, "mixed", "fan").with(40),
 		flows("jvm-async", jvm, "async").closed(12),
+		flows("jvm-fan-crowd", jvm, "fan").each(4).closed(64, "POOL=16"),
+		flows("jvm-fan-even", jvm, "fan").each(8).with(60, "POOL=4"),
 		flows("ruby-puma", []string{"ruby", "internal/truth/services/service.rb"}, "direct").with(60),
 		loop("kept", "32").with(100),
 		loop("full", "3").with(300),
 	}
 }
+
+// each lets all requests make so many calls, as those of one endpoint mostly do.
+func (s service) each(calls int) service {
+	path := s.path
+	s.path = func(i int) string { return anyCalls.ReplaceAllString(path(i), fmt.Sprintf("calls=%d", calls)) }
+	return s
+}
+
+var anyCalls = regexp.MustCompile(`calls=\d+`)
 
 // flows is one of the services of internal/truth, asked in several ways in turn.
 func flows(name string, args []string, ways ...string) service {
