@@ -1,10 +1,22 @@
 package timeline
 
+import "github.com/getdwell/dwell/recording"
+
 // A request that waits for several results shows how it does: by the tasks whose ends woke
 // nobody, as their request waited for another just then. Who asks for one result after the
 // other, in the order in which tasks were put in, is woken by the first of them; who takes
 // them as they come is woken whenever it waits; and all wait until the last has come. What
 // those show whose requests are known otherwise is held against those of which it is not.
+
+// oneAtATime reports a process whose threads take turns, by a lock of their interpreter: of
+// others two may end tasks at the same time.
+func (h *handOffs) oneAtATime(p recording.ProcessID) bool {
+	rt := h.f.runtime(p)
+	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
+}
+
+// manyKnown is from how many known calls on they tell how others are.
+const manyKnown = 32
 
 // awaited is how requests wait for the results of a pool's tasks.
 type awaited struct {

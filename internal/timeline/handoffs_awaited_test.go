@@ -1,6 +1,10 @@
 package timeline
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // Forty requests wait from 10 on for three tasks: one wakes them at 40 and one more at 60, of
 // workers 0 and 1, and one, of worker 2, wakes nobody. When that was taken and when it was done tells how they wait.
@@ -86,5 +90,15 @@ func TestEndingsOfTasks(t *testing.T) {
 	}
 	if got := h.endings(); len(got) != 1 || got[1].at != 10 {
 		t.Errorf("endings %+v, want that of call 1", got)
+	}
+}
+
+// Only threads that share an interpreter's lock end tasks one at a time.
+func TestWhoseThreadsTakeTurns(t *testing.T) {
+	for rt, want := range map[recording.Runtime]bool{recording.RuntimePython: true, recording.RuntimeRuby: true, recording.RuntimeJVM: false, recording.RuntimeNative: false} {
+		h := &handOffs{f: &facts{processes: []Process{{Runtime: rt}}, procIndex: map[recording.ProcessID]int{3: 0}}}
+		if got := h.oneAtATime(3); got != want {
+			t.Errorf("%v: %v, want %v", rt, got, want)
+		}
 	}
 }

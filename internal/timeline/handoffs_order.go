@@ -41,22 +41,14 @@ func (h *handOffs) byOrder() {
 	endings := h.endings()
 	for _, p := range processes {
 		order := h.burstOrder(p) // once, as many pools may have one process
-		put, pools := h.putAtOnce(order), h.joined(of[p], order)
-		for _, pool := range pools {
-			if len(pools) > manyPools || !h.oneAtATime(p) {
-				h.orderRounds(pool, order, nil)
-				continue
-			}
-			pool, order := h.atOnce(pool, order, put)
+		for _, pool := range h.joined(of[p], order) {
 			h.orderRounds(pool, order, nil)
-			h.orderRounds(pool, order, h.awaits(pool, endings))
+			if h.oneAtATime(p) {
+				h.orderRounds(pool, order, h.awaits(pool, endings))
+			}
 		}
 	}
 }
-
-// manyPools of one process are not looked at more closely: each look takes as long as the
-// process has requests.
-const manyPools = 64
 
 // joined returns the pools of a process that keep the order of their queues. Workers that
 // never wait do not show whose queue it is they take from: all are one pool if all
@@ -87,7 +79,7 @@ func (h *handOffs) orderRounds(pool []task, order burstOrder, how *awaited) {
 
 // orderRound associates calls by the order of their queue; false if nothing was found.
 func (h *handOffs) orderRound(pool []task, order burstOrder, how *awaited) bool {
-	q := h.newQueue(pool, h.apart(pool, order))
+	q := h.newQueue(pool, order)
 	q.how = how
 	var tasks []task
 	for i := range pool {
@@ -254,7 +246,6 @@ type burstOrder struct {
 	reach  []Time      // up to each: the latest end of a burst
 	begins []Time      // by request: of its burst
 	bursts []Time      // by request: the end of its burst
-	atOnce bool        // no other is put in between those of one burst
 }
 
 func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {

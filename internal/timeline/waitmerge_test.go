@@ -6,6 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+const us Time = 1000
+
 // A thread sleeps until 100 us, and again from 120 us on. Whether that is one wait follows from
 // how the first sleep ended, for what both were, how much the thread did between them, and where
 // it was called from.
