@@ -42,13 +42,10 @@ func (d *dozing) match() *matching {
 		more := d.findLengths()
 		m.lengths = slices.Compact(slices.Sorted(slices.Values(append(more, m.lengths...))))
 		m.pair()
-		if m.merge() {
-			m.pair()
-		}
 		for range napRounds {
 			for m.round(m.single) {
 			}
-			if !m.round(m.inOrder) && !m.round(m.oldest) {
+			if !m.round(m.oldest) {
 				break
 			}
 		}
@@ -162,27 +159,6 @@ func (m *matching) neighbour(i int32) int32 {
 		}
 	}
 	return None
-}
-
-// merge takes for one what was asked for together, where more was done in a phase than naps
-// can have ended in it, and reports whether there was any.
-func (m *matching) merge() bool {
-	gone := make([]bool, len(m.wakes))
-	for i := range m.wakes {
-		if w := &m.wakes[i]; i > 0 && w.with && w.nap == None && w.call != None && m.wakes[i-1].call != None && m.several(int32(i)) {
-			m.sets.link(w.call, callRef(m.wakes[i-1].call))
-			gone[i] = true
-		}
-	}
-	kept := m.wakes[:0]
-	for i := range gone {
-		if !gone[i] {
-			kept = append(kept, m.wakes[i])
-		}
-	}
-	found := len(kept) < len(m.wakes)
-	m.wakes = kept
-	return found
 }
 
 // oldest joins a wake with the first of several naps of one length, if the wake is the first

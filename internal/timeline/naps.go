@@ -34,7 +34,6 @@ type awakening struct {
 	at     Time
 	lo, hi int64 // ms between which that timer fell due
 	phase  int32 // those of one phase ran without anything between them
-	with   bool  // it had been asked for before what the one before did was done
 	call   CallID
 	to     RequestID // that was answered, if it is no call
 	own    int32     // the nap that is known to be of the same request
@@ -53,8 +52,6 @@ type dozing struct {
 	since  Time // the turn that runs began
 	acted  bool
 	phase  int32
-	begun  int64 // last id given out before the phase
-	sent   int64 // and up to the last wake in it
 	clock  timerClock
 	told   Time // up to here it is told which timers fired
 }
@@ -166,7 +163,6 @@ func (d *dozing) step(m *move) {
 		d.fires(m)
 	case moveBlock, moveBoundary, moveUntold, moveForeign:
 		d.begin(nobody, m.at)
-		d.begun, d.sent = m.counter, 0
 	}
 }
 
@@ -216,8 +212,6 @@ func (d *dozing) acts(m *move, what ref) {
 	}
 	if d.turn.of == nobody && !d.same(who) {
 		w := awakening{at: m.at, call: m.call, to: m.request, own: None, nap: None, phase: d.phase}
-		w.with = d.begun > 0 && m.exec > d.begun && m.exec <= d.sent
-		d.sent = m.counter
 		if n, ok := d.open[who]; ok {
 			w.own = n
 		}
