@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Exchanges over UDP: of sockets that ask others, when they sent, to whom, and when they
  * received; no payload. A socket that was given its port by name, or that is seen to receive
- * first, serves others: nothing is told of it. What only sends, as to a telemetry daemon, is
+ * first, serves others, unless it is connected from a port that nobody chose: it asked before it
+ * was watched. Nothing is told of those that serve. What only sends, as to a telemetry daemon, is
  * told of for the first few datagrams. */
 #pragma once
 
 enum { BOUND_BY_NAME = 8, ONE_WAY = 16 };
 enum { SOCKET_IDLE = 5 }; /* s, after which the recorder may forget a socket */
 
-/* Whether an unconnected socket has a port that the program chose. */
-static __always_inline bool serves(struct sock *sk)
+/* Whether a socket has a port that the program chose. */
+static __always_inline bool is_named(struct sock *sk)
 {
-	return !sk->__sk_common.skc_dport && BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & BOUND_BY_NAME;
+	return BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & BOUND_BY_NAME;
+}
+
+static __always_inline bool is_connected(struct sock *sk)
+{
+	return sk->__sk_common.skc_dport;
 }
 
 static __always_inline struct flow *udp_flow(struct sock *sk, u8 udp)
@@ -82,7 +88,7 @@ static __always_inline void on_asked(struct sock *sk, struct watch *w, int ret)
 	u64 named, whom;
 
 	if (!f)
-		f = udp_flow(sk, serves(sk) ? UDP_SERVES : UDP_ASKS);
+		f = udp_flow(sk, !is_connected(sk) && is_named(sk) ? UDP_SERVES : UDP_ASKS);
 	if (!f || f->udp != UDP_ASKS)
 		return;
 	x.now = bpf_ktime_get_ns();
@@ -106,7 +112,7 @@ static __always_inline void on_answered(struct sock *sk, struct watch *w, int re
 	struct transfer x = {.dir = DIR_READ, .bytes = ret};
 
 	if (!f) {
-		udp_flow(sk, UDP_SERVES);
+		udp_flow(sk, is_connected(sk) && !is_named(sk) ? UDP_ASKS : UDP_SERVES);
 		return;
 	}
 	if (f->udp != UDP_ASKS)

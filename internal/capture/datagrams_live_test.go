@@ -46,3 +46,45 @@ func TestTelemetry(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+// A client of a datagram service is waiting for an answer when recording begins: it asked before,
+// and what it asks next is told of.
+func TestWhoWaitsForADatagramAsks(t *testing.T) {
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.LocalAddr().String())
+	client := start(t, 0, python(t), "-c", `import socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect(("127.0.0.1", int(sys.argv[1])))
+for ask in (b"first", b"second"):
+    s.send(ask)
+    s.recv(100)`, port)
+	var l *live
+	for range 2 {
+		_, from, err := server.ReadFrom(make([]byte, 100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l == nil {
+			l = record(t, client.Process.Pid, Options{})
+		}
+		if _, err := server.WriteTo([]byte("answer"), from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+
+	var got []string
+	for _, f := range all[*recording.Chunk](l.stop()) {
+		got = append(got, fmt.Sprint(f.Dir, " ", f.Bytes))
+	}
+	if want := []string{"write 6", "read 6"}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
