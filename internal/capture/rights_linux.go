@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"kernel.org/pub/linux/libs/security/libcap/cap"
+
+	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
 // needed are the capabilities that a running session goes on using.
@@ -20,8 +22,16 @@ func needed() []cap.Value {
 
 // DropRights gives up, for all threads and for good, every capability that a running
 // session does not need; one that started programs keeps what ends them. Call it when
-// all sessions are open: opening another one afterwards may fail.
+// all sessions are open: opening another one afterwards may fail. Each thread takes part in it: where one
+// waits for a file system that does not answer, nothing is given up.
 func DropRights(started bool) error {
+	if err := elffile.UnlessWaiting(func() error { return dropRights(started) }); err != nil {
+		return fmt.Errorf("drop rights: %w", err)
+	}
+	return nil
+}
+
+func dropRights(started bool) error {
 	have, kept, keep := cap.GetProc(), cap.NewSet(), needed()
 	if started {
 		keep = append(keep, cap.KILL)
@@ -31,22 +41,19 @@ func DropRights(started bool) error {
 			continue
 		}
 		if err := kept.SetFlag(cap.Permitted, true, c); err != nil {
-			return fmt.Errorf("drop rights: %w", err)
+			return err
 		}
 		if err := kept.SetFlag(cap.Effective, true, c); err != nil {
-			return fmt.Errorf("drop rights: %w", err)
+			return err
 		}
 	}
 	if err := dropBound(have, kept); err != nil {
-		return fmt.Errorf("drop rights: bounding set: %w", err)
+		return fmt.Errorf("bounding set: %w", err)
 	}
 	if _, err := cap.Prctlw(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("drop rights: no_new_privs: %w", err)
+		return fmt.Errorf("no_new_privs: %w", err)
 	}
-	if err := kept.SetProc(); err != nil {
-		return fmt.Errorf("drop rights: %w", err)
-	}
-	return nil
+	return kept.SetProc()
 }
 
 // dropBound shrinks what a program run later could regain, where we may.

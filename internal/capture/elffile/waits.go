@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 // maxWaiting is how many threads wait for file systems at a time, those included that are given up on: the kernel
@@ -33,6 +34,7 @@ var pending = &waits{silent: map[Device]int{}}
 type waits struct {
 	mu     sync.Mutex
 	all    int
+	given  int            // how many of them were given up on
 	silent map[Device]int // how many were given up on
 	open   []io.Closer    // to be closed by one that was given up on and comes back
 }
@@ -41,6 +43,32 @@ type waits struct {
 type wait struct {
 	on             Device
 	givenUp, ended bool
+}
+
+// ErrWaiting says that a thread waits for a file system that does not answer, for as long as it likes.
+var ErrWaiting = errors.New("a thread waits for a file system that does not answer")
+
+// UnlessWaiting does what every thread of this process has to take part in, with none begun meanwhile that may wait for a
+// file system. It fails with ErrWaiting where one does: all would wait for it.
+func UnlessWaiting(do func() error) error {
+	for until := time.Now().Add(2 * patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		if done, err := pending.unless(do); done {
+			return err
+		}
+	}
+	return ErrWaiting
+}
+
+func (w *waits) unless(do func() error) (done bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.given > 0:
+		return true, ErrWaiting
+	case w.all > 0: // they come back in time, or are given up
+		return false, nil
+	}
+	return true, do()
 }
 
 // begin refuses a wait for what does not answer, and one that would be too many.
@@ -62,10 +90,14 @@ func (w *waits) giveUp(this *wait) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	this.givenUp = !this.ended
-	if this.givenUp && this.on != 0 {
+	if !this.givenUp {
+		return false
+	}
+	w.given++
+	if this.on != 0 {
 		w.silent[this.on]++
 	}
-	return this.givenUp
+	return true
 }
 
 // end reports whether what came is still wanted. If not, the thread waits on until it leaves.
@@ -84,6 +116,7 @@ func (w *waits) leave(this *wait) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all--
+	w.given--
 	if w.silent[this.on]--; w.silent[this.on] <= 0 {
 		delete(w.silent, this.on)
 	}

@@ -86,6 +86,9 @@ func TestSilentDevice(t *testing.T) {
 	if _, err := AwaitOn(other, nothing); err != nil {
 		t.Errorf("another device: %v", err)
 	}
+	if err := UnlessWaiting(func() error { t.Error("what all threads take part in was begun"); return nil }); !errors.Is(err, ErrWaiting) {
+		t.Errorf("%v; want %v", err, ErrWaiting)
+	}
 	open := pipe(t)
 	(&Patient{from: open, on: silent}).Close()
 	if _, err := open.Stat(); err != nil {
@@ -95,5 +98,9 @@ func TestSilentDevice(t *testing.T) {
 	eventually(t, "it is not asked again", func() bool { _, err := AwaitOn(silent, nothing); return err == nil })
 	if _, err := open.Stat(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("it was not closed: %v", err)
+	}
+	noneWaits(t)
+	if err := UnlessWaiting(func() error { return nil }); err != nil {
+		t.Errorf("nothing waits any more: %v", err)
 	}
 }
