@@ -38,8 +38,8 @@ func attachCommand(w world, g *globals) *cobra.Command {
 		Long: `Record a running service, with all its children and threads, those to come
 included. It is neither stopped nor changed. Ctrl-C, or --for, ends the recording.
 
-Of a container, a pod or a unit of systemd all processes are recorded that it has
-now, and what these start; not what is put into it from outside later (docker exec).
+Of a container, a pod or a unit of systemd all processes are recorded that it has,
+and what these start; also what is started in it later from outside (docker exec).
 Containers go by their names, as far as the files of Docker, containerd, CRI-O,
 Podman and the kubelet tell them, or by their ids.`,
 		Example: "  sudo dwell attach --pid 4242 --for 30s\n  sudo dwell attach --name puma\n" +
@@ -120,13 +120,13 @@ func pidArgument(c *cobra.Command, args []string) error {
 }
 
 func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
-	roots, how, err := o.resolve()
+	chosen, err := o.resolve()
 	if err != nil {
 		return fmt.Errorf("dwell attach%w", err)
 	}
 	var pids []int
 	var names []string
-	for _, p := range roots {
+	for _, p := range chosen.Processes {
 		pids = append(pids, p.PID)
 		names = append(names, fmt.Sprintf("%s (%d)", recording.Printable(p.Comm), p.PID))
 	}
@@ -146,7 +146,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
 		judging: o.judging,
-		capture: captureOptions{target: how, stacks: stacks, probes: probes, soon: true},
+		capture: captureOptions{target: "attach by " + chosen.What, stacks: stacks, probes: probes, soon: true, entered: chosen.Entered},
 	})
 	if err != nil {
 		return err
@@ -157,28 +157,28 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	return finish(ctx, w, g, r)
 }
 
-// resolve returns the roots of the process trees to watch.
-func (o attachOptions) resolve() ([]target.Process, string, error) {
+// resolve finds the roots of the process trees to watch, and what else belongs to them.
+func (o attachOptions) resolve() (chosen target.Insiders, err error) {
 	if o.name != "" {
 		found, err := target.Find(o.name)
 		if err != nil {
-			return nil, "", fmt.Errorf(": %w", err)
+			return chosen, fmt.Errorf(": %w", err)
 		}
-		return target.Roots(found), "attach by name", nil
+		return target.Insiders{Processes: target.Roots(found), What: "name"}, nil
 	}
 	if o.inside != (container.Choice{}) {
-		found, what, err := target.Inside(o.inside)
-		if err != nil {
-			return nil, "", fmt.Errorf(": %w", err)
+		if chosen, err = target.Inside(o.inside); err != nil {
+			return chosen, fmt.Errorf(": %w", err)
 		}
-		return target.Roots(found), "attach by " + what, nil
+		chosen.Processes = target.Roots(chosen.Processes)
+		return chosen, nil
 	}
 	p, err := target.Info(o.pid)
 	if errors.Is(err, target.ErrNoProcess) {
-		return nil, "", fmt.Errorf(" %d: %w (did it restart? try --name puma)", o.pid, target.ErrNoProcess)
+		return chosen, fmt.Errorf(" %d: %w (did it restart? try --name puma)", o.pid, target.ErrNoProcess)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf(": %w", err)
+		return chosen, fmt.Errorf(": %w", err)
 	}
-	return []target.Process{p}, "attach by pid", nil
+	return target.Insiders{Processes: []target.Process{p}, What: "pid"}, nil
 }

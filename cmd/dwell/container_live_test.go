@@ -179,3 +179,73 @@ func TestLiveAttachToAContainer(t *testing.T) {
 		}
 	}
 }
+
+// What is put into a container from outside while it is recorded, as docker exec does, is recorded as well: it is
+// no child of what was there.
+func TestLiveWhatEntersAContainer(t *testing.T) {
+	needBPF(t)
+	if _, err := exec.LookPath("unshare"); err != nil {
+		t.Skip("SKIPPED: no unshare")
+	}
+	const address = "127.0.0.1:21490"
+	unit, id := fmt.Sprintf("dwell-enters-%d.service", os.Getpid()), fmt.Sprintf("%064x", os.Getpid()|0xe47e5<<40)
+	id = id[40:] + id[:40]
+	startContained(t, unit, id)
+	c := newConsole()
+	path := filepath.Join(t.TempDir(), "rec")
+	status := c.start(t, "attach", "--container", id[:16], "--for", "10s", "--windows", "off", "-o", path)
+	group := filepath.Join(controlGroups(t), unit, "docker-"+id+".scope")
+	visitor := exec.Command("sh", "-c", `echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"`, "sh", group, strings.Replace(tearoom, "8080", "21490", 1))
+	out, err := visitor.StdoutPipe()
+	if err == nil {
+		err = visitor.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		visitor.Process.Kill()
+		visitor.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	for over := false; !over; {
+		if answer, err := exchange(address); err != nil || !strings.HasPrefix(answer, "HTTP/1.0 204") {
+			t.Fatalf("%q, %v", answer, err)
+		}
+		select {
+		case s := <-status:
+			if over = true; s != exitDone && s != exitUndecided {
+				t.Fatalf("status %d: %s", s, c.err.String())
+			}
+		default:
+		}
+	}
+	rec, err := readRecording("facts", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered, requests := recording.NoProcess, 0
+	owner := map[recording.ThreadID]recording.ProcessID{}
+	chunks := map[recording.ConnID]recording.ProcessID{}
+	for _, e := range rec.Events {
+		switch f := e.Fact.(type) {
+		case *recording.Process:
+			if f.PID == int64(visitor.Process.Pid) {
+				entered = f.ID
+			}
+		case *recording.Thread:
+			owner[f.ID] = f.Process
+		case *recording.Chunk:
+			chunks[f.Conn] = owner[f.Thread]
+		case *recording.HTTPRequest:
+			if chunks[f.Conn] == entered && entered != recording.NoProcess {
+				requests++
+			}
+		}
+	}
+	if requests == 0 {
+		t.Errorf("process %d is number %d, and none of its requests is recorded", visitor.Process.Pid, entered)
+	}
+}

@@ -29,13 +29,14 @@ type openRecorder func(sink *recordingFile, how captureOptions) (recorder, func(
 
 // captureOptions are those of a capture session that the command chooses.
 type captureOptions struct {
-	target string // how the target was chosen, for the manifest
-	stacks capture.Stacks
-	probes probeOptions
-	refuse []string // what is treated as if the kernel refused it: for tests
-	gate   int      // pid of a process that waits to become the service
-	soon   bool     // begin when threads and connections are watched; what takes longer joins
-	joined func()   // called when all is recorded that can be
+	target  string // how the target was chosen, for the manifest
+	stacks  capture.Stacks
+	probes  probeOptions
+	refuse  []string              // what is treated as if the kernel refused it: for tests
+	gate    int                   // pid of a process that waits to become the service
+	soon    bool                  // begin when threads and connections are watched; what takes longer joins
+	joined  func()                // called when all is recorded that can be
+	entered func() ([]int, error) // who is to be watched as well, as capture.Options has it
 }
 
 // recordOptions say what to record, and for how long.
@@ -313,16 +314,26 @@ func (o *recordOptions) ready(signalled context.Context, w world, sink *recordin
 	return nil, nil, fmt.Errorf("dwell %s: %w", o.command, got.err)
 }
 
-// watch adds all process trees to a session, which is closed if that fails.
+// watch adds all process trees to a session, which is closed if that fails. One of several that has ended since
+// it was chosen is left out.
 func (o *recordOptions) watch(signalled context.Context, session recorder) error {
+	var ended error
+	watched := len(o.pids)
 	for _, pid := range o.pids {
 		err := signalled.Err()
 		if err == nil {
 			err = session.Watch(pid)
 		}
+		if errors.Is(err, capture.ErrEnded) {
+			ended, err = err, nil
+			watched--
+		}
 		if err != nil {
 			return errors.Join(err, session.Close())
 		}
+	}
+	if watched == 0 && ended != nil {
+		return errors.Join(ended, session.Close())
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getdwell/dwell/internal/capture"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,11 +19,12 @@ import (
 type fakeRecorder struct {
 	sink    *recordingFile
 	watch   error
-	running func() // called when Run begins, if not nil
+	refused map[int]error // by pid
+	running func()        // called when Run begins, if not nil
 	begun   bool
 }
 
-func (f *fakeRecorder) Watch(int) error { return f.watch }
+func (f *fakeRecorder) Watch(pid int) error { return errors.Join(f.watch, f.refused[pid]) }
 
 func (f *fakeRecorder) Run(ctx context.Context) error {
 	if f.running != nil {
@@ -50,6 +52,26 @@ func (f *fakeRecorder) open(sink *recordingFile, _ captureOptions) (recorder, fu
 
 func quiet(env ...string) world {
 	return world{out: io.Discard, err: io.Discard, getenv: environment(env...)}
+}
+
+// Of several processes that are chosen one may have ended; of one, or of all, it is an error.
+func TestWhoEndedIsLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		pids  []int
+		ended map[int]error
+		fails bool
+	}{
+		{[]int{1, 2}, map[int]error{2: capture.ErrEnded}, false},
+		{[]int{1, 2}, map[int]error{1: capture.ErrEnded}, false},
+		{[]int{1, 2}, map[int]error{1: capture.ErrEnded, 2: capture.ErrEnded}, true},
+		{[]int{1}, map[int]error{1: capture.ErrEnded}, true},
+		{[]int{1, 2}, map[int]error{1: errors.New("refused")}, true},
+	} {
+		o := recordOptions{pids: c.pids}
+		if err := o.watch(t.Context(), &fakeRecorder{refused: c.ended}); (err != nil) != c.fails {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
 }
 
 func TestRecordEndsAfterItsLength(t *testing.T) {

@@ -19,6 +19,9 @@ var (
 	ErrUnsupported = errors.New("recording needs Linux on x86-64 or arm64 (recordings can be read anywhere)")
 )
 
+// ErrEnded says of a process that was to be watched that it has ended.
+var ErrEnded = errors.New("the process has ended")
+
 // ErrFull ends a recording as the cause of its context's end: there is no more room for it.
 var ErrFull = errors.New("the recording has its size")
 
@@ -30,13 +33,14 @@ type Options struct {
 	Boundaries bool   // probe where Node's loop starts immediates too, not only timers
 	Stacks     Stacks
 	TLSHeads   TLSHeads
-	Everything bool     // never pause, whatever it costs a service that needs all of its processors
-	Launched   int      // pid of a process that is dwell itself until it runs the service; 0: none
-	Soon       bool     // Watch returns when threads and connections are watched; what takes longer joins while Run records
-	Joined     func()   // called by Run when all is recorded that can be: at once, unless Soon; may be nil
-	Refuse     []string // groups of programs, or programs, that are treated as if the kernel refused them: for tests
-	Version    string   // the variable of the service's environment that says its version; "" none is looked at
-	NoGoProbes bool     // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
+	Everything bool                  // never pause, whatever it costs a service that needs all of its processors
+	Launched   int                   // pid of a process that is dwell itself until it runs the service; 0: none
+	Soon       bool                  // Watch returns when threads and connections are watched; what takes longer joins while Run records
+	Joined     func()                // called by Run when all is recorded that can be: at once, unless Soon; may be nil
+	Refuse     []string              // groups of programs, or programs, that are treated as if the kernel refused them: for tests
+	Version    string                // the variable of the service's environment that says its version; "" none is looked at
+	Entered    func() ([]int, error) // who came that is to be watched as well, since it was last asked; nil: nobody does
+	NoGoProbes bool                  // do not probe Go programs: whose call it is, and what goroutines wait for, is less well known
 }
 
 // TLSHeads says how much naming calls over TLS may cost: the heads of requests are seen

@@ -170,6 +170,7 @@ func (s *Session) drain(sink Sink) error {
 	for _, pid := range s.decoder.takeExecs() {
 		s.resolveLater(int(pid))
 	}
+	s.followEntered()
 	first := len(s.decoder.out) > 0 && time.Since(s.status.started) < early
 	if err := s.write(sink); err != nil || !first {
 		return err

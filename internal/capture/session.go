@@ -48,6 +48,7 @@ type Session struct {
 	hooking  hooking
 
 	joining   joining
+	entrance  entrance
 	unwinder  *unwind.Unwinder // nil: takes no stacks
 	stacksOff string           // why not, if they are wanted
 	tls       *tlsProbes       // nil: does not name calls over TLS

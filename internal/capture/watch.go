@@ -17,11 +17,21 @@ import (
 
 // Watch adds a process, its threads and its living descendants; later children join
 // by themselves. It may take seconds where a runtime's ids must be searched for and programs
-// loaded, unless the session is to begin soon. It is called before Run.
+// loaded, unless the session is to begin soon. It is called before Run. It fails with ErrEnded where there is no such process.
 func (s *Session) Watch(pid int) (err error) {
 	promptly(func() { err = s.watch(pid) })
+	if gone(err) {
+		err = endedError{err}
+	}
 	return err
 }
+
+// endedError is an ErrEnded that reads as what it holds.
+type endedError struct{ error }
+
+func (e endedError) Is(other error) bool { return other == ErrEnded }
+
+func (e endedError) Unwrap() error { return e.error }
 
 func (s *Session) watch(pid int) error {
 	if pid == os.Getpid() {
@@ -60,10 +70,7 @@ func (s *Session) watchTree(pid int) error {
 			look = s.files.Look()
 			return target.Family(pid)
 		},
-		joined: func(pid int) bool {
-			var w probesWatch
-			return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
-		},
+		joined: s.watches,
 		enter: func(pid int) error {
 			p, err := look.Info(pid)
 			if err != nil {
@@ -77,6 +84,12 @@ func (s *Session) watchTree(pid int) error {
 			"children were made faster than they could be watched while recording began: those that were left out are not recorded")})
 	}
 	return err
+}
+
+// watches reports whether a process is watched, or is dwell itself.
+func (s *Session) watches(pid int) bool {
+	var w probesWatch
+	return pid == os.Getpid() || s.objects.Watched.Lookup(uint32(pid), &w) == nil
 }
 
 // entering is what it takes to enter a tree of processes.
@@ -150,17 +163,24 @@ func (s *Session) watchOne(p target.Process, look *target.Look) error {
 
 // admit has a process and its ports watched from now on.
 func (s *Session) admit(p target.Process, look *target.Look, w *probesWatch) error {
-	s.enter(p.PID)
-	listeners, err := s.addListeners(p.PID, look)
+	listeners, err := look.Listeners(p.PID)
+	if err == nil {
+		err = s.openPorts(p.PID, listeners)
+	}
 	if err != nil {
 		return err
 	}
 	s.begin()
+	s.declare(p, listeners)
+	return s.use(p.PID, w, ebpf.UpdateAny)
+}
+
+// declare makes a process known, and what it listens on.
+func (s *Session) declare(p target.Process, listeners []target.Listener) {
 	s.decoder.described(p)
 	for _, l := range listeners {
 		s.decoder.listens(p.PID, int64(l.Address.Port()), l.Limit)
 	}
-	return s.use(p.PID, w, ebpf.UpdateAny)
 }
 
 // begin fixes the time at which the recording starts: when the first process is about
@@ -173,24 +193,21 @@ func (s *Session) begin() {
 	}
 }
 
-// addListeners tells the programs on which ports connections come in.
-func (s *Session) addListeners(pid int, look *target.Look) ([]target.Listener, error) {
-	listeners, err := look.Listeners(pid)
-	if err != nil {
-		return nil, err
-	}
+// openPorts makes a process's network namespace known, and tells the programs on which ports connections come in.
+func (s *Session) openPorts(pid int, listeners []target.Listener) error {
+	s.enter(pid)
 	netns, err := target.NetNS(pid)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, l := range listeners {
 		key := probesPortKey{Netns: netns, Port: l.Address.Port()}
 		err := errors.Join(hint(s.objects.PortHints, uint32(key.Port)), s.objects.Ports.Put(&key, uint32(pid)))
 		if err != nil {
-			return nil, fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
+			return fmt.Errorf("watch port %d: %w", l.Address.Port(), err)
 		}
 	}
-	return listeners, nil
+	return nil
 }
 
 // dumpTasks calls do for each watched thread.

@@ -39,41 +39,63 @@ func throttled(pid int) (int64, error) {
 	}
 }
 
+// hierarchy is one of control groups, where it is mounted.
+type hierarchy struct {
+	unified     bool     // version 2
+	controllers []string // of version 1, or its name
+	root, at    string   // which group is at the mount point: containers mostly see only a part
+}
+
+// hierarchies reads them from the text of /proc/self/mountinfo.
+func hierarchies(mounts string) (all []hierarchy) {
+	for line := range strings.Lines(mounts) {
+		// ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE SUPEROPTIONS
+		before, after, _ := strings.Cut(line, " - ")
+		left, right := strings.Fields(before), strings.Fields(after)
+		if len(left) < 5 || len(right) < 3 || right[0] != "cgroup" && right[0] != "cgroup2" {
+			continue
+		}
+		all = append(all, hierarchy{right[0] == "cgroup2", strings.Split(right[2], ","), left[3], left[4]})
+	}
+	return all
+}
+
+// has reports whether it is version 1 and has these controllers, as /proc/PID/cgroup names them, or version 2
+// where that names none.
+func (h hierarchy) has(controllers string) bool {
+	if h.unified || controllers == "" {
+		return h.unified && controllers == ""
+	}
+	return !slices.ContainsFunc(strings.Split(controllers, ","), func(c string) bool { return !slices.Contains(h.controllers, c) })
+}
+
+// below is where a group is, seen from the mount point.
+func (h hierarchy) below(group string) string {
+	below, _ := strings.CutPrefix(group, strings.TrimSuffix(h.root, "/"))
+	return below
+}
+
 // cpuGroup finds, from the texts of /proc/PID/cgroup and /proc/self/mountinfo, where
 // the hierarchy that limits CPU time is mounted and which group in it is meant. A
 // version 1 hierarchy with the cpu controller goes before version 2, which then does
 // not have that controller.
 func cpuGroup(groups, mounts string) (top, group string, ok bool) {
-	type mount struct{ root, at string }
-	var unified, legacy mount
-	for line := range strings.Lines(mounts) {
-		// ID PARENT DEV ROOT MOUNTPOINT OPTIONS ... - TYPE SOURCE SUPEROPTIONS
-		before, after, _ := strings.Cut(line, " - ")
-		left, right := strings.Fields(before), strings.Fields(after)
-		if len(left) < 5 || len(right) < 3 {
-			continue
-		}
-		switch {
-		case right[0] == "cgroup2":
-			unified = mount{left[3], left[4]}
-		case right[0] == "cgroup" && slices.Contains(strings.Split(right[2], ","), "cpu"):
-			legacy = mount{left[3], left[4]}
-		}
+	all := hierarchies(mounts)
+	at := slices.IndexFunc(all, func(h hierarchy) bool { return h.has("cpu") })
+	if at < 0 {
+		at = slices.IndexFunc(all, func(h hierarchy) bool { return h.unified })
 	}
+	if at < 0 {
+		return "", "", false
+	}
+	h := all[at]
 	for line := range strings.Lines(groups) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(parts) < 3 {
 			continue
 		}
-		m := unified
-		if legacy.at != "" {
-			m = legacy
-		}
-		ours := m == unified && parts[0] == "0" || m == legacy && slices.Contains(strings.Split(parts[1], ","), "cpu")
-		if ours && m.at != "" {
-			// Containers mostly see only the part of the hierarchy below ROOT.
-			below, _ := strings.CutPrefix(parts[2], strings.TrimSuffix(m.root, "/"))
-			return m.at, below, true
+		if h.unified && parts[0] == "0" || !h.unified && slices.Contains(strings.Split(parts[1], ","), "cpu") {
+			return h.at, h.below(parts[2]), true
 		}
 	}
 	return "", "", false

@@ -29,8 +29,15 @@ type Machine struct {
 
 // Found are processes of one container, pod or unit.
 type Found struct {
-	PIDs []int  // in order
-	What string // "container shop-web (3f2a1b4c5d6e)"
+	PIDs   []int   // in order
+	What   string  // "container shop-web (3f2a1b4c5d6e)"
+	Groups []Group // whose processes they are, those of the groups below included
+}
+
+// Group is a control group.
+type Group struct {
+	Controllers string // of its hierarchy, as /proc/PID/cgroup names them; "": version 2
+	Path        string
 }
 
 // group is one container, pod or unit that has processes.
@@ -49,17 +56,50 @@ var ErrNone = errors.New("none has processes here")
 
 // Find returns the processes of what is chosen. If there is none, or more than one, the error names what there is.
 func (m Machine) Find(c Choice) (Found, error) {
+	kind, want, list, named := "unit", c.Unit, m.units, func(string) string { return "" }
 	switch {
 	case c.Container != "":
-		return choose("container", c.Container, m.containers())
+		kind, want, list, named = "container", c.Container, m.containers, containerID
 	case c.Pod != "":
-		return choose("pod", c.Pod, m.pods())
+		kind, want, list, named = "pod", c.Pod, m.pods, podUID
+	case !isUnit(want):
+		want += ".service"
 	}
-	unit := c.Unit
-	if !isUnit(unit) {
-		unit += ".service"
+	chosen, err := choose(kind, want, list())
+	if err != nil {
+		return Found{}, err
 	}
-	return choose("unit", unit, m.units())
+	return Found{PIDs: chosen.pids, What: kind + " " + chosen.label, Groups: m.groups(chosen, named)}, nil
+}
+
+// groups are the control groups of what is chosen, one for each process at most: the hierarchies of version 1
+// hold the same processes. named reads the key out of a part of a path; of a unit the key is the path itself.
+func (m Machine) groups(of group, named func(part string) string) (groups []Group) {
+	for _, pid := range of.pids {
+		text, err := os.ReadFile(path.Join(m.proc(), strconv.Itoa(pid), "cgroup"))
+		if err != nil {
+			continue // it ended meanwhile
+		}
+		for line := range strings.Lines(string(text)) {
+			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+			if len(fields) < 3 {
+				continue
+			}
+			parts := strings.Split(fields[2], "/")
+			at := slices.IndexFunc(parts, func(part string) bool { return named(part) == of.key })
+			if strings.HasPrefix(fields[2]+"/", of.key+"/") && (fields[1] == "" || fields[1] == "name=systemd") {
+				at = strings.Count(of.key, "/")
+			}
+			if at < 0 {
+				continue
+			}
+			if g := (Group{fields[1], strings.Join(parts[:at+1], "/")}); !slices.Contains(groups, g) {
+				groups = append(groups, g)
+			}
+			break
+		}
+	}
+	return groups
 }
 
 // Names are what could be chosen, for completion: as Find takes it, and what it is.
@@ -79,26 +119,26 @@ func (m Machine) Names(kind string) (names []string) {
 }
 
 // choose finds the one group that is called so: by its whole key or a name of it, else by how its key begins.
-func choose(kind, want string, all []group) (Found, error) {
+func choose(kind, want string, all []group) (group, error) {
 	chosen := matching(all, func(g group) bool { return g.key == want || slices.Contains(g.answers, want) })
 	if len(chosen) == 0 && len(want) >= leastID && kind != "unit" {
 		chosen = matching(all, func(g group) bool { return strings.HasPrefix(g.key, want) })
 	}
 	switch {
 	case len(chosen) == 1:
-		return Found{PIDs: chosen[0].pids, What: kind + " " + chosen[0].label}, nil
+		return chosen[0], nil
 	case len(chosen) > 1 && kind == "unit":
-		return Found{}, fmt.Errorf("several units are called %s: %s (choose a process of one of them: --pid N)", want, labels(chosen))
+		return group{}, fmt.Errorf("several units are called %s: %s (choose a process of one of them: --pid N)", want, labels(chosen))
 	case len(chosen) > 1:
-		return Found{}, fmt.Errorf("several match %s %s: %s (give more of what is in parentheses: --%s ID)", kind, want, labels(chosen), kind)
+		return group{}, fmt.Errorf("several match %s %s: %s (give more of what is in parentheses: --%s ID)", kind, want, labels(chosen), kind)
 	case len(all) == 0:
-		return Found{}, fmt.Errorf("%s %s: %w, nor has any other %s (in a container dwell needs the machine's processes: hostPID, --pid=host)", kind, want, ErrNone, kind)
+		return group{}, fmt.Errorf("%s %s: %w, nor has any other %s (in a container dwell needs the machine's processes: hostPID, --pid=host)", kind, want, ErrNone, kind)
 	}
 	stem := strings.TrimSuffix(want, ".service")
 	if near := matching(all, func(g group) bool { return strings.Contains(g.label, stem) }); len(near) > 0 {
 		all = near
 	}
-	return Found{}, fmt.Errorf("%s %s: %w (there are: %s)", kind, want, ErrNone, labels(all))
+	return group{}, fmt.Errorf("%s %s: %w (there are: %s)", kind, want, ErrNone, labels(all))
 }
 
 func matching(all []group, by func(group) bool) (list []group) {
@@ -212,7 +252,7 @@ func members(places map[int]Place, of func(Place) []string) map[string][]int {
 // places reads where each process stands.
 func (m Machine) places() map[int]Place {
 	all := map[int]Place{}
-	proc := cmp.Or(m.Proc, "/proc")
+	proc := m.proc()
 	for _, name := range listed(proc) {
 		pid, err := strconv.Atoi(name)
 		if err != nil {
@@ -224,5 +264,7 @@ func (m Machine) places() map[int]Place {
 	}
 	return all
 }
+
+func (m Machine) proc() string { return cmp.Or(m.Proc, "/proc") }
 
 func (m Machine) root() string { return cmp.Or(m.Root, "/proc/1/root") }

@@ -95,6 +95,29 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// The control groups to which what is chosen keeps: in the first hierarchy that tells, down to its own name.
+func TestGroupsOfWhatIsFound(t *testing.T) {
+	m := node(t)
+	pod := "/kubepods.slice/kubepods-pod" + strings.ReplaceAll(uid1, "-", "_") + ".slice"
+	write(t, m.Proc, "20/cgroup", "9:name=systemd:/\n3:cpu,cpuacct:/docker/"+cached+"/inner\n2:memory:/docker/"+cached+"\n")
+	write(t, m.Proc, "80/cgroup", "3:cpu:/system.slice/cron.service\n1:name=systemd:/system.slice/cron.service/jobs\n")
+	for _, c := range []struct {
+		choice Choice
+		want   string
+	}{
+		{Choice{Container: "shop"}, "[{ " + pod + "/cri-containerd-" + shop + ".scope}]"},
+		{Choice{Container: "cache"}, "[{cpu,cpuacct /docker/" + cached + "}]"},
+		{Choice{Container: "wanderer"}, "[{ /machine.slice/libpod-" + stray + ".scope}]"},
+		{Choice{Pod: "shop-7f9c"}, "[{ " + pod + "}]"},
+		{Choice{Unit: "nginx"}, "[{ /system.slice/nginx.service}]"},
+		{Choice{Unit: "cron"}, "[{name=systemd /system.slice/cron.service}]"},
+	} {
+		if found, err := m.Find(c.choice); err != nil || fmt.Sprint(found.Groups) != c.want {
+			t.Errorf("%+v: %v, %v; want %s", c.choice, found.Groups, err, c.want)
+		}
+	}
+}
+
 // Two containers of one name are told apart by their ids.
 func TestSeveralOfOneName(t *testing.T) {
 	m := node(t)
