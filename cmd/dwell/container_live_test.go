@@ -195,19 +195,25 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rec")
 	status := c.start(t, "attach", "--container", id[:16], "--for", "10s", "--windows", "off", "-o", path)
 	group := filepath.Join(controlGroups(t), unit, "docker-"+id+".scope")
-	visitor := exec.Command("sh", "-c", `echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"`, "sh", group, strings.Replace(tearoom, "8080", "21490", 1))
-	out, err := visitor.StdoutPipe()
+	const enter = `sh -c 'echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"' sh "$1" "$2" & echo $!; wait` // no child of dwell's
+	visitor := exec.Command("sh", "-c", enter, "sh", group, strings.Replace(tearoom, "8080", "21490", 1))
+	pipe, err := visitor.StdoutPipe()
 	if err == nil {
 		err = visitor.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	out := bufio.NewReader(pipe)
+	var pid int
+	if _, err := fmt.Fscanln(out, &pid); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		visitor.Process.Kill()
+		syscall.Kill(pid, syscall.SIGKILL)
 		visitor.Wait()
 	})
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+	if line, err := out.ReadString('\n'); line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
 	for over := false; !over; {
@@ -232,7 +238,7 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	for _, e := range rec.Events {
 		switch f := e.Fact.(type) {
 		case *recording.Process:
-			if f.PID == int64(visitor.Process.Pid) {
+			if f.PID == int64(pid) {
 				entered = f.ID
 			}
 		case *recording.Thread:
@@ -246,6 +252,6 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 		}
 	}
 	if requests == 0 {
-		t.Errorf("process %d is number %d, and none of its requests is recorded", visitor.Process.Pid, entered)
+		t.Errorf("process %d is number %d, and none of its requests is recorded", pid, entered)
 	}
 }
