@@ -13,7 +13,7 @@ func slowPeer() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "slow-peer",
 		Title: "The peer itself answers slowly",
-		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, " +
+		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
 			"by peer, operation and address, with how many calls a request makes, and whether one after another. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, or the control group is throttled: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
@@ -58,14 +58,19 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// remoteSpans collects the time requests waited for each peer.
+// restAwaited reports a wait for the rest of an answer that has begun.
+func restAwaited(s *timeline.Segment) bool {
+	return s.Phase == timeline.PhaseReceive && s.Cause == timeline.CauseRemote
+}
+
+// remoteSpans collects the time requests waited for each peer, for the rest of its answers, too.
 func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Phase != timeline.PhaseRemote || s.Call == timeline.None {
+			if s.Call == timeline.None || s.Phase != timeline.PhaseRemote && !restAwaited(s) {
 				continue
 			}
 			peer := c.Calls[s.Call].Peer
@@ -92,6 +97,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 		told.add(call)
 	}
 	slices.Sort(told.waits)
+	slices.Sort(told.rests)
 	told.order(c, p.calls)
 	operation, ofIt := mostOf(told.operations)
 	address, there := mostOf(told.addresses)
@@ -118,8 +124,8 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + " to answer" + told.steadily(left.times > 0) + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
-		Fix:      "the time is spent at " + p.peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it"),
+		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
+		Fix:      told.fix(p.peer, operation),
 		Next:     "compare its own log or metrics of the same calls with the remote times here",
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    spans,

@@ -14,6 +14,7 @@ const steadyTimes = 3
 // answered is what is known of the calls to one peer.
 type answered struct {
 	waits      []Duration          // for its answers, in order of length
+	rests      []Duration          // from the first byte of an answer to its last, in order of length
 	operations map[string]Duration // waits by operation
 	addresses  map[string]Duration
 	requests   int // that made several calls to it
@@ -25,6 +26,7 @@ type answered struct {
 func (a *answered) add(call *timeline.Call) {
 	d := call.Phases[timeline.PhaseRemote]
 	a.waits = append(a.waits, d)
+	a.rests = append(a.rests, call.Phases[timeline.PhaseReceive])
 	a.operations[call.Operation] += d
 	a.addresses[call.Address] += d
 }
@@ -62,6 +64,28 @@ func (a *answered) steadily(givenUp bool) string {
 		words = ", steadily"
 	}
 	return words + " (a call that was answered p50 " + diagnosis.Human(p50) + ", p99 " + diagnosis.Human(p99) + ")"
+}
+
+// Within these a kernel delays an acknowledgement in the hope of something to send it with
+// (Linux: TCP_DELACK_MIN and a tick or two, include/net/tcp.h).
+const leastDelayedACK, mostDelayedACK = 38_000_000, 50_000_000 // ns
+
+// rest says how long answers take once they have begun, where that is longer than until they begin.
+func (a *answered) rest() string {
+	rest := diagnosis.Quantile(a.rests, 50)
+	if rest <= diagnosis.Quantile(a.waits, 50) {
+		return ""
+	}
+	return "; from the first byte of an answer to its last it takes p50 " + diagnosis.Human(rest)
+}
+
+// fix says where to look at the peer, beginning with some operation.
+func (a *answered) fix(peer, operation string) string {
+	if rest := diagnosis.Quantile(a.rests, 50); a.rest() != "" && leastDelayedACK <= rest && rest <= mostDelayedACK {
+		return "that is as long as an acknowledgement is delayed here: " + peer + " probably writes an answer in pieces, and Nagle's algorithm there keeps the last one back until then; " +
+			"write answers at once there, or set TCP_NODELAY on its connections"
+	}
+	return "the time is spent at " + peer + ": look there, beginning with " + cmp.Or(operation, "what these calls ask of it")
 }
 
 // turns says how many calls a request makes, and whether one after another.
