@@ -102,6 +102,8 @@ func startHostile(t *testing.T) *hostile {
 		syscall.Kill(-h.both.Process.Pid, syscall.SIGKILL)
 		h.both.Wait()
 	})
+	stuck := time.AfterFunc(time.Minute, func() { syscall.Kill(-h.both.Process.Pid, syscall.SIGKILL) })
+	defer stuck.Stop()
 	for lines, ready := bufio.NewScanner(out), false; h.address == "" || !ready; {
 		if !lines.Scan() {
 			t.Fatal("they have not started")

@@ -23,10 +23,12 @@ type silentFS struct {
 // mountSilent mounts one until the test ends; the path is its program's.
 func mountSilent(t *testing.T, at string, program []byte) (fs *silentFS, path string) {
 	t.Helper()
-	kernel, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	// Not os.OpenFile: whoever polls it before it is mounted is told of an error.
+	fd, err := syscall.Open("/dev/fuse", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		t.Skipf("there is no FUSE: %v", err)
 	}
+	kernel := os.NewFile(uintptr(fd), "/dev/fuse")
 	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", kernel.Fd())
 	if err := errors.Join(os.Mkdir(at, 0o755), syscall.Mount("silent", at, "fuse.silent", syscall.MS_NOSUID|syscall.MS_NODEV, options)); err != nil {
 		t.Fatal(err)
@@ -35,7 +37,9 @@ func mountSilent(t *testing.T, at string, program []byte) (fs *silentFS, path st
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		fs.serve()
+		if err := fs.serve(); !errors.Is(err, syscall.ENODEV) { // which it is once unmounted
+			t.Errorf("the silent file system ended: %v", err)
+		}
 	}()
 	t.Cleanup(func() { // whoever waits for it is told that it is gone
 		syscall.Unmount(at, syscall.MNT_FORCE|syscall.MNT_DETACH)
@@ -45,15 +49,15 @@ func mountSilent(t *testing.T, at string, program []byte) (fs *silentFS, path st
 	return fs, filepath.Join(at, "program")
 }
 
-// serve answers the kernel until it is unmounted.
-func (fs *silentFS) serve() {
+// serve answers the kernel until that has no more to ask.
+func (fs *silentFS) serve() error {
 	for buffer := make([]byte, 1<<17+4096); ; {
 		n, err := fs.kernel.Read(buffer)
 		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if err != nil || n < 40 {
-			return
+			return fmt.Errorf("%d bytes: %w", n, err)
 		}
 		fs.silent.Lock() // what was asked meanwhile is answered afterwards
 		fs.answer(buffer[:n])
