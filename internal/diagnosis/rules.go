@@ -40,10 +40,10 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 		s := &j.Symptoms[i]
 		im := m.impact(s)
 		worth := j.worth(i, &m, &im)
-		sc.worth = sc.worth || worth
-		if larger(im, sc.best) || sc.best.Requests == 0 {
+		if sc.best.Requests == 0 || worth && !sc.worth || worth == sc.worth && larger(im, sc.best) {
 			sc.best = im
 		}
+		sc.worth = sc.worth || worth
 		if worth && !j.few && cd.Decide == "" && (!cd.trial.Where || cd.Proven || j.explains(s, off)) {
 			sc.impacts = append(sc.impacts, im)
 			if n := len(sc.impacts) - 1; larger(im, sc.impacts[0]) {

@@ -210,6 +210,25 @@ func TestWhereNeedsMore(t *testing.T) {
 	expect(t, Diagnose(waits(5000), []Hypothesis{remote}, Options{SLOs: []SLO{{Percent: 99, Bound: 2 * milli}}}), map[string]string{"slow-peer": "found"})
 }
 
+// Of requests of 100 ms it takes 2 ms, of those of 1 ms half a one: there it is worth having, and
+// there the lead says it is.
+func TestALeadIsOfWhereItIsWorthHaving(t *testing.T) {
+	tl := newTimeline()
+	of := func(disk, cpu int) func(int) []piece {
+		return func(int) []piece {
+			return []piece{{timeline.PhaseHandler, timeline.CauseDisk, disk}, {timeline.PhaseHandler, timeline.CauseOnCPU, cpu}}
+		}
+	}
+	every(tl, "GET /long", 100, of(2000, 98_000))
+	every(tl, "GET /short", 100, of(500, 500))
+	where := taking("disk", timeline.CauseDisk)
+	where.Where = true
+	d := Diagnose(tl, []Hypothesis{where}, Options{})
+	if len(d.Leads) != 1 || d.Leads[0].Impact.Endpoint != "GET /short" {
+		t.Errorf("leads %+v, want one of GET /short", d.Leads)
+	}
+}
+
 // Two slow requests of a hundred are where p99 is, but may have been hit by anything; three are a tail.
 func TestATailIsMoreThanTwoRequests(t *testing.T) {
 	remote := taking("slow-peer", timeline.CauseRemote)

@@ -49,7 +49,6 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 		family  string
 	}
 	at := map[key]int{}
-	of := map[timeline.StrandID]int{} // which executor's thread a strand is
 	own := func(s timeline.StrandID) key { return key{c.Strands[s].Process, family(c.Strands[s].Name)} }
 	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
 		return s.Phase == timeline.PhaseHandler && s.Strand != timeline.None
@@ -60,12 +59,15 @@ func collectExecutors(c *diagnosis.Case) (out []executor) {
 			at[own(s.strand)] = n
 			out = append(out, executor{})
 		}
-		of[s.strand] = n
 		out[n].errands = append(out[n].errands, errand{stay: s})
 	}
-	for s := range c.Strands {
-		if n, ok := at[own(timeline.StrandID(s))]; ok && len(out) > 0 {
-			of[timeline.StrandID(s)] = n
+	if len(out) == 0 {
+		return nil
+	}
+	of := map[timeline.StrandID]int{} // which executor's thread a strand is
+	for i := range c.Strands {
+		if n, ok := at[own(timeline.StrandID(i))]; ok {
+			of[timeline.StrandID(i)] = n
 		}
 	}
 	takenAtOnce(c, out, of)
