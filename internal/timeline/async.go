@@ -212,7 +212,7 @@ func (w *asyncWalk) sent(m *move) {
 	told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
 	first := w.t.Calls[m.call].SendFrom == m.at
 	w.hands.room[m.call] = w.hands.room[m.call] || first && w.idle.other(w, m)
-	if first && !opener && (w.handedOver(m) || w.crowd(m)) {
+	if first && !opener && w.handedOver(m) {
 		w.hands.over[m.call] = true
 	} else if told != toldWhose || !opener {
 		w.evidence(m)

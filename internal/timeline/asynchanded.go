@@ -30,12 +30,8 @@ func newAsked(calls int) askedIn {
 // sent in it: those of handles, and not of something that was asked for once.
 type lasting map[int64]int32
 
-// Turns of ids that several turns had, and, less than those of turns, of ids with which
-// several calls were sent on one connection in one turn.
-const (
-	many    int32 = -1
-	crowded int32 = -2
-)
+// many is the turn of ids that several turns had.
+const many int32 = -1
 
 // lastingIDs finds them among the moves of a loop. Where promises have ids, one triggers all that is asked for
 // where it goes on, whenever each of that is sent; but that made recordings of services worse in which requests
@@ -43,11 +39,11 @@ const (
 func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
 	seen, given := lasting{}, givenIn(moves, named != nil)
 	triggers := lasting{} // by when it was asked for
-	turn, last := int32(0), (*move)(nil)
+	turn := int32(0)
 	for i := range moves {
 		m := &moves[i]
 		if !m.callback() {
-			turn, last = turn+1, nil
+			turn++
 			continue
 		}
 		if m.kind != moveSend || t.Calls[m.call].SendFrom != m.at {
@@ -59,10 +55,6 @@ func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
 		} else {
 			seen.see(m.trigger, turn)
 		}
-		if last != nil && last.exec == m.exec && last.conn == m.conn && seen[m.exec] == turn {
-			seen[m.exec] = crowded
-		}
-		last = m
 	}
 	for id, in := range triggers {
 		if in == many {
@@ -74,17 +66,11 @@ func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
 
 // see notes that a turn had an id.
 func (l lasting) see(id int64, turn int32) {
-	if before, ok := l[id]; id != 0 && ok && before != turn && before != crowded {
+	if before, ok := l[id]; id != 0 && ok && before != turn {
 		l[id] = many
 	} else if id != 0 && !ok {
 		l[id] = turn
 	}
-}
-
-// crowd reports a write by a callback that was asked for in another turn and that sends
-// several calls on one connection: those of all who waited for it, rather than of who asked.
-func (w *asyncWalk) crowd(m *move) bool {
-	return w.lasting[m.exec] == crowded && m.exec != 0 && !w.fresh(m.exec) && m.exec != m.trigger+1
 }
 
 func (l lasting) has(id int64) bool { return id != 0 && l[id] == many }

@@ -109,11 +109,6 @@ func waitForRoom(d *doubts, m *move, r RequestID) bool {
 	return len(d.standing) > 0 || others > 0
 }
 
-// waitForAnything is that it may be where anybody stands.
-func waitForAnything(d *doubts, m *move, r RequestID) bool {
-	return len(d.standing) > 0 || waitForRoom(d, m, r)
-}
-
 // reads notes a request that was read.
 func (d *doubts) reads(r RequestID) {
 	if _, known := d.open[r]; !known {

@@ -31,7 +31,6 @@ type asking struct {
 	last   map[RequestID]Time     // when each was woken last
 	of     map[RequestID]StrandID // who asked for it
 	told   map[RequestID]bool     // those that were woken as an answer had come
-	first  map[RequestID]Time     // since when they waited for the first
 	ended  []int                  // tasks in order of their answers
 	s      *shares
 }
@@ -51,7 +50,7 @@ func (h *handOffs) byAsks() {
 		if len(tasks) < enoughTasks || h.mostKnown(tasks) {
 			continue
 		}
-		a := &asking{h: h, last: map[RequestID]Time{}, of: map[RequestID]StrandID{}, told: map[RequestID]bool{}, first: map[RequestID]Time{}}
+		a := &asking{h: h, last: map[RequestID]Time{}, of: map[RequestID]StrandID{}, told: map[RequestID]bool{}}
 		if a.listSleeps(StrandID(s)); len(a.sleeps)*fewKnown < len(tasks) {
 			continue // so many a turn cannot be told apart, and would take long
 		}
@@ -61,7 +60,6 @@ func (h *handOffs) byAsks() {
 		a.find(byTime(tasks, func(x *task) Time { return x.sent }))
 		if a.believed() {
 			a.settle(a.s.tasks, a.s.whose)
-			a.byOrder()
 		}
 	}
 }
@@ -100,59 +98,13 @@ func (a *asking) believed() bool {
 }
 
 // settle associates calls.
-func (a *asking) settle(tasks []task, whose []RequestID) (some bool) {
+func (a *asking) settle(tasks []task, whose []RequestID) {
 	for i, r := range whose {
 		c := &a.h.t.Calls[tasks[i].call]
 		if r != None && c.Request == None && a.h.mayBeHanded(c) && a.h.sent(c.ID) >= a.h.t.Requests[r].FirstRead {
 			a.h.t.assign(c, r, WhyHandOffAnswer)
-			some = true
 			c.Strand, c.Carried = a.of[r], true
 			a.h.got[c.ID] = true
-		}
-	}
-	return some
-}
-
-// byOrder associates what is left by the order in which the loop was asked, if those known
-// keep it, and by how many calls each request makes.
-func (a *asking) byOrder() {
-	h := a.h
-	h.begins, h.bursts = make([]Time, len(h.t.Requests)), make([]Time, len(h.t.Requests))
-	for i := range h.begins {
-		h.begins[i], h.bursts[i] = h.t.Requests[i].FirstRead, h.t.Requests[i].End
-	}
-	for r, at := range a.first {
-		h.bursts[r] = at
-	}
-	pool, loose := slices.Clone(a.s.tasks), make([]Time, len(a.s.tasks))
-	for i := range pool { // those on new connections may have been taken since these were opened
-		c := &h.t.Calls[pool[i].call]
-		_, pool[i].begun = a.turn(min(c.Start, pool[i].sent))
-		loose[i] = pool[i].begun
-		if i > 0 && !c.New {
-			pool[i].begun = max(pool[i].begun, pool[i-1].sent)
-		}
-	}
-	order := h.burstOrder(h.t.Calls[pool[0].call].Process)
-	if all, odd := h.newQueue(pool, order).outOfOrder(WhyHandOffAnswer); all < enoughTasks || odd*exactShare > all {
-		for i := range pool { // what it sends in a turn need not be in order
-			pool[i].begun = loose[i]
-		}
-	}
-	for range rounds {
-		q := h.newQueue(pool, order)
-		if all, odd := q.outOfOrder(WhyHandOffAnswer); all < enoughTasks || odd*exceptions > all {
-			return
-		}
-		q.among = map[CallID][]RequestID{}
-		var left []task
-		for i, x := range pool {
-			if h.t.Calls[x.call].Request == None && len(a.s.may[i]) > 0 {
-				q.among[x.call], left = a.s.may[i], append(left, x)
-			}
-		}
-		if !a.settle(left, q.whoseAll(pool, left)) {
-			return
 		}
 	}
 }
@@ -276,9 +228,7 @@ func (a *asking) answers() (more bool) {
 		if n == 0 || a.h.t.Calls[a.s.tasks[only].call].End < x.waits {
 			continue // it waited for something else; or too late, if what it had asked for was done
 		}
-		if !a.told[x.request] {
-			a.told[x.request], a.first[x.request] = true, x.waits
-		}
+		a.told[x.request] = true
 		if n == 1 && a.s.whose[only] == None {
 			a.s.may[only] = []RequestID{x.request}
 			a.s.settle(only)

@@ -235,8 +235,7 @@ type queue struct {
 	begun []Time // of known calls, in order
 	until []Time // from each: the earliest time after which nothing was put in that was taken before
 	known []task
-	among map[CallID][]RequestID // nil: of all
-	how   *awaited               // nil: not known
+	how   *awaited // nil: not known
 	burstOrder
 }
 
@@ -309,16 +308,10 @@ func (q *queue) since(x task) Time {
 // (Those known by what was handed over are no evidence: nobody else had put anything in,
 // so they keep any order, and of a task of several calls only the first is known so.)
 func (q *queue) ordered() bool {
-	all, odd := q.outOfOrder(WhyHandOffEnd)
-	return all >= enoughTasks && odd*exceptions <= all
-}
-
-// outOfOrder counts the known tasks that are known for some reason, and those of them that
-// cannot have been put in after all that were taken before.
-func (q *queue) outOfOrder(why string) (all, odd int) {
+	all, odd := 0, 0
 	for _, x := range q.known {
 		c := &q.h.t.Calls[x.call]
-		if c.Why != why {
+		if c.Why != WhyHandOffEnd {
 			continue
 		}
 		all++
@@ -326,7 +319,7 @@ func (q *queue) outOfOrder(why string) (all, odd int) {
 			odd++
 		}
 	}
-	return all, odd
+	return all >= enoughTasks && odd*exceptions <= all
 }
 
 // only returns the one request that can have put a task in, None if there are several.
@@ -350,7 +343,7 @@ func (q *queue) whose(x task) []RequestID {
 		if n++; n > manyPieces {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && (q.among == nil || slices.Contains(q.among[x.call], r.ID)) && q.how.fits(q.h, &x, r.ID) {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && q.how.fits(q.h, &x, r.ID) {
 			all = append(all, r.ID)
 		}
 	}

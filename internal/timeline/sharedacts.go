@@ -187,11 +187,9 @@ func (w *sharing) shareOut(b *batch, list []int, on, off []CallID) {
 			on = on[:len(on)-more]
 		}
 		w.remove(w.deal(list, counts, append(on, off...)))
-		w.missed(b)
 	case w.all && !first && w.one(list):
 		w.deal(list, w.toOne(list, len(on), len(off)), append(on, off...))
 		w.remove(list)
-		w.missed(b)
 	default:
 		w.ends(list, on, first)
 		w.unknown(list, off)
@@ -271,19 +269,6 @@ func (w *sharing) doneWith(went []int) []int {
 		w.saw(done, 0, true)
 	}
 	return done
-}
-
-// missed takes out who could already go on when a callback was asked for, and sent nothing
-// in it: such wait for something else.
-func (w *sharing) missed(b *batch) {
-	var gone []int
-	for i := range w.ready {
-		if a := &w.ready[i]; b.late && a.until != 0 && a.until < b.exec {
-			gone = append(gone, i)
-			w.goesAway(i)
-		}
-	}
-	w.remove(gone)
 }
 
 // unknown notes calls of which it is not known who of some sent them.

@@ -133,7 +133,7 @@ func (p *toldPasses) best() bool {
 	if whole && p.w.known() < len(p.w.sets.calls) && plain() { // nobody ever waits, or that would contradict itself
 		return true
 	}
-	return told || p.play(waitForRoom, toldPlain) || p.play(waitForRoom, toldShares) || p.play(waitForAnything, toldPlain)
+	return told || p.play(waitForRoom, toldPlain) || p.play(waitForRoom, toldShares)
 }
 
 // known is of how many calls it is known whose they are.
