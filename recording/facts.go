@@ -190,7 +190,7 @@ type Conn struct {
 	ID        ConnID
 	Side      Side
 	Process   ProcessID
-	Thread    ThreadID // who called connect; NoThread for Inbound
+	Thread    ThreadID // who called connect; of an Inbound one that is older than the recording, who used it before anything was seen to come; else NoThread
 	Goroutine GoroutineID
 	Parent    GoroutineID // the goroutine that started Goroutine
 	Local     string      // address and port, or the path of a Unix socket: @ and an abstract name, @ alone if it has none

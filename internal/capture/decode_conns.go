@@ -118,6 +118,9 @@ func (d *decoder) connection(e *probesConnEvent) {
 	case e.Udp == 1:
 		d.exchanges(c, e)
 	case c.fact.Existing == 1:
+		if c.fact.Side == recording.Inbound {
+			c.fact.Thread = d.actor(&e.H)
+		}
 		d.declare(c)
 	default:
 		c.fact.Thread = d.actor(&e.H)

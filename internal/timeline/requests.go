@@ -112,7 +112,11 @@ func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool
 			r.Start, s.inexact = r.FirstRead, true
 			// What was already queued when recording began waited for an unknown time.
 			r.Cut = c.decl.Existing == 1 && x.ordinal == 0
-			if begin := f.window(c.at).From; r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong && !t.lost(begin, r.FirstRead) {
+			begin := f.window(c.at).From
+			if c.decl.Thread == recording.NoThread {
+				begin = c.at // what came then made the connection known
+			}
+			if r.Cut && t.Recorded(recording.HookArrivals) && r.FirstRead.Sub(begin) >= queuedLong && !t.lost(begin, r.FirstRead) {
 				r.Start, r.Cut, r.Queued = begin, false, true
 			}
 		}
