@@ -172,8 +172,8 @@ function heldBy(holders) {
 
 /** Compares every figure that is seen now with the documents; returns how many. */
 export async function compare(page, documents, where) {
-  const { figures, names, bare } = await page.evaluate(seen);
-  const address = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const { figures, names, bare, hash } = await page.evaluate(seen);
+  const address = new URLSearchParams(hash);
   const wrong = [];
   for (const f of figures) {
     const values = f.of.includes(step("(smaller ones)")) ? null : documents.values(f.of, address);
@@ -197,7 +197,7 @@ const near = (shown, v) => Math.abs(shown - v) <= (Number.isInteger(shown) && !N
 
 // In the browser: figures that say what they are of, names with digits in them, and what is neither.
 function seen() {
-  const out = { figures: [], names: [], bare: [] };
+  const out = { figures: [], names: [], bare: [], hash: location.hash.slice(1) };
   for (const e of document.querySelectorAll("[data-of]")) {
     const of = e.dataset.of;
     if (of === "drawn" || !e.checkVisibility()) continue;

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { day } from "../base/format";
 import { cellsOf, Details, pointsOf } from "../model/load";
 import type { WebPage } from "../model/page.gen";
@@ -40,7 +40,7 @@ export function App({ page }: { page: WebPage }) {
   const dark = useDark();
   const read = useMemo(() => ({ points: pointsOf(page.latency!), cells: cellsOf(page.latency!, page.causes.length), details: new Details(page) }), [page]);
   const c: Context = { page, dark, ...read };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const l = (e: KeyboardEvent) => pressed(e, c) && e.preventDefault();
     addEventListener("keydown", l);
     return () => removeEventListener("keydown", l);

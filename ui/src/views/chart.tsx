@@ -62,10 +62,15 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
   const [held, setHeld] = useState<Region | null>(null); // while a hand moves it
   const later = useRef(0);
   const domain = still ?? held ?? shownIn(c);
+  const rest = (r: Region) => {
+    clearTimeout(later.current);
+    set({ zoom: zoomed(c, r) });
+    setHeld(null);
+  };
   const move = (r: Region) => {
     setHeld(r);
     clearTimeout(later.current); // the rest of the page follows when the hand rests
-    later.current = window.setTimeout(() => { set({ zoom: zoomed(c, r) }); setHeld(null); }, 150);
+    later.current = window.setTimeout(rest, 150, r);
   };
   const { of: color, palette } = coloring(c);
   const endpoint = still ? -1 : chosenEndpoint(c);
@@ -86,7 +91,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
       <Legend c={c} />
       <div class="plot" style={{ height: `${height}px` }}>
         <canvas ref={canvas} aria-hidden="true" />
-        {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} move={move} />}
+        {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} move={move} rest={() => held && rest(held)} />}
       </div>
       <p class="key"><span>{lines ? <><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(lines.step_ns)}</Drawn> · bars: arrivals</> : "this endpoint has too few requests for lines"}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>}</span>
         {!still && <span class="hint">drag to choose · click a request to open it · <kbd>z</kbd> to what is chosen, <kbd>w</kbd> <kbd>s</kbd> zoom, <kbd>a</kbd> <kbd>d</kbd> or Shift and drag to move, <kbd>x</kbd> all</span>}</p>
@@ -106,10 +111,11 @@ interface BrushOf {
   scale: Scale;
   domain: Region;
   move: (to: Region) => void;
+  rest: () => void; // the hand let go
 }
 
 /** What is chosen, over the chart: by dragging, or with the arrow keys. */
-function Brush({ c, scale, domain, move: show }: BrushOf) {
+function Brush({ c, scale, domain, move: show, rest }: BrushOf) {
   const [from, setFrom] = useState<{ x: number; y: number } | null>(null);
   const [over, setOver] = useState<number>(-1);
   const [grip, setGrip] = useState<{ at: number; of: Region } | null>(null); // where it was taken hold of, to be moved
@@ -153,8 +159,10 @@ function Brush({ c, scale, domain, move: show }: BrushOf) {
   };
   const up = (e: PointerEvent) => {
     const p = at(e);
-    if (grip) setGrip(null);
-    else if (from && Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) {
+    if (grip) {
+      rest();
+      setGrip(null);
+    } else if (from && Math.abs(p.x - from.x) + Math.abs(p.y - from.y) < 6) {
       const i = near(p.x, p.y);
       if (i >= 0 && c.details.has(points.id[i])) set({ view: "request", req: points.id[i] }, true);
       else set({ sel: "" });

@@ -96,11 +96,13 @@ export const Cut = ({ text }: { text: string }) => <span class="cut" title={safe
 /** What is one click away; that it is open stands in the address. */
 export function Fold({ name, title, plain, children }: { name: string; title: ComponentChildren; plain?: boolean; children: ComponentChildren }) {
   const list = get("open").split(".").filter(Boolean);
-  const turn = (e: Event) => {
-    const others = list.filter((n) => n !== name);
-    set({ open: ((e.currentTarget as HTMLDetailsElement).open ? [...others, name] : others).join(".") });
+  const open = list.includes(name);
+  const turn = (to: boolean) => to !== open && set({ open: (to ? [...list, name] : list.filter((n) => n !== name)).join(".") });
+  const click = (e: Event) => { // at once: a browser tells of toggling later, when the address may have been copied
+    e.preventDefault();
+    turn(!open);
   };
-  return <details class={plain ? "fold" : "panel"} open={list.includes(name)} onToggle={turn}><summary>{title}</summary>{children}</details>;
+  return <details class={plain ? "fold" : "panel"} open={open} onToggle={(e) => turn(e.currentTarget.open)}><summary onClick={click}>{title}</summary>{children}</details>;
 }
 
 /** A place in code, with its lines where they are known. */
