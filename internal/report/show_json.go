@@ -126,7 +126,7 @@ func ShowJSON(w io.Writer, tl *timeline.Timeline, f Filter) error {
 func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string) shownRequest {
 	r := &tl.Requests[id]
 	out := shownRequest{
-		ID: id, Endpoint: r.Endpoint, Connection: shownConnection{r.Peer, r.Ordinal}, Status: r.Status,
+		ID: id, Endpoint: r.Endpoint, Connection: shownConnection{r.Peer, int(r.Ordinal)}, Status: r.Status,
 		Start: r.Start, Duration: r.Duration(), Segments: []shownSegment{}, Unaccount: r.Unaccounted, Calls: []shownCall{},
 		Cut: r.Cut, Lossy: r.Lossy, Excluded: r.Excluded,
 	}

@@ -141,7 +141,7 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 
 // operation names what a request asks for: the operation header if there is one,
 // for it tells more than the route.
-func (f *facts) operation(r *recording.HTTPRequest) string {
+func (f *facts) operation(r *requestAt) string {
 	if r.Operation != "" {
 		return r.Operation
 	}

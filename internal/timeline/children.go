@@ -61,7 +61,7 @@ func (s *sleeper) forChild(id StrandID, off *recording.Off) bool {
 	switch off.WakerKind {
 	case recording.WakerThread:
 	case recording.WakerOther: // who is about to be gone is nobody that is known
-		m, moves := s.f.threads[id].movedAfter(off.Woken)
+		m, moves := s.f.threads[id].moves.after(off.Woken)
 		return s.f.childEndedAt(s.t.Strands[id].Process, off.Woken) && (!moves || m.from > off.Woken+closing)
 	default:
 		return false

@@ -101,8 +101,8 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 	if read.Context == recording.NoContext {
 		return
 	}
-	of, in := contextOf{id, s.conn, read.Contexts}, contextKey{r.Process, read.Context}
-	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != s.conn {
+	of, in := contextOf{id, int(s.conn), read.Contexts}, contextKey{r.Process, read.Context}
+	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != int(s.conn) {
 		before := &x.f.conns[list[len(list)-1].conn]
 		x.many[in], x.shared[in] = true, x.shared[in] || before.closed == nil || before.closedAt > r.FirstRead
 	}

@@ -25,6 +25,7 @@ type facts struct {
 	samples     []sampleAt
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
+	heads       heads
 	stacks      stackFacts
 	storage     storageFacts
 	parks       parkFacts
@@ -44,14 +45,8 @@ type threadFacts struct {
 	seen       Time // the last time it was seen to do something
 	acts       int  // how often it was
 	stacks     []StackAt
-	moves      []ioSpan  // its reads and writes on connections
+	moves      ioSpans   // its reads and writes on connections
 	taken      []takenAt // from queues
-}
-
-// ioSpan is when the first and the last of some reads or writes returned.
-type ioSpan struct {
-	from, to Time
-	dir      recording.Direction
 }
 
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
@@ -78,16 +73,6 @@ type connFacts struct {
 	goCalls     []goCallAt // outbound: who handed requests to it
 	late        []*recording.Late
 	again       []Time // when a segment was sent again
-}
-
-type requestAt struct {
-	at Time
-	*recording.HTTPRequest
-}
-
-type responseAt struct {
-	at Time
-	*recording.HTTPResponse
 }
 
 type tlsAt struct {
@@ -134,12 +119,27 @@ func collect(t *Timeline, rec *recording.Recording) *facts {
 			t.hostFact(at, events[i].Fact)
 		}
 	}
+	f.trim()
 	t.Truncated = t.Truncated || rec.Truncated
 	f.nameStarters()
 	t.Processes = f.processes
 	f.windows = windows(t.Start, t.End, t.gaps)
 	t.Windows = f.windows
 	return f
+}
+
+// trim gives back the room that the longest lists have for more.
+func (f *facts) trim() {
+	for i := range f.conns {
+		c := &f.conns[i]
+		for dir := range c.chunks {
+			c.chunks[dir] = slices.Clone(c.chunks[dir])
+		}
+	}
+	for i := range f.threads {
+		th := &f.threads[i]
+		th.steps, th.moves.ends = slices.Clone(th.steps), slices.Clone(th.moves.ends)
+	}
 }
 
 // suspended finds how long the host had been suspended when the recording began.
@@ -184,7 +184,7 @@ func (f *facts) see(id recording.ThreadID, at Time) {
 func (f *facts) moved(x *recording.Chunk, at Time) {
 	f.see(x.Thread, at)
 	if th := f.thread(x.Thread); th != nil {
-		th.moves = append(doubled(th.moves), ioSpan{firstOf(x.First, at), at, x.Dir})
+		th.moves.add(firstOf(x.First, at), at, x.Dir)
 	}
 }
 
@@ -197,13 +197,6 @@ func (f *facts) endpoint(method, route string) string {
 		f.joined[k] = s
 	}
 	return s
-}
-
-// dropHeads lets go of the heads of messages, of which requests and calls have been made.
-func (f *facts) dropHeads() {
-	for i := range f.conns {
-		f.conns[i].asks, f.conns[i].answers = nil, nil
-	}
 }
 
 // runtime of a process; native if it is not known.
@@ -316,11 +309,11 @@ func (f *facts) connFact(at Time, fact recording.Fact) bool {
 		}
 	case *recording.HTTPRequest:
 		if c := f.conn(x.Conn); c != nil {
-			c.asks = append(c.asks, requestAt{at, x})
+			c.asks = append(c.asks, f.heads.request(at, x))
 		}
 	case *recording.HTTPResponse:
 		if c := f.conn(x.Conn); c != nil {
-			c.answers = append(c.answers, responseAt{at, x})
+			c.answers = append(c.answers, f.heads.response(at, x))
 		}
 	case *recording.TLS:
 		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {

@@ -197,7 +197,7 @@ func goArrivals(f *facts) arrivals {
 		}
 		list = append(list, c.at, c.established, c.closedAt)
 		for _, x := range c.chunks[recording.Read] {
-			list = append(list, x.Arrived, x.Last)
+			list = append(list, x.Arrived, x.last())
 		}
 	}
 	slices.Sort(list)

@@ -42,7 +42,7 @@ func (h *handOffs) lingers(s StrandID, off *recording.Off, begun Time) bool {
 	if answered == recording.NoTime || begun > answered {
 		return false // never, or it has been woken for other work since
 	}
-	if moved, ok := h.f.threads[s].movedAfter(answered + 1); ok && moved.from <= off.Since {
+	if moved, ok := h.f.threads[s].moves.after(answered + 1); ok && moved.from <= off.Since {
 		return false
 	}
 	calls := h.callsOf[s] // it may be connecting for the next one

@@ -11,17 +11,17 @@ import (
 // move is one thing that a loop strand was seen to do.
 type move struct {
 	at      Time
-	ready   Time      // when what it did became possible; NoTime unknown
+	ready   Time  // when what it did became possible; NoTime unknown
+	exec    int64 // Node's async ids, 0 unknown
+	trigger int64
+	counter int64
+	fires   Time      // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
+	port    int64     // of moveFired: the port by which a message came, 0: it is none; of movePost: by which one is sent
 	request RequestID // inbound: whose bytes; else None
 	call    CallID    // outbound: whose bytes; else None
 	conn    int32     // index in facts.conns, or noConn
-	exec    int64     // Node's async ids, 0 unknown
-	trigger int64
-	counter int64
-	by      ref   // of moveFired: who waited for it, once that is known
-	fires   Time  // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
-	port    int64 // of moveFired: the port by which a message came, 0: it is none; of movePost: by which one is sent
-	post    int32 // of those: which message that was sent, or is answered, from 1; 0: not known
+	by      ref       // of moveFired: who waited for it, once that is known
+	post    int32     // of port: which message that was sent, or is answered, from 1; 0: not known
 	kind    moveKind
 	done    bool // of moveFired: the thread pool has done something
 	own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
@@ -152,7 +152,7 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 		m := chunkMove(chunk, i)
 		if k < len(list) && holds(n, &requests[list[k]].x.asked) {
 			m.request, m.kind, m.ready = RequestID(list[k]), moveBody, chunk.Arrived
-			if n == requests[list[k]].x.asked.first {
+			if int32(n) == requests[list[k]].x.asked.first {
 				m.kind = moveRead
 				m.several = together(list, requests, k)
 			}
@@ -183,9 +183,9 @@ func together(list []int32, requests []served, k int) bool {
 }
 
 // after reports that the n-th chunk comes after a message, or that it has none.
-func after(n int, m *message) bool { return m.none() || n >= m.first+m.n }
+func after(n int, m *message) bool { return m.none() || int32(n) >= m.first+m.n }
 
-func holds(n int, m *message) bool { return n >= m.first && n < m.first+m.n }
+func holds(n int, m *message) bool { return int32(n) >= m.first && int32(n) < m.first+m.n }
 
 // outbound adds the moves on the i-th connection, which carried the listed calls.
 // What happened before the first of them was sent belongs to it: it waits for it.

@@ -13,12 +13,13 @@ const endless = math.MaxInt64
 // message is one request or response on a connection: a span of bytes in one
 // direction, and when they moved.
 type message struct {
-	first, n int  // index of its first chunk in its direction, and how many
-	arrived  Time // reads: its first byte was in the socket; NoTime unknown
-	begin    Time // its first byte was read or written
-	end      Time // its last byte was read or written
-	complete bool // as far as its head told a length
-	merged   bool // arrival stamps had to be merged: arrived may be too early
+	arrived  Time  // reads: its first byte was in the socket; NoTime unknown
+	begin    Time  // its first byte was read or written
+	end      Time  // its last byte was read or written
+	first, n int32 // index of its first chunk in its direction, and how many
+	complete bool  // as far as its head told a length
+	merged   bool  // arrival stamps had to be merged: arrived may be too early
+	head     bool  // that of a request, which was seen
 }
 
 // none reports that no byte of the message was seen.
@@ -42,7 +43,7 @@ func (r *reader) message(e extent) message {
 	for r.next < len(r.chunks) && r.chunks[r.next].end() <= e.from {
 		r.next++
 	}
-	m := message{first: r.next}
+	m := message{first: int32(r.next)}
 	var reach int64
 	for i := r.next; i < len(r.chunks); i++ {
 		c := &r.chunks[i]
@@ -50,7 +51,7 @@ func (r *reader) message(e extent) message {
 			break
 		}
 		if c.Bytes > 0 {
-			m.n, reach = i+1-r.next, c.end()
+			m.n, reach = int32(i+1-r.next), c.end()
 			m.end = c.at
 		}
 	}
@@ -61,8 +62,8 @@ func (r *reader) message(e extent) message {
 	m.begin, m.arrived, m.merged = head.first(), head.Arrived, head.Merged == 1
 	if e.from > head.Offset { // begins inside: all of the chunk was there by Last
 		m.begin = head.at
-		if head.Last != recording.NoTime {
-			m.arrived = head.Last
+		if !head.undated {
+			m.arrived = head.last()
 		}
 	}
 	if m.arrived > m.begin {
@@ -75,8 +76,8 @@ func (r *reader) message(e extent) message {
 // exchange is a request and its response on one connection.
 type exchange struct {
 	ordinal int
-	ask     *recording.HTTPRequest  // nil: not seen, or opaque
-	answer  *recording.HTTPResponse // nil: none was seen, or opaque
+	ask     *requestAt  // nil: not seen, or opaque
+	answer  *responseAt // nil: none was seen, or opaque
 	asked   message
 	replied message
 
@@ -88,16 +89,17 @@ type exchange struct {
 }
 
 // exchanged is what is kept of an exchange.
-type exchanged struct {
-	asked, replied message
-	head           bool // that of the request was seen
-}
+type exchanged struct{ asked, replied message }
 
 // kept is what is kept of it once a request or a call is made of it: not its facts.
-func (x *exchange) kept() exchanged { return exchanged{x.asked, x.replied, x.ask != nil} }
+func (x *exchange) kept() exchanged {
+	k := exchanged{x.asked, x.replied}
+	k.asked.head = x.ask != nil
+	return k
+}
 
 // final reports whether a response is the last one to its request.
-func final(r *recording.HTTPResponse) bool {
+func final(r *responseAt) bool {
 	return r.Status < 100 || r.Status >= 200 || r.Status == 101
 }
 
@@ -111,13 +113,13 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 	answers := reader{chunks: c.chunks[1-askDir]}
 	j := 0
 	for i := 0; i < len(c.asks); i++ {
-		for j < len(c.answers) && (!final(c.answers[j].HTTPResponse) || c.answers[j].at < c.asks[i].at) {
-			if final(c.answers[j].HTTPResponse) {
-				out = append(out, exchange{answer: c.answers[j].HTTPResponse, replied: answers.message(answerExtent(c, j, ""))})
+		for j < len(c.answers) && (!final(&c.answers[j]) || c.answers[j].at < c.asks[i].at) {
+			if final(&c.answers[j]) {
+				out = append(out, exchange{answer: &c.answers[j], replied: answers.message(answerExtent(c, j, ""))})
 			}
 			j++
 		}
-		x := exchange{ask: c.asks[i].HTTPRequest}
+		x := exchange{ask: &c.asks[i]}
 		until := recording.NoTime
 		if x.over = hiddenUntil(c, 1-askDir, i, j); x.over != recording.NoTime {
 			x.asked, x.unpaired = asks.message(askExtent(c, i, x.over)), true
@@ -125,7 +127,7 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 			continue
 		}
 		if j < len(c.answers) {
-			x.answer = c.answers[j].HTTPResponse
+			x.answer = &c.answers[j]
 			until = c.answers[j].at
 		}
 		x.asked = asks.message(askExtent(c, i, until))
@@ -137,8 +139,8 @@ func httpExchanges(c *connFacts, askDir recording.Direction) []exchange {
 	}
 	if len(c.asks) == 0 && c.decl.Existing == 1 { // under way when recording began, and the last on its connection
 		for ; j < len(c.answers) && len(out) == 0; j++ {
-			if final(c.answers[j].HTTPResponse) {
-				out = append(out, exchange{answer: c.answers[j].HTTPResponse, replied: answers.message(answerExtent(c, j, ""))})
+			if final(&c.answers[j]) {
+				out = append(out, exchange{answer: &c.answers[j], replied: answers.message(answerExtent(c, j, ""))})
 			}
 		}
 	}

@@ -311,11 +311,16 @@ type Call struct {
 // Request is one unit of inbound work.
 type Request struct {
 	ID          RequestID
-	Endpoint    string // "GET /prices/{}"
-	Process     recording.ProcessID
 	Strand      StrandID // that read it, or None
+	Ordinal     int32    // of this request on its connection, from 0 since it was recorded
+	Cut         bool     // an end of the recording cut it
+	Queued      bool     // its first byte was ready before recording began, and waited long: Start is when that began
+	Unanswered  bool     // it was open for long at the end of the recording: End is that
+	Lossy       bool     // facts were lost while it ran
+	NoRoom      bool     // Held: the client or the network had no room for it; false: Nagle's algorithm held it
+	Endpoint    string   // "GET /prices/{}"
+	Process     recording.ProcessID
 	Conn        recording.ConnID
-	Ordinal     int // of this request on its connection, from 0 since it was recorded
 	Peer        string
 	Status      int64
 	Start       Time // its first byte was ready in the socket
@@ -326,13 +331,8 @@ type Request struct {
 	Unaccounted Duration  // End-Start minus the Segments
 	Calls       []CallID
 	Parts       []Part // work for it on other strands, in order of start
-	Cut         bool   // an end of the recording cut it
-	Queued      bool   // its first byte was ready before recording began, and waited long: Start is when that began
-	Unanswered  bool   // it was open for long at the end of the recording: End is that
-	Lossy       bool   // facts were lost while it ran
 	Excluded    string // as in Call
 	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
-	NoRoom      bool   // Held: the client or the network had no room for it; false: Nagle's algorithm held it
 }
 
 // Duration of the request.

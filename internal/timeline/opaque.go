@@ -37,7 +37,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 				case ask == nil && len(out) > 0 && out[len(out)-1].unsent(writes[w].Offset):
 					out[len(out)-1].replied = message{} // as 100 Continue
 				default:
-					out = append(out, exchange{ordinal: len(out), asked: message{first: w}})
+					out = append(out, exchange{ordinal: len(out), asked: message{first: int32(w)}})
 				}
 				x := &out[len(out)-1]
 				x.asked.extend(writes, w, h.data[recording.Write])
@@ -52,7 +52,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 		if reads[r].Bytes > 0 && reads[r].end() > h.data[recording.Read] && len(out) > 0 && !goodBye(c, r, h) {
 			x := &out[len(out)-1]
 			if x.replied.none() {
-				x.replied = message{first: r}
+				x.replied = message{first: int32(r)}
 			}
 			x.replied.extend(reads, r, h.data[recording.Read])
 			answered = true
@@ -64,11 +64,11 @@ func opaqueExchanges(c *connFacts) []exchange {
 
 // nextAsk takes the heads of requests that begin in a chunk or before it, and returns the
 // first that begins in it, nil if none does.
-func nextAsk(asks *[]requestAt, w *chunkAt) *recording.HTTPRequest {
-	var found *recording.HTTPRequest
+func nextAsk(asks *[]requestAt, w *chunkAt) *requestAt {
+	var found *requestAt
 	for len(*asks) > 0 && (*asks)[0].Offset < w.end() {
-		if a := (*asks)[0]; found == nil && a.Offset >= w.Offset {
-			found = a.HTTPRequest
+		if a := &(*asks)[0]; found == nil && a.Offset >= w.Offset {
+			found = a
 		}
 		*asks = (*asks)[1:]
 	}
@@ -123,12 +123,12 @@ func (m *message) extend(chunks []chunkAt, i int, from int64) {
 	c := &chunks[i]
 	if m.none() {
 		m.begin, m.arrived, m.merged, m.complete = c.first(), c.Arrived, c.Merged == 1, true
-		if c.Offset < from && c.Last != recording.NoTime {
-			m.arrived = c.Last
+		if c.Offset < from && !c.undated {
+			m.arrived = c.last()
 		}
 		if m.arrived > m.begin {
 			m.arrived = m.begin
 		}
 	}
-	m.n, m.end = i+1-m.first, c.at
+	m.n, m.end = int32(i+1)-m.first, c.at
 }

@@ -21,7 +21,11 @@ func byTime[T any](list []T, at func(*T) Time) []T {
 
 // sortByTime puts a list in that order where it is: long ones need no second one.
 func sortByTime[T any](list []T, at func(*T) Time) {
-	order := timeOrder(len(list), func(i int) Time { return at(&list[i]) })
+	arrange(list, timeOrder(len(list), func(i int) Time { return at(&list[i]) }))
+}
+
+// arrange puts a list into an order, which it uses up; nil: it is in that order.
+func arrange[T any](list []T, order []timeKey) {
 	for k := range order {
 		first := list[k]
 		i := k

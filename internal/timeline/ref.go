@@ -2,7 +2,7 @@ package timeline
 
 // ref names whom a loop works for: a request, or the request of a call whichever that
 // is.
-type ref int
+type ref int32
 
 const nobody ref = -1
 

@@ -8,15 +8,14 @@ import (
 
 // served is what a Request was rebuilt from; same index as in Timeline.Requests.
 type served struct {
-	conn    int  // index in facts.conns
-	start   Time // of the request
-	from    Time // when its strand turned to it: it was read, and its predecessor answered
+	x       exchanged
+	from    Time  // when its strand turned to it: it was read, and its predecessor answered
+	left    Time  // when the reader had left it to another strand that answered; NoTime: never
+	conn    int32 // index in facts.conns
 	reader  StrandID
 	writer  StrandID // that wrote the response, or None
-	x       exchanged
-	inexact bool // when it arrived was not recorded, or merged with others
-	open    bool // it was asked for, since a time that is known, and no answer was seen
-	left    Time // when the reader had left it to another strand that answered; NoTime: never
+	inexact bool     // when it arrived was not recorded, or merged with others
+	open    bool     // it was asked for, since a time that is known, and no answer was seen
 }
 
 // buildRequests makes the Requests of all inbound HTTP/1 connections, ordered by start.
@@ -46,15 +45,13 @@ func buildRequests(t *Timeline, f *facts) []served {
 		}
 	}
 	countUnanswered(t, all, made)
-	for i := range all {
-		made[i].start = all[i].Start
-	}
-	sortByTime(all, func(r *Request) Time { return r.Start })
+	order := timeOrder(len(all), func(i int) Time { return all[i].Start })
+	arrange(made, slices.Clone(order))
+	arrange(all, order)
 	t.Requests = all
 	for i := range t.Requests {
 		t.Requests[i].ID = RequestID(i)
 	}
-	sortByTime(made, func(s *served) Time { return s.start })
 	return made
 }
 
@@ -92,8 +89,8 @@ const queuedLong Duration = 1_000_000_000
 // little of it was seen to place it in time.
 func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
-	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: x.ordinal, Peer: c.decl.Peer}
-	s := served{conn: i, x: x.kept(), reader: None, writer: None}
+	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal), Peer: c.decl.Peer}
+	s := served{conn: int32(i), x: x.kept(), reader: None, writer: None}
 	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
 	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {
 		return r, s, false

@@ -6,12 +6,12 @@ import "github.com/getdwell/dwell/recording"
 type turn struct {
 	from, to Time
 	last     Time // the last thing it was seen to do for the request
+	ready    Time // when what it resumed for was there; NoTime unknown
 	request  RequestID
 	strand   StrandID // the loop's
+	call     CallID   // the call that it resumed for, or None
 	how      resume
-	timer    bool   // it began when the loop was woken by time, as far as can be seen
-	ready    Time   // when what it resumed for was there; NoTime unknown
-	call     CallID // the call that it resumed for, or None
+	timer    bool // it began when the loop was woken by time, as far as can be seen
 }
 
 // resume says how a turn began.

@@ -161,7 +161,7 @@ func (v *validator) ordinals() {
 	}
 	seen := map[place]bool{}
 	for i := range v.t.Requests {
-		p := place{v.t.Requests[i].Conn, v.t.Requests[i].Ordinal}
+		p := place{v.t.Requests[i].Conn, int(v.t.Requests[i].Ordinal)}
 		if seen[p] {
 			v.failf("request %d: connection %d has two with ordinal %d", i, p.conn, p.ordinal)
 		}

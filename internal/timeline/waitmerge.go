@@ -97,7 +97,7 @@ func (s *sleeper) continues(before, x *sleepAt) bool {
 	default:
 		return false
 	}
-	if m, ok := s.f.threads[x.strand].movedAfter(before.back); ok && m.from < x.from { // it went on
+	if m, ok := s.f.threads[x.strand].moves.after(before.back); ok && m.from < x.from { // it went on
 		return false
 	}
 	if a.SP != 0 && b.SP != 0 {

@@ -68,7 +68,8 @@ func TestSleepsThatAreOneWait(t *testing.T) {
 			t.Errorf("%s: one wait: %v, want %v", c.name, got, c.want)
 		}
 		for at, goesOn := range map[Time]bool{110 * us: false, 3000 * us: c.want} { // it reads or writes
-			s.f.threads[0].moves = []ioSpan{{from: at, to: at + us}}
+			s.f.threads[0].moves = ioSpans{}
+			s.f.threads[0].moves.add(at, at+us, recording.Read)
 			if got := s.continues(&a, &b); c.want && got != goesOn {
 				t.Errorf("%s, and it read or wrote at %d us: one wait: %v, want %v", c.name, at/us, got, goesOn)
 			}

@@ -254,20 +254,10 @@ func (s *sleeper) settleFile(x *sleepAt) {
 	if x.off.Syscall == "write" || x.off.Syscall == "writev" {
 		dir = recording.Write
 	}
-	if m, ok := s.f.threads[x.strand].movedAfter(x.back); ok && m.from <= x.back+afterRead && m.dir == dir {
+	if m, ok := s.f.threads[x.strand].moves.after(x.back); ok && m.from <= x.back+afterRead && m.dir == dir {
 		return
 	}
 	x.set(RuleNoConn, CauseIPC, Inferred)
-}
-
-// movedAfter returns the first reads or writes of a thread on a connection the last of
-// which returned at a time or later.
-func (th *threadFacts) movedAfter(at Time) (ioSpan, bool) {
-	moves := since(th.moves, at)
-	if len(moves) == 0 {
-		return ioSpan{}, false
-	}
-	return moves[0], true
 }
 
 // networkWait reports syscalls in which a thread may wait for a socket.

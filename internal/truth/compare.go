@@ -109,7 +109,7 @@ func matchRequests(tl *timeline.Timeline, truth Truth) matches {
 			continue
 		}
 		m.score.Matched++
-		if r.Ordinal != e.Ordinal {
+		if int(r.Ordinal) != e.Ordinal {
 			m.score.Misplaced++
 		}
 		m.used = append(m.used, r.ID)
