@@ -15,7 +15,7 @@ type Diagnosis struct {
 	Overall   Symptom
 	Symptoms  []Symptom // every endpoint, the most frequent first
 	Findings  []Finding // by impact; none counts time that an earlier one counted
-	Leads     []Finding // by impact: worth having, but where, not why, or not proven
+	Leads     []Finding // what has to be looked at first, then by impact: worth having, but where, not why, or not proven
 	Minor     []Finding // in the order of the hypotheses, as Refuted and Undecided: seen, and worth little here
 	Refuted   []Outcome // ruled out
 	Undecided []Outcome
@@ -47,8 +47,8 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 	for _, t := range j.causesFirst() {
 		j.verdict(t)
 	}
-	j.inOrder()
 	d.Dominant, d.SLOs = j.dominant(), j.promised()
+	j.inOrder()
 	return d
 }
 
@@ -74,8 +74,8 @@ func (j *judge) causesFirst() (order []*trial) {
 	return order
 }
 
-// inOrder sorts what is no finding: leads by what they could save, the others as the
-// hypotheses are.
+// inOrder sorts what is no finding: leads by what they could save, after what has to be looked
+// at first; the others as the hypotheses are.
 func (j *judge) inOrder() {
 	at := map[string]int{}
 	for i, t := range j.trials {
@@ -86,7 +86,7 @@ func (j *judge) inOrder() {
 	slices.SortStableFunc(j.out.Undecided, outcome)
 	slices.SortStableFunc(j.out.Minor, func(a, b Finding) int { return cmp.Compare(at[a.ID], at[b.ID]) })
 	slices.SortStableFunc(j.out.Leads, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(weight(&b.Impact), weight(&a.Impact)), cmp.Compare(at[a.ID], at[b.ID]))
+		return cmp.Or(cmp.Compare(j.foremost(&a), j.foremost(&b)), cmp.Compare(weight(&b.Impact), weight(&a.Impact)), cmp.Compare(at[a.ID], at[b.ID]))
 	})
 }
 

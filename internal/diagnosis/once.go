@@ -89,10 +89,18 @@ type Dominant struct {
 	Steady              bool  // says where the time goes, in slow and ordinary requests alike: it may be what they are for
 }
 
+// slower is how many times as long as ordinary requests slow ones take at least, if what says
+// where that time goes has to be looked at though it is no finding.
+const slower = 2
+
 // dominant finds the mechanisms that take half of an endpoint's time, or make half of what
-// its slow requests take longer: of each place the endpoint where it is most.
+// its slow requests take longer: of each place the endpoint where it is most. What goes with a
+// finding is said there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
+		if !cd.taken && j.goes(cd.seen) {
+			continue
+		}
 		off := j.lose(cd.seen)
 		var most Dominant
 		for i := range j.Symptoms {
@@ -101,10 +109,11 @@ func (j *judge) dominant() (out []Dominant) {
 				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint,
 				Mean: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), Slow: j.ofSlow(s, off),
 			}
-			d.Steady = cd.trial.Where && !cd.trial.Queue && !j.explains(s, off)
-			if d.Slow >= Whole/2 && mean(off, s.Slow) < j.least(s.P50, j.Worth) {
+			where := cd.trial.Where && !cd.trial.Queue
+			if d.Slow >= Whole/2 && mean(off, s.Slow) < j.least(s.P50, j.Worth) || where && !j.Broken(s) && j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) {
 				d.Slow = 0 // slow requests are hardly slower
 			}
+			d.Steady = where && d.Slow < Whole/2
 			if max(d.Mean, d.Slow) >= Whole/2 && max(d.Mean, d.Slow) > max(most.Mean, most.Slow) {
 				most = d
 			}
@@ -116,4 +125,18 @@ func (j *judge) dominant() (out []Dominant) {
 	}
 	slices.SortStableFunc(out, func(a, b Dominant) int { return int(min(1, max(-1, max(b.Mean, b.Slow)-max(a.Mean, a.Slow)))) })
 	return out
+}
+
+// goes reports whether half of some normal spans and more is a finding's.
+func (j *judge) goes(spans []Span) bool {
+	return slices.ContainsFunc(j.cands, func(f *candidate) bool { return f.taken && 2*overlap(spans, f.spans) >= Total(spans) })
+}
+
+// foremost is the rank of a lead by what has to be looked at first.
+func (j *judge) foremost(f *Finding) int {
+	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })
+	if at < 0 {
+		return len(j.out.Dominant)
+	}
+	return at
 }

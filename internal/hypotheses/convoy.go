@@ -58,7 +58,7 @@ func (k *contention) without(c *diagnosis.Case) (out []stay) {
 	spared := k.spared(c)
 	for i, s := range k.stays {
 		p := &k.parts[i]
-		s.To = s.From + diagnosis.Time(p[deedIO]+p[deedEntropy]+p[deedOther]+p[deedAsleep]+spared.Of(p[deedCPU]+p[deedUnknown]))
+		s.To = s.From + diagnosis.Time(p[deedIO]+p[deedEntropy]+p[deedFault]+p[deedOther]+p[deedAsleep]+spared.Of(p[deedCPU]+p[deedUnknown]))
 		if s.From < s.To {
 			out = append(out, s)
 		}

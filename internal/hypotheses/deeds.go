@@ -17,6 +17,7 @@ const (
 	deedCPU                     // it computed, or was ready to
 	deedIO                      // it waited for a peer, a disk, a timer
 	deedEntropy                 // it waited for random numbers
+	deedFault                   // it slept in a page fault
 	deedOther                   // it waited for something else: a pool, a condition, the collector
 	deedAsleep                  // it waited, but it is not known what for
 	deedKinds
@@ -149,6 +150,8 @@ func (d *deeds) kind(a *timeline.Activity) deedKind {
 	switch a.Cause {
 	case timeline.CauseOnCPU, timeline.CauseRunnable:
 		return deedCPU
+	case timeline.CausePageFault:
+		return deedFault
 	}
 	if a.Syscall == "getrandom" || d.draws(a.Stack) && reads(a.Syscall) {
 		return deedEntropy

@@ -66,6 +66,8 @@ func lockStories() []story {
 			}},
 		{"interpreter-lock/supported", "A thread that serves nobody computes; every request waits 5 ms until it lets go of the interpreter.",
 			python(behindReport)},
+		{"page-fault/interpreter-supported", "Four requests come at once; each sleeps 5 ms in a page fault with the interpreter in its hand: the others wait behind it.",
+			python(faulting())},
 		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/small-lead", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
@@ -123,6 +125,19 @@ func behindReport(t *thread, burst int) {
 	off.Timed, off.WakerKind, off.Waker, off.Release = 1, recording.WakerThread, report, 1
 	t.compute(200 * us)
 	t.add(t.at, &recording.Off{Thread: report, Since: t.at - us, Woken: t.at - us, State: recording.OffPreempted})
+}
+
+// faulting lets requests sleep in a page fault with the interpreter in their hand.
+func faulting() func(t *thread, burst int) {
+	m := &mutex{}
+	return func(t *thread, _ int) {
+		t.enter(m, gil)
+		if off, waited := t.events[len(t.events)-1].Fact.(*recording.Off); waited && off.Release > 0 {
+			off.Timed = 1
+		}
+		t.fault(t.at+5000*us, 0)
+		t.leave(m)
+	}
 }
 
 // pooled lets requests share so many connections.

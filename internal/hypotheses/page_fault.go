@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"cmp"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -11,10 +13,12 @@ func pageFault() diagnosis.Hypothesis {
 		ID:    "page-fault",
 		Title: "Requests sleep in page faults",
 		Doc: "Supported by the time in which a strand that a request depends on slept outside of any system call and was not preempted: for a page of a file or of swap to come in, " +
-			"or for the lock of its address space, wherever it needed that. Faults that are served without sleeping are CPU time. " +
+			"or for the lock of its address space, wherever it needed that; and by waits for a lock, or for the interpreter's, whose holder sleeps so: for at least half of the time of which it is known what the holder did, " +
+			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: all of that. Faults that are served without sleeping are CPU time. " +
 			"Faults, large mappings and waits for that lock are counted whether or not a request waited.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"accept-queue", "load"},
+		Explains: []string{"interpreter-lock", "lock-convoy", "accept-queue", "load"},
+		Family:   familyInterpreters,
 		Test:     testPageFault,
 	}
 }
@@ -24,7 +28,8 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 	ev := append(s.evidence(c, "asleep in page faults"), all.faultEvidence()...)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "sleeping in page faults")}
 	res.Undecided = waitsAway(c, timeline.CausePageFault, "slept in page faults")
-	if s.total == 0 {
+	queued, queues := behindFaults(c, s.total > 0)
+	if s.total == 0 && len(queued) == 0 {
 		if all.known {
 			res.Lead = all.faultWords()
 		}
@@ -46,12 +51,40 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 		}
 	}
 	res.Candidates = []diagnosis.Candidate{{
-		Place:    s.place(c),
-		Title:    title + meanWords(c, s.total) + s.forFile() + s.from(),
+		Place:    cmp.Or(s.place(c), "page faults"),
+		Title:    title + meanWords(c, s.total) + s.forFile() + s.from() + queues,
 		Fix:      fix,
 		Next:     "vmstat 1 (si, so) and the process's majflt (ps -o majflt) during the same load tell swap from files",
-		Spans:    s.spans(c),
+		Spans:    append(s.spans(c), queued...),
 		Evidence: ev,
 	}}
 	return res
+}
+
+// behindFaults returns what requests would wait less for locks and interpreters whose holders sleep
+// in page faults while they have them, and says of which most. Locks are looked at only where
+// requests sleep so themselves.
+func behindFaults(c *diagnosis.Case, locks bool) (out []diagnosis.Span, words string) {
+	var most Duration
+	causes := []timeline.Cause{timeline.CauseInterpreterLock}
+	if locks {
+		causes = append(causes, timeline.CauseLock)
+	}
+	for _, cause := range causes {
+		for _, k := range contentions(c, cause) {
+			if k.by[deedFault] == 0 {
+				continue
+			}
+			gone := k.spareOf(c, deedFault)
+			out = append(append(out, spansOf(gone)...), k.queues(c, gone)...)
+			if waited := diagnosis.Total(spansOf(gone)); waited > most {
+				lock := "the interpreter's lock"
+				if cause == timeline.CauseLock {
+					lock = k.named(c)
+				}
+				most, words = waited, "; whoever does has "+lock+" meanwhile, for which requests wait "+meanWords(c, waited)
+			}
+		}
+	}
+	return out, words
 }

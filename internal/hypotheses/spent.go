@@ -89,9 +89,9 @@ func (s *spent) from() string {
 	return ", most of all in " + cmp.Or(s.line, s.at)
 }
 
-// forFile names the file it was for, "" if that is not known of most of it.
+// forFile names the file it was for, "" if that is not known of most of it, or says nothing.
 func (s *spent) forFile() string {
-	if s.file == "" || s.fileShare < diagnosis.Whole/2 {
+	if s.file == "" || s.file == "{}" || s.fileShare < diagnosis.Whole/2 {
 		return ""
 	}
 	return ", for the file " + s.file

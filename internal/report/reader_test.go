@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,12 +40,34 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 	}
 }
 
-// The page begins with the lead that its verdict names, though another one would save more.
-func TestThePageBeginsWithTheLeadOfItsVerdict(t *testing.T) {
+// The first lead is the one that the verdict names, on the page as in the text, though another
+// one would save more.
+func TestTheVerdictNamesTheFirstLead(t *testing.T) {
 	tl, r := load(t, story(t, "interpreter-lock/chance-lead"), diagnosis.Options{})
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
 	seen := report.NewWebPage(r, d, tl, report.WebOptions{}).Seen
-	if named := r.Leads[seen.FirstLead].ID; !strings.Contains(seen.Verdict, "first: "+named+" ") || r.Leads[0].ID == named {
-		t.Errorf("%q, first is %s of %+v", seen.Verdict, named, r.Leads)
+	first, next := &r.Leads[0], &r.Leads[1]
+	if seen.FirstLead != 0 || !strings.Contains(seen.Verdict, "first: "+first.ID+" ") || first.Impact.MeanSaving >= next.Impact.MeanSaving {
+		t.Errorf("%q, then %s and %s", seen.Verdict, first.ID, next.ID)
+	}
+}
+
+// Two endpoints that compute are one lead, by what is most of either; all that is asked for
+// are two.
+func TestLeadsThatSayTheSameAreOne(t *testing.T) {
+	_, r := load(t, story(t, "cpu-bound/live-lead"), diagnosis.Options{})
+	at := slices.IndexFunc(r.Leads, func(f report.Finding) bool { return f.ID == "cpu-bound" })
+	other := r.Leads[at]
+	other.Endpoint = "GET /other"
+	r.Leads, r.Endpoints = append(r.Leads, other), append(r.Endpoints, r.Endpoints[0])
+	for all, want := range map[bool]int{false: 1, true: 2} {
+		var b bytes.Buffer
+		if err := report.Text(&b, r, report.TextOptions{All: all}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(b.String()), " ")
+		if got := strings.Count(text, "lead cpu-bound at "); got != want || strings.Contains(text, "(the same at GET /other: ") == all {
+			t.Errorf("all=%v: told %d times, want %d:\n%s", all, got, want, b.String())
+		}
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
 )
 
-// leads lists what is worth having and not proven, with what would decide it.
+// leads lists what is worth having and not proven, with what would decide it: of each hypothesis
+// what is worth most, and where else it is; all of them if all is asked for.
 func leads(p *page, r *Report) {
 	if len(r.Leads) == 0 {
 		return
@@ -16,17 +19,61 @@ func leads(p *page, r *Report) {
 		p.raw("")
 	}
 	var more []string
-	for i, f := range inOrder(r) {
-		if i >= max(p.leads, 1-len(r.Findings)) {
-			more = append(more, f.ID+" "+percent(f.Impact.Share)+ofOne(r, f))
-			continue
+	told := map[string]bool{}
+	for i := range r.Leads {
+		f := &r.Leads[i]
+		switch {
+		case told[f.ID] && !p.all:
+		case len(told) >= max(p.leads, 1-len(r.Findings)) && !p.all:
+			more = append(more, f.ID+" "+most(f)+ofOne(r, f))
+		default:
+			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
 		}
-		p.wrap(yellow, "lead  ", f.ID+": "+f.Title+".", whole)
-		p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+ofOne(r, f)+". To decide: "+f.Decide+".", whole)
+		told[f.ID] = true
 	}
 	if more != nil {
-		p.hang(plain, p.paint(yellow, "leads")+" to look at, by their share of the time (--all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, "leads")+" to look at, by what they take (--all tells more): ", strings.Join(more, ", "), whole)
 	}
+}
+
+// elsewhere says where else there is a lead of the same hypothesis, if those are not told.
+func elsewhere(p *page, r *Report, of int) string {
+	var rest []*Finding
+	for i := range r.Leads {
+		if i != of && r.Leads[i].ID == r.Leads[of].ID {
+			rest = append(rest, &r.Leads[i])
+		}
+	}
+	if len(rest) == 0 || p.all {
+		return ""
+	}
+	where := ofOne(r, rest[0])
+	if where == "" || rest[0].Endpoint == r.Leads[of].Endpoint {
+		where = " at " + rest[0].Place
+	}
+	text := " (the same" + where + ": " + most(rest[0])
+	if n := len(rest) - 1; n > 0 {
+		text += ", and " + fmt.Sprint(n) + " times more"
+	}
+	return text + ")"
+}
+
+// most says what a lead could save at most, as a share of what that is most of.
+func most(f *Finding) string {
+	best, of := Decimal(0), ""
+	for _, x := range []struct {
+		saved, was Duration
+		of         string
+	}{{f.Impact.MeanSaving, f.mean, "the mean"}, {f.Impact.P50Saving, f.p50, "p50"}, {f.Impact.P99Saving, f.p99, "p99"}} {
+		if share := Decimal(diagnosis.ShareOf(int64(x.saved), int64(x.was))); share > best {
+			best, of = share, x.of
+		}
+	}
+	if of == "" {
+		return percent(f.Impact.Share)
+	}
+	return percent(best) + " of " + of
 }
 
 // ofOne names the endpoint that a lead is of, where there are others.
@@ -34,7 +81,7 @@ func ofOne(r *Report, f *Finding) string {
 	if f.Endpoint == "" || len(r.Endpoints) < 2 {
 		return ""
 	}
-	return " of " + f.Endpoint
+	return " at " + f.Endpoint
 }
 
 // firstLead is the index of the lead that the answer names, or else 0.
@@ -43,18 +90,6 @@ func firstLead(r *Report) int {
 		return max(0, slices.IndexFunc(r.Leads, func(f Finding) bool { return f.ID == named.ID }))
 	}
 	return 0
-}
-
-// inOrder are the leads, first the one that the answer names.
-func inOrder(r *Report) []*Finding {
-	first := firstLead(r)
-	list := []*Finding{&r.Leads[first]}
-	for i := range r.Leads {
-		if i != first {
-			list = append(list, &r.Leads[i])
-		}
-	}
-	return list
 }
 
 // sentence begins a text as a sentence does.
@@ -77,9 +112,17 @@ func atTimes(r *Report, f *Finding) string {
 	return " (" + strings.Join(times, ", ") + " UTC)"
 }
 
+// becomes says what is left of a latency.
+func becomes(name string, was, saved Duration) string {
+	if human(was-saved) == human(was) {
+		return name + " stays as it is (" + human(was) + ")"
+	}
+	return name + " " + human(was) + " -> " + human(was-saved)
+}
+
 // mostly says the most that a lead could save.
 func mostly(f *Finding) string {
-	return fmt.Sprintf("mean %s -> %s, p99 %s -> %s", human(f.mean), human(f.mean-f.Impact.MeanSaving), human(f.p99), human(f.p99-f.Impact.P99Saving))
+	return becomes("p50", f.p50, f.Impact.P50Saving) + ", " + becomes("p99", f.p99, f.Impact.P99Saving)
 }
 
 // upTo says between what bounds a saving lies.
