@@ -146,7 +146,7 @@ func attach(ctx context.Context, w world, g *globals, o attachOptions) error {
 	r, err := record(ctx, w, recordOptions{
 		command: "attach", view: o.view, open: openCapture, announce: true, only: true, path: o.path, length: o.length, size: o.size, pids: pids,
 		judging: o.judging,
-		capture: captureOptions{target: "attach by " + chosen.What, stacks: stacks, probes: probes, soon: true, entered: chosen.Entered},
+		capture: captureOptions{target: "attach by " + chosen.What, stacks: stacks, probes: probes, soon: true, entered: chosen.Entered, groups: chosen.Groups},
 	})
 	if err != nil {
 		return err

@@ -30,7 +30,9 @@ func (r liveRecorder) Run(ctx context.Context) error {
 func standBack() { capture.StandBack() }
 
 // dropRights is world.dropRights where dwell can record.
-func dropRights(starts bool) error { return capture.DropRights(starts) }
+func dropRights(k keeping) error {
+	return capture.DropRights(capture.Keeping{Started: k.starts, Helper: startHelper, PIDs: k.pids, Groups: k.groups})
+}
 
 // descendants are the living descendants of a process, as far as they can be listed.
 func descendants(pid int) []int {

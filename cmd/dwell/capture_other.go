@@ -2,7 +2,10 @@
 
 package main
 
-import "github.com/getdwell/dwell/internal/capture"
+import (
+	"github.com/getdwell/dwell/internal/capture"
+	"github.com/spf13/cobra"
+)
 
 // standBack has nothing to stand back from.
 func standBack() {}
@@ -11,7 +14,10 @@ func standBack() {}
 func recordingForbidden() error { return capture.ErrUnsupported }
 
 // dropRights has nothing to give up.
-func dropRights(bool) error { return nil }
+func dropRights(keeping) error { return nil }
+
+// helperCommand is of no use: there is no recorder to help.
+func helperCommand() *cobra.Command { return &cobra.Command{Use: "__helper", Hidden: true} }
 
 // descendants are none: nothing is started here.
 func descendants(int) []int { return nil }

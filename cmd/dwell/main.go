@@ -31,9 +31,8 @@ type world struct {
 	out    io.Writer // results
 	err    io.Writer // progress and complaints
 	getenv func(string) string
-	// dropRights gives up, for good, what a running recorder does not need;
-	// one that starts programs may go on ending them.
-	dropRights func(starts bool) error
+	// dropRights gives up, for good, what a running recorder does not need.
+	dropRights func(keeping) error
 }
 
 // Exit statuses, as documented in docs/contract.md.

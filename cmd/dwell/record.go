@@ -37,6 +37,7 @@ type captureOptions struct {
 	soon    bool                  // begin when threads and connections are watched; what takes longer joins
 	joined  func()                // called when all is recorded that can be
 	entered func() ([]int, error) // who is to be watched as well, as capture.Options has it
+	groups  []string              // in which control groups they are
 }
 
 // recordOptions say what to record, and for how long.
@@ -359,12 +360,19 @@ func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
 	}
 }
 
+// keeping says what a recorder goes on doing that takes rights.
+type keeping struct {
+	starts bool     // programs are started that may have to be ended
+	pids   []int    // who is watched, and all that belong to them
+	groups []string // and who is in these control groups
+}
+
 // dropRights gives up what no longer is needed, if no other recording follows.
 func (o *recordOptions) dropRights(w world) {
 	if !o.only || w.dropRights == nil {
 		return
 	}
-	if err := w.dropRights(o.starts); err != nil {
-		fmt.Fprintf(w.err, "%v (recording goes on with all rights)\n", err)
+	if err := w.dropRights(keeping{starts: o.starts, pids: o.pids, groups: o.capture.groups}); err != nil {
+		fmt.Fprintf(w.err, "%v (recording goes on)\n", err)
 	}
 }

@@ -1,41 +1,97 @@
 package capture
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
-// needed are the capabilities that a running session goes on using.
-func needed() []cap.Value {
+// examining are the capabilities that it takes to look at the processes of others.
+func examining() []cap.Value {
 	return []cap.Value{
-		cap.BPF,                // maps: new processes, counters
-		cap.PERFMON,            // programs on the functions of new processes
-		cap.SYS_PTRACE,         // what /proc says of the processes of others
-		cap.DAC_READ_SEARCH,    // their executables; a recording that belongs to sudo's caller
-		cap.CHECKPOINT_RESTORE, // the files that new processes have mapped, for their stacks
+		cap.SYS_PTRACE,         // what /proc says of them, and their memory
+		cap.DAC_READ_SEARCH,    // their executables
+		cap.CHECKPOINT_RESTORE, // the very files that they have mapped
 	}
 }
 
-// DropRights gives up, for all threads and for good, every capability that a running
-// session does not need; one that started programs keeps what ends them. Call it when
-// all sessions are open: opening another one afterwards may fail. Each thread takes part in it: where one
+// needed are the capabilities that a running session goes on using, in this process or in its helper.
+func needed() []cap.Value { return append(recordingOn(), examining()...) }
+
+// recordingOn are those that it takes to record.
+func recordingOn() []cap.Value {
+	return []cap.Value{
+		cap.BPF,     // maps: new processes, counters
+		cap.PERFMON, // programs on the functions of new processes
+	}
+}
+
+// Keeping says what a running recorder goes on doing.
+type Keeping struct {
+	Started bool                     // it ends programs that it started
+	Helper  func() (*os.File, error) // starts a process that does Help, and returns this end of a connection to it
+	PIDs    []int                    // who is watched, and all that belong to them
+	Groups  []string                 // and who is in these control groups, as procfs.Watched has them
+}
+
+// DropRights gives up, for all threads and for good, every capability that a running session does not need. Those
+// that it takes to examine new processes a helper keeps; where there can be none this process does, which is an error.
+// Call it when all sessions are open: opening another one afterwards may fail. Each thread takes part in it: where one
 // waits for a file system that does not answer, nothing is given up.
-func DropRights(started bool) error {
-	if err := elffile.UnlessWaiting(func() error { return dropRights(started) }); err != nil {
-		return fmt.Errorf("drop rights: %w", err)
+func DropRights(k Keeping) error {
+	keep := recordingOn()
+	if k.Started {
+		keep = append(keep, cap.KILL)
+	}
+	unhelped := k.help()
+	if unhelped != nil {
+		keep = append(keep, examining()...)
+		unhelped = fmt.Errorf("those to examine processes are kept, as there is no helper for that: %w", unhelped)
+	}
+	if err := elffile.UnlessWaiting(func() error { return dropRights(keep) }); err != nil {
+		return fmt.Errorf("drop rights: all are kept: %w", err)
+	}
+	if unhelped != nil {
+		return fmt.Errorf("drop rights: %w", unhelped)
 	}
 	return nil
 }
 
-func dropRights(started bool) error {
-	have, kept, keep := cap.GetProc(), cap.NewSet(), needed()
-	if started {
-		keep = append(keep, cap.KILL)
+// help has a helper asked from now on.
+func (k Keeping) help() error {
+	if ok, err := cap.GetProc().GetFlag(cap.Effective, cap.SYS_PTRACE); err != nil || !ok {
+		return err // there is nothing that it could keep
 	}
+	end, err := k.Helper()
+	if err != nil {
+		return err
+	}
+	return procfs.Use(end, procfs.Watched{PIDs: k.PIDs, Groups: k.Groups})
+}
+
+// errNoRights says that a helper would be of no use.
+var errNoRights = errors.New("it has not the right to")
+
+// Help examines processes for a recorder, at the other end of a connection, until that ends. It is the work of a process of
+// its own, which keeps no other rights than those that this takes.
+func Help(recorder *os.File) error {
+	return procfs.Serve(recorder, func() error {
+		err := dropRights(examining())
+		if ok, _ := cap.GetProc().GetFlag(cap.Effective, cap.SYS_PTRACE); err == nil && !ok {
+			err = errNoRights
+		}
+		return err
+	})
+}
+
+func dropRights(keep []cap.Value) error {
+	have, kept := cap.GetProc(), cap.NewSet()
 	for _, c := range keep {
 		if ok, err := have.GetFlag(cap.Permitted, c); err != nil || !ok {
 			continue

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // patience is how long it is waited for a file system. It may be served by the target, or by a machine that is gone.
@@ -85,7 +87,7 @@ func OpenPatient(name string) (*Patient, error) {
 		return nil, err
 	}
 	return AwaitOn(on, func() (*Patient, error) {
-		file, err := os.Open(name)
+		file, err := procfs.Open(name)
 		if err != nil {
 			return nil, err
 		}

@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // build is the build id of an executable; "" where it has none, or nothing can be read.
@@ -76,7 +76,7 @@ func (f *Files) version(pid int) (string, error) {
 	if f.Version == "" {
 		return "", nil
 	}
-	file, err := os.Open(procPath(pid, "environ"))
+	file, err := procfs.Open(procPath(pid, "environ"))
 	if err != nil {
 		return "", fmt.Errorf("its environment cannot be read: %w", err)
 	}

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // throttled is how long (ns) the quota of the process's cgroup has kept it off the
 // CPUs. Any group above it may have a quota too: the largest figure on the way to the
 // root is taken, a lower bound where several throttle.
 func throttled(pid int) (int64, error) {
-	groups, err := os.ReadFile(procPath(pid, "cgroup"))
+	groups, err := procfs.ReadFile(procPath(pid, "cgroup"))
 	if err != nil {
 		return 0, procError(err)
 	}

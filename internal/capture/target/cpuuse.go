@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // CPUTime is how much CPU time (ns) a process has used, exact to the kernel's clock tick.
 func CPUTime(pid int) (int64, error) {
-	text, err := os.ReadFile(procPath(pid, "stat"))
+	text, err := procfs.ReadFile(procPath(pid, "stat"))
 	if err != nil {
 		return 0, procError(err)
 	}

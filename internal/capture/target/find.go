@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // Find lists the processes whose comm, executable or first two arguments (base names
@@ -31,7 +33,7 @@ func Find(pattern string) ([]Process, error) {
 		if err != nil || s.watchable() != nil || self(pid) {
 			continue
 		}
-		cmdline, _ := os.ReadFile(procPath(pid, "cmdline"))
+		cmdline, _ := procfs.ReadFile(procPath(pid, "cmdline"))
 		if slices.ContainsFunc(names(s.comm, exeName(pid), cmdline), re.MatchString) {
 			found = append(found, look.describe(pid, s))
 		}
@@ -75,12 +77,12 @@ func ourselves() func(pid int) bool {
 		}
 		pid = s.parent
 	}
-	exe, err := os.Stat("/proc/self/exe")
+	exe, err := procfs.Identify("/proc/self/exe")
 	return func(pid int) bool {
 		if own[pid] {
 			return true
 		}
-		other, err2 := os.Stat(procPath(pid, "exe"))
-		return err == nil && err2 == nil && os.SameFile(exe, other)
+		other, err2 := procfs.Identify(procPath(pid, "exe"))
+		return err == nil && err2 == nil && exe == other
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"debug/gosym"
 	"encoding/binary"
 	"fmt"
-	"os"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // GoFunction is where a function of a Go program is.
@@ -200,7 +200,7 @@ const auxEntry = 9
 
 // auxiliary reads a value that the kernel gave a program when it started.
 func auxiliary(pid int, kind uint64) (uint64, error) {
-	data, err := os.ReadFile(procPath(pid, "auxv"))
+	data, err := procfs.ReadFile(procPath(pid, "auxv"))
 	if err != nil {
 		return 0, procError(err)
 	}

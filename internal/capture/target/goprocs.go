@@ -3,7 +3,8 @@ package target
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // GoResize is the function of Go's runtime that begins by reading how many goroutines can
@@ -47,7 +48,7 @@ func GoProcs(pid int, exe CodeFile, address uint64) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, err)
 	}
-	mem, err := os.Open(procPath(pid, "mem"))
+	mem, err := procfs.Open(procPath(pid, "mem"))
 	if err != nil {
 		return 0, fmt.Errorf("read GOMAXPROCS of process %d: %w", pid, procError(err))
 	}

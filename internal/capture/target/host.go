@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/getdwell/dwell/internal/capture/procfs"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -37,7 +38,7 @@ func Host(pid int) (recording.Host, []recording.Missing) {
 	h.Throttled, err = throttled(pid)
 	note("host-throttling", err)
 
-	text, err = os.ReadFile(procPath(pid, "net/netstat"))
+	text, err = procfs.ReadFile(procPath(pid, "net/netstat"))
 	if err == nil {
 		h.Overflows, err = parseNetstat(string(text), "TcpExt:", "ListenOverflows")
 	}

@@ -3,13 +3,13 @@ package target
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/processor"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // imageKind is what to look for in a process: a runtime that is a library, or the executable.
@@ -46,7 +46,7 @@ func (i image) bytes() int {
 
 // loadedImage reads the symbols of a runtime of a process.
 func (f *Files) loadedImage(pid int, kind imageKind) (image, error) {
-	text, err := os.ReadFile(procPath(pid, "maps"))
+	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return image{}, procError(err)
 	}
@@ -84,7 +84,7 @@ func imageFile(pid int, kind imageKind, maps []mapping) (mapped string, file Cod
 			return m.name, file, err
 		}
 	}
-	if mapped, err = os.Readlink(procPath(pid, "exe")); err != nil {
+	if mapped, err = procfs.Readlink(procPath(pid, "exe")); err != nil {
 		return "", CodeFile{}, procError(err)
 	}
 	file, err = codeFile(procPath(pid, "exe"))

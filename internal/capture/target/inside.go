@@ -17,6 +17,7 @@ import (
 type Insiders struct {
 	Processes []Process // by pid; never dwell itself, nor what started it
 	What      string    // which it is
+	Groups    []string  // their control groups, as /proc/PID/cgroup has them: "0::/system.slice/x.service" is ":/system.slice/x.service"
 	// Entered lists who came since it was last asked for, first of all who is there, whoever started it: what
 	// starts in a container that runs is no child of it. It is to be asked by one goroutine, and costs little.
 	Entered func() ([]int, error)
@@ -41,6 +42,9 @@ func Inside(c container.Choice) (in Insiders, err error) {
 		return in, fmt.Errorf("%s: %w in it that dwell could watch", found.What, ErrNoProcess)
 	}
 	in.What = found.What
+	for _, g := range found.Groups {
+		in.Groups = append(in.Groups, g.Controllers+":"+g.Path)
+	}
 	dirs, err := groupDirs(found.Groups)
 	gate := gate{dirs: dirs, err: err, ours: self}
 	in.Entered = gate.entered

@@ -1,8 +1,9 @@
 package target
 
 import (
-	"os"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // Look is one look at many processes: what they share is read once. It holds for that moment, and is to be used
@@ -46,7 +47,7 @@ func (l *Look) executable(pid int) (CodeFile, error) {
 // programOf is the place of what a process runs; sure is false where two such may be different files, as there
 // may have been several that are deleted.
 func programOf(pid int) (at program, sure bool) {
-	path, err1 := os.Readlink(procPath(pid, "exe"))
-	mounts, err2 := os.Readlink(procPath(pid, "ns/mnt"))
+	path, err1 := procfs.Readlink(procPath(pid, "exe"))
+	mounts, err2 := procfs.Readlink(procPath(pid, "ns/mnt"))
 	return program{mounts, path}, err1 == nil && err2 == nil && !strings.HasSuffix(path, " (deleted)")
 }

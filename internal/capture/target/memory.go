@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // mapping is one line of /proc/PID/maps.
@@ -47,11 +49,11 @@ func (m mapping) private() bool {
 type memory struct{ mem, pagemap *os.File }
 
 func openMemory(pid int) (memory, error) {
-	mem, err := os.Open(procPath(pid, "mem"))
+	mem, err := procfs.Open(procPath(pid, "mem"))
 	if err != nil {
 		return memory{}, procError(err)
 	}
-	pagemap, err := os.Open(procPath(pid, "pagemap"))
+	pagemap, err := procfs.Open(procPath(pid, "pagemap"))
 	if err != nil {
 		mem.Close()
 		return memory{}, procError(err)

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/getdwell/dwell/internal/capture/procfs"
 	"github.com/getdwell/dwell/recording"
 )
 
 // MemoryUse samples the address space of a process; Process is left to the caller.
 func MemoryUse(pid int) (recording.Memory, error) {
 	var size, resident, shared int64
-	text, err := os.ReadFile(procPath(pid, "statm"))
+	text, err := procfs.ReadFile(procPath(pid, "statm"))
 	if err == nil {
 		_, err = fmt.Sscan(string(text), &size, &resident, &shared)
 	}

@@ -3,12 +3,13 @@ package target
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // NodeAsync says where a Node process keeps the async ids of its main thread: four
@@ -95,7 +96,7 @@ func (f *NodeFinder) Find() (NodeAsync, error) {
 }
 
 func (f *NodeFinder) find() (NodeAsync, error) {
-	text, err := os.ReadFile(procPath(f.pid, "maps"))
+	text, err := procfs.ReadFile(procPath(f.pid, "maps"))
 	if err != nil {
 		return NodeAsync{}, procError(err)
 	}

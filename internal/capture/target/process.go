@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // Info describes a process. It fails with ErrNoProcess, ErrZombie or
@@ -55,7 +57,7 @@ func (l *Look) describe(pid int, s procStat) Process {
 
 // exeName is the base name of the executable; "" if it cannot be read.
 func exeName(pid int) string {
-	link, err := os.Readlink(procPath(pid, "exe"))
+	link, err := procfs.Readlink(procPath(pid, "exe"))
 	if err != nil {
 		return ""
 	}

@@ -3,9 +3,10 @@ package target
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // PythonLayout says where threads of a Python process keep the context that their code runs
@@ -63,7 +64,7 @@ func (f *Files) FindPython(pid int, bases []uint64) (PythonLayout, error) {
 // usesAsyncio reports whether a process has loaded asyncio, or may have it built in. Others
 // need not be searched.
 func (f *Files) usesAsyncio(pid int) bool {
-	text, err := os.ReadFile(procPath(pid, "maps"))
+	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil || strings.Contains(string(text), "/_asyncio.") {
 		return true
 	}

@@ -4,9 +4,10 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // PythonQueues says where a Python process puts items into a queue.SimpleQueue and takes
@@ -29,7 +30,7 @@ func (f *Files) FindPythonQueues(pid int) (PythonQueues, error) {
 }
 
 func (f *Files) findPythonQueues(pid int) (q PythonQueues, err error) {
-	text, err := os.ReadFile(procPath(pid, "maps"))
+	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return q, procError(err)
 	}

@@ -5,13 +5,13 @@ import (
 	"debug/elf"
 	"fmt"
 	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // rubyBuild is a Ruby that runs on this machine, as far as stacks depend on it.
@@ -63,7 +63,7 @@ var rubyFile = regexp.MustCompile(`^(libruby.*\.so[0-9.]*|ruby[0-9.]*)$`)
 
 // lookAtRuby reads the Ruby that a process has mapped.
 func lookAtRuby(pid int) rubyBuild {
-	maps, err := os.ReadFile(procPath(pid, "maps"))
+	maps, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return rubyBuild{}
 	}

@@ -3,12 +3,12 @@ package target
 import (
 	"debug/elf"
 	"errors"
-	"os"
 	"path"
 	"regexp"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -46,7 +46,7 @@ func (f *Files) detectRuntime(pid int, exe string, file CodeFile) (recording.Run
 	if r := runtimeByName(exe); r != recording.RuntimeNative {
 		return r, nil
 	}
-	if maps, err := os.ReadFile(procPath(pid, "maps")); err == nil {
+	if maps, err := procfs.ReadFile(procPath(pid, "maps")); err == nil {
 		if r := runtimeByLibrary(string(maps)); r != recording.RuntimeNative {
 			return r, nil
 		}

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // Listener is a TCP socket on which a process accepts connections.
@@ -37,8 +37,8 @@ func (l *Look) Listeners(pid int) ([]Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the listening sockets of process %d: %w", pid, err)
 	}
-	peek := openPeeker(pid)
-	defer peek.close()
+	peek := procfs.NewPeeker(pid)
+	defer peek.Close()
 	var found []Listener
 	for _, row := range rows {
 		fd, held := fds[row.inode]
@@ -46,8 +46,8 @@ func (l *Look) Listeners(pid int) ([]Listener, error) {
 			continue
 		}
 		listener := Listener{Address: row.local, FD: fd, Depth: row.queued, Limit: -1}
-		if s, ok := peek.socket(fd, row.inode); ok {
-			listener.Cookie, listener.MPTCP, listener.Limit = s.cookie, s.mptcp, s.backlog
+		if s, ok := peek.Socket(fd, row.inode); ok {
+			listener.Cookie, listener.MPTCP, listener.Limit = s.Cookie, s.MPTCP, s.Backlog
 		}
 		found = append(found, listener)
 	}
@@ -69,8 +69,8 @@ func Connections(pid int) ([]Connection, error) {
 			listening[row.local.Port()] = true
 		}
 	}
-	peek := openPeeker(pid)
-	defer peek.close()
+	peek := procfs.NewPeeker(pid)
+	defer peek.Close()
 	var found []Connection
 	for _, row := range rows {
 		fd, held := fds[row.inode]
@@ -78,8 +78,8 @@ func Connections(pid int) ([]Connection, error) {
 			continue
 		}
 		c := Connection{Local: row.local, Peer: row.peer, FD: fd, Inbound: listening[row.local.Port()]}
-		if s, ok := peek.socket(fd, row.inode); ok {
-			c.Cookie, c.MPTCP = s.cookie, s.mptcp
+		if s, ok := peek.Socket(fd, row.inode); ok {
+			c.Cookie, c.MPTCP = s.Cookie, s.MPTCP
 		}
 		found = append(found, c)
 	}
@@ -90,9 +90,9 @@ func Connections(pid int) ([]Connection, error) {
 // sockets are the TCP sockets of a process's network namespace, and the lowest descriptor that it has for each
 // socket inode. Where it has none, no table is read.
 func (l *Look) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
-	fds, err := socketFDs(pid)
+	fds, err := procfs.Sockets(pid)
 	if err != nil || len(fds) == 0 {
-		return nil, nil, err
+		return nil, nil, procError(err)
 	}
 	namespace, err := NetNS(pid)
 	if err != nil {
@@ -103,7 +103,7 @@ func (l *Look) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 		return rows, fds, nil
 	}
 	for _, table := range []string{"net/tcp", "net/tcp6"} {
-		text, err := os.ReadFile(procPath(pid, table))
+		text, err := procfs.ReadFile(procPath(pid, table))
 		if errors.Is(err, os.ErrNotExist) && table == "net/tcp6" {
 			continue // IPv6 is switched off
 		}
@@ -117,37 +117,4 @@ func (l *Look) sockets(pid int) ([]tcpRow, map[uint64]int, error) {
 	}
 	l.tables[namespace] = rows
 	return rows, fds, nil
-}
-
-// socketFDs maps socket inodes to descriptors.
-func socketFDs(pid int) (map[uint64]int, error) {
-	numbers, err := numericEntries(procPath(pid, "fd"))
-	if err != nil {
-		return nil, err
-	}
-	slices.Sort(numbers)
-	fds := map[uint64]int{}
-	for _, fd := range numbers {
-		// A descriptor closed meanwhile is no socket of the process any more.
-		link, err := os.Readlink(procPath(pid, "fd/"+strconv.Itoa(fd)))
-		if err != nil {
-			continue
-		}
-		if inode, ok := socketInode(link); ok {
-			if _, dup := fds[inode]; !dup {
-				fds[inode] = fd
-			}
-		}
-	}
-	return fds, nil
-}
-
-// socketInode reads a link of /proc/PID/fd such as "socket:[4026]".
-func socketInode(link string) (uint64, bool) {
-	number, ok := strings.CutPrefix(link, "socket:[")
-	if !ok {
-		return 0, false
-	}
-	inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64)
-	return inode, err == nil
 }

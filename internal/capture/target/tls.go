@@ -3,12 +3,12 @@ package target
 import (
 	"debug/elf"
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // TLSLibrary is a file with a TLS library in it that a process has mapped.
@@ -26,11 +26,11 @@ type TLSWriters struct {
 // TLSLibraries lists the files with OpenSSL, or a library with its interface, that a
 // process has mapped: libssl under any version and place, and Node, which has its own.
 func TLSLibraries(pid int) ([]TLSLibrary, error) {
-	text, err := os.ReadFile(procPath(pid, "maps"))
+	text, err := procfs.ReadFile(procPath(pid, "maps"))
 	if err != nil {
 		return nil, fmt.Errorf("list the TLS libraries of process %d: %w", pid, procError(err))
 	}
-	exe, _ := os.Readlink(procPath(pid, "exe"))
+	exe, _ := procfs.Readlink(procPath(pid, "exe"))
 	var found []TLSLibrary
 	seen := map[string]bool{}
 	for _, m := range parseMaps(string(text)) {

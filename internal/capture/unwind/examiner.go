@@ -77,7 +77,7 @@ func (e *examiner) run(ctx context.Context) {
 			return
 		case id := <-e.wanted:
 			survive(e.refused, func() {
-				e.manager.SynchronizeProcess(&examined{profiled.New(id.PID(), id.TID()), e})
+				e.manager.SynchronizeProcess(&examined{see(id.PID(), id.TID()), e})
 			})
 		case <-clean.C:
 			e.manager.CleanupPIDs()

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // image is an executable or library as a process has it in its memory.
@@ -57,7 +58,7 @@ type mapping struct {
 }
 
 func findMapping(pid int, name *regexp.Regexp) (mapping, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	file, err := procfs.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		return mapping{}, err
 	}

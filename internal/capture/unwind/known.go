@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"go.opentelemetry.io/ebpf-profiler/support"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // profilerMaps are maps of the profiler that are of use here.
@@ -58,7 +59,7 @@ func takeMaps(code asm.Instructions, maps map[string]**ebpf.Map, load func() err
 // knows reports whether the profiler has examined a process: last it enters where its
 // code is.
 func (p *profilerMaps) knows(pid int) (bool, error) {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	file, err := procfs.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		return false, err
 	}

@@ -8,7 +8,8 @@ import (
 	"unique"
 
 	"go.opentelemetry.io/ebpf-profiler/libpf"
-	"golang.org/x/sys/unix"
+
+	"github.com/getdwell/dwell/internal/capture/procfs"
 )
 
 // pythonNames names functions of Python that the profiler does not: names with a control character, or
@@ -44,9 +45,7 @@ func (s *stacks) pythonCode(frame unique.Handle[libpf.Frame], at uint64) pythonC
 // memoryOf reads the memory of a process.
 func memoryOf(pid int) func(at uint64, into []byte) bool {
 	return func(at uint64, into []byte) bool {
-		local := unix.Iovec{Base: &into[0]}
-		local.SetLen(len(into))
-		n, err := unix.ProcessVMReadv(pid, []unix.Iovec{local}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(into)}}, 0)
+		n, err := procfs.Memory{PID: pid}.ReadAt(into, int64(at))
 		return err == nil && n == len(into)
 	}
 }

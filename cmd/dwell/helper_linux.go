@@ -1,0 +1,58 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/getdwell/dwell/internal/capture"
+	"github.com/getdwell/dwell/internal/capture/procfs"
+)
+
+// helperFD is the descriptor on which a helper is asked.
+const helperFD = 3
+
+// startHelper starts a process that examines processes for this one, and ends with it. It returns this one's end of their connection.
+func startHelper() (*os.File, error) {
+	ours, its, err := procfs.Pair()
+	if err != nil {
+		return nil, err
+	}
+	defer its.Close()
+	cmd := exec.Command(self(), "__helper")
+	cmd.ExtraFiles, cmd.Dir, cmd.Env = []*os.File{its}, "/", []string{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the kernel ends the helper when the thread ends that started it
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // who asks it hears that it has ended
+		}
+	}()
+	if err := <-started; err != nil {
+		ours.Close()
+		return nil, err
+	}
+	return ours, nil
+}
+
+// helperCommand is the helper.
+func helperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "__helper",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			signal.Ignore(endings()...) // it ends when nobody can ask any more
+			return capture.Help(os.NewFile(helperFD, "recorder"))
+		},
+	}
+}

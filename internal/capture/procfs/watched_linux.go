@@ -1,0 +1,115 @@
+package procfs
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// watched tells of whom a helper answers questions. It believes what the kernel says now, not who asks.
+type watched struct {
+	mu     sync.Mutex
+	known  map[int]string // when those started that were found to be, by pid
+	groups []string       // control groups, as in Watched
+}
+
+const (
+	maxKnown = 1 << 16
+	maxDepth = 64 // generations
+)
+
+func watch(of Watched) *watched {
+	w := &watched{known: map[int]string{}, groups: of.Groups}
+	for _, pid := range of.PIDs {
+		if _, started, err := parentOf(pid); err == nil {
+			w.known[pid] = started
+		}
+		if group := groupOf(pid); group != "" {
+			w.groups = append(w.groups, group)
+		}
+	}
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries { // those that their parents leave behind are known by then
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			w.allows(pid)
+		}
+	}
+	return w
+}
+
+// allows reports whether a process is watched: it descends from one that is, or is in its control group.
+func (w *watched) allows(pid int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, started, err := parentOf(pid)
+	if err != nil || !w.descends(pid) && !w.belongs(pid) {
+		return false
+	}
+	if _, known := w.known[pid]; known || len(w.known) < maxKnown {
+		w.known[pid] = started
+	}
+	return true
+}
+
+func (w *watched) descends(pid int) bool {
+	for range maxDepth {
+		parent, started, err := parentOf(pid)
+		if err != nil {
+			return false
+		}
+		if since, known := w.known[pid]; known && since == started {
+			return true
+		}
+		if pid = parent; pid <= 0 {
+			return false
+		}
+	}
+	return false
+}
+
+func (w *watched) belongs(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		_, group, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		for _, in := range w.groups {
+			if group == in || strings.HasPrefix(group, in+"/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// groupOf is the control group that tells a service from others; "" where it is the root, which tells nothing.
+func groupOf(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cgroup")
+	for line := range strings.Lines(string(text)) {
+		_, group, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		controllers, path, _ := strings.Cut(group, ":")
+		if (controllers == "" || controllers == "name=systemd") && path != "/" {
+			return group
+		}
+	}
+	return ""
+}
+
+// parentOf reads the parent of a process, and when it started, of which only that it differs is of interest.
+func parentOf(pid int) (parent int, started string, err error) {
+	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, "", err
+	}
+	const up, start = 1, 19
+	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
+	if len(fields) <= start {
+		return 0, "", errors.New("too few fields")
+	}
+	parent, err = strconv.Atoi(string(fields[up]))
+	return parent, string(fields[start]), err
+}
