@@ -39,7 +39,7 @@ func analyseFile(w world, o whyOptions) (*analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
-	rec, err := readWhole(w, o.command, o.path)
+	rec, err := o.read(w)
 	if err != nil {
 		return nil, err
 	}

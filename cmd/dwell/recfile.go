@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"runtime/debug"
 	"time"
@@ -44,7 +45,11 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 	fail := func(remedy string, err error) error {
 		return fmt.Errorf("dwell %s %s: %w (%s)", command, path, err, remedy)
 	}
+	var from io.Reader = f
 	if info, err := f.Stat(); err == nil {
+		if info.Mode().IsRegular() {
+			from = io.NewSectionReader(f, 0, math.MaxInt64) // it may be read by several at once
+		}
 		if info.IsDir() {
 			return nil, fail("name the recording inside it", errors.New("is a directory"))
 		}
@@ -53,7 +58,7 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 			debug.SetGCPercent(largePercent)
 		}
 	}
-	rec, err := recording.LoadBy(workers(), f)
+	rec, err := recording.LoadBy(workers(), from)
 	var newer recording.NewerError
 	switch {
 	case err == nil:
@@ -72,7 +77,17 @@ func loadRecording(command, path string, f *os.File) (*recording.Recording, erro
 
 // readWhole is readRecording that says, of a recording that was cut off, that it was.
 func readWhole(w world, command, path string) (*recording.Recording, error) {
-	rec, err := readRecording(command, path)
+	return whyOptions{command: command, path: path}.read(w)
+}
+
+// read reads the recording as readWhole does.
+func (o whyOptions) read(w world) (rec *recording.Recording, err error) {
+	command, path := o.command, o.path
+	if o.held != nil {
+		rec, err = loadRecording(command, path, o.held)
+	} else {
+		rec, err = readRecording(command, path)
+	}
 	if err == nil && rec.LeftOut > 0 {
 		fmt.Fprintf(w.err, "dwell %s %s: the file is damaged, or was made up: %d facts that no recording can hold are left out\n", command, path, rec.LeftOut)
 	}
@@ -167,6 +182,15 @@ func (r *recordingFile) close() error {
 	return errors.Join(r.Flush(), r.Writer.Close())
 }
 
+// again opens the file once more, to be read when the rights to open it by its name may be given up; nil where that is impossible.
+func (r *recordingFile) again() *os.File {
+	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", r.file.Fd()))
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
 // keep ends the use of the file, which stays.
 func (r *recordingFile) keep() {
 	if r.place != nil {
@@ -188,9 +212,6 @@ func (r *recordingFile) replaces() bool { return r.place != nil && r.place.repla
 
 // read reads what was recorded.
 func (r *recordingFile) read(command string) (*recording.Recording, error) {
-	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("dwell %s: %w", command, err)
-	}
 	return loadRecording(command, r.path, r.file.File)
 }
 

@@ -65,6 +65,7 @@ type recordOptions struct {
 // recorded is what came of it.
 type recorded struct {
 	path        string
+	held        *os.File       // it, open for reading; nil: it is read by its path
 	file        *recordingFile // of a private one, which the caller reads and closes
 	last        pulse
 	command     string    // that recorded
@@ -99,6 +100,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
 	o.filled = file.file.limitTo(o.size)
+	held := file.again()
 	signalled, stopNotify := signal.NotifyContext(ctx, endings()...)
 	defer stopNotify()
 	defer surviveClosedOutput()()
@@ -124,9 +126,9 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 		return p
 	}
 	if o.page != nil {
-		o.page.follow(whyOptions{command: o.command, path: file.path, judging: o.judging}, live)
+		o.page.follow(whyOptions{command: o.command, path: file.path, held: held, judging: o.judging}, live)
 	}
-	r := &recorded{path: file.path, command: o.command, page: o.page, judging: o.judging}
+	r := &recorded{path: file.path, held: held, command: o.command, page: o.page, judging: o.judging}
 	err = o.run(signalled, w, session, live)
 	stopNotify() // a second signal ends dwell at once
 	full := errors.Is(err, capture.ErrFull)

@@ -183,7 +183,7 @@ func (l *launched) abandon() {
 // finish says where the recording is, prints its diagnosis, and serves its page where that is wanted.
 func finish(ctx context.Context, w world, g *globals, r *recorded) error {
 	fmt.Fprintf(w.err, "recorded %s in %s\n", r.last.elapsed.Round(100*time.Millisecond), r.path)
-	o := whyOptions{command: r.command, path: r.path, judging: r.judging}
+	o := whyOptions{command: r.command, path: r.path, held: r.held, judging: r.judging}
 	err := why(w, g, o)
 	if r.page == nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 type whyOptions struct {
 	command  string // for messages
 	path     string
+	held     *os.File // the recording, for what has given up the rights to open it; nil: it is opened by its path
 	endpoint string
 	json     bool
 	under    string // a function

@@ -22,12 +22,12 @@ const (
 )
 
 func watch(of Watched) *watched {
-	w := &watched{known: map[int]string{}, groups: of.Groups}
+	w, own := &watched{known: map[int]string{}, groups: of.Groups}, groupOf(os.Getpid())
 	for _, pid := range of.PIDs {
 		if _, started, err := parentOf(pid); err == nil {
 			w.known[pid] = started
 		}
-		if group := groupOf(pid); group != "" {
+		if group := groupOf(pid); group != "" && group != own { // else who else is logged in there would be watched
 			w.groups = append(w.groups, group)
 		}
 	}
