@@ -24,7 +24,7 @@ type analysis struct {
 // analyse works out a recording that its caller uses no more.
 func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 	wall := newWallClock(rec)
-	tl, err := timeline.BuildBy(workers(), rec) // the last use of it, so that its memory is free for what comes
+	tl, err := timeline.UseUp(workers(), rec)
 	if err != nil {
 		return nil, err
 	}

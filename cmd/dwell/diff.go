@@ -105,11 +105,12 @@ func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, err
 	if err != nil {
 		return diagnosis.Compared{}, err
 	}
-	tl, err := timeline.BuildBy(workers(), rec)
+	wall := newWallClock(rec)
+	tl, err := timeline.UseUp(workers(), rec)
 	if err != nil {
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
 	}
-	o.walls[i] = newWallClock(rec).at(tl.Start)
+	o.walls[i] = wall.at(tl.Start)
 	bounds, err := o.judging.options(o.endpoint)
 	if err != nil {
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff: %w", err)

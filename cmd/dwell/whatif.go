@@ -38,7 +38,7 @@ func whatIf(w world, g *globals, o whyOptions) error {
 	if err != nil {
 		return err
 	}
-	tl, err := timeline.BuildBy(workers(), rec)
+	tl, err := timeline.UseUp(workers(), rec)
 	if err != nil {
 		return fmt.Errorf("dwell %s %s: %w", o.command, o.path, err)
 	}

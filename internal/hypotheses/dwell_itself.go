@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -71,10 +73,10 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	if inside < plainlyOurs || ofOne < recorderShare {
 		decide = "compare the client's own latencies with and without dwell: this is an upper bound"
 	}
-	var spans []diagnosis.Span
-	for _, sp := range ownSpans(c) {
+	spans := slices.Clone(ownSpans(c))
+	for i := range spans {
+		sp := &spans[i]
 		sp.To = sp.From + diagnosis.Time(inside.Of(sp.To.Sub(sp.From)))
-		spans = append(spans, sp)
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    "dwell",

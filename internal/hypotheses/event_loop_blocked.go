@@ -75,7 +75,19 @@ type turn struct {
 }
 
 // turns returns the instants at which a loop read or wrote something, in order.
-func turns(c *diagnosis.Case, loop timeline.StrandID) (out []turn) {
+func turns(c *diagnosis.Case, loop timeline.StrandID) []turn {
+	requests, calls := 0, 0
+	for i := range c.Requests {
+		if c.Requests[i].Strand == loop {
+			requests++
+		}
+	}
+	for i := range c.Calls {
+		if c.Calls[i].Strand == loop {
+			calls++
+		}
+	}
+	out := make([]turn, 0, 3*requests+7*calls)
 	add := func(of diagnosis.RequestID, times ...diagnosis.Time) {
 		for _, t := range times {
 			if t != recording.NoTime {

@@ -77,7 +77,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + others.clause(),
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
-		Spans:    append(behind, spans...),
+		Spans:    append(spans, behind...),
 		Proven:   proven,
 		Decide:   decide,
 		Others:   beside,

@@ -18,7 +18,23 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
 	t := &Timeline{}
-	f := collect(t, rec) // from here on only facts that are in use are kept, if the caller has let go of the recording
+	t.build(by, collect(t, rec, false))
+	return t, nil
+}
+
+// UseUp is BuildBy for the last use of a recording, which has no events then: each fact is let
+// go of as soon as what is needed of it is kept.
+func UseUp(by recording.Workers, rec *recording.Recording) (*Timeline, error) {
+	if rec == nil || len(rec.Events) == 0 {
+		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
+	}
+	t := &Timeline{}
+	t.build(by, collect(t, rec, true))
+	return t, nil
+}
+
+// build rebuilds what happened from facts.
+func (t *Timeline) build(by recording.Workers, f *facts) {
 	t.unseen.order()
 	t.Strands = buildStrands(f, by)
 	var waits *sleeper
@@ -51,6 +67,7 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 	associateGo(t, f, runs, chainInput{calls: calls, owners: o, tasks: tasks})
 	partsOfTasks(t, tasks)
 	moves := loops(t, f, requests, calls)
+	f.dropInbound()
 	wanted := associateLoops(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
@@ -70,7 +87,6 @@ func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) 
 	orderCalls(t)
 	indexCalls(t)
 	markLossy(t)
-	return t, nil
 }
 
 // orderCalls puts the calls in order of their start and renumbers them everywhere.

@@ -54,7 +54,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 				continue // nobody waits for it
 			}
 			t.Calls = append(t.Calls, call)
-			work = append(work, made{conn: i, x: x.kept()})
+			work = append(work, made{conn: i, x: exchanged{x.asked, x.replied}})
 			t.Conns[i].Exchanges++
 		}
 		if len(t.Calls) == before && failed(c) {

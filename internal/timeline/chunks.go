@@ -50,6 +50,16 @@ func (c *connFacts) chunk(at Time, x *recording.Chunk) {
 	c.chunks[x.Dir] = append(list, chunkAt{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
 }
 
+// dropInbound lets go of what was read and written on inbound connections, once requests are made of it
+// and it is known what loops did there: later it is asked only when the end of a response left, which was late.
+func (f *facts) dropInbound() {
+	for i := range f.conns {
+		if c := &f.conns[i]; c.decl.Side == recording.Inbound && len(c.late) == 0 {
+			c.chunks = [2][]chunkAt{}
+		}
+	}
+}
+
 // first is when the first of the chunk's calls returned.
 func (c *chunkAt) first() Time { return c.at - Time(c.since) }
 

@@ -93,11 +93,11 @@ func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 // addRequest notes the contexts in which a request was read and answered.
 func (x *contexts) addRequest(id RequestID, s *served) {
 	r := &x.t.Requests[id]
-	if s.x.asked.none() {
+	if s.asked.none() {
 		return
 	}
 	c := &x.f.conns[s.conn]
-	read := c.chunks[recording.Read][s.x.asked.first]
+	read := c.chunks[recording.Read][s.asked.first]
 	if read.Context == recording.NoContext {
 		return
 	}
@@ -109,10 +109,10 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 	x.loops[s.reader] = true
 	x.readers[in] = append(x.readers[in], of)
 	x.addPrompt(contextKey{r.Process, recording.ContextID(read.Contexts + 1)}, of)
-	if s.x.replied.none() {
+	if s.replied.none() {
 		return
 	}
-	wrote := c.chunks[recording.Write][s.x.replied.first].Context
+	wrote := c.chunks[recording.Write][s.replied.first].Context
 	n := x.odd[r.Process]
 	if n == nil {
 		n = &count{}

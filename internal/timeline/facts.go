@@ -104,8 +104,9 @@ func doubled[T any](list []T) []T {
 	return slices.Grow(list, len(list)+1)
 }
 
-// collect sorts the events into facts, and copies into t what needs no rebuilding.
-func collect(t *Timeline, rec *recording.Recording) *facts {
+// collect sorts the events into facts, and copies into t what needs no rebuilding. Last says
+// that the recording is not used again: its events are let go of.
+func collect(t *Timeline, rec *recording.Recording, last bool) *facts {
 	events := rec.Events
 	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]Time{}, joined: map[[2]string]string{}}
 	if len(events) > 0 {
@@ -118,6 +119,12 @@ func collect(t *Timeline, rec *recording.Recording) *facts {
 		if !f.taskFact(at, events[i].Fact) && !f.connFact(at, events[i].Fact) {
 			t.hostFact(at, events[i].Fact)
 		}
+		if last {
+			events[i].Fact = nil
+		}
+	}
+	if last {
+		rec.Events = nil
 	}
 	f.trim()
 	t.Truncated = t.Truncated || rec.Truncated

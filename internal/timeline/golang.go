@@ -7,14 +7,14 @@ import "github.com/getdwell/dwell/recording"
 func addGoroutines(t *Timeline, f *facts, requests []served, calls []made) {
 	index := goIndex{}
 	for i := range t.Requests {
-		r, x := &t.Requests[i], &requests[i].x
+		r, x := &t.Requests[i], &requests[i]
 		c := &f.conns[requests[i].conn]
 		g := recording.NoGoroutine
 		if !x.replied.none() {
 			g = c.chunks[recording.Write][x.replied.first].Goroutine
 		}
 		if g == recording.NoGoroutine && !x.asked.none() {
-			g = c.chunks[recording.Read][x.asked.first+x.asked.n-1].Goroutine
+			g = c.chunks[recording.Read][x.asked.last()].Goroutine
 		}
 		if g != recording.NoGoroutine {
 			r.Strand = index.add(t, goKey{r.Process, g})

@@ -22,10 +22,10 @@ func addLate(t *Timeline, f *facts, requests []served) {
 	for i := range requests {
 		s, r := &requests[i], &t.Requests[i]
 		c := &f.conns[s.conn]
-		if len(c.late) == 0 || s.x.replied.none() || r.Cut || r.Excluded != "" {
+		if len(c.late) == 0 || s.replied.none() || r.Cut || r.Excluded != "" {
 			continue
 		}
-		last := c.chunks[recording.Write][s.x.replied.first+s.x.replied.n-1].end()
+		last := c.chunks[recording.Write][s.replied.last()].end()
 		k, found := slices.BinarySearchFunc(c.late, last, lateOrder)
 		if !found {
 			continue

@@ -146,13 +146,13 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 	c := &g.f.conns[i]
 	k := 0
 	for n, chunk := range c.chunks[recording.Read] {
-		for k < len(list) && after(n, &requests[list[k]].x.asked) {
+		for k < len(list) && after(n, &requests[list[k]].asked) {
 			k++
 		}
 		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].x.asked) {
+		if k < len(list) && holds(n, &requests[list[k]].asked) {
 			m.request, m.kind, m.ready = RequestID(list[k]), moveBody, chunk.Arrived
-			if int32(n) == requests[list[k]].x.asked.first {
+			if int32(n) == requests[list[k]].asked.first {
 				m.kind = moveRead
 				m.several = together(list, requests, k)
 			}
@@ -161,11 +161,11 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 	}
 	k = 0
 	for n, chunk := range c.chunks[recording.Write] {
-		for k < len(list) && after(n, &requests[list[k]].x.replied) {
+		for k < len(list) && after(n, &requests[list[k]].replied) {
 			k++
 		}
 		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].x.replied) {
+		if k < len(list) && holds(n, &requests[list[k]].replied) {
 			m.request, m.kind = RequestID(list[k]), moveRespond
 			m.several = together(list, requests, k)
 		} else {
@@ -178,14 +178,14 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 // together reports that the k-th request on a connection was read with the one before or after
 // it in one go.
 func together(list []int32, requests []served, k int) bool {
-	first := requests[list[k]].x.asked.first
-	return k > 0 && requests[list[k-1]].x.asked.first == first || k+1 < len(list) && requests[list[k+1]].x.asked.first == first
+	first := requests[list[k]].asked.first
+	return k > 0 && requests[list[k-1]].asked.first == first || k+1 < len(list) && requests[list[k+1]].asked.first == first
 }
 
 // after reports that the n-th chunk comes after a message, or that it has none.
-func after(n int, m *message) bool { return m.none() || int32(n) >= m.first+m.n }
+func after(n int, m *chunkRun) bool { return m.none() || int32(n) > m.last() }
 
-func holds(n int, m *message) bool { return int32(n) >= m.first && int32(n) < m.first+m.n }
+func holds(n int, m *chunkRun) bool { return int32(n) >= m.first && int32(n) <= m.last() }
 
 // outbound adds the moves on the i-th connection, which carried the listed calls.
 // What happened before the first of them was sent belongs to it: it waits for it.
@@ -205,12 +205,12 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 	}
 	k := 0
 	for n, chunk := range c.chunks[recording.Write] {
-		for k < len(list) && after(n, &calls[list[k]].x.asked) {
+		for k < len(list) && after(n, &calls[list[k]].x.asked.chunkRun) {
 			k++
 		}
 		m := chunkMove(chunk, i)
 		switch {
-		case k < len(list) && holds(n, &calls[list[k]].x.asked):
+		case k < len(list) && holds(n, &calls[list[k]].x.asked.chunkRun):
 			m.call, m.kind, m.ready = CallID(list[k]), moveSend, g.sendable(i, list, k)
 		case k == 0 && opener != None:
 			m.call, m.kind, m.ready = opener, moveHandshake, c.established
@@ -221,13 +221,13 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 	}
 	k = 0
 	for n, chunk := range c.chunks[recording.Read] {
-		for k < len(list) && after(n, &calls[list[k]].x.replied) {
+		for k < len(list) && after(n, &calls[list[k]].x.replied.chunkRun) {
 			k++
 		}
 		m := chunkMove(chunk, i)
 		m.ready = chunk.Arrived
 		switch {
-		case k < len(list) && holds(n, &calls[list[k]].x.replied):
+		case k < len(list) && holds(n, &calls[list[k]].x.replied.chunkRun):
 			m.call, m.kind = CallID(list[k]), moveAnswer
 		case k == 0 && opener != None && chunk.Bytes > 0:
 			m.call, m.kind = opener, moveHandshake

@@ -13,17 +13,22 @@ const endless = math.MaxInt64
 // message is one request or response on a connection: a span of bytes in one
 // direction, and when they moved.
 type message struct {
-	arrived  Time  // reads: its first byte was in the socket; NoTime unknown
-	begin    Time  // its first byte was read or written
-	end      Time  // its last byte was read or written
-	first, n int32 // index of its first chunk in its direction, and how many
-	complete bool  // as far as its head told a length
-	merged   bool  // arrival stamps had to be merged: arrived may be too early
-	head     bool  // that of a request, which was seen
+	arrived Time // reads: its first byte was in the socket; NoTime unknown
+	begin   Time // its first byte was read or written
+	end     Time // its last byte was read or written
+	chunkRun
+	complete bool // as far as its head told a length
+	merged   bool // arrival stamps had to be merged: arrived may be too early
 }
 
+// chunkRun is which chunks of its direction hold a message.
+type chunkRun struct{ first, n int32 }
+
 // none reports that no byte of the message was seen.
-func (m *message) none() bool { return m.n == 0 }
+func (c *chunkRun) none() bool { return c.n == 0 }
+
+// last is the last of them.
+func (c *chunkRun) last() int32 { return c.first + c.n - 1 }
 
 // extent is where in its direction's bytes a message lies.
 type extent struct {
@@ -43,7 +48,7 @@ func (r *reader) message(e extent) message {
 	for r.next < len(r.chunks) && r.chunks[r.next].end() <= e.from {
 		r.next++
 	}
-	m := message{first: int32(r.next)}
+	m := message{chunkRun: chunkRun{first: int32(r.next)}}
 	var reach int64
 	for i := r.next; i < len(r.chunks); i++ {
 		c := &r.chunks[i]
@@ -88,15 +93,8 @@ type exchange struct {
 	over     Time               // of an unpaired request: when its answer was over; NoTime: not known
 }
 
-// exchanged is what is kept of an exchange.
+// exchanged is what is kept of an exchange that a call is made of: not its facts.
 type exchanged struct{ asked, replied message }
-
-// kept is what is kept of it once a request or a call is made of it: not its facts.
-func (x *exchange) kept() exchanged {
-	k := exchanged{x.asked, x.replied}
-	k.asked.head = x.ask != nil
-	return k
-}
 
 // final reports whether a response is the last one to its request.
 func final(r *responseAt) bool {

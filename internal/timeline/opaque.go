@@ -37,7 +37,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 				case ask == nil && len(out) > 0 && out[len(out)-1].unsent(writes[w].Offset):
 					out[len(out)-1].replied = message{} // as 100 Continue
 				default:
-					out = append(out, exchange{ordinal: len(out), asked: message{first: int32(w)}})
+					out = append(out, exchange{ordinal: len(out), asked: message{chunkRun: chunkRun{first: int32(w)}}})
 				}
 				x := &out[len(out)-1]
 				x.asked.extend(writes, w, h.data[recording.Write])
@@ -52,7 +52,7 @@ func opaqueExchanges(c *connFacts) []exchange {
 		if reads[r].Bytes > 0 && reads[r].end() > h.data[recording.Read] && len(out) > 0 && !goodBye(c, r, h) {
 			x := &out[len(out)-1]
 			if x.replied.none() {
-				x.replied = message{first: int32(r)}
+				x.replied = message{chunkRun: chunkRun{first: int32(r)}}
 			}
 			x.replied.extend(reads, r, h.data[recording.Read])
 			answered = true

@@ -62,7 +62,7 @@ func buildOwners(t *Timeline, f *facts, work []served) owners {
 func queueUnread(work []served, list []stint) {
 	for k := 0; k < len(list); {
 		n := k
-		for n < len(list) && list[n].from == list[k].from && !work[list[n].request].x.asked.head {
+		for n < len(list) && list[n].from == list[k].from && !work[list[n].request].head {
 			n++
 		}
 		slices.SortStableFunc(list[k:n], func(a, b stint) int { return cmp.Compare(a.to, b.to) })

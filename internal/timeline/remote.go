@@ -40,7 +40,7 @@ func leaveLate(c *Call, conn *connFacts, m *made) {
 	if len(conn.late) == 0 || m.x.asked.none() {
 		return
 	}
-	last := conn.chunks[recording.Write][m.x.asked.first+m.x.asked.n-1].end()
+	last := conn.chunks[recording.Write][m.x.asked.last()].end()
 	k, found := slices.BinarySearchFunc(conn.late, last, lateOrder)
 	if !found {
 		return

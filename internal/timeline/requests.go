@@ -8,12 +8,15 @@ import (
 
 // served is what a Request was rebuilt from; same index as in Timeline.Requests.
 type served struct {
-	x       exchanged
-	from    Time  // when its strand turned to it: it was read, and its predecessor answered
-	left    Time  // when the reader had left it to another strand that answered; NoTime: never
+	from    Time // when its strand turned to it: it was read, and its predecessor answered
+	read    Time // when its last byte was read; NoTime: it was not seen
+	left    Time // when the reader had left it to another strand that answered; NoTime: never
+	asked   chunkRun
+	replied chunkRun
 	conn    int32 // index in facts.conns
 	reader  StrandID
 	writer  StrandID // that wrote the response, or None
+	head    bool     // that of the request was seen
 	inexact bool     // when it arrived was not recorded, or merged with others
 	open    bool     // it was asked for, since a time that is known, and no answer was seen
 }
@@ -90,7 +93,7 @@ const queuedLong Duration = 1_000_000_000
 func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
 	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal), Peer: c.decl.Peer}
-	s := served{conn: int32(i), x: x.kept(), reader: None, writer: None}
+	s := served{conn: int32(i), read: x.asked.end, asked: x.asked.chunkRun, replied: x.replied.chunkRun, head: x.ask != nil, reader: None, writer: None}
 	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
 	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {
 		return r, s, false

@@ -72,7 +72,7 @@ func (s *segmenter) account(r *Request) {
 
 func (s *segmenter) request(r *Request, p *painter) {
 	work := &s.in.requests[r.ID]
-	if r.Strand == None || !work.x.asked.head {
+	if r.Strand == None || !work.head {
 		return
 	}
 	s.unread(r, p)

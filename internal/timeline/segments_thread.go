@@ -71,9 +71,9 @@ func (s *segmenter) asleep(r *Request, iv Interval, piece *Segment) {
 // onClient reports a wait for the client: for the rest of the request's body, or for
 // room to write more of the response.
 func (s *segmenter) onClient(r *Request, iv Interval, piece *Segment) bool {
-	x := &s.in.requests[r.ID].x
+	read := s.in.requests[r.ID].read
 	if r.FirstWrite != 0 && piece.From >= r.FirstWrite {
 		return true
 	}
-	return x.asked.end > r.FirstRead && piece.From < x.asked.end && !(iv.Off.Timed == 1 && iv.Off.Arg == 0)
+	return read > r.FirstRead && piece.From < read && !(iv.Off.Timed == 1 && iv.Off.Arg == 0)
 }

@@ -87,7 +87,7 @@ func (u *udpWalk) exchanges(c *connFacts) (out []exchange) {
 				for _, i := range open {
 					out[i].unpaired = true
 				}
-				x := exchange{ordinal: len(out), asked: message{first: int32(w)}, again: recording.NoTime, unpaired: n > 0}
+				x := exchange{ordinal: len(out), asked: message{chunkRun: chunkRun{first: int32(w)}}, again: recording.NoTime, unpaired: n > 0}
 				x.asked.extend(writes, w, 0)
 				out, open = append(out, x), append(open, len(out))
 				open = open[max(0, len(open)-manyUnanswered):]
@@ -98,7 +98,7 @@ func (u *udpWalk) exchanges(c *connFacts) (out []exchange) {
 		if n := len(out); n > 0 && (out[n-1].unpaired || answers(&out[n-1], reads[r])) {
 			if x := &out[n-1]; !x.unpaired {
 				if x.replied.none() {
-					x.replied = message{first: int32(r)}
+					x.replied = message{chunkRun: chunkRun{first: int32(r)}}
 				}
 				x.replied.extend(reads, r, 0)
 			}

@@ -60,7 +60,7 @@ func steps(path string, step func(name string) error) error {
 	if err := step("loaded"); err != nil {
 		return err
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := timeline.UseUp(recording.Workers{}, rec)
 	if err != nil {
 		return err
 	}
