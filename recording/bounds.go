@@ -45,11 +45,11 @@ func limits() map[string]limit {
 	}{
 		{limit{near: true}, "since woken arrived last first from put stopped late.left"},
 		{limit{to: maxTime}, "start wall suspended user-cpu bpf inside busy idle pressure throttled ran queued serviced p50 p99 longest neighbour.cpu"},
-		{limit{from: -2, to: maxBytes}, "rss offset bytes head length size fetched in out virtual resident shared mapping.before"},
+		{limit{from: -2, to: maxBytes}, "rss offset bytes written read head length size fetched in out virtual resident shared mapping.before"},
 		{limit{from: -1, to: maxCount}, "count events running overflows minor major depth limit backlog messages skipped"},
 		{limit{from: -1, to: maxSmall}, "id pid tid process thread creator waker owner putter conn frame stack caller file before left line cpu cpus procs"},
 		{limit{from: -1, to: maxSmall}, "process.parent listen.port backlog.port status rcode version"},
-		{limit{to: maxSmall}, "on release timed existing merged close upgrade window write executor open yields"},
+		{limit{to: maxSmall}, "on release timed existing merged close upgrade window write executor open yields refused"},
 		{limit{any: true}, "goroutine goroutine.id context context.id contexts parent unpark.woken exec trigger counter port waiter to"},
 		{limit{any: true}, "arg sp object word queue"},
 	} {

@@ -166,6 +166,7 @@ var (
 	dnsNames       = []string{"query", "answer"}
 	frameNames     = []string{"native", "kernel", "go", "jvm", "python", "ruby", "v8", "other"}
 	originNames    = []string{"on-cpu", "blocked"}
+	proxyNames     = []string{"connect", "socks4", "socks5"}
 
 	outcomeNames     = []string{"unknown", "ok", "none", "error", "fatal"}
 	transactionNames = []string{"unknown", "idle", "open", "failed"}

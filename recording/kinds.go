@@ -59,6 +59,7 @@ const (
 	KindGoProcs
 	KindNeighbour
 	KindRetransmit
+	KindTunnel
 )
 
 // KindSpec is one row of the table of kinds.
@@ -123,5 +124,6 @@ func Kinds() []KindSpec {
 		{KindGoProcs, "go-procs", func() Fact { return new(GoProcs) }},
 		{KindNeighbour, "neighbour", func() Fact { return new(Neighbour) }},
 		{KindRetransmit, "retransmit", func() Fact { return new(Retransmit) }},
+		{KindTunnel, "tunnel", func() Fact { return new(Tunnel) }},
 	}
 }

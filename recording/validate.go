@@ -178,6 +178,10 @@ func (v *validator) connFact(fact Fact) {
 		v.thread(f.Thread)
 	case *ConnProtocol:
 		v.conn(f.Conn)
+	case *Tunnel:
+		v.outbound(f.Conn)
+		v.notNegative("written", f.Written)
+		v.notNegative("read", f.Read)
 	case *Late:
 		v.conn(f.Conn)
 		v.span("left", f.Left)

@@ -124,7 +124,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
+		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
 		Fix:      told.fix(p.peer, operation),
 		Next:     "compare its own log or metrics of the same calls with the remote times here",
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",

@@ -67,7 +67,7 @@ func (t crowded) apart(c *diagnosis.Case, calls []timeline.CallID, spans []diagn
 // from.
 func (t crowded) here(c *diagnosis.Case, calls []timeline.CallID) bool {
 	return !slices.ContainsFunc(calls, func(id timeline.CallID) bool {
-		at, err := netip.ParseAddrPort(c.Calls[id].Address)
+		at, err := netip.ParseAddrPort(cmp.Or(c.Calls[id].Proxy, c.Calls[id].Address))
 		return err != nil || !at.Addr().IsLoopback() && !t.own[at.Addr()]
 	})
 }

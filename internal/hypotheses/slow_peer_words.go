@@ -110,3 +110,15 @@ func mostOf(by map[string]Duration) (name string, share diagnosis.Share) {
 	}
 	return name, diagnosis.ShareOf(int64(most), int64(all))
 }
+
+// throughProxy says through which proxy all calls went, "" if not all did through the same.
+func throughProxy(c *diagnosis.Case, calls []timeline.CallID) string {
+	if len(calls) == 0 || c.Calls[calls[0]].Proxy == "" {
+		return ""
+	}
+	proxy := c.Calls[calls[0]].Proxy
+	if slices.ContainsFunc(calls, func(id timeline.CallID) bool { return c.Calls[id].Proxy != proxy }) {
+		return ""
+	}
+	return ", through the proxy at " + proxy + ","
+}

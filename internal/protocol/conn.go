@@ -32,6 +32,8 @@ type Conn struct {
 	tls      *tlsConn
 	dialogue *dialogue
 	joined   bool
+	asks     *agreement // with a SOCKS proxy, while it lasts
+	from     [2]int64   // where the bytes for and from the target begin, behind a proxy
 }
 
 // start is the first bytes of a direction while they are too few to tell.
@@ -70,7 +72,7 @@ func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) [
 	case recording.ProtocolUnknown:
 		return c.detect(chunk{dir, offset, size, data})
 	case recording.ProtocolHTTP1:
-		return c.http.chunk(chunk{dir, offset, size, data})
+		return c.converse(chunk{dir, offset, size, data})
 	case recording.ProtocolTLS:
 		return c.tls.chunk(chunk{dir, offset, size, data})
 	case recording.ProtocolRedis, recording.ProtocolPostgres:
@@ -132,6 +134,9 @@ func (k chunk) from(p int64) []byte {
 
 // detect finds out what protocol the connection speaks and lets its parser begin.
 func (c *Conn) detect(k chunk) []recording.Fact {
+	if c.mayAgree(k) {
+		return c.agree(k)
+	}
 	s := &c.start[k.dir]
 	if len(s.bytes) > 0 && k.offset == s.offset+int64(len(s.bytes)) {
 		k = chunk{k.dir, s.offset, k.size + int64(len(s.bytes)), append(s.bytes, k.data...)}
@@ -148,7 +153,7 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	if undecided || protocol == recording.ProtocolUnknown {
 		c.strange++
 		// The very first chunk may belong to a message that began before.
-		turn := k.offset == 0 && k.dir == c.client || c.strange > 1 && c.last != k.dir
+		turn := k.offset == c.from[k.dir] && k.dir == c.client || c.strange > 1 && c.last != k.dir
 		c.last = k.dir
 		s.judged = s.judged || turn && len(k.data) > 0
 		if c.strange < maxStrange && !(c.start[0].judged && c.start[1].judged) {
@@ -161,9 +166,9 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	switch protocol {
 	case recording.ProtocolHTTP1:
 		c.http = &httpConn{id: c.id, client: c.client}
-		return append(facts, c.http.chunk(k)...)
+		return append(facts, c.converse(k)...)
 	case recording.ProtocolTLS:
-		c.tls = &tlsConn{id: c.id, client: c.client}
+		c.tls = &tlsConn{id: c.id, client: c.client, start: c.from}
 		return append(facts, c.tls.chunk(k)...)
 	case recording.ProtocolRedis:
 		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: &redis{}}

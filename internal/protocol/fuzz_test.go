@@ -16,6 +16,9 @@ func FuzzConn(f *testing.F) {
 	f.Add([]byte{255, 3, 255, 3}, []byte("*2\r\n$3\r\nGET\r\n$1\r\na\r\n*2\r\n%1\r\n+a\r\n|1\r\n:1\r\n$-1\r\n$3\r\nabc\r\n"))
 	f.Add([]byte{191, 131, 255}, []byte("Q\x00\x00\x00\x0dselect 1\x00C\x00\x00\x00\x0bCOPY 1\x00Z\x00\x00\x00\x05IP\x00\x00\x00\x0ba\x00BEGIN\x00"))
 	f.Add([]byte{6, 128}, []byte("\x00\x00\x00\x13\x00\x03\x00\x00user\x00shop\x00\x00R"))
+	f.Add([]byte{0, 128, 5, 129}, []byte("\x05\x01\x00\x05\x00\x05\x01\x00\x03\x01a\x00P\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00GET / HTTP/1.1\r\n\r\n"))
+	f.Add([]byte{4, 129, 4}, []byte("\x04\x01\x00P\x00\x00\x00\x01u\x00db.example\x00\x00Z\x00\x00\x00\x00\x00\x00*1\r\n$4\r\nPING\r\n"))
+	f.Add([]byte{9, 133, 3}, []byte("CONNECT a.example:443 HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\x16\x03\x01\x00\x05"))
 	f.Fuzz(func(t *testing.T, script, data []byte) {
 		p := newPlayer(recording.Outbound)
 		for _, b := range script {
@@ -35,6 +38,9 @@ func FuzzConn(f *testing.F) {
 		}
 		for _, fact := range p.conn.Close() {
 			checkFact(t, fact, p.pos)
+		}
+		if a := p.conn.asks; a != nil && len(a.client)+len(a.proxy) > 2*maxAgreement {
+			t.Errorf("%d and %d bytes kept", len(a.client), len(a.proxy))
 		}
 		if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
 			t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
@@ -73,6 +79,10 @@ func checkFact(t *testing.T, fact recording.Fact, sent [2]int64) {
 	case *recording.Reply:
 		if f.Offset < 0 || f.Length < 0 || f.Offset >= sent[1-client] || f.Skipped < 0 || len(f.Code) > maxCommandName {
 			t.Errorf("of %d bytes: %+v", sent[1-client], f)
+		}
+	case *recording.Tunnel:
+		if f.Written <= 0 || f.Read <= 0 || f.Written > sent[client] || f.Read > sent[1-client] || strings.ContainsAny(f.Target, "?&=#@/ \r\n") {
+			t.Errorf("of %d and %d bytes: %+v", sent[client], sent[1-client], f)
 		}
 	case *recording.TLS:
 		if f.Offset < 0 || f.Bytes <= 0 || f.Offset >= sent[f.Dir] {

@@ -21,9 +21,11 @@ type httpConn struct {
 	streams  [2]httpStream
 	methods  []string // of requests not yet answered
 	last     recording.Direction
-	spoken   bool // last is set
-	answered bool // a final response has begun since the client last spoke
-	tunnel   bool // the connection no longer speaks HTTP
+	spoken   bool   // last is set
+	answered bool   // a final response has begun since the client last spoke
+	tunnel   bool   // the connection no longer speaks HTTP
+	target   string // what the last CONNECT asked for
+	behind   int64  // where the answers of that begin, once the proxy lets bytes through
 	held     *recording.HTTPRequest
 	form     bool              // the head that was cut last is that of a form
 	facts    [2]recording.Fact // where the facts of a chunk go, unless they are more
@@ -238,7 +240,9 @@ func (h *httpConn) message(dir recording.Direction, head, body []byte) recording
 	}
 	f.Conn, f.Offset = h.id, s.begin
 	h.sent(f.Method)
-	if f.Method != "CONNECT" {
+	if f.Method == "CONNECT" {
+		h.target = authority(head)
+	} else {
 		s.bodyOf(f.Head, f.Length)
 	}
 	switch {
@@ -299,8 +303,11 @@ func (h *httpConn) method() string {
 
 // received notes a final response.
 func (h *httpConn) received(f *recording.HTTPResponse) {
-	if f.Status == 101 || h.method() == "CONNECT" && f.Status < 300 {
+	if connect := h.method() == "CONNECT" && f.Status < 300; f.Status == 101 || connect {
 		f.Upgrade, h.tunnel = 1, true
+		if connect && f.Head > 0 {
+			h.behind = f.Offset + f.Head
+		}
 	}
 	if len(h.methods) > 0 {
 		h.methods = slices.Delete(h.methods, 0, 1)

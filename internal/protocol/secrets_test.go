@@ -98,6 +98,10 @@ func secretsOfDatabasesStayIn(t *testing.T, mark string) {
 			"*3\r\n$3\r\nSET\r\n$9\r\nk:@@:\r\n$200\r\n" + strings.Repeat("*1\r\n$6\r\n@@\r\n", 10) + strings.Repeat("x", 20) + "\r\n", "+OK\r\n",
 			"*2\r\n$3\r\nGET\r\n$6\r\n@@\r\n", "$6\r\n@@\r\n", "*1\r\n$6\r\n@@\r\n", "-@@ unknown command '@@'\r\n",
 		},
+		"proxy": {
+			"\x05\x02\x00\x02", "\x05\x02", "\x01\x04user\x06@@", "\x01\x00", "\x05\x01\x00\x03\x04name\x18\xeb", "\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00",
+			"CONNECT user:@@@name:6379 HTTP/1.1\r\nProxy-Authorization: Basic @@\r\n\r\n", "HTTP/1.1 200 @@\r\n\r\n", "*2\r\n$3\r\nGET\r\n$6\r\n@@\r\n", "$6\r\n@@\r\n",
+		},
 		"postgres": {
 			"\x00\x00\x00\x25\x00\x03\x00\x00user\x00@@\x00database\x00@@\x00\x00", postgres('R', "\x00\x00\x00\x03"),
 			postgres('p', "@@\x00"), postgres('R', "\x00\x00\x00\x00") + postgres('Z', "I"),

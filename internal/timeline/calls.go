@@ -1,6 +1,8 @@
 package timeline
 
 import (
+	"cmp"
+
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -63,6 +65,9 @@ func buildCalls(t *Timeline, f *facts) []made {
 		}
 		for k := before; k < len(t.Calls); k++ {
 			t.Calls[k].Peer = peer
+			if c.tunnel != nil {
+				t.Calls[k].Proxy, t.Calls[k].Address = c.decl.Peer, cmp.Or(c.tunnel.Target, c.decl.Peer)
+			}
 		}
 	}
 	if len(t.Calls) == 0 {
@@ -80,7 +85,7 @@ func buildCalls(t *Timeline, f *facts) []made {
 // callExchanges finds what was asked and answered on an outbound connection.
 func callExchanges(c *connFacts, udp *udpWalk) []exchange {
 	switch {
-	case c.protocol == recording.ProtocolHTTP2:
+	case c.protocol == recording.ProtocolHTTP2 || c.refused():
 		return nil
 	case c.protocol == recording.ProtocolUDP:
 		return udp.exchanges(c)
@@ -97,7 +102,7 @@ func callExchanges(c *connFacts, udp *udpWalk) []exchange {
 // failed reports a connection attempt that never carried a byte.
 func failed(c *connFacts) bool {
 	return c.decl.Existing != 1 && c.established == recording.NoTime && c.closed != nil &&
-		len(c.chunks[recording.Write])+len(c.chunks[recording.Read]) == 0
+		(c.refused() || len(c.chunks[recording.Write])+len(c.chunks[recording.Read]) == 0)
 }
 
 func failedCall(f *facts, i int) Call {

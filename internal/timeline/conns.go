@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"net/netip"
 	"strings"
 
@@ -21,6 +22,9 @@ func buildConns(f *facts) []Conn {
 		if c.closed != nil {
 			conns[i].By = c.closed.By
 		}
+		if c.tunnel != nil {
+			conns[i].Target = c.tunnel.Target
+		}
 		if d.Existing != 1 {
 			conns[i].Opened = c.at
 			conns[i].Established = c.established
@@ -32,8 +36,8 @@ func buildConns(f *facts) []Conn {
 	return conns
 }
 
-// nameConns finds the names of peers: what the connection itself says (SNI, then the
-// Host of its first request); else what another connection to the same address and
+// nameConns finds the names of peers: what the connection itself says (SNI, who a proxy was
+// asked for, then the Host of its first request); else what another connection to the same address and
 // port of the same process says; else the name whose look-up last gave its address.
 func nameConns(t *Timeline, f *facts) {
 	type peer struct {
@@ -50,14 +54,14 @@ func nameConns(t *Timeline, f *facts) {
 		if k := f.connIndex.get(c.decl.Before); k != None && k < i && t.Conns[i].Name == "" {
 			t.Conns[i].Name = t.Conns[k].Name
 		}
-		if k := (peer{c.decl.Process, c.decl.Peer}); said[k] == "" {
+		if k := (peer{c.decl.Process, c.decl.Peer}); said[k] == "" && c.tunnel == nil {
 			said[k] = t.Conns[i].Name
 		}
 	}
 	answers := namesByAddress(t.Lookups)
 	for i := range f.conns {
 		c := &f.conns[i]
-		if c.decl.Side != recording.Outbound || t.Conns[i].Name != "" {
+		if c.decl.Side != recording.Outbound || t.Conns[i].Name != "" || c.tunnel != nil {
 			continue
 		}
 		t.Conns[i].Name = said[peer{c.decl.Process, c.decl.Peer}]
@@ -74,6 +78,12 @@ func ownName(c *connFacts) string {
 			return r.SNI
 		}
 	}
+	if c.tunnel != nil {
+		if _, err := netip.ParseAddrPort(c.tunnel.Target); err != nil && c.tunnel.Target != "" {
+			name, _ := splitPort(c.tunnel.Target)
+			return name
+		}
+	}
 	if len(c.asks) > 0 {
 		return c.asks[0].Host
 	}
@@ -81,13 +91,15 @@ func ownName(c *connFacts) string {
 }
 
 // peerName is what a Call's peer is called: its name if known, with the port unless
-// it is the usual one for HTTP or HTTPS; else address and port. A Unix socket is called by
+// it is the usual one for HTTP or HTTPS; else address and port. Behind a proxy it is who the
+// proxy was asked for. A Unix socket is called by
 // its path: clients name any host there.
 func peerName(c *Conn) string {
+	at := cmp.Or(c.Target, c.Peer)
 	if c.Name == "" || isUnix(c.Peer) {
-		return c.Peer
+		return at
 	}
-	_, port := splitPort(c.Peer)
+	_, port := splitPort(at)
 	if port == "" || port == "80" || port == "443" {
 		return c.Name
 	}

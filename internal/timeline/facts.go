@@ -73,6 +73,7 @@ type connFacts struct {
 	goCalls     []goCallAt // outbound: who handed requests to it
 	late        []*recording.Late
 	again       []Time // when a segment was sent again
+	tunnel      *recording.Tunnel
 }
 
 type tlsAt struct {
@@ -358,6 +359,10 @@ func (f *facts) connLife(at Time, fact recording.Fact) bool {
 	case *recording.Late:
 		if c := f.conn(x.Conn); c != nil {
 			c.late = append(c.late, x)
+		}
+	case *recording.Tunnel:
+		if c := f.conn(x.Conn); c != nil {
+			c.through(at, x)
 		}
 	case *recording.Retransmit:
 		if c := f.conn(x.Conn); c != nil {

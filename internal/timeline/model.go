@@ -207,6 +207,7 @@ type Conn struct {
 	Resumed        recording.Tristate
 	Exchanges      int    // requests served or calls made on it
 	Again          []Time // when a segment was sent again, in order
+	Target         string // behind a proxy, which is the Peer then: who the client asked for, and the port; else ""
 }
 
 // Phase is where in its life a request or call is.
@@ -282,7 +283,8 @@ type Call struct {
 	Ordinal    int    // of this exchange on its connection, from 0
 	New        bool   // the connection was opened for it
 	Peer       string // name if known, else address and port
-	Address    string // address and port
+	Address    string // address and port; behind a proxy, who that was asked for, if known
+	Proxy      string // its address and port; "" without one
 	Operation  string // "GET /users/{}", the operation header, "SELECT users"; "" under TLS
 	Status     int64  // HTTP
 	Start, End Time   // End: its last byte was read

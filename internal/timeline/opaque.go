@@ -18,11 +18,14 @@ const (
 // the head of a request is known, of a message that is encrypted, it names the exchange,
 // and its length says whether what was read was only an interim answer to it.
 func opaqueExchanges(c *connFacts) []exchange {
-	var h handshake
+	h := handshake{data: c.behind()}
 	secure := c.protocol == recording.ProtocolTLS || len(c.tls) > 0
 	if secure {
 		h = readHandshake(c)
 		h.skipTickets(c)
+		for dir, from := range c.behind() {
+			h.data[dir] = max(h.data[dir], from)
+		}
 	}
 	writes, reads := c.chunks[recording.Write], c.chunks[recording.Read]
 	var out []exchange
