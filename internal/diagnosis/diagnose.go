@@ -155,8 +155,10 @@ func (j *judge) test(by recording.Workers) {
 // candidates judges those of a trial alone.
 func (j *judge) candidates(t *trial) {
 	t.doubt = j.doubts(t.Needs)
-	for _, rc := range t.res.Candidates {
-		cd := &candidate{Candidate: rc, trial: t, spans: t.doubt.sure(normal(j.Timeline, rc.Spans))}
+	for i := range t.res.Candidates {
+		rc := &t.res.Candidates[i]
+		rc.Spans = normal(j.Timeline, rc.Spans) // those as they were found are let go of
+		cd := &candidate{Candidate: *rc, trial: t, spans: t.doubt.sure(rc.Spans)}
 		if cd.seen = cd.spans; len(rc.Seen) > 0 {
 			cd.seen = t.doubt.sure(normal(j.Timeline, slices.Concat(rc.Spans, rc.Seen)))
 		}

@@ -47,8 +47,12 @@ func normal(tl *timeline.Timeline, spans []Span) []Span {
 	if i == len(in) {
 		return in
 	}
-	out := append(make([]Span, 0, len(in)), in[:i]...)
-	for _, s := range in[i:] {
+	return mergeOnto(tl, append(make([]Span, 0, len(in)), in[:i]...), in[i:])
+}
+
+// mergeOnto adds spans in order to those that are normal. Both may be of one list, the ones in front.
+func mergeOnto(tl *timeline.Timeline, out, more []Span) []Span {
+	for _, s := range more {
 		r := &tl.Requests[s.Request]
 		s.From, s.To = max(s.From, r.Start), min(s.To, r.End)
 		if s.From >= s.To || !r.Measured() {

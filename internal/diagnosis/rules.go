@@ -155,7 +155,8 @@ func (j *judge) intervals(spans []Span, im *Impact) {
 func (j *judge) waitBesides(symptom int, spans []Span) []Duration {
 	ready := j.Shared("ready to run", func() any {
 		all := func(*timeline.Request, *timeline.Segment) bool { return true }
-		return normal(j.Timeline, j.SpansOf(timeline.CauseRunnable, all))
+		list := j.SpansOf(timeline.CauseRunnable, all)
+		return mergeOnto(j.Timeline, list[:0], list)
 	}).([]Span)
 	by := make([]Duration, len(j.Symptoms[symptom].runs))
 	book := func(s Span, sign Duration) {

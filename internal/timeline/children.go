@@ -45,7 +45,7 @@ func (f *facts) childEndedAt(of recording.ProcessID, at Time) bool {
 
 // forChild reports a sleep for a program that the strand's process started, or for what one wrote. Whoever starts
 // it by vfork, or a clone like that, sleeps uninterruptibly until it runs: that is no disk.
-func (s *sleeper) forChild(id StrandID, off *recording.Off) bool {
+func (s *sleeper) forChild(id StrandID, off *Off) bool {
 	switch off.Syscall {
 	case "vfork", "wait4", "waitid":
 		return true

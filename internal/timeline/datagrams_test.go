@@ -27,7 +27,7 @@ func TestSendsBegin(t *testing.T) {
 			fmt.Sscanf(step, "%d %s %s", &from, &state, &call)
 			iv := Interval{From: from * 1000, To: 200_000, State: map[string]State{"running": StateRunning, "runnable": StateRunnable, "sleeping": StateSleeping}[state]}
 			if call != "" {
-				iv.Off = &recording.Off{Syscall: call}
+				iv.Off = newOff(&recording.Off{Syscall: call})
 			}
 			if n := len(s.Intervals); n > 0 {
 				s.Intervals[n-1].To = iv.From

@@ -26,6 +26,7 @@ type facts struct {
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	heads       heads
+	offs        offs
 	stacks      stackFacts
 	storage     storageFacts
 	parks       parkFacts
@@ -52,7 +53,7 @@ type threadFacts struct {
 // step is one fact about a thread's state: an off-CPU span, or a snapshot.
 type step struct {
 	at   Time
-	off  *recording.Off
+	off  *Off
 	snap *recording.ThreadState
 }
 
@@ -220,7 +221,7 @@ func (f *facts) taskFact(at Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Off:
 		if th := f.thread(x.Thread); th != nil {
-			th.steps = append(doubled(th.steps), step{at: at, off: x})
+			th.steps = append(doubled(th.steps), step{at: at, off: f.offs.of(x)})
 		}
 	case *recording.ThreadState:
 		if th := f.thread(x.Thread); th != nil {

@@ -12,7 +12,7 @@ func TestOneStackMakesNoInterpreterLock(t *testing.T) {
 	const lock, queue = 0x1000, 0x9000
 	tl := &Timeline{Strands: []Strand{{Process: 1}}}
 	at := func(word int64, code string) sleepAt {
-		return sleepAt{off: &recording.Off{Syscall: "futex", Arg: word}, verdict: verdict{code: code}}
+		return sleepAt{off: newOff(&recording.Off{Syscall: "futex", Arg: word}), verdict: verdict{code: code}}
 	}
 	all := []sleepAt{
 		at(lock, "py-gil"), at(lock, "py-gil"), at(lock, "idle"), at(lock, ""),

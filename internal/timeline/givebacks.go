@@ -88,7 +88,7 @@ func (s *sleeper) givenBack(waits []WaitID) bool {
 // releaser returns the strand that ended a sleep from inside a futex wake, another one
 // of the same process, or None. A thread of Ruby that polls while it waits for another
 // one is woken by a write. Whoever lets a lock of a file go wakes the next one, of any process.
-func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
+func (s *sleeper) releaser(off *Off, of StrandID) StrandID {
 	if by, ok := s.parkedBy[off]; ok && by != of {
 		return by
 	}
@@ -103,7 +103,7 @@ func (s *sleeper) releaser(off *recording.Off, of StrandID) StrandID {
 }
 
 // lockOfFile reports a wait for a lock of a file, which processes share.
-func lockOfFile(off *recording.Off) bool { return off.Syscall == "flock" || off.Syscall == "fcntl" }
+func lockOfFile(off *Off) bool { return off.Syscall == "flock" || off.Syscall == "fcntl" }
 
 // timeSorted returns the numbers below n in order of a time.
 func timeSorted(n int, at func(int) Time) []int32 {

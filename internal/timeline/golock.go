@@ -145,7 +145,7 @@ func (s *sleeper) addParks() {
 		return
 	}
 	index, ends := indexGoroutines(t), f.unparked()
-	s.parkedBy = make(map[*recording.Off]StrandID, len(f.parks.parks))
+	s.parkedBy = make(map[*Off]StrandID, len(f.parks.parks))
 	open := map[StrandID]int{} // the last sleep of each strand
 	for _, k := range timeSorted(len(f.parks.parks), func(i int) Time { return f.parks.parks[i].Since }) {
 		p := f.parks.parks[k]
@@ -206,14 +206,15 @@ func (s *sleeper) parkSleep(strand StrandID, p parkAt, u *unparkAt) sleepAt {
 	if i := s.f.stacks.stackIndex.get(p.Stack); i != None {
 		x.stack = StackID(i)
 	}
-	x.off = &recording.Off{Thread: p.Left, Since: p.Since, Woken: p.at, Goroutine: p.Goroutine, Syscall: "futex", Arg: p.Object}
+	off := recording.Off{Thread: p.Left, Since: p.Since, Woken: p.at, Goroutine: p.Goroutine, Syscall: "futex", Arg: p.Object}
 	timer := false
 	if u != nil {
 		x.to = max(min(u.at, p.at), x.from+1)
-		x.off.Woken = x.to
-		x.off.WakerKind, x.off.Waker, x.off.Release = recording.WakerThread, u.Thread, 1
+		off.Woken = x.to
+		off.WakerKind, off.Waker, off.Release = recording.WakerThread, u.Thread, 1
 		timer = s.t.has(s.f.stacks.stackIndex.get(u.Stack), "time.sendTime")
 	}
+	x.off = s.parked.of(&off)
 	x.verdict = s.parkVerdict(p.Park, x.stack)
 	if timer && x.verdict.code == RuleGoChannel {
 		x.verdict = verdict{RuleGoTimer, CauseSleep, None}

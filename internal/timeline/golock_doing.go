@@ -44,7 +44,7 @@ func newGoLives(t *Timeline, f *facts, runs goRuns, calls []made) goLives {
 }
 
 // ending lists who ended the waits of goroutines.
-func (l *goLives) ending(t *Timeline, by map[*recording.Off]StrandID) {
+func (l *goLives) ending(t *Timeline, by map[*Off]StrandID) {
 	l.ended = map[WaitID]StrandID{}
 	for i := range t.Waits {
 		if s, ok := by[t.Waits[i].Off]; ok {

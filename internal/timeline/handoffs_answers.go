@@ -244,7 +244,7 @@ func (h *handOffs) readsUpTo(s StrandID, at Time) int {
 
 // startedBy returns who ended a strand's wait for work, and when; or, if it has waited for
 // none, who made it.
-func (h *handOffs) startedBy(s StrandID, off *recording.Off) (StrandID, Time) {
+func (h *handOffs) startedBy(s StrandID, off *Off) (StrandID, Time) {
 	switch th := &h.f.threads[s]; {
 	case off == nil && th.born != recording.NoTime:
 		return h.f.strand(th.creator), th.born
@@ -256,15 +256,15 @@ func (h *handOffs) startedBy(s StrandID, off *recording.Off) (StrandID, Time) {
 
 // turnBefore returns the last wait for work of a strand that was over at a time, nil if
 // none is known. What reads the answers of carried calls waits for work where it polls.
-func (h *handOffs) turnBefore(s StrandID, at Time) *recording.Off {
-	return h.lastSleep(s, at, func(off *recording.Off) bool {
+func (h *handOffs) turnBefore(s StrandID, at Time) *Off {
+	return h.lastSleep(s, at, func(off *Off) bool {
 		return polls(off) || len(h.reads[s]) == 0 && h.forWork(s, off)
 	})
 }
 
 // lastSleep returns the last of some sleeps of a strand that was over at a time, nil if
 // none of the last few is one.
-func (h *handOffs) lastSleep(s StrandID, at Time, is func(*recording.Off) bool) *recording.Off {
+func (h *handOffs) lastSleep(s StrandID, at Time, is func(*Off) bool) *Off {
 	steps := h.f.threads[s].steps
 	i := sort.Search(len(steps), func(k int) bool { return steps[k].at > at })
 	for k := i - 1; k >= 0 && i-k <= manyPieces; k-- {

@@ -22,11 +22,11 @@ func TestWhoAskedWaitsForTheResult(t *testing.T) {
 		"it slept only when the answer was there":   {0, 55, 60, false},
 		"it was woken while the call was under way": {0, 25, 40, false},
 	} {
-		if got := h.waitedFor(j, wake{at: c.till, by: 1, of: c.of, off: &recording.Off{Since: c.since}}); got != c.want {
+		if got := h.waitedFor(j, wake{at: c.till, by: 1, of: c.of, off: newOff(&recording.Off{Since: c.since})}); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	if h.waitedFor(&job{strand: 1, from: 20, by: 0}, wake{at: 60, of: 0, off: &recording.Off{Since: 25}}) {
+	if h.waitedFor(&job{strand: 1, from: 20, by: 0}, wake{at: 60, of: 0, off: newOff(&recording.Off{Since: 25})}) {
 		t.Error("a result of what made no call")
 	}
 }
@@ -40,7 +40,7 @@ func pythonWaits(waits []Wait, offs []recording.Off) *handOffs {
 		Stacks:  []Stack{{Caller: None}, {Caller: 0}, {Caller: 1}, {Caller: 0}}, // 2 is deeper than 1 and 3
 	}
 	for i := range offs {
-		off := &offs[i]
+		off := newOff(&offs[i])
 		off.State, off.Syscall = recording.OffSleep, "futex"
 		w := waits[i]
 		w.From, w.To, w.Off = off.Since, off.Woken, off
@@ -123,9 +123,9 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 			tl.Calls, h.callsOf[1] = []Call{{Strand: 1, SendFrom: c.next}}, []CallID{0}
 		}
 		if c.loop > 0 {
-			f.threads[0].steps = []step{{at: c.loop + 1}, {at: c.loop + 2, off: &recording.Off{
+			f.threads[0].steps = []step{{at: c.loop + 1}, {at: c.loop + 2, off: newOff(&recording.Off{
 				Since: c.loop - 5, Woken: c.loop, Syscall: "epoll_wait", WakerKind: recording.WakerThread, Waker: 8,
-			}}}
+			})}}
 		}
 		if got := h.worksFor(1, c.at); got != c.want {
 			t.Errorf("%s: for %d, want %d", name, got, c.want)

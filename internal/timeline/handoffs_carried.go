@@ -77,4 +77,4 @@ func (h *handOffs) turned(s StrandID, at Time) Time {
 }
 
 // polls reports a sleep in which a thread waits for whichever of its sockets is ready.
-func polls(off *recording.Off) bool { return pollWait(off.Syscall) }
+func polls(off *Off) bool { return pollWait(off.Syscall) }

@@ -25,7 +25,7 @@ func (h *handOffs) findLingering() {
 // lingers reports a poll with a time limit that a strand slept in right after it had answered
 // a request: it waits whether the next one comes on that connection soon, as Puma's threads do
 // for a fifth of a second, and works for nobody. Who is sent for meanwhile waits in a queue.
-func (h *handOffs) lingers(s StrandID, off *recording.Off, begun Time) bool {
+func (h *handOffs) lingers(s StrandID, off *Off, begun Time) bool {
 	if off == nil || off.Timed != 1 || !sleepsBy(off.Syscall) || onNoFile(off) || off.Since == recording.NoTime {
 		return false
 	}

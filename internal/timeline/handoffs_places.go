@@ -42,7 +42,7 @@ type spot struct {
 	odd   bool // a call was open meanwhile, or a stack speaks against it
 }
 
-func (p *spot) see(off *recording.Off, end Time, odd bool) {
+func (p *spot) see(off *Off, end Time, odd bool) {
 	p.at = append(p.at, off.Since)
 	p.total += end.Sub(off.Since)
 	p.odd = p.odd || odd
@@ -68,7 +68,7 @@ func (h *handOffs) findIdle() {
 
 // waitsOutside visits a strand's waits for other threads that lie outside of requests of
 // its own; busy tells whether one of its calls was open.
-func (h *handOffs) waitsOutside(s StrandID, visit func(off *recording.Off, end Time, busy bool)) {
+func (h *handOffs) waitsOutside(s StrandID, visit func(off *Off, end Time, busy bool)) {
 	calls, stints := h.callsOf[s], h.o[s]
 	for _, st := range h.f.threads[s].steps {
 		if !onFutex(st.off) {
@@ -104,7 +104,7 @@ func (h *handOffs) sent(c CallID) Time {
 // anew has other stacks.
 func (h *handOffs) idlePlacesOf(s StrandID) idleAt {
 	spots := map[int64]*spot{}
-	h.waitsOutside(s, func(off *recording.Off, end Time, busy bool) {
+	h.waitsOutside(s, func(off *Off, end Time, busy bool) {
 		p := spots[off.SP]
 		if p == nil {
 			p = &spot{key: off.SP}
@@ -142,7 +142,7 @@ func (h *handOffs) idlePlacesOf(s StrandID) idleAt {
 // of Ruby waits for its interpreter's lock wherever else it waits: how deep tells little.
 func (h *handOffs) ruledPlacesOf(s StrandID) idleAt {
 	idle := idleAt{above: math.MaxInt64}
-	h.waitsOutside(s, func(off *recording.Off, _ Time, _ bool) {
+	h.waitsOutside(s, func(off *Off, _ Time, _ bool) {
 		if h.says(s, off) == saysIdle && len(idle.too) < manyPlaces && !slices.Contains(idle.too, off.SP) {
 			idle.too = append(idle.too, off.SP)
 		}
@@ -160,7 +160,7 @@ func (p *spot) elsewhen(waits []Time) bool {
 // waits most, with no time limit, of those where it waits for no mutex.
 func (h *handOffs) queueOf(s StrandID) int64 {
 	spots := map[int64]*spot{}
-	h.waitsOutside(s, func(off *recording.Off, end Time, busy bool) {
+	h.waitsOutside(s, func(off *Off, end Time, busy bool) {
 		if off.Timed == 1 {
 			return
 		}
@@ -188,7 +188,7 @@ func (h *handOffs) queueOf(s StrandID) int64 {
 // wait, so words do not tell.
 func (h *handOffs) queueStacks(s StrandID) []StackID {
 	spots := map[StackID]*spot{}
-	h.waitsOutside(s, func(off *recording.Off, end Time, busy bool) {
+	h.waitsOutside(s, func(off *Off, end Time, busy bool) {
 		id := h.t.WaitAt(s, off.Since)
 		if id == None || h.t.Waits[id].Stack == None || h.t.Waits[id].Cause != CauseCondition {
 			return
@@ -238,7 +238,7 @@ const (
 )
 
 // says tells what a wait's stack says of it.
-func (h *handOffs) says(s StrandID, off *recording.Off) saying {
+func (h *handOffs) says(s StrandID, off *Off) saying {
 	id := h.t.WaitAt(s, off.Since)
 	if id == None || h.t.Waits[id].Stack == None {
 		return saysNothing
@@ -259,7 +259,7 @@ func (h *handOffs) says(s StrandID, off *recording.Off) saying {
 }
 
 // forWork reports a wait for work.
-func (h *handOffs) forWork(s StrandID, off *recording.Off) bool {
+func (h *handOffs) forWork(s StrandID, off *Off) bool {
 	if !onFutex(off) {
 		return off != nil && off.Syscall == "ppoll" && h.says(s, off) == saysIdle
 	}

@@ -83,7 +83,7 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 // A wake-up out of a wait for a lock, or for the interpreter's, delivers nothing, though no
 // stack says so.
 func TestLocksDeliverNothing(t *testing.T) {
-	off := &recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"}
+	off := newOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[Cause]bool{CauseLock: true, CauseInterpreterLock: true, CauseCondition: false, CauseUnknown: false} {
 		h := &handOffs{t: &Timeline{Strands: []Strand{{Waits: []WaitID{0}}}, Waits: []Wait{{From: 10, To: 50, Cause: cause}}}}
 		if got := h.forLock(wake{of: 0, off: off}); got != want {
@@ -111,9 +111,9 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 			serving: owners{{{20, 100, 0}}, nil}, callsOf: [][]CallID{nil, {0}},
 		}
 		h.f.threadIndex.set(8, 1)
-		h.f.threads[0].steps = []step{{at: 60, off: &recording.Off{
+		h.f.threads[0].steps = []step{{at: 60, off: newOff(&recording.Off{
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
-		}}}
+		})}}
 		if all, got := h.nested(0); got != odd || all != odd {
 			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got, all, odd)
 		}

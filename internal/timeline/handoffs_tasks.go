@@ -139,7 +139,7 @@ func (h *handOffs) again(list []errand, x *errand) bool {
 
 // waitOf is the Wait that a sleep is of, or None. It begins later than the sleep where the
 // strand was seen to do something since.
-func (h *handOffs) waitOf(s StrandID, off *recording.Off) WaitID {
+func (h *handOffs) waitOf(s StrandID, off *Off) WaitID {
 	id := h.t.WaitAt(s, off.Since)
 	if id == None && off.Woken != recording.NoTime {
 		id = h.t.WaitAt(s, off.Woken-1)
@@ -165,13 +165,13 @@ func (h *handOffs) endsTask(w wake) (ends, sure bool) {
 }
 
 // shown reports a sleep of which a stack says that it is no wait for a lock.
-func (h *handOffs) shown(s StrandID, off *recording.Off) bool {
+func (h *handOffs) shown(s StrandID, off *Off) bool {
 	id := h.waitOf(s, off)
 	return id != None && h.t.Waits[id].Stack != None
 }
 
 // restsAt reports a sleep in which a worker may have waited for work; sure, that it did.
-func (h *handOffs) restsAt(s StrandID, off *recording.Off) (rests, sure bool) {
+func (h *handOffs) restsAt(s StrandID, off *Off) (rests, sure bool) {
 	if !onFutex(off) {
 		return false, false
 	}

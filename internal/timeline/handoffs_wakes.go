@@ -7,7 +7,7 @@ import "github.com/getdwell/dwell/recording"
 type wake struct {
 	at     Time
 	by, of StrandID
-	off    *recording.Off // what it ended
+	off    *Off // what it ended
 }
 
 // wakes are the edges of a recording in order of time, by who woke.
@@ -23,12 +23,12 @@ func futexWait(syscall string) bool {
 }
 
 // onFutex reports a sleep in which a thread waited for another thread.
-func onFutex(off *recording.Off) bool {
+func onFutex(off *Off) bool {
 	return off != nil && off.State == recording.OffSleep && futexWait(off.Syscall)
 }
 
 // handedOn reports a sleep that another watched thread ended by a futex wake.
-func handedOn(off *recording.Off) bool {
+func handedOn(off *Off) bool {
 	return onFutex(off) && off.Release == 1 && off.WakerKind == recording.WakerThread
 }
 

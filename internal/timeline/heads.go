@@ -39,11 +39,14 @@ func (h *heads) response(at Time, x *recording.HTTPResponse) responseAt {
 	return responseAt{at, x.Offset, x.Head, x.Length, h.answers.of(responseBy{x.Status, x.Upgrade})}
 }
 
-// shared keeps values, those that are equal once.
+// shared keeps values, those that are equal once: the first many of them.
 type shared[T comparable] struct {
 	all  map[T]*T
 	last *T
 }
+
+// manyShared bounds how many values are looked for.
+const manyShared = 1 << 14
 
 func (s *shared[T]) of(v T) *T {
 	if s.last != nil && *s.last == v {
@@ -54,8 +57,9 @@ func (s *shared[T]) of(v T) *T {
 		if s.all == nil {
 			s.all = map[T]*T{}
 		}
-		same = &v
-		s.all[v] = same
+		if same = &v; len(s.all) < manyShared {
+			s.all[v] = same
+		}
 	}
 	s.last = same
 	return same

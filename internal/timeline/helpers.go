@@ -120,7 +120,7 @@ func waitsForAny(iv *Interval) bool {
 }
 
 // wokenBy is the thread of the loop's process that ended a sleep, None if none did.
-func (h *helpers) wokenBy(off *recording.Off) StrandID {
+func (h *helpers) wokenBy(off *Off) StrandID {
 	if off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return None
 	}

@@ -62,12 +62,12 @@ type Timeline struct {
 	MemoryWaits []MemoryWait // of all threads, in order of start
 
 	unseen         unseenTimes
-	frameKinds     []frameKind             // of Frames
-	memoryByStrand memoryWaits             // the same
-	sleepsOf       map[StrandID][]WaitID   // of goroutines, see Sleeps
-	gaps           []Window                // between Windows
-	lingering      map[*recording.Off]bool // see lingers
-	overruled      ledger                  // see assign
+	frameKinds     []frameKind           // of Frames
+	memoryByStrand memoryWaits           // the same
+	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
+	gaps           []Window              // between Windows
+	lingering      map[*Off]bool         // see lingers
+	overruled      ledger                // see assign
 }
 
 // Window is a span of a recording.
@@ -125,13 +125,13 @@ type Wait struct {
 	From, To Time // To: it was made runnable
 	Back     Time // it ran again
 	Strand   StrandID
-	Request  RequestID      // that the strand worked for, or None
-	Lock     LockID         // what it waited for, or None
-	Holds    []Hold         // who had that meanwhile, disjoint, in order of time; what is missing is not known
-	Off      *recording.Off // the last fact of it
-	Rule     string         // stable code of what told the cause
-	Stack    StackID        // or None
-	Borrowed bool           // Stack is that of other waits at the same place in the code
+	Request  RequestID // that the strand worked for, or None
+	Lock     LockID    // what it waited for, or None
+	Holds    []Hold    // who had that meanwhile, disjoint, in order of time; what is missing is not known
+	Off      *Off      // the last fact of it
+	Rule     string    // stable code of what told the cause
+	Stack    StackID   // or None
+	Borrowed bool      // Stack is that of other waits at the same place in the code
 	Cause    Cause
 	Quality  Quality
 }
@@ -187,7 +187,7 @@ const (
 type Interval struct {
 	From, To Time
 	State    State
-	Off      *recording.Off // the fact behind a Runnable, Sleeping or Disk interval
+	Off      *Off // the fact behind a Runnable, Sleeping or Disk interval
 }
 
 // Conn is one connection of a watched process.

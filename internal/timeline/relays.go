@@ -53,7 +53,7 @@ func (s *segmenter) wokenForWork(w wait) *Interval {
 
 // calledUp reports a poll that another thread of the process ended, as one does that has
 // accepted a connection.
-func (s *segmenter) calledUp(strand StrandID, off *recording.Off) bool {
+func (s *segmenter) calledUp(strand StrandID, off *Off) bool {
 	if off == nil || !pollWait(off.Syscall) || off.WakerKind != recording.WakerThread || s.t.Strands[strand].Loop {
 		return false
 	}

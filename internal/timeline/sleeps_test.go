@@ -11,7 +11,7 @@ import (
 func TestOnlyWaitsForLittleAreSleep(t *testing.T) {
 	tl := &Timeline{Strands: make([]Strand, 1)}
 	for syscall, want := range map[string]Cause{"poll": CauseSleep, "select": CauseSleep, "epoll_wait": CauseUnknown, "epoll_pwait2": CauseUnknown} {
-		iv := Interval{From: 1, To: 9, State: StateSleeping, Off: &recording.Off{Syscall: syscall, Timed: 1, WakerKind: recording.WakerInterrupt}}
+		iv := Interval{From: 1, To: 9, State: StateSleeping, Off: newOff(&recording.Off{Syscall: syscall, Timed: 1, WakerKind: recording.WakerInterrupt})}
 		if got, _ := tl.sleepCause(0, iv); got != want {
 			t.Errorf("%s: %s, want %s", syscall, got, want)
 		}

@@ -106,7 +106,7 @@ func syncCall(name string) bool {
 // are of one call between which nothing was read or written. A call that never sleeps is
 // not seen.
 func appendSyncs(list []Sync, s StrandID, steps []step) []Sync {
-	var last *recording.Off
+	var last *Off
 	for i := range steps {
 		off := steps[i].off
 		if off == nil {
@@ -136,7 +136,7 @@ func (t *Timeline) Usage(p recording.ProcessID, from, to Time) (sum Usage) {
 		if p != recording.NoProcess && t.Strands[i].Process != p {
 			continue
 		}
-		var last *recording.Off
+		var last *Off
 		for _, iv := range clipped(t.Strands[i].Intervals, from, to) {
 			if off := iv.Off; off != nil && off != last && off.Since >= from && off.Since < to {
 				sum.add(off)
@@ -147,7 +147,7 @@ func (t *Timeline) Usage(p recording.ProcessID, from, to Time) (sum Usage) {
 	return sum
 }
 
-func (u *Usage) add(off *recording.Off) {
+func (u *Usage) add(off *Off) {
 	u.Minor += off.Minor
 	u.Major += off.Major
 	u.Fetched += off.Fetched
@@ -156,7 +156,7 @@ func (u *Usage) add(off *recording.Off) {
 }
 
 // FileName names the file that a sleep was for; "" if that is not known.
-func (t *Timeline) FileName(off *recording.Off) string {
+func (t *Timeline) FileName(off *Off) string {
 	if off == nil || t.Files[off.File] == nil {
 		return ""
 	}

@@ -28,8 +28,8 @@ func buildStrands(f *facts, by recording.Workers) []Strand {
 type tiler struct {
 	list   []Interval
 	cursor Time
-	state  State          // that holds from cursor on, until a fact says otherwise
-	asleep *recording.Off // stands for the sleep a snapshot told of
+	state  State // that holds from cursor on, until a fact says otherwise
+	asleep *Off  // stands for the sleep a snapshot told of
 }
 
 func tile(th *threadFacts, windows []Window, end Time) []Interval {
@@ -94,7 +94,7 @@ func lost(span Duration, used int64) Duration {
 }
 
 // to extends the tiling to a time with one state.
-func (t *tiler) to(at Time, state State, off *recording.Off) {
+func (t *tiler) to(at Time, state State, off *Off) {
 	if at <= t.cursor {
 		return
 	}
@@ -132,7 +132,7 @@ func (t *tiler) ran(at Time, used int64) {
 	t.held(at)
 }
 
-func (t *tiler) off(at Time, off *recording.Off) {
+func (t *tiler) off(at Time, off *Off) {
 	if t.state == StateSleeping || t.state == StateDisk {
 		t.to(min(off.Since, at), StateUnknown, nil) // when that sleep ended was not recorded
 	} else {
@@ -171,7 +171,7 @@ func (t *tiler) snapshot(at Time, s *recording.ThreadState) {
 		since = t.cursor
 	}
 	t.held(min(since, at))
-	t.asleep = &recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall}
+	t.asleep = newOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
 	switch s.State {
 	case recording.OffDisk:
 		t.state = StateDisk

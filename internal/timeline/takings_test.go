@@ -62,7 +62,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 
 // Strand 1 took what strand 0 had put in at 20, and waits for work at word 7 from 60 on.
 func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
-	idle := &recording.Off{State: recording.OffSleep, Syscall: "futex", Arg: 7, Since: 60, Woken: 90}
+	idle := newOff(&recording.Off{State: recording.OffSleep, Syscall: "futex", Arg: 7, Since: 60, Woken: 90})
 	f := &facts{end: 200}
 	for id := range 3 {
 		f.thread(recording.ThreadID(id + 1))
@@ -99,7 +99,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 		"it waits for another's result": {30, 50, 0},
 		"it waits for work":             {60, 90, None},
 	} {
-		if got := h.ownAt(wake{at: c.woken, by: 2, of: 1, off: &recording.Off{Since: c.since}}); got != c.want {
+		if got := h.ownAt(wake{at: c.woken, by: 2, of: 1, off: newOff(&recording.Off{Since: c.since})}); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}

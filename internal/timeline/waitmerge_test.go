@@ -56,10 +56,10 @@ func TestSleepsThatAreOneWait(t *testing.T) {
 		{"and there", []func(a, b *sleepAt){noSP(68)}, false},
 	} {
 		off := recording.Off{Syscall: "futex", WakerKind: recording.WakerThread, SP: 900, Arg: 7000, Ran: int64(10 * us)}
-		first, second := off, off
+		first, second := newOff(&off), newOff(&off)
 		v := verdict{cause: CauseLock}
-		a := sleepAt{from: 0, to: 100 * us, back: 100 * us, off: &first, verdict: v}
-		b := sleepAt{from: 120 * us, to: 200 * us, back: 200 * us, off: &second, verdict: v}
+		a := sleepAt{from: 0, to: 100 * us, back: 100 * us, off: first, verdict: v}
+		b := sleepAt{from: 120 * us, to: 200 * us, back: 200 * us, off: second, verdict: v}
 		for _, change := range c.change {
 			change(&a, &b)
 		}

@@ -21,7 +21,7 @@ const (
 // sleepAt is one sleep of a thread, before those for one thing are put together.
 type sleepAt struct {
 	from, to, back Time
-	off            *recording.Off
+	off            *Off
 	verdict        verdict
 	strand         StrandID
 	stack          StackID
@@ -44,7 +44,8 @@ type sleeper struct {
 	// Whom each strand worked for, from finish on: what it served, what was handed over.
 	owners, parts owners
 	// Who ended the waits of goroutines; nil: there are none.
-	parkedBy map[*recording.Off]StrandID
+	parkedBy map[*Off]StrandID
+	parked   offs // of goroutines
 }
 
 // listSleeps lists the sleeps of all threads, with what their stacks tell.
@@ -142,7 +143,7 @@ func fileSyscall(name string) bool {
 }
 
 // onNoFile reports a poll of no file at all: a sleep.
-func onNoFile(off *recording.Off) bool {
+func onNoFile(off *Off) bool {
 	switch off.Syscall {
 	case "poll", "select", "pselect6":
 		return off.Arg == 0 && off.Timed == 1
