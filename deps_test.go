@@ -53,6 +53,7 @@ func owners() map[string][]string {
 	return map[string][]string{
 		"github.com/cilium/ebpf":                        {"internal/capture"}, // the kernel is capture's alone
 		"kernel.org/pub/linux/libs/security/libcap/cap": {"internal/capture"}, // rights
+		"github.com/landlock-lsm/go-landlock":           {"internal/capture"}, // so is what is confined
 		"go.opentelemetry.io/ebpf-profiler":             {"internal/capture/unwind"},
 		"go.etcd.io/bbolt":                              {"internal/demo", "cases/surround-vote"}, // a database to ask, not one of ours
 		"github.com/spf13/cobra":                        {"cmd/dwell"},                            // flags are read in one place

@@ -153,6 +153,14 @@ func (p *place) publish() error {
 	return nil
 }
 
+// open are the directories in which a recording goes on to rename and remove files; of a private one none.
+func (p *place) open() []string {
+	if p == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("/proc/self/fd/%d", p.dir)}
+}
+
 // replaces reports whether something was there before.
 func (p *place) replaces() bool { return p.old != nil }
 

@@ -14,6 +14,7 @@ type place struct{}
 func makeFile(string, invoker) (*place, *os.File, error) { return nil, nil, capture.ErrUnsupported }
 func (*place) publish() error                            { return capture.ErrUnsupported }
 func (*place) replaces() bool                            { return false }
+func (*place) open() []string                            { return nil }
 func (*place) settle()                                   {}
 func (*place) withdraw(*os.File)                         {}
 

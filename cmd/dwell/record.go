@@ -54,6 +54,8 @@ type recordOptions struct {
 	announce bool                 // say that recording has begun
 	only     bool                 // no other recording follows: rights can go
 	starts   bool                 // programs are started that may have to be ended
+	runs     bool                 // others are started when it is over
+	places   []string             // where files are renamed and removed when it is over
 	length   time.Duration        // 0: until interrupted
 	size     fileSize             // at which it ends; 0: never
 	begin    func() error         // called when all is watched, before anything else
@@ -101,6 +103,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	}
 	o.filled = file.file.limitTo(o.size)
 	held := file.again()
+	o.places = file.place.open()
 	signalled, stopNotify := signal.NotifyContext(ctx, endings()...)
 	defer stopNotify()
 	defer surviveClosedOutput()()
@@ -365,6 +368,8 @@ func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
 // keeping says what a recorder goes on doing that takes rights.
 type keeping struct {
 	starts bool     // programs are started that may have to be ended
+	runs   bool     // others are started from now on
+	places []string // directories in which files are renamed and removed
 	pids   []int    // who is watched, and all that belong to them
 	groups []string // and who is in these control groups
 }
@@ -374,7 +379,7 @@ func (o *recordOptions) dropRights(w world) {
 	if !o.only || w.dropRights == nil {
 		return
 	}
-	if err := w.dropRights(keeping{starts: o.starts, pids: o.pids, groups: o.capture.groups}); err != nil {
+	if err := w.dropRights(keeping{starts: o.starts, runs: o.runs, places: o.places, pids: o.pids, groups: o.capture.groups}); err != nil {
 		fmt.Fprintf(w.err, "%v (recording goes on)\n", err)
 	}
 }

@@ -190,7 +190,7 @@ func look(ctx context.Context, w world, o threadsOptions) (*recording.Recording,
 		return nil, false, fmt.Errorf("dwell threads: %w", err)
 	}
 	r, err := record(ctx, w, recordOptions{
-		command: "threads", open: openCapture, only: o.every == 0 && o.when == "", starts: len(o.source.jars) > 0, private: true, length: o.length,
+		command: "threads", open: openCapture, only: o.every == 0 && o.when == "", starts: len(o.source.jars) > 0, runs: len(o.source.jars) > 0, private: true, length: o.length,
 		capture: captureOptions{target: "threads by pid", stacks: stacks, probes: probeOptions{all: true}}, pids: []int{o.pid},
 	})
 	if err != nil {

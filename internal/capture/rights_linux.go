@@ -34,6 +34,8 @@ func recordingOn() []cap.Value {
 
 // Keeping says what a running recorder goes on doing.
 type Keeping struct {
+	Runs    bool                     // it goes on to start programs: it is not confined
+	Places  []string                 // directories in which it goes on to rename and remove files
 	Started bool                     // it ends programs that it started
 	Helper  func() (*os.File, error) // starts a process that does Help, and returns this end of a connection to it
 	PIDs    []int                    // who is watched, and all that belong to them
@@ -54,11 +56,17 @@ func DropRights(k Keeping) error {
 		keep = append(keep, examining()...)
 		unhelped = fmt.Errorf("those to examine processes are kept, as there is no helper for that: %w", unhelped)
 	}
-	if err := elffile.UnlessWaiting(func() error { return dropRights(keep) }); err != nil {
-		return fmt.Errorf("drop rights: all are kept: %w", err)
+	err := elffile.UnlessWaiting(func() error {
+		if err := dropRights(keep); err != nil || k.Runs || unhelped != nil { // who is confined can look into no process
+			return err
+		}
+		return confine(k.Places)
+	})
+	if err != nil {
+		err = fmt.Errorf("all are kept: %w", err)
 	}
-	if unhelped != nil {
-		return fmt.Errorf("drop rights: %w", unhelped)
+	if err = errors.Join(err, unhelped, refuseCalls(k.Runs)); err != nil {
+		return fmt.Errorf("drop rights: %w", err)
 	}
 	return nil
 }
@@ -83,6 +91,9 @@ var errNoRights = errors.New("it has not the right to")
 func Help(recorder *os.File) error {
 	return procfs.Serve(recorder, func() error {
 		err := dropRights(examining())
+		if err == nil {
+			err = refuseCalls(false)
+		}
 		if ok, _ := cap.GetProc().GetFlag(cap.Effective, cap.SYS_PTRACE); err == nil && !ok {
 			err = errNoRights
 		}
