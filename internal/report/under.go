@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/recording"
 )
 
 // Under is the time spent beneath one function, itself included.
@@ -36,6 +35,7 @@ type UnderSet struct {
 	Unseen   Duration    `json:"unseen_ns"` // waited without a known stack: may be beneath it or not
 	Calls    []UnderCall `json:"calls"`     // made beneath it
 	Opaque   int         `json:"calls_without_stack"`
+	Entered  Entered     `json:"entered"`
 }
 
 // UnderTime is the time of one cause beneath a function. Sampled time carries the
@@ -66,18 +66,6 @@ type UnderRequest struct {
 	Entries []UnderEntry `json:"entries"` // at least so many times it was entered
 }
 
-// UnderEntry is a stretch of a request in which one thread was seen beneath a function,
-// and never outside of it. Two entries with nothing seen between them look like one.
-type UnderEntry struct {
-	From   Duration `json:"from_ns"` // since the request's start: first seen
-	To     Duration `json:"to_ns"`   // last seen
-	Strand string   `json:"strand"`
-	Waited Duration `json:"waited_ns"` // of it, in waits with a stack beneath the function: exact
-	Seen   int      `json:"stacks"`    // waits and samples seen
-
-	strand timeline.StrandID
-}
-
 // UnderOptions choose what is told of.
 type UnderOptions struct {
 	Query    string // a function, as "Cache.get" or "Cache#get"
@@ -89,108 +77,195 @@ type UnderOptions struct {
 // Functions if none does.
 func NewUnder(tl *timeline.Timeline, r *Report, o UnderOptions) *Under {
 	out := &Under{Version: Version, Query: o.Query, Functions: []string{}, Endpoints: []UnderEndpoint{}}
-	u := newUnderer(tl, newPattern(o.Query))
-	out.Functions = append(out.Functions, u.names...)
-	if len(u.names) == 0 {
+	u := newUnderer(tl)
+	f := u.function(o.Query, o.Requests)
+	out.Functions = append(out.Functions, f.names...)
+	if len(f.names) == 0 {
 		return out
 	}
 	list := slices.Clone(r.Endpoints)
 	slices.SortStableFunc(list, func(a, b Endpoint) int { return cmp.Compare(b.total, a.total) })
 	for i := range list {
-		e := &list[i]
-		if o.Endpoint != "" && e.Name != o.Endpoint {
+		if o.Endpoint != "" && list[i].Name != o.Endpoint {
 			continue
 		}
-		all := u.set(e.allIDs)
-		if all.Beneath == 0 && all.High == 0 {
-			continue
-		}
-		out.Endpoints = append(out.Endpoints, UnderEndpoint{e.Name, all, u.set(e.ordinaryIDs), u.set(e.slowIDs)})
-		if o.Requests > 0 {
-			for _, id := range e.allIDs {
-				u.rank(id)
-			}
+		if e := u.endpoint(&list[i], []*function{f})[0]; !e.none() {
+			out.Endpoints = append(out.Endpoints, e)
 		}
 	}
-	slices.SortStableFunc(u.ranked, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.beneath, a.beneath), cmp.Compare(a.id, b.id)) })
-	for _, k := range u.ranked[:min(len(u.ranked), o.Requests)] {
-		out.Requests = append(out.Requests, u.request(k.id))
-	}
+	out.Requests = u.requests(f)
 	return out
 }
 
-// underer knows which stacks are beneath a function.
+// underer adds up the time of requests beneath functions.
 type underer struct {
-	index   *stackIndex
-	tl      *timeline.Timeline
-	match   map[timeline.FrameID]bool
-	names   []string // of the frames that match
-	beneath []bool   // by stack
-	ranked  []ranked
-	pieces  []charge
-	seen    []timeline.StackAt
+	index *stackIndex
+	tl    *timeline.Timeline
+
+	pieces []charge // of the request that is looked at
+	seen   []sighting
 }
 
-// ranked is a request and what is known to have been spent beneath the function.
+func newUnderer(tl *timeline.Timeline) *underer { return &underer{index: newStackIndex(tl), tl: tl} }
+
+// function knows the stacks beneath one function, and which requests spent most there.
+type function struct {
+	query   string
+	names   []string // of the frames that match
+	beneath []bool   // by stack
+	most    int      // of how many requests
+	ranked  []ranked
+}
+
+// ranked is a request and what is known to have been spent beneath a function.
 type ranked struct {
 	id      timeline.RequestID
 	beneath Duration
 }
 
-func newUnderer(tl *timeline.Timeline, p pattern) *underer {
-	u := &underer{index: newStackIndex(tl), tl: tl, match: map[timeline.FrameID]bool{}, beneath: make([]bool, len(tl.Stacks))}
-	for i := range tl.Frames {
-		if p.matches(&tl.Frames[i]) {
-			u.match[timeline.FrameID(i)] = true
-			u.names = append(u.names, tl.Frames[i].Function)
+func (u *underer) function(query string, most int) *function {
+	f := &function{query: query, beneath: make([]bool, len(u.tl.Stacks)), most: most}
+	p, match := newPattern(query), map[timeline.FrameID]bool{}
+	for i := range u.tl.Frames {
+		if p.matches(&u.tl.Frames[i]) {
+			match[timeline.FrameID(i)] = true
+			f.names = append(f.names, u.tl.Frames[i].Function)
 		}
 	}
-	slices.Sort(u.names)
-	u.names = slices.Compact(u.names)
-	for i, s := range tl.Stacks { // callers come first
-		u.beneath[i] = u.match[s.Frame] || s.Caller != timeline.None && u.beneath[s.Caller]
+	slices.Sort(f.names)
+	f.names = slices.Compact(f.names)
+	for i, s := range u.tl.Stacks { // callers come first
+		f.beneath[i] = match[s.Frame] || s.Caller != timeline.None && f.beneath[s.Caller]
 	}
-	return u
+	return f
 }
 
-func (u *underer) has(id timeline.StackID) bool { return id != timeline.None && u.beneath[id] }
+func (f *function) has(id timeline.StackID) bool { return id != timeline.None && f.beneath[id] }
 
-// set adds up the time of requests beneath the function.
-func (u *underer) set(ids []timeline.RequestID) UnderSet {
+// endpoint adds up the time of an endpoint's requests beneath each of some functions.
+func (u *underer) endpoint(e *Endpoint, list []*function) []UnderEndpoint {
+	out := make([]UnderEndpoint, len(list))
+	ordinary, slow, all := u.sets(e.ordinaryIDs, list), u.sets(e.slowIDs, list), u.sets(e.allIDs, list)
+	for i, f := range list {
+		out[i] = UnderEndpoint{e.Name, all[i].set, ordinary[i].set, slow[i].set}
+		f.rank(all[i].ranked)
+	}
+	return out
+}
+
+// none reports that no request of the endpoint was seen beneath the function.
+func (e *UnderEndpoint) none() bool { return e.All.Beneath == 0 && e.All.High == 0 }
+
+// rank keeps the requests that spent most beneath a function.
+func (f *function) rank(list []ranked) {
+	f.ranked = append(f.ranked, list...)
+	slices.SortStableFunc(f.ranked, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.beneath, a.beneath), cmp.Compare(a.id, b.id)) })
+	f.ranked = f.ranked[:min(len(f.ranked), f.most)]
+}
+
+func (u *underer) requests(f *function) (out []UnderRequest) {
+	for _, k := range f.ranked {
+		sum := u.sets([]timeline.RequestID{k.id}, []*function{f})[0]
+		r := &u.tl.Requests[k.id]
+		u.read(r)
+		out = append(out, UnderRequest{k.id, r.Endpoint, sum.set, orEmpty(f.entries(u, r))})
+	}
+	return out
+}
+
+// read finds the pieces of a request, and where its threads were seen.
+func (u *underer) read(r *timeline.Request) {
+	u.pieces = u.index.charges(r, u.pieces[:0])
+	u.sight(r)
+}
+
+// sets adds up the time of requests beneath each of some functions.
+func (u *underer) sets(ids []timeline.RequestID, list []*function) []*underSum {
 	w := u.index.weigh(ids)
-	out := UnderSet{Requests: len(ids), Total: w.total, Causes: []UnderTime{}, Calls: []UnderCall{}}
-	var exact [2][timeline.NumCauses]Duration // by own stacks, by those of others
+	sums := make([]*underSum, len(list))
+	for i, f := range list {
+		sums[i] = &underSum{function: f, calls: f.newCalls(u.tl)}
+	}
+	for _, id := range ids {
+		r := &u.tl.Requests[id]
+		u.read(r)
+		for _, s := range sums {
+			s.see(u, id)
+		}
+	}
+	for _, s := range sums {
+		s.sum(w)
+	}
+	return sums
+}
+
+// underSum is what several requests spent beneath one function.
+type underSum struct {
+	*function
+	exact   [2][timeline.NumCauses]Duration // by own stacks, by those of others
+	calls   *underCalls
+	entered entered
+	ranked  []ranked
+	set     UnderSet
+}
+
+// see adds the request that was read.
+func (s *underSum) see(u *underer, id timeline.RequestID) {
+	r := &u.tl.Requests[id]
+	var sum, shared Duration
+	for i := range u.pieces {
+		c := &u.pieces[i]
+		took := c.to.Sub(c.from)
+		switch {
+		case s.has(c.stack):
+			s.exact[c.basis][c.segment.Cause] += took
+			sum += took
+		case c.basis == bySamples:
+			shared += took
+		case c.basis == byNothing && mayHide(c.segment):
+			s.set.Unseen += took
+		}
+		s.calls.see(c)
+	}
+	s.calls.end(r)
+	s.entered.add(s.entries(u, r))
+	var k, n int64
+	for _, x := range u.seen {
+		if x.wait {
+			continue
+		}
+		n++
+		if s.has(x.stack) {
+			k++
+		}
+	}
+	if k > 0 {
+		sum += Duration(scaled(int64(shared), k, n))
+	}
+	if sum > 0 && s.most > 0 {
+		s.ranked = append(s.ranked, ranked{id, sum})
+	}
+}
+
+// sum makes the set of what was seen.
+func (s *underSum) sum(w *weights) {
+	out := &s.set
+	out.Requests, out.Total, out.Causes = w.requests, w.total, []UnderTime{}
 	var k, n int
 	for id, c := range w.samples {
 		n += c
-		if u.has(id) {
+		if s.has(id) {
 			k += c
 		}
 	}
-	calls := u.newCalls()
-	for _, id := range ids {
-		r := &u.tl.Requests[id]
-		u.pieces = u.index.charges(r, u.pieces[:0])
-		for i := range u.pieces {
-			c := &u.pieces[i]
-			switch {
-			case u.has(c.stack):
-				exact[c.basis][c.segment.Cause] += c.to.Sub(c.from)
-			case c.basis == byNothing && mayHide(c.segment):
-				out.Unseen += c.to.Sub(c.from)
-			}
-			calls.see(c)
-		}
-		calls.end(r)
-	}
-	out.Calls, out.Opaque = calls.list(), calls.opaque
+	out.Calls, out.Opaque = s.calls.list(), s.calls.opaque
 	for cause := range int(timeline.NumCauses) {
-		out.add(cause, exact[byOwnStack][cause], timeline.Exact)
-		out.add(cause, exact[byPlace][cause], timeline.Inferred)
+		out.add(cause, s.exact[byOwnStack][cause], timeline.Exact)
+		out.add(cause, s.exact[byPlace][cause], timeline.Inferred)
 		out.share(cause, w.shared.took[cause], k, n)
 	}
 	slices.SortStableFunc(out.Causes, func(a, b UnderTime) int { return cmp.Compare(b.Took, a.Took) })
-	return out
+	out.Entered = s.entered.told()
 }
 
 // mayHide reports a piece of time that could have been spent beneath any function.
@@ -221,87 +296,4 @@ func (s *UnderSet) share(cause int, all Duration, k, n int) {
 	}
 	s.Causes = append(s.Causes, t)
 	s.Beneath, s.Low, s.High = s.Beneath+t.Took, s.Low+t.Low, s.High+t.High
-}
-
-// rank notes what is known of one request.
-func (u *underer) rank(id timeline.RequestID) {
-	r := &u.tl.Requests[id]
-	var sum, shared Duration
-	u.pieces = u.index.charges(r, u.pieces[:0])
-	for i := range u.pieces {
-		if c := &u.pieces[i]; u.has(c.stack) {
-			sum += c.to.Sub(c.from)
-		} else if c.basis == bySamples {
-			shared += c.to.Sub(c.from)
-		}
-	}
-	u.seen = u.index.samples(r, u.seen[:0])
-	var k int64
-	for _, s := range u.seen {
-		if u.has(s.Stack) {
-			k++
-		}
-	}
-	if k > 0 {
-		sum += Duration(scaled(int64(shared), k, int64(len(u.seen))))
-	}
-	if sum > 0 {
-		u.ranked = append(u.ranked, ranked{id, sum})
-	}
-}
-
-func (u *underer) request(id timeline.RequestID) UnderRequest {
-	return UnderRequest{id, u.tl.Requests[id].Endpoint, u.set([]timeline.RequestID{id}), u.entries(&u.tl.Requests[id])}
-}
-
-// sighting is a moment, or a wait, in which a strand's stack is known.
-type sighting struct {
-	strand   timeline.StrandID
-	from, to timeline.Time
-	in       bool
-	wait     bool
-}
-
-// entries finds the stretches in which each strand was beneath the function.
-func (u *underer) entries(r *timeline.Request) []UnderEntry {
-	var seen []sighting
-	for _, c := range u.index.charges(r, nil) {
-		if c.stack != timeline.None && c.segment.Cause != timeline.CauseRunnable {
-			seen = append(seen, sighting{c.segment.Strand, c.from, c.to, u.has(c.stack), true})
-		}
-	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		if s.Cause != timeline.CauseOnCPU || s.Strand == timeline.None || s.Phase == timeline.PhaseUnread {
-			continue
-		}
-		for _, at := range u.index.between(s.Strand, s.From, s.To) {
-			if at.Origin == recording.StackOnCPU {
-				seen = append(seen, sighting{s.Strand, at.Time, at.Time, u.has(at.Stack), false})
-			}
-		}
-	}
-	slices.SortStableFunc(seen, func(a, b sighting) int { return cmp.Or(cmp.Compare(a.strand, b.strand), cmp.Compare(a.from, b.from)) })
-	return u.runs(r, seen)
-}
-
-// runs joins sightings of one strand that follow each other.
-func (u *underer) runs(r *timeline.Request, seen []sighting) []UnderEntry {
-	out := []UnderEntry{}
-	for i, s := range seen {
-		if !s.in {
-			continue
-		}
-		if i == 0 || !seen[i-1].in || seen[i-1].strand != s.strand {
-			out = append(out, UnderEntry{From: s.from.Sub(r.Start), Strand: strandName(u.tl, s.strand), strand: s.strand})
-		}
-		e := &out[len(out)-1]
-		e.To = max(e.To, s.to.Sub(r.Start))
-		e.Seen++
-		if s.wait {
-			e.Waited += s.to.Sub(s.from)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b UnderEntry) int { return cmp.Compare(a.From, b.From) })
-	return out
 }

@@ -10,7 +10,8 @@ import (
 // underCalls finds the calls that were made beneath a function: those whose thread had
 // such a stack when it waited for them.
 type underCalls struct {
-	u      *underer
+	tl     *timeline.Timeline
+	f      *function
 	state  map[timeline.CallID]callSeen // of the current request
 	groups map[[2]string]*UnderCall
 	opaque int // calls without any stack
@@ -24,15 +25,15 @@ const (
 	callBeneath
 )
 
-func (u *underer) newCalls() *underCalls {
-	return &underCalls{u: u, state: map[timeline.CallID]callSeen{}, groups: map[[2]string]*UnderCall{}}
+func (f *function) newCalls(tl *timeline.Timeline) *underCalls {
+	return &underCalls{tl: tl, f: f, state: map[timeline.CallID]callSeen{}, groups: map[[2]string]*UnderCall{}}
 }
 
 func (c *underCalls) see(p *charge) {
 	id := p.segment.Call
 	switch {
 	case id == timeline.None || p.stack == timeline.None:
-	case c.u.has(p.stack):
+	case c.f.has(p.stack):
 		c.state[id] = callBeneath
 	case c.state[id] == 0:
 		c.state[id] = callOutside
@@ -42,7 +43,7 @@ func (c *underCalls) see(p *charge) {
 // end counts the calls of a request.
 func (c *underCalls) end(r *timeline.Request) {
 	for _, id := range r.Calls {
-		call := &c.u.tl.Calls[id]
+		call := &c.tl.Calls[id]
 		switch c.state[id] {
 		case callBeneath:
 			k := [2]string{call.Peer, call.Operation}

@@ -56,7 +56,27 @@ func underEndpoint(p *page, e *UnderEndpoint) {
 		p.raw(p.paint(yellow, "  "+pad("or not: no stack seen", underLabel-2)) + plainCell(&e.Ordinary, e.Ordinary.Unseen) + plainCell(&e.Slow, e.Slow.Unseen))
 	}
 	p.raw(p.paint(dim, "  "+pad("of requests that took", underLabel-2)) + plainCell(&e.Ordinary, e.Ordinary.Total) + plainCell(&e.Slow, e.Slow.Total))
+	underEntered(p, &e.All)
 	underCalled(p, &e.All)
+}
+
+// underEntered says how often requests entered the function, and how long it took then.
+func underEntered(p *page, s *UnderSet) {
+	e := &s.Entered
+	if e.Count == 0 {
+		return
+	}
+	took := fmt.Sprintf("p50 %s, p99 %s, max %s", e.P50, e.P99, e.Max)
+	p.wrap(plain, "  entered ", fmt.Sprintf("at least %s, by %d of %s; what one took: %s", times2(e.Count), e.Requests, plural(s.Requests, "request"), took), 4)
+	p.wrap(dim, "    ", "an estimate by "+plural(e.Stacks, "stack")+": from the first to the last taken in it, up to those taken outside; entries without one between them count as one, those without one in them not at all", 3)
+}
+
+// String says where a duration lies.
+func (b Bracket) String() string {
+	if low, high := human(b.Low), human(b.High); low != high {
+		return low + " to " + high
+	}
+	return human(b.Low)
 }
 
 // underLabels are the rows of both sets, those with most time in slow requests first.
@@ -135,7 +155,7 @@ func underRequest(p *page, r *UnderRequest) {
 			p.line(dim, "    and %d more", len(r.Entries)-i)
 			break
 		}
-		p.line(plain, "    at +%s for at least %s on %s, %s of it waiting (%s)", human(e.From), human(e.To-e.From), e.Strand, human(e.Waited), plural(e.Seen, "stack"))
+		p.line(plain, "    at +%s for %s on %s, %s of it waiting (%s)", human(e.From), Bracket{e.To - e.From, e.Most}, e.Strand, human(e.Waited), plural(e.Seen, "stack"))
 	}
 	underCalled(p, &r.UnderSet)
 }

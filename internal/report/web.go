@@ -29,10 +29,13 @@ type WebPage struct {
 	Frames   []Frame       `json:"frames"`   // of their stacks
 	Flames   []*Flames     `json:"flames"`
 	Trees    []*Tree       `json:"trees"`
+	Under    []*Under      `json:"under"` // the time beneath functions, each of one endpoint; none if more can be asked for
 	Dumps    []*Dump       `json:"dumps"`
 	Lanes    []*WebLanes   `json:"lanes"` // of all of it, and around the slowest request of some endpoints
 	Causes   []WebCause    `json:"causes"`
 	Phases   []string      `json:"phases"`
+
+	Rules map[string]string `json:"rules"` // what the rules rest on by which calls and waits are told, by their codes
 }
 
 // WebSeen is what a report says about a recording beyond its requests.
@@ -81,8 +84,8 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
-		Causes: WebCauses(), Latency: newWebLatency(tl, d),
-		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Lanes: []*WebLanes{},
+		Causes: WebCauses(), Rules: timeline.RuleTexts(), Latency: newWebLatency(tl, d),
+		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Under: []*Under{}, Lanes: []*WebLanes{},
 	}
 	for ph := range timeline.NumPhases {
 		p.Phases = append(p.Phases, ph.String())
@@ -100,6 +103,9 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p.Frames = w.frames
 	if len(tl.Stacks) > 0 {
 		p.Flames, p.Trees = webFlames(AllFlames(tl, r, "")), webTrees(Trees(tl, r, TreeOptions{}))
+	}
+	if !o.Live {
+		p.Under = webUnder(&underer{index: w.index, tl: tl}, r, p.Flames)
 	}
 	p.Dumps, p.Lanes = webDumps(tl, r, o.Source), webLanes(tl, r)
 	return p

@@ -2,9 +2,11 @@ package report_test
 
 import (
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -36,6 +38,28 @@ func TestTreeOfARequestSumsToIt(t *testing.T) {
 	}
 	if trees == 0 {
 		t.Error("no function called another")
+	}
+}
+
+// A file tells of a function what dwell show --under does.
+func TestPageTellsOfTimeUnderFunctions(t *testing.T) {
+	tl, _ := view(t, "convoy.txt")
+	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
+	r := report.Build(d, tl)
+	page := report.NewWebPage(r, d, tl, report.WebOptions{})
+	found := false
+	for _, u := range page.Under {
+		want := report.NewUnder(tl, r, report.UnderOptions{Query: u.Query, Endpoint: u.Endpoints[0].Name, Requests: 3})
+		if !reflect.DeepEqual(u, want) {
+			t.Errorf("%s: %+v, want %+v", u.Query, u, want)
+		}
+		found = found || u.Query == "PriceCache.get" && u.Endpoints[0].All.Entered.Count == 17
+	}
+	if !found {
+		t.Errorf("PriceCache.get is not among %d functions", len(page.Under))
+	}
+	if live := report.NewWebPage(r, d, tl, report.WebOptions{Live: true}); len(live.Under) > 0 {
+		t.Error("a served page tells of functions that nobody asked for")
 	}
 }
 

@@ -96,7 +96,16 @@ func sentAt(c *Call) Time {
 // RuleText says in a sentence what a rule (a code of Call.Why) rests on; "" for a code that
 // is none.
 func RuleText(code string) string {
-	texts := [...][2]string{
+	for _, t := range callTexts() {
+		if t[0] == code {
+			return t[1]
+		}
+	}
+	return ""
+}
+
+func callTexts() [][2]string {
+	return [][2]string{
 		{WhyThread, "the thread that sent it served this request and no other"},
 		{WhyGoroutine, "the request's own goroutine sent it"},
 		{WhyGoCall, "the request's goroutine handed it to a pooled connection"},
@@ -124,10 +133,4 @@ func RuleText(code string) string {
 		{WhyHandOffTaken, "the thread worked on what the request had put into a queue"},
 		{WhyHandOffAmbiguous, "the thread works for several requests, and nothing tells for which"},
 	}
-	for _, t := range texts {
-		if t[0] == code {
-			return t[1]
-		}
-	}
-	return ""
 }

@@ -50,7 +50,7 @@ func TestOneWriterOfWhoseACallIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := 0
+	codes, texts := 0, RuleTexts()
 	for _, f := range files {
 		name := f.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -75,11 +75,19 @@ func TestOneWriterOfWhoseACallIs(t *testing.T) {
 						t.Errorf("RuleText does not explain %s", code)
 					}
 				}
+				for i, id := range x.Names {
+					if strings.HasPrefix(id.Name, "Rule") && len(x.Values) > i {
+						codes++
+						if code := strings.Trim(x.Values[i].(*ast.BasicLit).Value, `"`); texts[code] == "" {
+							t.Errorf("RuleTexts does not explain %s", code)
+						}
+					}
+				}
 			}
 			return true
 		})
 	}
-	if codes < 20 {
+	if codes < 50 {
 		t.Errorf("only %d codes were found", codes)
 	}
 }

@@ -77,7 +77,7 @@ export class Documents {
       case "tree": return this.get("tree", () => this.lines("show", this.recording, "--tree"));
       case "threads": return { [steps[0]]: this.get(`threads ${steps[0]}`, () => ({ ...this.json("threads", this.recording, "--at", `+${steps[0]}ns`), at_ns: Number(steps[0]) })) };
       case "requesttree": return Object.fromEntries(this.page.requests.map((r) => [r.id, r.tree])); // told by the page alone
-      case "under": return { [steps[0]]: { [steps[1]]: this.json("why", this.recording, "--under", decodeURIComponent(steps[0]), "--endpoint", decodeURIComponent(steps[1])) } };
+      case "under": return { [steps[0]]: { [steps[1]]: this.json("show", this.recording, "--under", decodeURIComponent(steps[0]), "--endpoint", decodeURIComponent(steps[1]), "--slowest", "10") } };
     }
     return undefined;
   }

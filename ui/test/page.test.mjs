@@ -124,6 +124,12 @@ for (const name of Object.keys(recordings).filter((n) => n !== "demo")) {
       await page.keyboard.type(graph.waiting.rows[0].name);
       await page.locator(".block.hit").first().waitFor();
       await compare(page, documents, `${name}, found`);
+      const { endpoints: [{ name: endpoint }], query } = documents.page.under[0];
+      const blocks = page.locator(`.block[aria-label^="${query}, "]`);
+      for (const part of ["waiting", "cpu"]) if ((await blocks.count()) === 0) await go(page, `view=flames&part=${part}&endpoint=${encodeURIComponent(endpoint)}`);
+      await blocks.first().dispatchEvent("click");
+      await page.locator("#under").waitFor();
+      await compare(page, documents, `${name}, the time under a function`);
     }
     await sameElsewhere();
   });
@@ -166,6 +172,36 @@ test("a spike is brushed, its slowest request opened, and the arrow followed to 
   await holder.waitFor();
   await soon(async () => assert.match(await holder.innerText(), /puma srv tp .* remote for localhost/s));
   await soon(async () => assert.ok((await page.locator("path.arrow.chosen").count()) > 0));
+});
+
+test("a call says by which rule it is the request's, how sure that is, and what that means", async () => {
+  await visit(page, address("credentials", "view=request"));
+  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
+  const [request, call] = model.requests.flatMap((r) => r.calls.map((x) => [r, x])).find(([, x]) => x.associated === "thread");
+  await go(page, `view=request&req=${request.id}&call=${call.id}`);
+  const said = () => page.locator("#piece").innerText();
+  await soon(async () => assert.match(await said(), /It is this request’s: a fact tells\. The thread that sent it served this request and no other\./));
+  assert.doesNotMatch(await said(), /names the request/);
+  await page.getByText("what that rests on").click();
+  await soon(async () => assert.match(await said(), /what was recorded names the request.*The rule is thread/s));
+  assert.match(await addressOf(page), /open=told/);
+});
+
+test("frames of a stack and their source are open or not by the address", async () => {
+  execFileSync(dwell, ["report", recordings["price-api"], "-o", join(dir, "code.html"), "--source-root", "cases/price-api"], { cwd: root });
+  await visit(page, address("code", "view=request"));
+  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
+  const place = model.requests.flatMap((r) => r.stacks.map((s) => [r.id, s])).find(([, s]) => s.frames.some((f) => model.frames[f].code));
+  assert.ok(place, "a frame has lines of source");
+  await go(page, `view=request&req=${place[0]}&seg=${place[1].segment}`);
+  await page.locator("details.source summary").first().click();
+  await page.locator("pre.code .at").first().waitFor();
+  assert.match(await addressOf(page), /open=code-\d+/);
+  await sameElsewhere();
+  await go(page, "view=threads");
+  await page.locator("details.frames summary").first().click();
+  assert.match(await addressOf(page), /open=stack-\d+/);
+  await sameElsewhere();
 });
 
 test("the address alone leads a colleague to the same view", async () => {

@@ -13,6 +13,11 @@ export interface Blocker {
   waiting: Waiters[];
 }
 
+export interface Bracket {
+  low_ns: Ns;
+  high_ns: Ns;
+}
+
 export interface CallGroup {
   peer: string;
   operation: string;
@@ -217,6 +222,15 @@ export interface Endpoint {
   slow_mean_ns: Ns;
   typical_request: number;
   slowest_request: number;
+}
+
+export interface Entered {
+  count: number;
+  requests: number;
+  stacks: number;
+  p50: Bracket;
+  p99: Bracket;
+  max: Bracket;
 }
 
 export interface Evidence {
@@ -593,6 +607,7 @@ export interface UnderEntry {
   strand: string;
   waited_ns: Ns;
   stacks: number;
+  most_ns: Ns;
 }
 
 export interface UnderRequest {
@@ -607,6 +622,7 @@ export interface UnderRequest {
   unseen_ns: Ns;
   calls: UnderCall[];
   calls_without_stack: number;
+  entered: Entered;
   entries: UnderEntry[];
 }
 
@@ -620,6 +636,7 @@ export interface UnderSet {
   unseen_ns: Ns;
   calls: UnderCall[];
   calls_without_stack: number;
+  entered: Entered;
 }
 
 export interface UnderTime {
@@ -743,10 +760,12 @@ export interface WebPage {
   frames: Frame[];
   flames: Flames[];
   trees: Tree[];
+  under: Under[];
   dumps: Dump[];
   lanes: WebLanes[];
   causes: WebCause[];
   phases: string[];
+  rules: Record<string, string>;
 }
 
 export interface WebPromise {

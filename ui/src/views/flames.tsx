@@ -33,8 +33,7 @@ export function Flames({ c }: { c: Context }) {
           <li key={name}><button type="button" class="key" aria-pressed={cause === name} onClick={() => set({ only: cause === name ? "" : name, into: "" })}><Swatch color={colorOf(c, name)} />{name} <Time v={ns} of={`${at}.${where}.by.${name}`} /></button></li>
         ))}</ul>
       </div>
-      <Graph c={c} of={of} cause={cause} at={`${at}.${where}`} />
-      {get("into") && <Beneath c={c} endpoint={graph.endpoint} name={get("into").split("/").pop()!} />}
+      <Graph c={c} of={of} cause={cause} at={`${at}.${where}`} endpoint={graph.endpoint} />
       <p class="key">{part === "cpu" ? <>CPU time is exact in sum, shared out over <Count v={of.samples} noun="sample" of={`${at}.on_cpu.samples`} /></> : "waits are exact; of each the stack in which it waited"} · unaccounted <Time v={graph.unaccounted_ns} of={`${at}.unaccounted_ns`} /> · <Count v={graph.requests} noun="request" of={`${at}.requests`} /></p>
     </Panel>
   );
@@ -50,7 +49,7 @@ function causesIn(of: Flame): [string, number][] {
   return [...sums].sort((a, b) => b[1] - a[1]);
 }
 
-function Graph({ c, of, cause, at }: { c: Context; of: Flame; cause: string; at: string }) {
+function Graph({ c, of, cause, at, endpoint }: { c: Context; of: Flame; cause: string; at: string; endpoint: string }) {
   const [box, width] = useWidth(1000);
   const whole = of.rows.reduce((s, r) => s + r.total_ns, 0) || 1;
   const blocks = useMemo(() => flame(of.rows, whole, cause), [of, cause]);
@@ -84,6 +83,7 @@ function Graph({ c, of, cause, at }: { c: Context; of: Flame; cause: string; at:
           );
         })}
       </svg>
+      {into && into.row.kind !== "none" && <Beneath c={c} endpoint={endpoint} name={into.row.name} />}
     </div>
   );
 }

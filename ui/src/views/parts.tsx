@@ -94,7 +94,7 @@ export const Who = ({ what, children }: { what: ComponentChildren; children: Com
 export const Cut = ({ text }: { text: string }) => <span class="cut" title={safe(text)}><Name text={text} /></span>;
 
 /** What is one click away; that it is open stands in the address. */
-export function Fold({ name, title, plain, children }: { name: string; title: ComponentChildren; plain?: boolean; children: ComponentChildren }) {
+export function Fold({ name, title, plain, children }: { name: string; title: ComponentChildren; plain?: boolean | string; children: ComponentChildren }) {
   const list = get("open").split(".").filter(Boolean);
   const open = list.includes(name);
   const turn = (to: boolean) => to !== open && set({ open: (to ? [...list, name] : list.filter((n) => n !== name)).join(".") });
@@ -102,7 +102,7 @@ export function Fold({ name, title, plain, children }: { name: string; title: Co
     e.preventDefault();
     turn(!open);
   };
-  return <details class={plain ? "fold" : "panel"} open={open} onToggle={(e) => turn(e.currentTarget.open)}><summary onClick={click}>{title}</summary>{children}</details>;
+  return <details class={typeof plain === "string" ? plain : plain ? "fold" : "panel"} open={open} onToggle={(e) => turn(e.currentTarget.open)}><summary onClick={click}>{title}</summary>{children}</details>;
 }
 
 /** A place in code, with its lines where they are known. */

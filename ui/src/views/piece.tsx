@@ -1,7 +1,7 @@
 import type { ShownCall, ShownDone, ShownHolder, ShownSegment, WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
-import { Code, colorOf, Count, Drawn, Name, phaseColor, Place, Plain, Share, Stacked, step, Swatch, Time, type Context } from "./parts";
+import { Code, colorOf, Count, Drawn, Fold, Name, phaseColor, Place, Plain, Share, Stacked, step, Swatch, Time, type Context } from "./parts";
 
 const bases: Record<string, string> = { release: "it woke the next one as it let go", owner: "the mutex names its owner" };
 const sure: Record<string, string> = { exact: "measured", sampled: "from samples", inferred: "inferred, not seen" };
@@ -27,6 +27,31 @@ export function Piece({ c, r }: { c: Context; r: WebRequest }) {
   );
 }
 
+// What certainty means: of calls, then of pieces of time.
+const certainty: [string, string, string][] = [
+  ["told", "a fact tells", "what was recorded names the request: its thread, its goroutine, its context"],
+  ["ordered", "the order tells", "who stands first in a queue or for a connection, or that no other request was there"],
+  ["usual", "inferred", "from what usually follows what; it can be wrong"],
+  ["exact", "measured", "from when to when, and what for, was recorded"],
+  ["sampled", "from samples", "the time is exact in sum, and shared out over samples"],
+  ["inferred", "inferred", "from the stack of other waits at the same place, or from what usually follows"],
+];
+
+/** By what it is told what a piece was spent on, or whose a call is, and how sure that is. */
+function Told({ c, rule, sure, whose }: { c: Context; rule: string; sure: string; whose?: boolean }) {
+  const [, words, means] = certainty.find(([k]) => k === sure) ?? ["", sure, ""];
+  return (
+    <>
+      <p>{whose ? "It is this request’s: " : "How that is known: "}<b>{words}</b>. <Name text={sentence(c.page.rules[rule] || "no rule fits what was recorded")} /></p>
+      <Fold plain name="told" title="what that rests on, and how sure it is">
+        <p><b>{words}</b>: {means}. The rule is <code>{rule || "none"}</code>{whose && <>, and <code>dwell show REC --whose CALL</code> tells which other requests it could have been of</>}.</p>
+      </Fold>
+    </>
+  );
+}
+
+const sentence = (text: string): string => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
 function Waiting({ c, r, s, path }: { c: Context; r: WebRequest; s: ShownSegment; path: string }) {
   const means = c.page.causes.find((x) => x.name === s.cause)?.means;
   const call = r.calls.find((x) => x.id === s.call);
@@ -35,7 +60,8 @@ function Waiting({ c, r, s, path }: { c: Context; r: WebRequest; s: ShownSegment
       <p>{s.strand && <><Name code text={s.strand} />: </>}{means}.</p>
       {call && <p>For call <Plain v={call.id} of={`${path}.call`} /> to <Name text={call.peer} /> <Name text={call.operation} /> (<button type="button" class="link" onClick={() => set({ call: call.id, seg: "" })}>its phases</button>).</p>}
       {s.blocker !== undefined && <p>The thread worked for another request meanwhile: <RequestLink c={c} id={s.blocker} /></p>}
-      {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}Told by the rule <code>{s.wait.rule}</code>, {s.wait.from_ns < 0 ? "since before the request came" : <>from <Time v={s.wait.from_ns} of={`${path}.wait.from_ns`} /></>} to <Time v={s.wait.to_ns} of={`${path}.wait.to_ns`} />.</p>}
+      {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}It waited {s.wait.from_ns < 0 ? "from before the request came" : <>from <Time v={s.wait.from_ns} of={`${path}.wait.from_ns`} /></>} to <Time v={s.wait.to_ns} of={`${path}.wait.to_ns`} />.</p>}
+      {s.wait && <Told c={c} rule={s.wait.rule} sure={s.quality} />}
       {s.wait?.place && <p>In <Place f={s.wait.place} />{s.wait.place_borrowed && <small> (the place of other waits as deep in the stack)</small>}</p>}
       {s.wait?.holders && s.wait.holders.length > 0 && <h4>Who had it</h4>}
       {together(s.wait?.holders ?? []).map((h, i) => <Holder key={i} c={c} h={h} path={`${path}.held.${step(`${h.strand} ${h.basis}`)}`} />)}
@@ -94,7 +120,7 @@ function StackOf({ c, r, at }: { c: Context; r: WebRequest; at: number }) {
       <ol tabIndex={0} aria-label="stack">{stack.frames.map((id, i) => {
         const f = c.page.frames[id];
         return <li key={i} class={f.kind === "native" || f.kind === "kernel" ? "dim" : ""}><Name code text={f.name} /> <small><Name text={f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "")} /></small>
-          {f.code && f.code.length > 0 && <details><summary>source</summary><Code f={f} /></details>}</li>;
+          {f.code && f.code.length > 0 && <Fold plain="source" name={`code-${i}`} title="source"><Code f={f} /></Fold>}</li>;
       })}</ol>
     </div>
   );
@@ -109,7 +135,8 @@ function CallPiece({ c, call, path }: { c: Context; call: ShownCall; path: strin
         <small>{call.new_connection ? "on a new connection" : <>exchange <Plain v={call.ordinal + 1} of={`${path}.ordinal + 1`} /> on its connection</>} · status {call.status ? <Plain v={call.status} of={`${path}.status`} /> : "not seen"}</small></header>
       <Stacked label="phases of the call" parts={parts} whole={whole} />
       <ul class="legend flat">{parts.map((p) => <li key={p.name}><Swatch color={p.color} />{p.name} <b><Time v={p.value} of={`${path}.phases.${p.name}`} /></b> <small><Share v={p.value / whole} of={`${path}.phases.${p.name} / ${path}.took_ns`} /></small></li>)}</ul>
-      <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}. It is this request’s by the rule <code>{call.associated}</code>{call.certainty !== "told" && <>, inferred: no fact names the request</>}.</p>
+      <p>To <Name code text={call.address} />{call.local && <> from <Name code text={call.local} /></>}.</p>
+      <Told c={c} rule={call.associated} sure={call.certainty} whose />
     </div>
   );
 }

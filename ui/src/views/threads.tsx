@@ -5,7 +5,7 @@ import type { Blocker, Dump, DumpThread, Waiters } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { AllLanes } from "./alllanes";
 import { RequestLink } from "./verdict";
-import { colorOf, Count, Name, Panel, Swatch, Time, When, type Context } from "./parts";
+import { colorOf, Count, Fold, Name, Panel, Swatch, Time, When, type Context } from "./parts";
 
 const states = ["running", "runnable", "blocked", "waiting", "idle", "unknown"] as const;
 
@@ -72,8 +72,8 @@ function Row({ c, t, path }: { c: Context; t: DumpThread; path: string }) {
       <td class="num">{t.for_at_least ? "≥ " : ""}<Time v={t.for_ns} of={`${path}.for_ns`} /></td>
       <td>{t.wait?.for && <Name code text={t.wait.for} />}{t.wait?.holder && <small> had by <Name text={`${t.wait.holder.name} (${t.wait.holder.tid})`} /></small>}{t.call && <small><Name text={`${t.call.peer} ${t.call.operation ?? ""}, ${t.call.phase}`} /></small>}</td>
       <td>{t.request !== undefined ? <RequestLink c={c} id={t.request} /> : t.requests ? <Count v={t.requests} noun="request" of={`${path}.requests`} /> : ""}</td>
-      <td>{lead ? <details class="frames"><summary><Name code text={lead.name} /></summary><ol>{t.stack.map((f, i) => <li key={i}><Name code text={f.name} /> <small><Name text={f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "")} /></small></li>)}</ol>
-        <small>{{ own: "stack of this very wait", borrowed: "stack of all waits at its place", sample: <>sampled <Time v={Math.abs(t.stack_seen.age_ns)} of={t.stack_seen.age_ns < 0 ? `0 - ${path}.stack_seen.age_ns` : `${path}.stack_seen.age_ns`} /> {t.stack_seen.age_ns < 0 ? "later" : "before"}</>, release: "with which it later lets go" }[t.stack_seen.how] ?? ""}</small></details> : <span class="dim">{t.syscall ?? "no stack seen"}</span>}</td>
+      <td>{lead ? <Fold plain="frames" name={`stack-${t.tid || path.split(".").pop()}`} title={<Name code text={lead.name} />}><ol>{t.stack.map((f, i) => <li key={i}><Name code text={f.name} /> <small><Name text={f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "")} /></small></li>)}</ol>
+        <small>{{ own: "stack of this very wait", borrowed: "stack of all waits at its place", sample: <>sampled <Time v={Math.abs(t.stack_seen.age_ns)} of={t.stack_seen.age_ns < 0 ? `0 - ${path}.stack_seen.age_ns` : `${path}.stack_seen.age_ns`} /> {t.stack_seen.age_ns < 0 ? "later" : "before"}</>, release: "with which it later lets go" }[t.stack_seen.how] ?? ""}</small></Fold> : <span class="dim">{t.syscall ?? "no stack seen"}</span>}</td>
     </tr>
   );
 }
