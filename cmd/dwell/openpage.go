@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -28,7 +26,11 @@ type openPage struct {
 	server  *http.Server
 	over    chan error // of the server
 	one     sync.Mutex // that changes what is shown
+	last    sparing    // when a page of what there was so far was made
 	whole   bool       // it is the page of a whole recording
+
+	recording context.Context // ends when there is no need of a page of a part of it any more
+	recorded  func()
 }
 
 // newPage opens an address, at a port, or at any that is free if that is 0.
@@ -38,6 +40,7 @@ func newPage(command string, port int) (*openPage, error) {
 		return nil, fmt.Errorf("dwell %s: %w (another --port may be free)", command, err)
 	}
 	p := &openPage{command: command, host: socket.Addr().String(), token: rand.Text(), over: make(chan error, 1)}
+	p.recording, p.recorded = context.WithCancel(context.Background())
 	p.put(&web.Served{Title: "dwell", Waiting: func() string { return "Recording has not begun." }})
 	p.server = &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().ServeHTTP(w, r) })}
@@ -52,27 +55,10 @@ func (p *openPage) put(s *web.Served) {
 	p.now.Store(s)
 }
 
-// follow tells how a recording goes from now on, and shows what there is of it so far to who
-// asks: that takes time of the processors, which the recording has, too.
+// follow tells how a recording goes from now on, and shows what there is of it so far to who asks.
 func (p *openPage) follow(o whyOptions, live func() pulse) {
-	p.put(&web.Served{Title: filepath.Base(o.path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") }, SoFar: func() error {
-		p.one.Lock()
-		defer p.one.Unlock()
-		if p.whole {
-			return nil
-		}
-		at := live().elapsed
-		a, err := analyseFile(world{err: io.Discard}, o)
-		if err != nil {
-			return errors.New("nothing is written yet: a second later there may be")
-		}
-		s, err := a.served(viewing{command: o.command, name: filepath.Base(o.path) + ", its first " + short(at)})
-		if err == nil {
-			s.SoFar = p.now.Load().SoFar
-			p.put(s)
-		}
-		return err
-	}})
+	p.put(&web.Served{Title: filepath.Base(o.path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") },
+		SoFar: func() error { return p.soFar(o) }})
 }
 
 // told are the parts of what a recorder knows.
@@ -92,6 +78,7 @@ func (p *openPage) show(a *analysis, o viewing) error {
 	if err != nil {
 		return fmt.Errorf("dwell %s: %w", p.command, err)
 	}
+	p.recorded()
 	p.one.Lock()
 	defer p.one.Unlock()
 	p.whole = true
@@ -110,4 +97,7 @@ func (p *openPage) until(ctx context.Context, w world) error {
 	}
 }
 
-func (p *openPage) close() { p.server.Close() }
+func (p *openPage) close() {
+	p.recorded()
+	p.server.Close()
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/getdwell/dwell/internal/demo"
 	"github.com/getdwell/dwell/recording"
@@ -69,6 +70,19 @@ func TestAPageIsThereWhileItsRecordingIsMade(t *testing.T) {
 	}
 	if status, _ := got(t, r.page.address()+"so-far"); status != http.StatusNotFound {
 		t.Errorf("the whole page still offers a part: status %d", status)
+	}
+}
+
+// What takes two seconds of a processor is done again when eighteen have passed.
+func TestPagesOfAPartAreMadeSparingly(t *testing.T) {
+	over := time.Unix(1000, 0)
+	for rested, want := range map[time.Duration]bool{0: false, 17 * time.Second: false, 18 * time.Second: true} {
+		if got := (sparing{2 * time.Second, over}).may(over.Add(rested)); got != want {
+			t.Errorf("after %s: %v, want %v", rested, got, want)
+		}
+	}
+	if !(sparing{}).may(over) {
+		t.Error("the first page must wait")
 	}
 }
 

@@ -59,7 +59,7 @@ func rootCommand(w world) *cobra.Command {
 	root.AddCommand(
 		runCommand(w, &g), attachCommand(w, &g), whyCommand(w, &g), showCommand(w, &g), threadsCommand(w, &g), diffCommand(w, &g), reportCommand(w), viewCommand(w),
 		doctorCommand(w, &g), demoCommand(w, &g), versionCommand(w),
-		factsCommand(w), launchCommand(), helperCommand(), decompileCommand(), demoServerCommand(w), demoLoadCommand(w),
+		factsCommand(w), launchCommand(), helperCommand(), decompileCommand(), demoServerCommand(w), demoLoadCommand(w), soFarCommand(w),
 	)
 	return root
 }

@@ -87,8 +87,8 @@ func (s *Served) file(w http.ResponseWriter, r *http.Request, name string) {
 func (s *Served) waiting() string {
 	more := ""
 	if s.SoFar != nil {
-		more = `<p class="where-goes">The recording's page comes here when it is over. <a href="so-far">What is recorded so far</a> takes a processor of ` +
-			"this machine a while to work out, which the service may notice; asked for again, <code>so-far</code> shows more.</p>"
+		more = `<p class="where-goes">The recording's page comes here when it is over. <a href="so-far">What is recorded so far</a> is worked out by a process of its own, ` +
+			"which lets the service go first and takes at most a tenth of a processor's time; asked for again later, <code>so-far</code> shows more.</p>"
 	}
 	return document(s.Title, `<meta http-equiv="refresh" content="1;url=./"><link rel="stylesheet" href="app.css">`,
 		`<header class="head"><div class="who"><span class="logo" aria-hidden="true"><i></i><i></i><i></i></span><p><b>dwell</b><small>`+html.EscapeString(s.Title)+

@@ -44,8 +44,8 @@ export async function go(page, hash) {
 export const addressOf = (page) => page.evaluate(() => location.href);
 
 /** Repeats an assertion until it holds; if it does not within some seconds, fails as it does. */
-export async function soon(assertion) {
-  for (const end = Date.now() + 20000; ; await new Promise((later) => setTimeout(later, 25))) {
+export async function soon(assertion, within = 20000) {
+  for (const end = Date.now() + within; ; await new Promise((later) => setTimeout(later, 25))) {
     try {
       return await assertion();
     } catch (e) {

@@ -184,7 +184,7 @@ test("a call says by which rule it is the request's, how sure that is, and what 
   assert.doesNotMatch(await said(), /names the request/);
   await page.getByText("what that rests on").click();
   await soon(async () => assert.match(await said(), /what was recorded names the request.*The rule is thread/s));
-  assert.match(await addressOf(page), /open=told/);
+  assert.match(await addressOf(page), /open=whose/);
 });
 
 test("frames of a stack and their source are open or not by the address", async () => {

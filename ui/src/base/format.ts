@@ -82,3 +82,6 @@ const tricky = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u20
 
 /** Text of a stranger's, with what cannot be seen or turns the direction of writing made visible. */
 export const safe = (text: string): string => text.replace(tricky, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** What a piece of time went into: its cause, in which phase where that says more. */
+export const spent = (phase: string, cause: string): string => (phase === cause ? cause : `${phase}, ${cause}`);

@@ -25,6 +25,9 @@ export const laneTop = 20;
 export const laneX = (s: { from: number; to: number }, width: number, ns: number): number => laneLeft + ((ns - s.from) / (s.to - s.from)) * (width - laneLeft - 10);
 export const laneTime = (s: { from: number; to: number }, width: number, px: number): number => s.from + ((px - laneLeft) / (width - laneLeft - 10)) * (s.to - s.from);
 
+/** What a thread did nearly all of the time: its like is pale, so that what changes is seen. */
+const still = (r: Run, of: WebLanes): boolean => r.to - r.from > of.columns * 0.6;
+
 export function drawLanes(canvas: HTMLCanvasElement, s: LaneScene): void {
   const { g, width, height } = prepared(canvas);
   const step = (s.lanes.to_ns - s.lanes.from_ns) / s.lanes.columns;
@@ -50,8 +53,10 @@ export function drawLanes(canvas: HTMLCanvasElement, s: LaneScene): void {
       if (to <= from) continue;
       const tall = Math.max(2, (laneTall - 3) * r.share); // as much of it as of the time anything was done
       g.fillStyle = s.palette[r.cause];
+      g.globalAlpha = still(r, s.lanes) ? 0.3 : 1;
       g.fillRect(from, y + 1 + (laneTall - 3 - tall), Math.max(0.6, to - from), tall);
     }
+    g.globalAlpha = 1;
     g.fillStyle = s.ink;
     g.textAlign = "right";
     const name = safe(l.name);

@@ -1,3 +1,4 @@
+import { spent } from "../base/format";
 import type { Ns, ShownCall, ShownHolder, ShownSegment, WebRequest } from "../model/page.gen";
 
 /** A bar of a waterfall, in time and lane. */
@@ -49,7 +50,7 @@ export function waterfall(r: WebRequest): Waterfall {
   r.segments.forEach((s, i) => {
     w.bars.push({
       lane: lane(s.strand ?? "not on a thread", "strand"), from: s.from_ns, to: s.to_ns, kind: "segment", color: s.cause,
-      label: s.phase === "handler" ? s.cause : `${s.phase}, ${s.cause}`, segment: i,
+      label: s.phase === "handler" ? s.cause : spent(s.phase, s.cause), segment: i,
     });
   });
   packed(r.calls).forEach((row, k) => {

@@ -5,7 +5,7 @@ import { finest, runsOf } from "../model/lanes";
 import { fetched } from "../model/load";
 import type { WebLanes } from "../model/page.gen";
 import { get, set } from "../state/url";
-import { Drawn, Panel, type Context } from "./parts";
+import { Drawn, Panel, Swatch, type Context } from "./parts";
 import { themed, useWidth } from "./sizes";
 
 /** A span as it stands in the address: from and to, in nanoseconds. */
@@ -43,12 +43,18 @@ export function AllLanes({ c, at }: { c: Context; at: number }) {
         {!c.page.lanes.some((l) => spanned(l.from_ns, l.to_ns) === key) && <option value={key}>as chosen</option>}</select></label>
       <button type="button" onClick={() => wider(c, from, to)}>wider <kbd>-</kbd></button>
     </span>}>
+      <ul class="legend flat">{causesOf(c, lanes).map((x) => <li key={x.name}><Swatch color={c.dark ? x.dark : x.light} />{x.name}</li>)}</ul>
       <Plot key={key} c={c} lanes={lanes} from={from} to={to} at={at} />
-      <p class="key"><span><Drawn>{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}</Drawn>: in the colour of what was done most, as tall as the part of it in which anything was; empty: idle, or not known{lanes.more > 0 && <> · <Drawn>{plural(lanes.more, "thread")}</Drawn> more did less, or nothing</>}</span>
+      <p class="key"><span><Drawn>{human(to - from)}, each column {human(Math.round((lanes.to_ns - lanes.from_ns) / lanes.columns))}</Drawn>: in the colour of what was done most, as tall as the part of it in which anything was; pale: the same nearly all of the time; empty: idle, or not known{lanes.more > 0 && <> · <Drawn>{plural(lanes.more, "thread")}</Drawn> more did less, or nothing</>}</span>
         <span class="hint">drag to look closer · click for the threads at that time{c.page.live ? "" : ", of those that this file holds the nearest"} · arrow keys, <kbd>Enter</kbd>, <kbd>+</kbd></span></p>
     </Panel>
   );
 }
+
+const causesOf = (c: Context, lanes: WebLanes) => {
+  const seen = new Set(lanes.lanes.flatMap((l) => runsOf(l).map((r) => r.cause)));
+  return c.page.causes.filter((_, i) => seen.has(i));
+};
 
 function wider(c: Context, from: number, to: number): void {
   const by = (to - from) / 2;

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { day, seconds } from "../base/format";
+import { day, seconds, spent } from "../base/format";
 import { cellsOf, Details, pointsOf, rowOf, type Region } from "../model/load";
 import type { DiffEndpoint, DiffFinding, DiffLatency, DiffMeasure, WebDiff, WebPage } from "../model/page.gen";
 import { get, set, useUrl } from "../state/url";
@@ -117,7 +117,7 @@ function Beside({ a, b }: { a: Context; b: Context }) {
     <Panel title="Where the time goes" aside={<span class="where"><Name text={name} /></span>}>
       <div class="pair">{sides.map((s) => (
         <div key={s.label}><b>{s.label}</b> <Time v={s.mean} of={s.path} />
-          <Stacked label={s.label} whole={1} scale={s.mean / whole} parts={[...s.e.causes.map((x) => ({ name: `${x.phase}, ${x.cause}`, value: x[s.of], color: colorOf(s.c, x.cause) })),
+          <Stacked label={s.label} whole={1} scale={s.mean / whole} parts={[...s.e.causes.map((x) => ({ name: spent(x.phase, x.cause), value: x[s.of], color: colorOf(s.c, x.cause) })),
             { name: "unaccounted", value: s.e.unaccounted[s.of], color: colorOf(s.c, "unaccounted") }]} /></div>
       ))}</div>
       <ul class="legend flat">{a.page.causes.filter((x) => sides.some((s) => s.e.causes.some((y) => y.cause === x.name && y[s.of] > 0.004))).map((x) => <li key={x.name}><span class="swatch" style={{ background: colorOf(a, x.name) }} />{x.name}</li>)}</ul>

@@ -1,3 +1,4 @@
+import { plural, spent } from "../base/format";
 import type { ShownCall, ShownDone, ShownHolder, ShownSegment, WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
@@ -17,7 +18,7 @@ export function Piece({ c, r }: { c: Context; r: WebRequest }) {
   const path = `show.${r.id}.segments.${at}`;
   return (
     <div class="piece" id="piece" aria-live="polite">
-      <header><h3><Swatch color={colorOf(c, s.cause)} />{s.phase}, {s.cause} <Time v={s.to_ns - s.from_ns} of={`${path}.to_ns - ${path}.from_ns`} /></h3>
+      <header><h3><Swatch color={colorOf(c, s.cause)} />{spent(s.phase, s.cause)} <Time v={s.to_ns - s.from_ns} of={`${path}.to_ns - ${path}.from_ns`} /></h3>
         <small>piece <Drawn>{at + 1}</Drawn> of <Count v={r.segments.length} of={`show.${r.id}.segments.length`} />, {sure[s.quality] ?? s.quality} · <kbd>n</kbd> next <kbd>p</kbd> previous{c.page.live && <> · <button type="button" class="link" onClick={() => set({ view: "threads", at: `+${((r.start_ns - c.page.start_ns + (s.from_ns + s.to_ns) / 2) / 1e9).toFixed(6)}s` }, true)}>all threads at this time</button></>}</small></header>
       <div class="split even">
         <Waiting c={c} r={r} s={s} path={path} />
@@ -43,7 +44,7 @@ function Told({ c, rule, sure, whose }: { c: Context; rule: string; sure: string
   return (
     <>
       <p>{whose ? "It is this request’s: " : "How that is known: "}<b>{words}</b>. <Name text={sentence(c.page.rules[rule] || "no rule fits what was recorded")} /></p>
-      <Fold plain name="told" title="what that rests on, and how sure it is">
+      <Fold plain name={whose ? "whose" : "told"} title="what that rests on, and how sure it is">
         <p><b>{words}</b>: {means}. The rule is <code>{rule || "none"}</code>{whose && <>, and <code>dwell show REC --whose CALL</code> tells which other requests it could have been of</>}.</p>
       </Fold>
     </>
@@ -59,6 +60,7 @@ function Waiting({ c, r, s, path }: { c: Context; r: WebRequest; s: ShownSegment
     <div>
       <p>{s.strand && <><Name code text={s.strand} />: </>}{means}.</p>
       {call && <p>For call <Plain v={call.id} of={`${path}.call`} /> to <Name text={call.peer} /> <Name text={call.operation} /> (<button type="button" class="link" onClick={() => set({ call: call.id, seg: "" })}>its phases</button>).</p>}
+      {call && <Told c={c} rule={call.associated} sure={call.certainty} whose />}
       {s.blocker !== undefined && <p>The thread worked for another request meanwhile: <RequestLink c={c} id={s.blocker} /></p>}
       {s.wait && <p>{s.wait.for ? <>Waits for <Name code text={s.wait.for} />. </> : null}It waited {s.wait.from_ns < 0 ? "from before the request came" : <>from <Time v={s.wait.from_ns} of={`${path}.wait.from_ns`} /></>} to <Time v={s.wait.to_ns} of={`${path}.wait.to_ns`} />.</p>}
       {s.wait && <Told c={c} rule={s.wait.rule} sure={s.quality} />}
@@ -116,11 +118,12 @@ function StackOf({ c, r, at }: { c: Context; r: WebRequest; at: number }) {
   if (!stack) return <p class="dim">No stack was seen in this piece.</p>;
   const how = { own: "taken in this very wait", borrowed: "of all waits at its place", sample: "a sample on a processor" }[stack.how] ?? stack.how;
   return (
-    <div class="stack"><h4>Stack <small>{how}, innermost first</small></h4>
+    <div class="stack"><h4>Stack <small><Drawn>{plural(stack.frames.length, "frame")}</Drawn>, {how}, innermost first</small></h4>
       <ol tabIndex={0} aria-label="stack">{stack.frames.map((id, i) => {
         const f = c.page.frames[id];
-        return <li key={i} class={f.kind === "native" || f.kind === "kernel" ? "dim" : ""}><Name code text={f.name} /> <small><Name text={f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "")} /></small>
-          {f.code && f.code.length > 0 && <Fold plain="source" name={`code-${i}`} title="source"><Code f={f} /></Fold>}</li>;
+        const at = f.file ? `${f.file.split("/").pop()}${f.line ? ":" + f.line : ""}` : (f.module ?? "");
+        return <li key={i} class={f.kind === "native" || f.kind === "kernel" ? "dim" : ""}><Name code text={f.name} /> {f.code && f.code.length > 0
+          ? <Fold plain="source" name={`code-${i}`} title={<Name text={at} />}><Code f={f} /></Fold> : <small><Name text={at} /></small>}</li>;
       })}</ol>
     </div>
   );

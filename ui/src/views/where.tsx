@@ -1,3 +1,4 @@
+import { spent } from "../base/format";
 import type { CauseRow } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { RequestLink } from "./verdict";
@@ -12,7 +13,7 @@ export function Where({ c }: { c: Context }) {
   const rows = [...e.causes];
   const whole = Math.max(e.ordinary_mean_ns, e.slow_mean_ns);
   const parts = (of: "p50_share" | "p99_share") => [
-    ...rows.map((x) => ({ name: `${x.phase}, ${x.cause}`, value: x[of], color: colorOf(c, x.cause) })),
+    ...rows.map((x) => ({ name: spent(x.phase, x.cause), value: x[of], color: colorOf(c, x.cause) })),
     { name: "unaccounted", value: e.unaccounted[of], color: colorOf(c, "unaccounted") },
   ];
   return (
@@ -38,7 +39,7 @@ export function Where({ c }: { c: Context }) {
 }
 
 const Row = ({ c, x, at }: { c: Context; x: CauseRow; at: string }) => (
-  <tr><th scope="row"><Swatch color={colorOf(c, x.cause)} />{x.phase}, {x.cause}</th>
+  <tr><th scope="row"><Swatch color={colorOf(c, x.cause)} />{spent(x.phase, x.cause)}</th>
     <td class="num"><Share v={x.p50_share} of={`${at}.p50_share`} /></td>
     <td class="num"><Share v={x.p99_share} of={`${at}.p99_share`} /></td></tr>
 );
