@@ -36,7 +36,7 @@ type shortage struct {
 	rt    recording.Runtime
 
 	session bool   // its connections are sessions of a database
-	turns   bool   // tasks of Python wait, it is not known for which limit
+	turns   bool   // tasks wait, it is not known for which limit
 	gate    string // of a semaphore of the service's own: the code that takes it, with its line
 }
 
@@ -250,6 +250,9 @@ func (s *shortage) fix() string {
 		return "raise sql.DB.SetMaxOpenConns to the requests in flight, if the database can take as many; or hold a connection for less: end transactions, and close rows, before other work"
 	case s.gate != "":
 		return "raise the semaphore's count to the requests in flight, if what it guards can take as many; or hold it for less: take it around the call alone"
+	case s.turns && s.rt != recording.RuntimePython:
+		return "raise what lets so few calls through at once: a client's or a pool's limit of connections, or a semaphore or lock of the service's own, " +
+			"which is to be held around the call alone"
 	case s.turns:
 		return "raise what lets so few calls through at once: aiohttp.TCPConnector limit and limit_per_host, httpx.Limits max_connections, a pool's max_size, " +
 			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"

@@ -28,10 +28,10 @@ func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 	s.gate, s.what = line, "the semaphore in "+line
 }
 
-// inTurn tells waits of Python's tasks: that only so many calls are made at once is seen, but
-// not whether a client's pool lets no more through, or the service's own code.
+// inTurn tells waits of tasks: that only so many calls are made at once is seen, but not
+// whether a client's pool lets no more through, or the service's own code. Node's pools are known.
 func (s *shortage) inTurn(c *diagnosis.Case, w *stay) {
-	if s.rt == recording.RuntimePython && w.strand != timeline.None && c.Strands[w.strand].Loop {
+	if s.rt != recording.RuntimeNode && w.strand != timeline.None && c.Strands[w.strand].Loop {
 		s.turns, s.what = true, "their turn to call "+s.peer
 	}
 }

@@ -2,10 +2,14 @@ package timeline
 
 import "github.com/getdwell/dwell/recording"
 
-// Calls of tasks of Python wait for their turn where something lets only so many to a peer at
-// once: a client's limit of connections, or a semaphore or lock of the service's own. No
-// fact tells of that wait itself. But each that waited is sent once one that was under way is
-// answered, before the loop sleeps again, on the connection that this one leaves.
+// Calls of tasks wait for their turn where something lets only so many to a peer at once: a
+// client's limit of connections, or a semaphore or lock of the service's own. No fact tells of
+// that wait itself. But each that waited is sent once one that was under way is answered, on
+// the connection that this one leaves: before the loop sleeps again, or, where threads share
+// tasks, as soon as one that was woken for it runs.
+
+// wokenWithin is how long after an answer, in ns, a thread that was woken for it sends at most.
+const wokenWithin = 1_000_000
 
 // manyLined is how many calls must have waited so.
 const manyLined = 8
@@ -13,11 +17,12 @@ const manyLined = 8
 // lined are the calls of one process to one peer.
 type lined struct {
 	begun, over []Time
+	wander      bool     // threads share the tasks
 	calls       []CallID // of tasks, on connections that were open
 	before      []Time   // of each: when the request was last seen to do something before it
 }
 
-// lineUp lets calls of Python's tasks begin when their requests had nothing else to do, if
+// lineUp lets calls of tasks begin when their requests had nothing else to do, if
 // as many as ever were under way then, and nearly all of those were sent as another one
 // was answered.
 func lineUp(t *Timeline, f *facts, calls []made, l *loopTurns) {
@@ -35,11 +40,11 @@ func lineUp(t *Timeline, f *facts, calls []made, l *loopTurns) {
 		k := key{c.Process, f.conns[calls[i].conn].decl.Peer}
 		g := groups[k]
 		if g == nil {
-			g = &lined{}
+			g = &lined{wander: l.wander[k.process]}
 			groups[k] = g
 		}
 		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
-		if c.Why != WhyContext || c.New || c.Request == None || c.Strand == None || !t.Strands[c.Strand].Loop {
+		if c.Why != WhyContext && c.Why != WhyLoopChain || c.New || c.Request == None || c.Strand == None || !t.Strands[c.Strand].Loop {
 			continue
 		}
 		if at := l.idleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
@@ -91,7 +96,7 @@ func (g *lined) lineUp(t *Timeline, calls []made, freed []Time) {
 	others := 0
 	for i, id := range g.calls {
 		if at, free := g.before[i], freed[id]; full(at) {
-			if free > at && !t.slept(t.Calls[id].Strand, free, t.Calls[id].SendFrom) {
+			if c := &t.Calls[id]; free > at && (!t.slept(c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
 				waited = append(waited, i)
 			} else {
 				others++

@@ -10,14 +10,18 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 	for _, test := range []struct {
 		what   string
 		asleep State
-		others int // calls that are sent long after another's answer
+		wander bool
+		late   Time // after the other's answer
+		others int  // calls that are sent long after another's answer
 		want   Time
 	}{
-		{"sent as the other is answered", StateRunning, 0, 17 * ms},
-		{"sent when the loop had slept", StateSleeping, 0, 21 * ms},
-		{"many sent at other times", StateRunning, 6, 21 * ms},
+		{"sent as the other is answered", StateRunning, false, ms, 0, 17 * ms},
+		{"sent when the loop had slept", StateSleeping, false, ms, 0, 21 * ms},
+		{"many sent at other times", StateRunning, false, ms, 6, 21 * ms},
+		{"sent on a thread that was woken for it", StateSleeping, true, ms / 2, 0, 17 * ms},
+		{"sent long after on a thread that slept", StateSleeping, true, 2 * ms, 0, 21 * ms},
 	} {
-		tl, g := &Timeline{Strands: []Strand{{Loop: true}}}, &lined{}
+		tl, g := &Timeline{Strands: []Strand{{Loop: true}}}, &lined{wander: test.wander}
 		var freed []Time
 		for i := range Time(12) {
 			sent, end := (10*i+11)*ms, (10*i+20)*ms
@@ -25,7 +29,7 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 			tl.Calls = append(tl.Calls, Call{ID: CallID(i), SendFrom: sent, Start: sent, End: end})
 			g.begun, g.over = append(g.begun, sent), append(g.over, end)
 			g.calls, g.before = append(g.calls, CallID(i)), append(g.before, sent-4*ms)
-			freed = append(freed, sent-ms)
+			freed = append(freed, sent-test.late)
 		}
 		for i := range test.others {
 			freed[11-i] = g.before[11-i] - ms

@@ -66,6 +66,7 @@ type linked struct {
 	over       map[CallID]bool // and those whose answer began
 	confirmed  int             // responses in the turn of an answer to a call of theirs
 	refuted    int             // and in that of another's
+	told       int             // in that of a call of which nothing else was known
 }
 
 // chainTurn is what a loop has done since it slept.
@@ -102,7 +103,7 @@ func associateChain(t *Timeline, loops []loopMoves) {
 	}
 	for _, trust := range trusts {
 		l := linkMoves(t, moves, trust)
-		if l.believed() {
+		if l.believed(loops[0].wander) {
 			l.associate()
 			return
 		}
@@ -110,13 +111,18 @@ func associateChain(t *Timeline, loops []loopMoves) {
 }
 
 // believed reports that responses confirm a chain: hardly any says otherwise, and there is one
-// for every fourth request that calls were given to.
-func (l *linked) believed() bool {
+// for every fourth request that calls were given to. Of threads that share tasks those count,
+// too, that tell whose an answer was where nothing else does, as behind a semaphore.
+func (l *linked) believed(wander bool) bool {
+	say := l.confirmed
+	if wander {
+		say += l.told
+	}
 	of := map[RequestID]bool{}
 	for _, r := range l.owner {
 		of[r] = true
 	}
-	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*l.confirmed >= len(of)
+	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*say >= len(of)
 }
 
 func linkMoves(t *Timeline, moves []chainedMove, trust trust) *linked {
@@ -284,7 +290,10 @@ func (l *linked) responds(r RequestID) {
 			l.confirmed++
 		case by != None:
 			l.refuted++
+		case l.t.Calls[l.answer].Start < l.t.Requests[r].FirstRead:
+			l.refuted++
 		case c.isDark():
+			l.told++
 			l.owner[l.answer] = r
 			l.pending = l.pending[:0]
 		}

@@ -12,15 +12,20 @@ import (
 type loopTurns struct {
 	all []turn
 	of  [][]int32 // by request: indexes in all
+
+	wander map[recording.ProcessID]bool // whose threads share tasks
 }
 
 // buildTurns cuts what the loops did into turns, and tells owners about them.
 func buildTurns(t *Timeline, moves []loopMoves, o owners) *loopTurns {
-	l := &loopTurns{}
+	l := &loopTurns{wander: map[recording.ProcessID]bool{}}
 	if len(moves) > 0 {
 		l.all = make([]turn, 0, len(t.Requests)+len(t.Calls))
 	}
 	for _, loop := range moves {
+		if loop.wander {
+			l.wander[t.Strands[loop.strand].Process] = true
+		}
 		if len(loop.moves) == 0 {
 			continue
 		}
