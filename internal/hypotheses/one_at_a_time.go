@@ -1,0 +1,175 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A peer that does one thing at a time, as Redis does, answers nobody while it is at something
+// long. Who asked on another connection meanwhile waits for that, which shows: the answer comes
+// right after the long one's, however late in it was asked, and else comes fast.
+const (
+	// askedMeanwhile is how many calls must have been sent meanwhile to tell.
+	askedMeanwhile = 8
+	// answeredAfter of them must have been answered right after.
+	answeredAfter = 9 * diagnosis.Whole / 10
+	// longerTimes is how many times as long as other calls usually take it must be.
+	longerTimes = 4
+	// rightAfter is how long after at most: or twice what the call usually takes.
+	rightAfter = 1_000_000 // ns
+	// behindLeast is the least wait that counts.
+	behindLeast = 100_000 // ns
+)
+
+// peerWork is what the calls to one address asked for, in order of when they were sent.
+type peerWork struct {
+	calls []timeline.CallID
+	of    map[string][]timeline.CallID // by operation
+}
+
+// behindThere collects the waits of requests behind calls of one operation at a peer that does
+// one thing at a time.
+func behindThere(c *diagnosis.Case) (out []*lineOf) {
+	at := map[string]*peerWork{}
+	for i := range c.Calls {
+		k := &c.Calls[i]
+		if k.Operation == "" || k.Cut || k.Arrived == recording.NoTime || k.Sent == recording.NoTime || k.Behind != timeline.None {
+			continue
+		}
+		w := at[k.Address]
+		if w == nil {
+			w = &peerWork{of: map[string][]timeline.CallID{}}
+			at[k.Address] = w
+		}
+		w.calls = append(w.calls, k.ID)
+	}
+	for _, w := range at {
+		slices.SortStableFunc(w.calls, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].Sent, c.Calls[b].Sent) })
+		for _, id := range w.calls {
+			w.of[c.Calls[id].Operation] = append(w.of[c.Calls[id].Operation], id)
+		}
+		for long := range w.of {
+			if l := w.behind(c, long); l != nil {
+				out = append(out, l)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b *lineOf) int {
+		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer), cmp.Compare(a.ahead, b.ahead))
+	})
+	return out
+}
+
+// behind are the waits behind one operation; nil if the peer does others meanwhile, or that
+// cannot be told.
+func (w *peerWork) behind(c *diagnosis.Case, long string) *lineOf {
+	heads := w.of[long]
+	if len(w.of) < 2 || 2*len(heads) > len(w.calls) {
+		return nil
+	}
+	l := &lineOf{ahead: long, calls: map[timeline.CallID]bool{}, owners: tally{}}
+	meanwhile, usual := map[timeline.CallID]timeline.CallID{}, []Duration{}
+	for _, id := range w.calls {
+		k := &c.Calls[id]
+		if k.Operation == long {
+			continue
+		}
+		switch head, under := under(c, heads, k); {
+		case !under:
+			usual = append(usual, k.Arrived.Sub(k.Sent))
+		case head != timeline.None:
+			meanwhile[id] = head
+		}
+	}
+	slices.Sort(usual)
+	fast := diagnosis.Quantile(usual, 50)
+	if l.asked = len(meanwhile); l.asked < askedMeanwhile || len(usual) < askedMeanwhile || longerTimes*fast > takes(c, heads) {
+		return nil
+	}
+	for id, head := range meanwhile {
+		k, over := &c.Calls[id], c.Calls[head].Arrived
+		if late := k.Arrived.Sub(over); late >= -behindLeast/2 && late <= max(rightAfter, 2*fast) {
+			l.calls[id] = true
+		}
+	}
+	if diagnosis.ShareOf(int64(len(l.calls)), int64(l.asked)) < answeredAfter {
+		return nil
+	}
+	l.waits(c, meanwhile)
+	return l
+}
+
+// under reports that a call was sent while one of these was under way, and which, if it was
+// somebody else's and took on for long enough to be waited for.
+func under(c *diagnosis.Case, heads []timeline.CallID, k *timeline.Call) (timeline.CallID, bool) {
+	i := sort.Search(len(heads), func(i int) bool { return c.Calls[heads[i]].Sent > k.Sent })
+	if i == 0 || c.Calls[heads[i-1]].Arrived <= k.Sent {
+		return timeline.None, false
+	}
+	h := &c.Calls[heads[i-1]]
+	if h.Arrived.Sub(k.Sent) < behindLeast || h.Request == k.Request && k.Request != timeline.None {
+		return timeline.None, true
+	}
+	return h.ID, true
+}
+
+// takes is how long these calls take, their median.
+func takes(c *diagnosis.Case, calls []timeline.CallID) Duration {
+	var list []Duration
+	for _, id := range calls {
+		list = append(list, c.Calls[id].Arrived.Sub(c.Calls[id].Sent))
+	}
+	slices.Sort(list)
+	return diagnosis.Quantile(list, 50)
+}
+
+// waits fills in what requests waited behind each.
+func (l *lineOf) waits(c *diagnosis.Case, behind map[timeline.CallID]timeline.CallID) {
+	for _, r := range c.Measured() {
+		for i := range c.Requests[r].Segments {
+			g := &c.Requests[r].Segments[i]
+			if g.Call == timeline.None || g.Phase != timeline.PhaseRemote || !l.calls[g.Call] {
+				continue
+			}
+			head := &c.Calls[behind[g.Call]]
+			to := min(g.To, head.Arrived)
+			if to <= g.From {
+				continue
+			}
+			l.peer = c.Calls[g.Call].Peer
+			l.spans = append(l.spans, diagnosis.Span{Request: r, From: g.From, To: to})
+			l.longest = max(l.longest, to.Sub(g.From))
+			l.owners[ownerOf(c, head)] += to.Sub(g.From)
+			l.heads = append(l.heads, head.ID)
+		}
+	}
+	slices.Sort(l.heads)
+	l.heads = slices.Compact(l.heads)
+}
+
+// there says what requests wait for at a peer that does one thing at a time.
+func (l *lineOf) there(c *diagnosis.Case) diagnosis.Candidate {
+	total := diagnosis.Total(l.spans)
+	owner, _ := l.owners.most()
+	n := len(l.calls)
+	return diagnosis.Candidate{
+		Place: l.ahead + " under way at " + l.peer,
+		Title: diagnosis.Plural(n, "call") + " to " + l.peer + " waited " + diagnosis.Human(total/Duration(max(1, n))) + " on average while " + l.ahead + owner + " was under way there" +
+			calledIn(c, l.heads) + ": the peer does one thing at a time",
+		Fix: "ask for less at once with " + l.ahead + " (in pages, by a cursor), or ask it of another instance (a replica), so that what requests ask need not wait for it; " +
+			"a faster network, or more connections, changes nothing",
+		Next:  "the peer's own log of slow operations names " + l.ahead + ", and none of those that waited",
+		Spans: l.spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of the calls sent while "+l.ahead+" was under way there were answered right after it", diagnosis.ShareOf(int64(n), int64(l.asked))).Against(int64(answeredAfter)),
+			diagnosis.NS("longest of these waits", l.longest),
+			diagnosis.NS("p50 of "+l.ahead+", from being sent to its answer", takes(c, l.heads)),
+			diagnosis.Count("calls that others waited for", len(l.heads)),
+		},
+	}
+}

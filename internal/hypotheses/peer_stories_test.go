@@ -1,0 +1,52 @@
+package hypotheses
+
+import "github.com/getdwell/dwell/recording"
+
+// peerStories are services whose Redis is asked for something long by a thread of no request, on
+// a connection of its own, while requests ask for one key each.
+func peerStories() []story {
+	play := func(alone bool) func() *recording.Recording {
+		return func() *recording.Recording { return done(besideKeys(alone), 30) }
+	}
+	return []story{
+		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true)},
+		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false)},
+	}
+}
+
+// besideKeys lets two in three requests ask for a key 2 ms after a long command was sent. alone:
+// the peer does one thing at a time.
+func besideKeys(alone bool) *scenario {
+	s := newScenario(recording.RuntimePython)
+	const other = 50
+	s.add(us, &recording.Thread{ID: other, TID: 150, Process: 1, Name: "stats"})
+	s.add(us, &recording.ThreadState{Thread: other, State: recording.OffSleep, Syscall: "futex"})
+	b := &thread{scenario: s, id: other, at: us}
+	return serve(s, func(t *thread, i int) {
+		takes := 200 * us
+		if i%3 != 0 {
+			b.sleep(t.at-2000*us, 10*us, "futex")
+			b.command("KEYS", 20_000*us)
+			if alone {
+				takes = b.at - 20*us + 150*us - t.at
+			}
+		}
+		t.command("GET", takes)
+	})
+}
+
+// command asks Redis something on the thread's own connection.
+func (t *thread) command(operation string, takes recording.Time) {
+	if t.kept == nil {
+		t.kept = t.dial(200 * us)
+		t.add(t.at, &recording.ConnProtocol{Conn: t.kept.id, Protocol: recording.ProtocolRedis})
+	}
+	t.compute(10 * us)
+	at := t.chunk(t.kept.id, &t.kept.bytes, recording.Write, 20, 0)
+	t.add(t.at, &recording.Command{Conn: t.kept.id, Offset: at, Length: 20, Operation: operation})
+	arrives := t.at + takes
+	t.sleep(arrives, 10*us, "recvfrom")
+	t.compute(10 * us)
+	at = t.chunk(t.kept.id, &t.kept.bytes, recording.Read, 10, arrives)
+	t.add(t.at, &recording.Reply{Conn: t.kept.id, Offset: at, Length: 10})
+}
