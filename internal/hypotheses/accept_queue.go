@@ -15,6 +15,7 @@ func acceptQueue() diagnosis.Hypothesis {
 		Title: "Requests wait before the server reads them",
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
 			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
+			"Supported too by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
 			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
 		Queue: true,
@@ -59,7 +60,9 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		loopBusy = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time (bound " + diagnosis.Percent(c.Saturated) + ")"
 	}
 	res := diagnosis.Result{Evidence: ev, Lead: acceptLead(c, len(fresh), spans, loopBusy)}
-	if len(spans) > 0 {
+	if cd := behindPinned(c, ev); cd != nil {
+		res.Candidates = []diagnosis.Candidate{*cd}
+	} else if len(spans) > 0 {
 		who := ""
 		if saturated {
 			who = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time"

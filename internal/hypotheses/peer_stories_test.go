@@ -8,7 +8,16 @@ func peerStories() []story {
 	play := func(alone bool) func() *recording.Recording {
 		return func() *recording.Recording { return done(besideKeys(alone), 30) }
 	}
+	carrier := func(path string) func() *recording.Recording {
+		return func() *recording.Recording {
+			return done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20)
+		}
+	}
+	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
 	return []story{
+		{"accept-queue/pinned-supported", "One thread carries virtual ones. Each waits 5 ms for its database within a synchronized method, and so keeps its carrier from the others.",
+			carrier("java.lang.VirtualThread.parkOnCarrierThread < " + called)},
+		{"accept-queue/carried-supported", "One worker waits 5 ms for its database for each request: no virtual thread is pinned to it, and nothing is said of that.", carrier(called)},
 		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true)},
 		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false)},
 	}
@@ -49,4 +58,13 @@ func (t *thread) command(operation string, takes recording.Time) {
 	t.compute(10 * us)
 	at = t.chunk(t.kept.id, &t.kept.bytes, recording.Read, 10, arrives)
 	t.add(t.at, &recording.Reply{Conn: t.kept.id, Offset: at, Length: 10})
+}
+
+// callIn makes a call on the kept connection, whose answer is waited for in some code.
+func (t *thread) callIn(remote recording.Time, path string) {
+	if t.kept == nil {
+		t.kept = t.dial(200 * us)
+	}
+	t.add(t.at+24*us, &recording.StackAt{Thread: t.id, Stack: t.stack(path), Origin: recording.StackBlocked})
+	t.call(t.kept, remote, "/items/{}")
 }

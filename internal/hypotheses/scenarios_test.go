@@ -275,7 +275,12 @@ func reports(n int, of string, report cost) *scenario {
 
 // crowds lets one worker serve requests on new connections; most come alone.
 func crowds() *scenario {
-	s := newScenario(recording.RuntimeRuby)
+	return crowdsBehind(recording.RuntimeRuby, func(t *thread) { keptCall(t, 5000*us) })
+}
+
+// crowdsBehind plays one worker to which every tenth time twelve requests come at once.
+func crowdsBehind(rt recording.Runtime, each func(t *thread)) *scenario {
+	s := newScenario(rt)
 	s.add(us, &recording.Listen{Process: 1, Port: 80, Backlog: 64})
 	t := s.worker(1, 1000*us)
 	at := 20_000 * us
@@ -284,7 +289,7 @@ func crowds() *scenario {
 			t.accept(at - 50*us)
 			s.add(at-50*us, &recording.Backlog{Port: 80, Depth: int64(max(1, i-9)), Limit: 64})
 			t.request(at, 10*us, "/prices/{}")
-			keptCall(t, 5000*us)
+			each(t)
 			t.respond()
 			if i < 10 {
 				at += 20_000 * us
