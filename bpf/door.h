@@ -14,16 +14,10 @@ static __always_inline void on_received(struct sock *sk, int ret, int flags)
 		return;
 	if (is_stream(sk) || is_unix_stream(sk))
 		on_read(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP && ret) {
+	else if (FIELD(sk, sk_protocol) == IPPROTO_UDP && ret) {
 		on_answer(sk, ret);
 		on_answered(sk, w, ret);
 	}
-}
-
-SEC("tp_btf/sock_recv_length")
-int BPF_PROG(received, struct sock *sk, int ret, int flags)
-{
-	return paused() ? 0 : METERED(PROGRAM_READ, on_received(sk, ret, flags));
 }
 
 static __always_inline void on_sent(struct sock *sk, int ret)
@@ -35,17 +29,11 @@ static __always_inline void on_sent(struct sock *sk, int ret)
 	count_write();
 	if (is_stream(sk) || is_unix_stream(sk))
 		on_write(sk, w, ret);
-	else if (sk->sk_protocol == IPPROTO_UDP && on_query(sk, ret))
+	else if (FIELD(sk, sk_protocol) == IPPROTO_UDP && on_query(sk, ret))
 		return;
-	else if (sk->sk_protocol == IPPROTO_UDP) {
+	else if (FIELD(sk, sk_protocol) == IPPROTO_UDP) {
 		on_datagram(sk, w, ret);
 		on_asked(sk, w, ret);
-	} else if (sk->__sk_common.skc_family == AF_UNIX && sk->sk_type == SOCK_DGRAM)
+	} else if (FIELD(sk, __sk_common.skc_family) == AF_UNIX && FIELD(sk, sk_type) == SOCK_DGRAM)
 		on_datagram(sk, w, ret);
-}
-
-SEC("tp_btf/sock_send_length")
-int BPF_PROG(sent, struct sock *sk, int ret, int flags)
-{
-	return paused() ? pass_write() : METERED(PROGRAM_WRITE, on_sent(sk, ret));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a recording needs at its ends: the threads as they are, and what was merged
- * and not yet sent. */
+/* What a recording needs of threads at its ends: what they are at. */
 #pragma once
 
 /* Threads that already sleep enter their span here, so that their waking is seen. */
@@ -77,55 +76,5 @@ int dump_bases(struct bpf_iter__task *ctx)
 	r.tid = t->pid;
 	r.tgid = t->tgid;
 	bpf_seq_write(ctx->meta->seq, &r, sizeof(r));
-	return 0;
-}
-
-/* Connections that came in earlier are known before their next request arrives. The
- * iterator sees the recorder's own network namespace; elsewhere the first arrival
- * makes them known. */
-SEC("iter/tcp")
-int adopt_flows(struct bpf_iter__tcp *ctx)
-{
-	struct sock_common *common = ctx->sk_common;
-	struct tcp_sock *tp;
-	struct sock *sk;
-
-	if (!common || common->skc_state != TCP_ESTABLISHED)
-		return 0;
-	tp = bpf_skc_to_tcp_sock(common);
-	if (!tp)
-		return 0;
-	sk = (struct sock *)tp;
-	if (!bpf_sk_storage_get(&flows, sk, 0, 0))
-		adopt(sk);
-	return 0;
-}
-
-/* Of all network namespaces; hardened kernels refuse this iterator. */
-SEC("iter/bpf_sk_storage_map")
-int flush_flows(struct bpf_iter__bpf_sk_storage_map *ctx)
-{
-	if (ctx->sk && ctx->value)
-		flush_pending(ctx->value);
-	return 0;
-}
-
-/* These see one network namespace: that of the thread which opens them. */
-SEC("iter/tcp")
-int flush_tcp(struct bpf_iter__tcp *ctx)
-{
-	struct sock_common *common = ctx->sk_common;
-	struct tcp_sock *tp = common ? bpf_skc_to_tcp_sock(common) : 0;
-
-	if (tp)
-		flush_pending(bpf_sk_storage_get(&flows, (struct sock *)tp, 0, 0));
-	return 0;
-}
-
-SEC("iter/unix")
-int flush_unix(struct bpf_iter__unix *ctx)
-{
-	if (ctx->unix_sk)
-		flush_pending(bpf_sk_storage_get(&flows, (struct sock *)ctx->unix_sk, 0, 0));
 	return 0;
 }

@@ -24,8 +24,9 @@
 #include "io.h"
 #include "exchange.h"
 #include "door.h"
-#include "older.h"
+#include "tracing.h"
 #include "dump.h"
+#include "listing.h"
 #include "boundary.h"
 #include "sample.h"
 

@@ -12,17 +12,17 @@ enum { SOCKET_IDLE = 5 }; /* s, after which the recorder may forget a socket */
 /* Whether a socket has a port that the program chose. */
 static __always_inline bool is_named(struct sock *sk)
 {
-	return BPF_CORE_READ_BITFIELD(sk, sk_userlocks) & BOUND_BY_NAME;
+	return BIT_FIELD(sk, sk_userlocks) & BOUND_BY_NAME;
 }
 
 static __always_inline bool is_connected(struct sock *sk)
 {
-	return sk->__sk_common.skc_dport;
+	return FIELD(sk, __sk_common.skc_dport);
 }
 
 static __always_inline struct flow *udp_flow(struct sock *sk, u8 udp)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct flow *f = flow_at(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!f)
 		return 0;
@@ -81,7 +81,7 @@ static __always_inline void exchanged(struct flow *f, struct transfer *x, struct
 
 static __always_inline void on_asked(struct sock *sk, struct watch *w, int ret)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	struct pt_regs *r = user_regs(bpf_get_current_task_btf());
 	struct transfer x = {.dir = DIR_WRITE, .bytes = ret};
 	struct address to;
@@ -108,7 +108,7 @@ static __always_inline void on_asked(struct sock *sk, struct watch *w, int ret)
 
 static __always_inline void on_answered(struct sock *sk, struct watch *w, int ret)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	struct transfer x = {.dir = DIR_READ, .bytes = ret};
 
 	if (!f) {

@@ -2,6 +2,7 @@
 /* What threads had of storage: page faults, bytes, and the file that one waits for. All
  * of it is read when a thread leaves its CPU: nothing hooks reads and writes themselves. */
 #pragma once
+#include "descriptor.h"
 #include "span.h"
 
 static __always_inline u32 grew(u64 now, u64 *was)
@@ -70,7 +71,7 @@ struct {
 	__type(value, struct fault);
 } faults SEC(".maps");
 
-enum { S_IFMT = 0170000, S_IFREG = 0100000, TELL_FILE_EVERY = 1000000000 };
+enum { TELL_FILE_EVERY = 1000000000 };
 
 struct file_key {
 	u64 ino;
@@ -116,15 +117,12 @@ static __noinline int tell_file(struct file *f, struct inode *i, struct file_key
 /* The inode number of a regular file by its descriptor; 0 if it is none. */
 static __always_inline u64 file_of(struct task_struct *t, u64 fd, u32 *dev)
 {
-	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
+	struct file *f = open_file(t, fd);
 	struct file_key key = {};
-	struct file *f = 0;
 	struct inode *i;
 
 	*dev = 0;
-	if (!table || fd >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	if (bpf_probe_read_kernel(&f, sizeof(f), BPF_CORE_READ(table, fd) + fd) || !f)
+	if (!f)
 		return 0;
 	i = BPF_CORE_READ(f, f_inode);
 	if ((BPF_CORE_READ(i, i_mode) & S_IFMT) != S_IFREG)

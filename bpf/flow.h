@@ -54,12 +54,7 @@ struct flow {
 	struct stamp stamps[STAMPS];
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct flow);
-} flows SEC(".maps");
+#include "found.h"
 
 /* Ports on which watched processes listen; the value is one of them. */
 struct {
@@ -96,8 +91,8 @@ static __always_inline bool read_cursor(struct sock *sk, struct cursor *c)
 	struct tcp_sock *tp;
 	struct mptcp_sock *mp;
 
-	c->fin = (sk->__sk_common.skc_flags >> SOCK_DONE_BIT) & 1; /* set before data_ready */
-	if (sk->sk_protocol == IPPROTO_MPTCP) {
+	c->fin = (FIELD(sk, __sk_common.skc_flags) >> SOCK_DONE_BIT) & 1; /* set before data_ready */
+	if (FIELD(sk, sk_protocol) == IPPROTO_MPTCP) {
 		mp = (void *)sk;
 		if (!bpf_core_field_exists(mp->bytes_consumed))
 			return false;
@@ -105,11 +100,11 @@ static __always_inline bool read_cursor(struct sock *sk, struct cursor *c)
 		c->copied = (u32)BPF_CORE_READ(mp, bytes_consumed);
 		return true;
 	}
-	tp = bpf_skc_to_tcp_sock(sk);
+	tp = tcp_of(sk);
 	if (!tp)
 		return false;
-	c->next = tp->rcv_nxt - c->fin;
-	c->copied = tp->copied_seq;
+	c->next = FIELD(tp, rcv_nxt) - c->fin;
+	c->copied = FIELD(tp, copied_seq);
 	if (c->fin && before(c->next, c->copied))
 		c->copied = c->next;
 	return true;
@@ -118,24 +113,26 @@ static __always_inline bool read_cursor(struct sock *sk, struct cursor *c)
 /* Part of a Multipath TCP connection, whose own socket is the one that is read. */
 static __always_inline bool is_subflow(struct sock *sk)
 {
-	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	struct tcp_sock *tp = tcp_of(sk);
 
-	return tp && bpf_core_field_exists(tp->is_mptcp) && tp->is_mptcp;
+	return tp && bpf_core_field_exists(tp->is_mptcp) && FIELD(tp, is_mptcp);
 }
 
 static __always_inline u32 *listener_of(struct sock *sk)
 {
-	struct port_key key = {.port = sk->__sk_common.skc_num};
+	struct port_key key = {.port = FIELD(sk, __sk_common.skc_num)};
+	struct net *net;
 
 	if (!hinted(&port_hints, key.port))
 		return 0;
-	key.netns = sk->__sk_common.skc_net.net->ns.inum;
+	net = FIELD(sk, __sk_common.skc_net.net);
+	key.netns = FIELD(net, ns.inum);
 	return bpf_map_lookup_elem(&ports, &key);
 }
 
 static __always_inline struct flow *new_flow(struct sock *sk, u8 side)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct flow *f = flow_at(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	struct cursor c = {};
 
 	if (!f)
@@ -156,16 +153,16 @@ static __always_inline void fill_address(struct address *a, struct sock *sk)
 	struct sock_common *c = &sk->__sk_common;
 
 	__builtin_memset(a, 0, sizeof(*a));
-	a->family = c->skc_family;
-	a->local_port = c->skc_num;
-	a->peer_port = __builtin_bswap16(c->skc_dport);
+	a->family = FIELD(c, skc_family);
+	a->local_port = FIELD(c, skc_num);
+	a->peer_port = __builtin_bswap16(FIELD(c, skc_dport));
 	if (a->family == AF_INET6) {
 		bpf_probe_read_kernel(a->local, 16, &c->skc_v6_rcv_saddr);
 		bpf_probe_read_kernel(a->peer, 16, &c->skc_v6_daddr);
 		return;
 	}
-	*(u32 *)a->local = c->skc_rcv_saddr;
-	*(u32 *)a->peer = c->skc_daddr;
+	*(u32 *)a->local = FIELD(c, skc_rcv_saddr);
+	*(u32 *)a->peer = FIELD(c, skc_daddr);
 }
 
 /* Emits a fact of a connection's life; t and w are of the thread that caused it, or

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reads and writes on sockets of watched processes. Both tracepoints (door.h) run in the
- * caller's own system call, whose registers name the user's buffer. */
+/* Reads and writes on sockets of watched processes. All programs that come here (door.h)
+ * run in the caller's own system call, whose registers name the user's buffer. */
 #pragma once
 
 enum {
@@ -100,7 +100,7 @@ static __always_inline u32 copy(u8 *data, struct source *s, u64 bytes, const u32
 
 static __always_inline struct flow *flow_of(struct sock *sk, struct watch *w, struct task_struct *t)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	struct conn_event *e;
 
 	if (f) {
@@ -257,8 +257,8 @@ static __always_inline void transfer(struct flow *f, struct transfer *x, struct 
 
 static __always_inline bool is_stream(struct sock *sk)
 {
-	u16 protocol = sk->sk_protocol;
-	u16 family = sk->__sk_common.skc_family;
+	u16 protocol = FIELD(sk, sk_protocol);
+	u16 family = FIELD(sk, __sk_common.skc_family);
 
 	return (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP) &&
 	       (family == AF_INET || family == AF_INET6);
@@ -283,17 +283,17 @@ static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
  * less than a segment until then. A few loads for each write. */
 static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 {
-	struct tcp_sock *tp = f->local ? 0 : bpf_skc_to_tcp_sock(sk);
+	struct tcp_sock *tp = f->local ? 0 : tcp_of(sk);
 	u32 unsent;
 
 	f->held = 0;
 	if (!tp)
 		return;
-	unsent = tp->write_seq - tp->snd_nxt;
-	if (!unsent || !tp->packets_out)
+	unsent = FIELD(tp, write_seq) - FIELD(tp, snd_nxt);
+	if (!unsent || !FIELD(tp, packets_out))
 		return;
 	f->held = now;
-	f->window = unsent >= tp->mss_cache || BPF_CORE_READ_BITFIELD(tp, nonagle) & NAGLE_OFF;
+	f->window = unsent >= FIELD(tp, mss_cache) || BIT_FIELD(tp, nonagle) & NAGLE_OFF;
 }
 
 static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)

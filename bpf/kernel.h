@@ -185,6 +185,9 @@ struct pid {
 
 struct sk_buff {
 	struct sock *sk;
+	unsigned char *data;
+	u32 len;
+	u32 pad;
 };
 
 struct sk_buff_head {

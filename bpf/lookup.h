@@ -44,7 +44,7 @@ static __always_inline u64 datagram_buffer(struct pt_regs *r, u32 index)
 
 static __always_inline u16 destination_port(struct sock *sk, struct pt_regs *r)
 {
-	u16 connected = __builtin_bswap16(sk->__sk_common.skc_dport);
+	u16 connected = __builtin_bswap16(FIELD(sk, __sk_common.skc_dport));
 
 	if (connected)
 		return connected;
@@ -91,7 +91,7 @@ static __always_inline bool on_query(struct sock *sk, int ret)
 
 	if (!r || destination_port(sk, r) != DNS_PORT)
 		return false;
-	f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	f = flow_at(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!f)
 		return true;
 	f->udp = UDP_LOOKUPS;
@@ -116,7 +116,7 @@ static __always_inline u64 take_datagram(struct flow *f)
 static __always_inline void on_answer(struct sock *sk, int ret)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	struct pt_regs *r = user_regs(t);
 	struct transfer x = {.dir = DIR_READ};
 

@@ -43,7 +43,7 @@ static __always_inline void on_connect(struct sock *sk, struct task_struct *t, s
 /* A connection came up: ours, or one that a peer made to a port we listen on. */
 static __always_inline void on_established(struct sock *sk, int old)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	struct cursor c = {};
 	struct conn_event *e;
 	u32 *owner = 0;
@@ -116,7 +116,7 @@ static __always_inline void on_end(struct sock *sk, struct flow *f, u32 closer)
  * peer's FIN we may still write, after a mere shutdown we may still read. */
 static __always_inline void on_closing(struct sock *sk, int old, int new)
 {
-	struct flow *f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	struct flow *f = flow_at(sk, 0);
 	bool whole = sk->sk_shutdown == SHUTDOWN_MASK;
 
 	if (!f || f->closed)
@@ -139,6 +139,8 @@ static __always_inline void on_state(struct sock *sk, int old, int new)
 	struct task_struct *t;
 	struct watch *w;
 
+	if (new == TCP_SYN_SENT || (new == TCP_ESTABLISHED && old == TCP_SYN_RECV))
+		forget_flow(sk);
 	if (paused() && new != TCP_LISTEN) /* ports must be known later */
 		return;
 	if (new == TCP_ESTABLISHED) {
@@ -255,14 +257,14 @@ static __always_inline struct flow *adopt(struct sock *sk)
 	struct flow *f;
 	bool fresh;
 
-	if (sk->sk_protocol == IPPROTO_TCP || sk->sk_protocol == IPPROTO_MPTCP)
+	if (FIELD(sk, sk_protocol) == IPPROTO_TCP || FIELD(sk, sk_protocol) == IPPROTO_MPTCP)
 		owner = listener_of(sk);
 	if (!owner || !read_cursor(sk, &c) || is_subflow(sk))
 		return 0;
 	f = new_flow(sk, SIDE_INBOUND);
 	if (!f)
 		return 0;
-	fresh = sk->sk_protocol == IPPROTO_MPTCP && !c.copied;
+	fresh = FIELD(sk, sk_protocol) == IPPROTO_MPTCP && !c.copied;
 	if (fresh)
 		f->stamped_from = 0;
 	e = reserve_conn(EVENT_CONN, sk, f);
@@ -289,19 +291,13 @@ static __always_inline void on_ready(struct sock *sk)
 		on_backlog(sk);
 		return;
 	}
-	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	f = flow_at(sk, 0);
 	if (!f)
 		f = adopt(sk);
 	else if (f->gaps != gaps)
 		rejoin_flow(sk, f, 0);
 	if (f)
 		on_arrival(sk, f);
-}
-
-SEC("tp_btf/sk_data_ready")
-int BPF_PROG(data_ready, struct sock *sk)
-{
-	return paused() ? 0 : METERED(PROGRAM_ARRIVAL, on_ready(sk));
 }
 
 /* Of a connection that is followed: its peer acknowledged nothing for too long, or said that a
@@ -314,7 +310,7 @@ int BPF_PROG(retransmitted, struct sock *sk)
 
 	if (paused())
 		return 0;
-	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	f = flow_at(sk, 0);
 	if (!f)
 		return 0;
 	e = reserve(sizeof(*e), HOOK_SOCKETS);

@@ -40,14 +40,16 @@ enum bpf_func_id { BPF_FUNC_skc_to_unix_sock = 178 };
  * be read of the result. */
 static __always_inline struct unix_sock *to_unix_sock(struct sock *sk)
 {
+#ifndef BY_ADDRESS
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_skc_to_unix_sock))
 		return bpf_skc_to_unix_sock(sk);
+#endif
 	return (struct unix_sock *)sk;
 }
 
 static __always_inline bool is_unix_stream(struct sock *sk)
 {
-	return sk->__sk_common.skc_family == AF_UNIX && sk->sk_type == SOCK_STREAM;
+	return FIELD(sk, __sk_common.skc_family) == AF_UNIX && FIELD(sk, sk_type) == SOCK_STREAM;
 }
 
 static __always_inline struct unix_address *name_of(struct unix_sock *us)
@@ -109,6 +111,35 @@ static __always_inline u64 begin_fresh(u64 socket, struct unix_address *name)
 	return f.id;
 }
 
+/* A thread made a connection, with this socket. */
+static __always_inline void tell_connected(u64 socket, struct unix_address *name, struct task_struct *t,
+					   struct watch *w)
+{
+	u64 id = begin_fresh(socket, name);
+	struct conn_event *e = id ? reserve_unix(EVENT_CONN, id, SIDE_OUTBOUND) : 0;
+
+	if (!e)
+		return;
+	set_actor(&e->h, t);
+	read_ids(&e->ids, w, t);
+	submit(e);
+	e = reserve_unix(EVENT_ESTABLISHED, id, SIDE_OUTBOUND);
+	if (e)
+		submit(e);
+}
+
+/* A connection was made to a process, which has this socket of it. */
+static __always_inline void tell_accepted(u64 socket, struct unix_address *name, u32 owner)
+{
+	u64 id = begin_fresh(socket, name);
+	struct conn_event *e = id ? reserve_unix(EVENT_CONN, id, SIDE_INBOUND) : 0;
+
+	if (!e)
+		return;
+	e->owner = owner;
+	submit(e);
+}
+
 /* A connection was made, and waits to be accepted: the newest one in the queue. Another
  * thread may have taken it already; then the connection is known by its first read. */
 static __always_inline void on_unix_connect(struct sock *listener)
@@ -118,8 +149,7 @@ static __always_inline void on_unix_connect(struct sock *listener)
 	struct unix_address *name = name_of(to_unix_sock(listener));
 	struct watch *w = watch_of(t->tgid);
 	u32 accepts = watch_of(owner) != 0;
-	u64 key = (u64)name, id, end;
-	struct conn_event *e;
+	u64 key = (u64)name, end;
 
 	barrier_var(accepts); /* or the compiler tests both pointers at once, which the verifier refuses */
 	if (!name || (!w && !accepts))
@@ -129,22 +159,10 @@ static __always_inline void on_unix_connect(struct sock *listener)
 	if (!BPF_CORE_READ(listener, sk_receive_queue.qlen))
 		return;
 	end = (u64)BPF_CORE_READ(listener, sk_receive_queue.prev, sk);
-	id = w ? begin_fresh((u64)BPF_CORE_READ((struct unix_sock *)end, peer), name) : 0;
-	e = id ? reserve_unix(EVENT_CONN, id, SIDE_OUTBOUND) : 0;
-	if (e) {
-		set_actor(&e->h, t);
-		read_ids(&e->ids, w, t);
-		submit(e);
-		e = reserve_unix(EVENT_ESTABLISHED, id, SIDE_OUTBOUND);
-		if (e)
-			submit(e);
-	}
-	id = accepts ? begin_fresh(end, name) : 0;
-	e = id ? reserve_unix(EVENT_CONN, id, SIDE_INBOUND) : 0;
-	if (e) {
-		e->owner = owner;
-		submit(e);
-	}
+	if (w)
+		tell_connected((u64)BPF_CORE_READ((struct unix_sock *)end, peer), name, t, w);
+	if (accepts)
+		tell_accepted(end, name, owner);
 }
 
 /* A socket that is used, or has something to read, for the first time. One that was not
@@ -163,7 +181,7 @@ static __always_inline struct flow *new_unix_flow(struct sock *sk, struct task_s
 
 	if (!name || (!t && !owner))
 		return 0;
-	f = bpf_sk_storage_get(&flows, sk, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	f = flow_at(sk, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!f)
 		return 0;
 	f->gaps = gaps;
@@ -225,7 +243,7 @@ static __always_inline void on_unix_ready(struct sock *sk)
 		on_unix_connect(sk);
 		return;
 	}
-	f = bpf_sk_storage_get(&flows, sk, 0, 0);
+	f = flow_at(sk, 0);
 	if (!f)
 		f = new_unix_flow(sk, 0);
 	else if (f->gaps != gaps)
@@ -243,7 +261,7 @@ static __always_inline bool take_unix(struct sock *sk, struct flow *f, struct tr
 {
 	x->offset = f->offset[DIR_READ];
 	if (!x->bytes) {
-		if (f->eof || !(sk->sk_shutdown & RCV_SHUTDOWN))
+		if (f->eof || !(FIELD(sk, sk_shutdown) & RCV_SHUTDOWN))
 			return false;
 		f->eof = 1;
 		x->eof = 1;
@@ -259,32 +277,4 @@ static __always_inline bool take_unix(struct sock *sk, struct flow *f, struct tr
 	else
 		f->stamps[0].ts = f->stamps[1].ts = 0;
 	return true;
-}
-
-/* Those that are open: of the others it is not told when they were closed. */
-static __always_inline int list_open(struct bpf_iter_meta *meta, struct flow *f)
-{
-	u64 id;
-
-	if (!f || !f->local)
-		return 0;
-	id = f->id;
-	bpf_seq_write(meta->seq, &id, sizeof(id));
-	return 0;
-}
-
-/* Of all network namespaces; hardened kernels refuse this iterator. */
-SEC("iter/bpf_sk_storage_map")
-int list_unix(struct bpf_iter__bpf_sk_storage_map *ctx)
-{
-	return ctx->sk ? list_open(ctx->meta, ctx->value) : 0;
-}
-
-/* Of one: that of the thread which opens it. */
-SEC("iter/unix")
-int list_unix_here(struct bpf_iter__unix *ctx)
-{
-	struct sock *sk = (struct sock *)ctx->unix_sk;
-
-	return sk ? list_open(ctx->meta, bpf_sk_storage_get(&flows, sk, 0, 0)) : 0;
 }

@@ -94,6 +94,9 @@ func tryPrograms(refuse []string) (checks []target.Check, refused []refusedProgr
 		if check.Remedy = strings.Join(why, "; "); f.OK && check.Remedy != "" {
 			check.Detail, check.Remedy = check.Detail+", instead of "+check.Remedy, ""
 		}
+		if f.OK && f.Less != "" {
+			check.Detail += "; not seen: " + f.Less
+		}
 		checks = append(checks, check)
 	}
 	return checks, refused

@@ -31,9 +31,7 @@ func (s *Session) loadMaps() error {
 		return fmt.Errorf("read the built-in programs: %w", err)
 	}
 	prepareProbes(spec)
-	if s.opts.RingBytes > 0 {
-		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
-	}
+	s.sizeRing(spec)
 	if err := spec.Variables["thread_size"].Set(threadSize(os.Getpagesize())); err != nil {
 		return fmt.Errorf("read the built-in programs: %w", err)
 	}
@@ -46,6 +44,13 @@ func (s *Session) loadMaps() error {
 	return nil
 }
 
+// sizeRing makes the ring as large as is wanted, in all objects that use it.
+func (s *Session) sizeRing(spec *ebpf.CollectionSpec) {
+	if s.opts.RingBytes > 0 {
+		spec.Maps[probesMapEvents].MaxEntries = uint32(s.opts.RingBytes)
+	}
+}
+
 // threadSize is how much room a thread's stack in the kernel has: four pages of the usual size, and
 // a page at least.
 func threadSize(page int) uint32 { return uint32(max(16384, page)) }
@@ -56,8 +61,9 @@ func (s *Session) load() error {
 	if err := s.loadMaps(); err != nil {
 		return err
 	}
-	for _, g := range recorderGroups() {
-		if l := s.add(s.recorder, g); l.needed && !l.ok() {
+	s.loadGroups()
+	for _, l := range s.order {
+		if l.needed && !l.ok() {
 			return explain(l.refused())
 		}
 	}
@@ -71,6 +77,14 @@ func (s *Session) load() error {
 	return nil
 }
 
+// loadGroups loads what a recording rests on.
+func (s *Session) loadGroups() {
+	for _, g := range threadGroups() {
+		s.add(s.recorder, g)
+	}
+	s.loadSockets()
+}
+
 // add loads a group.
 func (s *Session) add(o *object, g group) (l *loaded) {
 	s.loading.with(func(types *btf.Cache) { l = o.load(g, types) })
@@ -81,8 +95,11 @@ func (s *Session) add(o *object, g group) (l *loaded) {
 func (s *Session) keepGroup(l *loaded) *loaded {
 	s.groups[l.name] = l
 	s.order = append(s.order, l)
-	if !l.ok() {
+	switch {
+	case !l.ok():
 		s.missing = append(s.missing, missingFact(l.name, fmt.Sprintf("%s: %v", l.lacks, l.refusals[len(l.refusals)-1])))
+	case l.less != "":
+		s.missing = append(s.missing, missingFact(l.name, l.less))
 	}
 	return l
 }
@@ -128,7 +145,7 @@ func (s *Session) groupHooks() (seen []string) {
 // pauseGroups detaches what has nothing to do while recording rests.
 func (s *Session) pauseGroups() error {
 	var errs []error
-	for _, l := range s.recorder.groups {
+	for _, l := range s.recorders() {
 		if l.rests {
 			errs = append(errs, l.detach())
 		}
@@ -138,7 +155,7 @@ func (s *Session) pauseGroups() error {
 
 // resumeGroups attaches it again: all of it, or nothing.
 func (s *Session) resumeGroups() error {
-	for _, l := range s.recorder.groups {
+	for _, l := range s.recorders() {
 		if !l.rests {
 			continue
 		}
@@ -151,7 +168,7 @@ func (s *Session) resumeGroups() error {
 
 // metered are the programs whose skipped runs are losses.
 func (s *Session) metered() (metered []meteredProgram) {
-	for _, l := range s.recorder.groups {
+	for _, l := range s.recorders() {
 		for _, program := range l.programs {
 			if len(l.hooks) > 0 {
 				metered = append(metered, meteredProgram{l.hooks[0], program})

@@ -23,6 +23,7 @@ type decoder struct {
 	closed    []*conn           // in order of closing, to be forgotten
 	left      map[uint64]*conn  // as they were when recording paused
 	paused    bool
+	notTCP    bool // connections of other kinds were told of
 	lookups   lookups
 	routes    protocol.Routes
 	files     map[fileKey]*recording.File

@@ -105,6 +105,7 @@ func (d *decoder) connection(e *probesConnEvent) {
 		}
 	}
 	c.setAddress(&e.Addr)
+	d.notTCP = d.notTCP || e.Udp == 1 || e.Addr.Family == familyUnix
 	if e.Addr.Family == familyUnix {
 		d.nameUnix(c, e.Id)
 	}

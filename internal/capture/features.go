@@ -24,6 +24,7 @@ type Feature struct {
 	OK       bool
 	By       []string   // the places in the kernel that it rests on; none: the code of processes
 	Lacks    string     // what is not known without it
+	Less     string     // what is not known with it either, or what it costs
 	Refusals []*Refusal // of what was tried before By, or of all: why it is not OK
 }
 
@@ -36,9 +37,7 @@ func Features(refuse []string) ([]Feature, error) {
 	if err := s.loadMaps(); err != nil {
 		return nil, err
 	}
-	for _, g := range recorderGroups() {
-		s.add(s.recorder, g)
-	}
+	s.loadGroups()
 	s.startStorage()
 	var all []Feature
 	for _, l := range s.order {
@@ -63,7 +62,7 @@ func refusals(group string, err error) []*Refusal {
 }
 
 func (l *loaded) feature() Feature {
-	f := Feature{Name: l.name, Hooks: l.hooks, Needed: l.needed, OK: l.ok(), Lacks: l.lacks, Refusals: l.refusals}
+	f := Feature{Name: l.name, Hooks: l.hooks, Needed: l.needed, OK: l.ok(), Lacks: l.lacks, Less: l.less, Refusals: l.refusals}
 	for _, name := range l.way {
 		if spec := l.object.spec.Programs[name]; spec.AttachTo != "" {
 			f.By = append(f.By, spec.SectionName)

@@ -18,12 +18,16 @@ type group struct {
 	rests  bool       // it is detached while recording pauses
 	ways   [][]string // programs by name: the best way first
 	lacks  string     // what is not known without it
+	less   string     // what is not known with it either, or what it costs
 }
 
 // recorderGroups are those of dwell.bpf.c. They share the watched set and what is kept of
 // threads and sockets.
-func recorderGroups() []group {
-	one := func(programs ...string) [][]string { return [][]string{programs} }
+func recorderGroups() []group { return append(threadGroups(), socketGroups()...) }
+
+func one(programs ...string) [][]string { return [][]string{programs} }
+
+func threadGroups() []group {
 	return []group{
 		{
 			name: "scheduling", hooks: []string{recording.HookSched}, needed: true, rests: true,
@@ -37,14 +41,35 @@ func recorderGroups() []group {
 			},
 			lacks: "when threads and processes begin and end",
 		}, {
+			name: "wakings", hooks: []string{recording.HookWakings}, rests: true,
+			ways: one("sched_waking"), lacks: "who wakes a thread, and how long it then waits for a processor",
+		}, {
+			name: "thread-names", ways: one("task_renamed"), lacks: "names that threads take while they are recorded",
+		}, {
+			name: "threads", ways: one("dump_tasks"), lacks: "threads that sleep all along, and what threads wait for that sleep when recording begins",
+		}, {
+			name: "python-contexts", hooks: []string{recording.HookContexts},
+			ways: one("dump_bases"), lacks: "which task of asyncio runs",
+		}, {
+			name: "goroutine-samples", hooks: []string{recording.HookSamples},
+			ways: one("sample"), lacks: "which goroutines run: what they wait for is told from running less well",
+		}, {
+			name: "node-timers", hooks: []string{recording.HookBoundaries},
+			ways: one("run_timers", "check_immediate"), lacks: "when Node's loop runs timers: calls after them stay unassociated",
+		},
+	}
+}
+
+// socketGroups are what sees sockets: together they are by the recorder's programs, or by those
+// at the end of system calls.
+func socketGroups() []group {
+	return []group{
+		{
 			name: "reads", hooks: []string{recording.HookIO}, needed: true, rests: true,
 			ways: [][]string{{"received"}, receivedByFunctions()}, lacks: "what is read from sockets",
 		}, {
 			name: "writes", hooks: []string{recording.HookIO}, needed: true,
 			ways: [][]string{{"sent"}, append(sentByFunctions(), "sent_inet_sendpage"), sentByFunctions()}, lacks: "what is written to sockets",
-		}, {
-			name: "wakings", hooks: []string{recording.HookWakings}, rests: true,
-			ways: one("sched_waking"), lacks: "who wakes a thread, and how long it then waits for a processor",
 		}, {
 			name: "arrivals", hooks: []string{recording.HookArrivals, recording.HookLate}, rests: true,
 			ways: [][]string{{"data_ready"}, {"data_readable"}}, lacks: "when data reaches sockets: what waits to be read is not told from what has not come",
@@ -55,10 +80,6 @@ func recorderGroups() []group {
 			name: "retransmissions", hooks: []string{recording.HookRetransmits}, rests: true,
 			ways: one("retransmitted"), lacks: "segments that are sent again",
 		}, {
-			name: "thread-names", ways: one("task_renamed"), lacks: "names that threads take while they are recorded",
-		}, {
-			name: "threads", ways: one("dump_tasks"), lacks: "threads that sleep all along, and what threads wait for that sleep when recording begins",
-		}, {
 			name: "open-connections", ways: one("adopt_flows"), lacks: "connections that are there when recording begins, until they are used",
 		}, {
 			name: "merged-transfers", ways: [][]string{{"flush_flows"}, {"flush_tcp", "flush_unix"}},
@@ -66,15 +87,6 @@ func recorderGroups() []group {
 		}, {
 			name: "unix-ends", ways: [][]string{{"list_unix"}, {"list_unix_here"}},
 			lacks: "when connections through Unix sockets end",
-		}, {
-			name: "python-contexts", hooks: []string{recording.HookContexts},
-			ways: one("dump_bases"), lacks: "which task of asyncio runs",
-		}, {
-			name: "goroutine-samples", hooks: []string{recording.HookSamples},
-			ways: one("sample"), lacks: "which goroutines run: what they wait for is told from running less well",
-		}, {
-			name: "node-timers", hooks: []string{recording.HookBoundaries},
-			ways: one("run_timers", "check_immediate"), lacks: "when Node's loop runs timers: calls after them stay unassociated",
 		},
 	}
 }

@@ -4,8 +4,11 @@ package capture
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // A group that the kernel refuses costs its hooks, and is said to be missing; one that is
@@ -40,6 +43,59 @@ func TestRefusedGroups(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is needed has another way where the kernel refuses the best; what sees sockets changes to
+// it together, and says what it costs.
+func TestOtherWays(t *testing.T) {
+	for _, c := range []struct {
+		refuse, group, program, less string
+	}{
+		{"sched_switch", "scheduling", "sched_switch_stateless", ""},
+		{"process_fork", "processes", "process_fork_raw", ""},
+		{"received received_inet_recvmsg", "reads", "received_at_exit", "every process of the machine"},
+		{"received received_inet_recvmsg", "writes", "sent_at_exit", "every process of the machine"},
+		{"sent sent_inet_sendmsg", "arrivals", "segment_came", "not of TCP"},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			s, err := Open(Options{Refuse: strings.Fields(c.refuse)})
+			if !mayLoad() {
+				t.Skip("SKIPPED-NO-BPF: ", err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if way := s.groups[c.group].way; way[0] != c.program {
+				t.Errorf("%s by %v, want %s", c.group, way, c.program)
+			}
+			said := slices.ContainsFunc(s.missing, func(m recording.Missing) bool { return m.What == c.group && strings.Contains(m.Why, c.less) })
+			if said != (c.less != "") {
+				t.Errorf("missing: %+v; want %q of %s", s.missing, c.less, c.group)
+			}
+		})
+	}
+}
+
+// Where arrivals are known of TCP alone, a recording says that it has them until another kind of
+// connection is met.
+func TestArrivalsOfTCPAlone(t *testing.T) {
+	s := newSession(Options{})
+	defer s.Close()
+	s.decoder = newDecoder(nil)
+	for _, g := range exitGroups() {
+		s.groups[g.name] = &loaded{group: g, way: g.ways[0]}
+	}
+	arrivals := func() bool { return slices.Contains(strings.Fields(s.hooks()), recording.HookArrivals) }
+	if !arrivals() {
+		t.Errorf("hooks: %s; want arrivals", s.hooks())
+	}
+	e := probesConnEvent{Id: 1}
+	e.Addr.Family = familyUnix
+	s.decoder.connection(&e)
+	if arrivals() {
+		t.Errorf("hooks: %s; data came to a Unix socket", s.hooks())
 	}
 }
 

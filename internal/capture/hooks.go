@@ -64,6 +64,9 @@ func (s *Session) hooks() string {
 		names = append(names, recording.HookTLSHeads)
 	}
 	lost := s.hooking.lost()
+	if s.unarrived() {
+		lost = append(lost, recording.HookArrivals)
+	}
 	names = slices.DeleteFunc(names, func(hook string) bool { return slices.Contains(lost, hook) })
 	slices.Sort(names)
 	return strings.Join(names, " ")

@@ -43,15 +43,15 @@ type alternative struct {
 
 // alternatives are all of them. Any other field is there, with the shape that it is read with.
 func alternatives() []alternative {
-	const older = "6.1. 6.12. 6.18. 7.0." // than the others, of which there are tables
+	const older = "5.15. 6.1. 6.12. 6.18. 7.0." // than the others, of which there are tables
 	return []alternative{
 		{"task_struct.on_rq", older + " 7.1.", "threads", "the first byte of an int that is 0 to 2 is read"},
 		{"dentry.d_alias", older, "page-faults", "it is in d_u"},
 		{"dentry.d_u", "7.1. 7.2. 7.3.", "page-faults", "d_alias is the entry's own"},
 		{"dentry.d_u.d_alias", "7.1. 7.2. 7.3.", "page-faults", "d_alias is the entry's own"},
-		{"sock.sk_userlocks", "6.1.", "writes", "four bits of a byte, which are read as a bit field is"},
-		{"mptcp_sock.bytes_received", "6.1.", "arrivals", "of connections over several paths no arrival is known"},
-		{"mptcp_sock.bytes_consumed", "6.1.", "arrivals", "of connections over several paths no arrival is known"},
+		{"sock.sk_userlocks", "5.15. 6.1.", "writes", "four bits of a byte, which are read as a bit field is"},
+		{"mptcp_sock.bytes_received", "5.15. 6.1.", "arrivals", "of connections over several paths no arrival is known"},
+		{"mptcp_sock.bytes_consumed", "5.15. 6.1.", "arrivals", "of connections over several paths no arrival is known"},
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 type Session struct {
 	opts     Options
 	recorder *object
+	exits    *object // nil: the recorder's own programs see sockets
 	objects  sharedObjects
 	groups   map[string]*loaded // by name
 	order    []*loaded

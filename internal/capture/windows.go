@@ -202,6 +202,9 @@ func (s *Session) tellGap(sink Sink) error {
 func (s *Session) setGaps() error {
 	s.gaps++
 	err := s.objects.Gaps.Set(s.gaps)
+	if s.exits != nil {
+		err = errors.Join(err, s.exits.maps.Variables[exitsVarGaps].Set(s.gaps))
+	}
 	if s.unwinder != nil {
 		err = errors.Join(err, s.unwinder.SetGaps(s.gaps))
 	}

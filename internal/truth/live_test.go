@@ -63,20 +63,23 @@ func TestAgainstTruth(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string {
-				s := newStage(t, sc)
-				s.send(sc, time.Second) // warm-up
-				file, recorder := s.record()
-				sent := s.send(sc, sc.playedFor())
-				time.Sleep(settle)
-				s.stop(recorder)
-				tl := s.build(file)
-				score := Compare(tl, s.truth(sent))
-				show(t, sc, score)
-				return sc.problems(score)
-			})
+			try(t, func() []string { return sc.whole(t) })
 		})
 	}
+}
+
+// whole plays a scenario that is recorded from its beginning to its end.
+func (sc scenario) whole(t *testing.T) []string {
+	s := newStage(t, sc)
+	s.send(sc, time.Second) // warm-up
+	file, recorder := s.record()
+	sent := s.send(sc, sc.playedFor())
+	time.Sleep(settle)
+	s.stop(recorder)
+	tl := s.build(file)
+	score := Compare(tl, s.truth(sent))
+	show(t, sc, score)
+	return sc.problems(score)
 }
 
 // TestAttachedUnderLoad records from the middle of a load: what lies well inside the

@@ -37,6 +37,10 @@ TestFaultsOfLibraries/go/templates
 TestFaultsOfLibraries/java/look-ups
 TestLostDatagrams/python
 TestLostDatagrams/go
+TestByOtherWays/scheduling/python/calm
+TestByOtherWays/processes/ruby/two_processes
+TestByOtherWays/reads_and_writes_at_the_end_of_system_calls/node/direct,_full_pool
+TestByOtherWays/reads_and_writes_at_the_end_of_system_calls/go/bodies
 TestAttachedUnderLoad/python
 TestHealthyServicesGiveNoFinding/node/honest_50_ms_peer
 TestHealthyServicesGiveNoFinding/python/70_%_of_what_it_can

@@ -1,8 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Before Linux 6.3 there are no tracepoints where sockets are read and written, and get data.
- * The functions beneath them tell the same, with the same arguments, at the same moment: a
- * socket's own operations, which are called by pointer and so are never inlined. */
+/* Where the kernel passes the sockets that are read and written, and get data. */
 #pragma once
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(received, struct sock *sk, int ret, int flags)
+{
+	return paused() ? 0 : METERED(PROGRAM_READ, on_received(sk, ret, flags));
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock *sk, int ret, int flags)
+{
+	return paused() ? pass_write() : METERED(PROGRAM_WRITE, on_sent(sk, ret));
+}
+
+SEC("tp_btf/sk_data_ready")
+int BPF_PROG(data_ready, struct sock *sk)
+{
+	return paused() ? 0 : METERED(PROGRAM_ARRIVAL, on_ready(sk));
+}
+
+/* Before Linux 6.3 there are no such tracepoints. The functions beneath them tell the same, with
+ * the same arguments, at the same moment: a socket's own operations, which are called by
+ * pointer and so are never inlined. */
 
 struct msghdr;
 struct page;
