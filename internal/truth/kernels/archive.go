@@ -73,8 +73,17 @@ type kernel struct {
 	console string // file that its messages go to
 }
 
-// kernel fetches the newest kernel of a name: 6.12, 6.12/arm64, newest.
+// ownKernel is a file of a kernel, for the processor that this runs on.
+func (a *archive) ownKernel(file string) kernel {
+	release := strings.TrimPrefix(filepath.Base(file), "vmlinuz-")
+	return kernel{release: release, arch: runtime.GOARCH, image: file, console: filepath.Join(a.dir, release+".console")}
+}
+
+// kernel fetches the newest kernel of a name: 6.12, 6.12/arm64, newest; or is a file: /boot/vmlinuz-5.15.0.
 func (a *archive) kernel(ctx context.Context, name string) (kernel, error) {
+	if filepath.IsAbs(name) {
+		return a.ownKernel(name), os.MkdirAll(a.dir, 0o755)
+	}
 	series, arch, chosen := strings.Cut(name, "/")
 	if !chosen {
 		arch = runtime.GOARCH

@@ -99,6 +99,15 @@ func TestReleasesAreOrderedByNumbers(t *testing.T) {
 	}
 }
 
+// A kernel may be a file, too: nothing is fetched then.
+func TestOwnKernel(t *testing.T) {
+	a := &archive{dir: t.TempDir()}
+	k, err := a.kernel(t.Context(), "/boot/vmlinuz-5.15.0-204-generic")
+	if err != nil || k.release != "5.15.0-204-generic" || k.image != "/boot/vmlinuz-5.15.0-204-generic" || processors(k) > 2 {
+		t.Errorf("%+v, %v", k, err)
+	}
+}
+
 func TestProcessors(t *testing.T) {
 	for k, want := range map[kernel]int{
 		{release: "6.1.0-56-cloud-amd64", arch: "amd64"}:       1,

@@ -16,7 +16,7 @@ import (
 
 // all is what is tried where nothing is chosen, sample what every change is tried on.
 const (
-	all    = "6.1 6.12 6.18 7.0 7.1 7.2 7.3 6.12/arm64"
+	all    = "6.1 6.12 6.18 7.0 7.1 7.2 7.3 6.1/arm64 6.12/arm64"
 	sample = "6.1 newest"
 )
 
@@ -29,7 +29,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.kernels, "kernels", "", "which: 6.12 newest 6.12/arm64, or sample; without it, "+all)
+	flag.StringVar(&o.kernels, "kernels", "", "which: 6.12 newest 6.12/arm64 /boot/vmlinuz-6.5, or sample; without it, "+all)
 	flag.StringVar(&o.cache, "cache", "", "where kernels are kept; without it, the user's cache directory")
 	flag.StringVar(&o.page, "page", "", "page to write the table into")
 	flag.DurationVar(&o.within, "within", 4*time.Minute, "how long one kernel may take")
