@@ -69,6 +69,7 @@ async function followed(recorder) {
     assert.match(await page.locator(".who").innerText(), /, its first [\d.]+\sm?s/);
     const some = await count();
     assert.ok(some > 0);
+    for (let i = 0; i < 20; i++) await (await fetch(`http://127.0.0.1:${port}/more`)).text();
     recorder.kill("SIGINT");
     await said(recorder, /served to browsers/);
     await page.goto(address);

@@ -65,7 +65,7 @@ function Graph({ c, of, cause, at, endpoint }: { c: Context; of: Flame; cause: s
   return (
     <div class="flame" ref={box}>
       {find && <p role="status" id="found">{found > 0 ? <>beneath what is found: <b><Time v={found} of={foundAt} /></b>, <Share v={found / whole} of={`${foundAt} / ${at}.total_ns`} /> of this graph</> : "nothing of that name here"}</p>}
-      {into && <p><button type="button" onClick={() => set({ into: "" })}>all of it <kbd>Esc</kbd></button> <Name code text={into.row.function} /> <Name text={into.row.file ?? into.row.module ?? ""} />{into.row.line ? <Name text={`:${into.row.line}`} /> : ""}, <Time v={into.total} of={cause ? `${row(into)}.by.${cause}` : `${row(into)}.total_ns`} />, of it itself <Time v={into.row.self_ns} of={`${row(into)}.self_ns`} />, <Count v={into.row.stacks} noun="stack" of={`${row(into)}.stacks`} /></p>}
+      {into && <p><button type="button" onClick={() => set({ into: "" })}>all of it <kbd>Esc</kbd></button> <Name code text={into.row.function} /> <Name text={into.row.file ?? into.row.module ?? ""} />{into.row.line ? <Name text={`:${into.row.line}`} /> : ""}, <Time v={into.total} of={cause ? `${row(into)}.by.${cause}` : `${row(into)}.total_ns`} />, of it itself <Time v={into.row.self_ns} of={`${row(into)}.self_ns`} />, <Count v={into.row.stacks} noun="stack" of={`${row(into)}.stacks`} />{into.row.kind !== "none" && <> · <button type="button" class="link" onClick={() => document.getElementById("under")?.scrollIntoView()}>how often it was entered</button></>}</p>}
       <svg width={width} height={(depth + 1) * (tall + 1)} role="group" aria-label="flame graph">
         {shown.map((b) => {
           const from = Math.max(0, ((b.x - x0) / (x1 - x0)) * width);
