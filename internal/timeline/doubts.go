@@ -1,11 +1,9 @@
 package timeline
 
 // What is sent in the turn of an answer is of whose call that was, unless it had waited for just
-// that: for the connection that came free, or for leave to run beside so many others. So it is
-// left open whose a call is where somebody else may have waited: all connections to a peer that
-// are ever used at once are in use, and another request makes no call or could make more of them
-// at once. Where responses show that others go on in a turn nevertheless, as those who share a
-// promise do, whoever stands and waits for nothing that is seen is enough.
+// that: for the connection that came free, or for leave to run beside so many others. Whoever may
+// have waited so is followed: how much requests ask for at once is counted where nobody can have, and
+// where responses show that they stand in line for more, whose turn it is is told by that line.
 
 // doubts follows who may wait.
 type doubts struct {
@@ -24,13 +22,9 @@ type doubts struct {
 	full     int                  // to how many peers as many calls are under way as ever are
 	crowded  int                  // the same as the turn that runs began
 	fires    Time                 // when the first timer fires that was set in the turn that runs
-	applies  doubt
 	line     *toldLine
 	share    *sharers
 }
-
-// doubt reports whether a call that was sent in the turn of a request may be somebody else's.
-type doubt func(d *doubts, m *move, r RequestID) bool
 
 func newDoubts(t *Timeline) *doubts {
 	d := &doubts{t: t, peers: map[string]*peerCalls{}, atOnce: map[string]int{}}
@@ -39,8 +33,8 @@ func newDoubts(t *Timeline) *doubts {
 }
 
 // begin forgets all but what is counted over a recording.
-func (d *doubts) begin(applies doubt) {
-	d.applies, d.sure = applies, map[string]int{}
+func (d *doubts) begin() {
+	d.sure = map[string]int{}
 	d.owners, d.under = map[CallID]RequestID{}, map[RequestID]int{}
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
@@ -91,22 +85,6 @@ func (d *doubts) sleeps() {
 		p.peak, p.busy = p.now, false
 	}
 	d.busy = d.busy[:0]
-}
-
-// nobodyWaits is that no call is anybody else's than whose turn it was sent in.
-func nobodyWaits(*doubts, *move, RequestID) bool { return false }
-
-// waitForRoom is that a call may be somebody else's where all connections are in use.
-func waitForRoom(d *doubts, m *move, r RequestID) bool {
-	c := &d.t.Calls[m.call]
-	if p := d.peer(m.call); m.kind != moveSend || c.New || p.peak < p.most {
-		return false
-	}
-	others := d.partly
-	if d.open[r] {
-		others--
-	}
-	return len(d.standing) > 0 || others > 0
 }
 
 // reads notes a request that was read.

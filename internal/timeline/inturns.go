@@ -221,18 +221,10 @@ func (w *inTurns) sendTold(m *move, here bool) {
 		}
 		return
 	}
-	if here && !w.doubtful(m) {
+	if here {
 		w.sets.link(m.call, w.turn.of)
 		line.sends(m.call, turn, true)
 	}
-}
-
-// doubtful reports a call that may be somebody else's than whose turn it is sent in.
-func (w *inTurns) doubtful(m *move) bool {
-	if _, answered := w.turn.of.call(); w.told == nil || !answered && !w.fired {
-		return false
-	}
-	return w.told.applies(w.told, m, w.sets.known(w.turn.of))
 }
 
 // follow tells who may wait, before a move counts.

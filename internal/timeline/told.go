@@ -37,7 +37,7 @@ func newToldPasses(t *Timeline, in asyncInput) (*toldPasses, connsShared) {
 
 // leads makes passes as best does, in which messages lead requests on, if any may.
 func (p *toldPasses) leads() bool {
-	p.play(nobodyWaits, toldPlain)
+	p.play(toldPlain)
 	return p.d.leads() && p.best()
 }
 
@@ -74,9 +74,9 @@ const (
 const confirmsTold = 99
 
 // play makes one pass, and reports whether responses confirm it.
-func (p *toldPasses) play(applies doubt, how toldPass) bool {
+func (p *toldPasses) play(how toldPass) bool {
 	p.in.chains.reset()
-	p.d.begin(applies)
+	p.d.begin()
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
 	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}, posted: map[int32]ref{}, blind: p.blind, heard: hearing{after: None}}
@@ -113,27 +113,27 @@ func (w *inTurns) agreed(named bool) bool {
 // best makes passes until one is confirmed that tells the most, and reports whether one was.
 func (p *toldPasses) best() bool {
 	plain := func() bool {
-		return p.play(nobodyWaits, toldPlain) && p.w.wrong == 0 && p.w.known() == len(p.w.sets.calls)
+		return p.play(toldPlain) && p.w.wrong == 0 && p.w.known() == len(p.w.sets.calls)
 	}
 	whole := plain() // it also counts how many calls there are at once
-	p.play(waitForRoom, toldLearns)
+	p.play(toldLearns)
 	maps.Copy(p.in.atOnce, p.d.sure)
 	known := p.w.known()
-	lines := func() bool { return p.play(nobodyWaits, toldLines) && p.w.known() >= known }
+	lines := func() bool { return p.play(toldLines) && p.w.known() >= known }
 	told, n := lines(), p.w.known()
 	if !told || n < len(p.w.sets.calls) {
-		p.play(waitForRoom, toldLearnsAlone)
+		p.play(toldLearnsAlone)
 		if alone := lines(); alone && (!told || p.w.known() > n) {
 			told = true
 		} else if told { // it was better as before
-			p.play(waitForRoom, toldLearns)
+			p.play(toldLearns)
 			lines()
 		}
 	}
 	if whole && p.w.known() < len(p.w.sets.calls) && plain() { // nobody ever waits, or that would contradict itself
 		return true
 	}
-	return told || p.play(waitForRoom, toldPlain) || p.play(waitForRoom, toldShares)
+	return told || p.play(toldPlain) || p.play(toldShares)
 }
 
 // known is of how many calls it is known whose they are.

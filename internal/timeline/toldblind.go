@@ -57,7 +57,7 @@ func idsMislead(t *Timeline, in asyncInput) bool {
 	}
 	p, _ := newToldPasses(t, in)
 	defer in.chains.reset()
-	p.play(nobodyWaits, toldPlain)
+	p.play(toldPlain)
 	return p.w.heard.misled()
 }
 
