@@ -13,11 +13,12 @@ import (
 const (
 	// heldLong is how many times as long as usual an answer takes that waited for a lock.
 	heldLong = 3
-	// heldEnds is how much later than the answer to a commit that to a statement comes at
-	// most that waited for it.
-	heldEnds = diagnosis.Time(milli) / 2
-	// heldMostly of such answers must come so, in percent.
-	heldMostly = 80
+	// heldPart is of how much of the time since the commit before the last, or since it was sent,
+	// the answer comes at most after the last, to a statement that waited for that: one in four
+	// would by chance.
+	heldPart = 4
+	// heldMostly of such answers must come so, in percent, and heldLeast at least.
+	heldMostly, heldLeast = 80, 3
 )
 
 // writes are the statements after which a transaction holds locks on rows.
@@ -54,7 +55,7 @@ func (h *held) statements() (out []diagnosis.Span) {
 			out = append(out, spans...)
 		}
 	}
-	if 100*h.ends < heldMostly*h.long {
+	if 100*h.ends < heldMostly*h.long || h.ends < heldLeast {
 		return nil
 	}
 	return out
@@ -105,28 +106,38 @@ func (h *held) behindOne(call *timeline.Call, table string) (out []diagnosis.Spa
 	return out, ended
 }
 
-// before returns the transaction that had written to a table and ended as the answer to a
-// statement came; if none did, one that was open; -1 if there is none.
+// before returns the transaction that had written to the table of a statement and was the last
+// to end before its answer came, if that came soon enough after; if none did, one that was open;
+// -1 if there is none.
 func (h *held) before(call *timeline.Call, table string) (at int, ended bool) {
-	at = -1
+	open, last := -1, -1
+	end, before := call.Sent, call.Sent // of the last commit, and of the one before
 	i, _ := slices.BinarySearchFunc(h.open, call.Arrived, func(x timeline.Transaction, at diagnosis.Time) int { return cmp.Compare(x.From, at) })
 	for k := i - 1; k >= 0 && k >= i-heldLooks; k-- {
 		x := &h.open[k]
-		if x.Conn == call.Conn || x.To+heldEnds < call.Sent {
-			continue
-		}
 		first := h.firstWrite(x, table)
-		if first == nil || first.Arrived > call.Arrived || first.Arrived == recording.NoTime {
+		if x.Conn == call.Conn || first == nil || first.Arrived > call.Arrived || first.Arrived == recording.NoTime {
 			continue
 		}
-		if last := &h.c.Calls[x.Calls[len(x.Calls)-1]]; last.SendFrom <= call.Arrived && call.Arrived <= cmp.Or(last.Arrived, x.To)+heldEnds {
-			return k, true
-		}
-		if at < 0 && x.From < call.Arrived && x.To > call.Sent {
-			at = k
+		commit := &h.c.Calls[x.Calls[len(x.Calls)-1]]
+		switch at := cmp.Or(commit.Arrived, x.To); {
+		case commit.SendFrom > call.Arrived:
+			if open < 0 && x.To > call.Sent {
+				open = k
+			}
+		case at > end:
+			end, before, last = at, end, k
+		default:
+			before = max(before, at)
 		}
 	}
-	return at, false
+	if last >= 0 && heldPart*(call.Arrived-end) <= end-before {
+		return last, true
+	}
+	if open < 0 {
+		open = last
+	}
+	return open, false
 }
 
 // heldLooks bounds how many transactions before a time are looked at.
