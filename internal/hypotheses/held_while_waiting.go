@@ -59,6 +59,7 @@ type held struct {
 	all, gaps  Duration
 	sends      int
 	did        [heldKinds]Duration // meanwhile
+	others     tally               // of that, calls to other peers
 	long, ends int                 // statements that took long while a session was idle; those that ended as it did
 }
 
@@ -72,7 +73,7 @@ const (
 )
 
 func newHeld(c *diagnosis.Case) *held {
-	h := &held{c: c, telemetry: telemetryOf(c), idle: map[timeline.StrandID][]window{}}
+	h := &held{c: c, telemetry: telemetryOf(c), idle: map[timeline.StrandID][]window{}, others: tally{}}
 	for _, x := range c.Transactions() {
 		first := &c.Calls[x.Calls[0]]
 		if x.Cut || first.Request == timeline.None || !c.Requests[first.Request].Measured() {
@@ -124,6 +125,8 @@ func (h *held) add(call *timeline.Call, w window) {
 			kind = heldCPU
 		case a.Call != timeline.None:
 			kind = heldCalls
+			other := &h.c.Calls[a.Call]
+			h.others[callName(shapeOf(other))] += d
 		}
 		for _, x := range h.telemetry.within(call.Strand, a.From, a.To) {
 			if x.kind != sendUnsure {
@@ -147,7 +150,11 @@ func (h *held) meanwhile() string {
 	if h.gaps == 0 || 10*h.did[most] < 3*h.gaps {
 		return ""
 	}
-	return "; most of that it " + [...]string{"sends metrics", "waits for other peers", "computes", "waits for something else"}[most]
+	name := [...]string{"sends metrics", "waits for other peers", "computes", "waits for something else"}[most]
+	if other, share := h.others.most(); most == heldCalls && 5*share >= 3*diagnosis.Whole {
+		name = "waits for " + other
+	}
+	return "; most of that it " + name
 }
 
 func (h *held) evidence() []diagnosis.Evidence {
