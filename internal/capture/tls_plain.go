@@ -211,16 +211,24 @@ func (d *decoder) plainRead(c *conn, n int64) {
 	}
 }
 
-// foundPlain writes the heads of requests at their places on the wire.
+// foundPlain writes the heads of requests, and commands, at their places on the wire.
 func (d *decoder) foundPlain(c *conn, facts []recording.Fact) {
+	if c.fact.Side != recording.Outbound {
+		return
+	}
 	for _, fact := range facts {
-		f, ok := fact.(*recording.HTTPRequest)
-		if !ok || c.fact.Side != recording.Outbound {
+		var at plainStart
+		switch f := fact.(type) {
+		case *recording.HTTPRequest:
+			at = c.plain.at(f.Offset)
+			f.Offset, f.Route = at.wire, d.routes.Of(f.Route)
+		case *recording.Command:
+			at = c.plain.at(f.Offset)
+			f.Offset = at.wire
+		default:
 			continue
 		}
-		at := c.plain.at(f.Offset)
-		f.Offset, f.Route = at.wire, d.routes.Of(f.Route)
-		d.emit(at.time, f)
+		d.emit(at.time, fact)
 	}
 }
 

@@ -57,6 +57,9 @@ func form(path string, length int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n", path, length)
 }
 
+// query is what a client of PostgreSQL sends to ask one.
+func query(sql string) string { return "Q\x00\x00\x00" + string(rune(len(sql)+5)) + sql + "\x00" }
+
 // What is encrypted is named on the connection on which it leaves, by the order of calls
 // and the lengths of records; where they do not agree, nothing is named.
 func TestSealed(t *testing.T) {
@@ -117,6 +120,13 @@ func TestSealed(t *testing.T) {
 			s.seals(7, two)
 			s.writes(2, len(two)+tag)
 		}, "1+0/one 2+0/two"},
+		{"commands of a database", func(s *tlsThread) {
+			begin, update := query("BEGIN"), query("UPDATE stock SET n = 1")
+			s.seals(7, begin)
+			s.writes(1, len(begin)+tag)
+			s.seals(7, update)
+			s.writes(1, len(update)+tag)
+		}, "1+0BEGIN 1+33UPDATE/stock"},
 		{"what was handed over before something else was sent is not named late", func(s *tlsThread) {
 			s.seals(7, one)
 			s.writes(1, len(one)+tag)
@@ -130,8 +140,11 @@ func TestSealed(t *testing.T) {
 		s.finish()
 		var got []string
 		for _, e := range s.out {
-			if f, ok := e.Fact.(*recording.HTTPRequest); ok {
+			switch f := e.Fact.(type) {
+			case *recording.HTTPRequest:
 				got = append(got, fmt.Sprintf("%d+%d%s", f.Conn, f.Offset, f.Route))
+			case *recording.Command:
+				got = append(got, strings.TrimSuffix(fmt.Sprintf("%d+%d%s/%s", f.Conn, f.Offset, f.Operation, f.Target), "/"))
 			}
 		}
 		if want := strings.Fields(c.want); !slices.Equal(got, want) {

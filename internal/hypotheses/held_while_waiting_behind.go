@@ -26,7 +26,7 @@ func writes(call *timeline.Call) (table string, ok bool) {
 	verb, table, _ := strings.Cut(call.Operation, " ")
 	switch verb {
 	case "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK":
-		return table, table != ""
+		return table, table != "" && table[0] != '/' // a route
 	}
 	return "", false
 }
@@ -38,7 +38,7 @@ func (h *held) statements() (out []diagnosis.Span) {
 	for i := range h.c.Calls {
 		call := &h.c.Calls[i]
 		table, ok := writes(call)
-		if !ok || call.Protocol != recording.ProtocolPostgres || call.Request == timeline.None || call.Arrived == recording.NoTime || call.Sent == recording.NoTime {
+		if !ok || call.Request == timeline.None || call.Arrived == recording.NoTime || call.Sent == recording.NoTime {
 			continue
 		}
 		took := call.Arrived.Sub(call.Sent)
@@ -67,7 +67,7 @@ func (h *held) usual() map[string]Duration {
 	took := map[string][]Duration{}
 	for i := range h.c.Calls {
 		call := &h.c.Calls[i]
-		if call.Protocol == recording.ProtocolPostgres && call.Arrived != recording.NoTime && call.Sent != recording.NoTime {
+		if call.Arrived != recording.NoTime && call.Sent != recording.NoTime {
 			took[call.Operation] = append(took[call.Operation], call.Arrived.Sub(call.Sent))
 		}
 	}

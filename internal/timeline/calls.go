@@ -91,7 +91,7 @@ func callExchanges(c *connFacts, udp *udpWalk) []exchange {
 		return udp.exchanges(c)
 	case len(c.asks) > 0 && c.protocol != recording.ProtocolTLS:
 		return httpExchanges(c, recording.Write)
-	case len(c.commands) > 0:
+	case len(c.commands) > 0 && c.protocol != recording.ProtocolTLS:
 		return commandExchanges(c)
 	case c.protocol != recording.ProtocolHTTP1:
 		return opaqueExchanges(c)
@@ -137,10 +137,15 @@ func newCall(t *Timeline, f *facts, i int, x exchange) Call {
 	}
 	if x.command != nil {
 		f.nameCommand(&call, &x)
-		finishCommand(&call, c, &x, f.window(c.at).To)
-		return call
 	}
-	finishCall(&call, c, x, f.window(c.at).To)
+	if x.command != nil && c.protocol != recording.ProtocolTLS {
+		finishCommand(&call, c, &x, f.window(c.at).To)
+	} else {
+		finishCall(&call, c, x, f.window(c.at).To)
+	}
+	if x.command != nil {
+		excludeWaiting(&call, x.command.Operation)
+	}
 	return call
 }
 

@@ -184,9 +184,13 @@ func finishCommand(call *Call, c *connFacts, x *exchange, end Time) {
 	default:
 		call.End, call.Cut = end, true
 	}
-	switch x.command.Operation {
+}
+
+// excludeWaiting keeps calls out of quantiles that wait for something to happen at the peer.
+func excludeWaiting(call *Call, operation string) {
+	switch operation {
 	case "BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "WAIT", "WAITAOF":
-		call.Excluded = "long-poll" // it waits for something to happen
+		call.Excluded = "long-poll"
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR", "SYNC", "PSYNC":
 		call.Excluded = "stream"
 	}

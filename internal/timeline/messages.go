@@ -87,7 +87,7 @@ type exchange struct {
 	replied message
 
 	command  *recording.Command // of another protocol; then ask and answer are nil
-	reply    *recording.Reply   // nil: none was seen, or told apart
+	reply    *recording.Reply   // nil: none was seen, or told apart, or it is encrypted
 	unpaired bool               // bytes came after it, but no answer was told apart
 	again    Time               // over UDP: when it was asked again; NoTime: it was not
 	over     Time               // of an unpaired request: when its answer was over; NoTime: not known

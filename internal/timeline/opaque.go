@@ -15,8 +15,8 @@ const (
 
 // opaqueExchanges finds requests and answers by turn-taking: a write after a read
 // begins a new exchange. What a server says first (a greeting) belongs to none. Where
-// the head of a request is known, of a message that is encrypted, it names the exchange,
-// and its length says whether what was read was only an interim answer to it.
+// the head of a request is known, of a message that is encrypted, or its command, that names
+// the exchange; a head's length says whether what was read was only an interim answer to it.
 func opaqueExchanges(c *connFacts) []exchange {
 	h := handshake{data: c.behind()}
 	secure := c.protocol == recording.ProtocolTLS || len(c.tls) > 0
@@ -30,11 +30,13 @@ func opaqueExchanges(c *connFacts) []exchange {
 	writes, reads := c.chunks[recording.Write], c.chunks[recording.Read]
 	var out []exchange
 	w, r, answered := 0, 0, true
-	asks := c.asks
+	inOrder(c.commands, func(x *recording.Command) int64 { return x.Offset })
+	asks, commands := c.asks, c.commands
 	for w < len(writes) || r < len(reads) {
 		if w < len(writes) && (r >= len(reads) || writes[w].at <= reads[r].at) {
 			if writes[w].end() > h.data[recording.Write] && !ending(c, w, secure) {
-				ask := nextAsk(&asks, &writes[w])
+				ask := firstWithin(&asks, &writes[w], func(a *requestAt) int64 { return a.Offset })
+				command := firstWithin(&commands, &writes[w], func(x **recording.Command) int64 { return (*x).Offset })
 				switch {
 				case !answered:
 				case ask == nil && len(out) > 0 && out[len(out)-1].unsent(writes[w].Offset):
@@ -46,6 +48,9 @@ func opaqueExchanges(c *connFacts) []exchange {
 				x.asked.extend(writes, w, h.data[recording.Write])
 				if x.ask == nil {
 					x.ask = ask
+				}
+				if x.command == nil && command != nil {
+					x.command = *command
 				}
 				answered = false
 			}
@@ -65,15 +70,14 @@ func opaqueExchanges(c *connFacts) []exchange {
 	return out
 }
 
-// nextAsk takes the heads of requests that begin in a chunk or before it, and returns the
-// first that begins in it, nil if none does.
-func nextAsk(asks *[]requestAt, w *chunkAt) *requestAt {
-	var found *requestAt
-	for len(*asks) > 0 && (*asks)[0].Offset < w.end() {
-		if a := &(*asks)[0]; found == nil && a.Offset >= w.Offset {
-			found = a
+// firstWithin takes what begins in a chunk or before it, and returns the first that begins in
+// it; nil if none does.
+func firstWithin[T any](list *[]T, w *chunkAt, offset func(*T) int64) (found *T) {
+	for len(*list) > 0 && offset(&(*list)[0]) < w.end() {
+		if x := &(*list)[0]; found == nil && offset(x) >= w.Offset {
+			found = x
 		}
-		*asks = (*asks)[1:]
+		*list = (*list)[1:]
 	}
 	return found
 }

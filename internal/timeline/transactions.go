@@ -21,11 +21,11 @@ type Transaction struct {
 
 // Transactions finds the transactions of PostgreSQL sessions, in order of their start. A
 // session's state is what its server says after each command; where that was not
-// captured, what the command's name tells.
+// captured, or is encrypted, what the command's name tells.
 func (t *Timeline) Transactions() []Transaction {
 	sessions := map[recording.ConnID][]CallID{}
 	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Protocol == recording.ProtocolPostgres {
+		if c := &t.Calls[i]; c.Protocol == recording.ProtocolPostgres || c.Protocol == recording.ProtocolTLS && c.Operation != "" {
 			sessions[c.Conn] = append(sessions[c.Conn], c.ID)
 		}
 	}
@@ -81,8 +81,10 @@ func stateAfter(c *Call, before bool) (open, inferred bool) {
 	switch verb {
 	case "BEGIN", "START":
 		return true, true
-	case "COMMIT", "END", "ABORT": // a ROLLBACK may be to a savepoint
+	case "COMMIT", "END", "ABORT":
 		return false, true
+	case "ROLLBACK": // it may be to a savepoint; of a session of which no answer is seen, rather too short than too long
+		return before && c.Protocol != recording.ProtocolTLS, true
 	}
 	return before, false
 }

@@ -22,6 +22,7 @@ func TestTransactions(t *testing.T) {
 		"open at the end":               {"10 BEGIN 20 open|30 SELECT 40 open", "10..40 idle=10 calls=2 cut"},
 		"two":                           {"10 BEGIN 20 open|25 COMMIT 30 idle|40 BEGIN 45 open|50 COMMIT 60 idle", "10..30 idle=5 calls=2; 40..60 idle=5 calls=2"},
 		"sent ahead":                    {"10 BEGIN 20 open|10 SELECT 30 open|10 COMMIT 40 idle", "10..40 idle=0 calls=3"},
+		"over TLS, rolled back":         {"10 BEGIN 20|30 ROLLBACK 40|90 SELECT 95", "10..40 idle=10 calls=2 inferred"},
 		"joined in the midst of it":     {"10 SELECT 20 open|50 COMMIT 60 idle", "10..60 idle=30 calls=2 inferred"},
 	} {
 		tl := &Timeline{}
@@ -30,6 +31,9 @@ func TestTransactions(t *testing.T) {
 			var state string
 			fmt.Sscanf(step, "%d %s %d %s", &call.SendFrom, &call.Operation, &call.End, &state)
 			call.ID, call.Ordinal, call.Conn, call.Protocol = CallID(i), i, 1, recording.ProtocolPostgres
+			if strings.HasPrefix(what, "over TLS") {
+				call.Protocol = recording.ProtocolTLS
+			}
 			for s := recording.TransactionUnknown; s <= recording.TransactionFailed; s++ {
 				if s.String() == state {
 					call.Transaction = s
