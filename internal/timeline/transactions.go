@@ -84,7 +84,9 @@ func stateAfter(c *Call, before bool) (open, inferred bool) {
 	case "COMMIT", "END", "ABORT":
 		return false, true
 	case "ROLLBACK": // it may be to a savepoint; of a session of which no answer is seen, rather too short than too long
-		return before && c.Protocol != recording.ProtocolTLS, true
+		if c.Protocol == recording.ProtocolTLS {
+			return false, true
+		}
 	}
 	return before, false
 }
