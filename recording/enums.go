@@ -82,6 +82,7 @@ const (
 	ProtocolStatsD // of datagrams
 	ProtocolSyslog // of datagrams
 	ProtocolUDP    // exchanges over UDP of which nothing else is known
+	ProtocolMySQL  // MariaDB's, too
 )
 
 // Runtimes.
@@ -159,7 +160,7 @@ var (
 	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
 	offNames       = []string{"sleep", "disk", "preempted", "other"}
 	wakerNames     = []string{"none", "thread", "other", "interrupt"}
-	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp"}
+	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp", "mysql"}
 	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
 	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
 	tristateNames  = []string{"unknown", "yes", "no"}
@@ -193,6 +194,9 @@ func (v OffState) String() string { return enumName(offNames, int64(v)) }
 
 // String returns the name used in the text form.
 func (v WakerKind) String() string { return enumName(wakerNames, int64(v)) }
+
+// SQL reports the protocols of databases with sessions, statements and transactions.
+func (v Protocol) SQL() bool { return v == ProtocolPostgres || v == ProtocolMySQL }
 
 // String returns the name used in the text form.
 func (v Protocol) String() string { return enumName(protocolNames, int64(v)) }

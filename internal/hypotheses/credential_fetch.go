@@ -166,7 +166,7 @@ func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 		call := &c.Calls[i]
 		kind, _ := classOf(c).OfCall(call)
 		sealed[i] = kind == timeline.PeerPlain && call.Operation == "" && !keepsData(call.Peer) &&
-			call.Protocol != recording.ProtocolPostgres && call.Protocol != recording.ProtocolRedis
+			!call.Protocol.SQL() && call.Protocol != recording.ProtocolRedis
 		if !sealed[i] {
 			seen++
 		}

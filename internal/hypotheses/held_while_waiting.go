@@ -14,7 +14,7 @@ func heldWhileWaiting() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "held-while-waiting",
 		Title: "Transactions are held open over other work, and others wait for them",
-		Doc: "Supported by requests that wait behind sessions of PostgreSQL that are idle in transaction: for a pooled connection whose holder has a transaction open and asks its session nothing, " +
+		Doc: "Supported by requests that wait behind sessions of PostgreSQL or MySQL that are idle in transaction: for a pooled connection whose holder has a transaction open and asks its session nothing, " +
 			"or for the answer to a statement on a table that an open transaction of another session has written to, if at least 80 % of such answers that take 3 times as long as usual come as that one ends: within a quarter of the time between its end and the one before. " +
 			"Taken out of each request: the part of those waits in which the other session was idle. That a request is slow itself between BEGIN and COMMIT is other suspects' matter; how long, and what it does, is said here.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -179,7 +179,7 @@ func (h *held) evidence() []diagnosis.Evidence {
 func (h *held) lead() string {
 	n := len(h.c.Overall.Requests)
 	if len(h.open) == 0 {
-		return "no transaction of PostgreSQL was seen in " + diagnosis.Plural(n, "request")
+		return "no transaction of a database was seen in " + diagnosis.Plural(n, "request")
 	}
 	return "sessions are idle for " + diagnosis.Percent(h.idleShare()) + " of the time of " + diagnosis.Plural(len(h.open), "transaction") + ", and no request was seen to wait behind that"
 }
@@ -201,7 +201,7 @@ func (h *held) unread() string {
 	}
 	for i := range h.c.Conns {
 		cn := &h.c.Conns[i]
-		if cn.Side == recording.Outbound && cn.Protocol != recording.ProtocolPostgres && sqlPort(cn.Peer) {
+		if cn.Side == recording.Outbound && !cn.Protocol.SQL() && sqlPort(cn.Peer) {
 			return "the sessions with " + cmp.Or(cn.Name, cn.Peer) + " cannot be read: encrypted, or of a protocol that is not known"
 		}
 	}

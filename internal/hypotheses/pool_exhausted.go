@@ -79,7 +79,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		size := 0
 		full[k], size = poolUse(c, p.calls)
 		of[k] = &shortage{what: "a connection to " + p.peer, name: "connections to " + p.peer, size: size, peer: p.peer, rt: runtimeOf(c, p.process),
-			session: len(p.calls) > 0 && c.Calls[p.calls[0]].Protocol == recording.ProtocolPostgres}
+			session: len(p.calls) > 0 && c.Calls[p.calls[0]].Protocol.SQL()}
 		out = append(out, of[k])
 	}
 	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {

@@ -55,9 +55,9 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 }
 
 // opensSession reports a call that a connection begins with and that asks for nothing: what
-// comes before the first statement to PostgreSQL, whose server starts a process for it.
+// comes before the first statement to a database, which starts a process or a thread for it.
 func opensSession(call *timeline.Call) bool {
-	return call.Protocol == recording.ProtocolPostgres && call.Operation == "STARTUP"
+	return call.Protocol.SQL() && call.Operation == "STARTUP"
 }
 
 // besides returns what of a handler segment goes with opening the connections of calls.

@@ -1,5 +1,5 @@
 // Package protocol tells what the first bytes of messages are: HTTP/1 heads, TLS
-// records, DNS messages, Redis and PostgreSQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
+// records, DNS messages, Redis, PostgreSQL and MySQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
 // facts that hold methods, routes, host names, operations from an allow-list, status
 // codes and sizes. It is pure: no clock, no I/O.
 package protocol
@@ -75,7 +75,7 @@ func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) [
 		return c.converse(chunk{dir, offset, size, data})
 	case recording.ProtocolTLS:
 		return c.tls.chunk(chunk{dir, offset, size, data})
-	case recording.ProtocolRedis, recording.ProtocolPostgres:
+	case recording.ProtocolRedis, recording.ProtocolPostgres, recording.ProtocolMySQL:
 		return c.speak(chunk{dir, offset, size, data})
 	}
 	return nil
@@ -170,14 +170,21 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	case recording.ProtocolTLS:
 		c.tls = &tlsConn{id: c.id, client: c.client, start: c.from}
 		return append(facts, c.tls.chunk(k)...)
-	case recording.ProtocolRedis:
-		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: &redis{}}
-		return append(facts, c.dialogue.chunk(k)...)
-	case recording.ProtocolPostgres:
-		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: &postgres{}}
-		return append(facts, c.dialogue.chunk(k)...)
+	case recording.ProtocolRedis, recording.ProtocolPostgres, recording.ProtocolMySQL:
+		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: grammarOf(protocol)}
+		return append(facts, c.speak(k)...)
 	}
 	return facts
+}
+
+func grammarOf(p recording.Protocol) grammar {
+	switch p {
+	case recording.ProtocolRedis:
+		return &redis{}
+	case recording.ProtocolPostgres:
+		return &postgres{}
+	}
+	return &mysql{}
 }
 
 // guess names the protocol in which a message could begin with b. undecided: more
@@ -206,6 +213,9 @@ func guessDialogue(b []byte) (p recording.Protocol, undecided bool) {
 	}
 	if m := postgresStart(b); m != no {
 		return recording.ProtocolPostgres, m == maybe
+	}
+	if m := mysqlStart(b); m != no {
+		return recording.ProtocolMySQL, m == maybe
 	}
 	return recording.ProtocolUnknown, false
 }

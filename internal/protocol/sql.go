@@ -15,7 +15,10 @@ func sqlShape(text []byte, whole bool) shape {
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		text, whole = text[:i], true
 	}
-	x := &sqlLexer{b: text, whole: whole}
+	return statementShape(&sqlLexer{b: text, whole: whole})
+}
+
+func statementShape(x *sqlLexer) shape {
 	t := x.next()
 	for t.kind == sqlOpen {
 		t = x.next()

@@ -9,6 +9,7 @@ type sqlLexer struct {
 	i     int
 	depth int  // of parentheses
 	whole bool // b is not cut
+	mysql bool // its names are in `, and " is as '
 }
 
 type sqlKind int
@@ -40,10 +41,10 @@ func (x *sqlLexer) next() sqlToken {
 		return x.stop()
 	case wordByte(c) && (c < '0' || c > '9'):
 		return x.word()
-	case c == '"':
-		return x.quotedName()
-	case c == '\'':
-		return x.literal(false)
+	case c == '"' && !x.mysql || c == '`' && x.mysql:
+		return x.quotedName(c)
+	case c == '\'' || c == '"':
+		return x.literal(c, false)
 	case c == '$':
 		return x.dollar()
 	case c == '(':
@@ -76,7 +77,7 @@ func (x *sqlLexer) space() {
 		switch {
 		case rest[0] == ' ' || rest[0] >= '\t' && rest[0] <= '\r':
 			x.i++
-		case bytes.HasPrefix(rest, []byte("--")):
+		case bytes.HasPrefix(rest, []byte("--")), rest[0] == '#' && x.mysql:
 			n := bytes.IndexByte(rest, '\n')
 			if n < 0 {
 				n = len(rest) - 1
@@ -122,7 +123,7 @@ func (x *sqlLexer) word() sqlToken {
 	}
 	t := sqlToken{kind: sqlWord, text: string(x.b[from:x.i]), cut: x.i == len(x.b) && !x.whole}
 	if x.i < len(x.b) && x.b[x.i] == '\'' {
-		return x.literal(t.text == "e" || t.text == "E")
+		return x.literal('\'', t.text == "e" || t.text == "E")
 	}
 	if x.i+1 < len(x.b) && x.b[x.i] == '&' && x.i-from == 1 { // U&'...', U&"..."
 		return x.stop()
@@ -130,14 +131,14 @@ func (x *sqlLexer) word() sqlToken {
 	return t
 }
 
-func (x *sqlLexer) quotedName() sqlToken {
+func (x *sqlLexer) quotedName(quote byte) sqlToken {
 	from := x.i + 1
-	n := bytes.IndexByte(x.b[from:], '"')
+	n := bytes.IndexByte(x.b[from:], quote)
 	if n < 0 {
 		return x.stop()
 	}
 	x.i = from + n + 1
-	if x.i < len(x.b) && x.b[x.i] == '"' { // a quote within it: no name to be shown
+	if x.i < len(x.b) && x.b[x.i] == quote { // a quote within it: no name to be shown
 		return x.stop()
 	}
 	return sqlToken{kind: sqlWord, quoted: true, text: string(x.b[from : from+n]), cut: x.i == len(x.b) && !x.whole}
@@ -145,16 +146,16 @@ func (x *sqlLexer) quotedName() sqlToken {
 
 // literal steps over a string. Whether a backslash escapes the quote after it depends
 // on a setting of the server: then nothing after it is looked at.
-func (x *sqlLexer) literal(escapes bool) sqlToken {
+func (x *sqlLexer) literal(quote byte, escapes bool) sqlToken {
 	for x.i++; x.i < len(x.b); x.i++ {
 		switch c := x.b[x.i]; {
 		case c == '\\' && escapes:
 			x.i++
-		case c == '\\' && x.i+1 < len(x.b) && x.b[x.i+1] == '\'':
+		case c == '\\' && (x.mysql || x.i+1 < len(x.b) && x.b[x.i+1] == quote):
 			return x.stop()
-		case c == '\'' && x.i+1 < len(x.b) && x.b[x.i+1] == '\'':
+		case c == quote && x.i+1 < len(x.b) && x.b[x.i+1] == quote:
 			x.i++
-		case c == '\'':
+		case c == quote:
 			x.i++
 			return sqlToken{kind: sqlOther}
 		}

@@ -19,13 +19,13 @@ type Transaction struct {
 	Inferred bool     // its end or beginning rests on a command's name: the server's word was not seen
 }
 
-// Transactions finds the transactions of PostgreSQL sessions, in order of their start. A
+// Transactions finds the transactions of PostgreSQL and MySQL sessions, in order of their start. A
 // session's state is what its server says after each command; where that was not
 // captured, or is encrypted, what the command's name tells.
 func (t *Timeline) Transactions() []Transaction {
 	sessions := map[recording.ConnID][]CallID{}
 	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Protocol == recording.ProtocolPostgres || c.Protocol == recording.ProtocolTLS && c.Operation != "" {
+		if c := &t.Calls[i]; c.Protocol.SQL() || c.Protocol == recording.ProtocolTLS && c.Operation != "" {
 			sessions[c.Conn] = append(sessions[c.Conn], c.ID)
 		}
 	}
