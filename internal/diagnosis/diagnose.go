@@ -74,8 +74,8 @@ func (j *judge) causesFirst() (order []*trial) {
 	return order
 }
 
-// inOrder sorts what is no finding: leads by what they could save, after what has to be looked
-// at first; the others as the hypotheses are.
+// inOrder sorts what is no finding: leads by what they could save, or by what they are beyond
+// the usual, after what has to be looked at first; the others as the hypotheses are.
 func (j *judge) inOrder() {
 	at := map[string]int{}
 	for i, t := range j.trials {
@@ -85,8 +85,13 @@ func (j *judge) inOrder() {
 	slices.SortStableFunc(j.out.Refuted, outcome)
 	slices.SortStableFunc(j.out.Undecided, outcome)
 	slices.SortStableFunc(j.out.Minor, func(a, b Finding) int { return cmp.Compare(at[a.ID], at[b.ID]) })
+	ranks := map[string]int{}
+	for i := range j.out.Leads {
+		f := &j.out.Leads[i]
+		ranks[f.ID+" "+f.Place] = j.foremost(f)
+	}
 	slices.SortStableFunc(j.out.Leads, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(j.foremost(&a), j.foremost(&b)), cmp.Compare(weight(&b.Impact), weight(&a.Impact)), cmp.Compare(at[a.ID], at[b.ID]))
+		return cmp.Or(cmp.Compare(ranks[a.ID+" "+a.Place], ranks[b.ID+" "+b.Place]), cmp.Compare(b.weight, a.weight), cmp.Compare(at[a.ID], at[b.ID]))
 	})
 }
 

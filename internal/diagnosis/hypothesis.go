@@ -147,6 +147,10 @@ type Finding struct {
 	When        []Time // of a lead that happened a few times only
 	Decide      string // of a lead: what would decide it
 	ExplainedBy string // of a minor one: id of the finding whose consequence its time is
+
+	weight Duration // by which leads are ranked
+	others bool     // see Candidate
+	slow   Share    // of a lead that is surely its own, where slow requests take much longer than ordinary ones: of that
 }
 
 // Outcome is a hypothesis of which nothing was seen, or nothing could be said.

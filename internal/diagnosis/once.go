@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -87,6 +88,7 @@ type Dominant struct {
 	Mean                Share // of all the time of the endpoint's requests
 	Slow                Share // of what slow requests take longer than ordinary ones
 	Steady              bool  // says where the time goes, in slow and ordinary requests alike: it may be what they are for
+	Others              bool  // it is what programs beside the service cost
 }
 
 // slower is how many times as long as ordinary requests slow ones take at least, if what says
@@ -94,7 +96,8 @@ type Dominant struct {
 const slower = 2
 
 // dominant finds the mechanisms that take half of an endpoint's time, or make half of what
-// its slow requests take longer: of each place the endpoint where it is most. What goes with a
+// its slow requests take longer: of each place the endpoint where it is most, and first what is
+// so of the endpoint whose requests take most time in all. What goes with a
 // finding is said there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
@@ -106,7 +109,7 @@ func (j *judge) dominant() (out []Dominant) {
 		for i := range j.Symptoms {
 			s := &j.Symptoms[i]
 			d := Dominant{
-				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint,
+				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others,
 				Mean: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), Slow: j.ofSlow(s, off),
 			}
 			where := cd.trial.Where && !cd.trial.Queue
@@ -123,7 +126,8 @@ func (j *judge) dominant() (out []Dominant) {
 			out = append(out, most)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Dominant) int { return int(min(1, max(-1, max(b.Mean, b.Slow)-max(a.Mean, a.Slow)))) })
+	weight := func(d *Dominant) Duration { return min(Whole, max(d.Mean, d.Slow)).Of(j.symptom(d.Endpoint).total) }
+	slices.SortStableFunc(out, func(a, b Dominant) int { return cmp.Compare(weight(&b), weight(&a)) })
 	return out
 }
 
@@ -132,8 +136,15 @@ func (j *judge) goes(spans []Span) bool {
 	return slices.ContainsFunc(j.cands, func(f *candidate) bool { return f.taken && 2*overlap(spans, f.spans) >= Total(spans) })
 }
 
+// plainly is how much of what slow requests take longer something of the service's own is that
+// comes before what programs beside it cost, though that may be more.
+const plainly = Whole / 4
+
 // foremost is the rank of a lead by what has to be looked at first.
 func (j *judge) foremost(f *Finding) int {
+	if f.others && slices.ContainsFunc(j.out.Leads, func(own Finding) bool { return !own.others && own.slow >= plainly }) {
+		return len(j.out.Dominant) + 1
+	}
 	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })
 	if at < 0 {
 		return len(j.out.Dominant)

@@ -78,6 +78,7 @@ func (j *judge) leads(t *trial) (any bool) {
 			continue
 		}
 		f := j.finding(cd, spans, []Impact{best})
+		j.rankLead(&f, cd, spans)
 		if why == words {
 			f.When = when
 		}
@@ -86,6 +87,36 @@ func (j *judge) leads(t *trial) (any bool) {
 		cd.lead, any = true, true
 	}
 	return any
+}
+
+// rankLead fills in what a lead is ranked by: what it saves; where slow requests take much longer
+// than ordinary ones, of what says where the time goes only what goes beyond its time in those, for
+// that may be what such a request is for.
+func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
+	f.weight, f.others = weight(&f.Impact), cd.Others
+	s := j.symptom(f.Impact.Endpoint)
+	if j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) {
+		return
+	}
+	off := j.lose(spans)
+	defer j.regain(spans)
+	for _, o := range j.cands {
+		if o.Others && o != cd { // what waits behind those who wait for a processor is theirs
+			overlaps(spans, o.seen, func(s Span) { off[s.Request] -= s.To.Sub(s.From) })
+		}
+	}
+	if Total(spans) == Total(cd.spans) { // else what is surely its own is little
+		f.slow = j.ofSlow(s, off)
+	}
+	if !cd.trial.Where || cd.trial.Queue {
+		return
+	}
+	usual := mean(off, s.Ordinary)
+	var beyond Duration
+	for _, id := range s.Requests {
+		beyond += max(0, off[id]-usual)
+	}
+	f.weight = beyond/Duration(len(s.Requests)) + max(0, mean(off, s.Slow)-usual)
 }
 
 // behindLead names the lead that may explain a candidate and has half of its time: a cause

@@ -222,6 +222,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		}
 		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
 	}
+	if s.k != nil && s.k.lock != timeline.None {
+		full += s.k.usedFor(c)
+	}
 	place := s.name
 	if s.k != nil && s.k.lock != timeline.None {
 		place = s.k.place(c)

@@ -14,7 +14,7 @@ func slowPeer() diagnosis.Hypothesis {
 		ID:    "slow-peer",
 		Title: "The peer itself answers slowly",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
-			"by peer, operation and address, with how many calls a request makes, and whether one after another. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
+			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, or the control group is throttled: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
@@ -33,9 +33,11 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
 			var short []diagnosis.Span
+			next := "compare its own log or metrics of the same calls with the remote times here"
 			if cd.Spans, short = here.apart(c, p.calls, s); len(short) > 0 {
-				cd.Next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
+				next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
 			}
+			cd.Next = cmp.Or(cd.Next, next)
 			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
 		}
 		hidden = append(hidden, unowned(c, p.calls, remoteOf)...)
@@ -100,6 +102,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	slices.Sort(told.rests)
 	told.order(c, p.calls)
 	operation, ofIt := mostOf(told.operations)
+	rush := rushOf(c, p.calls, operation)
 	address, there := mostOf(told.addresses)
 	place := p.peer
 	if operation != "" {
@@ -124,9 +127,9 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + left.words(len(p.calls)) + calledIn(c, p.calls),
-		Fix:      told.fix(p.peer, operation),
-		Next:     "compare its own log or metrics of the same calls with the remote times here",
+		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + rush.words() + left.words(len(p.calls)) + calledIn(c, p.calls),
+		Fix:      cmp.Or(rush.fix(), told.fix(p.peer, operation)),
+		Next:     rush.next(),
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    spans,
 		Seen:     spans,

@@ -10,7 +10,7 @@ func tlsHandshake() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "tls-handshake",
 		Title: "TLS handshakes take long or are never resumed",
-		Doc: "Supported by the TLS phase of requests' calls. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
+		Doc: "Supported by the TLS phase of requests' calls. Taken out of each request: that, and what it waits for an event loop that is busy with the handshakes of others, by replaying the arrivals through the loop without them. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
 			"evidence. Where connections are opened needlessly the handshakes are a consequence of connection-churn.",
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookTLS},
 		Test:  testTLSHandshake,
@@ -18,9 +18,7 @@ func tlsHandshake() diagnosis.Hypothesis {
 }
 
 func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
-	isTLS := func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseTLS }
-	spans := c.Spans(isTLS)
-	cpu := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool { return isTLS(r, s) && ownCPU(s) })
+	spans, cpu, work := handshakes(c)
 	owned := map[recording.ConnID]bool{}
 	for i := range c.Calls {
 		owned[c.Calls[i].Conn] = owned[c.Calls[i].Conn] || c.Calls[i].Request != timeline.None
@@ -68,9 +66,29 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 			Title:    "TLS handshakes take " + diagnosis.Percent(share) + " of all request time",
 			Fix:      "keep connections open; resume sessions (one client with a session cache; check that the peer issues tickets); ECDSA certificates",
 			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
-			Spans:    spans,
+			Spans:    append(spans, knockOn(c, work)...),
 			Evidence: ev,
 		}}
 	}
 	return res
+}
+
+// handshakes returns the time of requests in TLS handshakes, what of it is their own work, and all
+// of it by who worked.
+func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpan) {
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			s := &r.Segments[i]
+			if s.Phase != timeline.PhaseTLS {
+				continue
+			}
+			span := setupSpan{diagnosis.Span{Request: id, From: s.From, To: s.To}, timeline.None}
+			if spans = append(spans, span.Span); ownCPU(s) {
+				cpu, span.strand = append(cpu, span.Span), s.Strand
+			}
+			work = append(work, span)
+		}
+	}
+	return spans, cpu, work
 }

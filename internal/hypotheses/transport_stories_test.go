@@ -38,6 +38,8 @@ func transportStories() []story {
 			python(func(t *thread, _ int) { t.behind("BRPOP", 20_000*us) })},
 		{"head-of-line/refuted", "Requests ask on a connection that nobody else uses.", python(func(t *thread, _ int) { t.behind("", 0) })},
 		{"head-of-line/undecided", "Facts of reads and writes were lost while a request ran.", lostIO},
+		{"slow-peer/rush-supported", "What the database says is kept for 150 ms; whoever comes after that, and until the new answer is there 20 ms later, asks for it.",
+			func() *recording.Recording { return done(rushing(), 30) }},
 		{"slow-peer/few-lead", "7 requests in 10 s, 1.9 s each: the database needs 1.5 s of that, and they compute for the rest.",
 			func() *recording.Recording { return done(fewRequests(), 30) }},
 		{"slow-dns/alone-supported", "Every request looks a name up, 12 ms, and connects to nothing.",
@@ -207,4 +209,26 @@ func TestFewRequestsHaveLeads(t *testing.T) {
 			t.Errorf("%s is undecided, and it is not said why", o.ID)
 		}
 	}
+}
+
+// rushing plays requests of which all that miss a cache fill it.
+func rushing() *scenario {
+	s := newScenario(recording.RuntimePython)
+	pool := crew(s, 8, "exec")
+	filled, expires := recording.Time(0), recording.Time(0)
+	for i := range 200 {
+		at := 100_000*us + recording.Time(i)*4000*us
+		t := pool.free(at)
+		t.request(at, 10*us, "/prices/{}")
+		t.compute(100 * us)
+		switch {
+		case t.at >= expires:
+			keptCall(t, 20_000*us)
+			filled, expires = t.at, t.at+150_000*us
+		case t.at < filled:
+			keptCall(t, 20_000*us)
+		}
+		t.respond()
+	}
+	return s
 }

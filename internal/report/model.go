@@ -42,6 +42,8 @@ type Dominant struct {
 	MeanShare Decimal `json:"mean_share"`
 	SlowShare Decimal `json:"slow_share"` // of what slow requests take longer than ordinary ones
 	Steady    bool    `json:"steady"`     // where the time goes in slow and ordinary requests alike: it may be what they are for
+
+	others bool // it is what programs beside the service cost
 }
 
 // Recording says what was recorded and at what cost.

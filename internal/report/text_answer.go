@@ -95,6 +95,16 @@ func inWords(c timeline.Cause) string {
 		return "of unknown cause"
 	case timeline.CauseSleep:
 		return "sleeping"
+	case timeline.CauseClient:
+		return "waiting for the client"
+	case timeline.CauseGC:
+		return "stopped by the collector"
+	case timeline.CauseDisk:
+		return "waiting for a disk"
+	case timeline.CausePageFault:
+		return "in page faults"
+	case timeline.CauseIPC:
+		return "waiting for pipes, files or programs"
 	}
 	return "waiting: " + c.String()
 }
@@ -113,6 +123,9 @@ func wrong(r *Report) (string, style) {
 		return text, red
 	}
 	if d := besides(r); d != nil {
+		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
+			return "No finding, but programs beside the service cost it most: " + dominates(d) + ". Of what it does itself look at " + r.Leads[0].ID + " first.", yellow
+		}
 		return "No finding, but look at this first: " + dominates(d) + ".", yellow
 	}
 	missing := 0
@@ -123,7 +136,13 @@ func wrong(r *Report) (string, style) {
 	}
 	text, s := "Nothing stands out", green
 	if len(r.Dominant) > 0 {
-		text += ": " + dominates(&r.Dominant[0]) + ", slow and ordinary ones alike"
+		alike := ", slow and ordinary ones alike"
+		if e := focus(r); e.Slow >= 2*e.Ordinary {
+			text, alike = text+": no cause is half of what slow requests take longer, and", " as a rule"
+		} else {
+			text += ":"
+		}
+		text += " " + dominates(&r.Dominant[0]) + alike
 	}
 	if missing > 0 {
 		text, s = text+"; on "+suspects(missing)+" facts are missing", yellow
@@ -160,7 +179,7 @@ func dominates(d *Dominant) string {
 	if d.MeanShare >= unit/2 {
 		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 	}
-	return d.ID + " is " + percent(d.SlowShare) + " of what slow requests of " + orAll(d.Endpoint) + " take longer than ordinary ones"
+	return d.ID + " is " + percent(min(unit, d.SlowShare)) + " of what slow requests of " + orAll(d.Endpoint) + " take longer than ordinary ones"
 }
 
 // mostlyOpen is how much time without a known cause is said in the first lines.

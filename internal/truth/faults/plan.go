@@ -74,7 +74,7 @@ func kinds() []kind {
 		{fault: "refresh-under-lock", runtimes: but(node), draw: turns(1, 0.5, 0.75)},
 		{fault: "lock-convoy", runtimes: but(node), draw: turns(1, 0.45, 0.65), another: true},
 		{fault: "interpreter-lock", runtimes: []string{python, ruby}, draw: turns(1, 0.4, 0.55), another: true},
-		{fault: "event-loop-blocked", runtimes: []string{node}, draw: turns(1, 0.15, 0.35)},
+		{fault: "event-loop-blocked", runtimes: []string{node}, draw: turns(1, 0.15, 0.35), outside: true}, // it is others that wait
 		{fault: "gc-pause", runtimes: []string{golang, jvm}, draw: garbage, another: true},
 		{fault: "page-fault", runtimes: []string{python}, draw: func(p *plan, _ *rand.Rand) { p.Many = 12 }},
 		{fault: "delayed-ack", runtimes: []string{python, jvm}, outside: true},

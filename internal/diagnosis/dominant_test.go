@@ -1,0 +1,113 @@
+package diagnosis
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+func where(id string, cause timeline.Cause) Hypothesis {
+	h := taking(id, cause)
+	h.Where = true
+	return h
+}
+
+// A peer takes 8 of 10 ms, most of them in each request alike; slow requests compute for longer.
+// That has to be looked at where they take twice as long, and is the first lead then.
+func TestWhatMakesSlowRequestsSlowIsTheFirstLead(t *testing.T) {
+	hyps := []Hypothesis{where("peer", timeline.CauseRemote), where("cpu", timeline.CauseOnCPU)}
+	for slow, want := range map[int]string{4000: "peer", 14_000: "cpu"} { // of 12 and of 22 ms
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			own := 2000
+			if i%10 == 0 {
+				own = slow
+			}
+			return []piece{{timeline.PhaseRemote, timeline.CauseRemote, 8000}, {timeline.PhaseHandler, timeline.CauseOnCPU, own}}
+		})
+		d := Diagnose(tl, hyps, Options{})
+		expect(t, d, map[string]string{"peer": "lead", "cpu": "lead"})
+		if d.Leads[0].ID != want {
+			t.Errorf("slow requests compute %d us: the first lead is %s, want %s", slow, d.Leads[0].ID, want)
+		}
+		for _, m := range d.Dominant {
+			if m.Steady == (m.ID == "cpu") {
+				t.Errorf("slow requests compute %d us: %+v", slow, m)
+			}
+		}
+	}
+}
+
+// Each endpoint has a lock of its own that takes most of it: what is of the endpoint whose
+// requests take most time in all comes first, though it is a smaller share there.
+func TestWhatMostTimeIsOfComesFirst(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /often", 200, func(int) []piece { return work(6000) })
+	every(tl, "GET /seldom", 40, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 1000}, {timeline.PhaseHandler, timeline.CausePool, 9000}}
+	})
+	hyps := []Hypothesis{taking("pool", timeline.CausePool), taking("lock", timeline.CauseLock)}
+	d := Diagnose(tl, hyps, Options{})
+	if len(d.Dominant) != 2 || d.Dominant[0].ID != "lock" {
+		t.Errorf("%+v", d.Dominant)
+	}
+}
+
+// Requests wait for a lock while its holder sleeps: the lock is not to be looked at beside that.
+func TestWhatGoesWithAFindingIsNotNamedBesideIt(t *testing.T) {
+	sleep := taking("sleep", timeline.CauseLock)
+	sleep.Explains = []string{"lock"}
+	lock := taking("lock", timeline.CauseLock)
+	tl := newTimeline()
+	every(tl, "GET /", 40, func(int) []piece { return work(8000) })
+	d := Diagnose(tl, []Hypothesis{sleep, lock}, Options{})
+	expect(t, d, map[string]string{"sleep": "found", "lock": "minor"})
+	if len(d.Dominant) != 1 || d.Dominant[0].ID != "sleep" {
+		t.Errorf("%+v", d.Dominant)
+	}
+}
+
+// One request in ten computes 7 ms more and waits 9 ms longer for nobody knows what: the 8 ms that
+// a peer takes of each may be what they are for, and come after the computing.
+func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
+	tl := newTimeline()
+	every(tl, "GET /", 100, func(i int) []piece {
+		p := []piece{{timeline.PhaseRemote, timeline.CauseRemote, 8000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+		if i%10 == 0 {
+			p = append(p, piece{timeline.PhaseHandler, timeline.CauseOnCPU, 7000}, piece{timeline.PhaseHandler, timeline.CauseSleep, 9000})
+		}
+		return p
+	})
+	d := Diagnose(tl, []Hypothesis{where("peer", timeline.CauseRemote), where("cpu", timeline.CauseOnCPU)}, Options{})
+	expect(t, d, map[string]string{"peer": "lead", "cpu": "lead"})
+	if first, next := &d.Leads[0], &d.Leads[1]; first.ID != "cpu" || first.Impact.Mean >= next.Impact.Mean {
+		t.Errorf("first %s, which saves %d; the next one %d", first.ID, first.Impact.Mean, next.Impact.Mean)
+	}
+}
+
+// Half of what slow requests take longer they are ready to run, for programs beside the service; a
+// third of it they wait for a disk. The disk comes first; a disk that has a tenth of it does not.
+func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
+	ready := where("ready", timeline.CauseRunnable)
+	test := ready.Test
+	ready.Test = func(c *Case) Result {
+		r := test(c)
+		r.Candidates[0].Others, r.Candidates[0].Decide = true, "look"
+		return r
+	}
+	for disk, want := range map[int]string{8000: "disk", 2000: "ready"} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 8000}, {timeline.PhaseHandler, timeline.CauseDisk, 1000}}
+			if i%10 == 0 {
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 14_000}, piece{timeline.PhaseHandler, timeline.CauseDisk, disk})
+			}
+			return p
+		})
+		d := Diagnose(tl, []Hypothesis{ready, where("disk", timeline.CauseDisk)}, Options{WhereRatio: 9})
+		expect(t, d, map[string]string{"ready": "lead", "disk": "lead"})
+		if d.Leads[0].ID != want || !d.Dominant[0].Others {
+			t.Errorf("%d us of disk: first %s, want %s; %+v", disk, d.Leads[0].ID, want, d.Dominant)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package hypotheses
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// rush is how requests that came while another one of their process made a call made that call,
+// too, as where what a cache lacks is got by all who miss it. First are calls before whose
+// begin none like them was under way.
+type rush struct {
+	came, made int // requests that came while a first one was under way, and those of them that made such a call
+	rest, lone int // all others, and those of them that made one
+}
+
+// leastRush is how many requests have to have joined to tell that they do.
+const leastRush = 10
+
+// is reports that requests join in as a rule, and that others seldom make the call.
+func (r *rush) is() bool {
+	return r.made >= leastRush && 2*r.made >= r.came && diagnosis.ShareOf(int64(r.lone), int64(r.rest)) < rareShare
+}
+
+// words say so, to go after what is said of the peer's answers.
+func (r *rush) words() string {
+	if !r.is() {
+		return ""
+	}
+	return "; of " + diagnosis.Plural(r.came, "request") + " that came while another one waited for it " + diagnosis.Thousands(int64(r.made)) +
+		" asked it as well, of the others " + diagnosis.Percent(diagnosis.ShareOf(int64(r.lone), int64(r.rest)))
+}
+
+// fix says how one call serves all, "" if nothing suggests that it could.
+func (r *rush) fix() string {
+	if !r.is() {
+		return ""
+	}
+	return "if they get the same, let one get it while the others use the old value, or wait for that one: a cache that is filled by one at a time, or ahead of time"
+}
+
+// next says what to look at, "" if requests do not join in.
+func (r *rush) next() string {
+	if !r.is() {
+		return ""
+	}
+	return "see whether what they ask for at once is the same for all, as what a cache lacks: then one call would do"
+}
+
+// rushOf looks at the calls of one operation.
+func rushOf(c *diagnosis.Case, calls []timeline.CallID, operation string) (r rush) {
+	by, endpoints := map[recording.ProcessID][]*timeline.Call{}, map[string]bool{}
+	makes := map[diagnosis.RequestID]bool{}
+	for _, id := range calls {
+		if call := &c.Calls[id]; call.Request != timeline.None && call.Operation == operation {
+			q := &c.Requests[call.Request]
+			by[q.Process] = append(by[q.Process], call)
+			endpoints[q.Endpoint], makes[call.Request] = true, true
+		}
+	}
+	firsts := map[recording.ProcessID][]*timeline.Call{}
+	for p, list := range by {
+		slices.SortFunc(list, func(a, b *timeline.Call) int { return cmp.Compare(a.Start, b.Start) })
+		free := diagnosis.Time(0)
+		for _, call := range list {
+			if call.Start >= free {
+				firsts[p] = append(firsts[p], call)
+			}
+			free = max(free, call.End)
+		}
+	}
+	for _, id := range c.Measured() {
+		q := &c.Requests[id]
+		if !endpoints[q.Endpoint] {
+			continue
+		}
+		joins, makes := duringFirst(firsts[q.Process], q), makes[id]
+		switch {
+		case joins && makes:
+			r.made++
+			fallthrough
+		case joins:
+			r.came++
+		case makes:
+			r.lone++
+			fallthrough
+		default:
+			r.rest++
+		}
+	}
+	return r
+}
+
+// duringFirst reports that a request was read while one of some calls, in order and disjoint, was under
+// way that is another request's.
+func duringFirst(calls []*timeline.Call, q *timeline.Request) bool {
+	i, _ := slices.BinarySearchFunc(calls, q.FirstRead, func(call *timeline.Call, at diagnosis.Time) int { return cmp.Compare(call.End, at+1) })
+	return i < len(calls) && calls[i].Start <= q.FirstRead && calls[i].Request != q.ID
+}
