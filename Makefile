@@ -59,7 +59,7 @@ torture: ## kills, damaged recordings and fuzzers; docs/reliability.md has what 
 	DWELL_KILLS=$(KILLS) $(GO) test ./internal/torture -exec "$(ROOT)$(if $(ROOT), -E)" -count=1 -v -timeout 3h
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
-		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) || exit 1; done
+		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x || exit 1; done
 
 bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROFILE=300000 for a number of them
 	$(GO) run ./internal/truth/analysis $(if $(REQUESTS),-requests $(REQUESTS)) $(if $(PROFILE),-profile $(PROFILE))

@@ -31,7 +31,7 @@ func standBack() { capture.StandBack() }
 
 // dropRights is world.dropRights where dwell can record.
 func dropRights(k keeping) error {
-	return capture.DropRights(capture.Keeping{Runs: k.runs, Places: k.places, Started: k.starts, Helper: startHelper, PIDs: k.pids, Groups: k.groups})
+	return capture.DropRights(capture.Keeping{Runs: k.runs, Places: k.places, Started: k.starts, Helper: k.helper, PIDs: k.pids, Groups: k.groups})
 }
 
 // descendants are the living descendants of a process, as far as they can be listed.

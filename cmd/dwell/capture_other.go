@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/getdwell/dwell/internal/capture"
 	"github.com/spf13/cobra"
 )
@@ -15,6 +17,9 @@ func recordingForbidden() error { return capture.ErrUnsupported }
 
 // dropRights has nothing to give up.
 func dropRights(keeping) error { return nil }
+
+// startHelper starts none.
+func startHelper() (*os.File, error) { return nil, capture.ErrUnsupported }
 
 // helperCommand is of no use: there is no recorder to help.
 func helperCommand() *cobra.Command { return &cobra.Command{Use: "__helper", Hidden: true} }

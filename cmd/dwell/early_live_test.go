@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +18,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// attachedTo is a recorder, as a process of its own, of this test's process.
-func attachedTo(t *testing.T, path string) (*exec.Cmd, *bufio.Scanner, func()) {
+// attachedTo is a recorder, as a process of its own, of a process.
+func attachedTo(t *testing.T, pid int, path string) (*exec.Cmd, *bufio.Scanner, func()) {
 	t.Helper()
 	needBPF(t)
-	dwell := exec.Command(os.Args[0], "attach", "--pid", fmt.Sprint(os.Getpid()), "-o", path)
+	dwell := exec.Command(os.Args[0], "attach", "--pid", fmt.Sprint(pid), "-o", path)
 	dwell.Env = append(os.Environ(), "BE_DWELL=1")
 	said, err := dwell.StderrPipe()
 	if err != nil {
@@ -40,14 +39,27 @@ func attachedTo(t *testing.T, path string) (*exec.Cmd, *bufio.Scanner, func()) {
 }
 
 // What is served in the first second of a recording is in the file before that second is over: it holds one
-// fact of the clock then, which the second one follows.
+// fact of the clock then, which the second one follows. The service does next to nothing: what little there is to
+// tell of it fills no block.
 func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.dwell")
-	service := httptest.NewServer(http.NotFoundHandler())
-	defer service.Close()
-	attachedTo(t, path)
+	service := exec.Command("python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", t.TempDir())
+	told, err := service.StdoutPipe()
+	if err == nil {
+		err = service.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Wait()
+	defer service.Process.Kill()
+	var port int
+	if _, err := fmt.Fscanf(told, "Serving HTTP on 127.0.0.1 port %d", &port); err != nil {
+		t.Fatal(err)
+	}
+	attachedTo(t, service.Process.Pid, path)
 	for try := 0; ; try++ {
-		if _, err := http.Get(service.URL); err != nil {
+		if _, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", port)); err != nil {
 			t.Fatal(err)
 		}
 		rec, err := readRecording("facts", path)
@@ -71,7 +83,7 @@ func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
 // Nobody reads any more what the recorder says: it goes on until it is told to end.
 func TestLiveClosedStderrEndsNoRecording(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.dwell")
-	dwell, _, closeStderr := attachedTo(t, path)
+	dwell, _, closeStderr := attachedTo(t, os.Getpid(), path)
 	closeStderr()
 	before := clocks(t, path)
 	for until := time.Now().Add(30 * time.Second); clocks(t, path) < before+7; time.Sleep(100 * time.Millisecond) { // a status line each 5 s

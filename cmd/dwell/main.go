@@ -21,7 +21,7 @@ func main() {
 
 func status() int {
 	return execute(context.Background(), os.Args[1:], world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, dropRights: dropRights,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, startHelper: startHelper, dropRights: dropRights,
 	})
 }
 
@@ -31,6 +31,8 @@ type world struct {
 	out    io.Writer // results
 	err    io.Writer // progress and complaints
 	getenv func(string) string
+	// startHelper starts what keeps rights that dropRights gives up, and returns how to reach it.
+	startHelper func() (*os.File, error)
 	// dropRights gives up, for good, what a running recorder does not need.
 	dropRights func(keeping) error
 }

@@ -47,21 +47,22 @@ type recordOptions struct {
 	path     string       // of the recording; "" names it by the time
 	private  bool         // nobody keeps the recording: it has no name
 	capture  captureOptions
-	pids     []int                // roots of the process trees
-	view     bool                 // its page is wanted, from the beginning
-	judging  judging              // what its verdicts are held against
-	page     *openPage            // that is wanted
-	announce bool                 // say that recording has begun
-	only     bool                 // no other recording follows: rights can go
-	starts   bool                 // programs are started that may have to be ended
-	runs     bool                 // others are started when it is over
-	places   []string             // where files are renamed and removed when it is over
-	length   time.Duration        // 0: until interrupted
-	size     fileSize             // at which it ends; 0: never
-	begin    func() error         // called when all is watched, before anything else
-	until    <-chan struct{}      // ends the recording, if not nil
-	filled   <-chan struct{}      // closed when the file has its size
-	worth    func(*recorded) bool // whether what was recorded is worth keeping, if not nil
+	pids     []int                    // roots of the process trees
+	view     bool                     // its page is wanted, from the beginning
+	judging  judging                  // what its verdicts are held against
+	page     *openPage                // that is wanted
+	announce bool                     // say that recording has begun
+	only     bool                     // no other recording follows: rights can go
+	starts   bool                     // programs are started that may have to be ended
+	helper   func() (*os.File, error) // what keeps rights that are given up, or why there is none
+	runs     bool                     // others are started when it is over
+	places   []string                 // where files are renamed and removed when it is over
+	length   time.Duration            // 0: until interrupted
+	size     fileSize                 // at which it ends; 0: never
+	begin    func() error             // called when all is watched, before anything else
+	until    <-chan struct{}          // ends the recording, if not nil
+	filled   <-chan struct{}          // closed when the file has its size
+	worth    func(*recorded) bool     // whether what was recorded is worth keeping, if not nil
 }
 
 // recorded is what came of it.
@@ -116,6 +117,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	session, read, err := o.ready(signalled, w, file)
 	if err == nil {
 		defer session.Close()
+		defer o.getHelper(w)()
 		err = o.start()
 	}
 	if err != nil {
@@ -151,6 +153,17 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 		standBack()
 	}
 	return r, nil
+}
+
+// getHelper starts what keeps rights that are given up: it is none of those that are watched by now, and would
+// be waited for later. If it was not asked it ends when what is returned is called.
+func (o *recordOptions) getHelper(w world) (end func()) {
+	if !o.only || w.startHelper == nil {
+		return func() {}
+	}
+	helper, err := w.startHelper()
+	o.helper = func() (*os.File, error) { return helper, err }
+	return func() { helper.Close() }
 }
 
 // endings are the signals that ask dwell to end.
@@ -367,11 +380,12 @@ func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
 
 // keeping says what a recorder goes on doing that takes rights.
 type keeping struct {
-	starts bool     // programs are started that may have to be ended
-	runs   bool     // others are started from now on
-	places []string // directories in which files are renamed and removed
-	pids   []int    // who is watched, and all that belong to them
-	groups []string // and who is in these control groups
+	starts bool                     // programs are started that may have to be ended
+	runs   bool                     // others are started from now on
+	helper func() (*os.File, error) // who keeps rights that are given up, or why nobody does
+	places []string                 // directories in which files are renamed and removed
+	pids   []int                    // who is watched, and all that belong to them
+	groups []string                 // and who is in these control groups
 }
 
 // dropRights gives up what no longer is needed, if no other recording follows.
@@ -379,7 +393,7 @@ func (o *recordOptions) dropRights(w world) {
 	if !o.only || w.dropRights == nil {
 		return
 	}
-	if err := w.dropRights(keeping{starts: o.starts, runs: o.runs, places: o.places, pids: o.pids, groups: o.capture.groups}); err != nil {
+	if err := w.dropRights(keeping{helper: o.helper, starts: o.starts, runs: o.runs, places: o.places, pids: o.pids, groups: o.capture.groups}); err != nil {
 		fmt.Fprintf(w.err, "%v (recording goes on)\n", err)
 	}
 }

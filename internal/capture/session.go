@@ -16,6 +16,7 @@ import (
 	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
+	"github.com/getdwell/dwell/internal/capture/procfs"
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/internal/capture/unwind"
 	"github.com/getdwell/dwell/recording"
@@ -151,6 +152,7 @@ func (s *Session) close() error {
 		s.reader.Close()
 	}
 	s.spaces.Close()
+	procfs.Stop()
 	if s.recorder != nil {
 		s.recorder.Close()
 	}

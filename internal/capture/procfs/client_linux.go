@@ -97,6 +97,13 @@ func Use(end *os.File, of Watched) error {
 	return nil
 }
 
+// Stop lets the helper end: it is asked no more.
+func Stop() {
+	if c := current.Swap(nil); c != nil {
+		c.conn.Close()
+	}
+}
+
 // ask asks the helper. A file is waited for as long as its file system likes: who asks has a limit of his own.
 func ask(q question) (answer, error) {
 	c := current.Load()

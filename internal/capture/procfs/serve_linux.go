@@ -44,6 +44,7 @@ func Serve(end *os.File, giveUp func() error) error {
 		return err
 	}
 	h.say(answer{})
+	h.watched.look()
 	room := make(chan struct{}, atOnce)
 	for {
 		n, err := conn.Read(text)

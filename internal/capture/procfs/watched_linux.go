@@ -31,13 +31,32 @@ func watch(of Watched) *watched {
 			w.groups = append(w.groups, group)
 		}
 	}
+	return w
+}
+
+// look notes who descends from them now: those whose parents end are known then.
+func (w *watched) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries { // those that their parents leave behind are known by then
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
-			w.allows(pid)
+	parents, started := map[int]int{}, map[int]string{}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if parents[pid], started[pid], err = parentOf(pid); err != nil {
+			delete(parents, pid)
 		}
 	}
-	return w
+	for pid := range parents {
+		for up, depth := pid, 0; up > 0 && depth < maxDepth; up, depth = parents[up], depth+1 {
+			if since, known := w.known[up]; known && since == started[up] && len(w.known) < maxKnown {
+				w.known[pid] = started[pid]
+				break
+			}
+		}
+	}
 }
 
 // allows reports whether a process is watched: it descends from one that is, or is in its control group.
