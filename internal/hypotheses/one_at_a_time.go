@@ -20,7 +20,8 @@ const (
 	answeredAfter = 9 * diagnosis.Whole / 10
 	// longerTimes is how many times as long as other calls usually take it must be.
 	longerTimes = 4
-	// rightAfter is how long after at most: or twice what the call usually takes.
+	// rightAfter is how long after at most: or twice what the call usually takes, or a tenth of
+	// what it waited for takes, since those who waited are answered one after the other.
 	rightAfter = 1_000_000 // ns
 	// behindLeast is the least wait that counts.
 	behindLeast = 100_000 // ns
@@ -67,16 +68,16 @@ func behindThere(c *diagnosis.Case) (out []*lineOf) {
 
 // behind are the waits behind one operation; nil if the peer does others meanwhile, or that
 // cannot be told.
-func (w *peerWork) behind(c *diagnosis.Case, long string) *lineOf {
-	heads := w.of[long]
+func (w *peerWork) behind(c *diagnosis.Case, ahead string) *lineOf {
+	heads := w.of[ahead]
 	if len(w.of) < 2 || 2*len(heads) > len(w.calls) {
 		return nil
 	}
-	l := &lineOf{ahead: long, calls: map[timeline.CallID]bool{}, owners: tally{}}
+	l := &lineOf{ahead: ahead, calls: map[timeline.CallID]bool{}, owners: tally{}}
 	meanwhile, usual := map[timeline.CallID]timeline.CallID{}, []Duration{}
 	for _, id := range w.calls {
 		k := &c.Calls[id]
-		if k.Operation == long {
+		if k.Operation == ahead {
 			continue
 		}
 		switch head, under := under(c, heads, k); {
@@ -87,13 +88,13 @@ func (w *peerWork) behind(c *diagnosis.Case, long string) *lineOf {
 		}
 	}
 	slices.Sort(usual)
-	fast := diagnosis.Quantile(usual, 50)
-	if l.asked = len(meanwhile); l.asked < askedMeanwhile || len(usual) < askedMeanwhile || longerTimes*fast > takes(c, heads) {
+	fast, long := diagnosis.Quantile(usual, 50), takes(c, heads)
+	if l.asked = len(meanwhile); l.asked < askedMeanwhile || len(usual) < askedMeanwhile || longerTimes*fast > long {
 		return nil
 	}
 	for id, head := range meanwhile {
 		k, over := &c.Calls[id], c.Calls[head].Arrived
-		if late := k.Arrived.Sub(over); late >= -behindLeast/2 && late <= max(rightAfter, 2*fast) {
+		if late := k.Arrived.Sub(over); late >= -behindLeast/2 && late <= max(rightAfter, 2*fast, long/10) {
 			l.calls[id] = true
 		}
 	}
