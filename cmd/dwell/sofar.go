@@ -86,7 +86,7 @@ func soFarOf(ctx context.Context, o whyOptions) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
-	cmd.Stdin, cmd.Stdout = file, &out
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, &out, io.Discard // not nil, which opens a file: that may be forbidden by now
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT="+soFarMemory)
 	if err := cmd.Run(); err != nil {
 		return nil, err
