@@ -29,6 +29,16 @@ func lowerTo(cmd *exec.Cmd, who invoker) (as string, err error) {
 	return as, os.Lchown(cmd.Dir, int(cred.Uid), int(cred.Gid))
 }
 
+// asNobody has a command that needs no file but those it is given run as nobody where dwell runs as root,
+// and by itself when a terminal's keys end dwell.
+func asNobody() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if os.Geteuid() == 0 {
+		attr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+	}
+	return attr
+}
+
 // self is the program that runs, whatever became of its file.
 func self() string { return "/proc/self/exe" }
 

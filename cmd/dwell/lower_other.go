@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 // lowerTo has nothing to lower: dwell is not run as root where it cannot record.
@@ -21,3 +22,5 @@ func self() string {
 
 // limitSelf has no limits to set.
 func limitSelf() error { return nil }
+
+func asNobody() *syscall.SysProcAttr { return nil }

@@ -26,11 +26,9 @@ type openPage struct {
 	server  *http.Server
 	over    chan error // of the server
 	one     sync.Mutex // that changes what is shown
-	last    sparing    // when a page of what there was so far was made
-	whole   bool       // it is the page of a whole recording
-
-	recording context.Context // ends when there is no need of a page of a part of it any more
-	recorded  func()
+	parts   *soFarMaker
+	last    sparing // when a page of what there was so far was made
+	whole   bool    // it is the page of a whole recording
 }
 
 // newPage opens an address, at a port, or at any that is free if that is 0.
@@ -40,7 +38,6 @@ func newPage(command string, port int) (*openPage, error) {
 		return nil, fmt.Errorf("dwell %s: %w (another --port may be free)", command, err)
 	}
 	p := &openPage{command: command, host: socket.Addr().String(), token: rand.Text(), over: make(chan error, 1)}
-	p.recording, p.recorded = context.WithCancel(context.Background())
 	p.put(&web.Served{Title: "dwell", Waiting: func() string { return "Recording has not begun." }})
 	p.server = &http.Server{ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.now.Load().ServeHTTP(w, r) })}
@@ -55,10 +52,14 @@ func (p *openPage) put(s *web.Served) {
 	p.now.Store(s)
 }
 
-// follow tells how a recording goes from now on, and shows what there is of it so far to who asks.
-func (p *openPage) follow(o whyOptions, live func() pulse) {
-	p.put(&web.Served{Title: filepath.Base(o.path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") },
-		SoFar: func() error { return p.soFar(o) }})
+// follow tells how a recording goes from now on, and shows what there is of it so far to who asks, if
+// there is something that makes such pages.
+func (p *openPage) follow(path string, live func() pulse) {
+	s := &web.Served{Title: filepath.Base(path), Waiting: func() string { return "Recording " + strings.Join(told(live()), " · ") }}
+	if p.parts != nil {
+		s.SoFar = func() error { return p.soFar(s.Title) }
+	}
+	p.put(s)
 }
 
 // told are the parts of what a recorder knows.
@@ -78,7 +79,6 @@ func (p *openPage) show(a *analysis, o viewing) error {
 	if err != nil {
 		return fmt.Errorf("dwell %s: %w", p.command, err)
 	}
-	p.recorded()
 	p.one.Lock()
 	defer p.one.Unlock()
 	p.whole = true
@@ -98,6 +98,5 @@ func (p *openPage) until(ctx context.Context, w world) error {
 }
 
 func (p *openPage) close() {
-	p.recorded()
 	p.server.Close()
 }

@@ -118,6 +118,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	if err == nil {
 		defer session.Close()
 		defer o.getHelper(w)()
+		defer o.getPages(w, file.path, held)()
 		err = o.start()
 	}
 	if err != nil {
@@ -131,7 +132,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 		return p
 	}
 	if o.page != nil {
-		o.page.follow(whyOptions{command: o.command, path: file.path, held: held, judging: o.judging}, live)
+		o.page.follow(file.path, live)
 	}
 	r := &recorded{path: file.path, held: held, command: o.command, page: o.page, judging: o.judging}
 	err = o.run(signalled, w, session, live)

@@ -2,14 +2,13 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/getdwell/dwell/internal/report"
@@ -23,11 +22,14 @@ import (
 const (
 	soFarBytes  = 12 << 20
 	soFarMemory = "512MiB"
-	soFarShare  = 10 // a tenth
+	soFarShare  = 10       // a tenth
+	soFarModel  = 64 << 20 // the longest model of a page that is taken
 )
 
-// soFarCommand is the process that makes such a page: not in the recorder, whose memory, whose
-// turns and whose rights the recording needs. It writes the page's model.
+// soFarCommand is the process that makes such pages: not in the recorder, whose memory, whose
+// turns and whose rights the recording needs. For each byte that it reads it writes a line
+// with the length of the model of a page, and that; 0 if there is nothing yet. The recording is open
+// as its descriptor 3.
 func soFarCommand(w world) *cobra.Command {
 	var name string
 	var bounds judging
@@ -37,7 +39,21 @@ func soFarCommand(w world) *cobra.Command {
 		Args:   exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			standBack()
-			return soFar(w, name, bounds)
+			file := os.NewFile(3, name)
+			for asked := make([]byte, 1); ; {
+				if _, err := w.in.Read(asked); err != nil {
+					return nil // nobody can ask any more
+				}
+				var out bytes.Buffer
+				if err := soFar(&out, file, name, bounds); err != nil {
+					out.Reset()
+				}
+				fmt.Fprintln(w.out, out.Len())
+				if _, err := out.WriteTo(w.out); err != nil {
+					return err
+				}
+				debug.FreeOSMemory()
+			}
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "of the recording")
@@ -45,14 +61,10 @@ func soFarCommand(w world) *cobra.Command {
 	return c
 }
 
-func soFar(w world, name string, bounds judging) error {
+func soFar(out io.Writer, file io.ReaderAt, name string, bounds judging) error {
 	o, err := bounds.options("")
 	if err != nil {
 		return err
-	}
-	file, ok := w.in.(io.ReaderAt) // the recorder's own file: to read on would move where it reads
-	if !ok {
-		return errors.New("__so-far: want a recording's file to read from")
 	}
 	rec, err := recording.LoadBy(recording.Workers{}, io.NewSectionReader(file, 0, soFarBytes))
 	if err != nil {
@@ -64,20 +76,33 @@ func soFar(w world, name string, bounds judging) error {
 		return err
 	}
 	name += ", its first " + short(time.Duration(a.timeline.End.Sub(a.timeline.Start)))
-	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: name, Wall: a.wall.at(a.timeline.Start)}).WebJSON(w.out)
+	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: name, Wall: a.wall.at(a.timeline.Start)}).WebJSON(out)
 }
 
-// soFarOf runs that command on a recording that is being made.
-func soFarOf(ctx context.Context, o whyOptions) ([]byte, error) {
-	file := o.held // who records may have given up the right to open it again
-	if file == nil {
-		f, err := os.Open(o.path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		file = f
+// soFarMaker is that process. It is started before the recorder gives up the right to start
+// programs, and has no rights but to read the recording.
+type soFarMaker struct {
+	ask    io.WriteCloser
+	answer io.Reader
+	cmd    *exec.Cmd
+}
+
+// getPages starts what makes pages of a part of a recording, as early as the helper and for the same reason.
+// It ends when what is returned is called.
+func (o *recordOptions) getPages(w world, path string, held *os.File) (end func()) {
+	if o.page == nil || held == nil {
+		return func() {}
 	}
+	m, err := startSoFar(whyOptions{path: path, held: held, judging: o.judging})
+	if err != nil {
+		fmt.Fprintf(w.err, "dwell %s: there is no page before the recording is over: %v\n", o.command, err)
+		return func() {}
+	}
+	o.page.parts = m
+	return m.end
+}
+
+func startSoFar(o whyOptions) (*soFarMaker, error) {
 	args := []string{"__so-far", "--name", filepath.Base(o.path)}
 	if o.judging.worth != "" {
 		args = append(args, "--worth", o.judging.worth)
@@ -85,18 +110,44 @@ func soFarOf(ctx context.Context, o whyOptions) ([]byte, error) {
 	for _, s := range o.judging.slos {
 		args = append(args, "--slo", s)
 	}
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, &out, io.Discard // not nil, which opens a file: that may be forbidden by now
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOMEMLIMIT="+soFarMemory)
-	err := cmd.Run()
-	if errors.Is(err, fs.ErrPermission) { // who records may start no program any more
-		err = soFar(world{in: file, out: &out}, filepath.Base(o.path), o.judging)
-	}
-	if err != nil {
+	m := &soFarMaker{cmd: exec.Command(self(), args...)}
+	m.cmd.ExtraFiles, m.cmd.SysProcAttr = []*os.File{o.held}, asNobody()
+	m.cmd.Env = []string{"GOMAXPROCS=1", "GOMEMLIMIT=" + soFarMemory}
+	var err error
+	if m.ask, err = m.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	if m.answer, err = m.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start what makes pages of a part of a recording: %w", err)
+	}
+	return m, nil
+}
+
+// page is the model of a page of what there is so far.
+func (m *soFarMaker) page() ([]byte, error) {
+	if _, err := m.ask.Write([]byte{0}); err != nil {
+		return nil, err
+	}
+	length := 0
+	if _, err := fmt.Fscanln(m.answer, &length); err != nil {
+		return nil, err
+	}
+	if length <= 0 || length > soFarModel {
+		return nil, fmt.Errorf("no model of a page: %d bytes", length)
+	}
+	data := make([]byte, length)
+	_, err := io.ReadFull(m.answer, data)
+	return data, err
+}
+
+// end ends the process, also while it makes a page.
+func (m *soFarMaker) end() {
+	m.ask.Close()
+	_ = m.cmd.Process.Kill() // it may have ended
+	_ = m.cmd.Wait()         // that it was killed
 }
 
 // sparing lets something that takes time be done again when it has rested long enough.
@@ -112,20 +163,20 @@ func (s sparing) may(now time.Time) bool { return now.Sub(s.over) >= (soFarShare
 var errNothingYet = errors.New("nothing is written yet: a second later there may be")
 
 // soFar makes a page of what there is so far, unless the last one was made a moment ago.
-func (p *openPage) soFar(o whyOptions) error {
+func (p *openPage) soFar(name string) error {
 	p.one.Lock()
 	defer p.one.Unlock()
 	began := time.Now()
 	if p.whole || !p.last.may(began) {
 		return nil
 	}
-	data, err := soFarOf(p.recording, o)
+	data, err := p.parts.page()
 	if err != nil {
 		return fmt.Errorf("%w (%w)", errNothingYet, err)
 	}
 	p.last = sparing{time.Since(began), time.Now()}
 	s := *p.now.Load()
-	s.Title, s.Data, s.Waiting = "dwell: "+filepath.Base(o.path)+" so far", data, nil
+	s.Title, s.Data, s.Waiting = "dwell: "+name+" so far", data, nil
 	p.put(&s)
 	return nil
 }

@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sort"
 
@@ -25,6 +26,8 @@ const (
 	rightAfter = 1_000_000 // ns
 	// behindLeast is the least wait that counts.
 	behindLeast = 100_000 // ns
+	// longOnes is how many operations of a peer are looked at: those that took most time.
+	longOnes = 8
 )
 
 // peerWork is what the calls to one address asked for, in order of when they were sent.
@@ -54,7 +57,7 @@ func behindThere(c *diagnosis.Case) (out []*lineOf) {
 		for _, id := range w.calls {
 			w.of[c.Calls[id].Operation] = append(w.of[c.Calls[id].Operation], id)
 		}
-		for long := range w.of {
+		for _, long := range w.longest(c) {
 			if l := w.behind(c, long); l != nil {
 				out = append(out, l)
 			}
@@ -64,6 +67,16 @@ func behindThere(c *diagnosis.Case) (out []*lineOf) {
 		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer), cmp.Compare(a.ahead, b.ahead))
 	})
 	return out
+}
+
+// longest are the operations that took most time in all, that first.
+func (w *peerWork) longest(c *diagnosis.Case) []string {
+	took := map[string]Duration{}
+	for _, id := range w.calls {
+		took[c.Calls[id].Operation] += c.Calls[id].Arrived.Sub(c.Calls[id].Sent)
+	}
+	list := slices.SortedFunc(maps.Keys(took), func(a, b string) int { return cmp.Or(cmp.Compare(took[b], took[a]), cmp.Compare(a, b)) })
+	return list[:min(len(list), longOnes)]
 }
 
 // behind are the waits behind one operation; nil if the peer does others meanwhile, or that
