@@ -137,6 +137,11 @@ func TestTheSampleIsOfEveryRuntime(t *testing.T) {
 		of("TestGoLocks", sc.name)
 		of("TestRepairedGoLocksGiveNoFinding", sc.name)
 	}
+	for what, way := range otherWays() {
+		for _, name := range way.scenarios {
+			of("TestByOtherWays", what, name)
+		}
+	}
 	for _, name := range sample() {
 		if _, ok := all[name]; !ok {
 			t.Errorf("there is no scenario %s", name)
