@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -62,30 +63,53 @@ func testEntropyWait(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
+// drawn is a sleep of a strand for random numbers.
+type drawn struct {
+	from, to diagnosis.Time
+	stack    timeline.StackID
+}
+
 // source collects the time in which requests' strands slept for the source of random
 // numbers itself.
 func (e *entropy) source(c *diagnosis.Case, d *deeds) {
-	may := map[timeline.StrandID]bool{}
+	of := map[timeline.StrandID][]drawn{}
 	for i := range c.Strands {
 		s := &c.Strands[i]
-		may[timeline.StrandID(i)] = slices.ContainsFunc(s.Stacks, func(a timeline.StackAt) bool { return d.draws(a.Stack) }) ||
-			slices.ContainsFunc(s.Intervals, func(iv timeline.Interval) bool { return iv.Off != nil && iv.Off.Syscall == "getrandom" })
+		if slices.ContainsFunc(s.Stacks, func(a timeline.StackAt) bool { return d.draws(a.Stack) }) ||
+			slices.ContainsFunc(s.Intervals, func(iv timeline.Interval) bool { return iv.Off != nil && iv.Off.Syscall == "getrandom" }) {
+			of[timeline.StrandID(i)] = drawnBy(c, d, timeline.StrandID(i))
+		}
 	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Strand == timeline.None || !may[s.Strand] || s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable {
+			if s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable {
 				continue
 			}
-			for _, a := range c.Doing(s.Strand, s.From, s.To) {
-				if d.kind(&a) == deedEntropy {
-					e.asleep = append(e.asleep, diagnosis.Span{Request: id, From: a.From, To: a.To})
-					e.sites[site(c, a.Stack)] += a.To.Sub(a.From)
-				}
+			list := of[s.Strand]
+			k := sort.Search(len(list), func(k int) bool { return list[k].to > s.From })
+			for ; k < len(list) && list[k].from < s.To; k++ {
+				from, to := max(list[k].from, s.From), min(list[k].to, s.To)
+				e.asleep = append(e.asleep, diagnosis.Span{Request: id, From: from, To: to})
+				e.sites[site(c, list[k].stack)] += to.Sub(from)
 			}
 		}
 	}
+}
+
+// drawnBy are a strand's sleeps for random numbers, in order of time: looked for once, for many
+// requests may wait through one.
+func drawnBy(c *diagnosis.Case, d *deeds, s timeline.StrandID) (out []drawn) {
+	const step = diagnosis.Time(1_000_000_000) // what it did in longer may be much
+	for from := c.Start; from < c.End; from += step {
+		for _, a := range c.Doing(s, from, min(from+step, c.End)) {
+			if d.kind(&a) == deedEntropy {
+				out = append(out, drawn{a.From, a.To, a.Stack})
+			}
+		}
+	}
+	return out
 }
 
 // unseen returns the waits of which it is not known whether random numbers were drawn:
