@@ -77,7 +77,7 @@ type DumpHolder struct {
 	TID   int64    `json:"tid"`
 	Name  string   `json:"name"`
 	Had   Duration `json:"had_ns,omitempty"` // for how long already; 0 not known
-	Basis string   `json:"basis"`            // release: it woke the next one; owner: the mutex named it
+	Basis string   `json:"basis"`            // release: it woke the next one; owner: the mutex named it; yield: it then stood back
 
 	strand timeline.StrandID
 }
@@ -287,8 +287,11 @@ func (d *dumper) holder(h *timeline.Hold) *DumpHolder {
 }
 
 func basisName(b timeline.HoldBasis) string {
-	if b == timeline.HoldByOwner {
+	switch b {
+	case timeline.HoldByOwner:
 		return "owner"
+	case timeline.HoldByYield:
+		return "yield"
 	}
 	return "release"
 }

@@ -293,11 +293,9 @@ func (t *DumpThread) evidence() string {
 		if h.Had > 0 {
 			text += " since " + human(h.Had) + " ago"
 		}
-		if h.Basis == "owner" {
-			text += ", says the lock; "
-		} else {
-			text += ", for it woke the next one; "
-		}
+		text += map[string]string{
+			"owner": ", says the lock; ", "yield": ", for it then stood back; ", "release": ", for it woke the next one; ",
+		}[h.Basis]
 	} else if t.State == "blocked" {
 		text = "who has it is not known; "
 	}

@@ -26,7 +26,7 @@ type shownHolder struct {
 	Strand string      `json:"strand"`
 	From   Duration    `json:"from_ns"` // since the request's start
 	To     Duration    `json:"to_ns"`
-	Basis  string      `json:"basis"` // release or owner
+	Basis  string      `json:"basis"` // release, owner or yield
 	Doing  []shownDone `json:"doing"` // what took longest first
 }
 

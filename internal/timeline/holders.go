@@ -64,15 +64,15 @@ func (s *sleeper) lockHolds(list []int32, kind Cause) {
 	pending := s.pending(list)
 	for k, i := range list {
 		x := &s.all[i]
-		by, let := s.releaser(x.off, x.strand), x.to
+		by, let, basis := s.releaser(x.off, x.strand), x.to, HoldByRelease
 		switch {
 		case kind == CauseInterpreterLock && x.verdict.code == RuleRubyYield && by != None:
-			by, let = x.strand, x.from
+			by, let, basis = x.strand, x.from, HoldByYield
 		case kind == CauseInterpreterLock && !lets(x):
 			by = None
 		}
 		if by != None {
-			h := Hold{Strand: by, From: max(last, had[by][0]), To: let, Basis: HoldByRelease}
+			h := Hold{Strand: by, From: max(last, had[by][0]), To: let, Basis: basis}
 			if got := had[by][0]; got > had[by][1] && got >= last && pending[k] <= got {
 				h.Since = got
 			}

@@ -147,10 +147,10 @@ type Hold struct {
 // HoldBasis is the fact that names a holder.
 type HoldBasis int8
 
-// Hold bases.
 const (
 	HoldByRelease HoldBasis = iota // it woke the next one from inside a futex wake
 	HoldByOwner                    // glibc's mutex named it
+	HoldByYield                    // it then stood back for others, as its own stack says
 )
 
 // Lock is a thing that strands wait for each other at: a lock, an interpreter lock, a

@@ -82,7 +82,7 @@ func renderWaits(t *Timeline) string {
 		}
 		b.WriteByte('\n')
 		for _, h := range w.Holds {
-			fmt.Fprintf(&b, "  %s..%s %s since %s %s\n", us(h.From), us(h.To), who(t, h.Strand), us(h.Since), []string{"release", "owner"}[h.Basis])
+			fmt.Fprintf(&b, "  %s..%s %s since %s %s\n", us(h.From), us(h.To), who(t, h.Strand), us(h.Since), []string{"release", "owner", "yield"}[h.Basis])
 		}
 	}
 	return b.String()

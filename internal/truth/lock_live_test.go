@@ -161,9 +161,11 @@ func (sc lockScenario) swappedBy(by int, s *stage, file string, truth Truth) (al
 		s.t.Fatal(err)
 	}
 	score := CompareLocks(rec, tl, sc.question(), truth)
-	s.t.Logf("with wakers swapped: holder named %.1f%%, right %.2f%%", 100*share(score.Named, score.Dwell), 100*share(score.Right, score.Named))
-	if score.Right*100 > score.Named*swappedPercent {
-		all = append(all, fmt.Sprintf("with wakers swapped the holder is still right for %.1f%% of the time", 100*share(score.Right, score.Named)))
+	s.t.Logf("with wakers swapped: holder named %.1f%%, right %.2f%%; by wakers %.1f%%, right %.2f%%",
+		100*share(score.Named, score.Dwell), 100*share(score.Right, score.Named),
+		100*share(score.Woken, score.Dwell), 100*share(score.Proven, score.Woken))
+	if score.Proven*100 > score.Woken*swappedPercent {
+		all = append(all, fmt.Sprintf("with wakers swapped the holder is still right for %.1f%% of the time", 100*share(score.Proven, score.Woken)))
 	}
 	// What keeps an interpreter busy is known from the stacks of what runs, whoever wakes whom.
 	if sc.holder == "" || sc.cause == timeline.CauseInterpreterLock {

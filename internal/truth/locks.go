@@ -41,6 +41,8 @@ type LockScore struct {
 	Early   int64    // of Named, while that thread was still about to have it, by the log; ns
 	Held    int64    // of the rest, while the log too says that someone had the lock; ns
 	Right   int64    // of Held, by a thread that the log names; ns
+	Woken   int64    // of Named, where who woke whom tells the holder; ns
+	Proven  int64    // of Woken, by a thread that the log names; ns
 	Extra   int      // Waits of the cause and at least minWait in which the log has no wait
 	Theirs  int      // of Seen, those of which dwell knows for which request
 	Request int      // of Theirs, the right one
@@ -184,7 +186,12 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 		}
 		request = max(request, w.Request)
 		for _, h := range w.Holds {
-			l.hold(score, k, span{max(int64(h.From), from), min(int64(h.To), to)}, l.strands[h.Strand])
+			claim := span{max(int64(h.From), from), min(int64(h.To), to)}
+			right := l.hold(score, k, claim, l.strands[h.Strand])
+			if h.Basis == timeline.HoldByRelease {
+				score.Woken += max(0, claim.to-claim.from)
+				score.Proven += right
+			}
 		}
 	}
 	score.Dwell += total
@@ -201,10 +208,10 @@ func (l *lockTruth) compare(score *LockScore, k *Taken, waits []timeline.WaitID)
 	}
 }
 
-// hold compares one claim that a thread had the lock meanwhile.
-func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
+// hold compares one claim that a thread had the lock meanwhile, and returns for how much of it that is right; ns.
+func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) int64 {
 	if claim.from >= claim.to {
-		return
+		return 0
 	}
 	score.Named += claim.to - claim.from
 	var any, own, early []span
@@ -235,6 +242,7 @@ func (l *lockTruth) hold(score *LockScore, k *Taken, claim span, tid int) {
 		score.odd("holder", "thread %d waited %d+%d us; dwell says %d had it %d+%d us; the log says %s",
 			k.Thread, k.Asked/1000, k.wait()/1000, tid, claim.from/1000, (claim.to-claim.from)/1000, others)
 	}
+	return right
 }
 
 // length of the union of spans; ns.

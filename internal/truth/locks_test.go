@@ -50,12 +50,13 @@ func TestWaitsAndHoldersAreHeldAgainstTheLog(t *testing.T) {
 	wait(tl, 1, 0, 10, timeline.Hold{Strand: 0, From: 0, To: 10 * milli})
 	wait(tl, 2, 6, 20, // begins 1 ms late; the holder is unknown, wrong, early, then right
 		timeline.Hold{Strand: 2, From: 7 * milli, To: 8 * milli},
-		timeline.Hold{Strand: 1, From: 8 * milli, To: 20 * milli})
+		timeline.Hold{Strand: 1, From: 8 * milli, To: 20 * milli, Basis: timeline.HoldByYield}) // wakers tell nothing of it
 	wait(tl, 2, 50, 52) // of which the log knows nothing
 	got := CompareLocks(rec, tl, LockQuestion{Cause: timeline.CauseLock, Site: "Ledger.post"}, Truth{Taken: taken, To: 60 * milli})
 	want := LockScore{
 		Waits: 3, Seen: 2, Within: 1, Truth: 26 * milli, Dwell: 24 * milli,
 		Named: 23 * milli, Early: 2 * milli, Held: 21 * milli, Right: 20 * milli, Extra: 1,
+		Woken: 11 * milli, Proven: 10 * milli,
 	}
 	if len(got.Odd) != 4 { // the late wait, the wrong holder, a wait unseen, a wait that nobody logged
 		t.Errorf("odd: %q", got.Odd)
