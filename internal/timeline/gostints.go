@@ -210,13 +210,14 @@ func (a arrivals) near(at Time) bool {
 	return i < len(a) && a[i] <= at
 }
 
-// goBusy lists for each Go process the spans in which as many of its threads ran or
-// were runnable as there are processors for them, by GOMAXPROCS too: what else is ready
-// there waits in Go's own run queue. Spans are Runnable; all else is Sleeping.
+// goBusy lists for each Go process the spans in which what is ready there waits for a
+// processor: as many of its threads ran as there are processors for them, by GOMAXPROCS
+// too; or one was runnable, which would have come for it. Spans are Runnable; all else is
+// Sleeping.
 func goBusy(t *Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 	type edge struct {
-		at   Time
-		step int
+		at        Time
+		step, one int // of threads that run, and that are runnable
 	}
 	edges := map[recording.ProcessID][]edge{}
 	for i := range f.threads {
@@ -225,26 +226,30 @@ func goBusy(t *Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 			continue
 		}
 		for _, iv := range t.Strands[i].Intervals {
-			if iv.State == StateRunning || iv.State == StateRunnable {
-				edges[p] = append(edges[p], edge{iv.From, 1}, edge{iv.To, -1})
+			switch iv.State {
+			case StateRunning:
+				edges[p] = append(edges[p], edge{iv.From, 1, 0}, edge{iv.To, -1, 0})
+			case StateRunnable:
+				edges[p] = append(edges[p], edge{iv.From, 0, 1}, edge{iv.To, 0, -1})
 			}
 		}
 	}
 	busy := map[recording.ProcessID]goBusyTime{}
 	for p, list := range edges {
-		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step, a.step)) })
-		n, tl := 0, tiler{cursor: t.Start}
+		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step+b.one, a.step+a.one)) })
+		run, ready, tl := 0, 0, tiler{cursor: t.Start}
 		most := int(max(1, t.Manifest.CPUs))
 		if i, ok := f.procIndex[p]; ok && f.processes[i].Procs > 0 {
 			most = min(most, int(f.processes[i].Procs))
 		}
 		for _, e := range list {
 			state := StateSleeping
-			if n >= most {
+			if run >= most || ready > 0 {
 				state = StateRunnable
 			}
 			tl.to(e.at, state, nil)
-			n += e.step
+			run += e.step
+			ready += e.one
 		}
 		tl.to(t.End, StateSleeping, nil)
 		busy[p] = newGoBusyTime(tl.list)
