@@ -111,3 +111,73 @@ func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 		}
 	}
 }
+
+// Requests compute for 9 of 20 ms, each alike; in one of ten something takes 30 ms more. Calls that might
+// run at once would save 1 ms: what is worth nine times that comes first, as a rule or not.
+func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
+	serial := taking("serial", timeline.CauseRemote)
+	test := serial.Test
+	serial.Test = func(c *Case) Result {
+		r := test(c)
+		r.Candidates[0].Decide = "look"
+		return r
+	}
+	tl := newTimeline()
+	every(tl, "GET /", 100, func(i int) []piece {
+		p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 9000}, {timeline.PhaseRemote, timeline.CauseRemote, 1000}, {timeline.PhaseHandler, timeline.CauseIPC, 10_000}}
+		if i%10 == 0 {
+			p = append(p, piece{timeline.PhaseHandler, timeline.CauseSleep, 30_000})
+		}
+		return p
+	})
+	d := Diagnose(tl, []Hypothesis{serial, where("cpu", timeline.CauseOnCPU)}, Options{})
+	expect(t, d, map[string]string{"serial": "lead", "cpu": "lead"})
+	if d.Leads[0].ID != "cpu" {
+		t.Errorf("first %s", d.Leads[0].ID)
+	}
+}
+
+// A peer takes 12 of 20 ms, in each request alike, as its own log says; what the service does
+// itself for 6 ms comes before it, what it does for 2 ms does not.
+func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
+	peer := where("peer", timeline.CauseRemote)
+	test := peer.Test
+	peer.Test = func(c *Case) Result {
+		r := test(c)
+		r.Candidates[0].Peer = true
+		return r
+	}
+	for own, want := range map[int]string{6000: "cpu", 2000: "peer"} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(int) []piece {
+			return []piece{{timeline.PhaseRemote, timeline.CauseRemote, 12_000}, {timeline.PhaseHandler, timeline.CauseOnCPU, own}}
+		})
+		d := Diagnose(tl, []Hypothesis{peer, where("cpu", timeline.CauseOnCPU)}, Options{})
+		expect(t, d, map[string]string{"peer": "lead", "cpu": "lead"})
+		if d.Leads[0].ID != want {
+			t.Errorf("%d us of its own: first %s, want %s", own, d.Leads[0].ID, want)
+		}
+	}
+}
+
+// Requests compute, and wait for processors that do nothing else: that is named together.
+func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
+	ready := where("ready", timeline.CauseRunnable)
+	own := where("cpu", timeline.CauseOnCPU)
+	test := own.Test
+	own.Explains = []string{"ready"}
+	own.Test = func(c *Case) Result {
+		r := test(c)
+		r.Candidates[0].Seen = append(r.Candidates[0].Spans, ready.Test(c).Candidates[0].Spans...)
+		return r
+	}
+	tl := newTimeline()
+	every(tl, "GET /", 100, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000}, {timeline.PhaseHandler, timeline.CauseRunnable, 8000}}
+	})
+	d := Diagnose(tl, []Hypothesis{own, ready}, Options{})
+	expect(t, d, map[string]string{"cpu": "lead", "ready": "minor"})
+	if len(d.Dominant) != 1 || d.Dominant[0].ID != "cpu" || d.Dominant[0].Mean != Whole || len(d.Dominant[0].With) != 1 {
+		t.Errorf("%+v", d.Dominant)
+	}
+}

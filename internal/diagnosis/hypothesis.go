@@ -42,6 +42,7 @@ type Candidate struct {
 	Lead     string   // stands for the Result's if this is the largest candidate; "" does not
 	Proven   bool     // a rule of its own stands in for the stricter bounds of Where
 	Others   bool     // it is what programs beside the service cost: said apart, after what the service does
+	Peer     bool     // it is the time of another service: where it is alike in all requests, it comes after what this one does
 	AtLeast  bool     // more would go away than Spans, which cannot be told apart from the rest
 	WhatIf   []WhatIf // what a replay says of the server that requests wait for
 }
@@ -148,9 +149,15 @@ type Finding struct {
 	Decide      string // of a lead: what would decide it
 	ExplainedBy string // of a minor one: id of the finding whose consequence its time is
 
-	weight Duration // by which leads are ranked
-	others bool     // see Candidate
-	slow   Share    // of a lead that is surely its own, where slow requests take much longer than ordinary ones: of that
+	weight Duration // by which leads are ranked, in their ranks
+	rank   leadRank
+}
+
+// leadRank is what of a lead decides whether it comes before larger ones.
+type leadRank struct {
+	others, own bool  // see Candidate; the service's own
+	all         Share // of the mean
+	slow        Share // of what is surely its own, where slow requests take much longer than ordinary ones: of that
 }
 
 // Outcome is a hypothesis of which nothing was seen, or nothing could be said.

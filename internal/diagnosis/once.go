@@ -85,10 +85,11 @@ func (j *judge) byBlock(symptom int, spans []Span) (first []Time, by []Duration)
 // Dominant is a mechanism that a reader has to hear of first, whatever else is said of it.
 type Dominant struct {
 	ID, Place, Endpoint string
-	Mean                Share // of all the time of the endpoint's requests
-	Slow                Share // of what slow requests take longer than ordinary ones
-	Steady              bool  // says where the time goes, in slow and ordinary requests alike: it may be what they are for
-	Others              bool  // it is what programs beside the service cost
+	Mean                Share    // of all the time of the endpoint's requests
+	Slow                Share    // of what slow requests take longer than ordinary ones
+	Steady              bool     // says where the time goes, in slow and ordinary requests alike: it may be what they are for
+	Others              bool     // it is what programs beside the service cost
+	With                []string // ids of what goes with it: of a lead that explains half of them and more
 }
 
 // slower is how many times as long as ordinary requests slow ones take at least, if what says
@@ -98,18 +99,19 @@ const slower = 2
 // dominant finds the mechanisms that take half of an endpoint's time, or make half of what
 // its slow requests take longer: of each place the endpoint where it is most, and first what is
 // so of the endpoint whose requests take most time in all. What goes with a
-// finding is said there.
+// finding, or with a lead, is said there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
-		if !cd.taken && j.goes(cd.seen) {
+		if !cd.taken && (j.goes(cd.seen) || j.behindLead(cd) != "") {
 			continue
 		}
-		off := j.lose(cd.seen)
+		seen, with := j.goesWith(cd)
+		off := j.lose(seen)
 		var most Dominant
 		for i := range j.Symptoms {
 			s := &j.Symptoms[i]
 			d := Dominant{
-				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others,
+				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others, With: with,
 				Mean: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), Slow: j.ofSlow(s, off),
 			}
 			where := cd.trial.Where && !cd.trial.Queue
@@ -121,7 +123,7 @@ func (j *judge) dominant() (out []Dominant) {
 				most = d
 			}
 		}
-		j.regain(cd.seen)
+		j.regain(seen)
 		if most.ID != "" {
 			out = append(out, most)
 		}
@@ -131,18 +133,35 @@ func (j *judge) dominant() (out []Dominant) {
 	return out
 }
 
+// goesWith returns what was seen of a candidate, and if it is a lead of what goes with it.
+func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
+	seen = lead.seen
+	for _, cd := range j.cands {
+		if lead.lead && j.behindLead(cd) == lead.trial.ID && !j.goes(cd.seen) {
+			seen, with = normal(j.Timeline, slices.Concat(seen, cd.seen)), append(with, cd.trial.ID)
+		}
+	}
+	return seen, with
+}
+
 // goes reports whether half of some normal spans and more is a finding's.
 func (j *judge) goes(spans []Span) bool {
 	return slices.ContainsFunc(j.cands, func(f *candidate) bool { return f.taken && 2*overlap(spans, f.spans) >= Total(spans) })
 }
 
 // plainly is how much of what slow requests take longer something of the service's own is that
-// comes before what programs beside it cost, though that may be more.
+// comes before what programs beside it cost, though that may be more; and how much of the mean, or
+// of that, it is if it comes before a peer that always takes as long.
 const plainly = Whole / 4
 
 // foremost is the rank of a lead by what has to be looked at first.
 func (j *judge) foremost(f *Finding) int {
-	if f.others && slices.ContainsFunc(j.out.Leads, func(own Finding) bool { return !own.others && own.slow >= plainly }) {
+	owns := func(is func(leadRank) bool) bool {
+		return slices.ContainsFunc(j.out.Leads, func(l Finding) bool { return l.rank.own && is(l.rank) })
+	}
+	steady := !f.rank.own && !f.rank.others && f.rank.slow < Whole/2
+	if f.rank.others && owns(func(r leadRank) bool { return r.slow >= plainly }) ||
+		steady && owns(func(r leadRank) bool { return max(r.all, r.slow) >= plainly }) {
 		return len(j.out.Dominant) + 1
 	}
 	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })

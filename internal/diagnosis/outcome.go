@@ -89,34 +89,29 @@ func (j *judge) leads(t *trial) (any bool) {
 	return any
 }
 
-// rankLead fills in what a lead is ranked by: what it saves; where slow requests take much longer
-// than ordinary ones, of what says where the time goes only what goes beyond its time in those, for
-// that may be what such a request is for.
+// rankLead fills in what a lead is ranked by: what it takes of the mean and of a slow request. Of what
+// says where the time goes, what it takes as a rule counts half, as requests may be for that: it can
+// be made cheaper at most.
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
-	f.weight, f.others = weight(&f.Impact), cd.Others
 	s := j.symptom(f.Impact.Endpoint)
+	off := j.lose(spans)
+	defer j.regain(spans)
+	f.weight = mean(off, s.Requests) + mean(off, s.Slow)
+	f.rank = leadRank{others: cd.Others, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
+	if cd.trial.Where && !cd.trial.Queue {
+		f.weight -= min(mean(off, s.Ordinary), mean(off, s.Requests), mean(off, s.Slow))
+	}
 	if j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) {
 		return
 	}
-	off := j.lose(spans)
-	defer j.regain(spans)
 	for _, o := range j.cands {
 		if o.Others && o != cd { // what waits behind those who wait for a processor is theirs
 			overlaps(spans, o.seen, func(s Span) { off[s.Request] -= s.To.Sub(s.From) })
 		}
 	}
 	if Total(spans) == Total(cd.spans) { // else what is surely its own is little
-		f.slow = j.ofSlow(s, off)
+		f.rank.slow = j.ofSlow(s, off)
 	}
-	if !cd.trial.Where || cd.trial.Queue {
-		return
-	}
-	usual := mean(off, s.Ordinary)
-	var beyond Duration
-	for _, id := range s.Requests {
-		beyond += max(0, off[id]-usual)
-	}
-	f.weight = beyond/Duration(len(s.Requests)) + max(0, mean(off, s.Slow)-usual)
 }
 
 // behindLead names the lead that may explain a candidate and has half of its time: a cause

@@ -16,9 +16,10 @@ func cpuBound() diagnosis.Hypothesis {
 			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
 			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
 			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
-		Needs: []string{recording.HookSched, recording.HookIO},
-		Where: true,
-		Test:  testCPUBound,
+		Needs:    []string{recording.HookSched, recording.HookIO},
+		Where:    true,
+		Explains: []string{"run-queue"},
+		Test:     testCPUBound,
 	}
 }
 
@@ -34,11 +35,29 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 		nameCode(c, &c.Symptoms[i], sampled, &cd)
 		res.Candidates = append(res.Candidates, cd)
 	}
+	waitBehind(c, res.Candidates)
 	if len(spans) == 0 {
 		res.Lead = "no request was seen to compute"
 	}
 	res.Evidence = []diagnosis.Evidence{diagnosis.Part("of all request time is own CPU", share)}
 	return res
+}
+
+// waitBehind tells, where requests compute for a part of their time that is worth having, what all
+// requests wait for processors that do nothing but such work.
+func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
+	behind := behindComputing(c)
+	share := diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))
+	if share < c.Worth {
+		return
+	}
+	for i := range list {
+		cd := &list[i]
+		if s := &c.Symptoms[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.Spans)), int64(s.Mean)*int64(len(s.Requests))) >= c.Worth {
+			cd.Seen = slices.Concat(cd.Spans, behind)
+			cd.Title += "; for another " + diagnosis.Percent(share) + " of all request time requests wait for a processor while all of them do such work"
+		}
+	}
 }
 
 // nameCode names the code in which requests of an endpoint compute: slow and ordinary

@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -34,6 +34,7 @@ type server struct {
 
 	loop    timeline.StrandID // or None
 	workers bool
+	beside  string // follows a title: what else it is busy with
 }
 
 // serverOf returns the server that is the bottleneck: the event loop or the workers that
@@ -48,15 +49,19 @@ func serverOf(c *diagnosis.Case) server {
 				place = "its " + diagnosis.Plural(len(w), "worker")
 				is = place + " were serving other requests"
 			}
-			return server{place, is, busy, diagnosis.Whole, forWorker, true, timeline.None, true}
+			return server{place, is, busy, diagnosis.Whole, forWorker, true, timeline.None, true, ""}
 		}
 	}
 	busy, loop := loopDemand(c)
 	if loop == timeline.None || busy < c.Saturated && h.busy > busy {
 		own := diagnosis.ShareOf(int64(ours(c)), int64(h.busy)) // or the service is not what they are busy with
-		return server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false}
+		s := server{"the host's processors", "the host's processors are busy", h.busy, own, queues, h.known, timeline.None, false, ""}
+		if own < mostlyOurs && (needed(c) >= c.Saturated || 2*own >= diagnosis.Whole && paced(c)) { // it would saturate them alone
+			s.own, s.beside = diagnosis.Whole, "; "+diagnosis.Percent(own)+" of what they do is the service, and more waits to be done"
+		}
+		return s
 	}
-	return server{threadName(c, loop), "the event loop wants to run", busy, gotProcessor(c, loop), queues, true, loop, false}
+	return server{threadName(c, loop), "the event loop wants to run", busy, gotProcessor(c, loop), queues, true, loop, false, ""}
 }
 
 func testLoad(c *diagnosis.Case) diagnosis.Result {
@@ -85,8 +90,8 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 	default:
 		res.Candidates = []diagnosis.Candidate{{
 			Place:    s.place,
-			Title:    "More requests arrive than the service can serve: " + diagnosis.Percent(s.busy) + " of the time " + s.is,
-			Fix:      "make each request cheaper (findings above), add workers, instances or processes, or turn requests away earlier",
+			Title:    "More requests arrive than the service can serve: " + diagnosis.Percent(s.busy) + " of the time " + s.is + s.beside,
+			Fix:      "make each request cheaper, add workers, instances or processes, or turn requests away earlier",
 			Next:     "record again at a lower rate: waits that vanish are load, times that stay are the request's own",
 			Spans:    c.Spans(func(r *timeline.Request, g *timeline.Segment) bool { return s.waits(c, r, g) }),
 			Evidence: ev,
@@ -149,12 +154,17 @@ func gotProcessor(c *diagnosis.Case, loop timeline.StrandID) diagnosis.Share {
 
 // arrivals is the rate from the first to the last arrival.
 func arrivals(c *diagnosis.Case) diagnosis.Evidence {
+	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), arriving(c))
+}
+
+// arriving is how long it is from the first to the last arrival, as far as it was recorded.
+func arriving(c *diagnosis.Case) Duration {
 	first, _ := c.Busy()
 	last := first
 	for _, id := range c.Overall.Requests {
 		last = max(last, c.Requests[id].Start)
 	}
-	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), c.InWindows(first, last))
+	return c.InWindows(first, last)
 }
 
 // ours returns the share of the host's processors that the watched threads used while

@@ -16,7 +16,7 @@ const competes = diagnosis.Whole / 10
 // neighbours are the programs beside the watched ones, and what they used.
 type neighbours struct {
 	share    diagnosis.Share // of the host's processors, all that are told of together
-	words    string          // "python3 used 48 % of the processors"; "" none is known
+	names    string          // "python3 (48 %) and cc1 (3.0 %)"; "" none is known
 	evidence []diagnosis.Evidence
 }
 
@@ -41,18 +41,34 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 		part := diagnosis.ShareOf(int64(used[name]), all)
 		n.share += part
 		if i < 2 && part >= diagnosis.Whole/100 {
-			said = append(said, name+" used "+diagnosis.Percent(part)+" of the processors")
+			said = append(said, name+" ("+diagnosis.Percent(part)+")")
 			n.evidence = append(n.evidence, diagnosis.Part("of the processors' time was used by "+name+", which is not watched", part))
 		}
 	}
-	n.words = strings.Join(said, ", ")
+	n.names = strings.Join(said, " and ")
 	return n
 }
 
-// clause tells of the neighbours after a title.
-func (n *neighbours) clause() string {
-	if n.words == "" {
-		return ""
+// used tells who used the processors, after a title: of others it is known what they all used, and
+// of those that ran for long enough to be counted what each did.
+func (n *neighbours) used(busy, own diagnosis.Share) string {
+	text := "; the service used " + diagnosis.Percent(own) + " of the processors"
+	if busy-own >= diagnosis.Whole/100 {
+		text += ", others " + diagnosis.Percent(busy-own)
+		switch {
+		case n.names != "":
+			text += ", most of all " + n.names
+		case n.share == 0:
+			text += " (which ones was not recorded)"
+		}
 	}
-	return "; beside the service " + n.words
+	return text
+}
+
+// fix says what would give the service more of the processors.
+func (n *neighbours) fix(busy, own diagnosis.Share) string {
+	if busy-own < competes {
+		return "give the service more CPU, or make what it computes cheaper"
+	}
+	return "give the service more CPU, or move what competes with it: " + cmp.Or(n.names, "see what else runs there (top, systemd-cgtop)")
 }

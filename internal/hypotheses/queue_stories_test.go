@@ -23,7 +23,17 @@ func queueStories() []story {
 		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 		{"load/crammed-supported", "Two processors, twelve workers: every request computes for 9 ms, and one comes for each processor every 7 ms. All workers serve\nall of the time in the end, but what they do is wait for a processor.",
-			func() *recording.Recording { return done(crammed(), 92) }},
+			func() *recording.Recording { return done(crowding(7000*us, 0), 92) }},
+		{"load/beside-supported", "The same, while another program has each processor for 6 ms after each request: the service has 60 % of what they do, and what comes would be too much for all of it.",
+			func() *recording.Recording { return done(competing(crowding(7000*us, 6000*us), "backup", 39), 99) }},
+		{"load/paced-supported", "The same, of clients that each send when they are answered: how many come is as many as are served, and more would if they were served faster.",
+			func() *recording.Recording { return done(competing(crowding(0, 6000*us), "backup", 39), 99) }},
+		{"load/slowed-refuted", "As many clients, but the other program has 18 ms after each request: the service has a third of the processors.",
+			func() *recording.Recording { return done(competing(crowding(0, 18_000*us), "backup", 66), 99) }},
+		{"cpu-bound/bursts-lead", "Two processors, two thirds busy with requests that compute 9 ms each and come six at a time for each processor: what they wait for one, they wait for each other's work.",
+			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
+		{"run-queue/bursts-minor", "What happens is as in cpu-bound/bursts-lead.txt.",
+			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
 		{"run-queue/loop-supported", "What happens is as in load/neighbour-refuted.txt.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 	}
@@ -39,9 +49,11 @@ func lateLoop() *scenario {
 	return l.play()
 }
 
-// crammed gives two processors more work than they can do; six workers share each, and lose it
-// as soon as they have read a request.
-func crammed() *scenario {
+// crowding lets twelve workers share two processors, for 9 ms a request, after each of which
+// something else has the processor for a while. One request comes for each processor every so
+// often; every 0, as the one before on its connection is answered; if that is negative, so much
+// apart, six at a time.
+func crowding(every, beside recording.Time) *scenario {
 	const share = 6
 	s := newScenario(recording.RuntimePython)
 	for cpu := range 2 {
@@ -51,8 +63,16 @@ func crammed() *scenario {
 		}
 		free := recording.Time(0)
 		for i := range requestsPlayed {
-			t, arrives := threads[i%share], recording.Time(i+2)*7000*us
-			t.accept(arrives - 50*us)
+			t, arrives := threads[i%share], recording.Time(i+2)*every
+			switch {
+			case every < 0:
+				arrives = -recording.Time(i/share+1) * every
+			case every == 0:
+				arrives = max(t.at, 10_000*us) + 100*us
+			}
+			if every != 0 {
+				t.accept(arrives - 50*us)
+			}
 			t.request(arrives, 10*us, "/prices/{}")
 			if free > t.at {
 				s.add(free, &recording.Off{Thread: t.id, Since: t.at, Woken: t.at, State: recording.OffPreempted})
@@ -60,7 +80,7 @@ func crammed() *scenario {
 			}
 			t.compute(9000 * us)
 			t.respond()
-			free = t.at
+			free = t.at + beside
 		}
 	}
 	return s

@@ -1,8 +1,6 @@
 package hypotheses
 
 import (
-	"cmp"
-
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -35,7 +33,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
-	others := besideUs(c)
+	others, own := besideUs(c), ours(c)
 	lack := h.busy >= c.Saturated || h.throttled >= throttledShare || others.share >= competes
 	if !h.known {
 		res.Undecided = "no samples of the host while requests ran"
@@ -48,18 +46,15 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 			return res
 		}
 	}
-	if share := diagnosis.Share(ev[0].Value); !lack && len(res.Candidates) == 0 && share >= c.Worth {
+	share := diagnosis.Share(ev[0].Value)
+	if !lack && len(res.Candidates) == 0 && share >= c.Worth {
 		res.Candidates = []diagnosis.Candidate{waitsBeside(h, spans, ev)}
 		return res
 	}
 	if !lack {
-		res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
-		res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (bound " + diagnosis.Percent(c.Saturated) + "): " +
-			"a ready thread gets one soon"
-		res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
-		return res
+		return soonServed(c, res, h)
 	}
-	place, fix := "the host's processors", "give the service more CPU, or move what competes with it: "+cmp.Or(others.words, "other processes were running")
+	place, fix := "the host's processors", others.fix(h.busy, own)
 	if h.throttled >= throttledShare {
 		place, fix = "the control group's CPU quota", "raise the CPU limit of the container, or size its threads to the limit (GOMAXPROCS, workers)"
 	}
@@ -67,14 +62,14 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	if d := diagnosis.Total(behind); d > 0 {
 		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
-	res.Lead = diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time is spent ready to run without a CPU"
-	proven, beside, decide := diagnosis.Share(ev[0].Value) >= diagnosis.Whole/2, h.throttled < throttledShare && 2*ours(c) < h.busy, ""
+	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
+	proven, beside, decide := share >= diagnosis.Whole/2, h.throttled < throttledShare && 2*own < h.busy, ""
 	if !proven && beside {
-		decide = "see what else runs on the host (top, systemd-cgtop): others use " + diagnosis.Percent(h.busy-ours(c)) + " of its processors, the service " + diagnosis.Percent(ours(c))
+		decide = "record while what else runs on the host (top, systemd-cgtop) does not"
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,
-		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + others.clause(),
+		Title:    "Threads are ready to run and get no CPU: " + diagnosis.Percent(share) + " of all request time" + others.used(h.busy, own),
 		Fix:      fix,
 		Next:     "see what else runs on the host (top, systemd-cgtop) during the slow requests",
 		Spans:    append(spans, behind...),
@@ -83,6 +78,16 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Others:   beside,
 		Evidence: append(ev, others.evidence...),
 	}}
+	return res
+}
+
+// soonServed rules out a lack of processors.
+func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Result {
+	ev := res.Evidence
+	res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
+	res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (bound " + diagnosis.Percent(c.Saturated) + "): " +
+		"a ready thread gets one soon"
+	res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
 	return res
 }
 

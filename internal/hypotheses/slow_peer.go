@@ -132,6 +132,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 		Next:     rush.next(),
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    spans,
+		Peer:     true,
 		Seen:     spans,
 		Evidence: left.evidence(ev),
 	}

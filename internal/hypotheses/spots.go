@@ -111,9 +111,10 @@ func (s *spot) place(c *diagnosis.Case) string {
 	return c.PlaceName(best)
 }
 
-// first is where most of the time was spent; nil if there are too few samples to say.
+// first is where most of the time was spent; nil if there are too few samples to say, or as many
+// of another place.
 func (s *spots) first() *spot {
-	if s.samples < fewSamples || len(s.list) == 0 {
+	if s.samples < fewSamples || len(s.list) == 0 || len(s.list) > 1 && s.list[1].samples == s.list[0].samples {
 		return nil
 	}
 	return s.list[0]

@@ -28,7 +28,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
 	}
 	for _, m := range d.Dominant {
-		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady, m.Others})
+		r.Dominant = append(r.Dominant, Dominant{m.ID, m.Place, m.Endpoint, Decimal(m.Mean), Decimal(m.Slow), m.Steady, m.Others, m.With})
 	}
 	for _, o := range d.Refuted {
 		r.Refuted = append(r.Refuted, Refuted{o.ID, o.Why, Decimal(o.Time), evidence(o.Evidence)})

@@ -43,7 +43,8 @@ type Dominant struct {
 	SlowShare Decimal `json:"slow_share"` // of what slow requests take longer than ordinary ones
 	Steady    bool    `json:"steady"`     // where the time goes in slow and ordinary requests alike: it may be what they are for
 
-	others bool // it is what programs beside the service cost
+	others bool     // it is what programs beside the service cost
+	With   []string `json:"with,omitempty"` // what goes with it, and is in its shares
 }
 
 // Recording says what was recorded and at what cost.

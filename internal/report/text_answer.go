@@ -176,6 +176,9 @@ func suspects(n int) string {
 
 // dominates says what a mechanism takes of which requests.
 func dominates(d *Dominant) string {
+	if len(d.With) > 0 && d.MeanShare >= unit/2 {
+		return d.ID + ", with " + strings.Join(d.With, " and ") + " behind it, takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
+	}
 	if d.MeanShare >= unit/2 {
 		return d.ID + " takes " + percent(d.MeanShare) + " of the time of " + orAll(d.Endpoint)
 	}

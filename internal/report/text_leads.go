@@ -33,7 +33,7 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		p.hang(plain, p.paint(yellow, "leads")+" to look at, by what they take (--all tells more): ", strings.Join(more, ", "), whole)
+		p.hang(plain, p.paint(yellow, "leads")+" to look at, in this order (--all tells more): ", strings.Join(more, ", "), whole)
 	}
 }
 

@@ -145,6 +145,7 @@ export interface Dominant {
   mean_share: number;
   slow_share: number;
   steady: boolean;
+  with?: string[];
 }
 
 export interface Dump {
