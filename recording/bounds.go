@@ -115,27 +115,40 @@ func (b *boundVisitor) Str(_ string, v *string) { b.wrong = b.wrong || len(*v) >
 // eventsAtOnce is how many events are looked at in one piece.
 const eventsAtOnce = 1 << 14
 
-// within leaves out the events that no recording can hold, and returns how many those were.
-func within(by Workers, events []Event) ([]Event, int64) {
+// screen leaves out the events that no recording can hold.
+type screen struct {
+	bounds bounds
+	first  Time // of the recording
+	begun  bool
+	depths map[StackID]int
+	left   int64 // how many were left out
+}
+
+func newScreen() *screen { return &screen{bounds: newBounds(), depths: map[StackID]int{}} }
+
+// within returns the next events of a recording, in the same memory, without those that no
+// recording can hold.
+func (s *screen) within(by Workers, events []Event) []Event {
 	if len(events) == 0 {
-		return events, 0
+		return events
 	}
-	all, first := newBounds(), events[0].Time
+	if !s.begun {
+		s.first, s.begun = events[0].Time, true
+	}
 	wrong := make([][]int, (len(events)+eventsAtOnce-1)/eventsAtOnce)
 	by.InPieces(len(events), eventsAtOnce, func(_, from, to int) {
 		var v boundVisitor
 		for i := from; i < to; i++ {
-			if !all.hold(&v, &events[i], first) {
+			if !s.bounds.hold(&v, &events[i], s.first) {
 				wrong[from/eventsAtOnce] = append(wrong[from/eventsAtOnce], i)
 			}
 		}
 	})
-	depths, left := map[StackID]int{}, int64(0)
 	kept := events[:0]
 	for piece, list := range wrong {
 		for i := piece * eventsAtOnce; i < min(len(events), (piece+1)*eventsAtOnce); i++ {
-			if len(list) > 0 && list[0] == i || tooDeep(depths, events[i].Fact) {
-				left++
+			if len(list) > 0 && list[0] == i || tooDeep(s.depths, events[i].Fact) {
+				s.left++
 				if len(list) > 0 && list[0] == i {
 					list = list[1:]
 				}
@@ -145,7 +158,20 @@ func within(by Workers, events []Event) ([]Event, int64) {
 		}
 	}
 	clear(events[len(kept):])
-	return kept, left
+	return kept
+}
+
+// loss tells of what was left out of a recording between two times.
+func (s *screen) loss(from, to Time) Event {
+	return Event{to, &Loss{Hook: leftOut, Count: s.left, From: from}}
+}
+
+// told is where in front of (0) or behind (1) a recording's last event the loss stands: an End closes it.
+func (s *screen) told(last Event) int {
+	if _, ended := last.Fact.(*End); ended {
+		return 0
+	}
+	return 1
 }
 
 // hold reports whether an event is within the bounds of its kind, in a recording that begins

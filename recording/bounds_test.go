@@ -40,8 +40,9 @@ func TestLoadLeavesOutWhatNoRecordingHolds(t *testing.T) {
 			t.Errorf("%s: the recording ends with %v, want a loss of one fact", c.new, rec.Events[last-1])
 		}
 		again := load(t, encode(t, rec.Events))
-		if kept, left := within(Workers{}, again.Events); left != 0 || len(kept) != len(rec.Events) {
-			t.Errorf("%s: read again, %d facts are left out", c.new, left)
+		out := newScreen()
+		if kept := out.within(Workers{}, again.Events); out.left != 0 || len(kept) != len(rec.Events) {
+			t.Errorf("%s: read again, %d facts are left out", c.new, out.left)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func TestStacksAreAsDeepAsIsWalked(t *testing.T) {
 	for i := range StackID(maxDepth + 10) {
 		events = append(events, Event{1, &Stack{ID: i + 1, Caller: i, Frame: 1}})
 	}
-	if kept, left := within(Workers{}, events); len(kept) != maxDepth || left != 10 {
-		t.Errorf("%d kept, %d left out, want %d and 10", len(kept), left, maxDepth)
+	out := newScreen()
+	if kept := out.within(Workers{}, events); len(kept) != maxDepth || out.left != 10 {
+		t.Errorf("%d kept, %d left out, want %d and 10", len(kept), out.left, maxDepth)
 	}
 }

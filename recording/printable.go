@@ -46,7 +46,7 @@ func shows(r rune) bool {
 // Printable makes all texts of a recording such as may be shown anywhere: names of programs, threads, functions,
 // files and hosts are whatever the service or its peers made them.
 func (r *Recording) Printable() {
-	v := &printer{known: map[string]string{}}
+	v := newPrinter()
 	for i := range r.Events {
 		r.Events[i].Fact.Visit(v)
 	}
@@ -54,6 +54,8 @@ func (r *Recording) Printable() {
 
 // printer makes the texts of facts printable, each text once.
 type printer struct{ known map[string]string }
+
+func newPrinter() *printer { return &printer{known: map[string]string{}} }
 
 // Int implements Visitor.
 func (*printer) Int(string, *int64) {}

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,55 +16,76 @@ import (
 // readBinary reads blocks up to the first that is not whole. That one and what
 // follows is dropped; how many bytes that is comes second.
 func readBinary(by Workers, in io.Reader) ([]Event, int64, error) {
+	r, err := newBlockReader(by, in)
+	if err != nil {
+		return nil, 0, err
+	}
+	var all [][]Event // in the order of the file
+	dropped, err := r.all(func(blocks [][]Event) { all = append(all, blocks...) })
+	if err != nil {
+		return nil, 0, err
+	}
+	return joined(by, all), dropped, nil
+}
+
+// newBlockReader reads the head of a file.
+func newBlockReader(by Workers, in io.Reader) (*blockReader, error) {
+	in = bufio.NewReaderSize(in, 64<<10)
 	head := make([]byte, len(magic)+2)
 	if _, err := io.ReadFull(in, head); err != nil {
-		return nil, 0, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
+		return nil, fmt.Errorf("%w: it was cut in its first bytes", ErrEmpty)
 	}
 	if v := int(binary.LittleEndian.Uint16(head[len(magic):])); v > Version {
-		return nil, 0, NewerError{Version: v}
+		return nil, NewerError{Version: v}
 	}
 	unpacker, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(by.count()), zstd.WithDecoderMaxMemory(maxBlock), zstd.WithDecoderLowmem(true))
 	if err != nil {
-		return nil, 0, fmt.Errorf("set up decompression of the recording: %w", err)
+		return nil, fmt.Errorf("set up decompression of the recording: %w", err)
 	}
-	defer unpacker.Close()
-	r := &blockReader{by: by, decoders: Of(by, func() *decoder { return newDecoder(unpacker) })}
-	for !r.done {
-		if err := r.read(in); err != nil {
-			return nil, 0, fmt.Errorf("read recording: %w", err)
-		}
-		r.decode()
-	}
-	rest, err := io.Copy(io.Discard, in)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read recording: %w", err)
-	}
-	return r.events(), r.dropped + rest, nil
+	return &blockReader{by: by, in: in, unpacker: unpacker, decoders: Of(by, func() *decoder { return newDecoder(unpacker) })}, nil
 }
 
-// events are those of all blocks.
-func (r *blockReader) events() []Event {
-	starts, n := make([]int, len(r.blocks)), 0
-	for i, b := range r.blocks {
+// all hands the events of all whole blocks to take, some blocks at a time, in the order of the
+// file, and returns how many bytes at its end make none. It can be called once.
+func (r *blockReader) all(take func(blocks [][]Event)) (int64, error) {
+	defer r.unpacker.Close()
+	for !r.done {
+		if err := r.read(r.in); err != nil {
+			return 0, fmt.Errorf("read recording: %w", err)
+		}
+		take(r.decode())
+	}
+	rest, err := io.Copy(io.Discard, r.in)
+	if err != nil {
+		return 0, fmt.Errorf("read recording: %w", err)
+	}
+	return r.dropped + rest, nil
+}
+
+// joined are the events of all blocks.
+func joined(by Workers, blocks [][]Event) []Event {
+	starts, n := make([]int, len(blocks)), 0
+	for i, b := range blocks {
 		starts[i] = n
 		n += len(b)
 	}
 	all := make([]Event, n)
-	r.by.Do(len(r.blocks), func(_, i int) { copy(all[starts[i]:], r.blocks[i]) })
+	by.Do(len(blocks), func(_, i int) { copy(all[starts[i]:], blocks[i]) })
 	return all
 }
 
 // framesAtOnce is how many frames are in memory as they are stored.
-const framesAtOnce = 64
+const framesAtOnce = 16
 
 // blockReader reads frames, many at a time, and has them decoded side by side.
 type blockReader struct {
 	by       Workers
+	in       io.Reader
+	unpacker *zstd.Decoder
 	decoders []*decoder // of each worker
 	frames   []frame
-	blocks   [][]Event // in the order of the file
-	dropped  int64     // bytes
-	done     bool      // there are no more, or none that are whole
+	dropped  int64 // bytes
+	done     bool  // there are no more, or none that are whole
 }
 
 // frame is one as it is stored.
@@ -116,9 +138,9 @@ func (f *frame) sizes() (stored, plain uint32) {
 	return binary.LittleEndian.Uint32(f.head[1:]), binary.LittleEndian.Uint32(f.head[5:])
 }
 
-// decode makes events of the frames that were read, up to the first that is not whole. On
-// error nothing of a frame is kept. Frames of unknown type are for newer versions and skipped.
-func (r *blockReader) decode() {
+// decode returns the events of the frames that were read, up to the first that is not whole. On
+// error nothing of a frame is kept. Frames of unknown type are for newer versions and have none.
+func (r *blockReader) decode() [][]Event {
 	blocks, failed := make([][]Event, len(r.frames)), make([]error, len(r.frames))
 	r.by.Do(len(r.frames), func(worker, i int) {
 		blocks[i], failed[i] = r.decoders[worker].frame(&r.frames[i])
@@ -132,10 +154,10 @@ func (r *blockReader) decode() {
 				r.dropped += int64(frameHead + len(f.stored))
 			}
 			r.done = true
-			return
+			return blocks[:i]
 		}
-		r.blocks = append(r.blocks, blocks[i])
 	}
+	return blocks
 }
 
 // define tells all decoders of kinds.
@@ -163,6 +185,8 @@ type decoder struct {
 	strings  map[string]string // of all blocks, so that equal ones share memory
 	fill     fillVisitor
 	slabs    slabs
+
+	timesOnly bool // a block has one event, without a fact, at its earliest time
 }
 
 func newDecoder(unpacker *zstd.Decoder) *decoder {
@@ -197,7 +221,11 @@ func (d *decoder) block(payload []byte) ([]Event, error) {
 		d.events = make([]Event, 0, slabEvents)
 	}
 	d.events = d.events[len(d.events):]
-	if err := d.eventBlock(&cursor{b: payload}); err != nil {
+	read := d.eventBlock
+	if d.timesOnly {
+		read = d.lowest
+	}
+	if err := read(&cursor{b: payload}); err != nil {
 		return nil, err
 	}
 	return d.events, nil

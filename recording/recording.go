@@ -98,18 +98,15 @@ func looksLikeText(start []byte) bool {
 
 // finish leaves out what no recording can hold, and makes a recording of the rest.
 func finish(by Workers, events []Event, dropped int64) (*Recording, error) {
-	events, left := within(by, events)
-	rec, err := assemble(events, dropped)
-	if err != nil || left == 0 {
+	out := newScreen()
+	rec, err := assemble(out.within(by, events), dropped)
+	if err != nil || out.left == 0 {
 		return rec, err
 	}
-	rec.LeftOut = left
+	rec.LeftOut = out.left
 	last := len(rec.Events) - 1
-	loss := Event{rec.Events[last].Time, &Loss{Hook: leftOut, Count: left, From: rec.Events[0].Time}}
-	if _, ended := rec.Events[last].Fact.(*End); !ended {
-		last++
-	}
-	rec.Events = slices.Insert(rec.Events, last, loss)
+	loss := out.loss(rec.Events[0].Time, rec.Events[last].Time)
+	rec.Events = slices.Insert(rec.Events, last+out.told(rec.Events[last]), loss)
 	return rec, nil
 }
 

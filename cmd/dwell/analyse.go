@@ -21,17 +21,21 @@ type analysis struct {
 	all       bool // print all that is known of what is ruled out
 }
 
-// analyse works out a recording that its caller uses no more.
+// analyse works out a recording.
 func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
-	wall := newWallClock(rec)
-	tl, err := timeline.UseUp(workers(), rec)
+	tl, err := timeline.BuildBy(workers(), rec)
 	if err != nil {
 		return nil, err
 	}
+	return diagnosed(tl, newWallClock(rec), o), nil
+}
+
+// diagnosed works out what happened in a recording.
+func diagnosed(tl *timeline.Timeline, wall wallClock, o diagnosis.Options) *analysis {
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
 	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: wall}
 	a.report.Recording.Wall = a.wall.at(tl.Start)
-	return a, nil
+	return a
 }
 
 func analyseFile(w world, o whyOptions) (*analysis, error) {
@@ -39,14 +43,11 @@ func analyseFile(w world, o whyOptions) (*analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
-	rec, err := o.read(w)
+	tl, wall, err := o.rebuild(w)
 	if err != nil {
 		return nil, err
 	}
-	a, err := analyse(rec, bounds)
-	if err != nil {
-		return nil, fmt.Errorf("dwell %s %s: %w", o.command, o.path, err)
-	}
+	a := diagnosed(tl, wall, bounds)
 	a.all = o.judging.all
 	if o.endpoint == "" {
 		return a, nil

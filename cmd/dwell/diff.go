@@ -10,7 +10,6 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/spf13/cobra"
 )
 
@@ -101,14 +100,9 @@ func (o *diffOptions) page(w world, d *report.Diff, sides [2]diagnosis.Compared)
 
 // side reads one recording.
 func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, error) {
-	rec, err := readWhole(w, "diff", path)
+	tl, wall, err := whyOptions{command: "diff", path: path}.rebuild(w)
 	if err != nil {
 		return diagnosis.Compared{}, err
-	}
-	wall := newWallClock(rec)
-	tl, err := timeline.UseUp(workers(), rec)
-	if err != nil {
-		return diagnosis.Compared{}, fmt.Errorf("dwell diff %s: %w", path, err)
 	}
 	o.walls[i] = wall.at(tl.Start)
 	bounds, err := o.judging.options(o.endpoint)

@@ -123,11 +123,16 @@ type clockPair struct {
 
 func newWallClock(rec *recording.Recording) (w wallClock) {
 	for _, e := range rec.Events {
-		if c, ok := e.Fact.(*recording.Clock); ok {
-			w = append(w, clockPair{e.Time, c.Wall})
-		}
+		w.note(e)
 	}
 	return w
+}
+
+// note takes the next event.
+func (w *wallClock) note(e recording.Event) {
+	if c, ok := e.Fact.(*recording.Clock); ok {
+		*w = append(*w, clockPair{e.Time, c.Wall})
+	}
 }
 
 // at is the wall time of a time; 0 if it is not known.

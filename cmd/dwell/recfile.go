@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -24,82 +25,133 @@ const (
 // readRecording reads a recording in either form, or says in the name of the command
 // what is wrong with it and what to do.
 func readRecording(command, path string) (*recording.Recording, error) {
-	fail := func(remedy string, err error) error {
-		return fmt.Errorf("dwell %s %s: %w (%s)", command, path, err, remedy)
-	}
-	f, err := os.Open(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fail("make one with dwell run or dwell attach, -o "+path, errors.New("no such file"))
-	case errors.Is(err, fs.ErrPermission):
-		return nil, fail("recordings belong to the user who made them: chown it, or use sudo", errors.New("permission denied"))
-	case err != nil:
-		return nil, fmt.Errorf("dwell %s: %w", command, err)
+	f, err := openRecording(command, path)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
 	return loadRecording(command, path, f)
 }
 
+// openRecording opens the file of a recording.
+func openRecording(command, path string) (*os.File, error) {
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, unread(command, path, errors.New("no such file"), "make one with dwell run or dwell attach, -o "+path)
+	case errors.Is(err, fs.ErrPermission):
+		return nil, unread(command, path, errors.New("permission denied"), "recordings belong to the user who made them: chown it, or use sudo")
+	case err != nil:
+		return nil, fmt.Errorf("dwell %s: %w", command, err)
+	}
+	return f, nil
+}
+
+// unread says that a recording cannot be read, why, and what to do.
+func unread(command, path string, why error, remedy string) error {
+	return fmt.Errorf("dwell %s %s: %w (%s)", command, path, why, remedy)
+}
+
 // loadRecording reads a recording from an open file.
 func loadRecording(command, path string, f *os.File) (*recording.Recording, error) {
-	fail := func(remedy string, err error) error {
-		return fmt.Errorf("dwell %s %s: %w (%s)", command, path, err, remedy)
-	}
-	var from io.Reader = f
-	if info, err := f.Stat(); err == nil {
-		if info.Mode().IsRegular() {
-			from = io.NewSectionReader(f, 0, math.MaxInt64) // it may be read by several at once
-		}
-		if info.IsDir() {
-			return nil, fail("name the recording inside it", errors.New("is a directory"))
-		}
-		useHugePages(info.Size())
-		if info.Size() > largeRecording {
-			debug.SetGCPercent(largePercent)
-		}
+	from, err := fromStart(command, path, f)
+	if err != nil {
+		return nil, err
 	}
 	rec, err := recording.LoadBy(workers(), from)
+	if err != nil {
+		return nil, misread(command, path, err)
+	}
+	rec.Printable() // from here on every text may be shown
+	return rec, nil
+}
+
+// fromStart is a file from its beginning on, and prepares for a large one.
+func fromStart(command, path string, f *os.File) (io.Reader, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return f, nil
+	case info.IsDir():
+		return nil, unread(command, path, errors.New("is a directory"), "name the recording inside it")
+	}
+	useHugePages(info.Size())
+	if info.Size() > largeRecording {
+		debug.SetGCPercent(largePercent)
+	}
+	if info.Mode().IsRegular() {
+		return io.NewSectionReader(f, 0, math.MaxInt64), nil // it may be read by several at once
+	}
+	return f, nil
+}
+
+// misread says why a recording cannot be read, and what to do.
+func misread(command, path string, err error) error {
 	var newer recording.NewerError
 	switch {
-	case err == nil:
-		rec.Printable() // from here on every text may be shown
-		return rec, nil
 	case errors.Is(err, recording.ErrEmpty):
-		return nil, fail("the recorder was stopped before its first second; record again", err)
+		return unread(command, path, err, "the recorder was stopped before its first second; record again")
 	case errors.Is(err, recording.ErrNotRecording):
-		return nil, fail("recordings are made by dwell run and dwell attach", err)
+		return unread(command, path, err, "recordings are made by dwell run and dwell attach")
 	case errors.As(err, &newer):
-		return nil, fmt.Errorf("dwell %s %s: %w", command, path, err)
-	default:
-		return nil, fail("the file is damaged, or its text form was mistyped", err)
+		return fmt.Errorf("dwell %s %s: %w", command, path, err)
 	}
+	return unread(command, path, err, "the file is damaged, or its text form was mistyped")
+}
+
+// rebuild rebuilds what a recording says as it is read, and says so if it was cut off.
+func (o whyOptions) rebuild(w world) (*timeline.Timeline, wallClock, error) {
+	f := o.held
+	if f == nil {
+		var err error
+		if f, err = openRecording(o.command, o.path); err != nil {
+			return nil, nil, err
+		}
+		defer f.Close()
+	}
+	from, err := fromStart(o.command, o.path, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	tl, wall, err := rebuilt(from, func(rec *recording.Recording) { saySpared(w, o.command, o.path, rec) })
+	if err != nil {
+		return nil, nil, misread(o.command, o.path, err)
+	}
+	return tl, wall, nil
+}
+
+// rebuilt rebuilds what a recording says as it is read; once it is, read is called.
+func rebuilt(from io.Reader, read func(*recording.Recording)) (tl *timeline.Timeline, wall wallClock, err error) {
+	tl, err = timeline.BuildFrom(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
+		rec, err := recording.Stream(workers(), from, func(e recording.Event) { wall.note(e); each(e) })
+		if err == nil {
+			read(rec)
+		}
+		return rec, err
+	})
+	return tl, wall, err
 }
 
 // readWhole is readRecording that says, of a recording that was cut off, that it was.
 func readWhole(w world, command, path string) (*recording.Recording, error) {
-	return whyOptions{command: command, path: path}.read(w)
+	rec, err := readRecording(command, path)
+	if err == nil {
+		saySpared(w, command, path, rec)
+	}
+	return rec, err
 }
 
-// read reads the recording as readWhole does.
-func (o whyOptions) read(w world) (rec *recording.Recording, err error) {
-	command, path := o.command, o.path
-	if o.held != nil {
-		rec, err = loadRecording(command, path, o.held)
-	} else {
-		rec, err = readRecording(command, path)
-	}
-	if err == nil && rec.LeftOut > 0 {
+// saySpared says what of a recording is not there.
+func saySpared(w world, command, path string, rec *recording.Recording) {
+	if rec.LeftOut > 0 {
 		fmt.Fprintf(w.err, "dwell %s %s: the file is damaged, or was made up: %d facts that no recording can hold are left out\n", command, path, rec.LeftOut)
 	}
 	switch {
-	case err != nil:
-		return nil, err
 	case rec.Dropped > 0:
 		fmt.Fprintf(w.err, "dwell %s %s: the recording is cut off: %d bytes at its end make no whole block; what came before is used\n", command, path, rec.Dropped)
 	case rec.Truncated:
 		fmt.Fprintf(w.err, "dwell %s %s: the recorder did not close the recording; what is there is used\n", command, path)
 	}
-	return rec, nil
 }
 
 // recordingFile is a recording being written. It belongs to the user who called

@@ -66,15 +66,11 @@ func soFar(out io.Writer, file io.ReaderAt, name string, bounds judging) error {
 	if err != nil {
 		return err
 	}
-	rec, err := recording.LoadBy(recording.Workers{}, io.NewSectionReader(file, 0, soFarBytes))
+	tl, wall, err := rebuilt(io.NewSectionReader(file, 0, soFarBytes), func(*recording.Recording) {})
 	if err != nil {
 		return err
 	}
-	rec.Printable()
-	a, err := analyse(rec, o)
-	if err != nil {
-		return err
-	}
+	a := diagnosed(tl, wall, o)
 	name += ", its first " + short(time.Duration(a.timeline.End.Sub(a.timeline.Start)))
 	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: name, Wall: a.wall.at(a.timeline.Start)}).WebJSON(out)
 }

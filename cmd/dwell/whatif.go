@@ -7,7 +7,6 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/spf13/cobra"
 )
 
@@ -34,13 +33,9 @@ func whatIf(w world, g *globals, o whyOptions) error {
 	if o.ask.whatIf != "" && o.ask.load != "" {
 		return errors.New("dwell why: --what-if or --load, not both (--what-if 'SERVER load x1.5' asks one server)")
 	}
-	rec, err := readWhole(w, o.command, o.path)
+	tl, _, err := o.rebuild(w)
 	if err != nil {
 		return err
-	}
-	tl, err := timeline.UseUp(workers(), rec)
-	if err != nil {
-		return fmt.Errorf("dwell %s %s: %w", o.command, o.path, err)
 	}
 	c := diagnosis.NewCase(tl, diagnosis.Options{Endpoint: o.endpoint})
 	if len(c.Measured()) == 0 {

@@ -14,22 +14,31 @@ func Build(rec *recording.Recording) (*Timeline, error) { return BuildBy(recordi
 
 // BuildBy is Build, with what does not depend on each other done by several workers.
 func BuildBy(by recording.Workers, rec *recording.Recording) (*Timeline, error) {
-	if rec == nil || len(rec.Events) == 0 {
+	if rec == nil {
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
-	t := &Timeline{}
-	t.build(by, collect(t, rec, false))
-	return t, nil
+	return BuildFrom(by, func(each func(recording.Event)) (*recording.Recording, error) {
+		for i := range rec.Events {
+			each(rec.Events[i])
+		}
+		return rec, nil
+	})
 }
 
-// UseUp is BuildBy for the last use of a recording, which has no events then: each fact is let
-// go of as soon as what is needed of it is kept.
-func UseUp(by recording.Workers, rec *recording.Recording) (*Timeline, error) {
-	if rec == nil || len(rec.Events) == 0 {
+// BuildFrom is BuildBy of events that are handed over one after another, in their order, and then
+// the recording that they are of, as recording.Stream does: of each only what is needed is kept.
+func BuildFrom(by recording.Workers, events func(each func(recording.Event)) (*recording.Recording, error)) (*Timeline, error) {
+	t := &Timeline{Truncated: true}
+	f := newFacts(t)
+	rec, err := events(f.take)
+	if err != nil {
+		return nil, err
+	}
+	if t.Events == 0 {
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
-	t := &Timeline{}
-	t.build(by, collect(t, rec, true))
+	f.complete(rec)
+	t.build(by, f)
 	return t, nil
 }
 

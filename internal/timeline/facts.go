@@ -9,9 +9,12 @@ import (
 // facts are the events of a recording, sorted by what they are about. Everything
 // later reads these lists; the events themselves are walked once.
 type facts struct {
+	t           *Timeline
 	start, end  Time
-	windows     []Window // in which facts were recorded
-	suspended   Time     // for how long the host was, before the recording
+	windows     []Window                     // in which facts were recorded
+	suspended   Time                         // for how long the host was, before the recording
+	clocked     bool                         // that was told
+	booted      map[recording.ProcessID]bool // when a process was born is said as since the host booted: that counts in
 	threads     []threadFacts
 	threadIndex index[recording.ThreadID]
 	processes   []Process
@@ -106,35 +109,40 @@ func doubled[T any](list []T) []T {
 	return slices.Grow(list, len(list)+1)
 }
 
-// collect sorts the events into facts, and copies into t what needs no rebuilding. Last says
-// that the recording is not used again: its events are let go of.
-func collect(t *Timeline, rec *recording.Recording, last bool) *facts {
-	events := rec.Events
-	f := &facts{procIndex: map[recording.ProcessID]int{}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]Time{}, joined: map[[2]string]string{}}
-	if len(events) > 0 {
-		f.start, f.end = events[0].Time, events[len(events)-1].Time
+// newFacts are none yet; what needs no rebuilding is copied into t as it comes.
+func newFacts(t *Timeline) *facts {
+	return &facts{t: t, procIndex: map[recording.ProcessID]int{}, booted: map[recording.ProcessID]bool{}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]Time{}, joined: map[[2]string]string{}}
+}
+
+// take sorts in the next event.
+func (f *facts) take(e recording.Event) {
+	if f.t.Events == 0 {
+		f.start = e.Time
 	}
-	t.Start, t.End, t.Events, t.Truncated = f.start, f.end, len(events), true
-	f.suspended = suspended(events)
-	for i := range events {
-		at := events[i].Time
-		if !f.taskFact(at, events[i].Fact) && !f.connFact(at, events[i].Fact) {
-			t.hostFact(at, events[i].Fact)
-		}
-		if last {
-			events[i].Fact = nil
-		}
+	f.t.Events++
+	f.end = e.Time
+	if c, ok := e.Fact.(*recording.Clock); ok && !f.clocked {
+		f.suspended, f.clocked = Time(c.Suspended), true
 	}
-	if last {
-		rec.Events = nil
+	if !f.taskFact(e.Time, e.Fact) && !f.connFact(e.Time, e.Fact) {
+		f.t.hostFact(e.Time, e.Fact)
+	}
+}
+
+// complete is called once there are no more events.
+func (f *facts) complete(rec *recording.Recording) {
+	t := f.t
+	t.Start, t.End, t.Truncated = f.start, f.end, t.Truncated || rec.Truncated
+	for i := range f.processes {
+		if p := &f.processes[i]; p.Born != recording.NoTime && f.booted[p.ID] {
+			p.Born -= f.suspended
+		}
 	}
 	f.trim()
-	t.Truncated = t.Truncated || rec.Truncated
 	f.nameStarters()
 	t.Processes = f.processes
 	f.windows = windows(t.Start, t.End, t.gaps)
 	t.Windows = f.windows
-	return f
 }
 
 // trim gives back the room that the longest lists have for more.
@@ -149,16 +157,6 @@ func (f *facts) trim() {
 		th := &f.threads[i]
 		th.steps, th.moves.ends = slices.Clone(th.steps), slices.Clone(th.moves.ends)
 	}
-}
-
-// suspended finds how long the host had been suspended when the recording began.
-func suspended(events []recording.Event) Time {
-	for i := range events {
-		if c, ok := events[i].Fact.(*recording.Clock); ok {
-			return Time(c.Suspended)
-		}
-	}
-	return 0
 }
 
 // thread returns the thread's facts, None and nil for NoThread. A thread that was
@@ -266,14 +264,12 @@ func (f *facts) processFact(at Time, fact recording.Fact) bool {
 			return true
 		}
 		f.procIndex[x.ID] = len(f.processes)
-		born := Time(x.Start)
-		if born != recording.NoTime {
-			born -= f.suspended
-		}
-		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, Born: born, By: None})
+		f.booted[x.ID] = true
+		f.processes = append(f.processes, Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, Born: Time(x.Start), By: None})
 	case *recording.Exec:
 		if i, ok := f.procIndex[x.Process]; ok {
 			p := &f.processes[i]
+			f.booted[x.Process] = false
 			p.Comm, p.Exe, p.Runtime, p.Build, p.Version, p.Born = x.Comm, x.Exe, x.Runtime, x.Build, x.Version, at
 			if th := f.thread(f.leaders[x.Process]); th != nil {
 				th.name = x.Comm

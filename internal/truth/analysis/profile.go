@@ -52,15 +52,13 @@ func steps(path string, step func(name string) error) error {
 		return err
 	}
 	defer f.Close()
-	rec, err := recording.Load(f)
-	if err != nil {
-		return err
-	}
-	rec.Printable()
-	if err := step("loaded"); err != nil {
-		return err
-	}
-	tl, err := timeline.UseUp(recording.Workers{}, rec)
+	tl, err := timeline.BuildFrom(recording.Workers{}, func(each func(recording.Event)) (*recording.Recording, error) {
+		rec, err := recording.Stream(recording.Workers{}, f, each)
+		if err != nil {
+			return nil, err
+		}
+		return rec, step("read")
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,101 @@
+package recording
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// disordered is a file of many blocks whose facts are written up to so many ns late.
+func disordered(t *testing.T, late int64, odd ...Event) []byte {
+	t.Helper()
+	chance, events := rand.New(rand.NewSource(1)), []Event{{Time: 5, Fact: &Clock{Wall: 7}}}
+	for i := range int64(60_000) {
+		at := 10 * i
+		if chance.Intn(50) == 0 {
+			at = max(1, at-chance.Int63n(late))
+		}
+		events = append(events, Event{Time(at), &Off{Thread: ThreadID(i % 7), Since: Time(at), Woken: Time(at), Syscall: fmt.Sprintf("of\x1b%d", i%5)}})
+		if i == 30_000 {
+			events = append(events, odd...)
+		}
+	}
+	return encode(t, append(events, Event{600_000, &End{Reason: "time"}}))
+}
+
+// What is handed over one by one is what is read at once: facts in disorder, files that are cut or
+// damaged at any place, facts that no recording holds, the text form, and what can be read but once.
+func TestStreamHandsOverWhatLoadReads(t *testing.T) {
+	sound, late := disordered(t, 5), disordered(t, 400_000)
+	broken := bytes.Clone(late)
+	broken[len(broken)/2] ^= 1
+	for name, file := range map[string][]byte{
+		"in order": sound,
+		"late":     late,
+		"cut":      late[:len(late)*2/3],
+		"damaged":  broken,
+		"no fact":  disordered(t, 9, Event{300_000, &Off{Thread: -5}}, Event{1 << 62, &Off{}}),
+		"text":     []byte("100 manifest tool=a\n90 clock wall=5\n"),
+	} {
+		want, err := Load(bytes.NewReader(file))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want.Printable()
+		for _, from := range []io.Reader{bytes.NewReader(file), io.MultiReader(bytes.NewReader(file))} {
+			var events []Event
+			rec, err := Stream(three(), from, func(e Event) { events = append(events, e) })
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if rec.Events = events; !reflect.DeepEqual(rec, want) {
+				t.Errorf("%s: %d events, cut %v, %d bytes dropped, %d left out; want %d, %v, %d, %d", name,
+					len(rec.Events), rec.Truncated, rec.Dropped, rec.LeftOut, len(want.Events), want.Truncated, want.Dropped, want.LeftOut)
+			}
+		}
+	}
+}
+
+// Of a file in order no more is held at a time than of some blocks.
+func TestStreamHoldsLittle(t *testing.T) {
+	chance, events := rand.New(rand.NewSource(1)), make([]Event, 200_000)
+	for i := range events {
+		events[i] = Event{Time(i + 1), &Off{Arg: chance.Int63()}}
+	}
+	file := encode(t, events)
+	handed, most, in := 0, 0, &countedFile{Reader: bytes.NewReader(file)}
+	if _, err := Stream(Workers{}, in, func(Event) {
+		handed++
+		most = max(most, in.n-len(file)-len(file)*handed/len(events)) // beyond the first reading
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if handed != len(events) || most > len(file)*2/3 {
+		t.Errorf("%d of %d events; %d of %d bytes were held", handed, len(events), most, len(file))
+	}
+}
+
+type countedFile struct {
+	*bytes.Reader
+	n int
+}
+
+func (c *countedFile) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += n
+	return n, err
+}
+
+func TestStreamSaysWhatIsWrong(t *testing.T) {
+	for _, in := range []string{"", "\x00\x01", magic, magic[:3], magic + "\xff\xff", magic + "\x01\x00"} {
+		_, want := Load(strings.NewReader(in))
+		_, err := Stream(Workers{}, strings.NewReader(in), func(Event) { t.Errorf("%q: an event", in) })
+		if err == nil || err.Error() != want.Error() {
+			t.Errorf("%q: %v, want %v", in, err, want)
+		}
+	}
+}
