@@ -7,19 +7,10 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
-)
-
-const (
-	// largeRecording is from what size on, in bytes, the memory that an analysis takes matters
-	// more than a tenth of its time: it takes some forty times as much.
-	largeRecording = 16 << 20
-	// largePercent is how much garbage is left to lie then, in percent of what is in use (Go: 100).
-	largePercent = 50
 )
 
 // readRecording reads a recording in either form, or says in the name of the command
@@ -76,9 +67,7 @@ func fromStart(command, path string, f *os.File) (io.Reader, error) {
 		return nil, unread(command, path, errors.New("is a directory"), "name the recording inside it")
 	}
 	useHugePages(info.Size())
-	if info.Size() > largeRecording {
-		debug.SetGCPercent(largePercent)
-	}
+	boundGarbage()
 	if info.Mode().IsRegular() {
 		return io.NewSectionReader(f, 0, math.MaxInt64), nil // it may be read by several at once
 	}

@@ -153,6 +153,10 @@ func (j *judge) test(by recording.Workers) {
 	by.Do(len(families), func(worker, i int) {
 		for _, t := range families[i] {
 			t.res = t.Test(cases[worker])
+			for k := range t.res.Candidates {
+				c := &t.res.Candidates[k]
+				c.Spans = normal(j.Timeline, c.Spans) // those as they were found are let go of
+			}
 		}
 	})
 }
@@ -162,7 +166,6 @@ func (j *judge) candidates(t *trial) {
 	t.doubt = j.doubts(t.Needs)
 	for i := range t.res.Candidates {
 		rc := &t.res.Candidates[i]
-		rc.Spans = normal(j.Timeline, rc.Spans) // those as they were found are let go of
 		cd := &candidate{Candidate: *rc, trial: t, spans: t.doubt.sure(rc.Spans)}
 		if cd.seen = cd.spans; len(rc.Seen) > 0 {
 			cd.seen = t.doubt.sure(normal(j.Timeline, slices.Concat(rc.Spans, rc.Seen)))

@@ -10,9 +10,8 @@ import (
 // ledger remembers which pieces of which requests are explained already, so that
 // no millisecond is counted twice.
 type ledger struct {
-	taken    [][]Span   // per request: sorted, disjoint
+	taken    [][]Span   // per request: sorted, disjoint; nil as long as nothing is
 	rest     []Duration // per request: how long it is without them
-	empty    bool
 	symptoms []Symptom
 	places   []place
 	orders   [][]runOrder    // see order
@@ -23,7 +22,7 @@ type ledger struct {
 func newLedger(tl *timeline.Timeline, symptoms []Symptom) *ledger {
 	n := len(tl.Requests)
 	l := &ledger{
-		taken: make([][]Span, n), rest: make([]Duration, n), empty: true, symptoms: symptoms, places: places(n, symptoms),
+		rest: make([]Duration, n), symptoms: symptoms, places: places(n, symptoms),
 		orders: make([][]runOrder, len(symptoms)), samples: make([][][]int, len(symptoms)), befores: make([][2][]Duration, len(symptoms)),
 	}
 	for i := range l.rest {
@@ -88,7 +87,7 @@ func bySpan(a, b Span) int {
 
 // left returns what of normal spans is not taken yet.
 func (l *ledger) left(spans []Span) []Span {
-	if l.empty {
+	if l.taken == nil {
 		return spans
 	}
 	out := make([]Span, 0, len(spans))
@@ -115,7 +114,9 @@ func (l *ledger) left(spans []Span) []Span {
 
 // take books normal spans of which nothing is taken yet.
 func (l *ledger) take(spans []Span) {
-	l.empty = false
+	if l.taken == nil {
+		l.taken = make([][]Span, len(l.rest))
+	}
 	clear(l.orders)
 	clear(l.befores)
 	for i := 0; i < len(spans); {
