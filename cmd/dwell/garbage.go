@@ -6,28 +6,42 @@ import (
 	"runtime/metrics"
 )
 
-const (
-	// mostGarbage is how many bytes of garbage may lie where much is in use. Where less than
-	// that is, as much as that, as is usual in Go: a collection takes as long as there is in use.
-	mostGarbage = 128 << 20
-	// leastPercent bounds from below how much may lie, in percent of what is in use.
-	leastPercent = 5
-)
+// mostGarbage is how many bytes of garbage may lie beside what is in use, once that is as much; below, it may
+// be as much as is in use, as is usual in Go. A bound in percent alone costs either much memory where
+// much is in use, or much time where little is.
+const mostGarbage = 96 << 20
 
-// boundGarbage keeps to mostGarbage from now on.
+// boundGarbage keeps to mostGarbage from now on: after each collection it is said when memory, of which no
+// less was taken before, calls for the next.
 func boundGarbage() {
-	runtime.SetFinalizer(new([16]byte), afterCollection)
+	most := uint64(0)
+	var collected func(*[16]byte)
+	collected = func(again *[16]byte) {
+		most = max(most, limitFor(readMemory()))
+		debug.SetMemoryLimit(int64(most))
+		runtime.SetFinalizer(again, collected)
+	}
+	runtime.SetFinalizer(new([16]byte), collected)
 }
 
-// afterCollection sets when the next collection is to begin, after each.
-func afterCollection(again *[16]byte) {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	debug.SetGCPercent(garbagePercentOf(live[0].Value.Uint64()))
-	runtime.SetFinalizer(again, afterCollection)
+// memory is what the runtime holds, in bytes.
+type memory struct{ live, objects, free, released, total uint64 }
+
+func readMemory() (m memory) {
+	fields := []*uint64{&m.live, &m.objects, &m.free, &m.released, &m.total}
+	all := []metrics.Sample{
+		{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}, {Name: "/memory/classes/total:bytes"},
+	}
+	metrics.Read(all)
+	for i, s := range all {
+		*fields[i] = s.Value.Uint64()
+	}
+	return m
 }
 
-// garbagePercentOf is how much garbage may lie, in percent of what is in use.
-func garbagePercentOf(live uint64) int {
-	return int(min(100, max(leastPercent, mostGarbage*100/max(live, 1))))
+// limitFor is how much there may be in all when the next collection begins: what is in use, what is
+// neither objects nor room for them, and the garbage.
+func limitFor(m memory) uint64 {
+	return m.live + (m.total - m.objects - m.free - m.released) + mostGarbage
 }

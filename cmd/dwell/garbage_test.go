@@ -1,11 +1,18 @@
 package main
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
-func TestGarbageIsBounded(t *testing.T) {
-	for live, want := range map[uint64]int{0: 100, 1 << 20: 100, 128 << 20: 100, 512 << 20: 25, 1 << 30: 12, 64 << 30: leastPercent} {
-		if got := garbagePercentOf(live); got != want {
-			t.Errorf("%d MB in use: %d %%, want %d", live>>20, got, want)
-		}
+// What is in use is 50 MB, what the runtime needs beside it 10 MB.
+func TestGarbageIsBoundedInBytes(t *testing.T) {
+	m := memory{live: 50 << 20, objects: 70 << 20, free: 20 << 20, released: 100 << 20, total: 200 << 20}
+	if got, want := limitFor(m), uint64(60<<20+mostGarbage); got != want {
+		t.Errorf("at most %d bytes in all, want %d", got, want)
+	}
+	runtime.GC()
+	if m := readMemory(); m.live == 0 || m.objects == 0 || m.total < m.objects+m.free+m.released {
+		t.Errorf("the runtime says %+v of itself", m)
 	}
 }

@@ -65,9 +65,9 @@ func (c *Case) byCause() [][]RequestID {
 }
 
 // Gaps returns the time of the measured requests that no segment accounts for, and
-// the segments of unknown cause: to add to, not to write to.
+// the segments of unknown cause.
 func (c *Case) Gaps() []Span {
-	return slices.Clip(c.Shared("gaps", func() any { return c.findGaps() }).([]Span))
+	return slices.Clone(c.Shared("gaps", func() any { return c.findGaps() }).([]Span))
 }
 
 func (c *Case) findGaps() []Span {

@@ -80,7 +80,7 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	for _, id := range s.Requests {
 		q := &tl.Requests[id]
 		all += int64(q.Duration())
-		open += int64(q.Unaccounted)
+		open += int64(q.Unaccounted())
 		for k := range q.Segments {
 			if g := &q.Segments[k]; g.Cause == timeline.CauseUnknown {
 				unknown += int64(g.To.Sub(g.From))

@@ -127,7 +127,7 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 	r := &tl.Requests[id]
 	out := shownRequest{
 		ID: id, Endpoint: r.Endpoint, Connection: shownConnection{r.Peer, int(r.Ordinal)}, Status: r.Status,
-		Start: r.Start, Duration: r.Duration(), Segments: []shownSegment{}, Unaccount: r.Unaccounted, Calls: []shownCall{},
+		Start: r.Start, Duration: r.Duration(), Segments: []shownSegment{}, Unaccount: r.Unaccounted(), Calls: []shownCall{},
 		Cut: r.Cut, Lossy: r.Lossy, Excluded: r.Excluded,
 	}
 	for i := range r.Segments {

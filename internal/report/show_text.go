@@ -81,8 +81,8 @@ func waterfall(p *page, tl *timeline.Timeline, id timeline.RequestID, wall int64
 	for ; next < len(r.Calls); next++ {
 		callLines(p, tl, s, r.Calls[next])
 	}
-	if r.Unaccounted > 0 {
-		p.line(yellow, "  %s %s", pad("Unaccounted", s.labels-2), human(r.Unaccounted))
+	if r.Unaccounted() > 0 {
+		p.line(yellow, "  %s %s", pad("Unaccounted", s.labels-2), human(r.Unaccounted()))
 	}
 }
 

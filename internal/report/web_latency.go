@@ -146,7 +146,7 @@ func (l *latency) add(r *timeline.Request) {
 		s := &r.Segments[i]
 		sums[s.Cause] += s.To.Sub(s.From)
 	}
-	sums[timeline.NumCauses] = r.Unaccounted
+	sums[timeline.NumCauses] = r.Unaccounted()
 	most := 0
 	for i := range sums {
 		if sums[i] > sums[most] {

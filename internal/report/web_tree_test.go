@@ -26,7 +26,7 @@ func TestTreeOfARequestSumsToIt(t *testing.T) {
 		if tree == nil {
 			t.Fatalf("request %d has no tree", i)
 		}
-		sum := r.Unaccounted
+		sum := r.Unaccounted()
 		for _, row := range tree.Rows {
 			sum += row.Time.Total
 			columns(t, row)

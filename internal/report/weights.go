@@ -59,7 +59,7 @@ func (x *stackIndex) weigh(ids []timeline.RequestID) *weights {
 	for _, id := range ids {
 		r := &x.tl.Requests[id]
 		w.total += r.Duration()
-		w.unaccounted += r.Unaccounted
+		w.unaccounted += r.Unaccounted()
 		pieces = x.charges(r, pieces[:0])
 		for i := range pieces {
 			w.charge(x.tl, &pieces[i])

@@ -250,7 +250,7 @@ func numberField(field string) func(*timeline.Timeline, *timeline.Request) int64
 	case "duration":
 		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return int64(r.Duration()) }
 	case "unaccounted":
-		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return int64(r.Unaccounted) }
+		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return int64(r.Unaccounted()) }
 	case "status":
 		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return r.Status }
 	case "calls":

@@ -82,8 +82,8 @@ func render(t *Timeline) string {
 			}
 			b.WriteByte('\n')
 		}
-		if r.Unaccounted != 0 {
-			fmt.Fprintf(&b, "  unaccounted %s\n", micros(r.Unaccounted))
+		if r.Unaccounted() != 0 {
+			fmt.Fprintf(&b, "  unaccounted %s\n", micros(r.Unaccounted()))
 		}
 	}
 	for i := range t.Calls {

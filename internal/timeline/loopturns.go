@@ -64,9 +64,10 @@ func (l *loopTurns) inOrder(of []int32) {
 // addAnswers adds turns for answers that were read together with another's, as on a
 // connection that requests share: what the loop read it read for the first.
 func (l *loopTurns) addAnswers(t *Timeline) {
-	for r, calls := range callsByRequest(t) {
+	calls := callsByRequest(t)
+	for r := range t.Requests {
 		of := l.of[r]
-		for _, id := range calls {
+		for _, id := range calls.of(r) {
 			c := &t.Calls[id]
 			if c.Strand == None || c.FirstRead == recording.NoTime || !t.Strands[c.Strand].Loop || t.Requests[r].Strand != c.Strand {
 				continue

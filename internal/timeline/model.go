@@ -310,39 +310,6 @@ type Call struct {
 	Turn                   Time                  // when the last such answer had come; NoTime: it stood behind none
 }
 
-// Request is one unit of inbound work.
-type Request struct {
-	ID          RequestID
-	Strand      StrandID // that read it, or None
-	Ordinal     int32    // of this request on its connection, from 0 since it was recorded
-	Cut         bool     // an end of the recording cut it
-	Queued      bool     // its first byte was ready before recording began, and waited long: Start is when that began
-	Unanswered  bool     // it was open for long at the end of the recording: End is that
-	Lossy       bool     // facts were lost while it ran
-	NoRoom      bool     // Held: the client or the network had no room for it; false: Nagle's algorithm held it
-	Endpoint    string   // "GET /prices/{}"
-	Process     recording.ProcessID
-	Conn        recording.ConnID
-	Peer        string
-	Status      int64
-	Start       Time // its first byte was ready in the socket
-	FirstRead   Time
-	FirstWrite  Time      // of the response
-	End         Time      // its last byte was written, or had left the socket where that is later
-	Segments    []Segment // ordered, disjoint, within [Start, End)
-	Unaccounted Duration  // End-Start minus the Segments
-	Calls       []CallID
-	Parts       []Part // work for it on other strands, in order of start
-	Excluded    string // as in Call
-	Held        Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
-}
-
-// Duration of the request.
-func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
-
-// Measured reports whether the request belongs in latency quantiles.
-func (r *Request) Measured() bool { return !r.Cut && r.Excluded == "" }
-
 // Lookup is one DNS exchange.
 type Lookup struct {
 	Thread   recording.ThreadID

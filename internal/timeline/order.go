@@ -117,6 +117,40 @@ func lists[T any](lengths []int32) [][]T {
 	return out
 }
 
+// packed are lists laid out one behind the other, of which most may be empty.
+type packed[T any] struct {
+	ends []int32 // of each list
+	all  []T
+}
+
+// pack lays out empty lists of known lengths.
+func pack[T any](lengths []int32) packed[T] {
+	sum := int32(0)
+	for _, n := range lengths {
+		sum += n
+	}
+	p := packed[T]{ends: lengths, all: make([]T, sum)}
+	from := int32(0)
+	for i, n := range lengths {
+		p.ends[i], from = from, from+n
+	}
+	return p
+}
+
+// add adds to the i-th list, within its length.
+func (p *packed[T]) add(i int, v T) {
+	p.all[p.ends[i]] = v
+	p.ends[i]++
+}
+
+// of is the i-th list, once all have their lengths.
+func (p *packed[T]) of(i int) []T {
+	if i == 0 {
+		return p.all[:p.ends[0]]
+	}
+	return p.all[p.ends[i-1]:p.ends[i]]
+}
+
 // index leads from ids to places in a list. Recorders give ids out one after the other,
 // so nearly all are found by counting; but a recording may hold any.
 type index[ID ~int64] struct {

@@ -6,6 +6,47 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// Request is one unit of inbound work.
+type Request struct {
+	ID         RequestID
+	Strand     StrandID // that read it, or None
+	Ordinal    int32    // of this request on its connection, from 0 since it was recorded
+	Cut        bool     // an end of the recording cut it
+	Queued     bool     // its first byte was ready before recording began, and waited long: Start is when that began
+	Unanswered bool     // it was open for long at the end of the recording: End is that
+	Lossy      bool     // facts were lost while it ran
+	NoRoom     bool     // Held: the client or the network had no room for it; false: Nagle's algorithm held it
+	Endpoint   string   // "GET /prices/{}"
+	Process    recording.ProcessID
+	Conn       recording.ConnID
+	Peer       string
+	Status     int64
+	Start      Time // its first byte was ready in the socket
+	FirstRead  Time
+	FirstWrite Time      // of the response
+	End        Time      // its last byte was written, or had left the socket where that is later
+	Segments   []Segment // ordered, disjoint, within [Start, End)
+	Calls      []CallID
+	Parts      []Part // work for it on other strands, in order of start
+	Excluded   string // as in Call
+	Held       Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
+}
+
+// Duration of the request.
+func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
+
+// Unaccounted is how much of it no Segment accounts for.
+func (r *Request) Unaccounted() Duration {
+	rest := r.Duration()
+	for i := range r.Segments {
+		rest -= r.Segments[i].To.Sub(r.Segments[i].From)
+	}
+	return rest
+}
+
+// Measured reports whether the request belongs in latency quantiles.
+func (r *Request) Measured() bool { return !r.Cut && r.Excluded == "" }
+
 // served is what a Request was rebuilt from; same index as in Timeline.Requests.
 type served struct {
 	from    Time // when its strand turned to it: it was read, and its predecessor answered

@@ -27,8 +27,8 @@ type segmenter struct {
 	f        *facts
 	in       segmentInput
 	turns    *loopTurns
-	callsOf  [][]CallID // by request, in order of start
-	lanes    []*lane    // by strand
+	callsOf  packed[CallID] // by request, in order of start
+	lanes    []*lane        // by strand
 	goRuns   goRuns
 	children children
 	lookups  map[StrandID][]stint // when threads waited for answers to look-ups
@@ -64,10 +64,6 @@ func (s *segmenter) account(r *Request) {
 	s.request(r, &p)
 	s.list = p.list
 	r.Segments = s.kept.keep(p.list)
-	r.Unaccounted = r.Duration()
-	for _, g := range r.Segments {
-		r.Unaccounted -= g.To.Sub(g.From)
-	}
 }
 
 func (s *segmenter) request(r *Request, p *painter) {
@@ -90,24 +86,24 @@ func (s *segmenter) request(r *Request, p *painter) {
 
 // callsByRequest lists the calls of each request that it may have waited for: those
 // that ended before it did.
-func callsByRequest(t *Timeline) [][]CallID {
+func callsByRequest(t *Timeline) packed[CallID] {
 	counts := make([]int32, len(t.Requests))
+	within := func(c *Call) bool { return c.Request != None && c.End <= t.Requests[c.Request].End }
 	for i := range t.Calls {
-		if r := t.Calls[i].Request; r != None {
-			counts[r]++
+		if c := &t.Calls[i]; within(c) {
+			counts[c.Request]++
 		}
 	}
-	of := lists[CallID](counts)
+	p := pack[CallID](counts)
 	for i := range t.Calls {
-		c := &t.Calls[i]
-		if c.Request != None && c.End <= t.Requests[c.Request].End {
-			of[c.Request] = append(of[c.Request], CallID(i))
+		if c := &t.Calls[i]; within(c) {
+			p.add(int(c.Request), CallID(i))
 		}
 	}
-	for _, l := range of {
-		slices.SortStableFunc(l, func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
+	for r := range t.Requests {
+		slices.SortStableFunc(p.of(r), func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
 	}
-	return of
+	return p
 }
 
 // pages hold the segments of all requests, many in one piece of memory.
@@ -171,7 +167,7 @@ func (s *segmenter) spans(r RequestID) []span {
 func (s *segmenter) spansOf(r RequestID, in func(*Call) bool) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead
-	for _, id := range s.callsOf[r] {
+	for _, id := range s.callsOf.of(int(r)) {
 		if !in(&s.t.Calls[id]) {
 			continue
 		}

@@ -126,7 +126,7 @@ func (s *segmenter) lookedUp(r *Request, u *turn) CallID {
 	if u.call != None || u.how == resumeRead || u.how == resumeBody {
 		return None
 	}
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.of(int(r.ID)) {
 		if c := &s.t.Calls[id]; c.New && c.DNSTo != recording.NoTime && c.DNSFrom < u.from && u.from <= c.ConnectFrom {
 			return id
 		}
@@ -141,7 +141,7 @@ func (s *segmenter) givenUp(r *Request, u *turn, since Time) CallID {
 	if u.call != None || u.how == resumeRead || u.how == resumeBody {
 		return None
 	}
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.of(int(r.ID)) {
 		c := &s.t.Calls[id]
 		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.to {
 			continue
@@ -215,7 +215,7 @@ func (s *segmenter) pending(r *Request, w stretch, p *painter) {
 // that began and ended within one turn, in which the loop slept, was made by a client that waits
 // itself, in place of the loop: that is a thread like any other then.
 func (s *segmenter) ownTurn(r *Request, w stretch, p *painter) {
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.of(int(r.ID)) {
 		c, b := &s.t.Calls[id], &s.in.calls[id].bounds
 		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.from) || b[PhaseReceive+1] > w.to || !s.t.slept(r.Strand, b[0], b[PhaseReceive+1]) {
 			continue
@@ -302,7 +302,7 @@ func (s *segmenter) lastGap(r *Request, cut, tail Time, p *painter) {
 	if cut >= r.End {
 		return
 	}
-	for _, id := range s.callsOf[r.ID] {
+	for _, id := range s.callsOf.of(int(r.ID)) {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
 			u := turn{from: r.End, request: r.ID, strand: r.Strand, how: resumeCall, call: id, ready: c.Arrived}
 			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, 0}, p)

@@ -98,8 +98,8 @@ func (v *validator) request(i int) {
 		cursor = g.To
 		rest -= g.To.Sub(g.From)
 	}
-	if rest != r.Unaccounted || rest < 0 {
-		v.failf("request %d: segments leave %d ns, Unaccounted says %d", i, rest, r.Unaccounted)
+	if rest != r.Unaccounted() || rest < 0 {
+		v.failf("request %d: segments leave %d ns, Unaccounted says %d", i, rest, r.Unaccounted())
 	}
 }
 
