@@ -39,6 +39,9 @@ func soFarCommand(w world) *cobra.Command {
 		Args:   exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			standBack()
+			if err := giveUpAll(); err != nil {
+				return err
+			}
 			file := os.NewFile(3, name)
 			for asked := make([]byte, 1); ; {
 				if _, err := w.in.Read(asked); err != nil {

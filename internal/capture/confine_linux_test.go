@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+	"kernel.org/pub/linux/libs/security/libcap/cap"
 )
 
 // A recorder that has given its rights up, and its helper, can do no more than they need: what else is tried is refused, on
@@ -64,3 +65,29 @@ func tryWhatIsRefused(dir string) {
 }
 
 func second(_ int, err error) error { return err }
+
+// Where no helper can be started the recorder keeps the rights to examine processes, and no others, and says so.
+func TestRecorderWithoutHelper(t *testing.T) {
+	if os.Getenv("WITHOUT_HELPER") != "" {
+		fmt.Println(DropRights(Keeping{Helper: func() (*os.File, error) { return nil, errors.New("too many processes") }}))
+		fmt.Println(cap.GetProc())
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED-NO-BPF: who has no rights keeps none")
+	}
+	recorder := exec.Command(os.Args[0], "-test.run", "^TestRecorderWithoutHelper$")
+	recorder.Env = append(os.Environ(), "WITHOUT_HELPER=1")
+	out, err := recorder.CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, kept, _ := strings.Cut(string(out), "\n")
+	if !strings.Contains(said, "those to examine processes are kept, as there is no helper for that: too many processes") {
+		t.Errorf("it said %q", said)
+	}
+	kept, _, _ = strings.Cut(kept, "\n")
+	if want := "cap_dac_read_search,cap_sys_ptrace,cap_perfmon,cap_bpf,cap_checkpoint_restore=ep"; kept != want {
+		t.Errorf("it kept %q, want %q", kept, want)
+	}
+}

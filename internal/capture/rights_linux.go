@@ -101,6 +101,10 @@ func Help(recorder *os.File) error {
 	})
 }
 
+// GiveUpAll gives up, for all threads and for good, every capability, and the calls that a recorder is refused: for a
+// process that has open what it reads and writes.
+func GiveUpAll() error { return errors.Join(dropRights(nil), confine(nil), refuseCalls(false)) }
+
 func dropRights(keep []cap.Value) error {
 	have, kept := cap.GetProc(), cap.NewSet()
 	for _, c := range keep {
