@@ -36,7 +36,7 @@ func WebCauses() []WebCause {
 		timeline.CauseGC:              {"", "#9a6400", "#bf8420", "the collector stops the threads"},
 		timeline.CauseDisk:            {"", "#00806a", "#12a88c", "waiting for a disk"},
 		timeline.CausePageFault:       {"", "#57b894", "#7ed8b5", "waiting for memory to be there"},
-		timeline.CauseIPC:             {"", "#2f5d8a", "#5a86b8", "waiting for another program on this host"},
+		timeline.CauseIPC:             {"", "#2f5d8a", "#5a8cba", "waiting for another program on this host"},
 		timeline.CauseSleep:           {"", "#b5bac2", "#a7adb8", "asleep until a timer"},
 	}
 	out := make([]WebCause, 0, timeline.NumCauses+1)

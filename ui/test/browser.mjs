@@ -27,8 +27,11 @@ export async function visit(page, url) {
   await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
 }
 
-/** Waits until what the address or a key changed is drawn. */
-export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+/** Waits until what the address or a key changed is drawn, long lists to their end. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => {
+  const look = () => (document.querySelector("[aria-busy=true]") ? requestAnimationFrame(look) : done());
+  requestAnimationFrame(() => requestAnimationFrame(look));
+}));
 
 /** Goes to another view of the page that is shown, by its address, and waits until it is drawn. */
 export async function go(page, hash) {

@@ -42,7 +42,12 @@ export class Documents {
   }
 
   /** Requests that the address chooses, or all others: how many, how long, by cause. */
-  chosen(address, { where, rest }) {
+  chosen(address, how) {
+    const by = ["sel", "endpoint", "where"].map((name) => address.get(name) ?? "");
+    return this.get(`chosen ${JSON.stringify([by, how])}`, () => this.summed(address, how));
+  }
+
+  summed(address, { where, rest }) {
     const [x0, x1, y0, y1] = address.get("sel")?.split(".").map(Number) ?? [0, Infinity, 0, Infinity];
     const kept = where && address.get("where") && new Set(this.lines("show", this.recording, "--where", address.get("where")).map((r) => r.id));
     const step = Math.max(1, Math.ceil(this.page.span_ns / 240));
@@ -77,7 +82,7 @@ export class Documents {
       case "tree": return this.get("tree", () => this.lines("show", this.recording, "--tree"));
       case "threads": return { [steps[0]]: this.get(`threads ${steps[0]}`, () => ({ ...this.json("threads", this.recording, "--at", `+${steps[0]}ns`), at_ns: Number(steps[0]) })) };
       case "requesttree": return Object.fromEntries(this.page.requests.map((r) => [r.id, r.tree])); // told by the page alone
-      case "under": return { [steps[0]]: { [steps[1]]: this.json("show", this.recording, "--under", decodeURIComponent(steps[0]), "--endpoint", decodeURIComponent(steps[1]), "--slowest", "10") } };
+      case "under": return { [steps[0]]: { [steps[1]]: this.get(`under ${steps[0]} ${steps[1]}`, () => this.json("show", this.recording, "--under", decodeURIComponent(steps[0]), "--endpoint", decodeURIComponent(steps[1]), "--slowest", "10")) } };
     }
     return undefined;
   }

@@ -1,153 +1,17 @@
 // Drives the page over the recordings of the incident cases, as somebody would who looks for the reason.
 import assert from "node:assert/strict";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
-import { addressOf, drawn, go, open, soon, visit } from "./browser.mjs";
-import { compare, Documents, Pair } from "./figures.mjs";
+import { addressOf, drawn, go, soon, visit } from "./browser.mjs";
+import { dwell, json, lines, recordings, Reports, root } from "./reports.mjs";
 
-const root = new URL("../../", import.meta.url).pathname;
-const dwell = join(root, "bin/dwell");
-const dir = mkdtempSync(join(tmpdir(), "dwell-report-"));
-const recordings = {
-  demo: "cmd/dwell/bundled/bad.txt", credentials: "cases/credentials/recording-refresh-bad.txt", "keep-alive": "cases/keep-alive/recording-bad.txt",
-  "price-api": "cases/price-api/recording-entropy-bad.txt", statsd: "cases/statsd/recording-ruby-bad.txt", "surround-vote": "cases/surround-vote/recording-restart-bad.txt",
-};
-const fixed = (name) => recordings[name].replace(/bad\.txt$/, "fixed.txt");
-const printed = (...args) => execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
-const json = (...args) => JSON.parse(printed(...args));
-const address = (name, hash = "") => `file://${dir}/${name}.html#${hash}`;
-
-let browser, page;
-const asked = [];
-const wrong = [];
-
-before(async () => {
-  for (const [name, path] of Object.entries(recordings)) execFileSync(dwell, ["report", path, "-o", join(dir, name + ".html")], { cwd: root });
-  browser = await open();
-  page = await browser.context.newPage();
-  browser.context.on("request", (r) => [`file://${dir}/`, "http://127.0.0.1:"].some((own) => r.url().startsWith(own)) || asked.push(r.url()));
-  page.on("pageerror", (e) => wrong.push(e.message));
-  page.on("console", (m) => m.type() === "error" && wrong.push(m.text()));
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-// What dwell prints of a recording, to hold a page of it against.
-async function documentsOf(name, page) {
-  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
-  return new Documents(printed, recordings[name], model);
-}
-
-// Who opens the page's address reads the same.
-async function sameElsewhere() {
-  const other = await browser.context.newPage();
-  await visit(other, await addressOf(page));
-  await soon(async () => assert.equal(await other.locator("main").innerText(), await page.locator("main").innerText()));
-  await other.close();
-}
-
-// All that a page shows at an address, and less is seen on others.
-const everything = ["", "view=verdict&open=minor.refuted.undecided", "view=requests", "view=requests&color=generation", "view=requests&color=endpoint&sel=60.140.80.110&where=duration%3E1ms",
-  "view=request", "view=request&beside=1", "view=threads", "view=threads&dump=1", "view=flames&part=waiting", "view=flames&part=cpu&find=e", "view=tree", "view=tree&of=ordinary", "view=tree&of=request", "view=calls"];
-
-for (const name of Object.keys(recordings)) {
-  test(`${name}: the verdict comes first, and each number on the page is that of --json`, async () => {
-    await visit(page, address(name));
-    const documents = await documentsOf(name, page);
-    const want = documents.why();
-    assert.ok((await page.locator("h1").innerText()).length > 20);
-    for (const f of want.findings) assert.ok((await page.locator("main").innerText()).includes(f.id), f.id);
-    let compared = 0;
-    for (const view of everything) {
-      await go(page, view);
-      assert.ok((await page.locator("main").innerText()).length > 20, view);
-      compared += await compare(page, documents, `${name}, ${view}`);
-    }
-    assert.ok(compared > 300, `only ${compared} numbers were compared`);
-  });
-}
-
-test("a number that --json does not have is noticed, and one that does not say what it is of", async () => {
-  await visit(page, address("demo"));
-  const documents = await documentsOf("demo", page);
-  for (const [change, says] of [
-    [() => { document.querySelector("data").textContent = "77 ms"; }, /77 ms.* by --json/],
-    [() => { document.querySelector("data").value = "77"; }, /"value":77/],
-    [() => { document.querySelector("main").append("about 3 more"); }, /does not say what it is of/],
-    [() => { document.querySelector("h1 bdi").textContent = "It takes 77.7 ms"; }, /said nowhere else/],
-  ]) {
-    await visit(page, address("demo"));
-    await page.evaluate(change);
-    await assert.rejects(compare(page, documents, "changed"), says);
-  }
-});
-
-for (const name of Object.keys(recordings).filter((n) => n !== "demo")) {
-  test(`${name}: from a spike to its slowest request and who held it up, by process, in the flame graph, and as an address`, async () => {
-    await visit(page, address(name, "view=requests"));
-    const documents = await documentsOf(name, page);
-    const box = await page.locator(".brush").boundingBox();
-    await page.mouse.move(box.x + box.width * 0.2, box.y + 24);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.9, box.y + box.height * 0.55, { steps: 4 });
-    await page.mouse.up();
-    await drawn(page);
-    await compare(page, documents, `${name}, brushed`);
-    const first = page.locator("table.requests tbody tr").first();
-    const slowest = Number(await first.locator("td data").first().getAttribute("value"));
-    await page.locator(".brush").press("Enter");
-    await page.waitForSelector("#request");
-    const opened = documents.show()[new URLSearchParams(new URL(await addressOf(page)).hash.slice(1)).get("req")];
-    assert.equal(opened.duration_ns, slowest);
-    const holds = Object.values(documents.show()).filter((r) => r.segments.some((s) => s.wait?.holders?.length) && documents.page.requests.some((q) => q.id === r.id));
-    if (holds.length > 0) {
-      await go(page, `view=request&req=${holds[0].id}`);
-      await page.keyboard.press("h");
-      await page.locator(".holder.chosen").first().waitFor();
-      await soon(async () => assert.ok((await page.locator("path.arrow.chosen").count()) > 0));
-      await compare(page, documents, `${name}, a holder`);
-    } else assert.ok(!["credentials", "price-api", "statsd"].includes(name), "who held what was waited for is known there");
-    await page.keyboard.press("2");
-    for (let i = 0; i < 2; i++) await page.keyboard.press("c");
-    await soon(async () => assert.equal(await page.locator("table.processes tbody tr").count(), documents.why().processes.length));
-    if (documents.page.flames.some((f) => f.waiting.rows.length > 0)) { // it has stacks
-      await page.keyboard.press("5");
-      const graph = documents.flames().find((f) => f.waiting.rows.length > 0);
-      await go(page, `view=flames&part=waiting&endpoint=${encodeURIComponent(graph.endpoint)}`);
-      await page.keyboard.press("/");
-      await page.keyboard.type(graph.waiting.rows[0].name);
-      await page.locator(".block.hit").first().waitFor();
-      await compare(page, documents, `${name}, found`);
-      const { endpoints: [{ name: endpoint }], query } = documents.page.under[0];
-      const blocks = page.locator(`.block[aria-label^="${query}, "]`);
-      for (const part of ["waiting", "cpu"]) if ((await blocks.count()) === 0) await go(page, `view=flames&part=${part}&endpoint=${encodeURIComponent(endpoint)}`);
-      await blocks.first().dispatchEvent("click");
-      await page.locator("#under").waitFor();
-      await compare(page, documents, `${name}, the time under a function`);
-    }
-    await sameElsewhere();
-  });
-
-  test(`${name}: beside its fixed twin, each number is that of dwell diff --json`, async () => {
-    const pair = [recordings[name], fixed(name)];
-    execFileSync(dwell, ["diff", ...pair, "-o", join(dir, `${name}-diff.html`)], { cwd: root });
-    await visit(page, address(`${name}-diff`));
-    assert.match(await page.locator("h1").innerText(), /p50 .* became .*/);
-    assert.ok((await page.locator(".block").count()) > 3 || name === "surround-vote");
-    assert.equal(await page.locator("canvas").count(), 2);
-    const compared = await compare(page, new Pair(printed, pair), `${name}, both`);
-    assert.ok(compared >= 20, `${compared} numbers`);
-  });
-}
+const reports = new Reports();
+let page;
+before(async () => { page = await reports.open(); });
+after(() => reports.close());
 
 test("a spike is brushed, its slowest request opened, and the arrow followed to who held the lock", async () => {
-  await visit(page, address("credentials", "view=requests"));
+  await visit(page, reports.address("credentials", "view=requests"));
   const box = await page.locator(".brush").boundingBox();
   const all = Number(await page.locator("#chosen-count").innerText());
   await page.mouse.move(box.x + box.width * 0.32, box.y + 22);
@@ -163,8 +27,7 @@ test("a spike is brushed, its slowest request opened, and the arrow followed to 
   assert.deepEqual(rows, [...rows].sort((a, b) => b - a));
   await page.locator(".brush").press("Enter");
   await page.waitForSelector("#request");
-  const shown = JSON.parse(execFileSync(dwell, ["show", recordings.credentials, "--json"], { cwd: root, maxBuffer: 1 << 28 }).toString().trim().split("\n")
-    .find((l) => JSON.parse(l).duration_ns === rows[0]));
+  const shown = lines("show", recordings.credentials, "--json").find((r) => r.duration_ns === rows[0]);
   await soon(async () => assert.match(await page.locator("#request h2").innerText(), new RegExp(`^#${shown.id} `)));
   await page.keyboard.press("j"); // a faster one, which waited for the lock
   await page.keyboard.press("h");
@@ -175,8 +38,8 @@ test("a spike is brushed, its slowest request opened, and the arrow followed to 
 });
 
 test("a call says by which rule it is the request's, how sure that is, and what that means", async () => {
-  await visit(page, address("credentials", "view=request"));
-  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
+  await visit(page, reports.address("credentials", "view=request"));
+  const model = await reports.model();
   const [request, call] = model.requests.flatMap((r) => r.calls.map((x) => [r, x])).find(([, x]) => x.associated === "thread");
   await go(page, `view=request&req=${request.id}&call=${call.id}`);
   const said = () => page.locator("#piece").innerText();
@@ -188,36 +51,76 @@ test("a call says by which rule it is the request's, how sure that is, and what 
 });
 
 test("frames of a stack and their source are open or not by the address", async () => {
-  execFileSync(dwell, ["report", recordings["price-api"], "-o", join(dir, "code.html"), "--source-root", "cases/price-api"], { cwd: root });
-  await visit(page, address("code", "view=request"));
-  const model = JSON.parse(await page.evaluate(() => document.getElementById("data").textContent));
+  await visit(page, reports.address("code", "view=request", ["report", recordings["price-api"], "--source-root", "cases/price-api"]));
+  const model = await reports.model();
   const place = model.requests.flatMap((r) => r.stacks.map((s) => [r.id, s])).find(([, s]) => s.frames.some((f) => model.frames[f].code));
   assert.ok(place, "a frame has lines of source");
   await go(page, `view=request&req=${place[0]}&seg=${place[1].segment}`);
   await page.locator("details.source summary").first().click();
   await page.locator("pre.code .at").first().waitFor();
   assert.match(await addressOf(page), /open=code-\d+/);
-  await sameElsewhere();
+  await reports.sameElsewhere();
   await go(page, "view=threads");
   await page.locator("details.frames summary").first().click();
   assert.match(await addressOf(page), /open=stack-\d+/);
-  await sameElsewhere();
+  await reports.sameElsewhere();
 });
 
 test("the address alone leads a colleague to the same view", async () => {
-  await visit(page, address("surround-vote", "view=requests"));
+  await visit(page, reports.address("surround-vote", "view=requests"));
   await page.keyboard.press("c");
   await page.keyboard.press("c");
   await page.locator("#where").fill("duration>50ms");
   await soon(async () => assert.equal(await page.locator(".choice button[aria-pressed=true]").innerText(), "process"));
   assert.match(await addressOf(page), /color=generation/);
-  await sameElsewhere();
+  await reports.sameElsewhere();
+});
+
+// What is chosen with each control stands in the address, so that a copied link shows it; apart from how far a page is
+// scrolled, and at what a pointer rests (docs/decisions/0017).
+test("whatever is pressed changes the address", async () => {
+  await visit(page, reports.address("credentials"));
+  const pressed = async (view) => {
+    await go(page, view);
+    return page.evaluate(async (view) => {
+      const same = [];
+      const list = () => [...document.querySelectorAll("main button:not(:disabled, [aria-pressed=true]), main select, main summary, main a, main input, .head button")].filter((e) => e.checkVisibility());
+      const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const kinds = {};
+      for (let i = 0; i < list().length; i++) {
+        const e = list()[i];
+        const kind = `${e.tagName} ${e.className} ${e.closest("section, article, header")?.className} ${e.closest("td, th, li")?.cellIndex}`;
+        if ((kinds[kind] = (kinds[kind] ?? 0) + 1) > 2) continue; // as the others of its table, which a browser would not take so fast
+        const what = e.outerHTML.slice(0, 120);
+        const before = location.hash;
+        if (e.matches("select, input")) {
+          if (e.matches("select")) e.selectedIndex = (e.selectedIndex + 1) % e.options.length;
+          else e.value = "a";
+          e.dispatchEvent(new Event(e.matches("select") ? "change" : "input", { bubbles: true }));
+        } else e.click();
+        if (location.hash === before && !/how often it was entered/.test(e.textContent)) same.push(what); // that scrolls
+        history.replaceState(null, "", "#" + view);
+        dispatchEvent(new Event("hashchange"));
+        await drawn();
+      }
+      return same;
+    }, view);
+  };
+  for (const view of ["", "view=requests", "view=requests&sel=60.140.80.110&zoom=1000000000.3000000000.60.120", "view=request&req=40", "view=request&beside=1", "view=threads&span=1000000000.3000000000", "view=flames", "view=tree", "view=tree&of=request"]) {
+    assert.deepEqual(await pressed(view), [], view);
+  }
+});
+
+test("a link carries what is chosen, to be opened in a tab of its own", async () => {
+  await visit(page, reports.address("credentials", "view=requests&theme=dark&where=cause%3Dlock"));
+  const to = new URLSearchParams((await page.locator("nav a", { hasText: "Threads" }).getAttribute("href")).slice(1));
+  assert.deepEqual(Object.fromEntries(to), { view: "threads", theme: "dark", where: "cause=lock" });
 });
 
 test("the slider plays what a change of the server would do", async () => {
-  execFileSync(dwell, ["report", "cases/credentials/recording-client-bad.txt", "-o", join(dir, "client.html")], { cwd: root });
-  const want = json("why", "cases/credentials/recording-client-bad.txt", "--json");
-  await visit(page, address("client"));
+  const recording = "cases/credentials/recording-client-bad.txt";
+  const want = json("why", recording, "--json");
+  await visit(page, reports.address("client", "", ["report", recording]));
   const plays = [...want.findings, ...want.leads].find((f) => f.what_if).what_if;
   await page.locator(".whatif button", { hasText: "load" }).first().click();
   await page.locator(".whatif input").first().press("Home"); // the least load
@@ -228,9 +131,8 @@ test("the slider plays what a change of the server would do", async () => {
 
 test("a promise that was broken is said and drawn", async () => {
   const promise = ["--slo", "p50<1ns per 200ms", "--slo", "p99<1h"];
-  execFileSync(dwell, ["report", recordings.credentials, "-o", join(dir, "slo.html"), ...promise], { cwd: root });
   const want = JSON.parse(spawnSync(dwell, ["why", recordings.credentials, "--json", ...promise], { cwd: root, maxBuffer: 1 << 28 }).stdout).slos;
-  await visit(page, address("slo"));
+  await visit(page, reports.address("slo", "", ["report", recordings.credentials, ...promise]));
   const said = await page.locator(".promise").allInnerTexts();
   assert.match(said[0], new RegExp(`broken in ${want[0].broken} of ${want[0].windows.length} spans`));
   assert.match(said[1], /met/);
@@ -238,7 +140,7 @@ test("a promise that was broken is said and drawn", async () => {
 });
 
 test("processes that served are listed with their programs", async () => {
-  await visit(page, address("surround-vote", "view=requests&color=generation"));
+  await visit(page, reports.address("surround-vote", "view=requests&color=generation"));
   const rows = await page.locator("table.processes tbody tr").allInnerTexts();
   const requests = await page.locator("table.processes tbody td.num data").evaluateAll((l) => l.reduce((sum, d) => sum + Number(d.value), 0));
   assert.ok(rows.length > 0);
@@ -246,7 +148,7 @@ test("processes that served are listed with their programs", async () => {
 });
 
 test("threads side by side: a brushed time, the dump at the cursor, and back", async () => {
-  await visit(page, address("credentials", "view=threads&span="));
+  await visit(page, reports.address("credentials", "view=threads&span="));
   const brush = page.locator(".all-lanes .brush");
   const box = await brush.boundingBox();
   await page.mouse.move(box.x + box.width * 0.5, box.y + 40);
@@ -264,7 +166,7 @@ test("threads side by side: a brushed time, the dump at the cursor, and back", a
 });
 
 test("one request has a call tree, whose columns sum to it", async () => {
-  await visit(page, address("credentials", "view=request"));
+  await visit(page, reports.address("credentials", "view=request"));
   const whole = Number(await page.locator("#request h2 data").nth(1).getAttribute("value"));
   await page.getByRole("button", { name: "call tree", exact: true }).click();
   await page.locator(".calltree").waitFor();
@@ -274,21 +176,8 @@ test("one request has a call tree, whose columns sum to it", async () => {
   assert.ok((await page.locator(".calltree tbody tr").count()) > 2);
 });
 
-test("the header has all facts at 1280 pixels, and what came out as zero is one click away", async () => {
-  await visit(page, address("demo"));
-  const cut = await page.locator(".who p, .who small, .who .cut").evaluateAll((l) => l.filter((e) => e.scrollWidth > e.clientWidth && e.clientWidth > 0).map((e) => e.textContent));
-  assert.deepEqual(cut, []);
-  const zeros = json("why", recordings.demo, "--json").findings[0].evidence.filter((e) => e.value === 0 && e.unit !== "share");
-  assert.ok(zeros.length > 0);
-  const text = () => page.locator(".finding").first().innerText();
-  for (const e of zeros) assert.ok(!(await text()).includes(e.what), e.what);
-  await page.locator(".finding .fold summary").first().click();
-  await soon(async () => { for (const e of zeros) assert.ok((await text()).includes(e.what), e.what); });
-  await soon(async () => assert.match(await addressOf(page), /open=none/));
-});
-
 test("the address is right at once, and after more changes than a browser takes", async () => {
-  await visit(page, address("demo"));
+  await visit(page, reports.address("demo"));
   const opened = await page.evaluate(() => {
     document.querySelector(".finding .fold summary").click();
     return location.hash;
@@ -299,7 +188,7 @@ test("the address is right at once, and after more changes than a browser takes"
 });
 
 test("the chart is moved by hand, and its address says to where", async () => {
-  await visit(page, address("credentials", "view=requests"));
+  await visit(page, reports.address("credentials", "view=requests"));
   for (const key of ["w", "w"]) await page.keyboard.press(key);
   const shown = async () => new URLSearchParams(new URL(await addressOf(page)).hash.slice(1)).get("zoom").split(".").map(Number);
   const [from, to] = await shown();
@@ -319,13 +208,13 @@ test("the chart is moved by hand, and its address says to where", async () => {
 });
 
 test("a filter that is mistyped says what it wants", async () => {
-  await visit(page, address("demo", "view=requests"));
+  await visit(page, reports.address("demo", "view=requests"));
   await page.locator("#where").fill("durration>5ms");
   await soon(async () => assert.match(await page.locator("[role=alert]").innerText(), /durration.*there are duration/s));
 });
 
 test("a function is found in the flame graph", async () => {
-  await visit(page, address("credentials", "view=flames"));
+  await visit(page, reports.address("credentials", "view=flames"));
   await page.keyboard.press("/");
   await page.keyboard.type("fetch_credentials");
   await soon(async () => assert.match(await page.locator("#found").innerText(), /beneath what is found: [\d.]+ (ms|s), [\d.]+ %/));
@@ -334,39 +223,14 @@ test("a function is found in the flame graph", async () => {
   assert.equal(await page.locator(".choice button").nth(1).innerText(), `waiting ${(graphs.waiting.total_ns / 1e9).toFixed(2)} s`);
 });
 
-test("names of a stranger's are text", async () => {
-  const hostile = join(dir, "hostile.txt");
-  const { writeFileSync } = await import("node:fs");
-  const text = readFileSync(join(root, recordings.credentials), "utf8").replaceAll("function=Row.title", String.raw`function="<img src=x onerror=alert(1)>\u202e</script>"`);
-  writeFileSync(hostile, text);
-  execFileSync(dwell, ["report", hostile, "-o", join(dir, "hostile.html")]);
-  await visit(page, address("hostile"));
-  assert.equal(await page.locator("img").count(), 0);
-  assert.match(await page.locator("main").innerText(), /<img src=x/);
-});
-
-test("nothing serious that axe-core knows of, in both themes", async () => {
-  const axe = readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
-  await visit(page, address("credentials"));
-  for (const theme of ["light", "dark"]) {
-    for (const view of ["verdict", "requests", "request", "threads", "flames", "tree", "calls"]) {
-      await go(page, `view=${view}&theme=${theme}&beside=1`);
-      const found = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`); // evaluated by the debugger: the page's own policy stays in force
-      const bad = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-      assert.deepEqual(bad.map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")}`), [], `${view}, ${theme}`);
-    }
-  }
-});
-
 test("a served page tells of any request and instant, and filters by whatever is known", async () => {
   const served = spawn(dwell, ["view", recordings.credentials], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
   try {
     const url = await new Promise((got) => served.stderr.on("data", (d) => /http:\S+/.test(String(d)) && got(/http:\S+/.exec(String(d))[0])));
-    const page = await browser.context.newPage();
-    page.on("pageerror", (e) => wrong.push(e.message));
+    const page = await reports.opened();
     await visit(page, `${url}#view=requests`);
     await page.locator("#where").fill('lock>100ms and call~"AssumeRole|GetItem"');
-    const want = execFileSync(dwell, ["show", recordings.credentials, "--where", 'lock>100ms and call~"AssumeRole|GetItem"', "--json"], { cwd: root, maxBuffer: 1 << 28 }).toString().trim().split("\n").length;
+    const want = lines("show", recordings.credentials, "--where", 'lock>100ms and call~"AssumeRole|GetItem"', "--json").length;
     await page.getByText(`${want} requests, the slowest first`).waitFor({ timeout: 5000 });
     const held = new Set(await page.evaluate(async () => (await (await fetch("data.json")).json()).requests.map((r) => r.id)));
     const other = Array.from({ length: 315 }, (_, i) => i).find((i) => !held.has(i));
@@ -381,7 +245,4 @@ test("a served page tells of any request and instant, and filters by whatever is
   }
 });
 
-test("no request left the page, and nothing went wrong on it", () => {
-  assert.deepEqual(asked, []);
-  assert.deepEqual(wrong, []);
-});
+reports.nothingWrong();

@@ -40,6 +40,42 @@ test("a waterfall leads from a wait to who had it", async () => {
   assert.deepEqual(w.arrows.map((a) => [a.segment, a.from.lane, a.to.lane]), [[1, 0, 1]]);
 });
 
+// 0        40      60       100 ns   x = 62 + 3 ns
+// [ window ]        [ window ]
+//    [lost]
+test("what was not recorded is shaded, and what was lost", async () => {
+  globalThis.devicePixelRatio = 1;
+  const { draw, margin } = await load("draw/chart.ts");
+  const filled = [];
+  const g = new Proxy({ fillRect: (...box) => filled.push([g.fillStyle, ...box.map(Math.round)]), measureText: () => ({ width: 9 }) }, { get: (of, name) => of[name] ?? (() => {}) });
+  const none = { count: 0, start: [], duration: [], endpoint: [] };
+  draw({ clientWidth: 376, clientHeight: 292, getContext: () => g }, {
+    page: { wall_ns: 0, span_ns: 100, report: { processes: [] }, latency: { cells: { step_ns: 1 }, windows: [{ from_ns: 0, to_ns: 40 }, { from_ns: 60, to_ns: 100 }], losses: [{ from_ns: 10, to_ns: 30 }] } },
+    points: none, endpoint: -1, of: [], palette: [], domain: { x0: 0, x1: 99, y0: 40, y1: 60 }, ink: "ink", faint: "rested", slos: [], colors: {},
+  });
+  const tall = 292 - margin.bottom - margin.top;
+  assert.deepEqual(filled, [["rested", 182, margin.top, 60, tall], ["rgba(213, 62, 62, .16)", 92, margin.top, 60, tall]]);
+});
+
+// row 1 (slow)  .  .  2
+// row 0         0  1  3     of two columns and a third
+test("of a region's requests the slowest are listed, and all are counted", async () => {
+  const { pointsIn } = await load("model/load.ts");
+  const points = { count: 4, x: [0, 1, 2, 2], y: [0, 0, 1, 0], duration: [1, 2, 5, 1], endpoint: [0, 1, 0, 0] };
+  const cells = { count: 4, endpoint: [0, 0, 0, 1], x: [0, 2, 2, 1], y: [0, 0, 1, 0], requests: [1, 1, 1, 1] };
+  const chosen = (x0, x1, endpoint = -1, keep) => pointsIn(points, cells, { region: { x0, x1, y0: 0, y1: 1 }, endpoint, keep }, 2);
+  assert.deepEqual(chosen(0, 2), { count: 4, slowest: [2, 1] });
+  assert.deepEqual(chosen(0, 1), { count: 2, slowest: [1, 0] });
+  assert.deepEqual(chosen(0, 2, 0), { count: 3, slowest: [2, 0] });
+  assert.deepEqual(chosen(0, 2, -1, [1, 0, 0, 1]), { count: 2, slowest: [0, 3] });
+});
+
+test("a name that has no room is cut at a letter, or left out", async () => {
+  const { roomFor } = await load("base/format.ts");
+  assert.deepEqual([40, 33, 24, 19].map((wide) => roomFor("running", wide, 5)), [40, 30, 20, 0]);
+  assert.equal(roomFor("gc", 12, 5), 10);
+});
+
 test("a flame graph of one cause is as wide as that cause", async () => {
   const { flame } = await load("layout/flame.ts");
   const rows = [{ name: "main", total_ns: 100, self_ns: 10, causes: { "on-cpu": 10 }, rows: [{ name: "get", total_ns: 90, self_ns: 90, causes: { lock: 60, remote: 30 } }] }];

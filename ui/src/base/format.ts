@@ -83,5 +83,11 @@ const tricky = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u20
 /** Text of a stranger's, with what cannot be seen or turns the direction of writing made visible. */
 export const safe = (text: string): string => text.replace(tricky, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** How wide that part of a name is which a width has room for, at so many pixels a letter: whole letters, and none where a few say nothing. */
+export function roomFor(name: string, width: number, letter: number): number {
+  const letters = Math.floor(width / letter);
+  return letters < Math.min(4, name.length) ? 0 : Math.min(letters, name.length + 1) * letter;
+}
+
 /** What a piece of time went into: its cause, in which phase where that says more. */
 export const spent = (phase: string, cause: string): string => (phase === cause ? cause : `${phase}, ${cause}`);

@@ -1,7 +1,7 @@
 import { clock, human, safe, shortBuild, thousands } from "../base/format";
 import { rgb } from "../base/color";
 import { logAt, logTicks, timeTicks } from "../layout/axis";
-import { after, rowFrom, type Points, type Region } from "../model/load";
+import { after, rowFrom, unrecorded, type Points, type Region } from "../model/load";
 import type { SLO, WebLines, WebPage } from "../model/page.gen";
 import { prepared } from "./canvas";
 
@@ -10,7 +10,7 @@ export interface Scene {
   page: WebPage;
   points: Points;
   endpoint: number; // that alone, -1 all
-  of: Float64Array; // index of the palette, for each request
+  of: Uint32Array; // index of the palette, for each request
   palette: string[];
   domain: Region; // in cells
   ink: string;
@@ -53,22 +53,32 @@ export class Scale {
   }
 }
 
-export function draw(canvas: HTMLCanvasElement, s: Scene): void {
-  const { g, ratio, width, height } = prepared(canvas);
-  const scale = new Scale(width, height, s.domain, s.page.latency!.cells.step_ns);
-  axes(g, s, scale);
-  g.save();
-  g.beginPath();
-  g.rect(margin.left, 0, width - margin.left - margin.right, height);
-  g.clip();
-  shades(g, s, scale);
-  if (s.points.count > 30000) grain(g, s, scale, ratio);
-  else dots(g, s, scale);
-  quantiles(g, s, scale);
-  promises(g, s, scale);
-  births(g, s, scale);
-  g.restore();
-  arrivals(g, s, scale);
+/** Draws a chart. What it gives back draws more requests, where there are more than one frame has time for, and reports whether it did. */
+export function draw(canvas: HTMLCanvasElement, s: Scene): () => boolean {
+  const scale = new Scale(canvas.clientWidth, canvas.clientHeight, s.domain, s.page.latency!.cells.step_ns);
+  const layer = s.points.count > 30000 ? new Grains(s, scale) : undefined;
+  const paint = () => {
+    const { g, ratio, width, height } = prepared(canvas);
+    axes(g, s, scale);
+    g.save();
+    g.beginPath();
+    g.rect(margin.left, 0, width - margin.left - margin.right, height);
+    g.clip();
+    shades(g, s, scale);
+    if (layer) layer.draw(g, ratio);
+    else dots(g, s, scale);
+    quantiles(g, s, scale);
+    promises(g, s, scale);
+    births(g, s, scale);
+    g.restore();
+    arrivals(g, s, scale);
+  };
+  paint();
+  return () => {
+    if (!layer?.left()) return false;
+    paint();
+    return true;
+  };
 }
 
 function axes(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
@@ -103,12 +113,8 @@ function axes(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
 // What was not recorded, and what was lost.
 function shades(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   const l = s.page.latency!;
-  let at = 0;
   g.fillStyle = s.faint;
-  for (const w of [...l.windows, { from_ns: s.page.span_ns, to_ns: s.page.span_ns }]) {
-    if (w.from_ns - at > s.page.span_ns / 1e4) g.fillRect(k.x(at), margin.top, k.x(w.from_ns) - k.x(at), k.bottom - margin.top);
-    at = Math.max(at, w.to_ns);
-  }
+  for (const x of unrecorded(s.page)) g.fillRect(k.x(x.from_ns), margin.top, k.x(x.to_ns) - k.x(x.from_ns), k.bottom - margin.top);
   g.fillStyle = "rgba(213, 62, 62, .16)";
   for (const x of l.losses) g.fillRect(k.x(x.from_ns), margin.top, Math.max(2, k.x(x.to_ns) - k.x(x.from_ns)), k.bottom - margin.top);
 }
@@ -166,31 +172,50 @@ function dots(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {
   g.globalAlpha = 1;
 }
 
-// Many requests as grains of two pixels, denser where there are more.
-function grain(g: CanvasRenderingContext2D, s: Scene, k: Scale, ratio: number): void {
-  const [w, h] = [Math.floor(k.width), Math.floor(k.height)];
-  const image = new ImageData(w, h);
-  const colors = s.palette.map(rgb);
-  const d = image.data;
-  const { start, log, endpoint } = s.points;
-  const [wide, tall, least, bottom] = [(w - margin.left - margin.right) / (k.x1 - k.x0), (k.bottom - margin.top) / Math.log(k.y1 / k.y0), Math.log(k.y0), k.bottom];
-  const last = after(s.points, k.x1);
-  for (let i = after(s.points, k.x0); i < last; i++) {
-    if (s.endpoint >= 0 && endpoint[i] !== s.endpoint) continue;
-    const x = Math.floor(margin.left + (start[i] - k.x0) * wide);
-    const y = Math.floor(bottom - (log[i] - least) * tall);
-    if (y < 0 || y >= bottom) continue;
-    const c = colors[s.of[i]];
-    const at = (y * w + x) * 4;
-    d[at] = c[0];
-    d[at + 1] = c[1];
-    d[at + 2] = c[2];
-    d[at + 3] = Math.min(255, (d[at + 3] || 70) + 30);
+const perFrame = 150000; // requests that are drawn at once
+
+// Many requests as grains of a pixel, denser where there are more. Each time it is drawn more of them are on it: of
+// n turns the first shows each nth, so that a chart that is moved has the same look at once, and its details when it rests.
+class Grains {
+  private turn = 0;
+  private turns: number;
+  private first: number;
+  private last: number;
+  private wide: number;
+  private tall: number;
+  private pixels: Uint32Array; // opacity, blue, green, red
+  private colors: Uint32Array;
+  constructor(private s: Scene, private k: Scale) {
+    [this.first, this.last] = [after(s.points, k.x0), after(s.points, k.x1)];
+    this.turns = Math.max(1, Math.ceil((this.last - this.first) / perFrame));
+    [this.wide, this.tall] = [Math.ceil(k.width - margin.left - margin.right), Math.ceil(k.bottom - margin.top)];
+    this.pixels = new Uint32Array(this.wide * this.tall);
+    this.colors = Uint32Array.from(s.palette.map(rgb), ([red, green, blue]) => (blue << 16) | (green << 8) | red);
   }
-  const layer = new OffscreenCanvas(w, h);
-  layer.getContext("2d")!.putImageData(image, 0, 0);
-  g.imageSmoothingEnabled = ratio > 1;
-  g.drawImage(layer, 0, 0, w, h);
+  left(): boolean {
+    return this.turn < this.turns;
+  }
+  draw(g: CanvasRenderingContext2D, ratio: number): void {
+    if (this.left()) this.add(this.turn++);
+    const layer = new OffscreenCanvas(this.wide, this.tall);
+    layer.getContext("2d")!.putImageData(new ImageData(new Uint8ClampedArray(this.pixels.buffer as ArrayBuffer), this.wide, this.tall), 0, 0);
+    g.imageSmoothingEnabled = ratio > 1;
+    g.drawImage(layer, margin.left, margin.top);
+  }
+  private add(turn: number): void {
+    const { wide: w, tall: h, pixels, colors, last, turns } = this;
+    const { of, endpoint: only, points: { start, log, endpoint } } = this.s;
+    const { x0, x1, y0, y1 } = this.k;
+    const [across, up, least] = [w / (x1 - x0), h / Math.log(y1 / y0), Math.log(y0)];
+    for (let i = this.first + turn; i < last; i += turns) {
+      if (only >= 0 && endpoint[i] !== only) continue;
+      const y = h - 1 - Math.floor((log[i] - least) * up);
+      if (y < 0 || y >= h) continue;
+      const at = y * w + Math.floor((start[i] - x0) * across);
+      const before = pixels[at] >>> 24;
+      pixels[at] = colors[of[i]] | ((before === 0 ? 100 : before > 225 ? 255 : before + 30) << 24);
+    }
+  }
 }
 
 function quantiles(g: CanvasRenderingContext2D, s: Scene, k: Scale): void {

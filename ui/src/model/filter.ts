@@ -82,6 +82,9 @@ function compared(name: string, value: Value, op: string, given: string | undefi
   throw new Error(`${name}: what is it compared with? (as in ${name}>50ms)`);
 }
 
+/** Marks what is kept of all requests: an expression is asked of each once, not whenever a region is chosen. */
+export const marked = (p: Points, keep: Keep): Uint8Array => new Uint8Array(p.count).map((_, i) => (keep(i) ? 1 : 0));
+
 /** Asks who serves the page for the requests that an expression chooses: of whatever is known of them. */
 export async function asked(p: Points, text: string): Promise<Keep> {
   const got = await fetched<WebWhere>(`where.json?where=${encodeURIComponent(text)}`);

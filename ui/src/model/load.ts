@@ -1,5 +1,5 @@
 import { column, summed } from "../base/varint";
-import type { WebDiff, WebLatency, WebPage, WebRequest, WebTold } from "./page.gen";
+import type { WebDiff, WebLatency, WebPage, WebRequest, WebSpan, WebTold } from "./page.gen";
 
 /** A page of one recording, or of two. */
 export type Page = (WebPage & { kind: "recording" }) | (WebDiff & { kind: "diff" });
@@ -28,11 +28,11 @@ export interface Points {
   start: Float64Array;
   duration: Float64Array;
   log: Float32Array; // of the duration: where it lies on a chart
-  endpoint: Float64Array;
-  cause: Float64Array;
-  generation: Float64Array;
+  endpoint: Uint32Array;
+  cause: Uint32Array;
+  generation: Uint32Array;
   status: Float64Array;
-  x: Uint8Array; // the cell of each
+  x: Uint8Array; // the cell of each, in order as the starts are
   y: Uint8Array;
   causes: Set<number>; // that take most of some request
 }
@@ -41,8 +41,8 @@ export function pointsOf(l: WebLatency): Points {
   const c = l.columns;
   const n = l.count;
   const p = {
-    count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), log: new Float32Array(n), endpoint: column(c.endpoint, n),
-    cause: column(c.cause, n), generation: column(c.generation, n), status: column(c.status, n), x: new Uint8Array(n), y: new Uint8Array(n),
+    count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), log: new Float32Array(n), endpoint: new Uint32Array(column(c.endpoint, n)),
+    cause: new Uint32Array(column(c.cause, n)), generation: new Uint32Array(column(c.generation, n)), status: column(c.status, n), x: new Uint8Array(n), y: new Uint8Array(n),
   };
   const [step, last] = [l.cells.step_ns, l.cells.columns - 1];
   for (let i = 0; i < n; i++) {
@@ -54,11 +54,14 @@ export function pointsOf(l: WebLatency): Points {
 }
 
 /** The first request that began at a time or later. */
-export function after(p: Points, ns: number): number {
-  let [lo, hi] = [0, p.count];
+export const after = (p: Points, ns: number): number => firstFrom(p.start, ns);
+
+// The first of values in order that is so large, or larger.
+function firstFrom(values: ArrayLike<number>, least: number): number {
+  let [lo, hi] = [0, values.length];
   while (lo < hi) {
     const mid = (lo + hi) >> 1;
-    if (p.start[mid] < ns) lo = mid + 1;
+    if (values[mid] < least) lo = mid + 1;
     else hi = mid;
   }
   return lo;
@@ -105,6 +108,13 @@ export interface Region {
   y1: number;
 }
 
+/** Which requests are meant. */
+export interface Chosen {
+  region: Region | null; // null: anywhere
+  endpoint: number; // -1: of any
+  keep?: Uint8Array; // 1 for each of all requests that is kept
+}
+
 /** What the requests in a region, and all others, took by cause. */
 export interface Shares {
   requests: number;
@@ -113,41 +123,43 @@ export interface Shares {
 }
 
 export function sharesIn(cells: Cells, region: Region | null, endpoint: number): { inside: Shares; rest: Shares } {
-  const inside: Shares = { requests: 0, took: new Array(cells.causes).fill(0), total: 0 };
-  const rest: Shares = { requests: 0, took: new Array(cells.causes).fill(0), total: 0 };
+  const { causes, took } = cells;
+  const r = region ?? { x0: 0, x1: Infinity, y0: 0, y1: Infinity };
+  const sums = [new Float64Array(causes), new Float64Array(causes)];
+  const requests = [0, 0];
   for (let i = 0; i < cells.count; i++) {
     if (endpoint >= 0 && cells.endpoint[i] !== endpoint) continue;
-    const r = region;
-    const is = !r || (cells.x[i] >= r.x0 && cells.x[i] <= r.x1 && cells.y[i] >= r.y0 && cells.y[i] <= r.y1);
-    const into = is ? inside : rest;
-    into.requests += cells.requests[i];
-    for (let c = 0; c < cells.causes; c++) {
-      const t = cells.took[i * cells.causes + c];
-      into.took[c] += t;
-      into.total += t;
-    }
+    const [x, y] = [cells.x[i], cells.y[i]];
+    const into = x >= r.x0 && x <= r.x1 && y >= r.y0 && y <= r.y1 ? 0 : 1;
+    requests[into] += cells.requests[i];
+    const sum = sums[into];
+    for (let c = 0, at = i * causes; c < causes; c++) sum[c] += took[at + c];
   }
+  const [inside, rest] = sums.map((sum, i) => ({ requests: requests[i], took: [...sum], total: sum.reduce((a, b) => a + b, 0) }));
   return { inside, rest };
 }
 
-/** The requests in a region, as indexes of the points: how many, and the slowest of them in order. */
-export function pointsIn(p: Points, region: Region | null, endpoint: number, most: number, keep?: (i: number) => boolean): { count: number; slowest: number[] } {
-  const rows = new Uint32Array(257);
-  const is = (i: number) => (endpoint < 0 || p.endpoint[i] === endpoint) && (!region || within(p, region, i)) && (!keep || keep(i));
-  let count = 0;
-  for (let i = 0; i < p.count; i++) {
-    if (!is(i)) continue;
-    count++;
-    rows[p.y[i]]++;
+/** The requests in a region, as indexes of the points: how many, and the slowest of them in order. Of those alone that are marked in keep, where it is given. */
+export function pointsIn(p: Points, cells: Cells, { region, endpoint, keep }: Chosen, most: number): { count: number; slowest: number[] } {
+  const { x0, x1, y0, y1 } = region ?? { x0: 0, x1: 255, y0: 0, y1: 255 };
+  const [first, last] = [firstFrom(p.x, x0), firstFrom(p.x, x1 + 1)];
+  const rows = new Uint32Array(257); // how many are in each row
+  if (keep) {
+    for (let i = first; i < last; i++) if (keep[i] === 1 && p.y[i] >= y0 && p.y[i] <= y1 && (endpoint < 0 || p.endpoint[i] === endpoint)) rows[p.y[i]]++;
+  } else {
+    for (let i = 0; i < cells.count; i++) {
+      const [x, y] = [cells.x[i], cells.y[i]];
+      if (x >= x0 && x <= x1 && y >= y0 && y <= y1 && (endpoint < 0 || cells.endpoint[i] === endpoint)) rows[y] += cells.requests[i];
+    }
   }
   let row = 256; // from the slowest row on down to that with which there are enough
   for (let n = 0; row > 0 && n < most; row--) n += rows[row - 1];
   const list: number[] = [];
-  for (let i = 0; i < p.count; i++) if (p.y[i] >= row && is(i)) list.push(i);
-  return { count, slowest: list.sort((a, b) => p.duration[b] - p.duration[a] || a - b).slice(0, most) };
+  for (let i = first, least = Math.max(row, y0); i < last; i++) {
+    if (p.y[i] >= least && p.y[i] <= y1 && (endpoint < 0 || p.endpoint[i] === endpoint) && (!keep || keep[i] === 1)) list.push(i);
+  }
+  return { count: rows.reduce((a, b) => a + b, 0), slowest: list.sort((a, b) => p.duration[b] - p.duration[a] || a - b).slice(0, most) };
 }
-
-const within = (p: Points, r: Region, i: number): boolean => p.x[i] >= r.x0 && p.x[i] <= r.x1 && p.y[i] >= r.y0 && p.y[i] <= r.y1;
 
 /** The next request that is slower (-1) or faster (1), of those that the page can tell of; undefined if there is none. */
 export function neighbour(p: Points, details: Details, id: number, by: number): number | undefined {
@@ -181,4 +193,15 @@ export class Details {
     this.known.set(id, request);
     return request;
   }
+}
+
+/** The spans in which recording rested: between its windows, where they are long enough to be seen. */
+export function unrecorded(page: WebPage): WebSpan[] {
+  const out: WebSpan[] = [];
+  let at = 0;
+  for (const w of [...page.latency!.windows, { from_ns: page.span_ns, to_ns: page.span_ns }]) {
+    if (w.from_ns - at > page.span_ns / 1e4) out.push({ from_ns: at, to_ns: w.from_ns });
+    at = Math.max(at, w.to_ns);
+  }
+  return out;
 }

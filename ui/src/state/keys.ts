@@ -10,6 +10,7 @@ export const views = ["verdict", "requests", "request", "threads", "flames", "tr
 export function pressed(e: KeyboardEvent, c: Context): boolean {
   const typing = e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement;
   if (e.ctrlKey || e.metaKey || e.altKey) return false;
+  if (get("help") && !typing) return e.key === "Escape" || e.key === "?" ? went({ help: "" }) : false; // the page beneath rests
   if (typing) {
     if (e.key === "Escape") (e.target as HTMLElement).blur();
     return false;
@@ -17,7 +18,7 @@ export function pressed(e: KeyboardEvent, c: Context): boolean {
   const n = Number(e.key);
   if (n >= 1 && n <= views.length) return went({ view: n === 1 ? "" : views[n - 1] });
   switch (e.key) {
-    case "?": return went({ help: get("help") ? "" : "1" });
+    case "?": return went({ help: "1" });
     case "t": return went({ theme: { "": "dark", dark: "light", light: "" }[get("theme")] ?? "" });
     case "c": return went({ color: next() });
     case "/": return focus();
@@ -34,7 +35,7 @@ export function pressed(e: KeyboardEvent, c: Context): boolean {
     case "p": return piece(c, -1);
     case "h": return follow(c);
     case "Enter": return slowest(e, c);
-    case "Escape": return went({ sel: "", into: "", help: "" });
+    case "Escape": return went({ sel: "", into: "" });
   }
   return false;
 }
@@ -62,7 +63,7 @@ function zoom(c: Context): boolean {
 
 function slowest(e: KeyboardEvent, c: Context): boolean {
   if (!(e.target as HTMLElement).classList.contains("brush")) return false;
-  const { slowest } = pointsIn(c.points, regionOf("sel"), chosenEndpoint(c), 500);
+  const { slowest } = pointsIn(c.points, c.cells, { region: regionOf("sel"), endpoint: chosenEndpoint(c) }, 500);
   const first = slowest.find((i) => c.details.has(c.points.id[i]));
   return first === undefined ? false : went({ view: "request", req: String(c.points.id[first]), seg: "", hold: "" });
 }

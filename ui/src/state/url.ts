@@ -27,12 +27,23 @@ function write(step: boolean): void {
 /** The value of a name, "" where it is not set. */
 export const get = (name: string): string => params.get(name) ?? "";
 
+/** The address of what is shown, with some names changed: for who opens it elsewhere. */
+export function changed(changes: Record<string, string | number>): string {
+  const to = new URLSearchParams(params);
+  put(to, changes);
+  return "#" + to.toString();
+}
+
+function put(into: URLSearchParams, changes: Record<string, string | number>): void {
+  for (const [k, v] of Object.entries(changes)) {
+    if (v === "") into.delete(k);
+    else into.set(k, String(v));
+  }
+}
+
 /** Sets names, removes those that are "". A step is one that the browser's back button undoes. */
 export function set(changes: Record<string, string | number>, step = false): void {
-  for (const [k, v] of Object.entries(changes)) {
-    if (v === "") params.delete(k);
-    else params.set(k, String(v));
-  }
+  put(params, changes);
   write(step);
   for (const l of listeners) l();
 }

@@ -7,7 +7,7 @@ import { get, set, useUrl } from "../state/url";
 import { Calls } from "./calls";
 import { Flames } from "./flames";
 import { Help } from "./help";
-import { Count, Cut, Name, Seconds, Who, type Context } from "./parts";
+import { Count, Cut, Link, Name, Seconds, Who, type Context } from "./parts";
 import { Request } from "./request";
 import { Requests } from "./requests";
 import { Threads } from "./threads";
@@ -65,7 +65,7 @@ function Head({ page, view, none }: { page: WebPage; view: string; none: boolean
         <Cut text={page.name} /><span> · <Name text={day(page.wall_ns)} /> {page.wall_ns ? "UTC · " : ""}<Seconds v={page.report!.recording.seconds} of="recording.seconds" /> · <Count v={page.report!.requests.count} noun="request" of="requests.count" /></span>
       </Who>
       <nav aria-label="Views">{!none && views.map((v, i) => (
-        <a key={v} href={`#view=${v}`} aria-current={v === view ? "page" : undefined} onClick={(e) => { e.preventDefault(); set({ view: v === "verdict" ? "" : v }, true); }}>{titles[v]} <kbd>{i + 1}</kbd></a>
+        <Link key={v} to={{ view: v === "verdict" ? "" : v }} aria-current={v === view ? "page" : undefined}>{titles[v]} <kbd>{i + 1}</kbd></Link>
       ))}</nav>
       <span class="tools">
         <button type="button" title="dark, light, or as the system is (t)" onClick={() => set({ theme: { "": "dark", dark: "light", light: "" }[get("theme")] ?? "" })}>theme: {get("theme") || "auto"}</button>

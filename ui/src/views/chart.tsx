@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clock, human, plural } from "../base/format";
 import { draw, margin, Scale } from "../draw/chart";
 import type { SLO, WebLines } from "../model/page.gen";
-import { after, rowOf, sharesIn, type Region } from "../model/load";
+import { after, rowOf, sharesIn, unrecorded, type Region } from "../model/load";
 import { get, set } from "../state/url";
 import { coloring, Legend } from "./legend";
 import { Processes } from "./processes";
@@ -79,11 +79,15 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     const of = themed();
-    draw(canvas.current, {
+    const more = draw(canvas.current, {
       page: c.page, points: c.points, endpoint, of: color, palette, domain,
       ink: of("--muted"), faint: of("--line"), ground: of("--panel"), bad: of("--bad"), slos: promisesOf(c),
       lines, colors: { p50: of("--ink"), p99: of("--p99"), max: of("--muted") },
     });
+    let frame = requestAnimationFrame(function next() {
+      if (more()) frame = requestAnimationFrame(next);
+    });
+    return () => cancelAnimationFrame(frame);
   }, [key]);
   const scale = new Scale(width, height, domain, c.page.latency!.cells.step_ns);
   return (
@@ -93,7 +97,8 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
         <canvas ref={canvas} aria-hidden="true" />
         {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} move={move} rest={() => held && rest(held)} />}
       </div>
-      <p class="key"><span>{lines ? <><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(lines.step_ns)}</Drawn> · bars: arrivals</> : "this endpoint has too few requests for lines"}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>}</span>
+      <p class="key"><span>{lines ? <><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(lines.step_ns)}</Drawn> · bars: arrivals</> : "this endpoint has too few requests for lines"}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>}
+        {unrecorded(c.page).length > 0 && <><span class="shade" /> recording rested</>}{c.page.latency!.losses.length > 0 && <><span class="shade lost" /> facts were lost</>}</span>
         {!still && <span class="hint">drag to choose · click a request to open it · <kbd>z</kbd> to what is chosen, <kbd>w</kbd> <kbd>s</kbd> zoom, <kbd>a</kbd> <kbd>d</kbd> or Shift and drag to move, <kbd>x</kbd> all</span>}</p>
       {!still && get("color") === "generation" && <Processes c={c} />}
     </div>
@@ -172,8 +177,9 @@ function Brush({ c, scale, domain, move: show, rest }: BrushOf) {
     setFrom(null);
   };
   const keys = (e: KeyboardEvent) => arrow(e, c, domain);
-  const n = chosen ? sharesIn(c.cells, chosen, chosenEndpoint(c)).inside.requests : 0;
-  const label = chosen ? `${plural(n, "request")} chosen, from ${clock(c.page.wall_ns, chosen.x0 * scale.step)}` : `Latency over time: ${plural(points.count, "request")}, none chosen`;
+  const settled = regionOf("sel"); // who listens hears of it when the hand rests
+  const n = useMemo(() => (settled ? sharesIn(c.cells, settled, chosenEndpoint(c)).inside.requests : 0), [get("sel"), get("endpoint")]);
+  const label = settled ? `${plural(n, "request")} chosen, from ${clock(c.page.wall_ns, settled.x0 * scale.step)}` : `Latency over time: ${plural(points.count, "request")}, none chosen`;
   return (
     <div ref={layer} class="brush" tabIndex={0} role="application" aria-label={label} aria-roledescription="chart"
       onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerLeave={() => setOver(-1)} onKeyDown={keys} onWheel={wheel}>

@@ -1,5 +1,5 @@
 import { inkOn } from "../base/color";
-import { human, safe } from "../base/format";
+import { human, roomFor, safe } from "../base/format";
 import type { DiffFlameRow, WebDiff } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Name, Panel, step, Time } from "./parts";
@@ -39,12 +39,13 @@ export function Apart({ page }: { page: WebDiff }) {
             const to = Math.min(width, ((b.x + b.width - x0) / wide) * width);
             const color = tint(b.row.b_ns - b.row.a_ns, Math.max(graph.a_ns, graph.b_ns));
             const text = `${safe(b.row.name)}: A ${human(b.row.a_ns)}, B ${human(b.row.b_ns)} a request`;
+            const room = roomFor(b.row.name, to - from - 9, 6.93);
             const go = () => set({ into: b.path === get("into") ? "" : b.path });
             return (
               <g key={b.path} class="block" role="button" tabIndex={to - from > 30 ? 0 : undefined} aria-label={text} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
                 <title>{text}</title>
                 <rect x={from} y={b.depth * (tall + 1)} width={Math.max(0.6, to - from - 0.7)} height={tall} rx={2} fill={color} />
-                {to - from > 18 && <svg x={from} y={b.depth * (tall + 1)} width={to - from - 3} height={tall}><text x={5} y={14} fill={inkOn(color)}>{safe(b.row.name)}</text></svg>}
+                {room > 0 && <svg x={from} y={b.depth * (tall + 1)} width={room + 5} height={tall}><text x={5} y={14} fill={inkOn(color)}>{safe(b.row.name)}</text></svg>}
               </g>
             );
           })}

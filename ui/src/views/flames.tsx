@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import { inkOn } from "../base/color";
-import { human, percent, safe } from "../base/format";
+import { human, percent, roomFor, safe } from "../base/format";
 import { flame, type Block } from "../layout/flame";
 import type { Flame, Flames as Graphs } from "../model/page.gen";
 import { get, set } from "../state/url";
@@ -72,13 +72,14 @@ function Graph({ c, of, cause, at, endpoint }: { c: Context; of: Flame; cause: s
           const to = Math.min(width, ((b.x + b.width - x0) / (x1 - x0)) * width);
           const color = colorOf(c, b.cause);
           const text = `${safe(b.row.name)}, ${human(b.total)}, ${percent(b.total / whole)}`;
+          const room = roomFor(b.row.name, to - from - 9, 6.93);
           const go = () => set({ into: b.path === get("into") ? "" : b.path });
           return (
             <g key={b.path} class={`block ${find ? (hit(b) ? "hit" : "miss") : ""}`} role="button" tabIndex={to - from > 30 ? 0 : undefined} aria-label={text} data-of={`${row(b)}.${cause ? `by.${cause}` : "total_ns"}`}
               onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
               <title>{text}{b.row.file ? `\n${safe(b.row.file)}${b.row.line ? ":" + b.row.line : ""}` : ""}</title>
               <rect x={from} y={b.depth * (tall + 1)} width={Math.max(0.6, to - from - 0.7)} height={tall} rx={2} fill={color} />
-              {to - from > 18 && <svg x={from} y={b.depth * (tall + 1)} width={to - from - 3} height={tall}><text x={5} y={14} fill={inkOn(color)}>{safe(b.row.name)}</text></svg>}
+              {room > 0 && <svg x={from} y={b.depth * (tall + 1)} width={room + 5} height={tall}><text x={5} y={14} fill={inkOn(color)}>{safe(b.row.name)}</text></svg>}
             </g>
           );
         })}

@@ -1,5 +1,5 @@
 import { inkOn } from "../base/color";
-import { human, safe } from "../base/format";
+import { human, roomFor, safe } from "../base/format";
 import { ticks } from "../layout/axis";
 import type { Bar, Waterfall } from "../layout/waterfall";
 import type { WebRequest } from "../model/page.gen";
@@ -55,6 +55,7 @@ function One({ c, b, x, y, main, chosen }: { c: Context; b: Bar; x: (ns: number)
   const what = `${b.kind === "hold" ? "held, meanwhile: " : ""}${safe(b.label)}, ${human(b.to - b.from)}`;
   const pick = () => main && set(b.kind === "segment" ? { seg: b.segment, call: "", hold: "" } : b.kind === "phase" ? { call: b.call!.id, seg: "", hold: "" } : { seg: b.segment, hold: b.holder!.strand, call: "" });
   const focus = main && wide > 6;
+  const room = roomFor(safe(b.label), wide - 8, 6.6);
   return (
     <g class={`bar ${b.kind} ${chosen ? "chosen" : ""}`} role={main ? "button" : undefined} tabIndex={focus ? 0 : undefined} aria-label={main ? what : undefined} data-of={main && b.kind === "segment" ? `show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.to_ns - show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.from_ns` : undefined}
       data-segment={b.kind === "segment" ? b.segment : undefined} data-hold={b.kind === "hold" ? b.segment : undefined}
@@ -62,7 +63,7 @@ function One({ c, b, x, y, main, chosen }: { c: Context; b: Bar; x: (ns: number)
       <title>{what}</title>
       <rect x={from} y={y} width={wide} height={tall} rx={wide > 8 ? 3 : 0} fill={color} />
       {b.kind === "hold" && <rect x={from} y={y} width={wide} height={tall} rx={3} fill="url(#hold)" />}
-      {wide > 26 && <svg x={from} y={y} width={wide - 3} height={tall}><text x={5} y={15} fill={inkOn(color)}>{safe(b.label)}</text></svg>}
+      {room > 0 && <svg x={from} y={y} width={room + 5} height={tall}><text x={5} y={15} fill={inkOn(color)} stroke={b.kind === "hold" ? color : undefined}>{safe(b.label)}</text></svg>}
     </g>
   );
 }

@@ -6,7 +6,7 @@ export const colorings = ["cause", "endpoint", "generation"] as const;
 
 /** Which colour of a palette each request has, by what is chosen, and what the colours stand for. */
 export interface Coloring {
-  of: Float64Array; // index of the palette
+  of: Uint32Array; // index of the palette
   palette: string[];
   keys: { name: string; color: string }[];
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { clock, human, measured, percent, safe, seconds, thousands } from "../base/format";
 import type { Frame, Ns, WebPage } from "../model/page.gen";
 import type { Cells, Details, Points } from "../model/load";
-import { get, set } from "../state/url";
+import { changed, get, set } from "../state/url";
 
 /** What every view gets: the page's model and what was read from its columns. */
 export interface Context {
@@ -82,6 +82,15 @@ export const Panel = ({ title, children, id, aside }: { title?: ComponentChildre
     {title && <header><h2>{title}</h2>{aside}</header>}
     {children}
   </section>
+);
+
+/** Leads to another view of what is chosen. */
+export const Link = ({ to, children, ...more }: { to: Record<string, string | number>; children: ComponentChildren; class?: string; "aria-current"?: "page" }) => (
+  <a href={changed(to)} {...more} onClick={(e) => { // to a tab of its own as the address says, by who wants that
+    if (e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    set(to, true);
+  }}>{children}</a>
 );
 
 /** Whose page it is, in two lines: what was recorded, and the facts of the recording. */

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { thousands } from "../base/format";
 import { pointsIn, sharesIn, type Shares } from "../model/load";
-import { asked, fieldsOf, filterOf, type Keep } from "../model/filter";
+import { asked, fieldsOf, filterOf, marked } from "../model/filter";
 import { get, set } from "../state/url";
 import { Chart, chosenEndpoint, regionOf, zoomed } from "./chart";
 import { Endpoints } from "./where";
 import { colorOf, Count, Drawn, Id, Name, Panel, Plain, Share, Stacked, Swatch, Time, When, type Context } from "./parts";
 
 const most = 200; // rows at first
+const atOnce = 15; // of them, in one frame
 
 /** Latency over time, what is chosen of it, and its requests one by one. */
 export function Requests({ c }: { c: Context }) {
@@ -15,7 +16,7 @@ export function Requests({ c }: { c: Context }) {
   const endpoint = chosenEndpoint(c);
   const { keep, wrong } = useFilter(c, get("where"));
   const n = Math.max(most, Number(get("rows")) || 0);
-  const { count, slowest } = useMemo(() => pointsIn(c.points, region, endpoint, n, keep), [get("sel"), endpoint, c.points, keep, n]);
+  const { count, slowest } = useMemo(() => pointsIn(c.points, c.cells, { region, endpoint, keep }, n), [get("sel"), endpoint, c.points, keep, n]);
   return (
     <>
       <Panel title="Latency over time" aside={<span class="tools">
@@ -36,11 +37,11 @@ export function Requests({ c }: { c: Context }) {
 }
 
 /** What an expression keeps; none while it is wrong, or being asked for. */
-function useFilter(c: Context, text: string): { keep?: Keep; wrong: string } {
-  const [answer, setAnswer] = useState<{ of: string; keep?: Keep; wrong: string }>({ of: "", wrong: "" });
+function useFilter(c: Context, text: string): { keep?: Uint8Array; wrong: string } {
+  const [answer, setAnswer] = useState<{ of: string; keep?: Uint8Array; wrong: string }>({ of: "", wrong: "" });
   const here = useMemo(() => {
     try {
-      return { keep: text.trim() ? filterOf(fieldsOf(c.page, c.points), text) : undefined, wrong: "" };
+      return { keep: text.trim() ? marked(c.points, filterOf(fieldsOf(c.page, c.points), text)) : undefined, wrong: "" };
     } catch (e) {
       return { wrong: (e as Error).message };
     }
@@ -48,7 +49,7 @@ function useFilter(c: Context, text: string): { keep?: Keep; wrong: string } {
   const ask = c.page.live && here.wrong !== "";
   useEffect(() => {
     if (!ask) return;
-    const later = setTimeout(() => asked(c.points, text).then((keep) => setAnswer({ of: text, keep, wrong: "" }), (e: Error) => setAnswer({ of: text, wrong: e.message })), 200);
+    const later = setTimeout(() => asked(c.points, text).then((keep) => setAnswer({ of: text, keep: marked(c.points, keep), wrong: "" }), (e: Error) => setAnswer({ of: text, wrong: e.message })), 200);
     return () => clearTimeout(later);
   }, [text, ask]);
   if (!ask) return here.wrong ? { wrong: `${here.wrong} (dwell view and dwell show --where take more)` } : here;
@@ -92,15 +93,28 @@ function Chosen({ c }: { c: Context }) {
   );
 }
 
+/** How many rows of a list are drawn: some at once, more with each frame, so that none of them takes long. */
+function useGrown(list: number[]): number {
+  const [now, set] = useState({ list, rows: atOnce });
+  const rows = now.list === list ? now.rows : atOnce;
+  useEffect(() => {
+    if (rows >= list.length) return;
+    const next = requestAnimationFrame(() => set({ list, rows: rows + atOnce }));
+    return () => cancelAnimationFrame(next);
+  }, [list, rows]);
+  return Math.min(rows, list.length);
+}
+
 function Table({ c, list, count }: { c: Context; list: number[]; count: number }) {
+  const rows = useGrown(list);
   const p = c.points;
   const longest = list.length ? p.duration[list[0]] : 1;
   const open = (id: number) => set({ view: "request", req: id, seg: "" }, true);
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="table">
+    <div class="scroll" tabIndex={0} role="region" aria-label="table" aria-busy={rows < list.length}>
       <table class="requests">
         <thead><tr><th scope="col">request</th><th scope="col" class="num">duration</th><th scope="col"><span class="out">bar</span></th><th scope="col">endpoint</th><th scope="col">most of it</th><th scope="col">began</th><th scope="col" class="num">status</th><th scope="col">process</th></tr></thead>
-        <tbody>{list.map((i) => {
+        <tbody>{list.slice(0, rows).map((i) => {
           const cause = c.page.causes[p.cause[i]].name;
           const g = c.page.report!.processes[p.generation[i]];
           const told = c.details.has(p.id[i]);

@@ -1,15 +1,16 @@
 import type { Evidence, Finding, Refuted, Undecided } from "../model/page.gen";
-import { set } from "../state/url";
 import { Chart } from "./chart";
 import { WhatIf } from "./whatif";
 import { Where } from "./where";
-import { Count, Drawn, Fold, Id, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
+import { Count, Drawn, Fold, Id, Link, Measured, Name, Panel, Seconds, Share, Time, type Context } from "./parts";
 
 /** The answer first: what is wrong, how that is known, what a fix saves. */
 export function Verdict({ c }: { c: Context }) {
   const r = c.page.report!;
   if (r.requests.count === 0) return <Panel title="No requests"><p class="lines"><Name text={c.page.seen.unrecorded.trim()} /></p></Panel>;
   const first = c.page.seen.first_lead;
+  const none = r.findings.length + r.leads.length === 0;
+  const chart = <Panel title="Latency over time" aside={<Link to={{ view: "requests" }}>requests</Link>}><Chart c={c} height={300} /></Panel>;
   return (
     <>
       <Answer c={c} />
@@ -17,11 +18,11 @@ export function Verdict({ c }: { c: Context }) {
         <div>
           {r.findings.map((f, i) => <FindingCard key={f.id + f.place} c={c} f={f} i={i} of="findings" />)}
           {r.findings.length === 0 && r.leads.length > 0 && <FindingCard c={c} f={r.leads[first]} i={first} of="leads" />}
-          {r.findings.length + r.leads.length === 0 && <Panel title="Nothing found"><p>No mechanism that dwell knows is worth a word here: below stands what was ruled out, and by which number.</p></Panel>}
+          {none && <Panel title="Nothing found"><p>No mechanism that dwell knows is worth a word here: below stands what was ruled out, and by which number.</p></Panel>}
         </div>
-        <Where c={c} />
+        <div><Where c={c} />{!none && chart}</div>
       </div>
-      <Panel title="Latency over time" aside={<a href="#view=requests">requests</a>}><Chart c={c} height={300} /></Panel>
+      {none && chart}
       <Leads c={c} but={r.findings.length === 0 ? first : -1} />
       <Others c={c} />
     </>
@@ -120,7 +121,7 @@ const Measure = ({ c, e, shown, at }: { c: Context; e: Evidence; shown: boolean;
 /** Leads to a request, if the page can tell of it. */
 export function RequestLink({ c, id }: { c: Context; id: number }) {
   if (!c.details.has(id)) return <span class="dim"> <Id id={id} /></span>;
-  return <a class="id" href={`#view=request&req=${id}`} onClick={(e) => { e.preventDefault(); set({ view: "request", req: id, seg: "" }, true); }}> <Id id={id} /></a>;
+  return <Link class="id" to={{ view: "request", req: id, seg: "", hold: "", call: "" }}> <Id id={id} /></Link>;
 }
 
 // Time worth having, whose cause lies elsewhere or is not proven.

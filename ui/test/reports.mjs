@@ -1,0 +1,77 @@
+// Pages of the incident cases' recordings, made when they are first asked for, and a browser that shows them.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { addressOf, open, soon, visit } from "./browser.mjs";
+import { Documents } from "./figures.mjs";
+
+export const root = new URL("../../", import.meta.url).pathname;
+export const dwell = join(root, "bin/dwell");
+export const recordings = {
+  demo: "cmd/dwell/bundled/bad.txt", credentials: "cases/credentials/recording-refresh-bad.txt", "keep-alive": "cases/keep-alive/recording-bad.txt",
+  "price-api": "cases/price-api/recording-entropy-bad.txt", statsd: "cases/statsd/recording-ruby-bad.txt", "surround-vote": "cases/surround-vote/recording-restart-bad.txt",
+};
+export const cases = Object.keys(recordings).filter((name) => name !== "demo");
+export const pair = (name) => [recordings[name], recordings[name].replace(/bad\.txt$/, "fixed.txt")];
+export const printed = (...args) => execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
+export const json = (...args) => JSON.parse(printed(...args));
+export const lines = (...args) => printed(...args).trim().split("\n").map((l) => JSON.parse(l));
+
+/** What a test file needs: a page in a browser, and addresses of pages. Nothing may go wrong on them, and no request may leave them. */
+export class Reports {
+  dir = mkdtempSync(join(tmpdir(), "dwell-report-"));
+  asked = [];
+  wrong = [];
+
+  /** Starts the browser, and gives its first page. */
+  async open() {
+    this.browser = await open();
+    this.browser.context.on("request", (r) => [`file://${this.dir}/`, "http://127.0.0.1:"].some((own) => r.url().startsWith(own)) || this.asked.push(r.url()));
+    this.page = await this.opened();
+    return this.page;
+  }
+
+  async close() {
+    await this.browser?.close();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** Another page in the browser. */
+  async opened() {
+    const page = await this.browser.context.newPage();
+    page.on("pageerror", (e) => this.wrong.push(e.message));
+    page.on("console", (m) => m.type() === "error" && this.wrong.push(m.text()));
+    return page;
+  }
+
+  /** The address of a page, of a case's recording or of a file that dwell is to write with these arguments. */
+  address(name, hash = "", args = ["report", recordings[name]]) {
+    const path = join(this.dir, name + ".html");
+    if (!existsSync(path)) execFileSync(dwell, [...args, "-o", path], { cwd: root });
+    return `file://${path}#${hash}`;
+  }
+
+  async model() { return JSON.parse(await this.page.evaluate(() => document.getElementById("data").textContent)); }
+
+  /** What dwell prints of a recording, to hold a page of it against. */
+  async documents(name) { return new Documents(printed, recordings[name], await this.model()); }
+
+  /** Who opens the page's address reads the same. */
+  async sameElsewhere() {
+    const other = await this.opened();
+    await visit(other, await addressOf(this.page));
+    await soon(async () => assert.equal(await other.locator("main").innerText(), await this.page.locator("main").innerText()));
+    await other.close();
+  }
+
+  /** The last test of a file. */
+  nothingWrong() {
+    test("no request left the page, and nothing went wrong on it", () => {
+      assert.deepEqual(this.asked, []);
+      assert.deepEqual(this.wrong, []);
+    });
+  }
+}
