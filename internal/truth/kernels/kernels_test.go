@@ -58,16 +58,6 @@ func TestTable(t *testing.T) {
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	page := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(page, []byte("# Kernels\n"+begins+"old\n"+ends+"the end\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := writePage(page, "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(page); string(text) != "# Kernels\n"+begins+"\nnew\n\n"+ends+"the end\n" {
-		t.Errorf("%s", text)
-	}
 }
 
 func TestReadOutcome(t *testing.T) {

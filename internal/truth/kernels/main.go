@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/getdwell/dwell/internal/truth/marked"
 )
 
 // all is what is tried where nothing is chosen, sample what every change is tried on.
@@ -68,7 +70,7 @@ func run(ctx context.Context, o options) error {
 	}
 	fmt.Printf("\n%s", table(rows))
 	if o.page != "" {
-		failed = errors.Join(failed, writePage(o.page, table(rows)))
+		failed = errors.Join(failed, marked.Replace(o.page, "test-kernels", []byte("\n"+table(rows)+"\n")))
 	}
 	return failed
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/truth/kernels/outcome"
@@ -82,24 +80,4 @@ func truthCell(t outcome.Truth) string {
 		cut = fmt.Sprintf(" (%d cut)", t.Cut)
 	}
 	return fmt.Sprintf("%d of %d%s, %d of %d right, %d wrong", t.Matched, t.Requests, cut, t.Right, t.Exchanges, t.Wrong)
-}
-
-// The table lies between these lines of the page.
-const (
-	begins = "<!-- begins: make test-kernels -->\n"
-	ends   = "<!-- ends: make test-kernels -->\n"
-)
-
-// writePage puts the table into its place in a page.
-func writePage(name, table string) error {
-	old, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(old), begins)
-	_, after, closed := strings.Cut(rest, ends)
-	if !found || !closed {
-		return errors.New(name + ": the lines that the table belongs between are not there")
-	}
-	return os.WriteFile(name, []byte(before+begins+"\n"+table+"\n"+ends+after), 0o644)
 }

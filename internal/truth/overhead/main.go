@@ -1,6 +1,6 @@
 // Command overhead measures what recording costs: throughput, latency and CPU per
 // request of the demo's Go server, a Node server, a JVM and a process that is not watched,
-// with and without dwell in alternating rounds. It prints the ratios and writes
+// with and without dwell in alternating rounds. It prints the ratios and puts its tables into
 // docs/overhead.md. It runs as root, from the root of the repository, on an otherwise
 // idle machine.
 package main
@@ -12,17 +12,18 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/getdwell/dwell/internal/truth/marked"
 )
 
 func main() {
 	var opt options
 	flag.IntVar(&opt.rounds, "rounds", 5, "rounds of each kind")
 	flag.DurationVar(&opt.span, "span", 6*time.Second, "of the load in a round")
-	flag.StringVar(&opt.out, "o", "docs/overhead.md", "file for the table")
-	flag.StringVar(&opt.only, "only", "", "only the servers whose name holds this; do not keep the table")
+	flag.StringVar(&opt.out, "o", "docs/overhead.md", "the document that has the tables; none prints them")
+	flag.StringVar(&opt.only, "only", "", "only the servers whose name holds this; print the tables instead of keeping them")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -83,8 +84,8 @@ func run(ctx context.Context, opt options) error {
 		}
 		s.stop()
 	}
-	if err := os.MkdirAll(filepath.Dir(opt.out), 0o755); err != nil {
-		return err
+	if opt.only != "" {
+		opt.out = "" // a part of the tables is no new version of them
 	}
-	return os.WriteFile(opt.out, []byte(page(rows, opt)), 0o644)
+	return marked.Replace(opt.out, "bench-overhead", []byte(page(rows, opt)))
 }

@@ -87,13 +87,11 @@ func (r row) summary() string {
 	return text + fmt.Sprintf(" recorder %.1f%% + %.1f%% of a core, %d MB", 100*user.middle, 100*bpf.middle, peak>>20)
 }
 
-// page is docs/overhead.md.
+// page is what docs/overhead.md has of it.
 func page(rows []row, opt options) string {
 	var b strings.Builder
 	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-	fmt.Fprintf(&b, `# What recording costs
-
-Written by `+"`make bench-overhead`"+`: %d rounds without dwell and %d with it, alternating, %v
+	fmt.Fprintf(&b, `Measured by `+"`make bench-overhead`"+`: %d rounds without dwell and %d with it, alternating, %v
 of load each, twice that at saturation, on %d CPUs, Linux %s, %s. The server has CPU 0 to itself; what it
 calls and the load generator share CPU 1; the recorder runs where the scheduler puts it.
 
