@@ -137,7 +137,8 @@ func (j *judge) dominant() (out []Dominant) {
 func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
 	seen = lead.seen
 	for _, cd := range j.cands {
-		if lead.lead && j.behindLead(cd) == lead.trial.ID && !j.goes(cd.seen) {
+		leads := func(of *candidate) bool { return of.lead }
+		if lead.lead && j.behindLead(cd) == lead.trial.ID && !slices.ContainsFunc(cd.trial.cands, leads) && !j.goes(cd.seen) {
 			seen, with = normal(j.Timeline, slices.Concat(seen, cd.seen)), append(with, cd.trial.ID)
 		}
 	}

@@ -14,7 +14,7 @@ func coldStart() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
-		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, for a time that is at least a third " +
+		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
 			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
@@ -39,6 +39,7 @@ type youth struct {
 	young, later Duration              // medians
 	until        Duration              // age to which calls are slow
 	slow         int                   // calls until then
+	above        diagnosis.Share       // of them take longer than half of the later ones; 0: they are told by their medians
 	queued       bool                  // they were slow only until a worker came to read them
 }
 
@@ -106,22 +107,28 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	slices.SortFunc(y.order, func(a, b diagnosis.RequestID) int { return cmp.Or(cmp.Compare(age[a], age[b]), cmp.Compare(a, b)) })
 	y.first, y.last = age[y.order[0]], age[y.order[len(y.order)-1]]
 	y.fall(c, age)
-	if n := len(y.order); y.slow > 0 && 4*readToEnd(c, y.order[:y.slow]) < 5*readToEnd(c, y.order[n/2:]) {
+	if y.slow > 0 && y.waited(c) {
 		y.slow, y.until, y.queued = 0, 0, true
 	}
 	return y
 }
 
-// readToEnd is how long calls took on average once they were read.
-func readToEnd(c *diagnosis.Case, ids []diagnosis.RequestID) (d Duration) {
-	for _, id := range ids {
-		d += c.Requests[id].End.Sub(c.Requests[id].FirstRead)
+// waited reports that most of what the slow calls take longer went by before they were read.
+func (y *youth) waited(c *diagnosis.Case) bool {
+	mean := func(ids []diagnosis.RequestID) (took, read Duration) {
+		for _, id := range ids {
+			took += c.Requests[id].Duration()
+			read += c.Requests[id].End.Sub(c.Requests[id].FirstRead)
+		}
+		return took / Duration(max(1, len(ids))), read / Duration(max(1, len(ids)))
 	}
-	return d / Duration(max(1, len(ids)))
+	slow, slowRead := mean(y.order[:y.slow])
+	later, laterRead := mean(y.order[len(y.order)/2:])
+	return 2*(slowRead-laterRead) < slow-later
 }
 
 // fall finds until when calls are slow: runs whose median is twice that of the later half
-// of all runs, from the first on.
+// of all runs, from the first on; or for as long as nearly all take longer than half of those.
 func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	n := len(y.order)
 	runs := min(coldRuns, n/scanRun)
@@ -142,6 +149,11 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 		}
 		end = (b + 1) * n / runs
 	}
+	if more := y.longer(c); more > end {
+		end = more
+	} else {
+		y.above = 0
+	}
 	y.young = took(0, max(end, n/runs))
 	if end > 0 {
 		for i, next := end, min(n, end+n/runs); i < next; i++ { // the fall lies in the next run
@@ -154,24 +166,57 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	}
 }
 
+// longer is how many of the first half of calls take longer than half of the later ones do, nine of
+// ten of them and the last: where calls differ by chance, so do about five of ten. What they wait
+// for a processor does not count: at times others have them.
+func (y *youth) longer(c *diagnosis.Case) (end int) {
+	var took []Duration
+	for _, id := range y.order {
+		d := c.Requests[id].Duration()
+		for i := range c.Requests[id].Segments {
+			if g := &c.Requests[id].Segments[i]; g.Cause == timeline.CauseRunnable {
+				d -= g.To.Sub(g.From)
+			}
+		}
+		took = append(took, d)
+	}
+	half := len(took) / 2
+	later := slices.Sorted(slices.Values(took[half:]))
+	above := 0
+	for i, d := range took[:half] {
+		if d <= diagnosis.Quantile(later, 50)+c.Resolution {
+			continue
+		}
+		if above++; above >= scanCalls/2 && 10*above >= 9*(i+1) {
+			end, y.above = i+1, diagnosis.ShareOf(int64(above), int64(i+1))
+		}
+	}
+	return end
+}
+
 func (y *youth) lead() string {
 	takes := "requests take " + diagnosis.Human(y.young) + " at first and " + diagnosis.Human(y.later) + " later"
 	switch {
 	case y.queued:
-		return takes + ", but no longer once they were read: they were in a queue"
+		return takes + ", most of that before they were read: they were in a queue"
 	case y.known && y.slow > 0 && !y.lasts():
 		return "slow requests end " + diagnosis.Human(y.until) + " after the process began, " + diagnosis.Human(y.until-y.first) +
 			" into what was recorded of it (bound a third of that age)"
 	case y.known && y.first >= coldOld:
 		return takes + "; the process was " + diagnosis.Human(y.first) + " old (bound " + diagnosis.Human(coldOld) + ")"
 	}
-	return takes + " (bound 2 x)"
+	return takes + " (bound 2 x, or that nine of ten of the first calls take longer than half of the later ones)"
 }
 
 func (y *youth) evidence() []diagnosis.Evidence {
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("median of the first calls of "+y.of.Endpoint, y.young).Against(int64(2 * y.later)).On(y.order),
+		diagnosis.NS("median of the first calls of "+y.of.Endpoint, y.young).On(y.order),
 		diagnosis.NS("median of the later half of them", y.later),
+	}
+	if y.above > 0 {
+		ev = append(ev, diagnosis.Part("of the first calls take longer than half of the later ones", y.above).Against(int64(diagnosis.Whole*9/10)))
+	} else {
+		ev[0] = ev[0].Against(int64(2 * y.later))
 	}
 	if y.known {
 		ev = append(ev,
