@@ -15,9 +15,9 @@ func childProcess() diagnosis.Hypothesis {
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
 			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
-			"Taken out of each request: those waits; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"run-queue", "accept-queue", "load"},
+		Explains: []string{"event-loop-blocked", "run-queue", "accept-queue", "load"},
 		Test:     testChildProcess,
 	}
 }
@@ -27,8 +27,14 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	ran := startedBy(c)
 	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
-	if s.total == 0 {
+	behind := behindStarts(c)
+	if s.total == 0 && len(behind) == 0 {
 		return res
+	}
+	others := ""
+	if mean, share := perMean(c, diagnosis.Total(behind)); share >= c.Worth {
+		others = "; others wait " + diagnosis.Human(mean) + " more on average for the loop, which sleeps until they run"
+		ev = append(ev, diagnosis.Part("of all request time waits for an event loop that waits for a program", share))
 	}
 	name, _ := ran.names.most()
 	what := "programs"
@@ -37,10 +43,10 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
-		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, s.total) + s.from(),
+		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, s.total) + s.from() + others,
 		Fix:      childFix(ran.rt),
 		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
-		Spans:    s.spans(c),
+		Spans:    append(s.spans(c), behind...),
 		Evidence: ev,
 		AtLeast:  true, // what the strand computes to start them is not told from its other work
 	}}
@@ -69,6 +75,20 @@ func childStays(c *diagnosis.Case) []stay {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b stay) int { return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From)) })
+	return out
+}
+
+// behindStarts returns what requests wait for event loops that wait for a program meanwhile.
+func behindStarts(c *diagnosis.Case) (out []diagnosis.Span) {
+	for _, loop := range c.Loops() {
+		var waits []hold
+		for _, id := range c.Sleeps(loop) {
+			if w := &c.Waits[id]; w.Rule == timeline.RuleChild {
+				waits = append(waits, hold{from: w.From, to: w.Back, by: timeline.None})
+			}
+		}
+		out = append(out, waitsBehind(c, loop, waits)...)
+	}
 	return out
 }
 

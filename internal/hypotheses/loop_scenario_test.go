@@ -39,6 +39,7 @@ type cost struct {
 	before, handshake, after, remote recording.Time
 	dial                             recording.Time // before it connects, to build the socket
 	asleep                           recording.Time // before all else, in a call that blocks the loop
+	starts                           recording.Time // then, until a program that it starts runs
 	code                             string         // that runs before, sampled; "" is not
 }
 
@@ -100,6 +101,9 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 	l.ids += 4
 	if v.cost.asleep > 0 {
 		l.sleep(l.at+v.cost.asleep, 3*us, "clock_nanosleep")
+	}
+	if v.cost.starts > 0 {
+		l.sleep(l.at+v.cost.starts, 3*us, "vfork")
 	}
 	if v.cost.code != "" {
 		l.computeIn(v.cost.before, v.cost.code)

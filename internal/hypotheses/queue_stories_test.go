@@ -34,6 +34,18 @@ func queueStories() []story {
 			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
 		{"run-queue/bursts-minor", "What happens is as in cpu-bound/bursts-lead.txt.",
 			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
+		{"child-process/loop-supported", "One request in six starts a program, until whose start their loop sleeps for 12 ms; the others, one every 4 ms, wait for the loop.",
+			func() *recording.Recording {
+				l := newLoop(true)
+				for i := range 120 {
+					c := cost{before: 400 * us}
+					if i%6 == 0 {
+						c.starts = 12_000 * us
+					}
+					l.arrive(10_000*us+recording.Time(i)*4000*us, "/prices/{}", c)
+				}
+				return done(l.play(), 40)
+			}},
 		{"run-queue/loop-supported", "What happens is as in load/neighbour-refuted.txt.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 	}
