@@ -190,12 +190,12 @@ func grows(p *plan, draw *rand.Rand) {
 	}
 }
 
-// garbage of Go is eight times as much: its collector works beside requests, and of what Java's
+// garbage of Go is four times as much: its collector works beside requests, and of what Java's
 // service makes it took 3 % of what they took, by their own log.
 func garbage(p *plan, draw *rand.Rand) {
 	p.Many = 500 + draw.IntN(500)
 	if p.Runtime == golang {
-		p.Many *= 8
+		p.Many *= 4
 	}
 }
 

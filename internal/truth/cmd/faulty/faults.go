@@ -163,24 +163,40 @@ type entry struct {
 	value [32]byte
 }
 
-// garbage replaces live data all the time; fixed: little of it.
+// garbage replaces live data all the time; fixed: it is written where it is.
 func (s *thing) garbage() func(*http.Request) {
-	entries := make([]*entry, 1<<15)
-	if s.fixed {
-		entries = entries[:1<<6]
-	}
+	var entries []*entry
+	fill := sync.OnceFunc(func() {
+		for range 1 << 15 {
+			entries = append(entries, chain())
+		}
+	})
 	var mu sync.Mutex
 	return func(*http.Request) {
+		fill()
 		for range s.many {
-			var e *entry
-			for i := range 16 {
-				e = &entry{next: e, value: [32]byte{byte(i)}}
+			at := rand.IntN(len(entries))
+			if !s.fixed {
+				e := chain()
+				mu.Lock()
+				entries[at] = e
+				mu.Unlock()
+				continue
 			}
 			mu.Lock()
-			entries[rand.IntN(len(entries))] = e
+			for e := entries[at]; e != nil; e = e.next {
+				e.value[0]++
+			}
 			mu.Unlock()
 		}
 	}
+}
+
+func chain() (e *entry) {
+	for i := range 16 {
+		e = &entry{next: e, value: [32]byte{byte(i)}}
+	}
+	return e
 }
 
 func (s *thing) computes(*http.Request) {
