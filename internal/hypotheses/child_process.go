@@ -24,7 +24,7 @@ func childProcess() diagnosis.Hypothesis {
 
 func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	s := spentIn(c, timeline.CauseIPC, childStays(c))
-	ran := startedBy(c)
+	ran := startedBy(c, s.stays)
 	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
 	behind := behindStarts(c)
@@ -61,7 +61,7 @@ func childStays(c *diagnosis.Case) []stay {
 		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None {
 			return false
 		}
-		w := c.WaitAt(s.Strand, s.From)
+		w := c.SleepAt(s.Strand, s.From)
 		return w == timeline.None || c.Waits[w].Cause != timeline.CauseIPC
 	}
 	out := slices.DeleteFunc(stays(c, timeline.CauseIPC, func(s *timeline.Segment) bool { return !beside(s) }), func(x stay) bool {
@@ -100,9 +100,18 @@ type startedPrograms struct {
 	rt    recording.Runtime
 }
 
-// startedBy collects them.
-func startedBy(c *diagnosis.Case) startedPrograms {
+// startedBy collects them: what strands of requests started, and the threads that goroutines of requests waited on meanwhile.
+func startedBy(c *diagnosis.Case, waited []stay) startedPrograms {
 	serves := map[timeline.StrandID]bool{}
+	on := map[timeline.StrandID][]diagnosis.RequestID{}
+	for i := range waited {
+		if w := waited[i].wait; w != timeline.None {
+			on[c.Waits[w].Strand] = append(on[c.Waits[w].Strand], waited[i].Request)
+		}
+	}
+	during := func(p *timeline.Process) bool {
+		return slices.ContainsFunc(on[p.By], func(r diagnosis.RequestID) bool { return p.Born >= c.Requests[r].Start && p.Born < c.Requests[r].End })
+	}
 	for _, id := range c.Measured() {
 		serves[c.Requests[id].Strand] = true
 		for _, p := range c.Requests[id].Parts {
@@ -116,7 +125,7 @@ func startedBy(c *diagnosis.Case) startedPrograms {
 	}
 	for i := range c.Processes {
 		p := &c.Processes[i]
-		if p.By == timeline.None || !serves[p.By] || p.Born <= c.Start {
+		if p.By == timeline.None || p.Born <= c.Start || !serves[p.By] && !during(p) {
 			continue
 		}
 		of[p.ID] = true

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 )
 
 // A loop serves others while a program runs for a request: no thread sleeps for that program.
@@ -38,6 +39,38 @@ func TestProgramsThatRequestsOfALoopStart(t *testing.T) {
 	text += "40000ms end reason=time\n"
 	d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{childProcess()}, diagnosis.Options{})
 	const want = "Requests start programs (convert most of all) and wait for them: 48.0 ms on average (92 % of all request time)"
+	if len(d.Findings) != 1 || d.Findings[0].Title != want {
+		t.Errorf("found %+v, want %q", d.Findings, want)
+	}
+}
+
+// A goroutine sleeps in a system call for the end of the program that it started: its thread's sleep is its own.
+func TestProgramsThatGoroutinesWaitFor(t *testing.T) {
+	l := goLines{
+		`000000001us manifest cpus=2 hooks="sched io sockets arrivals goroutines processes"`,
+		`000000001us process id=1 pid=100 runtime=go comm=shop`,
+		`000000001us thread id=1 tid=101 process=1`, `000000001us thread-state thread=1 state=sleep syscall=epoll_pwait`,
+		`000000001us conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000`,
+	}
+	for i := range requestsPlayed {
+		at, child := (i+1)*50_000, i+2
+		l.at(at, "off thread=1 since=%dus woken=%dus syscall=epoll_pwait waker-kind=interrupt", at-20_000, at-5)
+		l.at(at+10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus goroutine=7", 40*i, at-10, at-10)
+		l.at(at+11, "http-request conn=1 offset=%d head=40 method=GET route=/thumb", 40*i)
+		l.at(at+100, "process id=%d pid=%d start=%dus parent=1 comm=convert", child, 200+i, at+100)
+		l.at(at+101, "thread id=%d tid=%d start=%dus process=%d creator=1", child, 200+i, at+100, child)
+		l.at(at+20_080, "thread-exit thread=%d", child)
+		l.at(at+20_081, "process-exit process=%d", child)
+		l.at(at+20_100, "off thread=1 since=%dus woken=%dus syscall=waitid goroutine=7 waker-kind=other", at+200, at+20_090)
+		l.at(at+20_200, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
+		l.at(at+20_201, "http-response conn=1 offset=%d head=60 status=200", 60*i)
+	}
+	tl, err := timeline.Build(l.recording())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{childProcess()}, diagnosis.Options{})
+	const want = "Requests start programs (convert most of all) and wait for them: 19.9 ms on average (98 % of all request time)"
 	if len(d.Findings) != 1 || d.Findings[0].Title != want {
 		t.Errorf("found %+v, want %q", d.Findings, want)
 	}

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -9,8 +11,9 @@ import (
 // keptEnd is a wait for the end of a message to leave our socket.
 type keptEnd struct {
 	diagnosis.Span
-	peer   string // of a call; "" of an answer to a client
-	noRoom bool   // there was no room for it under way or at the peer; false: Nagle's algorithm kept it
+	call   timeline.CallID // None: of an answer to a client
+	peer   string          // of the call
+	noRoom bool            // there was no room for it under way or at the peer; false: Nagle's algorithm kept it
 }
 
 // keptEnds lists the ends of measured requests' answers, and of their calls' requests, that
@@ -25,13 +28,13 @@ func keptEnds(c *diagnosis.Case) (out []keptEnd) {
 			}
 			switch k := &c.Calls[g.Call]; {
 			case g.From < k.Sent: // it slept in a write, or between two: the socket was full
-				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: min(g.To, k.Sent)}, k.Peer, true})
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: min(g.To, k.Sent)}, g.Call, k.Peer, true})
 			case k.Left > g.From:
-				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: g.To}, k.Peer, k.NoRoom})
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: g.To}, g.Call, k.Peer, k.NoRoom})
 			}
 		}
 		if r.Held != recording.NoTime {
-			out = append(out, keptEnd{diagnosis.Span{Request: id, From: r.Held, To: r.End}, "", r.NoRoom})
+			out = append(out, keptEnd{diagnosis.Span{Request: id, From: r.Held, To: r.End}, timeline.None, "", r.NoRoom})
 		}
 	}
 	return out
@@ -50,19 +53,14 @@ type keptWords struct {
 func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
 	ends := map[string][]keptEnd{}
 	var order []string
-	var total, longest Duration
-	n := 0
-	for _, k := range keptEnds(c) {
-		if !w.in(&k) {
-			continue
-		}
+	list := slices.DeleteFunc(keptEnds(c), func(k keptEnd) bool { return !w.in(&k) })
+	for _, k := range list {
 		if ends[k.peer] == nil {
 			order = append(order, k.peer)
 		}
 		ends[k.peer] = append(ends[k.peer], k)
-		d := k.To.Sub(k.From)
-		n, total, longest = n+1, total+d, max(longest, d)
 	}
+	n, total, longest := ofMessages(list)
 	messages := len(c.Overall.Requests)
 	for i := range c.Calls {
 		if c.Calls[i].Request != timeline.None {
@@ -85,6 +83,22 @@ func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
 	return res
 }
 
+// ofMessages counts the messages that waits are of: one may wait more than once.
+func ofMessages(list []keptEnd) (n int, total, longest Duration) {
+	type message struct {
+		request diagnosis.RequestID
+		call    timeline.CallID
+	}
+	of := map[message]Duration{}
+	for i := range list {
+		k := &list[i]
+		m, d := message{k.Request, k.call}, k.To.Sub(k.From)
+		of[m] += d
+		total, longest = total+d, max(longest, of[m])
+	}
+	return len(of), total, longest
+}
+
 func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candidate {
 	first, all, what, place := &list[0], len(c.Overall.Requests), "answers", "the service's own sockets"
 	if first.peer != "" {
@@ -95,14 +109,11 @@ func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candi
 			}
 		}
 	}
-	var total, longest Duration
 	spans := make([]diagnosis.Span, len(list))
 	for i := range list {
 		spans[i] = list[i].Span
-		d := list[i].To.Sub(list[i].From)
-		total, longest = total+d, max(longest, d)
 	}
-	n := len(list)
+	n, total, longest := ofMessages(list)
 	return diagnosis.Candidate{
 		Place: place,
 		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " " + what + " stays in the socket for " + diagnosis.Human(total/Duration(n)) + w.title,

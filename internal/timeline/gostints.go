@@ -200,6 +200,11 @@ func goArrivals(f *facts) arrivals {
 			list = append(list, x.Arrived, x.last())
 		}
 	}
+	for _, d := range f.dns {
+		if d.Part == recording.DNSAnswer && f.runtimeOf(d.Thread) == recording.RuntimeGo {
+			list = append(list, cmp.Or(d.Arrived, d.at))
+		}
+	}
 	slices.Sort(list)
 	return list
 }

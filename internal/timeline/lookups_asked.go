@@ -137,7 +137,7 @@ func (s *segmenter) blank(r *Request, g Segment, p *painter) {
 	}
 }
 
-// asks returns the look-ups of a request that end within a wait of unknown cause which ends with
+// asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
 // the last answer; nil if it does not.
 func (s *segmenter) asks(r *Request, g Segment) (list []stint) {
 	if g.Cause != CauseUnknown || len(s.in.asked) == 0 {
@@ -145,8 +145,8 @@ func (s *segmenter) asks(r *Request, g Segment) (list []stint) {
 	}
 	of := s.in.asked[r.ID]
 	i, _ := slices.BinarySearchFunc(of, g.From+1, func(x stint, at Time) int { return cmp.Compare(x.to, at) })
-	for ; i < len(of) && of[i].to <= g.To; i++ {
-		list = append(list, of[i])
+	for ; i < len(of) && of[i].from < g.To && of[i].to <= g.To+Time(wakeLatency); i++ { // it runs again before it reads the answer
+		list = append(list, stint{from: of[i].from, to: min(of[i].to, g.To)})
 	}
 	if len(list) == 0 {
 		return nil

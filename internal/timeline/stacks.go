@@ -92,7 +92,15 @@ func (t *Timeline) StacksIn(s StrandID, from, to Time) []StackAt {
 // WaitAt returns the Wait a strand was in at a time: asleep, not yet made runnable.
 // None if it was in none.
 func (t *Timeline) WaitAt(s StrandID, at Time) WaitID {
-	list := t.Strands[s].Waits
+	return t.waitAmong(t.Strands[s].Waits, at)
+}
+
+// SleepAt is the same of a strand's Sleeps.
+func (t *Timeline) SleepAt(s StrandID, at Time) WaitID {
+	return t.waitAmong(t.Sleeps(s), at)
+}
+
+func (t *Timeline) waitAmong(list []WaitID, at Time) WaitID {
 	i, found := slices.BinarySearchFunc(list, at, func(w WaitID, at Time) int { return cmp.Compare(t.Waits[w].From, at) })
 	if !found {
 		i--

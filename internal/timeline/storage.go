@@ -70,7 +70,7 @@ func buildStorage(t *Timeline, f *facts) {
 	t.sleepsOf = map[StrandID][]WaitID{}
 	for i := range t.Waits {
 		w := &t.Waits[i]
-		if w.Off == nil || w.Off.Goroutine == recording.NoGoroutine || w.Cause != CauseDisk && w.Cause != CausePageFault {
+		if w.Off == nil || w.Off.Goroutine == recording.NoGoroutine || w.Cause != CauseDisk && w.Cause != CausePageFault && w.Cause != CauseIPC {
 			continue
 		}
 		if s := goroutines.of(goKey{t.Strands[w.Strand].Process, w.Off.Goroutine}); s != None {
@@ -85,7 +85,7 @@ func buildStorage(t *Timeline, f *facts) {
 }
 
 // Sleeps lists the Waits of a strand; of a goroutine, too, the sleeps of threads, for a
-// disk or in page faults, that held it up.
+// disk, a program or in page faults, that held it up.
 func (t *Timeline) Sleeps(s StrandID) []WaitID {
 	if list := t.sleepsOf[s]; list != nil {
 		return list
