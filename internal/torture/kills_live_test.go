@@ -239,22 +239,29 @@ type kernelObjects map[string]map[uint32]bool
 // inKernel lists them.
 func inKernel(t *testing.T) kernelObjects {
 	t.Helper()
-	programs, maps, links := map[uint32]bool{}, map[uint32]bool{}, map[uint32]bool{}
+	programs, maps := map[uint32]bool{}, map[uint32]bool{}
 	for id, err := ebpf.ProgramGetNextID(0); err == nil; id, err = ebpf.ProgramGetNextID(id) {
 		programs[uint32(id)] = true
 	}
 	for id, err := ebpf.MapGetNextID(0); err == nil; id, err = ebpf.MapGetNextID(id) {
 		maps[uint32(id)] = true
 	}
-	it := new(link.Iterator)
+	links, err := linksInKernel()
+	for ; errors.Is(err, unix.EAGAIN); links, err = linksInKernel() { // one that is just being made
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kernelObjects{"programs": programs, "maps": maps, "links": links}
+}
+
+func linksInKernel() (map[uint32]bool, error) {
+	links, it := map[uint32]bool{}, new(link.Iterator)
 	defer it.Close()
 	for it.Next() {
 		links[uint32(it.ID)] = true
 	}
-	if err := it.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return kernelObjects{"programs": programs, "maps": maps, "links": links}
+	return links, it.Err()
 }
 
 // leftNothing checks that nothing is in the kernel that was not before. It takes its time to let go.
