@@ -4,6 +4,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
+	"strings"
 )
 
 // Build makes the view model of a diagnosis.
@@ -49,6 +50,11 @@ func recorded(tl *timeline.Timeline) Recording {
 	}
 	for _, l := range tl.Losses {
 		r.Lost += l.Count
+	}
+	for _, kind := range []string{"container", "pod", "unit"} {
+		if what, is := strings.CutPrefix(tl.Manifest.Target, "attach by "+kind+" "); is {
+			r.Of = kind + " " + what
+		}
 	}
 	if n := len(tl.Windows); n > 1 {
 		r.Windows = &Windows{n, Decimal(int64(tl.InWindows(tl.Start, tl.End)) / 1000)}

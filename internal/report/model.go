@@ -55,6 +55,7 @@ type Recording struct {
 	Lost             int64   `json:"lost"`
 	OverheadCPUShare Decimal `json:"overhead_cpu_share"` // of one core, programs in the kernel included
 	Truncated        bool    `json:"truncated,omitempty"`
+	Of               string  `json:"of,omitempty"` // the container, pod or unit that was asked for
 
 	Windows *Windows `json:"windows,omitempty"` // nil where all of it was recorded
 

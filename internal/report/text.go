@@ -72,6 +72,9 @@ func who(r *Report) string {
 	if silent > 0 {
 		text += fmt.Sprintf(" (and %s that served none)", processes(silent))
 	}
+	if r.Recording.Of != "" {
+		text = r.Recording.Of + ": " + text
+	}
 	return text
 }
 

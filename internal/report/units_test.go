@@ -1,6 +1,11 @@
 package report
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
 
 func TestHuman(t *testing.T) {
 	for d, want := range map[Duration]string{
@@ -44,5 +49,21 @@ func TestDecimal(t *testing.T) {
 	var d Decimal
 	if d.UnmarshalJSON([]byte(`"x"`)) == nil {
 		t.Error("a string is no number")
+	}
+}
+
+// A report says which container, pod or unit was asked for; of a process that was chosen otherwise it says no more
+// than the process.
+func TestWhatWasAskedFor(t *testing.T) {
+	for target, want := range map[string]string{
+		"attach by container shop-web (3f2a1b4c5d6e), image shop:1.4": "container shop-web (3f2a1b4c5d6e), image shop:1.4: puma (pid 71)",
+		"attach by unit nginx.service":                                "unit nginx.service: puma (pid 71)",
+		"attach by pid":                                               "puma (pid 71)",
+		"run":                                                         "puma (pid 71)",
+	} {
+		r := &Report{Recording: recorded(&timeline.Timeline{Manifest: recording.Manifest{Target: target}}), Seen: Seen{Processes: []string{"puma (pid 71)"}}}
+		if got := who(r); got != want {
+			t.Errorf("%s: %q, want %q", target, got, want)
+		}
 	}
 }

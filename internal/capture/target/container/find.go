@@ -23,14 +23,15 @@ type Choice struct {
 type Machine struct {
 	Proc string // /proc
 	// Root is where the files of runtimes are found: the root of the machine's first process, which is
-	// the machine's own in a container that shares its pids, too.
+	// the machine's own in a container that shares its pids, too; this process's, where the kernel lets nobody
+	// look into that one.
 	Root string
 }
 
 // Found are processes of one container, pod or unit.
 type Found struct {
 	PIDs   []int   // in order
-	What   string  // "container shop-web (3f2a1b4c5d6e)"
+	What   string  // "container shop-web (3f2a1b4c5d6e), image shop:1.4"
 	Groups []Group // whose processes they are, those of the groups below included
 }
 
@@ -46,6 +47,7 @@ type group struct {
 	answers []string // names that it goes by
 	label   string   // name and key, for people
 	pids    []int
+	image   string // of a container; "": not known
 }
 
 // shownID is how much of an id people are shown, and how much of one must be given.
@@ -69,7 +71,11 @@ func (m Machine) Find(c Choice) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	return Found{PIDs: chosen.pids, What: kind + " " + chosen.label, Groups: m.groups(chosen, named)}, nil
+	what := kind + " " + chosen.label
+	if chosen.image != "" {
+		what += ", image " + chosen.image
+	}
+	return Found{PIDs: chosen.pids, What: what, Groups: m.groups(chosen, named)}, nil
 }
 
 // groups are the control groups of what is chosen, one for each process at most: the hierarchies of version 1
@@ -172,7 +178,7 @@ func (m Machine) containers() (list []group) {
 	names := namesOf(m.root(), slices.Collect(maps.Keys(members)))
 	for id, pids := range members {
 		n := names[id]
-		g := group{key: id, answers: n.names, pids: pids}
+		g := group{key: id, answers: n.names, pids: pids, image: n.image}
 		shown := id[:min(len(id), shownID)]
 		switch g.label = shown; {
 		case n.pod != "" && len(n.names) > 0:
@@ -267,4 +273,13 @@ func (m Machine) places() map[int]Place {
 
 func (m Machine) proc() string { return cmp.Or(m.Proc, "/proc") }
 
-func (m Machine) root() string { return cmp.Or(m.Root, "/proc/1/root") }
+func (m Machine) root() string {
+	if m.Root != "" {
+		return m.Root
+	}
+	first := m.proc() + "/1/root"
+	if _, err := os.Stat(first + "/"); err != nil {
+		return "/"
+	}
+	return first
+}

@@ -48,10 +48,10 @@ func node(t *testing.T) Machine {
 	write(t, proc, "self/cgroup", "0::/docker/"+shop+"\n") // no number, no process
 	for id, name := range map[string]string{shop: "shop", aside: "aside"} {
 		write(t, root, "run/containerd/io.containerd.runtime.v2.task/k8s.io/"+id+"/config.json", `{"hostname": "shop-7f9c",
-			"process": {"env": ["TOKEN=secret"]}, "annotations": {"io.kubernetes.cri.container-name": "`+name+`",
+			"process": {"env": ["TOKEN=secret"]}, "annotations": {"io.kubernetes.cri.image-name": "shop:1.4", "io.kubernetes.cri.container-name": "`+name+`",
 			"io.kubernetes.cri.sandbox-name": "shop-7f9c", "io.kubernetes.cri.sandbox-namespace": "prod"}}`)
 	}
-	write(t, root, "var/lib/docker/containers/"+cached+"/config.v2.json", `{"ID": "`+cached+`", "Name": "/cache", "Config": {"Hostname": "cache-host"}}`)
+	write(t, root, "var/lib/docker/containers/"+cached+"/config.v2.json", `{"ID": "`+cached+`", "Name": "/cache", "Config": {"Hostname": "cache-host", "Image": "cache:7.2"}}`)
 	write(t, root, "var/lib/containers/storage/overlay-containers/containers.json", `[{"id": "`+stray+`", "names": ["wanderer"]}]`)
 	return Machine{Proc: proc, Root: root}
 }
@@ -63,10 +63,10 @@ func TestFind(t *testing.T) {
 		pids   string
 		what   string // or what the error says
 	}{
-		{Choice{Container: "shop"}, "[10 11]", "container shop of pod prod/shop-7f9c (3f2a1b4c5d6e)"},
+		{Choice{Container: "shop"}, "[10 11]", "container shop of pod prod/shop-7f9c (3f2a1b4c5d6e), image shop:1.4"},
 		{Choice{Container: shop}, "[10 11]", "container shop of pod"},
 		{Choice{Container: "3f2a"}, "[10 11]", "container shop of pod"},
-		{Choice{Container: "cache"}, "[20]", "container cache (bb2a1b4c5d6e)"},
+		{Choice{Container: "cache"}, "[20]", "container cache (bb2a1b4c5d6e), image cache:7.2"},
 		{Choice{Container: "cache-host"}, "[20]", "container cache (bb2a1b4c5d6e)"},
 		{Choice{Container: "wanderer"}, "[30]", "container wanderer (cc2a1b4c5d6e)"},
 		{Choice{Container: "mail"}, "[70]", "container mail"},
@@ -188,5 +188,17 @@ func TestNames(t *testing.T) {
 	}
 	if got := strings.Join(m.Names("unit"), "|"); !strings.HasPrefix(got, "nginx.service\tnginx.service|puma@1.service") {
 		t.Errorf("units: %q", got)
+	}
+}
+
+// Where the first process's root may not be looked into, files are found below the root of dwell itself.
+func TestRootOfTheFirstProcessIsRefused(t *testing.T) {
+	proc := t.TempDir()
+	if root := (Machine{Proc: proc}).root(); root != "/" {
+		t.Errorf("with nothing in %s/1: %s", proc, root)
+	}
+	write(t, proc, "1/root/etc/hostname", "host")
+	if root := (Machine{Proc: proc}).root(); root != proc+"/1/root" {
+		t.Errorf("with %s/1/root: %s", proc, root)
 	}
 }

@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 type named struct {
 	names          []string // its own, the one to show first, then the name of its host
 	pod, namespace string   // of Kubernetes
+	image          string   // as whoever started it called it
 }
 
 // maxState bounds a file of a runtime, in bytes.
@@ -44,6 +46,7 @@ type state struct {
 	Name   string // Docker's, after a slash
 	Config struct {
 		Hostname string
+		Image    string
 		Labels   map[string]string
 	}
 	Hostname    string
@@ -64,6 +67,7 @@ func (s state) named() (n named) {
 	}
 	n.pod = said("io.kubernetes.pod.name", "io.kubernetes.cri.sandbox-name")
 	n.namespace = said("io.kubernetes.pod.namespace", "io.kubernetes.cri.sandbox-namespace")
+	n.image = cmp.Or(said("io.kubernetes.cri.image-name", "io.kubernetes.cri-o.ImageName"), s.Config.Image)
 	n.add(said("io.kubernetes.container.name", "io.kubernetes.cri.container-name", "nerdctl/name"))
 	n.add(strings.TrimPrefix(s.Name, "/"))
 	if n.pod == "" { // all containers of a pod have the pod's
@@ -88,6 +92,7 @@ func (n *named) merge(o named) {
 	if n.pod == "" {
 		n.pod, n.namespace = o.pod, o.namespace
 	}
+	n.image = cmp.Or(n.image, o.image)
 }
 
 // namesOf finds what containers are called, in the files below root.
