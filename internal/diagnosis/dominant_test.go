@@ -181,3 +181,38 @@ func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
 		t.Errorf("%+v", d.Dominant)
 	}
 }
+
+// Requests wait 8 of 12 ms for a lock, behind holders that are ready to run for 6 of them. Each may
+// explain the other, by way of a third: both are leads, and the lock, which takes most, is named.
+func TestALeadThatDominatesIsNamedBehindAnotherToo(t *testing.T) {
+	lock := taking("lock", timeline.CauseLock)
+	lock.Explains = []string{"load"}
+	load := taking("load", timeline.CauseSleep)
+	load.Explains = []string{"ready"}
+	ready := where("ready", timeline.CauseRunnable)
+	ready.Explains = []string{"lock"}
+	undecided := func(h *Hypothesis, also timeline.Cause, part Duration) {
+		test, held := h.Test, taking("", also)
+		h.Test = func(c *Case) Result {
+			r := test(c)
+			r.Candidates[0].Decide = "look"
+			if part > 0 {
+				for _, s := range held.Test(c).Candidates[0].Spans {
+					r.Candidates[0].Spans = append(r.Candidates[0].Spans, Span{s.Request, s.From, s.From + Time(part)})
+				}
+			}
+			return r
+		}
+	}
+	undecided(&lock, timeline.CauseLock, 0)
+	undecided(&ready, timeline.CauseLock, 6*milli)
+	tl := newTimeline()
+	every(tl, "GET /", 100, func(int) []piece {
+		return []piece{{timeline.PhaseHandler, timeline.CauseLock, 8000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 4000}}
+	})
+	d := Diagnose(tl, []Hypothesis{ready, lock, load}, Options{})
+	expect(t, d, map[string]string{"lock": "lead", "ready": "lead", "load": "ruled out"})
+	if len(d.Dominant) == 0 || d.Dominant[0].ID != "lock" {
+		t.Errorf("%+v", d.Dominant)
+	}
+}

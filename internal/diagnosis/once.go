@@ -102,7 +102,7 @@ const slower = 2
 // finding, or with a lead, is said there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
-		if !cd.taken && (j.goes(cd.seen) || j.behindLead(cd) != "") {
+		if !cd.taken && (j.goes(cd.seen) || !cd.lead && j.behindLead(cd) != "") {
 			continue
 		}
 		seen, with := j.goesWith(cd)

@@ -118,7 +118,10 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 // is a lead before its consequences, too.
 func (j *judge) behindLead(of *candidate) string {
 	for _, cd := range j.cands {
-		if cd.lead && cd != of && slices.Contains(cd.trial.Explains, of.trial.ID) && 2*overlap(of.seen, cd.seen) >= Total(of.seen) {
+		if !cd.lead || cd == of || !slices.Contains(cd.trial.Explains, of.trial.ID) {
+			continue
+		}
+		if both := overlap(of.seen, cd.seen); both > 0 && 2*both >= Total(of.seen) {
 			return cd.trial.ID
 		}
 	}
