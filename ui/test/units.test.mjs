@@ -44,7 +44,7 @@ test("a waterfall leads from a wait to who had it", async () => {
 // [ window ]        [ window ]
 //    [lost]
 test("what was not recorded is shaded, and what was lost", async () => {
-  globalThis.devicePixelRatio = 1;
+  Object.assign(globalThis, { devicePixelRatio: 1, innerWidth: 1280 });
   const { draw, margin } = await load("draw/chart.ts");
   const filled = [];
   const g = new Proxy({ fillRect: (...box) => filled.push([g.fillStyle, ...box.map(Math.round)]), measureText: () => ({ width: 9 }) }, { get: (of, name) => of[name] ?? (() => {}) });

@@ -18,7 +18,7 @@ export interface LaneScene {
 }
 
 export const laneTall = 15;
-export const laneLeft = 190;
+export const laneLeft = 200;
 export const laneTop = 20;
 
 /** Where a time lies. */

@@ -3,7 +3,7 @@ import { human, roomFor, safe } from "../base/format";
 import type { DiffFlameRow, WebDiff } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { Name, Panel, step, Time } from "./parts";
-import { useWidth } from "./sizes";
+import { letters, useWidth } from "./sizes";
 
 const tall = 20;
 
@@ -39,7 +39,7 @@ export function Apart({ page }: { page: WebDiff }) {
             const to = Math.min(width, ((b.x + b.width - x0) / wide) * width);
             const color = tint(b.row.b_ns - b.row.a_ns, Math.max(graph.a_ns, graph.b_ns));
             const text = `${safe(b.row.name)}: A ${human(b.row.a_ns)}, B ${human(b.row.b_ns)} a request`;
-            const room = roomFor(b.row.name, to - from - 9, 6.93);
+            const room = roomFor(b.row.name, to - from - 9, letters().code);
             const go = () => set({ into: b.path === get("into") ? "" : b.path });
             return (
               <g key={b.path} class="block" role="button" tabIndex={to - from > 30 ? 0 : undefined} aria-label={text} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
@@ -51,7 +51,7 @@ export function Apart({ page }: { page: WebDiff }) {
           })}
         </svg>
       </div>
-      <p class="key"><span class="swatch" style={{ background: tint(1, 1) }} /> grew in B <span class="swatch" style={{ background: tint(0, 1) }} /> as before <span class="swatch" style={{ background: tint(-1, 1) }} /> shrank · on processors and waiting together, the mean of a request</p>
+      <p class="key">{([[1, "grew in B"], [0, "as before"], [-1, "shrank"]] as const).map(([by, what]) => <span key={by} class="play"><span class="swatch" style={{ background: tint(by, 1) }} />{what}</span>)} on processors and waiting together, the mean of a request</p>
     </Panel>
   );
 }

@@ -5,7 +5,7 @@ import { flame, type Block } from "../layout/flame";
 import type { Flame, Flames as Graphs } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { colorOf, Count, Name, Panel, Share, step, Swatch, Time, type Context } from "./parts";
-import { useWidth } from "./sizes";
+import { letters, useWidth } from "./sizes";
 import { Beneath } from "./under";
 import { Endpoints } from "./where";
 
@@ -72,7 +72,7 @@ function Graph({ c, of, cause, at, endpoint }: { c: Context; of: Flame; cause: s
           const to = Math.min(width, ((b.x + b.width - x0) / (x1 - x0)) * width);
           const color = colorOf(c, b.cause);
           const text = `${safe(b.row.name)}, ${human(b.total)}, ${percent(b.total / whole)}`;
-          const room = roomFor(b.row.name, to - from - 9, 6.93);
+          const room = roomFor(b.row.name, to - from - 9, letters().code);
           const go = () => set({ into: b.path === get("into") ? "" : b.path });
           return (
             <g key={b.path} class={`block ${find ? (hit(b) ? "hit" : "miss") : ""}`} role="button" tabIndex={to - from > 30 ? 0 : undefined} aria-label={text} data-of={`${row(b)}.${cause ? `by.${cause}` : "total_ns"}`}

@@ -5,16 +5,17 @@ import type { Bar, Waterfall } from "../layout/waterfall";
 import type { WebRequest } from "../model/page.gen";
 import { get, set } from "../state/url";
 import { colorOf, phaseColor, type Context } from "./parts";
-import { useWidth } from "./sizes";
+import { letters, useWidth } from "./sizes";
 
 const tall = 22;
 const gap = 6;
-const left = 190;
+const named = 28; // letters of a lane's name
 const top = 20;
 
 /** A waterfall: a lane for each thread, for calls, and for those who held what was waited for. */
 export function Lanes({ c, r, w, whole, main }: { c: Context; r: WebRequest; w: Waterfall; whole: number; main: boolean }) {
   const [box, width] = useWidth(900, 500);
+  const left = named * letters().plain + 8;
   const x = (ns: number) => left + (ns / whole) * (width - left - 12);
   const y = (lane: number) => top + lane * (tall + gap);
   const height = top + w.lanes.length * (tall + gap) + 8;
@@ -45,7 +46,7 @@ export function Lanes({ c, r, w, whole, main }: { c: Context; r: WebRequest; w: 
 
 const short = (name: string): string => {
   const text = safe(name);
-  return text.length > 28 ? text.slice(0, 27) + "…" : text;
+  return text.length > named ? text.slice(0, named - 1) + "…" : text;
 };
 
 function One({ c, b, x, y, main, chosen }: { c: Context; b: Bar; x: (ns: number) => number; y: number; main: boolean; chosen: boolean }) {
@@ -55,7 +56,7 @@ function One({ c, b, x, y, main, chosen }: { c: Context; b: Bar; x: (ns: number)
   const what = `${b.kind === "hold" ? "held, meanwhile: " : ""}${safe(b.label)}, ${human(b.to - b.from)}`;
   const pick = () => main && set(b.kind === "segment" ? { seg: b.segment, call: "", hold: "" } : b.kind === "phase" ? { call: b.call!.id, seg: "", hold: "" } : { seg: b.segment, hold: b.holder!.strand, call: "" });
   const focus = main && wide > 6;
-  const room = roomFor(safe(b.label), wide - 8, 6.6);
+  const room = roomFor(safe(b.label), wide - 8, letters().plain);
   return (
     <g class={`bar ${b.kind} ${chosen ? "chosen" : ""}`} role={main ? "button" : undefined} tabIndex={focus ? 0 : undefined} aria-label={main ? what : undefined} data-of={main && b.kind === "segment" ? `show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.to_ns - show.${get("req") || c.page.report!.endpoints[0].slowest_request}.segments.${b.segment}.from_ns` : undefined}
       data-segment={b.kind === "segment" ? b.segment : undefined} data-hold={b.kind === "hold" ? b.segment : undefined}

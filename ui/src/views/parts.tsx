@@ -102,7 +102,7 @@ export const Who = ({ what, children }: { what: ComponentChildren; children: Com
 /** A name that may be cut short where there is no room for it, and is whole in its title. */
 export const Cut = ({ text }: { text: string }) => <span class="cut" title={safe(text)}><Name text={text} /></span>;
 
-/** What is one click away; that it is open stands in the address. */
+/** What is one click away; that it is open stands in the address. Plain ones, of which a table may have hundreds, are made when they are opened. */
 export function Fold({ name, title, plain, children }: { name: string; title: ComponentChildren; plain?: boolean | string; children: ComponentChildren }) {
   const list = get("open").split(".").filter(Boolean);
   const open = list.includes(name);
@@ -111,7 +111,7 @@ export function Fold({ name, title, plain, children }: { name: string; title: Co
     e.preventDefault();
     turn(!open);
   };
-  return <details class={typeof plain === "string" ? plain : plain ? "fold" : "panel"} open={open} onToggle={(e) => turn(e.currentTarget.open)}><summary onClick={click}>{title}</summary>{children}</details>;
+  return <details class={typeof plain === "string" ? plain : plain ? "fold" : "panel"} open={open} onToggle={(e) => turn(e.currentTarget.open)}><summary onClick={click}>{title}</summary>{(open || !plain) && children}</details>;
 }
 
 /** A place in code, with its lines where they are known. */
