@@ -70,7 +70,7 @@ func tenures(c *diagnosis.Case, requests []diagnosis.RequestID) []tenureOf {
 		if !known {
 			continue
 		}
-		if list[k].born = p.Born; p.Born < c.Start {
+		if list[k].born = p.Born; p.Born != recording.NoTime && p.Born < c.Start {
 			list[k].from = c.Start
 		}
 		if list[k].ended = p.End != recording.NoTime; list[k].ended {

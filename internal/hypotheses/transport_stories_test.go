@@ -47,7 +47,9 @@ func transportStories() []story {
 		{"child-process/helper-supported", "Every request starts a program and waits for a helper thread, which waits 100 ms for what that writes.",
 			func() *recording.Recording { return done(helperScenario(), 30) }},
 		{"cold-start/recycled-supported", "A worker ends after 6 requests, and the next computes for 300 ms before it accepts: requests wait for it in the listening socket.",
-			func() *recording.Recording { return done(recycledScenario(), 30) }},
+			func() *recording.Recording { return done(recycledScenario(0), 30) }},
+		{"cold-start/listener-gone-supported", "The same; connections that come while no worker is there are first taken for those of one that listened, and is gone: who reads them serves them.",
+			func() *recording.Recording { return done(recycledScenario(9), 30) }},
 	}
 }
 
@@ -148,11 +150,15 @@ func (t *thread) wokenBy(by recording.ThreadID) {
 }
 
 // recycledScenario is a service of one worker process at a time, each of which ends after six
-// requests; 40 ms lie between two requests.
-func recycledScenario() *scenario {
+// requests; 40 ms lie between two requests. What comes before a worker is there is declared as of
+// another process, if there is one that listened.
+func recycledScenario(listened recording.ProcessID) *scenario {
 	s := newScenario(recording.RuntimePython)
 	const each, apart, start = 6, 40_000 * us, 300_000 * us
 	begun := us
+	if listened != recording.NoProcess {
+		s.add(us, &recording.Process{ID: listened, PID: 299}) // nothing else is known of it
+	}
 	for w := range 4 {
 		p, id := recording.ProcessID(10+w), recording.ThreadID(10+w)
 		s.add(begun, &recording.Process{ID: p, PID: 300 + int64(w), Comm: "worker", Exe: "python3", Runtime: recording.RuntimePython, Start: int64(begun), Parent: 1})
@@ -161,7 +167,11 @@ func recycledScenario() *scenario {
 		t.compute(start)
 		for k := range each {
 			arrives := recording.Time(w*each+k+1) * apart
-			t.acceptFor(p, arrives)
+			of := p
+			if listened != recording.NoProcess && arrives < t.at {
+				of = listened
+			}
+			t.acceptFor(of, arrives)
 			t.request(arrives, 10*us, "/x")
 			t.compute(2000 * us)
 			t.respond()

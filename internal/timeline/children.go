@@ -10,7 +10,7 @@ import (
 // beginning, for what it writes, for its end.
 const RuleChild = "child-process"
 
-// nameStarters notes which strand started each process.
+// nameStarters notes which strand started each process, and when what each started ended.
 func (f *facts) nameStarters() {
 	for i := range f.threads {
 		th := &f.threads[i]
@@ -20,10 +20,12 @@ func (f *facts) nameStarters() {
 		}
 		if p, ok := f.procIndex[th.process]; ok {
 			f.processes[p].By = by
-			if end := f.processes[p].End; end != recording.NoTime {
-				of := f.threads[by].process
-				f.childEnds[of] = append(f.childEnds[of], end)
-			}
+		}
+	}
+	for i := range f.processes {
+		p := &f.processes[i]
+		for of, n := f.startedBy(p.ID), 0; p.End != recording.NoTime && of != recording.NoProcess && n < manyGenerations; of, n = f.startedBy(of), n+1 {
+			f.childEnds[of] = append(f.childEnds[of], p.End)
 		}
 	}
 	for _, ends := range f.childEnds {
@@ -35,7 +37,7 @@ func (f *facts) nameStarters() {
 // long before that it may begin to.
 const closing = 1_000_000 // ns
 
-// childEndedAt reports that a program which a process had started ended about at a time: what
+// childEndedAt reports that a program which a process had started, or one that such a program had, ended about at a time: what
 // waits for it, or at the other end of its pipes, is woken then.
 func (f *facts) childEndedAt(of recording.ProcessID, at Time) bool {
 	ends := f.childEnds[of]
@@ -52,10 +54,11 @@ func (s *sleeper) forChild(id StrandID, off *Off) bool {
 	case "clone", "clone3", "read", "readv", "poll", "ppoll", "select", "pselect6":
 	case "futex": // that nobody released it from tells of a signal: a program's end sends one
 		return off.WakerKind == recording.WakerOther && off.Release == 0 && s.f.childEndedAt(s.t.Strands[id].Process, off.Woken)
+	case "epoll_wait", "epoll_pwait", "epoll_pwait2": // of who moves bytes of connections it may be for any of these
+		if len(s.f.threads[id].moves.ends) > 0 {
+			return false
+		}
 	default:
-		return false
-	}
-	if s.t.Strands[id].Loop {
 		return false
 	}
 	switch off.WakerKind {
@@ -67,13 +70,27 @@ func (s *sleeper) forChild(id StrandID, off *Off) bool {
 		return false
 	}
 	waker := s.f.strand(off.Waker)
-	if waker == None || int(waker) >= len(s.f.threads) {
-		return false
+	return waker != None && int(waker) < len(s.f.threads) && s.f.descends(s.f.threads[waker].process, s.t.Strands[id].Process)
+}
+
+// manyGenerations is through how many programs that start others what a process started is followed: a shell's shell's program.
+const manyGenerations = 8
+
+// descends reports that a process was started by another one, or by one that descends from that.
+func (f *facts) descends(child, of recording.ProcessID) bool {
+	for range manyGenerations {
+		if child = f.startedBy(child); child == of || child == recording.NoProcess {
+			break
+		}
 	}
-	p, ok := s.f.procIndex[s.f.threads[waker].process]
-	if !ok {
-		return false
+	return child == of
+}
+
+// startedBy is the process that started another one; NoProcess where that is not known.
+func (f *facts) startedBy(p recording.ProcessID) recording.ProcessID {
+	i, ok := f.procIndex[p]
+	if !ok || f.processes[i].By == None {
+		return recording.NoProcess
 	}
-	by := s.f.processes[p].By
-	return by != None && s.t.Strands[by].Process == s.t.Strands[id].Process
+	return f.threads[f.processes[i].By].process
 }

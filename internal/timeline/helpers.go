@@ -183,6 +183,9 @@ func (h *helpers) several(helper StrandID) bool {
 	for i := range ivs {
 		if waitsForAny(&ivs[i]) {
 			sleeps++
+			if w := h.t.WaitAt(helper, ivs[i].From); w != None && h.t.Waits[w].Rule == RuleChild {
+				continue // of what it does one thing after the other, one is a program
+			}
 			if ivs[i].Off.WakerKind != recording.WakerThread {
 				itself++
 			}

@@ -163,7 +163,9 @@ func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool
 		}
 		s.reader = f.strand(reads[x.asked.first].Thread)
 	}
-	r.Strand = s.reader
+	if r.Strand = s.reader; r.Strand != None {
+		r.Process = t.Strands[r.Strand].Process // who listened may be another, that is gone
+	}
 	finishRequest(&r, &s, f, &x)
 	return r, s, true
 }

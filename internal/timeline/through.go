@@ -14,9 +14,9 @@ const (
 // through adds to a list, latest first, what the strand that ended a wait for another thread
 // had itself waited for meanwhile: who waits for a helper waits for what that waits for. Only
 // waits for something outside of the process count: a program that it started, a disk, the
-// answer to a look-up. They are followed back to where the helper waited for work.
+// answer to a look-up. They are followed back to where the helper waited for work: for a thread that it had not asked for anything.
 func (s *segmenter) through(strand StrandID, iv Interval, hands int, list []Segment) []Segment {
-	if hands == manyHelpers || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread || !futexSyscall(iv.Off.Syscall) {
+	if hands == manyHelpers || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
 		return list
 	}
 	if id := s.t.WaitAt(strand, iv.From); id == None || s.t.Waits[id].Cause != CauseCondition {
@@ -44,10 +44,30 @@ func (s *segmenter) through(strand StrandID, iv Interval, hands int, list []Segm
 			g.Cause = s.t.Waits[id].Cause
 			list = append(list, g)
 		case id != None && s.t.Waits[id].Cause != CauseInterpreterLock:
-			return s.through(helper, b, hands+1, list)
+			if list = s.through(helper, b, hands+1, list); !s.asked(helper, &b, iv.From) {
+				return list // it waited for work
+			}
 		}
 	}
 	return list
+}
+
+// asked reports that a strand had woken, since a time, the one that ended its wait: that did something for it.
+func (s *segmenter) asked(strand StrandID, iv *Interval, since Time) bool {
+	if iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
+		return false
+	}
+	by := s.f.strand(iv.Off.Waker)
+	if by == None || s.t.Strands[by].Process != s.t.Strands[strand].Process {
+		return false
+	}
+	ivs := clipped(s.t.Strands[by].Intervals, since, iv.Off.Woken)
+	for _, b := range ivs[max(0, len(ivs)-manyHelperSleeps):] {
+		if b.Off != nil && b.State == StateSleeping && b.Off.WakerKind == recording.WakerThread && s.f.strand(b.Off.Waker) == strand && b.Off.Woken >= since {
+			return true
+		}
+	}
+	return false
 }
 
 // helped tiles a sleep that a helper ended by what the helper waited for; false if that is
