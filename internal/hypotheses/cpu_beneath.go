@@ -16,13 +16,14 @@ type beneathOf struct {
 }
 
 // functionsOver returns the functions that have half of some samples in or beneath them, the
-// innermost first: of each stack the innermost of the service's own code, and what that called.
+// innermost first: of each stack the innermost of the service's own code, and what that called. What
+// calls the function of its own that most samples are in, as a server does, is none of them.
 func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	counts := map[timeline.StackID]int{}
 	for _, p := range list {
 		counts[p.stack]++
 	}
-	index := map[string]*beneathOf{}
+	index, own := map[string]*beneathOf{}, map[string]int{}
 	for stack, n := range counts {
 		seen := map[string]bool{}
 		for depth, f := range c.StackFrames(stack) {
@@ -39,12 +40,20 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 				at.lines[f] += n
 			}
 			if timeline.Application(f) {
+				own[name] += n
 				break
 			}
 		}
 	}
+	most := ""
+	for name, n := range own {
+		if n > own[most] || n == own[most] && name < most {
+			most = name
+		}
+	}
+	calls := callersOf(c, most, counts)
 	for _, at := range index {
-		if 2*at.samples >= len(list) {
+		if 2*at.samples >= len(list) && !calls[at.name] {
 			out = append(out, at)
 		}
 	}
@@ -52,6 +61,22 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 		return cmp.Or(cmp.Compare(a.samples, b.samples), cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name))
 	})
 	return out
+}
+
+// callersOf returns what is above a function on some stacks, but not itself.
+func callersOf(c *diagnosis.Case, function string, stacks map[timeline.StackID]int) map[string]bool {
+	above := map[string]bool{}
+	for stack := range stacks {
+		called := false
+		for _, f := range c.StackFrames(stack) {
+			if name := c.FrameName(f); name == function {
+				called = true
+			} else if called {
+				above[name] = true
+			}
+		}
+	}
+	return above
 }
 
 // is reports whether a function is of a kind.

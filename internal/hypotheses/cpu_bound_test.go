@@ -13,6 +13,12 @@ import (
 // said of that.
 func computed(t *testing.T, of func(i int) recording.Time, frames ...string) diagnosis.Finding {
 	t.Helper()
+	return computedIn(t, of, func(int) int { return 0 }, frames)
+}
+
+// computedIn is the same where each request is sampled in one of the frames.
+func computedIn(t *testing.T, of func(i int) recording.Time, in func(i int) int, frames []string) diagnosis.Finding {
+	t.Helper()
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals goroutines parks samples stacks"`,
 		`000000001us process id=1 pid=100 runtime=go comm=shop`,
@@ -33,7 +39,7 @@ func computed(t *testing.T, of func(i int) recording.Time, frames ...string) dia
 		l.at(at, "off thread=1 since=%dus woken=%dus syscall=epoll_pwait waker-kind=interrupt", at-5000, at-5)
 		l.at(at+10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus goroutine=7", 40*i, at-10, at-10)
 		l.at(at+11, "http-request conn=1 offset=%d head=40 method=GET route=/x", 40*i)
-		l.at(at+took/2, "stack-at thread=1 stack=%d goroutine=7", len(frames))
+		l.at(at+took/2, "stack-at thread=1 stack=%d goroutine=7", len(frames)-in(i))
 		l.at(at+took, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
 		l.at(at+took+1, "http-response conn=1 offset=%d head=60 status=200", 60*i)
 	}
@@ -48,6 +54,19 @@ func computed(t *testing.T, of func(i int) recording.Time, frames ...string) dia
 	}
 	t.Fatal("to compute is no lead")
 	return diagnosis.Finding{}
+}
+
+// A server's constructor that calls the service's code, as that of Python's handlers does, makes nothing for it.
+func TestWhatCallsTheServiceIsNotWhatItMakes(t *testing.T) {
+	server := []string{
+		`function="main.page" file=/srv/main.go line=25`,
+		`function="github.com/made/up/server.(*Server).loadHandler" file=/m/pkg/mod/github.com/made/up@v1.2.0/server.go line=70`,
+		`function="github.com/made/up/server.accept" file=/m/pkg/mod/github.com/made/up@v1.2.0/server.go line=40`,
+	}
+	f := computedIn(t, func(int) recording.Time { return 1650 * us }, func(i int) int { return min(i%3, 1) }, server)
+	if strings.Contains(f.Title+f.Next, "for about as long") || strings.Contains(f.Next, "makes") {
+		t.Errorf("said %q, and to do %q", f.Title, f.Next)
+	}
 }
 
 // What a library does is named, and where something is made each time, that is asked about.
