@@ -9,7 +9,6 @@ const (
 	WhyGoCall     = "go-call"        // the request's goroutine handed it to a pooled connection
 	WhyGoChild    = "go-child"       // made by a goroutine that the request's started
 	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
-	WhyGoChain    = "go-chain"       // its goroutine ran right before it, or the first of a chain, was sent and right after it, or the last, was answered
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
 	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
 	WhyInLine     = "pool-order"     // the request stood first in line for a connection of the pool that was full

@@ -25,7 +25,6 @@ type asyncWalk struct {
 	wanted []Time // by call: the move before the ids of its write were given out
 	hands  askedIn
 	lasting
-	beside         beside
 	together       askedAtOnce
 	handles        map[int64]int32 // of inbound connections: which those are
 	idle           idle
@@ -37,7 +36,6 @@ type asyncWalk struct {
 	named          map[int32]bool  // as in asyncInput
 	few            int64           // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
 	selves         map[string]bool // peers whose client calls back under an id of each call
-	followers      []follower
 	atOnceAnswered map[CallID]bool // on shared connections, where promises have ids: with others
 }
 
@@ -108,7 +106,6 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
 		w.last = moves[i].at
 	}
 	noteSleeps(moves, w.again)
-	w.countFollowers()
 	w.toldStrangers(moves)
 	w.chains.settle(t, openOn(t, in.loop.strand))
 	if in.named != nil {
@@ -316,13 +313,8 @@ func (w *asyncWalk) evidence(m *move) bool {
 		return true
 	case inTurn && !answered:
 		w.chains.hint(m.call, w.turn.of)
-		w.chains.doubt(m.call, w.ids.find(m.trigger))
-		w.sibling(m)
 		return true
 	case w.lasting.has(m.exec):
-		if answered {
-			w.hint(m, w.turn.of)
-		}
 		return answered
 	case w.deferred(m):
 		return w.asked(m)

@@ -41,42 +41,21 @@ func (c *chains) beside(id, first CallID) {
 // all of them: of those that a request waits for together only the last answer is followed
 // by anything. One callback may also ask for calls of several requests, which all waited
 // for the same: then the answers lead to several, or something follows one and not even
-// that is known to lead anywhere, or one comes after what should have waited for it.
-func (h *hinted) agree(t *Timeline, members []int) {
-	whose, last := RequestID(None), Time(0)
+// that is known to lead anywhere.
+func (h *hinted) agree(members []int) {
+	whose := RequestID(None)
 	for _, i := range members {
 		switch to := h.to[h.c.root(i)]; {
 		case to == None && h.c.after[i] != nobody, to != None && whose != None && to != whose:
 			return
 		case to != None:
-			whose, last = to, max(last, t.Calls[h.c.calls[i]].End)
+			whose = to
 		}
 	}
 	if whose == None {
 		return
 	}
 	for _, i := range members {
-		if t.Calls[h.c.calls[i]].End > last {
-			return
-		}
-	}
-	for _, i := range members {
 		h.to[h.c.root(i)] = whose
 	}
-}
-
-// sibling joins calls that were made one after the other in the turn of a request for the
-// same older id: whoever that is, it is one. Of calls made at once, none but the one that is
-// answered last is followed by something that tells whose they are.
-func (w *asyncWalk) sibling(m *move) {
-	if w.beside.turn == w.turn.counter && w.beside.trigger == m.trigger && !w.lasting.has(m.trigger) {
-		w.chains.link(m.call, callRef(w.beside.call))
-	}
-	w.beside = beside{w.turn.counter, m.trigger, m.call}
-}
-
-// beside is the last call that was made in the turn of a request for an older id.
-type beside struct {
-	turn, trigger int64 // the last id given out before that turn; the older one
-	call          CallID
 }

@@ -73,7 +73,7 @@ func (t *Timeline) build(by recording.Workers, f *facts) {
 	parts := associateHandOffs(t, f, segmentInput{requests: requests, calls: calls, owners: o, contexts: contexts})
 	runs := newGoRuns(t, f)
 	tasks := goTasks(t, f, o)
-	associateGo(t, f, runs, chainInput{calls: calls, owners: o, tasks: tasks})
+	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
 	partsOfTasks(t, tasks)
 	moves := loops(t, f, requests, calls)
 	f.dropInbound()

@@ -7,7 +7,7 @@ type Certainty int8
 const (
 	Told       Certainty = iota // a fact names the request: its thread, goroutine, id, context, or who woke whom
 	Ordered                     // the order of a queue or pool, or that no other request was there
-	Usual                       // what usually follows what on a loop or in a chain of goroutines
+	Usual                       // what usually follows what on a loop
 	Unassigned                  // no request is known
 )
 
@@ -24,7 +24,7 @@ func (c *Call) Certainty() Certainty {
 	switch c.Why {
 	case WhyInLine, WhyShared, WhyHandOffOrder, WhyHandOffOnly, WhyLoopSingle:
 		return Ordered
-	case WhyGoChain, WhyAsyncHint, WhyLoopChain:
+	case WhyAsyncHint, WhyLoopChain:
 		return Usual
 	}
 	return Told

@@ -203,7 +203,7 @@ func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
 			h.to[root] = h.resolve(root, c.after[i], h.to)
 		}
 		if at := c.groups[i]; at != nil {
-			h.agree(t, at)
+			h.agree(at)
 		}
 	}
 	for i, id := range c.calls {

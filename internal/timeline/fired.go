@@ -62,7 +62,6 @@ func (w *asyncWalk) fired(m *move) {
 		m.kind = moveAlong
 		return
 	}
-	w.follows(m, who)
 	if c, ok := w.turn.of.call(); ok && w.turn.conn != noConn && (w.chains.same(who, w.turn.of) || who != nobody && who == w.hands.made[c]) {
 		m.kind = moveAlong // by what was made when the call was
 		return

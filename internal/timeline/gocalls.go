@@ -57,7 +57,7 @@ func (f *facts) goFact(at Time, fact recording.Fact) bool {
 
 // associateHanded gives calls to the request whose goroutine handed them to their
 // connection, or wrote them itself, or started the goroutine that did.
-func associateHanded(t *Timeline, f *facts, in chainInput) {
+func associateHanded(t *Timeline, f *facts, in goInput) {
 	next, conn := 0, None
 	for i := range t.Calls {
 		w := &in.calls[i]
@@ -86,16 +86,25 @@ func associateHanded(t *Timeline, f *facts, in chainInput) {
 	}
 }
 
+// goInput is what calls of Go are associated by, besides the Timeline and the facts.
+type goInput struct {
+	calls   []made
+	owners  owners
+	strands goIndex
+	facts   *facts
+	tasks   owners // by strand: for whose requests it worked besides its own
+}
+
 // handing is who handed a call over, and what its request is found by.
 type handing struct {
-	chainInput
+	goInput
 	goCallAt
 }
 
 // handedBy associates a call of which is known who handed it to its connection, and
 // when: there it began.
 func handedBy(t *Timeline, c *Call, w *made, h handing) {
-	in := h.chainInput
+	in := h.goInput
 	k := goKey{c.Process, h.GoCall.Goroutine}
 	if s, ok := in.strands[k]; ok {
 		t.assign(c, in.owners.at(s, h.at), WhyGoCall)
@@ -115,6 +124,12 @@ func handedBy(t *Timeline, c *Call, w *made, h handing) {
 	settle(c, &w.bounds)
 }
 
+// goEnds returns the chunks in which a call was first written and first answered.
+func goEnds(f *facts, m *made) (asked, answered chunkAt) {
+	conn := &f.conns[m.conn]
+	return conn.chunks[recording.Write][m.x.asked.first], conn.chunks[recording.Read][m.x.replied.first]
+}
+
 // ownGoroutine reports a call that one goroutine wrote and read: then it is not one of
 // a pool's connection.
 func ownGoroutine(f *facts, w *made) bool {
@@ -127,7 +142,7 @@ func ownGoroutine(f *facts, w *made) bool {
 
 // helped returns the request that a goroutine without one of its own worked for, and why:
 // it did a task of it, or one of its ancestors serves it.
-func (x *chainInput) helped(t *Timeline, f *facts, k goKey, at Time) (RequestID, string) {
+func (x *goInput) helped(t *Timeline, f *facts, k goKey, at Time) (RequestID, string) {
 	if s, ok := x.strands[k]; ok && len(x.tasks) > 0 {
 		if r := x.tasks.at(s, at); r != None {
 			return r, WhyHandOff
@@ -145,7 +160,7 @@ const goGenerations = 8
 // child returns the request that a goroutine works for because one of its ancestors
 // serves it, None if there is none. A goroutine that was seen before that request was
 // read was started for something else.
-func (x *chainInput) child(t *Timeline, f *facts, k goKey, at Time) RequestID {
+func (x *goInput) child(t *Timeline, f *facts, k goKey, at Time) RequestID {
 	first := at
 	for range goGenerations {
 		origin, ok := f.golang.origins[k]

@@ -38,8 +38,8 @@ const goDialled Duration = 1_000_000
 // associateGo gives calls of Go programs to requests. Those on pooled connections run
 // on the pool's own goroutines: which request they belong to is known if it was seen who
 // handed them over. Else a new connection belongs to the request whose goroutine started
-// the dial, and of a reused one the threads may tell.
-func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
+// the dial, and of a reused one nothing is known.
+func associateGo(t *Timeline, f *facts, in goInput) {
 	work, o := in.calls, in.owners
 	strands := indexGoroutines(t)
 	if len(strands) == 0 {
@@ -69,7 +69,6 @@ func associateGo(t *Timeline, f *facts, runs goRuns, in chainInput) {
 		}
 		t.assign(c, r, WhyGoDial)
 	}
-	chainGo(t, f, runs, in)
 }
 
 // goPeer is a peer of a process.

@@ -278,7 +278,7 @@ func (s *sleeper) assignParks(o owners) {
 	if s.parkedBy == nil {
 		return
 	}
-	in := chainInput{owners: o, strands: indexGoroutines(s.t), facts: s.f}
+	in := goInput{owners: o, strands: indexGoroutines(s.t), facts: s.f}
 	for i := range s.t.Waits {
 		w := &s.t.Waits[i]
 		if st := &s.t.Strands[w.Strand]; w.Request == None && w.Rule != RuleIdle && st.Goroutine != recording.NoGoroutine {

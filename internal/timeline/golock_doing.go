@@ -28,7 +28,7 @@ func newGoLives(t *Timeline, f *facts, runs goRuns, calls []made) goLives {
 		by := c.Strand
 		if g := calls[i].caller; g != recording.NoGoroutine {
 			by = index.of(goKey{c.Process, g})
-		} else if c.Why == WhyGoDial || c.Why == WhyGoChain { // written by the connection's own goroutine
+		} else if c.Why == WhyGoDial { // written by the connection's own goroutine
 			by = t.Requests[c.Request].Strand
 		}
 		if by != None && t.Strands[by].Goroutine != recording.NoGoroutine {

@@ -44,7 +44,6 @@ type handOffs struct {
 	even      []bool                       // by strand: all its tasks make as many
 	begins    []Time                       // by request: since when its strand may have handed work over
 	bursts    []Time                       // by request: until when its strand may have handed work over
-	submit    map[recording.ProcessID]bool // workers hand over work themselves
 	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
 	direct    map[recording.ProcessID]bool // who wakes a worker hands it its task
@@ -105,7 +104,6 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.countCalls()
 	h.findServers()
 	h.claimAll()
-	h.submit = h.submitters()
 	h.busy = h.newBusyTimes()
 	h.direct = h.directOnes()
 	h.eachJob(h.decide)

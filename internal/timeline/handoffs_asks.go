@@ -47,7 +47,7 @@ func (h *handOffs) byAsks() {
 		}
 	}
 	for s, tasks := range by {
-		if len(tasks) < enoughTasks || h.mostKnown(tasks) {
+		if len(tasks) < enoughTasks {
 			continue
 		}
 		a := &asking{h: h, last: map[RequestID]Time{}, of: map[RequestID]StrandID{}, told: map[RequestID]bool{}}
@@ -62,17 +62,6 @@ func (h *handOffs) byAsks() {
 			a.settle(a.s.tasks, a.s.whose)
 		}
 	}
-}
-
-// mostKnown reports that of most calls it is known whose they are.
-func (h *handOffs) mostKnown(tasks []task) bool {
-	n := 0
-	for _, x := range tasks {
-		if h.t.Calls[x.call].Request != None {
-			n++
-		}
-	}
-	return 2*n > len(tasks)
 }
 
 // believed reports that hardly any call is nobody's, and hardly any request was woken for

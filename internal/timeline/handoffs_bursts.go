@@ -7,8 +7,7 @@ import (
 )
 
 // findBursts finds until when each request may have handed work over: until its strand
-// waits for a result, for sure, and not for a lock that a worker happens to hold. Where
-// strands hand over after that too, until the request's end.
+// waits for a result, for sure, and not for a lock that a worker happens to hold.
 func (h *handOffs) findBursts() {
 	h.bursts = make([]Time, len(h.t.Requests))
 	for i := range h.bursts {
@@ -21,23 +20,6 @@ func (h *handOffs) findBursts() {
 			}
 		}
 	})
-	all, late := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
-	h.eachJob(func(j *job) {
-		if j.by == None || len(j.calls) == 0 {
-			return
-		}
-		if r := h.owner(j.by, j.from); r != None {
-			all[h.t.Requests[r].Process]++
-			if j.from > h.bursts[r] {
-				late[h.t.Requests[r].Process]++
-			}
-		}
-	})
-	for i := range h.bursts {
-		if p := h.t.Requests[i].Process; late[p]*exceptions > all[p] {
-			h.bursts[i] = h.t.Requests[i].End
-		}
-	}
 }
 
 // findBegins finds since when each request may have handed work over: since it was read,

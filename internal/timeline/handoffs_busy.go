@@ -64,8 +64,7 @@ type busyTimes struct {
 	t     *Timeline
 }
 
-// newBusyTimes lists when strands ran that may hand over work: for requests of their
-// own, and, where workers do it too, in their jobs.
+// newBusyTimes lists when strands ran that may hand over work: for requests of their own.
 func (h *handOffs) newBusyTimes() busyTimes {
 	b := busyTimes{map[recording.ProcessID][]stint{}, map[recording.ProcessID][]Time{}, h.t}
 	for s := range h.t.Strands {
@@ -78,11 +77,6 @@ func (h *handOffs) newBusyTimes() busyTimes {
 			b.add(StrandID(s), own)
 		}
 	}
-	h.eachJob(func(j *job) {
-		if h.submit[h.t.Strands[j.strand].Process] {
-			b.add(j.strand, stint{j.from, j.to, j.claim})
-		}
-	})
 	for p, list := range b.runs {
 		list = byTime(list, func(s *stint) Time { return s.from })
 		b.runs[p] = list
@@ -107,37 +101,6 @@ func (b *busyTimes) add(s StrandID, in stint) {
 		}
 	}
 }
-
-// submitters are the processes in which workers hand work over themselves: they wake
-// others for work although they take none afterwards. (A worker that takes work from a
-// queue passes it on that there is more; one that goes to wait lets the next in, so a
-// few are no evidence.)
-func (h *handOffs) submitters() map[recording.ProcessID]bool {
-	all, some := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
-	h.eachJob(func(j *job) {
-		if len(j.calls) == 0 {
-			return
-		}
-		p := h.t.Strands[j.strand].Process
-		all[p]++
-		given := h.wakes.by[j.strand]
-		last := h.t.Calls[j.calls[len(j.calls)-1]].End
-		for k := sort.Search(len(given), func(k int) bool { return given[k].at > last }); k < len(given) && given[k].at <= j.to; k++ {
-			if h.forWork(given[k].of, given[k].off) {
-				some[p]++
-				break
-			}
-		}
-	})
-	submit := map[recording.ProcessID]bool{}
-	for p, n := range some {
-		submit[p] = n*oddShare > all[p]
-	}
-	return submit
-}
-
-// oddShare is of how many jobs one that wakes others so shows that workers do hand over.
-const oddShare = 8
 
 // foreign returns from when on, after a time, a strand ran for another request than r.
 func (b *busyTimes) foreign(p recording.ProcessID, r RequestID, after Time) Time {

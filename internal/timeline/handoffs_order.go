@@ -156,9 +156,6 @@ func (h *handOffs) pools() [][]task {
 	})
 	place, list := map[StrandID]int{}, [][]task(nil)
 	h.eachJob(func(j *job) {
-		if h.submit[h.t.Strands[j.strand].Process] {
-			return
-		}
 		k, ok := place[root(j.strand)]
 		if !ok && len(j.calls) > 0 {
 			k, list = len(list), append(list, nil)

@@ -111,7 +111,6 @@ func callTexts() [][2]string {
 		{WhyGoCall, "the request's goroutine handed it to a pooled connection"},
 		{WhyGoChild, "a goroutine that the request's goroutine started sent it"},
 		{WhyGoDial, "the request's goroutine dialled the new connection it was sent on"},
-		{WhyGoChain, "the request's goroutine ran right before it was sent, and right after it was answered"},
 		{WhyAsync, "Node's async ids lead to the request"},
 		{WhyAsyncHint, "it was sent, or answered, in a turn of the loop that was the request's"},
 		{WhyInLine, "the request stood first in line for a connection of a full pool"},
