@@ -81,6 +81,7 @@ func (t *Timeline) build(by recording.Workers, f *facts) {
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, f, segmentInput{calls: calls, turns: turns}, wanted)
+	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
 	waits.addParks()
 	waits.assign(o)
 	queueGo(t, calls, runs)

@@ -86,7 +86,7 @@ const manyAhead = 256
 // was made before this one's request began. The least time that the peer takes for any call is
 // its own, as where several are under way on a long line and answered together.
 func standBehind(t *Timeline, ahead []Call, c *Call, own Duration) {
-	if c.Request == None || c.Excluded != "" {
+	if c.Request == None || c.Excluded != "" || c.Protocol == recording.ProtocolUDP { // datagrams are answered in any order
 		return
 	}
 	began, turn, longest := t.Requests[c.Request].Start, recording.NoTime, Duration(0)
