@@ -12,8 +12,9 @@ func needed(c *diagnosis.Case) diagnosis.Share {
 }
 
 // paced reports whether clients send as fast as they are answered: of the connections that carry
-// most requests, one at a time, each has one under way for as much of the time as counts as
-// saturated. How many would come to a faster service is not known then, but that it is more.
+// most requests, one at a time and more than there are processors, each has one under way for as
+// much of the time as counts as saturated. How many would come to a faster service is not known
+// then, but that it is more.
 func paced(c *diagnosis.Case) bool {
 	type line struct {
 		first, last diagnosis.Time
@@ -30,11 +31,12 @@ func paced(c *diagnosis.Case) bool {
 		lines[r.Conn] = line{min(l.first, r.Start), max(l.last, r.End), l.busy + r.Duration(), l.requests + 1}
 	}
 	var busy, open Duration
-	carried := 0
+	carried, used := 0, 0
 	for _, l := range lines {
 		if lasts := l.last.Sub(l.first); l.requests > 1 && l.busy <= lasts { // else several are under way at once
 			busy, open, carried = busy+l.busy, open+lasts, carried+l.requests
+			used++
 		}
 	}
-	return 2*carried >= len(c.Measured()) && diagnosis.ShareOf(int64(busy), int64(open)) >= c.Saturated
+	return 2*carried >= len(c.Measured()) && int64(used) > c.Manifest.CPUs && diagnosis.ShareOf(int64(busy), int64(open)) >= c.Saturated
 }

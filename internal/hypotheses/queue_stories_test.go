@@ -23,17 +23,19 @@ func queueStories() []story {
 		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 		{"load/crammed-supported", "Two processors, twelve workers: every request computes for 9 ms, and one comes for each processor every 7 ms. All workers serve\nall of the time in the end, but what they do is wait for a processor.",
-			func() *recording.Recording { return done(crowding(7000*us, 0), 92) }},
+			func() *recording.Recording { return done(crowding(6, 7000*us, 0), 92) }},
 		{"load/beside-supported", "The same, while another program has each processor for 6 ms after each request: the service has 60 % of what they do, and what comes would be too much for all of it.",
-			func() *recording.Recording { return done(competing(crowding(7000*us, 6000*us), "backup", 39), 99) }},
+			func() *recording.Recording { return done(competing(crowding(6, 7000*us, 6000*us), "backup", 39), 99) }},
 		{"load/paced-supported", "The same, of clients that each send when they are answered: how many come is as many as are served, and more would if they were served faster.",
-			func() *recording.Recording { return done(competing(crowding(0, 6000*us), "backup", 39), 99) }},
+			func() *recording.Recording { return done(competing(crowding(6, 0, 6000*us), "backup", 39), 99) }},
+		{"load/pair-refuted", "Two clients that each send when they are answered, and a processor for each; the other program has it for 6 ms after each request.",
+			func() *recording.Recording { return done(competing(crowding(1, 0, 6000*us), "backup", 39), 99) }},
 		{"load/slowed-refuted", "As many clients, but the other program has 18 ms after each request: the service has a third of the processors.",
-			func() *recording.Recording { return done(competing(crowding(0, 18_000*us), "backup", 66), 99) }},
+			func() *recording.Recording { return done(competing(crowding(6, 0, 18_000*us), "backup", 66), 99) }},
 		{"cpu-bound/bursts-lead", "Two processors, two thirds busy with requests that compute 9 ms each and come six at a time for each processor: what they wait for one, they wait for each other's work.",
-			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
+			func() *recording.Recording { return done(crowding(6, -80_000*us, 0), 68) }},
 		{"run-queue/bursts-minor", "What happens is as in cpu-bound/bursts-lead.txt.",
-			func() *recording.Recording { return done(crowding(-80_000*us, 0), 68) }},
+			func() *recording.Recording { return done(crowding(6, -80_000*us, 0), 68) }},
 		{"child-process/loop-supported", "One request in six starts a program, until whose start their loop sleeps for 12 ms; the others, one every 4 ms, wait for the loop.",
 			func() *recording.Recording {
 				l := newLoop(true)
@@ -61,15 +63,14 @@ func lateLoop() *scenario {
 	return l.play()
 }
 
-// crowding lets twelve workers share two processors, for 9 ms a request, after each of which
+// crowding lets so many workers share each of two processors, for 9 ms a request, after each of which
 // something else has the processor for a while. One request comes for each processor every so
 // often; every 0, as the one before on its connection is answered; if that is negative, so much
-// apart, six at a time.
-func crowding(every, beside recording.Time) *scenario {
-	const share = 6
+// apart, one for each of them.
+func crowding(share int, every, beside recording.Time) *scenario {
 	s := newScenario(recording.RuntimePython)
 	for cpu := range 2 {
-		var threads [share]*thread
+		threads := make([]*thread, share)
 		for k := range threads {
 			threads[k] = s.worker(recording.ThreadID(share*cpu+k+1), 1000*us)
 		}
