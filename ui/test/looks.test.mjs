@@ -24,13 +24,21 @@ test("the header has all facts at 1280 pixels, and what came out as zero is one 
   await soon(async () => assert.match(await addressOf(page), /open=none/));
 });
 
+// Of functions, files, threads, programs, peers and operations: with markup, an escape of a terminal's, and what turns the direction of writing.
 test("names of a stranger's are text", async () => {
   const hostile = join(reports.dir, "hostile.txt");
-  const text = readFileSync(join(root, recordings.credentials), "utf8").replaceAll("function=Row.title", String.raw`function="<img src=x onerror=alert(1)>\u202e</script>"`);
+  const name = String.raw`<img src=x onerror=alert(1)>\x1b[31m\u202e</script>`;
+  const text = readFileSync(join(root, recordings.credentials), "utf8").replaceAll("function=Row.title", `function="${name}"`).replaceAll("file=/srv/credentials/service.rb", `file="/srv/${name}.rb"`)
+    .replaceAll('name="puma srv tp 00', `name="${name} 00`).replaceAll("exe=ruby3.1", `exe="${name}"`).replaceAll("host=localhost operation=AssumeRoleWithWebIdentity", `host="${name}" operation="${name}"`);
   writeFileSync(hostile, text);
   await visit(page, reports.address("hostile", "", ["report", hostile]));
-  assert.equal(await page.locator("img").count(), 0);
-  assert.match(await page.locator("main").innerText(), /<img src=x/);
+  for (const view of ["", "view=requests&color=generation", "view=request&req=1", "view=threads", "view=flames&part=waiting", "view=tree", "view=calls"]) {
+    await go(page, view);
+    assert.equal(await page.locator("img, main script").count(), 0, view);
+    const said = await page.locator("main").innerText();
+    assert.match(said, /<img src=x/, view);
+    assert.doesNotMatch(said, /[\u001b\u202e]/, view);
+  }
 });
 
 // Evaluated by the debugger: the page's own policy stays in force.
