@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -86,13 +88,29 @@ func (a *analysis) undecided() bool {
 	return len(r.Findings)+len(r.Minor)+len(r.Refuted) == 0
 }
 
+// withoutLatency counts the requests that tell no latency by why they do not.
+func withoutLatency(t *timeline.Timeline) string {
+	words := map[string]string{"aborted": "closed without an answer", "upgrade": "an upgrade", "stream": "a stream", "long-poll": "a long poll", "unpaired": "with an answer that is not told apart"}
+	n := map[string]int{}
+	for i := range t.Requests {
+		if why := t.Requests[i].Excluded; why != "" {
+			n[cmp.Or(words[why], why)]++
+		}
+	}
+	var list []string
+	for _, why := range slices.Sorted(maps.Keys(n)) {
+		list = append(list, fmt.Sprintf("%d %s", n[why], why))
+	}
+	return strings.Join(list, ", ")
+}
+
 func (a *analysis) whyEmpty() string {
 	r := a.report
 	if r.Requests.Cut > 0 {
 		return fmt.Sprintf("none of its %d requests was recorded whole (record longer)", r.Requests.Cut)
 	}
 	if r.Requests.Excluded > 0 {
-		return fmt.Sprintf("its %d requests are all upgrades or streams, which have no latency", r.Requests.Excluded)
+		return fmt.Sprintf("none of its %d requests tells a latency: %s", r.Requests.Excluded, withoutLatency(a.timeline))
 	}
 	seen := "no connection was made to the target (send it requests while recording)"
 	switch {
