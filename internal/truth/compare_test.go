@@ -32,7 +32,7 @@ func TestRequestsMatchByPortAndTime(t *testing.T) {
 		Client: []load.Entry{entry(0, 5001, 100, 200), entry(1, 5002, 100, 200), entry(2, 5001, 300, 400), entry(3, 5004, 1, 2), entry(4, 5004, 60, 70)},
 		From:   50_000, To: 1_000_000,
 	})
-	want := Score{Sent: 4, Matched: 2, Missing: []load.Entry{entry(4, 5004, 60, 70)}, Cut: 1, Extra: 2, Misplaced: 1, ClientP50: 100_000, DwellP50: 80_000, Duration: 160_000}
+	want := Score{Sent: 4, Matched: 2, Missing: []load.Entry{entry(4, 5004, 60, 70)}, Cut: 1, Extra: 2, Misplaced: 1, ClientP50: 100_000, DwellP50: 80_000, Duration: 160_000, Unaccounted: 160_000} // these have no segments
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
