@@ -361,6 +361,7 @@ export interface Recording {
   lost: number;
   overhead_cpu_share: number;
   truncated?: boolean;
+  of?: string;
   windows?: Windows;
   wait_stacks?: WaitStacks;
 }

@@ -61,7 +61,7 @@ export function App({ page }: { page: WebPage }) {
 function Head({ page, view, none }: { page: WebPage; view: string; none: boolean }) {
   return (
     <header class="head">
-      <Who what={<Name text={page.seen.processes.slice(0, 2).join(", ")} />}>
+      <Who what={<Name text={[page.report!.recording.of, page.seen.processes.slice(0, 2).join(", ")].filter(Boolean).join(": ")} />}>
         <Cut text={page.name} /><span> · <Name text={day(page.wall_ns)} /> {page.wall_ns ? "UTC · " : ""}<Seconds v={page.report!.recording.seconds} of="recording.seconds" /> · <Count v={page.report!.requests.count} noun="request" of="requests.count" /></span>
       </Who>
       <nav aria-label="Views">{!none && views.map((v, i) => (
