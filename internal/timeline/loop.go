@@ -36,7 +36,7 @@ const noConn int32 = -1
 type moveKind int8
 
 const (
-	moveForeign   moveKind = iota // bytes that belong to no request or call
+	moveForeign   moveKind = iota // bytes that belong to no request or call; or the end of what was read, of the connection's only call
 	moveRead                      // inbound: read the first bytes of a request
 	moveBody                      // inbound: read more of it
 	moveRespond                   // inbound: wrote a response
@@ -231,6 +231,8 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 			m.call, m.kind = CallID(list[k]), moveAnswer
 		case k == 0 && opener != None && chunk.Bytes > 0:
 			m.call, m.kind = opener, moveHandshake
+		case chunk.Bytes == 0 && len(list) == 1: // of a connection for one call: its answer has ended
+			m.call = CallID(list[0])
 		}
 		g.add(chunk.Thread, m)
 	}

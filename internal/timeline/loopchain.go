@@ -176,7 +176,11 @@ func (l *linked) move(m *move) {
 	case moveBody:
 		l.begin(m.request)
 	case moveForeign:
-		l.begin(None)
+		if m.call == None {
+			l.begin(None)
+		} else {
+			l.answered(m.call)
+		}
 	case moveAnswer:
 		l.freed[m.conn] = true
 		if l.trust != once || l.t.Calls[m.call].End <= m.at {

@@ -8,7 +8,7 @@ import (
 
 // chainStory plays steps of a loop without ids for as many rounds. A step is a letter, the
 // request of the round (1 or 2), and for calls the connection: read and respond, send and
-// answer; "." is a sleep. An apostrophe after it says that the second thread did it.
+// answer; connections 5 and 6 are opened, and their ends read; "." is a sleep. An apostrophe after it says that the second thread did it.
 func chainStory(rounds int, steps string) string {
 	text := `1ms manifest cpus=2 hooks="sched io sockets arrivals"
 1ms process id=1 pid=100 runtime=native comm=proxy
@@ -21,7 +21,8 @@ func chainStory(rounds int, steps string) string {
 1ms conn id=3 side=out process=1 existing=1 local=127.0.0.1:6001 peer=10.0.0.1:8080
 1ms conn id=4 side=out process=1 existing=1 local=127.0.0.1:6002 peer=10.0.0.1:8080
 `
-	var in, out [5]int
+	var in, out [100]int
+	ids := [7]int{0, 1, 2, 3, 4, 5, 6}
 	at, slept := 1000, 1000
 	say := func(format string, args ...any) {
 		text += fmt.Sprintf("%dus ", at) + fmt.Sprintf(format, args...) + "\n"
@@ -34,11 +35,17 @@ func chainStory(rounds int, steps string) string {
 				thread = 2
 			}
 			if step[0] != '.' {
-				conn = int(step[1] - '0')
+				conn = ids[step[1]-'0']
 			}
 			switch step[0] {
 			case '.':
 				say("off thread=%d since=%dus woken=%dus syscall=epoll_wait", thread, max(slept, at-90), at-10)
+			case 'o': // by another name each time
+				conn += 2
+				ids[step[1]-'0'] = conn
+				say("conn id=%d side=out process=1 thread=%d local=127.0.0.1:%d peer=10.0.0.1:8080", conn, thread, 6000+conn)
+			case 'e':
+				say("chunk conn=%d thread=%d dir=read offset=%d bytes=0 arrived=%dus last=%dus", conn, thread, in[conn], at-20, at-20)
 			case 'r', 'a':
 				say("chunk conn=%d thread=%d dir=read offset=%d bytes=50 arrived=%dus last=%dus", conn, thread, in[conn], at-20, at-20)
 			case 'w', 's':
@@ -87,6 +94,8 @@ func TestChainsOfLoops(t *testing.T) {
 		{"threads that go on with each other's", ". r1 s3 . r2 s4 .' a4' w2' .' a3' w1' .' r1' s3' .' r2' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2"},
 		{"beside them one whose timer fires", each + ". r2 . r1 s3 s4 .' a4' w2' .' a3' w1' .' r2' .' r1' s3' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2 1 2 1 2"},
 		{"threads of which each serves its own", each, 40, "1 - 1 -"},
+		{"a connection for each call, whose end the proxy waits for", ". r1 o5 s5 . r2 o6 s6 . a6 . e6 w2 . a5 . e5 w1 .", 40, "1 2"},
+		{"the same, where responses say otherwise", ". r1 o5 s5 . r2 o6 s6 . a6 . e6 w1 . a5 . e5 w2 .", 40, "1 -"},
 		{"responses that say otherwise", ". r1 s3 . r2 s4 . a4 w1 . a3 w2 .", 40, "1 -"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
