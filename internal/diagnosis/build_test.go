@@ -46,6 +46,17 @@ func taking(id string, cause timeline.Cause) Hypothesis {
 	}}
 }
 
+// but is a hypothesis whose first candidate is otherwise.
+func but(h Hypothesis, otherwise func(*Case, *Candidate)) Hypothesis {
+	test := h.Test
+	h.Test = func(c *Case) Result {
+		r := test(c)
+		otherwise(c, &r.Candidates[0])
+		return r
+	}
+	return h
+}
+
 func verdicts(d *Diagnosis) map[string]string {
 	out := map[string]string{}
 	for _, f := range d.Findings {

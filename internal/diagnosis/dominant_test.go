@@ -88,13 +88,7 @@ func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
 // Half of what slow requests take longer they are ready to run, for programs beside the service; a
 // third of it they wait for a disk. The disk comes first; a disk that has a tenth of it does not.
 func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
-	ready := where("ready", timeline.CauseRunnable)
-	test := ready.Test
-	ready.Test = func(c *Case) Result {
-		r := test(c)
-		r.Candidates[0].Others, r.Candidates[0].Decide = true, "look"
-		return r
-	}
+	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
 	for disk, want := range map[int]string{8000: "disk", 2000: "ready"} {
 		tl := newTimeline()
 		every(tl, "GET /", 100, func(i int) []piece {
@@ -115,13 +109,7 @@ func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 // Requests compute for 9 of 20 ms, each alike; in one of ten something takes 30 ms more. Calls that might
 // run at once would save 1 ms: what is worth nine times that comes first, as a rule or not.
 func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
-	serial := taking("serial", timeline.CauseRemote)
-	test := serial.Test
-	serial.Test = func(c *Case) Result {
-		r := test(c)
-		r.Candidates[0].Decide = "look"
-		return r
-	}
+	serial := but(taking("serial", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
 	tl := newTimeline()
 	every(tl, "GET /", 100, func(i int) []piece {
 		p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 9000}, {timeline.PhaseRemote, timeline.CauseRemote, 1000}, {timeline.PhaseHandler, timeline.CauseIPC, 10_000}}
@@ -140,13 +128,7 @@ func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
 // A peer takes 12 of 20 ms, in each request alike, as its own log says; what the service does
 // itself for 6 ms comes before it, what it does for 2 ms does not.
 func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
-	peer := where("peer", timeline.CauseRemote)
-	test := peer.Test
-	peer.Test = func(c *Case) Result {
-		r := test(c)
-		r.Candidates[0].Peer = true
-		return r
-	}
+	peer := but(where("peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Peer = true })
 	for own, want := range map[int]string{6000: "cpu", 2000: "peer"} {
 		tl := newTimeline()
 		every(tl, "GET /", 100, func(int) []piece {
@@ -163,14 +145,8 @@ func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
 // Requests compute, and wait for processors that do nothing else: that is named together.
 func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
 	ready := where("ready", timeline.CauseRunnable)
-	own := where("cpu", timeline.CauseOnCPU)
-	test := own.Test
+	own := but(where("cpu", timeline.CauseOnCPU), func(c *Case, cd *Candidate) { cd.Seen = append(cd.Spans, ready.Test(c).Candidates[0].Spans...) })
 	own.Explains = []string{"ready"}
-	own.Test = func(c *Case) Result {
-		r := test(c)
-		r.Candidates[0].Seen = append(r.Candidates[0].Spans, ready.Test(c).Candidates[0].Spans...)
-		return r
-	}
 	tl := newTimeline()
 	every(tl, "GET /", 100, func(int) []piece {
 		return []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 4000}, {timeline.PhaseHandler, timeline.CauseRunnable, 8000}}

@@ -174,13 +174,7 @@ func TestWhatWasSeenIsALead(t *testing.T) {
 }
 
 func TestWhatIsNotProvenIsALead(t *testing.T) {
-	h := taking("serial", timeline.CauseLock)
-	test := h.Test
-	h.Test = func(c *Case) Result {
-		r := test(c)
-		r.Candidates[0].Decide = "whether a call needs the answer to the one before"
-		return r
-	}
+	h := but(taking("serial", timeline.CauseLock), func(_ *Case, cd *Candidate) { cd.Decide = "whether a call needs the answer to the one before" })
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece { return work(8000) })
 	d := Diagnose(tl, []Hypothesis{h}, Options{})
@@ -283,12 +277,7 @@ func TestCauseComesBeforeItsConsequence(t *testing.T) {
 		t.Errorf("findings %+v", d.Findings)
 	}
 	// At one place the rest is no finding of its own.
-	test := queue.Test
-	queue.Test = func(c *Case) Result {
-		res := test(c)
-		res.Candidates[0].Place = cause.Test(c).Candidates[0].Place
-		return res
-	}
+	queue = but(queue, func(c *Case, cd *Candidate) { cd.Place = cause.Test(c).Candidates[0].Place })
 	if d = Diagnose(tl, []Hypothesis{queue, cause}, Options{}); len(d.Findings) != 1 || d.Findings[0].ID != "cause" {
 		t.Errorf("at one place: findings %+v", d.Findings)
 	}
