@@ -77,7 +77,7 @@ func retry[T any](t *testing.T, ask func() (T, error)) (T, error) {
 }
 
 func TestNodeAsyncOfAnotherProgram(t *testing.T) {
-	pid, _ := start(t, "sh", "-c", "echo ready; exec sleep 60")
+	pid, _ := start(t, "sh", "-c", "echo ready; kill -STOP $$")
 	if _, err := new(Files).NewNodeFinder(pid); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
