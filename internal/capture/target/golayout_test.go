@@ -91,7 +91,7 @@ func wantProcs(t *testing.T, pid int, want int64) {
 }
 
 func TestGoOffsetsOfAnotherProgram(t *testing.T) {
-	pid, _ := start(t, "sh", "-c", "echo ready; exec sleep 60")
+	pid, _ := start(t, "sh", "-c", "echo ready; kill -STOP $$")
 	if _, err := GoOffsets(pid); err == nil || !strings.Contains(err.Error(), ErrUnsupported.Error()) {
 		t.Errorf("got %v", err)
 	}
