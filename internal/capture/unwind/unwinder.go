@@ -109,7 +109,7 @@ func Start(o Options) (*Unwinder, error) {
 
 func (u *Unwinder) start(ctx context.Context) error {
 	var err error
-	u.tracer, err = tracer.NewTracer(ctx, u.config())
+	u.tracer, err = undisturbed(func() (*tracer.Tracer, error) { return tracer.NewTracer(ctx, u.config()) })
 	if err != nil {
 		return fmt.Errorf("start the stack profiler: %w", err)
 	}
