@@ -25,6 +25,13 @@ struct pending {
 /* What a socket of UDP does. */
 enum { UDP_LOOKUPS = 1, UDP_ASKS, UDP_SERVES };
 
+/* Why the end of what was written stays in the socket. */
+enum kept {
+	KEPT_NAGLE,   /* until what was sent before is acknowledged */
+	KEPT_NO_ROOM, /* the peer, or the network, has no room for it */
+	KEPT_REFUSED, /* this host's own network did not take it: a filter or a full queue dropped it */
+};
+
 struct flow {
 	u64 id;
 	u64 offset[2]; /* bytes that went each way, by enum direction */
@@ -49,7 +56,7 @@ struct flow {
 	u8 pad[3];
 	u64 asked;  /* UDP: whom it was that was asked last, see exchange.h */
 	u64 used;   /* and when */
-	u64 window; /* 1: the peer, or the network, has no room for what is held; 0: Nagle's algorithm holds it */
+	u64 window; /* why it is held, by enum kept */
 	struct pending pending;
 	struct stamp stamps[STAMPS];
 };

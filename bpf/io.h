@@ -280,7 +280,9 @@ static __always_inline void on_read(struct sock *sk, struct watch *w, int ret)
 
 /* Notes that the end of what was written stays in the socket: until the peer acknowledges what
  * was sent before, if there is no room for more under way; or since Nagle's algorithm holds
- * less than a segment until then. A few loads for each write. */
+ * less than a segment until then. Where nothing is under way, and there is room, it was tried
+ * and this host's own network did not take it, which TCP tries again after 200 ms; or it was not,
+ * as the program says that more is to come. A few loads for each write. */
 static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 {
 	struct tcp_sock *tp = f->local ? 0 : tcp_of(sk);
@@ -290,10 +292,17 @@ static __always_inline void note_held(struct sock *sk, struct flow *f, u64 now)
 	if (!tp)
 		return;
 	unsent = FIELD(tp, write_seq) - FIELD(tp, snd_nxt);
-	if (!unsent || !FIELD(tp, packets_out))
+	if (!unsent)
+		return;
+	if (FIELD(tp, packets_out))
+		f->window = unsent >= FIELD(tp, mss_cache) || BIT_FIELD(tp, nonagle) & NAGLE_OFF ? KEPT_NO_ROOM : KEPT_NAGLE;
+	else if (unsent > FIELD(tp, snd_wnd))
+		f->window = KEPT_NO_ROOM;
+	else if (FIELD(tp, tcp_wstamp_ns) == FIELD(tp, tcp_clock_cache))
+		f->window = KEPT_REFUSED;
+	else
 		return;
 	f->held = now;
-	f->window = unsent >= FIELD(tp, mss_cache) || BIT_FIELD(tp, nonagle) & NAGLE_OFF;
 }
 
 static __always_inline void on_write(struct sock *sk, struct watch *w, int ret)

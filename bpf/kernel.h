@@ -216,6 +216,8 @@ struct socket {
 
 struct tcp_sock {
 	u64 first_tx_mstamp; /* when the newest segment that was acknowledged was sent, us */
+	u64 tcp_clock_cache; /* when it last looked at the clock, as it does before it sends */
+	u64 tcp_wstamp_ns;   /* and at what time on that clock it last tried to send a segment */
 	u32 rcv_nxt;
 	u32 copied_seq;
 	u32 write_seq; /* after the last byte written */
@@ -223,10 +225,11 @@ struct tcp_sock {
 	u32 snd_una;   /* after the last byte acknowledged */
 	u32 packets_out;
 	u32 mss_cache;
+	u32 snd_wnd;
 	bool is_mptcp;
 	u8 nonagle : 4;
 	u8 bits : 4;
-	u8 pad[2];
+	u8 pad[6];
 };
 
 struct sockaddr_un {

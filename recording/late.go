@@ -1,15 +1,16 @@
 package recording
 
-// Late says that the end of what was written on an inbound connection stayed in the socket
+// Late says that the end of what was written on a connection stayed in the socket
 // after the write had returned: the peer had no room for it, or the network none for more
 // under way; or Nagle's algorithm held less than a segment back until the peer had
-// acknowledged all that was sent before, which a delayed acknowledgement makes 40 ms. Time is
+// acknowledged all that was sent before, which a delayed acknowledgement makes 40 ms; or this
+// host dropped it on its way out, and TCP tried again after 200 ms. Time is
 // when the peer was seen to have it: when it next sent something.
 type Late struct {
 	Conn   ConnID
 	Offset int64 // bytes written before and with it
 	Left   Time  // when it was sent, to the microsecond
-	Window int64 // 1: there was no room for it; 0: Nagle's algorithm held it
+	Window int64 // 2: this host dropped it on its way out; 1: there was no room for it; 0: Nagle's algorithm held it
 }
 
 // Kind implements Fact.

@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -25,7 +26,7 @@ func testDelayedACK(c *diagnosis.Case) diagnosis.Result {
 		none:  "was kept back at its end for an acknowledgement",
 		title: " on average after it was written: it is sent only once the piece before is acknowledged, and the other end delays that",
 		fix:   noDelayFix,
-		in:    func(k *keptEnd) bool { return !k.noRoom },
+		in:    func(k *keptEnd) bool { return k.kept == timeline.KeptNagle },
 	})
 }
 

@@ -8,12 +8,18 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// message is an answer to a client, or a call's request.
+type message struct {
+	request diagnosis.RequestID
+	call    timeline.CallID // None: an answer
+}
+
 // keptEnd is a wait for the end of a message to leave our socket.
 type keptEnd struct {
 	diagnosis.Span
-	call   timeline.CallID // None: of an answer to a client
-	peer   string          // of the call
-	noRoom bool            // there was no room for it under way or at the peer; false: Nagle's algorithm kept it
+	call timeline.CallID // None: of an answer to a client
+	peer string          // of the call
+	kept timeline.Kept
 }
 
 // keptEnds lists the ends of measured requests' answers, and of their calls' requests, that
@@ -28,13 +34,13 @@ func keptEnds(c *diagnosis.Case) (out []keptEnd) {
 			}
 			switch k := &c.Calls[g.Call]; {
 			case g.From < k.Sent: // it slept in a write, or between two: the socket was full
-				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: min(g.To, k.Sent)}, g.Call, k.Peer, true})
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: min(g.To, k.Sent)}, g.Call, k.Peer, timeline.KeptNoRoom})
 			case k.Left > g.From:
-				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: g.To}, g.Call, k.Peer, k.NoRoom})
+				out = append(out, keptEnd{diagnosis.Span{Request: id, From: g.From, To: g.To}, g.Call, k.Peer, k.Kept})
 			}
 		}
 		if r.Held != recording.NoTime {
-			out = append(out, keptEnd{diagnosis.Span{Request: id, From: r.Held, To: r.End}, timeline.None, "", r.NoRoom})
+			out = append(out, keptEnd{diagnosis.Span{Request: id, From: r.Held, To: r.End}, timeline.None, "", r.Kept})
 		}
 	}
 	return out
@@ -85,10 +91,6 @@ func testKept(c *diagnosis.Case, w keptWords) diagnosis.Result {
 
 // ofMessages counts the messages that waits are of: one may wait more than once.
 func ofMessages(list []keptEnd) (n int, total, longest Duration) {
-	type message struct {
-		request diagnosis.RequestID
-		call    timeline.CallID
-	}
 	of := map[message]Duration{}
 	for i := range list {
 		k := &list[i]

@@ -14,23 +14,33 @@ func retransmit() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "retransmit",
 		Title: "What calls send is lost and sent again",
-		Doc: "Supported by segments of calls' connections that the kernel sent again: of the handshake, as where packets are dropped or the peer's accept queue is full, and of requests. " +
+		Doc: "Supported by segments of calls' connections that the kernel sent again: of the handshake, as where packets are dropped or the peer's accept queue is full, and of requests; " +
+			"and by ends of messages that this host dropped itself on their way out, as a packet filter or a full queue does: they stay in the socket until the kernel tries again. " +
 			"It does so once nothing was acknowledged for 200 ms or more, of a handshake for a second, and twice that each further time; sooner if the peer says what is missing. " +
-			"Taken out of each request: from where the call began to connect, or had written its request, to the last time that a segment was sent again before the answer. " +
+			"Taken out of each request: from where the call began to connect, or had written its request, to the last time that a segment was sent again before the answer; or until the end of the message had left. " +
 			"What peers lose on the way to us is not seen: it is part of their time.",
-		Needs:    []string{recording.HookRetransmits, recording.HookIO},
+		Needs:    []string{recording.HookRetransmits, recording.HookIO, recording.HookLate},
 		Explains: []string{"slow-peer"},
 		Test:     testRetransmit,
 	}
 }
 
-// resent is what calls to one peer waited for segments that were sent again.
+// resent is what calls to one peer, or answers to clients, waited for segments that were sent
+// again.
 type resent struct {
-	peer    string
+	peer    string // "": of answers
 	spans   []diagnosis.Span
-	calls   map[timeline.CallID]bool
-	connect int // of them while connecting
+	of      map[message]bool
+	connect map[message]bool // those of them that waited while connecting
+	refused map[message]bool // those that this host had dropped itself
 	longest Duration
+}
+
+func (r *resent) add(m message, s diagnosis.Span, refused bool) {
+	r.spans, r.of[m], r.longest = append(r.spans, s), true, max(r.longest, s.To.Sub(s.From))
+	if refused {
+		r.refused[m] = true
+	}
 }
 
 func testRetransmit(c *diagnosis.Case) diagnosis.Result {
@@ -64,28 +74,35 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 // resentBy collects those waits of measured requests by peer.
 func resentBy(c *diagnosis.Case) map[string]*resent {
 	by := map[string]*resent{}
+	to := func(peer string) *resent {
+		if by[peer] == nil {
+			by[peer] = &resent{peer: peer, of: map[message]bool{}, connect: map[message]bool{}, refused: map[message]bool{}}
+		}
+		return by[peer]
+	}
 	for _, id := range c.Measured() {
-		for _, g := range c.Requests[id].Segments {
-			if g.Call == timeline.None {
+		r := &c.Requests[id]
+		for i := range r.Segments {
+			g := &r.Segments[i]
+			if g.Call == timeline.None || g.Cause != timeline.CauseRemote {
 				continue
 			}
 			call := &c.Calls[g.Call]
-			again := c.Conns[connIndex(c, call.Conn)].Again
-			to := resentUntil(again, call, &g)
-			if to <= g.From {
+			until, refused := g.To, g.Phase == timeline.PhaseSend && call.Kept == timeline.KeptRefused && call.Left > g.From
+			if !refused {
+				until = resentUntil(c.Conns[connIndex(c, call.Conn)].Again, call, g)
+			}
+			if until <= g.From {
 				continue
 			}
-			r := by[call.Peer]
-			if r == nil {
-				r = &resent{peer: call.Peer, calls: map[timeline.CallID]bool{}}
-				by[call.Peer] = r
+			m := message{id, g.Call}
+			to(call.Peer).add(m, diagnosis.Span{Request: id, From: g.From, To: until}, refused)
+			if g.Phase == timeline.PhaseConnect {
+				to(call.Peer).connect[m] = true
 			}
-			r.spans = append(r.spans, diagnosis.Span{Request: id, From: g.From, To: to})
-			r.longest = max(r.longest, to.Sub(g.From))
-			if !r.calls[g.Call] && g.Phase == timeline.PhaseConnect {
-				r.connect++
-			}
-			r.calls[g.Call] = true
+		}
+		if r.Held != recording.NoTime && r.Kept == timeline.KeptRefused {
+			to("").add(message{id, timeline.None}, diagnosis.Span{Request: id, From: r.Held, To: r.End}, true)
 		}
 	}
 	return by
@@ -95,7 +112,7 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 // last of them before the connection was there, or before the answer. Not after the piece's
 // beginning if there is none.
 func resentUntil(again []diagnosis.Time, call *timeline.Call, g *timeline.Segment) diagnosis.Time {
-	if len(again) == 0 || g.Cause != timeline.CauseRemote {
+	if len(again) == 0 {
 		return g.From
 	}
 	var from, to diagnosis.Time
@@ -117,23 +134,34 @@ func resentUntil(again []diagnosis.Time, call *timeline.Call, g *timeline.Segmen
 }
 
 func (r *resent) candidate(ev []diagnosis.Evidence) diagnosis.Candidate {
-	n := len(r.calls)
-	title := diagnosis.Plural(n, "call") + " to " + r.peer + " waited until what was lost on the way was sent again, " +
+	n, peer, what := len(r.of), cmp.Or(r.peer, "clients"), "call"
+	if r.peer == "" {
+		what = "answer"
+	}
+	title := diagnosis.Plural(n, what) + " to " + peer + " waited until what was lost on the way was sent again, " +
 		diagnosis.Human(diagnosis.Total(r.spans)/Duration(n)) + " on average"
-	fix := "packets are lost on the way to " + r.peer + ": look at drops of interfaces and queues on both sides (ip -s link, nstat TcpExt), and at what lies between"
-	if r.connect > 0 {
-		title += "; " + diagnosis.Thousands(int64(r.connect)) + " of them for their connection"
-		fix = "see whether the accept queue of " + r.peer + " is full (nstat TcpExtListenDrops there; its backlog and net.core.somaxconn), else what drops packets on the way; keep connections open so that fewer are made"
+	fix := "packets are lost on the way to " + peer + ": look at drops of interfaces and queues on both sides (ip -s link, nstat TcpExt), and at what lies between"
+	ev = append([]diagnosis.Evidence{
+		diagnosis.Count(what+"s that waited for it", n),
+		diagnosis.NS("longest wait for it", r.longest),
+	}, ev...)
+	if k := len(r.connect); k > 0 {
+		title += "; " + diagnosis.Thousands(int64(k)) + " of them for their connection"
+		if 2*k > n {
+			fix = "see whether the accept queue of " + peer + " is full (nstat TcpExtListenDrops there; its backlog and net.core.somaxconn), else what drops packets on the way; keep connections open so that fewer are made"
+		}
+	}
+	if k := len(r.refused); k > 0 {
+		title += "; " + diagnosis.Thousands(int64(k)) + " of them this host had dropped itself"
+		fix = "this host drops what it sends to " + peer + " itself: look at the filters of packets on their way out (nft list ruleset, iptables -L OUTPUT -v), and at the drops of its queues (tc -s qdisc, ip -s link)"
+		ev = append(ev, diagnosis.Count("ends of them that this host dropped on their way out", k))
 	}
 	return diagnosis.Candidate{
-		Place: "the way to " + r.peer,
-		Title: title,
-		Fix:   fix,
-		Next:  "ss -ti dst PEER shows retransmissions and round-trip times of live connections",
-		Spans: r.spans,
-		Evidence: append([]diagnosis.Evidence{
-			diagnosis.Count("calls that waited for it", n),
-			diagnosis.NS("longest wait for it", r.longest),
-		}, ev...),
+		Place:    "the way to " + peer,
+		Title:    title,
+		Fix:      fix,
+		Next:     "ss -ti dst PEER shows retransmissions and round-trip times of live connections",
+		Spans:    r.spans,
+		Evidence: ev,
 	}
 }

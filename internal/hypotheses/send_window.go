@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -25,7 +26,7 @@ func sendWindow() diagnosis.Hypothesis {
 					}
 					return "see why " + k.peer + " reads slowly; send it less at once, or in parallel over several connections; on a long way, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
 				},
-				in: func(k *keptEnd) bool { return k.noRoom },
+				in: func(k *keptEnd) bool { return k.kept == timeline.KeptNoRoom },
 			})
 		},
 	}

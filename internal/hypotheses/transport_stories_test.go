@@ -28,6 +28,10 @@ func transportStories() []story {
 			func() *recording.Recording {
 				return done(without(burst(func(t *thread) { t.dropped(t.id%4 == 0) }), allHooks+" retransmits"), 30)
 			}},
+		{"retransmit/refused-supported", "This host drops the request of every call on its way out; the kernel tries again after 200 ms.",
+			func() *recording.Recording {
+				return done(without(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.keptLate(200_000*us, 600*us, 2) }), allHooks+" retransmits"), 30)
+			}},
 		{"retransmit/refuted", "Every request opens a connection; none of their segments is sent again.",
 			func() *recording.Recording {
 				return done(without(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.dropped(false) }), allHooks+" retransmits"), 30)

@@ -6,6 +6,16 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// Kept is what kept the end of a message in our socket after it had been written.
+type Kept int64
+
+// What may have, by the numbers of recording.Late.
+const (
+	KeptNagle   Kept = iota // until the other end had acknowledged what was sent before
+	KeptNoRoom              // there was no room for it at the other end, or under way
+	KeptRefused             // this host dropped it on its way out
+)
+
 // keptInSockets accounts for what stayed in a socket, or in line, after it had been written: the
 // ends of responses, and the requests of calls. Then it marks what rests on calls whose request
 // no fact names.
@@ -35,7 +45,7 @@ func addLate(t *Timeline, f *facts, requests []served) {
 			continue
 		}
 		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
-		r.Held, r.NoRoom = r.End, c.late[k].Window != 0
+		r.Held, r.Kept = r.End, Kept(c.late[k].Window)
 		r.End = left
 	}
 }

@@ -305,7 +305,7 @@ type Call struct {
 	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
 	Again                  Time                  // over UDP: when it was last asked again for want of an answer; NoTime: it was not
 	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
-	NoRoom                 bool                  // until Left the peer or the network had no room; false: Nagle's algorithm held it back
+	Kept                   Kept                  // what kept it back until Left
 	Behind                 CallID                // of another owner on the same connection, whose answer had to come first, for the longest; None
 	Turn                   Time                  // when the last such answer had come; NoTime: it stood behind none
 }

@@ -46,7 +46,7 @@ func leaveLate(c *Call, conn *connFacts, m *made) {
 		return
 	}
 	if left := min(conn.late[k].Left, c.answered()); left > c.Sent {
-		c.Left, c.NoRoom = left, conn.late[k].Window != 0
+		c.Left, c.Kept = left, Kept(conn.late[k].Window)
 	}
 }
 

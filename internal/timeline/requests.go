@@ -15,7 +15,7 @@ type Request struct {
 	Queued     bool     // its first byte was ready before recording began, and waited long: Start is when that began
 	Unanswered bool     // it was open for long at the end of the recording: End is that
 	Lossy      bool     // facts were lost while it ran
-	NoRoom     bool     // Held: the client or the network had no room for it; false: Nagle's algorithm held it
+	Kept       Kept     // since Held: why
 	Endpoint   string   // "GET /prices/{}"
 	Process    recording.ProcessID
 	Conn       recording.ConnID
