@@ -79,10 +79,11 @@ const (
 	ProtocolOther // bytes were seen and match nothing dwell knows
 	ProtocolRedis
 	ProtocolPostgres
-	ProtocolStatsD // of datagrams
-	ProtocolSyslog // of datagrams
-	ProtocolUDP    // exchanges over UDP of which nothing else is known
-	ProtocolMySQL  // MariaDB's, too
+	ProtocolStatsD  // of datagrams
+	ProtocolSyslog  // of datagrams
+	ProtocolUDP     // exchanges over UDP of which nothing else is known
+	ProtocolMySQL   // MariaDB's, too
+	ProtocolFastCGI // its requests are those of HTTP
 )
 
 // Runtimes.
@@ -160,7 +161,7 @@ var (
 	closerNames    = []string{"unknown", "us", "peer", "reset", "refused"}
 	offNames       = []string{"sleep", "disk", "preempted", "other"}
 	wakerNames     = []string{"none", "thread", "other", "interrupt"}
-	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp", "mysql"}
+	protocolNames  = []string{"unknown", "http1", "http2", "tls", "other", "redis", "postgres", "statsd", "syslog", "udp", "mysql", "fastcgi"}
 	runtimeNames   = []string{"native", "go", "node", "python", "ruby", "jvm"}
 	tlsNames       = []string{"other", "client-hello", "server-hello", "handshake", "change-cipher-spec", "alert", "application"}
 	tristateNames  = []string{"unknown", "yes", "no"}

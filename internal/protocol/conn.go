@@ -1,5 +1,5 @@
 // Package protocol tells what the first bytes of messages are: HTTP/1 heads, TLS
-// records, DNS messages, Redis, PostgreSQL and MySQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
+// records, DNS messages, requests of FastCGI, Redis, PostgreSQL and MySQL commands, StatsD datagrams. It is where secrets end: bytes come in, and out come only
 // facts that hold methods, routes, host names, operations from an allow-list, status
 // codes and sizes. It is pure: no clock, no I/O.
 package protocol
@@ -30,6 +30,7 @@ type Conn struct {
 	last     recording.Direction // of the last strange chunk
 	http     *httpConn
 	tls      *tlsConn
+	fcgi     *fastCGI
 	dialogue *dialogue
 	joined   bool
 	asks     *agreement // with a SOCKS proxy, while it lasts
@@ -75,6 +76,8 @@ func (c *Conn) Chunk(dir recording.Direction, offset, size int64, data []byte) [
 		return c.converse(chunk{dir, offset, size, data})
 	case recording.ProtocolTLS:
 		return c.tls.chunk(chunk{dir, offset, size, data})
+	case recording.ProtocolFastCGI:
+		return c.fcgi.chunk(chunk{dir, offset, size, data})
 	case recording.ProtocolRedis, recording.ProtocolPostgres, recording.ProtocolMySQL:
 		return c.speak(chunk{dir, offset, size, data})
 	}
@@ -170,6 +173,9 @@ func (c *Conn) detect(k chunk) []recording.Fact {
 	case recording.ProtocolTLS:
 		c.tls = &tlsConn{id: c.id, client: c.client, start: c.from}
 		return append(facts, c.tls.chunk(k)...)
+	case recording.ProtocolFastCGI:
+		c.fcgi = &fastCGI{id: c.id, client: c.client}
+		return append(facts, c.fcgi.chunk(k)...)
 	case recording.ProtocolRedis, recording.ProtocolPostgres, recording.ProtocolMySQL:
 		c.dialogue = &dialogue{id: c.id, client: c.client, joined: c.joined, grammar: grammarOf(protocol)}
 		return append(facts, c.speak(k)...)
@@ -201,6 +207,9 @@ func guess(b []byte, fromClient bool) (p recording.Protocol, undecided bool) {
 	}
 	if match := recordStart(b); match != no {
 		return recording.ProtocolTLS, match == maybe
+	}
+	if match := fcgiStart(b, true); fromClient && match != no {
+		return recording.ProtocolFastCGI, match == maybe
 	}
 	return recording.ProtocolUnknown, false
 }

@@ -19,6 +19,7 @@ func FuzzConn(f *testing.F) {
 	f.Add([]byte{0, 128, 5, 129}, []byte("\x05\x01\x00\x05\x00\x05\x01\x00\x03\x01a\x00P\x05\x00\x00\x01\x00\x00\x00\x00\x00\x00GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte{4, 129, 4}, []byte("\x04\x01\x00P\x00\x00\x00\x01u\x00db.example\x00\x00Z\x00\x00\x00\x00\x00\x00*1\r\n$4\r\nPING\r\n"))
 	f.Add([]byte{9, 133, 3}, []byte("CONNECT a.example:443 HTTP/1.1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\x16\x03\x01\x00\x05"))
+	f.Add([]byte{255, 12, 140}, []byte("\x01\x01\x00\x01\x00\x08\x00\x00\x00\x01\x01\x00\x00\x00\x00\x00\x01\x04\x00\x01\x00\x13\x00\x00\x0e\x03REQUEST_METHODGET\x01\x04\x00\x01\x00\x00\x00\x00\x01\x06\x00\x01\x00\x02\x00\x00\r\n\x01\x03\x00\x01\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, script, data []byte) {
 		p := newPlayer(recording.Outbound)
 		for _, b := range script {
@@ -44,6 +45,9 @@ func FuzzConn(f *testing.F) {
 		}
 		if h := p.conn.http; h != nil && cap(h.streams[0].head)+cap(h.streams[1].head) > 3*maxHead {
 			t.Errorf("%d and %d bytes kept", cap(h.streams[0].head), cap(h.streams[1].head))
+		}
+		if c := p.conn.fcgi; c != nil && cap(c.tapes[0].held)+cap(c.tapes[1].held) > 3*maxElement {
+			t.Errorf("%d and %d bytes kept", cap(c.tapes[0].held), cap(c.tapes[1].held))
 		}
 		if d := p.conn.dialogue; d != nil && (cap(d.tapes[0].held)+cap(d.tapes[1].held) > 3*maxElement || d.pending < 0 || d.skipped < 0) {
 			t.Errorf("%d and %d bytes kept, %d pending, %d skipped", cap(d.tapes[0].held), cap(d.tapes[1].held), d.pending, d.skipped)

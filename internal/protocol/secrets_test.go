@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -92,7 +93,17 @@ func secretsOfDatabasesStayIn(t *testing.T, mark string) {
 		n := len(body) + 4
 		return string([]byte{kind, 0, 0, byte(n >> 8), byte(n)}) + body
 	}
+	fcgi := func(kind byte, body string) string {
+		body = strings.ReplaceAll(body, "@@", mark)
+		return string([]byte{1, kind, 0, 1, 0, byte(len(body)), 0, 0}) + body
+	}
+	answer := map[string]string{"fastcgi": "http-response"} // else "reply"
 	talks := map[string][]string{
+		"fastcgi": {
+			fcgi(1, "\x00\x01\x00\x00\x00\x00\x00\x00") + fcgi(4, "\x0c\x06QUERY_STRING@@\x0e\x03REQUEST_METHODGET\x0b\x12REQUEST_URI/a/@@?b=@@\x0b\x07SCRIPT_NAME/@@\x09\x0dHTTP_HOSTuser:@@@h\x0b\x06HTTP_COOKIE@@") +
+				fcgi(4, "") + fcgi(5, "x=@@") + fcgi(5, ""),
+			fcgi(7, "PHP: @@") + fcgi(6, "X: @@\r\nStatus: 500 @@\r\n\r\n@@") + fcgi(3, ""),
+		},
 		"redis": {
 			"*3\r\n$4\r\nAUTH\r\n$4\r\nuser\r\n$6\r\n@@\r\n", "+OK\r\n",
 			"*3\r\n$3\r\nSET\r\n$9\r\nk:@@:\r\n$200\r\n" + strings.Repeat("*1\r\n$6\r\n@@\r\n", 10) + strings.Repeat("x", 20) + "\r\n", "+OK\r\n",
@@ -126,7 +137,7 @@ func secretsOfDatabasesStayIn(t *testing.T, mark string) {
 				if leaks(lines, mark) {
 					t.Fatalf("%s in chunks of %d, %d captured:\n%s", name, size, captured, lines)
 				}
-				if size == captured && !strings.Contains(lines, "reply") {
+				if size == captured && !strings.Contains(lines, cmp.Or(answer[name], "reply")) {
 					t.Fatalf("%s in chunks of %d was not followed:\n%s", name, size, lines)
 				}
 			}

@@ -12,14 +12,18 @@ import (
 func seen(tl *timeline.Timeline) Seen {
 	s := Seen{Calls: len(tl.Calls)}
 	s.Processes, s.Silent = servers(tl)
-	names := [...]string{"on which nothing was recognised", "HTTP/1.1", "HTTP/2", "TLS", "of another protocol"}
+	names := [...]string{"on which nothing was recognised", "HTTP/1.1", "HTTP/2", "TLS", "of another protocol", "FastCGI"}
 	var in [len(names)]int
 	for i := range tl.Conns {
 		c := &tl.Conns[i]
 		if c.Side == recording.Outbound {
 			s.Outbound++
 		} else {
-			in[min(max(c.Protocol, 0), recording.ProtocolOther)]++ // only HTTP is served
+			p := min(max(c.Protocol, 0), recording.ProtocolOther)
+			if c.Protocol == recording.ProtocolFastCGI {
+				p++ // beside HTTP, all that is served
+			}
+			in[p]++
 		}
 	}
 	for p, n := range in {
