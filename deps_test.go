@@ -31,6 +31,7 @@ func rooms() []room {
 		{dir: "internal/protocol", imports: []string{"recording"}, pure: true},
 		{dir: "internal/capture", imports: []string{"recording", "internal/protocol", "internal/capture"}},
 		{dir: "internal/timeline", imports: []string{"recording"}, pure: true},
+		{dir: "internal/timeline/causality", imports: []string{"recording"}, pure: true},
 		{dir: "internal/diagnosis", imports: []string{"recording", "internal/timeline"}, pure: true},
 		{dir: "internal/queueing", imports: []string{"recording"}, pure: true},
 		{dir: "internal/hypotheses", imports: []string{"recording", "internal/timeline", "internal/diagnosis", "internal/queueing"}, pure: true},

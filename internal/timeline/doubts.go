@@ -1,5 +1,7 @@
 package timeline
 
+import "github.com/getdwell/dwell/internal/timeline/causality"
+
 // What is sent in the turn of an answer is of whose call that was, unless it had waited for just
 // that: for the connection that came free, or for leave to run beside so many others. Whoever may
 // have waited so is followed: how much requests ask for at once is counted where nobody can have, and
@@ -9,19 +11,18 @@ package timeline
 type doubts struct {
 	t        *Timeline
 	peers    map[string]*peerCalls
-	busy     []*peerCalls         // to which calls were sent, or which answered, since the loop last slept
-	owners   map[CallID]RequestID // of calls under way, as far as known when they were sent
-	under    map[RequestID]int    // how many those are
-	atOnce   map[string]int       // by endpoint: the most
-	sure     map[string]int       // the same, in what was played since the last begin
-	open     map[RequestID]bool   // that were read and not answered: whether they could make more calls at once
-	standing map[RequestID]Time   // that make no call and wait for no timer, since when
-	stood    []stander            // the same in order, and some who do no longer
-	ports    map[int64]*portTurns // handles by which messages come that who stands first goes on with
-	partly   int                  // of the open ones, those which could make more
-	full     int                  // to how many peers as many calls are under way as ever are
-	crowded  int                  // the same as the turn that runs began
-	fires    Time                 // when the first timer fires that was set in the turn that runs
+	busy     []*peerCalls              // to which calls were sent, or which answered, since the loop last slept
+	owners   map[CallID]RequestID      // of calls under way, as far as known when they were sent
+	under    map[RequestID]int         // how many those are
+	atOnce   map[string]int            // by endpoint: the most
+	sure     map[string]int            // the same, in what was played since the last begin
+	open     map[RequestID]bool        // that were read and not answered: whether they could make more calls at once
+	standing causality.Line[RequestID] // that make no call and wait for no timer
+	ports    map[int64]*portTurns      // handles by which messages come that who stands first goes on with
+	partly   int                       // of the open ones, those which could make more
+	full     int                       // to how many peers as many calls are under way as ever are
+	crowded  int                       // the same as the turn that runs began
+	fires    Time                      // when the first timer fires that was set in the turn that runs
 	line     *toldLine
 	share    *sharers
 }
@@ -39,7 +40,7 @@ func (d *doubts) begin() {
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
 	}
-	d.open, d.standing, d.stood, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, map[RequestID]Time{}, nil, 0, 0, 0, 0
+	d.open, d.standing, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, causality.Line[RequestID]{}, 0, 0, 0, 0
 }
 
 // peerCalls are the calls to a peer that are under way.
@@ -77,7 +78,7 @@ func (d *doubts) room() bool {
 
 // alone reports whether nobody but the request whose turn it is can wait for a place, and there was
 // one for it.
-func (d *doubts) alone() bool { return len(d.standing) == 0 && d.partly == 0 && d.crowded == 0 }
+func (d *doubts) alone() bool { return d.standing.Len() == 0 && d.partly == 0 && d.crowded == 0 }
 
 // sleeps notes that the loop does.
 func (d *doubts) sleeps() {
@@ -99,9 +100,9 @@ func (d *doubts) reads(r RequestID) {
 // another begins; fires is when the first timer fires that is set in that.
 func (d *doubts) turns(from, to RequestID, at, fires Time) {
 	if _, open := d.open[from]; open && from != to && d.under[from] == 0 && d.fires <= at {
-		d.stands(from, at)
+		d.standing.Rejoin(from, at)
 	}
-	delete(d.standing, to)
+	d.standing.Leave(to)
 	d.fires, d.crowded = fires, d.full
 }
 
@@ -116,7 +117,7 @@ func (d *doubts) sends(id CallID, r RequestID) {
 	if r == None {
 		return
 	}
-	delete(d.standing, r)
+	d.standing.Leave(r)
 	endpoint := d.t.Requests[r].Endpoint
 	d.under[r]++
 	d.atOnce[endpoint], d.sure[endpoint] = max(d.atOnce[endpoint], d.under[r]), max(d.sure[endpoint], d.under[r])
@@ -163,7 +164,7 @@ func (d *doubts) responds(r RequestID) {
 		d.partly--
 	}
 	delete(d.open, r)
-	delete(d.standing, r)
+	d.standing.Leave(r)
 	delete(d.under, r)
 	d.line.over(r)
 }

@@ -1,6 +1,9 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/recording"
+)
 
 // A program sends messages to worker threads by ports, and they send theirs by these. Where a worker
 // sends one for each that it gets, in that order, it is known for whom the loop goes on at each: for whom
@@ -9,10 +12,9 @@ import "github.com/getdwell/dwell/recording"
 // mail counts the messages of one port.
 type mail struct {
 	sent, came int
-	owed       int  // how many came, at most, for which nothing was seen to be sent: they were asked for before
-	taken      bool // the program takes some by itself: how many is not known
-	before     int  // of those
-	waiting    []int32
+	owed       int                   // how many came, at most, for which nothing was seen to be sent: they were asked for before
+	taken      bool                  // the program takes some by itself: how many is not known
+	waiting    causality.Line[int32] // messages that are sent, by number, for those that answer them
 }
 
 // How many messages may be owed as a recording begins, or not be answered as it ends, for each that is
@@ -65,12 +67,13 @@ func pairMail(moves []move, windows []Window) []move {
 			m.post = noMail
 		case m.kind == movePost:
 			number++
-			m.post, p.waiting = number, append(p.waiting, number)
-		case m.kind != moveFired:
-		case p.before < p.owed:
-			p.before++
-		case len(p.waiting) > 0:
-			m.post, p.waiting = p.waiting[0], p.waiting[1:]
+			m.post = number
+			p.waiting.Join(causality.Waiter[int32]{Owner: number, Since: m.at})
+		case m.kind == moveFired && p.owed > 0:
+			p.owed--
+		case m.kind == moveFired:
+			sent, _ := p.waiting.Grant()
+			m.post = sent.Owner
 		}
 	})
 	return withoutRest(inTheirOrder(moves))

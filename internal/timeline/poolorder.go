@@ -3,6 +3,7 @@ package timeline
 import (
 	"slices"
 
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -21,14 +22,13 @@ import (
 type poolOrder struct {
 	t       *Timeline
 	f       *facts
-	line    []standing          // in order of since; those who left included
-	in      map[RequestID]Time  // since when who is in line stands there
-	flying  map[RequestID]int   // calls under way
-	asked   map[RequestID]Time  // when those last did who have some: the turn
-	atOnce  map[string]int      // as in asyncInput
-	given   map[CallID]int      // calls under way, or answered last on their connection, that ids do not tell of: places in list
-	asleep  map[CallID]int      // those in whose answer's turn a timer was set that fires
-	of      map[RequestID][]int // places in list
+	line    causality.Line[RequestID] // doubtful: somebody may have been given the place of another
+	flying  map[RequestID]int         // calls under way
+	asked   map[RequestID]Time        // when those last did who have some: the turn
+	atOnce  map[string]int            // as in asyncInput
+	given   map[CallID]int            // calls under way, or answered last on their connection, that ids do not tell of: places in list
+	asleep  map[CallID]int            // those in whose answer's turn a timer was set that fires
+	of      map[RequestID][]int       // places in list
 	list    []guess
 	guessed int                // about requests of the recording
 	proven  map[RequestID]bool // requests whose answers confirm the guesses
@@ -40,8 +40,6 @@ type poolOrder struct {
 
 	mended map[RequestID]bool // whose guesses were, and may be wrong still
 	kind   lineKind
-	// blurred is that somebody may have been given the place of another.
-	blurred bool
 }
 
 // lineKind says which calls are those of who stands first in line, if somebody does. All
@@ -54,12 +52,6 @@ const (
 	lineByRoom                 // those on a connection that was used before
 	lineKinds
 )
-
-// standing is a request in line, and since when.
-type standing struct {
-	request RequestID
-	since   Time
-}
 
 // guess is whose a call seems to be, and since when that one waited for it.
 type guess struct {
@@ -116,7 +108,7 @@ const hopeless = 1000
 // followLine plays what a loop did, with a line of a kind.
 func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
-		t: t, f: f, in: map[RequestID]Time{}, flying: map[RequestID]int{}, asked: map[RequestID]Time{}, atOnce: in.atOnce, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
+		t: t, f: f, flying: map[RequestID]int{}, asked: map[RequestID]Time{}, atOnce: in.atOnce, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
 		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
@@ -195,38 +187,13 @@ func (p *poolOrder) step(m *move) {
 func (p *poolOrder) begin(next poolTurn) {
 	if u := p.turn; u.of != None && !u.sent && p.flying[u.of] == 0 && !p.sleeps(&u) {
 		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
-			p.stand(u.of, u.at)
+			p.line.Rejoin(u.of, u.at)
 		}
 	}
 	if next.of != None {
-		p.leave(next.of)
+		p.line.Leave(next.of)
 	}
 	p.turn = next
-}
-
-// stand puts a request in line.
-func (p *poolOrder) stand(r RequestID, since Time) {
-	i, _ := slices.BinarySearchFunc(p.line, since, func(s standing, t Time) int {
-		if s.since <= t {
-			return -1
-		}
-		return 1
-	})
-	p.line, p.in[r] = slices.Insert(p.line, i, standing{r, since}), since
-}
-
-// leave takes a request out of the line.
-func (p *poolOrder) leave(r RequestID) { delete(p.in, r) }
-
-// first takes who stands first in line; false if nobody does.
-func (p *poolOrder) first() (s standing, ok bool) {
-	for len(p.line) > 0 && !ok {
-		s, p.line = p.line[0], p.line[1:]
-		since, stands := p.in[s.request]
-		ok = stands && since == s.since
-	}
-	p.leave(s.request)
-	return s, ok
 }
 
 // owner is whose a call is, or seems to be.
@@ -254,7 +221,7 @@ func (p *poolOrder) send(m *move) {
 		if used && (inTransaction(&p.t.Calls[before]) || p.openedBy(before) != None) {
 			g.request = p.owner(before)
 		} else if p.inLine(m.call, before, used) {
-			g.request, g.since = p.stoodFirst(g.request, g.since)
+			g.request, g.since = p.headOfLine(g.request, g.since)
 		}
 		if g.request != None {
 			p.given[m.call] = len(p.list)
@@ -269,10 +236,10 @@ func (p *poolOrder) send(m *move) {
 	if g.request == None {
 		return
 	}
-	if since, stands := p.in[g.request]; stands && p.hands.over[m.call] && c.Request != None {
+	if since, stands := p.line.Waits(g.request); stands && p.hands.over[m.call] && c.Request != None {
 		p.wanted[m.call] = since
 	}
-	p.leave(g.request)
+	p.line.Leave(g.request)
 	if p.flying[g.request] > 0 { // its answer confirms the last of them alone
 		p.mended[g.request] = true
 	}
@@ -325,7 +292,7 @@ func (p *poolOrder) askedBy(c CallID) (RequestID, Time) {
 
 // waits reports a request that has no call under way, and is not known to have asked for one that was sent.
 func (p *poolOrder) waits(r RequestID) bool {
-	_, stands := p.in[r]
+	_, stands := p.line.Waits(r)
 	return stands || r != None && r == p.turn.of && !p.turn.sent && p.flying[r] == 0
 }
 

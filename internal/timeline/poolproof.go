@@ -1,5 +1,7 @@
 package timeline
 
+import "github.com/getdwell/dwell/internal/timeline/causality"
+
 // Each request is answered in the turn of its own last call: that confirms what was guessed
 // about it, or contradicts it.
 
@@ -16,7 +18,7 @@ func (p *poolOrder) respond(r RequestID) {
 	case by != r && len(p.of[r])+len(p.of[by]) > 0:
 		p.contradict(r)
 	}
-	p.leave(r)
+	p.line.Leave(r)
 }
 
 // contradict mends the guesses where a request, None if it was not seen to come, is
@@ -30,27 +32,27 @@ func (p *poolOrder) contradict(r RequestID) {
 	}
 	p.void(by)
 	p.wrong++
-	p.stand(by, since)
+	p.line.Rejoin(by, since)
 	p.turn.of = r
 	if r == None {
 		return
 	}
-	p.leave(r)
+	p.line.Leave(r)
 	moved, under := p.of[r], p.flying[r]
 	p.of[r], p.flying[r] = nil, 0
 	if len(moved) == 0 {
 		return
 	}
-	s, ok := p.first()
+	head, ok := p.line.Grant()
 	if !ok {
-		s.request = None
+		head.Owner = None
 	}
 	for _, k := range moved {
-		p.list[k].request = s.request
+		p.list[k].request = head.Owner
 	}
 	if ok {
-		p.list[moved[0]].since = s.since
-		p.of[s.request], p.flying[s.request] = moved, under
+		p.list[moved[0]].since = head.Since
+		p.of[head.Owner], p.flying[head.Owner] = moved, under
 	}
 }
 
@@ -58,9 +60,7 @@ func (p *poolOrder) contradict(r RequestID) {
 // stand in line or have calls under way may be.
 func (p *poolOrder) mendAll(by, r RequestID) {
 	p.mended[by], p.mended[r] = true, true
-	for q := range p.in {
-		p.mended[q] = true
-	}
+	p.line.Each(func(w causality.Waiter[RequestID]) { p.mended[w.Owner] = true })
 	for _, k := range p.given {
 		if q := p.list[k].request; q != None {
 			p.mended[q] = true
@@ -77,31 +77,27 @@ func (p *poolOrder) void(r RequestID) {
 	delete(p.flying, r)
 }
 
-// stoodFirst is who stood first in line, and since when: whose turn it is if nobody did, nobody if it
-// may be one whose other calls are under way. From then on it is not known who stands, until nobody
+// headOfLine is who has waited longest, and since when: whose turn it is if nobody waits, nobody if it
+// may be one whose other calls are under way. From then on it is not known who waits, until nobody
 // does.
-func (p *poolOrder) stoodFirst(turn RequestID, at Time) (RequestID, Time) {
-	s, ok := p.first()
-	if !ok && len(p.in) == 0 {
-		p.blurred = false
-	}
+func (p *poolOrder) headOfLine(turn RequestID, at Time) (RequestID, Time) {
+	head, ok := p.line.Head()
+	p.line.Doubtful = p.line.Doubtful && ok
 	for r, n := range p.flying {
 		if r == None || n <= 0 || n >= p.atOnce[p.t.Requests[r].Endpoint] {
 			continue
 		}
-		if ok && p.asked[r] < s.since || !ok && r != turn {
-			p.blurred = true
+		if ok && p.asked[r] < head.Since || !ok && r != turn {
+			p.line.Doubtful = true
 			break
 		}
 	}
 	switch {
-	case p.blurred && ok:
-		p.stand(s.request, s.since)
-		return None, at
-	case p.blurred:
+	case p.line.Doubtful:
 		return None, at
 	case ok:
-		return s.request, s.since
+		p.line.Grant()
+		return head.Owner, head.Since
 	}
 	return turn, at
 }

@@ -1,6 +1,6 @@
 package timeline
 
-import "slices"
+import "github.com/getdwell/dwell/internal/timeline/causality"
 
 // Where a client lets only so many calls to a peer run at once, what it sends as one is answered is
 // of who stands first in line. How many calls a request asks for in a turn is known from turns in
@@ -12,24 +12,15 @@ type toldLine struct {
 	learns   bool
 	alone    bool // also where there was no room, but nobody else
 	plays    bool
-	asked    asked                 // what requests ask for, where there was room
-	at       map[RequestID]*course // of requests that are not answered
-	depth    map[CallID]int16      // of calls under way: of the turn in which they were asked for
-	now      map[string]int        // by peer: calls that its request sent in the turn that runs
-	waiting  map[string][]queuer
-	queued   map[RequestID]int // how many calls of a request wait
-	since    Time              // when the turn that runs began
-	together bool              // in which another may go on too
-	given    map[CallID]Time   // calls of who stood in line, and since when
-	blurred  map[string]bool   // by peer: it is not known who waits
-}
-
-// queuer is one in line, with so many calls.
-type queuer struct {
-	request RequestID
-	calls   int
-	depth   int16
-	since   Time
+	asked    asked                                 // what requests ask for, where there was room
+	at       map[RequestID]*callPoint              // of requests that are not answered
+	depth    map[CallID]int16                      // of calls under way: of the turn in which they were asked for
+	now      map[string]int                        // by peer: calls that its request sent in the turn that runs
+	lines    map[string]*causality.Line[RequestID] // by peer
+	queued   map[RequestID]int                     // how many calls of a request wait
+	since    Time                                  // when the turn that runs began
+	together bool                                  // in which another may go on too
+	given    map[CallID]Time                       // calls of who stood in line, and since when
 }
 
 func newToldLine(d *doubts) *toldLine { return &toldLine{d: d, asked: asked{}} }
@@ -41,15 +32,15 @@ func (l *toldLine) begin(how toldPass) {
 	if l.learns {
 		l.asked = asked{}
 	}
-	l.at, l.depth, l.now = map[RequestID]*course{}, map[CallID]int16{}, map[string]int{}
-	l.waiting, l.queued, l.blurred = map[string][]queuer{}, map[RequestID]int{}, map[string]bool{}
+	l.at, l.depth, l.now = map[RequestID]*callPoint{}, map[CallID]int16{}, map[string]int{}
+	l.lines, l.queued = map[string]*causality.Line[RequestID]{}, map[RequestID]int{}
 	l.given = map[CallID]Time{}
 }
 
 // read notes that a request was.
 func (l *toldLine) read(r RequestID) {
 	if l.at[r] == nil {
-		l.at[r] = &course{endpoint: l.d.t.Requests[r].Endpoint, turn: -1, path: fnvBasis}
+		l.at[r] = &callPoint{endpoint: l.d.t.Requests[r].Endpoint, turn: -1, path: fnvBasis}
 	}
 	l.woke(r)
 }
@@ -78,8 +69,8 @@ func (l *toldLine) over(r RequestID) {
 		return
 	}
 	delete(l.queued, r)
-	for peer, list := range l.waiting {
-		l.waiting[peer] = slices.DeleteFunc(list, func(p queuer) bool { return p.request == r })
+	for _, line := range l.lines {
+		line.Leave(r)
 	}
 }
 
@@ -95,56 +86,67 @@ func (l *toldLine) ends(r RequestID, together bool) {
 	case l.learns && (l.d.room() || l.alone && l.d.alone()):
 		l.asked.learn(c, l.now)
 	case l.plays:
-		l.stands(r, c)
+		l.joins(r, c)
 	}
 }
 
-// stands puts a request in line for what it asked for in the turn that ends, and was not sent.
-func (l *toldLine) stands(r RequestID, c *course) {
+// line is that for a peer.
+func (l *toldLine) line(peer string) *causality.Line[RequestID] {
+	line := l.lines[peer]
+	if line == nil {
+		line = &causality.Line[RequestID]{}
+		l.lines[peer] = line
+	}
+	return line
+}
+
+// joins puts a request in line for what it asked for in the turn that ends, and was not sent.
+func (l *toldLine) joins(r RequestID, c *callPoint) {
 	known := c.known(l.asked)
 	if known == nil {
-		for name, p := range l.d.peers {
+		for peer, p := range l.d.peers {
 			if p.peak >= p.most {
-				l.blurred[name] = true
+				l.line(peer).Doubtful = true
 			}
 		}
 		return
 	}
 	for peer := range known.calls {
-		switch n, sure := known.of(peer); {
-		case !sure && l.d.peers[peer].peak >= l.d.peers[peer].most:
-			l.blurred[peer] = true
-		case sure && n > l.now[peer]:
-			l.waiting[peer] = append(l.waiting[peer], queuer{r, n - l.now[peer], c.next(), l.since})
-			l.queued[r] += n - l.now[peer]
+		n, sure := known.of(peer)
+		if p := l.d.peers[peer]; !sure && p.peak >= p.most {
+			l.line(peer).Doubtful = true
+		}
+		if more := n - l.now[peer]; sure && more > 0 {
+			l.line(peer).Join(causality.Waiter[RequestID]{Owner: r, Since: l.since, Grants: more, Depth: int(c.next())})
+			l.queued[r] += more
 		}
 	}
 }
 
-// first is whose a call is that is sent to a peer: who stands first in line. Not told where nobody
-// does; None where it is not known who.
+// first is whose a call is that is sent to a peer: who has waited longest. Not told where nobody
+// waits; None where it is not known who.
 func (l *toldLine) first(id CallID) (r RequestID, told bool) {
-	peer := l.d.t.Calls[id].Peer
-	list := l.waiting[peer]
-	if p := l.d.peer(id); len(list) == 0 && p.peak < p.most {
-		delete(l.blurred, peer)
+	line := l.line(l.d.t.Calls[id].Peer)
+	if p := l.d.peer(id); line.Len() == 0 && p.peak < p.most {
+		line.Doubtful = false
 	}
-	if l.blurred[peer] {
+	if line.Doubtful {
 		return None, true
 	}
-	if len(list) == 0 {
+	w, ok := line.Grant()
+	if !ok {
 		return None, false
 	}
-	r, l.given[id] = list[0].request, list[0].since
-	l.leaves(id, 0)
-	return r, true
+	l.granted(id, w)
+	l.given[id] = w.Since
+	return w.Owner, true
 }
 
 // sends notes that a call of a request was sent that is known to be its own, in its turn or not.
 func (l *toldLine) sends(id CallID, r RequestID, turn bool) {
 	peer := l.d.t.Calls[id].Peer
-	if i := slices.IndexFunc(l.waiting[peer], func(p queuer) bool { return p.request == r }); i >= 0 {
-		l.leaves(id, i)
+	if w, waited := l.line(peer).GrantTo(r); waited {
+		l.granted(id, w)
 		return
 	}
 	if turn {
@@ -155,16 +157,10 @@ func (l *toldLine) sends(id CallID, r RequestID, turn bool) {
 	}
 }
 
-// leaves notes that the i-th in line got what it waits for.
-func (l *toldLine) leaves(id CallID, i int) {
-	peer := l.d.t.Calls[id].Peer
-	list := l.waiting[peer]
-	q := &list[i]
-	l.depth[id] = q.depth
-	if l.queued[q.request]--; l.queued[q.request] == 0 {
-		delete(l.queued, q.request)
-	}
-	if q.calls--; q.calls == 0 {
-		l.waiting[peer] = slices.Delete(list, i, i+1)
+// granted notes that a call was sent for who waited.
+func (l *toldLine) granted(id CallID, w causality.Waiter[RequestID]) {
+	l.depth[id] = int16(w.Depth)
+	if l.queued[w.Owner]--; l.queued[w.Owner] == 0 {
+		delete(l.queued, w.Owner)
 	}
 }

@@ -5,8 +5,8 @@ import "slices"
 // What requests of an endpoint ask for at a point of what they do is nearly always the same: where
 // a request is tells what it asks for.
 
-// course is how far a request has come.
-type course struct {
+// callPoint is how far a request has come.
+type callPoint struct {
 	endpoint string
 	answered int16  // calls of it that were
 	turn     int16  // its turn of that number since
@@ -37,7 +37,7 @@ const farJuncture = 200
 const mostPaths = 1 << 14
 
 // begins notes that a turn of the request does, with so many calls under way.
-func (c *course) begins(under int) {
+func (c *callPoint) begins(under int) {
 	c.under = int16(min(under, farJuncture))
 	for _, x := range []int16{c.answered, c.turn, c.depth, c.under} {
 		c.path = (c.path ^ uint64(x)) * fnvPrime
@@ -45,11 +45,11 @@ func (c *course) begins(under int) {
 }
 
 // next is the depth of the turns that what it asks for now leads to.
-func (c *course) next() int16 { return min(c.depth+1, farJuncture) }
+func (c *callPoint) next() int16 { return min(c.depth+1, farJuncture) }
 
 // junctures are where it is, most exactly first: all that it did; how much that was and after what
 // its turn comes; how much alone.
-func (c *course) junctures() [3]juncture {
+func (c *callPoint) junctures() [3]juncture {
 	return [3]juncture{
 		{endpoint: c.endpoint, path: c.path},
 		{c.endpoint, c.answered, c.turn, 1 + c.depth, c.under, 0},
@@ -74,7 +74,7 @@ const (
 )
 
 // learn counts the calls of a turn, by peer.
-func (a asked) learn(c *course, sent map[string]int) {
+func (a asked) learn(c *callPoint, sent map[string]int) {
 	for _, j := range c.junctures() {
 		at := a[j]
 		if at == nil {
@@ -96,7 +96,7 @@ func (a asked) learn(c *course, sent map[string]int) {
 
 // known is what is of where a request is: of what was seen often enough most exactly, and there
 // what comes first; nil if nothing is.
-func (c *course) known(of ...asked) *askedAt {
+func (c *callPoint) known(of ...asked) *askedAt {
 	for _, j := range c.junctures() {
 		for _, a := range of {
 			if at := a[j]; at != nil && at.turns >= turnsSeen {

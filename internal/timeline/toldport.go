@@ -91,29 +91,6 @@ func (d *doubts) leads() bool {
 	return len(d.ports) > 0
 }
 
-// stander is who stood at a time.
-type stander struct {
-	request RequestID
-	since   Time
-}
-
-// stands notes that a request does.
-func (d *doubts) stands(r RequestID, at Time) {
-	d.standing[r] = at
-	d.stood = append(d.stood, stander{r, at})
-}
-
-// firstStanding is who stands longest, None if nobody does.
-func (d *doubts) firstStanding() RequestID {
-	for ; len(d.stood) > 0; d.stood = d.stood[1:] {
-		first := d.stood[0]
-		if since, stands := d.standing[first.request]; stands && since == first.since {
-			return first.request
-		}
-	}
-	return None
-}
-
 // goesOn is who goes on in the turn that a move begins in which a promise is resolved.
 func (w *inTurns) goesOn(m *move) ref {
 	if w.told == nil {
@@ -135,12 +112,12 @@ func (w *inTurns) goesOn(m *move) ref {
 	if n.all++; len(w.told.open) == 0 {
 		n.nobody++
 	}
-	r := w.told.firstStanding()
-	if r == None {
+	head, ok := w.told.standing.Head()
+	if !ok {
 		return nobody
 	}
-	w.led[r] = lead{n, m.counter}
-	return requestRef(r)
+	w.led[head.Owner] = lead{n, m.counter}
+	return requestRef(head.Owner)
 }
 
 // misled notes that what a request had asked for before a message led it on calls back only now: it did

@@ -1,9 +1,6 @@
 package timeline
 
-import (
-	"cmp"
-	"slices"
-)
+import "github.com/getdwell/dwell/internal/timeline/causality"
 
 // Several requests may wait for one call: a cache lets the first who misses fetch what all want. When
 // that is answered, all of them go on in its turn, who asked for it first and the others in the
@@ -65,7 +62,7 @@ func (s *sharers) answers(r RequestID, i int) {
 	switch {
 	case s.learns && c != nil:
 		s.learn(c, n)
-	case s.plays && n > 0 && len(s.d.standing) > 0:
+	case s.plays && n > 0 && s.d.standing.Len() > 0:
 		s.shares(r, c, n)
 	}
 }
@@ -78,11 +75,11 @@ const anyPeer = ""
 const mostStanding = 64
 
 // learn counts the calls of a turn.
-func (s *sharers) learn(c *course, n int) {
-	if len(s.d.standing) > mostStanding {
+func (s *sharers) learn(c *callPoint, n int) {
+	if s.d.standing.Len() > mostStanding {
 		return
 	}
-	if len(s.d.standing) == 0 {
+	if s.d.standing.Len() == 0 {
 		s.alone.learn(c, map[string]int{anyPeer: n})
 	} else if all := 1 + len(s.standing(c.endpoint)); all > 1 && n%all == 0 {
 		s.joined.learn(c, map[string]int{anyPeer: n / all})
@@ -93,12 +90,12 @@ func (s *sharers) learn(c *course, n int) {
 
 // responds notes that a request is answered.
 func (s *sharers) responds(r RequestID) {
-	_, stood := s.d.standing[r]
+	_, stood := s.d.standing.Waits(r)
 	s.stood = s.plays && stood
 }
 
 // shares tells who sends so many calls in the turn that begins.
-func (s *sharers) shares(r RequestID, c *course, n int) {
+func (s *sharers) shares(r RequestID, c *callPoint, n int) {
 	if c == nil {
 		s.unsure = true
 		return
@@ -123,13 +120,10 @@ func (s *sharers) shares(r RequestID, c *course, n int) {
 
 // standing lists who of an endpoint stands, the first first.
 func (s *sharers) standing(endpoint string) (list []RequestID) {
-	for r := range s.d.standing {
-		if s.d.t.Requests[r].Endpoint == endpoint {
-			list = append(list, r)
+	s.d.standing.Each(func(w causality.Waiter[RequestID]) {
+		if s.d.t.Requests[w.Owner].Endpoint == endpoint {
+			list = append(list, w.Owner)
 		}
-	}
-	slices.SortFunc(list, func(a, b RequestID) int {
-		return cmp.Or(cmp.Compare(s.d.standing[a], s.d.standing[b]), cmp.Compare(a, b))
 	})
 	return list
 }
