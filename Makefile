@@ -4,9 +4,10 @@ SHELL := /bin/bash
 GO ?= go
 NEED := ./.ci/need
 CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
-# How long torture runs each fuzzer, and how many recorders it kills.
+# How long torture runs each fuzzer, how many recorders it kills, and how long one records.
 FUZZTIME ?= 30m
 KILLS ?= 1000
+SOAK ?= 1h
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
@@ -56,7 +57,7 @@ lab: ## made-up services whose truth is known; the tables of docs/accuracy.md
 	$(GO) run ./internal/lab/run -into docs/accuracy.md
 
 torture: ## kills, damaged recordings and fuzzers; docs/reliability.md has what came out
-	DWELL_KILLS=$(KILLS) $(GO) test ./internal/torture -exec "$(ROOT)$(if $(ROOT), -E)" -count=1 -v -timeout 3h
+	DWELL_KILLS=$(KILLS) DWELL_SOAK=$(SOAK) $(GO) test ./internal/torture -exec "$(ROOT)$(if $(ROOT), -E)" -count=1 -v -timeout 3h
 	DWELL_TORTURE=2000 $(GO) test ./cmd/dwell -run TestDamagedRecordings -count=1 -v -timeout 2h
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x || exit 1; done

@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cilium/ebpf"
-	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/recording"
@@ -36,7 +34,7 @@ type fate struct {
 
 // A recorder that is killed at any instant leaves nothing in the kernel, a service that goes on answering,
 // and a recording for its owner alone that can be read. DWELL_KILLS says how often, DWELL_SEED begins the
-// series of instants.
+// series of instants. Unless DWELL_BESIDE is set, nothing else may load programs meanwhile.
 func TestLiveKilledAtAnyInstant(t *testing.T) {
 	dwell := needDwell(t)
 	count, seed := number("DWELL_KILLS", 10), uint64(number("DWELL_SEED", 1))
@@ -48,7 +46,7 @@ func TestLiveKilledAtAnyInstant(t *testing.T) {
 	asking.answers(t, 1)
 	var fates []fate
 	for i := range count {
-		kill := &killing{T: t, dwell: dwell, phase: phases()[i%len(phases())], by: rand.New(rand.NewPCG(seed, uint64(i))), name: fmt.Sprintf("seed %d, kill %d", seed, i)}
+		kill := &killing{T: t, dwell: dwell, phase: phases()[i%len(phases())], by: rand.New(rand.NewPCG(seed, uint64(i))), beside: os.Getenv("DWELL_BESIDE") != "", name: fmt.Sprintf("seed %d, kill %d", seed, i)}
 		fates = append(fates, kill.once(service))
 		asking.answers(t, 3)
 		if t.Failed() {
@@ -100,6 +98,7 @@ type killing struct {
 	*testing.T
 	dwell, phase, name string
 	by                 *rand.Rand
+	beside             bool // other recorders may begin and end meanwhile
 }
 
 func (k *killing) once(service *exec.Cmd) fate {
@@ -121,12 +120,19 @@ func (k *killing) once(service *exec.Cmd) fate {
 	defer cmd.Process.Kill()
 	k.await(cmd, bufio.NewScanner(said), dir)
 	killed := recording.Time(now())
+	cmd.Process.Signal(syscall.SIGSTOP) // at this instant; what it has is looked at before it ends
+	had := heldBy(cmd.Process.Pid)
+	if k.phase == "recording" && (len(had["prog"]) == 0 || len(had["map"]) == 0 || len(had["link"]) == 0) {
+		k.Errorf("while it records it has %v in the kernel", had)
+	}
 	cmd.Process.Kill()
 	if k.phase == "run" {
 		defer k.endOrphan(dir, cmd)
 	}
 	cmd.Wait()
-	k.leftNothing(before)
+	k.leftNothing(func(kind string, id uint32) bool {
+		return had[kind][id] || !k.beside && !before[kind][id]
+	})
 	return k.left(dir, path, killed)
 }
 
@@ -231,57 +237,6 @@ func (k *killing) left(dir, path string, killed recording.Time) fate {
 		k.Errorf("%v are lost before the kill", f.lost)
 	}
 	return f
-}
-
-// kernelObjects are the programs, maps and links in the kernel, by number.
-type kernelObjects map[string]map[uint32]bool
-
-// inKernel lists them.
-func inKernel(t *testing.T) kernelObjects {
-	t.Helper()
-	programs, maps := map[uint32]bool{}, map[uint32]bool{}
-	for id, err := ebpf.ProgramGetNextID(0); err == nil; id, err = ebpf.ProgramGetNextID(id) {
-		programs[uint32(id)] = true
-	}
-	for id, err := ebpf.MapGetNextID(0); err == nil; id, err = ebpf.MapGetNextID(id) {
-		maps[uint32(id)] = true
-	}
-	links, err := linksInKernel()
-	for ; errors.Is(err, unix.EAGAIN); links, err = linksInKernel() { // one that is just being made
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kernelObjects{"programs": programs, "maps": maps, "links": links}
-}
-
-func linksInKernel() (map[uint32]bool, error) {
-	links, it := map[uint32]bool{}, new(link.Iterator)
-	defer it.Close()
-	for it.Next() {
-		links[uint32(it.ID)] = true
-	}
-	return links, it.Err()
-}
-
-// leftNothing checks that nothing is in the kernel that was not before. It takes its time to let go.
-func (k *killing) leftNothing(before kernelObjects) {
-	k.Helper()
-	var left []string
-	for until := time.Now().Add(20 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		left = left[:0]
-		for kind, objects := range inKernel(k.T) {
-			for id := range objects {
-				if !before[kind][id] {
-					left = append(left, fmt.Sprint(kind, " ", id))
-				}
-			}
-		}
-		if len(left) == 0 {
-			return
-		}
-	}
-	k.Errorf("left in the kernel: %v", left)
 }
 
 // now is the time by the clock of recordings.

@@ -4,7 +4,6 @@ package torture
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -51,22 +50,7 @@ func TestLiveStoppedRecorder(t *testing.T) {
 	if n := asking.failed.Load(); n > 0 {
 		t.Errorf("%d requests failed while the recorder was stopped", n)
 	}
-	out, err := exec.Command(dwell, "why", path, "--json").Output()
-	if errors.As(err, &exit) && exit.ExitCode() != 3 {
-		t.Fatalf("why: %v: %s", err, exit.Stderr)
-	}
-	var told struct {
-		Recording struct {
-			Lost int64 `json:"lost"`
-		} `json:"recording"`
-		Requests struct {
-			Count int64 `json:"count"`
-			Cut   int64 `json:"cut"`
-		} `json:"requests"`
-	}
-	if err := json.Unmarshal(out, &told); err != nil {
-		t.Fatal(err)
-	}
+	told := reported(t, dwell, path)
 	t.Logf("%d requests while it recorded, %d of them told of, %d cut, %d facts lost", sent, told.Requests.Count, told.Requests.Cut, told.Recording.Lost)
 	if told.Requests.Count == 0 || told.Recording.Lost == 0 && told.Requests.Count+told.Requests.Cut < sent*9/10 {
 		t.Errorf("of %d requests %d are told of, and no loss", sent, told.Requests.Count)
