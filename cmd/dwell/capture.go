@@ -34,6 +34,9 @@ func dropRights(k keeping) error {
 	return capture.DropRights(capture.Keeping{Runs: k.runs, Places: k.places, Started: k.starts, Helper: k.helper, PIDs: k.pids, Groups: k.groups})
 }
 
+// dropLast is world.dropLast where dwell can record.
+func dropLast() error { return capture.DropLast() }
+
 // descendants are the living descendants of a process, as far as they can be listed.
 func descendants(pid int) []int {
 	family, err := target.Family(pid)
@@ -47,7 +50,7 @@ func descendants(pid int) []int {
 func openCapture(sink *recordingFile, how captureOptions) (recorder, func() pulse, error) {
 	session, err := capture.Open(capture.Options{
 		Tool: version(), Target: how.target, Stacks: how.stacks, TLSHeads: how.probes.tls, NoGoProbes: how.probes.noGo, Version: how.probes.version, Entered: how.entered, Everything: how.probes.all,
-		Launched: how.gate, Refuse: how.refuse, Soon: how.soon, Joined: func() {
+		Launched: how.gate, Refuse: how.refuse, Soon: how.soon, Begun: how.begun, Joined: func() {
 			runtime.GOMAXPROCS(1)
 			how.joined()
 		},

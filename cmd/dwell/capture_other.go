@@ -18,6 +18,9 @@ func recordingForbidden() error { return capture.ErrUnsupported }
 // dropRights has nothing to give up.
 func dropRights(keeping) error { return nil }
 
+// dropLast has nothing to give up.
+func dropLast() error { return nil }
+
 // giveUpAll has nothing to give up.
 func giveUpAll() error { return nil }
 

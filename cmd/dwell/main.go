@@ -21,7 +21,7 @@ func main() {
 
 func status() int {
 	return execute(context.Background(), os.Args[1:], world{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, startHelper: startHelper, dropRights: dropRights,
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, startHelper: startHelper, dropRights: dropRights, dropLast: dropLast,
 	})
 }
 
@@ -33,8 +33,10 @@ type world struct {
 	getenv func(string) string
 	// startHelper starts what keeps rights that dropRights gives up, and returns how to reach it.
 	startHelper func() (*os.File, error)
-	// dropRights gives up, for good, what a running recorder does not need.
+	// dropRights gives up, for good, what a recorder does not need once it records.
 	dropRights func(keeping) error
+	// dropLast gives up what it does not need once all has joined.
+	dropLast func() error
 }
 
 // Exit statuses, as documented in docs/contract.md.

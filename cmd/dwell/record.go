@@ -35,6 +35,7 @@ type captureOptions struct {
 	refuse  []string              // what is treated as if the kernel refused it: for tests
 	gate    int                   // pid of a process that waits to become the service
 	soon    bool                  // begin when threads and connections are watched; what takes longer joins
+	begun   func()                // called when recording begins
 	joined  func()                // called when all is recorded that can be
 	entered func() ([]int, error) // who is to be watched as well, as capture.Options has it
 	groups  []string              // in which control groups they are
@@ -113,6 +114,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	}
 	var began time.Time
 	var read func() pulse
+	o.capture.begun = func() { o.dropRights(w) }
 	o.capture.joined = func() { o.joined(w, read(), time.Since(began)) }
 	session, read, err := o.ready(signalled, w, file)
 	if err == nil {
@@ -364,37 +366,4 @@ func (o *recordOptions) start() error {
 		return nil
 	}
 	return o.begin()
-}
-
-// joined says that all is recorded that can be, and drops the rights that were needed for
-// it. They are kept where a recording ends before: to change those of a thread takes until
-// it comes back from the kernel, which may be checking a program for it.
-func (o *recordOptions) joined(w world, stats pulse, after time.Duration) {
-	o.dropRights(w)
-	if stats.noStacks != "" {
-		fmt.Fprintln(w.err, stats.noStacks)
-	}
-	if o.announce && o.capture.soon {
-		fmt.Fprintf(w.err, "all that can be seen is recorded from here on, %s later\n", short(after)) // scripts that need it wait for it
-	}
-}
-
-// keeping says what a recorder goes on doing that takes rights.
-type keeping struct {
-	starts bool                     // programs are started that may have to be ended
-	runs   bool                     // others are started from now on
-	helper func() (*os.File, error) // who keeps rights that are given up, or why nobody does
-	places []string                 // directories in which files are renamed and removed
-	pids   []int                    // who is watched, and all that belong to them
-	groups []string                 // and who is in these control groups
-}
-
-// dropRights gives up what no longer is needed, if no other recording follows.
-func (o *recordOptions) dropRights(w world) {
-	if !o.only || w.dropRights == nil {
-		return
-	}
-	if err := w.dropRights(keeping{helper: o.helper, starts: o.starts, runs: o.runs, places: o.places, pids: o.pids, groups: o.capture.groups}); err != nil {
-		fmt.Fprintf(w.err, "%v (recording goes on)\n", err)
-	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// While it records, dwell holds only the rights that recording goes on needing: BPF and performance events. Its
+// While it records, dwell holds only the rights that recording goes on needing: BPF and performance events, and until
+// all has joined to read the kernel's symbols. Its
 // helper has those to read the processes of others. Neither can end any. When it is killed, the helper ends,
 // what it wrote can be read, by its owner alone, and the service goes on.
 func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
@@ -39,10 +40,13 @@ func TestLiveRecorderDropsRightsAndMayBeKilled(t *testing.T) {
 	}
 	defer dwell.Wait()
 	defer dwell.Process.Kill()
+	const dacReadSearch, sysPtrace, syslog, perfmon, bpf, checkpointRestore = 2, 19, 34, 38, 39, 40
 	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "recording") {
+	}
+	comesToHave(t, dwell.Process.Pid, 1<<perfmon|1<<bpf|1<<syslog) // what is of the service is read without others
 	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
 	}
-	const dacReadSearch, sysPtrace, perfmon, bpf, checkpointRestore = 2, 19, 38, 39, 40
 	helper := childOf(t, dwell.Process.Pid)
 	hasOnly(t, dwell.Process.Pid, 1<<perfmon|1<<bpf)
 	hasOnly(t, helper, 1<<dacReadSearch|1<<sysPtrace|1<<checkpointRestore)
@@ -90,6 +94,18 @@ func childOf(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return child
+}
+
+// comesToHave waits until a process has these rights and no others.
+func comesToHave(t *testing.T, pid int, rights uint64) {
+	t.Helper()
+	want, status := fmt.Sprintf("CapPrm:\t%016x\n", rights), []byte(nil)
+	for until := time.Now().Add(10 * time.Second); !strings.Contains(string(status), want); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("want %s in\n%s", want, status)
+		}
+		status, _ = os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	}
 }
 
 // hasOnly checks that every thread of a process has these rights, can have no others, and makes no calls that it need not make.

@@ -1,15 +1,19 @@
+//go:build linux && (amd64 || arm64)
+
 package capture
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 	"kernel.org/pub/linux/libs/security/libcap/cap"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/procfs"
+	"github.com/getdwell/dwell/internal/capture/unwind"
 )
 
 // examining are the capabilities that it takes to look at the processes of others.
@@ -42,8 +46,14 @@ type Keeping struct {
 	Groups  []string                 // and who is in these control groups, as procfs.Watched has them
 }
 
-// DropRights gives up, for all threads and for good, every capability that a running session does not need. Those
-// that it takes to examine new processes a helper keeps; where there can be none this process does, which is an error.
+// joiningTakes are those that it takes besides until all has joined.
+func joiningTakes() []cap.Value {
+	return []cap.Value{cap.SYSLOG} // the addresses of the kernel's symbols, which the stack profiler wants
+}
+
+// DropRights gives up, for all threads and for good, every capability that a session does not need once it records, but
+// for those that DropLast gives up. Those
+// that it takes to examine processes a helper keeps; where there can be none this process does, which is an error.
 // Call it when all sessions are open: opening another one afterwards may fail. Each thread takes part in it: where one
 // waits for a file system that does not answer, nothing is given up.
 func DropRights(k Keeping) error {
@@ -51,13 +61,14 @@ func DropRights(k Keeping) error {
 	if k.Started {
 		keep = append(keep, cap.KILL)
 	}
+	_ = unwind.RaiseMemlock() // while there are rights to; where that fails, stacks say so
 	unhelped := k.help()
 	if unhelped != nil {
 		keep = append(keep, examining()...)
 		unhelped = fmt.Errorf("those to examine processes are kept, as there is no helper for that: %w", unhelped)
 	}
 	err := elffile.UnlessWaiting(func() error {
-		if err := dropRights(keep); err != nil || k.Runs || unhelped != nil { // who is confined can look into no process
+		if err := dropRights(keep, joiningTakes()...); err != nil || k.Runs || unhelped != nil { // who is confined can look into no process
 			return err
 		}
 		return confine(k.Places)
@@ -66,6 +77,21 @@ func DropRights(k Keeping) error {
 		err = fmt.Errorf("all are kept: %w", err)
 	}
 	if err = errors.Join(err, unhelped, refuseCalls(k.Runs)); err != nil {
+		return fmt.Errorf("drop rights: %w", err)
+	}
+	return nil
+}
+
+// DropLast gives up, after DropRights, what a session does not need once all has joined.
+func DropLast() error {
+	rights, err := cap.GetProc().Dup()
+	if err != nil {
+		return fmt.Errorf("drop rights: %w", err)
+	}
+	for _, c := range joiningTakes() {
+		err = errors.Join(err, rights.SetFlag(cap.Effective, false, c), rights.SetFlag(cap.Permitted, false, c))
+	}
+	if err = errors.Join(err, elffile.UnlessWaiting(rights.SetProc)); err != nil {
 		return fmt.Errorf("drop rights: %w", err)
 	}
 	return nil
@@ -105,18 +131,12 @@ func Help(recorder *os.File) error {
 // process that has open what it reads and writes.
 func GiveUpAll() error { return errors.Join(dropRights(nil), confine(nil), refuseCalls(false)) }
 
-func dropRights(keep []cap.Value) error {
-	have, kept := cap.GetProc(), cap.NewSet()
-	for _, c := range keep {
-		if ok, err := have.GetFlag(cap.Permitted, c); err != nil || !ok {
-			continue
-		}
-		if err := kept.SetFlag(cap.Permitted, true, c); err != nil {
-			return err
-		}
-		if err := kept.SetFlag(cap.Effective, true, c); err != nil {
-			return err
-		}
+// dropRights gives up all but these, and those of besides, which cannot be had back once they are gone.
+func dropRights(keep []cap.Value, besides ...cap.Value) error {
+	have := cap.GetProc()
+	kept, err := among(have, keep)
+	if err != nil {
+		return err
 	}
 	if err := dropBound(have, kept); err != nil {
 		return fmt.Errorf("bounding set: %w", err)
@@ -124,7 +144,24 @@ func dropRights(keep []cap.Value) error {
 	if _, err := cap.Prctlw(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
+	if kept, err = among(have, slices.Concat(keep, besides)); err != nil {
+		return err
+	}
 	return kept.SetProc()
+}
+
+// among are those of the capabilities that a process has.
+func among(have *cap.Set, these []cap.Value) (*cap.Set, error) {
+	set := cap.NewSet()
+	for _, c := range these {
+		if ok, err := have.GetFlag(cap.Permitted, c); err != nil || !ok {
+			continue
+		}
+		if err := errors.Join(set.SetFlag(cap.Permitted, true, c), set.SetFlag(cap.Effective, true, c)); err != nil {
+			return nil, err
+		}
+	}
+	return set, nil
 }
 
 // dropBound shrinks what a program run later could regain, where we may.

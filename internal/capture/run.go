@@ -67,6 +67,9 @@ func (s *Session) run(ctx context.Context, sink Sink) error {
 		return err
 	}
 	s.before = s.measure()
+	if s.opts.Begun != nil {
+		s.opts.Begun()
+	}
 	s.startJoining()
 	reason, err := s.loop(ctx, sink)
 	if err != nil {

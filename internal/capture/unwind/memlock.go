@@ -5,16 +5,17 @@ package unwind
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// raiseMemlock lets the profiler raise this process's limit of locked memory, which it
-// insists on whenever it makes a map, now and later when rights have been dropped. From
+// RaiseMemlock lets the profiler raise this process's limit of locked memory, which it
+// insists on whenever it makes a map. It is called while there are rights to. From
 // Linux 5.11 on the limit does not count for maps and programs; where it cannot be
 // raised, asking for it is made to succeed without effect.
-func raiseMemlock() error {
+func RaiseMemlock() error {
 	unlimited := unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
 	err := unix.Prlimit(0, unix.RLIMIT_MEMLOCK, &unlimited, nil)
 	if err == nil {
@@ -64,6 +65,14 @@ const (
 	answerZero = 0x00050000
 )
 
+// auditArch is how the kernel names the processor that dwell is built for.
+func auditArch() uint32 {
+	if runtime.GOARCH == "arm64" {
+		return unix.AUDIT_ARCH_AARCH64
+	}
+	return unix.AUDIT_ARCH_X86_64
+}
+
 func memlockFilter() []unix.SockFilter {
 	const (
 		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
@@ -72,7 +81,7 @@ func memlockFilter() []unix.SockFilter {
 	)
 	return []unix.SockFilter{
 		{Code: load, K: dataArch},
-		{Code: equal, K: unix.AUDIT_ARCH_X86_64, Jf: 11},
+		{Code: equal, K: auditArch(), Jf: 11},
 		{Code: load, K: dataNumber},
 		{Code: equal, K: unix.SYS_PRLIMIT64, Jf: 9},
 		{Code: load, K: dataArgs}, // the process: 0 is this one

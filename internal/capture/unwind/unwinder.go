@@ -92,7 +92,7 @@ const (
 // afterwards; what is needed to examine new processes is told by package capture's
 // DropRights.
 func Start(o Options) (*Unwinder, error) {
-	if err := raiseMemlock(); err != nil {
+	if err := RaiseMemlock(); err != nil {
 		return nil, err
 	}
 	profilerlog.SetLogger(*slog.New(slog.DiscardHandler)) // only the command prints
