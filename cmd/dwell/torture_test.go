@@ -86,7 +86,7 @@ func TestHostileRecordings(t *testing.T) {
 // FuzzDamage lets the fuzzer choose what is changed.
 func FuzzDamage(f *testing.F) {
 	bases := soundRecordings(f)
-	for i := range bases {
+	for i := 0; i < len(bases); i += 16 { // TestDamagedRecordings goes through all of them
 		f.Add(uint16(i), []byte{byte(i), 40, byte(3 * i), 11, 2, 13, byte(i), 7, 1, 11, 2, 12})
 	}
 	f.Fuzz(func(t *testing.T, base uint16, changes []byte) {

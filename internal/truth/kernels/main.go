@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,9 +11,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/getdwell/dwell/internal/truth/kernels/outcome"
 	"github.com/getdwell/dwell/internal/truth/marked"
 )
 
@@ -59,15 +64,24 @@ func run(ctx context.Context, o options) error {
 		o.cache = filepath.Join(dir, "dwell-kernels")
 	}
 	store := &archive{dir: o.cache, images: map[string]string{}}
-	var rows []row
-	var failed error
-	for _, name := range strings.Fields(o.kernels) {
-		r, err := tryKernel(ctx, store, name, o.within)
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", name, err))
+	names := strings.Fields(o.kernels)
+	rows, failures := make([]row, len(names)), make([]error, len(names))
+	var booting errgroup.Group
+	booting.SetLimit(runtime.NumCPU()) // each emulated machine takes one processor, and its clock does not look at ours
+	for i, name := range names {
+		k, image, err := fetch(ctx, store, name)
+		if rows[i].name = cmp.Or(k.release, name); err != nil {
+			failures[i] = fmt.Errorf("%s: %w", name, err)
+			continue
 		}
-		rows = append(rows, r)
+		booting.Go(func() error {
+			if rows[i].outcome, err = play(ctx, k, image, o.within); err != nil {
+				failures[i] = fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
 	}
+	failed := errors.Join(booting.Wait(), errors.Join(failures...))
 	fmt.Printf("\n%s", table(rows))
 	if o.page != "" {
 		failed = errors.Join(failed, marked.Replace(o.page, "test-kernels", []byte("\n"+table(rows)+"\n")))
@@ -75,24 +89,24 @@ func run(ctx context.Context, o options) error {
 	return failed
 }
 
-// tryKernel fetches, boots and judges one kernel.
-func tryKernel(ctx context.Context, store *archive, name string, within time.Duration) (row, error) {
-	r := row{name: name}
+// fetch returns a kernel and what it boots into.
+func fetch(ctx context.Context, store *archive, name string) (kernel, string, error) {
 	k, err := store.kernel(ctx, name)
 	if err != nil {
-		return r, err
+		return k, "", err
 	}
-	r.name = k.release
 	image, err := store.initramfs(ctx, k.arch)
-	if err != nil {
-		return r, err
-	}
+	return k, image, err
+}
+
+// play boots and judges one kernel.
+func play(ctx context.Context, k kernel, image string, within time.Duration) (*outcome.Outcome, error) {
 	began := time.Now()
 	fmt.Printf("%s, %s: booting (the console: %s)\n", k.release, k.arch, k.console)
-	r.outcome, err = boot(ctx, k, image, within)
+	got, err := boot(ctx, k, image, within)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	fmt.Printf("%s, %s: %+v after %.0f s\n", k.release, k.arch, *r.outcome, time.Since(began).Seconds())
-	return r, problems(r.outcome)
+	fmt.Printf("%s, %s: %+v after %.0f s\n", k.release, k.arch, *got, time.Since(began).Seconds())
+	return got, problems(got)
 }
