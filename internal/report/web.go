@@ -84,7 +84,7 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
-		Causes: WebCauses(), Rules: timeline.RuleTexts(), Latency: newWebLatency(tl, d),
+		Causes: WebCauses(), Rules: timeline.RuleTexts(), Latency: newWebLatency(tl, d, !o.Live && !o.Slim),
 		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Under: []*Under{}, Lanes: []*WebLanes{},
 	}
 	for ph := range timeline.NumPhases {
@@ -150,5 +150,17 @@ func webJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// WebJSON writes the page's model, safe to stand in an HTML document.
-func (p *WebPage) WebJSON(w io.Writer) error { return webJSON(w, p) }
+// WebJSON writes the page's model, safe to stand in an HTML document: where all of it is in there, latency is packed.
+func (p *WebPage) WebJSON(w io.Writer) error {
+	if p.Live {
+		return webJSON(w, p)
+	}
+	latency, err := packed(p.Latency)
+	if err != nil {
+		return err
+	}
+	return webJSON(w, struct {
+		*WebPage
+		Latency []byte `json:"latency"`
+	}{p, latency})
+}

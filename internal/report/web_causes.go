@@ -48,6 +48,34 @@ func WebCauses() []WebCause {
 	return append(out, WebCause{Unaccounted, "#d5d8dd", "#4d535c", "what dwell could not account for"})
 }
 
+// causesOf is how long each cause took of a request, and last what none accounts for.
+func causesOf(r *timeline.Request) (sums [timeline.NumCauses + 1]Duration) {
+	for i := range r.Segments {
+		s := &r.Segments[i]
+		sums[s.Cause] += s.To.Sub(s.From)
+	}
+	sums[timeline.NumCauses] = r.Unaccounted()
+	return sums
+}
+
+// mainCause is the cause that took most of a request; NumCauses: what none accounts for.
+func mainCause(r *timeline.Request) (most timeline.Cause) {
+	sums := causesOf(r)
+	for c := range sums {
+		if sums[c] > sums[most] {
+			most = timeline.Cause(c)
+		}
+	}
+	return most
+}
+
+func causeName(c timeline.Cause) string {
+	if c == timeline.NumCauses {
+		return Unaccounted
+	}
+	return c.String()
+}
+
 // inks are the terminal's styles of the causes, by name: of the 256 colours that terminals
 // have, those nearest to the page's, between that on a light ground and that on a dark
 // one, as nobody knows a terminal's ground.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -10,17 +9,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Column is numbers as variable-length integers (encoding/binary's Uvarint), in JSON in
-// base64: a million of them take a few megabytes and no objects.
-type Column []byte
-
-func (c *Column) add(v int64) { *c = binary.AppendUvarint(*c, uint64(max(0, v))) }
-
 // WebLatency is when every measured request came and how long it took.
 type WebLatency struct {
 	Count     int        `json:"count"`
 	Endpoints []string   `json:"endpoints"`
 	Columns   WebColumns `json:"columns"`
+	Known     *WebKnown  `json:"known"` // nil where more can be asked for
 	Lines     WebLines   `json:"lines"`
 	// EndpointLines are those of each of Endpoints, the first linedEndpoints of them.
 	EndpointLines []WebLines `json:"endpoint_lines"`
@@ -111,7 +105,7 @@ type latency struct {
 	before timeline.Time
 }
 
-func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
+func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis, known bool) *WebLatency {
 	span := tl.End.Sub(tl.Start)
 	l := &latency{tl: tl, names: map[string]int64{}, born: servedBy(d, tl), before: tl.Start,
 		steps: make([][webSteps][]Duration, max(1, len(d.Symptoms))), cells: map[webCell]*[timeline.NumCauses + 2]Duration{},
@@ -121,8 +115,15 @@ func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
 		l.names[d.Symptoms[i].Endpoint] = int64(i)
 		l.out.Endpoints = append(l.out.Endpoints, d.Symptoms[i].Endpoint)
 	}
+	k := newKnowing(tl)
 	for r := range measured(d, tl) {
 		l.add(r)
+		if known {
+			k.add(r)
+		}
+	}
+	if known {
+		l.out.Known = k.out
 	}
 	l.out.Lines = l.lines(l.steps)
 	l.out.EndpointLines = []WebLines{}
@@ -141,24 +142,12 @@ func newWebLatency(tl *timeline.Timeline, d *diagnosis.Diagnosis) *WebLatency {
 
 func (l *latency) add(r *timeline.Request) {
 	o, c, took := l.out, &l.out.Columns, r.Duration()
-	var sums [timeline.NumCauses + 1]Duration
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		sums[s.Cause] += s.To.Sub(s.From)
-	}
-	sums[timeline.NumCauses] = r.Unaccounted()
-	most := 0
-	for i := range sums {
-		if sums[i] > sums[most] {
-			most = i
-		}
-	}
 	endpoint := l.names[r.Endpoint]
 	c.ID.add(int64(r.ID - l.id))
 	c.Start.add(int64(r.Start.Sub(l.before)))
 	c.Duration.add(int64(took))
 	c.Endpoint.add(endpoint)
-	c.Cause.add(int64(most))
+	c.Cause.add(int64(mainCause(r)))
 	c.Generation.add(int64(l.born[r.Process]))
 	c.Status.add(r.Status)
 	l.id, l.before = r.ID, max(l.before, r.Start)
@@ -175,7 +164,7 @@ func (l *latency) add(r *timeline.Request) {
 		cell = new([timeline.NumCauses + 2]Duration)
 		l.cells[at] = cell
 	}
-	for i, d := range sums {
+	for i, d := range causesOf(r) {
 		cell[i] += d
 	}
 	cell[timeline.NumCauses+1]++

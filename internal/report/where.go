@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +27,7 @@ const WhereHelp = `Requests are chosen by comparisons, joined by and, or, not an
   call~"GetItem"           some call's operation and peer, as "GetItem at db.test:8000"
   peer="db.test"           some call's peer; new=1: some call opened a connection
   thread~"^pool-"          the thread that served it; client~"10.0.0."
+  cause=lock               what took most of it; process=4711: who served it
 
 as in --where 'duration>50ms and (call~"GetItem" or lock>5ms)'.`
 
@@ -165,13 +167,27 @@ func (p *whereParser) single(depth int) (matcher, error) {
 	return comparison(field, op, p.token)
 }
 
+// whereFields are the names of all that is known of requests.
+func whereFields() []string {
+	list := []string{"duration", "status", "id", "process", "calls", "new", "endpoint", "cause", "client", "thread", "call", "peer"}
+	for p := range timeline.NumPhases {
+		list = append(list, p.String())
+	}
+	for _, c := range WebCauses() {
+		if !slices.Contains(list, c.Name) {
+			list = append(list, c.Name)
+		}
+	}
+	return list
+}
+
 func comparison(field, op, value string) (matcher, error) {
 	if texts := textField(field); texts != nil {
 		return textComparison(field, op, value, texts)
 	}
 	number := numberField(field)
 	if number == nil {
-		return nil, fmt.Errorf("%q is nothing that requests have (duration, status, calls, endpoint, call, peer, thread, client, id, new, unaccounted, or a cause or phase such as lock, connect)", field)
+		return nil, fmt.Errorf("%q is nothing that requests have: there are %s", field, strings.Join(whereFields(), ", "))
 	}
 	bound, err := quantityOf(field, value)
 	if err != nil {
@@ -227,6 +243,8 @@ func textField(field string) func(*timeline.Timeline, *timeline.Request) []strin
 	switch field {
 	case "endpoint":
 		return func(_ *timeline.Timeline, r *timeline.Request) []string { return []string{r.Endpoint} }
+	case "cause":
+		return func(_ *timeline.Timeline, r *timeline.Request) []string { return []string{causeName(mainCause(r))} }
 	case "client":
 		return func(_ *timeline.Timeline, r *timeline.Request) []string { return []string{r.Peer} }
 	case "thread":
@@ -255,6 +273,13 @@ func numberField(field string) func(*timeline.Timeline, *timeline.Request) int64
 		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return r.Status }
 	case "calls":
 		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return int64(len(r.Calls)) }
+	case "process":
+		return func(tl *timeline.Timeline, r *timeline.Request) int64 {
+			if i := slices.IndexFunc(tl.Processes, func(p timeline.Process) bool { return p.ID == r.Process }); i >= 0 {
+				return tl.Processes[i].PID
+			}
+			return 0
+		}
 	case "id":
 		return func(_ *timeline.Timeline, r *timeline.Request) int64 { return int64(r.ID) }
 	case "new":
@@ -300,7 +325,7 @@ func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 // quantityOf reads the number that a field is compared with.
 func quantityOf(field, value string) (int64, error) {
 	switch field {
-	case "status", "calls", "id", "new":
+	case "status", "calls", "id", "new", "process":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %q is no whole number", field, value)

@@ -36,6 +36,8 @@ func TestWhereChoosesRequests(t *testing.T) {
 		`on-cpu>1ms`:                            24,
 		`lock>0us`:                              0,
 		`unaccounted>1us`:                       0,
+		`cause=remote and process>0`:            24,
+		`cause!=remote or process=0`:            0,
 		`unread-request<1ms and not(remote<1s)`: 0,
 	} {
 		w, err := report.ParseWhere(text)
@@ -64,7 +66,7 @@ func TestWhereSaysWhatIsWrong(t *testing.T) {
 		`duration~50ms`:            "duration is a number",
 		`endpoint>x`:               "endpoint is a text",
 		`status=ok`:                `"ok" is no whole number`,
-		`colour=red`:               `"colour" is nothing that requests have`,
+		`colour=red`:               `"colour" is nothing that requests have: there are duration, status,`,
 		`endpoint~"("`:             "missing closing )",
 		`(id=1`:                    "a parenthesis is not closed",
 		`id=1 id=2`:                `what is "id" for?`,

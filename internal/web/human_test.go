@@ -1,8 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -23,17 +21,5 @@ func TestQuantitiesAreWrittenAlike(t *testing.T) {
 	for _, n := range []int64{0, 1, 999, 1000, 1004, 1005, 9_994, 9_995, 99_949, 99_950, 999_499, 999_500, 1_234_567_890, 5_000_000_000_000_000} {
 		list = append(list, example{"bytes", n, diagnosis.Bytes(n)})
 	}
-	want, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const name = "../../ui/test/human.json"
-	if *update {
-		if err := os.WriteFile(name, append(want, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(name); err != nil || string(got) != string(want)+"\n" {
-		t.Errorf("%s is not what diagnosis.Human and Bytes say: run go test ./internal/web -update (%v)", name, err)
-	}
+	alike(t, "../../ui/test/human.json", list)
 }

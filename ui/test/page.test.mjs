@@ -1,9 +1,9 @@
 // Drives the page over the recordings of the incident cases, as somebody would who looks for the reason.
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { after, before, test } from "node:test";
 import { addressOf, drawn, go, soon, visit } from "./browser.mjs";
-import { dwell, json, lines, recordings, Reports, root } from "./reports.mjs";
+import { dwell, json, lines, recordings, Reports, root, served } from "./reports.mjs";
 
 const reports = new Reports();
 let page;
@@ -224,11 +224,10 @@ test("a function is found in the flame graph", async () => {
 });
 
 test("a served page tells of any request and instant, and filters by whatever is known", async () => {
-  const served = spawn(dwell, ["view", recordings.credentials], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  const server = await served("credentials");
   try {
-    const url = await new Promise((got) => served.stderr.on("data", (d) => /http:\S+/.test(String(d)) && got(/http:\S+/.exec(String(d))[0])));
     const page = await reports.opened();
-    await visit(page, `${url}#view=requests`);
+    await visit(page, `${server.address}#view=requests`);
     await page.locator("#where").fill('lock>100ms and call~"AssumeRole|GetItem"');
     const want = lines("show", recordings.credentials, "--where", 'lock>100ms and call~"AssumeRole|GetItem"', "--json").length;
     await page.getByText(`${want} requests, the slowest first`).waitFor({ timeout: 5000 });
@@ -241,7 +240,7 @@ test("a served page tells of any request and instant, and filters by whatever is
     assert.equal(await page.locator("[role=alert]").count(), 0);
     await page.close();
   } finally {
-    served.kill("SIGINT");
+    server.close();
   }
 });
 

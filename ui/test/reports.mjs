@@ -1,10 +1,11 @@
 // Pages of the incident cases' recordings, made when they are first asked for, and a browser that shows them.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
 import { addressOf, open, soon, visit } from "./browser.mjs";
 import { Documents } from "./figures.mjs";
 
@@ -18,7 +19,35 @@ export const cases = Object.keys(recordings).filter((name) => name !== "demo");
 export const pair = (name) => [recordings[name], recordings[name].replace(/bad\.txt$/, "fixed.txt")];
 export const printed = (...args) => execFileSync(dwell, args, { cwd: root, maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }).toString();
 export const json = (...args) => JSON.parse(printed(...args));
-export const lines = (...args) => printed(...args).trim().split("\n").map((l) => JSON.parse(l));
+export const lines = (...args) => printed(...args).trim().split("\n").filter(Boolean).map((l) => JSON.parse(l));
+
+/** A page's model, with what is packed in it as it is in the browser. */
+function unpacked(model) {
+  if (typeof model.latency === "string") model.latency = JSON.parse(gunzipSync(Buffer.from(model.latency, "base64")));
+  return model;
+}
+
+/** The model of a file that dwell writes of a recording. */
+export function model(name) {
+  const dir = mkdtempSync(join(tmpdir(), "dwell-model-"));
+  try {
+    execFileSync(dwell, ["report", recordings[name], "-o", join(dir, "page.html")], { cwd: root });
+    return unpacked(JSON.parse(/id="data">(.*?)<\/script>/s.exec(readFileSync(join(dir, "page.html"), "utf8"))[1]));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** A page that is served, until it is closed. */
+export async function served(name) {
+  const server = spawn(dwell, ["view", recordings[name]], { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  const address = await new Promise((got, failed) => {
+    server.stderr.on("data", (d) => /http:\S+\n/.test((said += d)) && got(/http:\S+/.exec(said)[0]));
+    server.once("exit", () => failed(new Error(said)));
+  });
+  return { address, close: () => server.kill("SIGINT") };
+}
 
 /** What a test file needs: a page in a browser, and addresses of pages. Nothing may go wrong on them, and no request may leave them. */
 export class Reports {
@@ -54,7 +83,7 @@ export class Reports {
     return `file://${path}#${hash}`;
   }
 
-  async model() { return JSON.parse(await this.page.evaluate(() => document.getElementById("data").textContent)); }
+  async model() { return unpacked(JSON.parse(await this.page.evaluate(() => document.getElementById("data").textContent))); }
 
   /** What dwell prints of a recording, to hold a page of it against. */
   async documents(name) { return new Documents(printed, recordings[name], await this.model()); }

@@ -1,27 +1,64 @@
 // What the page works out without a browser: formats, filters, layouts; and who may import whom.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { load, src } from "./load.mjs";
+import { dwell, model, recordings, root } from "./reports.mjs";
+
+const pointsOf = async (page) => (await load("model/load.ts")).pointsOf(page.latency);
+
 
 test("durations and amounts of data are written as the terminal writes them", async () => {
   const { measured } = await load("base/format.ts");
   for (const { n, unit, text } of JSON.parse(readFileSync(new URL("human.json", import.meta.url)))) assert.equal(measured(n, unit), text);
 });
 
+test("a regular expression matches as Go's does, or is refused", async () => {
+  const { regexp } = await load("base/regexp.ts");
+  const { texts, examples } = JSON.parse(readFileSync(new URL("regexps.json", import.meta.url)));
+  for (const { pattern, wrong, matches } of examples) {
+    if (wrong) assert.throws(() => regexp(pattern), pattern);
+    else assert.deepEqual(texts.flatMap((t, i) => (regexp(pattern).test(t) ? [i] : [])), matches, `${pattern} is ${regexp(pattern)}`);
+  }
+  for (const refused of ["a(?i)b", "\\012"]) assert.throws(() => regexp(refused), /not taken here|invalid escape/);
+});
+
+test("columns, lists and what differs by a number are read", async () => {
+  const { column, summed, lists } = await load("base/column.ts");
+  const written = (wide, ...bytes) => Buffer.from([wide, ...bytes]).toString("base64");
+  assert.deepEqual([...column("")], []);
+  assert.deepEqual([...column(written(2, 1, 2, 3, 0, 1, 0))], [1, 258, 3]);
+  assert.deepEqual([...summed(written(1, 5, 1, 1))], [5, 6, 7]);
+  assert.deepEqual(lists(written(1, 2, 7, 8, 0, 1, 9)), [[7, 8], [], [9]]);
+});
+
 test("an expression chooses as dwell show --where does", async () => {
   const { filterOf } = await load("model/filter.ts");
-  const requests = [{ duration: 60e6, endpoint: "GET /a", status: 200 }, { duration: 5e6, endpoint: "GET /b", status: 503 }, { duration: 900e3, endpoint: "POST /a", status: 200 }];
-  const fields = { duration: (i) => requests[i].duration, endpoint: (i) => requests[i].endpoint, status: (i) => requests[i].status };
-  const chosen = (text) => requests.map((_, i) => i).filter(filterOf(fields, text));
+  const texts = (...list) => () => ({ texts: list, sets: list.map((_, i) => [i]), set: list.map((_, i) => i) });
+  const fields = { duration: () => ({ numbers: [60e6, 5e6, 900e3], duration: true }), status: () => ({ numbers: [200, 503, 200] }), endpoint: texts("GET /a", "GET /b", "POST /a"),
+    call: () => ({ texts: ["GetItem at db", "x"], sets: [[], [0, 1]], set: [0, 1, 1] }) };
+  const chosen = (text) => [0, 1, 2].filter(filterOf(fields, text));
   assert.deepEqual(chosen("duration>50ms"), [0]);
   assert.deepEqual(chosen("duration<=5ms and not endpoint~\"^POST\""), [1]);
   assert.deepEqual(chosen("status>=500 or duration<1ms"), [1, 2]);
   assert.deepEqual(chosen("(status=200 or status=503) && endpoint=\"GET /b\""), [1]);
-  for (const [text, says] of [["duration>50", /no duration/], ["lock>1ms", /there are duration/], ["status>", /compared with/], ["(status=1", /not closed/], ["status=1 status=2", /what is "status" for/]]) {
-    assert.throws(() => filterOf(fields, text), says, text);
+  assert.deepEqual(chosen("call~Item and endpoint='POST /a'"), [2]);
+  assert.deepEqual(chosen("call!~Item || status=503"), [0, 1]);
+});
+
+test("an expression that is wrong says what dwell show --where says", async () => {
+  const { filterOf } = await load("model/filter.ts");
+  const { fieldsOf } = await load("model/known.ts");
+  const page = model("demo");
+  const fields = fieldsOf(page, await pointsOf(page));
+  for (const text of [" ", "duration", "duration>", "duration>50", "duration>fast", "duration>-1ms", "duration~50ms", "endpoint>x", "status=ok", "status=1.5", "colour=red", "constructor=1", "(id=1", "id=1 id=2", "'GetItem'",
+    "id=1 and", "id=1 & id=2", "id=)", "'id'=1", "id'='1", "id=1 'and' id=2", "(".repeat(200), "not ".repeat(99), "a".repeat(5000), "é".repeat(2050)]) {
+    const said = spawnSync(dwell, ["show", recordings.demo, `--where=${text}`, "--json"], { cwd: root }).stderr.toString();
+    assert.throws(() => filterOf(fields, text), (e) => said.includes(e.message) && e.message.length > 10, `${text.slice(0, 40)}: ${said}`);
   }
+  assert.throws(() => filterOf(fields, 'endpoint~"("'), /^Error: endpoint~"\(": /);
 });
 
 // thread   [on-cpu][ lock       ]

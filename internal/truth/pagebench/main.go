@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -65,8 +66,20 @@ func run(requests, rate int, out string, serve bool) error {
 	return http.Serve(socket, &web.Served{Host: host, Token: "bench", Title: "made up", Data: data.Bytes()})
 }
 
-// service is a timeline of requests to four endpoints of two processes, each of twelve
-// pieces, with spikes in which they wait for a lock.
+// parts are what a request is made of: its own work, and two calls, of which some open connections.
+var parts = []struct {
+	phase timeline.Phase
+	cause timeline.Cause
+	call  int // 1, 2: of that call
+}{
+	{timeline.PhaseUnread, timeline.CauseRunnable, 0}, {timeline.PhaseHandler, timeline.CauseOnCPU, 0}, {timeline.PhaseQueue, timeline.CausePool, 1},
+	{timeline.PhaseConnect, timeline.CauseRemote, 1}, {timeline.PhaseSend, timeline.CauseOnCPU, 1}, {timeline.PhaseRemote, timeline.CauseRemote, 1},
+	{timeline.PhasePickUp, timeline.CauseRunnable, 1}, {timeline.PhaseHandler, timeline.CauseGC, 0}, {timeline.PhaseSend, timeline.CauseOnCPU, 2},
+	{timeline.PhaseRemote, timeline.CauseRemote, 2}, {timeline.PhaseReceive, timeline.CauseOnCPU, 2}, {timeline.PhaseHandler, timeline.CauseDisk, 0},
+}
+
+// service is a timeline of requests to four endpoints of two processes, each of those parts, with spikes in which they wait for a lock.
+// Every second is served by a goroutine of its own.
 func service(requests, rate int) *timeline.Timeline {
 	r := rand.New(rand.NewPCG(1, 2))
 	end := timeline.Time(int64(requests) * 1_000_000_000 / int64(rate))
@@ -75,7 +88,6 @@ func service(requests, rate int) *timeline.Timeline {
 		tl.Processes = append(tl.Processes, timeline.Process{ID: recording.ProcessID(i), PID: int64(100 + i), Comm: "made-up", Start: recording.NoTime,
 			End: recording.NoTime, Born: end / 2 * timeline.Time(i)})
 	}
-	causes := []timeline.Cause{timeline.CauseOnCPU, timeline.CauseRemote, timeline.CauseRunnable, timeline.CauseOnCPU, timeline.CauseDisk, timeline.CauseGC}
 	for i := range 16 {
 		tl.Strands = append(tl.Strands, timeline.Strand{Thread: recording.ThreadID(i), Name: fmt.Sprintf("worker %d", i)})
 	}
@@ -88,19 +100,42 @@ func service(requests, rate int) *timeline.Timeline {
 			took += r.Int64N(90_000_000)
 		}
 		q := timeline.Request{ID: timeline.RequestID(i), Endpoint: fmt.Sprintf("GET /things-%d/{}", endpoint), Strand: timeline.StrandID(i % 16),
-			Process: recording.ProcessID(2 * int64(at) / int64(end+1)), Status: 200, Peer: "10.0.0.1:4000", Start: at, FirstRead: at, End: at + timeline.Time(took)}
-		from := q.Start
-		for k := range 12 {
-			to := q.Start + timeline.Time(took*int64(k+1)/12)
-			cause := causes[k%len(causes)]
-			if spike && k < 9 {
-				cause = timeline.CauseLock
-			}
-			q.Segments = append(q.Segments, timeline.Segment{From: from, To: to, Phase: timeline.PhaseHandler, Cause: cause, Call: timeline.None,
-				Strand: q.Strand, Blocker: timeline.None})
-			from = to
+			Process: recording.ProcessID(2 * int64(at) / int64(end+1)), Status: 200, Peer: fmt.Sprintf("10.0.0.1:%d", 40000+r.IntN(500)), Start: at, FirstRead: at, End: at + timeline.Time(took)}
+		if i%2 == 1 {
+			q.Strand = timeline.StrandID(len(tl.Strands))
+			tl.Strands = append(tl.Strands, timeline.Strand{Goroutine: recording.GoroutineID(1000 + 7*i), Name: "goroutine"})
 		}
+		opens := r.IntN(10) == 0
+		for k := range 2 {
+			c := timeline.Call{ID: timeline.CallID(len(tl.Calls)), Request: q.ID, Peer: fmt.Sprintf("peer-%d.test", k), Operation: fmt.Sprintf("GET /parts-%d/{}", r.IntN(6)), New: opens && k == 0}
+			q.Calls = append(q.Calls, c.ID)
+			tl.Calls = append(tl.Calls, c)
+		}
+		q.Segments = pieces(r, &q, spike, opens)
 		tl.Requests = append(tl.Requests, q)
 	}
 	return tl
+}
+
+// pieces cut a request at random into its parts.
+func pieces(r *rand.Rand, q *timeline.Request, spike, opens bool) (out []timeline.Segment) {
+	cuts := []timeline.Time{q.Start, q.End}
+	for range len(parts) - 1 {
+		cuts = append(cuts, q.Start+timeline.Time(r.Int64N(int64(q.End-q.Start))))
+	}
+	slices.Sort(cuts)
+	for k, part := range parts {
+		s := timeline.Segment{From: cuts[k], To: cuts[k+1], Phase: part.phase, Cause: part.cause, Call: timeline.None, Strand: q.Strand, Blocker: timeline.None}
+		if part.phase == timeline.PhaseConnect && !opens {
+			s.Phase = timeline.PhaseQueue
+		}
+		if spike && part.phase == timeline.PhaseHandler {
+			s.Cause = timeline.CauseLock
+		}
+		if part.call > 0 {
+			s.Call = q.Calls[part.call-1]
+		}
+		out = append(out, s)
+	}
+	return out
 }

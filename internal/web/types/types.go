@@ -21,7 +21,7 @@ func Source() string {
 	var b strings.Builder
 	b.WriteString("// Generated from the types of internal/report by go test ./internal/web -run Types -update; not to be edited.\n\n")
 	b.WriteString("/** Whole nanoseconds, exact up to 104 days. */\nexport type Ns = number & { readonly unit?: \"ns\" };\n")
-	b.WriteString("/** Numbers as base64 of variable-length integers. */\nexport type Column = string;\n")
+	b.WriteString("/** Whole numbers in base64: how many bytes each has, the lowest of each, the next of each, ... */\nexport type Column = string;\n")
 	names := make([]string, 0, len(g.named))
 	for name := range g.named {
 		names = append(names, name)

@@ -1,4 +1,4 @@
-import { column } from "../base/varint";
+import { column } from "../base/column";
 import type { WebLane, WebLanes } from "./page.gen";
 
 /** A stretch of columns in which a thread did one thing most. */
@@ -10,7 +10,7 @@ export interface Run {
 }
 
 export function runsOf(l: WebLane): Run[] {
-  const n = column(l.data, l.runs * 2);
+  const n = column(l.data);
   const out: Run[] = [];
   let at = 0;
   for (let i = 0; i < l.runs; i++) {

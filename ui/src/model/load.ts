@@ -1,4 +1,4 @@
-import { column, summed } from "../base/varint";
+import { column, summed, unpacked } from "../base/column";
 import type { WebDiff, WebLatency, WebPage, WebRequest, WebSpan, WebTold } from "./page.gen";
 
 /** A page of one recording, or of two. */
@@ -8,6 +8,7 @@ export type Page = (WebPage & { kind: "recording" }) | (WebDiff & { kind: "diff"
 export async function load(): Promise<Page> {
   const held = document.getElementById("data");
   const page = held ? JSON.parse(held.textContent ?? "") : await fetched<Page>("data.json");
+  if (typeof page.latency === "string") page.latency = await unpacked<WebLatency>(page.latency);
   if (page.kind !== "recording" && page.kind !== "diff") throw new Error("this page's data is of another version of dwell");
   return page;
 }
@@ -41,8 +42,8 @@ export function pointsOf(l: WebLatency): Points {
   const c = l.columns;
   const n = l.count;
   const p = {
-    count: n, id: summed(c.id, n), start: summed(c.start, n), duration: column(c.duration, n), log: new Float32Array(n), endpoint: new Uint32Array(column(c.endpoint, n)),
-    cause: new Uint32Array(column(c.cause, n)), generation: new Uint32Array(column(c.generation, n)), status: column(c.status, n), x: new Uint8Array(n), y: new Uint8Array(n),
+    count: n, id: summed(c.id), start: summed(c.start), duration: column(c.duration), log: new Float32Array(n), endpoint: new Uint32Array(column(c.endpoint)),
+    cause: new Uint32Array(column(c.cause)), generation: new Uint32Array(column(c.generation)), status: column(c.status), x: new Uint8Array(n), y: new Uint8Array(n),
   };
   const [step, last] = [l.cells.step_ns, l.cells.columns - 1];
   for (let i = 0; i < n; i++) {
@@ -82,8 +83,8 @@ export function cellsOf(l: WebLatency, causes: number): Cells {
   const c = l.cells;
   const n = c.count;
   return {
-    count: n, endpoint: column(c.endpoint, n), x: column(c.x, n), y: column(c.y, n), requests: column(c.requests, n),
-    took: column(c.took, n * causes), causes,
+    count: n, endpoint: column(c.endpoint), x: column(c.x), y: column(c.y), requests: column(c.requests),
+    took: column(c.took), causes,
   };
 }
 

@@ -2,7 +2,7 @@
 
 /** Whole nanoseconds, exact up to 104 days. */
 export type Ns = number & { readonly unit?: "ns" };
-/** Numbers as base64 of variable-length integers. */
+/** Whole numbers in base64: how many bytes each has, the lowest of each, the next of each, ... */
 export type Column = string;
 
 export interface Blocker {
@@ -665,6 +665,11 @@ export interface Waiters {
   behind: Blocker[];
 }
 
+export interface WebCalled {
+  peer: string;
+  operation: string;
+}
+
 export interface WebCause {
   name: string;
   light: string;
@@ -702,6 +707,19 @@ export interface WebDiff {
   flames: DiffFlames[];
 }
 
+export interface WebKnown {
+  threads: WebTexts;
+  clients: WebTexts;
+  calls: WebCalled[];
+  call_sets: Column;
+  call_set: Column;
+  made: Column;
+  spent: WebSpent[];
+  sets: Column;
+  set: Column;
+  took: Column;
+}
+
 export interface WebLane {
   pid: number;
   tid: number;
@@ -723,6 +741,7 @@ export interface WebLatency {
   count: number;
   endpoints: string[];
   columns: WebColumns;
+  known: WebKnown | null;
   lines: WebLines;
   endpoint_lines: WebLines[];
   cells: WebCells;
@@ -816,10 +835,23 @@ export interface WebSpan {
   to_ns: Ns;
 }
 
+export interface WebSpent {
+  phase: number;
+  cause: number;
+}
+
 export interface WebStack {
   segment: number;
   how: string;
   frames: number[];
+}
+
+export interface WebTexts {
+  count: number;
+  prefix: string[];
+  text: Column;
+  number: Column;
+  request: Column;
 }
 
 export interface WebTold {

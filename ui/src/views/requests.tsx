@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { thousands } from "../base/format";
 import { pointsIn, sharesIn, type Shares } from "../model/load";
-import { asked, fieldsOf, filterOf, marked } from "../model/filter";
+import { asked, filterOf, marked } from "../model/filter";
+import { fieldsOf } from "../model/known";
 import { get, set } from "../state/url";
 import { Chart, chosenEndpoint, regionOf, zoomed } from "./chart";
 import { Endpoints } from "./where";
@@ -39,20 +40,21 @@ export function Requests({ c }: { c: Context }) {
 /** What an expression keeps; none while it is wrong, or being asked for. */
 function useFilter(c: Context, text: string): { keep?: Uint8Array; wrong: string } {
   const [answer, setAnswer] = useState<{ of: string; keep?: Uint8Array; wrong: string }>({ of: "", wrong: "" });
+  const fields = useMemo(() => fieldsOf(c.page, c.points), [c.page, c.points]);
   const here = useMemo(() => {
     try {
-      return { keep: text.trim() ? marked(c.points, filterOf(fieldsOf(c.page, c.points), text)) : undefined, wrong: "" };
+      return { keep: text.trim() ? marked(c.points, filterOf(fields, text)) : undefined, wrong: "" };
     } catch (e) {
       return { wrong: (e as Error).message };
     }
-  }, [text, c.points]);
+  }, [text, fields]);
   const ask = c.page.live && here.wrong !== "";
   useEffect(() => {
     if (!ask) return;
     const later = setTimeout(() => asked(c.points, text).then((keep) => setAnswer({ of: text, keep: marked(c.points, keep), wrong: "" }), (e: Error) => setAnswer({ of: text, wrong: e.message })), 200);
     return () => clearTimeout(later);
   }, [text, ask]);
-  if (!ask) return here.wrong ? { wrong: `${here.wrong} (dwell view and dwell show --where take more)` } : here;
+  if (!ask) return here;
   return answer.of === text ? answer : { wrong: "" };
 }
 
