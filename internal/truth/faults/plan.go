@@ -45,6 +45,7 @@ type plan struct {
 	Close   bool     // clients open a connection for each request
 	Early   bool     // recorded from the service's start on
 	Workers int      // processes that serve
+	Longer  int      // so many times as long is recorded; 0: once
 }
 
 func (p *plan) name() string { return fmt.Sprintf("%s/%s/%d", p.Fault, p.Runtime, p.Seed) }
@@ -85,6 +86,12 @@ func kinds() []kind {
 		{fault: "none", runtimes: all(), draw: func(*plan, *rand.Rand) {}},
 		{fault: "none-busy", runtimes: but(node), draw: busy},
 		{fault: "none-peer", runtimes: all(), draw: func(p *plan, _ *rand.Rand) { p.OwnCall = 50 * time.Millisecond }},
+		{fault: "entropy-wait", runtimes: []string{python}, draw: turns(1, 0.5, 0.75)},
+		{fault: "held-while-waiting", runtimes: []string{python}, draw: turns(2, 0.6, 0.8), outside: true},
+		{fault: "send-window", runtimes: []string{python}, draw: pieces},
+		{fault: "retransmit", runtimes: []string{python}, draw: turns(1, 0.5, 0.75)},
+		{fault: "head-of-line", runtimes: []string{python}, draw: turns(1, 0.15, 0.35)},
+		{fault: "release", runtimes: []string{python}, draw: deploy, outside: true},
 	}
 }
 
@@ -197,6 +204,18 @@ func garbage(p *plan, draw *rand.Rand) {
 	if p.Runtime == golang {
 		p.Many *= 4
 	}
+}
+
+// pieces are what a peer reads at a time.
+func pieces(p *plan, draw *rand.Rand) {
+	p.Many = 16
+	p.Cost = time.Duration(float64(p.OwnCPU+p.OwnCall) * between(1, 3, draw) / 16)
+}
+
+// deploy is after 8 s, which goes on for long enough to tell what is of the release.
+func deploy(p *plan, draw *rand.Rand) {
+	calls(0.5, 1)(p, draw)
+	p.Early, p.Close, p.Workers, p.Longer = true, true, 2, 4
 }
 
 func early(p *plan, draw *rand.Rand) {

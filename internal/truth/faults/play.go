@@ -65,7 +65,10 @@ func (st *stage) one(ctx context.Context, p *plan, fixed bool) (*played, error) 
 	if err := rival.Compete(ctx, beside); err != nil {
 		return nil, err
 	}
-	st.delay.Store(p.Cost.Microseconds())
+	st.delay.Store(0)
+	if !fixed {
+		st.delay.Store(p.Cost.Microseconds())
+	}
 	args, err := st.program(ctx, p)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,8 @@ func (st *stage) one(ctx context.Context, p *plan, fixed bool) (*played, error) 
 		args = slices.DeleteFunc(args, func(a string) bool { return strings.Contains(a, "nodelay") })
 	}
 	service, err := proc.Start(ctx, proc.Options{Args: args, Ready: "ready",
-		Env: append([]string{"PORT=" + servesAt, "UPSTREAM=" + upstream, "SECURE=" + secure, "STATSD=" + statsd, "DNS=" + resolver + ":53"}, p.env(fixed)...)})
+		Env: append([]string{"PORT=" + servesAt, "UPSTREAM=" + upstream, "SECURE=" + secure, "STATSD=" + statsd, "DNS=" + resolver + ":53",
+			"CHOKED=" + choked, "LATE=" + late, "DATABASE=" + database, "ENTROPY=" + st.random()}, p.env(fixed)...)})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,7 @@ type target struct {
 
 // recorded puts load on a service and records it.
 func (st *stage) recorded(ctx context.Context, p *plan, fixed bool, of target) (*played, error) {
-	opt := load.Options{URL: "http://127.0.0.1:" + servesAt + "/", Rate: p.Rate, Seed: p.Seed + 100, For: st.span, Close: p.Close, Conns: 64, Drain: 10 * time.Second,
+	opt := load.Options{URL: "http://127.0.0.1:" + servesAt + "/", Rate: p.Rate, Seed: p.Seed + 100, For: time.Duration(max(1, p.Longer)) * st.span, Close: p.Close, Conns: 64, Drain: 10 * time.Second,
 		Path: func(i int) string { return fmt.Sprintf("/%s/%d", strings.ToLower(p.Noun), i) }}
 	if fixed && p.Lazier > 0 {
 		opt.Rate *= p.Lazier

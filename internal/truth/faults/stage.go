@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/getdwell/dwell/internal/truth/names"
 	"github.com/getdwell/dwell/internal/truth/proc"
@@ -32,7 +31,7 @@ type stage struct {
 	options
 	dir   string
 	stop  []func()
-	delay atomic.Int64 // of an answer to a look-up, us
+	delay atomic.Int64 // how late a peer is whose fault it is, us
 	built map[string]bool
 }
 
@@ -60,8 +59,11 @@ func openStage(ctx context.Context, opt options) (*stage, error) {
 		}
 		st.stop = append(st.stop, p.Stop)
 	}
-	late := func() time.Duration { return time.Duration(st.delay.Load()) * time.Microsecond }
-	named, err := names.Serve(resolver, late)
+	if err := st.peers(); err != nil {
+		st.close()
+		return nil, err
+	}
+	named, err := names.Serve(resolver, st.late)
 	if err != nil {
 		st.close()
 		return nil, err

@@ -11,6 +11,8 @@ import mmap
 import os
 import queue
 import random
+import secrets
+import signal
 import socket
 import ssl
 import struct
@@ -82,7 +84,28 @@ def asks(route, tail=""):
     ask(kept(), f"/{ROUTES[route]}{tail}", COST)
 
 
+class Session:
+    """A session of a database that speaks PostgreSQL's protocol."""
+
+    def __init__(self):
+        host, port = ENV["DATABASE"].split(":")
+        self.conn = socket.create_connection((host, int(port)))
+        self.conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.say(b"", b"\0\3\0\0user\0thing\0\0")
+
+    def say(self, kind, body):
+        self.conn.sendall(kind + struct.pack(">I", 4 + len(body)) + body)
+        answer = b""
+        while answer[-6:-1] != b"Z\0\0\0\5":
+            answer += self.conn.recv(512)
+
+    def run(self, sql):
+        self.say(b"Q", sql + b"\0")
+
+
 class Thing:
+    young = False  # it is the new release
+
     def __init__(self):
         self.lock = threading.Lock()
         self.token = None
@@ -95,6 +118,12 @@ class Thing:
         if ENV["FAULT"] == "pool-exhausted":
             for _ in range(64 if FIXED else 2):
                 self.idle.put(connect(ENV["UPSTREAM"]))
+        if ENV["FAULT"] == "held-while-waiting":
+            for _ in range(2):
+                self.idle.put(Session())
+        if ENV["FAULT"] == "entropy-wait" and not FIXED:
+            source = os.open(ENV["ENTROPY"], os.O_RDONLY)
+            random._urandom = lambda n: os.read(source, n)  # as on a machine that runs out of them
         if ENV["FAULT"] == "page-fault":
             self.pages = tempfile.NamedTemporaryFile()
             self.pages.write(os.urandom(64 << 20))
@@ -209,12 +238,49 @@ class Thing:
             sock.recv(512)
         ask(kept(), f"/{ROUTES[1]}", 1000)
 
-    def tls_handshake(self):
+    def ask_another(self, peer, secure=False):
+        """Asks somebody whom it has not asked before, at the peer's port."""
         self.hosts += 1
-        at = f"127.7.{self.hosts // 200 % 200}.{self.hosts % 200 + 1}:"
-        conn = connect(at + ENV["UPSTREAM" if FIXED else "SECURE"].split(":")[1], not FIXED)
+        conn = connect(f"127.7.{self.hosts // 200 % 200}.{self.hosts % 200 + 1}:" + ENV[peer].split(":")[1], secure)
         ask(conn, f"/{ROUTES[1]}", 500)
         conn.close()
+
+    def tls_handshake(self):
+        self.ask_another("UPSTREAM" if FIXED else "SECURE", not FIXED)
+
+    def retransmit(self):
+        """The peer's queue is short, and it accepts late; fixed: another peer."""
+        self.ask_another("UPSTREAM" if FIXED else "LATE")
+
+    def send_window(self):
+        """The peer reads late; fixed: at once."""
+        conn = keep("choked", lambda: connect(ENV["CHOKED"]))
+        conn.request("POST", f"/{ROUTES[1]}", bytes(MANY << 16))
+        conn.getresponse().read()
+
+    def head_of_line(self):
+        """The peer does one thing at a time, and some take long; fixed: all at once."""
+        long = random.random() < 0.05
+        ask(kept(), f"{'' if FIXED else '/one'}/{ROUTES[2 if long else 1]}", 20 * COST if long else 500)
+
+    def entropy_wait(self):
+        secrets.token_bytes(16)
+
+    def held_while_waiting(self):
+        """Fixed: it asks before it begins."""
+        if FIXED:
+            asks(1)
+        session = self.idle.get()
+        session.run(b"BEGIN")
+        session.run(b"UPDATE things SET seen = seen + 1 WHERE id = 7")
+        if not FIXED:
+            asks(1)
+        session.run(b"COMMIT")
+        self.idle.put(session)
+
+    def release(self):
+        if self.young and not FIXED:
+            digest_thing(vary(COST))
 
     def cold_start(self):
         if not FIXED and len(SPENT) < 120:
@@ -269,11 +335,25 @@ def end_with_the_first():
     os._exit(0)
 
 
-for _ in range(int(ENV.get("PROCESSES", "1")) - 1):
-    if os.fork() == 0:
+def serve_beside(young=False):
+    """Begins another process that serves, until it is told to end or the first one ends."""
+    pid = os.fork()
+    if pid == 0:
         os.close(ours)
+        thing.young = young
         threading.Thread(target=end_with_the_first, daemon=True).start()
-        break
-else:
-    print("ready", flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+        server.serve_forever()
+        time.sleep(1)  # it ends what it began to serve
+        os._exit(0)
+    return pid
+
+
+others = [serve_beside() for _ in range(int(ENV.get("PROCESSES", "1")) - 1)]
+print("ready", flush=True)
+if ENV["FAULT"] == "release":  # another process takes over
+    time.sleep(8)
+    serve_beside(young=True)
+    os.kill(others[0], signal.SIGTERM)
+    signal.pause()
 server.serve_forever()
