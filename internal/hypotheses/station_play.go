@@ -140,10 +140,12 @@ func inProportion(recorded, was, would Duration) diagnosis.Replayed {
 }
 
 // spared returns what requests wait less with a plan: of the waits that were recorded the
-// share that the replay says. That the server does less for the request itself, too, is
-// the business of what finds that work.
+// share that the replay says, where there is a processor for who has a turn. That he lacked one
+// is no fault of the server; and that it does less for the request itself, too, is the business of
+// what finds that work.
 func (s *station) spared(p plan) []diagnosis.Span {
-	was, would := s.unchanged(), s.model.Play(p.Change)
+	was, supplied := s.unchanged(), s.model.Supplied()
+	before, would := supplied.Play(queueing.Change{}), supplied.Play(p.Change)
 	var recorded, replayed, goes, net Duration
 	shares := make([]diagnosis.Share, len(s.ids))
 	for i := range s.ids {
@@ -152,8 +154,8 @@ func (s *station) spared(p plan) []diagnosis.Span {
 		}
 		w := diagnosis.Total(s.waits[i])
 		recorded, replayed = recorded+w, replayed+was.Waited[i]
-		net += was.Waited[i] - would.Waited[i] + min(0, was.Served[i]-would.Served[i])
-		shares[i] = max(0, diagnosis.ShareOf(int64(was.Waited[i]-would.Waited[i]), int64(was.Waited[i])))
+		net += before.Waited[i] - would.Waited[i] + min(0, before.Served[i]-would.Served[i])
+		shares[i] = min(diagnosis.Whole, max(0, diagnosis.ShareOf(int64(before.Waited[i]-would.Waited[i]), int64(was.Waited[i]))))
 		goes += shares[i].Of(w)
 	}
 	net = diagnosis.ShareOf(int64(recorded), int64(replayed)).Of(max(0, net))
@@ -285,18 +287,34 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	return out
 }
 
-// ordinary says what would decide whether a queue is a fault at all, where it is no more
-// than requests meet by chance at a server that is idle for half of the time and more;
-// "" where it is longer, or the server busier.
+// ordinary says what would decide whether a queue is a fault at all, where the server is idle for
+// half of the time and more: it is no more than requests meet by chance, or most of it is there as
+// those whose turn it was lacked a processor. "" where it is longer, or the server busier.
 func (s *station) ordinary(c *diagnosis.Case) string {
 	if s == nil {
 		return ""
 	}
-	busy, wait, chance := s.model.Chance(c.BusyTime())
-	if 2*busy > queueing.One || wait > chance {
-		return ""
+	supplied := s.model.Supplied()
+	busy, wait, chance := supplied.Chance(c.BusyTime())
+	own := queueing.RatioOf(s.replayed(supplied.Play(queueing.Change{})), s.replayed(s.unchanged().Play))
+	switch {
+	case 2*busy > queueing.One:
+	case own.Of(wait) <= chance:
+		return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
+	case 2*own < queueing.One:
+		return "record while the host has processors to spare: most wait as the one whose turn it was lacked one"
 	}
-	return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
+	return ""
+}
+
+// replayed is how long requests wait in a replay, in all.
+func (s *station) replayed(p *queueing.Play) (d Duration) {
+	for i, w := range p.Waited {
+		if !s.model.Customers[i].Beside {
+			d += w
+		}
+	}
+	return d
 }
 
 // waiters counts the requests among the customers that wait at all.
