@@ -65,6 +65,9 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	slices.SortFunc(peers, func(a, b *resent) int {
 		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer))
 	})
+	if len(peers) > 1 && 2*diagnosis.Total(peers[0].spans) < diagnosis.Total(joined(peers).spans) {
+		peers = []*resent{joined(peers)} // what lies on the way to all of them
+	}
 	for _, r := range peers {
 		res.Candidates = append(res.Candidates, r.candidate(res.Evidence))
 	}
@@ -106,6 +109,18 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 		}
 	}
 	return by
+}
+
+// joined is what calls to several peers waited.
+func joined(peers []*resent) *resent {
+	all := &resent{peer: diagnosis.Plural(len(peers), "peer"), calls: map[timeline.CallID]bool{}}
+	for _, r := range peers {
+		all.spans = append(all.spans, r.spans...)
+		maps.Copy(all.calls, r.calls)
+		all.connect += r.connect
+		all.longest = max(all.longest, r.longest)
+	}
+	return all
 }
 
 // resentUntil is up to when a piece of a call was lost to segments that were sent again: the

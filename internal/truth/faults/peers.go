@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,16 +21,18 @@ const (
 	choked   = "127.0.0.1:21524" // has little room for what it has not read
 	late     = "127.0.0.1:21525" // accepts late, and its queue is short
 	database = "127.0.0.1:21526" // speaks PostgreSQL's protocol
+	single   = "127.0.0.1:21527" // does one thing at a time
 )
 
 // peers starts them.
 func (st *stage) peers() error {
+	one := &http.Server{Handler: http.HandlerFunc(st.inTurn)}
 	server := &http.Server{Handler: http.HandlerFunc(st.reads), ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 		_ = c.(*net.TCPConn).SetReadBuffer(64 << 10) // else the kernel makes room for more
 		return ctx
 	}}
-	st.stop = append(st.stop, func() { server.Close() })
-	for _, at := range []string{choked, late, database} {
+	st.stop = append(st.stop, func() { server.Close() }, func() { one.Close() })
+	for _, at := range []string{choked, late, database, single} {
 		l, err := net.Listen("tcp", "0.0.0.0"+strings.TrimPrefix(at, "127.0.0.1"))
 		if err != nil {
 			return err
@@ -37,6 +40,8 @@ func (st *stage) peers() error {
 		switch at {
 		case choked:
 			go server.Serve(l)
+		case single:
+			go one.Serve(l)
 		case late:
 			raw, err := l.(*net.TCPListener).SyscallConn()
 			if err != nil {
@@ -65,8 +70,23 @@ func (st *stage) reads(w http.ResponseWriter, r *http.Request) {
 		}
 		time.Sleep(st.late())
 	}
+	reply(w)
+}
+
+func reply(w http.ResponseWriter) {
 	w.Header().Set("Content-Length", "7")
 	_, _ = w.Write([]byte("answer\n"))
+}
+
+// inTurn answers after ?delay= us; unless it is mended, it does nothing else meanwhile.
+func (st *stage) inTurn(w http.ResponseWriter, r *http.Request) {
+	if st.late() > 0 {
+		st.turn.Lock()
+		defer st.turn.Unlock()
+	}
+	us, _ := strconv.Atoi(r.FormValue("delay"))
+	time.Sleep(time.Duration(us) * time.Microsecond)
+	reply(w)
 }
 
 // latecomer accepts nothing for a while after each connection.

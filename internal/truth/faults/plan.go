@@ -214,7 +214,7 @@ func pieces(p *plan, draw *rand.Rand) {
 
 // deploy is after 8 s, which goes on for long enough to tell what is of the release.
 func deploy(p *plan, draw *rand.Rand) {
-	calls(0.5, 1)(p, draw)
+	calls(0.5, 2)(p, draw)
 	p.Early, p.Close, p.Workers, p.Longer = true, true, 2, 4
 }
 

@@ -78,7 +78,7 @@ func (st *stage) one(ctx context.Context, p *plan, fixed bool) (*played, error) 
 	}
 	service, err := proc.Start(ctx, proc.Options{Args: args, Ready: "ready",
 		Env: append([]string{"PORT=" + servesAt, "UPSTREAM=" + upstream, "SECURE=" + secure, "STATSD=" + statsd, "DNS=" + resolver + ":53",
-			"CHOKED=" + choked, "LATE=" + late, "DATABASE=" + database, "ENTROPY=" + st.random()}, p.env(fixed)...)})
+			"CHOKED=" + choked, "LATE=" + late, "DATABASE=" + database, "SINGLE=" + single, "ENTROPY=" + st.random()}, p.env(fixed)...)})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/getdwell/dwell/internal/truth/names"
@@ -32,6 +33,7 @@ type stage struct {
 	dir   string
 	stop  []func()
 	delay atomic.Int64 // how late a peer is whose fault it is, us
+	turn  sync.Mutex   // of a peer that does one thing at a time
 	built map[string]bool
 }
 

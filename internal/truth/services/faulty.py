@@ -261,7 +261,7 @@ class Thing:
     def head_of_line(self):
         """The peer does one thing at a time, and some take long; fixed: all at once."""
         long = random.random() < 0.05
-        ask(kept(), f"{'' if FIXED else '/one'}/{ROUTES[2 if long else 1]}", 20 * COST if long else 500)
+        ask(keep("single", lambda: connect(ENV["SINGLE"])), f"/{ROUTES[2 if long else 1]}", 20 * COST if long else 0)
 
     def entropy_wait(self):
         secrets.token_bytes(16)
@@ -280,7 +280,7 @@ class Thing:
 
     def release(self):
         if self.young and not FIXED:
-            digest_thing(vary(COST))
+            asks(1)
 
     def cold_start(self):
         if not FIXED and len(SPENT) < 120:

@@ -1,6 +1,6 @@
 // Command upstream is the far end of the truth services: it answers GET /answer after
 // ?delay= microseconds, and logs which request (by the header the service forwards)
-// each exchange on each connection belonged to; requests below /one/ it answers one at a time. Over UDP, on the same port, it does the same
+// each exchange on each connection belonged to. Over UDP, on the same port, it does the same
 // with datagrams "REQUEST NAME DELAY LOSE", answers "REQUEST NAME" and loses every LOSE-th.
 package main
 
@@ -12,8 +12,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/getdwell/dwell/internal/truth"
@@ -45,13 +43,8 @@ func serve(listen, name string, secure bool) error {
 	if err := serveDatagrams(listen, lines); err != nil {
 		return err
 	}
-	var one sync.Mutex
 	return truth.Serve(listen, secure, func(w http.ResponseWriter, r *http.Request) {
 		start := truth.Now()
-		if strings.HasPrefix(r.URL.Path, "/one/") {
-			one.Lock()
-			defer one.Unlock()
-		}
 		port, ordinal := truth.Place(r)
 		if us, _ := strconv.Atoi(r.FormValue("delay")); us > 0 {
 			time.Sleep(time.Duration(us) * time.Microsecond)
