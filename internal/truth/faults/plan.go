@@ -212,10 +212,10 @@ func pieces(p *plan, draw *rand.Rand) {
 	p.Cost = time.Duration(float64(p.OwnCPU+p.OwnCall) * between(1, 3, draw) / 16)
 }
 
-// deploy is after 8 s, which goes on for long enough to tell what is of the release.
+// deploy is after 12 s, which goes on for long enough to tell what is of the release.
 func deploy(p *plan, draw *rand.Rand) {
 	calls(0.5, 2)(p, draw)
-	p.Early, p.Close, p.Workers, p.Longer = true, true, 2, 4
+	p.Early, p.Close, p.Workers, p.Longer = true, true, 2, 5
 }
 
 func early(p *plan, draw *rand.Rand) {

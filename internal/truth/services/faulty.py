@@ -352,7 +352,7 @@ def serve_beside(young=False):
 others = [serve_beside() for _ in range(int(ENV.get("PROCESSES", "1")) - 1)]
 print("ready", flush=True)
 if ENV["FAULT"] == "release":  # another process takes over
-    time.sleep(8)
+    time.sleep(12)
     serve_beside(young=True)
     os.kill(others[0], signal.SIGTERM)
     signal.pause()
