@@ -65,8 +65,8 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	slices.SortFunc(peers, func(a, b *resent) int {
 		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer))
 	})
-	if len(peers) > 1 && 2*diagnosis.Total(peers[0].spans) < diagnosis.Total(joined(peers).spans) {
-		peers = []*resent{joined(peers)} // what lies on the way to all of them
+	if all := joined(peers); len(peers) > 1 && 2*diagnosis.Total(peers[0].spans) < diagnosis.Total(all.spans) {
+		peers = []*resent{all} // what lies on the way to all of them
 	}
 	for _, r := range peers {
 		res.Candidates = append(res.Candidates, r.candidate(res.Evidence))
@@ -111,13 +111,14 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 	return by
 }
 
-// joined is what calls to several peers waited.
+// joined is what was waited for several peers.
 func joined(peers []*resent) *resent {
-	all := &resent{peer: diagnosis.Plural(len(peers), "peer"), calls: map[timeline.CallID]bool{}}
+	all := &resent{peer: diagnosis.Plural(len(peers), "peer"), of: map[message]bool{}, connect: map[message]bool{}, refused: map[message]bool{}}
 	for _, r := range peers {
 		all.spans = append(all.spans, r.spans...)
-		maps.Copy(all.calls, r.calls)
-		all.connect += r.connect
+		maps.Copy(all.of, r.of)
+		maps.Copy(all.connect, r.connect)
+		maps.Copy(all.refused, r.refused)
 		all.longest = max(all.longest, r.longest)
 	}
 	return all
