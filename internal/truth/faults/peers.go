@@ -81,8 +81,8 @@ func reply(w http.ResponseWriter) {
 // inTurn answers after ?delay= us; unless it is mended, it does nothing else meanwhile.
 func (st *stage) inTurn(w http.ResponseWriter, r *http.Request) {
 	if st.late() > 0 {
-		st.turn.Lock()
-		defer st.turn.Unlock()
+		st.turn <- struct{}{} // who came first is first, which a mutex does not see to
+		defer func() { <-st.turn }()
 	}
 	us, _ := strconv.Atoi(r.FormValue("delay"))
 	time.Sleep(time.Duration(us) * time.Microsecond)

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/getdwell/dwell/internal/truth/names"
@@ -32,8 +31,8 @@ type stage struct {
 	options
 	dir   string
 	stop  []func()
-	delay atomic.Int64 // how late a peer is whose fault it is, us
-	turn  sync.Mutex   // of a peer that does one thing at a time
+	delay atomic.Int64  // how late a peer is whose fault it is, us
+	turn  chan struct{} // of a peer that does one thing at a time: it is full meanwhile
 	built map[string]bool
 }
 
@@ -47,7 +46,7 @@ func openStage(ctx context.Context, opt options) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &stage{options: opt, dir: dir, built: map[string]bool{}}
+	st := &stage{options: opt, dir: dir, turn: make(chan struct{}, 1), built: map[string]bool{}}
 	st.stop = append(st.stop, func() { os.RemoveAll(dir) })
 	if err := command(ctx, "go", "build", "-o", dir+"/", "./cmd/dwell", "./internal/truth/cmd/upstream"); err != nil {
 		st.close()
