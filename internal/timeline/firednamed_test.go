@@ -135,40 +135,6 @@ func TestWhatNamesTellStands(t *testing.T) {
 	}
 }
 
-// A client of which less is known if it holds calls back does not, however seldom it sends one beside others.
-func TestWhoHoldsCallsBack(t *testing.T) {
-	play := func(found int, holds bool) *sharing {
-		w := &sharing{t: &Timeline{Calls: make([]Call, found), Requests: []Request{{End: 10}}}, holds: holds, could: 900, sends: 5, owner: map[CallID]ref{}, proven: map[RequestID]bool{0: true}}
-		conn := &sharedConn{shared: true}
-		for i := range found {
-			conn.calls = append(conn.calls, CallID(i))
-			w.owner[CallID(i)] = requestRef(0)
-		}
-		w.conns = map[int32]*sharedConn{1: conn}
-		return w
-	}
-	for name, c := range map[string]struct {
-		before, now int
-		holds       bool
-		taken, held bool
-	}{
-		"more is known":          {100, 101, true, true, true},
-		"nearly as much":         {100, 96, true, true, true},
-		"less":                   {100, 94, true, false, false},
-		"more, by other means":   {100, 101, false, true, true},
-		"as much by other means": {100, 100, false, false, true},
-	} {
-		best, w := play(c.before, false), play(c.now, c.holds)
-		got := better(best, w)
-		if (got == w) != c.taken || got.held() != c.held {
-			t.Errorf("%s: taken %v, held back %v", name, got == w, got.held())
-		}
-		if better(nil, w) != w {
-			t.Errorf("%s: there is no other", name)
-		}
-	}
-}
-
 // Ids of a connection were given out in a turn of request 1, as it was accepted: what its parser sends is no callback of
 // that one's.
 func TestParsersAreOfNoTurn(t *testing.T) {

@@ -30,7 +30,6 @@ type sharing struct {
 	sure    map[CallID]bool // as in asyncInput
 	some    bool            // who waits for several answers may go on at each
 	holds   bool            // the client holds calls back until those before are answered
-	lets    bool            // it does not, though it may seem so: less would be known
 	all     bool            // whoever goes on is told: nobody who is away does so unseen
 	ready   []actor         // who may go on, and was not seen to do anything yet
 	past    []actor         // who were ready since the loop slept, and were seen to do something
@@ -120,30 +119,15 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		}
 		w.learn(in.loop.moves)
 		w.play(in.loop.moves)
-		best = better(best, w)
+		if best == nil || w.holds || w.found() > best.found() {
+			best = w
+		}
 		if len(best.either)*wellTold < len(best.owner) && best.wrong == 0 && !best.held() {
 			break
 		}
 	}
 	best.give(in)
 }
-
-// better is what tells more; a client that seems to hold calls back does, unless clearly less is known so.
-func better(best, w *sharing) *sharing {
-	switch {
-	case best == nil || w.found() > best.found():
-		return w
-	case !w.holds:
-		return best
-	case heldLess*w.found() < (heldLess-1)*best.found():
-		best.lets = true
-		return best
-	}
-	return w
-}
-
-// heldLess is of how many calls one less must be known, where a client is taken for one that holds calls back, if it does not.
-const heldLess = 20
 
 // allTold reports whether it is told of all who go on who that is: not by messages of worker threads.
 func allTold(moves []move) bool {

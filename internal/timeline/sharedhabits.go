@@ -1,7 +1,5 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
-
 // went is what somebody was seen to do in a turn, who may have asked for more.
 type went int8
 
@@ -18,7 +16,6 @@ type habit struct {
 	endpoint string
 	steps    int8   // how often it went on
 	last     string // operation that was answered last
-	missed   bool   // and found nothing
 	woke     bool   // a timer fired that it waited for since
 	answers  int8   // how many calls were answered since it went on with none under way
 	some     bool   // others are still
@@ -28,7 +25,7 @@ type habit struct {
 
 // after is the habit of a request of which a call was answered, and so many are still under way.
 func (h habit) after(c *Call, left int) habit {
-	h.last, h.missed, h.woke, h.some, h.again = c.Operation, c.Outcome == recording.OutcomeNone, false, left > 0, wentNowhere
+	h.last, h.woke, h.some, h.again = c.Operation, false, left > 0, wentNowhere
 	return h
 }
 

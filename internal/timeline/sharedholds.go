@@ -10,7 +10,7 @@ import "slices"
 // held reports a client that holds calls back until those before are answered: whoever could send one
 // beside others hardly ever did.
 func (w *sharing) held() bool {
-	return !w.lets && w.could >= heldAtLeast && w.sends*heldSeldom < w.could
+	return w.could >= heldAtLeast && w.sends*heldSeldom < w.could
 }
 
 // So often must it have been possible to send a call beside others, and so seldom done.

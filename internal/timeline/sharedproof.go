@@ -112,29 +112,21 @@ func (w *sharing) bind(place int, r RequestID) {
 	w.of[r] = append(w.of[r], id)
 }
 
-// contradict takes back what was guessed about a request that was answered though calls
-// of it seem to be under way: they are of whoever else's turn it was, if only one.
+// contradict takes back what was guessed about a request that was answered though calls of it seem to be
+// under way, and about those whose turn it seemed to be.
 func (w *sharing) contradict(r RequestID) {
 	w.wrong++
 	w.unsure[r] = true
-	to, others := nobody, 0
 	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && a.idle() {
-			to = a.who
-			others++
-			if q, ok := a.who.request(); ok {
-				w.unsure[q] = true
-			}
+		if q, ok := w.ready[i].who.request(); ok && w.ready[i].turn == w.turn.n && w.ready[i].idle() {
+			w.unsure[q] = true
 		}
-	}
-	if others != 1 {
-		to = nobody
 	}
 	delete(w.flying, requestRef(r))
 	for _, id := range w.of[r] {
 		if w.underWay(id) {
 			delete(w.owner, id)
-			w.gets(id, to)
+			w.gets(id, nobody)
 		}
 	}
 }

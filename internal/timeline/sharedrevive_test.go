@@ -274,26 +274,3 @@ func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
 		t.Error("another is known to go on")
 	}
 }
-
-// Where no request is answered in the turn of a call that is known to be its own, it is enough that responses
-// tell of all calls whose they are, if no call is two requests'.
-func TestResponsesAgree(t *testing.T) {
-	for name, c := range map[string]struct {
-		claims func(c *chains)
-		all    int
-		agreed bool
-	}{
-		"each of one":    {func(c *chains) {}, 30, true},
-		"too few":        {func(c *chains) {}, agrees - 1, false},
-		"one of nobody":  {func(c *chains) { c.add(5) }, 30, false},
-		"one of another": {func(c *chains) { c.link(1, requestRef(7)) }, 30, false},
-	} {
-		w := &inTurns{sets: newChains(10), all: c.all}
-		for id := range CallID(3) {
-			w.sets.link(id, requestRef(RequestID(id)))
-		}
-		if c.claims(w.sets); w.agreed(false) != c.agreed {
-			t.Errorf("%s: agreed is %v", name, w.agreed(false))
-		}
-	}
-}

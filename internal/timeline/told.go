@@ -81,41 +81,12 @@ func (p *toldPasses) play(how toldPass) bool {
 	p.d.share.begin(how == toldLearns, how == toldShares)
 	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[CallID]idSpan{}, led: map[RequestID]lead{}, sound: map[RequestID]bool{}, posted: map[int32]ref{}, blind: p.blind, heard: hearing{after: None}}
 	p.w.play(p.in)
-	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed() || p.w.agreed(p.in.named != nil)
-}
-
-// agrees is how many requests must be answered in the turn of calls of which is only known by that whose
-// they are, where none is in that of a call of its own.
-const agrees = 20
-
-// mostOpen is of how many calls one may not be known where promises have ids.
-const mostOpen = 10
-
-// agreed reports that it is known of all calls whose they are, and of none that it is two requests'. So it
-// is where every request waits in between for what no fact shows. Where promises have ids, which tell more
-// than turns do, some may not be known.
-func (w *inTurns) agreed(named bool) bool {
-	open := 0
-	if named {
-		open = len(w.sets.calls) / mostOpen
-	}
-	if w.proven > 0 || w.wrong > 0 || w.all < agrees || w.known() < len(w.sets.calls)-open {
-		return false
-	}
-	for i := range w.sets.calls {
-		if w.sets.odds[w.sets.root(i)] {
-			return false
-		}
-	}
-	return true
+	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
 }
 
 // best makes passes until one is confirmed that tells the most, and reports whether one was.
 func (p *toldPasses) best() bool {
-	plain := func() bool {
-		return p.play(toldPlain) && p.w.wrong == 0 && p.w.known() == len(p.w.sets.calls)
-	}
-	whole := plain() // it also counts how many calls there are at once
+	p.play(toldPlain) // it counts how many calls there are at once
 	p.play(toldLearns)
 	maps.Copy(p.in.atOnce, p.d.sure)
 	known := p.w.known()
@@ -129,9 +100,6 @@ func (p *toldPasses) best() bool {
 			p.play(toldLearns)
 			lines()
 		}
-	}
-	if whole && p.w.known() < len(p.w.sets.calls) && plain() { // nobody ever waits, or that would contradict itself
-		return true
 	}
 	return told || p.play(toldPlain) || p.play(toldShares)
 }
