@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -32,7 +33,8 @@ type asking struct {
 	of     map[RequestID]StrandID // who asked for it
 	told   map[RequestID]bool     // those that were woken as an answer had come
 	ended  []int                  // tasks in order of their answers
-	s      *shares
+	tasks  []task                 // that it did, in order
+	s      causality.Shares[RequestID]
 }
 
 // fewKnown is of how many calls of a loop one at least must be known at once.
@@ -59,7 +61,7 @@ func (h *handOffs) byAsks() {
 		}
 		a.find(byTime(tasks, func(x *task) Time { return x.sent }))
 		if a.believed() {
-			a.settle(a.s.tasks, a.s.whose)
+			a.settle(a.tasks, a.s.Whose)
 		}
 	}
 }
@@ -68,13 +70,13 @@ func (h *handOffs) byAsks() {
 // nothing but such as cannot be its answer.
 func (a *asking) believed() bool {
 	odd, known := 0, 0
-	for _, r := range a.s.whose {
+	for _, r := range a.s.Whose {
 		if r != None {
 			known++
 		}
 	}
-	for i, list := range a.s.may {
-		if len(list) == 0 && !a.h.t.Calls[a.s.tasks[i].call].Cut {
+	for i, list := range a.s.May {
+		if len(list) == 0 && !a.h.t.Calls[a.tasks[i].call].Cut {
 			odd++
 		}
 	}
@@ -83,7 +85,7 @@ func (a *asking) believed() bool {
 			odd++
 		}
 	}
-	return known*fewKnown >= len(a.s.tasks) && odd*exceptions <= len(a.s.tasks)
+	return known*fewKnown >= len(a.tasks) && odd*exceptions <= len(a.tasks)
 }
 
 // settle associates calls.
@@ -143,21 +145,21 @@ func (a *asking) listAsks(s StrandID) {
 // find finds whose the tasks of a loop are.
 func (a *asking) find(tasks []task) {
 	h := a.h
-	a.s = &shares{h: h, tasks: tasks, of: map[RequestID][]int{}, need: map[RequestID]int{}, may: make([][]RequestID, len(tasks)), whose: make([]RequestID, len(tasks))}
+	a.tasks, a.s.May, a.s.Whose = tasks, make([][]RequestID, len(tasks)), make([]RequestID, len(tasks))
 	for i := range tasks {
 		a.ended = append(a.ended, i)
 	}
 	a.ended = byTime(a.ended, func(i *int) Time { return h.t.Calls[tasks[*i].call].End })
 	for i, x := range tasks {
-		a.s.whose[i] = None
+		a.s.Whose[i] = None
 		if r := h.t.Calls[x.call].Request; r != None {
-			a.s.may[i] = []RequestID{r}
+			a.s.May[i] = []RequestID{r}
 			continue
 		}
-		a.s.may[i] = a.may(x)
+		a.s.May[i] = a.may(x)
 	}
 	for i := range tasks {
-		a.s.settle(i)
+		a.s.Settle(i)
 	}
 	for range rounds {
 		if !a.answers() {
@@ -188,7 +190,7 @@ func (a *asking) may(x task) []RequestID {
 		}
 	}
 	for _, i := range a.between(woke, x.sent) {
-		for _, r := range a.s.may[i] {
+		for _, r := range a.s.May[i] {
 			add(r)
 		}
 	}
@@ -197,7 +199,7 @@ func (a *asking) may(x task) []RequestID {
 
 // between lists the tasks whose answers came in a span.
 func (a *asking) between(from, to Time) []int {
-	end := func(k int) Time { return a.h.t.Calls[a.s.tasks[a.ended[k]].call].End }
+	end := func(k int) Time { return a.h.t.Calls[a.tasks[a.ended[k]].call].End }
 	i := sort.Search(len(a.ended), func(k int) bool { return end(k) >= from })
 	n := sort.Search(len(a.ended), func(k int) bool { return end(k) > to })
 	return a.ended[i:max(i, min(n, i+manyPieces))]
@@ -210,17 +212,17 @@ func (a *asking) answers() (more bool) {
 		_, woke := a.turn(x.woken)
 		only, n := -1, 0
 		for _, i := range a.between(woke, x.woken) {
-			if slices.Contains(a.s.may[i], x.request) {
+			if slices.Contains(a.s.May[i], x.request) {
 				only, n = i, n+1
 			}
 		}
-		if n == 0 || a.h.t.Calls[a.s.tasks[only].call].End < x.waits {
+		if n == 0 || a.h.t.Calls[a.tasks[only].call].End < x.waits {
 			continue // it waited for something else; or too late, if what it had asked for was done
 		}
 		a.told[x.request] = true
-		if n == 1 && a.s.whose[only] == None {
-			a.s.may[only] = []RequestID{x.request}
-			a.s.settle(only)
+		if n == 1 && a.s.Whose[only] == None {
+			a.s.May[only] = []RequestID{x.request}
+			a.s.Settle(only)
 			more = true
 		}
 	}

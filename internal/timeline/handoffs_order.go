@@ -1,10 +1,10 @@
 package timeline
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -24,6 +24,9 @@ func (x *task) last() CallID {
 	}
 	return x.call
 }
+
+// taken is when the work was.
+func (x *task) taken() causality.Span { return causality.Span{From: x.begun, To: x.sent} }
 
 // byOrder associates calls that nothing tells of by the order of the queue: what was
 // taken later was put in later. That queues keep it, and that a task makes one call, is
@@ -114,8 +117,8 @@ func (h *handOffs) give(x *task, r RequestID, why string) {
 func (q *queue) whoseAll(pool, tasks []task) []RequestID {
 	if all := q.h.sharesOf(pool, q.burstOrder); all != nil {
 		s := q.divide(pool, tasks, all)
-		if s.odd*exceptions <= len(tasks) {
-			return s.whose
+		if s.Odd*exceptions <= len(tasks) {
+			return s.Whose
 		}
 	}
 	whose := make([]RequestID, len(tasks))
@@ -224,13 +227,10 @@ func (h *handOffs) taken(j *job, i int) Time {
 	return at
 }
 
-// queue bounds, for any time, when work that was taken before or after it was put in.
+// queue tells by the known tasks of a pool whose others may be.
 type queue struct {
 	h     *handOffs
-	sent  []Time // of known calls, in order
-	from  []Time // up to each: the latest time before which nothing was put in that is taken later
-	begun []Time // of known calls, in order
-	until []Time // from each: the earliest time after which nothing was put in that was taken before
+	order causality.Order
 	known []task
 	how   *awaited // nil: not known
 	burstOrder
@@ -251,20 +251,12 @@ func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
 			q.known = append(q.known, x)
 		}
 	}
-	slices.SortFunc(q.known, func(a, b task) int { return cmp.Compare(a.sent, b.sent) })
-	latest := recording.NoTime
-	for _, x := range q.known {
-		latest = max(latest, q.begins[h.t.Calls[x.call].Request])
-		q.sent, q.from = append(q.sent, x.sent), append(q.from, latest)
+	passages := make([]causality.Passage, len(q.known))
+	for i, x := range q.known {
+		r := h.t.Calls[x.call].Request
+		passages[i] = causality.Passage{Put: causality.Span{From: q.begins[r], To: q.bursts[r]}, Taken: x.taken()}
 	}
-	byBegun := slices.Clone(q.known)
-	slices.SortFunc(byBegun, func(a, b task) int { return cmp.Compare(a.begun, b.begun) })
-	q.begun, q.until = make([]Time, len(byBegun)), make([]Time, len(byBegun))
-	earliest := h.f.end
-	for i := len(byBegun) - 1; i >= 0; i-- {
-		earliest = min(earliest, q.bursts[h.t.Calls[byBegun[i].call].Request])
-		q.begun[i], q.until[i] = byBegun[i].begun, earliest
-	}
+	q.order = causality.NewOrder(passages)
 	return q
 }
 
@@ -291,16 +283,6 @@ func sorted(o burstOrder) burstOrder {
 	return o
 }
 
-// since is the time before which a task cannot have been put in, by what was taken
-// before it.
-func (q *queue) since(x task) Time {
-	n := countUpTo(q.sent, x.begun)
-	if n == 0 {
-		return recording.NoTime
-	}
-	return q.from[n-1]
-}
-
 // ordered reports whether the calls that are known by what was delivered keep the order.
 // (Those known by what was handed over are no evidence: nobody else had put anything in,
 // so they keep any order, and of a task of several calls only the first is known so.)
@@ -312,7 +294,7 @@ func (q *queue) ordered() bool {
 			continue
 		}
 		all++
-		if q.bursts[c.Request] < q.since(x) {
+		if q.bursts[c.Request] < q.order.Put(x.taken()).From {
 			odd++
 		}
 	}
@@ -329,18 +311,15 @@ func (q *queue) only(x task) RequestID {
 
 // whose returns the requests that can have put a task in; none if that is not known.
 func (q *queue) whose(x task) []RequestID {
-	since, until := q.since(x), x.sent
-	if i, _ := slices.BinarySearch(q.begun, x.sent); i < len(q.until) {
-		until = min(until, q.until[i])
-	}
+	put := q.order.Put(x.taken())
 	var all []RequestID
 	end := q.h.t.Calls[x.last()].End
-	i := sort.Search(len(q.reqs), func(k int) bool { return q.begins[q.reqs[k]] > until })
-	for k, n := i-1, 0; k >= 0 && q.reach[k] >= since; k-- {
+	i := sort.Search(len(q.reqs), func(k int) bool { return q.begins[q.reqs[k]] > put.To })
+	for k, n := i-1, 0; k >= 0 && q.reach[k] >= put.From; k-- {
 		if n++; n > manyPieces {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= since && r.End >= end && q.how.fits(q.h, &x, r.ID) {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= put.From && r.End >= end && q.how.fits(q.h, &x, r.ID) {
 			all = append(all, r.ID)
 		}
 	}

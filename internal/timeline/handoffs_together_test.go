@@ -112,17 +112,3 @@ func TestSharesOfRequests(t *testing.T) {
 		t.Errorf("shares %v, want two", got)
 	}
 }
-
-// One of two requests that share tasks has more than its share: nothing follows of the other's.
-func TestMoreThanItsShareTellsNothing(t *testing.T) {
-	requests := []Request{{FirstRead: 0, End: 100}, {FirstRead: 0, End: 100}}
-	for need, want := range map[int]int{1: 2, -1: 0} {
-		s := &shares{
-			h: &handOffs{t: &Timeline{Requests: requests}}, tasks: make([]task, 2), whose: []RequestID{None, None},
-			may: [][]RequestID{{0, 1}, {0, 1}}, of: map[RequestID][]int{0: {0, 1}, 1: {0, 1}}, need: map[RequestID]int{0: 2 - need, 1: need},
-		}
-		if _, tasks := s.group(0, map[RequestID]bool{}); len(tasks) != want {
-			t.Errorf("request 1 lacks %d: %d tasks are shared out, want %d", need, len(tasks), want)
-		}
-	}
-}

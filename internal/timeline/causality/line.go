@@ -1,8 +1,10 @@
 // Package causality decides whose work is, from who waited for what and in which order it was
 // given out. It is pure: it knows owners, times and grants, and no runtime, protocol or kernel.
-// Who waits, and what a grant is, its callers tell: they turn the facts of a runtime into Join,
-// Leave and Grant. So a wrong owner is mended there if somebody waited who did not join, or the
-// other way round; and here if the order was kept wrongly.
+// A FIFO resource has three forms: Line, where who waits is followed as it happens; Order, where
+// it is known afterwards when some work was put into a queue and taken from it; Shares, where it
+// is known, too, how much each owner put in. Their callers turn the facts of a runtime into who
+// waits, and for what. So a wrong owner is mended there if somebody waited who was not said to,
+// or the other way round; and here if the order was kept wrongly.
 package causality
 
 import (

@@ -1,0 +1,131 @@
+package causality
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// span reads where a letter begins and ends in a drawing of time, a column for each unit: "..AAA." is from 2
+// to 5.
+func span(drawing string, letter rune) Span {
+	return Span{recording.Time(strings.IndexRune(drawing, letter)), recording.Time(strings.LastIndex(drawing, string(letter)) + 1)}
+}
+
+// TestOrder: what is taken later was put in later.
+//
+//	put    AAA.......BBB....
+//	taken  .....AA.X......BB      X is not known
+//
+// X was taken after A: it was put in when A's work began to be, or later. What is taken before A was put in
+// before A's work was.
+func TestOrder(t *testing.T) {
+	put, taken := "AAA.......BBB....", ".....AA.X......BB"
+	o := NewOrder([]Passage{
+		{span(put, 'B'), span(taken, 'B')},
+		{span(put, 'A'), span(taken, 'A')},
+	})
+	for _, c := range []struct {
+		because string
+		taken   Span
+		put     Span
+	}{
+		{"after A, before B", span(taken, 'X'), Span{0, 9}},
+		{"after both", Span{17, 18}, Span{10, 18}},
+		{"before both", Span{2, 4}, Span{recording.NoTime, 3}},
+		{"while A was: nothing tells which of them was first", Span{6, 7}, Span{recording.NoTime, 7}},
+	} {
+		if got := o.Put(c.taken); got != c.put {
+			t.Errorf("%s: what is taken in %v was put in in %v, want %v", c.because, c.taken, got, c.put)
+		}
+	}
+	if got := new(Order).Put(Span{3, 4}); got != (Span{recording.NoTime, 4}) {
+		t.Errorf("where nothing is known it was put in in %v", got)
+	}
+}
+
+// shared is a proof about shares: owners are letters, and so are those whose tasks may be.
+type shared struct {
+	because string
+	put     string // when owners put their tasks in, drawn as in span
+	taken   string // when tasks were taken: digits
+	may     []string
+	left    map[rune]int // how many tasks owners put in, where that is known
+	blur    []recording.Time
+	cut     string // owners whose other tasks may be beyond what was seen
+	whose   string // by task; "-" nobody's
+}
+
+func (c *shared) solve() *Shares[rune] {
+	s := &Shares[rune]{
+		Put:  func(o rune) Span { return span(c.put, o) },
+		Life: func(o rune) (Span, bool) { return Span{0, 100}, !strings.ContainsRune(c.cut, o) },
+		Left: func(o rune) (int, bool) { n, sure := c.left[o]; return n, sure },
+		Blur: c.blur,
+	}
+	for i, may := range c.may {
+		s.May, s.Taken = append(s.May, []rune(may)), append(s.Taken, span(c.taken, rune('0'+i)))
+	}
+	s.Solve()
+	return s
+}
+
+// TestShares: whose tasks are, by whose they may be and how many each put in.
+func TestShares(t *testing.T) {
+	for _, c := range []shared{
+		{"the only one whose it may be", "AB", "01", []string{"A", "B"}, nil, nil, "", "AB"},
+		{"several, and nothing else is known", "AB", "01", []string{"AB", "AB"}, nil, nil, "", "--"},
+		{"A has its one task, so the other is B's", "AB", "01", []string{"A", "AB"}, map[rune]int{'A': 1}, nil, "", "AB"},
+		{"A may have no more than the two that it lacks", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "", "AAB"},
+		{"but not if another task may be its", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, []recording.Time{50}, "", "--B"},
+		{"nor if some are beyond what was seen", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "A", "--B"},
+		{"one conclusion leads to the next", "ABC", "012", []string{"A", "AB", "BC"}, map[rune]int{'A': 1, 'B': 1, 'C': 1}, nil, "", "ABC"},
+		{"first put in, first taken", "AABB", ".0.1", []string{"AB", "AB"}, map[rune]int{'A': 1, 'B': 1}, nil, "", "AB"},
+		{"two each", "AABB", "0123", []string{"AB", "AB", "AB", "AB"}, map[rune]int{'A': 2, 'B': 2}, nil, "", "AABB"},
+		{"but not where more is left than was put in", "AABB", ".012", []string{"AB", "AB", "AB"}, map[rune]int{'A': 1, 'B': 1}, nil, "", "---"},
+		{"nor where one has more than its share", "AABB", ".0.1", []string{"AB", "AB"}, map[rune]int{'A': 3, 'B': -1}, nil, "", "--"},
+	} {
+		got := ""
+		for _, o := range c.solve().Whose {
+			if o == Nobody {
+				o = '-'
+			}
+			got += string(o)
+		}
+		if got != c.whose {
+			t.Errorf("%s: the tasks are %s, want %s", c.because, got, c.whose)
+		}
+	}
+}
+
+// TestSharesInOrderUpToOverlap: where A's and B's work was put in at the same time nothing is told of theirs,
+// but C's was later than either's.
+//
+//	put    AAA..C
+//	       .BBB..
+func TestSharesInOrderUpToOverlap(t *testing.T) {
+	spans := map[rune]Span{'A': {0, 3}, 'B': {1, 4}, 'C': {5, 6}}
+	s := &Shares[rune]{
+		Taken: []Span{{6, 7}, {7, 8}, {8, 9}},
+		May:   [][]rune{[]rune("ABC"), []rune("ABC"), []rune("ABC")},
+		Put:   func(o rune) Span { return spans[o] },
+		Life:  func(rune) (Span, bool) { return Span{0, 9}, true },
+		Left:  func(rune) (int, bool) { return 1, true },
+	}
+	if s.Solve(); !slices.Equal(s.Whose, []rune{Nobody, Nobody, 'C'}) {
+		t.Errorf("the tasks are %v, want the last alone to be C's", s.Whose)
+	}
+}
+
+// TestSharesThatDoNotAddUp: who put in one task cannot have two, nor none; that is counted.
+func TestSharesThatDoNotAddUp(t *testing.T) {
+	for tasks, odd := range map[int]bool{0: false, 1: false, 2: true} {
+		c := shared{put: "A", taken: "01", left: map[rune]int{'A': 1}}
+		c.may = slices.Repeat([]string{"A"}, tasks)
+		if s := c.solve(); (s.Odd > 0) != odd {
+			t.Errorf("%d tasks of one that put in one: %d contradictions", tasks, s.Odd)
+		}
+	}
+}
