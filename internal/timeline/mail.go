@@ -162,6 +162,8 @@ func withoutRest(moves []move) []move {
 			called, again = called && m.callback(), false
 		}
 		switch {
+		case m.post == noMail && m.kind == moveFired:
+			m = move{at: m.at, kind: moveBoundary, request: None, call: None, conn: noConn, counter: m.counter}
 		case m.post == noMail:
 			continue
 		case m.kind == moveFired && m.port != 0:

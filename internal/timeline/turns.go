@@ -68,7 +68,7 @@ func (u *turner) step(m *move) {
 		return
 	case moveBlock:
 		u.close(m.at)
-		u.fresh, u.timer = u.ranAgain(m), m.exec == 1
+		u.fresh, u.timer, u.phase = u.ranAgain(m), m.exec == 1, false
 		return
 	case moveBoundary, moveUntold:
 		u.close(m.at)
@@ -83,7 +83,7 @@ func (u *turner) step(m *move) {
 		u.close(m.at)
 		u.fresh, u.timer = recording.NoTime, false
 		if m.kind == moveFired {
-			u.fresh, u.timer = m.at, u.phase
+			u.fresh, u.timer = m.at, u.byTimer(m)
 		}
 		return
 	}
@@ -130,6 +130,10 @@ func (u *turner) ranAgain(m *move) Time {
 	return max(m.at, ivs[0].To)
 }
 
+// byTimer reports a callback that runs among those of timers: not a message's, nor of what the thread
+// pool has done.
+func (u *turner) byTimer(m *move) bool { return u.phase && m.port == 0 && !m.done }
+
 // begin begins a turn with a move. One that is not a read was made by a callback that
 // began unseen: since the loop was woken, if it did nothing else.
 func (u *turner) begin(r RequestID, m *move) {
@@ -142,7 +146,7 @@ func (u *turner) begin(r RequestID, m *move) {
 	case moveConnect, moveSend, moveHandshake, moveAnswer:
 		n.how = resumeCall
 	case moveFired:
-		n.how, n.timer = resumeFired, u.phase
+		n.how, n.timer = resumeFired, u.byTimer(m)
 	default:
 		n.how = resumeUnseen
 	}
