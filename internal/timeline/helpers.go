@@ -12,7 +12,9 @@ import (
 // workers that it sends messages. What such a helper does for a request is a part of that, as far
 // as its thread is known: it wakes the loop when it has done something, and what calls back first then
 // is about that. What it did since it was woken for it, or since it had done something else, was for that.
-// Where the loop was awake, and for all that calls back later, it is not known which helper it was.
+// Where the loop was awake, and for all that calls back later, it is known by its port which worker sent a
+// message, since that is one for each: whoever wakes the loop as its messages come. Which thread of the
+// pool it was is not.
 
 // helpers finds the parts of requests that the helpers of one loop are.
 type helpers struct {
@@ -24,7 +26,8 @@ type helpers struct {
 	turns []*turn           // of the loop that no socket began, in order of time
 	free  map[StrandID]Time // since when each has not worked for what is known to be done
 	async map[StrandID]bool // which have several things under way
-	parts [][]handed        // by request
+	ports helperPorts
+	parts [][]handed // by request
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
@@ -59,7 +62,8 @@ func addHelpers(t *Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]h
 // callback is when something called back that a helper had done, or the last of a kind had.
 type callback struct {
 	at   Time
-	over bool // nothing of its kind calls back any longer
+	port int64 // of a message; 0: of none
+	over bool  // nothing of its kind calls back any longer
 }
 
 // calledBack lists by loop what the facts tell of helpers.
@@ -72,46 +76,107 @@ func calledBack(t *Timeline, f *facts) map[StrandID][]callback {
 			continue
 		}
 		if s := f.strand(b.Thread); s != None && t.Strands[s].Loop {
-			back[s] = append(back[s], callback{b.at, vain[i]})
+			back[s] = append(back[s], callback{b.at, b.Port, vain[i]})
 		}
 	}
 	return back
 }
 
-// walk goes through the sleeps in which the loop waited for whatever comes. What a helper ended one by
-// is what calls back first then.
+// walk goes through the sleeps in which the loop waited for whatever comes, and through what calls back after
+// each. What a helper ended one by is what calls back first then.
 func (h *helpers) walk(back []callback) {
-	k := 0
-	sleeps := h.t.Strands[h.loop].Intervals
-	next := func(i int) Time { // when the loop sleeps again
-		for i++; i < len(sleeps); i++ {
-			if waitsForAny(&sleeps[i]) {
-				return sleeps[i].From
+	h.findPorts(back)
+	h.eachWake(back, func(iv *Interval, back []callback, until Time) {
+		for k := range back {
+			if back[k].over {
+				continue
+			}
+			helper, done := h.ports.of(back[k].port), back[k].at
+			if by := h.wokenBy(iv.Off); k == 0 && by != None && (helper == None || helper == by) {
+				helper, done = by, iv.Off.Woken
+			} else if helper != None {
+				done = h.rested(helper, iv.To, done)
+			}
+			to := until
+			if k+1 < len(back) {
+				to = min(to, back[k+1].at)
+			}
+			if helper != None {
+				h.did(helper, done, h.turnIn(iv.To, back[k].at, to))
 			}
 		}
-		return h.t.End
+	})
+}
+
+// eachWake visits the sleeps of the loop in which it waited for whatever comes, with what called back until it
+// slept so again.
+func (h *helpers) eachWake(back []callback, visit func(iv *Interval, back []callback, until Time)) {
+	sleeps, last := h.t.Strands[h.loop].Intervals, (*Interval)(nil)
+	upTo := func(until Time) {
+		n := sort.Search(len(back), func(k int) bool { return back[k].at >= until })
+		if last != nil && n > 0 {
+			visit(last, back[:n], until)
+		}
+		back = back[n:]
 	}
 	for i := range sleeps {
-		if !waitsForAny(&sleeps[i]) {
-			continue
+		if waitsForAny(&sleeps[i]) {
+			upTo(sleeps[i].From)
+			last = &sleeps[i]
 		}
-		off := sleeps[i].Off
-		for k < len(back) && back[k].at < sleeps[i].To {
-			k++
-		}
-		helper := h.wokenBy(off)
-		if k == len(back) || helper == None || back[k].over {
-			continue
-		}
-		until := next(i)
-		if back[k].at >= until {
-			continue
-		}
-		if k+1 < len(back) {
-			until = min(until, back[k+1].at)
-		}
-		h.did(helper, off.Woken, h.turnIn(sleeps[i].To, back[k].at, until))
 	}
+	upTo(h.t.End)
+}
+
+// findPorts finds by which port which worker sends its messages: it is who mostly woke the loop where the first
+// that called back then was one of these.
+func (h *helpers) findPorts(back []callback) {
+	woke := map[int64]map[StrandID]int{}
+	h.eachWake(back, func(iv *Interval, back []callback, _ Time) {
+		by, port := h.wokenBy(iv.Off), back[0].port
+		if by == None || port == 0 || back[0].over {
+			return
+		}
+		if woke[port] == nil {
+			woke[port] = map[StrandID]int{}
+		}
+		woke[port][by]++
+	})
+	h.ports = helperPorts{}
+	for port, by := range woke {
+		all := 0
+		for _, n := range by {
+			all += n
+		}
+		for s, n := range by {
+			if n >= fewWakes && 2*n > all {
+				h.ports[port] = s
+			}
+		}
+	}
+}
+
+// fewWakes is how often a worker must have woken the loop with a message for its port to be known.
+const fewWakes = 3
+
+// helperPorts are the workers that send messages, by their ports.
+type helperPorts map[int64]StrandID
+
+func (p helperPorts) of(port int64) StrandID {
+	if s, ok := p[port]; ok {
+		return s
+	}
+	return None
+}
+
+// rested is when a helper went to wait for something else to do, between two times; the later if it did not.
+func (h *helpers) rested(helper StrandID, from, to Time) Time {
+	for _, iv := range clipped(h.t.Strands[helper].Intervals, from, to) {
+		if iv.State == StateSleeping && iv.From >= from && iv.Off != nil && (onFutex(iv.Off) && iv.Off.Owner == recording.NoThread || pollWait(iv.Off.Syscall)) {
+			return iv.From
+		}
+	}
+	return to
 }
 
 // waitsForAny reports a sleep of a loop in which it waits for whatever comes.
