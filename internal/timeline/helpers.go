@@ -27,7 +27,8 @@ type helpers struct {
 	free  map[StrandID]Time // since when each has not worked for what is known to be done
 	async map[StrandID]bool // which have several things under way
 	ports helperPorts
-	parts [][]handed // by request
+	parts [][]handed            // by request
+	calls map[StrandID][]CallID // of no request, by strand
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
@@ -39,7 +40,7 @@ func addHelpers(t *Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]h
 	if parts == nil {
 		parts = make([][]handed, len(t.Requests))
 	}
-	begun := map[StrandID][]*turn{}
+	begun, calls := map[StrandID][]*turn{}, callsOn(t)
 	for i := range turns.all {
 		if u := &turns.all[i]; u.how == resumeUnseen || u.how == resumeFired {
 			loop := t.Requests[u.request].Strand
@@ -51,35 +52,12 @@ func addHelpers(t *Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]h
 		if len(back[loop]) == 0 {
 			continue
 		}
-		h := helpers{t: t, f: f, loop: loop, of: turns.of, all: turns.all, turns: begun[loop], free: map[StrandID]Time{}, async: map[StrandID]bool{}, parts: parts}
+		h := helpers{t: t, f: f, loop: loop, of: turns.of, all: turns.all, turns: begun[loop], free: map[StrandID]Time{}, async: map[StrandID]bool{}, parts: parts, calls: calls}
 		slices.SortStableFunc(h.turns, func(a, b *turn) int { return cmp.Compare(a.from, b.from) })
 		h.walk(back[loop])
 	}
 	sortParts(t, parts)
 	return parts
-}
-
-// callback is when something called back that a helper had done, or the last of a kind had.
-type callback struct {
-	at   Time
-	port int64 // of a message; 0: of none
-	over bool  // nothing of its kind calls back any longer
-}
-
-// calledBack lists by loop what the facts tell of helpers.
-func calledBack(t *Timeline, f *facts) map[StrandID][]callback {
-	back, vain := map[StrandID][]callback{}, inVain(f.boundaries)
-	for i, b := range f.boundaries {
-		switch b.What {
-		case "done", "messages", "message":
-		default:
-			continue
-		}
-		if s := f.strand(b.Thread); s != None && t.Strands[s].Loop {
-			back[s] = append(back[s], callback{b.at, b.Port, vain[i]})
-		}
-	}
-	return back
 }
 
 // walk goes through the sleeps in which the loop waited for whatever comes, and through what calls back after
@@ -101,8 +79,12 @@ func (h *helpers) walk(back []callback) {
 			if k+1 < len(back) {
 				to = min(to, back[k+1].at)
 			}
-			if helper != None {
-				h.did(helper, done, h.turnIn(iv.To, back[k].at, to))
+			switch u := h.turnIn(iv.To, back[k].at, to); {
+			case helper == None:
+			case back[k].asked != recording.NoTime:
+				h.didTask(helper, stint{from: back[k].asked, to: done}, u)
+			default:
+				h.did(helper, done, u)
 			}
 		}
 	})
@@ -126,47 +108,6 @@ func (h *helpers) eachWake(back []callback, visit func(iv *Interval, back []call
 		}
 	}
 	upTo(h.t.End)
-}
-
-// findPorts finds by which port which worker sends its messages: it is who mostly woke the loop where the first
-// that called back then was one of these.
-func (h *helpers) findPorts(back []callback) {
-	woke := map[int64]map[StrandID]int{}
-	h.eachWake(back, func(iv *Interval, back []callback, _ Time) {
-		by, port := h.wokenBy(iv.Off), back[0].port
-		if by == None || port == 0 || back[0].over {
-			return
-		}
-		if woke[port] == nil {
-			woke[port] = map[StrandID]int{}
-		}
-		woke[port][by]++
-	})
-	h.ports = helperPorts{}
-	for port, by := range woke {
-		all := 0
-		for _, n := range by {
-			all += n
-		}
-		for s, n := range by {
-			if n >= fewWakes && 2*n > all {
-				h.ports[port] = s
-			}
-		}
-	}
-}
-
-// fewWakes is how often a worker must have woken the loop with a message for its port to be known.
-const fewWakes = 3
-
-// helperPorts are the workers that send messages, by their ports.
-type helperPorts map[int64]StrandID
-
-func (p helperPorts) of(port int64) StrandID {
-	if s, ok := p[port]; ok {
-		return s
-	}
-	return None
 }
 
 // rested is when a helper went to wait for something else to do, between two times; the later if it did not.
@@ -230,9 +171,14 @@ func (h *helpers) did(helper StrandID, done Time, u *turn) {
 	if began >= done || began == asked.from {
 		return // it was at work before that was asked for, and when it was done with that is not known
 	}
-	r := &h.t.Requests[u.request]
-	if p := (Part{Strand: helper, From: max(began, r.FirstRead), To: min(done, r.End)}); p.From < p.To {
-		h.parts[r.ID] = append(h.parts[r.ID], handed{Part: p, by: None})
+	h.add(u.request, Part{Strand: helper, From: began, To: done})
+}
+
+// add adds to the parts of a request what lies within that.
+func (h *helpers) add(id RequestID, p Part) {
+	r := &h.t.Requests[id]
+	if p.From, p.To = max(p.From, r.FirstRead), min(p.To, r.End); p.From < p.To {
+		h.parts[id] = append(h.parts[id], handed{Part: p, by: None})
 		r.Parts = append(r.Parts, p)
 	}
 }
