@@ -8,8 +8,12 @@ import (
 
 // mostGarbage is how many bytes of garbage may lie beside what is in use, once that is as much; below, it may
 // be as much as is in use, as is usual in Go. A bound in percent alone costs either much memory where
-// much is in use, or much time where little is.
-const mostGarbage = 96 << 20
+// much is in use, or much time where little is. A part of what is in use, once that is more, lets the time
+// of collections grow with what is analysed, and not with its square.
+const (
+	mostGarbage    = 96 << 20
+	garbageOfInUse = 8 // a part of that many
+)
 
 // boundGarbage keeps to mostGarbage from now on: after each collection it is said when memory, of which no
 // less was taken before, calls for the next.
@@ -43,5 +47,5 @@ func readMemory() (m memory) {
 // limitFor is how much there may be in all when the next collection begins: what is in use, what is
 // neither objects nor room for them, and the garbage.
 func limitFor(m memory) uint64 {
-	return m.live + (m.total - m.objects - m.free - m.released) + mostGarbage
+	return m.live + (m.total - m.objects - m.free - m.released) + max(mostGarbage, m.live/garbageOfInUse)
 }

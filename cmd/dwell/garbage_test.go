@@ -11,6 +11,10 @@ func TestGarbageIsBoundedInBytes(t *testing.T) {
 	if got, want := limitFor(m), uint64(60<<20+mostGarbage); got != want {
 		t.Errorf("at most %d bytes in all, want %d", got, want)
 	}
+	m.live, m.objects, m.total = 4<<30, 4<<30, 4<<30+130<<20
+	if got, want := limitFor(m), uint64(4<<30+10<<20+512<<20); got != want {
+		t.Errorf("at most %d bytes in all of 4 GB in use, want %d", got, want)
+	}
 	runtime.GC()
 	if m := readMemory(); m.live == 0 || m.objects == 0 || m.total < m.objects+m.free+m.released {
 		t.Errorf("the runtime says %+v of itself", m)

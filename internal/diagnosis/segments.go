@@ -44,6 +44,18 @@ func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.S
 	return out
 }
 
+// TimeOf returns how much of the measured requests' time has a cause.
+func (c *Case) TimeOf(cause timeline.Cause) (sum Duration) {
+	for _, id := range c.With(cause) {
+		for i := range c.Requests[id].Segments {
+			if s := &c.Requests[id].Segments[i]; s.Cause == cause {
+				sum += s.To.Sub(s.From)
+			}
+		}
+	}
+	return sum
+}
+
 // With returns the measured requests that have a segment of a cause, in order of id.
 func (c *Case) With(cause timeline.Cause) []RequestID {
 	return c.Shared("by cause", func() any { return c.byCause() }).([][]RequestID)[cause]

@@ -10,16 +10,22 @@ import (
 // behindComputing returns what of requests' waits for a processor went by while every processor of
 // the host computed for requests: those waits are for each other's work, and go with it.
 func behindComputing(c *diagnosis.Case) []diagnosis.Span {
-	waits := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
-	if diagnosis.ShareOf(int64(diagnosis.Total(waits)), int64(c.Time())) < c.Worth {
+	if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < c.Worth {
 		return nil
 	}
 	full := allAtOnce(ownSpans(c), int(max(1, c.Manifest.CPUs)))
+	during := func(from, to diagnosis.Time) []window {
+		i, _ := slices.BinarySearchFunc(full, from, func(f window, at diagnosis.Time) int { return int(min(1, max(-1, f.to-at-1))) })
+		k := i
+		for k < len(full) && full[k].from < to {
+			k++
+		}
+		return full[i:k]
+	}
 	var out []diagnosis.Span
-	for _, w := range waits {
-		i, _ := slices.BinarySearchFunc(full, w.From, func(f window, at diagnosis.Time) int { return int(min(1, max(-1, f.to-at-1))) })
-		for ; i < len(full) && full[i].from < w.To; i++ {
-			out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, full[i].from), To: min(w.To, full[i].to)})
+	for _, w := range c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, s *timeline.Segment) bool { return len(during(s.From, s.To)) > 0 }) {
+		for _, f := range during(w.From, w.To) {
+			out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, f.from), To: min(w.To, f.to)})
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -112,8 +113,20 @@ func turns(c *diagnosis.Case, loop timeline.StrandID) []turn {
 // took is how long a loop was held.
 func (h *hold) took() Duration { return h.cpu + h.blocked }
 
-// holds returns the long stretches of a loop, and how long the longest of all took.
+// holds returns the long stretches of a loop, and how long the longest of all took; its callers share them.
 func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
+	type found struct {
+		long    []hold
+		longest Duration
+	}
+	f := c.Shared(fmt.Sprint("holds of ", loop), func() any {
+		long, longest := findHolds(c, loop)
+		return found{long, longest}
+	}).(found)
+	return slices.Clip(f.long), f.longest
+}
+
+func findHolds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
 	ts, own := turns(c, loop), c.OwnPoll(loop)
 	next := 0
 	h := hold{by: timeline.None}

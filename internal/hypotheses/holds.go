@@ -10,11 +10,19 @@ import (
 
 // waitsBehind returns what requests waited for a loop during long holds.
 func waitsBehind(c *diagnosis.Case, loop timeline.StrandID, long []hold) (out []diagnosis.Span) {
-	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return waitsFor(s, loop) }) {
-		i, _ := slices.BinarySearchFunc(long, sp.From, func(h hold, t diagnosis.Time) int { return cmp.Compare(h.to, t) })
-		for ; i < len(long) && long[i].from < sp.To; i++ {
-			from, to := max(sp.From, long[i].from), min(sp.To, long[i].to)
-			if from < to {
+	during := func(from, to diagnosis.Time) []hold {
+		i, _ := slices.BinarySearchFunc(long, from, func(h hold, t diagnosis.Time) int { return cmp.Compare(h.to, t) })
+		k := i
+		for k < len(long) && long[k].from < to {
+			k++
+		}
+		return long[i:k]
+	}
+	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+		return waitsFor(s, loop) && len(during(s.From, s.To)) > 0
+	}) {
+		for _, h := range during(sp.From, sp.To) {
+			if from, to := max(sp.From, h.from), min(sp.To, h.to); from < to {
 				out = append(out, diagnosis.Span{Request: sp.Request, From: from, To: to})
 			}
 		}
