@@ -10,7 +10,7 @@ func tlsHandshake() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "tls-handshake",
 		Title: "TLS handshakes take long or are never resumed",
-		Doc: "Supported by the TLS phase of requests' calls. Taken out of each request: that, and what it waits for an event loop that is busy with the handshakes of others, by replaying the arrivals through the loop without them. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
+		Doc: "Supported by the TLS phase of requests' calls. Taken out of each request: that, what it computes between the connection and the handshake's first byte, and what it waits for an event loop that is busy with the handshakes of others, by replaying the arrivals through the loop without them; at least: what the peer does when the handshake is over for us is part of its answer. The share of handshakes that resumed an earlier session and the CPU time inside them are " +
 			"evidence. Where connections are opened needlessly the handshakes are a consequence of connection-churn.",
 		Needs: []string{recording.HookSockets, recording.HookIO, recording.HookTLS},
 		Test:  testTLSHandshake,
@@ -68,6 +68,7 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 			Next:     "dwell show REC --slowest 3 shows the tls phase of single calls",
 			Spans:    append(spans, knockOn(c, work)...),
 			Evidence: ev,
+			AtLeast:  true, // what the peer does when its part is over, and to encrypt, is not told apart
 		}}
 	}
 	return res
@@ -80,7 +81,7 @@ func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpa
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Phase != timeline.PhaseTLS {
+			if s.Phase != timeline.PhaseTLS && !prepares(c, s) {
 				continue
 			}
 			span := setupSpan{diagnosis.Span{Request: id, From: s.From, To: s.To}, timeline.None}
@@ -91,4 +92,13 @@ func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpa
 		}
 	}
 	return spans, cpu, work
+}
+
+// prepares reports own work for a handshake: what is done between the connection and its first byte.
+func prepares(c *diagnosis.Case, s *timeline.Segment) bool {
+	if s.Phase != timeline.PhaseConnect || s.Call == timeline.None || !ownCPU(s) {
+		return false
+	}
+	call := &c.Calls[s.Call]
+	return call.TLSFrom != recording.NoTime && call.Connected != recording.NoTime && s.From >= call.Connected
 }
