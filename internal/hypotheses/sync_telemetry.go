@@ -31,6 +31,7 @@ type exported struct {
 	sends  int              // datagrams in the time of requests
 	peers  map[string]int
 	sites  tally
+	sited  Duration // all of these
 	lines  tally    // the same with their lines
 	logged Duration // of by, what gets logs out otherwise than by waiting for a file
 }
@@ -85,6 +86,7 @@ func (e *exported) add(t *telemetry, s stay, kind sendKind) {
 	stack := stackOf(t.c, &s)
 	if kind == sendCall || s.wait != timeline.None {
 		e.sites[site(t.c, stack)] += s.To.Sub(s.From)
+		e.sited += s.To.Sub(s.From)
 		if f, ok := t.c.SiteOf(stack); ok {
 			e.lines[t.c.PlaceName(f)] += s.To.Sub(s.From)
 		}
@@ -143,6 +145,9 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		}
 	}
 	at, _ := e.sites.most()
+	if 2*e.sited < total {
+		at = "" // of most of it the place is not known
+	}
 	place, from := peer, ""
 	if at != "" {
 		line, _ := e.lines.most()

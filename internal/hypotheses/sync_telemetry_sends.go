@@ -116,11 +116,15 @@ func (t *telemetry) last(s timeline.StrandID, k int) diagnosis.Time {
 	}
 	ivs := t.c.Strands[s].Intervals
 	i, _ := slices.BinarySearchFunc(ivs, d.To, func(iv timeline.Interval, at diagnosis.Time) int { return cmp.Compare(iv.To, at) })
-	if i < len(ivs) && ivs[i].State == timeline.StateRunning {
+	ran := i < len(ivs) && ivs[i].State == timeline.StateRunning
+	if ran {
 		from = min(ivs[i].From, d.To)
 	}
-	if k > 0 {
-		from = max(from, t.c.Datagrams[t.sends[s][k-1]].To)
+	if k == 0 {
+		return from
+	}
+	if before := t.c.Datagrams[t.sends[s][k-1]].To; !ran || before > from {
+		from = before // whether it ran meanwhile or not is not known
 	}
 	return from
 }
