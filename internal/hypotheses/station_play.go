@@ -167,6 +167,22 @@ func (s *station) spared(p plan) []diagnosis.Span {
 	return out
 }
 
+// lacking is what requests wait for their turn as those who had theirs lacked a processor, by the
+// replay: the end of each wait, of which what is spared is the beginning.
+func (s *station) lacking() (out []diagnosis.Span) {
+	was, supplied := s.unchanged(), s.model.Supplied()
+	would := supplied.Play(queueing.Change{})
+	for i := range s.ids {
+		share := max(0, diagnosis.ShareOf(int64(was.Waited[i]-would.Waited[i]), int64(was.Waited[i])))
+		for _, x := range s.waits[i] {
+			if x.From = x.To - diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
 // leadingShare is that share of each span, from its beginning.
 func leadingShare(list []diagnosis.Span, share diagnosis.Share) (out []diagnosis.Span) {
 	for _, x := range list {

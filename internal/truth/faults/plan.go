@@ -69,7 +69,7 @@ func kinds() []kind {
 		{fault: "disk", lead: true, runtimes: all()},
 		{fault: "slow-dns", runtimes: all(), draw: calls(0.4, 2)},
 		{fault: "tls-handshake", names: []string{"tls-handshake", "connection-churn"}, runtimes: but(ruby)},
-		{fault: "cpu-bound", lead: true, runtimes: all(), draw: calls(0.3, 1)},
+		{fault: "cpu-bound", lead: true, runtimes: all(), draw: computing},
 		{fault: "linear-scan", runtimes: all(), draw: grows},
 		{fault: "pool-exhausted", runtimes: all(), draw: turns(2, 0.6, 0.8)},
 		{fault: "refresh-under-lock", runtimes: but(node), draw: turns(1, 0.5, 0.75)},
@@ -87,7 +87,7 @@ func kinds() []kind {
 		{fault: "none-busy", runtimes: but(node), draw: busy},
 		{fault: "none-peer", runtimes: all(), draw: func(p *plan, _ *rand.Rand) { p.OwnCall = 50 * time.Millisecond }},
 		{fault: "entropy-wait", runtimes: []string{python}, draw: turns(1, 0.5, 0.75)},
-		{fault: "held-while-waiting", runtimes: []string{python}, draw: turns(2, 0.6, 0.8), outside: true},
+		{fault: "held-while-waiting", runtimes: []string{python}, draw: turns(2, 0.4, 0.6), outside: true},
 		{fault: "send-window", runtimes: []string{python}, draw: pieces},
 		{fault: "retransmit", runtimes: []string{python}, draw: turns(1, 0.5, 0.75)},
 		{fault: "head-of-line", runtimes: []string{python}, draw: turns(1, 0.15, 0.35)},
@@ -184,6 +184,16 @@ func turns(size int, low, high float64) func(*plan, *rand.Rand) {
 		if p.Fault == "event-loop-blocked" { // a twentieth of the requests, ten times as long
 			p.Cost *= 2
 		}
+	}
+}
+
+// computing is of every fifth request, five times as much. Where one thread of a process computes at
+// a time, those would keep the others waiting for it, which is another fault: there each computes
+// alike, for a fifth of the time at most.
+func computing(p *plan, draw *rand.Rand) {
+	calls(0.3, 1)(p, draw)
+	if p.Runtime == node || p.Runtime == python || p.Runtime == ruby {
+		p.Cost = min(p.Cost, time.Duration(0.2/p.Rate*float64(time.Second)))
 	}
 }
 

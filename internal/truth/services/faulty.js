@@ -68,7 +68,7 @@ const faults = {
   'pool-exhausted': () => asks(1, '', fixed ? kept : small),
   'sleep-retry': async () => { if (!fixed) await sleep(vary(cost)); },
   'event-loop-blocked': async () => { if (!fixed && Math.random() < 0.05) digestThing(vary(10 * cost)); },
-  'cpu-bound': async () => { if (!fixed && Math.random() < 0.2) digestThing(vary(5 * cost)); },
+  'cpu-bound': async () => { if (!fixed) digestThing(vary(cost)); },
   async disk() {
     const file = await fs.promises.open(`/tmp/faulty-${process.pid}.journal`, 'a');
     await file.write(Buffer.alloc(512));

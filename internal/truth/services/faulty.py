@@ -212,8 +212,8 @@ class Thing:
             self.metrics.sendto(b"thing.step%d:1|c" % i, (host, int(port)))
 
     def cpu_bound(self):
-        if random.random() < 0.2 and not FIXED:
-            digest_thing(vary(5 * COST))
+        if not FIXED:
+            digest_thing(vary(COST))
 
     def linear_scan(self):
         for _ in range(MANY):
@@ -253,9 +253,9 @@ class Thing:
         self.ask_another("UPSTREAM" if FIXED else "LATE")
 
     def send_window(self):
-        """The peer reads late; fixed: at once."""
+        """The peer reads late; fixed: at once, and a piece is all there is."""
         conn = keep("choked", lambda: connect(ENV["CHOKED"]))
-        conn.request("POST", f"/{ROUTES[1]}", bytes(MANY << 16))
+        conn.request("POST", f"/{ROUTES[1]}", bytes((1 if FIXED else MANY) << 16))
         conn.getresponse().read()
 
     def head_of_line(self):

@@ -94,7 +94,7 @@ class Thing
 
   def child_process = FIXED || system('/bin/true')
   def sync_telemetry = FIXED || MANY.times { |i| @metrics.send("thing.step#{i}:1|c", 0) }
-  def cpu_bound = !FIXED && rand < 0.2 && digest_thing(vary(5 * COST))
+  def cpu_bound = !FIXED && digest_thing(vary(COST))
 
   def linear_scan
     MANY.times do
