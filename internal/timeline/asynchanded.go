@@ -13,15 +13,14 @@ type askedIn struct {
 	over []bool // sent by a callback of an answer on its own connection
 	late []bool // sent by a callback that was asked for in another turn
 	made []ref  // in whose turn that was; nobody: not known
-	or   []ref  // it may have been in this one's instead
 	by   []ref  // whom its trigger names; nobody: none
 	room []bool // another connection to its peer was idle: nobody waited for one
 }
 
 func newAsked(calls int) askedIn {
-	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls), make([]ref, calls), make([]bool, calls)}
+	h := askedIn{make([]bool, calls), make([]bool, calls), make([]ref, calls), make([]ref, calls), make([]bool, calls)}
 	for i := range h.made {
-		h.made[i], h.or[i], h.by[i] = nobody, nobody, nobody
+		h.made[i], h.by[i] = nobody, nobody
 	}
 	return h
 }
@@ -117,7 +116,6 @@ func (w *asyncWalk) asked(m *move) bool {
 	if a, b := w.ids.maybe(m.exec); a != nobody {
 		w.hint(m, a)
 		w.chains.doubt(m.call, b)
-		w.hands.or[m.call] = b
 		return true
 	}
 	if r, ok := who.request(); ok && m.trigger != 0 {

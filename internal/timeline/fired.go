@@ -189,15 +189,15 @@ func (p *poolOrder) sleeps(u *poolTurn) bool {
 	return done == recording.NoTime || u.fires < done
 }
 
-// told stands for a wake that was seen.
-const told int32 = -2
+// wakeObserved stands for a wake that was seen.
+const wakeObserved int32 = -2
 
 // fires ends the nap of who waited for a timer.
 func (d *dozing) fires(m *move) {
 	if m.by != nobody {
 		who := d.whose(m.by)
 		if n, ok := d.open[who]; ok {
-			d.naps[n].wake = told
+			d.naps[n].wake = wakeObserved
 		}
 		d.over(who, m.at)
 	}
@@ -206,14 +206,14 @@ func (d *dozing) fires(m *move) {
 
 // associateLeft associates the calls of a loop that ids alone do not give to a request. What is
 // found where timers are seen to fire confirms nothing of what is guessed where they are not.
-func associateLeft(t *Timeline, f *facts, in asyncInput) {
+func associateLeft(t *Timeline, in asyncInput) {
 	if !anyInLine(t, in) && !idsMislead(t, in) {
 		return
 	}
 	all, told := in.loop.moves, toldMoves(in.loop.moves)
 	if in.loop.moves = told; len(told) > 0 {
 		turns := associateTold(t, in)
-		if !associateInLine(t, f, in) && !turns {
+		if !associateInLine(t, in) && !turns {
 			associateInTurns(t, in)
 		}
 		in.told = told[len(told)-1].at
@@ -223,7 +223,7 @@ func associateLeft(t *Timeline, f *facts, in asyncInput) {
 	}
 	rest := in
 	in.loop.moves, rest.loop.moves = all, all[len(told):]
-	if !associateNaps(t, in) && !associateInLine(t, f, rest) {
+	if !associateNaps(t, in) && !associateInLine(t, rest) {
 		associateInTurns(t, in)
 	}
 }

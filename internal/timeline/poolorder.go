@@ -21,7 +21,6 @@ import (
 // poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
 type poolOrder struct {
 	t       *Timeline
-	f       *facts
 	line    causality.Line[RequestID] // doubtful: somebody may have been given the place of another
 	flying  map[RequestID]int         // calls under way
 	asked   map[RequestID]Time        // when those last did who have some: the turn
@@ -74,10 +73,10 @@ type poolTurn struct {
 
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
 // when they were wanted. It reports whether there is a line.
-func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
+func associateInLine(t *Timeline, in asyncInput) bool {
 	var given map[CallID]guess
 	for kind := range lineKinds {
-		p := followLine(t, f, in, kind)
+		p := followLine(t, in, kind)
 		if !p.confirmed() {
 			continue
 		}
@@ -106,9 +105,9 @@ func associateInLine(t *Timeline, f *facts, in asyncInput) bool {
 const hopeless = 1000
 
 // followLine plays what a loop did, with a line of a kind.
-func followLine(t *Timeline, f *facts, in asyncInput, kind lineKind) *poolOrder {
+func followLine(t *Timeline, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
-		t: t, f: f, flying: map[RequestID]int{}, asked: map[RequestID]Time{}, atOnce: in.atOnce, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
+		t: t, flying: map[RequestID]int{}, asked: map[RequestID]Time{}, atOnce: in.atOnce, given: map[CallID]int{}, asleep: map[CallID]int{}, of: map[RequestID][]int{},
 		proven: map[RequestID]bool{}, mended: map[RequestID]bool{}, last: map[recording.ConnID]CallID{}, turn: poolTurn{of: None, call: None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
@@ -218,7 +217,7 @@ func (p *poolOrder) send(m *move) {
 	p.last[c.Conn] = m.call
 	if g.request == None && c.Why == WhyNoAsync {
 		g.request, g.since = p.askedBy(m.call)
-		if used && (inTransaction(&p.t.Calls[before]) || p.openedBy(before) != None) {
+		if used && inTransaction(&p.t.Calls[before]) {
 			g.request = p.owner(before)
 		} else if p.inLine(m.call, before, used) {
 			g.request, g.since = p.headOfLine(g.request, g.since)
@@ -277,23 +276,7 @@ func (p *poolOrder) askedBy(c CallID) (RequestID, Time) {
 	if !p.hands.late[c] && p.hands.made[c] == nobody {
 		return p.turn.of, p.turn.at
 	}
-	r, since := p.maker(p.hands.made[c])
-	if p.hands.or[c] != nobody {
-		other, then := p.maker(p.hands.or[c])
-		switch stands, too := p.waits(r), p.waits(other); {
-		case stands == too:
-			return None, since
-		case too:
-			return other, then
-		}
-	}
-	return r, since
-}
-
-// waits reports a request that has no call under way, and is not known to have asked for one that was sent.
-func (p *poolOrder) waits(r RequestID) bool {
-	_, stands := p.line.Waits(r)
-	return stands || r != None && r == p.turn.of && !p.turn.sent && p.flying[r] == 0
+	return p.maker(p.hands.made[c])
 }
 
 // maker is the request in whose turn something was asked for, and when that was.
@@ -305,20 +288,6 @@ func (p *poolOrder) maker(made ref) (RequestID, Time) {
 		return p.owner(x), p.t.Calls[x].End
 	}
 	return None, recording.NoTime
-}
-
-// openedBy is for whom a session was opened by a call, None if it did not open one: who
-// asked for a connection that has to be opened gets that one, whoever waits meanwhile.
-func (p *poolOrder) openedBy(c CallID) RequestID {
-	call := &p.t.Calls[c]
-	if !call.New {
-		return None
-	}
-	if chunks := &p.f.conn(call.Conn).chunks; call.Operation != "STARTUP" &&
-		(len(chunks[recording.Read]) == 0 || chunks[recording.Read][0].first() > call.SendFrom) { // the server did not speak first
-		return None
-	}
-	return p.owner(c)
 }
 
 // inTransaction reports a call after which its session is held for who made it.

@@ -33,7 +33,6 @@ func (p *poolOrder) contradict(r RequestID) {
 	p.void(by)
 	p.wrong++
 	p.line.Rejoin(by, since)
-	p.turn.of = r
 	if r == None {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -25,15 +26,15 @@ type sharing struct {
 	lasts   lasting
 	conns   map[int32]*sharedConn // by index in facts.conns
 	byConn  map[recording.ConnID]*sharedConn
-	habits  *habits         // of how many calls are sent on shared connections
-	offs    *habits         // and on others
-	sure    map[CallID]bool // as in asyncInput
-	some    bool            // who waits for several answers may go on at each
-	holds   bool            // the client holds calls back until those before are answered
-	all     bool            // whoever goes on is told: nobody who is away does so unseen
-	ready   []actor         // who may go on, and was not seen to do anything yet
-	past    []actor         // who were ready since the loop slept, and were seen to do something
-	resumed []actor         // whose calls were answered
+	habits  *causality.Counts[habit] // of how many calls are sent on shared connections
+	offs    *causality.Counts[habit] // and on others
+	sure    map[CallID]bool          // as in asyncInput
+	some    bool                     // who waits for several answers may go on at each
+	holds   bool                     // the client holds calls back until those before are answered
+	all     bool                     // whoever goes on is told: nobody who is away does so unseen
+	ready   []actor                  // who may go on, and was not seen to do anything yet
+	past    []actor                  // who were ready since the loop slept, and were seen to do something
+	resumed []actor                  // whose calls were answered
 	turn    sharedTurn
 	acts    []*move // of the turn that runs: calls sent, and responses
 
@@ -45,8 +46,8 @@ type sharing struct {
 	flying map[ref]int      // calls under way
 	did    map[ref]habit    // what was done for it so far
 
-	beds
-	aways
+	timerWaiters
+	suspended
 
 	of     map[RequestID][]CallID // what was guessed
 	proven map[RequestID]bool     // it was answered in the turn of its own last call
@@ -90,7 +91,6 @@ type sharedTurn struct {
 	n       int
 	runs    bool
 	counter int64
-	timers  bool  // timers ran since the loop slept
 	checked bool  // immediates ran since the last read
 	sent    bool  // a call was, on a shared connection
 	judged  bool  // whether one could be, and was, is counted
@@ -115,7 +115,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
 			all:    allTold(in.loop.moves),
-			habits: newHabits(), offs: newHabits(),
+			habits: causality.NewCounts(habit.usual), offs: causality.NewCounts(habit.usual),
 		}
 		w.learn(in.loop.moves)
 		w.play(in.loop.moves)
@@ -149,7 +149,7 @@ func (w *sharing) found() int {
 			}
 		}
 	}
-	return n - sure*w.wrong
+	return n - minRightPerWrong*w.wrong
 }
 
 // learn finds what requests do at which point.
@@ -157,18 +157,18 @@ func (w *sharing) learn(moves []move) {
 	some := moves[:min(len(moves), learns)]
 	for range passes {
 		w.play(some)
-		if on, off := w.habits.solve(), w.offs.solve(); !on && !off {
+		if on, off := w.habits.Solve(), w.offs.Solve(); !on && !off {
 			break
 		}
 	}
-	w.habits.learning, w.offs.learning = false, false
+	w.habits.Learning, w.offs.Learning = false, false
 }
 
 // reset forgets all but habits.
 func (w *sharing) reset() {
 	w.ready, w.past, w.resumed, w.acts, w.turn = nil, nil, nil, nil, sharedTurn{}
 	w.owner, w.told, w.many, w.either = map[CallID]ref{}, map[CallID]bool{}, map[CallID]bool{}, map[CallID][]ref{}
-	w.asked, w.flying, w.did, w.aways = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, aways{away: map[ref]habit{}}
+	w.asked, w.flying, w.did, w.suspended = map[CallID]Time{}, map[ref]int{}, map[ref]habit{}, suspended{away: map[ref]habit{}}
 	w.of, w.proven, w.unsure, w.lost = map[RequestID][]CallID{}, map[RequestID]bool{}, map[RequestID]bool{}, map[RequestID]bool{}
 	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
 }
@@ -190,7 +190,7 @@ func (w *sharing) play(moves []move) {
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
-	w.beds = newBeds(moves)
+	w.timerWaiters = newTimerWaiters(moves)
 	for i := range moves {
 		w.step(&moves[i])
 	}
@@ -268,11 +268,10 @@ func (w *sharing) step(m *move) {
 		if m.trigger == 1 && m.counter > 0 {
 			w.turn.tick = m.counter
 		}
-		w.turn.timers = w.turn.timers || m.trigger == 1
 		w.turn.checked = m.trigger != 1
 	case moveBlock:
 		w.end()
-		if w.turn.runs, w.turn.timers = false, false; m.counter > 0 {
+		if w.turn.runs = false; m.counter > 0 {
 			w.turn.tick = m.counter
 		}
 		w.leave()

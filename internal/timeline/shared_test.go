@@ -362,8 +362,8 @@ func connOf(request int) recording.ConnID {
 func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
 		w := &sharing{
-			t:     &Timeline{Calls: []Call{{Request: None}}},
-			aways: aways{away: map[ref]habit{}}, owner: map[CallID]ref{}, flying: map[ref]int{}, either: map[CallID][]ref{},
+			t:         &Timeline{Calls: []Call{{Request: None}}},
+			suspended: suspended{away: map[ref]habit{}}, owner: map[CallID]ref{}, flying: map[ref]int{}, either: map[CallID][]ref{},
 		}
 		for r := range c.away {
 			w.away[requestRef(RequestID(r))] = habit{}

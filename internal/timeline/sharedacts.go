@@ -116,9 +116,6 @@ func (w *sharing) senders(b *batch) (list []int) {
 	if w.holds {
 		return w.waiting()
 	}
-	if b.late && b.exec == 0 && w.turn.timers && !w.turn.checked {
-		return nil // a timer's
-	}
 	for i := range w.ready {
 		a := &w.ready[i]
 		if b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n {
@@ -187,9 +184,6 @@ func (w *sharing) shareOut(b *batch, list []int, on, off []CallID) {
 			on = on[:len(on)-more]
 		}
 		w.remove(w.deal(list, counts, append(on, off...)))
-	case w.all && !first && w.one(list):
-		w.deal(list, w.toOne(list, len(on), len(off)), append(on, off...))
-		w.remove(list)
 	default:
 		w.ends(list, on, first)
 		w.unknown(list, off)
@@ -208,7 +202,7 @@ func (w *sharing) split(b *batch, list []int) (on, off []CallID) {
 		}
 	}
 	if !b.late && !b.blurred {
-		w.offs.saw(w.points(list), len(off), false)
+		saw(w.offs, w.points(list), len(off), false)
 	}
 	return on, off
 }
@@ -261,7 +255,7 @@ func (w *sharing) wentAside(went []ref) {
 // far as is known. The others do so in an immediate.
 func (w *sharing) doneWith(went []int) []int {
 	done := slices.DeleteFunc(went, func(i int) bool {
-		n, known := w.habits.sends(w.ready[i].habit)
+		n, known := w.habits.At(w.ready[i].habit)
 		w.ready[i].aside = known && n > 0
 		return w.ready[i].aside
 	})
@@ -286,7 +280,7 @@ func (w *sharing) unknown(list []int, calls []CallID) {
 // saw notes how many calls some of those who are ready sent together on shared connections; others
 // says that some may be of those who are away.
 func (w *sharing) saw(list []int, calls int, others bool) {
-	w.habits.saw(w.points(list), calls, others && w.anyAway())
+	saw(w.habits, w.points(list), calls, others && w.anyAway())
 }
 
 // points are where some of those who are ready are in what they do.

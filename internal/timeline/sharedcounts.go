@@ -19,7 +19,7 @@ func (w *sharing) counts(list []int, p parcel) (counts []share, more int, ok boo
 	var open []int // of whom habit tells nothing
 	for k, i := range list {
 		h := w.ready[i].habit
-		n, known := w.habits.sends(h)
+		n, known := w.habits.At(h)
 		if k == 0 && p.asker && n == 0 {
 			known, h.over = false, false
 		}
@@ -67,7 +67,7 @@ func (w *sharing) toOne(list []int, on, off int) []share {
 func (w *sharing) others(list []int, counts []share, off int) bool {
 	all, known := 0, true
 	for k, i := range list {
-		n, ok := w.offs.sends(w.ready[i].habit)
+		n, ok := w.offs.At(w.ready[i].habit)
 		counts[k].off, all, known = n, all+n, known && (ok || w.ready[i].habit.over)
 	}
 	if known && all == off {
@@ -99,7 +99,7 @@ func (w *sharing) aside(list []int, off int) ([]share, bool) {
 	}
 	counts := make([]share, len(list))
 	for k, i := range list {
-		counts[k].on, _ = w.habits.sends(w.ready[i].habit)
+		counts[k].on, _ = w.habits.At(w.ready[i].habit)
 	}
 	ok := w.others(list, counts, off)
 	for k := range counts {
@@ -130,7 +130,7 @@ func (w *sharing) ends(list []int, on []CallID, first bool) {
 	all := 0
 	counts := make([]share, len(list))
 	for k, i := range list {
-		counts[k].on, _ = w.habits.sends(w.ready[i].habit)
+		counts[k].on, _ = w.habits.At(w.ready[i].habit)
 		all += counts[k].on
 	}
 	if all > len(on) {
@@ -138,7 +138,7 @@ func (w *sharing) ends(list []int, on []CallID, first bool) {
 		return
 	}
 	known := func(k int) bool {
-		_, known := w.habits.sends(w.ready[list[k]].habit)
+		_, known := w.habits.At(w.ready[list[k]].habit)
 		return known || w.ready[list[k]].habit.over
 	}
 	i, j, from, to := 0, len(list), 0, len(on)

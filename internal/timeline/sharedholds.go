@@ -52,7 +52,7 @@ func (w *sharing) waiting() []int {
 	for i := range w.ready {
 		a := &w.ready[i]
 		all = append(all, i)
-		if n, known := w.habits.sends(a.habit); a.turn < w.turn.n && (n > 0 || !known) {
+		if n, known := w.habits.At(a.habit); a.turn < w.turn.n && (n > 0 || !known) {
 			before = append(before, i)
 		}
 	}

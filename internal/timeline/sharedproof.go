@@ -137,12 +137,12 @@ func (w *sharing) underWay(id CallID) bool {
 	return w.t.Calls[id].Ordinal >= w.t.Calls[c.calls[0]].Ordinal+c.answered
 }
 
-// sure is how many requests must be answered in the turn of their own last call, for each
-// that is answered before it, and seldom for each that is answered in another's: there a
+// minRightPerWrong is how many requests must be answered in the turn of their own last call, for each
+// that is answered before it, and minRightPerOdd for each that is answered in another's: there a
 // callback may have run that no fact shows.
 const (
-	sure   = 50
-	seldom = 9
+	minRightPerWrong = 50
+	minRightPerOdd   = 9
 )
 
 // doubtful is of how many calls one whose maker could not be told apart makes all guesses
@@ -172,7 +172,7 @@ func (w *sharing) give(in asyncInput) {
 	if w.held() && in.named != nil {
 		w.takeBack()
 	}
-	if w.held() && !w.holds || proven <= 0 || 2*proven < len(w.proven) || proven < sure*w.wrong || proven < seldom*w.odd {
+	if w.held() && !w.holds || proven <= 0 || 2*proven < len(w.proven) || proven < minRightPerWrong*w.wrong || proven < minRightPerOdd*w.odd {
 		return
 	}
 	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {

@@ -32,7 +32,7 @@ func (w *sharing) revive(exec int64) {
 			continue
 		}
 		a.habit.again, a.habit.over, a.aside, a.revived = a.went, false, false, true
-		if n, known := w.habits.sends(a.habit); known && n == 0 && !a.asked(exec) {
+		if n, known := w.habits.At(a.habit); known && n == 0 && !a.asked(exec) {
 			continue
 		}
 		at := slices.IndexFunc(w.ready, func(b actor) bool { return b.turn > a.turn })
@@ -61,7 +61,7 @@ func (w *sharing) rest(b *batch) {
 // nothingMore notes that somebody asked for nothing more in a turn than what was seen.
 func (w *sharing) nothingMore(a actor) {
 	a.habit.again, a.habit.over = a.went, false
-	w.habits.saw([]habit{a.habit}, 0, false)
+	saw(w.habits, []habit{a.habit}, 0, false)
 }
 
 // over ends the chance of those who were seen to do something.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -216,7 +217,7 @@ func TestWhoHoldsBack(t *testing.T) {
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
 		t:      &Timeline{Requests: []Request{{FirstWrite: 50, End: 60}}},
-		habits: newHabits(), byConn: map[recording.ConnID]*sharedConn{},
+		habits: causality.NewCounts(habit.usual), byConn: map[recording.ConnID]*sharedConn{},
 	}
 	w.reset()
 	w.allEnd = 60

@@ -65,7 +65,7 @@ func (w *asyncWalk) toldStrangers(moves []move) {
 	for _, id := range w.chains.calls {
 		if !w.chains.somebody(id) {
 			at, h := w.t.Calls[id].SendFrom, &w.hands
-			h.made[id], h.or[id], h.by[id] = who(h.made[id], at), who(h.or[id], at), who(h.by[id], at)
+			h.made[id], h.by[id] = who(h.made[id], at), who(h.by[id], at)
 		}
 	}
 }

@@ -66,6 +66,9 @@ type askedAt struct {
 	calls map[string]*[mostCalls]int // by peer: in how many of them so many calls were sent, if any
 }
 
+// mostCalls is how many calls that are asked for at once are told apart.
+const mostCalls = 8
+
 // A juncture tells how many calls are asked for where it was seen so often, and nearly always with the
 // same number.
 const (

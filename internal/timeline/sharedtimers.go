@@ -6,19 +6,19 @@ import "slices"
 // set in it, and fired, as there are of them who were not seen to do anything, each sleeps, and
 // the first set the first.
 
-// beds are who sleeps in the loop that is followed.
-type beds struct {
+// timerWaiters are who sleeps in the loop that is followed.
+type timerWaiters struct {
 	set    map[*move][]int64 // by the move that begins a turn: the timers that were set in it and fired
-	timers map[int64]bed
+	timers map[int64]timerPlace
 	asleep map[int][]actor // by turn: who did nothing in it, in order
 	timed  map[int]int     // by turn: how many timers were set in it
 }
 
-// bed is in which turn a timer was set, and as which.
-type bed struct{ turn, place int }
+// timerPlace is in which turn a timer was set, and as which.
+type timerPlace struct{ turn, place int }
 
-func newBeds(moves []move) beds {
-	b := beds{map[*move][]int64{}, map[int64]bed{}, map[int][]actor{}, map[int]int{}}
+func newTimerWaiters(moves []move) timerWaiters {
+	b := timerWaiters{map[*move][]int64{}, map[int64]timerPlace{}, map[int][]actor{}, map[int]int{}}
 	timers, run := map[*move]bool{}, false
 	for i := range moves {
 		switch m := &moves[i]; {
@@ -41,7 +41,7 @@ func (w *sharing) setsTimers(m *move) {
 	list := w.set[m]
 	slices.Sort(list)
 	for k, id := range list {
-		w.timers[id] = bed{w.turn.n, k}
+		w.timers[id] = timerPlace{w.turn.n, k}
 	}
 	if len(list) > 0 {
 		w.timed[w.turn.n] = len(list)
@@ -102,7 +102,7 @@ func (w *sharing) resumes(m *move) {
 		who = w.who(m.by)
 	}
 	if who == nobody {
-		w.turn.runs, w.turn.timers = false, true
+		w.turn.runs = false
 		return
 	}
 	h := w.returns(who)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// aways are who could go on and did nothing: they wait for what no fact shows.
-type aways struct {
+// suspended are who could go on and did nothing: they wait for what no fact shows.
+type suspended struct {
 	away      map[ref]habit
 	strangers []stranger // those of whom it is not known which request they are
 	now       Time
@@ -28,7 +28,7 @@ func (w *sharing) leave() {
 	for i := range w.ready {
 		w.goesAway(i)
 	}
-	w.ready, w.turn.timers = w.ready[:0], false
+	w.ready = w.ready[:0]
 	w.over()
 }
 
