@@ -27,7 +27,7 @@ type helpers struct {
 	free  map[StrandID]Time // since when each has not worked for what is known to be done
 	async map[StrandID]bool // which have several things under way
 	ports helperPorts
-	parts [][]handed            // by request
+	parts [][]handed            // by request; nil: none has any
 	calls map[StrandID][]CallID // of no request, by strand
 }
 
@@ -36,9 +36,6 @@ func addHelpers(t *Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]h
 	back := calledBack(t, f)
 	if len(back) == 0 {
 		return parts
-	}
-	if parts == nil {
-		parts = make([][]handed, len(t.Requests))
 	}
 	begun, calls := map[StrandID][]*turn{}, callsOn(t)
 	for i := range turns.all {
@@ -55,6 +52,7 @@ func addHelpers(t *Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]h
 		h := helpers{t: t, f: f, loop: loop, of: turns.of, all: turns.all, turns: begun[loop], free: map[StrandID]Time{}, async: map[StrandID]bool{}, parts: parts, calls: calls}
 		slices.SortStableFunc(h.turns, func(a, b *turn) int { return cmp.Compare(a.from, b.from) })
 		h.walk(back[loop])
+		parts = h.parts
 	}
 	sortParts(t, parts)
 	return parts
@@ -178,6 +176,9 @@ func (h *helpers) did(helper StrandID, done Time, u *turn) {
 func (h *helpers) add(id RequestID, p Part) {
 	r := &h.t.Requests[id]
 	if p.From, p.To = max(p.From, r.FirstRead), min(p.To, r.End); p.From < p.To {
+		if h.parts == nil {
+			h.parts = make([][]handed, len(h.t.Requests))
+		}
 		h.parts[id] = append(h.parts[id], handed{Part: p, by: None})
 		r.Parts = append(r.Parts, p)
 	}
