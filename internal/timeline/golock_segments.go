@@ -29,9 +29,7 @@ func (s *segmenter) goParked(r *Request, w parked, p *painter) {
 	}
 }
 
-// goJoin tiles a wait for other goroutines: by what the one that ended it did, if that
-// was a task of the request; else by the waits for locks of that one, whomever it worked
-// for, for it would have ended it sooner without them; else by the calls made meanwhile.
+// goJoin tiles a wait for other goroutines by what the one that ended it did.
 func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	by := s.t.parkedBy(id)
 	if by == None || by == r.Strand {
@@ -41,18 +39,7 @@ func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	if s.goTask(r, by, w, p) {
 		return
 	}
-	for _, id := range s.t.WaitsIn(by, w.from, w.to) {
-		y := &s.t.Waits[id]
-		if y.Cause != CauseLock && y.Cause != CausePool {
-			continue
-		}
-		before := w
-		before.to = min(y.From, w.to)
-		s.goAbsent(r, before, p)
-		p.add(Segment{From: max(y.From, w.from), To: min(y.To, w.to), Phase: PhaseHandler, Cause: y.Cause, Quality: y.Quality, Call: None, Strand: by, Blocker: None})
-		w.from = max(w.from, min(y.To, w.to))
-	}
-	s.goAbsent(r, w, p)
+	s.behind(r, by, w, 0, p)
 }
 
 // WaitsIn returns the Waits of a strand that overlap a span; the ends may stick out.

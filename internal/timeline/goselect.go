@@ -29,7 +29,7 @@ func selects(t *Timeline, f *facts) map[StrandID][]selected {
 	of, index, keep := map[StrandID][]selected{}, indexGoroutines(t), connectionGoroutines(f)
 	for _, u := range f.parks.unparks {
 		stack := f.stacks.stackIndex.get(u.Stack)
-		if leaf := t.leaf(stack); u.Woken == recording.NoGoroutine || leaf != goSend && leaf != goReceive {
+		if leaf := t.leaf(stack); u.Woken == recording.NoGoroutine || leaf != goSend && leaf != goReceive && leaf != goClose {
 			continue
 		}
 		by, woken := f.goKeyOf(u.Thread, u.Goroutine), index.of(f.goKeyOf(u.Thread, u.Woken))
@@ -65,23 +65,33 @@ func connectionGoroutines(f *facts) map[goKey]bool {
 	return keep
 }
 
+// selectedIn is the last end of a wait of a strand in a select within (from, to]; nil if there is none.
+func (l *goLives) selectedIn(s StrandID, from, to Time) *selected {
+	list := l.selects[s]
+	i, _ := slices.BinarySearchFunc(list, to+1, func(x selected, at Time) int { return cmp.Compare(x.at, at) })
+	if i == 0 || list[i-1].at <= from {
+		return nil
+	}
+	return &list[i-1]
+}
+
 // goSelect tiles the time on no thread at the end of which a goroutine came back from a
-// select. False if neither a timer nor who did a task of the request ended that.
+// select. False if it is not known what ended that.
 func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
 	if w.cause != CauseUnknown {
 		return false
 	}
-	list := s.t.golang.selects[r.Strand]
-	i, _ := slices.BinarySearchFunc(list, w.to+1, func(x selected, at Time) int { return cmp.Compare(x.at, at) })
-	if i == 0 || list[i-1].at <= w.from {
+	end, back := s.t.golang.selectedIn(r.Strand, w.from, w.to), w.to
+	if end == nil {
 		return false
 	}
-	end, back := list[i-1], w.to
 	w.to, w.ran, w.timer, w.selects = end.at, false, end.timer, true
 	if end.timer {
 		s.goAbsent(r, w, p)
-	} else if end.by == None || end.by == r.Strand || !s.goTask(r, end.by, w, p) {
+	} else if end.by == None || end.by == r.Strand {
 		return false
+	} else if !s.goTask(r, end.by, w, p) {
+		s.behind(r, end.by, w, 0, p)
 	}
 	s.goWait(wait{r, r.Strand, w.to, back, PhaseHandler, None}, p)
 	return true
