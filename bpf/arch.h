@@ -34,6 +34,8 @@ struct thread_struct {
 /* Of a function of Go from 1.17 on. */
 #define GO_ARG1(r) ((r)->ax)
 #define GO_ARG2(r) ((r)->bx)
+/* Where the first one is of a function in assembly, as it is called. */
+#define GO_STACK_ARG1(r) ((r)->sp)
 
 enum {
 	NR_read = 0, NR_write = 1, NR_close = 3, NR_poll = 7, NR_mmap = 9, NR_pread64 = 17,
@@ -82,6 +84,7 @@ struct thread_struct {
 #define RETURN_ADDRESS(r) ((r)->regs[30])
 #define GO_ARG1(r) ((r)->regs[0])
 #define GO_ARG2(r) ((r)->regs[1])
+#define GO_STACK_ARG1(r) ((r)->sp + 8)
 /* Go keeps its g in a register, but within C. */
 #define GO_G(r) ((r)->regs[28])
 

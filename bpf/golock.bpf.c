@@ -30,6 +30,8 @@ enum park_act {
 	PARK_END,     /* the goroutine runs again */
 	PARK_RELEASE, /* of what the word is the address */
 	PARK_READY,   /* of the goroutine woken */
+	PARK_CLOSED,  /* of the goroutine woken, whose channel is closed */
+	PARK_CLOSING, /* the same, where waking it is compiled into that */
 	PARK_STOP,    /* of all goroutines is asked for */
 	PARK_STOPPED,
 	PARK_START,
@@ -46,7 +48,7 @@ struct park_event {
 	u64 goid;
 	u64 parent_goid;
 	u64 word;  /* what the probed function was passed first */
-	u64 woken; /* PARK_READY */
+	u64 woken; /* PARK_READY to PARK_CLOSING */
 	u32 act;
 	u32 bytes; /* of the stack that follows; the caller of the probed function last */
 };
@@ -126,6 +128,10 @@ static __always_inline void tell_stack(struct pt_regs *regs, struct watch *w, u3
 	s->e.word = word;
 	if (act == PARK_READY)
 		s->e.woken = read_word(read_word(GO_ARG2(regs)) + w->go_goid);
+	if (act == PARK_CLOSED)
+		s->e.woken = read_word(GO_ARG1(regs) + w->go_goid);
+	if (act == PARK_CLOSING) /* what is to be called holds it behind the address of its code */
+		s->e.woken = read_word(read_word(read_word(GO_STACK_ARG1(regs)) + 8) + w->go_goid);
 	n = bpf_get_stack(regs, s->stack, (PARK_FRAMES - 1) * sizeof(u64), BPF_F_USER_STACK);
 	s->e.bytes = n > 0 ? n : 0;
 	s->stack[PARK_FRAMES - 1] = entry ? RETURN_ADDRESS(regs) : 0;
@@ -198,6 +204,8 @@ PROBE(park_send, PARK_BEGIN_SEND, PARK_CHANNELS)
 PROBE(park_select, PARK_BEGIN_SELECT, PARK_CHANNELS)
 PROBE(park_channel_end, PARK_END, PARK_CHANNELS)
 PROBE(park_ready, PARK_READY, PARK_CHANNELS)
+PROBE(park_closed, PARK_CLOSED, PARK_CHANNELS)
+PROBE(park_closing, PARK_CLOSING, PARK_CHANNELS)
 
 PROBE(park_collector, PARK_BEGIN_COLLECTOR, PARK_PAUSES)
 PROBE(park_rare_end, PARK_END, PARK_PAUSES)

@@ -94,12 +94,12 @@ func (d *decoder) park(h *probesHead, b []byte) {
 	switch act := golocksParkAct(e.Act); act {
 	case golocksParkActPARK_END:
 		d.parkEnd(h, key)
-	case golocksParkActPARK_RELEASE, golocksParkActPARK_READY:
+	case golocksParkActPARK_RELEASE, golocksParkActPARK_READY, golocksParkActPARK_CLOSED, golocksParkActPARK_CLOSING:
 		f := &recording.Unpark{
 			Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Parent: recording.GoroutineID(e.ParentGoid),
 			Word: int64(e.Word), Woken: recording.GoroutineID(e.Woken), Stack: d.goStack(h.Tgid, b),
 		}
-		if act == golocksParkActPARK_READY {
+		if act != golocksParkActPARK_RELEASE {
 			f.Word = 0
 		}
 		d.emit(d.at, f)

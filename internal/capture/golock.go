@@ -89,6 +89,8 @@ func (g *goParks) places() []parkPlace {
 		{set: parkChannels, name: "database/sql.(*DB).conn", calls: "runtime.selectgo", at: "park_select", ends: "park_channel_end"},
 		{set: parkChannels, name: "runtime.send", at: "park_ready"},
 		{set: parkChannels, name: "runtime.recv", at: "park_ready"},
+		{set: parkChannels, name: "runtime.closechan", calls: "runtime.goready", at: "park_closed"},
+		{set: parkChannels, name: "runtime.closechan", calls: "runtime.systemstack", at: "park_closing"},
 		{set: parkPauses, name: "runtime.gcParkAssist", at: "park_collector", ends: "park_rare_end"},
 		{set: parkPauses, name: "runtime.stopTheWorldWithSema", at: "park_stop", ends: "park_stopped"},
 		{set: parkPauses, name: "runtime.startTheWorldWithSema", at: "park_start"},

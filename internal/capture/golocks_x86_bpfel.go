@@ -45,9 +45,11 @@ const (
 	golocksParkActPARK_END             golocksParkAct = 10
 	golocksParkActPARK_RELEASE         golocksParkAct = 11
 	golocksParkActPARK_READY           golocksParkAct = 12
-	golocksParkActPARK_STOP            golocksParkAct = 13
-	golocksParkActPARK_STOPPED         golocksParkAct = 14
-	golocksParkActPARK_START           golocksParkAct = 15
+	golocksParkActPARK_CLOSED          golocksParkAct = 13
+	golocksParkActPARK_CLOSING         golocksParkAct = 14
+	golocksParkActPARK_STOP            golocksParkAct = 15
+	golocksParkActPARK_STOPPED         golocksParkAct = 16
+	golocksParkActPARK_START           golocksParkAct = 17
 )
 
 type golocksParkEvent struct {
@@ -139,6 +141,8 @@ const (
 	golocksMapWatched             = "watched"
 	golocksMapWatchedHints        = "watched_hints"
 	golocksProgParkChannelEnd     = "park_channel_end"
+	golocksProgParkClosed         = "park_closed"
+	golocksProgParkClosing        = "park_closing"
 	golocksProgParkCollector      = "park_collector"
 	golocksProgParkCond           = "park_cond"
 	golocksProgParkCondEnd        = "park_cond_end"
@@ -212,6 +216,8 @@ type golocksSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type golocksProgramSpecs struct {
 	ParkChannelEnd *ebpf.ProgramSpec `ebpf:"park_channel_end"`
+	ParkClosed     *ebpf.ProgramSpec `ebpf:"park_closed"`
+	ParkClosing    *ebpf.ProgramSpec `ebpf:"park_closing"`
 	ParkCollector  *ebpf.ProgramSpec `ebpf:"park_collector"`
 	ParkCond       *ebpf.ProgramSpec `ebpf:"park_cond"`
 	ParkCondEnd    *ebpf.ProgramSpec `ebpf:"park_cond_end"`
@@ -324,6 +330,8 @@ type golocksVariables struct {
 // It can be passed to loadGolocksObjects or ebpf.CollectionSpec.LoadAndAssign.
 type golocksPrograms struct {
 	ParkChannelEnd *ebpf.Program `ebpf:"park_channel_end"`
+	ParkClosed     *ebpf.Program `ebpf:"park_closed"`
+	ParkClosing    *ebpf.Program `ebpf:"park_closing"`
 	ParkCollector  *ebpf.Program `ebpf:"park_collector"`
 	ParkCond       *ebpf.Program `ebpf:"park_cond"`
 	ParkCondEnd    *ebpf.Program `ebpf:"park_cond_end"`
@@ -349,6 +357,8 @@ type golocksPrograms struct {
 func (p *golocksPrograms) Close() error {
 	return _GolocksClose(
 		p.ParkChannelEnd,
+		p.ParkClosed,
+		p.ParkClosing,
 		p.ParkCollector,
 		p.ParkCond,
 		p.ParkCondEnd,

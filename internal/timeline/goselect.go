@@ -28,24 +28,25 @@ func selects(t *Timeline, f *facts) map[StrandID][]selected {
 	}
 	of, index, keep := map[StrandID][]selected{}, indexGoroutines(t), connectionGoroutines(f)
 	for _, u := range f.parks.unparks {
-		stack := f.stacks.stackIndex.get(u.Stack)
-		if leaf := t.leaf(stack); u.Woken == recording.NoGoroutine || leaf != goSend && leaf != goReceive && leaf != goClose {
+		if u.Woken == recording.NoGoroutine {
 			continue
 		}
 		by, woken := f.goKeyOf(u.Thread, u.Goroutine), index.of(f.goKeyOf(u.Thread, u.Woken))
-		switch timer := t.has(stack, "time.sendTime"); {
-		case woken == None:
-		case timer:
-			of[woken] = append(of[woken], selected{u.at, None, true})
-		default:
-			x := selected{u.at, None, false}
-			if !keep[by] {
-				x.by = index.of(by)
-			}
-			of[woken] = append(of[woken], x)
+		if woken == None {
+			continue
 		}
+		x := selected{at: u.at, by: None, timer: t.byTimer(f, u)}
+		if !x.timer && !keep[by] {
+			x.by = index.of(by)
+		}
+		of[woken] = append(of[woken], x)
 	}
 	return of
+}
+
+// byTimer reports that a timer handed over the time: no goroutine does that, or whichever looked for work.
+func (t *Timeline) byTimer(f *facts, u unparkAt) bool {
+	return u.Goroutine == recording.NoGoroutine || t.has(f.stacks.stackIndex.get(u.Stack), "time.sendTime")
 }
 
 // connectionGoroutines are those that read and write on connections for others.

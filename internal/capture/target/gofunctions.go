@@ -5,6 +5,7 @@ import (
 	"debug/gosym"
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
 	"github.com/getdwell/dwell/internal/capture/procfs"
@@ -79,8 +80,9 @@ func functionsBySymbol(file *elf.File, wanted map[string]bool, found map[string]
 		return fmt.Errorf("%w: its symbols: %w", ErrUnsupported, err)
 	}
 	for _, s := range symbols {
-		if wanted[s.Name] && elf.ST_TYPE(s.Info) == elf.STT_FUNC {
-			found[s.Name] = GoFunction{Address: s.Value, Size: s.Size}
+		name, assembly := strings.CutSuffix(s.Name, ".abi0") // the table of functions has none
+		if _, have := found[name]; wanted[name] && elf.ST_TYPE(s.Info) == elf.STT_FUNC && !(assembly && have) {
+			found[name] = GoFunction{Address: s.Value, Size: s.Size}
 		}
 	}
 	return nil
