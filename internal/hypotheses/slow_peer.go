@@ -65,17 +65,24 @@ func restAwaited(s *timeline.Segment) bool {
 	return s.Phase == timeline.PhaseReceive && s.Cause == timeline.CauseRemote
 }
 
-// remoteSpans collects the time requests waited for each peer, for the rest of its answers, too.
+// remoteSpans collects the time requests waited for each peer, for the rest of its answers, too, and behind who waited for it.
 func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for i := range r.Segments {
 			s := &r.Segments[i]
-			if s.Call == timeline.None || s.Phase != timeline.PhaseRemote && !restAwaited(s) {
+			call := s.Call
+			switch {
+			case call == timeline.None && s.Phase == timeline.PhaseHandler:
+				call = c.CallBehind(s)
+			case s.Phase != timeline.PhaseRemote && !restAwaited(s):
 				continue
 			}
-			peer := c.Calls[s.Call].Peer
+			if call == timeline.None {
+				continue
+			}
+			peer := c.Calls[call].Peer
 			out[peer] = append(out[peer], diagnosis.Span{Request: id, From: s.From, To: s.To})
 		}
 	}

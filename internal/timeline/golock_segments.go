@@ -39,7 +39,7 @@ func (s *segmenter) goJoin(r *Request, id WaitID, w parked, p *painter) {
 	if s.goTask(r, by, w, p) {
 		return
 	}
-	s.behind(r, by, w, 0, p)
+	s.goBehind(r, by, w, p)
 }
 
 // WaitsIn returns the Waits of a strand that overlap a span; the ends may stick out.

@@ -92,7 +92,7 @@ func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
 	} else if end.by == None || end.by == r.Strand {
 		return false
 	} else if !s.goTask(r, end.by, w, p) {
-		s.behind(r, end.by, w, 0, p)
+		s.goBehind(r, end.by, w, p)
 	}
 	s.goWait(wait{r, r.Strand, w.to, back, PhaseHandler, None}, p)
 	return true
