@@ -91,6 +91,7 @@ func (t *Timeline) build(by recording.Workers, f *facts) {
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
 	by.Both(waits.finish, func() {
+		indexCalls(t)
 		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, indexGoroutines(t)}.list(resolutions)})
 	})
 	keptInSockets(t, f, requests, calls)

@@ -217,4 +217,10 @@ func indexCalls(t *Timeline) {
 			t.callsOn[s] = append(t.callsOn[s], CallID(i))
 		}
 	}
+	byStart := func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) }
+	for _, list := range t.callsOn {
+		if !slices.IsSortedFunc(list, byStart) { // before they are put in order
+			slices.SortStableFunc(list, byStart)
+		}
+	}
 }
