@@ -112,6 +112,7 @@ function Table({ c, list, count }: { c: Context; list: number[]; count: number }
   const p = c.points;
   const longest = list.length ? p.duration[list[0]] : 1;
   const open = (id: number) => set({ view: "request", req: id, seg: "" }, true);
+  if (count === 0) return <p class="facts">No request is chosen{get("where") ? " by this expression" : ""}.</p>;
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="table" aria-busy={rows < list.length}>
       <table class="requests">
