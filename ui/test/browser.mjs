@@ -1,21 +1,23 @@
-// Starts Debian's Chromium for the tests, with a profile of its own each time.
+// Starts Debian's Chromium for the tests, and finds its way about in the page.
 import { chromium } from "playwright-core";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
+/** Starts a browser that several processes may use. */
+export const start = () => chromium.launchServer({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true,
+  ignoreDefaultArgs: ["--disable-ipc-flooding-protection"], // as few changes of the address are taken as in anybody's browser
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+/** A context of its own, with nothing in it, of the browser that all tests share (all.mjs), or else of one for it alone. */
 export async function open() {
-  const profile = mkdtempSync(join(tmpdir(), "dwell-page-"));
-  const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", headless: true, viewport: { width: 1280, height: 900 }, timezoneId: "UTC",
-    ignoreDefaultArgs: ["--disable-ipc-flooding-protection"], // as few changes of the address are taken as in anybody's browser
-    args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const own = process.env.DWELL_BROWSER ? null : await start();
+  const browser = await chromium.connect(process.env.DWELL_BROWSER ?? own.wsEndpoint());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "UTC" });
   return {
     context,
     async close() {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      await browser.close();
+      await own?.close();
     },
   };
 }

@@ -11,7 +11,9 @@ import { open, soon } from "./browser.mjs";
 const dwell = new URL("../../bin/dwell", import.meta.url).pathname;
 const skip = process.getuid() !== 0 && !process.env.CI && "recording needs root";
 const dir = mkdtempSync(join(tmpdir(), "dwell-live-"));
-const service = `require("http").createServer((q, a) => setTimeout(() => a.end("ok"), 5)).listen(Number(process.argv[1]), "127.0.0.1")`;
+// It ends with who started it, however that ended.
+const service = `const parent = process.ppid; setInterval(() => process.ppid !== parent && process.exit(), 500);
+require("http").createServer((q, a) => setTimeout(() => a.end("ok"), 5)).listen(Number(process.argv[1]), "127.0.0.1")`;
 
 let browser, page, port;
 const wrong = [];
@@ -53,7 +55,7 @@ function asking() {
 }
 
 const count = async () => Number(await page.locator('[data-of="requests.count"]').first().getAttribute("value"));
-const ready = () => page.waitForSelector("html[data-ready=yes]", { timeout: 1000 });
+const ready = (timeout = 20000) => page.waitForSelector("html[data-ready=yes]", { timeout });
 
 // From the page that waits to what there is so far, and to the whole recording.
 async function followed(recorder) {
@@ -64,7 +66,7 @@ async function followed(recorder) {
     await soon(async () => assert.match(await page.locator("h1").innerText(), /^Recording \d+s · [1-9]/)); // it comes again by itself
     await soon(async () => {
       await page.goto(address + "so-far");
-      await ready();
+      await ready(1000); // or it waits, and is asked again
       assert.ok((await count()) > 0, "none of its requests is over yet");
     });
     assert.match(await page.locator(".who").innerText(), /, its first [\d.]+\sm?s/);

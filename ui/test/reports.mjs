@@ -1,7 +1,7 @@
 // Pages of the incident cases' recordings, made when they are first asked for, and a browser that shows them.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -27,12 +27,28 @@ function unpacked(model) {
   return model;
 }
 
-/** The model of a file that dwell writes of a recording. */
+/** Has dwell write a page into a directory, unless it is there, or another process is at it, which is waited for. */
+function written(dir, name, args) {
+  const path = join(dir, name + ".html");
+  try {
+    mkdirSync(join(dir, name + ".making"));
+  } catch (e) {
+    if (e.code !== "EEXIST") throw e;
+    for (const end = Date.now() + 60000; !existsSync(path); pause(20)) assert.ok(Date.now() < end, `nobody writes ${path}`);
+    return path;
+  }
+  execFileSync(dwell, [...args, "-o", path + ".part"], { cwd: root });
+  renameSync(path + ".part", path);
+  return path;
+}
+
+const pause = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+/** The model of a page of a recording, without a browser. */
 export function model(name) {
   const dir = mkdtempSync(join(tmpdir(), "dwell-model-"));
   try {
-    execFileSync(dwell, ["report", recordings[name], "-o", join(dir, "page.html")], { cwd: root });
-    return unpacked(JSON.parse(/id="data">(.*?)<\/script>/s.exec(readFileSync(join(dir, "page.html"), "utf8"))[1]));
+    return unpacked(JSON.parse(/id="data">(.*?)<\/script>/s.exec(readFileSync(written(process.env.DWELL_PAGES ?? dir, name, ["report", recordings[name]]), "utf8"))[1]));
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
@@ -52,13 +68,15 @@ export async function served(name) {
 /** What a test file needs: a page in a browser, and addresses of pages. Nothing may go wrong on them, and no request may leave them. */
 export class Reports {
   dir = mkdtempSync(join(tmpdir(), "dwell-report-"));
+  shared = process.env.DWELL_PAGES ?? this.dir;
+  told = new Map();
   asked = [];
   wrong = [];
 
   /** Starts the browser, and gives its first page. */
   async open() {
     this.browser = await open();
-    this.browser.context.on("request", (r) => [`file://${this.dir}/`, "http://127.0.0.1:"].some((own) => r.url().startsWith(own)) || this.asked.push(r.url()));
+    this.browser.context.on("request", (r) => [`file://${this.dir}/`, `file://${this.shared}/`, "http://127.0.0.1:"].some((own) => r.url().startsWith(own)) || this.asked.push(r.url()));
     this.page = await this.opened();
     return this.page;
   }
@@ -78,15 +96,16 @@ export class Reports {
 
   /** The address of a page, of a case's recording or of a file that dwell is to write with these arguments. */
   address(name, hash = "", args = ["report", recordings[name]]) {
-    const path = join(this.dir, name + ".html");
-    if (!existsSync(path)) execFileSync(dwell, [...args, "-o", path], { cwd: root });
-    return `file://${path}#${hash}`;
+    return `file://${written(args.some((a) => a.startsWith(this.dir)) ? this.dir : this.shared, name, args)}#${hash}`;
   }
 
   async model() { return unpacked(JSON.parse(await this.page.evaluate(() => document.getElementById("data").textContent))); }
 
   /** What dwell prints of a recording, to hold a page of it against. */
-  async documents(name) { return new Documents(printed, recordings[name], await this.model()); }
+  async documents(name) {
+    if (!this.told.has(name)) this.told.set(name, new Documents(printed, recordings[name], await this.model()));
+    return this.told.get(name);
+  }
 
   /** Who opens the page's address reads the same. */
   async sameElsewhere() {

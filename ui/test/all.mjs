@@ -1,0 +1,19 @@
+// Runs all tests, files side by side: more of them than there are processors, as each waits for frames and for recordings that are
+// made. They share one browser and the pages of the recordings.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { start } from "./browser.mjs";
+
+const here = new URL(".", import.meta.url).pathname;
+const pages = mkdtempSync(join(tmpdir(), "dwell-pages-"));
+const browser = await start();
+try {
+  const files = readdirSync(here).filter((name) => name.endsWith(".test.mjs")).map((name) => join(here, name));
+  const tests = spawn(process.execPath, ["--test", "--test-concurrency=3", ...files], { stdio: "inherit", env: { ...process.env, DWELL_PAGES: pages, DWELL_BROWSER: browser.wsEndpoint() } });
+  process.exitCode = await new Promise((over) => tests.once("exit", (code) => over(code ?? 1)));
+} finally {
+  await browser.close();
+  rmSync(pages, { recursive: true, force: true });
+}
