@@ -118,7 +118,7 @@ func associateShared(t *Timeline, f *facts, in asyncInput) {
 			habits: causality.NewCounts(habit.usual), offs: causality.NewCounts(habit.usual),
 		}
 		w.learn(in.loop.moves)
-		w.play(in.loop.moves)
+		w.play(in.loop.moves, timersSet(in.loop.moves))
 		if best == nil || w.holds || w.found() > best.found() {
 			best = w
 		}
@@ -155,8 +155,9 @@ func (w *sharing) found() int {
 // learn finds what requests do at which point.
 func (w *sharing) learn(moves []move) {
 	some := moves[:min(len(moves), learns)]
+	set := timersSet(some)
 	for range passes {
-		w.play(some)
+		w.play(some, set)
 		if on, off := w.habits.Solve(), w.offs.Solve(); !on && !off {
 			break
 		}
@@ -184,13 +185,13 @@ const (
 // turn is over.
 const mostReady = 1024
 
-// play follows what the loop did.
-func (w *sharing) play(moves []move) {
+// play follows what the loop did; set are its timersSet.
+func (w *sharing) play(moves []move, set map[*move][]int64) {
 	w.reset()
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
-	w.timerWaiters = newTimerWaiters(moves)
+	w.timerWaiters = newTimerWaiters(set)
 	for i := range moves {
 		w.step(&moves[i])
 	}

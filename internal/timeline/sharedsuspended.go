@@ -84,8 +84,11 @@ const mostAway = 64
 // unseen gives calls to those who went on after what no fact shows, as a timer: to whom ids
 // give them, or who alone is away.
 func (w *sharing) unseen(calls []CallID) {
-	list := []ref{nobody} // anyone
 	w.forget()
+	if len(calls) == 0 {
+		return
+	}
+	list := []ref{nobody} // anyone
 	if len(w.away) <= mostAway {
 		list = slices.Collect(maps.Keys(w.away))
 	}

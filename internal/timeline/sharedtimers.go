@@ -17,8 +17,13 @@ type timerWaiters struct {
 // timerPlace is in which turn a timer was set, and as which.
 type timerPlace struct{ turn, place int }
 
-func newTimerWaiters(moves []move) timerWaiters {
-	b := timerWaiters{map[*move][]int64{}, map[int64]timerPlace{}, map[int][]actor{}, map[int]int{}}
+func newTimerWaiters(set map[*move][]int64) timerWaiters {
+	return timerWaiters{set, map[int64]timerPlace{}, map[int][]actor{}, map[int]int{}}
+}
+
+// timersSet lists, by the move that begins a turn, the timers that were set in it and fired, in order.
+func timersSet(moves []move) map[*move][]int64 {
+	set := map[*move][]int64{}
 	timers, run := map[*move]bool{}, false
 	for i := range moves {
 		switch m := &moves[i]; {
@@ -28,18 +33,20 @@ func newTimerWaiters(moves []move) timerWaiters {
 			run = m.kind == moveBoundary && m.trigger == 1
 		}
 	}
-	eachTimer(moves, firedAgain(moves), func(set, fired *move) {
+	eachTimer(moves, firedAgain(moves), func(begin, fired *move) {
 		if timers[fired] {
-			b.set[set] = append(b.set[set], fired.exec)
+			set[begin] = append(set[begin], fired.exec)
 		}
 	})
-	return b
+	for _, list := range set {
+		slices.Sort(list)
+	}
+	return set
 }
 
 // setsTimers notes which timers are set in the turn that a move begins.
 func (w *sharing) setsTimers(m *move) {
 	list := w.set[m]
-	slices.Sort(list)
 	for k, id := range list {
 		w.timers[id] = timerPlace{w.turn.n, k}
 	}
