@@ -35,9 +35,10 @@ type shortage struct {
 	peer  string      // of connections, else ""
 	rt    recording.Runtime
 
-	session bool   // its connections are sessions of a database
-	turns   bool   // tasks wait, it is not known for which limit
-	gate    string // of a semaphore of the service's own: the code that takes it, with its line
+	session bool     // its connections are sessions of a database
+	turns   bool     // tasks wait, it is not known for which limit
+	given   Duration // of the waits, with some of its connections idle, for one that was given back: another client's are among them
+	gate    string   // of a semaphore of the service's own: the code that takes it, with its line
 }
 
 func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
@@ -73,7 +74,7 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		peer    string
 	}
 	of := map[key]*shortage{}
-	full := map[key]func(diagnosis.Time) bool{}
+	full, on := map[key]func(diagnosis.Time) bool{}, map[turnOf]timeline.CallID{}
 	for _, p := range byPeer(c) {
 		k := key{p.process, p.peer}
 		size := 0
@@ -81,6 +82,9 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 		of[k] = &shortage{what: "a connection to " + p.peer, name: "connections to " + p.peer, size: size, peer: p.peer, rt: runtimeOf(c, p.process),
 			session: len(p.calls) > 0 && c.Calls[p.calls[0]].Protocol.SQL()}
 		out = append(out, of[k])
+		for _, id := range p.calls {
+			on[turnOf{c.Calls[id].Conn, c.Calls[id].Ordinal}] = id
+		}
 	}
 	for _, s := range stays(c, timeline.CausePool, func(s *timeline.Segment) bool {
 		return s.Call != timeline.None && s.Phase == timeline.PhaseQueue && !stoodBehind(c, s)
@@ -90,7 +94,13 @@ func fullClients(c *diagnosis.Case) (out []*shortage) {
 			continue
 		}
 		of[key{call.Process, call.Peer}].inTurn(c, &s)
-		if k := (key{call.Process, call.Peer}); full[k](s.From) || full[k](min(s.From+handedOn, s.To-1)) {
+		k := key{call.Process, call.Peer}
+		all := full[k](s.From) || full[k](min(s.From+handedOn, s.To-1))
+		if !all && givenBack(c, on, call, &s) {
+			of[k].given += s.To.Sub(s.From)
+			all = true
+		}
+		if all {
 			of[k].stays, of[k].gone = append(of[k].stays, s), append(of[k].gone, s)
 		}
 	}
@@ -198,8 +208,13 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
-	if s.size > 0 {
+	switch {
+	case 2*s.given > total:
+		full = ", each for the one that another call gives back then"
+	case s.size > 0:
 		full = s.atMost()
+	}
+	if s.size > 0 {
 		ev = append(ev, diagnosis.Count("connections in use at once at most", s.size))
 	}
 	if s.k != nil && s.k.lock != timeline.None {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // toldUses is how many things that members of a pool are used for are told, each with a tenth of
@@ -63,4 +64,20 @@ func holderWords(c *diagnosis.Case, d *deed) string {
 		return "waits for a disk"
 	}
 	return ""
+}
+
+// turnOf is a place of a call on its connection.
+type turnOf struct {
+	conn    recording.ConnID
+	ordinal int
+}
+
+// givenBack reports that a wait lasted until another call gave back the very connection that it was for.
+func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.Call, s *stay) bool {
+	id, known := on[turnOf{call.Conn, call.Ordinal - 1}]
+	if !known {
+		return false
+	}
+	before := &c.Calls[id]
+	return before.Request != s.Request && before.End > s.From && apart(Duration(before.End), Duration(s.To)) <= handedOn
 }

@@ -145,8 +145,8 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		}
 	}
 	at, _ := e.sites.most()
-	if 2*e.sited < total {
-		at = "" // of most of it the place is not known
+	if 10*e.sited < total {
+		at = "" // of nearly all of it the place is not known
 	}
 	place, from := peer, ""
 	if at != "" {

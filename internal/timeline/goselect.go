@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -17,6 +18,7 @@ import (
 type selected struct {
 	at    Time
 	by    StrandID // None: not known, or a timer
+	conn  int32    // None, or the connection whose goroutine it was: index of facts' connections
 	timer bool
 }
 
@@ -35,8 +37,10 @@ func selects(t *Timeline, f *facts) map[StrandID][]selected {
 		if woken == None {
 			continue
 		}
-		x := selected{at: u.at, by: None, timer: t.byTimer(f, u)}
-		if !x.timer && !keep[by] {
+		x := selected{at: u.at, by: None, conn: None, timer: t.byTimer(f, u)}
+		if conn, kept := keep[by]; kept && !x.timer {
+			x.conn = conn
+		} else if !x.timer {
 			x.by = index.of(by)
 		}
 		of[woken] = append(of[woken], x)
@@ -49,9 +53,9 @@ func (t *Timeline) byTimer(f *facts, u unparkAt) bool {
 	return u.Goroutine == recording.NoGoroutine || t.has(f.stacks.stackIndex.get(u.Stack), "time.sendTime")
 }
 
-// connectionGoroutines are those that read and write on connections for others.
-func connectionGoroutines(f *facts) map[goKey]bool {
-	keep := map[goKey]bool{}
+// connectionGoroutines are those that read and write on connections for others, and on which.
+func connectionGoroutines(f *facts) map[goKey]int32 {
+	keep := map[goKey]int32{}
 	for i := range f.conns {
 		c := &f.conns[i]
 		if len(c.goCalls) == 0 {
@@ -59,7 +63,7 @@ func connectionGoroutines(f *facts) map[goKey]bool {
 		}
 		for _, chunks := range c.chunks {
 			for _, x := range chunks {
-				keep[goKey{c.decl.Process, x.Goroutine}] = true
+				keep[goKey{c.decl.Process, x.Goroutine}] = int32(i)
 			}
 		}
 	}
@@ -89,6 +93,8 @@ func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
 	w.to, w.ran, w.timer, w.selects = end.at, false, end.timer, true
 	if end.timer {
 		s.goAbsent(r, w, p)
+	} else if call := s.gotConnection(end, w); call != None {
+		p.add(Segment{From: w.from, To: w.to, Phase: PhaseQueue, Cause: CausePool, Quality: Inferred, Call: call, Strand: r.Strand, Blocker: None})
 	} else if end.by == None || end.by == r.Strand {
 		return false
 	} else if !s.goTask(r, end.by, w, p) {
@@ -96,6 +102,19 @@ func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
 	}
 	s.goWait(wait{r, r.Strand, w.to, back, PhaseHandler, None}, p)
 	return true
+}
+
+// gotConnection returns the call for which what was handed over is a connection: a goroutine of
+// that did so while no call of the request was under way, and the next one is made on it. Else None.
+func (s *segmenter) gotConnection(end selected, w parked) CallID {
+	if end.conn == None || len(overlapping(w.calls, w.from, end.at)) > 0 {
+		return None
+	}
+	next := sort.Search(len(w.calls), func(k int) bool { return w.calls[k].from >= end.at })
+	if next == len(w.calls) || int32(s.in.calls[w.calls[next].call].conn) != end.conn {
+		return None
+	}
+	return w.calls[next].call
 }
 
 // busyWith tiles a span before a goroutine took a task by the tasks of other requests that
