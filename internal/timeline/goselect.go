@@ -93,7 +93,7 @@ func (s *segmenter) goSelect(r *Request, w parked, p *painter) bool {
 	w.to, w.ran, w.timer, w.selects = end.at, false, end.timer, true
 	if end.timer {
 		s.goAbsent(r, w, p)
-	} else if call := s.gotConnection(end, w); call != None {
+	} else if call := s.gotConnection(*end, w); call != None {
 		p.add(Segment{From: w.from, To: w.to, Phase: PhaseQueue, Cause: CausePool, Quality: Inferred, Call: call, Strand: r.Strand, Blocker: None})
 	} else if end.by == None || end.by == r.Strand {
 		return false
