@@ -61,6 +61,10 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 		res.Lead = "sent again: " + diagnosis.Plural(segments, "segment") + ", on " + diagnosis.Thousands(int64(conns)) + " of " + diagnosis.Plural(len(c.Conns), "connection")
 	}
 	by := resentBy(c)
+	if n := refusedOf(by); n > 0 {
+		res.Lead += ", and the ends of " + diagnosis.Plural(n, "message") + " were dropped by this host on their way out"
+		res.Evidence = append(res.Evidence, diagnosis.Count("ends of messages that this host dropped on their way out", n))
+	}
 	peers := slices.Collect(maps.Values(by))
 	slices.SortFunc(peers, func(a, b *resent) int {
 		return cmp.Or(cmp.Compare(diagnosis.Total(b.spans), diagnosis.Total(a.spans)), cmp.Compare(a.peer, b.peer))
@@ -72,6 +76,14 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 		res.Candidates = append(res.Candidates, r.candidate(res.Evidence))
 	}
 	return res
+}
+
+// refusedOf counts the messages whose ends this host dropped.
+func refusedOf(by map[string]*resent) (n int) {
+	for _, r := range by {
+		n += len(r.refused)
+	}
+	return n
 }
 
 // resentBy collects those waits of measured requests by peer.
@@ -170,7 +182,6 @@ func (r *resent) candidate(ev []diagnosis.Evidence) diagnosis.Candidate {
 	if k := len(r.refused); k > 0 {
 		title += "; " + diagnosis.Thousands(int64(k)) + " of them this host had dropped itself"
 		fix = "this host drops what it sends to " + peer + " itself: look at the filters of packets on their way out (nft list ruleset, iptables -L OUTPUT -v), and at the drops of its queues (tc -s qdisc, ip -s link)"
-		ev = append(ev, diagnosis.Count("ends of them that this host dropped on their way out", k))
 	}
 	return diagnosis.Candidate{
 		Place:    "the way to " + peer,

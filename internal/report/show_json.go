@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Filter chooses requests to show.
@@ -92,7 +93,9 @@ type shownCall struct {
 	ID         timeline.CallID `json:"id"`
 	Peer       string          `json:"peer"`
 	Address    string          `json:"address"`
-	Local      string          `json:"local,omitempty"` // our address and port
+	Local      string          `json:"local,omitempty"`     // our address and port
+	Proxy      string          `json:"proxy,omitempty"`     // address and port
+	Tunnel     Duration        `json:"tunnel_ns,omitempty"` // of connect: until the proxy, once it was reached, let bytes through
 	Ordinal    int             `json:"ordinal"`
 	Operation  string          `json:"operation"`
 	Status     int64           `json:"status"`
@@ -139,12 +142,20 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 	for _, cid := range r.Calls {
 		c := &tl.Calls[cid]
 		out.Calls = append(out.Calls, shownCall{
-			ID: cid, Peer: c.Peer, Address: c.Address, Local: locals[int64(c.Conn)], Ordinal: c.Ordinal, Operation: c.Operation,
+			ID: cid, Peer: c.Peer, Address: c.Address, Local: locals[int64(c.Conn)], Proxy: c.Proxy, Tunnel: tunnelOf(c), Ordinal: c.Ordinal, Operation: c.Operation,
 			Status: c.Status, New: c.New, Associated: c.Why, Certainty: c.Certainty().String(), From: c.Start.Sub(r.Start), To: c.End.Sub(r.Start),
 			Phases: phasesOf(c), Cut: c.Cut,
 		})
 	}
 	return out
+}
+
+// tunnelOf is how long a call's connection was agreed upon with a proxy.
+func tunnelOf(c *timeline.Call) Duration {
+	if c.Reached == recording.NoTime || c.Connected <= c.Reached {
+		return 0
+	}
+	return c.Connected.Sub(c.Reached)
 }
 
 func segment(tl *timeline.Timeline, r *timeline.Request, s *timeline.Segment) shownSegment {

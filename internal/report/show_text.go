@@ -125,6 +125,9 @@ func callLines(p *page, tl *timeline.Timeline, s scale, id timeline.CallID) {
 	if c.New {
 		how = "new connection"
 	}
+	if d := tunnelOf(c); d > 0 {
+		how += fmt.Sprintf(" through the proxy at %s, which took %s of connect", c.Proxy, human(d))
+	}
 	if c.Status > 0 {
 		how += fmt.Sprintf(", status %d", c.Status)
 	}

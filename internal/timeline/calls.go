@@ -65,8 +65,11 @@ func buildCalls(t *Timeline, f *facts) []made {
 		}
 		for k := before; k < len(t.Calls); k++ {
 			t.Calls[k].Peer = peer
-			if c.tunnel != nil {
-				t.Calls[k].Proxy, t.Calls[k].Address = c.decl.Peer, cmp.Or(c.tunnel.Target, c.decl.Peer)
+			if call := &t.Calls[k]; c.tunnel != nil {
+				call.Proxy, call.Address = c.decl.Peer, cmp.Or(c.tunnel.Target, c.decl.Peer)
+				if call.New {
+					call.Reached = c.reached
+				}
 			}
 		}
 	}

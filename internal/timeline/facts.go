@@ -65,6 +65,7 @@ type connFacts struct {
 	at          Time
 	decl        *recording.Conn
 	established Time
+	reached     Time // through a proxy: when the connection to that was established
 	closed      *recording.Closed
 	closedAt    Time
 	protocol    recording.Protocol

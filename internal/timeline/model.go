@@ -285,6 +285,7 @@ type Call struct {
 	Peer       string // name if known, else address and port
 	Address    string // address and port; behind a proxy, who that was asked for, if known
 	Proxy      string // its address and port; "" without one
+	Reached    Time   // of a new connection through a proxy: when that was reached; until Connected it was asked to let bytes through
 	Operation  string // "GET /users/{}", the operation header, "SELECT users"; "" under TLS
 	Status     int64  // HTTP
 	Start, End Time   // End: its last byte was read

@@ -5,7 +5,7 @@ import "github.com/getdwell/dwell/recording"
 // through notes what was agreed with a proxy: until then the connection was being set up, and
 // what was asked was of the proxy alone. One that refused ends as a connection that failed.
 func (c *connFacts) through(at Time, x *recording.Tunnel) {
-	c.tunnel, c.protocol, c.established = x, recording.ProtocolUnknown, at
+	c.tunnel, c.protocol, c.reached, c.established = x, recording.ProtocolUnknown, c.established, at
 	c.asks, c.answers = nil, nil
 	if x.Refused == 1 {
 		c.established = recording.NoTime
