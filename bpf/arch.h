@@ -42,7 +42,7 @@ enum {
 	NR_pwrite64 = 18, NR_readv = 19, NR_writev = 20,
 	NR_select = 23, NR_mremap = 25, NR_nanosleep = 35, NR_sendfile = 40, NR_connect = 42, NR_accept = 43,
 	NR_sendto = 44, NR_recvfrom = 45, NR_sendmsg = 46,
-	NR_recvmsg = 47, NR_shutdown = 48, NR_fsync = 74, NR_fdatasync = 75, NR_ftruncate = 77,
+	NR_recvmsg = 47, NR_shutdown = 48, NR_fcntl = 72, NR_flock = 73, NR_fsync = 74, NR_fdatasync = 75, NR_ftruncate = 77,
 	NR_rt_sigtimedwait = 128,
 	NR_futex = 202, NR_io_getevents = 208, NR_semtimedop = 220, NR_clock_nanosleep = 230,
 	NR_epoll_wait = 232, NR_pselect6 = 270, NR_ppoll = 271, NR_splice = 275, NR_sync_file_range = 277,
@@ -90,7 +90,7 @@ struct thread_struct {
 
 enum { /* below -1: calls that there are not, as others do their work */
 	NR_poll = -2, NR_select = -3, NR_epoll_wait = -4,
-	NR_io_getevents = 4, NR_epoll_pwait = 22, NR_ftruncate = 46, NR_fallocate = 47,
+	NR_io_getevents = 4, NR_epoll_pwait = 22, NR_fcntl = 25, NR_flock = 32, NR_ftruncate = 46, NR_fallocate = 47,
 	NR_close = 57, NR_read = 63, NR_write = 64, NR_readv = 65, NR_writev = 66,
 	NR_pread64 = 67, NR_pwrite64 = 68, NR_preadv = 69, NR_pwritev = 70, NR_sendfile = 71, NR_pselect6 = 72,
 	NR_ppoll = 73, NR_splice = 76, NR_fsync = 82, NR_fdatasync = 83, NR_sync_file_range = 84, NR_futex = 98,

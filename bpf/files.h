@@ -35,6 +35,9 @@ static __always_inline void read_usage(struct task_struct *t, struct usage *base
 static __always_inline bool waits_for_file(s32 nr, u8 state)
 {
 	switch (nr) {
+	case NR_flock:
+	case NR_fcntl: /* for its lock */
+		return state == OFF_SLEEP;
 	case NR_fsync:
 	case NR_fdatasync:
 	case NR_sync_file_range:

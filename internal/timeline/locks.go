@@ -54,6 +54,7 @@ type lockKey struct {
 	kind    Cause
 	address int64
 	site    string
+	file    recording.FileID // whose lock it is; NoFile: not known
 }
 
 // locks lists what is waited for.
@@ -77,6 +78,9 @@ func (s *sleeper) locks() {
 			if site != None {
 				l.Name = t.FrameName(t.Frames[site])
 			}
+		}
+		if l.Name == "" && key.file != recording.NoFile {
+			l.Name = "file " + t.FileName(w.Off)
 		}
 		w.Lock = id
 		l.Waits = append(l.Waits, WaitID(i))
@@ -106,7 +110,10 @@ func (s *sleeper) lockKey(w *Wait) (lockKey, FrameID) {
 		}
 		site := t.frameOf(w.Stack, isBeyondLocks)
 		if w.Off != nil && lockOfFile(w.Off) {
-			key.process = recording.NoProcess
+			if key.process = recording.NoProcess; w.Off.File != recording.NoFile {
+				key.file = w.Off.File
+				return key, site
+			}
 		}
 		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
 			if w.Off.Arg == 0 { // asleep since before the recording
