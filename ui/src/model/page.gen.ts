@@ -467,6 +467,8 @@ export interface ShownCall {
   peer: string;
   address: string;
   local?: string;
+  proxy?: string;
+  tunnel_ns?: Ns;
   ordinal: number;
   operation: string;
   status: number;
