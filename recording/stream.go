@@ -140,37 +140,50 @@ type streamer struct {
 	screen   *screen
 	printers []*printer // of each worker
 	floors   []Time     // of the blocks to come; see floorsOf
-	waiting  []Event    // an earlier one may be in a block to come
+	waiting  [][]Event  // by batch of blocks, in order of time: an earlier one may be in a block to come
+	ready    []Event    // kept for its memory
 	last     *Event     // held back; nil: there was none
 	first    Time       // when the first one was
 	ended    bool       // there was an End
 }
 
-// blocks takes the events of the next blocks.
+// blocks takes the events of the next blocks. What waits is put in order once, and once more when it is
+// handed over, however long that takes.
 func (s *streamer) blocks(blocks [][]Event) {
-	had := len(s.waiting)
+	var batch []Event
 	for _, b := range blocks {
-		s.waiting = append(s.waiting, b...)
+		batch = append(batch, b...)
 	}
-	kept := s.screen.within(s.by, s.waiting[had:])
-	s.waiting = s.waiting[:had+len(kept)]
-	s.by.InPieces(len(kept), eventsAtOnce, func(worker, from, to int) {
+	batch = s.screen.within(s.by, batch)
+	s.by.InPieces(len(batch), eventsAtOnce, func(worker, from, to int) {
 		for i := from; i < to; i++ {
-			kept[i].Fact.Visit(s.printers[worker])
+			batch[i].Fact.Visit(s.printers[worker])
 		}
 	})
-	sortEvents(s.waiting)
+	sortEvents(batch)
+	s.waiting = append(s.waiting, batch)
 	s.floors = s.floors[min(len(blocks), len(s.floors)):]
-	ready := len(s.waiting)
-	if len(s.floors) > 0 {
-		ready = sort.Search(len(s.waiting), func(i int) bool { return s.waiting[i].Time > s.floors[0] })
+	s.release()
+}
+
+// release hands over what no event that is to come is earlier than.
+func (s *streamer) release() {
+	s.ready = s.ready[:0]
+	for i, batch := range s.waiting {
+		n := len(batch)
+		if len(s.floors) > 0 {
+			n = sort.Search(n, func(i int) bool { return batch[i].Time > s.floors[0] })
+		}
+		s.ready = append(s.ready, batch[:n]...)
+		clear(batch[:n])
+		s.waiting[i] = batch[n:]
 	}
-	for i := range ready {
-		s.hand(s.waiting[i])
+	s.waiting = slices.DeleteFunc(s.waiting, func(batch []Event) bool { return len(batch) == 0 })
+	sortEvents(s.ready) // those of one time stay in the order of the file
+	for _, e := range s.ready {
+		s.hand(e)
 	}
-	rest := copy(s.waiting, s.waiting[ready:])
-	clear(s.waiting[rest:])
-	s.waiting = s.waiting[:rest]
+	clear(s.ready)
 }
 
 // hand hands over the event before this one.
@@ -188,9 +201,8 @@ func (s *streamer) hand(e Event) {
 
 // end hands over what is left once there are no more blocks, and tells of what was left out.
 func (s *streamer) end(dropped int64) (*Recording, error) {
-	for _, e := range s.waiting { // blocks that made no sense were to come
-		s.hand(e)
-	}
+	s.floors = nil // blocks that made no sense were to come
+	s.release()
 	if s.last == nil {
 		return assemble(nil, dropped)
 	}

@@ -102,7 +102,7 @@ func (g *goParks) places() []parkPlace {
 // followGoParks declares the stacks that came in.
 func (s *Session) followGoParks() {
 	for _, f := range s.decoder.golang.parks.declared() {
-		s.decoder.emit(s.begun, f)
+		s.decoder.emit(s.declaring(s.drained), f)
 	}
 }
 

@@ -157,6 +157,7 @@ func (s *Session) apply(r resolution) error {
 
 // drain decodes what is in the ring and writes it.
 func (s *Session) drain(sink Sink) error {
+	began := clock()
 	stacks := s.collectStacks()
 	if err := s.decode(); err != nil {
 		return err
@@ -164,6 +165,7 @@ func (s *Session) drain(sink Sink) error {
 	s.stacks(stacks)
 	s.keepGoWithin(time.Now())
 	s.followGoParks()
+	s.drained = began
 	ended := s.decoder.takeEnded()
 	s.followTLS(ended)
 	s.decoder.noteOnce(s.queues.takeNotes())

@@ -47,6 +47,7 @@ type Session struct {
 	roots    []int        // pids given to Watch
 	missing  []recording.Missing
 	begun    recording.Time
+	drained  recording.Time // when the ring was emptied last
 	hooking  hooking
 
 	joining   joining

@@ -112,12 +112,24 @@ func (s *Session) collectStacks() unwind.Batch {
 	return s.unwinder.Collect()
 }
 
-// stacks turns a batch into facts. Frames and stacks are declared at the beginning of
-// the recording: stacks of two CPUs do not come in the order of their times.
+// declaredAhead is how much earlier than what came in last frames and stacks are declared: those of two CPUs do
+// not come in the order of their times. A reader holds so much of a recording at a time.
+const declaredAhead recording.Time = 5e9
+
+// declaring is the time at which what is used from a time on is declared.
+func (s *Session) declaring(from recording.Time) recording.Time {
+	return max(s.begun, min(from, s.drained)-declaredAhead)
+}
+
+// stacks turns a batch into facts.
 func (s *Session) stacks(b unwind.Batch) {
 	d := s.decoder
+	first := s.drained
+	for _, t := range b.Taken {
+		first = min(first, t.Time)
+	}
 	for _, f := range b.Declared {
-		d.emit(s.begun, f)
+		d.emit(s.declaring(first), f)
 	}
 	for _, t := range b.Taken {
 		d.at = t.Time
