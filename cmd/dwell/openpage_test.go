@@ -102,9 +102,11 @@ func got(t *testing.T, address string) (int, string) {
 
 func requestsOn(t *testing.T, page string) int {
 	t.Helper()
-	var p struct{ Latency struct{ Count int } }
+	var p struct {
+		Report struct{ Requests struct{ Count int } }
+	}
 	if err := json.Unmarshal([]byte(page), &p); err != nil {
 		t.Fatalf("%v: %.200s", err, page)
 	}
-	return p.Latency.Count
+	return p.Report.Requests.Count
 }

@@ -70,6 +70,9 @@ func second(_ int, err error) error { return err }
 func TestRecorderWithoutHelper(t *testing.T) {
 	if os.Getenv("WITHOUT_HELPER") != "" {
 		fmt.Println(DropRights(Keeping{Helper: func() (*os.File, error) { return nil, errors.New("too many processes") }}))
+		if err := DropLast(); err != nil {
+			fmt.Println(err)
+		}
 		fmt.Println(cap.GetProc())
 		return
 	}
