@@ -16,8 +16,8 @@ func interpreterLock() diagnosis.Hypothesis {
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
 			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
 			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
-			"The work itself stays, and what they wait as the one whose turn it is lacks a processor is not counted. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
-			"A lead at most where the interpreter is idle for half of the time and more, and requests wait no longer than such as come by chance would, or most of it as the one whose turn it is lacks a processor.",
+			"The work itself stays. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
+			"A lead at most where the interpreter is idle for half of the time and more, and requests wait no longer than such as come by chance would.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyInterpreters,

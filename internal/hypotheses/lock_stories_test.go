@@ -70,7 +70,7 @@ func lockStories() []story {
 			python(faulting())},
 		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
-		{"interpreter-lock/short-supported", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
+		{"interpreter-lock/small-lead", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/undecided", "Neither stacks nor time limits tell that the futex is the interpreter's.", func() *recording.Recording {
 			return done(without(bursts(newScenario(recording.RuntimePython), 4, locked("", nil)), allHooks), 50)
 		}},

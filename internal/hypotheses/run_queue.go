@@ -97,10 +97,6 @@ func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Resul
 func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
 		for _, k := range contentions(c, cause) {
-			if st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock && s.lock != timeline.None }); st != nil && st.fits() {
-				out = append(out, st.lacking()...)
-				continue
-			}
 			var ready []diagnosis.Span
 			for i := range k.did {
 				if d := &k.did[i]; d.cause == timeline.CauseRunnable {

@@ -51,7 +51,6 @@ const (
 // customers adds the requests, each segment with its role: those that have no part in the
 // server count among those whose latency it is about.
 func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timeline.Segment) role) {
-	works := s.served(c, of)
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		t := tour{at: r.Start, merge: s.model.Slice > 0}
@@ -60,86 +59,19 @@ func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timel
 			if g.From > t.at {
 				t.add(roleNone, t.at, g.From)
 			}
-			if of(r, g) == roleWaits {
-				t.add(roleWaits, g.From, g.To)
-				t.at = g.To
-				continue
+			as := of(r, g)
+			if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
+				as = roleWorks // it has its turn, and a processor is what it lacks
 			}
-			for t.at = g.From; len(works[i]) > 0 && works[i][0].from < g.To; works[i] = works[i][1:] {
-				w := works[i][0]
-				t.elsewhere(g, w.from)
-				t.add(roleWorks, w.from, w.to)
-				if w.ready {
-					t.visit.Lacked += w.to.Sub(w.from)
-				}
-				t.by, t.at = append(t.by, g.Strand), w.to
+			if t.add(as, g.From, g.To); as == roleWorks {
+				t.by = append(t.by, g.Strand)
 			}
-			t.elsewhere(g, g.To)
 			t.at = g.To
 		}
 		if t.end(); len(t.visits) > 0 || r.Measured() {
 			s.join(c, diagnosis.RequestID(i), &t)
 		}
 	}
-}
-
-// piece is a span in which a request is served, or seems to be.
-type piece struct {
-	window
-	request int
-	ready   bool // it lacks a processor
-}
-
-// served returns of each request when it is served. One that is ready to run after a piece of its
-// turn still has it, and a processor is what it lacks; but of a single server no two have it at
-// once: then who runs has it, or else who came first, and the others are merely ready.
-func (s *station) served(c *diagnosis.Case, of func(*timeline.Request, *timeline.Segment) role) [][]piece {
-	var runs, ready []piece
-	for i := range c.Requests {
-		r := &c.Requests[i]
-		open, at := false, r.Start
-		for k := range r.Segments {
-			g := &r.Segments[k]
-			as, has := of(r, g), open && g.From <= at
-			open, at = as != roleNone || has && g.Cause == timeline.CauseRunnable, g.To
-			switch p := (piece{window{g.From, g.To}, i, as == roleNone}); {
-			case as == roleWorks:
-				runs = append(runs, p)
-			case as == roleNone && open:
-				ready = append(ready, p)
-			}
-		}
-	}
-	if s.model.Servers == 1 {
-		runs = oneByOne(runs, nil)
-		ready = oneByOne(ready, runs)
-	}
-	out := make([][]piece, len(c.Requests))
-	for _, p := range append(runs, ready...) {
-		out[p.request] = append(out[p.request], p)
-	}
-	for _, list := range out {
-		slices.SortFunc(list, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
-	}
-	return out
-}
-
-// oneByOne leaves of some pieces what is in none of those that began before, nor in others, which
-// are so already.
-func oneByOne(list, others []piece) (out []piece) {
-	taken := make([]window, len(others))
-	for i := range others {
-		taken[i] = others[i].window
-	}
-	slices.SortStableFunc(list, func(a, b piece) int { return cmp.Compare(a.from, b.from) })
-	var last diagnosis.Time
-	for _, p := range list {
-		for _, w := range outside(taken, window{max(p.from, last), p.to}) {
-			out = append(out, piece{w, p.request, p.ready})
-		}
-		last = max(last, p.to)
-	}
-	return out
 }
 
 // join adds a request with its visits.
@@ -201,18 +133,6 @@ func (t *tour) add(as role, from, to diagnosis.Time) {
 	}
 }
 
-// elsewhere adds what of a segment, up to a time, is no matter of the server.
-func (t *tour) elsewhere(g *timeline.Segment, to diagnosis.Time) {
-	if to <= t.at {
-		return
-	}
-	t.add(roleNone, t.at, to)
-	if g.Cause == timeline.CauseRunnable {
-		t.visit.Late += to.Sub(t.at)
-	}
-	t.at = to
-}
-
 // end closes the visit that is open.
 func (t *tour) end() {
 	if t.open {
@@ -240,10 +160,6 @@ func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock ti
 		}
 	}
 	first, last := c.Busy()
-	var turns []window // of a single server: what is not in them can be its work
-	if s.model.Servers == 1 {
-		turns = s.turnsTaken()
-	}
 	for _, id := range strands {
 		taken := of[id]
 		slices.SortFunc(taken, func(a, b window) int { return cmp.Compare(a.from, b.from) })
@@ -258,29 +174,17 @@ func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock ti
 			if iv.State != timeline.StateRunning || iv.To <= first || iv.From >= last {
 				continue
 			}
-			for _, x := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
-				for _, w := range outside(turns, x) {
-					if open.to == 0 || w.from-open.to >= asOne {
-						flush()
-						open = w
-					}
+			for _, w := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
+				if open.to > 0 && w.from-open.to < asOne {
 					open.to = w.to
+					continue
 				}
+				flush()
+				open = w
 			}
 		}
 		flush()
 	}
-}
-
-// turnsTaken is when the server was busy with a request, in order.
-func (s *station) turnsTaken() (out []window) {
-	for _, list := range s.works {
-		for _, x := range list {
-			out = append(out, window{x.From, x.To})
-		}
-	}
-	slices.SortFunc(out, func(a, b window) int { return cmp.Compare(a.from, b.from) })
-	return out
 }
 
 // passer adds a piece of work beside requests.

@@ -140,12 +140,10 @@ func inProportion(recorded, was, would Duration) diagnosis.Replayed {
 }
 
 // spared returns what requests wait less with a plan: of the waits that were recorded the
-// share that the replay says, where there is a processor for who has a turn. That he lacked one
-// is no fault of the server; and that it does less for the request itself, too, is the business of
-// what finds that work.
+// share that the replay says. That the server does less for the request itself, too, is
+// the business of what finds that work.
 func (s *station) spared(p plan) []diagnosis.Span {
-	was, supplied := s.unchanged(), s.model.Supplied()
-	before, would := supplied.Play(queueing.Change{}), supplied.Play(p.Change)
+	was, would := s.unchanged(), s.model.Play(p.Change)
 	var recorded, replayed, goes, net Duration
 	shares := make([]diagnosis.Share, len(s.ids))
 	for i := range s.ids {
@@ -154,8 +152,8 @@ func (s *station) spared(p plan) []diagnosis.Span {
 		}
 		w := diagnosis.Total(s.waits[i])
 		recorded, replayed = recorded+w, replayed+was.Waited[i]
-		net += before.Waited[i] - would.Waited[i] + min(0, before.Served[i]-would.Served[i])
-		shares[i] = min(diagnosis.Whole, max(0, diagnosis.ShareOf(int64(before.Waited[i]-would.Waited[i]), int64(was.Waited[i]))))
+		net += was.Waited[i] - would.Waited[i] + min(0, was.Served[i]-would.Served[i])
+		shares[i] = max(0, diagnosis.ShareOf(int64(was.Waited[i]-would.Waited[i]), int64(was.Waited[i])))
 		goes += shares[i].Of(w)
 	}
 	net = diagnosis.ShareOf(int64(recorded), int64(replayed)).Of(max(0, net))
@@ -163,22 +161,6 @@ func (s *station) spared(p plan) []diagnosis.Span {
 	var out []diagnosis.Span
 	for i := range s.ids {
 		out = append(out, leadingShare(s.waits[i], diagnosis.Share(keep.Of(Duration(shares[i]))))...)
-	}
-	return out
-}
-
-// lacking is what requests wait for their turn as those who had theirs lacked a processor, by the
-// replay: the end of each wait, of which what is spared is the beginning.
-func (s *station) lacking() (out []diagnosis.Span) {
-	was, supplied := s.unchanged(), s.model.Supplied()
-	would := supplied.Play(queueing.Change{})
-	for i := range s.ids {
-		share := max(0, diagnosis.ShareOf(int64(was.Waited[i]-would.Waited[i]), int64(was.Waited[i])))
-		for _, x := range s.waits[i] {
-			if x.From = x.To - diagnosis.Time(share.Of(x.To.Sub(x.From))); x.From < x.To {
-				out = append(out, x)
-			}
-		}
 	}
 	return out
 }
@@ -303,34 +285,18 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	return out
 }
 
-// ordinary says what would decide whether a queue is a fault at all, where the server is idle for
-// half of the time and more: it is no more than requests meet by chance, or most of it is there as
-// those whose turn it was lacked a processor. "" where it is longer, or the server busier.
+// ordinary says what would decide whether a queue is a fault at all, where it is no more
+// than requests meet by chance at a server that is idle for half of the time and more;
+// "" where it is longer, or the server busier.
 func (s *station) ordinary(c *diagnosis.Case) string {
 	if s == nil {
 		return ""
 	}
-	supplied := s.model.Supplied()
-	busy, wait, chance := supplied.Chance(c.BusyTime())
-	own := queueing.RatioOf(s.replayed(supplied.Play(queueing.Change{})), s.replayed(s.unchanged().Play))
-	switch {
-	case 2*busy > queueing.One:
-	case own.Of(wait) <= chance:
-		return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
-	case 2*own < queueing.One:
-		return "record while the host has processors to spare: most wait as the one whose turn it was lacked one"
+	busy, wait, chance := s.model.Chance(c.BusyTime())
+	if 2*busy > queueing.One || wait > chance {
+		return ""
 	}
-	return ""
-}
-
-// replayed is how long requests wait in a replay, in all.
-func (s *station) replayed(p *queueing.Play) (d Duration) {
-	for i, w := range p.Waited {
-		if !s.model.Customers[i].Beside {
-			d += w
-		}
-	}
-	return d
+	return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
 }
 
 // waiters counts the requests among the customers that wait at all.

@@ -6,7 +6,6 @@
 package queueing
 
 import (
-	"math"
 	"slices"
 
 	"github.com/getdwell/dwell/recording"
@@ -45,8 +44,6 @@ type Visit struct {
 	After   Duration // what it does elsewhere first: since it came, or since its visit before
 	Waited  Duration // for its turn, as recorded
 	Service Duration // how long the server was busy with it
-	Late    Duration // of After, it lacked a processor
-	Lacked  Duration // of Service, it lacked one
 }
 
 // Customer is one that is served: a request, or work beside the requests.
@@ -99,9 +96,9 @@ func (s *Server) Measures(span Duration) Measures {
 }
 
 // Chance returns how busy the server is in a span of time, how long those with a latency
-// wait for it on average, and how long they would at most if they came by chance (Poisson) with
+// wait for it on average, and how long they would if they came by chance (Poisson) with
 // work that is spread exponentially about its mean: an M/M/1 queue's rho/(1-rho) times the
-// mean, twice that of equal work, and what 95 of 100 as short samples of it stay below. All turns of a customer are one there. Longer waits come
+// mean, twice that of equal work. All turns of a customer are one there. Longer waits come
 // of arrivals in bursts, or of a few that take much longer than the others.
 func (s *Server) Chance(span Duration) (busy Ratio, wait, chance Duration) {
 	var all, work Duration
@@ -121,19 +118,8 @@ func (s *Server) Chance(span Duration) (busy Ratio, wait, chance Duration) {
 	n = max(1, n)
 	if busy < One {
 		chance = (busy * One / (One - busy)).Of(work / n)
-		chance += sampling(busy, n).Of(chance)
 	}
 	return busy, wait / n, chance
-}
-
-// sampling is by what part of it the mean wait of n customers in a row of an M/M/1 queue is longer
-// than that of all, in 5 of 100 samples (Daley, The serial correlation coefficients of waiting
-// times in a stationary single server queue, 1968: its variance is rho(2+5rho-4rho^2+rho^3)/(1-rho)^4/n
-// times that of a service).
-func sampling(busy Ratio, n Duration) Ratio {
-	rho, idle := max(1, int64(busy)), int64(One-busy)
-	square := (2e9 + 5e6*rho - 4e3*rho*rho + rho*rho*rho) * 1_000_000 / (rho * idle * idle * int64(n))
-	return Ratio(math.Sqrt(float64(square)) * 1.645)
 }
 
 // perWindow is how many arrivals a window has on average in which they are counted.

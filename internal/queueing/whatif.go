@@ -33,27 +33,7 @@ func (s *Server) Once() Server {
 	for i, x := range s.Customers {
 		if len(x.Visits) > 0 {
 			t := s.recorded(i)
-			var lacked Duration
-			for _, v := range x.Visits {
-				lacked += v.Lacked
-			}
-			x.Visits = []Visit{{After: x.Visits[0].After, Late: x.Visits[0].Late, Waited: t.waited, Service: t.served, Lacked: lacked}}
-		}
-		out.Customers[i] = x
-	}
-	return out
-}
-
-// Supplied is the server where there is a processor for all who are ready, at all times.
-func (s *Server) Supplied() Server {
-	out := *s
-	out.Customers = make([]Customer, len(s.Customers))
-	for i, x := range s.Customers {
-		x.Visits = slices.Clone(x.Visits)
-		for k := range x.Visits {
-			v := &x.Visits[k]
-			v.After, v.Late = max(0, v.After-v.Late), 0
-			v.Service, v.Lacked = max(0, v.Service-v.Lacked), 0
+			x.Visits = []Visit{{After: x.Visits[0].After, Waited: t.waited, Service: t.served}}
 		}
 		out.Customers[i] = x
 	}

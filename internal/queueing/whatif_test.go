@@ -1,9 +1,6 @@
 package queueing
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
 // TestFourAtOnce: four customers come at once, each for 4 ms of work.
 //
@@ -97,18 +94,5 @@ func TestKnee(t *testing.T) {
 	s := recordedAs(&Server{Servers: 1, Customers: arrivals(200_000, 2*ms, exponential)})
 	if load, _ := s.Knee(s.Play(Change{})); load < One*14/10 || load > One*16/10 {
 		t.Errorf("p99 doubles at %d thousandths of the load, want 1,500 within 100", load)
-	}
-}
-
-// Who has his turn and no processor keeps those behind him waiting: with processors they come, and
-// are served, sooner.
-func TestSupplied(t *testing.T) {
-	s := &Server{Servers: 1, Customers: []Customer{
-		{Visits: []Visit{{After: 5 * ms, Late: 3 * ms, Service: 20 * ms, Lacked: 12 * ms}}},
-		{Visits: []Visit{{After: 6 * ms, Service: 1 * ms}}},
-	}}
-	supplied := s.Supplied()
-	if was, is := s.Play(Change{}).Waited, supplied.Play(Change{}).Waited; !slices.Equal(was, []Duration{0, 19 * ms}) || !slices.Equal(is, []Duration{0, 4 * ms}) {
-		t.Errorf("waits %v, with processors %v; want 19 ms and 4 ms of the second", was, is)
 	}
 }
