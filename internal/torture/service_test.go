@@ -96,6 +96,23 @@ func startService(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
+// recordAll starts a recorder of a service, and returns it once all that can be seen is recorded, with what it says.
+func recordAll(t *testing.T, dwell string, service *exec.Cmd, path string) (*exec.Cmd, *bufio.Scanner) {
+	t.Helper()
+	cmd := exec.Command(dwell, "attach", "--pid", fmt.Sprint(service.Process.Pid), "--windows", "off", "-o", path)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
+	}
+	return cmd, lines
+}
+
 // address is where a service says that it listens.
 func address(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()

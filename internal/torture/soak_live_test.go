@@ -3,7 +3,6 @@
 package torture
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,18 +28,8 @@ func TestLiveSoak(t *testing.T) {
 	asking := startClient(t, address(t, service))
 	asking.answers(t, 1)
 	path := filepath.Join(t.TempDir(), "rec.dwell")
-	cmd := exec.Command(dwell, "attach", "--pid", fmt.Sprint(service.Process.Pid), "--windows", "off", "-o", path)
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, lines := recordAll(t, dwell, service, path)
 	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(said)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
-	}
 	go func() { // it goes on saying how it goes
 		for lines.Scan() {
 		}

@@ -3,13 +3,10 @@
 package torture
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 )
@@ -21,18 +18,8 @@ func TestLiveStoppedRecorder(t *testing.T) {
 	asking := startClient(t, address(t, service))
 	asking.answers(t, 1)
 	path := filepath.Join(t.TempDir(), "rec.dwell")
-	cmd := exec.Command(dwell, "attach", "--pid", fmt.Sprint(service.Process.Pid), "--windows", "off", "-o", path)
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, lines := recordAll(t, dwell, service, path)
 	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(said)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "all that can be seen") {
-	}
 	begun := asking.answered.Load()
 	asking.answers(t, 100)
 	cmd.Process.Signal(syscall.SIGSTOP)
