@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -114,8 +115,11 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	}
 	var began time.Time
 	var read func() pulse
-	o.capture.begun = func() { o.dropRights(w) }
-	o.capture.joined = func() { o.joined(w, read(), time.Since(began)) }
+	o.capture.begun = sync.OnceFunc(func() { o.dropRights(w) })
+	o.capture.joined = func() {
+		o.capture.begun()
+		o.joined(w, read(), time.Since(began))
+	}
 	session, read, err := o.ready(signalled, w, file)
 	if err == nil {
 		defer session.Close()

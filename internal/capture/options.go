@@ -36,7 +36,7 @@ type Options struct {
 	Everything bool                  // never pause, whatever it costs a service that needs all of its processors
 	Launched   int                   // pid of a process that is dwell itself until it runs the service; 0: none
 	Soon       bool                  // Watch returns when threads and connections are watched; what takes longer joins while Run records
-	Begun      func()                // called by Run when it records, before anything joins; may be nil
+	Begun      func()                // called by Run when it records, before anything joins, if that takes no more rights than DropRights leaves; may be nil
 	Joined     func()                // called by Run when all is recorded that can be: at once, unless Soon; may be nil
 	Refuse     []string              // groups of programs, or programs, that are treated as if the kernel refused them: for tests
 	Version    string                // the variable of the service's environment that says its version; "" none is looked at

@@ -67,7 +67,7 @@ func (s *Session) run(ctx context.Context, sink Sink) error {
 		return err
 	}
 	s.before = s.measure()
-	if s.opts.Begun != nil {
+	if s.opts.Begun != nil && probesHaveLinks() { // others take CAP_SYS_ADMIN
 		s.opts.Begun()
 	}
 	s.startJoining()
