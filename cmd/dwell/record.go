@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -115,11 +114,7 @@ func (o *recordOptions) record(ctx context.Context, w world) (*recorded, error) 
 	}
 	var began time.Time
 	var read func() pulse
-	o.capture.begun = sync.OnceFunc(func() { o.dropRights(w) })
-	o.capture.joined = func() {
-		o.capture.begun()
-		o.joined(w, read(), time.Since(began))
-	}
+	o.yieldRights(w, func() { o.joined(w, read(), time.Since(began)) })
 	session, read, err := o.ready(signalled, w, file)
 	if err == nil {
 		defer session.Close()

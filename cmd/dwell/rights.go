@@ -3,8 +3,18 @@ package main
 import (
 	"fmt"
 	"os"
+	"sync"
 	"time"
 )
+
+// yieldRights has rights given up as recording begins, or where that cannot be when all has joined, which is then told.
+func (o *recordOptions) yieldRights(w world, joined func()) {
+	o.capture.begun = sync.OnceFunc(func() { o.dropRights(w) })
+	o.capture.joined = func() {
+		o.capture.begun()
+		joined()
+	}
+}
 
 // joined says that all is recorded that can be, and drops the right that was needed for
 // it. It is kept where a recording ends before: to change those of a thread takes until
