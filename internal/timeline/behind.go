@@ -10,20 +10,21 @@ import (
 // ended sooner without it, whomever it worked for. It is followed back from its end. Where that
 // strand waited itself until a third one ended that, what came before is what the third one did.
 const (
-	manyBehindPieces = 256       // how many pieces one wait is taken apart into
-	firstLook        = 1_000_000 // ns: how far back at first
+	manyDeeds = 1024      // how much of what strands did is looked at for one wait
+	firstLook = 1_000_000 // ns: how far back at first
 )
 
 // behind lists, latest first, what a strand waited for in a span at whose end another one let it
 // go on. Spans of which nothing is known are left out, and where the place in the code of
 // a wait is not known, so that it may be a lock's, all but what happens outside of the process.
-// Linear in what lies within.
+// Linear in what lies within, up to a bound: what is further back is left out.
 func (s *segmenter) behind(w follow, by StrandID, placed bool) (list []Segment) {
-	look, hands := Duration(firstLook), 0
-	for at := w.to; at > w.from && len(list) < manyBehindPieces; look *= 2 {
+	look, hands, seen := Duration(firstLook), 0, 0
+	for at := w.to; at > w.from && seen < manyDeeds; look *= 2 {
 		begin := max(w.from, at-Time(look))
 		next, ended := StrandID(None), begin
 		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {
+			seen++
 			if next, ended = s.endedBy(by, a, at); next != None {
 				placed = placed && (a.Stack != None || s.t.Strands[by].Goroutine != recording.NoGoroutine)
 				break

@@ -91,7 +91,6 @@ func goMeetings(t *Timeline, f *facts, o owners) [][]meeting {
 const (
 	goSend    = "runtime.send"
 	goReceive = "runtime.recv"
-	goClose   = "runtime.closechan"
 )
 
 // leaf is the innermost function on a stack; "" if there is none.
