@@ -44,7 +44,9 @@ func calledBack(t *Timeline, f *facts) map[StrandID][]callback {
 		back[w.loop] = m.answer(back[w.loop], w.port)
 	}
 	for _, list := range back {
-		slices.SortStableFunc(list, func(a, b callback) int { return cmp.Compare(a.at, b.at) })
+		slices.SortStableFunc(list, func(a, b callback) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.port, b.port)) // ports come in no order
+		})
 	}
 	return back
 }
