@@ -13,7 +13,8 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
 	title := "The CPU time of " + s.endpoint() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
 		" in " + diagnosis.Plural(len(s.whole), "call")
-	name, where := s.grower(c), ", four fifths of that or more beneath "
+	name := s.grower(c)
+	located, where := name != "", ", four fifths of that or more beneath "
 	if most := s.spots.first(); name == "" && most != nil && 2*most.samples >= s.spots.samples {
 		name, where = most.name, "; most of it is computed in "
 	}
@@ -25,6 +26,10 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
 	}
 	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
+	if !located && t.Low < scanSlowed*t.Start {
+		cd.Title = title + ": something is looked for item by item, or the processors became slower meanwhile"
+		cd.Decide = "record longer, or under more load: the code that grows is named where enough stacks are sampled; processors that other work slows down slow all code alike"
+	}
 	return cd
 }
 
