@@ -13,8 +13,8 @@ import "slices"
 // them sends follows from what that very thread read.
 
 // trust says what a chain believes that a loop sends follows from: freely, whatever it read last;
-// once, that alone which it read as a whole and which has led to nothing yet, since timers let others
-// go on in the same turn; strictly, that where nobody else is dark.
+// once, that which it read as a whole, and once it has led to something that alone where nobody else
+// is dark, since timers let others go on in the same turn; strictly, all that where nobody else is dark.
 type trust int8
 
 const (
@@ -143,7 +143,7 @@ func linkMoves(t *Timeline, moves []chainedMove, trust trust) *linked {
 func (l *linked) associate() {
 	for call, r := range l.owner {
 		c := &l.t.Calls[call]
-		if c.Why != WhyAmbiguous || c.Start < l.t.Requests[r].FirstRead || c.End > l.t.Requests[r].End || c.Cut {
+		if c.Why != WhyAmbiguous || c.SendFrom < l.t.Requests[r].FirstRead || c.End > l.t.Requests[r].End || c.Cut {
 			continue
 		}
 		l.t.assign(c, r, WhyLoopChain)
@@ -224,14 +224,14 @@ func (l *linked) acts() RequestID {
 	if c == nil || slices.ContainsFunc(l.pending, func(r RequestID) bool { return r != l.last }) {
 		return None
 	}
-	if l.trust == once && len(l.pending) == 0 {
-		return None
-	}
-	if l.trust == strictly && (l.dark > 1 || l.dark == 1 && !c.isDark()) {
+	if l.others(c) && (l.trust == strictly || l.trust == once && len(l.pending) == 0) {
 		return None
 	}
 	return l.last
 }
+
+// others reports that somebody else may do something at any time.
+func (l *linked) others(c *chained) bool { return l.dark > 1 || l.dark == 1 && !c.isDark() }
 
 // led notes that a request went on: it did something that was seen.
 func (l *linked) led(r RequestID) {
@@ -249,6 +249,7 @@ func (l *linked) sent(m *move) {
 		r = None
 	}
 	opened, connected := l.opener[m.conn]
+	connected = connected && l.open[opened] != nil
 	if delete(l.opener, m.conn); connected { // its first call is of who connected for it
 		r = opened
 	}
@@ -294,7 +295,7 @@ func (l *linked) responds(r RequestID) {
 			l.confirmed++
 		case by != None:
 			l.refuted++
-		case l.t.Calls[l.answer].Start < l.t.Requests[r].FirstRead:
+		case l.t.Calls[l.answer].SendFrom < l.t.Requests[r].FirstRead:
 			l.refuted++
 		case c.isDark():
 			l.told++

@@ -93,6 +93,8 @@ func TestChainsOfLoops(t *testing.T) {
 		{"answers of nobody known, read together", ". r1 r2 s3 s4 . a4 a3 w2 w1 . r1 s3 . r2 s4 . a4 w2 . a3 w1 .", 40, "- - 1 2"},
 		{"threads that go on with each other's", ". r1 s3 . r2 s4 .' a4' w2' .' a3' w1' .' r1' s3' .' r2' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2"},
 		{"beside them one whose timer fires", each + ". r2 . r1 s3 s4 .' a4' w2' .' a3' w1' .' r2' .' r1' s3' s4' . a4 w2 . a3 w1 .", 40, "1 2 1 2 1 2 1 2"},
+		{"beside it two calls at once, while nobody's timer can fire", each + ". r2 . r1 s3 s4 .' a4' w2' .' a3' w1' . r2 o5 s5 . r1 s3 s4 . a3 . a4 w1 . a5 w2 .", 40, "1 2 1 2 1 2 2 1 1"},
+		{"a connection that one opened who did not need it, and another takes", ". r1 o5 s3 . a3 w1 . r1 s3 . r2 s5 . a5 w2 . a3 w1 .", 40, "1 1 2"},
 		{"threads of which each serves its own", each, 40, "1 - 1 -"},
 		{"a connection for each call, whose end the proxy waits for", ". r1 o5 s5 . r2 o6 s6 . a6 . e6 w2 . a5 . e5 w1 .", 40, "1 2"},
 		{"the same, where responses say otherwise", ". r1 o5 s5 . r2 o6 s6 . a6 . e6 w1 . a5 . e5 w2 .", 40, "1 -"},

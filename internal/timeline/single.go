@@ -9,7 +9,7 @@ import (
 
 // associateSingle associates the calls of a loop that tells nothing about whom it
 // works for: a call belongs to a request only if no other was open there when the
-// call was begun; where requests wander between loops, none on any of them. A thread of Go
+// call was begun, and it is still open when that is sent; where requests wander between loops, none on any of them. A thread of Go
 // whose goroutines are not known yet looks like a loop, and works for requests that other
 // threads have read.
 func associateSingle(t *Timeline, loop loopMoves) {
@@ -37,8 +37,11 @@ func associateSingle(t *Timeline, loop loopMoves) {
 		if m.call == None || begun[m.call] || t.Calls[m.call].Why != "" {
 			continue
 		}
-		begun[m.call] = true
 		c := &t.Calls[m.call]
+		if open == 1 && c.SendFrom > t.Requests[sum].End { // who connected has not used it
+			continue
+		}
+		begun[m.call] = true
 		switch {
 		case open == 0:
 			t.assign(c, None, WhyNoOwner)
