@@ -9,7 +9,7 @@ import (
 )
 
 // hooks are what is recorded of a service.
-const hooks = "arrivals blocks dns host io late memory processes sched sockets stacks storage tls wakings"
+const hooks = "arrivals blocks dns host io late memory processes retransmits sched sockets stacks storage tls wakings"
 
 // sampleEvery is how often what runs is sampled.
 const sampleEvery = 5 * Millisecond
@@ -21,8 +21,8 @@ type facts struct {
 	frames  map[string]recording.FrameID
 	stacks  map[string]recording.StackID
 	conns   recording.ConnID
-	in      map[int]*connection // of each thread
-	kept    map[int]*connection
+	in      map[int]*connection    // of each thread
+	kept    [2]map[int]*connection // to each peer
 	fresh   map[int]*connection
 	asked   map[int]host // by each thread, last
 	names   int          // that were asked for
@@ -36,7 +36,7 @@ type connection struct {
 // Record plays a service and returns its recording, and how long each request took.
 func (s *Service) Record() (*recording.Recording, []Time) {
 	f := &facts{runtime: s.Runtime, frames: map[string]recording.FrameID{}, stacks: map[string]recording.StackID{},
-		in: map[int]*connection{}, kept: map[int]*connection{}, fresh: map[int]*connection{}, asked: map[int]host{}}
+		in: map[int]*connection{}, kept: [2]map[int]*connection{{}, {}}, fresh: map[int]*connection{}, asked: map[int]host{}}
 	const first = Microsecond
 	f.add(first, &recording.Manifest{Tool: "lab", Kernel: "6.18.0", Arch: "amd64", CPUs: int64(s.CPUs), Hooks: hooks, Target: "pid"})
 	f.add(first, &recording.Process{ID: 1, PID: 100, Comm: "shop", Exe: "shop", Runtime: s.Runtime})
@@ -115,8 +115,11 @@ func peer(s *Step, number int) host {
 
 // peer is that of a call of a thread, which looked it up last.
 func (f *facts) peer(t *thread, s *Step) host {
-	if s.elsewhere {
+	switch {
+	case s.elsewhere:
 		return f.asked[t.id]
+	case s.cached:
+		return cache()
 	}
 	return peer(s, 0)
 }
@@ -138,12 +141,16 @@ func (f *facts) outbound(at Time, t *thread, s *Step) *connection {
 	if s.do == freshCall {
 		return f.fresh[t.id]
 	}
-	if f.kept[t.id] == nil {
-		c := f.connection()
-		f.kept[t.id] = c
-		f.add(at, &recording.Conn{ID: c.id, Side: recording.Outbound, Process: 1, Local: fmt.Sprintf("10.0.0.1:%d", 25000+t.id), Peer: "10.0.0.2:8080", Existing: 1})
+	kept, port := f.kept[0], 25000
+	if s.cached {
+		kept, port = f.kept[1], 26000
 	}
-	return f.kept[t.id]
+	if kept[t.id] == nil {
+		c := f.connection()
+		kept[t.id] = c
+		f.add(at, &recording.Conn{ID: c.id, Side: recording.Outbound, Process: 1, Local: fmt.Sprintf("10.0.0.1:%d", port+t.id), Peer: f.peer(t, s).address + ":8080", Existing: 1})
+	}
+	return kept[t.id]
 }
 
 func (f *facts) asks(at Time, t *thread, s *Step) {
@@ -161,6 +168,7 @@ func (f *facts) answered(at Time, t *thread, s *Step) {
 		return
 	}
 	c := f.outbound(at, t, s)
+	f.leftLate(at, t, c, s)
 	offset := f.chunk(at, t, c, recording.Chunk{Dir: recording.Read, Bytes: 300, Arrived: t.woken, Last: t.woken})
 	f.add(at, &recording.HTTPResponse{Conn: c.id, Offset: offset, Head: 50, Length: 250, Status: 200})
 }

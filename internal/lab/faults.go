@@ -60,10 +60,7 @@ const (
 // Faults are those that the lab knows.
 func Faults() []Fault {
 	nothing := func(Time) []Step { return nil }
-	one := func(step func(x Time) []Step) func(Time, *rand.Rand) []Step {
-		return func(x Time, _ *rand.Rand) []Step { return step(x) }
-	}
-	return []Fault{
+	return append([]Fault{
 		added("slow-dns", one(func(x Time) []Step {
 			return []Step{LookUp(x), Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))}
 		}),
@@ -84,7 +81,12 @@ func Faults() []Fault {
 		{Name: "run-queue", Runtime: recording.RuntimeJVM, Around: true, With: func(Time, bool) func([]Step, *rand.Rand) []Step {
 			return func(own []Step, _ *rand.Rand) []Step { return own }
 		}},
-	}
+	}, transportFaults()...)
+}
+
+// one costs a request always the same steps.
+func one(step func(x Time) []Step) func(Time, *rand.Rand) []Step {
+	return func(x Time, _ *rand.Rand) []Step { return step(x) }
 }
 
 // each asks for one thing after the other, for 2 to 8 of them.

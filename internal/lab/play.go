@@ -56,6 +56,7 @@ type play struct {
 	used    Time      // of all processors
 	arrived []Time
 	others  *rand.Rand // draws for another program
+	done    Time       // the second peer, with all that was asked in turn
 }
 
 // thread serves one connection, one request after the other.
@@ -197,7 +198,7 @@ func (p *play) goOn(t *thread) {
 	case call:
 		p.on(t, writing, "", func() {
 			p.facts.asks(p.now, t, s)
-			p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, s.took, func() { p.facts.answered(p.now, t, s); p.on(t, reading, "", then) })
+			p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, p.remote(s), func() { p.facts.answered(p.now, t, s); p.on(t, reading, "", then) })
 		})
 	case freshCall:
 		p.fresh(t, s, then)

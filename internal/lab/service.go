@@ -45,6 +45,10 @@ type Step struct {
 	route     string
 	elsewhere bool
 	connect   Time // of a call on a connection of its own: the network's round trip
+	late      Time // after which its request has left
+	why       int64
+	cached    bool // asks the second peer
+	inTurn    bool // which does one thing at a time
 }
 
 type deed int
