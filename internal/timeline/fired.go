@@ -189,21 +189,6 @@ func (p *poolOrder) sleeps(u *poolTurn) bool {
 	return done == recording.NoTime || u.fires < done
 }
 
-// wakeObserved stands for a wake that was seen.
-const wakeObserved int32 = -2
-
-// fires ends the nap of who waited for a timer.
-func (d *dozing) fires(m *move) {
-	if m.by != nobody {
-		who := d.whose(m.by)
-		if n, ok := d.open[who]; ok {
-			d.naps[n].wake = wakeObserved
-		}
-		d.over(who, m.at)
-	}
-	d.begin(m.by, m.at)
-}
-
 // associateLeft associates the calls of a loop that ids alone do not give to a request. What is
 // found where timers are seen to fire confirms nothing of what is guessed where they are not.
 func associateLeft(t *Timeline, in asyncInput) {
@@ -223,7 +208,7 @@ func associateLeft(t *Timeline, in asyncInput) {
 	}
 	rest := in
 	in.loop.moves, rest.loop.moves = all, all[len(told):]
-	if !associateNaps(t, in) && !associateInLine(t, rest) {
+	if !associateBesideTimers(t, in) && !associateInLine(t, rest) {
 		associateInTurns(t, in)
 	}
 }

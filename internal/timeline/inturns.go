@@ -64,6 +64,23 @@ func associateInTurns(t *Timeline, in asyncInput) {
 	}
 }
 
+// associateBesideTimers does so where timers send calls, if nothing but timers goes on unseen: nearly
+// all responses confirm it; or none says otherwise, and enough confirm it.
+func associateBesideTimers(t *Timeline, in asyncInput) bool {
+	in.loop.moves = whereAskedFor(t, in.loop.moves)
+	if !timersSend(t, in.loop.moves) {
+		return false
+	}
+	w := playTurns(t, in)
+	defer w.sets.reset()
+	nearly := w.confirmed() && 4*w.proven >= 3*w.all
+	if !nearly && (w.wrong > 0 || w.proven < minConfirmed || 2*judgesTurns*w.proven < w.all) {
+		return false
+	}
+	w.associate(func(CallID, RequestID) bool { return true })
+	return true
+}
+
 // playTurns plays what a loop did.
 func playTurns(t *Timeline, in asyncInput) *inTurns {
 	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: None}, sound: map[RequestID]bool{}, posted: map[int32]ref{}}

@@ -1,6 +1,9 @@
 package timeline
 
-import "github.com/getdwell/dwell/internal/timeline/causality"
+import (
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/recording"
+)
 
 // Several requests may wait for one call: a cache lets the first who misses fetch what all want. When
 // that is answered, all of them go on in its turn, who asked for it first and the others in the
@@ -40,7 +43,11 @@ func newSharers(d *doubts, t *Timeline, moves []move, shared map[int32]bool) *sh
 
 // sendsFirst reports a move that sends the first bytes of a call, or begins to connect for it.
 func sendsFirst(t *Timeline, m *move) bool {
-	return m.call != None && (m.kind == moveConnect || m.kind == moveSend && firstSend(t, m))
+	if m.call == None || m.kind == moveConnect {
+		return m.call != None
+	}
+	c := &t.Calls[m.call]
+	return m.kind == moveSend && c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime)
 }
 
 func (s *sharers) begin(learns, plays bool) {

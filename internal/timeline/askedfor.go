@@ -27,7 +27,7 @@ func whereAskedFor(t *Timeline, moves []move) []move {
 			counter = m.counter
 			continue
 		}
-		if m.call == None || m.exec == 0 || m.exec > counter || m.exec == m.trigger+1 || lasting.has(m.exec) || m.kind != moveConnect && (m.kind != moveSend || !firstSend(t, m)) {
+		if !sendsFirst(t, m) || m.exec == 0 || m.exec > counter || m.exec == m.trigger+1 || lasting.has(m.exec) {
 			continue
 		}
 		k := sort.Search(len(spans), func(k int) bool { return spans[k].to >= m.exec })
@@ -79,4 +79,25 @@ func turnSpans(moves []move) []turnSpan {
 		last = turnSpan{from: m.counter, begin: i}
 	}
 	return spans
+}
+
+// timersSend reports whether timers send calls of which ids do not tell whose they are.
+func timersSend(t *Timeline, moves []move) bool {
+	timers, n, all := false, 0, 0
+	for i := range moves {
+		switch m := &moves[i]; m.kind {
+		case moveBoundary:
+			timers = m.trigger == 1
+		case moveBlock, moveRead, moveBody, moveAnswer:
+			timers = false
+		case moveSend, moveConnect:
+			if sendsFirst(t, m) {
+				all++
+				if timers && t.Calls[m.call].Why == WhyNoAsync {
+					n++
+				}
+			}
+		}
+	}
+	return n > all/manySends
 }
