@@ -76,7 +76,7 @@ func withClass(label, method string) string {
 	if before, ok := strings.CutSuffix(label, name); ok {
 		return before + method
 	}
-	if strings.HasPrefix(label, "<") { // <unknown cfunc>
+	if strings.HasPrefix(label, "<") || strings.HasSuffix(label, "<unknown cfunc>") {
 		return method
 	}
 	return label

@@ -6,17 +6,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
 )
 
-// rubyVM reads names out of the memory of a process that runs Ruby 3.1: of methods
+// rubyVM reads names out of the memory of a process that runs Ruby 3.1 to 3.4: of methods
 // written in C, which the profiler knows in no stripped Ruby, and of the classes of all
 // methods, which it knows from Ruby 3.3 on. Nothing is stopped for it: what is read has
 // been there since the method was defined.
 type rubyVM struct {
 	pid     int
+	of      rubyLayout
 	symbols uint64            // address of Ruby's table of symbols
 	methods map[uint64]string // by the address of the method's entry
 	keys    map[string]uint64 // ids of the names of hidden variables
@@ -25,7 +26,28 @@ type rubyVM struct {
 // maxMethods bounds how many names are kept for one process.
 const maxMethods = 1 << 14
 
-// Layout of what is read, of Ruby 3.1 on 64 bits.
+// rubyLayout is where versions of Ruby on 64 bits differ: include/ruby/internal/core/rstring.h
+// and internal/class.h of each; what is 0 is not there.
+type rubyLayout struct {
+	lastOperator   uint64 // ids up to it are not shifted (id.h)
+	singleton      uint64 // flag of a class: that of one object
+	embeddedText   uint64 // of a short string: where its characters are; 0: at once, and its flags hold its length
+	hiddenTable    bool   // a class keeps its name, and its object, in a table of hidden variables
+	firstVariable  uint64 // of a class: list of its variables, the first of which is its name, or its object
+	attached, path uint64 // of a class: its object; its name
+}
+
+// rubyLayouts are the versions whose layout is known.
+func rubyLayouts() map[string]rubyLayout {
+	return map[string]rubyLayout{
+		"3.1.": {lastOperator: 169, singleton: 1 << 12, hiddenTable: true},
+		"3.2.": {lastOperator: 169, singleton: 1 << 12, embeddedText: 24, firstVariable: 32},
+		"3.3.": {lastOperator: 169, singleton: 1 << 12, embeddedText: 24, attached: 128, path: 152},
+		"3.4.": {lastOperator: 170, singleton: 1 << 13, embeddedText: 24, attached: 128, path: 152},
+	}
+}
+
+// Layout of what is read, the same in all of them.
 const (
 	rubyTypeMask   = 0x1f
 	rubyTypeClass  = 2
@@ -35,9 +57,8 @@ const (
 	rubyTypeHash   = 8
 	rubyTypeIClass = 0x1c
 
-	rubySingleton = 1 << 12 // of a class: that of one object
-	rubyEmbedded  = 1 << 13 // of an array
-	rubyNotHere   = 1 << 13 // of a string
+	rubyEmbedded = 1 << 13 // of an array
+	rubyNotHere  = 1 << 13 // of a string
 
 	entryDefinition  = 16 // in a method's entry
 	entryOwner       = 32
@@ -55,13 +76,12 @@ const (
 	arrayAddress     = 32
 	objectContents   = 16
 	idShift          = 4
-	lastOperator     = 169 // ids up to it are not shifted
 	idsPerPage       = 512
 	maxRubyName      = 256
 	maxHiddenEntries = 64
 )
 
-var errNotRuby31 = errors.New("names are read from Ruby 3.1 only")
+var errRubyUnknown = errors.New("names are read from Ruby 3.1 to 3.4 only")
 
 // openRubyVM finds the table of symbols of a process's Ruby.
 func openRubyVM(pid int) (*rubyVM, error) {
@@ -76,9 +96,14 @@ func openRubyVM(pid int) (*rubyVM, error) {
 	}
 	v := &rubyVM{pid: pid, methods: map[uint64]string{}, keys: map[string]uint64{}}
 	for _, s := range symbols {
-		if s.Name == "ruby_version" && !strings.HasPrefix(string(v.bytes(image.bias+s.Value, 4)), "3.1.") {
-			return nil, errNotRuby31
+		if s.Name != "ruby_version" {
+			continue
 		}
+		of, known := rubyLayouts()[string(v.bytes(image.bias+s.Value, 4))]
+		if !known {
+			return nil, errRubyUnknown
+		}
+		v.of = of
 	}
 	for _, p := range image.file.Progs {
 		const writable = 2
@@ -155,8 +180,8 @@ func (v *rubyVM) class(a uint64) string {
 	switch {
 	case flags&rubyTypeMask == rubyTypeIClass:
 		a = v.word(a + classOf)
-	case flags&rubyTypeMask == rubyTypeClass && flags&rubySingleton != 0:
-		if of := v.path(v.hidden(a, "__attached__")); of != "" {
+	case flags&rubyTypeMask == rubyTypeClass && flags&v.of.singleton != 0:
+		if of := v.path(v.attached(a)); of != "" {
 			return of + "."
 		}
 		return ""
@@ -171,9 +196,33 @@ func (v *rubyVM) class(a uint64) string {
 func (v *rubyVM) path(a uint64) string {
 	switch v.word(a) & rubyTypeMask {
 	case rubyTypeClass, rubyTypeModule:
-		return v.text(v.hidden(a, "__classpath__"))
+		switch {
+		case v.of.hiddenTable:
+			return v.text(v.hidden(a, "__classpath__"))
+		case v.of.path != 0:
+			return v.text(v.word(a + v.of.path))
+		}
+		// A class is named as it is made, before it has other variables. One that had no name
+		// then may have another text there: it must look like a name.
+		if name := v.text(v.word(v.word(a + v.of.firstVariable))); constant.MatchString(name) {
+			return name
+		}
 	}
 	return ""
+}
+
+// constant is the name of a class as programs write it.
+var constant = regexp.MustCompile(`^[A-Z]\w*(::[A-Z]\w*)*$`)
+
+// attached is the object whose class this is, of one object's class.
+func (v *rubyVM) attached(class uint64) uint64 {
+	switch {
+	case v.of.hiddenTable:
+		return v.hidden(class, "__attached__")
+	case v.of.attached != 0:
+		return v.word(class + v.of.attached)
+	}
+	return v.word(v.word(class + v.of.firstVariable))
 }
 
 // hidden reads a variable of a class that programs do not see.
@@ -196,7 +245,7 @@ func (v *rubyVM) hidden(class uint64, name string) uint64 {
 
 // id is the text of one of Ruby's ids.
 func (v *rubyVM) id(id uint64) string {
-	if id > lastOperator {
+	if id > v.of.lastOperator {
 		id >>= idShift
 	}
 	pages, n := v.array(v.word(v.symbols + 16))
@@ -228,9 +277,14 @@ func (v *rubyVM) text(a uint64) string {
 	if flags&rubyTypeMask != rubyTypeString {
 		return ""
 	}
-	from, n := a+objectContents, flags>>14&0x1f
-	if flags&rubyNotHere != 0 {
+	var from, n uint64
+	switch {
+	case flags&rubyNotHere != 0:
 		from, n = v.word(a+stringAddress), v.word(a+stringLength)
+	case v.of.embeddedText != 0:
+		from, n = a+v.of.embeddedText, v.word(a+stringLength)
+	default:
+		from, n = a+objectContents, flags>>14&0x1f
 	}
 	return string(v.bytes(from, min(n, maxRubyName)))
 }
