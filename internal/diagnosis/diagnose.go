@@ -44,8 +44,12 @@ func DiagnoseBy(by recording.Workers, tl *timeline.Timeline, hyps []Hypothesis, 
 		j.candidates(t)
 	}
 	j.rank()
-	for _, t := range j.causesFirst() {
+	order := j.causesFirst()
+	for _, t := range order {
 		j.verdict(t)
+	}
+	for _, t := range order {
+		t.yield(j)
 	}
 	d.Dominant, d.SLOs = j.dominant(), j.promised()
 	j.inOrder()

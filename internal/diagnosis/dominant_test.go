@@ -106,6 +106,30 @@ func TestWhatOthersCostIsALeadAfterWhatThisServiceDoes(t *testing.T) {
 	}
 }
 
+// One request in ten waits 20 ms for programs beside the service, and another one 8 ms for a disk: who
+// are slow wait for no disk, which comes first all the same. If it is 4 ms it does not.
+func TestWhatThisServiceDoesIsSeenBesideWhatOthersCost(t *testing.T) {
+	ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Others, cd.Decide = true, "look" })
+	for disk, want := range map[int]string{8000: "disk", 4000: "ready"} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 2000}, {timeline.PhaseHandler, timeline.CauseDisk, 1000}}
+			switch i % 10 {
+			case 0:
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseRunnable, 20_000})
+			case 5:
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseDisk, disk})
+			}
+			return p
+		})
+		d := Diagnose(tl, []Hypothesis{ready, where("disk", timeline.CauseDisk)}, Options{WhereRatio: 9})
+		expect(t, d, map[string]string{"ready": "lead", "disk": "lead"})
+		if d.Leads[0].ID != want {
+			t.Errorf("%d us of disk: first %s, want %s", disk, d.Leads[0].ID, want)
+		}
+	}
+}
+
 // Requests compute for 9 of 20 ms, each alike; in one of ten something takes 30 ms more. Calls that might
 // run at once would save 1 ms: what is worth nine times that comes first, as a rule or not.
 func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
@@ -159,36 +183,37 @@ func TestWhatGoesWithALeadIsNamedWithIt(t *testing.T) {
 }
 
 // Requests wait 8 of 12 ms for a lock, behind holders that are ready to run for 6 of them. Each may
-// explain the other, by way of a third: both are leads, and the lock, which takes most, is named.
+// explain the other, by way of a third: both are leads, and the lock, which takes most, is named; but
+// where programs beside the service keep the holders waiting, the lock goes with those.
 func TestALeadThatDominatesIsNamedBehindAnotherToo(t *testing.T) {
-	lock := taking("lock", timeline.CauseLock)
-	lock.Explains = []string{"load"}
-	load := taking("load", timeline.CauseSleep)
-	load.Explains = []string{"ready"}
-	ready := where("ready", timeline.CauseRunnable)
-	ready.Explains = []string{"lock"}
-	undecided := func(h *Hypothesis, also timeline.Cause, part Duration) {
-		test, held := h.Test, taking("", also)
-		h.Test = func(c *Case) Result {
-			r := test(c)
-			r.Candidates[0].Decide = "look"
-			if part > 0 {
-				for _, s := range held.Test(c).Candidates[0].Spans {
-					r.Candidates[0].Spans = append(r.Candidates[0].Spans, Span{s.Request, s.From, s.From + Time(part)})
-				}
-			}
-			return r
+	for beside, want := range map[bool]string{false: "lead", true: "minor"} {
+		d := Diagnose(heldByReady(), lockBehindReady(beside), Options{})
+		expect(t, d, map[string]string{"lock": want, "ready": "lead", "load": "ruled out"})
+		if first := map[bool]string{false: "lock", true: "ready"}[beside]; len(d.Dominant) == 0 || d.Dominant[0].ID != first {
+			t.Errorf("beside %t: %+v", beside, d.Dominant)
 		}
 	}
-	undecided(&lock, timeline.CauseLock, 0)
-	undecided(&ready, timeline.CauseLock, 6*milli)
+}
+
+func heldByReady() *timeline.Timeline {
 	tl := newTimeline()
 	every(tl, "GET /", 100, func(int) []piece {
 		return []piece{{timeline.PhaseHandler, timeline.CauseLock, 8000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 4000}}
 	})
-	d := Diagnose(tl, []Hypothesis{ready, lock, load}, Options{})
-	expect(t, d, map[string]string{"lock": "lead", "ready": "lead", "load": "ruled out"})
-	if len(d.Dominant) == 0 || d.Dominant[0].ID != "lock" {
-		t.Errorf("%+v", d.Dominant)
-	}
+	return tl
+}
+
+func lockBehindReady(beside bool) []Hypothesis {
+	lock := but(taking("lock", timeline.CauseLock), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
+	lock.Explains = []string{"load"}
+	load := taking("load", timeline.CauseSleep)
+	load.Explains = []string{"ready"}
+	ready := but(where("ready", timeline.CauseLock), func(_ *Case, cd *Candidate) {
+		for i := range cd.Spans {
+			cd.Spans[i].To = cd.Spans[i].From + Time(6*milli)
+		}
+		cd.Decide, cd.Others = "look", beside
+	})
+	ready.Explains = []string{"lock"}
+	return []Hypothesis{ready, lock, load}
 }

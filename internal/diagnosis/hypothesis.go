@@ -155,9 +155,11 @@ type Finding struct {
 
 // leadRank is what of a lead decides whether it comes before larger ones.
 type leadRank struct {
-	others, own bool  // see Candidate; the service's own
-	all         Share // of the mean
-	slow        Share // of what is surely its own, where slow requests take much longer than ordinary ones: of that
+	beside    bool  // it is what others cost, or may cost
+	peer, own bool  // see Candidate; it is the service's own
+	all       Share // of the mean
+	slow      Share // of what is surely its own, where slow requests take much longer than ordinary ones: of that
+	apart     Share // of the service's own there: of that and of what is beside it
 }
 
 // Outcome is a hypothesis of which nothing was seen, or nothing could be said.

@@ -160,8 +160,8 @@ func (j *judge) foremost(f *Finding) int {
 	owns := func(is func(leadRank) bool) bool {
 		return slices.ContainsFunc(j.out.Leads, func(l Finding) bool { return l.rank.own && is(l.rank) })
 	}
-	steady := !f.rank.own && !f.rank.others && f.rank.slow < Whole/2
-	if f.rank.others && owns(func(r leadRank) bool { return r.slow >= plainly }) ||
+	steady := f.rank.peer && f.rank.slow < Whole/2
+	if f.rank.beside && owns(func(r leadRank) bool { return r.apart >= plainly }) ||
 		steady && owns(func(r leadRank) bool { return max(r.all, r.slow) >= plainly }) {
 		return len(j.out.Dominant) + 1
 	}

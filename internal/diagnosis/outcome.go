@@ -89,28 +89,43 @@ func (j *judge) leads(t *trial) (any bool) {
 	return any
 }
 
+// yield takes back the leads of a trial that go with what programs beside the service cost, where
+// that was booked after them, as it may be of what explains each other in a circle.
+func (t *trial) yield(j *judge) {
+	var back, leads bool
+	for _, cd := range t.cands {
+		if cd.lead && slices.ContainsFunc(j.cands, func(o *candidate) bool { return o.Others && o.leadsTo(cd) }) {
+			cd.lead, back = false, true
+			j.out.Leads = slices.DeleteFunc(j.out.Leads, func(f Finding) bool { return f.ID == t.ID && f.Title == cd.Title })
+		}
+		leads = leads || cd.lead
+	}
+	if back && !leads {
+		j.out.Minor = append(j.out.Minor, j.minor(t, j.bestOf(t)))
+	}
+}
+
 // rankLead fills in what a lead is ranked by: what it takes of the mean and of a slow request. Of what
 // says where the time goes, what it takes as a rule counts half, as requests may be for that: it can
-// be made cheaper at most.
+// be made cheaper at most. Whom others hit is slow by chance: what they cost is their share of the mean.
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	s := j.symptom(f.Impact.Endpoint)
 	off := j.lose(spans)
-	defer j.regain(spans)
 	f.weight = mean(off, s.Requests) + mean(off, s.Slow)
-	f.rank = leadRank{others: cd.Others, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
-	if cd.trial.Where && !cd.trial.Queue {
+	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
+	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
+	switch {
+	case cd.Others:
+		f.weight = 2 * mean(off, s.Requests)
+	case cd.trial.Where && !cd.trial.Queue:
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.Requests), mean(off, s.Slow))
 	}
-	if j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) {
-		return
-	}
-	for _, o := range j.cands {
-		if o.Others && o != cd { // what waits behind those who wait for a processor is theirs
-			overlaps(spans, o.seen, func(s Span) { off[s.Request] -= s.To.Sub(s.From) })
-		}
-	}
-	if Total(spans) == Total(cd.spans) { // else what is surely its own is little
-		f.rank.slow = j.ofSlow(s, off)
+	f.rank.slow = j.ofSlow(s, off)
+	j.regain(spans)
+	if j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) || !sure {
+		f.rank.slow = 0
+	} else if f.rank.own {
+		f.rank.apart = newBeside(j).ownOfSlow(s, spans)
 	}
 }
 
@@ -118,14 +133,20 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 // is a lead before its consequences, too.
 func (j *judge) behindLead(of *candidate) string {
 	for _, cd := range j.cands {
-		if !cd.lead || cd == of || !slices.Contains(cd.trial.Explains, of.trial.ID) {
-			continue
-		}
-		if both := overlap(of.seen, cd.seen); both > 0 && 2*both >= Total(of.seen) {
+		if cd.leadsTo(of) {
 			return cd.trial.ID
 		}
 	}
 	return ""
+}
+
+// leadsTo reports whether a candidate is such a lead of another.
+func (cd *candidate) leadsTo(of *candidate) bool {
+	if !cd.lead || cd == of || !slices.Contains(cd.trial.Explains, of.trial.ID) {
+		return false
+	}
+	both := overlap(of.seen, cd.seen)
+	return both > 0 && 2*both >= Total(of.seen)
 }
 
 // mostSeen returns what taking out all that was seen of a candidate would do, where that is

@@ -1,0 +1,74 @@
+package diagnosis
+
+import (
+	"cmp"
+	"slices"
+)
+
+// beside is the time of requests that programs beside the service cost, or may have cost: what of
+// peers' time is not surely the peers', who may have been kept waiting, too.
+type beside struct {
+	*judge
+	spans []Span
+}
+
+func newBeside(j *judge) *beside {
+	var spans []Span
+	for _, cd := range j.cands {
+		switch {
+		case cd.Others:
+			spans = append(spans, cd.seen...)
+		case cd.Peer:
+			spans = append(spans, without(cd.seen, cd.spans)...)
+		}
+	}
+	return &beside{j, normal(j.Timeline, spans)}
+}
+
+// ownOfSlow is how much of what makes requests slow is the service's own, of that and of what is
+// beside it. Whom others hit is slow, and those are seldom the ones that the service's own makes slow:
+// so its own is counted in those that would be slow without the others.
+func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
+	excess := func(spans []Span, ordinary, slow []RequestID) Duration {
+		off := b.lose(spans)
+		defer b.regain(spans)
+		return max(0, mean(off, slow)-mean(off, ordinary))
+	}
+	cost := excess(b.spans, s.Ordinary, s.Slow)
+	ordinary, slow := b.bands(s)
+	itself := excess(without(own, b.spans), ordinary, slow)
+	return ShareOf(int64(itself), int64(itself+cost))
+}
+
+// bands returns which requests would be ordinary and slow ones without what is not the service's.
+func (b *beside) bands(s *Symptom) (ordinary, slow []RequestID) {
+	off := b.lose(b.spans)
+	defer b.regain(b.spans)
+	ids := slices.Clone(s.Requests)
+	slices.SortStableFunc(ids, func(x, y RequestID) int {
+		return cmp.Compare(b.Requests[x].Duration()-off[x], b.Requests[y].Duration()-off[y])
+	})
+	from, to := band(len(ids), 50)
+	low, high := band(len(ids), 99)
+	return ids[from:to], ids[low:high]
+}
+
+// without returns what of the normal spans a does not lie in the normal spans b.
+func without(a, b []Span) (out []Span) {
+	k := 0
+	for _, s := range a {
+		for k < len(b) && (b[k].Request < s.Request || b[k].Request == s.Request && b[k].To <= s.From) {
+			k++
+		}
+		for i := k; i < len(b) && b[i].Request == s.Request && b[i].From < s.To; i++ {
+			if b[i].From > s.From {
+				out = append(out, Span{s.Request, s.From, b[i].From})
+			}
+			s.From = b[i].To
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
