@@ -61,6 +61,7 @@ config = Puma::Configuration.new do |c|
   c.quiet
   c.app App
 end
-launcher = Puma::Launcher.new(config, events: Puma::Events.null)
+quiet = Puma.const_defined?(:LogWriter) ? { log_writer: Puma::LogWriter.null } : { events: Puma::Events.null } # from Puma 6 on
+launcher = Puma::Launcher.new(config, **quiet)
 launcher.events.on_booted { puts 'ready' }
 launcher.run

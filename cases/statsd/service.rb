@@ -64,6 +64,7 @@ conf = Puma::Configuration.new do |c|
   c.threads THREADS, THREADS
   c.app Shop.new(ENV)
 end
-launcher = Puma::Launcher.new(conf, events: Puma::Events.strings)
+quiet = Puma.const_defined?(:LogWriter) ? { log_writer: Puma::LogWriter.strings } : { events: Puma::Events.strings } # from Puma 6 on
+launcher = Puma::Launcher.new(conf, **quiet)
 launcher.events.on_booted { $stdout.puts 'ready' and $stdout.flush }
 launcher.run

@@ -8,6 +8,13 @@ require 'puma/configuration'
 LOG = File.open(ENV.fetch('LOG', File::NULL), 'a').tap { |f| f.sync = true }
 UPSTREAM = ENV.fetch('UPSTREAM', ':').split(':')
 
+# What says where Puma logs to: events up to Puma 5, a writer of its own from 6 on.
+def logging
+  return { events: Puma::Events.new($stderr, $stderr) } unless Puma.const_defined?(:LogWriter)
+
+  { log_writer: Puma::LogWriter.new($stderr, $stderr) }
+end
+
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
 
 # ns that this thread ran; up to date, unlike schedstat's.
@@ -61,7 +68,7 @@ def serve(&application)
     c.app(&app)
     c.log_requests false
   end
-  events = Puma::Events.new($stderr, $stderr)
-  events.on_booted { puts 'ready'; $stdout.flush }
-  Puma::Launcher.new(configuration, events: events).run
+  launcher = Puma::Launcher.new(configuration, **logging)
+  launcher.events.on_booted { puts 'ready'; $stdout.flush }
+  launcher.run
 end
