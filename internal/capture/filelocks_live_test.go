@@ -1,0 +1,42 @@
+//go:build linux && (amd64 || arm64)
+
+package capture
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// A process waits for locks of files that another process has, taken in either way: each wait
+// says in which call, and for which file.
+func TestLocksOfFilesBetweenProcesses(t *testing.T) {
+	p := start(t, 0, python(t), "testdata/filelocks.py", diskDir(t))
+	l := record(t, p.Process.Pid, Options{})
+	fmt.Fprintln(p.stdin)
+	if err := <-l.done; err != nil { // it ends by itself
+		t.Fatal(err)
+	}
+	l.done <- nil
+	rec := l.stop()
+
+	files := map[recording.FileID]string{}
+	for _, f := range all[*recording.File](rec) {
+		files[f.ID] = f.Name
+	}
+	waits := map[string]int{}
+	for _, off := range all[*recording.Off](rec) {
+		if off.State == recording.OffSleep && (off.Syscall == "flock" || off.Syscall == "fcntl") {
+			waits[off.Syscall+" "+files[off.File]]++
+		}
+	}
+	for what := range waits {
+		if what != "flock carts.lock" && what != "fcntl users.lock" {
+			t.Errorf("waits for %q", what)
+		}
+	}
+	if waits["flock carts.lock"] < 4 || waits["fcntl users.lock"] < 4 { // of 8 each, had the parent always come in time
+		t.Errorf("waits: %v", waits)
+	}
+}
