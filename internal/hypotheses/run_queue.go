@@ -11,7 +11,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or keep it waiting for processors that have time to spare on the whole, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
+			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -63,7 +63,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
-	proven, beside, decide := share >= diagnosis.Whole/2, h.throttled < throttledShare && (2*own < h.busy || h.busy < c.Saturated), ""
+	proven, beside, decide := share >= diagnosis.Whole/2, h.throttled < throttledShare && (2*own < h.busy || h.busy < c.Saturated && !forEachOther(c, spans)), ""
 	if !proven && beside {
 		decide = "record while what else runs on the host (top, systemd-cgtop) does not"
 	}
@@ -79,6 +79,11 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Evidence: append(ev, others.evidence...),
 	}}
 	return res
+}
+
+// forEachOther reports whether half of what requests wait for processors is for each other's work.
+func forEachOther(c *diagnosis.Case, spans []diagnosis.Span) bool {
+	return 2*diagnosis.Total(behindComputing(c)) >= diagnosis.Total(spans)
 }
 
 // soonServed rules out a lack of processors.
