@@ -60,10 +60,9 @@ func associateLoops(t *Timeline, f *facts, calls []made, moves []loopMoves) (wan
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
 			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
-			sets := associateAsync(t, f, in)
+			associateAsync(t, f, in)
 			associateLeft(t, in)
 			associateShared(t, f, in)
-			agreeInSets(t, sets)
 			associateAwaited(t, in)
 		} else {
 			associateSingle(t, loop)

@@ -82,7 +82,7 @@ type asyncInput struct {
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
-func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
+func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	moves := in.loop.moves
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
@@ -108,16 +108,12 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) (sets [][]CallID) {
 	noteSleeps(moves, w.again)
 	w.toldStrangers(moves)
 	w.chains.settle(t, openOn(t, in.loop.strand))
-	if in.named != nil {
-		sets = w.chains.untoldSets(t)
-	}
 	w.chains.reset()
 	for i := range moves {
 		if c := moves[i].conn; c != noConn {
 			w.conns[c] = asyncConn{}
 		}
 	}
-	return sets
 }
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
@@ -345,7 +341,7 @@ func (w *asyncWalk) responded(m *move) {
 	case m.exec == 0 && m.trigger == 0:
 		w.chains.resumed(answered, m.request)
 	case w.fresh(m.exec) && w.fresh(m.trigger):
-		w.chains.answered(answered, m.request)
+		w.chains.link(answered, requestRef(m.request))
 	case m.trigger != 0: // promises have ids where contexts are followed through them
 		m.own = w.chains.known(w.ids.find(m.trigger)) == m.request && (w.fresh(m.exec) || w.chains.known(w.ids.find(m.exec)) == m.request)
 	}

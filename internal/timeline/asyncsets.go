@@ -1,24 +1,7 @@
 package timeline
 
-// Where promises have ids, these tell of calls that they are of one request, also where they do not tell which.
+// Of calls it may be known that they are of one request, and not of which.
 // What else tells whose one of those is, tells it of all; what tells two requests of two of them is wrong.
-
-// untoldSets lists the calls, by set, of which ids tell that they are one request's, and not whose.
-func (c *chains) untoldSets(t *Timeline) [][]CallID {
-	byRoot := map[int][]CallID{}
-	for i, id := range c.calls {
-		if root := c.root(i); !c.somebody(id) && !c.odds[root] && t.Calls[id].Request == None {
-			byRoot[root] = append(byRoot[root], id)
-		}
-	}
-	var sets [][]CallID
-	for i := range c.calls {
-		if set := byRoot[i]; len(set) > 1 {
-			sets = append(sets, set)
-		}
-	}
-	return sets
-}
 
 // agreeInSets makes what was found since count for whole sets.
 func agreeInSets(t *Timeline, sets [][]CallID) {

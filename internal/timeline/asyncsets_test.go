@@ -2,7 +2,7 @@ package timeline
 
 import "testing"
 
-// Calls 0 to 3 are one request's, as ids tell. What else was found of some counts for all, where it nearly agrees.
+// Calls 0 to 3 are one request's, as who waits for them tells. What else was found of some counts for all, where it nearly agrees.
 func TestCallsOfOneRequest(t *testing.T) {
 	const no = None
 	for name, c := range map[string]struct{ found, want [4]RequestID }{
@@ -16,18 +16,11 @@ func TestCallsOfOneRequest(t *testing.T) {
 		for i := range tl.Calls {
 			tl.Calls[i] = Call{Request: None, Why: WhyNoAsync, SendFrom: Time(10 * (i + 1))}
 		}
-		chains := newChains(5)
-		one := chains.someone()
-		for i := range 4 {
-			chains.link(CallID(i), one)
-		}
-		chains.add(4)
-		sets := chains.untoldSets(tl)
 		for i, r := range c.found {
 			tl.Calls[i].Request = r
 		}
 		tl.Calls[4].Request = 0
-		agreeInSets(tl, sets)
+		agreeInSets(tl, [][]CallID{{0, 1, 2, 3}})
 		for i, want := range c.want {
 			if got := tl.Calls[i].Request; got != want {
 				t.Errorf("%s: call %d is of %d, want %d", name, i, got, want)

@@ -11,7 +11,6 @@ type chains struct {
 	parent  []int
 	claimed []RequestID   // by root: None, or who claims the set
 	odds    []bool        // by root: claimed by two
-	ends    []bool        // by root: its request was answered in the turn of one of its calls, by ids
 	before  []ref         // hint: whose turn the call was made in
 	after   []ref         // hint: what was done when it was answered
 	doubted []ref         // hint: who else it may be made for
@@ -28,7 +27,6 @@ func (c *chains) reset() {
 	}
 	c.index = c.index[:c.real]
 	c.calls, c.parent, c.claimed, c.odds = c.calls[:0], c.parent[:0], c.claimed[:0], c.odds[:0]
-	c.ends = c.ends[:0]
 	c.before, c.after, c.doubted = c.before[:0], c.after[:0], c.doubted[:0]
 	clear(c.groups)
 }
@@ -49,7 +47,6 @@ func (c *chains) add(id CallID) int {
 		c.parent = append(c.parent, i)
 		c.claimed = append(c.claimed, None)
 		c.odds = append(c.odds, false)
-		c.ends = append(c.ends, false)
 		c.before = append(c.before, nobody)
 		c.after = append(c.after, nobody)
 		c.doubted = append(c.doubted, nobody)
@@ -81,31 +78,9 @@ func (c *chains) link(id CallID, to ref) {
 	}
 	c.parent[i] = j
 	c.odds[j] = c.odds[j] || c.odds[i]
-	c.ends[j] = c.ends[j] || c.ends[i]
 	if c.claimed[i] != None {
 		c.claim(j, c.claimed[i])
 	}
-}
-
-// answered says that a request was answered in the turn of a call of its own.
-func (c *chains) answered(id CallID, r RequestID) {
-	c.link(id, requestRef(r))
-	c.ends[c.root(c.add(id))] = true
-}
-
-// contradicted reports whether so many sets are claimed by two that a claim must be
-// confirmed by an answer: callbacks run in which nothing is seen to begin.
-func (c *chains) contradicted() bool {
-	odd, all := 0, 0
-	for i := range c.calls {
-		if c.root(i) == i && c.claimed[i] != None {
-			all++
-			if c.odds[i] {
-				odd++
-			}
-		}
-	}
-	return 20*odd > all
 }
 
 func (c *chains) claim(root int, r RequestID) {
@@ -168,7 +143,7 @@ func (c *chains) known(a ref) RequestID {
 // settle writes the outcome into the calls. Calls that began before their request was
 // read are not its own, whatever the ids say.
 func (c *chains) settle(t *Timeline, open *openCount) {
-	hints, doubtful := c.hints(t, open), c.contradicted()
+	hints := c.hints(t, open)
 	for i, id := range c.calls {
 		if c.somebody(id) {
 			continue
@@ -181,7 +156,7 @@ func (c *chains) settle(t *Timeline, open *openCount) {
 		if r == None && !c.odds[root] {
 			r, rule = hints[i], WhyAsyncHint
 		}
-		if doubtful && rule == WhyAsync && !c.ends[root] || r == None || call.SendFrom < t.Requests[r].FirstRead {
+		if r == None || call.SendFrom < t.Requests[r].FirstRead {
 			r, rule = None, WhyNoAsync
 		}
 		t.assign(call, r, rule)

@@ -38,8 +38,6 @@ type contexts struct {
 	shared  map[contextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
 	readers map[contextKey][]contextOf // what was read in it, in order
 	many    map[contextKey]bool        // of them, those in which was read from several connections
-	prompt  map[contextKey]contextOf   // by the first context copied after a request was read; conn is noConn if there are two
-	streams map[contextKey]int         // by that of which such a context is a copy: the connection; noConn if there are several
 	odd     map[recording.ProcessID]*count
 	loops   map[StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
 }
@@ -55,7 +53,7 @@ const maxAncestors = 32
 func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 	x := contexts{
 		t: t, f: f, homes: map[contextKey][]contextOf{}, shared: map[contextKey]bool{}, readers: map[contextKey][]contextOf{}, many: map[contextKey]bool{},
-		prompt: map[contextKey]contextOf{}, streams: map[contextKey]int{}, odd: map[recording.ProcessID]*count{}, loops: map[StrandID]bool{},
+		odd: map[recording.ProcessID]*count{}, loops: map[StrandID]bool{},
 	}
 	for i := range in.requests {
 		x.addRequest(RequestID(i), &in.requests[i])
@@ -66,7 +64,6 @@ func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 	for k, list := range x.homes {
 		x.order(k, list)
 	}
-	x.bindStreams()
 	for i := range t.Calls {
 		c, m := &t.Calls[i], &in.calls[i]
 		if m.x.asked.none() || c.Strand == None {
@@ -108,7 +105,6 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 	}
 	x.loops[s.reader] = true
 	x.readers[in] = append(x.readers[in], of)
-	x.addPrompt(contextKey{r.Process, recording.ContextID(read.Contexts + 1)}, of)
 	if s.replied.none() {
 		return
 	}
@@ -130,17 +126,6 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 	}
 }
 
-// addPrompt notes which context is the first that was copied after a request was read.
-func (x *contexts) addPrompt(first contextKey, of contextOf) {
-	if of.after == 0 {
-		return // they were not numbered
-	}
-	if _, two := x.prompt[first]; two {
-		of.conn = int(noConn)
-	}
-	x.prompt[first] = of
-}
-
 // order puts the requests of a context in order of their end, and looks whether they follow
 // each other.
 func (x *contexts) order(k contextKey, list []contextOf) {
@@ -159,22 +144,6 @@ func (x *contexts) order(k contextKey, list []contextOf) {
 func (x *contexts) tells(p recording.ProcessID) bool {
 	n := x.odd[p]
 	return n != nil && n.odd*exceptions <= n.all
-}
-
-// bindStreams learns which contexts are those of connections, where reads are made outside
-// any: the first context that is copied once a request was read is a copy of such a one.
-func (x *contexts) bindStreams() {
-	for first, of := range x.prompt {
-		parent, ok := x.f.contexts[first]
-		if !ok || of.conn == int(noConn) {
-			continue
-		}
-		k := contextKey{first.process, parent}
-		if conn, known := x.streams[k]; known && conn != of.conn {
-			of.conn = int(noConn)
-		}
-		x.streams[k] = of.conn
-	}
 }
 
 // owner is the request for which something was done in a context; None, if it was for none,
@@ -215,10 +184,6 @@ func (x *contexts) at(k contextKey, child recording.ContextID, at Time) RequestI
 			return list[i-1].request
 		}
 		return None
-	}
-	of, ok := x.prompt[contextKey{k.process, child}]
-	if conn, one := x.streams[k]; ok && one && conn != int(noConn) && of.conn == conn && x.open(of.request, at) {
-		return of.request
 	}
 	return None
 }

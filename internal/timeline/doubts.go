@@ -16,10 +16,9 @@ type doubts struct {
 	under    map[RequestID]int         // how many those are
 	atOnce   map[string]int            // by endpoint: the most
 	sure     map[string]int            // the same, in what was played since the last begin
-	open     map[RequestID]bool        // that were read and not answered: whether they could make more calls at once
+	open     map[RequestID]bool        // that were read and not answered
 	standing causality.Line[RequestID] // that make no call and wait for no timer
 	ports    map[int64]*portTurns      // handles by which messages come that who stands first goes on with
-	partly   int                       // of the open ones, those which could make more
 	full     int                       // to how many peers as many calls are under way as ever are
 	crowded  int                       // the same as the turn that runs began
 	fires    Time                      // when the first timer fires that was set in the turn that runs
@@ -40,7 +39,7 @@ func (d *doubts) begin() {
 	for _, p := range d.peers {
 		p.now, p.peak = 0, 0
 	}
-	d.open, d.standing, d.partly, d.full, d.crowded, d.fires = map[RequestID]bool{}, causality.Line[RequestID]{}, 0, 0, 0, 0
+	d.open, d.standing, d.full, d.crowded, d.fires = map[RequestID]bool{}, causality.Line[RequestID]{}, 0, 0, 0
 }
 
 // peerCalls are the calls to a peer that are under way.
@@ -78,7 +77,7 @@ func (d *doubts) room() bool {
 
 // alone reports whether nobody but the request whose turn it is can wait for a place, and there was
 // one for it.
-func (d *doubts) alone() bool { return d.standing.Len() == 0 && d.partly == 0 && d.crowded == 0 }
+func (d *doubts) alone() bool { return d.standing.Len() == 0 && d.crowded == 0 }
 
 // sleeps notes that the loop does.
 func (d *doubts) sleeps() {
@@ -90,16 +89,14 @@ func (d *doubts) sleeps() {
 
 // reads notes a request that was read.
 func (d *doubts) reads(r RequestID) {
-	if _, known := d.open[r]; !known {
-		d.open[r] = false
-	}
+	d.open[r] = true
 	d.line.read(r)
 }
 
 // turns notes that the turn of one request, None if it is not known whose, ends and that of
 // another begins; fires is when the first timer fires that is set in that.
 func (d *doubts) turns(from, to RequestID, at, fires Time) {
-	if _, open := d.open[from]; open && from != to && d.under[from] == 0 && d.fires <= at {
+	if d.open[from] && from != to && d.under[from] == 0 && d.fires <= at {
 		d.standing.Rejoin(from, at)
 	}
 	d.standing.Leave(to)
@@ -121,7 +118,6 @@ func (d *doubts) sends(id CallID, r RequestID) {
 	endpoint := d.t.Requests[r].Endpoint
 	d.under[r]++
 	d.atOnce[endpoint], d.sure[endpoint] = max(d.atOnce[endpoint], d.under[r]), max(d.sure[endpoint], d.under[r])
-	d.could(r)
 }
 
 // answered notes that a call was.
@@ -140,29 +136,11 @@ func (d *doubts) answered(id CallID) {
 		return
 	}
 	d.under[r]--
-	d.could(r)
 	d.line.answered(id, r)
-}
-
-// could follows whether a request has calls under way and could make more.
-func (d *doubts) could(r RequestID) {
-	was, open := d.open[r]
-	if !open {
-		return
-	}
-	now := d.under[r] > 0 && d.under[r] < d.atOnce[d.t.Requests[r].Endpoint]
-	if d.open[r] = now; now && !was {
-		d.partly++
-	} else if was && !now {
-		d.partly--
-	}
 }
 
 // responds notes that a request was answered.
 func (d *doubts) responds(r RequestID) {
-	if d.open[r] {
-		d.partly--
-	}
 	delete(d.open, r)
 	d.standing.Leave(r)
 	delete(d.under, r)

@@ -89,7 +89,6 @@ func (q *queue) divide(pool, tasks []task, all map[string]int) *causality.Shares
 		known[q.h.t.Calls[x.call].Request]++
 	}
 	s := &causality.Shares[RequestID]{
-		Put: func(r RequestID) causality.Span { return causality.Span{From: q.begins[r], To: q.bursts[r]} },
 		Life: func(r RequestID) (causality.Span, bool) {
 			x := &q.h.t.Requests[r]
 			return causality.Span{From: x.FirstRead, To: x.End}, !x.Cut
@@ -103,7 +102,7 @@ func (q *queue) divide(pool, tasks []task, all map[string]int) *causality.Shares
 	for _, x := range tasks {
 		looked[x.call] = true
 		may := q.whose(x)
-		if s.Taken, s.May = append(s.Taken, x.taken()), append(s.May, may); len(may) == 0 {
+		if s.May = append(s.May, may); len(may) == 0 {
 			s.Blur = append(s.Blur, x.sent)
 		}
 	}

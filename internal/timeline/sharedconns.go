@@ -25,17 +25,6 @@ func (s connsShared) index() map[int32]bool {
 	return shared
 }
 
-// ids are their calls.
-func (s connsShared) ids() map[CallID]bool {
-	ids := map[CallID]bool{}
-	for _, c := range s {
-		for _, id := range c.calls {
-			ids[id] = true
-		}
-	}
-	return ids
-}
-
 // answeredAtOnce are the calls that were answered together with others on their connection: in that turn
 // the requests of all of them go on.
 func (s connsShared) answeredAtOnce(t *Timeline) map[CallID]bool {

@@ -5,7 +5,7 @@ import "maps"
 // associateTold associates the calls of a loop of which all turns are known, as far as responses
 // confirm it. It reports whether they do.
 func associateTold(t *Timeline, in asyncInput) bool {
-	p, conns := newToldPasses(t, in)
+	p := newToldPasses(t, in)
 	defer in.chains.reset()
 	told := p.best()
 	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
@@ -16,23 +16,22 @@ func associateTold(t *Timeline, in asyncInput) bool {
 	if !p.misled() && !told {
 		return false
 	}
-	shares := conns.ids()
-	p.w.associate(func(id CallID, r RequestID) bool { return !shares[id] && (p.w.led[r].by == nil || p.w.sound[r]) })
+	p.w.associate(func(id CallID, r RequestID) bool { return p.w.led[r].by == nil || p.w.sound[r] })
 	for id, since := range p.d.line.given {
 		in.wanted[id] = since
 	}
 	for _, id := range p.w.sets.calls {
-		in.sure[id] = !shares[id] && t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
+		in.sure[id] = t.Calls[id].Request != None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
 	}
 	return true
 }
 
-func newToldPasses(t *Timeline, in asyncInput) (*toldPasses, connsShared) {
+func newToldPasses(t *Timeline, in asyncInput) *toldPasses {
 	in.loop.moves = whereAskedFor(t, in.loop.moves)
 	conns := sharedConns(t, in.loop.moves)
 	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
 	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
-	return p, conns
+	return p
 }
 
 // leads makes passes as best does, in which messages lead requests on, if any may.

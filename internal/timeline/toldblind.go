@@ -55,7 +55,7 @@ func idsMislead(t *Timeline, in asyncInput) bool {
 	if len(in.loop.moves) == 0 {
 		return false
 	}
-	p, _ := newToldPasses(t, in)
+	p := newToldPasses(t, in)
 	defer in.chains.reset()
 	p.play(toldPlain)
 	return p.w.heard.misled()

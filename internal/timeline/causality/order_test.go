@@ -49,8 +49,6 @@ func TestOrder(t *testing.T) {
 // shared is a proof about shares: owners are letters, and so are those whose tasks may be.
 type shared struct {
 	because string
-	put     string // when owners put their tasks in, drawn as in span
-	taken   string // when tasks were taken: digits
 	may     []string
 	left    map[rune]int // how many tasks owners put in, where that is known
 	blur    []recording.Time
@@ -60,13 +58,12 @@ type shared struct {
 
 func (c *shared) solve() *Shares[rune] {
 	s := &Shares[rune]{
-		Put:  func(o rune) Span { return span(c.put, o) },
 		Life: func(o rune) (Span, bool) { return Span{0, 100}, !strings.ContainsRune(c.cut, o) },
 		Left: func(o rune) (int, bool) { n, sure := c.left[o]; return n, sure },
 		Blur: c.blur,
 	}
-	for i, may := range c.may {
-		s.May, s.Taken = append(s.May, []rune(may)), append(s.Taken, span(c.taken, rune('0'+i)))
+	for _, may := range c.may {
+		s.May = append(s.May, []rune(may))
 	}
 	s.Solve()
 	return s
@@ -75,17 +72,15 @@ func (c *shared) solve() *Shares[rune] {
 // TestShares: whose tasks are, by whose they may be and how many each put in.
 func TestShares(t *testing.T) {
 	for _, c := range []shared{
-		{"the only one whose it may be", "AB", "01", []string{"A", "B"}, nil, nil, "", "AB"},
-		{"several, and nothing else is known", "AB", "01", []string{"AB", "AB"}, nil, nil, "", "--"},
-		{"A has its one task, so the other is B's", "AB", "01", []string{"A", "AB"}, map[rune]int{'A': 1}, nil, "", "AB"},
-		{"A may have no more than the two that it lacks", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "", "AAB"},
-		{"but not if another task may be its", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, []recording.Time{50}, "", "--B"},
-		{"nor if some are beyond what was seen", "AB", "012", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "A", "--B"},
-		{"one conclusion leads to the next", "ABC", "012", []string{"A", "AB", "BC"}, map[rune]int{'A': 1, 'B': 1, 'C': 1}, nil, "", "ABC"},
-		{"first put in, first taken", "AABB", ".0.1", []string{"AB", "AB"}, map[rune]int{'A': 1, 'B': 1}, nil, "", "AB"},
-		{"two each", "AABB", "0123", []string{"AB", "AB", "AB", "AB"}, map[rune]int{'A': 2, 'B': 2}, nil, "", "AABB"},
-		{"but not where more is left than was put in", "AABB", ".012", []string{"AB", "AB", "AB"}, map[rune]int{'A': 1, 'B': 1}, nil, "", "---"},
-		{"nor where one has more than its share", "AABB", ".0.1", []string{"AB", "AB"}, map[rune]int{'A': 3, 'B': -1}, nil, "", "--"},
+		{"the only one whose it may be", []string{"A", "B"}, nil, nil, "", "AB"},
+		{"several, and nothing else is known", []string{"AB", "AB"}, nil, nil, "", "--"},
+		{"A has its one task, so the other is B's", []string{"A", "AB"}, map[rune]int{'A': 1}, nil, "", "AB"},
+		{"A may have no more than the two that it lacks", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "", "AAB"},
+		{"but not if another task may be its", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, []recording.Time{50}, "", "--B"},
+		{"nor if some are beyond what was seen", []string{"AB", "AB", "B"}, map[rune]int{'A': 2}, nil, "A", "--B"},
+		{"one conclusion leads to the next", []string{"A", "AB", "BC"}, map[rune]int{'A': 1, 'B': 1, 'C': 1}, nil, "", "ABC"},
+		{"but not where more is left than was put in", []string{"AB", "AB", "AB"}, map[rune]int{'A': 1, 'B': 1}, nil, "", "---"},
+		{"nor where one has more than its share", []string{"AB", "AB"}, map[rune]int{'A': 3, 'B': -1}, nil, "", "--"},
 	} {
 		got := ""
 		for _, o := range c.solve().Whose {
@@ -100,29 +95,10 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesInOrderUpToOverlap: where A's and B's work was put in at the same time nothing is told of theirs,
-// but C's was later than either's.
-//
-//	put    AAA..C
-//	       .BBB..
-func TestSharesInOrderUpToOverlap(t *testing.T) {
-	spans := map[rune]Span{'A': {0, 3}, 'B': {1, 4}, 'C': {5, 6}}
-	s := &Shares[rune]{
-		Taken: []Span{{6, 7}, {7, 8}, {8, 9}},
-		May:   [][]rune{[]rune("ABC"), []rune("ABC"), []rune("ABC")},
-		Put:   func(o rune) Span { return spans[o] },
-		Life:  func(rune) (Span, bool) { return Span{0, 9}, true },
-		Left:  func(rune) (int, bool) { return 1, true },
-	}
-	if s.Solve(); !slices.Equal(s.Whose, []rune{Nobody, Nobody, 'C'}) {
-		t.Errorf("the tasks are %v, want the last alone to be C's", s.Whose)
-	}
-}
-
 // TestSharesThatDoNotAddUp: who put in one task cannot have two, nor none; that is counted.
 func TestSharesThatDoNotAddUp(t *testing.T) {
 	for tasks, odd := range map[int]bool{0: false, 1: false, 2: true} {
-		c := shared{put: "A", taken: "01", left: map[rune]int{'A': 1}}
+		c := shared{left: map[rune]int{'A': 1}}
 		c.may = slices.Repeat([]string{"A"}, tasks)
 		if s := c.solve(); (s.Odd > 0) != odd {
 			t.Errorf("%d tasks of one that put in one: %d contradictions", tasks, s.Odd)
