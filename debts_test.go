@@ -55,7 +55,6 @@ func fieldDebts() map[string]int {
 		"internal/timeline.Timeline":      40,
 		"internal/timeline.asyncWalk":     26,
 		"internal/timeline.connFacts":     17,
-		"internal/timeline.doubts":        16,
 		"internal/timeline.facts":         27,
 		"internal/timeline.handOffs":      29,
 		"internal/timeline.inTurns":       24,
