@@ -116,7 +116,7 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	for a.From < end {
 		c, until := t.openCall(s, a.From)
 		a.To, a.Call, a.Cause, a.Phase = min(end, until), c, CauseUnknown, PhaseHandler
-		a.Lingers = c == None && t.lingering[iv.Off]
+		a.Lingers = c == None && t.lingering[iv.Off.key()]
 		if c != None {
 			a.Cause = CauseRemote
 			a.Phase, until = t.Calls[c].phaseAt(a.From)

@@ -51,7 +51,7 @@ type handOffs struct {
 	contexts  *contexts                    // nil: none are known
 	shared    map[word]bool                // several waited there for work at once, woken in contexts
 	open      map[recording.ProcessID]*openOnes
-	lingering map[*Off]bool // see lingers
+	lingering map[offKey]bool // see lingers
 }
 
 // unsure is the number of calls of tasks of which too little is known.
@@ -61,7 +61,7 @@ const unsure = -1
 // own to the requests that they were handed over by, where that is certain. It returns the
 // parts of requests that tells, and notes the sleeps in which strands lingered.
 func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
-	t.lingering = map[*Off]bool{}
+	t.lingering = map[offKey]bool{}
 	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts, lingering: t.lingering}
 	calls := h.gather(in)
 	taken := f.tookWork()

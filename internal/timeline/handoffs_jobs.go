@@ -90,7 +90,7 @@ func (h *handOffs) cutJobs(s StrandID) []job {
 		if h.forWork(s, st.off) {
 			begun = st.at
 		} else if h.lingers(s, st.off, begun) {
-			h.lingering[st.off] = true
+			h.lingering[st.off.key()] = true
 		} else {
 			continue
 		}

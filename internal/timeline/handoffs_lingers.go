@@ -16,7 +16,7 @@ func (h *handOffs) findLingering() {
 		}
 		for _, st := range h.f.threads[i].steps {
 			if h.lingers(s, st.off, recording.NoTime) {
-				h.lingering[st.off] = true
+				h.lingering[st.off.key()] = true
 			}
 		}
 	}

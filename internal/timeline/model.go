@@ -66,7 +66,7 @@ type Timeline struct {
 	memoryByStrand memoryWaits           // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
 	gaps           []Window              // between Windows
-	lingering      map[*Off]bool         // see lingers
+	lingering      map[offKey]bool       // see lingers
 	overruled      ledger                // see assign
 }
 

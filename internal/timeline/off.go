@@ -15,6 +15,20 @@ type Off struct {
 	*OffFaults
 }
 
+// offKey is which span off the CPU one is.
+type offKey struct {
+	thread recording.ThreadID
+	since  Time
+}
+
+// key is that of a span; that of none is none's.
+func (o *Off) key() offKey {
+	if o == nil {
+		return offKey{}
+	}
+	return offKey{o.Thread, o.Since}
+}
+
 // OffBy is what many spans off the CPU have in common.
 type OffBy struct {
 	Thread    recording.ThreadID

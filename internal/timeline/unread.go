@@ -148,7 +148,7 @@ func (s *segmenter) reading(id StrandID, iv Interval, owner RequestID) (Cause, Q
 			return waited, quality
 		case owner != None && loop:
 			return CauseEventLoop, Exact
-		case owner != None, s.t.lingering[iv.Off]: // on another connection: a poll of this one would have ended
+		case owner != None, s.t.lingering[iv.Off.key()]: // on another connection: a poll of this one would have ended
 			return CausePool, Exact
 		case iv.Off != nil && networkWait(iv.Off.Syscall):
 			return causeIdle, Inferred
