@@ -20,12 +20,14 @@ func every(tl *timeline.Timeline, endpoint string, n int, shape func(i int) []pi
 		id := timeline.RequestID(len(tl.Requests))
 		r := timeline.Request{ID: id, Endpoint: endpoint, Strand: timeline.None, Start: Time(i+1) * 10_000_000}
 		at := r.Start
+		var list []timeline.Segment
 		for _, p := range shape(i) {
 			to := at + Time(p.us)*1000
-			r.Segments = append(r.Segments, timeline.Segment{From: at, To: to, Phase: p.phase, Cause: p.cause, Call: timeline.None, Strand: timeline.None, Blocker: timeline.None})
+			list = append(list, timeline.Segment{From: at, To: to, Phase: p.phase, Cause: p.cause, Call: timeline.None, Strand: timeline.None, Blocker: timeline.None})
 			at = to
 		}
 		r.End = at
+		r.SetSegments(list)
 		tl.Requests = append(tl.Requests, r)
 		tl.End = max(tl.End, at)
 	}

@@ -8,7 +8,7 @@ func inferredShare(t *timeline.Timeline, spans []Span) Share {
 	var all, inferred Duration
 	for _, s := range spans {
 		all += s.To.Sub(s.From)
-		for _, g := range t.Requests[s.Request].Segments {
+		for g := t.Requests[s.Request].Segments(); g.Next(); {
 			if g.Call == timeline.None || t.Calls[g.Call].Certainty() == timeline.Told {
 				continue
 			}

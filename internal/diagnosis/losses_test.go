@@ -70,7 +70,9 @@ func TestALossIsHeldAgainstWhatItCanHide(t *testing.T) {
 		for i := range tl.Losses {
 			r := &tl.Requests[i]
 			r.End += Time(c.slow) * 1000
-			r.Segments[1].To = r.End
+			list := r.SegmentList()
+			list[1].To = r.End
+			r.SetSegments(list)
 			tl.Losses[i].Hook = recording.HookIO
 		}
 		h := taking("disk", timeline.CauseDisk)

@@ -20,10 +20,11 @@ func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timel
 func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	n := 0
 	first := len(ids)
+	s := new(timeline.Segments)
 	for k, id := range ids {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			if keep(r, &r.Segments[i]) {
+		for *s = *r.Segments(); s.Next(); {
+			if keep(r, &s.Segment) {
 				n++
 				first = min(first, k)
 			}
@@ -35,8 +36,8 @@ func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.S
 	out := make([]Span, 0, n)
 	for _, id := range ids[first:] {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			if s := &r.Segments[i]; keep(r, s) {
+		for *s = *r.Segments(); s.Next(); {
+			if keep(r, &s.Segment) {
 				out = append(out, Span{id, s.From, s.To})
 			}
 		}
@@ -47,8 +48,8 @@ func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.S
 // TimeOf returns how much of the measured requests' time has a cause.
 func (c *Case) TimeOf(cause timeline.Cause) (sum Duration) {
 	for _, id := range c.With(cause) {
-		for i := range c.Requests[id].Segments {
-			if s := &c.Requests[id].Segments[i]; s.Cause == cause {
+		for s := c.Requests[id].Segments(); s.Next(); {
+			if s.Cause == cause {
 				sum += s.To.Sub(s.From)
 			}
 		}
@@ -65,10 +66,8 @@ func (c *Case) byCause() [][]RequestID {
 	by := make([][]RequestID, timeline.NumCauses)
 	for _, id := range c.measured {
 		r := &c.Requests[id]
-		var has [timeline.NumCauses]bool
-		for i := range r.Segments {
-			if cause := r.Segments[i].Cause; !has[cause] {
-				has[cause] = true
+		for cause := range timeline.NumCauses {
+			if r.Has(cause) {
 				by[cause] = append(by[cause], id)
 			}
 		}
@@ -87,8 +86,7 @@ func (c *Case) findGaps() []Span {
 	for _, id := range c.measured {
 		r := &c.Requests[id]
 		at := r.Start
-		for i := range r.Segments {
-			s := &r.Segments[i]
+		for s := r.Segments(); s.Next(); {
 			if s.From > at {
 				out = append(out, Span{id, at, s.From})
 			}

@@ -143,9 +143,8 @@ func lingering(c *diagnosis.Case) (lingered, waited Duration) {
 	serving := waitedFor(c)
 	for _, id := range c.With(timeline.CausePool) {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if !forWorker(c, r, s) || s.Strand == timeline.None {
+		for s := r.Segments(); s.Next(); {
+			if !forWorker(c, r, &s.Segment) || s.Strand == timeline.None {
 				continue
 			}
 			waited += s.To.Sub(s.From)

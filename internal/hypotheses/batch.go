@@ -120,17 +120,18 @@ func allBut(c *diagnosis.Case, r *timeline.Request, of shape, longest timeline.C
 		return nil
 	}
 	keep := c.Calls[longest].End.Sub(c.Calls[longest].Start)
-	kept := make([]Duration, len(r.Segments))
+	list := r.SegmentList()
+	kept := make([]Duration, len(list))
 	for _, itself := range []bool{true, false} {
-		for i := range r.Segments {
-			if s := &r.Segments[i]; s.Call != timeline.None && (s.Call == longest) == itself && counts(c, s.Call, of) {
+		for i := range list {
+			if s := &list[i]; s.Call != timeline.None && (s.Call == longest) == itself && counts(c, s.Call, of) {
 				kept[i] = min(keep, s.To.Sub(s.From))
 				keep -= kept[i]
 			}
 		}
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for i := range list {
+		s := &list[i]
 		if from := s.From + diagnosis.Time(kept[i]); s.Call != timeline.None && from < s.To && counts(c, s.Call, of) {
 			out = append(out, diagnosis.Span{Request: r.ID, From: from, To: s.To})
 		}
@@ -152,8 +153,7 @@ func amid(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Spa
 			from, to = min(from, call.Start), max(to, call.End)
 		}
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		own := s.Phase == timeline.PhaseHandler && s.Call == timeline.None && (s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable)
 		if own && s.From < to && s.To > from {
 			out = append(out, diagnosis.Span{Request: r.ID, From: max(s.From, from), To: min(s.To, to)})

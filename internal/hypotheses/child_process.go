@@ -68,8 +68,8 @@ func childStays(c *diagnosis.Case) []stay {
 		return x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild
 	})
 	for _, id := range c.With(timeline.CauseIPC) {
-		for i := range c.Requests[id].Segments {
-			if s := &c.Requests[id].Segments[i]; s.Cause == timeline.CauseIPC && beside(s) {
+		for s := c.Requests[id].Segments(); s.Next(); {
+			if s.Cause == timeline.CauseIPC && beside(&s.Segment) {
 				out = append(out, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
 			}
 		}

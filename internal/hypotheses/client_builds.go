@@ -227,9 +227,8 @@ func (b *builds) sampled(c *diagnosis.Case) (beneath, all int) {
 	for _, id := range b.calls {
 		call := &c.Calls[id]
 		r := &c.Requests[call.Request]
-		for k := range r.Segments {
-			s := &r.Segments[k]
-			if !ownCPU(s) || s.Strand != call.Strand {
+		for s := r.Segments(); s.Next(); {
+			if !ownCPU(&s.Segment) || s.Strand != call.Strand {
 				continue
 			}
 			for _, a := range c.StacksIn(s.Strand, s.From, s.To) {

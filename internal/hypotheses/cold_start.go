@@ -173,8 +173,8 @@ func (y *youth) longer(c *diagnosis.Case) (end int) {
 	var took []Duration
 	for _, id := range y.order {
 		d := c.Requests[id].Duration()
-		for i := range c.Requests[id].Segments {
-			if g := &c.Requests[id].Segments[i]; g.Cause == timeline.CauseRunnable {
+		for g := c.Requests[id].Segments(); g.Next(); {
+			if g.Cause == timeline.CauseRunnable {
 				d -= g.To.Sub(g.From)
 			}
 		}
@@ -234,8 +234,8 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		if more := r.Duration() - y.later; more > 0 {
 			spans = append(spans, diagnosis.Span{Request: id, From: r.Start, To: r.Start + diagnosis.Time(more)})
 		}
-		for i := range r.Segments {
-			by[r.Segments[i].Cause] += r.Segments[i].To.Sub(r.Segments[i].From)
+		for s := r.Segments(); s.Next(); {
+			by[s.Cause] += s.To.Sub(s.From)
 		}
 	}
 	most := timeline.CauseUnknown

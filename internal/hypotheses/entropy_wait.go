@@ -82,8 +82,7 @@ func (e *entropy) source(c *diagnosis.Case, d *deeds) {
 	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
+		for s := r.Segments(); s.Next(); {
 			if s.Cause == timeline.CauseOnCPU || s.Cause == timeline.CauseRunnable {
 				continue
 			}

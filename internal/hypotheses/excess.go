@@ -124,10 +124,9 @@ func eachEffort(c *diagnosis.Case, r *timeline.Request, visit func(at place, cal
 // effortIn collects a request's own work outside of calls in a span.
 func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time) effort {
 	e := effort{call: call}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		a, b := max(s.From, from), min(s.To, to)
-		if s.Call == timeline.None && ownCPU(s) && a < b {
+		if s.Call == timeline.None && ownCPU(&s.Segment) && a < b {
 			e.work = append(e.work, setupSpan{diagnosis.Span{Request: r.ID, From: a, To: b}, s.Strand})
 			e.sum += b.Sub(a)
 		}
@@ -137,9 +136,8 @@ func effortIn(r *timeline.Request, call timeline.CallID, from, to diagnosis.Time
 
 // ownIn is how long that is.
 func ownIn(r *timeline.Request, from, to diagnosis.Time) (d Duration) {
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		if a, b := max(s.From, from), min(s.To, to); s.Call == timeline.None && ownCPU(s) && a < b {
+	for s := r.Segments(); s.Next(); {
+		if a, b := max(s.From, from), min(s.To, to); s.Call == timeline.None && ownCPU(&s.Segment) && a < b {
 			d += b.Sub(a)
 		}
 	}

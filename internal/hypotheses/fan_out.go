@@ -14,13 +14,13 @@ func fannedOut(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosi
 	if tasks < 2 {
 		return nil
 	}
-	for i := len(r.Segments) - 1; i >= 0; i-- { // the first lay in a queue before
-		if s := &r.Segments[i]; s.To == from && s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler {
+	list := r.SegmentList()
+	for i := len(list) - 1; i >= 0; i-- { // the first lay in a queue before
+		if s := &list[i]; s.To == from && s.Cause == timeline.CausePool && s.Phase == timeline.PhaseHandler {
 			from = s.From
 		}
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.Phase == timeline.PhaseUnread || s.Call != timeline.None && shapeOf(&c.Calls[s.Call]) != of {
 			continue
 		}

@@ -41,16 +41,17 @@ func hiddenLocks(c *diagnosis.Case) []diagnosis.Span {
 // away is the longest span around a piece of a request in which it was on no processor.
 func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 	from, to = r.Start, r.End
-	i, _ := slices.BinarySearchFunc(r.Segments, s.From, func(x timeline.Segment, at diagnosis.Time) int { return cmp.Compare(x.To, at+1) })
+	list := r.SegmentList()
+	i, _ := slices.BinarySearchFunc(list, s.From, func(x timeline.Segment, at diagnosis.Time) int { return cmp.Compare(x.To, at+1) })
 	for k := i - 1; k >= 0; k-- {
-		if r.Segments[k].Cause == timeline.CauseOnCPU {
-			from = r.Segments[k].To
+		if list[k].Cause == timeline.CauseOnCPU {
+			from = list[k].To
 			break
 		}
 	}
-	for k := i; k < len(r.Segments); k++ {
-		if r.Segments[k].From >= s.To && r.Segments[k].Cause == timeline.CauseOnCPU {
-			return from, r.Segments[k].From
+	for k := i; k < len(list); k++ {
+		if list[k].From >= s.To && list[k].Cause == timeline.CauseOnCPU {
+			return from, list[k].From
 		}
 	}
 	return from, to

@@ -61,7 +61,7 @@ func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
 		}}
 		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
 		if got := hidden > requests*10_000_000; got != c.hidden {
-			t.Errorf("%s: hidden %v, want %v: %+v", name, got, c.hidden, tl.Requests[0].Segments)
+			t.Errorf("%s: hidden %v, want %v: %+v", name, got, c.hidden, tl.Requests[0].SegmentList())
 		}
 		if halted != requests*300_000 {
 			t.Errorf("%s: stopped for %d ns, want 300,000 for each request", name, halted)

@@ -66,9 +66,8 @@ func linesOf(c *diagnosis.Case) []*lineOf {
 	of := map[key]*lineOf{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			g := &r.Segments[i]
-			if !stoodBehind(c, g) {
+		for g := r.Segments(); g.Next(); {
+			if !stoodBehind(c, &g.Segment) {
 				continue
 			}
 			call := &c.Calls[g.Call]

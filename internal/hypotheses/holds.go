@@ -55,9 +55,8 @@ func rareHolders(c *diagnosis.Case, long []hold) (out []diagnosis.Span) {
 		if diagnosis.ShareOf(int64(of[r.Endpoint]), int64(all[r.Endpoint])) >= rareShare {
 			continue
 		}
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if from, to := max(s.From, h.from), min(s.To, h.to); ownCPU(s) && from < to {
+		for s := r.Segments(); s.Next(); {
+			if from, to := max(s.From, h.from), min(s.To, h.to); ownCPU(&s.Segment) && from < to {
 				out = append(out, diagnosis.Span{Request: h.by, From: from, To: to})
 			}
 		}

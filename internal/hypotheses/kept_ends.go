@@ -27,8 +27,7 @@ type keptEnd struct {
 func keptEnds(c *diagnosis.Case) (out []keptEnd) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			g := &r.Segments[i]
+		for g := r.Segments(); g.Next(); {
 			if g.Phase != timeline.PhaseSend || g.Call == timeline.None || g.Cause != timeline.CauseRemote {
 				continue
 			}

@@ -40,8 +40,8 @@ func loopWaits(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID)
 			continue
 		}
 		gone := diagnosis.ShareOf(int64(was[i]-would[i]), int64(was[i]))
-		for k := range r.Segments {
-			if s := &r.Segments[k]; waitsFor(s, loop) {
+		for s := r.Segments(); s.Next(); {
+			if waitsFor(&s.Segment, loop) {
 				out = append(out, shrink(diagnosis.Span{Request: id, From: s.From, To: s.To}, gone, &sums)...)
 			}
 		}
@@ -137,8 +137,8 @@ func loopWork(c *diagnosis.Case, busy []diagnosis.Span, loop timeline.StrandID) 
 	for i, id := range ids {
 		r := &c.Requests[id]
 		first, last = min(first, r.FirstRead), max(last, r.End)
-		for k := range r.Segments {
-			if s := &r.Segments[k]; s.Strand == loop && ownCPU(s) {
+		for s := r.Segments(); s.Next(); {
+			if s.Strand == loop && ownCPU(&s.Segment) {
 				w.service[i] += s.To.Sub(s.From)
 			}
 		}

@@ -71,9 +71,8 @@ func waitsForWorkers(c *diagnosis.Case) []workerWait {
 		var out []workerWait
 		for _, id := range c.With(timeline.CausePool) {
 			r := &c.Requests[id]
-			for i := range r.Segments {
-				s := &r.Segments[i]
-				if behindAWorker(c.Timeline, s) {
+			for s := r.Segments(); s.Next(); {
+				if behindAWorker(c.Timeline, &s.Segment) {
 					out = append(out, workerWait{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, s.Phase == timeline.PhaseUnread})
 				}
 			}
@@ -215,8 +214,7 @@ func ownTime(c *diagnosis.Case, did []*deed, keep func(*timeline.Request, *deed)
 		if !keep(r, d) {
 			continue
 		}
-		for k := range r.Segments {
-			s := &r.Segments[k]
+		for s := r.Segments(); s.Next(); {
 			own := s.Strand == d.strand || d.call != timeline.None && s.Call == d.call // a goroutine's call is carried by others
 			if from, to := max(s.From, d.from), min(s.To, d.to); own && from < to {
 				out = append(out, diagnosis.Span{Request: r.ID, From: from, To: to})

@@ -94,8 +94,8 @@ func (s *scanned) matters(c *diagnosis.Case) bool {
 // queued is the mean time that requests wait for a processor.
 func (s *scanned) queued(c *diagnosis.Case, ids []diagnosis.RequestID) (d Duration) {
 	for _, id := range ids {
-		for i := range c.Requests[id].Segments {
-			if g := &c.Requests[id].Segments[i]; g.Cause == timeline.CauseRunnable {
+		for g := c.Requests[id].Segments(); g.Next(); {
+			if g.Cause == timeline.CauseRunnable {
 				d += g.To.Sub(g.From)
 			}
 		}

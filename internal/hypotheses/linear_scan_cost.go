@@ -28,9 +28,9 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 // hidden is how much of a request's time may have been spent computing without being seen.
 func hidden(r *timeline.Request) Duration {
 	d := r.Unaccounted()
-	for i := range r.Segments {
-		if r.Segments[i].Cause == timeline.CauseUnknown {
-			d += r.Segments[i].To.Sub(r.Segments[i].From)
+	for s := r.Segments(); s.Next(); {
+		if s.Cause == timeline.CauseUnknown {
+			d += s.To.Sub(s.From)
 		}
 	}
 	return d

@@ -74,9 +74,9 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 		r := &c.Requests[i]
 		if r.Measured() && (s.of.Endpoint == "" || r.Endpoint == s.of.Endpoint) {
 			part := share(diagnosis.RequestID(i))
-			for k := range r.Segments {
-				if g := &r.Segments[k]; ownCPU(g) {
-					cd.Spans = append(cd.Spans, leading(r.ID, g, part)...)
+			for g := r.Segments(); g.Next(); {
+				if ownCPU(&g.Segment) {
+					cd.Spans = append(cd.Spans, leading(r.ID, &g.Segment, part)...)
 				}
 			}
 		}

@@ -31,8 +31,7 @@ func queuedBehind(c *diagnosis.Case, in *beneath) (out []diagnosis.Span) {
 	}
 	for _, id := range c.With(timeline.CauseRunnable) {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			g := &r.Segments[i]
+		for g := r.Segments(); g.Next(); {
 			if g.Cause != timeline.CauseRunnable {
 				continue
 			}
@@ -45,7 +44,7 @@ func queuedBehind(c *diagnosis.Case, in *beneath) (out []diagnosis.Span) {
 			if g.Strand == timeline.None || c.Strands[g.Strand].Goroutine == recording.NoGoroutine {
 				part = diagnosis.Share(front.Of(Duration(part)))
 			}
-			out = append(out, leading(id, g, part)...)
+			out = append(out, leading(id, &g.Segment, part)...)
 		}
 	}
 	return out

@@ -145,8 +145,7 @@ func takes(c *diagnosis.Case, calls []timeline.CallID) Duration {
 // waits fills in what requests waited behind each.
 func (l *lineOf) waits(c *diagnosis.Case, behind map[timeline.CallID]timeline.CallID) {
 	for _, r := range c.Measured() {
-		for i := range c.Requests[r].Segments {
-			g := &c.Requests[r].Segments[i]
+		for g := c.Requests[r].Segments(); g.Next(); {
 			if g.Call == timeline.None || g.Phase != timeline.PhaseRemote || !l.calls[g.Call] {
 				continue
 			}

@@ -59,9 +59,11 @@ func TestFamiliesAreInOrderOfTheirTime(t *testing.T) {
 // pieces of that are called.
 func TestAwayIsFromProcessorToProcessor(t *testing.T) {
 	r := &timeline.Request{Start: 0, End: 60}
+	var list []timeline.Segment
 	for i, cause := range []timeline.Cause{timeline.CauseOnCPU, timeline.CauseRemote, timeline.CauseUnknown, timeline.CauseRunnable, timeline.CauseOnCPU, timeline.CauseUnknown} {
-		r.Segments = append(r.Segments, timeline.Segment{From: timeline.Time(10 * i), To: timeline.Time(10*i + 10), Cause: cause})
+		list = append(list, timeline.Segment{From: timeline.Time(10 * i), To: timeline.Time(10*i + 10), Cause: cause})
 	}
+	r.SetSegments(list)
 	for _, x := range [][4]timeline.Time{{20, 30, 10, 40}, {50, 60, 50, 60}, {10, 20, 10, 40}} {
 		if from, to := away(r, diagnosis.Span{From: x[0], To: x[1]}); from != x[2] || to != x[3] {
 			t.Errorf("from %d to %d: away from %d to %d, want %d to %d", x[0], x[1], from, to, x[2], x[3])

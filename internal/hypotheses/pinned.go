@@ -24,9 +24,8 @@ func pinned(c *diagnosis.Case) (share diagnosis.Share, place string) {
 	sites, looked := lined{}, 0
 	for _, id := range c.With(timeline.CausePool) {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if !forWorker(c, r, s) || s.Strand == timeline.None || looked >= lookedAt {
+		for s := r.Segments(); s.Next(); {
+			if !forWorker(c, r, &s.Segment) || s.Strand == timeline.None || looked >= lookedAt {
 				continue
 			}
 			looked++

@@ -113,8 +113,8 @@ const handedOn = 1_000_000 // ns
 
 // callAt returns the call whose wait in a queue a stay is.
 func callAt(c *diagnosis.Case, s *stay) *timeline.Call {
-	for i := range c.Requests[s.Request].Segments {
-		if g := &c.Requests[s.Request].Segments[i]; g.From <= s.From && s.From < g.To && g.Call != timeline.None {
+	for g := c.Requests[s.Request].Segments(); g.Next(); {
+		if g.From <= s.From && s.From < g.To && g.Call != timeline.None {
 			return &c.Calls[g.Call]
 		}
 	}
@@ -164,8 +164,8 @@ func (k *contention) again(c *diagnosis.Case) *contention {
 }
 
 func segmentAt(c *diagnosis.Case, s *stay) (timeline.Phase, timeline.CallID) {
-	for i := range c.Requests[s.Request].Segments {
-		if g := &c.Requests[s.Request].Segments[i]; g.From <= s.From && s.From < g.To {
+	for g := c.Requests[s.Request].Segments(); g.Next(); {
+		if g.From <= s.From && s.From < g.To {
 			return g.Phase, g.Call
 		}
 	}

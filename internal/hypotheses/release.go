@@ -185,8 +185,7 @@ func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where strin
 		}
 	}
 	for _, id := range t.all {
-		for i := range c.Requests[id].Segments {
-			s := &c.Requests[id].Segments[i]
+		for s := c.Requests[id].Segments(); s.Next(); {
 			k := kindOf{s.Phase, s.Cause}
 			if is[k] <= was[k] {
 				continue
@@ -204,8 +203,7 @@ func (t *turnover) extra(c *diagnosis.Case) (spans []diagnosis.Span, where strin
 func kinds(c *diagnosis.Case, ids []diagnosis.RequestID) map[kindOf]Duration {
 	sums := map[kindOf]Duration{}
 	for _, id := range ids {
-		for i := range c.Requests[id].Segments {
-			s := &c.Requests[id].Segments[i]
+		for s := c.Requests[id].Segments(); s.Next(); {
 			sums[kindOf{s.Phase, s.Cause}] += s.To.Sub(s.From)
 		}
 	}

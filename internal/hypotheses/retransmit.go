@@ -115,15 +115,14 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			g := &r.Segments[i]
+		for g := r.Segments(); g.Next(); {
 			if g.Call == timeline.None || g.Cause != timeline.CauseRemote {
 				continue
 			}
 			call := &c.Calls[g.Call]
 			until, refused := g.To, g.Phase == timeline.PhaseSend && call.Kept == timeline.KeptRefused && call.Left > g.From
 			if !refused {
-				until = resentUntil(c.Conns[connIndex(c, call.Conn)].Again, call, g)
+				until = resentUntil(c.Conns[connIndex(c, call.Conn)].Again, call, &g.Segment)
 			}
 			if until <= g.From {
 				continue

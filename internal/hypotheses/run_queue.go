@@ -114,8 +114,7 @@ func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	}
 	for _, id := range c.With(timeline.CausePool) {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			g := &r.Segments[i]
+		for g := r.Segments(); g.Next(); {
 			if g.Cause != timeline.CausePool || g.Strand == timeline.None {
 				continue
 			}

@@ -58,8 +58,8 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 	}
 	for _, id := range ids {
 		r := &s.c.Requests[id]
-		for i := range r.Segments {
-			if g := &r.Segments[i]; ownCPU(g) && g.Strand != timeline.None {
+		for g := r.Segments(); g.Next(); {
+			if ownCPU(&g.Segment) && g.Strand != timeline.None {
 				s.in(g.Strand, diagnosis.Span{Request: id, From: g.From, To: g.To}, visit)
 			}
 		}

@@ -172,8 +172,7 @@ func onPath(c *diagnosis.Case, r *timeline.Request) (out []waited) {
 	if len(r.Calls) < 2 {
 		return nil
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.Call == timeline.None {
 			continue
 		}

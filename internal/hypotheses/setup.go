@@ -28,10 +28,9 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		lone := aloneUntilSent(c, r, churned)
-		for k := range r.Segments {
-			s := &r.Segments[k]
+		for s := r.Segments(); s.Next(); {
 			span := setupSpan{diagnosis.Span{Request: r.ID, From: s.From, To: s.To}, timeline.None}
-			if ownCPU(s) {
+			if ownCPU(&s.Segment) {
 				span.strand = s.Strand
 			}
 			if s.Call != timeline.None && s.Phase == timeline.PhaseDNS {
@@ -47,7 +46,7 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 					out = append(out, span)
 				}
 			case s.Phase == timeline.PhaseHandler:
-				out = append(out, besides(c, s, span, lone)...)
+				out = append(out, besides(c, &s.Segment, span, lone)...)
 			}
 		}
 	}

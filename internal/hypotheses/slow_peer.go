@@ -70,13 +70,12 @@ func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
+		for s := r.Segments(); s.Next(); {
 			call := s.Call
 			switch {
 			case call == timeline.None && s.Phase == timeline.PhaseHandler:
-				call = c.CallBehind(s)
-			case s.Phase != timeline.PhaseRemote && !restAwaited(s):
+				call = c.CallBehind(&s.Segment)
+			case s.Phase != timeline.PhaseRemote && !restAwaited(&s.Segment):
 				continue
 			}
 			if call == timeline.None {

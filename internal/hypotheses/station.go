@@ -54,12 +54,11 @@ func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timel
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		t := tour{at: r.Start, merge: s.model.Slice > 0}
-		for k := range r.Segments {
-			g := &r.Segments[k]
+		for g := r.Segments(); g.Next(); {
 			if g.From > t.at {
 				t.add(roleNone, t.at, g.From)
 			}
-			as := of(r, g)
+			as := of(r, &g.Segment)
 			if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
 				as = roleWorks // it has its turn, and a processor is what it lacks
 			}
@@ -153,8 +152,8 @@ func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock ti
 		if len(s.works[i]) == 0 {
 			continue
 		}
-		for k := range c.Requests[id].Segments {
-			if g := &c.Requests[id].Segments[k]; ownCPU(g) && g.Strand != timeline.None {
+		for g := c.Requests[id].Segments(); g.Next(); {
+			if ownCPU(&g.Segment) && g.Strand != timeline.None {
 				of[g.Strand] = append(of[g.Strand], window{g.From, g.To})
 			}
 		}

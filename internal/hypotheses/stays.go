@@ -22,9 +22,9 @@ func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment)
 	out = make([]stay, 0, 2*len(with))
 	for _, id := range with {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			if s := &r.Segments[i]; s.Cause == cause && keep(s) {
-				out = staysIn(c, out, s, id)
+		for s := r.Segments(); s.Next(); {
+			if s.Cause == cause && keep(&s.Segment) {
+				out = staysIn(c, out, &s.Segment, id)
 			}
 		}
 	}
@@ -141,11 +141,11 @@ func blank(c *diagnosis.Case) (out []diagnosis.Span) {
 			continue
 		}
 		at := r.Start
-		for i := range r.Segments {
-			if s := &r.Segments[i]; s.From > at {
+		for s := r.Segments(); s.Next(); {
+			if s.From > at {
 				out = append(out, diagnosis.Span{Request: id, From: at, To: s.From})
 			}
-			at = max(at, r.Segments[i].To)
+			at = max(at, s.To)
 		}
 		if r.End > at {
 			out = append(out, diagnosis.Span{Request: id, From: at, To: r.End})

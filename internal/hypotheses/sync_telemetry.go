@@ -53,8 +53,7 @@ func testSyncTelemetry(c *diagnosis.Case) diagnosis.Result {
 
 // request adds what one request spent: not what others did while it waited for a thread.
 func (e *exported) request(t *telemetry, r *timeline.Request) {
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.Strand == timeline.None || s.Blocker != timeline.None || s.Phase == timeline.PhaseUnread || s.Cause == timeline.CausePool {
 			continue
 		}

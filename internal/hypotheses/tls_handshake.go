@@ -79,13 +79,12 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpan) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			s := &r.Segments[i]
-			if s.Phase != timeline.PhaseTLS && !prepares(c, s) {
+		for s := r.Segments(); s.Next(); {
+			if s.Phase != timeline.PhaseTLS && !prepares(c, &s.Segment) {
 				continue
 			}
 			span := setupSpan{diagnosis.Span{Request: id, From: s.From, To: s.To}, timeline.None}
-			if spans = append(spans, span.Span); ownCPU(s) {
+			if spans = append(spans, span.Span); ownCPU(&s.Segment) {
 				cpu, span.strand = append(cpu, span.Span), s.Strand
 			}
 			work = append(work, span)

@@ -18,8 +18,8 @@ func waitedFor(c *diagnosis.Case) workers {
 	w := workers{}
 	for _, id := range c.With(timeline.CausePool) {
 		r := &c.Requests[id]
-		for i := range r.Segments {
-			if s := &r.Segments[i]; forWorker(c, r, s) && s.Strand != timeline.None {
+		for s := r.Segments(); s.Next(); {
+			if forWorker(c, r, &s.Segment) && s.Strand != timeline.None {
 				w[s.Strand] = nil
 			}
 		}

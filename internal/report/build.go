@@ -87,8 +87,8 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 		q := &tl.Requests[id]
 		all += int64(q.Duration())
 		open += int64(q.Unaccounted())
-		for k := range q.Segments {
-			if g := &q.Segments[k]; g.Cause == timeline.CauseUnknown {
+		for g := q.Segments(); g.Next(); {
+			if g.Cause == timeline.CauseUnknown {
 				unknown += int64(g.To.Sub(g.From))
 			}
 		}

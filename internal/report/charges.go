@@ -27,8 +27,9 @@ type charge struct {
 // charges takes the segments of a request apart by stack. The pieces tile the
 // segments.
 func (x *stackIndex) charges(r *timeline.Request, into []charge) []charge {
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	list := r.SegmentList()
+	for i := range list {
+		s := &list[i]
 		whole := charge{s, s.From, s.To, timeline.None, byNothing, 0}
 		switch {
 		case s.Strand == timeline.None || s.Phase == timeline.PhaseUnread || s.Cause == timeline.CauseEventLoop:
@@ -110,8 +111,7 @@ func preempted(iv *timeline.Interval) bool {
 // samples returns the stacks that a request's strands had on a CPU while they worked
 // for it.
 func (x *stackIndex) samples(r *timeline.Request, into []timeline.StackAt) []timeline.StackAt {
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.Cause != timeline.CauseOnCPU || s.Strand == timeline.None || s.Phase == timeline.PhaseUnread {
 			continue
 		}

@@ -205,7 +205,7 @@ func (d *dumper) goroutine(id timeline.StrandID) *DumpThread {
 		return t
 	}
 	for _, r := range d.works[id] {
-		list := d.tl.Requests[r].Segments
+		list := d.tl.Requests[r].SegmentList()
 		i := sort.Search(len(list), func(k int) bool { return list[k].To > d.at })
 		if i == len(list) || list[i].From > d.at || list[i].Phase == timeline.PhaseUnread {
 			continue

@@ -74,8 +74,7 @@ func tabulate(tl *timeline.Timeline, ids []timeline.RequestID) (t table, all int
 	for _, id := range ids {
 		r := &tl.Requests[id]
 		all += int64(r.Duration())
-		for i := range r.Segments {
-			s := &r.Segments[i]
+		for s := r.Segments(); s.Next(); {
 			t[s.Phase][s.Cause] += int64(s.To.Sub(s.From))
 		}
 	}
@@ -127,8 +126,8 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallID]int64 {
 	took := map[timeline.CallID]int64{}
 	for _, id := range d.Overall.Requests {
-		for i := range tl.Requests[id].Segments {
-			if s := &tl.Requests[id].Segments[i]; s.Call != timeline.None {
+		for s := tl.Requests[id].Segments(); s.Next(); {
+			if s.Call != timeline.None {
 				took[s.Call] += int64(s.To.Sub(s.From))
 			}
 		}

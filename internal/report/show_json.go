@@ -133,8 +133,8 @@ func shown(tl *timeline.Timeline, id timeline.RequestID, locals map[int64]string
 		Start: r.Start, Duration: r.Duration(), Segments: []shownSegment{}, Unaccount: r.Unaccounted(), Calls: []shownCall{},
 		Cut: r.Cut, Lossy: r.Lossy, Excluded: r.Excluded,
 	}
-	for i := range r.Segments {
-		out.Segments = append(out.Segments, segment(tl, r, &r.Segments[i]))
+	for s := r.Segments(); s.Next(); {
+		out.Segments = append(out.Segments, segment(tl, r, &s.Segment))
 	}
 	for _, part := range r.Parts {
 		out.Parts = append(out.Parts, shownPart{strandName(tl, part.Strand), part.From.Sub(r.Start), part.To.Sub(r.Start)})

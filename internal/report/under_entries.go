@@ -83,8 +83,7 @@ func (u *underer) sight(r *timeline.Request) {
 			u.seen = append(u.seen, sighting{c.segment.Strand, c.from, c.to, c.stack, true})
 		}
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.Cause != timeline.CauseOnCPU || s.Strand == timeline.None || s.Phase == timeline.PhaseUnread {
 			continue
 		}
@@ -133,8 +132,8 @@ func (f *function) entries(u *underer, r *timeline.Request) []UnderEntry {
 // served is from when to when a strand worked for a request.
 func served(r *timeline.Request, id timeline.StrandID) (from, to timeline.Time) {
 	from, to = r.End, r.Start
-	for i := range r.Segments {
-		if s := &r.Segments[i]; s.Strand == id {
+	for s := r.Segments(); s.Next(); {
+		if s.Strand == id {
 			from, to = min(from, s.From), max(to, s.To)
 		}
 	}

@@ -148,12 +148,11 @@ const (
 // waitsIn returns the longest waits in a row of which nothing was said yet.
 func waitsIn(tl *timeline.Timeline, r *timeline.Request, row *row, said map[timeline.WaitID]bool) (out []timeline.WaitID) {
 	took := map[timeline.WaitID]Duration{}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		if s.From < row.from || s.To > row.to {
 			continue
 		}
-		if w := waitOf(tl, s); w != timeline.None && s.Cause == tl.Waits[w].Cause {
+		if w := waitOf(tl, &s.Segment); w != timeline.None && s.Cause == tl.Waits[w].Cause {
 			took[w] += s.To.Sub(s.From)
 		}
 	}

@@ -26,9 +26,8 @@ type row struct {
 
 // rowsOf joins the segments of a request to rows.
 func rowsOf(tl *timeline.Timeline, r *timeline.Request) (out []row) {
-	for i := range r.Segments {
-		s := &r.Segments[i]
-		next := row{s.From, s.To, s.Phase, s.Call, s.Strand, within(tl, s), s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
+	for s := r.Segments(); s.Next(); {
+		next := row{s.From, s.To, s.Phase, s.Call, s.Strand, within(tl, &s.Segment), s.Quality, []timeline.Cause{s.Cause}, map[timeline.RequestID]bool{},
 			map[timeline.Cause]Duration{s.Cause: s.To.Sub(s.From)}}
 		if s.Blocker != timeline.None {
 			next.behind[s.Blocker] = true

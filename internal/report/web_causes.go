@@ -50,8 +50,7 @@ func WebCauses() []WebCause {
 
 // causesOf is how long each cause took of a request, and last what none accounts for.
 func causesOf(r *timeline.Request) (sums [timeline.NumCauses + 1]Duration) {
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		sums[s.Cause] += s.To.Sub(s.From)
 	}
 	sums[timeline.NumCauses] = r.Unaccounted()

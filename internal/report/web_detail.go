@@ -107,8 +107,9 @@ func (w *WebDetail) stacks(r *timeline.Request) []WebStack {
 			last = at
 		}
 	}
+	list := r.SegmentList()
 	for _, c := range w.index.charges(r, nil) { // in the order of segments
-		for c.segment != &r.Segments[at] {
+		for c.segment.From != list[at].From {
 			at++
 		}
 		switch c.basis {
@@ -181,9 +182,9 @@ func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
 	})
 	for i, id := range all[:min(len(all), toldSlowest)] {
 		add(id)
-		for k := range tl.Requests[id].Segments {
+		for s := tl.Requests[id].Segments(); s.Next(); {
 			if i < toldBlockers {
-				add(tl.Requests[id].Segments[k].Blocker)
+				add(s.Blocker)
 			}
 		}
 	}

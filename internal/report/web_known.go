@@ -160,8 +160,7 @@ func (k *knowing) addSpent(r *timeline.Request) {
 			sums[n] += d
 		}
 	}
-	for i := range r.Segments {
-		s := &r.Segments[i]
+	for s := r.Segments(); s.Next(); {
 		add(s.Phase, s.Cause, s.To.Sub(s.From))
 	}
 	add(timeline.NumPhases, timeline.NumCauses, r.Unaccounted())

@@ -54,9 +54,13 @@ func TestWhatIsKnownOfRequests(t *testing.T) {
 	}
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{Name: "worker", Thread: 3}}, Calls: []timeline.Call{{Peer: "db", Operation: "GET", New: true}, {Peer: "db", Operation: "GET"}}}
 	k := newKnowing(tl)
-	k.add(&timeline.Request{Peer: "a:1", End: 100, Calls: []timeline.CallID{0, 1}, Segments: []timeline.Segment{
-		piece(0, 30, timeline.PhaseHandler, timeline.CauseOnCPU), piece(30, 60, timeline.PhaseRemote, timeline.CauseRemote), piece(60, 90, timeline.PhaseHandler, timeline.CauseOnCPU)}})
-	k.add(&timeline.Request{Peer: "a:1", Strand: timeline.None, Start: 100, End: 200, Segments: []timeline.Segment{piece(100, 200, timeline.PhaseHandler, timeline.CauseOnCPU)}})
+	add := func(r timeline.Request, segments ...timeline.Segment) {
+		r.SetSegments(segments)
+		k.add(&r)
+	}
+	add(timeline.Request{Peer: "a:1", End: 100, Calls: []timeline.CallID{0, 1}},
+		piece(0, 30, timeline.PhaseHandler, timeline.CauseOnCPU), piece(30, 60, timeline.PhaseRemote, timeline.CauseRemote), piece(60, 90, timeline.PhaseHandler, timeline.CauseOnCPU))
+	add(timeline.Request{Peer: "a:1", Strand: timeline.None, Start: 100, End: 200}, piece(100, 200, timeline.PhaseHandler, timeline.CauseOnCPU))
 	for name, of := range map[string]struct {
 		got  Column
 		want []byte

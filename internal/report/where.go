@@ -313,8 +313,8 @@ func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 		return nil
 	}
 	return func(_ *timeline.Timeline, r *timeline.Request) (sum int64) {
-		for i := range r.Segments {
-			if s := &r.Segments[i]; is(s) {
+		for s := r.Segments(); s.Next(); {
+			if is(&s.Segment) {
 				sum += int64(s.To.Sub(s.From))
 			}
 		}

@@ -34,7 +34,7 @@ func TestLongQueue(t *testing.T) {
 	}
 	most := 0
 	for i := range tl.Requests {
-		most = max(most, len(tl.Requests[i].Segments))
+		most = max(most, len(tl.Requests[i].SegmentList()))
 	}
 	if most > 2*manyPieces {
 		t.Errorf("a request has %d segments", most)

@@ -129,13 +129,7 @@ func orderCalls(t *Timeline) {
 	for i, list := range of {
 		t.Requests[i].Calls = list
 	}
-	for i := range t.Requests {
-		for k := range t.Requests[i].Segments {
-			if s := &t.Requests[i].Segments[k]; s.Call != None {
-				s.Call = renumber[s.Call]
-			}
-		}
-	}
+	changeCalled(t, func(s *Segment) { s.Call = renumber[s.Call] })
 }
 
 // sortCalls orders calls by their start; those of equal start by connection and ordinal.

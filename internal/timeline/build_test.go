@@ -69,7 +69,7 @@ func render(t *Timeline) string {
 		r := &t.Requests[i]
 		fmt.Fprintf(&b, "request %d %q conn=%d/%d status=%d start=%s read=%s write=%s end=%s", r.ID, r.Endpoint, r.Conn, r.Ordinal, r.Status, us(r.Start), us(r.FirstRead), us(r.FirstWrite), us(r.End))
 		flags(&b, map[string]bool{"cut": r.Cut, "lossy": r.Lossy}, r.Excluded)
-		for _, g := range r.Segments {
+		for g := r.Segments(); g.Next(); {
 			fmt.Fprintf(&b, "  %s..%s %v/%v", us(g.From), us(g.To), g.Phase, g.Cause)
 			if g.Quality != Exact {
 				fmt.Fprintf(&b, " %v", g.Quality)

@@ -33,12 +33,9 @@ func (c *Call) Certainty() Certainty {
 // inferOwned marks the segments of calls that no fact assigns to their request: when they were
 // is exact, whose they are is inferred.
 func inferOwned(t *Timeline) {
-	for i := range t.Requests {
-		for k := range t.Requests[i].Segments {
-			g := &t.Requests[i].Segments[k]
-			if g.Call != None && t.Calls[g.Call].Certainty() != Told {
-				g.Quality = Inferred
-			}
+	changeCalled(t, func(g *Segment) {
+		if t.Calls[g.Call].Certainty() != Told {
+			g.Quality = Inferred
 		}
-	}
+	})
 }

@@ -44,7 +44,7 @@ func TestGoroutinesThatWaitForAFullPool(t *testing.T) {
 					continue
 				}
 				waits := Duration(0)
-				for _, g := range tl.Requests[k.Request].Segments {
+				for g := tl.Requests[k.Request].Segments(); g.Next(); {
 					if g.Phase == PhaseQueue && g.Cause == CausePool && g.Call == k.ID {
 						waits += g.To.Sub(g.From)
 					}

@@ -55,7 +55,7 @@ HEAD214.1ms off thread=1 since=SINCE woken=214.05ms syscall=epoll_wait timed=1 w
 			}
 			var got []string
 			took := map[Cause]Duration{}
-			for _, s := range tl.Requests[1].Segments {
+			for s := tl.Requests[1].Segments(); s.Next(); {
 				got = append(got, fmt.Sprintf("%v %v %dus", s.Phase, s.Cause, s.To.Sub(s.From)/1000))
 				took[s.Cause] += s.To.Sub(s.From)
 			}
@@ -88,7 +88,7 @@ func TestAThreadThatServesAloneLingersToo(t *testing.T) {
 220ms end reason=time
 `))
 	took := map[Cause]Duration{}
-	for _, s := range tl.Requests[1].Segments {
+	for s := tl.Requests[1].Segments(); s.Next(); {
 		took[s.Cause] += s.To.Sub(s.From)
 	}
 	if took[CausePool] != 182_000_000 {

@@ -103,13 +103,13 @@ func TestCallsOfWorkersAreOfWhoWaitsForThem(t *testing.T) {
 	}
 	for i := range tl.Requests {
 		remote := Duration(0)
-		for _, g := range tl.Requests[i].Segments {
+		for g := tl.Requests[i].Segments(); g.Next(); {
 			if g.Cause == CauseRemote {
 				remote += g.To.Sub(g.From)
 			}
 		}
 		if remote < 19_000*us {
-			t.Errorf("request %d waited %v for its worker's peer: %v", i, remote, tl.Requests[i].Segments)
+			t.Errorf("request %d waited %v for its worker's peer: %v", i, remote, tl.Requests[i].SegmentList())
 		}
 	}
 	if len(tl.Calls) != 4 || len(tl.Requests) != 4 {

@@ -44,7 +44,7 @@ func addLate(t *Timeline, f *facts, requests []served) {
 		if left <= r.End {
 			continue
 		}
-		r.Segments = append(r.Segments, Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None})
+		r.SetSegments(append(r.SegmentList(), Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None}))
 		r.Held, r.Kept = r.End, Kept(c.late[k].Window)
 		r.End = left
 	}

@@ -43,7 +43,7 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 	tl := parsed(t, []byte("# dwell recording, text form 1\n"+story.String()))
 	r := &tl.Requests[10]
 	by := map[Cause]Duration{}
-	for _, g := range r.Segments {
+	for g := r.Segments(); g.Next(); {
 		by[g.Cause] += g.To.Sub(g.From)
 		if g.Cause == CauseEventLoop && (g.Quality != Inferred || g.Phase == PhaseHandler && g.From < 1_170_000_000 && g.Blocker != 11) {
 			t.Errorf("%v: %s behind request %d; a guess behind request 11 is expected", g.Quality, g.Cause, g.Blocker)

@@ -142,11 +142,12 @@ func splitSegments(t *Timeline, r *Request) {
 		c := &t.Calls[g.Call]
 		return c.Left > g.From || c.Turn > g.From
 	}
-	if !slices.ContainsFunc(r.Segments, func(g Segment) bool { return splits(&g) }) {
+	list := r.SegmentList()
+	if !slices.ContainsFunc(list, func(g Segment) bool { return splits(&g) }) {
 		return
 	}
-	p := painter{list: make([]Segment, 0, len(r.Segments)+4), cursor: r.Start, end: r.End}
-	for _, g := range r.Segments {
+	p := painter{list: make([]Segment, 0, len(list)+4), cursor: r.Start, end: r.End}
+	for _, g := range list {
 		if splits(&g) {
 			c, to := &t.Calls[g.Call], g.To
 			if c.Left > g.From {
@@ -166,5 +167,5 @@ func splitSegments(t *Timeline, r *Request) {
 		}
 		p.add(g)
 	}
-	r.Segments = p.list
+	r.SetSegments(p.list)
 }

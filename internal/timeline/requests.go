@@ -23,9 +23,9 @@ type Request struct {
 	Status     int64
 	Start      Time // its first byte was ready in the socket
 	FirstRead  Time
-	FirstWrite Time      // of the response
-	End        Time      // its last byte was written, or had left the socket where that is later
-	Segments   []Segment // ordered, disjoint, within [Start, End)
+	FirstWrite Time   // of the response
+	End        Time   // its last byte was written, or had left the socket where that is later
+	segments   string // packed: see Segments
 	Calls      []CallID
 	Parts      []Part // work for it on other strands, in order of start
 	Excluded   string // as in Call
@@ -38,8 +38,8 @@ func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
 // Unaccounted is how much of it no Segment accounts for.
 func (r *Request) Unaccounted() Duration {
 	rest := r.Duration()
-	for i := range r.Segments {
-		rest -= r.Segments[i].To.Sub(r.Segments[i].From)
+	for s := r.Segments(); s.Next(); {
+		rest -= s.To.Sub(s.From)
 	}
 	return rest
 }

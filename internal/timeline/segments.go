@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sort"
 
@@ -34,7 +35,8 @@ type segmenter struct {
 	lookups  map[StrandID][]stint // when threads waited for answers to look-ups
 	held     *heldLoops
 	list     []Segment // of the request at hand
-	kept     pages
+	packed   []byte    // the same of requests that are accounted for at once
+	ends     []int     // of each, in packed
 }
 
 // piece is how many requests one worker accounts for at a time.
@@ -52,18 +54,27 @@ func buildSegments(t *Timeline, f *facts, by recording.Workers, in segmentInput)
 		return &s
 	})
 	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
-		for i := from; i < to; i++ {
-			each[worker].account(&t.Requests[i])
-		}
+		each[worker].account(t.Requests[from:to])
 	})
 }
 
-// account makes the segments of a request.
-func (s *segmenter) account(r *Request) {
-	p := painter{list: s.list[:0], cursor: r.Start, end: r.End}
-	s.request(r, &p)
-	s.list = p.list
-	r.Segments = s.kept.keep(p.list)
+// account makes the segments of requests that follow each other: they share a piece of memory.
+func (s *segmenter) account(requests []Request) {
+	packed := s.packed[:0]
+	ends := s.ends[:0]
+	for i := range requests {
+		r := &requests[i]
+		p := painter{list: s.list[:0], cursor: r.Start, end: r.End}
+		s.request(r, &p)
+		s.list = p.list
+		packed = r.packSegments(packed, p.list)
+		ends = append(ends, len(packed))
+	}
+	all, from := string(packed), 0
+	for i, to := range ends {
+		requests[i].segments, from = all[from:to], to
+	}
+	s.packed, s.ends = packed, ends
 }
 
 func (s *segmenter) request(r *Request, p *painter) {
@@ -104,25 +115,6 @@ func callsByRequest(t *Timeline) packed[CallID] {
 		slices.SortStableFunc(p.of(r), func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
 	}
 	return p
-}
-
-// pages hold the segments of all requests, many in one piece of memory.
-type pages struct{ rest []Segment }
-
-// pageSize is how many segments a page holds.
-const pageSize = 1 << 12
-
-// keep returns a copy of a list; nil if it is empty.
-func (p *pages) keep(list []Segment) []Segment {
-	if len(list) == 0 {
-		return nil
-	}
-	if len(list) > len(p.rest) {
-		p.rest = make([]Segment, max(pageSize, len(list)))
-	}
-	kept := p.rest[:len(list):len(list)]
-	p.rest = p.rest[copy(kept, list):]
-	return kept
 }
 
 // painter collects segments front to back: what overlaps the one before is cut, what
@@ -199,4 +191,163 @@ func near(n, from int, found func(int) bool) int {
 		from, step = from+step, 2*step
 	}
 	return from + sort.Search(min(step+1, n-from), func(k int) bool { return found(from + k) })
+}
+
+// Segments reads the segments of a request one after another: they are kept in a tenth of the
+// memory that a list of them takes, for there are many of each request.
+//
+//	for s := r.Segments(); s.Next(); {
+type Segments struct {
+	Segment        // the one at hand, once Next has returned true
+	rest    string // what follows it
+	call    CallID // of the last one that was part of a call
+	blocker RequestID
+}
+
+// Segments of a request: ordered, disjoint, within [Start, End).
+func (r *Request) Segments() *Segments {
+	s := &Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, blocker: r.ID}
+	if r.segments != "" {
+		s.rest = r.segments[causesSize:]
+	}
+	return s
+}
+
+// SegmentList is a list of the request's segments; nil if there are none.
+func (r *Request) SegmentList() []Segment { return r.appendSegments(nil) }
+
+func (r *Request) appendSegments(list []Segment) []Segment {
+	for s := r.Segments(); s.Next(); {
+		list = append(list, s.Segment)
+	}
+	return list
+}
+
+// SetSegments replaces the request's segments. Its ID, Strand and Start must not change any more.
+func (r *Request) SetSegments(list []Segment) {
+	r.segments = string(r.packSegments(nil, list))
+}
+
+// changeCalled changes all segments that are part of calls.
+func changeCalled(t *Timeline, change func(*Segment)) {
+	if len(t.Calls) == 0 {
+		return
+	}
+	var list []Segment
+	var packed []byte
+	for i := range t.Requests {
+		r, called := &t.Requests[i], false
+		list = r.appendSegments(list[:0])
+		for k := range list {
+			if list[k].Call != None {
+				change(&list[k])
+				called = true
+			}
+		}
+		if called {
+			packed = r.packSegments(packed[:0], list)
+			r.segments = string(packed)
+		}
+	}
+}
+
+// Has reports whether a segment of the request has a cause.
+func (r *Request) Has(cause Cause) bool {
+	return r.segments != "" && r.segments[cause/8]>>(cause%8)&1 != 0
+}
+
+// causesSize is how many bytes, before the segments, say with a bit each which causes there are.
+const causesSize = (NumCauses + 7) / 8
+
+// Of each segment two bytes say what it is, and what follows of it: what is as it was in the
+// one before is left out.
+const (
+	packedGap    = 1 << 6 // of the first byte, beside cause and quality: it does not begin where the one before ended
+	packedStrand = 1 << 7 // it has another strand
+	packedCall   = 1 << 4 // of the second byte, beside the phase
+	packedBlock  = 1 << 5
+)
+
+// packSegments appends segments to what is packed.
+func (r *Request) packSegments(to []byte, list []Segment) []byte {
+	last := Segment{To: r.Start, Strand: r.Strand}
+	call, blocker := CallID(0), r.ID
+	causes := len(to)
+	if len(list) > 0 {
+		to = append(to, make([]byte, causesSize)...)
+	}
+	for i := range list {
+		g := &list[i]
+		to[causes+int(g.Cause/8)] |= 1 << (g.Cause % 8)
+		head := len(to)
+		to = append(to, byte(g.Cause)|byte(g.Quality)<<4, byte(g.Phase))
+		if g.Strand != last.Strand {
+			to[head] |= packedStrand
+			to = binary.AppendVarint(to, int64(g.Strand))
+		}
+		if g.From != last.To {
+			to[head] |= packedGap
+			to = binary.AppendVarint(to, int64(g.From-last.To))
+		}
+		to = binary.AppendUvarint(to, uint64(g.To-g.From))
+		if g.Call != None {
+			to[head+1] |= packedCall
+			to = binary.AppendVarint(to, int64(g.Call-call))
+			call = g.Call
+		}
+		if g.Blocker != None {
+			to[head+1] |= packedBlock
+			to = binary.AppendVarint(to, int64(g.Blocker-blocker))
+			blocker = g.Blocker
+		}
+		last = *g
+	}
+	return to
+}
+
+// Next reads the next segment; false if there is none.
+func (s *Segments) Next() bool {
+	if len(s.rest) < 2 {
+		return false
+	}
+	first, second := s.rest[0], s.rest[1]
+	s.rest = s.rest[2:]
+	s.Cause, s.Quality, s.Phase = Cause(first&15), Quality(first>>4&3), Phase(second&15)
+	if first&packedStrand != 0 {
+		s.Strand = StrandID(s.signed())
+	}
+	s.From = s.To
+	if first&packedGap != 0 {
+		s.From += Time(s.signed())
+	}
+	s.To = s.From + Time(s.unsigned())
+	s.Call, s.Blocker = None, None
+	if second&packedCall != 0 {
+		s.call += CallID(s.signed())
+		s.Call = s.call
+	}
+	if second&packedBlock != 0 {
+		s.blocker += RequestID(s.signed())
+		s.Blocker = s.blocker
+	}
+	return true
+}
+
+// unsigned reads a number as binary.AppendUvarint writes it.
+func (s *Segments) unsigned() (n uint64) {
+	for i := 0; i < len(s.rest); i++ {
+		b := s.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			s.rest = s.rest[i+1:]
+			break
+		}
+	}
+	return n
+}
+
+// signed reads a number as binary.AppendVarint writes it.
+func (s *Segments) signed() int64 {
+	n := s.unsigned()
+	return int64(n>>1) ^ -int64(n&1)
 }

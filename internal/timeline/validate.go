@@ -90,7 +90,7 @@ func (v *validator) request(i int) {
 		v.failf("request %d: first written at %d, outside [%d, %d]", i, r.FirstWrite, r.FirstRead, r.End)
 	}
 	rest, cursor := r.Duration(), r.Start
-	for k, g := range r.Segments {
+	for k, g := range r.SegmentList() {
 		if g.From < cursor || g.From >= g.To || g.To > r.End {
 			v.failf("request %d: segment %d [%d, %d) overlaps, is empty or sticks out", i, k, g.From, g.To)
 		}

@@ -105,7 +105,7 @@ func wokenLate(wait, runnable int64) int64 {
 // caused sums the segments of one cause, without those before the request was read,
 // of which the service knows nothing; ns.
 func caused(r *timeline.Request, cause timeline.Cause) (total int64) {
-	for _, s := range r.Segments {
+	for s := r.Segments(); s.Next(); {
 		if s.Cause == cause && s.Phase != timeline.PhaseUnread {
 			total += int64(s.To.Sub(s.From))
 		}

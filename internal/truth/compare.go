@@ -117,7 +117,7 @@ func matchRequests(tl *timeline.Timeline, truth Truth) matches {
 		dwell = append(dwell, int64(r.Duration()))
 		m.score.Duration += int64(r.Duration())
 		m.score.Unaccounted += int64(r.Unaccounted())
-		for _, g := range r.Segments {
+		for g := r.Segments(); g.Next(); {
 			if g.Cause == timeline.CauseUnknown {
 				m.score.Unknown += int64(g.To.Sub(g.From))
 			}

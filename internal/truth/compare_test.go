@@ -74,10 +74,10 @@ func TestCallsAreRightWrongOrHonest(t *testing.T) {
 
 func TestCausesAreHeldAgainstTheServicesOwnNumbers(t *testing.T) {
 	r := request(0, "5001", 100, 10_100)
-	r.Segments = []timeline.Segment{
+	r.SetSegments([]timeline.Segment{
 		{From: 100_000, To: 3_100_000, Cause: timeline.CauseOnCPU},
 		{From: 3_100_000, To: 10_000_000, Cause: timeline.CauseSleep},
-	}
+	})
 	got := Compare(&timeline.Timeline{Requests: []timeline.Request{r}}, Truth{
 		Client: []load.Entry{entry(7, 5001, 50, 10_200)},
 		Served: []Served{{ID: 7, Slept: 6_800_000, Ran: 2_000_000, Computed: 3_000_000}},

@@ -98,7 +98,7 @@ func TestPausesAreReadFromTheLogOfTheJVM(t *testing.T) {
 func TestStandingStillIsHeldAgainstThePauses(t *testing.T) {
 	r := request(0, "5001", 1, 100_000)
 	r.FirstRead = 5 * milli
-	r.Segments = []timeline.Segment{{From: 20 * milli, To: 35 * milli, Cause: timeline.CauseGC}}
+	r.SetSegments([]timeline.Segment{{From: 20 * milli, To: 35 * milli, Cause: timeline.CauseGC}})
 	tl := &timeline.Timeline{Requests: []timeline.Request{r}}
 	truth := Truth{Client: []load.Entry{entry(0, 5001, 1, 101_000)}, To: 200 * milli}
 

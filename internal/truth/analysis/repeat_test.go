@@ -42,7 +42,7 @@ func TestEachTurnIsLikeTheFirst(t *testing.T) {
 		}
 		for i, r := range turns[turn] {
 			first := turns[0][i]
-			if r.Conn != first.Conn || r.Duration() != first.Duration() || r.Unaccounted() != first.Unaccounted() || !slices.EqualFunc(r.Segments, first.Segments, alike) {
+			if r.Conn != first.Conn || r.Duration() != first.Duration() || r.Unaccounted() != first.Unaccounted() || !slices.EqualFunc(r.SegmentList(), first.SegmentList(), alike) {
 				t.Fatalf("request %d of turn %d is %+v, in the first %+v", i, turn, r, first)
 			}
 		}

@@ -111,7 +111,7 @@ func service(requests, rate int) *timeline.Timeline {
 			q.Calls = append(q.Calls, c.ID)
 			tl.Calls = append(tl.Calls, c)
 		}
-		q.Segments = pieces(r, &q, spike, opens)
+		q.SetSegments(pieces(r, &q, spike, opens))
 		tl.Requests = append(tl.Requests, q)
 	}
 	return tl
