@@ -18,7 +18,7 @@ type piece struct {
 func every(tl *timeline.Timeline, endpoint string, n int, shape func(i int) []piece) {
 	for i := range n {
 		id := timeline.RequestID(len(tl.Requests))
-		r := timeline.Request{ID: id, Endpoint: endpoint, Strand: timeline.None, Start: Time(i+1) * 10_000_000}
+		r := timeline.Request{ID: id, RequestBy: &timeline.RequestBy{Endpoint: endpoint}, RequestMore: &timeline.RequestMore{}, Strand: timeline.None, Start: Time(i+1) * 10_000_000}
 		at := r.Start
 		var list []timeline.Segment
 		for _, p := range shape(i) {

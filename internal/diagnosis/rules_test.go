@@ -306,7 +306,7 @@ func TestCutAndExcludedRequestsAreNotMeasured(t *testing.T) {
 	tl := newTimeline()
 	every(tl, "GET /", 40, func(int) []piece { return work(0) })
 	tl.Requests[3].Cut = true
-	tl.Requests[4].Excluded = "stream"
+	tl.Requests[4].RequestBy = &timeline.RequestBy{Endpoint: "GET /", Excluded: "stream"}
 	if d := Diagnose(tl, nil, Options{}); len(d.Overall.Requests) != 38 {
 		t.Errorf("%d requests measured", len(d.Overall.Requests))
 	}

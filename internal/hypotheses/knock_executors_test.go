@@ -106,7 +106,8 @@ func TestErrandsWaitBehindRequestsThatDidNot(t *testing.T) {
 	ms := func(n int64) diagnosis.Time { return diagnosis.Time(n) * diagnosis.Time(milli) }
 	const server, locked, computes = timeline.StrandID(0), timeline.StrandID(1), timeline.StrandID(2)
 	request := func(id diagnosis.RequestID, from, to diagnosis.Time, by timeline.StrandID, taken diagnosis.Time, segments ...timeline.Segment) timeline.Request {
-		r := timeline.Request{ID: id, Start: from, FirstRead: from, End: to, Strand: server, Parts: []timeline.Part{{Strand: by, From: taken, To: to}}}
+		r := timeline.Request{ID: id, Start: from, FirstRead: from, End: to, Strand: server,
+			RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{Parts: []timeline.Part{{Strand: by, From: taken, To: to}}}}
 		r.SetSegments(segments)
 		return r
 	}

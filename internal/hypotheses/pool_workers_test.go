@@ -107,7 +107,7 @@ func TestWhereARequestAwaitsItsTask(t *testing.T) {
 60ms end reason=time
 `)
 	tl.Strands = []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}}
-	tl.Requests = []timeline.Request{{Strand: 0}}
+	tl.Requests = []timeline.Request{{Strand: 0, RequestMore: &timeline.RequestMore{}}}
 	for cause, want := range map[timeline.Cause]string{timeline.CauseCondition: "Dashboard.handle (Dashboard.java:31)", timeline.CauseLock: ""} {
 		tl.Waits = []timeline.Wait{{Strand: 0, From: 5, To: 30, Back: 30, Cause: cause, Stack: 1}}
 		c := &diagnosis.Case{Timeline: tl}

@@ -27,7 +27,7 @@ func TestWhichCallsNeedNothingOfEachOther(t *testing.T) {
 		tl := &timeline.Timeline{}
 		s := &serial{map[couple]int{}, map[couple]int{}}
 		for i := range 20 {
-			r := timeline.Request{Endpoint: "GET /"}
+			r := timeline.Request{RequestBy: &timeline.RequestBy{Endpoint: "GET /"}, RequestMore: &timeline.RequestMore{}}
 			at := timeline.Time(0)
 			for _, kind := range c.plans[i%len(c.plans)] {
 				if kind == '+' {

@@ -164,13 +164,15 @@ func segment(tl *timeline.Timeline, r *timeline.Request, s *timeline.Segment) sh
 		Phase: s.Phase.String(), Cause: s.Cause.String(), Quality: s.Quality.String(),
 	}
 	if s.Call != timeline.None {
-		out.Call = &s.Call
+		call := s.Call // s is read over
+		out.Call = &call
 	}
 	if s.Strand != timeline.None {
 		out.Strand = strandName(tl, s.Strand)
 	}
 	if s.Blocker != timeline.None {
-		out.BehindOf = &s.Blocker
+		blocker := s.Blocker
+		out.BehindOf = &blocker
 	}
 	if w := waitOf(tl, s); w != timeline.None {
 		out.Wait = waitShown(tl, w, r.Start)

@@ -53,14 +53,14 @@ func TestWhatIsKnownOfRequests(t *testing.T) {
 		return timeline.Segment{From: from, To: to, Phase: phase, Cause: cause}
 	}
 	tl := &timeline.Timeline{Strands: []timeline.Strand{{Name: "worker", Thread: 3}}, Calls: []timeline.Call{{Peer: "db", Operation: "GET", New: true}, {Peer: "db", Operation: "GET"}}}
-	k := newKnowing(tl)
+	k, by := newKnowing(tl), &timeline.RequestBy{Peer: "a:1"}
 	add := func(r timeline.Request, segments ...timeline.Segment) {
 		r.SetSegments(segments)
 		k.add(&r)
 	}
-	add(timeline.Request{Peer: "a:1", End: 100, Calls: []timeline.CallID{0, 1}},
+	add(timeline.Request{RequestBy: by, RequestMore: &timeline.RequestMore{Calls: []timeline.CallID{0, 1}}, End: 100},
 		piece(0, 30, timeline.PhaseHandler, timeline.CauseOnCPU), piece(30, 60, timeline.PhaseRemote, timeline.CauseRemote), piece(60, 90, timeline.PhaseHandler, timeline.CauseOnCPU))
-	add(timeline.Request{Peer: "a:1", Strand: timeline.None, Start: 100, End: 200}, piece(100, 200, timeline.PhaseHandler, timeline.CauseOnCPU))
+	add(timeline.Request{RequestBy: by, RequestMore: &timeline.RequestMore{}, Strand: timeline.None, Start: 100, End: 200}, piece(100, 200, timeline.PhaseHandler, timeline.CauseOnCPU))
 	for name, of := range map[string]struct {
 		got  Column
 		want []byte

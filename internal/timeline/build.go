@@ -127,7 +127,9 @@ func orderCalls(t *Timeline) {
 		}
 	}
 	for i, list := range of {
-		t.Requests[i].Calls = list
+		if len(list) > 0 {
+			t.Requests[i].more(&t.none).Calls = list
+		}
 	}
 	changeCalled(t, func(s *Segment) { s.Call = renumber[s.Call] })
 }

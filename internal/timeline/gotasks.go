@@ -153,7 +153,8 @@ func partsOfTasks(t *Timeline, tasks owners) {
 		for _, x := range list {
 			r := &t.Requests[x.request]
 			if p := (Part{Strand: StrandID(s), From: max(x.from, r.FirstRead), To: min(x.to, r.End)}); p.From < p.To {
-				r.Parts = append(r.Parts, p)
+				more := r.more(&t.none)
+				more.Parts = append(more.Parts, p)
 			}
 		}
 	}

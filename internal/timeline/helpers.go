@@ -180,7 +180,8 @@ func (h *helpers) add(id RequestID, p Part) {
 			h.parts = make([][]handed, len(h.t.Requests))
 		}
 		h.parts[id] = append(h.parts[id], handed{Part: p, by: None})
-		r.Parts = append(r.Parts, p)
+		more := r.more(&h.t.none)
+		more.Parts = append(more.Parts, p)
 	}
 }
 

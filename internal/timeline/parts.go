@@ -119,7 +119,8 @@ func (h *handOffs) settleParts() [][]handed {
 		})
 		h.parts[i] = list
 		for _, p := range list {
-			r.Parts = append(r.Parts, p.Part)
+			more := r.more(&h.t.none)
+			more.Parts = append(more.Parts, p.Part)
 		}
 	}
 	return h.parts

@@ -6,8 +6,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Request is one unit of inbound work.
+// Request is one unit of inbound work. There may be millions: what is the same for many, and what
+// few have, is kept beside them.
 type Request struct {
+	*RequestBy
+	*RequestMore
+	segments   string // packed: see Segments
 	ID         RequestID
 	Strand     StrandID // that read it, or None
 	Ordinal    int32    // of this request on its connection, from 0 since it was recorded
@@ -15,21 +19,36 @@ type Request struct {
 	Queued     bool     // its first byte was ready before recording began, and waited long: Start is when that began
 	Unanswered bool     // it was open for long at the end of the recording: End is that
 	Lossy      bool     // facts were lost while it ran
-	Kept       Kept     // since Held: why
-	Endpoint   string   // "GET /prices/{}"
 	Process    recording.ProcessID
 	Conn       recording.ConnID
-	Peer       string
-	Status     int64
 	Start      Time // its first byte was ready in the socket
 	FirstRead  Time
-	FirstWrite Time   // of the response
-	End        Time   // its last byte was written, or had left the socket where that is later
-	segments   string // packed: see Segments
-	Calls      []CallID
-	Parts      []Part // work for it on other strands, in order of start
-	Excluded   string // as in Call
-	Held       Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
+	FirstWrite Time // of the response
+	End        Time // its last byte was written, or had left the socket where that is later
+}
+
+// RequestBy is what many requests have in common. It is never changed.
+type RequestBy struct {
+	Endpoint string // "GET /prices/{}"
+	Peer     string
+	Status   int64
+	Excluded string // as in Call
+}
+
+// RequestMore is what few requests have; those that have none of it share one.
+type RequestMore struct {
+	Calls []CallID
+	Parts []Part // work for it on other strands, in order of start
+	Held  Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
+	Kept  Kept   // since Held: why
+}
+
+// more is what of RequestMore a request has, to be changed; none is what those share that have none.
+func (r *Request) more(none *RequestMore) *RequestMore {
+	if r.RequestMore == none {
+		r.RequestMore = new(RequestMore)
+	}
+	return r.RequestMore
 }
 
 // Duration of the request.
@@ -71,6 +90,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 		}
 	}
 	all, made := make([]Request, 0, n), make([]served, 0, n)
+	var said shared[RequestBy]
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Inbound || len(c.asks)+len(c.answers) == 0 {
@@ -82,6 +102,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 			if !ok {
 				continue
 			}
+			r.RequestBy, r.RequestMore = said.of(f.by), &t.none
 			s.from = max(r.FirstRead, min(free, r.End))
 			free = r.End
 			t.Conns[i].Exchanges++
@@ -133,7 +154,8 @@ const queuedLong Duration = 1_000_000_000
 // little of it was seen to place it in time.
 func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
-	r := Request{Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal), Peer: c.decl.Peer}
+	f.by = RequestBy{Peer: c.decl.Peer}
+	r := Request{RequestBy: &f.by, Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal)}
 	s := served{conn: int32(i), read: x.asked.end, asked: x.asked.chunkRun, replied: x.replied.chunkRun, head: x.ask != nil, reader: None, writer: None}
 	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
 	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {

@@ -11,7 +11,7 @@ import (
 
 // request builds a whole request from a client port, from and to in us.
 func request(id timeline.RequestID, port string, from, to int64) timeline.Request {
-	return timeline.Request{ID: id, Peer: "127.0.0.1:" + port, Start: timeline.Time(from * 1000), End: timeline.Time(to * 1000)}
+	return timeline.Request{ID: id, RequestBy: &timeline.RequestBy{Peer: "127.0.0.1:" + port}, RequestMore: &timeline.RequestMore{}, Start: timeline.Time(from * 1000), End: timeline.Time(to * 1000)}
 }
 
 func entry(id, port int, sent, done int64) load.Entry {

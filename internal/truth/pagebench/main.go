@@ -99,8 +99,9 @@ func service(requests, rate int) *timeline.Timeline {
 		if spike {
 			took += r.Int64N(90_000_000)
 		}
-		q := timeline.Request{ID: timeline.RequestID(i), Endpoint: fmt.Sprintf("GET /things-%d/{}", endpoint), Strand: timeline.StrandID(i % 16),
-			Process: recording.ProcessID(2 * int64(at) / int64(end+1)), Status: 200, Peer: fmt.Sprintf("10.0.0.1:%d", 40000+r.IntN(500)), Start: at, FirstRead: at, End: at + timeline.Time(took)}
+		q := timeline.Request{ID: timeline.RequestID(i), RequestMore: new(timeline.RequestMore), Strand: timeline.StrandID(i % 16),
+			Process: recording.ProcessID(2 * int64(at) / int64(end+1)), RequestBy: &timeline.RequestBy{Endpoint: fmt.Sprintf("GET /things-%d/{}", endpoint), Status: 200, Peer: fmt.Sprintf("10.0.0.1:%d", 40000+r.IntN(500))},
+			Start: at, FirstRead: at, End: at + timeline.Time(took)}
 		if i%2 == 1 {
 			q.Strand = timeline.StrandID(len(tl.Strands))
 			tl.Strands = append(tl.Strands, timeline.Strand{Goroutine: recording.GoroutineID(1000 + 7*i), Name: "goroutine"})
