@@ -128,7 +128,7 @@ func orderCalls(t *Timeline) {
 	}
 	for i, list := range of {
 		if len(list) > 0 {
-			t.Requests[i].more(&t.none).Calls = list
+			t.Requests[i].more().Calls = list
 		}
 	}
 	changeCalled(t, func(s *Segment) { s.Call = renumber[s.Call] })

@@ -54,9 +54,16 @@ func (c *connFacts) chunk(at Time, x *recording.Chunk) {
 // and it is known what loops did there: later it is asked only when the end of a response left, which was late.
 func (f *facts) dropInbound() {
 	for i := range f.conns {
-		if c := &f.conns[i]; c.decl.Side == recording.Inbound && len(c.late) == 0 {
-			c.chunks = [2][]chunkAt{}
+		if c := &f.conns[i]; c.decl.Side == recording.Inbound {
+			c.drop()
 		}
+	}
+}
+
+// drop lets go of what was read and written on an inbound connection.
+func (c *connFacts) drop() {
+	if len(c.late) == 0 {
+		c.chunks = [2][]chunkAt{}
 	}
 }
 

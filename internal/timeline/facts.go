@@ -29,7 +29,6 @@ type facts struct {
 	datagrams   []datagramAt
 	joined      map[[2]string]string // method and route
 	heads       heads
-	by          RequestBy // of the request at hand
 	offs        offs
 	stacks      stackFacts
 	storage     storageFacts

@@ -153,7 +153,7 @@ func partsOfTasks(t *Timeline, tasks owners) {
 		for _, x := range list {
 			r := &t.Requests[x.request]
 			if p := (Part{Strand: StrandID(s), From: max(x.from, r.FirstRead), To: min(x.to, r.End)}); p.From < p.To {
-				more := r.more(&t.none)
+				more := r.more()
 				more.Parts = append(more.Parts, p)
 			}
 		}

@@ -29,6 +29,7 @@ type responseBy struct{ Status, Upgrade int64 }
 type heads struct {
 	asks    shared[requestBy]
 	answers shared[responseBy]
+	by      RequestBy // of the request at hand
 }
 
 func (h *heads) request(at Time, x *recording.HTTPRequest) requestAt {

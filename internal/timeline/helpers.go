@@ -180,7 +180,7 @@ func (h *helpers) add(id RequestID, p Part) {
 			h.parts = make([][]handed, len(h.t.Requests))
 		}
 		h.parts[id] = append(h.parts[id], handed{Part: p, by: None})
-		more := r.more(&h.t.none)
+		more := r.more()
 		more.Parts = append(more.Parts, p)
 	}
 }

@@ -45,7 +45,7 @@ func addLate(t *Timeline, f *facts, requests []served) {
 			continue
 		}
 		r.SetSegments(append(r.SegmentList(), Segment{From: r.End, To: left, Phase: PhaseHandler, Cause: CauseClient, Quality: Exact, Call: None, Strand: None, Blocker: None}))
-		more := r.more(&t.none)
+		more := r.more()
 		more.Held, more.Kept = r.End, Kept(c.late[k].Window)
 		r.End = left
 	}

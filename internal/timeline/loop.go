@@ -78,6 +78,7 @@ func loops(t *Timeline, f *facts, requests []served, calls []made) []loopMoves {
 		if f.conns[i].decl.Side == recording.Inbound {
 			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
 			g.inbound(i, list, requests)
+			f.conns[i].drop()
 		} else {
 			g.outbound(i, list, calls)
 		}

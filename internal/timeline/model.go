@@ -68,7 +68,6 @@ type Timeline struct {
 	gaps           []Window              // between Windows
 	lingering      map[offKey]bool       // see lingers
 	overruled      ledger                // see assign
-	none           RequestMore           // of requests that have none of it
 }
 
 // Window is a span of a recording.

@@ -119,7 +119,7 @@ func (h *handOffs) settleParts() [][]handed {
 		})
 		h.parts[i] = list
 		for _, p := range list {
-			more := r.more(&h.t.none)
+			more := r.more()
 			more.Parts = append(more.Parts, p.Part)
 		}
 	}

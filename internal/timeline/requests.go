@@ -41,11 +41,13 @@ type RequestMore struct {
 	Parts []Part // work for it on other strands, in order of start
 	Held  Time   // since when the socket kept the end of the response back, until End; NoTime: it did not
 	Kept  Kept   // since Held: why
+
+	shared bool // by requests that have none of it
 }
 
-// more is what of RequestMore a request has, to be changed; none is what those share that have none.
-func (r *Request) more(none *RequestMore) *RequestMore {
-	if r.RequestMore == none {
+// more is what of RequestMore a request has, to be changed.
+func (r *Request) more() *RequestMore {
+	if r.shared {
 		r.RequestMore = new(RequestMore)
 	}
 	return r.RequestMore
@@ -91,6 +93,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 	}
 	all, made := make([]Request, 0, n), make([]served, 0, n)
 	var said shared[RequestBy]
+	none := &RequestMore{shared: true}
 	for i := range f.conns {
 		c := &f.conns[i]
 		if c.decl.Side != recording.Inbound || len(c.asks)+len(c.answers) == 0 {
@@ -102,7 +105,7 @@ func buildRequests(t *Timeline, f *facts) []served {
 			if !ok {
 				continue
 			}
-			r.RequestBy, r.RequestMore = said.of(f.by), &t.none
+			r.RequestBy, r.RequestMore = said.of(f.heads.by), none
 			s.from = max(r.FirstRead, min(free, r.End))
 			free = r.End
 			t.Conns[i].Exchanges++
@@ -154,8 +157,8 @@ const queuedLong Duration = 1_000_000_000
 // little of it was seen to place it in time.
 func newRequest(t *Timeline, f *facts, i int, x exchange) (Request, served, bool) {
 	c := &f.conns[i]
-	f.by = RequestBy{Peer: c.decl.Peer}
-	r := Request{RequestBy: &f.by, Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal)}
+	f.heads.by = RequestBy{Peer: c.decl.Peer}
+	r := Request{RequestBy: &f.heads.by, Process: c.decl.Process, Strand: None, Conn: c.decl.ID, Ordinal: int32(x.ordinal)}
 	s := served{conn: int32(i), read: x.asked.end, asked: x.asked.chunkRun, replied: x.replied.chunkRun, head: x.ask != nil, reader: None, writer: None}
 	reads, writes := c.chunks[recording.Read], c.chunks[recording.Write]
 	if x.ask != nil && x.asked.none() || x.ask == nil && x.replied.none() {
