@@ -5,7 +5,7 @@ import "testing"
 // What is sent as the first request of a connection is parsed is that request's, also where the ids of
 // the connection were given out in the turn of an answer before.
 func TestWritesOfTheFirstRequest(t *testing.T) {
-	w := asyncWalk{t: &Timeline{Requests: []Request{{Ordinal: 0}, {Ordinal: 1}}}, f: &facts{conns: []connFacts{{at: 35}}}}
+	w := asyncWalk{t: &Timeline{Requests: []Request{{RequestMore: &RequestMore{}, Ordinal: 0}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, Ordinal: 1}}}, f: &facts{conns: []connFacts{{at: 35}}}}
 	w.ids.times, w.ids.counts = []Time{20, 30, 40}, []int64{20, 30, 50}
 	for name, c := range map[string]struct {
 		turn          asyncTurn

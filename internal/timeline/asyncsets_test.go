@@ -12,7 +12,7 @@ func TestCallsOfOneRequest(t *testing.T) {
 		"as often of another":  {[4]RequestID{1, 0, no, no}, [4]RequestID{no, no, no, no}},
 		"sent before it began": {[4]RequestID{0, no, no, no}, [4]RequestID{0, 0, no, no}},
 	} {
-		tl := &Timeline{Requests: []Request{{FirstRead: 10, End: 25}, {FirstRead: 5, End: 35}}, Calls: make([]Call, 5)}
+		tl := &Timeline{Requests: []Request{{RequestMore: &RequestMore{}, FirstRead: 10, End: 25}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 5, End: 35}}, Calls: make([]Call, 5)}
 		for i := range tl.Calls {
 			tl.Calls[i] = Call{Request: None, Why: WhyNoAsync, SendFrom: Time(10 * (i + 1))}
 		}

@@ -6,7 +6,7 @@ import "testing"
 func threeRequests() *awaits {
 	w := &awaits{t: &Timeline{End: 2000}, now: map[int64]*waiter{}, taken: map[RequestID]bool{}}
 	for k := range 3 {
-		w.t.Requests = append(w.t.Requests, Request{FirstRead: Time(100 + 100*k), FirstWrite: 1000, End: 1000})
+		w.t.Requests = append(w.t.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: Time(100 + 100*k), FirstWrite: 1000, End: 1000})
 	}
 	w.in.wanted = make([]Time, 3)
 	w.ends = servedUntils(w.t)
@@ -60,7 +60,7 @@ func TestAddressesInOrder(t *testing.T) {
 		w := threeRequests()
 		for k := range fewInOrder + 1 {
 			r := RequestID(len(w.t.Requests))
-			w.t.Requests = append(w.t.Requests, Request{FirstRead: Time(400 + k), FirstWrite: 1000, End: 1000})
+			w.t.Requests = append(w.t.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: Time(400 + k), FirstWrite: 1000, End: 1000})
 			w.waiters = append(w.waiters, &waiter{id: 1<<16 + int64(k)*c.known, of: r})
 		}
 		first, second := &waiter{id: 800, since: 350, last: 920, of: None}, &waiter{id: c.second, since: 350, last: 920, of: None}
@@ -89,7 +89,7 @@ func TestLoopsThatWorkForAll(t *testing.T) {
 // Where V8 moves who waits they stay the same; who is there later is another.
 func TestWaitersThatMove(t *testing.T) {
 	w := threeRequests()
-	w.t.Requests = append(w.t.Requests, Request{FirstRead: 1500, FirstWrite: 1900, End: 1900})
+	w.t.Requests = append(w.t.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 1500, FirstWrite: 1900, End: 1900})
 	w.ends = servedUntils(w.t)
 	w.in.loop.settled = []settled{
 		{at: 400, waiter: 800}, {at: 500, waiter: 800, moved: 900}, {at: 600, waiter: 900}, {at: 650, waiter: 900, moved: 950},

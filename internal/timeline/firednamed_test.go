@@ -6,7 +6,7 @@ import "testing"
 // call 4, alone, on connection 2, which several requests share.
 func afterAnswers() *asyncWalk {
 	w := promises()
-	w.t = &Timeline{Requests: []Request{{}, {End: 100}, {End: 900}}, Calls: make([]Call, 9)}
+	w.t = &Timeline{Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}}, {RequestMore: &RequestMore{}, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, End: 900}}, Calls: make([]Call, 9)}
 	w.named = map[int32]bool{2: true}
 	w.hands.made[3] = requestRef(2)
 	w.chains.link(3, requestRef(2))
@@ -122,7 +122,7 @@ func TestWhatNamesTellStands(t *testing.T) {
 		w := &sharing{t: tl, conns: map[int32]*sharedConn{2: conn}, owner: map[CallID]ref{}, proven: map[RequestID]bool{}}
 		for i := range 10 {
 			r := RequestID(i)
-			tl.Requests = append(tl.Requests, Request{FirstRead: Time(10 * i), End: Time(10*i + 9)})
+			tl.Requests = append(tl.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: Time(10 * i), End: Time(10*i + 9)})
 			tl.Calls = append(tl.Calls, Call{SendFrom: Time(10*i + 1), Request: r, Why: c.why})
 			conn.calls = append(conn.calls, CallID(i))
 			w.owner[CallID(i)], w.proven[r] = requestRef(r), true

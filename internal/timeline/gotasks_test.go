@@ -14,7 +14,7 @@ func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
 	const process = recording.ProcessID(1)
 	tl := &Timeline{
 		Strands:  []Strand{{Process: process, Goroutine: 7}, {Process: process, Goroutine: 17}, {Process: process, Goroutine: 23}},
-		Requests: []Request{{FirstRead: 100, End: 1100}, {FirstRead: 200, End: 2000}},
+		Requests: []Request{{RequestMore: &RequestMore{}, FirstRead: 100, End: 1100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 200, End: 2000}},
 		Calls:    []Call{{Strand: 2, SendFrom: 1200}},
 		Frames:   []recording.Frame{{Function: goSend}}, Stacks: []Stack{{Caller: None, Frame: 0}},
 	}

@@ -37,7 +37,7 @@ func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 func TestDeliveriesThatCannotBeRight(t *testing.T) {
 	h := &handOffs{t: &Timeline{
 		Calls:    []Call{{Request: None, SendFrom: 200}, {Request: 0, SendFrom: 200}, {Request: None, SendFrom: 50}, {Request: None, SendFrom: 200}, {Request: None, SendFrom: 200}},
-		Requests: []Request{{FirstRead: 10}, {FirstRead: 100}},
+		Requests: []Request{{RequestMore: &RequestMore{}, FirstRead: 10}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 100}},
 	}}
 	all := []delivery{
 		{call: 0, request: 1}, {call: 0, request: 1},

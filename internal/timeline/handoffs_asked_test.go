@@ -115,7 +115,7 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 		"the loop may have given it another's work": {next: 110, loop: 40, at: 50, want: None},
 		"it told the loop, and did no more":         {loop: 40, at: 50, want: 0},
 	} {
-		tl := &Timeline{Strands: make([]Strand, 2), Requests: []Request{{FirstRead: 10, End: 100}}}
+		tl := &Timeline{Strands: make([]Strand, 2), Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 10, End: 100}}}
 		f := &facts{threads: make([]threadFacts, 2)}
 		f.threadIndex.set(8, 1)
 		h := &handOffs{t: tl, f: f, o: make(owners, 2), serving: make(owners, 2), callsOf: make([][]CallID, 2), jobs: [][]job{nil, {{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}
@@ -137,7 +137,7 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 // begun: that is no result.
 func TestBeginningsAreNoResultsForWhoTookWork(t *testing.T) {
 	h := &handOffs{
-		t: &Timeline{Strands: make([]Strand, 3), Requests: []Request{{End: 100}}}, o: make(owners, 3), serving: make(owners, 3),
+		t: &Timeline{Strands: make([]Strand, 3), Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, End: 100}}}, o: make(owners, 3), serving: make(owners, 3),
 		takings: [][]taking{nil, {{strand: 1, from: 10, to: 90, request: 0}}, nil},
 		jobs:    [][]job{nil, nil, {{strand: 2, from: 20, to: 80, by: 1, made: true, results: []result{{at: 25}, {at: 70, calls: 1}}}}},
 	}

@@ -13,7 +13,7 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 	const context = recording.ContextID(7)
 	tl := &Timeline{
 		Strands:  []Strand{{Process: 1}, {Process: 1}, {Process: 1}},
-		Requests: []Request{{ID: 0, Process: 1, FirstRead: 10, End: 100}},
+		Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}},
 	}
 	x := &contexts{
 		t: tl, f: &facts{}, loops: map[StrandID]bool{loop: true},

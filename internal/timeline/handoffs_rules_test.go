@@ -11,7 +11,7 @@ import (
 // as its answer came.
 func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 	tl := &Timeline{
-		Requests: []Request{{ID: 0, Process: 1, FirstRead: 10, End: 100}, {ID: 1, Process: 1, FirstRead: 60, End: 90}},
+		Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
 		Calls:    []Call{{Process: 1, SendFrom: 20, FirstRead: 40}, {Process: 1, SendFrom: 20, FirstRead: 70}, {Process: 1, SendFrom: 70, FirstRead: 95}},
 	}
 	h := &handOffs{t: tl, open: newOpenOnes(tl)}
@@ -50,7 +50,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 		h := &handOffs{
 			t: &Timeline{
 				Strands:  make([]Strand, 2),
-				Requests: []Request{{ID: 0, Process: 1, FirstRead: 10, End: 100}, {ID: 1, Process: 1, FirstRead: 200, End: 300}},
+				Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
 				Calls:    []Call{{Process: 1, Strand: 1, Request: None, Why: WhyNoOwner, SendFrom: 40, End: 60}},
 			},
 			f: &facts{threads: make([]threadFacts, 2)}, o: owners{nil, {{10, 50, 0}}},
@@ -104,7 +104,7 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 			t: &Timeline{
 				Strands:  []Strand{{Waits: []WaitID{0}}, {}},
 				Waits:    []Wait{{From: 30, To: 50, Cause: cause, Stack: None}},
-				Requests: []Request{{FirstRead: 20, End: 100}},
+				Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstRead: 20, End: 100}},
 				Calls:    []Call{{Strand: 1, SendFrom: 5, End: 40}},
 			},
 			f:       &facts{threads: make([]threadFacts, 2)},

@@ -101,7 +101,7 @@ func TestSharesOfRequests(t *testing.T) {
 		h.t.Calls = append(h.t.Calls, Call{Request: r})
 	}
 	for r := range RequestID(300) {
-		h.t.Requests, order.reqs = append(h.t.Requests, Request{RequestBy: &RequestBy{Endpoint: "/a"}}), append(order.reqs, r)
+		h.t.Requests, order.reqs = append(h.t.Requests, Request{RequestMore: &RequestMore{}, RequestBy: &RequestBy{Endpoint: "/a"}}), append(order.reqs, r)
 		if add(r); r > 0 {
 			add(r)
 		} else {

@@ -21,7 +21,7 @@ func (p *loopPlay) move(m move) Time {
 func (p *loopPlay) read() RequestID {
 	r := RequestID(len(p.t.Requests))
 	at := p.move(move{kind: moveRead, request: r, call: None})
-	p.t.Requests = append(p.t.Requests, Request{ID: r, FirstRead: at, End: 1 << 40})
+	p.t.Requests = append(p.t.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: r, FirstRead: at, End: 1 << 40})
 	return r
 }
 

@@ -14,7 +14,7 @@ func TestBehindAnswersThatComeTogether(t *testing.T) {
 	call := func(id CallID, r RequestID, sent, answered int) Call {
 		return Call{ID: id, Request: r, SendFrom: ms(sent), Sent: ms(sent), Arrived: ms(answered), End: ms(answered), Left: recording.NoTime, Turn: recording.NoTime, Behind: None}
 	}
-	tl := &Timeline{Requests: []Request{{Start: ms(0)}, {Start: ms(0)}}}
+	tl := &Timeline{Requests: []Request{{RequestMore: &RequestMore{}, Start: ms(0)}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, Start: ms(0)}}}
 	ahead := []Call{call(0, 1, 1, 10), call(1, 0, 2, 10)}
 	last := call(2, 1, 3, 12)
 	standBehind(tl, ahead, &last, 0)

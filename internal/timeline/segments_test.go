@@ -14,7 +14,7 @@ func TestSegmentsAreKeptAsTheyWere(t *testing.T) {
 		{From: 1400 + 1<<40, To: 1401 + 1<<40, Phase: PhaseRemote, Cause: CauseSleep, Quality: Sampled, Call: 7, Strand: None, Blocker: None},
 		{From: 1500 + 1<<40, To: 1600 + 1<<40, Phase: PhaseHandler, Cause: CauseUnknown, Quality: Inferred, Call: None, Strand: 1<<31 - 1, Blocker: 0},
 	}
-	r := Request{ID: 100, Strand: 2, Start: 900, End: 1 << 41}
+	r := Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 100, Strand: 2, Start: 900, End: 1 << 41}
 	r.SetSegments(want)
 	if got := r.SegmentList(); !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -216,7 +216,7 @@ func TestWhoHoldsBack(t *testing.T) {
 // Who was answered is away no longer, nor who can only be one of those.
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
-		t:      &Timeline{Requests: []Request{{FirstWrite: 50, End: 60}}},
+		t:      &Timeline{Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, FirstWrite: 50, End: 60}}},
 		habits: causality.NewCounts(habit.usual), byConn: map[recording.ConnID]*sharedConn{},
 	}
 	w.reset()

@@ -20,7 +20,7 @@ func TestRequestsThatWanderBetweenLoops(t *testing.T) {
 	} {
 		tl := &Timeline{
 			Strands:  []Strand{{Process: 1, Loop: true}, {Process: 1, Loop: true}},
-			Requests: []Request{{ID: 0, Process: 1, Strand: 0, FirstRead: 10, End: 100}, {ID: 1, Process: 1, Strand: 1, FirstRead: 20, End: 90}},
+			Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, Strand: 0, FirstRead: 10, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, Strand: 1, FirstRead: 20, End: 90}},
 			Calls:    []Call{{ID: 0, Request: None, Strand: 1, Start: 30}},
 		}
 		var requests []served
@@ -31,7 +31,7 @@ func TestRequestsThatWanderBetweenLoops(t *testing.T) {
 			}
 			requests = append(requests, s)
 			if i > 1 {
-				tl.Requests = append(tl.Requests, Request{ID: RequestID(i), Process: 1, Strand: 0, FirstRead: 200, End: 300})
+				tl.Requests = append(tl.Requests, Request{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: RequestID(i), Process: 1, Strand: 0, FirstRead: 200, End: 300})
 			}
 		}
 		wander := wandering(tl, requests)[recording.ProcessID(1)]

@@ -37,7 +37,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 	} {
 		tl := &Timeline{
 			Strands:  []Strand{{Process: 1}, {Process: 1}, {Process: 1}, {Process: 1}},
-			Requests: []Request{{ID: 0, Process: 1, FirstRead: 0, End: 100}, {ID: 1, Process: 1, FirstRead: 0, End: 100}},
+			Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 0, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, FirstRead: 0, End: 100}},
 			Calls:    []Call{{ID: 0, Strand: worker, SendFrom: c.sent, Start: c.sent, End: c.sent + 3, Request: None, Why: WhyNoOwner}},
 		}
 		f := &facts{end: 200}
@@ -72,7 +72,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 	h := &handOffs{
 		t: &Timeline{
 			Strands:  []Strand{{Process: 1}, {Process: 1}, {Process: 1}},
-			Requests: []Request{{ID: 0, Process: 1, FirstRead: 0, End: 150}},
+			Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 0, End: 150}},
 		},
 		f: f, serving: make(owners, 3), jobs: make([][]job, 3), idle: []idleAt{{}, {word: 7}, {}},
 		o: owners{{{0, 150, 0}}, nil, nil},

@@ -17,11 +17,11 @@ import (
 func TestOwnersOfACall(t *testing.T) {
 	tl := &Timeline{
 		Requests: []Request{
-			{ID: 0, Process: 1, Start: 5, FirstRead: 10, End: 20},   // over when the call was sent
-			{ID: 1, Process: 1, Start: 12, FirstRead: 15, End: 100}, // whose it is
-			{ID: 2, Process: 1, Start: 14, FirstRead: 16, End: 60},  // open too
-			{ID: 3, Process: 2, Start: 14, FirstRead: 16, End: 60},  // of another process
-			{ID: 4, Process: 1, Start: 40, FirstRead: 45, End: 90},  // read while the call was under way
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, Start: 5, FirstRead: 10, End: 20},   // over when the call was sent
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, Start: 12, FirstRead: 15, End: 100}, // whose it is
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 2, Process: 1, Start: 14, FirstRead: 16, End: 60},  // open too
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 3, Process: 2, Start: 14, FirstRead: 16, End: 60},  // of another process
+			{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 4, Process: 1, Start: 40, FirstRead: 45, End: 90},  // read while the call was under way
 		},
 		Calls: []Call{
 			{ID: 0, Request: 4, Process: 1, Conn: 7, Start: 20, SendFrom: 21, End: 25, Transaction: recording.TransactionOpen},
