@@ -132,6 +132,7 @@ func others() []service {
 		flows("jvm-async", jvm, "async").closed(12),
 		flows("jvm-fan-crowd", jvm, "fan").each(4).closed(64, "POOL=16"),
 		flows("jvm-fan-even", jvm, "fan").each(8).with(60, "POOL=4"),
+		flows("tokio", []string{"{}/tokio/target/release/tasks"}, "direct", "all", "nap", "few", "spawn", "block").with(120),
 		flows("ruby-puma", []string{"ruby", "internal/truth/services/service.rb"}, "direct").with(60),
 		loop("kept", "32").with(100),
 		loop("full", "3").with(300),
