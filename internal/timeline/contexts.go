@@ -117,7 +117,8 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 	if n.all++; wrote <= 0 {
 		n.odd++
 	}
-	for k, own := (contextKey{r.Process, wrote}), true; own; {
+	k, own := contextKey{r.Process, wrote}, true
+	for depth := 0; own && depth < maxAncestors; depth++ {
 		if k.id != recording.NoContext {
 			x.homes[k] = append(x.homes[k], of)
 		}
