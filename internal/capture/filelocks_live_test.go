@@ -15,16 +15,7 @@ func TestLocksOfFilesBetweenProcesses(t *testing.T) {
 	p := start(t, 0, python(t), "testdata/filelocks.py", diskDir(t))
 	l := record(t, p.Process.Pid, Options{})
 	fmt.Fprintln(p.stdin)
-	if err := <-l.done; err != nil { // it ends by itself
-		t.Fatal(err)
-	}
-	l.done <- nil
-	rec := l.stop()
-
-	files := map[recording.FileID]string{}
-	for _, f := range all[*recording.File](rec) {
-		files[f.ID] = f.Name
-	}
+	rec, files := filesOf(t, l)
 	waits := map[string]int{}
 	for _, off := range all[*recording.Off](rec) {
 		if off.State == recording.OffSleep && (off.Syscall == "flock" || off.Syscall == "fcntl") {

@@ -54,6 +54,20 @@ func diskDir(t *testing.T) string {
 	return ""
 }
 
+// filesOf is the recording of a program that ends by itself, and the names of its files.
+func filesOf(t *testing.T, l *live) (*recording.Recording, map[recording.FileID]string) {
+	t.Helper()
+	if err := <-l.done; err != nil {
+		t.Fatal(err)
+	}
+	l.done <- nil
+	rec, files := l.stop(), map[recording.FileID]string{}
+	for _, f := range all[*recording.File](rec) {
+		files[f.ID] = f.Name
+	}
+	return rec, files
+}
+
 // What a thread does to a file on a disk is recorded: the file that it waits for, by
 // name, its page faults and what came from storage, the mapping, and the device.
 func TestStorage(t *testing.T) {
@@ -62,16 +76,7 @@ func TestStorage(t *testing.T) {
 	l := record(t, p.Process.Pid, Options{})
 	fmt.Fprintln(p.stdin)
 	p.stdin.Close()
-	if err := <-l.done; err != nil { // it ends by itself
-		t.Fatal(err)
-	}
-	l.done <- nil
-	rec := l.stop()
-
-	files := map[recording.FileID]string{}
-	for _, f := range all[*recording.File](rec) {
-		files[f.ID] = f.Name
-	}
+	rec, files := filesOf(t, l)
 	syncs, faulted, fetched, out := 0, 0, int64(0), int64(0)
 	for _, off := range all[*recording.Off](rec) {
 		fetched += off.Fetched

@@ -193,8 +193,8 @@ func near(n, from int, found func(int) bool) int {
 	return from + sort.Search(min(step+1, n-from), func(k int) bool { return found(from + k) })
 }
 
-// Segments reads the segments of a request one after another: they are kept in a tenth of the
-// memory that a list of them takes, for there are many of each request.
+// Segments reads the segments of a request one after another: they are kept packed, for there are
+// many of each request.
 //
 //	for s := r.Segments(); s.Next(); {
 type Segments struct {
@@ -258,6 +258,12 @@ func (r *Request) Has(cause Cause) bool {
 
 // causesSize is how many bytes, before the segments, say with a bit each which causes there are.
 const causesSize = (NumCauses + 7) / 8
+
+// What is packed has four bits for the cause and the phase each: a 17th of either does not compile.
+const (
+	_ = uint(16 - NumCauses)
+	_ = uint(16 - NumPhases)
+)
 
 // Of each segment two bytes say what it is, and what follows of it: what is as it was in the
 // one before is left out.
