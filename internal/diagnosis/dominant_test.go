@@ -217,3 +217,22 @@ func lockBehindReady(beside bool) []Hypothesis {
 	ready.Explains = []string{"lock"}
 	return []Hypothesis{ready, lock, load}
 }
+
+// Requests wait to run, and that may be for each other. Where it is for programs beside the service
+// it is said to be, and the service's load goes with it.
+func TestWhatOthersCostDoesNotFollowFromTheServicesLoad(t *testing.T) {
+	for beside, want := range map[bool]map[string]string{
+		true:  {"ready": "lead", "load": "minor"},
+		false: {"ready": "minor", "load": "lead"},
+	} {
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(int) []piece {
+			return []piece{{timeline.PhaseHandler, timeline.CauseRunnable, 8000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 4000}}
+		})
+		load := but(taking("load", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
+		load.Explains = []string{"ready"}
+		ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Decide, cd.Others = "look", beside })
+		ready.Explains = []string{"load"}
+		expect(t, Diagnose(tl, []Hypothesis{ready, load}, Options{}), want)
+	}
+}

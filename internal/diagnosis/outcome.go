@@ -140,9 +140,10 @@ func (j *judge) behindLead(of *candidate) string {
 	return ""
 }
 
-// leadsTo reports whether a candidate is such a lead of another.
+// leadsTo reports whether a candidate is such a lead of another. What programs beside the service
+// cost does not follow from what the service does.
 func (cd *candidate) leadsTo(of *candidate) bool {
-	if !cd.lead || cd == of || !slices.Contains(cd.trial.Explains, of.trial.ID) {
+	if !cd.lead || cd == of || of.Others && !cd.Others || !slices.Contains(cd.trial.Explains, of.trial.ID) {
 		return false
 	}
 	both := overlap(of.seen, cd.seen)
