@@ -15,10 +15,10 @@ func gcPause() diagnosis.Hypothesis {
 		ID:    "gc-pause",
 		Title: "The garbage collector stops requests",
 		Doc: "Supported by the time in which a strand that a request depends on is stopped with all others of its process (the JVM's safepoints, while its own threads run; Go's, as its runtime stops and starts all goroutines), and by the collector's " +
-			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
+			"work on the request's own strand, or on the event loop that it waits for while a turn takes at least 10 ms, as far as samples of stacks show it (Go, V8, CPython, Ruby), and by waits for a processor while the collector's own threads have them, in its share of what was sampled then (Go). Where such a runtime's stacks were not recorded, or under 50 samples of requests' own CPU were taken, " +
 			"their own CPU leaves it undecided; so does that of requests of Go while stops were not recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load"},
+		Explains: []string{"event-loop-blocked", "cpu-bound", "accept-queue", "load", "run-queue"},
 		Test:     testGCPause,
 	}
 }
@@ -40,6 +40,11 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 		ev = append(ev, diagnosis.NS("waits for an event loop on which the collector works, of samples", diagnosis.Total(behind)))
 		own = c.Merged(append(own, behind...))
 	}
+	queued := behindCollecting(c)
+	if len(queued) > 0 {
+		ev = append(ev, diagnosis.NS("waits for a processor while the collector's own threads work, of samples", diagnosis.Total(queued)))
+		own = c.Merged(append(own, queued...))
+	}
 	total := s.total + diagnosis.Total(own)
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: none(c)}
 	if unseen := unseenPauses(c); diagnosis.Total(unseen) > diagnosis.Total(res.Hidden) {
@@ -56,7 +61,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	rt := servingRuntime(c)
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses, s.total+diagnosis.Total(stops), total),
+		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total),
 		Fix:   gcFix(rt),
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,
@@ -74,10 +79,14 @@ func notSampled(c *diagnosis.Case) string {
 	return "a request has " + diagnosis.Human(mean) + " of own CPU on average, of which too few samples show what part is the collector's"
 }
 
-// pausedWords says how the collector stops requests: in pauses, of which stopped is what they
-// wait, or by work on the threads that serve them, where that is most of the total.
-func pausedWords(pauses []Duration, stopped, total Duration) string {
-	if len(pauses) == 0 || 2*stopped < total {
+// pausedWords says how the collector stops requests, where that is most of the total: in pauses, of
+// which stopped is what they wait; as threads of its own have the processors, for which they are
+// queued; or by work on the threads that serve them.
+func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
+	switch {
+	case 2*queued >= total:
+		return ", most of it as the collector's own threads have the processors"
+	case len(pauses) == 0 || 2*stopped < total:
 		return ", on the threads that serve them"
 	}
 	return ", in " + diagnosis.Plural(len(pauses), "pause") + " of up to " + diagnosis.Human(pauses[len(pauses)-1])
@@ -128,15 +137,37 @@ func collectors(of recording.FrameType) []string {
 }
 
 // ofCollectors says of each stack whether it is the collector's.
-func ofCollectors(c *diagnosis.Case) []bool {
+func ofCollectors(c *diagnosis.Case) []bool { return stacksIn(c, collectors) }
+
+// stacksIn says of each stack whether it is in or beneath functions whose names begin so.
+func stacksIn(c *diagnosis.Case, names func(recording.FrameType) []string) []bool {
 	in := make([]bool, len(c.Stacks))
 	for i := range c.Stacks {
 		s := &c.Stacks[i]
 		f := &c.Frames[s.Frame]
 		in[i] = s.Caller >= 0 && in[s.Caller] ||
-			slices.ContainsFunc(collectors(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
+			slices.ContainsFunc(names(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
 	}
 	return in
+}
+
+// collectorWorkers returns, by type of frame, how the names of functions begin in which a runtime
+// collects garbage on threads of its own, beside those that allocate.
+func collectorWorkers(of recording.FrameType) []string {
+	if of == recording.FrameGo {
+		return []string{"runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge"}
+	}
+	return nil
+}
+
+// behindCollecting returns what requests wait for a processor while the collector's own threads
+// have them: its share of what was sampled of their process then.
+func behindCollecting(c *diagnosis.Case) []diagnosis.Span {
+	in := stacksIn(c, collectorWorkers)
+	if !slices.Contains(in, true) {
+		return nil
+	}
+	return queuedBehind(c, func(s timeline.StackID) bool { return s >= 0 && in[s] })
 }
 
 // behindCollectors returns what requests wait for event loops while those collect: in

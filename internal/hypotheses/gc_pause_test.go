@@ -1,6 +1,47 @@
 package hypotheses
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// collectedBeside plays a Go service on one processor: requests 50 ms apart compute 1.2 ms each, and
+// every third one waits 8 ms for the processor meanwhile, which another thread has, to do as named.
+func collectedBeside(does string) *recording.Recording {
+	l := goLines{
+		`000000001us manifest cpus=1 hooks="sched io sockets arrivals goroutines go-calls parks samples stacks"`,
+		`000000001us process id=1 pid=100 runtime=go comm=shop`,
+		`000000001us thread id=1 tid=101 process=1`, `000000001us thread-state thread=1 on=1`,
+		`000000001us thread id=2 tid=102 process=1`, `000000001us thread-state thread=2 on=0 syscall=futex`,
+		`000000001us conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000`,
+		`000000001us frame id=1 type=go function=main.handle`, `000000001us stack id=1 frame=1`,
+		`000000001us frame id=2 type=go function=` + does, `000000001us stack id=2 frame=2`,
+	}
+	slept, worked := 1, 1 // since when each thread is off
+	for i := range requestsPlayed {
+		at := (i + 1) * 50_000
+		l.at(at, "off thread=1 since=%dus woken=%dus syscall=epoll_pwait waker-kind=interrupt", slept, at-5)
+		l.at(at+10, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus goroutine=7", 40*i, at-10, at-10)
+		l.at(at+11, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+		for k := range 3 {
+			l.at(at+100+300*k, "stack-at thread=1 stack=1 origin=on-cpu goroutine=7")
+		}
+		end := at + 1200
+		if i%3 == 0 {
+			l.at(at+1000, "off thread=2 since=%dus woken=%dus syscall=futex", worked, at+990)
+			for k := range 8 {
+				l.at(at+1500+1000*k, "stack-at thread=2 stack=2 origin=on-cpu")
+			}
+			end, worked = at+9200, at+9000
+			l.at(at+9000, "off thread=1 since=%dus woken=%dus state=preempted goroutine=7", at+1000, at+1000)
+		}
+		l.at(end, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
+		l.at(end+1, "http-response conn=1 offset=%d head=60 status=200", 60*i)
+		slept = end + 50
+	}
+	return l.recording()
+}
 
 // Node's loop waits a moment for the threads that help its collector, and collects for long
 // itself: the pauses are not what takes the time.
@@ -8,15 +49,16 @@ func TestPausedWords(t *testing.T) {
 	const onThreads = ", on the threads that serve them"
 	pauses := []Duration{1 * milli, 4 * milli}
 	for _, x := range []struct {
-		pauses         []Duration
-		stopped, total Duration
-		want           string
+		pauses                 []Duration
+		stopped, queued, total Duration
+		want                   string
 	}{
-		{nil, 0, 200 * milli, onThreads},
-		{pauses, 5 * milli, 200 * milli, onThreads},
-		{pauses, 5 * milli, 5 * milli, ", in 2 pauses of up to 4.00 ms"},
+		{nil, 0, 0, 200 * milli, onThreads},
+		{pauses, 5 * milli, 0, 200 * milli, onThreads},
+		{pauses, 5 * milli, 0, 5 * milli, ", in 2 pauses of up to 4.00 ms"},
+		{pauses, 5 * milli, 100 * milli, 200 * milli, ", most of it as the collector's own threads have the processors"},
 	} {
-		if got := pausedWords(x.pauses, x.stopped, x.total); got != x.want {
+		if got := pausedWords(x.pauses, x.stopped, x.queued, x.total); got != x.want {
 			t.Errorf("%v, %d of %d: %q, want %q", x.pauses, x.stopped, x.total, got, x.want)
 		}
 	}

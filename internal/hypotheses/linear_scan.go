@@ -127,7 +127,7 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 		return nil, "is CPU time of too few calls to see whether it grows (" + diagnosis.Plural(len(s.whole), "call") + " of " + s.endpoint() + ", " + diagnosis.Plural(scanCalls, "call") + " needed)"
 	case s.spots.samples < fewSamples:
 		return nil, "is CPU time of code that was not sampled: a walk through data whose size stays the same could not be seen"
-	case s.trend.High >= max(s.rise(), s.trend.Start) && s.trend.Low > -s.rise(): // it may have doubled
+	case (s.trend.Change >= s.rise() || s.trend.High >= max(s.rise(), s.trend.Start)) && s.trend.Low > -s.rise(): // it seems to grow, or may have doubled
 		return nil, "is CPU time that scatters too much to see whether it grows: by " + diagnosis.Human(s.trend.Low) + " to " + diagnosis.Human(s.trend.High) + " on " + diagnosis.Human(s.trend.Start)
 	}
 	return nil, ""

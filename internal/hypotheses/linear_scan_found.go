@@ -82,7 +82,7 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 		}
 	}
 	if name != "" {
-		cd.Spans = append(cd.Spans, queuedBehind(c, &in)...)
+		cd.Spans = append(cd.Spans, queuedBehind(c, in.has)...)
 	}
 	return cd
 }

@@ -16,14 +16,14 @@ const queuedSamples = 20
 // works are the samples of one process, of whatever it computed, in order of time.
 type works struct {
 	at    []diagnosis.Time
-	under []int // how many of those before lie beneath the function
+	under []int // how many of those before are the stacks
 }
 
 // queuedBehind returns what requests wait less for a processor without what is computed
-// beneath a function, by anybody: the share of it in what their process computed
+// in some stacks, by anybody: the share of it in what their process computed
 // meanwhile. Threads wait for what other programs compute, too; goroutines that wait in
 // their own runtime's queue do not.
-func queuedBehind(c *diagnosis.Case, in *beneath) (out []diagnosis.Span) {
+func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
 	by := map[recording.ProcessID]*works{}
 	front := diagnosis.Whole // of what threads wait behind
 	if h := hostLoad(c); h.known && h.busy > 0 {
@@ -50,7 +50,7 @@ func queuedBehind(c *diagnosis.Case, in *beneath) (out []diagnosis.Span) {
 	return out
 }
 
-func worksOf(c *diagnosis.Case, p recording.ProcessID, in *beneath) *works {
+func worksOf(c *diagnosis.Case, p recording.ProcessID, in func(timeline.StackID) bool) *works {
 	type sample struct {
 		at    diagnosis.Time
 		under bool
@@ -60,7 +60,7 @@ func worksOf(c *diagnosis.Case, p recording.ProcessID, in *beneath) *works {
 		if st := &c.Strands[i]; st.Process == p {
 			for _, a := range st.Stacks {
 				if a.Origin == recording.StackOnCPU {
-					list = append(list, sample{a.Time, in.has(a.Stack)})
+					list = append(list, sample{a.Time, in(a.Stack)})
 				}
 			}
 		}
@@ -77,8 +77,7 @@ func worksOf(c *diagnosis.Case, p recording.ProcessID, in *beneath) *works {
 	return w
 }
 
-// share is what part of the samples in a span, or next to it if those are few, lies
-// beneath the function.
+// share is what part of the samples in a span, or next to it if those are few, are the stacks.
 func (w *works) share(from, to diagnosis.Time) diagnosis.Share {
 	i, _ := slices.BinarySearch(w.at, from)
 	n, _ := slices.BinarySearch(w.at, to)

@@ -48,6 +48,10 @@ func scanStories() []story {
 			walking(func(int) recording.Time { return 3000 * us })},
 		{"linear-scan/unlocated-lead", "A request computes for 300 us at first and for 540 at the end, and nothing shows where: its code, or slower processors.",
 			python(stackHooks, 80, func(t *thread, i int) { t.compute(200*us + recording.Time(i)*3*us) })},
+		{"linear-scan/scatter-undecided", "A request computes for 2 to 3.5 ms, as it happens, and perhaps 12 us more with every call: too few to tell.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(2000*us+recording.Time(i*7919%1500+12*i)*us, "/srv/app.py:handle")
+			})},
 		{"linear-scan/few-undecided", "30 calls, 9 ms each: too few to see whether that grows.",
 			python(stackHooks, 30, func(t *thread, _ int) { t.computeIn(9000*us, "/srv/app.py:handle") })},
 		{"linear-scan/stackless-undecided", "80 calls, 9 ms each, and no stacks: whether they walk through something cannot be seen.",

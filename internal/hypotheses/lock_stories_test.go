@@ -59,6 +59,10 @@ func lockStories() []story {
 					t.stopped(recording.Time(burst+1)*100_000*us + 20_000*us)
 				}
 			})},
+		{"gc-pause/workers-supported", "Every third request waits 8 ms for the only processor, on which the collector of Go marks on a thread of its own.",
+			func() *recording.Recording { return collectedBeside("runtime.gcBgMarkWorker") }},
+		{"gc-pause/workers-refuted", "The same, but it is the service's own job that has the processor.",
+			func() *recording.Recording { return collectedBeside("main.job") }},
 		{"gc-pause/refuted", "No request was stopped.", quiet},
 		{"gc-pause/undecided", "A request computes 9 ms, and stacks were not recorded: what part of that is the collector's is not known.",
 			func() *recording.Recording {

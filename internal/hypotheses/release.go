@@ -26,6 +26,9 @@ const (
 	settles    = Duration(5 * 1e9) // after it took over, a generation is no longer new
 	moreArrive = 5                 // a rate higher by one part in four is another load: 5 to 4
 	thanBefore = 4
+	// A newer generation still becomes faster where, at the pace of the last two of four parts, half
+	// of the step would be gone in as long again.
+	backInTime = 8
 )
 
 func testRelease(c *diagnosis.Case) diagnosis.Result {
@@ -110,7 +113,8 @@ func turnoverOf(c *diagnosis.Case, of *diagnosis.Symptom, old, young *generation
 	t.p99s = [2]Duration{quantileOf(c, t.before, 99), quantileOf(c, later, 99)}
 	third, last := median(c, later[m/2:m/4*3]), median(c, later[m/4*3:])
 	t.drift = max(apart(median(c, first[:n/2]), t.was), apart(third, last))
-	t.falls = third-last >= max(c.Resolution/2, c.Worth.Of(last)/2)
+	fell := median(c, later[:m/2]) - median(c, later[m/2:]) // what warms up falls most at first
+	t.falls = min(fell, third-last) >= max(c.Resolution/2, c.Worth.Of(last)/2, t.step()/backInTime)
 	t.rates = [2]int64{rateOf(c, first), rateOf(c, later)}
 	return t
 }
