@@ -24,10 +24,15 @@ const (
 	// rightAfter is how long after at most: or twice what the call usually takes, or a tenth of
 	// what it waited for takes, since those who waited are answered one after the other.
 	rightAfter = 1_000_000 // ns
+	// rightBefore is how long before at most, or a tenth of what was waited for: who has done the long
+	// one lets others go on, and sends its answer when it next gets a processor.
+	rightBefore = 1_000_000 // ns
 	// behindLeast is the least wait that counts.
 	behindLeast = 100_000 // ns
 	// longOnes is how many operations of a peer are looked at: those that took most time.
 	longOnes = 8
+	// longAtOnce is how many of the latest calls of one operation are held to be under way at once.
+	longAtOnce = 8
 )
 
 // peerWork is what the calls to one address asked for, in order of when they were sent.
@@ -87,17 +92,17 @@ func (w *peerWork) behind(c *diagnosis.Case, ahead string) *lineOf {
 		return nil
 	}
 	l := &lineOf{ahead: ahead, calls: map[timeline.CallID]bool{}, owners: tally{}}
-	meanwhile, usual := map[timeline.CallID]timeline.CallID{}, []Duration{}
+	meanwhile, usual := map[timeline.CallID][]timeline.CallID{}, []Duration{}
 	for _, id := range w.calls {
 		k := &c.Calls[id]
 		if k.Operation == ahead {
 			continue
 		}
-		switch head, under := under(c, heads, k); {
+		switch long, under := under(c, heads, k); {
 		case !under:
 			usual = append(usual, k.Arrived.Sub(k.Sent))
-		case head != timeline.None:
-			meanwhile[id] = head
+		case len(long) > 0:
+			meanwhile[id] = long
 		}
 	}
 	slices.Sort(usual)
@@ -105,31 +110,36 @@ func (w *peerWork) behind(c *diagnosis.Case, ahead string) *lineOf {
 	if l.asked = len(meanwhile); l.asked < askedMeanwhile || len(usual) < askedMeanwhile || longerTimes*fast > long {
 		return nil
 	}
-	for id, head := range meanwhile {
-		k, over := &c.Calls[id], c.Calls[head].Arrived
-		if late := k.Arrived.Sub(over); late >= -behindLeast/2 && late <= max(rightAfter, 2*fast, long/10) {
-			l.calls[id] = true
+	behind := map[timeline.CallID]timeline.CallID{}
+	for id, heads := range meanwhile {
+		for _, head := range heads {
+			if late := c.Calls[id].Arrived.Sub(c.Calls[head].Arrived); late >= -min(rightBefore, long/10) && late <= max(rightAfter, 2*fast, long/10) {
+				l.calls[id], behind[id] = true, head
+			}
 		}
 	}
 	if diagnosis.ShareOf(int64(len(l.calls)), int64(l.asked)) < answeredAfter {
 		return nil
 	}
-	l.waits(c, meanwhile)
+	l.waits(c, behind)
 	return l
 }
 
-// under reports that a call was sent while one of these was under way, and which, if it was
-// somebody else's and took on for long enough to be waited for.
-func under(c *diagnosis.Case, heads []timeline.CallID, k *timeline.Call) (timeline.CallID, bool) {
+// under reports that a call was sent while some of these were under way, and which of them were somebody
+// else's and took on for long enough to be waited for: of several at once a peer may do any next.
+func under(c *diagnosis.Case, heads []timeline.CallID, k *timeline.Call) (long []timeline.CallID, any bool) {
 	i := sort.Search(len(heads), func(i int) bool { return c.Calls[heads[i]].Sent > k.Sent })
-	if i == 0 || c.Calls[heads[i-1]].Arrived <= k.Sent {
-		return timeline.None, false
+	for _, id := range heads[max(0, i-longAtOnce):i] {
+		h := &c.Calls[id]
+		if h.Arrived <= k.Sent {
+			continue
+		}
+		any = true
+		if h.Arrived.Sub(k.Sent) >= behindLeast && (h.Request != k.Request || k.Request == timeline.None) {
+			long = append(long, id)
+		}
 	}
-	h := &c.Calls[heads[i-1]]
-	if h.Arrived.Sub(k.Sent) < behindLeast || h.Request == k.Request && k.Request != timeline.None {
-		return timeline.None, true
-	}
-	return h.ID, true
+	return long, any
 }
 
 // takes is how long these calls take, their median.

@@ -5,8 +5,8 @@ import "github.com/getdwell/dwell/recording"
 // peerStories are services whose Redis is asked for something long by a thread of no request, on
 // a connection of its own, while requests ask for one key each.
 func peerStories() []story {
-	play := func(alone bool) func() *recording.Recording {
-		return func() *recording.Recording { return done(besideKeys(alone), 30) }
+	play := func(alone bool, late recording.Time) func() *recording.Recording {
+		return func() *recording.Recording { return done(besideKeys(alone, late), 30) }
 	}
 	carrier := func(path string) func() *recording.Recording {
 		return func() *recording.Recording {
@@ -18,14 +18,15 @@ func peerStories() []story {
 		{"accept-queue/pinned-supported", "One thread carries virtual ones. Each waits 5 ms for its database within a synchronized method, and so keeps its carrier from the others.",
 			carrier("java.lang.VirtualThread.parkOnCarrierThread < " + called)},
 		{"accept-queue/carried-supported", "One worker waits 5 ms for its database for each request: no virtual thread is pinned to it, and nothing is said of that.", carrier(called)},
-		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true)},
-		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false)},
+		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true, 150*us)},
+		{"head-of-line/there-early-supported", "The same, but those are answered half a millisecond before: Redis lets others go on, and sends the long answer when it next gets a processor.", play(true, -500*us)},
+		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false, 0)},
 	}
 }
 
 // besideKeys lets two in three requests ask for a key 2 ms after a long command was sent. alone:
-// the peer does one thing at a time.
-func besideKeys(alone bool) *scenario {
+// the peer does one thing at a time, and answers them so late after that command.
+func besideKeys(alone bool, late recording.Time) *scenario {
 	s := newScenario(recording.RuntimePython)
 	const other = 50
 	s.add(us, &recording.Thread{ID: other, TID: 150, Process: 1, Name: "stats"})
@@ -37,7 +38,7 @@ func besideKeys(alone bool) *scenario {
 			b.sleep(t.at-2000*us, 10*us, "futex")
 			b.command("KEYS", 20_000*us)
 			if alone {
-				takes = b.at - 20*us + 150*us - t.at
+				takes = b.at - 20*us + late - t.at
 			}
 		}
 		t.command("GET", takes)
