@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -80,7 +80,9 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
 	case s.busy < c.Saturated:
 		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
-		res.Candidates = queued(c, ev)
+		if res.Candidates = queued(c, ev); len(res.Candidates) == 0 {
+			res.Candidates = forEachOthersWork(c, &s, ev)
+		}
 	case s.own < mostlyOurs:
 		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of that is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
 		res.Lead = often + ", but " + diagnosis.Percent(s.own) + " of that is the service (bound " + diagnosis.Percent(mostlyOurs) + ")"
@@ -139,6 +141,27 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 		})
 	}
 	return out
+}
+
+// forEachOthersWork are waits for processors all of which compute for other requests: that is load, at
+// times, whatever they do between.
+func forEachOthersWork(c *diagnosis.Case, s *server, ev []diagnosis.Evidence) []diagnosis.Candidate {
+	spans := behindComputing(c)
+	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
+	if share < c.Worth || 2*diagnosis.Total(spans) < timeIn(c, ready) {
+		return nil
+	}
+	return []diagnosis.Candidate{{
+		Place:    "the host's processors",
+		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for a processor while all of them compute for other requests, though " + s.is + " " + diagnosis.Percent(s.busy) + " of the time on the whole",
+		Lead:     "waiting for a processor while all of them compute for other requests takes " + diagnosis.Percent(share) + " of all request time",
+		Fix:      "make each request cheaper, or add workers, instances or processes",
+		Next:     "dwell why REC --load x0.5",
+		Decide:   "record again at a lower rate: waits that vanish are those of requests for each other",
+		Spans:    spans,
+		Evidence: ev,
+		WhatIf:   s.station(c).whatIfs(c),
+	}}
 }
 
 // gotProcessor is for how much of the time in which a loop wants to run it does, on a host whose
