@@ -1,40 +1,30 @@
 package timeline
 
-import (
-	"slices"
-	"sort"
-)
+import "slices"
 
 // A client may send in an immediate what it was asked for: undici does. By then others may
 // have had their turns. The id of such a callback was given out in the turn in which it was
 // asked for, or while timers ran.
 
-// turnSpan is a turn, or one in which timers ran: which ids were given out, and which moves made.
-type turnSpan struct {
-	from, to int64 // ids after from, up to to
-	begin    int   // places of moves
-	end      int
-}
-
 // whereAskedFor returns the moves of a loop with calls that promises asked for where they
 // were asked for.
 func whereAskedFor(t *Timeline, moves []move) []move {
-	spans, lasting := turnSpans(moves), lastingIDs(t, moves, nil)
-	later, counter := map[int][]move{}, int64(0)
+	turns, lasting := newIDTurns(moves), lastingIDs(t, moves, nil)
+	later, turn := map[int][]move{}, 0
 	for i := range moves {
 		m := &moves[i]
 		if !m.callback() {
-			counter = m.counter
+			turn = i
 			continue
 		}
-		if !sendsFirst(t, m) || m.exec == 0 || m.exec > counter || m.exec == m.trigger+1 || lasting.has(m.exec) {
+		if !sendsFirst(t, m) || m.exec == 0 || m.exec > moves[turn].counter || m.exec == m.trigger+1 || lasting.has(m.exec) {
 			continue
 		}
-		k := sort.Search(len(spans), func(k int) bool { return spans[k].to >= m.exec })
-		if k == len(spans) || spans[k].from >= m.exec || spans[k].begin <= i && i < spans[k].end {
+		begin := turns.of(m.exec)
+		if begin == None || begin == turn {
 			continue
 		}
-		asked, place := *m, spans[k].placeOf(m.exec, moves)
+		asked, place := *m, placeOf(moves, begin, m.exec)
 		asked.kind, asked.at, asked.counter = moveConnect, moves[place-1].at, m.exec
 		later[place] = append(later[place], asked)
 		later[-i-1] = nil
@@ -54,31 +44,13 @@ func whereAskedFor(t *Timeline, moves []move) []move {
 	return all
 }
 
-// placeOf returns before which move of a turn an id was given out.
-func (s *turnSpan) placeOf(id int64, moves []move) int {
-	for k := s.begin + 1; k < s.end; k++ {
-		if moves[k].counter >= id {
-			return k
-		}
+// placeOf returns before which move of the turn that a move begins an id was given out.
+func placeOf(moves []move, begin int, id int64) int {
+	k := begin + 1
+	for k < len(moves) && moves[k].callback() && moves[k].counter < id {
+		k++
 	}
-	return s.end
-}
-
-// turnSpans lists the turns in which ids were given out, in order.
-func turnSpans(moves []move) []turnSpan {
-	var spans []turnSpan
-	last := turnSpan{}
-	for i := range moves {
-		m := &moves[i]
-		if m.callback() {
-			continue
-		}
-		if last.to, last.end = m.counter, i; last.from > 0 && last.to > last.from {
-			spans = append(spans, last)
-		}
-		last = turnSpan{from: m.counter, begin: i}
-	}
-	return spans
+	return k
 }
 
 // timersSend reports whether timers send calls of which ids do not tell whose they are.

@@ -107,7 +107,7 @@ func associateAsync(t *Timeline, f *facts, in asyncInput) {
 	}
 	noteSleeps(moves, w.again)
 	w.toldStrangers(moves)
-	w.chains.settle(t, openOn(t, in.loop.strand))
+	w.chains.settle(t, openAmong(t, func(r *Request) bool { return r.Strand == in.loop.strand }))
 	w.chains.reset()
 	for i := range moves {
 		if c := moves[i].conn; c != noConn {

@@ -36,7 +36,7 @@ const many int32 = -1
 // where it goes on, whenever each of that is sent; but that made recordings of services worse in which requests
 // share connections, so there it is as elsewhere.
 func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
-	seen, given := lasting{}, givenIn(moves, named != nil)
+	seen, given := lasting{}, newIDTurns(moves)
 	triggers := lasting{} // by when it was asked for
 	turn := int32(0)
 	for i := range moves {
@@ -50,7 +50,7 @@ func lastingIDs(t *Timeline, moves []move, named map[int32]bool) lasting {
 		}
 		seen.see(m.exec, turn)
 		if named != nil && len(named) == 0 {
-			triggers.see(m.trigger, given(m.exec))
+			triggers.see(m.trigger, int32(given.of(m.exec))+1)
 		} else {
 			seen.see(m.trigger, turn)
 		}

@@ -88,6 +88,31 @@ func (a *asyncIDs) countAt(at Time) int64 {
 	return a.counts[i-1]
 }
 
+// idTurns tell in which turn of a loop ids were given out.
+type idTurns struct {
+	moves  []move
+	begins []int32 // those that begin turns, and tell the last id given out before
+}
+
+func newIDTurns(moves []move) idTurns {
+	x := idTurns{moves: moves}
+	for i := range moves {
+		if !moves[i].callback() && moves[i].counter > 0 {
+			x.begins = append(x.begins, int32(i))
+		}
+	}
+	return x
+}
+
+// of returns which move began the turn in which an id was given out, None if that is not known.
+func (x idTurns) of(id int64) int {
+	k := sort.Search(len(x.begins), func(k int) bool { return x.moves[x.begins[k]].counter >= id })
+	if id == 0 || k == 0 || k == len(x.begins) {
+		return None
+	}
+	return int(x.begins[k-1])
+}
+
 // idsOfSends is how many ids are given out, at most, by a callback that was asked for in another turn until
 // it has sent a call, as those tell that come right behind each other; -1: that is not known. A few exceptions
 // are let pass.
@@ -114,3 +139,39 @@ func idsOfSends(moves []move) int64 {
 
 // oddSends is of how many such callbacks one may be an exception.
 const oddSends = 16
+
+// idsToWrite is how many ids a callback gives out at most that does nothing but write what was asked
+// for before: of a tick, and of the write.
+const idsToWrite = 4
+
+// giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
+// several requests share, or one of which it is known how many it gives out; by is whose all are up to
+// its write, and the rest.
+func (w *asyncWalk) giveBefore(m *move, by giver) giver {
+	few := w.few
+	if w.named[m.conn] {
+		few = idsToWrite
+	}
+	if before := by.either[0]; before != nobody && m.kind == moveSend && few >= 0 {
+		w.ids.give(m.counter-few, giver{before, [2]ref{nobody, nobody}}, m.at)
+	}
+	return by
+}
+
+// trustNames notes of calls that ids tell whose they are, where what is sent names a promise of its request:
+// unless several were written together, what the first asked for.
+func (in *asyncInput) trustNames(t *Timeline, conns map[int32]*sharedConn) {
+	if in.named == nil {
+		return
+	}
+	for _, c := range conns {
+		for k, id := range c.calls {
+			call := &t.Calls[id]
+			together := k > 0 && t.Calls[c.calls[k-1]].SendFrom == call.SendFrom ||
+				k+1 < len(c.calls) && t.Calls[c.calls[k+1]].SendFrom == call.SendFrom
+			if call.Why == WhyAsync && call.Request != None && !(c.shared && together) {
+				in.sure[id] = true
+			}
+		}
+	}
+}

@@ -54,7 +54,7 @@ type awaits struct {
 	conns   map[int32]*sharedConn
 	handles map[int32]map[int64]int // by connection and id: how often the first promise that an answer there resolved was so under it; 0: under any
 	list    []settled               // with those who wait named by where they were first
-	begins  []int32                 // moves that begin turns, whose ids are known
+	turns   idTurns
 	ends    []servedUntil
 	waiters []*waiter
 	now     map[int64]*waiter // by address
@@ -70,11 +70,10 @@ func associateAwaited(t *Timeline, in asyncInput) {
 	if len(in.loop.settled) == 0 {
 		return
 	}
-	w := &awaits{t: t, in: in, moves: in.loop.moves, now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[RequestID]bool{}}
+	w := &awaits{t: t, in: in, moves: in.loop.moves, turns: newIDTurns(in.loop.moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[RequestID]bool{}}
 	w.conns, _ = callsByConn(t, w.moves)
 	anyShared(t, w.conns)
 	w.ends = servedUntils(t)
-	w.findBegins()
 	w.follow()
 	w.eachTurn(w.findHandle)
 	w.eachTurn(w.turn)
@@ -101,15 +100,6 @@ func servedUntils(t *Timeline) []servedUntil {
 func (w *awaits) served(from, to Time) bool {
 	k := sort.Search(len(w.ends), func(k int) bool { return w.ends[k].read > from })
 	return k > 0 && w.ends[k-1].end >= to
-}
-
-// findBegins lists the moves that begin turns.
-func (w *awaits) findBegins() {
-	for i := range w.moves {
-		if m := &w.moves[i]; !m.callback() && m.counter > 0 {
-			w.begins = append(w.begins, int32(i))
-		}
-	}
 }
 
 // follow names who waits by where that was first, as far as it is told where it was moved.
@@ -220,11 +210,10 @@ func (x *waiter) before(at Time) Time {
 
 // asked is when the turn began in which an id was given out; else a time itself.
 func (w *awaits) asked(id int64, at Time) Time {
-	k := sort.Search(len(w.begins), func(k int) bool { return w.moves[w.begins[k]].counter >= id })
-	if id == 0 || k == 0 || k == len(w.begins) {
-		return at
+	if begin := w.turns.of(id); begin != None {
+		return w.moves[begin].at
 	}
-	return w.moves[w.begins[k-1]].at
+	return at
 }
 
 // own are those that were resolved by what the answer that was read calls back: under the id of its connection, or one

@@ -45,17 +45,8 @@ func newBallot[K comparable]() ballot[K] {
 
 // cast counts a sleep whose stack was taken.
 func (b ballot[K]) cast(at depth, of K, x *sleepAt) {
-	all, mine := b.all[at], b.by[vote[K]{at, of}]
-	if all == nil {
-		all = &tally{}
-		b.all[at] = all
-	}
-	if mine == nil {
-		mine = &tally{}
-		b.by[vote[K]{at, of}] = mine
-	}
-	all.add(x)
-	mine.add(x)
+	entry(b.all, at).add(x)
+	entry(b.by, vote[K]{at, of}).add(x)
 }
 
 // agreed are the places where the stacks agree, and on what.

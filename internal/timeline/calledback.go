@@ -1,7 +1,5 @@
 package timeline
 
-import "sort"
-
 // Whose a callback is that resolves a promise, where it is not of a timer.
 
 // callsItself reports whether a promise was resolved under the id of a call that was just answered:
@@ -65,7 +63,7 @@ func selfCalled(t *Timeline, moves []move) map[string]bool {
 // one triggers all that was asked for in one turn, whenever each of that calls back: then it counts when
 // they were asked for.
 func causes(moves []move, named bool) lasting {
-	seen, turn, given := lasting{}, int32(0), givenIn(moves, named)
+	seen, turn, given := lasting{}, int32(0), newIDTurns(moves)
 	for i := range moves {
 		m := &moves[i]
 		if m.kind != moveFired {
@@ -76,24 +74,9 @@ func causes(moves []move, named bool) lasting {
 		}
 		in := turn
 		if named {
-			in = given(m.exec)
+			in = int32(given.of(m.exec)) + 1
 		}
 		seen.see(m.trigger, in)
 	}
 	return seen
-}
-
-// givenIn tells in which turn an id was given out, where promises have ids.
-func givenIn(moves []move, named bool) func(id int64) int32 {
-	var begins []int64
-	if named {
-		for i := range moves {
-			if m := &moves[i]; !m.callback() && m.counter > 0 {
-				begins = append(begins, m.counter)
-			}
-		}
-	}
-	return func(id int64) int32 {
-		return int32(sort.Search(len(begins), func(k int) bool { return begins[k] >= id }))
-	}
 }

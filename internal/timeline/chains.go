@@ -142,7 +142,7 @@ func (c *chains) known(a ref) RequestID {
 
 // settle writes the outcome into the calls. Calls that began before their request was
 // read are not its own, whatever the ids say.
-func (c *chains) settle(t *Timeline, open *openCount) {
+func (c *chains) settle(t *Timeline, open *openOnes) {
 	hints := c.hints(t, open)
 	for i, id := range c.calls {
 		if c.somebody(id) {
@@ -166,7 +166,7 @@ func (c *chains) settle(t *Timeline, open *openCount) {
 // hints are the requests, by root, that the hints from before and after a set's calls
 // agree on. If nothing tells whose turn they were made in, the hint from after suffices
 // where only one request was open.
-func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
+func (c *chains) hints(t *Timeline, open *openOnes) []RequestID {
 	h := hinted{c: c, from: make([]RequestID, len(c.calls)), to: make([]RequestID, len(c.calls))}
 	made := make([]bool, len(c.calls)) // some hint tells whose turn a call of the set was made in
 	alone := make([]bool, len(c.calls))
@@ -183,7 +183,7 @@ func (c *chains) hints(t *Timeline, open *openCount) []RequestID {
 	}
 	for i, id := range c.calls {
 		root := c.root(i)
-		alone[root] = alone[root] && (c.somebody(id) || open.at(t.Calls[id].Start) == 1)
+		alone[root] = alone[root] && (c.somebody(id) || open.at(t.Calls[id].Start) != None)
 		made[root] = made[root] || c.before[i] != nobody
 		turn := h.resolve(root, c.before[i], h.from)
 		switch {

@@ -38,12 +38,9 @@ type contexts struct {
 	shared  map[contextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
 	readers map[contextKey][]contextOf // what was read in it, in order
 	many    map[contextKey]bool        // of them, those in which was read from several connections
-	odd     map[recording.ProcessID]*count
+	odd     map[recording.ProcessID]*counted
 	loops   map[StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
 }
-
-// count is how many of some have an exception.
-type count struct{ all, odd int }
 
 // maxAncestors bounds how far contexts are followed to those that they are copies of.
 const maxAncestors = 32
@@ -53,7 +50,7 @@ const maxAncestors = 32
 func associateContexts(t *Timeline, f *facts, in segmentInput) *contexts {
 	x := contexts{
 		t: t, f: f, homes: map[contextKey][]contextOf{}, shared: map[contextKey]bool{}, readers: map[contextKey][]contextOf{}, many: map[contextKey]bool{},
-		odd: map[recording.ProcessID]*count{}, loops: map[StrandID]bool{},
+		odd: map[recording.ProcessID]*counted{}, loops: map[StrandID]bool{},
 	}
 	for i := range in.requests {
 		x.addRequest(RequestID(i), &in.requests[i])
@@ -109,14 +106,7 @@ func (x *contexts) addRequest(id RequestID, s *served) {
 		return
 	}
 	wrote := c.chunks[recording.Write][s.replied.first].Context
-	n := x.odd[r.Process]
-	if n == nil {
-		n = &count{}
-		x.odd[r.Process] = n
-	}
-	if n.all++; wrote <= 0 {
-		n.odd++
-	}
+	entry(x.odd, r.Process).add(wrote <= 0)
 	k, own := contextKey{r.Process, wrote}, true
 	for depth := 0; own && depth < maxAncestors; depth++ {
 		if k.id != recording.NoContext {
@@ -144,7 +134,7 @@ func (x *contexts) order(k contextKey, list []contextOf) {
 // known: what is done in another one is not of a request.
 func (x *contexts) tells(p recording.ProcessID) bool {
 	n := x.odd[p]
-	return n != nil && n.odd*exceptions <= n.all
+	return n != nil && n.rule(0)
 }
 
 // owner is the request for which something was done in a context; None, if it was for none,

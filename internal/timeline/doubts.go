@@ -52,12 +52,7 @@ type peerCalls struct {
 
 // peer are those to the peer of a call, which begins or ends.
 func (d *doubts) peer(id CallID) *peerCalls {
-	name := d.t.Calls[id].Peer
-	p := d.peers[name]
-	if p == nil {
-		p = &peerCalls{}
-		d.peers[name] = p
-	}
+	p := entry(d.peers, d.t.Calls[id].Peer)
 	if !p.busy {
 		p.busy, d.busy = true, append(d.busy, p)
 	}

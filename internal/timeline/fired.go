@@ -1,10 +1,6 @@
 package timeline
 
-import (
-	"sort"
-
-	"github.com/getdwell/dwell/recording"
-)
+import "github.com/getdwell/dwell/recording"
 
 // `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
 // callback resolves that promise, and has the id that was given out where it was set: in the turn
@@ -125,20 +121,14 @@ func eachTimer(moves []move, again map[int64]bool, found func(set, fired *move))
 	if len(again) == 0 {
 		return
 	}
-	var begins []int32
-	for i := range moves {
-		if !moves[i].callback() && moves[i].counter > 0 {
-			begins = append(begins, int32(i))
-		}
-	}
+	turns := newIDTurns(moves)
 	for i := range moves {
 		m := &moves[i]
 		if m.kind != moveFired || again[m.exec] {
 			continue
 		}
-		k := sort.Search(len(begins), func(k int) bool { return moves[begins[k]].counter >= m.exec })
-		if k > 0 && k < len(begins) {
-			found(&moves[begins[k-1]], m)
+		if begin := turns.of(m.exec); begin != None {
+			found(&moves[begin], m)
 		}
 	}
 }

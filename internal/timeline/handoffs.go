@@ -70,7 +70,7 @@ func associateHandOffs(t *Timeline, f *facts, in segmentInput) [][]handed {
 		return nil
 	}
 	h.wakes = buildWakes(f)
-	h.open = newOpenOnes(t)
+	h.open = openIn(t)
 	h.parts = make([][]handed, len(t.Requests))
 	h.serving = make(owners, len(h.o))
 	if calls || taken {

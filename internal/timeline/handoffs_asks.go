@@ -134,12 +134,7 @@ func (a *asking) listAsks(s StrandID) {
 		a.asks = append(a.asks, ask{from, w.off.Since, w.at, r})
 	}
 	slices.SortStableFunc(a.asks, func(x, y ask) int { return cmp.Compare(x.from, y.from) })
-	for i, x := range a.asks {
-		a.reach = append(a.reach, x.waits)
-		if i > 0 {
-			a.reach[i] = max(a.reach[i], a.reach[i-1])
-		}
-	}
+	a.reach = reaching(a.asks, func(x *ask) Time { return x.waits })
 }
 
 // find finds whose the tasks of a loop are.

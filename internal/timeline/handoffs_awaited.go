@@ -56,7 +56,7 @@ func (h *handOffs) awaits(pool []task, endings map[CallID]result) *awaited {
 	for r, list := range a.ends {
 		a.ends[r] = byTime(list, func(e *result) Time { return e.at })
 	}
-	var counts [3]struct{ all, odd int }
+	var counts [3]counted
 	for _, x := range pool {
 		c := &h.t.Calls[x.call]
 		if _, ok := endings[x.last()]; ok || c.Request == None || len(a.ends[c.Request]) == 0 {
@@ -64,15 +64,12 @@ func (h *handOffs) awaits(pool []task, endings map[CallID]result) *awaited {
 		}
 		for i, says := range []func(*task, RequestID) (bool, bool){a.beforeFirst(h), a.whileWaiting(h), a.afterLast(h)} {
 			if chance, odd := says(&x, c.Request); chance {
-				counts[i].all++
-				if odd {
-					counts[i].odd++
-				}
+				counts[i].add(odd)
 			}
 		}
 	}
 	holds := func(i, few int) bool {
-		return counts[i].all >= few && (counts[i].odd <= 1 || counts[i].odd*exceptions <= counts[i].all)
+		return counts[i].rule(few) || counts[i].all >= few && counts[i].odd <= 1
 	}
 	a.byFirst, a.whenever, a.last = holds(0, manyKnown/2), holds(1, manyKnown), holds(2, manyKnown) && a.once()
 	return a

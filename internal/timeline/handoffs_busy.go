@@ -1,59 +1,85 @@
 package timeline
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/recording"
 )
 
-// openOnes tell, of the requests of a process, which is open if it is the only one.
+// openOnes tell of some requests how many are open, and which, if it is one alone.
 type openOnes struct {
 	starts, ends   []Time
 	started, ended []RequestID // sums of the requests up to each
 }
 
-// newOpenOnes lists the requests of each process.
-func newOpenOnes(t *Timeline) map[recording.ProcessID]*openOnes {
-	all := map[recording.ProcessID]*openOnes{}
-	list := make([]RequestID, len(t.Requests))
-	for i := range list {
-		list[i] = RequestID(i)
-	}
-	of := func(r RequestID) *openOnes {
-		p := t.Requests[r].Process
-		if all[p] == nil {
-			all[p] = &openOnes{}
+// openAmong lists the requests of a kind.
+func openAmong(t *Timeline, of func(*Request) bool) *openOnes {
+	var list []RequestID
+	for i := range t.Requests {
+		if of(&t.Requests[i]) {
+			list = append(list, RequestID(i))
 		}
-		return all[p]
 	}
-	for _, r := range byTime(list, func(r *RequestID) Time { return t.Requests[*r].FirstRead }) {
-		o := of(r)
-		o.starts, o.started = append(o.starts, t.Requests[r].FirstRead), append(o.started, r+last(o.started))
+	return newOpenOnes(t, list)
+}
+
+// openIn lists the requests of each process.
+func openIn(t *Timeline) map[recording.ProcessID]*openOnes {
+	of, all := map[recording.ProcessID][]RequestID{}, map[recording.ProcessID]*openOnes{}
+	for i := range t.Requests {
+		p := t.Requests[i].Process
+		of[p] = append(of[p], RequestID(i))
 	}
-	for _, r := range byTime(list, func(r *RequestID) Time { return t.Requests[*r].End }) {
-		o := of(r)
-		o.ends, o.ended = append(o.ends, t.Requests[r].End), append(o.ended, r+last(o.ended))
+	for p, list := range of {
+		all[p] = newOpenOnes(t, list)
 	}
 	return all
 }
 
-func last(sums []RequestID) RequestID {
-	if len(sums) == 0 {
-		return 0
+func newOpenOnes(t *Timeline, list []RequestID) *openOnes {
+	sums := func(at func(*Request) Time) (times []Time, sums []RequestID) {
+		sum := RequestID(0)
+		for _, r := range byTime(slices.Clone(list), func(r *RequestID) Time { return at(&t.Requests[*r]) }) {
+			sum += r
+			times, sums = append(times, at(&t.Requests[r])), append(sums, sum)
+		}
+		return times, sums
 	}
-	return sums[len(sums)-1]
+	o := &openOnes{}
+	o.starts, o.started = sums(func(r *Request) Time { return r.FirstRead })
+	o.ends, o.ended = sums(func(r *Request) Time { return r.End })
+	return o
+}
+
+// during returns how many are open at some time between from and to.
+func (o *openOnes) during(from, to Time) int {
+	return countUpTo(o.starts, to) - countUpTo(o.ends, from-1)
 }
 
 // at returns the request that is open at a time, None if that is not one alone.
 func (o *openOnes) at(t Time) RequestID {
-	if o == nil {
+	if o == nil || o.during(t, t) != 1 {
 		return None
 	}
-	n, m := countUpTo(o.starts, t), countUpTo(o.ends, t-1)
-	if n-m != 1 {
+	return sumOf(o.started, countUpTo(o.starts, t)) - sumOf(o.ended, countUpTo(o.ends, t-1))
+}
+
+// throughout returns the request that is open all through a span if no other is open in
+// any of it, or None.
+func (o *openOnes) throughout(from, to Time) RequestID {
+	if o == nil || o.during(from, to) != 1 || o.during(to, to) != 1 || o.during(from, from) != 1 {
 		return None
 	}
-	return last(o.started[:n]) - last(o.ended[:m])
+	return o.at(to)
+}
+
+// sumOf is that of the first n.
+func sumOf(sums []RequestID, n int) RequestID {
+	if n == 0 {
+		return 0
+	}
+	return sums[n-1]
 }
 
 // busyTimes are the spans in which strands ran for requests of their own, by process,
@@ -79,15 +105,7 @@ func (h *handOffs) newBusyTimes() busyTimes {
 	}
 	for p, list := range b.runs {
 		list = byTime(list, func(s *stint) Time { return s.from })
-		b.runs[p] = list
-		reach := make([]Time, len(list))
-		for i, s := range list {
-			reach[i] = s.to
-			if i > 0 {
-				reach[i] = max(reach[i], reach[i-1])
-			}
-		}
-		b.reach[p] = reach
+		b.runs[p], b.reach[p] = list, reaching(list, func(s *stint) Time { return s.to })
 	}
 	return b
 }

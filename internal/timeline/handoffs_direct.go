@@ -8,8 +8,7 @@ import "github.com/getdwell/dwell/recording"
 // while nothing is in them. It is held against the results of workers that could have had
 // another's.
 func (h *handOffs) directOnes() map[recording.ProcessID]bool {
-	type count struct{ all, odd int }
-	counts := map[recording.ProcessID]count{}
+	counts := map[recording.ProcessID]*counted{}
 	h.eachJob(func(j *job) {
 		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
 			return
@@ -18,18 +17,13 @@ func (h *handOffs) directOnes() map[recording.ProcessID]bool {
 		if x.calls < 1 || x.calls > max(h.least[j.strand], 1) {
 			return
 		}
-		c, odd := counts[p], x.request != j.claim
-		if odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
-			c.all++
+		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
+			entry(counts, p).add(odd)
 		}
-		if odd {
-			c.odd++
-		}
-		counts[p] = c
 	})
 	direct := map[recording.ProcessID]bool{}
 	for p, c := range counts {
-		direct[p] = c.all >= manyKnown/2 && c.odd*exceptions <= c.all
+		direct[p] = c.rule(manyKnown / 2)
 	}
 	return direct
 }

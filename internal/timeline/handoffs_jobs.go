@@ -184,48 +184,34 @@ func (h *handOffs) dropBegins() {
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
 func (h *handOffs) dropLocks() {
-	counts := map[place]*delivered{}
+	counts := map[place]*counted{} // odd: no call preceded
 	h.eachJob(func(j *job) {
 		before := 0
 		for _, r := range j.results {
-			c := counts[r.place]
-			if c == nil {
-				c = &delivered{}
-				counts[r.place] = c
-			}
-			c.add(r.calls == before)
+			entry(counts, r.place).add(r.calls == before)
 			before = r.calls
 		}
 	})
-	var few delivered // at places of few each, such as locks that are made for one wait
+	var few counted // at places of few each, such as locks that are made for one wait
 	for _, c := range counts {
 		if c.all < fewIdle {
-			few = delivered{few.all + c.all, few.none + c.none}
+			few = counted{few.all + c.all, few.odd + c.odd}
 		}
 	}
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {
 			c := counts[r.place]
-			return !r.answer && c.none*mostShare > c.all*(mostShare-1)
+			return !r.answer && c.odd*mostShare > c.all*(mostShare-1)
 		})
 		for i := range j.results {
 			x := &j.results[i]
 			c := *counts[x.place]
-			if c.all < fewIdle && c.none == 0 {
+			if c.all < fewIdle && c.odd == 0 {
 				c = few
 			}
-			x.sure = c.all >= fewIdle && c.none*mostShare <= c.all
+			x.sure = c.all >= fewIdle && c.odd*mostShare <= c.all
 		}
 	})
-}
-
-// delivered counts what was delivered at a place, and how much of that no call preceded.
-type delivered struct{ all, none int }
-
-func (c *delivered) add(none bool) {
-	if c.all++; none {
-		c.none++
-	}
 }
 
 // mostShare is one more than how many of a few exceptions make a rule.

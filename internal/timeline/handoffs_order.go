@@ -273,13 +273,7 @@ func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
 // sorted puts requests in order of the beginnings of their bursts.
 func sorted(o burstOrder) burstOrder {
 	o.reqs = byTime(slices.Clone(o.reqs), func(r *RequestID) Time { return o.begins[*r] })
-	o.reach = make([]Time, len(o.reqs))
-	for i, r := range o.reqs {
-		o.reach[i] = o.bursts[r]
-		if i > 0 {
-			o.reach[i] = max(o.reach[i], o.reach[i-1])
-		}
-	}
+	o.reach = reaching(o.reqs, func(r *RequestID) Time { return o.bursts[*r] })
 	return o
 }
 

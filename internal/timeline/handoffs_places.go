@@ -105,11 +105,8 @@ func (h *handOffs) sent(c CallID) Time {
 func (h *handOffs) idlePlacesOf(s StrandID) idleAt {
 	spots := map[int64]*spot{}
 	h.waitsOutside(s, func(off *Off, end Time, busy bool) {
-		p := spots[off.SP]
-		if p == nil {
-			p = &spot{key: off.SP}
-			spots[off.SP] = p
-		}
+		p := entry(spots, off.SP)
+		p.key = off.SP
 		p.see(off, end, busy || h.says(s, off) > saysIdle)
 	})
 	var list []*spot
@@ -164,11 +161,8 @@ func (h *handOffs) queueOf(s StrandID) int64 {
 		if off.Timed == 1 {
 			return
 		}
-		p := spots[off.Arg]
-		if p == nil {
-			p = &spot{key: off.Arg}
-			spots[off.Arg] = p
-		}
+		p := entry(spots, off.Arg)
+		p.key = off.Arg
 		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
 	})
 	var best *spot
@@ -193,12 +187,7 @@ func (h *handOffs) queueStacks(s StrandID) []StackID {
 		if id == None || h.t.Waits[id].Stack == None || h.t.Waits[id].Cause != CauseCondition {
 			return
 		}
-		p := spots[h.t.Waits[id].Stack]
-		if p == nil {
-			p = &spot{}
-			spots[h.t.Waits[id].Stack] = p
-		}
-		p.see(off, end, busy || h.says(s, off) > saysIdle)
+		entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.says(s, off) > saysIdle)
 	})
 	most := Duration(0)
 	for _, p := range spots {
@@ -293,12 +282,7 @@ func (h *handOffs) findResults() {
 			if h.ownAt(w) == None {
 				continue
 			}
-			p := h.placeOf(w)
-			e := h.results[p]
-			if e == nil {
-				e = &ends{}
-				h.results[p] = e
-			}
+			e := entry(h.results, h.placeOf(w))
 			if h.owner(w.by, w.at) == None && len(h.callsOf[w.by]) > 0 {
 				e.workers++
 			} else {

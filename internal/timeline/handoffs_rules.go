@@ -163,11 +163,7 @@ func (h *handOffs) findServers() {
 		if len(h.answers[s]) == 0 {
 			continue
 		}
-		c := counts[h.t.Strands[s].Process]
-		if c == nil {
-			c = &count{}
-			counts[h.t.Strands[s].Process] = c
-		}
+		c := entry(counts, h.t.Strands[s].Process)
 		c.answers, c.own = c.answers+len(h.answers[s]), c.own+len(h.o[s])
 		for i := range h.jobs[s] {
 			j := &h.jobs[s][i]

@@ -14,7 +14,7 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 		Requests: []Request{{RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &RequestBy{}, RequestMore: &RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
 		Calls:    []Call{{Process: 1, SendFrom: 20, FirstRead: 40}, {Process: 1, SendFrom: 20, FirstRead: 70}, {Process: 1, SendFrom: 70, FirstRead: 95}},
 	}
-	h := &handOffs{t: tl, open: newOpenOnes(tl)}
+	h := &handOffs{t: tl, open: openIn(tl)}
 	for _, c := range []struct {
 		name string
 		delivery
@@ -57,7 +57,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 			carried: []bool{true}, got: []bool{false}, reads: make([][]readAt, 2),
 		}
 		c.change(h)
-		h.open = newOpenOnes(h.t)
+		h.open = openIn(h.t)
 		if h.byLoneRequest(); h.t.Calls[0].Request != c.want {
 			t.Errorf("%s: of request %d, want %d", c.name, h.t.Calls[0].Request, c.want)
 		}
@@ -114,8 +114,9 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 		h.f.threads[0].steps = []step{{at: 60, off: newOff(&recording.Off{
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
 		})}}
-		if all, got := h.nested(0); got != odd || all != odd {
-			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got, all, odd)
+		var got counted
+		if h.nested(0, &got); got != (counted{odd, odd}) {
+			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.odd, got.all, odd)
 		}
 	}
 }

@@ -14,19 +14,16 @@ import (
 // findServing finds whom the threads that answer requests others had read worked for.
 func (h *handOffs) findServing() {
 	h.serving = make(owners, len(h.o))
-	type count struct{ all, odd int }
-	counts := map[recording.ProcessID]count{}
+	counts := map[recording.ProcessID]*counted{}
 	for s, list := range h.answers {
 		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
 			continue
 		}
 		h.serving[s] = h.served(list)
-		c := counts[h.t.Strands[s].Process]
-		all, odd := h.nested(StrandID(s))
-		counts[h.t.Strands[s].Process] = count{c.all + all, c.odd + odd}
+		h.nested(StrandID(s), entry(counts, h.t.Strands[s].Process))
 	}
 	for s := range h.serving {
-		if c := counts[h.t.Strands[s].Process]; c.all < enoughTasks || c.odd*exceptions > c.all {
+		if c := counts[h.t.Strands[s].Process]; c == nil || !c.rule(enoughTasks) {
 			h.serving[s] = nil
 		}
 	}
@@ -49,13 +46,11 @@ func (h *handOffs) served(answers []result) []stint {
 
 // nested counts the calls of a strand and the results it was given, and those that do not
 // lie within one of its stints.
-func (h *handOffs) nested(s StrandID) (all, odd int) {
+func (h *handOffs) nested(s StrandID, n *counted) {
 	for _, id := range h.callsOf[s] {
 		c := &h.t.Calls[id]
 		r := h.serving.at(s, h.sent(id))
-		if all++; r == None || c.End > h.t.Requests[r].End {
-			odd++
-		}
+		n.add(r == None || c.End > h.t.Requests[r].End)
 	}
 	for _, st := range h.f.threads[s].steps {
 		if !handedOn(st.off) {
@@ -71,11 +66,8 @@ func (h *handOffs) nested(s StrandID) (all, odd int) {
 			continue // nothing it waited for was answered meanwhile
 		}
 		r := h.serving.at(s, st.off.Since)
-		if all++; r == None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead {
-			odd++
-		}
+		n.add(r == None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
 	}
-	return all, odd
 }
 
 // owner returns the request that a strand worked for at a time, as its own or as one that

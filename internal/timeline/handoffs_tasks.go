@@ -217,19 +217,6 @@ func (h *handOffs) onlyFor(open *openOnes, x *errand) RequestID {
 	return r
 }
 
-// throughout returns the request that is open all through a span if no other is open in
-// any of it, or None.
-func (o *openOnes) throughout(from, to Time) RequestID {
-	if o == nil {
-		return None
-	}
-	n, m := countUpTo(o.starts, to), countUpTo(o.ends, from-1)
-	if n-m != 1 || countUpTo(o.starts, from) != n || countUpTo(o.ends, to-1) != m {
-		return None
-	}
-	return last(o.started[:n]) - last(o.ended[:m])
-}
-
 // lost lists when facts were lost, by which a result may have been.
 func (h *handOffs) lost() []stint {
 	var list []stint

@@ -13,44 +13,29 @@ type way struct {
 	hops    int
 }
 
-// wayCount is how many deliveries went one way, and how many of them cannot be right.
-type wayCount struct{ all, odd int }
-
-func (n *wayCount) add(odd bool) {
-	n.all++
-	if odd {
-		n.odd++
-	}
-}
-
-// believed reports that enough went that way, and hardly any wrong.
-func (n wayCount) believed() bool { return n.all >= fewDeliveries && n.odd*exceptions <= n.all }
-
 // judge tells which deliveries to believe, by those that went the same way.
 func (h *handOffs) judge(all []delivery) func(*delivery) bool {
 	wayOf := func(d *delivery) way {
 		return way{h.t.Calls[d.call].Process, h.readBy[d.call], d.hops}
 	}
-	counts, few := map[way]wayCount{}, map[way]wayCount{}
+	counts, few := map[way]*counted{}, map[way]*counted{}
 	for i := range all {
-		n := counts[wayOf(&all[i])]
-		n.add(all[i].odd)
-		counts[wayOf(&all[i])] = n
+		entry(counts, wayOf(&all[i])).add(all[i].odd)
 	}
 	for w, n := range counts {
 		if n.all < fewDeliveries {
 			w.reader = None
-			sum := few[w]
-			few[w] = wayCount{sum.all + n.all, sum.odd + n.odd}
+			sum := entry(few, w)
+			sum.all, sum.odd = sum.all+n.all, sum.odd+n.odd
 		}
 	}
 	return func(d *delivery) bool {
 		w := wayOf(d)
-		n := counts[w]
+		n := entry(counts, w)
 		if n.all < fewDeliveries {
 			w.reader = None
-			n = few[w]
+			n = entry(few, w)
 		}
-		return n.believed()
+		return n.rule(fewDeliveries)
 	}
 }

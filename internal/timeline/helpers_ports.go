@@ -23,11 +23,7 @@ func calledBack(t *Timeline, f *facts) map[StrandID][]callback {
 		if s == None || !t.Strands[s].Loop {
 			continue
 		}
-		m := mails[workerPort{s, b.Port}]
-		if m == nil {
-			m = &portMail{}
-			mails[workerPort{s, b.Port}] = m
-		}
+		m := entry(mails, workerPort{s, b.Port})
 		switch b.What {
 		case "done", "messages", "message":
 			back[s] = append(back[s], callback{b.at, b.Port, recording.NoTime, vain[i]})

@@ -38,11 +38,8 @@ func lineUp(t *Timeline, f *facts, calls []made, l *loopTurns) {
 			continue
 		}
 		k := key{c.Process, f.conns[calls[i].conn].decl.Peer}
-		g := groups[k]
-		if g == nil {
-			g = &lined{wander: l.wander[k.process]}
-			groups[k] = g
-		}
+		g := entry(groups, k)
+		g.wander = l.wander[k.process]
 		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
 		if c.Why != WhyContext && c.Why != WhyLoopChain || c.New || c.Request == None || c.Strand == None || !t.Strands[c.Strand].Loop {
 			continue

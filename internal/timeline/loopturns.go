@@ -125,11 +125,7 @@ func resolveElsewhere(t *Timeline, f *facts, calls []made, all []resolution) {
 	byAddress := map[string]*resolved{}
 	for i := range all {
 		for _, a := range splitAddrs(all[i].addrs) {
-			r := byAddress[a]
-			if r == nil {
-				r = &resolved{}
-				byAddress[a] = r
-			}
+			r := entry(byAddress, a)
 			r.list, r.free = append(r.list, i), append(r.free, len(r.free))
 		}
 	}

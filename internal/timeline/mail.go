@@ -54,10 +54,7 @@ func eachMailed(moves []move, windows []Window, visit func(by mailBy, m *move)) 
 func pairMail(moves []move, windows []Window) []move {
 	all := map[mailBy]*mail{}
 	eachMailed(moves, windows, func(by mailBy, m *move) {
-		if all[by] == nil {
-			all[by] = &mail{}
-		}
-		all[by].count(m)
+		entry(all, by).count(m)
 	})
 	number := int32(0)
 	eachMailed(moves, windows, func(by mailBy, m *move) {

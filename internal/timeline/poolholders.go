@@ -19,14 +19,7 @@ type visits struct {
 // sleeps are in order of end.
 func (s *sleeper) poolHolds(list []int32) {
 	of := map[StrandID]*visits{}
-	visit := func(id StrandID) *visits {
-		v := of[id]
-		if v == nil {
-			v = &visits{}
-			of[id] = v
-		}
-		return v
-	}
+	visit := func(id StrandID) *visits { return entry(of, id) }
 	for _, i := range list {
 		x := &s.all[i]
 		visit(x.strand).got = append(visit(x.strand).got, i)

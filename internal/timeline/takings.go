@@ -101,21 +101,14 @@ func (h *handOffs) worksOn() map[StrandID]int64 {
 		}
 		takers[q][s] = true
 	})
-	counts := map[queueOf]*count{}
+	counts := map[queueOf]*counted{}
 	h.eachTaken(func(_ StrandID, q queueOf, by StrandID) {
-		n := counts[q]
-		if n == nil {
-			n = &count{}
-			counts[q] = n
-		}
-		if n.all++; takers[q][by] {
-			n.odd++
-		}
+		entry(counts, q).add(takers[q][by])
 	})
 	work := map[StrandID]int64{}
 	for q, list := range takers {
 		for s := range list {
-			if _, two := work[s]; two || counts[q].odd*exceptions > counts[q].all {
+			if _, two := work[s]; two || !counts[q].rule(0) {
 				work[s] = 0
 			} else {
 				work[s] = q.at

@@ -5,37 +5,24 @@ package timeline
 // contexts, then tell of that call that it is of who made room. That shows where a request is answered: in the turn of
 // the answer of a call that, by those ids, is another's.
 
-// hearing counts requests that are answered in the turn of the answer of a call, whatever else goes on in it.
+// hearing is which answer was read last, in the turn that runs, None in other turns; and how many requests were
+// answered in such turns.
 type hearing struct {
-	after   CallID // None in other turns
-	agree   int    // the call is known to be its own
-	against int    // or another's
+	after CallID
+	counted
 }
 
-// hear follows in which turn requests are answered.
+// hear counts requests that are answered in the turn of the answer of a call, whatever else goes on in it; odd:
+// of one that is known to be another's.
 func (w *inTurns) hear(m *move) {
-	switch m.kind {
-	case moveAnswer:
+	switch {
+	case m.kind == moveAnswer && !w.shared[m.conn] && !w.atOnce[m.call]:
 		w.heard.after = m.call
-		if w.shared[m.conn] || w.atOnce[m.call] {
-			w.heard.after = None
-		}
-	case moveFired:
-		if m.done {
-			w.heard.after = None
-		}
-	case moveRead, moveBody, moveBlock, moveBoundary, moveUntold, moveForeign:
+	case !m.callback() && (m.kind != moveFired || m.done):
 		w.heard.after = None
-	case moveRespond:
-		if w.heard.after == None || w.t.Requests[m.request].FirstWrite != m.at {
-			return
-		}
-		switch r := w.sets.known(callRef(w.heard.after)); r {
-		case None:
-		case m.request:
-			w.heard.agree++
-		default:
-			w.heard.against++
+	case m.kind == moveRespond && w.heard.after != None && w.t.Requests[m.request].FirstWrite == m.at:
+		if r := w.sets.known(callRef(w.heard.after)); r != None {
+			w.heard.add(r != m.request)
 		}
 	}
 }
@@ -58,22 +45,22 @@ func idsMislead(t *Timeline, in asyncInput) bool {
 	p := newToldPasses(t, in)
 	defer in.chains.reset()
 	p.play(toldPlain)
-	return p.w.heard.misled()
+	return p.w.contradicted()
 }
 
-func (h hearing) misled() bool {
-	return h.against >= misledLeast && misledOneIn*h.against >= h.agree
+func (w *inTurns) contradicted() bool {
+	return w.heard.odd >= misledLeast && misledOneIn*w.heard.odd >= w.heard.all-w.heard.odd
 }
 
 // misled makes passes in which ids are not believed, if these contradict what requests are answered in; and keeps what
 // those tell, if that contradicts nothing, and tells as much. It reports whether it does.
 func (p *toldPasses) misled() bool {
-	before, known := p.w.heard, p.w.known()
-	if p.in.named == nil || !before.misled() {
+	before, known := p.w, p.w.known()
+	if p.in.named == nil || !before.contradicted() {
 		return false
 	}
 	p.blind = true
-	if now := p.best(); now && p.w.heard.against == 0 && p.w.heard.agree >= before.agree+before.against && p.w.known() >= known {
+	if now := p.best(); now && p.w.heard.odd == 0 && p.w.heard.all >= before.heard.all && p.w.known() >= known {
 		return true
 	}
 	p.blind = false

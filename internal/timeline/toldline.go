@@ -92,12 +92,7 @@ func (l *toldLine) ends(r RequestID, together bool) {
 
 // line is that for a peer.
 func (l *toldLine) line(peer string) *causality.Line[RequestID] {
-	line := l.lines[peer]
-	if line == nil {
-		line = &causality.Line[RequestID]{}
-		l.lines[peer] = line
-	}
-	return line
+	return entry(l.lines, peer)
 }
 
 // joins puts a request in line for what it asked for in the turn that ends, and was not sent.

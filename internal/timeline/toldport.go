@@ -12,23 +12,21 @@ package timeline
 // any connections. A connection's own id comes after reads of that.
 func portIDs(moves []move, again map[int64]bool) map[int64]bool {
 	const asleep = int32(-2) // nothing since the loop slept
-	type count struct {
+	type messages struct {
 		all, alone int
 		after      map[int32]int // by connection that was read from since; noConn: timers ran, or the like
 	}
-	seen, read := map[int64]*count{}, asleep
+	seen, read := map[int64]*messages{}, asleep
 	for i := range moves {
 		switch m := &moves[i]; {
 		case m.kind == moveBlock:
 			read = asleep
 		case m.done:
 		case m.kind == moveFired && again[m.exec]:
-			n := seen[m.exec]
-			if n == nil {
-				n = &count{after: map[int32]int{}}
-				seen[m.exec] = n
+			n := entry(seen, m.exec)
+			if n.all++; n.after == nil {
+				n.after = map[int32]int{}
 			}
-			n.all++
 			if read == asleep {
 				n.alone++
 			} else {
