@@ -45,6 +45,9 @@ func All() []diagnosis.Hypothesis {
 		if h := &all[i]; !h.Where && !h.Queue && h.ID != "release" {
 			h.Explains = append(h.Explains, "release")
 		}
+		if h := &all[i]; !h.Where && !h.Queue {
+			*h = settled(*h)
+		}
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
@@ -55,4 +56,153 @@ func allAtOnce(spans []diagnosis.Span, n int) (out []window) {
 		out[last].to = ends[len(ends)-n]
 	}
 	return out
+}
+
+// settled is a hypothesis whose candidates save what is left once requests that no longer wait for
+// one thing have come to the processors the sooner for it: see docs/decisions/0026.
+func settled(h diagnosis.Hypothesis) diagnosis.Hypothesis {
+	test := h.Test
+	h.Test = func(c *diagnosis.Case) diagnosis.Result {
+		res := test(c)
+		for i := range res.Candidates {
+			cd := &res.Candidates[i]
+			cd.Spans = atProcessors(c, cd.Spans)
+		}
+		return res
+	}
+	return h
+}
+
+// crowd are the host's processors as a server that reproduces what requests waited for them.
+type crowd struct {
+	queueing.Server
+	ids              []diagnosis.RequestID // by customer; None: work beside requests
+	waited, replayed Duration              // by requests, as recorded and in the unchanged replay
+}
+
+// matters is from what share of their time on requests wait for processors so that it matters when
+// they come.
+const matters = diagnosis.Whole / 50
+
+// crowdOf is that of a case; nil where requests hardly wait for processors, or for what the replay
+// does not know. Its callers share it.
+func crowdOf(c *diagnosis.Case) *crowd {
+	return c.Shared("crowd", func() any {
+		if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < matters {
+			return (*crowd)(nil)
+		}
+		s := processorStation(c)
+		for _, slice := range []Duration{s.model.Slice, 0} {
+			k := &crowd{Server: s.model, ids: s.ids}
+			k.Slice = slice
+			if p := k.Play(queueing.Change{}); k.Fit(p).Good() {
+				k.waited, k.replayed = k.recorded(), k.sum(p.Waited)
+				return k
+			}
+		}
+		return (*crowd)(nil)
+	}).(*crowd)
+}
+
+// sum is that of all requests.
+func (k *crowd) sum(each []Duration) (sum Duration) {
+	for i := range k.Customers {
+		if !k.Customers[i].Beside {
+			sum += each[i]
+		}
+	}
+	return sum
+}
+
+// recorded is what requests waited.
+func (k *crowd) recorded() Duration {
+	each := make([]Duration, len(k.Customers))
+	for i := range k.Customers {
+		for _, v := range k.Customers[i].Visits {
+			each[i] += v.Waited
+		}
+	}
+	return k.sum(each)
+}
+
+// byRequest sorts spans.
+func byRequest(spans []diagnosis.Span) map[diagnosis.RequestID][]window {
+	out := map[diagnosis.RequestID][]window{}
+	for _, x := range spans {
+		out[x.Request] = append(out[x.Request], window{x.From, x.To})
+	}
+	return out
+}
+
+// without are the processors as if requests had never met what is gone of them, with what they
+// waited there besides.
+func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) (*crowd, []diagnosis.Span) {
+	after := *k
+	after.Customers = slices.Clone(k.Customers)
+	var waits []diagnosis.Span
+	for i, id := range k.ids {
+		if id == timeline.None {
+			continue
+		}
+		t := tourOf(&c.Requests[id], atProcessor, true, gone[id])
+		after.Customers[i].Visits = t.visits
+		for _, w := range t.waits {
+			if k.Customers[i].Beside {
+				break
+			}
+			waits = append(waits, diagnosis.Span{Request: id, From: w.from, To: w.to})
+		}
+	}
+	return &after, waits
+}
+
+// inTurn reports a wait for a turn that others have: at the processors, or at what somebody may
+// have while it waits for a processor. What the others do with their turn then, the replay does not know.
+func inTurn(s *timeline.Segment) bool {
+	switch s.Cause {
+	case timeline.CauseRunnable, timeline.CauseLock, timeline.CauseInterpreterLock, timeline.CausePool, timeline.CauseEventLoop:
+		return true
+	}
+	return false
+}
+
+// mostlyTurns reports that half and more of what is gone of requests are waits for turns.
+func mostlyTurns(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) bool {
+	var turns, all Duration
+	for id, list := range gone {
+		for g := c.Requests[id].Segments(); g.Next(); {
+			d := g.To.Sub(g.From)
+			for _, w := range outside(list, window{g.From, g.To}) {
+				d -= w.to.Sub(w.from)
+			}
+			if all += d; inTurn(&g.Segment) {
+				turns += d
+			}
+		}
+	}
+	return 2*turns >= all
+}
+
+// atProcessors returns what requests take less once some of their time is gone: less than that where
+// they wait longer for processors then, and more where they wait shorter.
+func atProcessors(c *diagnosis.Case, gone []diagnosis.Span) []diagnosis.Span {
+	if diagnosis.ShareOf(int64(diagnosis.Total(gone)), int64(c.Time())) < c.Worth/2 {
+		return gone
+	}
+	k := crowdOf(c)
+	if k == nil {
+		return gone
+	}
+	gone = c.Merged(gone)
+	by := byRequest(gone)
+	if mostlyTurns(c, by) {
+		return gone
+	}
+	after, waits := k.without(c, by)
+	kept := diagnosis.Total(waits)
+	would := diagnosis.ShareOf(int64(k.waited), int64(k.replayed)).Of(after.sum(after.Play(queueing.Change{}).Waited))
+	if more := would - kept; more > 0 {
+		return leadingShare(gone, max(0, diagnosis.Whole-diagnosis.ShareOf(int64(more), int64(diagnosis.Total(gone)))))
+	}
+	return append(gone, leadingShare(waits, diagnosis.ShareOf(int64(kept-would), int64(kept)))...)
 }

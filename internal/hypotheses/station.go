@@ -53,24 +53,32 @@ const (
 func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timeline.Segment) role) {
 	for i := range c.Requests {
 		r := &c.Requests[i]
-		t := tour{at: r.Start, merge: s.model.Slice > 0}
-		for g := r.Segments(); g.Next(); {
-			if g.From > t.at {
-				t.add(roleNone, t.at, g.From)
-			}
-			as := of(r, &g.Segment)
-			if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
-				as = roleWorks // it has its turn, and a processor is what it lacks
-			}
-			if t.add(as, g.From, g.To); as == roleWorks {
-				t.by = append(t.by, g.Strand)
-			}
-			t.at = g.To
-		}
-		if t.end(); len(t.visits) > 0 || r.Measured() {
-			s.join(c, diagnosis.RequestID(i), &t)
+		if t := tourOf(r, of, s.model.Slice > 0, nil); len(t.visits) > 0 || r.Measured() {
+			s.join(c, diagnosis.RequestID(i), t)
 		}
 	}
+}
+
+// tourOf is a request's, as if it had never met what is gone of it, in order; merge as in tour.
+func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) role, merge bool, gone []window) *tour {
+	t := &tour{at: r.Start, merge: merge}
+	for g := r.Segments(); g.Next(); {
+		for _, w := range outside(gone, window{t.at, g.From}) {
+			t.add(roleNone, w.from, w.to)
+		}
+		as := of(r, &g.Segment)
+		if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
+			as = roleWorks // it has its turn, and a processor is what it lacks
+		}
+		for _, w := range outside(gone, window{g.From, g.To}) {
+			if t.add(as, w.from, w.to); as == roleWorks {
+				t.by = append(t.by, g.Strand)
+			}
+		}
+		t.at = g.To
+	}
+	t.end()
+	return t
 }
 
 // join adds a request with its visits.

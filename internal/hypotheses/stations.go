@@ -189,17 +189,20 @@ func processorStation(c *diagnosis.Case) *station {
 			threads = append(threads, timeline.StrandID(i))
 		}
 	}
-	s.customers(c, func(_ *timeline.Request, g *timeline.Segment) role {
-		switch {
-		case g.Cause == timeline.CauseRunnable:
-			return roleWaits
-		case g.Cause == timeline.CauseOnCPU:
-			return roleWorks
-		}
-		return roleNone
-	})
+	s.customers(c, atProcessor)
 	s.beside(c, threads, timeline.None)
 	return s
+}
+
+// atProcessor is what a segment is to the processors.
+func atProcessor(_ *timeline.Request, g *timeline.Segment) role {
+	switch g.Cause {
+	case timeline.CauseRunnable:
+		return roleWaits
+	case timeline.CauseOnCPU:
+		return roleWorks
+	}
+	return roleNone
 }
 
 // processorSlice is about how long a thread runs while others want its processor.

@@ -14,6 +14,9 @@ const hooks = "arrivals blocks dns host io late memory processes retransmits sch
 // sampleEvery is how often what runs is sampled.
 const sampleEvery = 5 * Millisecond
 
+// youth is how long before its first requests a process has begun that has just done so.
+const youth = 5 * Millisecond
+
 // facts are what a recorder would have seen. A nil one sees nothing.
 type facts struct {
 	runtime recording.Runtime
@@ -39,7 +42,11 @@ func (s *Service) Record() (*recording.Recording, []Time) {
 		in: map[int]*connection{}, kept: [2]map[int]*connection{{}, {}}, fresh: map[int]*connection{}, asked: map[int]host{}}
 	const first = Microsecond
 	f.add(first, &recording.Manifest{Tool: "lab", Kernel: "6.18.0", Arch: "amd64", CPUs: int64(s.CPUs), Hooks: hooks, Target: "pid"})
-	f.add(first, &recording.Process{ID: 1, PID: 100, Comm: "shop", Exe: "shop", Runtime: s.Runtime})
+	shop := &recording.Process{ID: 1, PID: 100, Comm: "shop", Exe: "shop", Runtime: s.Runtime}
+	if s.Young {
+		shop.Start = int64(firstAfter - youth)
+	}
+	f.add(first, shop)
 	f.add(first, &recording.File{ID: 1, Name: "orders.db", Size: 90 << 20})
 	for id := range s.Threads {
 		t := recording.ThreadID(id + 1)
@@ -196,10 +203,10 @@ func (f *facts) dns(at Time, t *thread, what recording.DNS) {
 
 // off tells of a span off the processor, which is over.
 func (f *facts) off(at Time, t *thread) {
-	if f == nil {
+	o := t.off
+	if f == nil || o.preempted && o.since == at { // a program that begins at once
 		return
 	}
-	o := t.off
 	off := &recording.Off{Thread: recording.ThreadID(t.id), Since: o.since, Woken: o.woken, Syscall: o.syscall, WakerKind: recording.WakerInterrupt}
 	switch {
 	case o.preempted:
@@ -227,6 +234,8 @@ func (f *facts) why(off *recording.Off, s *Step, t *thread) {
 		off.Timed = 1
 	case sync:
 		off.State, off.File, off.Arg, off.Out = recording.OffDisk, 1, 7, 8192
+	case start:
+		off.WakerKind = recording.WakerOther
 	case fault:
 		off.State, off.File, off.Major, off.Fetched = recording.OffDisk, 1, 1, 65536
 	}

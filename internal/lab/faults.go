@@ -13,6 +13,8 @@ type Fault struct {
 	// With gives what a faulty request does beyond its own, by how much the fault costs, or
 	// what it does where the fault is mended. It is called once for each service played.
 	With func(cost Time, mended bool) func(own []Step, draw *rand.Rand) []Step
+	// First is how many requests have it, from the first on; 0: all have.
+	First int
 	// Around is set where the fault is outside of the service: with the share of the
 	// processors that another program takes in place of With's cost, in millionths.
 	Around bool
@@ -59,21 +61,29 @@ const (
 
 // Faults are those that the lab knows.
 func Faults() []Fault {
-	nothing := func(Time) []Step { return nil }
+	nothing := func([]Step) []Step { return nil }
+	elsewhere := Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))
 	return append([]Fault{
-		added("slow-dns", one(func(x Time) []Step {
-			return []Step{LookUp(x), Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))}
-		}),
-			func(Time) []Step { return []Step{Elsewhere(FreshCall(500*Microsecond, 200*Microsecond, "/rates"))} }),
+		added("slow-dns", one(func(x Time) []Step { return []Step{LookUp(x), elsewhere} }), func([]Step) []Step { return []Step{elsewhere} }),
 		added("connection-churn", one(func(x Time) []Step { return []Step{FreshCall(500*Microsecond, x, "/rates")} }),
-			func(Time) []Step { return []Step{Call(500*Microsecond, "/rates")} }),
-		added("n-plus-one", each, func(x Time) []Step { return []Step{Call(x, "/items/{}")} }), // all of them at once
-		added("slow-peer", atTimes, func(Time) []Step { return []Step{Call(Millisecond, "/stock")} }),
+			func([]Step) []Step { return []Step{Call(500*Microsecond, "/rates")} }),
+		added("n-plus-one", each, batched),
+		added("serial-calls", inAnyOrder, atOnce),
+		added("slow-peer", atTimes, func([]Step) []Step { return []Step{Call(Millisecond, "/stock")} }),
 		added("entropy-wait", one(func(x Time) []Step { return []Step{Draw(x, drawing)} }), nothing),
 		added("disk", one(func(x Time) []Step { return []Step{Sync(x)} }), nothing),
 		added("page-fault", one(func(x Time) []Step { return []Step{PageFault(x)} }), nothing),
 		added("sleep-retry", one(func(x Time) []Step { return []Step{Sleep(x)} }), nothing),
+		added("child-process", one(func(x Time) []Step { return []Step{Start(x)} }), inProcess),
 		added("cpu-bound", one(func(x Time) []Step { return []Step{Compute(x, digest)} }), nothing),
+		{Name: "cold-start", Runtime: recording.RuntimeJVM, First: 60, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
+			return func(own []Step, _ *rand.Rand) []Step {
+				if mended {
+					return own
+				}
+				return within(own, []Step{Compute(x, digest)})
+			}
+		}},
 		inTurns("lock-convoy", digest, Turns{code: entering, is: func(s *Step) bool { return s.do == compute && s.code == digest }}),
 		shared("refresh-under-lock", NewLock, tokens, func(x Time) []Step { return []Step{Call(x, "/token")} }),
 		shared("pool-exhausted", func() *Resource { return NewPool(2) }, borrow, func(x Time) []Step { return []Step{Call(x, "/rows")} }),
@@ -97,6 +107,34 @@ func each(x Time, draw *rand.Rand) (list []Step) {
 	return list
 }
 
+// batched is one call in place of several, which the peer works on at once: it takes as long as
+// the longest of them.
+func batched(calls []Step) []Step { return side(calls, inOne) }
+
+// inAnyOrder asks for two things of which none needs the other, one after the other.
+func inAnyOrder(x Time, draw *rand.Rand) []Step {
+	first, second := Call(x, "/stock"), Call(x, "/price")
+	if draw.IntN(3) == 0 {
+		first, second = second, first
+	}
+	return []Step{first, second}
+}
+
+// atOnce makes calls side by side.
+func atOnce(calls []Step) []Step { return side(calls, alongside) }
+
+// side makes all calls but the first go with that.
+func side(calls []Step, as company) []Step {
+	for i := 1; i < len(calls); i++ {
+		calls[i].with = as
+	}
+	return calls
+}
+
+// inProcess does what programs are started for in the service itself, with a library: most of what
+// a program takes is to begin.
+func inProcess(programs []Step) []Step { return []Step{Compute(programs[0].took/20, render)} }
+
 // atTimes asks a peer that takes long every fifth time or so.
 func atTimes(x Time, draw *rand.Rand) []Step {
 	if draw.IntN(5) > 0 {
@@ -107,12 +145,12 @@ func atTimes(x Time, draw *rand.Rand) []Step {
 
 // added is a fault that costs a request something of its own, in place of which it does
 // something else where that is mended.
-func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func(x Time) []Step) Fault {
+func added(name string, costs func(x Time, draw *rand.Rand) []Step, instead func(costs []Step) []Step) Fault {
 	return Fault{Name: name, Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 		return func(own []Step, draw *rand.Rand) []Step {
 			extra := costs(x, draw)
 			if mended {
-				extra = instead(x)
+				extra = instead(extra)
 			}
 			return within(own, extra)
 		}

@@ -196,10 +196,9 @@ func (p *play) goOn(t *thread) {
 		p.leave(t, s.on)
 		then()
 	case call:
-		p.on(t, writing, "", func() {
-			p.facts.asks(p.now, t, s)
-			p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, p.remote(s), func() { p.facts.answered(p.now, t, s); p.on(t, reading, "", then) })
-		})
+		p.ask(t, s, then)
+	case start:
+		p.start(t, s, then)
 	case freshCall:
 		p.fresh(t, s, then)
 	case lookUp:
@@ -208,6 +207,22 @@ func (p *play) goOn(t *thread) {
 	default:
 		p.asleep(t, offSpan{step: s, syscall: map[deed]string{sleep: "clock_nanosleep", draw: "getrandom", sync: "fsync", fault: ""}[s.do]}, s.took, then)
 	}
+}
+
+// ask calls a peer, with the calls that go with that one.
+func (p *play) ask(t *thread, s *Step, then func()) {
+	calls, longest := Time(1), s.took
+	for ; t.next < len(t.steps) && t.steps[t.next].with != alone; t.next++ {
+		also := &t.steps[t.next]
+		longest = max(longest, also.took)
+		if also.with == alongside {
+			calls++
+		}
+	}
+	p.on(t, calls*writing, "", func() {
+		p.facts.asks(p.now, t, s)
+		p.asleep(t, offSpan{step: s, syscall: "recvfrom"}, p.remote(s)+longest-s.took, func() { p.facts.answered(p.now, t, s); p.on(t, calls*reading, "", then) })
+	})
 }
 
 // fresh makes a connection, asks, and hangs up.

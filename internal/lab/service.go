@@ -32,7 +32,8 @@ type Service struct {
 	Burst    float64 // how many come at once, in the mean; at most 1: each by itself
 	Neighbor float64 // the share of the processors that another program takes
 	Seed     uint64
-	Does     func(draw *rand.Rand) []Step
+	Does     func(number int, draw *rand.Rand) []Step
+	Young    bool        // its process has just begun; else it is not known when
 	spared   func() Time // what has not been done of it so far, as a fault is mended
 }
 
@@ -49,6 +50,7 @@ type Step struct {
 	why       int64
 	cached    bool // asks the second peer
 	inTurn    bool // which does one thing at a time
+	with      company
 }
 
 type deed int
@@ -64,6 +66,17 @@ const (
 	draw
 	sync
 	fault
+	start
+)
+
+// company is how a call goes with the one before it. Recordings show none of that: only services
+// whose fault is mended have it.
+type company int
+
+const (
+	alone company = iota
+	alongside
+	inOne // it is a part of that call
 )
 
 // Compute uses a processor, in some code.
@@ -104,6 +117,9 @@ func Sync(d Time) Step { return Step{do: sync, took: d} }
 // PageFault reads a page of a mapped file from storage.
 func PageFault(d Time) Step { return Step{do: fault, took: d} }
 
+// Start starts a program that computes for so long, and waits for its end.
+func Start(d Time) Step { return Step{do: start, took: d} }
+
 // Resource is a lock, or a pool of so many: who wants one more waits, in order.
 type Resource struct {
 	size, used int
@@ -117,10 +133,13 @@ func NewLock() *Resource { return NewPool(1) }
 // NewPool makes what so many have at a time.
 func NewPool(size int) *Resource { return &Resource{size: size} }
 
+// firstAfter is how long after the recording's begin requests come.
+const firstAfter = 50 * Millisecond
+
 // arrivals are when requests come.
 func (s *Service) arrivals() []Time {
 	r := rand.New(rand.NewPCG(s.Seed, 1))
-	list, at := make([]Time, 0, s.Requests), 50*Millisecond
+	list, at := make([]Time, 0, s.Requests), firstAfter
 	burst := max(1, s.Burst)
 	for len(list) < s.Requests {
 		at += Time(r.ExpFloat64() * float64(s.Gap) * burst)
@@ -138,5 +157,5 @@ func (s *Service) arrivals() []Time {
 
 // steps are those of a request.
 func (s *Service) steps(i int) []Step {
-	return s.Does(rand.New(rand.NewPCG(s.Seed, uint64(i)+1000)))
+	return s.Does(i, rand.New(rand.NewPCG(s.Seed, uint64(i)+1000)))
 }

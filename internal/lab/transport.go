@@ -54,7 +54,7 @@ func (f *facts) leftLate(at Time, t *thread, c *connection, s *Step) {
 
 // transportFaults are those between the socket and the peer, and of a peer that others keep busy.
 func transportFaults() []Fault {
-	plain := func(Time) []Step { return []Step{Call(500*Microsecond, "/rates")} }
+	plain := func([]Step) []Step { return []Step{Call(500*Microsecond, "/rates")} }
 	kept := func(name string, why int64) Fault {
 		return added(name, one(func(x Time) []Step { return []Step{Late(Call(500*Microsecond, "/rates"), x, why)} }), plain)
 	}
@@ -63,9 +63,9 @@ func transportFaults() []Fault {
 		kept("send-window", noRoom),
 		added("retransmit", func(x Time, draw *rand.Rand) []Step {
 			if draw.IntN(5) > 0 {
-				return plain(x)
+				return plain(nil)
 			}
-			return []Step{Late(plain(x)[0], 5*x, lost)}
+			return []Step{Late(plain(nil)[0], 5*x, lost)}
 		}, plain),
 		{Name: "head-of-line", Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 			return func(own []Step, draw *rand.Rand) []Step {

@@ -127,17 +127,22 @@ func (d *drawn) with(f *Fault, x float64, by way) Service {
 	if f.Around && by == asItIs {
 		s.Neighbor = x / 1e6
 	}
-	add, turns := f.With(cost, by != asItIs), f.turns(by)
+	add, other, turns := f.With(cost, by != asItIs), f.With(cost, true), f.turns(by)
+	s.Young = f.First > 0
 	gone := Time(0)
 	s.spared = func() Time { return gone }
-	s.Does = func(draw *rand.Rand) []Step {
+	s.Does = func(number int, draw *rand.Rand) []Step {
 		vary := func(ns float64) Time { return Time(ns * (1 - d.spread + d.spread*draw.ExpFloat64())) }
 		own := []Step{Compute(vary(cpu/2), code)}
 		for i := range d.calls {
 			own = append(own, Call(vary(d.remote), []string{"/prices", "/users"}[i]))
 		}
 		own = append(own, Compute(vary(cpu/2), code))
-		steps := add(own, draw)
+		does := add
+		if f.First > 0 && number >= f.First {
+			does = other
+		}
+		steps := does(own, draw)
 		for i := 1; i <= len(steps)-len(own); i++ { // what the fault costs varies, too
 			if steps[i].took > 0 {
 				steps[i].took = vary(float64(steps[i].took))

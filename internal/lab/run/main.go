@@ -61,6 +61,7 @@ func play(out io.Writer, trials, healthy, requests int) error {
 			fmt.Fprintf(os.Stderr, "%s %g %%\n", row.Fault, 100*row.Strength)
 		}
 	}
+	score.Overall(out, rows)
 	score.Rows(out, rows)
 	return nil
 }

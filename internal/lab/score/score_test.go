@@ -1,6 +1,8 @@
 package score
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/lab"
@@ -52,5 +54,32 @@ func TestHealthyServicesHaveNoFinding(t *testing.T) {
 	said, seeds, err := Healthy(recording.Workers{}, 15, 300)
 	if err != nil || len(said) > 0 {
 		t.Errorf("%v, in services %v: %v", said, seeds, err)
+	}
+}
+
+// Only what is worth a tenth counts, and a hypothesis that says where promises nothing.
+func TestOverall(t *testing.T) {
+	var out strings.Builder
+	Overall(&out, []*Row{
+		{Fault: "slow-dns", Strength: 0.05, Said: [outcomes]int{Minor: 7}},
+		{Fault: "slow-dns", Strength: 0.1, Said: [outcomes]int{Found: 3, Lead: 1}, Off: []float64{-0.2, 0.1, 0.3}, Covered: 2, Predicted: 3},
+		{Fault: "slow-peer", Strength: 0.5, Said: [outcomes]int{Found: 1, Lead: 4}, Off: []float64{2}, Predicted: 1},
+	})
+	const want = "Of 4 services with a fault that costs 10 % of the mean or more, of a kind whose hypothesis says why, it is found in 3, and in 0 something else is found first." +
+		" The truth lies within the promised range in 2 of 3 (66 %); predicted - true is +10 % (20 %) in the median (of its size).\n" +
+		"Of 5 whose hypothesis says where, it is found in 1, and a lead in 4.\n\n"
+	if out.String() != want {
+		t.Errorf("%q", out.String())
+	}
+}
+
+// A burst that look-ups spread out meets at the processors without them, and that is allowed for:
+// this service was promised 1.5 times what it saves.
+func TestSavingsAllowForTheProcessors(t *testing.T) {
+	faults := lab.Faults()
+	i := slices.IndexFunc(faults, func(f lab.Fault) bool { return f.Name == "slow-dns" })
+	trial, _ := lab.NewTrial(&faults[i], 0.2, 400, 200000)
+	if r, err := Trial(trial); err != nil || r.Outcome != Found || r.Off > 0.15 || r.Off < -0.15 || !r.Covered {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

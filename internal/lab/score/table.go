@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/lab"
 	"github.com/getdwell/dwell/recording"
 )
@@ -78,6 +79,57 @@ func (r *Row) add(x *Result) {
 	}
 }
 
+// worth is from which strength on what a fault costs has to be found.
+const worth = 0.10
+
+// Overall prints what is said of all faults that are worth it: of those whose hypothesis says why,
+// and promises what mending saves, and of those that say where.
+func Overall(out io.Writer, rows []*Row) {
+	var of [2]Row // 0: says why
+	for _, r := range rows {
+		if r.Strength >= worth {
+			of[saysWhere(r.Fault)].sum(r)
+		}
+	}
+	why, where := &of[0], &of[1]
+	fmt.Fprintf(out, "Of %d services with a fault that costs %g %% of the mean or more, of a kind whose hypothesis says why, it is found in %d, and in %d something else is found first.", why.trials(), 100*worth, why.Said[Found], why.Other["first"])
+	if n := len(why.Off); n > 0 {
+		fmt.Fprintf(out, " The truth lies within the promised range in %d of %d (%d %%); predicted - true is %s in the median (of its size).", why.Covered, why.Predicted, why.Covered*100/why.Predicted, why.off())
+	}
+	fmt.Fprintf(out, "\nOf %d whose hypothesis says where, it is found in %d, and a lead in %d.\n\n", where.trials(), where.Said[Found], where.Said[Lead])
+}
+
+// saysWhere is 1 for a fault whose hypothesis says where the time goes, and not why; else 0.
+func saysWhere(fault string) int {
+	for _, h := range hypotheses.All() {
+		if h.ID == fault && h.Where {
+			return 1
+		}
+	}
+	return 0
+}
+
+// sum adds another row.
+func (r *Row) sum(x *Row) {
+	for i, n := range x.Said {
+		r.Said[i] += n
+	}
+	if r.Other == nil {
+		r.Other = map[string]int{}
+	}
+	for _, n := range x.Other {
+		r.Other["first"] += n
+	}
+	r.Off = append(r.Off, x.Off...)
+	r.Covered += x.Covered
+	r.Predicted += x.Predicted
+}
+
+// off is the median of predicted - true, and in brackets that of its size.
+func (r *Row) off() string {
+	return fmt.Sprintf("%+.0f %% (%.0f %%)", 100*median(r.Off, func(v float64) float64 { return v }), 100*median(r.Off, func(v float64) float64 { return max(v, -v) }))
+}
+
 // Rows prints rows as a table.
 func Rows(out io.Writer, rows []*Row) {
 	fmt.Fprintln(out, "| fault | strength | services | found | lead | minor | ruled out | undecided | predicted - true, median (of the size) | truth in the interval | found first instead |")
@@ -86,7 +138,7 @@ func Rows(out io.Writer, rows []*Row) {
 		n := r.trials()
 		off, in := "-", "-"
 		if r.Predicted > 0 {
-			off = fmt.Sprintf("%+.0f %% (%.0f %%)", 100*median(r.Off, func(v float64) float64 { return v }), 100*median(r.Off, func(v float64) float64 { return max(v, -v) }))
+			off = r.off()
 			in = fmt.Sprintf("%d of %d", r.Covered, r.Predicted)
 		}
 		fmt.Fprintf(out, "| %s | %g %% | %d | %d | %d | %d | %d | %d | %s | %s | %s |\n", r.Fault, 100*r.Strength, n,
