@@ -88,6 +88,14 @@ func (a *analysis) undecided() bool {
 	return len(r.Findings)+len(r.Minor)+len(r.Refuted) == 0
 }
 
+// instead says what there is where nothing could be decided.
+func (a *analysis) instead() string {
+	if n := len(a.report.Leads); n > 0 {
+		return ", " + diagnosis.Plural(n, "lead") + " at most"
+	}
+	return ""
+}
+
 // withoutLatency counts the requests that tell no latency by why they do not.
 func withoutLatency(t *timeline.Timeline) string {
 	words := map[string]string{"aborted": "closed without an answer", "upgrade": "an upgrade", "stream": "a stream", "long-poll": "a long poll", "unpaired": "with an answer that is not told apart"}

@@ -67,7 +67,7 @@ func why(w world, g *globals, o whyOptions) error {
 		return fmt.Errorf("dwell %s %s: %s", o.command, o.path, a.whyEmpty())
 	}
 	if a.undecided() {
-		fmt.Fprintf(w.err, "dwell %s %s: nothing could be decided on %d requests (record longer, or send more)\n", o.command, o.path, a.report.Requests.Count)
+		fmt.Fprintf(w.err, "dwell %s %s: nothing could be decided on %d requests%s (record longer, or send more)\n", o.command, o.path, a.report.Requests.Count, a.instead())
 		return exitError{exitUndecided}
 	}
 	for _, s := range a.report.SLOs {

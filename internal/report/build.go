@@ -24,6 +24,7 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Refuted:   []Refuted{},
 		Undecided: []Undecided{},
 		Seen:      seen(tl),
+		singles:   singles(d, tl),
 	}
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))

@@ -31,6 +31,8 @@ type Report struct {
 	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
 	Dominant  []Dominant  `json:"dominant"`
 	Seen      Seen        `json:"-"`
+
+	singles []single // where requests are too few to decide anything
 }
 
 // Dominant is a mechanism that takes half of the time of an endpoint's requests, or makes

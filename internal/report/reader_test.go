@@ -22,6 +22,8 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 		"serial-calls/four-lead":               {"make calls one after the other", "To decide: see in the code whether one of the calls needs another's answer"},
 		"slow-peer/steady-lead":                {"Nothing stands out: slow-peer takes 95.3 % of the time of GET /prices/{}, slow and ordinary ones alike", "steadily"},
 		"slow-dns/once-lead":                   {"Happened once, at +50.5 ms"},
+		"slow-peer/few-lead": {"7 requests prove no cause, but look at this first: slow-peer takes 79.0 % of the time of GET /reports/{}.",
+			"1.91 s GET /reports/{} at +8.45 s: 79.0 % waiting for peers, 21.0 % computing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, r := load(t, story(t, name), diagnosis.Options{})

@@ -44,6 +44,7 @@ func write(r *Report, o TextOptions, b brevity) *page {
 		showSLOs(p, r)
 		showFindings(p, r)
 		leads(p, r)
+		eachRequest(p, r)
 		whereItGoes(p, r)
 		callTable(p, r)
 		minor(p, r)

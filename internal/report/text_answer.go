@@ -122,6 +122,9 @@ func wrong(r *Report) (string, style) {
 		}
 		return text, red
 	}
+	if r.singles != nil {
+		return tooFew(r), yellow
+	}
 	if d := besides(r); d != nil {
 		if d.others && len(r.Leads) > 0 && r.Leads[0].ID != d.ID {
 			return "No finding, but programs beside the service cost it most: " + dominates(d) + ". Of what it does itself look at " + r.Leads[0].ID + " first.", yellow

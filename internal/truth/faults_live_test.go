@@ -38,12 +38,24 @@ func faults(peer int, resolver string) []fault {
 	lookups := scenario{name: "look-ups", rate: 20, runtime: runtimeKind{"java", func(string) []string {
 		return names.Within(resolver, "java -Dsun.net.httpserver.nodelay=true -Xmx256m services/Lookups.java")
 	}}}
+	others := []string{"pool-exhausted", "lock-convoy", "refresh-under-lock", "sleep-retry", "event-loop-blocked", "interpreter-lock"}
+	helper := func(name, in string, args ...string) fault {
+		kind := runtimeKind{name, func(bin string) []string {
+			return strings.Fields(strings.ReplaceAll(strings.Join(args, " "), "BIN", bin))
+		}}
+		return fault{scenario{name: "helper", rate: 15, runtime: kind, env: []string{"PROBLEM=helper"}}, "child-process", []string{"Requests start programs", in}, others}
+	}
 	return []fault{
 		{own("nagle"), "delayed-ack", []string{"stays in the socket", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "connection-churn"}},
 		{shared, "head-of-line", []string{"behind BRPOP", fmt.Sprint("127.0.0.1:", peer)}, []string{"slow-peer", "event-loop-blocked", "sleep-retry"}},
 		{workers, "cold-start", []string{"no process is there to accept them", "after 40 requests each"}, []string{"load", "slow-peer", "gc-pause", "disk"}},
 		{templates, "cpu-bound", []string{"most of all in main.(*shop).load", "for about as long in each request"}, []string{"disk", "gc-pause", "lock-convoy"}},
 		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
+		helper("python", "faults.thumbnail", "python3", "services/faults.py"),
+		helper("ruby", "thumbnail", "ruby", "services/helper.rb"),
+		helper("node", "thumbnail", "node", "services/helper.js"),
+		helper("java", "Helper.thumbnail", "java", "-Dsun.net.httpserver.nodelay=true", "-Xmx256m", "services/Helper.java"),
+		helper("go", "main.thumbnail", "BIN/helper"),
 	}
 }
 

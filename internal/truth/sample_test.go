@@ -35,6 +35,11 @@ TestFaultsOfLibraries/node/shared_connection
 TestFaultsOfLibraries/python/workers
 TestFaultsOfLibraries/go/templates
 TestFaultsOfLibraries/java/look-ups
+TestFaultsOfLibraries/python/helper
+TestFaultsOfLibraries/ruby/helper
+TestFaultsOfLibraries/node/helper
+TestFewRequests/python
+TestFewRequests/node
 TestLostDatagrams/python
 TestLostDatagrams/go
 TestByOtherWays/scheduling/python/calm
@@ -126,6 +131,9 @@ func TestTheSampleIsOfEveryRuntime(t *testing.T) {
 	}
 	for _, f := range faults(0, "") {
 		of("TestFaultsOfLibraries", f.runtime.name, f.name)
+	}
+	for _, sc := range fewRequests() {
+		of("TestFewRequests", sc.runtime.name)
 	}
 	for _, sc := range lossy() {
 		of("TestLostDatagrams", sc.runtime.name)

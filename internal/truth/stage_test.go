@@ -33,7 +33,7 @@ const binVar = "DWELL_TRUTH_BIN"
 // built builds the programs under test, once.
 var built = sync.OnceValues(func() (dir string, err error) {
 	dir = os.Getenv(binVar)
-	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service", "./cmd/golocks", "./cmd/templates").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+"/", "../../cmd/dwell", "./cmd/upstream", "./cmd/service", "./cmd/golocks", "./cmd/templates", "./cmd/helper").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
 	}

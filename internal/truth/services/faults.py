@@ -3,24 +3,28 @@
 nagle    sends each command to its peer in three small pieces. Fixed: at once.
 workers  its only worker ends every 40 requests, and the next computes before it accepts.
          Fixed: it does not end.
+helper   hands work to a thread of a pool, which runs a program for it. Fixed: it does not.
 peer     what the others call: it answers GET, SET and BRPOP (after its time-out, in vain) as
          Redis does, on each connection one after the other.
 
 PORT is in the environment, and PEER, the port of the peer.
 """
 
+import concurrent.futures
 import ctypes
 import http.server
 import os
 import signal
 import socket
 import socketserver
+import subprocess
 import threading
 import time
 
 FIXED = os.environ.get("FIXED") == "1"
 PORT = int(os.environ["PORT"])
 LOCAL = threading.local()
+HELPERS = concurrent.futures.ThreadPoolExecutor(8)
 
 
 def send_pieces(pieces):
@@ -32,22 +36,27 @@ def send_pieces(pieces):
     conn.recv(100)
 
 
+def thumbnail():
+    return b"ok\n" if FIXED else subprocess.run(["sh", "-c", "sleep 0.03; echo ok"], capture_output=True).stdout
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = 1 << 16  # one write per answer
 
     def do_GET(self):
+        body = HELPERS.submit(thumbnail).result() if os.environ["PROBLEM"] == "helper" else b"ok\n"
         if os.environ["PROBLEM"] == "nagle":
             send_pieces([b"*3\r\n$3\r\nSET\r\n", b"$1\r\nk\r\n", b"$5\r\nvalue\r\n"])
         self.send_response(200)
         self.send_header("Content-Length", "3")
         self.end_headers()
-        self.wfile.write(b"ok\n")
+        self.wfile.write(body)
 
     def log_message(self, *args):
         pass
 
 
-def nagle():
+def serve():
     Handler.protocol_version = "HTTP/1.1"
     server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
     print("ready", flush=True)
@@ -99,4 +108,4 @@ def peer():
     server.serve_forever()
 
 
-{"nagle": nagle, "workers": workers, "peer": peer}[os.environ["PROBLEM"]]()
+{"nagle": serve, "helper": serve, "workers": workers, "peer": peer}[os.environ["PROBLEM"]]()
