@@ -174,7 +174,7 @@ struct conn_event {
 	u32 closer; /* CLOSED */
 	u32 owner;  /* process that listens, for an inbound connection nobody has read */
 	u32 udp;    /* 1: exchanges of a socket of UDP with one peer */
-	u32 pad;
+	u32 rtt;    /* EXISTING: the least that a way there and back took of late, us; 0: not known */
 };
 
 /* The name of the Unix socket that a connection is through; it comes before the rest. */

@@ -172,6 +172,18 @@ static __always_inline void fill_address(struct address *a, struct sock *sk)
 	*(u32 *)a->peer = FIELD(c, skc_daddr);
 }
 
+/* The least that a way to the peer and back took of late, as the kernel measured it: of the
+ * handshake, or of a segment and its acknowledgement. */
+static __noinline u32 round_trip(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_of(sk);
+	u32 least[6]; /* when, and what, of the three least; all ones before there is any */
+
+	if (!tp || !bpf_core_field_exists(tp->rtt_min) || bpf_probe_read_kernel(least, sizeof(least), &tp->rtt_min) || least[1] == ~0U)
+		return 0;
+	return least[1];
+}
+
 /* Emits a fact of a connection's life; t and w are of the thread that caused it, or
  * NULL. */
 static __always_inline struct conn_event *reserve_conn(u32 type, struct sock *sk, struct flow *f)
@@ -190,7 +202,7 @@ static __always_inline struct conn_event *reserve_conn(u32 type, struct sock *sk
 	e->owner = 0;
 	e->before = 0;
 	e->udp = 0;
-	e->pad = 0;
+	e->rtt = 0;
 	return e;
 }
 
@@ -239,6 +251,7 @@ static __noinline void rejoin_flow(struct sock *sk, struct flow *f, struct task_
 	if (t)
 		set_actor(&e->h, t);
 	e->existing = 1;
+	e->rtt = round_trip(sk);
 	e->before = before;
 	submit(e);
 }

@@ -120,6 +120,7 @@ static __always_inline struct flow *flow_of(struct sock *sk, struct watch *w, st
 		return f;
 	set_actor(&e->h, t);
 	e->existing = 1;
+	e->rtt = round_trip(sk);
 	submit(e);
 	return f;
 }

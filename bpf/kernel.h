@@ -214,7 +214,12 @@ struct socket {
 	struct sock *sk;
 };
 
+struct minmax {
+	u32 pad[6];
+};
+
 struct tcp_sock {
+	struct minmax rtt_min; /* of a way there and back, us */
 	u64 first_tx_mstamp; /* when the newest segment that was acknowledged was sent, us */
 	u64 tcp_clock_cache; /* when it last looked at the clock, as it does before it sends */
 	u64 tcp_wstamp_ns;   /* and at what time on that clock it last tried to send a segment */

@@ -201,6 +201,7 @@ type Conn struct {
 	Counter   int64
 	Before    ConnID // what it was called before recording paused; NoConn: it was not known
 	Context   ContextID
+	RoundTrip int64 // of one open before the recording: the least that a way to the peer and back took of late, ns; 0: not known
 }
 
 // Established says that an Outbound connect succeeded.

@@ -39,6 +39,7 @@ func (f *Conn) Visit(v Visitor) {
 	v.Int("counter", &f.Counter)
 	v.Int("before", (*int64)(&f.Before))
 	v.Int("context", (*int64)(&f.Context))
+	v.Int("round-trip", &f.RoundTrip)
 }
 
 // Kind implements Fact.

@@ -96,6 +96,7 @@ func (d *decoder) connection(e *probesConnEvent) {
 	c.parser = protocol.NewConn(c.fact.ID, c.fact.Side)
 	if c.fact.Existing == 1 {
 		c.parser.Joined()
+		c.fact.RoundTrip = 1000 * int64(e.Rtt)
 	}
 	if old := d.left[e.Before]; old != nil && e.Before != 0 {
 		delete(d.left, e.Before)

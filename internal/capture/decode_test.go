@@ -170,6 +170,16 @@ func TestHeadInTwoReads(t *testing.T) {
 	}
 }
 
+// Of a connection that was open before, the fact has the kernel's measure of the way there and back.
+func TestWayAndBackOfAConnectionThatWasOpen(t *testing.T) {
+	d := watching(t)
+	feed(d, probesConnEvent{H: head(probesEventTypeEVENT_CONN, 1500, 100, 1), Id: 9, Existing: 1, Rtt: 250})
+	if !strings.Contains(facts(d), "RoundTrip:250000}") {
+		t.Errorf("not told:
+%s", facts(d))
+	}
+}
+
 // An inbound connection that nobody reads is declared at the end, as the listener's.
 func TestConnectionNeverRead(t *testing.T) {
 	d := watching(t)

@@ -160,6 +160,9 @@ func TestExistingConnection(t *testing.T) {
 	if len(conns) != 1 || conns[0].Existing != 1 || conns[0].Side != recording.Inbound || conns[0].Peer != c.LocalAddr().String() {
 		t.Fatalf("connections: %+v", conns)
 	}
+	if conns[0].RoundTrip <= 0 {
+		t.Error("the kernel's measure of the way to the client and back is not told")
+	}
 	var reads []*recording.Chunk
 	for _, f := range all[*recording.Chunk](rec) {
 		if f.Dir == recording.Read {

@@ -18,7 +18,7 @@ func retransmit() diagnosis.Hypothesis {
 			"and by ends of messages that this host dropped itself on their way out, as a packet filter or a full queue does: they stay in the socket until the kernel tries again. " +
 			"It does so once nothing was acknowledged for 200 ms or more, of a handshake for a second, and twice that each further time; sooner if the peer says what is missing. " +
 			"Taken out of each request: from where the call began to connect, or had written its request, to the last time that a segment was sent again before the answer; or until the end of the message had left. " +
-			"What peers lose on the way to us is not seen: it is part of their time. How long a way there and back takes is told beside, from the handshakes of connections that were opened.",
+			"What peers lose on the way to us is not seen: it is part of their time. How long a way there and back takes is told beside, from the handshakes of connections that were opened, and by the kernel's own measure on those that were open before.",
 		Needs:    []string{recording.HookRetransmits, recording.HookIO, recording.HookLate},
 		Explains: []string{"slow-peer"},
 		Test:     testRetransmit,
@@ -60,9 +60,14 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	if segments > 0 {
 		res.Lead = "sent again: " + diagnosis.Plural(segments, "segment") + ", on " + diagnosis.Thousands(int64(conns)) + " of " + diagnosis.Plural(len(c.Conns), "connection")
 	}
-	if way, n := wayAndBack(c); n > 0 {
+	opened, kept := waysAndBack(c)
+	if way, n := diagnosis.Quantile(opened, 50), len(opened); n > 0 {
 		res.Lead += "; a way there and back takes " + diagnosis.Human(way) + ", the median of " + diagnosis.Plural(n, "handshake")
 		res.Evidence = append(res.Evidence, diagnosis.NS("a way to a peer and back, p50 of the handshakes", way), diagnosis.Count("handshakes of connections that were opened", n))
+	}
+	if way, n := diagnosis.Quantile(kept, 50), len(kept); n > 0 {
+		res.Lead += "; on connections that were open before, " + diagnosis.Human(way) + " at best, the median of " + diagnosis.Plural(n, "connection")
+		res.Evidence = append(res.Evidence, diagnosis.NS("a way to a peer and back at best, p50 of connections that were open before", way), diagnosis.Count("connections that were open before, with such a time", n))
 	}
 	by := resentBy(c)
 	if n := refusedOf(by); n > 0 {
@@ -82,18 +87,23 @@ func testRetransmit(c *diagnosis.Case) diagnosis.Result {
 	return res
 }
 
-// wayAndBack is how long the network takes to peers and back, the median of the handshakes that
-// were seen from the first segment to the answer; those through proxies are more than that.
-func wayAndBack(c *diagnosis.Case) (Duration, int) {
-	var list []Duration
+// waysAndBack are how long the network takes to peers and back, in order: by the handshakes that
+// were seen from the first segment to the answer, where those through proxies are more than that,
+// and by the kernel's own measure, the least of late, on connections that were open before.
+func waysAndBack(c *diagnosis.Case) (opened, kept []Duration) {
 	for i := range c.Conns {
 		k := &c.Conns[i]
-		if k.Side == recording.Outbound && k.Target == "" && k.Opened != recording.NoTime && k.Established > k.Opened {
-			list = append(list, k.Established.Sub(k.Opened))
+		switch {
+		case k.Side != recording.Outbound || k.Target != "":
+		case k.RoundTrip > 0:
+			kept = append(kept, k.RoundTrip)
+		case k.Opened != recording.NoTime && k.Established > k.Opened:
+			opened = append(opened, k.Established.Sub(k.Opened))
 		}
 	}
-	slices.Sort(list)
-	return diagnosis.Quantile(list, 50), len(list)
+	slices.Sort(opened)
+	slices.Sort(kept)
+	return opened, kept
 }
 
 // refusedOf counts the messages whose ends this host dropped.

@@ -147,6 +147,14 @@ func (t *thread) dial(rtt recording.Time) *outgoing {
 	return o
 }
 
+// inherit takes up a connection that was open before the recording.
+func (t *thread) inherit(rtt recording.Time) *outgoing {
+	t.conns++
+	t.port++
+	t.add(t.at, &recording.Conn{ID: t.conns, Side: recording.Outbound, Process: 1, Thread: t.id, Local: fmt.Sprintf("10.0.0.1:%d", t.port), Peer: "10.0.0.2:443", Existing: 1, RoundTrip: int64(rtt)})
+	return &outgoing{id: t.conns}
+}
+
 // handshake is one of TLS 1.2: a round trip, cpu of our own work, another round trip.
 func (t *thread) handshake(o *outgoing, rtt, cpu recording.Time) {
 	t.compute(20 * us)

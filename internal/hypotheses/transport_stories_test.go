@@ -36,6 +36,15 @@ func transportStories() []story {
 			func() *recording.Recording {
 				return done(without(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) { t.dropped(false) }), allHooks+" retransmits"), 30)
 			}},
+		{"retransmit/open-refuted", "Requests ask on a connection that was open before the recording; the kernel has measured 300 us to the peer and back.",
+			func() *recording.Recording {
+				return done(without(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					if t.kept == nil {
+						t.kept = t.inherit(300 * us)
+					}
+					keptCall(t, 600*us)
+				}), allHooks+" retransmits"), 30)
+			}},
 		{"retransmit/undecided", "The recording is of an older dwell, which did not see what is sent again.",
 			python(func(t *thread, _ int) { keptCall(t, 600*us) })},
 		{"head-of-line/supported", "Work of no request waits for jobs at Redis, 20 ms each time, on the connection that requests ask on: the peer answers that first.",
