@@ -175,8 +175,7 @@ func TestWayAndBackOfAConnectionThatWasOpen(t *testing.T) {
 	d := watching(t)
 	feed(d, probesConnEvent{H: head(probesEventTypeEVENT_CONN, 1500, 100, 1), Id: 9, Existing: 1, Rtt: 250})
 	if !strings.Contains(facts(d), "RoundTrip:250000}") {
-		t.Errorf("not told:
-%s", facts(d))
+		t.Errorf("not told:\n%s", facts(d))
 	}
 }
 

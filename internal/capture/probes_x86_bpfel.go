@@ -91,7 +91,7 @@ type probesConnEvent struct {
 	Closer   uint32
 	Owner    uint32
 	Udp      uint32
-	Pad      uint32
+	Rtt      uint32
 }
 
 type probesContextIds struct {
