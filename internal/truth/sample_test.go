@@ -37,7 +37,6 @@ TestFaultsOfLibraries/go/templates
 TestFaultsOfLibraries/java/look-ups
 TestFaultsOfLibraries/python/helper
 TestFaultsOfLibraries/ruby/helper
-TestFaultsOfLibraries/node/helper
 TestFewRequests/python
 TestFewRequests/node
 TestLostDatagrams/python
