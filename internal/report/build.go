@@ -24,7 +24,6 @@ func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 		Refuted:   []Refuted{},
 		Undecided: []Undecided{},
 		Seen:      seen(tl),
-		singles:   singles(d, tl),
 	}
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
@@ -69,7 +68,7 @@ func recorded(tl *timeline.Timeline) Recording {
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
-	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max()}
+	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl)}
 	for i := range tl.Requests {
 		q := &tl.Requests[i]
 		switch {

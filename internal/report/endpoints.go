@@ -165,3 +165,23 @@ func callGroup(peer, operation string, cs []*timeline.Call) CallGroup {
 		},
 	}
 }
+
+// single is one of so few requests that they prove nothing: what can be said is where each of them
+// spent its time.
+type single struct {
+	at       Duration // it began, since the start of the recording
+	Endpoint          // of it alone
+}
+
+// singles are those requests, the slowest first; nil where there are enough to decide.
+func singles(d *diagnosis.Diagnosis, tl *timeline.Timeline) (list []single) {
+	all := d.Overall.Requests
+	if len(all) >= d.Options.MinRequests {
+		return nil
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		r, alone := &tl.Requests[all[i]], all[i:i+1]
+		list = append(list, single{r.Start.Sub(tl.Start), endpoint(tl, &diagnosis.Symptom{Endpoint: r.Endpoint, Requests: alone, Ordinary: alone, Slow: alone})})
+	}
+	return list
+}

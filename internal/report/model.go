@@ -31,8 +31,6 @@ type Report struct {
 	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
 	Dominant  []Dominant  `json:"dominant"`
 	Seen      Seen        `json:"-"`
-
-	singles []single // where requests are too few to decide anything
 }
 
 // Dominant is a mechanism that takes half of the time of an endpoint's requests, or makes
@@ -92,6 +90,8 @@ type Requests struct {
 	Max              Duration `json:"max_ns"`
 	UnaccountedShare Decimal  `json:"unaccounted_share"` // of the requests' summed time
 	UnknownShare     Decimal  `json:"unknown_share"`     // in segments whose cause is not known
+
+	singles []single // each, where they are too few to decide anything
 }
 
 // Endpoint is one route and where its time goes.

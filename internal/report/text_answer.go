@@ -122,7 +122,7 @@ func wrong(r *Report) (string, style) {
 		}
 		return text, red
 	}
-	if r.singles != nil {
+	if r.Requests.singles != nil {
 		return tooFew(r), yellow
 	}
 	if d := besides(r); d != nil {
@@ -209,4 +209,36 @@ func unknown(e *Endpoint) string {
 		which = "an ordinary"
 	}
 	return "For " + percent(most) + " of " + which + " request's time no cause is known."
+}
+
+// eachRequest lists them.
+func eachRequest(p *page, r *Report) {
+	if r.Requests.singles == nil {
+		return
+	}
+	p.raw("")
+	p.line(bold, "Each request, the slowest first (dwell show REC --slowest %d draws them)", len(r.Requests.singles))
+	for i := range r.Requests.singles[:min(p.rows, len(r.Requests.singles))] {
+		s := &r.Requests.singles[i]
+		p.wrap(plain, "  "+pad(human(s.Ordinary), -7)+"  ", fmt.Sprintf("%s at +%s: %s", requestOf(&s.Endpoint), human(s.at), mostOf(&s.Endpoint, func(c CauseRow) Decimal { return c.P50Share })), 2)
+	}
+	if n := len(r.Requests.singles) - p.rows; n > 0 {
+		p.line(dim, "  and %s (--all lists more)", plural(n, "quicker one"))
+	}
+}
+
+// tooFew says of requests that prove nothing what to look at all the same.
+func tooFew(r *Report) string {
+	text := plural(r.Requests.Count, "request") + " prove no cause"
+	d := besides(r)
+	if d == nil && len(r.Dominant) > 0 {
+		d = &r.Dominant[0]
+	}
+	switch {
+	case d != nil:
+		text += ", but look at this first: " + dominates(d)
+	case len(r.Leads) > 0:
+		text += ", but look at " + r.Leads[0].ID + " first"
+	}
+	return text + "."
 }

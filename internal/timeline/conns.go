@@ -17,7 +17,7 @@ func buildConns(f *facts) []Conn {
 		d := c.decl
 		conns[i] = Conn{
 			ID: d.ID, Side: d.Side, Process: d.Process, Local: d.Local, Peer: d.Peer,
-			Existing: d.Existing == 1, Protocol: c.protocol, Closed: c.closedAt, Again: c.again, RoundTrip: Duration(d.RoundTrip),
+			Existing: d.Existing == 1, Protocol: c.protocol, Closed: c.closedAt, Way: Way{Again: c.again, RoundTrip: Duration(d.RoundTrip)},
 		}
 		if c.closed != nil {
 			conns[i].By = c.closed.By

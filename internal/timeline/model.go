@@ -205,10 +205,15 @@ type Conn struct {
 	Protocol       recording.Protocol
 	TLSFrom, TLSTo Time // handshake; NoTime if none was seen
 	Resumed        recording.Tristate
-	Exchanges      int      // requests served or calls made on it
-	Again          []Time   // when a segment was sent again, in order
-	RoundTrip      Duration // of one that is Existing: the least of late of a way to the peer and back; 0: not known
-	Target         string   // behind a proxy, which is the Peer then: who the client asked for, and the port; else ""
+	Exchanges      int // requests served or calls made on it
+	Way
+	Target string // behind a proxy, which is the Peer then: who the client asked for, and the port; else ""
+}
+
+// Way is what is known of the network between a connection's ends.
+type Way struct {
+	Again     []Time   // when a segment was sent again, in order
+	RoundTrip Duration // of a connection that is Existing: the least of late to the peer and back; 0: not known
 }
 
 // Phase is where in its life a request or call is.
