@@ -27,6 +27,7 @@ type conn struct {
 	recent   [2]recentChunks
 	next     [2]int64         // offset of the next byte each way
 	pending  []recording.Time // starts of requests that have no response yet
+	answer   answer           // on an inbound one
 	plain    *plainConn       // what is encrypted on it, if that is known
 	secure   bool             // it speaks TLS, and the session was told so
 	unix     bool             // it is through a Unix socket
@@ -229,6 +230,9 @@ func (d *decoder) chunk(e *probesChunkEvent, data []byte) {
 		if c.parser.Protocol() == recording.ProtocolTLS {
 			d.overTLS(c, &e.H, f, facts)
 		}
+		if f.Dir == recording.Write {
+			d.live.goesOn(&c.answer, f.Offset, t)
+		}
 	}
 }
 
@@ -283,6 +287,7 @@ func (d *decoder) requestBegins(c *conn, seen *chunkTimes) recording.Time {
 		}
 	}
 	if c.fact.Side == recording.Inbound {
+		c.answer = answer{}
 		d.live.requests++
 		if len(c.pending) < 64 {
 			c.pending = append(c.pending, arrived)
@@ -297,7 +302,7 @@ func (d *decoder) responseBegins(c *conn, f *recording.HTTPResponse, seen *chunk
 		at = seen.time
 	}
 	if f.Status >= 200 && len(c.pending) > 0 {
-		d.live.add(int64(at.Sub(c.pending[0])))
+		c.answer = d.live.begins(c.pending[0], at, f, c.plain != nil)
 		c.pending = slices.Delete(c.pending, 0, 1)
 	}
 	return at

@@ -8,6 +8,7 @@ import "github.com/getdwell/dwell/recording"
 func (d *decoder) late(e *probesLateEvent) {
 	if c := d.connOf(e.Id); c != nil {
 		d.declare(c)
+		d.live.goesOn(&c.answer, max(0, int64(e.Offset)-1), recording.Time(e.Left))
 		d.emit(d.at, &recording.Late{Conn: c.fact.ID, Offset: int64(e.Offset), Left: recording.Time(e.Left), Window: int64(e.Window)})
 	}
 }

@@ -214,6 +214,40 @@ func TestLiveQuantiles(t *testing.T) {
 	}
 }
 
+// A request takes until the end of its answer, as far as that was written, and has left the
+// socket: not what is written for the next one, and no alert with which TLS ends.
+//
+//	us  1000 asked   1200 answer begins, 10 bytes of a body of 30
+//	    1300 the other 20   41300 they leave   50000 something that is none of it
+func TestLiveLatencyIsThatOfTheWholeAnswer(t *testing.T) {
+	const us = 1000
+	d := watching(t)
+	feed(d, probesConnEvent{H: probesHead{Ts: 900 * us, Type: uint32(probesEventTypeEVENT_CONN)}, Id: 9, Owner: 100})
+	passes := func(at uint64, dir uint32, offset int, data string) {
+		feed(d, probesChunkEvent{H: head(probesEventTypeEVENT_CHUNK, at*us, 100, 1), Id: 9, Offset: uint64(offset), Dir: dir,
+			Bytes: uint64(len(data)), First: at * us, Arrived: at * us, Last: at * us, DataLen: uint32(len(data))}, []byte(data)...)
+	}
+	const answer = "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n"
+	took := func() int64 { return d.live.quantile(50).Microseconds() }
+	passes(1000, 0, 0, "GET / HTTP/1.1\r\n\r\n")
+	for _, step := range []struct {
+		what      string
+		does      func()
+		low, high int64 // a bucket spans an eighth of its power of two
+	}{
+		{"the answer begins", func() { passes(1200, 1, 0, answer+"0123456789") }, 180, 200},
+		{"its end is written", func() { passes(1300, 1, len(answer)+10, "01234567890123456789") }, 270, 300},
+		{"its end leaves", func() {
+			feed(d, probesLateEvent{H: head(probesEventTypeEVENT_LATE, 41_500*us, 100, 1), Id: 9, Offset: uint64(len(answer) + 30), Left: 41_300 * us})
+		}, 36_000, 40_300},
+		{"something else is written", func() { passes(50_000, 1, len(answer)+30, "?") }, 36_000, 40_300},
+	} {
+		if step.does(); took() < step.low || took() > step.high {
+			t.Errorf("%s: the request takes %d us, want %d to %d", step.what, took(), step.low, step.high)
+		}
+	}
+}
+
 // However many names a target gives to what it keeps from being seen, so many reasons are kept, and all are counted.
 func TestReasonsAreBounded(t *testing.T) {
 	d := watching(t)

@@ -1,8 +1,11 @@
 package capture
 
 import (
+	"math"
 	"math/bits"
 	"time"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // liveStats estimates latencies for the status line: a histogram with eight buckets
@@ -19,6 +22,38 @@ func (l *liveStats) add(ns int64) {
 	}
 	l.counts[bucket(uint64(ns))]++
 	l.total++
+}
+
+// answer is the last response that began on a connection, which may go on.
+type answer struct {
+	asked recording.Time // when its request arrived
+	took  int64          // so far, as it was added
+	end   int64          // the offset at which it ends, as far as that is known; 0: there is none
+}
+
+// begins adds an answer whose first bytes were written at a time.
+func (l *liveStats) begins(asked, at recording.Time, f *recording.HTTPResponse, encrypted bool) (a answer) {
+	took := int64(at.Sub(asked))
+	if l.add(took); took < 0 || f.Upgrade == 1 {
+		return answer{}
+	}
+	a = answer{asked, took, f.Offset + f.Head + max(0, f.Length)}
+	if f.Length < 0 && !encrypted { // else an alert that TLS ends with could be taken for a piece of it
+		a.end = math.MaxInt64
+	}
+	return a
+}
+
+// goesOn makes an answer last until a time, at which something was written from an offset on,
+// or what had been written left.
+func (l *liveStats) goesOn(a *answer, offset int64, at recording.Time) {
+	took := int64(at.Sub(a.asked))
+	if offset >= a.end || took <= a.took {
+		return
+	}
+	l.counts[bucket(uint64(a.took))]--
+	l.counts[bucket(uint64(took))]++
+	a.took = took
 }
 
 func bucket(ns uint64) int {

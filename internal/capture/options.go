@@ -73,8 +73,9 @@ type Sink interface {
 	Flush() error
 }
 
-// Stats is a snapshot for a status line. Its latencies are estimates from the first
-// byte of a request to the first byte of its response; the diagnosis has exact ones.
+// Stats is a snapshot for a status line. Its latencies are estimates, as far as responses
+// have been written, from the first byte of a request to the last of its response, which
+// may have been kept in the socket; the diagnosis has exact ones.
 type Stats struct {
 	Elapsed  time.Duration
 	Events   int64
