@@ -25,15 +25,14 @@ type conn struct {
 	address  probesAddress
 	parser   *protocol.Conn
 	recent   [2]recentChunks
-	next     [2]int64         // offset of the next byte each way
-	pending  []recording.Time // starts of requests that have no response yet
-	answer   answer           // on an inbound one
-	plain    *plainConn       // what is encrypted on it, if that is known
-	secure   bool             // it speaks TLS, and the session was told so
-	unix     bool             // it is through a Unix socket
-	used     recording.Time   // when it was last read or written
-	eof      bool             // the peer sends no more
-	udp      bool             // it is what a socket of UDP exchanges with a peer
+	next     [2]int64 // offset of the next byte each way
+	inFlight
+	plain  *plainConn     // what is encrypted on it, if that is known
+	secure bool           // it speaks TLS, and the session was told so
+	unix   bool           // it is through a Unix socket
+	used   recording.Time // when it was last read or written
+	eof    bool           // the peer sends no more
+	udp    bool           // it is what a socket of UDP exchanges with a peer
 }
 
 // chunkTimes are the times of one read or write.

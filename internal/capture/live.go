@@ -24,6 +24,12 @@ func (l *liveStats) add(ns int64) {
 	l.total++
 }
 
+// inFlight is what is under way on an inbound connection.
+type inFlight struct {
+	pending []recording.Time // starts of requests that have no response yet
+	answer  answer
+}
+
 // answer is the last response that began on a connection, which may go on.
 type answer struct {
 	asked recording.Time // when its request arrived
