@@ -52,6 +52,7 @@ type keptWords struct {
 	title string // goes after how long they stayed in the socket
 	fix   func(*keptEnd, recording.Runtime) string
 	in    func(*keptEnd) bool
+	more  bool // what follows the end's leaving goes, too
 }
 
 // testKept makes a candidate for the answers, and one for the calls to each peer.
@@ -120,7 +121,7 @@ func (w *keptWords) candidate(c *diagnosis.Case, list []keptEnd) diagnosis.Candi
 		Title: "The end of " + diagnosis.Thousands(int64(n)) + " of " + diagnosis.Thousands(int64(all)) + " " + what + " stays in the socket for " + diagnosis.Human(total/Duration(n)) + w.title,
 		Fix:   w.fix(first, runtimeOf(c, c.Requests[first.Request].Process)),
 		Next:  "strace -f -e trace=network,write,writev -p PID shows the writes that one message is made of",
-		Spans: spans,
+		Spans: spans, AtLeast: w.more,
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of "+what+" were kept back at their end", diagnosis.ShareOf(int64(n), int64(all))),
 			diagnosis.NS("mean time that such an end was kept back", total/Duration(n)),

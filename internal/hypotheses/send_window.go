@@ -26,7 +26,8 @@ func sendWindow() diagnosis.Hypothesis {
 					}
 					return "see why " + k.peer + " reads slowly; send it less at once, or in parallel over several connections; on a long way, raise net.ipv4.tcp_wmem and the peer's tcp_rmem"
 				},
-				in: func(k *keptEnd) bool { return k.kept == timeline.KeptNoRoom },
+				in:   func(k *keptEnd) bool { return k.kept == timeline.KeptNoRoom },
+				more: true, // what lies unread at the other end then
 			})
 		},
 	}

@@ -165,6 +165,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
+		AtLeast:  true, // what is computed to make what is sent is not told from other work
 		Evidence: ev,
 	}
 }
