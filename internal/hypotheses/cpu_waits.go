@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -28,6 +29,24 @@ func behindComputing(c *diagnosis.Case) []diagnosis.Span {
 		for _, f := range during(w.From, w.To) {
 			out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, f.from), To: min(w.To, f.to)})
 		}
+	}
+	return out
+}
+
+// behindComputingLoops returns what requests wait for event loops that compute for other requests
+// meanwhile.
+func behindComputingLoops(c *diagnosis.Case) (out []diagnosis.Span) {
+	for _, loop := range c.Loops() {
+		var work []hold
+		for _, id := range c.Measured() {
+			for g := c.Requests[id].Segments(); g.Next(); {
+				if g.Strand == loop && ownCPU(&g.Segment) {
+					work = append(work, hold{from: g.From, to: g.To, by: id})
+				}
+			}
+		}
+		slices.SortFunc(work, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
+		out = append(out, waitsBehind(c, loop, work)...)
 	}
 	return out
 }
