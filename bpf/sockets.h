@@ -271,6 +271,7 @@ static __always_inline struct flow *adopt(struct sock *sk)
 	if (!e)
 		return f;
 	e->existing = !fresh;
+	e->rtt = round_trip(sk);
 	e->owner = *owner;
 	submit(e);
 	return f;
