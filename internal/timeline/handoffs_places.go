@@ -22,8 +22,6 @@ const (
 	fewQueued = 2 // a stack
 	rareShare = 8
 	muchShare = 10 // and waited at much if it has one part in so many of the most
-
-	manyPlaces = 16 // more are no places of waiting for work
 )
 
 // idleAt is where a strand waits for work.
@@ -56,10 +54,6 @@ func (h *handOffs) findIdle() {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
 			h.idle[i].word, h.idle[i].in = h.queueOf(StrandID(i)), h.queueStacks(StrandID(i))
-		case recording.RuntimeRuby:
-			if h.idle[i] = h.ruledPlacesOf(StrandID(i)); len(h.idle[i].too) == 0 {
-				h.idle[i] = h.idlePlacesOf(StrandID(i))
-			}
 		default:
 			h.idle[i] = h.idlePlacesOf(StrandID(i))
 		}
@@ -132,18 +126,6 @@ func (h *handOffs) idlePlacesOf(s StrandID) idleAt {
 		waits = append(waits, p.at...)
 		slices.Sort(waits)
 	}
-	return idle
-}
-
-// ruledPlacesOf finds where a strand waits for work by the stacks that say so. A thread
-// of Ruby waits for its interpreter's lock wherever else it waits: how deep tells little.
-func (h *handOffs) ruledPlacesOf(s StrandID) idleAt {
-	idle := idleAt{above: math.MaxInt64}
-	h.waitsOutside(s, func(off *Off, _ Time, _ bool) {
-		if h.says(s, off) == saysIdle && len(idle.too) < manyPlaces && !slices.Contains(idle.too, off.SP) {
-			idle.too = append(idle.too, off.SP)
-		}
-	})
 	return idle
 }
 

@@ -47,8 +47,7 @@ type lineKind int8
 
 const (
 	lineByIDs  lineKind = iota // those that ids tell to have been sent for a free connection
-	lineLimit                  // those that were asked for in the turn of an answer: the application lets so many run at once
-	lineByRoom                 // those on a connection that was used before
+	lineByRoom                 // those on a connection that was used before, or asked for in the turn of an answer: the application lets so many run at once
 	lineKinds
 )
 
@@ -256,10 +255,8 @@ func (p *poolOrder) inLine(c, before CallID, used bool) bool {
 		return false
 	case used && (before == p.turn.call || p.hands.over[c]):
 		return true
-	case p.kind == lineLimit:
-		return p.afterAnswer(c)
 	}
-	return p.kind == lineByRoom && used
+	return p.kind == lineByRoom && (used || p.afterAnswer(c))
 }
 
 // afterAnswer reports a call that was asked for in the turn of an answer.
