@@ -16,7 +16,7 @@ func connectionChurn() diagnosis.Hypothesis {
 		Title: "Calls open new connections instead of reusing one",
 		Doc: "Supported by calls on a new connection although a pool that keeps connections would have had an idle one: " +
 			"the first use of each connection such a pool needs is innocent. Where calls pile up behind the set-up of others, the pool is the one that the same arrivals would need without that. Taken out of each request: the look-up, connect and TLS phases of " +
-			"those calls (of a session of PostgreSQL, all until it is open) with the request's own work for it, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
+			"those calls (of a session of PostgreSQL, all until it is open) with the request's own work for it and its waits for a processor to do that, and what requests wait for an event loop that is busy with such work, by replaying the arrivals " +
 			"through the loop without it. What a client does before it connects and after the answer cannot be told from the request's own work " +
 			"but by comparison: if at least 8 calls at the same place in the code (endpoint, peer, operation, position) found an open connection, the difference of the medians " +
 			"of the own work beside the calls is taken out too; else the saving is a lower bound, and said to be one. So it is for what the peer is spared.",

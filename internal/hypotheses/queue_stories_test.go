@@ -1,7 +1,9 @@
 package hypotheses
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/getdwell/dwell/recording"
 )
@@ -20,6 +22,8 @@ func queueStories() []story {
 			func() *recording.Recording { return done(evenly().scenario, 40) }},
 		{"run-queue/neighbour-supported", "The processors are busy half of the time, most of it with another program, which now and then has all of them: one request in five waits 9 ms.",
 			func() *recording.Recording { return done(competing(starved(), "backup", 40), 50) }},
+		{"run-queue/beside-lead", "Requests come by chance and look something up for 4 ms with a lock in their hand. The processors are busy a third of the time, most of it with that, but one request\nin five finds another program at all of them and waits 15 ms: that is the other program's doing, though it uses less than the service.",
+			func() *recording.Recording { return done(competing(disturbed(), "backup", 15), 36) }},
 		{"load/neighbour-refuted", "A loop with 0.4 ms of work every 1.2 ms gets a processor 2 ms after it is woken: it wants to run all the time, for want of a processor.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 		{"load/crammed-supported", "Two processors, twelve workers: every request computes for 9 ms, and one comes for each processor every 7 ms. All workers serve\nall of the time in the end, but what they do is wait for a processor.",
@@ -51,6 +55,34 @@ func queueStories() []story {
 		{"run-queue/loop-supported", "What happens is as in load/neighbour-refuted.txt.",
 			func() *recording.Recording { return done(competing(lateLoop(), "backup", 80), 98) }},
 	}
+}
+
+// disturbed plays requests that take a lock one after the other; one in five waits for a
+// processor before.
+func disturbed() *scenario {
+	s, m, seed := newScenario(recording.RuntimeJVM), &mutex{}, chance(7)
+	s.hooks = stackHooks
+	pool := crew(s, 40, "exec")
+	type coming struct{ at, ready recording.Time }
+	list := make([]coming, 300)
+	at := 10_000 * us
+	for i := range list {
+		at += seed.gap(10_000 * us)
+		if list[i] = (coming{at, 10 * us}); i%5 == 2 {
+			list[i].ready = 15_000 * us
+		}
+	}
+	slices.SortFunc(list, func(a, b coming) int { return cmp.Compare(a.at+a.ready, b.at+b.ready) })
+	for _, x := range list {
+		t := pool.free(x.at)
+		t.request(x.at, x.ready, "/prices/{}")
+		t.compute(100 * us)
+		t.enter(m, finding)
+		t.computeIn(4000*us, rebuild)
+		t.leave(m)
+		t.respond()
+	}
+	return s
 }
 
 // lateLoop plays a loop that waits for a processor whenever it is woken.

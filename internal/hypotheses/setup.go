@@ -18,9 +18,9 @@ type setupSpan struct {
 
 // setupSpans returns, in order of requests, what requests spent on opening churned
 // connections: the look-up, connect and TLS phases of their calls, a look-up that sent
-// no question included; their own work from connect until the call is sent, where no
-// other call of theirs is under way (an event loop goes on from connect to the hello
-// without a pause); and a wait of unknown cause that ends with connecting to a host
+// no question included; their own work from connect until the call is sent, and their waits
+// for a processor to do it, where no other call of theirs is under way (an event loop goes on
+// from connect to the hello without a pause); and a wait of unknown cause that ends with connecting to a host
 // name, which is its look-up. That a look-up had to be asked again is not theirs: it waited
 // for a server of names that does not answer.
 func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
@@ -68,7 +68,8 @@ func besides(c *diagnosis.Case, s *timeline.Segment, span setupSpan, calls []*ti
 		}
 		part := span
 		part.From, part.To = max(s.From, call.Start), min(s.To, call.SendFrom)
-		if ownCPU(s) && part.From < part.To && part.To.Sub(part.From) < c.LongHold {
+		mine := ownCPU(s) && part.To.Sub(part.From) < c.LongHold || s.Cause == timeline.CauseRunnable
+		if mine && part.From < part.To {
 			out = append(out, part)
 		}
 	}

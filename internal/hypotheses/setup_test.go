@@ -38,3 +38,20 @@ func TestPoolFullInTransaction(t *testing.T) {
 		}
 	}
 }
+
+// What a request computes, and waits for a processor to compute, between connecting and the
+// sent call goes with opening the connection; what it waits for otherwise does not.
+//
+//	segment    |100 .......... 300|
+//	call            |150 connects ........ 400 sends|
+func TestWorkThatGoesWithOpening(t *testing.T) {
+	c := &diagnosis.Case{Timeline: &timeline.Timeline{}, Options: diagnosis.Options{LongHold: 10 * milli}}
+	call := &timeline.Call{Start: 150 * us, SendFrom: 400 * us}
+	for cause, goes := range map[timeline.Cause]bool{timeline.CauseOnCPU: true, timeline.CauseRunnable: true, timeline.CauseLock: false} {
+		s := &timeline.Segment{From: 100 * us, To: 300 * us, Phase: timeline.PhaseHandler, Cause: cause, Call: timeline.None}
+		got := besides(c, s, setupSpan{Span: diagnosis.Span{From: s.From, To: s.To}}, []*timeline.Call{call})
+		if (len(got) == 1) != goes || goes && (got[0].From != 150*us || got[0].To != 300*us) {
+			t.Errorf("%s: %+v goes with it, want 150 to 300 us: %t", cause, got, goes)
+		}
+	}
+}
