@@ -44,23 +44,31 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 }
 
 // waitBehind tells, where requests compute for a part of their time that is worth having, what all
-// requests wait for processors that do nothing but such work, or for a loop that does.
+// requests wait for processors that do nothing but such work, or for loops that do.
 func waitBehind(c *diagnosis.Case, list []diagnosis.Candidate) {
-	tell := func(behind []diagnosis.Span, words string) {
-		share := diagnosis.ShareOf(int64(diagnosis.Total(behind)), int64(c.Time()))
-		if share < c.Worth {
-			return
+	words := ""
+	add := func(waits Duration, what string) bool {
+		share := diagnosis.ShareOf(int64(waits), int64(c.Time()))
+		if share >= c.Worth {
+			words += "; for another " + diagnosis.Percent(share) + " of all request time requests wait for " + what
 		}
-		for i := range list {
-			cd := &list[i]
-			if s := &c.Symptoms[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.Spans)), int64(s.Mean)*int64(len(s.Requests))) >= c.Worth {
-				cd.Seen = slices.Concat(cd.Spans, cd.Seen, behind)
-				cd.Title += "; for another " + diagnosis.Percent(share) + " of all request time requests wait for " + words
-			}
+		return share >= c.Worth
+	}
+	behind := behindComputing(c)
+	if !add(diagnosis.Total(behind), "a processor while all of them do such work") {
+		behind = nil
+	}
+	add(behindComputingLoops(c), "their event loop while it does such work")
+	for i := range list {
+		cd := &list[i]
+		if s := &c.Symptoms[i]; diagnosis.ShareOf(int64(diagnosis.Total(cd.Spans)), int64(s.Mean)*int64(len(s.Requests))) < c.Worth {
+			continue
+		}
+		cd.Title += words
+		if len(behind) > 0 {
+			cd.Seen = slices.Concat(cd.Spans, behind)
 		}
 	}
-	tell(behindComputing(c), "a processor while all of them do such work")
-	tell(behindComputingLoops(c), "their event loop while it does such work")
 }
 
 // nameCode names the code in which requests of an endpoint compute: slow and ordinary

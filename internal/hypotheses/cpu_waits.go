@@ -1,7 +1,6 @@
 package hypotheses
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -33,22 +32,25 @@ func behindComputing(c *diagnosis.Case) []diagnosis.Span {
 	return out
 }
 
-// behindComputingLoops returns what requests wait for event loops that compute for other requests
-// meanwhile.
-func behindComputingLoops(c *diagnosis.Case) (out []diagnosis.Span) {
+// behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
+// what they wait for each, in the share of its time that is requests' own CPU.
+func behindComputingLoops(c *diagnosis.Case) (all Duration) {
+	from, to := c.Busy()
 	for _, loop := range c.Loops() {
-		var work []hold
+		var own, waits Duration
 		for _, id := range c.Measured() {
 			for g := c.Requests[id].Segments(); g.Next(); {
-				if g.Strand == loop && ownCPU(&g.Segment) {
-					work = append(work, hold{from: g.From, to: g.To, by: id})
+				switch {
+				case g.Strand == loop && ownCPU(&g.Segment):
+					own += g.To.Sub(g.From)
+				case waitsFor(&g.Segment, loop):
+					waits += g.To.Sub(g.From)
 				}
 			}
 		}
-		slices.SortFunc(work, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
-		out = append(out, waitsBehind(c, loop, work)...)
+		all += diagnosis.ShareOf(int64(own), int64(c.Running(loop, from, to))).Of(waits)
 	}
-	return out
+	return all
 }
 
 // allAtOnce returns the times, in order and disjoint, in which so many spans were under way.

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -27,5 +29,19 @@ func TestWaitsForOtherRequestsWorkAreLoad(t *testing.T) {
 			return diagnosis.Result{}
 		}}
 		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+	}
+}
+
+// A request of 0.8 ms of own CPU comes every 1.2 ms: others wait for the loop while it computes that.
+// One that comes every 12 ms keeps nobody waiting.
+func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
+	for every, want := range map[recording.Time]bool{1200 * us: true, 12_000 * us: false} {
+		d := diagnosed(t, loopOf(true, 60, every, cost{before: 600 * us, after: 150 * us, remote: 600 * us}))
+		said := slices.ContainsFunc(d.Leads, func(f diagnosis.Finding) bool {
+			return f.ID == "cpu-bound" && strings.Contains(f.Title, "requests wait for their event loop while it does such work")
+		})
+		if said != want {
+			t.Errorf("every %d us: said %t, want %t", every/us, said, want)
+		}
 	}
 }
