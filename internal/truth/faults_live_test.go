@@ -53,6 +53,7 @@ func faults(peer int, resolver string) []fault {
 		{lookups, "slow-dns", []string{"after which nothing is connected to", "URL.hashCode"}, []string{"slow-peer", "connection-churn", "lock-convoy", "sleep-retry"}},
 		helper("python", "faults.thumbnail", "python3", "services/faults.py"),
 		helper("ruby", "thumbnail", "ruby", "services/helper.rb"),
+		helper("node", "thumbnail", "node", "services/helper.js"),
 		helper("java", "Helper.", "java", "-Dsun.net.httpserver.nodelay=true", "-Xmx256m", "services/Helper.java"),
 		helper("go", "main.thumbnail", "BIN/helper"),
 	}
