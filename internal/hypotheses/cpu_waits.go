@@ -155,26 +155,16 @@ func byRequest(spans []diagnosis.Span) map[diagnosis.RequestID][]window {
 	return out
 }
 
-// without are the processors as if requests had never met what is gone of them, with what they
-// waited there besides.
-func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) (*crowd, []diagnosis.Span) {
+// without are the processors as if requests had never met what is gone of them.
+func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) *crowd {
 	after := *k
 	after.Customers = slices.Clone(k.Customers)
-	var waits []diagnosis.Span
 	for i, id := range k.ids {
-		if id == timeline.None {
-			continue
-		}
-		t := tourOf(&c.Requests[id], atProcessor, true, gone[id])
-		after.Customers[i].Visits = t.visits
-		for _, w := range t.waits {
-			if k.Customers[i].Beside {
-				break
-			}
-			waits = append(waits, diagnosis.Span{Request: id, From: w.from, To: w.to})
+		if id != timeline.None {
+			after.Customers[i].Visits = tourOf(&c.Requests[id], atProcessor, true, gone[id]).visits
 		}
 	}
-	return &after, waits
+	return &after
 }
 
 // inTurn reports a wait for a turn that others have: at the processors, or at what somebody may
@@ -205,7 +195,7 @@ func mostlyTurns(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) bool 
 }
 
 // atProcessors returns what requests take less once some of their time is gone: less than that where
-// they wait longer for processors then, and more where they wait shorter.
+// they wait longer for processors then.
 func atProcessors(c *diagnosis.Case, gone []diagnosis.Span) []diagnosis.Span {
 	if diagnosis.ShareOf(int64(diagnosis.Total(gone)), int64(c.Time())) < c.Worth/2 {
 		return gone
@@ -219,11 +209,8 @@ func atProcessors(c *diagnosis.Case, gone []diagnosis.Span) []diagnosis.Span {
 	if mostlyTurns(c, by) {
 		return gone
 	}
-	after, waits := k.without(c, by)
-	kept := diagnosis.Total(waits)
+	after := k.without(c, by)
 	would := diagnosis.ShareOf(int64(k.waited), int64(k.replayed)).Of(after.sum(after.Play(queueing.Change{}).Waited))
-	if more := would - kept; more > 0 {
-		return leadingShare(gone, max(0, diagnosis.Whole-diagnosis.ShareOf(int64(more), int64(diagnosis.Total(gone)))))
-	}
-	return append(gone, leadingShare(waits, diagnosis.ShareOf(int64(kept-would), int64(kept)))...)
+	more := max(0, would-after.recorded())
+	return leadingShare(gone, max(0, diagnosis.Whole-diagnosis.ShareOf(int64(more), int64(diagnosis.Total(gone)))))
 }
