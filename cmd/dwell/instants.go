@@ -51,6 +51,9 @@ func (o threadsOptions) instants(tl *timeline.Timeline, wall wallClock) ([]repor
 		if list == nil && o.pid == 0 {
 			return nil, fmt.Errorf("--when %q never held (dwell threads REC shows the instant at which most threads were blocked)", o.when)
 		}
+		if o.pid != 0 {
+			list = list[:min(len(list), 1)] // it is watched for, and has happened
+		}
 		return list, nil
 	}
 	if at, n := report.MostBlocked(tl); n > 0 {
