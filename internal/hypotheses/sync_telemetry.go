@@ -144,13 +144,13 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		}
 	}
 	at, _ := e.sites.most()
-	if 10*e.sited < total {
-		at = "" // of nearly all of it the place is not known
-	}
 	place, from := peer, ""
-	if at != "" {
+	if known := diagnosis.ShareOf(int64(e.sited), int64(total)); at != "" && known >= diagnosis.Whole/20 { // else of nearly all of it the place is not known
 		line, _ := e.lines.most()
 		place, from = at+" to "+peer, ", most of all in "+cmp.Or(line, at)
+		if known < diagnosis.Whole/10 {
+			from += " by the " + diagnosis.Percent(known) + " of it whose place is known"
+		}
 	}
 	what := "metrics, logs or traces"
 	if e.logs(total) {
