@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them, nor are carriers that virtual threads are pinned to for half of that time. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -39,11 +39,13 @@ type server struct {
 
 // serverOf returns the server that is the bottleneck: the event loop or the workers that
 // slow requests depend on; or, if those have time to spare, the host's processors. Workers that
-// are busy with waiting for a processor are none while requests wait longer for that than for them.
+// are busy with waiting for a processor are none while requests wait longer for that than for them; nor are
+// carriers that virtual threads are pinned to.
 func serverOf(c *diagnosis.Case) server {
 	h := hostLoad(c)
 	if w := waitedFor(c); len(w) > 0 {
-		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy && (h.busy < c.Saturated || timeIn(c, forWorker) > timeIn(c, ready)) {
+		held, _ := pinned(c) // then it is not for want of workers
+		if busy := w.busy(c); busy >= c.Saturated && busy > h.busy && 2*held < diagnosis.Whole && (h.busy < c.Saturated || timeIn(c, forWorker) > timeIn(c, ready)) {
 			place, is := "its only worker", "its only worker was serving another request"
 			if len(w) > 1 {
 				place = "its " + diagnosis.Plural(len(w), "worker")

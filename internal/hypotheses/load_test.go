@@ -45,3 +45,23 @@ func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
 		}
 	}
 }
+
+// One thread serves a request after the other while twelve come at once: it is what they wait for. If it
+// carries virtual threads, and one that waits is pinned to it, more of them is not what is wanting.
+func TestPinnedCarriersAreNoLoad(t *testing.T) {
+	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
+	for path, want := range map[string]bool{called: true, "java.lang.VirtualThread.parkOnCarrierThread < " + called: false} {
+		tl, err := timeline.Build(done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+			c.Saturated = diagnosis.Whole / 4 // it has times without a request
+			if s := serverOf(c); s.workers != want {
+				t.Errorf("%s: waits for workers %t, want %t (busy %s)", path, s.workers, want, diagnosis.Percent(s.busy))
+			}
+			return diagnosis.Result{}
+		}}
+		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+	}
+}
