@@ -35,20 +35,25 @@ func behindComputing(c *diagnosis.Case) []diagnosis.Span {
 // behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
 // what they wait for each, in the share of its time that is requests' own CPU.
 func behindComputingLoops(c *diagnosis.Case) (all Duration) {
-	from, to := c.Busy()
-	for _, loop := range c.Loops() {
-		var own, waits Duration
-		for _, id := range c.Measured() {
-			for g := c.Requests[id].Segments(); g.Next(); {
-				switch {
-				case g.Strand == loop && ownCPU(&g.Segment):
-					own += g.To.Sub(g.From)
-				case waitsFor(&g.Segment, loop):
-					waits += g.To.Sub(g.From)
-				}
+	own, waits := map[timeline.StrandID]Duration{}, map[timeline.StrandID]Duration{}
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		for g := r.Segments(); g.Next(); {
+			loop := g.Strand
+			if loop == timeline.None {
+				loop = r.Strand // nobody has read it yet
+			}
+			switch {
+			case ownCPU(&g.Segment):
+				own[loop] += g.To.Sub(g.From)
+			case waitsFor(&g.Segment, loop):
+				waits[loop] += g.To.Sub(g.From)
 			}
 		}
-		all += diagnosis.ShareOf(int64(own), int64(c.Running(loop, from, to))).Of(waits)
+	}
+	from, to := c.Busy()
+	for _, loop := range c.Loops() {
+		all += diagnosis.ShareOf(int64(own[loop]), int64(c.Running(loop, from, to))).Of(waits[loop])
 	}
 	return all
 }
