@@ -15,7 +15,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -105,7 +105,7 @@ func load(t *testing.T, dir fs.FS, name string) *recording.Recording {
 // diagnose is what `dwell why --json` does.
 func diagnose(t *testing.T, dir fs.FS, name string) *expect.Diagnosis {
 	t.Helper()
-	tl, err := timeline.Build(load(t, dir, name))
+	tl, err := build.Recording(load(t, dir, name))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -25,7 +26,7 @@ type analysis struct {
 
 // analyse works out a recording.
 func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
-	tl, err := timeline.BuildBy(workers(), rec)
+	tl, err := build.By(workers(), rec)
 	if err != nil {
 		return nil, err
 	}

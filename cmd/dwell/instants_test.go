@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,7 +20,7 @@ func TestAWatchedConditionIsShownOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

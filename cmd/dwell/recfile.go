@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -111,7 +112,7 @@ func (o whyOptions) rebuild(w world) (*timeline.Timeline, wallClock, error) {
 
 // rebuilt rebuilds what a recording says as it is read; once it is, read is called.
 func rebuilt(from io.Reader, read func(*recording.Recording)) (tl *timeline.Timeline, wall wallClock, err error) {
-	tl, err = timeline.BuildFrom(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
+	tl, err = build.From(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
 		rec, err := recording.Stream(workers(), from, func(e recording.Event) { wall.note(e); each(e) })
 		if err == nil {
 			read(rec)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 	"github.com/spf13/cobra"
 )
@@ -106,7 +107,7 @@ func (o threadsOptions) check(c *cobra.Command) error {
 
 // threadsIn prints dumps of a recording, and returns how many.
 func threadsIn(w world, g *globals, o threadsOptions, rec *recording.Recording) (int, error) {
-	tl, err := timeline.BuildBy(workers(), rec)
+	tl, err := build.By(workers(), rec)
 	if err != nil {
 		return 0, fmt.Errorf("dwell threads: %w", err)
 	}

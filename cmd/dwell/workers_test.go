@@ -10,7 +10,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -40,7 +40,7 @@ func reportBy(t *testing.T, by recording.Workers, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl, err := timeline.BuildBy(by, rec)
+	tl, err := build.By(by, rec)
 	if err != nil {
 		t.Fatal(err)
 	}

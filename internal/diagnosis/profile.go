@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -155,8 +156,8 @@ func (p *profiler) frames() {
 	names, own := map[timeline.FrameID]string{}, map[string]bool{}
 	name := func(f timeline.FrameID) string {
 		if _, ok := names[f]; !ok {
-			names[f] = p.t.FrameName(p.t.Frames[f])
-			own[names[f]] = own[names[f]] || timeline.Application(p.t.Frames[f])
+			names[f] = symbol.Name(p.t.Frames[f])
+			own[names[f]] = own[names[f]] || symbol.Application(p.t.Frames[f])
 		}
 		return names[f]
 	}

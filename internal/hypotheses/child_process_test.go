@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
 // A loop serves others while a program runs for a request: no thread sleeps for that program.
@@ -65,7 +65,7 @@ func TestProgramsThatGoroutinesWaitFor(t *testing.T) {
 		l.at(at+20_200, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
 		l.at(at+20_201, "http-response conn=1 offset=%d head=60 status=200", 60*i)
 	}
-	tl, err := timeline.Build(l.recording())
+	tl, err := build.Recording(l.recording())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -51,7 +53,7 @@ func clientsBuilt(c *diagnosis.Case) (out []*builds) {
 			b.shown++
 			b.add(c, id)
 			if built.Caller != timeline.None {
-				b.callers[c.PlaceName(c.Frames[built.Caller])]++
+				b.callers[symbol.Place(c.Frames[built.Caller])]++
 			}
 		}
 		// If nearly all whose stack is known build the same, so do the others: their stacks
@@ -126,7 +128,7 @@ func handlers(c *diagnosis.Case) map[timeline.StackID]bool {
 	out, seen := map[timeline.StackID]bool{}, map[timeline.StackID]bool{}
 	for i := range c.Calls {
 		call := &c.Calls[i]
-		if kind, _ := classOf(c).OfCall(call); kind == timeline.PeerCredential || call.Request == timeline.None {
+		if kind, _ := classOf(c).OfCall(call); kind == peers.Credential || call.Request == timeline.None {
 			continue
 		}
 		for _, id := range waitStacks(c, call) {

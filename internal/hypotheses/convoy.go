@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -132,7 +133,7 @@ func (k *contention) place(c *diagnosis.Case) string {
 	}
 	where := site(c, c.Locks[k.lock].Stack)
 	if f, ok := c.SiteOf(c.Locks[k.lock].Stack); ok && f.Type == recording.FrameGo && strings.HasSuffix(k.name, where) {
-		return c.PlaceName(f)
+		return symbol.Place(f)
 	}
 	if where == "" || strings.Contains(k.name, where) {
 		return k.name
@@ -154,7 +155,7 @@ func (k *contention) doing(c *diagnosis.Case, kind deedKind) string {
 	if !found {
 		return ""
 	}
-	return c.PlaceName(f)
+	return symbol.Place(f)
 }
 
 // behind says to whom, or in what, holders waited most of their time with the lock.

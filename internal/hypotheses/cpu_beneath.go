@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -27,7 +28,7 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 	for stack, n := range counts {
 		seen := map[string]bool{}
 		for depth, f := range c.StackFrames(stack) {
-			name := c.FrameName(f)
+			name := symbol.Name(f)
 			at := index[name]
 			if at == nil {
 				at = &beneathOf{spot: spot{name: name, lines: map[recording.Frame]int{}}}
@@ -39,7 +40,7 @@ func functionsOver(c *diagnosis.Case, list []sampling) (out []*beneathOf) {
 				at.depth += n * depth
 				at.lines[f] += n
 			}
-			if timeline.Application(f) {
+			if symbol.Application(f) {
 				own[name] += n
 				break
 			}
@@ -69,7 +70,7 @@ func callersOf(c *diagnosis.Case, function string, stacks map[timeline.StackID]i
 	for stack := range stacks {
 		called := false
 		for _, f := range c.StackFrames(stack) {
-			if name := c.FrameName(f); name == function {
+			if name := symbol.Name(f); name == function {
 				called = true
 			} else if called {
 				above[name] = true
@@ -95,10 +96,10 @@ func (b *beneathOf) is(of func(recording.Frame) bool) bool {
 func nameBeneath(c *diagnosis.Case, s *diagnosis.Symptom, list []sampling, cd *diagnosis.Candidate) {
 	var at, makes *beneathOf
 	for _, b := range functionsOver(c, list) {
-		if at == nil && b.is(timeline.Brought) {
+		if at == nil && b.is(symbol.Brought) {
 			at = b
 		}
-		if b.is(timeline.Makes) {
+		if b.is(symbol.Makes) {
 			makes = b
 		}
 	}

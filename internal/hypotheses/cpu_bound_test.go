@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -43,7 +43,7 @@ func computedIn(t *testing.T, of func(i int) recording.Time, in func(i int) int,
 		l.at(at+took, "chunk conn=1 thread=1 dir=write offset=%d bytes=60 goroutine=7", 60*i)
 		l.at(at+took+1, "http-response conn=1 offset=%d head=60 status=200", 60*i)
 	}
-	tl, err := timeline.Build(l.recording())
+	tl, err := build.Recording(l.recording())
 	if err != nil {
 		t.Fatal(err)
 	}

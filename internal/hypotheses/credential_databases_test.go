@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -42,7 +42,7 @@ func TestUnknownStatementsFetchNoCredentials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -40,8 +41,8 @@ func fetched(c *diagnosis.Case) []*fetches {
 }
 
 // classOf tells what the peers of a case are for.
-func classOf(c *diagnosis.Case) *timeline.PeerClasses {
-	return c.Shared("peer classes", func() any { return timeline.NewPeerClasses() }).(*timeline.PeerClasses)
+func classOf(c *diagnosis.Case) *peers.Classes {
+	return c.Shared("peer classes", func() any { return peers.New() }).(*peers.Classes)
 }
 
 func collectFetches(c *diagnosis.Case) (out []*fetches) {
@@ -52,7 +53,7 @@ func collectFetches(c *diagnosis.Case) (out []*fetches) {
 		seen := map[diagnosis.RequestID]bool{}
 		for _, id := range p.calls {
 			call := &c.Calls[id]
-			if k, _ := class.OfCall(call); k != timeline.PeerCredential {
+			if k, _ := class.OfCall(call); k != peers.Credential {
 				continue
 			}
 			operations[call.Operation]++
@@ -106,7 +107,7 @@ func testCredentialFetch(c *diagnosis.Case) diagnosis.Result {
 	}
 	sealed, seen := sealedCalls(c)
 	res.Hidden = hiddenIn(c, unowned(c, everyCall(c), func(k *timeline.Call) window {
-		if kind, _ := classOf(c).OfCall(k); kind != timeline.PeerCredential {
+		if kind, _ := classOf(c).OfCall(k); kind != peers.Credential {
 			return window{}
 		}
 		return window{k.Start, k.End}
@@ -165,7 +166,7 @@ func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		kind, _ := classOf(c).OfCall(call)
-		sealed[i] = kind == timeline.PeerPlain && call.Operation == "" && !keepsData(call.Peer) &&
+		sealed[i] = kind == peers.Plain && call.Operation == "" && !keepsData(call.Peer) &&
 			!call.Protocol.SQL() && call.Protocol != recording.ProtocolRedis
 		if !sealed[i] {
 			seen++

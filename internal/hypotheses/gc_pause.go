@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -146,7 +147,7 @@ func stacksIn(c *diagnosis.Case, names func(recording.FrameType) []string) []boo
 		s := &c.Stacks[i]
 		f := &c.Frames[s.Frame]
 		in[i] = s.Caller >= 0 && in[s.Caller] ||
-			slices.ContainsFunc(names(f.Type), func(p string) bool { return strings.HasPrefix(c.FrameName(*f), p) })
+			slices.ContainsFunc(names(f.Type), func(p string) bool { return strings.HasPrefix(symbol.Name(*f), p) })
 	}
 	return in
 }

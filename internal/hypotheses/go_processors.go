@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -113,8 +114,8 @@ func (k *processors) computing(c *diagnosis.Case) string {
 			}
 			all++
 			for _, f := range c.StackFrames(a.Stack) {
-				if timeline.Application(f) {
-					sites[c.FrameName(f)]++
+				if symbol.Application(f) {
+					sites[symbol.Name(f)]++
 					break
 				}
 			}

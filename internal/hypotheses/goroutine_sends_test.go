@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
 // A goroutine's request sends ten metrics, one each 30 us: whether it ran meanwhile is not
@@ -15,7 +15,7 @@ func TestWhatAGoroutinesSendsTake(t *testing.T) {
 			l.at(at+100+30*k, "datagram thread=1 goroutine=7 protocol=statsd peer=127.0.0.1:8125 bytes=16 messages=1")
 		}
 	})
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

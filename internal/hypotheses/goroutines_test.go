@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -50,7 +51,7 @@ func TestWhatIsUnknownOfGoroutinesIsNoLock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +86,7 @@ func TestStopsThatWereNotRecorded(t *testing.T) {
 		if m := rec.Events[0].Fact.(*recording.Manifest); !c.hook {
 			m.Hooks = strings.ReplaceAll(m.Hooks, " parks", "")
 		}
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestWhereAGoroutineLetsGoIsNotWhereItWaited(t *testing.T) {
 		}
 		l.at(at+20_650, "unpark thread=1 goroutine=7 word=4100 stack=1")
 	})
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestStopsThatWereNotRecordedLeaveItOpen(t *testing.T) {
 	none := func(int) bool { return false }
 	for to, want := range map[int]string{-500: "", 10_000: "went by while it was not recorded whether all goroutines were stopped"} {
 		rec := waiting(none, func(l *goLines, _, at int) { l.at(at+to, "unseen what=go-pauses from=%dus", at-1000) })
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -33,7 +34,7 @@ func TestMoreThreadsDoNotRunBesideABusyInterpreter(t *testing.T) {
 // A thread that serves nobody computes while requests wait for the interpreter: those
 // waits go. Had it served a request, at whatever time, they would be a queue of requests.
 func TestThreadsThatServeAreNoOthers(t *testing.T) {
-	tl, err := timeline.Build(done(bursts(newScenario(recording.RuntimePython), 4, behindReport), 50))
+	tl, err := build.Recording(done(bursts(newScenario(recording.RuntimePython), 4, behindReport), 50))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 )
 
 func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *samples) *scanned {
@@ -112,7 +113,7 @@ func (b *beneath) has(id timeline.StackID) bool {
 	in, ok := b.seen[id]
 	if !ok {
 		for _, f := range b.c.StackFrames(id) {
-			if timeline.Application(f) && b.c.FrameName(f) == b.name {
+			if symbol.Application(f) && symbol.Name(f) == b.name {
 				in = true
 				break
 			}
@@ -143,8 +144,8 @@ func (s *scanned) grower(c *diagnosis.Case) string {
 		}
 		counted := map[string]bool{}
 		for depth, f := range c.StackFrames(p.stack) {
-			name := c.FrameName(f)
-			if !timeline.Application(f) || counted[name] {
+			name := symbol.Name(f)
+			if !symbol.Application(f) || counted[name] {
 				continue
 			}
 			counted[name] = true

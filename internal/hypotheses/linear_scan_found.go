@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -100,7 +101,7 @@ func (s *scanned) line(c *diagnosis.Case, in *beneath) string {
 	at := spot{lines: map[recording.Frame]int{}}
 	for _, p := range s.list {
 		for _, f := range c.StackFrames(p.stack) {
-			if timeline.Application(f) && c.FrameName(f) == in.name {
+			if symbol.Application(f) && symbol.Name(f) == in.name {
 				at.lines[f]++
 				break
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,7 +15,7 @@ type lined map[string]map[recording.Frame]Duration
 
 // add books time at a frame.
 func (l lined) add(c *diagnosis.Case, f recording.Frame, d Duration) {
-	name := c.FrameName(f)
+	name := symbol.Name(f)
 	if l[name] == nil {
 		l[name] = map[recording.Frame]Duration{}
 	}
@@ -49,7 +50,7 @@ func asked(c *diagnosis.Case, list []stay) lined {
 			continue
 		}
 		for _, f := range c.StackFrames(c.Waits[s.wait].Stack) {
-			if timeline.Application(f) {
+			if symbol.Application(f) {
 				at.add(c, f, s.To.Sub(s.From))
 				break
 			}
@@ -67,7 +68,7 @@ func (k *contention) taken(c *diagnosis.Case) string {
 	if !found {
 		return ""
 	}
-	place, name := c.PlaceName(f), c.FrameName(f)
+	place, name := symbol.Place(f), symbol.Name(f)
 	switch line := strings.TrimPrefix(place, name); {
 	case line == "" || strings.Contains(k.name, place):
 		return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -30,7 +31,7 @@ func TestLive(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tl, err := timeline.Build(rec)
+			tl, err := build.Recording(rec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,7 +17,7 @@ func TestWaitsForOtherRequestsWorkAreLoad(t *testing.T) {
 		1: done(crowding(6, -80_000*us, 0), 68),
 		0: done(starved(), 50),
 	} {
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {
 func TestPinnedCarriersAreNoLoad(t *testing.T) {
 	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
 	for path, want := range map[string]bool{called: true, "java.lang.VirtualThread.parkOnCarrierThread < " + called: false} {
-		tl, err := timeline.Build(done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20))
+		tl, err := build.Recording(done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20))
 		if err != nil {
 			t.Fatal(err)
 		}

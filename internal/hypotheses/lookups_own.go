@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 )
 
 // aimless are the waits for look-ups that belong to no call: something asks for names, or for
@@ -24,16 +25,16 @@ func aimlessLookups(c *diagnosis.Case) *aimless {
 		d := s.To.Sub(s.From)
 		a.total += d
 		frames := c.StackFrames(stackOf(c, &s))
-		i := slices.IndexFunc(frames, timeline.Application)
+		i := slices.IndexFunc(frames, symbol.Application)
 		if i < 0 {
 			continue
 		}
 		a.at.add(c, frames[i], d)
 		var path []string
 		for k := i - 1; k >= max(0, i-pathFrames); k-- {
-			path = append(path, c.FrameName(frames[k]))
+			path = append(path, symbol.Name(frames[k]))
 		}
-		name := c.FrameName(frames[i])
+		name := symbol.Name(frames[i])
 		if a.paths[name] == nil {
 			a.paths[name] = tally{}
 		}
@@ -57,8 +58,8 @@ func (a *aimless) words(c *diagnosis.Case, all Duration) string {
 	if !found {
 		return said
 	}
-	said += ", made in " + c.PlaceName(f)
-	if path, _ := a.paths[c.FrameName(f)].most(); path != "" {
+	said += ", made in " + symbol.Place(f)
+	if path, _ := a.paths[symbol.Name(f)].most(); path != "" {
 		said += " through " + path
 	}
 	return said

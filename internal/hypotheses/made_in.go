@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -35,7 +36,7 @@ func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	at, seen, last := lined{}, 0, timeline.CallID(timeline.None)
 	eachCallStack(c, calls, func(id timeline.CallID, a *timeline.Activity) {
 		for _, f := range c.StackFrames(a.Stack) {
-			if timeline.Application(f) {
+			if symbol.Application(f) {
 				at.add(c, f, a.To.Sub(a.From))
 				if id != last {
 					seen, last = seen+1, id
@@ -48,7 +49,7 @@ func calledIn(c *diagnosis.Case, calls []timeline.CallID) string {
 	if !found || seen < fewStacks {
 		return ""
 	}
-	return ", called in " + c.PlaceName(f)
+	return ", called in " + symbol.Place(f)
 }
 
 // onePath returns what share of calls one path through the code makes: all frames of the

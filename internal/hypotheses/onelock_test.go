@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -53,7 +53,7 @@ func goroutineQueue(n int) *recording.Recording {
 
 // analysed builds and diagnoses a recording in which all requests wait at one lock.
 func analysed(tb testing.TB, rec *recording.Recording) {
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -32,18 +33,18 @@ func pinned(c *diagnosis.Case) (share diagnosis.Share, place string) {
 			waited += s.To.Sub(s.From)
 			for _, a := range c.Doing(s.Strand, s.From, s.To) {
 				frames := c.StackFrames(a.Stack)
-				if !slices.ContainsFunc(frames, func(f recording.Frame) bool { return c.FrameName(f) == onCarrier }) {
+				if !slices.ContainsFunc(frames, func(f recording.Frame) bool { return symbol.Name(f) == onCarrier }) {
 					continue
 				}
 				held += a.To.Sub(a.From)
-				if k := slices.IndexFunc(frames, timeline.Application); k >= 0 {
+				if k := slices.IndexFunc(frames, symbol.Application); k >= 0 {
 					sites.add(c, frames[k], a.To.Sub(a.From))
 				}
 			}
 		}
 	}
 	if f, found := sites.most(); found {
-		place = c.PlaceName(f)
+		place = symbol.Place(f)
 	}
 	return diagnosis.ShareOf(int64(held), int64(waited)), place
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -57,7 +58,7 @@ func holderWords(c *diagnosis.Case, d *deed) string {
 		return "waits for " + c.Calls[d.call].Peer
 	case d.cause == timeline.CauseSleep:
 		if f, found := c.SiteOf(d.stack); found {
-			return "sleeps in " + c.PlaceName(f)
+			return "sleeps in " + symbol.Place(f)
 		}
 		return "sleeps until a timer"
 	case d.cause == timeline.CauseDisk:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,8 +29,8 @@ func namedWorkers(c *diagnosis.Case, one timeline.StrandID) (name, what string) 
 func taskLoop(c *diagnosis.Case, goroutine timeline.StrandID) (name string) {
 	for _, id := range c.Strands[goroutine].Waits {
 		for _, f := range c.StackFrames(c.Waits[id].Stack) {
-			if timeline.Application(f) {
-				name = c.PlaceName(f)
+			if symbol.Application(f) {
+				name = symbol.Place(f)
 			}
 		}
 		if name != "" {
@@ -85,8 +86,8 @@ func (s *shortage) waitedIn(c *diagnosis.Case) string {
 		return ""
 	}
 	if s.k.lock != timeline.None {
-		if f, found := asked(c, s.stays).most(); found && !strings.Contains(s.what, c.PlaceName(f)) {
-			return c.PlaceName(f)
+		if f, found := asked(c, s.stays).most(); found && !strings.Contains(s.what, symbol.Place(f)) {
+			return symbol.Place(f)
 		}
 		return ""
 	}
@@ -100,8 +101,8 @@ func (s *shortage) waitedIn(c *diagnosis.Case) string {
 		}
 		name := ""
 		if id := c.WaitAt(strand, w.From); id != timeline.None && c.Waits[id].Cause == timeline.CauseCondition {
-			if f, ok := c.SiteOf(c.Waits[id].Stack); ok && timeline.Application(f) {
-				name = c.PlaceName(f)
+			if f, ok := c.SiteOf(c.Waits[id].Stack); ok && symbol.Application(f) {
+				name = symbol.Place(f)
 			}
 		}
 		lines[name] += w.To.Sub(w.From)

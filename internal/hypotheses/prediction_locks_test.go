@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -47,7 +47,7 @@ func TestPredictedSavingWithoutALock(t *testing.T) {
 // meanTime diagnoses a recording, and returns the mean time of its requests.
 func meanTime(t *testing.T, rec *recording.Recording) (*diagnosis.Diagnosis, diagnosis.Duration) {
 	t.Helper()
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -66,7 +66,7 @@ func TestAloneItIsALowerBound(t *testing.T) {
 
 func diagnosed(t *testing.T, s *scenario) *diagnosis.Diagnosis {
 	t.Helper()
-	tl, err := timeline.Build(done(s, 60))
+	tl, err := build.Recording(done(s, 60))
 	if err != nil {
 		t.Fatal(err)
 	}

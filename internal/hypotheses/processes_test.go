@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -45,7 +45,7 @@ func TestProcessesOfOneServerCountTogether(t *testing.T) {
 					w.respond()
 				}
 			}
-			tl, err := timeline.Build(inProcess(inProcess(done(s, 30), 2), 3))
+			tl, err := build.Recording(inProcess(inProcess(done(s, 30), 2), 3))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -45,7 +45,7 @@ func TestWhatIfIsWhatHappens(t *testing.T) {
 
 func caseOf(t *testing.T, rec *recording.Recording) *diagnosis.Case {
 	t.Helper()
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -168,7 +170,7 @@ func (k *contention) fetching(c *diagnosis.Case) bool {
 	var credentials Duration
 	for i, d := range k.weights {
 		if at := &k.did[i]; at.kind == deedIO && at.call != timeline.None {
-			if class, _ := classOf(c).OfCall(&c.Calls[at.call]); class == timeline.PeerCredential {
+			if class, _ := classOf(c).OfCall(&c.Calls[at.call]); class == peers.Credential {
 				credentials += d
 			}
 		}
@@ -186,13 +188,13 @@ func (k *contention) calledFrom(c *diagnosis.Case, kind deedKind) string {
 			continue
 		}
 		for _, f := range c.StackFrames(k.did[i].stack) {
-			if !timeline.Application(f) {
+			if !symbol.Application(f) {
 				continue
 			}
 			if k.did[i].later {
-				later[c.PlaceName(f)] += d
+				later[symbol.Place(f)] += d
 			} else {
-				sites[c.PlaceName(f)] += d
+				sites[symbol.Place(f)] += d
 			}
 			break
 		}

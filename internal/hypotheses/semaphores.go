@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,8 +18,8 @@ func (s *shortage) ownSemaphore(c *diagnosis.Case) {
 		if w.wait == timeline.None || !strings.HasSuffix(c.Waits[w.wait].Rule, "-semaphore") {
 			continue
 		}
-		if f, ok := c.SiteOf(c.Waits[w.wait].Stack); ok && timeline.Application(f) {
-			lines[c.PlaceName(f)] += w.To.Sub(w.From)
+		if f, ok := c.SiteOf(c.Waits[w.wait].Stack); ok && symbol.Application(f) {
+			lines[symbol.Place(f)] += w.To.Sub(w.From)
 		}
 	}
 	line, _ := lines.most()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -32,7 +33,7 @@ func built(t *testing.T, text string) *timeline.Timeline {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -44,7 +45,7 @@ func (k *contention) ofClient(c *diagnosis.Case) bool {
 	if k.lock == timeline.None {
 		return false
 	}
-	if f, found := c.LockSite(c.Locks[k.lock].Stack); !found || timeline.Application(f) {
+	if f, found := c.LockSite(c.Locks[k.lock].Stack); !found || symbol.Application(f) {
 		return false
 	}
 	waits := map[string]bool{}
@@ -69,8 +70,8 @@ func (k *contention) ofClient(c *diagnosis.Case) bool {
 // ownFunction names the innermost function of the service's own code on a stack, "" if none is.
 func ownFunction(c *diagnosis.Case, id timeline.StackID) string {
 	for _, f := range c.StackFrames(id) {
-		if timeline.Application(f) {
-			return c.FrameName(f)
+		if symbol.Application(f) {
+			return symbol.Name(f)
 		}
 	}
 	return ""

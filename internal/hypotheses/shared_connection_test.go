@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -42,7 +42,7 @@ func TestWhoSharesAConnectionNeedsAPool(t *testing.T) {
 			"fetch first", "threads share one connection to"},
 		{"connections of their own", locked(token, func(t *thread) { keptCall(t, 5000*us) }), "fetch first", "share"},
 	} {
-		tl, err := timeline.Build(done(bursts(newScenario(recording.RuntimeJVM), 4, test.each), 30))
+		tl, err := build.Recording(done(bursts(newScenario(recording.RuntimeJVM), 4, test.each), 30))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -173,7 +174,7 @@ func knownSleep(c *diagnosis.Case, s *spent) *sleepKind {
 func sleepsIn(c *diagnosis.Case, kinds []sleepKind, id timeline.StackID) *sleepKind {
 	called := false
 	for _, f := range c.StackFrames(id) {
-		name := c.FrameName(f)
+		name := symbol.Name(f)
 		for i := range kinds {
 			if kinds[i].is(name, f, called) {
 				return &kinds[i]

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -59,7 +59,7 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tl, err := timeline.Build(rec)
+			tl, err := build.Recording(rec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 )
 
 // spent is what requests spent on one cause.
@@ -48,7 +49,7 @@ func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
 		}
 		sites[site(c, stack)] += d
 		if f, ok := c.SiteOf(stack); ok {
-			lines[c.PlaceName(f)] += d
+			lines[symbol.Place(f)] += d
 		}
 		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
 			calls[c.Waits[w.wait].Off.Syscall] += d

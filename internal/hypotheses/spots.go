@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -55,9 +56,9 @@ func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 		at.lines[own.frame]++
 		at.samples++
 		switch own.walk {
-		case timeline.WalkStep:
+		case symbol.WalkStep:
 			at.steps++
-		case timeline.WalkStart:
+		case symbol.WalkStart:
 			at.starts++
 		}
 	}
@@ -68,8 +69,8 @@ func spotsIn(c *diagnosis.Case, list []sampling) (s spots) {
 // ownPlace is where on a stack the service's own code is.
 type ownPlace struct {
 	frame recording.Frame
-	name  string        // of frame; "" there is none
-	walk  timeline.Walk // what the frames that it called do to a collection
+	name  string      // of frame; "" there is none
+	walk  symbol.Walk // what the frames that it called do to a collection
 }
 
 // ownSite returns the innermost frame of a stack that is the service's own code; if it
@@ -80,7 +81,7 @@ func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
 	own, ok := known[id]
 	if !ok {
 		own = findOwnSite(c, id)
-		own.name = c.FrameName(own.frame)
+		own.name = symbol.Name(own.frame)
 		known[id] = own
 	}
 	return own
@@ -88,9 +89,9 @@ func ownSite(c *diagnosis.Case, id timeline.StackID) ownPlace {
 
 func findOwnSite(c *diagnosis.Case, id timeline.StackID) (own ownPlace) {
 	for _, f := range c.StackFrames(id) {
-		if w := timeline.WalkOf(f); w != timeline.WalkNone {
+		if w := symbol.WalkOf(f); w != symbol.WalkNone {
 			own.walk = w
-		} else if timeline.Application(f) {
+		} else if symbol.Application(f) {
 			own.frame = f
 			return own
 		}
@@ -108,7 +109,7 @@ func (s *spot) place(c *diagnosis.Case) string {
 			best, most = f, n
 		}
 	}
-	return c.PlaceName(best)
+	return symbol.Place(best)
 }
 
 // first is where most of the time was spent; nil if there are too few samples to say, or as many

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 )
 
 // stay is a piece of a request's time in which the strand that it depended on waited.
@@ -79,7 +80,7 @@ func site(c *diagnosis.Case, id timeline.StackID) string {
 	if !ok {
 		return ""
 	}
-	return c.FrameName(f)
+	return symbol.Name(f)
 }
 
 // siteOf names the place in code where a strand waited; "" if that is not known.

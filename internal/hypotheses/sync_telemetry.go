@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -87,7 +88,7 @@ func (e *exported) add(t *telemetry, s stay, kind sendKind) {
 		e.sites[site(t.c, stack)] += s.To.Sub(s.From)
 		e.sited += s.To.Sub(s.From)
 		if f, ok := t.c.SiteOf(stack); ok {
-			e.lines[t.c.PlaceName(f)] += s.To.Sub(s.From)
+			e.lines[symbol.Place(f)] += s.To.Sub(s.From)
 		}
 	}
 	if s.wait != timeline.None && kind != sendFile && t.logs(stack) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -79,13 +80,13 @@ func newTelemetry(c *diagnosis.Case) *telemetry {
 		logging: logStacks(c), logged: map[timeline.CallID]bool{}}
 	t.logCalls()
 	for i := range c.Calls {
-		if class, _ := classOf(c).OfCall(&c.Calls[i]); class == timeline.PeerTelemetry {
+		if class, _ := classOf(c).OfCall(&c.Calls[i]); class == peers.Telemetry {
 			t.calls[timeline.CallID(i)] = true
 		}
 	}
 	for i := range c.Datagrams {
 		d := &c.Datagrams[i]
-		if class, _ := classOf(c).OfDatagram(d); class != timeline.PeerTelemetry {
+		if class, _ := classOf(c).OfDatagram(d); class != peers.Telemetry {
 			continue
 		}
 		t.total++

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 )
 
 // Each request of a loop makes a handshake of 0.9 ms of its own work: without them the others wait
 // less for the loop, too.
 func TestHandshakesKeepOthersFromTheLoop(t *testing.T) {
-	tl, err := timeline.Build(done(loopOf(false, 80, 1200*us, cheap), 60))
+	tl, err := build.Recording(done(loopOf(false, 80, 1200*us, cheap), 60))
 	if err != nil {
 		t.Fatal(err)
 	}

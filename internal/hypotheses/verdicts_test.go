@@ -12,6 +12,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -57,7 +58,7 @@ func verdict(t *testing.T, file, id, want string) {
 	for _, problem := range recording.Validate(rec) {
 		t.Error("recording: ", problem)
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -26,7 +26,7 @@ func TestALockHeldOverAWriteIsMendedOtherwise(t *testing.T) {
 		rec := done(bursts(newScenario(recording.RuntimeJVM), 4, locked(entering+appending, func(t *thread) {
 			t.blocked(t.at+5000*us, 20*us, test.syscall, test.path+appending)
 		})), 30)
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 )
 
 // writing reports a wait for room to write: in a system call that writes, or in one that
@@ -19,7 +19,7 @@ func writing(c *diagnosis.Case, d *deed) bool {
 		return false
 	}
 	for _, f := range c.StackFrames(d.stack) {
-		if timeline.Application(f) {
+		if symbol.Application(f) {
 			return false
 		}
 		if slices.ContainsFunc(writers, func(w string) bool { return strings.HasSuffix(f.Function, w) }) {

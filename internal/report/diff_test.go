@@ -9,7 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -26,7 +26,7 @@ func compared(t *testing.T, file string) diagnosis.Compared {
 	for _, problem := range recording.Validate(rec) {
 		t.Error(problem)
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -25,7 +26,7 @@ func frameOf(tl *timeline.Timeline, f *recording.Frame) Frame {
 	if file == "<unknown>" { // what the JVM says of code made at run time
 		file = ""
 	}
-	return Frame{tl.FrameName(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil, ""}
+	return Frame{symbol.Name(*f), f.Function, f.Type.String(), file, f.Line, f.Module, nil, ""}
 }
 
 // framesOf returns the frames of a stack, leaf first; nil for None.

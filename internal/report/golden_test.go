@@ -15,6 +15,7 @@ import (
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -29,7 +30,7 @@ func load(t *testing.T, text string, o diagnosis.Options) (*timeline.Timeline, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		t.Fatal(err)
 	}

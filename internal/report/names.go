@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -86,9 +87,9 @@ func Similar(tl *timeline.Timeline, query string) []string {
 		}
 		switch last := strings.ToLower(name[len(name)-1]); {
 		case last == want:
-			equal = append(equal, tl.FrameName(tl.Frames[i]))
+			equal = append(equal, symbol.Name(tl.Frames[i]))
 		case strings.Contains(last, want):
-			holds = append(holds, tl.FrameName(tl.Frames[i]))
+			holds = append(holds, symbol.Name(tl.Frames[i]))
 		}
 	}
 	slices.Sort(equal)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -74,8 +75,8 @@ func placeOf(tl *timeline.Timeline, id timeline.StackID) *Frame {
 // libraryOf is the innermost function of a stack that does not implement locks or
 // waiting, if it is another than the site.
 func libraryOf(tl *timeline.Timeline, id timeline.StackID, site string) string {
-	if f, ok := tl.LockSite(id); ok && tl.FrameName(f) != site {
-		return tl.FrameName(f)
+	if f, ok := tl.LockSite(id); ok && symbol.Name(f) != site {
+		return symbol.Name(f)
 	}
 	return ""
 }

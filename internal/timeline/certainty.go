@@ -29,13 +29,3 @@ func (c *Call) Certainty() Certainty {
 	}
 	return Told
 }
-
-// inferOwned marks the segments of calls that no fact assigns to their request: when they were
-// is exact, whose they are is inferred.
-func inferOwned(t *Timeline) {
-	changeCalled(t, func(g *Segment) {
-		if t.Calls[g.Call].Certainty() != Told {
-			g.Quality = Inferred
-		}
-	})
-}

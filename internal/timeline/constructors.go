@@ -1,10 +1,6 @@
 package timeline
 
-import (
-	"strings"
-
-	"github.com/getdwell/dwell/recording"
-)
+import "github.com/getdwell/dwell/internal/timeline/symbol"
 
 // Construction is the building of an object of a library or of the service's own, on a
 // stack.
@@ -20,14 +16,14 @@ type Construction struct {
 func (t *Timeline) Constructions(id StackID) (out []Construction) {
 	for ; id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
 		f := t.Frames[t.Stacks[id].Frame]
-		class, ok := constructs(f)
-		if !ok || !ownCode(f) || f.File == "<cfunc>" {
+		class, ok := symbol.Constructs(f)
+		if !ok || !symbol.OwnCode(f) || f.File == "<cfunc>" {
 			continue
 		}
 		c := Construction{Stack: id, Class: class, Caller: None}
 		for s := t.Stacks[id].Caller; s >= 0; s = t.Stacks[s].Caller {
 			caller := t.Stacks[s].Frame
-			if _, same := constructs(t.Frames[caller]); !same && Application(t.Frames[caller]) {
+			if _, same := symbol.Constructs(t.Frames[caller]); !same && symbol.Application(t.Frames[caller]) {
 				c.Caller = caller
 				break
 			}
@@ -35,65 +31,4 @@ func (t *Timeline) Constructions(id StackID) (out []Construction) {
 		out = append(out, c)
 	}
 	return out
-}
-
-// constructs reports a frame that builds an object, and of which class. Names are all
-// there is to go by: JavaScript's constructors are called as their class, so they are not
-// known.
-func constructs(f recording.Frame) (class string, ok bool) {
-	name := plainName(f)
-	suffix := ""
-	switch f.Type {
-	case recording.FrameRuby:
-		suffix = "#initialize"
-	case recording.FrameJVM:
-		suffix = ".<init>"
-	case recording.FramePython:
-		suffix = "__init__"
-	case recording.FrameGo:
-		return constructsGo(name)
-	}
-	class, ok = strings.CutSuffix(name, suffix)
-	if suffix == "" || !ok {
-		return "", false
-	}
-	if class = strings.TrimSuffix(class, "."); f.Type == recording.FrameJVM {
-		class = class[strings.LastIndexByte(class, '.')+1:]
-	}
-	if class == "" {
-		class = strings.TrimSuffix(base(f.File), ".py")
-	}
-	return class, true
-}
-
-// constructsGo knows constructors by the convention: New, NewClient, NewFromConfig, and
-// what loads the configuration they are made from.
-func constructsGo(name string) (class string, ok bool) {
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	pkg, function, _ := strings.Cut(name, ".")
-	rest, ok := strings.CutPrefix(function, "New")
-	if ok = ok && (rest == "" || rest[0] >= 'A' && rest[0] <= 'Z') && !strings.Contains(rest, "."); ok || function == "LoadDefaultConfig" {
-		return pkg + "." + function, true
-	}
-	return "", false
-}
-
-// Makes reports a frame that, by its name, makes something which may be of use again: a
-// constructor, or what parses, compiles or loads.
-func Makes(f recording.Frame) bool {
-	if f.Type == recording.FrameKernel {
-		return false
-	}
-	if _, ok := constructs(f); ok {
-		return true
-	}
-	name := plainName(f)
-	name = name[strings.LastIndexAny(name, "./#:")+1:]
-	for _, verb := range [...]string{"parse", "compile", "load"} {
-		if len(name) >= len(verb) && strings.EqualFold(name[:len(verb)], verb) {
-			rest := name[len(verb):]
-			return rest == "" || rest[0] < 'a' || rest[0] > 'z'
-		}
-	}
-	return false
 }

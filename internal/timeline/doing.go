@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -38,7 +39,7 @@ func (t *Timeline) DoingIn(list []Activity, s StrandID, from, to Time) []Activit
 	if t.Strands[s].Goroutine != recording.NoGoroutine {
 		return t.doingGo(s, from, to)
 	}
-	for _, iv := range clipped(t.Strands[s].Intervals, from, to) {
+	for _, iv := range Clipped(t.Strands[s].Intervals, from, to) {
 		a := Activity{From: max(iv.From, from), To: min(iv.To, to), Phase: PhaseHandler, Call: None, Wait: None, Stack: None}
 		switch iv.State {
 		case StateRunning:
@@ -110,13 +111,13 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 		a.Cause = CauseDisk
 		return append(list, a)
 	}
-	if iv.Off == nil || !networkWait(iv.Off.Syscall) {
+	if iv.Off == nil || !NetworkWait(iv.Off.Syscall) {
 		return append(list, a)
 	}
 	for a.From < end {
 		c, until := t.openCall(s, a.From)
 		a.To, a.Call, a.Cause, a.Phase = min(end, until), c, CauseUnknown, PhaseHandler
-		a.Lingers = c == None && t.lingering[iv.Off.key()]
+		a.Lingers = c == None && t.Lingers(iv.Off)
 		if c != None {
 			a.Cause = CauseRemote
 			a.Phase, until = t.Calls[c].phaseAt(a.From)
@@ -156,7 +157,7 @@ func (t *Timeline) blockedStack(s StrandID, iv Interval) StackID {
 	if iv.Off.Since != recording.NoTime {
 		since = min(since, iv.Off.Since)
 	}
-	for _, x := range t.StacksIn(s, since-stackEarly, iv.To) {
+	for _, x := range t.StacksIn(s, since-StackEarly, iv.To) {
 		if x.Origin == recording.StackBlocked {
 			return x.Stack
 		}
@@ -164,8 +165,8 @@ func (t *Timeline) blockedStack(s StrandID, iv Interval) StackID {
 	return None
 }
 
-// stackEarly is how long before a sleep began its stack may be stamped.
-const stackEarly Time = 50_000
+// StackEarly is how long before a sleep began its stack may be stamped.
+const StackEarly Time = 50_000
 
 // openCall returns the call that a strand had open at a time, of several the one that
 // began last, and until when that stays so; None and the start of the next one if it
@@ -203,15 +204,15 @@ func (c *Call) phaseAt(at Time) (Phase, Time) {
 	return PhaseReceive, max(at+1, c.End)
 }
 
-// indexCalls lists the calls of each strand, in order of start.
-func indexCalls(t *Timeline) {
+// IndexCalls lists the calls of each strand, in order of start.
+func (t *Timeline) IndexCalls() {
 	counts := make([]int32, len(t.Strands))
 	for i := range t.Calls {
 		if s := t.Calls[i].Strand; s != None {
 			counts[s]++
 		}
 	}
-	t.callsOn = lists[CallID](counts)
+	t.callsOn = lists.Sized[CallID](counts)
 	for i := range t.Calls {
 		if s := t.Calls[i].Strand; s != None {
 			t.callsOn[s] = append(t.callsOn[s], CallID(i))
@@ -223,4 +224,16 @@ func indexCalls(t *Timeline) {
 			slices.SortStableFunc(list, byStart)
 		}
 	}
+}
+
+// CallBehind is the call of a strand that works for others for whose answer a segment waits that is no call's itself; None
+// if that is not known.
+func (t *Timeline) CallBehind(g *Segment) CallID {
+	if g.Call != None || g.Cause != CauseRemote || g.Strand == None || t.Strands[g.Strand].Loop {
+		return None
+	}
+	for _, a := range t.Doing(g.Strand, g.From, g.From+1) {
+		return a.Call
+	}
+	return None
 }

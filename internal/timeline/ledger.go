@@ -9,10 +9,10 @@ type Proposal struct {
 // ledger keeps what rules proposed for calls and later rules overruled.
 type ledger map[CallID][]Proposal
 
-// assign is the only way in which a call comes to a request, or is said to be nobody's. It
-// takes a rule's proposal; rules run in the order of Build, and the last one decides. What
+// Assign is the only way in which a call comes to a request, or is said to be nobody's. It
+// takes a rule's proposal; rules run in the order of build, and the last one decides. What
 // another rule had proposed before is kept, if that was another request.
-func (t *Timeline) assign(c *Call, r RequestID, rule string) {
+func (t *Timeline) Assign(c *Call, r RequestID, rule string) {
 	if c.Request != None && c.Request != r {
 		if t.overruled == nil {
 			t.overruled = ledger{}

@@ -9,7 +9,7 @@ func (t *Timeline) OwnPoll(loop StrandID) string {
 	times := map[string]int{}
 	own := ""
 	for _, iv := range t.Strands[loop].Intervals {
-		if iv.Off == nil || iv.State == StateRunnable || !pollWait(iv.Off.Syscall) && iv.Off.Syscall != "io_uring_enter" {
+		if iv.Off == nil || iv.State == StateRunnable || !PollWait(iv.Off.Syscall) && iv.Off.Syscall != "io_uring_enter" {
 			continue
 		}
 		name := iv.Off.Syscall
@@ -21,8 +21,8 @@ func (t *Timeline) OwnPoll(loop StrandID) string {
 	return own
 }
 
-// ownPoll reports whether a loop that polls with one system call waits for its sockets in
+// SamePoll reports whether a loop that polls with one system call waits for its sockets in
 // another. Those of epoll are one.
-func ownPoll(own, syscall string) bool {
+func SamePoll(own, syscall string) bool {
 	return own == "" || own == syscall || strings.HasPrefix(own, "epoll_") && strings.HasPrefix(syscall, "epoll_")
 }

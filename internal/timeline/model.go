@@ -1,9 +1,15 @@
-// Package timeline rebuilds what happened from the facts of a recording: strands and
-// their states, connections, outgoing calls, inbound requests, and for every request
-// the segments that account for its time. It is pure: same recording, same Timeline.
+// Package timeline holds what happened, and answers what is asked of it: strands and
+// their states, connections, outgoing calls, inbound requests, waits and locks, and for every
+// request the segments that account for its time. All of it hangs on one Timeline, which
+// timeline/build makes from a recording; Validate holds it to its invariants. A wrong answer to
+// a question (what did this strand do, who had this lock) is mended here; a wrong fact about
+// what happened, in build.
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
+)
 
 // Time and Duration are those of the recording, in nanoseconds.
 type (
@@ -51,7 +57,7 @@ type Timeline struct {
 	WaitStacks WaitStacks
 	Events     int
 	callsOn    [][]CallID // by strand that wrote them, in order of start
-	golang     goLives
+	Goroutines Goroutines
 	Pauses     []Pause                    // of whole processes of Go, in order
 	Files      map[recording.FileID]*File // that threads waited for
 	Syncs      []Sync                     // of all threads, in order of start
@@ -62,11 +68,10 @@ type Timeline struct {
 	MemoryWaits []MemoryWait // of all threads, in order of start
 
 	unseen         unseenTimes
-	frameKinds     []frameKind           // of Frames
-	memoryByStrand memoryWaits           // the same
+	frameKinds     []symbol.Kind         // of Frames
+	memoryByStrand MemoryWaitsByStrand   // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
-	gaps           []Window              // between Windows
-	lingering      map[offKey]bool       // see lingers
+	lingering      map[offKey]bool       // sleeps for more on connections that their strands had answered
 	overruled      ledger                // see assign
 }
 

@@ -90,3 +90,8 @@ func stateAfter(c *Call, before bool) (open, inferred bool) {
 	}
 	return before, false
 }
+
+// InTransaction reports a call after which its session is held for who made it.
+func InTransaction(c *Call) bool {
+	return c.Transaction == recording.TransactionOpen || c.Transaction == recording.TransactionFailed
+}

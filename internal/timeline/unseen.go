@@ -19,14 +19,19 @@ type unseenKey struct {
 // unseenTimes are the spans in which sets of probes were away, in order and disjoint.
 type unseenTimes map[unseenKey][]Interval
 
-func (u unseenTimes) add(at Time, x *recording.Unseen) {
+// AddUnseen notes until when a set of probes was away.
+func (t *Timeline) AddUnseen(at Time, x *recording.Unseen) {
+	if t.unseen == nil {
+		t.unseen = unseenTimes{}
+	}
 	k := unseenKey{x.What, x.Process}
-	u[k] = append(u[k], Interval{From: x.From, To: at})
+	t.unseen[k] = append(t.unseen[k], Interval{From: x.From, To: at})
 }
 
-func (u unseenTimes) order() {
-	for k, list := range u {
-		u[k] = merged(list)
+// OrderUnseen puts those times in order, once there are no more.
+func (t *Timeline) OrderUnseen() {
+	for k, list := range t.unseen {
+		t.unseen[k] = merged(list)
 	}
 }
 
@@ -35,9 +40,9 @@ func (u unseenTimes) order() {
 // is not in the Timeline. The ends may stick out; spans may overlap. None are returned of
 // what was never there, see Recorded.
 func (t *Timeline) UnseenIn(what string, p recording.ProcessID, from, to Time) (out []Interval) {
-	out = append(out, clipped(t.unseen[unseenKey{what, recording.NoProcess}], from, to)...)
+	out = append(out, Clipped(t.unseen[unseenKey{what, recording.NoProcess}], from, to)...)
 	if p != recording.NoProcess {
-		out = append(out, clipped(t.unseen[unseenKey{what, p}], from, to)...)
+		out = append(out, Clipped(t.unseen[unseenKey{what, p}], from, to)...)
 	}
 	return out
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Validate re-checks what Build believes: the invariants of every Timeline. It trusts
-// nothing that Build computed on the way.
+// Validate re-checks what build believes: the invariants of every Timeline. It trusts
+// nothing that build computed on the way.
 //
 //   - the intervals of a strand tile it, without gaps, overlaps or empty ones;
 //   - a request's segments are ordered, disjoint and within it, and their lengths plus

@@ -1,5 +1,10 @@
 package timeline
 
+import (
+	"cmp"
+	"slices"
+)
+
 // waits checks what is said of waits, locks and stacks:
 //
 //   - callers of stacks come before them, and ids lie within their lists;
@@ -82,5 +87,39 @@ func (v *validator) wait(id WaitID) {
 			v.failf("wait %d [%d, %d): hold %d [%d, %d) since %d overlaps, is empty or sticks out", id, w.From, w.To, k, h.From, h.To, h.Since)
 		}
 		at = h.To
+	}
+}
+
+// parts checks that the parts of requests lie within them, and that no strand worked
+// for two at once.
+func (v *validator) parts() {
+	type worked struct {
+		from, to Time
+		request  RequestID
+	}
+	on := make([][]worked, len(v.t.Strands))
+	for i := range v.t.Requests {
+		r := &v.t.Requests[i]
+		for k, p := range r.Parts {
+			if p.Strand < 0 || int(p.Strand) >= len(v.t.Strands) {
+				v.failf("request %d: part %d is on strand %d, which does not exist", i, k, p.Strand)
+				continue
+			}
+			if p.From < r.FirstRead || p.From >= p.To || p.To > r.End {
+				v.failf("request %d: part %d [%d, %d) is empty or sticks out", i, k, p.From, p.To)
+			}
+			if k > 0 && r.Parts[k-1].From > p.From {
+				v.failf("request %d: part %d begins before the one before it", i, k)
+			}
+			on[p.Strand] = append(on[p.Strand], worked{p.From, p.To, RequestID(i)})
+		}
+	}
+	for s, list := range on {
+		slices.SortFunc(list, func(a, b worked) int { return cmp.Compare(a.from, b.from) })
+		for k := 1; k < len(list); k++ {
+			if list[k].from < list[k-1].to {
+				v.failf("strand %d works for requests %d and %d at once", s, list[k-1].request, list[k].request)
+			}
+		}
 	}
 }

@@ -63,7 +63,7 @@ func (t *Timeline) sessionOf(c *Call) RequestID {
 	if c.Ordinal > 0 {
 		for i := range t.Calls {
 			before := &t.Calls[i]
-			if before.Conn == c.Conn && before.Ordinal == c.Ordinal-1 && inTransaction(before) {
+			if before.Conn == c.Conn && before.Ordinal == c.Ordinal-1 && InTransaction(before) {
 				return before.Request
 			}
 		}
@@ -96,7 +96,7 @@ func sentAt(c *Call) Time {
 // RuleText says in a sentence what a rule (a code of Call.Why) rests on; "" for a code that
 // is none.
 func RuleText(code string) string {
-	for _, t := range callTexts() {
+	for _, t := range CallTexts() {
 		if t[0] == code {
 			return t[1]
 		}
@@ -104,7 +104,8 @@ func RuleText(code string) string {
 	return ""
 }
 
-func callTexts() [][2]string {
+// CallTexts are the codes of Call.Why, each with that sentence.
+func CallTexts() [][2]string {
 	return [][2]string{
 		{WhyThread, "the thread that sent it served this request and no other"},
 		{WhyGoroutine, "the request's own goroutine sent it"},

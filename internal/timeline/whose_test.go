@@ -1,12 +1,7 @@
 package timeline
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -29,9 +24,9 @@ func TestOwnersOfACall(t *testing.T) {
 		},
 	}
 	c := &tl.Calls[1]
-	tl.assign(c, 0, WhyAsync)
-	tl.assign(c, None, WhyNoAsync)
-	tl.assign(c, 1, WhyAwaited)
+	tl.Assign(c, 0, WhyAsync)
+	tl.Assign(c, None, WhyNoAsync)
+	tl.Assign(c, 1, WhyAwaited)
 	if c.Request != 1 || c.Why != WhyAwaited {
 		t.Errorf("the call is of request %d (%s); the last proposal decides", c.Request, c.Why)
 	}
@@ -41,53 +36,5 @@ func TestOwnersOfACall(t *testing.T) {
 	}
 	if tl.overruled = tl.overruled.renumber([]CallID{1, 0}); len(tl.Overruled(0)) != 1 || len(tl.Overruled(1)) != 0 {
 		t.Errorf("renumbered: %v", tl.overruled)
-	}
-}
-
-// Every code is explained, and only assign writes whose a call is.
-func TestOneWriterOfWhoseACallIs(t *testing.T) {
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	codes, texts := 0, RuleTexts()
-	for _, f := range files {
-		name := f.Name()
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			switch x := n.(type) {
-			case *ast.AssignStmt:
-				for _, to := range x.Lhs {
-					if sel, ok := to.(*ast.SelectorExpr); ok && sel.Sel.Name == "Why" && name != "ledger.go" {
-						t.Errorf("%s writes Call.Why: assign does", name)
-					}
-				}
-			case *ast.ValueSpec:
-				if id := x.Names[0].Name; strings.HasPrefix(id, "Why") && len(x.Values) == 1 {
-					codes++
-					if code := strings.Trim(x.Values[0].(*ast.BasicLit).Value, `"`); RuleText(code) == "" {
-						t.Errorf("RuleText does not explain %s", code)
-					}
-				}
-				for i, id := range x.Names {
-					if strings.HasPrefix(id.Name, "Rule") && len(x.Values) > i {
-						codes++
-						if code := strings.Trim(x.Values[i].(*ast.BasicLit).Value, `"`); texts[code] == "" {
-							t.Errorf("RuleTexts does not explain %s", code)
-						}
-					}
-				}
-			}
-			return true
-		})
-	}
-	if codes < 50 {
-		t.Errorf("only %d codes were found", codes)
 	}
 }

@@ -6,33 +6,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// windows are what gaps leave of a recording.
-func windows(start, end Time, gaps []Window) []Window {
-	list := make([]Window, 0, len(gaps)+1)
-	for _, g := range gaps {
-		if g.From > start {
-			list = append(list, Window{start, g.From})
-		}
-		start = max(start, g.To)
-	}
-	if start < end || len(list) == 0 {
-		list = append(list, Window{start, end})
-	}
-	return list
-}
-
-// windowAt returns the index of the window that holds a time, or else of the next one; of
+// WindowOf returns the index of the window that holds a time, or else of the next one; of
 // the last one if there is none.
-func windowAt(list []Window, at Time) int {
+func WindowOf(list []Window, at Time) int {
 	i := sort.Search(len(list), func(k int) bool { return list[k].To >= at })
 	return min(i, len(list)-1)
 }
 
-// window is the one that holds what was seen at a time.
-func (f *facts) window(at Time) Window { return f.windows[windowAt(f.windows, at)] }
-
 // WindowAt is the one that holds a time, or else the next.
-func (t *Timeline) WindowAt(at Time) Window { return t.Windows[windowAt(t.Windows, at)] }
+func (t *Timeline) WindowAt(at Time) Window { return t.Windows[WindowOf(t.Windows, at)] }
 
 // SeenUntil is when a connection that was seen at a time was closed, or else until when its
 // closing would have been seen: connections that are open when a window ends are not named
@@ -46,9 +28,33 @@ func (t *Timeline) SeenUntil(cn *Conn, seen Time) Time {
 
 // InWindows is how much of a span was recorded.
 func (t *Timeline) InWindows(from, to Time) (d Duration) {
-	for i := windowAt(t.Windows, from); i < len(t.Windows) && t.Windows[i].From < to; i++ {
+	for i := WindowOf(t.Windows, from); i < len(t.Windows) && t.Windows[i].From < to; i++ {
 		w := t.Windows[i]
 		d += max(0, min(to, w.To).Sub(max(from, w.From)))
 	}
 	return d
+}
+
+// ThreadsIn returns, for each of some processes, when any of its threads was in one of
+// some states: in order, disjoint.
+func (t *Timeline) ThreadsIn(of map[recording.ProcessID]bool, states func(State) bool) map[recording.ProcessID][]Interval {
+	out := map[recording.ProcessID][]Interval{}
+	for p := range of {
+		out[p] = nil
+	}
+	for i := range t.Strands {
+		s := &t.Strands[i]
+		if !of[s.Process] {
+			continue
+		}
+		for _, iv := range s.Intervals { // a goroutine has none
+			if states(iv.State) {
+				out[s.Process] = append(out[s.Process], Interval{From: iv.From, To: iv.To})
+			}
+		}
+	}
+	for p, list := range out {
+		out[p] = merged(list)
+	}
+	return out
 }

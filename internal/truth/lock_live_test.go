@@ -10,6 +10,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -156,7 +157,7 @@ func (sc lockScenario) swapped(s *stage, file string, truth Truth) (all []string
 func (sc lockScenario) swappedBy(by int, s *stage, file string, truth Truth) (all []string) {
 	rec := s.load(file)
 	swapWakers(rec, by)
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		s.t.Fatal(err)
 	}

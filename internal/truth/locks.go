@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -139,7 +140,7 @@ func CompareLocks(rec *recording.Recording, tl *timeline.Timeline, q LockQuestio
 // at reports whether a stack is at the place that the log tells of.
 func (l *lockTruth) at(stack timeline.StackID) bool {
 	return l.Site != "" && slices.ContainsFunc(l.tl.StackFrames(stack), func(f recording.Frame) bool {
-		return strings.HasSuffix(l.tl.FrameName(f), l.Site)
+		return strings.HasSuffix(symbol.Name(f), l.Site)
 	})
 }
 

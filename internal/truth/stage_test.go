@@ -20,6 +20,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/internal/truth/proc"
 	"github.com/getdwell/dwell/recording"
 )
@@ -199,7 +200,7 @@ func (s *stage) build(file string) *timeline.Timeline {
 	s.t.Helper()
 	rec := s.load(file)
 	report(s.t, "the facts are not valid", recording.Validate(rec))
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		s.t.Fatal(err)
 	}

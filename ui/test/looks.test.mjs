@@ -120,7 +120,7 @@ test("what was lost, and when recording rested, is told beneath the chart", asyn
   await visit(page, reports.address("demo", "view=requests"));
   assert.doesNotMatch(await key(), /facts were lost|recording rested/);
   const gap = join(reports.dir, "gap.txt");
-  writeFileSync(gap, readFileSync(join(root, "internal/timeline/testdata/gap.txt"), "utf8").split(/-- (?:recording|expect) --\n/)[1]);
+  writeFileSync(gap, readFileSync(join(root, "internal/timeline/build/testdata/gap.txt"), "utf8").split(/-- (?:recording|expect) --\n/)[1]);
   await visit(page, reports.address("gap", "view=requests", ["report", gap]));
   assert.match(await key(), /recording rested/);
 });

@@ -8,7 +8,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/lab"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -34,7 +34,7 @@ type Result struct {
 
 // Diagnose rebuilds and diagnoses a recording.
 func Diagnose(rec *recording.Recording) (*diagnosis.Diagnosis, error) {
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		return nil, fmt.Errorf("score: %w", err)
 	}

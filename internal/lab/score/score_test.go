@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/lab"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,7 +21,7 @@ func TestTheLabWritesWhatItPlayed(t *testing.T) {
 		for _, err := range recording.Validate(rec) {
 			t.Errorf("%s: %v", faults[i].Name, err)
 		}
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil || len(tl.Requests) != len(took) {
 			t.Fatalf("%s: %d requests of %d, %v", faults[i].Name, len(tl.Requests), len(took), err)
 		}

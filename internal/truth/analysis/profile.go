@@ -12,7 +12,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/report"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -52,7 +52,7 @@ func steps(path string, step func(name string) error) error {
 		return err
 	}
 	defer f.Close()
-	tl, err := timeline.BuildFrom(recording.Workers{}, func(each func(recording.Event)) (*recording.Recording, error) {
+	tl, err := build.From(recording.Workers{}, func(each func(recording.Event)) (*recording.Recording, error) {
 		rec, err := recording.Stream(recording.Workers{}, f, each)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,7 +19,7 @@ func TestEachTurnIsLikeTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	const times = 3
-	tl, err := timeline.Build(played(t, s, times))
+	tl, err := build.Recording(played(t, s, times))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestWhatARequestKeeps(t *testing.T) {
 	before := inUse()
 	rec := played(t, s, 3)
 	loaded := inUse() - before
-	tl, err := timeline.Build(rec) // the last use of rec
+	tl, err := build.Recording(rec) // the last use of rec
 	if err != nil {
 		t.Fatal(err)
 	}

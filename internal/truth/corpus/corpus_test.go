@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -44,7 +45,7 @@ func judged(t *testing.T, name string, less []Blindness) (all []Judgement) {
 		t.Fatal(err)
 	}
 	judge := func(name string, rec *recording.Recording) Judgement {
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/load"
-	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/internal/truth"
 	"github.com/getdwell/dwell/internal/truth/kernels/outcome"
 	"github.com/getdwell/dwell/internal/truth/proc"
@@ -80,7 +80,7 @@ func compare(sent *load.Result) (outcome.Truth, error) {
 	if bad := recording.Validate(rec); len(bad) > 0 {
 		return outcome.Truth{}, fmt.Errorf("the facts are not valid: %w", bad[0])
 	}
-	tl, err := timeline.Build(rec)
+	tl, err := build.Recording(rec)
 	if err != nil {
 		return outcome.Truth{}, err
 	}

@@ -1,0 +1,126 @@
+// Package build rebuilds what happened from the facts of a recording: Recording makes a
+// timeline.Timeline. In the order of rebuild (build.go): facts are sorted by what they are
+// about; strands, connections, requests and calls are made of them; rules say which request each call
+// belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
+// account for each request's time.
+package build
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Recording rebuilds what happened from a recording. It fails only if there is nothing to
+// build from: no recording, or one without events.
+func Recording(rec *recording.Recording) (*timeline.Timeline, error) {
+	return By(recording.Workers{}, rec)
+}
+
+// By is Recording, with what does not depend on each other done by several workers.
+func By(by recording.Workers, rec *recording.Recording) (*timeline.Timeline, error) {
+	if rec == nil {
+		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
+	}
+	return From(by, func(each func(recording.Event)) (*recording.Recording, error) {
+		for i := range rec.Events {
+			each(rec.Events[i])
+		}
+		return rec, nil
+	})
+}
+
+// From is By of events that are handed over one after another, in their order, and then
+// the recording that they are of, as recording.Stream does: of each only what is needed is kept.
+func From(by recording.Workers, events func(each func(recording.Event)) (*recording.Recording, error)) (*timeline.Timeline, error) {
+	t := &timeline.Timeline{Truncated: true}
+	f := newFacts(t)
+	rec, err := events(f.take)
+	if err != nil {
+		return nil, err
+	}
+	if t.Events == 0 {
+		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
+	}
+	f.complete(rec)
+	rebuild(by, t, f)
+	return t, nil
+}
+
+// rebuild rebuilds what happened from facts.
+func rebuild(by recording.Workers, t *timeline.Timeline, f *facts) {
+	t.OrderUnseen()
+	t.Strands = buildStrands(f, by)
+	var waits *sleeper
+	var resolutions []resolution
+	var requests []served
+	var calls []made
+	var gil gilWords
+	by.Both(func() {
+		buildStacks(t, f)
+		waits = listSleeps(t, f)
+	}, func() {
+		gil = findGilWords(f)
+		t.Conns = buildConns(f)
+		buildHandshakes(t, f)
+		resolutions = buildLookups(t, f)
+		nameConns(t, f)
+		requests = buildRequests(t, f)
+	})
+	waits.settle(by, gil)
+	by.Both(waits.merge, func() { calls = buildCalls(t, f) })
+	addGoroutines(t, f, requests, calls)
+	addParkStrands(t, f)
+	o := buildOwners(t, f, requests)
+	resolveOnThread(t, f, calls, resolutions)
+	contexts := associateContexts(t, f, segmentInput{requests: requests, calls: calls})
+	associate(t, f, calls, o)
+	parts := associateHandOffs(t, f, segmentInput{requests: requests, calls: calls, owners: o, contexts: contexts})
+	runs := newGoRuns(t, f)
+	tasks := goTasks(t, f, o)
+	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
+	partsOfTasks(t, tasks)
+	moves := loops(t, f, requests, calls)
+	f.dropInbound()
+	wanted := associateLoops(t, f, calls, moves)
+	resolveElsewhere(t, f, calls, resolutions)
+	turns := buildTurns(t, moves, o)
+	queueCalls(t, f, segmentInput{calls: calls, turns: turns}, wanted)
+	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
+	waits.addParks()
+	waits.assign(o)
+	queueGo(t, calls, runs)
+	t.Goroutines = newGoLives(t, f, runs, calls)
+	t.Goroutines.SetEnds(t, waits.parkedBy)
+	t.Goroutines.AddAwake(t)
+	buildDatagrams(t, f, o)
+	buildStorage(t, f)
+	by.Both(waits.finish, func() {
+		t.IndexCalls()
+		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, indexGoroutines(t)}.list(resolutions)})
+	})
+	keptInSockets(t, f, requests, calls)
+	t.OrderCalls()
+	t.IndexCalls()
+	markLossy(t)
+}
+
+// markLossy marks the requests during which facts were lost.
+func markLossy(t *timeline.Timeline) {
+	if len(t.Losses) == 0 {
+		return
+	}
+	spans := make([]stint, 0, len(t.Losses))
+	for _, l := range t.Losses {
+		spans = append(spans, stint{from: l.From, to: l.To})
+	}
+	merged := mergeSpans(spans)
+	for i := range t.Requests {
+		r := &t.Requests[i]
+		k, _ := slices.BinarySearchFunc(merged, r.Start, func(s stint, at recording.Time) int { return cmp.Compare(s.to, at) })
+		r.Lossy = k < len(merged) && merged[k].from <= r.End
+	}
+}

@@ -1,0 +1,66 @@
+package build
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+type datagramAt struct {
+	at recording.Time
+	*recording.Datagram
+}
+
+// buildDatagrams lists what was sent to telemetry daemons, with the request that the
+// strand worked for. For a loop that is not known.
+func buildDatagrams(t *timeline.Timeline, f *facts, o owners) {
+	if len(f.datagrams) == 0 {
+		return
+	}
+	goroutines := indexGoroutines(t)
+	t.Datagrams = make([]timeline.Datagram, 0, len(f.datagrams))
+	for _, x := range f.datagrams {
+		d := timeline.Datagram{
+			Strand: f.strand(x.Thread), Request: timeline.None, Protocol: x.Protocol, Peer: x.Peer,
+			From: x.at, To: x.at, Bytes: x.Bytes, Messages: x.Messages,
+		}
+		if x.Goroutine != recording.NoGoroutine {
+			d.Strand = goroutines.of(f.goKeyOf(x.Thread, x.Goroutine))
+		}
+		if d.Strand != timeline.None {
+			d.Request = o.at(d.Strand, d.To)
+			d.From = sendsFrom(t, d.Strand, d.To)
+		}
+		t.Datagrams = append(t.Datagrams, d)
+	}
+	t.Datagrams = lists.ByTime(t.Datagrams, func(d *timeline.Datagram) recording.Time { return d.From })
+}
+
+// sent is within how long after it slept in a send a thread is out of it again.
+const sent recording.Duration = 1_000_000
+
+// sendsFrom tells when the send began that ended at a time, if it slept: a datagram to a
+// full queue does. Else its beginning is not known, and it ended at once.
+func sendsFrom(t *timeline.Timeline, s timeline.StrandID, at recording.Time) recording.Time {
+	ivs := t.Strands[s].Intervals
+	i := sort.Search(len(ivs), func(k int) bool { return ivs[k].To >= at })
+	if i == len(ivs) || ivs[i].State != timeline.StateRunning || at.Sub(ivs[i].From) > sent {
+		return at
+	}
+	from := at
+	for i--; i >= 0 && ivs[i].Off != nil && sends(ivs[i].Off.Syscall); i-- {
+		from = ivs[i].From
+	}
+	return from
+}
+
+// sends reports the system calls that send a datagram.
+func sends(syscall string) bool {
+	switch syscall {
+	case "sendto", "sendmsg", "sendmmsg", "write", "writev":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package build
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// addGoroutines adds a Strand for each goroutine that served a request or wrote a
+// call, and moves those requests and calls to it.
+func addGoroutines(t *timeline.Timeline, f *facts, requests []served, calls []made) {
+	index := goIndex{}
+	for i := range t.Requests {
+		r, x := &t.Requests[i], &requests[i]
+		c := &f.conns[requests[i].conn]
+		g := recording.NoGoroutine
+		if !x.replied.none() {
+			g = c.chunks[recording.Write][x.replied.first].Goroutine
+		}
+		if g == recording.NoGoroutine && !x.asked.none() {
+			g = c.chunks[recording.Read][x.asked.last()].Goroutine
+		}
+		if g != recording.NoGoroutine {
+			r.Strand = index.add(t, timeline.GoroutineKey{Process: r.Process, Goroutine: g})
+		}
+	}
+	for i := range t.Calls {
+		x := &calls[i].x
+		if x.asked.none() {
+			continue
+		}
+		if g := f.conns[calls[i].conn].chunks[recording.Write][x.asked.first].Goroutine; g != recording.NoGoroutine {
+			t.Calls[i].Strand = index.add(t, timeline.GoroutineKey{Process: t.Calls[i].Process, Goroutine: g})
+		}
+	}
+}
+
+// goDialled bounds the time between a connection's being up and its first request: a
+// dial that its request did not wait for leaves an idle connection for anyone.
+const goDialled recording.Duration = 1_000_000
+
+// associateGo gives calls of Go programs to requests. Those on pooled connections run
+// on the pool's own goroutines: which request they belong to is known if it was seen who
+// handed them over. Else a new connection belongs to the request whose goroutine started
+// the dial, and of a reused one nothing is known.
+func associateGo(t *timeline.Timeline, f *facts, in goInput) {
+	work, o := in.calls, in.owners
+	strands := indexGoroutines(t)
+	if len(strands) == 0 {
+		return
+	}
+	in.strands, in.facts = strands, f
+	associateHanded(t, f, in)
+	pooled := pooledPeers(t)
+	open := openIn(t)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Why != timeline.WhyReused {
+			continue
+		}
+		d := f.conns[work[i].conn].decl
+		dialler, ok := strands[timeline.GoroutineKey{Process: d.Process, Goroutine: d.Parent}]
+		if !c.New || !ok || d.Parent == recording.NoGoroutine {
+			continue
+		}
+		r := o.at(dialler, c.ConnectFrom)
+		up := max(c.Connected, c.TLSTo)
+		if r == timeline.None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
+			continue
+		}
+		if pooled[goPeer{d.Process, d.Peer}] && open[d.Process].during(c.ConnectFrom, c.SendFrom) > 1 {
+			continue // another request may have taken the connection meanwhile
+		}
+		t.Assign(c, r, timeline.WhyGoDial)
+	}
+}
+
+// goPeer is a peer of a process.
+type goPeer struct {
+	process recording.ProcessID
+	address string
+}
+
+// pooledPeers are the peers to which a process used some connection more than once.
+func pooledPeers(t *timeline.Timeline) map[goPeer]bool {
+	pooled := map[goPeer]bool{}
+	for i := range t.Conns {
+		if c := &t.Conns[i]; c.Exchanges > 1 || c.Existing && c.Exchanges > 0 {
+			pooled[goPeer{c.Process, c.Peer}] = true
+		}
+	}
+	return pooled
+}

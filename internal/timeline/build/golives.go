@@ -1,0 +1,30 @@
+package build
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// newGoLives lists them. The ids of calls change once more, in OrderCalls.
+func newGoLives(t *timeline.Timeline, f *facts, runs goRuns, calls []made) timeline.Goroutines {
+	l := timeline.Goroutines{Stints: runs.stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
+	index := indexGoroutines(t)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		by := c.Strand
+		if g := calls[i].caller; g != recording.NoGoroutine {
+			by = index.of(timeline.GoroutineKey{Process: c.Process, Goroutine: g})
+		} else if c.Why == timeline.WhyGoDial { // written by the connection's own goroutine
+			by = t.Requests[c.Request].Strand
+		}
+		if by != timeline.None && t.Strands[by].Goroutine != recording.NoGoroutine {
+			l.Calls[by] = append(l.Calls[by], timeline.CallID(i))
+		}
+	}
+	for _, u := range f.parks.unparks {
+		if i, s := f.stacks.stackIndex.Get(u.Stack), index.of(f.goKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
+			l.LetGo[s] = append(l.LetGo[s], timeline.StackAt{Time: u.at, Stack: timeline.StackID(i), Goroutine: u.Goroutine})
+		}
+	}
+	return l
+}

@@ -1,0 +1,172 @@
+package build
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A goroutine that waits for a connection of a full pool often does so in a select, of
+// which nothing is seen but that it is on no thread. What it waited for shows from
+// outside: as it left its thread as many connections of that peer were in use as ever are
+// at once; meanwhile one of them was answered, for another request; and the goroutine's
+// own call is the very next on that one, soon after. One such wait may be chance. They are
+// told only if nine in ten of those before calls to a peer are so, twenty at least.
+
+// goQueue is a wait of a goroutine right before its call.
+type goQueue struct {
+	call  timeline.CallID
+	since recording.Time // it left its thread
+}
+
+// Bounds on such waits.
+const (
+	fewestQueued  = 20
+	shortestQueue = 500_000   // ns: one that matters
+	soonPart      = 4         // of the waits of a peer a connection is idle for a part in so many at most
+	changing      = 1_000_000 // ns; a connection that goes from one who waits to the next is used by neither
+)
+
+// poolKey is what goes by one pool: a process and a peer.
+type poolKey struct {
+	process recording.ProcessID
+	peer    string
+}
+
+// queueGo lets the calls of goroutines that waited for a connection begin when they began
+// to wait.
+func queueGo(t *timeline.Timeline, calls []made, runs goRuns) {
+	if runs.stints == nil {
+		return
+	}
+	by := map[poolKey][]timeline.CallID{}
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.SendFrom != recording.NoTime {
+			by[poolKey{c.Process, c.Peer}] = append(by[poolKey{c.Process, c.Peer}], timeline.CallID(i))
+		}
+	}
+	answers := answersOf(t)
+	for _, ids := range by {
+		for _, q := range queued(t, ids, waiting{runs, answers}) {
+			c := &t.Calls[q.call]
+			c.Start = q.since
+			settle(c, &calls[q.call].bounds)
+		}
+	}
+}
+
+// waiting tells what requests' goroutines waited for before their calls.
+type waiting struct {
+	runs    goRuns
+	answers [][]recording.Time // of each request's calls, in order
+}
+
+func answersOf(t *timeline.Timeline) [][]recording.Time {
+	out := make([][]recording.Time, len(t.Requests))
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Request != timeline.None {
+			out[c.Request] = append(out[c.Request], c.End)
+		}
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
+}
+
+// queued returns the waits for a connection among the calls to one peer.
+func queued(t *timeline.Timeline, ids []timeline.CallID, w waiting) []goQueue {
+	slices.SortFunc(ids, func(a, b timeline.CallID) int {
+		return cmp.Or(cmp.Compare(t.Calls[a].SendFrom, t.Calls[b].SendFrom), cmp.Compare(a, b))
+	})
+	full := inUse(t, ids)
+	before := map[recording.ConnID]timeline.CallID{}
+	var fit []goQueue
+	all := 0
+	var waited, idle recording.Duration
+	for _, id := range ids {
+		c := &t.Calls[id]
+		last, kept := before[c.Conn]
+		before[c.Conn] = id
+		q := goQueue{call: id, since: w.parkedBefore(t, c)}
+		if q.since == recording.NoTime || c.SendFrom.Sub(q.since) < shortestQueue {
+			continue
+		}
+		all++
+		if kept && !c.New && follows(t, last, q) && (full(t.Calls[last].End-1) || full(max(t.Calls[last].SendFrom, t.Calls[last].End-changing))) {
+			waited += c.SendFrom.Sub(q.since)
+			idle += c.SendFrom.Sub(t.Calls[last].End)
+			fit = append(fit, q)
+		}
+	}
+	if len(fit) < fewestQueued || 10*len(fit) < 9*all || soonPart*idle > waited {
+		return nil
+	}
+	return fit
+}
+
+// follows reports whether a call was made on a connection that another request's came
+// free on while its own goroutine waited.
+func follows(t *timeline.Timeline, last timeline.CallID, q goQueue) bool {
+	c, before := &t.Calls[q.call], &t.Calls[last]
+	return before.Request != c.Request && q.since < before.End && before.End <= c.SendFrom
+}
+
+// parkedBefore returns since when the request's goroutine had been on no thread, for a
+// reason that is not known, before it ran to make a call; NoTime if it had not.
+func (w *waiting) parkedBefore(t *timeline.Timeline, c *timeline.Call) recording.Time {
+	if c.Request == timeline.None {
+		return recording.NoTime
+	}
+	r := &t.Requests[c.Request]
+	if r.Strand == timeline.None {
+		return recording.NoTime
+	}
+	list := w.runs.stints[timeline.GoroutineKey{Process: r.Process, Goroutine: t.Strands[r.Strand].Goroutine}]
+	k := sort.Search(len(list), func(k int) bool { return list[k].From > c.SendFrom }) - 1
+	for ; k > 0; k-- {
+		from, to := list[k-1].To, list[k].From
+		switch {
+		case from < r.FirstRead || list[k].Timer || len(t.WaitsIn(r.Strand, from, to)) > 0:
+			return recording.NoTime
+		case list[k-1].Yields || to.Sub(from) < shortestQueue && c.SendFrom.Sub(from) < 2*shortestQueue:
+			continue // it had to let others run, or paused on its way
+		}
+		ends := w.answers[c.Request]
+		if i := sort.Search(len(ends), func(i int) bool { return ends[i] > from }); i < len(ends) && ends[i] <= c.SendFrom {
+			return recording.NoTime // it waited for that
+		}
+		return from
+	}
+	return recording.NoTime
+}
+
+// inUse returns whether as many calls are under way at a time as ever are at once.
+func inUse(t *timeline.Timeline, ids []timeline.CallID) func(recording.Time) bool {
+	var begun, over []recording.Time
+	for _, id := range ids {
+		c := &t.Calls[id]
+		begun, over = append(begun, c.SendFrom), append(over, max(c.SendFrom, c.End))
+	}
+	return FullAt(begun, over)
+}
+
+// FullAt returns whether, at a time, as many of some spans have begun and are not over as
+// ever are at once. It sorts both lists.
+func FullAt(begun, over []recording.Time) func(recording.Time) bool {
+	slices.Sort(begun)
+	slices.Sort(over)
+	open := func(at recording.Time) int {
+		b, _ := slices.BinarySearch(begun, at+1)
+		o, _ := slices.BinarySearch(over, at+1)
+		return b - o
+	}
+	most := 0
+	for _, at := range begun {
+		most = max(most, open(at))
+	}
+	return func(at recording.Time) bool { return open(at) >= most }
+}

@@ -1,0 +1,36 @@
+package build
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Goroutine 23 takes tasks from a channel with a buffer, makes a call for each, and wakes 7,
+// then 17, which wait for its results. That it woke 17 is told by how 17's wait ended and by
+// the stack with which 23 let it go, and yet is one result: the call between both is the task
+// of 17's request.
+func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
+	const process = recording.ProcessID(1)
+	tl := &timeline.Timeline{
+		Strands:  []timeline.Strand{{Process: process, Goroutine: 7}, {Process: process, Goroutine: 17}, {Process: process, Goroutine: 23}},
+		Requests: []timeline.Request{{RequestMore: &timeline.RequestMore{}, FirstRead: 100, End: 1100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 200, End: 2000}},
+		Calls:    []timeline.Call{{Strand: 2, SendFrom: 1200}},
+		Frames:   []recording.Frame{{Function: goSend}}, Stacks: []timeline.Stack{{Caller: timeline.None, Frame: 0}},
+	}
+	f := &facts{threads: []threadFacts{{id: 1, process: process}}}
+	f.threadIndex.Set(1, 0)
+	f.stacks.stackIndex.Set(9, 0)
+	for _, x := range []struct {
+		of             recording.GoroutineID
+		at, since, ran recording.Time
+	}{{7, 1000, 120, 1010}, {17, 1900, 220, 1910}} {
+		f.parks.unparks = append(f.parks.unparks, unparkAt{x.at, &recording.Unpark{Thread: 1, Goroutine: 23, Woken: x.of, Stack: 9}})
+		f.parks.parks = append(f.parks.parks, parkAt{x.ran, &recording.Park{Thread: 1, Left: 1, Goroutine: x.of, Since: x.since, Reason: recording.ParkReceive}})
+	}
+	got := goTasks(tl, f, owners{{{100, 1100, 0}}, {{200, 2000, 1}}, nil})
+	if len(got[2]) != 1 || got[2][0] != (stint{1000, 1900, 1}) {
+		t.Errorf("goroutine 23 worked for %+v, want request 1 from 1000 to 1900", got[2])
+	}
+}

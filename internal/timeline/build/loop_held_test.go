@@ -1,0 +1,58 @@
+package build
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Every request of a loop sleeps for 5 ms. In the last one's time another's callback computes for
+// 60 ms: what it takes longer than the others it waited for the loop, behind that one.
+func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
+	var story strings.Builder
+	story.WriteString(`
+1ms manifest cpus=2 hooks="sched io sockets arrivals"
+1ms process id=1 pid=100 runtime=python comm=app
+1ms thread id=1 tid=100 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+`)
+	for i := range 10 {
+		fmt.Fprintf(&story, `
+%[1]d10000us off thread=1 since=%[2]d16000us woken=%[1]d09990us syscall=epoll_wait waker-kind=interrupt
+%[1]d10000us chunk conn=1 thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d09990us last=%[1]d09990us
+%[1]d10000us http-request conn=1 offset=%[3]d head=40 method=GET route=/items
+%[1]d15100us off thread=1 since=%[1]d10100us woken=%[1]d15000us syscall=epoll_wait timed=1 waker-kind=interrupt
+%[1]d15200us chunk conn=1 thread=1 dir=write offset=%[4]d bytes=60
+%[1]d15200us http-response conn=1 offset=%[4]d head=60 status=200
+`, i+1, i, 40*i, 60*i)
+	}
+	story.WriteString(`
+1110000us off thread=1 since=1016000us woken=1109990us syscall=epoll_wait waker-kind=interrupt
+1110000us chunk conn=1 thread=1 dir=read offset=400 bytes=40 arrived=1109990us last=1109990us
+1110000us http-request conn=1 offset=400 head=40 method=GET route=/items
+1110100us chunk conn=2 thread=1 dir=read offset=0 bytes=40 arrived=1109990us last=1109990us
+1110100us http-request conn=2 offset=0 head=40 method=GET route=/report
+1170100us chunk conn=2 thread=1 dir=write offset=0 bytes=60
+1170100us http-response conn=2 offset=0 head=60 status=200
+1170200us chunk conn=1 thread=1 dir=write offset=600 bytes=60
+1170200us http-response conn=1 offset=600 head=60 status=200
+1190000us off thread=1 since=1170300us woken=1189990us syscall=epoll_wait waker-kind=interrupt
+`)
+	tl := parsed(t, []byte("# dwell recording, text form 1\n"+story.String()))
+	r := &tl.Requests[10]
+	by := map[timeline.Cause]recording.Duration{}
+	for g := r.Segments(); g.Next(); {
+		by[g.Cause] += g.To.Sub(g.From)
+		if g.Cause == timeline.CauseEventLoop && (g.Quality != timeline.Inferred || g.Phase == timeline.PhaseHandler && g.From < 1_170_000_000 && g.Blocker != 11) {
+			t.Errorf("%v: %s behind request %d; a guess behind request 11 is expected", g.Quality, g.Cause, g.Blocker)
+		}
+	}
+	if sleep, loop := by[timeline.CauseSleep], by[timeline.CauseEventLoop]; sleep < 4_900_000 || sleep > 5_200_000 || loop < 54_000_000 {
+		t.Errorf("it sleeps %d us and waits %d us for the loop, of 5,000 and 55,000", sleep/1000, loop/1000)
+	}
+}

@@ -1,0 +1,114 @@
+package build
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Calls of tasks wait for their turn where something lets only so many to a peer at once: a
+// client's limit of connections, or a semaphore or lock of the service's own. No fact tells of
+// that wait itself. But each that waited is sent once one that was under way is answered, on
+// the connection that this one leaves: before the loop sleeps again, or, where threads share
+// tasks, as soon as one that was woken for it runs.
+
+// wokenWithin is how long after an answer, in ns, a thread that was woken for it sends at most.
+const wokenWithin = 1_000_000
+
+// manyLined is how many calls must have waited so.
+const manyLined = 8
+
+// lined are the calls of one process to one peer.
+type lined struct {
+	begun, over []recording.Time
+	wander      bool              // threads share the tasks
+	calls       []timeline.CallID // of tasks, on connections that were open
+	before      []recording.Time  // of each: when the request was last seen to do something before it
+}
+
+// lineUp lets calls of tasks begin when their requests had nothing else to do, if
+// as many as ever were under way then, and nearly all of those were sent as another one
+// was answered.
+func lineUp(t *timeline.Timeline, f *facts, calls []made, l *loopTurns) {
+	type key struct {
+		process recording.ProcessID
+		peer    string
+	}
+	groups := map[key]*lined{}
+	any := false
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.SendFrom == recording.NoTime {
+			continue
+		}
+		k := key{c.Process, f.conns[calls[i].conn].decl.Peer}
+		g := entry(groups, k)
+		g.wander = l.wander[k.process]
+		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
+		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
+			continue
+		}
+		if at := l.idleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
+			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
+		}
+	}
+	if !any {
+		return
+	}
+	freed := freedAt(t, f, calls)
+	for _, g := range groups {
+		g.lineUp(t, calls, freed)
+	}
+}
+
+// idleSince is when the last turn of a call's request ended before that in which it was sent.
+func (l *loopTurns) idleSince(c *timeline.Call) recording.Time {
+	since := recording.NoTime
+	for _, i := range l.of[c.Request] {
+		u := &l.all[i]
+		if u.from >= c.SendFrom || u.call == c.ID || u.to >= c.SendFrom {
+			break
+		}
+		since = u.to
+	}
+	return since
+}
+
+// freedAt is, for each call, when its connection was left by the one before; NoTime: that
+// is not known.
+func freedAt(t *timeline.Timeline, f *facts, calls []made) []recording.Time {
+	freed := make([]recording.Time, len(t.Calls))
+	for i := range freed {
+		freed[i] = recording.NoTime
+	}
+	for _, list := range byConn(f, nil, calls) {
+		for k := 1; k < len(list); k++ {
+			if before := &t.Calls[list[k-1]]; before.End <= t.Calls[list[k]].SendFrom {
+				freed[list[k]] = before.End
+			}
+		}
+	}
+	return freed
+}
+
+func (g *lined) lineUp(t *timeline.Timeline, calls []made, freed []recording.Time) {
+	full := FullAt(g.begun, g.over)
+	var waited []int
+	others := 0
+	for i, id := range g.calls {
+		if at, free := g.before[i], freed[id]; full(at) {
+			if c := &t.Calls[id]; free > at && (!slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
+				waited = append(waited, i)
+			} else {
+				others++
+			}
+		}
+	}
+	if len(waited) < manyLined || others*mostShare > len(waited) {
+		return
+	}
+	for _, i := range waited {
+		c := &t.Calls[g.calls[i]]
+		c.Start = g.before[i]
+		settle(c, &calls[c.ID].bounds)
+	}
+}

@@ -1,0 +1,64 @@
+package build
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// children are the first threads of processes that were started in the recording, by the strand
+// that started them, in order of that.
+type children map[timeline.StrandID][]timeline.StrandID
+
+func childrenIn(f *facts) children {
+	var out children
+	for i := range f.threads {
+		th := &f.threads[i]
+		creator := f.strand(th.creator)
+		if creator == timeline.None || th.born == recording.NoTime || f.threads[creator].process == th.process {
+			continue
+		}
+		if out == nil {
+			out = children{}
+		}
+		out[creator] = append(out[creator], timeline.StrandID(i))
+	}
+	for _, list := range out {
+		slices.SortFunc(list, func(a, b timeline.StrandID) int { return cmp.Compare(f.threads[a].born, f.threads[b].born) })
+	}
+	return out
+}
+
+// startedIn is the process, by its first thread, that a strand was the last to start in a span;
+// None if it started none.
+func (s *segmenter) startedIn(strand timeline.StrandID, from, to recording.Time) timeline.StrandID {
+	list := s.children[strand]
+	i := sort.Search(len(list), func(k int) bool { return s.f.threads[list[k]].born > to })
+	if i == 0 || s.f.threads[list[i-1]].born < from {
+		return timeline.None
+	}
+	return list[i-1]
+}
+
+// awaitsChild tiles the end of a gap before a turn of which it is not seen what it resumed for,
+// if a process was started at its beginning: until that ended, or let the request go on.
+// It reports whether it did.
+func (s *segmenter) awaitsChild(r *timeline.Request, u *turn, g gap, p *painter) bool {
+	if u.how != resumeUnseen || u.timer {
+		return false
+	}
+	child := s.startedIn(r.Strand, g.from, g.tail)
+	if child == timeline.None {
+		return false
+	}
+	over := g.to
+	if died := s.f.threads[child].died; died != recording.NoTime {
+		over = min(max(died, g.tail), g.to)
+	}
+	p.add(timeline.Segment{From: g.tail, To: over, Phase: timeline.PhaseHandler, Cause: timeline.CauseIPC, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None})
+	s.readerWait(wait{r, r.Strand, over, g.to, timeline.PhaseHandler, timeline.None}, p)
+	return true
+}

@@ -1,0 +1,160 @@
+package build
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// "|" a window begins. Of port 1: "1>" one is sent, "1<" one comes, "1?" the program asks for one by itself; of others likewise.
+func TestWhichMessageAnswersWhich(t *testing.T) {
+	for name, c := range map[string]struct {
+		moves []string
+		want  []int32 // by message that comes: the number of the one that it answers, 0 not known; nil: they are left out
+	}{
+		"one after the other":    {[]string{"1>", "1<", "1>", "1<"}, []int32{1, 2}},
+		"two under way":          {[]string{"1>", "1>", "1<", "1<"}, []int32{1, 2}},
+		"by two ports":           {[]string{"1>", "2>", "2<", "1<"}, []int32{2, 1}},
+		"one was under way":      {[]string{"1>", "1<", "1<"}, []int32{0, 1}},
+		"one is left":            {[]string{"1>", "1<", "1>"}, []int32{1}},
+		"none was sent":          {[]string{"1<", "1<"}, nil},
+		"taken by the program":   {[]string{"1>", "1<", "1?", "1>"}, nil},
+		"the other port is its":  {[]string{"1>", "1<", "2>", "2?"}, []int32{1}},
+		"unseen between windows": {[]string{"1>", "1>", "1<", "|", "1<", "1>", "1<"}, []int32{1, 0, 3}},
+		"two for each":           {slices.Repeat([]string{"1>", "1<", "1<"}, mailOpenAt+1), nil},
+		"most are not answered":  {append([]string{"1<"}, slices.Repeat([]string{"1>"}, mailOpenAt+1)...), nil},
+		"a tenth is not":         {append(slices.Repeat([]string{"1>", "1<"}, 200), slices.Repeat([]string{"1>"}, 20)...), first(200)},
+		"more than a tenth, not": {append(slices.Repeat([]string{"1>", "1<"}, 200), slices.Repeat([]string{"1>"}, 30)...), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kinds := map[byte]moveKind{'>': movePost, '<': moveFired, '?': moveAlong}
+			var moves []move
+			windows := []timeline.Window{{}}
+			for _, m := range c.moves {
+				if m == "|" {
+					windows = append(windows, timeline.Window{From: recording.Time(len(moves)), To: 10_000})
+					continue
+				}
+				moves = append(moves, move{at: recording.Time(len(moves)), port: int64(m[0] - '0'), kind: kinds[m[1]]})
+			}
+			var got []int32
+			for _, m := range pairMail(moves, windows) {
+				if m.kind == moveFired {
+					got = append(got, m.post)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func first(n int32) (all []int32) {
+	for i := range n {
+		all = append(all, i+1)
+	}
+	return all
+}
+
+// Requests 1 to 9 each ask a worker for something as they are read, and are answered at its messages: in order, or two
+// the other way round.
+func TestMessagesInTheirOrder(t *testing.T) {
+	read := func(r timeline.RequestID) []move {
+		return []move{{kind: moveBlock, conn: noConn}, {kind: moveRead, request: r}, {kind: movePost, port: 7, request: timeline.None}}
+	}
+	answer := func(r timeline.RequestID) []move {
+		return []move{{kind: moveFired, port: 7, exec: 7, request: timeline.None}, {kind: moveFired, exec: 7, request: timeline.None}, {kind: moveRespond, request: r}}
+	}
+	for name, c := range map[string]struct {
+		answered []timeline.RequestID
+		kept     bool
+	}{
+		"in order":     {[]timeline.RequestID{1, 2, 3, 4, 5, 6, 7, 8, 9}, true},
+		"not in order": {[]timeline.RequestID{1, 2, 3, 5, 4, 6, 7, 8, 9}, false},
+	} {
+		var moves []move
+		for r := range timeline.RequestID(9) {
+			moves = append(moves, read(r+1)...)
+		}
+		for _, r := range c.answered {
+			moves = append(moves, answer(r)...)
+		}
+		paired := slices.ContainsFunc(pairMail(moves, []timeline.Window{{}}), func(m move) bool { return m.post > 0 })
+		if paired != c.kept {
+			t.Errorf("%s: paired %v", name, paired)
+		}
+	}
+}
+
+// What is resolved under the id of a port is resolved in the callback of a message, while these are told.
+func TestPromisesOfMessages(t *testing.T) {
+	port, sleep := move{kind: moveFired, exec: 7}, move{kind: moveBlock}
+	sent, came := move{kind: movePost, port: 7}, move{kind: moveFired, port: 7, exec: 7}
+	moves := pairMail([]move{sent, came, port, {kind: moveFired, exec: 8}, port, sleep, port}, []timeline.Window{{}})
+	for i, want := range []moveKind{movePost, moveFired, moveAlong, moveFired, moveAlong, moveBlock, moveFired} {
+		if moves[i].kind != want {
+			t.Errorf("move %d is of kind %d, want %d", i, moves[i].kind, want)
+		}
+	}
+}
+
+// In the callback of one message a program may resolve promises under ids of its own: what waits for them goes on when
+// it is over, in one turn.
+func TestPromisesOfOneCallback(t *testing.T) {
+	fired := func(id int64) move { return move{kind: moveFired, exec: id} }
+	came, over := move{kind: moveFired, port: 7, exec: 7}, move{kind: moveBoundary, port: 7}
+	moves := []move{
+		{kind: movePost, port: 7}, fired(1), fired(2),
+		came, fired(3), fired(4), {kind: moveSend}, fired(5), over, fired(6), fired(8),
+	}
+	for _, m := range pairMail(moves, []timeline.Window{{}}) {
+		if m.same != (m.exec == 4) {
+			t.Errorf("under id %d: %v", m.exec, m.same)
+		}
+	}
+}
+
+func TestMessagesAskedForInVain(t *testing.T) {
+	var all []boundaryAt
+	for i, what := range []string{"messages", "message", "timers", "messages", "messages", "message", "message"} {
+		all = append(all, boundaryAt{recording.Time(i), &recording.Boundary{Thread: 1, What: what}})
+	}
+	all = append(all, boundaryAt{9, &recording.Boundary{Thread: 2, What: "messages"}})
+	vain := inVain(all)
+	for i, want := range []bool{false, true, false, true, false, false, true, true} {
+		if vain[i] != want {
+			t.Errorf("place %d: %v", i, vain[i])
+		}
+	}
+}
+
+// The turn of request 1 runs, which was read under ids up to 40; ids 11 to 20 were given out for request 0.
+func TestWhoSendsAMessage(t *testing.T) {
+	for name, c := range map[string]struct {
+		exec, trigger int64
+		want          ref
+	}{
+		"what the turn asked for":          {45, 42, requestRef(1)},
+		"what was asked for before":        {15, 12, requestRef(0)},
+		"a promise without an id":          {0, 0, requestRef(1)},
+		"who is known by the trigger only": {25, 15, requestRef(0)},
+		"the handle of the connection":     {45, 4, requestRef(1)},
+	} {
+		w := afterAnswers()
+		w.named, w.ids = nil, asyncIDs{}
+		w.ids.give(10, giver{nobody, [2]ref{nobody, nobody}}, 1)
+		w.ids.give(20, giver{requestRef(0), [2]ref{nobody, nobody}}, 2)
+		w.ids.give(40, giver{nobody, [2]ref{nobody, nobody}}, 3)
+		w.turn = asyncTurn{of: requestRef(1), counter: 40, conn: 0}
+		w.conns[0].handle, w.conns[0].hasHandle = 4, true
+		if c.exec == 25 {
+			w.turn = asyncTurn{of: nobody, conn: noConn}
+		}
+		if got := w.sender(&move{kind: movePost, at: 50, exec: c.exec, trigger: c.trigger, request: timeline.None, call: timeline.None, conn: noConn}); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

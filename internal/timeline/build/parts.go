@@ -1,0 +1,161 @@
+package build
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// handed is a Part with how it began.
+type handed struct {
+	timeline.Part
+	by  timeline.StrandID // that handed it over, working for the same request; None: it was taken from a queue
+	put recording.Time    // since when it lay in a queue where by had put it; NoTime: it was handed over at once
+}
+
+// addParts lists the spans in which a job's strand worked for requests: around the
+// calls that are theirs, from what came before to what came after.
+func (h *handOffs) addParts(j *job) {
+	for i := 0; i < len(j.calls); {
+		r := h.t.Calls[j.calls[i]].Request
+		n := i + 1
+		for n < len(j.calls) && h.t.Calls[j.calls[n]].Request == r {
+			n++
+		}
+		if r != timeline.None && h.takingFor(j.calls[i]) == timeline.None {
+			p := handed{Part: timeline.Part{Strand: j.strand}, by: timeline.None}
+			p.From, p.by = h.partFrom(j, i, r)
+			p.To = h.partTo(j, n, r)
+			h.parts[r] = append(h.parts[r], p)
+		}
+		i = n
+	}
+	h.addAnswers(j)
+	h.addTold(j)
+}
+
+// addAnswers lists the spans in which a job's strand answered requests that another had
+// read: since what it did before.
+func (h *handOffs) addAnswers(j *job) {
+	for k, x := range j.results {
+		if !x.answer {
+			continue
+		}
+		r := &h.t.Requests[x.request]
+		if list := h.parts[r.ID]; len(list) > 0 && list[len(list)-1].Strand == j.strand && list[len(list)-1].To >= x.at {
+			continue
+		}
+		p := handed{Part: timeline.Part{Strand: j.strand, From: j.from, To: x.at}, by: timeline.None}
+		if k == 0 && x.calls == 0 && j.claim == r.ID {
+			p.by = j.by
+		}
+		if x.calls > 0 {
+			p.From = h.t.Calls[j.calls[x.calls-1]].End
+		}
+		if k > 0 {
+			p.From = max(p.From, j.results[k-1].at)
+		}
+		h.parts[r.ID] = append(h.parts[r.ID], p)
+	}
+}
+
+// partFrom is when a strand turned to the task of the i-th call of a job: when it was
+// woken for it, or done with the one before.
+func (h *handOffs) partFrom(j *job, i int, r timeline.RequestID) (recording.Time, timeline.StrandID) {
+	if i == 0 && (j.claim == r || j.by != timeline.None && len(j.calls) == 1) {
+		by := timeline.StrandID(timeline.None)
+		if j.claim == r {
+			by = j.by
+		}
+		return j.from, by
+	}
+	from := j.from
+	if i > 0 {
+		from = h.t.Calls[j.calls[i-1]].End
+	}
+	for _, x := range j.results {
+		if x.calls == i && x.at <= h.sent(j.calls[i]) {
+			from = max(from, x.at)
+		}
+	}
+	return from, timeline.None
+}
+
+// partTo is when it was done with the task of the n-1-th call.
+func (h *handOffs) partTo(j *job, n int, r timeline.RequestID) recording.Time {
+	to := j.to
+	if n < len(j.calls) {
+		to = h.sent(j.calls[n])
+	}
+	last := min(h.t.Calls[j.calls[n-1]].End, to)
+	for _, x := range j.results {
+		if x.calls == n && x.at <= to {
+			if x.request == r {
+				return x.at
+			}
+			return last
+		}
+	}
+	if n < len(j.calls) {
+		return last
+	}
+	return to
+}
+
+// settleParts puts the parts of each request in order, cuts them to it, and lists them
+// there.
+func (h *handOffs) settleParts() [][]handed {
+	h.separate()
+	for i := range h.parts {
+		r := &h.t.Requests[i]
+		list := h.parts[i]
+		for k := range list {
+			p := &list[k]
+			p.From = min(max(p.From, r.FirstRead), r.End)
+			p.To = min(max(p.To, p.From), r.End)
+		}
+		list = slices.DeleteFunc(list, func(p handed) bool { return p.From >= p.To })
+		slices.SortFunc(list, func(a, b handed) int {
+			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Strand, b.Strand))
+		})
+		h.parts[i] = list
+		for _, p := range list {
+			more := r.More()
+			more.Parts = append(more.Parts, p.Part)
+		}
+	}
+	return h.parts
+}
+
+// separate ends the parts of a strand where the next one begins.
+func (h *handOffs) separate() {
+	on := make([][]*handed, len(h.t.Strands))
+	for _, list := range h.parts {
+		for k := range list {
+			on[list[k].Strand] = append(on[list[k].Strand], &list[k])
+		}
+	}
+	for _, list := range on {
+		slices.SortFunc(list, func(a, b *handed) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+		for k := 1; k < len(list); k++ {
+			list[k-1].To = min(list[k-1].To, list[k].From)
+		}
+	}
+}
+
+// hands lists the parts by strand, in order of time.
+func hands(t *timeline.Timeline) owners {
+	on := make(owners, len(t.Strands))
+	for i := range t.Requests {
+		for _, p := range t.Requests[i].Parts {
+			on[p.Strand] = append(on[p.Strand], stint{p.From, p.To, timeline.RequestID(i)})
+		}
+	}
+	for s := range on {
+		on[s] = lists.ByTime(on[s], func(x *stint) recording.Time { return x.from })
+	}
+	return on
+}

@@ -1,0 +1,165 @@
+package build
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// segmentInput is what segments are made from, besides the Timeline so far.
+type segmentInput struct {
+	requests []served
+	calls    []made
+	owners   owners
+	turns    *loopTurns
+	runs     goRuns
+	parts    [][]handed // by request, in order of start
+	hands    owners     // by strand: whose parts it worked on
+	contexts *contexts
+	asked    [][]stint // by request: when look-ups that it had asked for were under way
+}
+
+// segmenter tiles requests with segments.
+type segmenter struct {
+	t        *timeline.Timeline
+	f        *facts
+	in       segmentInput
+	turns    *loopTurns
+	callsOf  lists.Packed[timeline.CallID] // by request, in order of start
+	lanes    []*lane                       // by strand
+	goRuns   goRuns
+	children children
+	lookups  map[timeline.StrandID][]stint // when threads waited for answers to look-ups
+	held     *heldLoops
+	list     []timeline.Segment // of the request at hand
+	packer   timeline.SegmentPacker
+}
+
+// piece is how many requests one worker accounts for at a time.
+const piece = 1 << 10
+
+// buildSegments accounts for the time of every request. What the facts leave open
+// stays Unaccounted.
+func buildSegments(t *timeline.Timeline, f *facts, by recording.Workers, in segmentInput) {
+	callsOf, started, lookups := callsByRequest(t), childrenIn(f), lookedUpOn(t, f)
+	shared := segmenter{t: t, f: f, in: in, turns: in.turns, goRuns: in.runs, callsOf: callsOf, children: started, lookups: lookups}
+	shared.held = shared.findHeld()
+	each := recording.Of(by, func() *segmenter {
+		s := shared
+		s.lanes = make([]*lane, len(t.Strands))
+		return &s
+	})
+	by.InPieces(len(t.Requests), piece, func(worker, from, to int) {
+		each[worker].account(t.Requests[from:to])
+	})
+}
+
+// account makes the segments of requests that follow each other: they share a piece of memory.
+func (s *segmenter) account(requests []timeline.Request) {
+	s.packer.Pack(requests, func(r *timeline.Request) []timeline.Segment {
+		p := painter{list: s.list[:0], cursor: r.Start, end: r.End}
+		s.request(r, &p)
+		s.list = p.list
+		return p.list
+	})
+}
+
+func (s *segmenter) request(r *timeline.Request, p *painter) {
+	work := &s.in.requests[r.ID]
+	if r.Strand == timeline.None || !work.head {
+		return
+	}
+	s.unread(r, p)
+	p.add(timeline.Segment{From: r.FirstRead, To: work.from, Phase: timeline.PhaseQueue, Cause: timeline.CausePool, Quality: timeline.Exact, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None})
+	st := &s.t.Strands[r.Strand]
+	switch {
+	case st.Goroutine != recording.NoGoroutine:
+		s.goHandler(r, p)
+	case st.Loop:
+		s.loopHandler(r, p)
+	default:
+		s.threadHandler(r, p)
+	}
+}
+
+// callsByRequest lists the calls of each request that it may have waited for: those
+// that ended before it did.
+func callsByRequest(t *timeline.Timeline) lists.Packed[timeline.CallID] {
+	counts := make([]int32, len(t.Requests))
+	within := func(c *timeline.Call) bool { return c.Request != timeline.None && c.End <= t.Requests[c.Request].End }
+	for i := range t.Calls {
+		if c := &t.Calls[i]; within(c) {
+			counts[c.Request]++
+		}
+	}
+	p := lists.Pack[timeline.CallID](counts)
+	for i := range t.Calls {
+		if c := &t.Calls[i]; within(c) {
+			p.Add(int(c.Request), timeline.CallID(i))
+		}
+	}
+	for r := range t.Requests {
+		slices.SortStableFunc(p.Of(r), func(a, b timeline.CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
+	}
+	return p
+}
+
+// painter collects segments front to back: what overlaps the one before is cut, what
+// continues it is merged.
+type painter struct {
+	list   []timeline.Segment
+	cursor recording.Time
+	end    recording.Time
+}
+
+func (p *painter) add(g timeline.Segment) {
+	g.From, g.To = max(g.From, p.cursor), min(g.To, p.end)
+	if g.From >= g.To {
+		return
+	}
+	p.cursor = g.To
+	if n := len(p.list); n > 0 {
+		last := &p.list[n-1]
+		if last.To == g.From && last.Phase == g.Phase && last.Cause == g.Cause && last.Quality == g.Quality &&
+			last.Call == g.Call && last.Strand == g.Strand && last.Blocker == g.Blocker {
+			last.To = g.To
+			return
+		}
+	}
+	p.list = append(p.list, g)
+}
+
+// span is a stretch of a call in one phase.
+type span struct {
+	from, to recording.Time
+	call     timeline.CallID
+	phase    timeline.Phase
+}
+
+// spans lays a request's calls end to end: where two overlap, the one that began
+// first is waited for first.
+func (s *segmenter) spans(r timeline.RequestID) []span {
+	return s.spansOf(r, func(*timeline.Call) bool { return true })
+}
+
+// spansOf lays those of a request's calls end to end that are counted in.
+func (s *segmenter) spansOf(r timeline.RequestID, in func(*timeline.Call) bool) []span {
+	var list []span
+	covered := s.t.Requests[r].FirstRead
+	for _, id := range s.callsOf.Of(int(r)) {
+		if !in(&s.t.Calls[id]) {
+			continue
+		}
+		b := &s.in.calls[id].bounds
+		for p := timeline.PhaseQueue; p <= timeline.PhaseReceive; p++ {
+			if from := max(b[p], covered); from < b[p+1] {
+				list = append(list, span{from, b[p+1], id, p})
+			}
+		}
+		covered = max(covered, b[timeline.PhaseReceive+1])
+	}
+	return list
+}

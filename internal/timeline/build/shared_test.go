@@ -1,0 +1,377 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// oneConn plays a Node loop whose requests all use one connection to Redis. Those of a tick
+// ask for what they need; at its end all of that is written at once, by a callback that the
+// first of them asked for. Answers come later, several in one read, and their requests go
+// on in the same order.
+type oneConn struct {
+	out     strings.Builder
+	at, ids int64
+	random  uint32
+	asked   []command // in this tick, not written yet
+	flushes int64     // the id of the callback that writes them; 0: nobody asked for it
+	under   []command // written, not answered
+	sent    int64     // bytes
+	read    int64
+	left    map[int]int // by request: calls that it waits for
+	step    map[int]int
+	truth   []int // by call: its request
+	same    bool  // all requests are of one endpoint
+	mixed   bool  // writes what was asked for last first
+	naps    bool  // who goes on sleeps before
+	jobs    bool  // before all the thread pool does something: a tick of its callback resolves the promise
+	held    bool  // nothing is written until what was is answered
+	whole   bool  // nor does anybody go on, and then what waits is written first
+	later   []int // who goes on then
+	each    bool  // who waits for several goes on as each is answered
+	more    map[int]int
+	named   bool // promises have ids of their own, and what goes on after one has that
+	promise map[int]int64
+	both    map[int]int64 // what is resolved when both of those beside are answered, made between them
+	aside   bool          // beside what it asks for there, each asks for something on a connection of its own
+	asides  []int         // requests that wait for that
+	beds    [][2]int64    // who sleeps, and the id of the timer
+	waits   bool          // it is told what waits for each promise that an answer resolves
+	place   map[int]int64 // where that is; moved now and then
+}
+
+type command struct {
+	request int
+	name    string
+}
+
+// kinds are the requests by what they send at each step: none, one, two at once, one after
+// the other, two after one, and three after each other.
+var kinds = []struct {
+	route string
+	steps [][]string
+}{
+	{"/health", nil},
+	{"/one", [][]string{{"GET"}}},
+	{"/both", [][]string{{"GET", "GET"}}},
+	{"/then", [][]string{{"GET"}, {"SET"}}},
+	{"/more", [][]string{{"INCR"}, {"GET", "HGET"}}},
+	{"/last", [][]string{{"GET"}, {"GET"}, {"SET"}}},
+}
+
+func (p *oneConn) say(format string, args ...any) {
+	p.at += 10_000
+	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
+}
+
+func (p *oneConn) upTo(n int) int {
+	p.random = p.random*1664525 + 1013904223
+	return int(p.random>>16)%n + 1
+}
+
+// goOn lets a request do its next step.
+func (p *oneConn) goOn(r int) {
+	k := kinds[r%len(kinds)]
+	if p.step[r] == len(k.steps) {
+		p.say("chunk conn=1%d thread=1 dir=write bytes=60 exec=%d trigger=%d counter=%d", r, p.promise[r], p.promise[r], p.ids)
+		p.say("http-response conn=1%d head=60 status=200", r)
+		return
+	}
+	for _, name := range k.steps[p.step[r]] {
+		p.ask(command{r, name})
+		p.left[r]++
+	}
+	if n := len(k.steps[p.step[r]]); p.each && n > 1 {
+		p.more[r] = n
+	}
+	if p.aside && p.step[r] == 1 {
+		for k := range 2 {
+			exec, trigger := int64(0), int64(0)
+			if p.named {
+				p.ids++
+				exec, trigger = p.ids, p.promise[r]
+			}
+			p.say("chunk conn=%d%d thread=1 dir=write bytes=30 exec=%d trigger=%d counter=%d", 3+k, r, exec, trigger, p.ids)
+			p.say("http-request conn=%d%d head=30 method=GET route=/b", 3+k, r)
+			p.asides = append(p.asides, 10*r+k)
+			p.left[r]++
+			if p.named && k == 0 {
+				p.ids++
+				p.both[r] = p.ids
+			}
+		}
+	}
+	p.step[r]++
+	if p.named {
+		p.promise[r] = p.ids + 1
+		p.ids += 6 // and of what waits for that
+	}
+}
+
+// ask asks for a command, which is written at the end of the tick.
+func (p *oneConn) ask(c command) {
+	p.asked = append(p.asked, c)
+	if p.flushes == 0 {
+		p.ids++
+		p.flushes = p.ids
+	}
+}
+
+// answerAside lets the first of the calls on connections of their own be answered.
+func (p *oneConn) answerAside() {
+	r, k := p.asides[0]/10, p.asides[0]%10
+	p.asides = p.asides[1:]
+	p.say("chunk conn=%d%d thread=1 dir=read bytes=50 arrived=%d last=%d counter=%d", 3+k, r, p.at-2000, p.at-2000, p.ids)
+	p.say("http-response conn=%d%d head=50 status=200", 3+k, r)
+	p.ids += 2
+	if p.left[r]--; p.left[r] == 0 {
+		if p.named {
+			p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.both[r], p.both[r]-1, p.ids)
+		}
+		p.goOn(r)
+	}
+}
+
+func (p *oneConn) arrive(r int) {
+	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
+	route := kinds[r%len(kinds)].route
+	if p.same {
+		route = "/any"
+	}
+	p.say("http-request conn=1%d head=40 method=GET route=%s", r, route)
+	p.ids += 3
+	if p.jobs {
+		p.beds = append(p.beds, [2]int64{int64(r), p.ids})
+		return
+	}
+	p.goOn(r)
+}
+
+func (p *oneConn) answer(n int) {
+	p.say("chunk conn=20 thread=1 dir=read offset=%d bytes=%d arrived=%d last=%d counter=%d", p.read, 5*n, p.at-2000, p.at-2000, p.ids)
+	done, branch := []int{}, map[int]bool{} // by place in done
+	for _, c := range p.under[:n] {
+		p.say("reply conn=20 offset=%d length=5 outcome=ok", p.read)
+		p.read += 5
+		if p.more[c.request] > 0 {
+			p.more[c.request]--
+			branch[len(done)] = true
+			done = append(done, c.request)
+			continue // its place is taken at once
+		}
+		if p.left[c.request]--; p.left[c.request] == 0 {
+			done = append(done, c.request)
+		}
+	}
+	if p.waits {
+		p.tellWaiters(n)
+	}
+	p.under = p.under[n:]
+	p.ids += 2
+	if p.whole {
+		if p.later = append(p.later, done...); len(p.under) > 0 {
+			return
+		}
+		p.flush()
+		done, p.later = p.later, nil
+	}
+	for _, r := range done {
+		if p.named {
+			p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.promise[r], p.promise[r]-1, p.ids)
+		}
+	}
+	for k, r := range done {
+		if branch[k] {
+			p.ask(command{r, "SET"})
+			continue
+		}
+		if p.naps && p.step[r] < len(kinds[r%len(kinds)].steps) {
+			p.ids++
+			p.beds = append(p.beds, [2]int64{int64(r), p.ids})
+			continue
+		}
+		p.goOn(r)
+	}
+}
+
+// tellWaiters tells for each of some answers what waits for the promise that it resolves, under the id of the connection. Places
+// are used again, and some of those who wait are moved before.
+func (p *oneConn) tellWaiters(answers int) {
+	for _, c := range p.under[:answers] {
+		if before, ok := p.place[c.request]; !ok {
+			p.place[c.request] = int64(c.request/100%2)<<pageBits + int64(c.request%100)*64 + 1
+		} else if p.upTo(8) == 1 {
+			p.place[c.request] = 7000 + p.at
+			p.say("boundary thread=1 what=moved waiter=%d to=%d", before, p.place[c.request])
+		}
+	}
+	what := "resolved"
+	for _, c := range p.under[:answers] {
+		p.say("boundary thread=1 exec=2 trigger=1 counter=%d what=%s waiter=%d", p.ids, what, p.place[c.request])
+		what = "awaited"
+	}
+}
+
+// wake lets one of those go on who sleep.
+func (p *oneConn) wake() {
+	k := p.upTo(len(p.beds)) - 1
+	bed := p.beds[k]
+	p.beds = slices.Delete(p.beds, k, k+1)
+	if p.jobs {
+		p.ids += 2
+		p.say("boundary thread=1 exec=%d trigger=%d counter=%d what=resolved", p.ids, bed[1], p.ids)
+	} else {
+		p.say("boundary thread=1 counter=%d what=timers", p.ids)
+		p.say("boundary thread=1 exec=%d counter=%d what=resolved", bed[1], p.ids)
+	}
+	p.goOn(int(bed[0]))
+	p.flush()
+}
+
+// flush writes what was asked for.
+func (p *oneConn) flush() {
+	if len(p.asked) == 0 || p.held && len(p.under) > 0 {
+		return
+	}
+	if p.mixed {
+		slices.Reverse(p.asked)
+	}
+	p.say("chunk conn=20 thread=1 dir=write offset=%d bytes=%d exec=%d trigger=3 counter=%d", p.sent, 30*len(p.asked), p.flushes, p.ids)
+	for _, c := range p.asked {
+		p.say("command conn=20 offset=%d length=30 operation=%s", p.sent, c.name)
+		p.sent += 30
+		p.truth = append(p.truth, c.request)
+	}
+	p.under, p.asked, p.flushes = append(p.under, p.asked...), nil, 0
+}
+
+// play returns the recording of so many requests, and by call the request that made it.
+func (p *oneConn) play(requests int) (text string, truth []int) {
+	p.at, p.ids, p.left, p.step, p.more = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
+	p.promise, p.both, p.place = map[int]int64{}, map[int]int64{}, map[int]int64{}
+	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
+	p.say("process id=1 pid=100 runtime=node comm=x")
+	p.say("thread id=1 tid=100 process=1")
+	for r := range requests {
+		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:%d existing=1", r, 10000+r)
+		for k := range 2 {
+			p.say("conn id=%d%d side=out process=1 local=127.0.0.1:%d peer=10.0.0.2:80 existing=1", 3+k, r, 20000+1000*k+r)
+		}
+	}
+	p.say("conn id=20 side=out process=1 local=127.0.0.1:6000 peer=10.0.0.1:6379 existing=1")
+	p.say("conn-protocol conn=20 protocol=redis")
+	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
+	for next := 0; next < requests || len(p.under)+len(p.beds)+len(p.asides)+len(p.asked) > 0; {
+		for range p.upTo(3) {
+			if len(p.beds) > 2 || len(p.beds) > 0 && next == requests {
+				p.wake()
+			}
+		}
+		p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+		calm := next < requests/3
+		for len(p.asides) > 0 && (calm || p.upTo(2) == 1 || next == requests) {
+			p.answerAside()
+		}
+		if n := len(p.under); n > 0 && calm {
+			p.answer(n)
+		} else if next < requests {
+			for range min(p.upTo(4), requests-next) {
+				p.arrive(next)
+				next++
+			}
+		}
+		if n := len(p.under); n > 0 && !calm {
+			p.answer(min(n, p.upTo(6)))
+		}
+		p.flush()
+	}
+	return p.out.String(), p.truth
+}
+
+// TestSharedConnection: what many requests send on one connection is told apart by how many
+// of them could go on, and by what requests of their kind do there; each response, written in
+// the turn in which the last call of its request was answered, confirms it. A client that
+// does not keep the order is not believed.
+func TestSharedConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		play  oneConn
+		least int // percent of the calls on the shared connection that are given to a request
+		most  int
+	}{
+		"in the order asked for":           {oneConn{}, 99, 100},
+		"in another order":                 {oneConn{mixed: true}, 0, 0},
+		"held back":                        {oneConn{held: true}, 0, 0},
+		"held back as a whole":             {oneConn{held: true, whole: true}, 99, 100},
+		"asleep between":                   {oneConn{naps: true}, 99, 100},
+		"after the thread pool":            {oneConn{jobs: true}, 97, 100},
+		"going on as each is answered":     {oneConn{each: true}, 99, 100},
+		"promises with ids":                {oneConn{named: true}, 99, 100},
+		"held back, with ids":              {oneConn{named: true, held: true}, 0, 10},
+		"of one endpoint":                  {oneConn{same: true, jobs: true}, 90, 100},
+		"with calls beside":                {oneConn{aside: true}, 99, 100},
+		"with calls beside, and ids":       {oneConn{aside: true, named: true}, 98, 100},
+		"in another order, told who waits": {oneConn{mixed: true, waits: true}, 99, 100},
+		"held back, told who waits":        {oneConn{held: true, waits: true}, 98, 100},
+	} {
+		c.play.random = 7
+		text, truth := c.play.play(400)
+		tl := parsed(t, []byte(text))
+		slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return a.Ordinal - b.Ordinal })
+		given, wrong, shared := 0, 0, 0
+		for _, call := range tl.Calls {
+			var want recording.ConnID
+			if call.Conn != 20 {
+				want = besideOf(call.Conn)
+			} else {
+				want = connOf(truth[shared])
+				shared++
+			}
+			switch {
+			case call.Request == timeline.None, call.Conn == 20 && call.Why != timeline.WhyShared && call.Why != timeline.WhyAwaited && !c.play.named:
+			case tl.Requests[call.Request].Conn != want:
+				wrong++
+			case call.Conn == 20:
+				given++
+			}
+		}
+		if share := 100 * given / len(truth); shared != len(truth) || wrong > 0 || share < c.least || share > c.most {
+			t.Errorf("%s: of %d calls (of %d) %d were given to requests, %d wrongly", name, shared, len(truth), given, wrong)
+		}
+	}
+}
+
+// besideOf is the connection of the request that a call on one of its own is of.
+func besideOf(conn recording.ConnID) recording.ConnID {
+	var r int
+	fmt.Sscanf(fmt.Sprint(conn)[1:], "%d", &r)
+	return connOf(r)
+}
+
+func connOf(request int) recording.ConnID {
+	var id recording.ConnID
+	fmt.Sscanf(fmt.Sprintf("1%d", request), "%d", &id)
+	return id
+}
+
+// Of few who are away it is kept that they may have sent a call that nobody was seen to ask
+// for; of many it may be anyone, and a list for each call would grow with the recording.
+func TestCallsOfThoseWhoAreAway(t *testing.T) {
+	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
+		w := &sharing{
+			t:         &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
+			suspended: suspended{away: map[ref]habit{}}, owner: map[timeline.CallID]ref{}, flying: map[ref]int{}, either: map[timeline.CallID][]ref{},
+		}
+		for r := range c.away {
+			w.away[requestRef(timeline.RequestID(r))] = habit{}
+		}
+		w.unseen([]timeline.CallID{0})
+		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != nobody {
+			t.Errorf("%d are away: listed are %v", c.away, got)
+		}
+	}
+}

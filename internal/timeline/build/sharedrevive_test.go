@@ -1,0 +1,278 @@
+package build
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/recording"
+)
+
+// immediates plays a Node loop whose client of Redis writes what was asked for in an immediate: its id is
+// given out as the first asks. Whoever goes on is told. Requests also make calls on connections of their own,
+// before they ask for commands in the same turn.
+type immediates struct {
+	out     strings.Builder
+	at, ids int64
+	random  uint32
+	writes  int64 // the id of the immediate; 0: nobody asked for it
+	asked   []int // requests, by command that is not written yet
+	under   []int // written, not answered
+	asides  []int // requests that wait for a call of their own
+	sent    int64 // bytes
+	read    int64
+	left    map[int]int // by request: calls that it waits for
+	step    map[int]int
+	truth   []int       // by command: its request
+	owned   map[int]int // by request: calls of its own
+}
+
+// goes are the requests by what they do at each step: how many calls of their own, and then commands; two: one
+// or none.
+var goes = []struct {
+	route string
+	steps [][2]int
+}{
+	{"/beside", [][2]int{{1, 2}, {1, 2}}},
+	{"/plain", [][2]int{{0, 1}}},
+	{"/after", [][2]int{{1, 0}, {1, 2}, {0, 1}}},
+	{"/own", [][2]int{{1, 0}, {1, 0}}},
+}
+
+func (p *immediates) say(format string, args ...any) {
+	p.at += 10_000
+	fmt.Fprintf(&p.out, "%d %s\n", p.at, fmt.Sprintf(format, args...))
+}
+
+func (p *immediates) upTo(n int) int {
+	p.random = p.random*1664525 + 1013904223
+	return int(p.random>>16) % n
+}
+
+// goOn lets a request do its next step, in the turn that runs.
+func (p *immediates) goOn(r int) {
+	k := goes[r%len(goes)]
+	if p.step[r] == len(k.steps) {
+		p.say("chunk conn=1%d thread=1 dir=write bytes=60 counter=%d", r, p.ids)
+		p.say("http-response conn=1%d head=60 status=200", r)
+		return
+	}
+	s := k.steps[p.step[r]]
+	for range s[0] {
+		p.say("chunk conn=3%d thread=1 dir=write offset=%d bytes=30 counter=%d", r, 30*p.owned[r], p.ids)
+		p.say("http-request conn=3%d offset=%d head=30 method=GET route=/b", r, 30*p.owned[r])
+		p.owned[r]++
+		p.asides = append(p.asides, r)
+	}
+	if s[1] > 1 { // as the cache has it or not
+		s[1] = p.upTo(2)
+	}
+	for range s[1] {
+		if p.writes == 0 {
+			p.ids++
+			p.writes = p.ids
+		}
+		p.asked = append(p.asked, r)
+	}
+	p.ids++
+	p.left[r] = s[0] + s[1]
+	p.step[r]++
+}
+
+func (p *immediates) told() { p.say("boundary thread=1 exec=17 counter=%d what=resolved", p.ids) }
+
+func (p *immediates) arrive(r int) {
+	p.say("chunk conn=1%d thread=1 dir=read bytes=40 arrived=%d last=%d counter=%d", r, p.at-2000, p.at-2000, p.ids)
+	p.say("http-request conn=1%d head=40 method=GET route=%s", r, goes[r%len(goes)].route)
+	p.ids += 3
+	p.told()
+	p.goOn(r)
+}
+
+// answerOwn lets the first of the calls of their own be answered.
+func (p *immediates) answerOwn() {
+	r := p.asides[0]
+	p.asides = p.asides[1:]
+	offset := 50 * (p.owned[r] - 1)
+	p.say("chunk conn=3%d thread=1 dir=read offset=%d bytes=50 arrived=%d last=%d counter=%d", r, offset, p.at-2000, p.at-2000, p.ids)
+	p.say("http-response conn=3%d offset=%d head=50 status=200", r, offset)
+	p.ids += 2
+	p.told()
+	p.answered(r)
+}
+
+func (p *immediates) answered(r int) {
+	if p.left[r]--; p.left[r] == 0 {
+		p.goOn(r)
+	}
+}
+
+// answer lets so many commands be answered in one read.
+func (p *immediates) answer(n int) {
+	p.say("chunk conn=20 thread=1 dir=read offset=%d bytes=%d arrived=%d last=%d counter=%d", p.read, 5*n, p.at-2000, p.at-2000, p.ids)
+	for range n {
+		p.say("reply conn=20 offset=%d length=5 outcome=ok", p.read)
+		p.read += 5
+	}
+	p.ids++
+	p.told()
+	done := p.under[:n]
+	p.under = p.under[n:]
+	for _, r := range done {
+		p.answered(r)
+	}
+}
+
+func (p *immediates) flush() {
+	if len(p.asked) == 0 {
+		return
+	}
+	p.say("chunk conn=20 thread=1 dir=write offset=%d bytes=%d exec=%d counter=%d", p.sent, 30*len(p.asked), p.writes, p.ids)
+	for _, r := range p.asked {
+		p.say("command conn=20 offset=%d length=30 operation=GET", p.sent)
+		p.sent += 30
+		p.truth = append(p.truth, r)
+	}
+	p.under, p.asked, p.writes = append(p.under, p.asked...), nil, 0
+}
+
+// play returns the recording of so many requests.
+func (p *immediates) play(requests int) string {
+	p.at, p.ids, p.left, p.step, p.owned = 1_000_000, 100, map[int]int{}, map[int]int{}, map[int]int{}
+	p.say(`manifest cpus=2 hooks="sched io sockets arrivals async"`)
+	p.say("process id=1 pid=100 runtime=node comm=x")
+	p.say("thread id=1 tid=100 process=1")
+	for r := range requests {
+		p.say("conn id=1%d side=in process=1 local=127.0.0.1:80 peer=127.0.0.1:%d existing=1", r, 10000+r)
+		p.say("conn id=3%d side=out process=1 local=127.0.0.1:%d peer=10.0.0.2:80 existing=1", r, 20000+r)
+	}
+	p.say("conn id=20 side=out process=1 local=127.0.0.1:6000 peer=10.0.0.1:6379 existing=1")
+	p.say("conn-protocol conn=20 protocol=redis")
+	p.say("thread-state thread=1 state=sleep syscall=epoll_pwait")
+	for next := 0; next < requests || len(p.under)+len(p.asides) > 0; {
+		p.say("off thread=1 since=%d woken=%d syscall=epoll_pwait waker-kind=interrupt counter=%d", p.at+1000, p.at+9000, p.ids)
+		sent := len(p.asides)
+		for range min(1+p.upTo(3), requests-next) {
+			p.arrive(next)
+			next++
+		}
+		if n := len(p.under); n > 0 {
+			p.answer(1 + p.upTo(n))
+		}
+		for range min(sent, 1+p.upTo(3)) {
+			p.answerOwn()
+		}
+		p.flush()
+	}
+	return p.out.String()
+}
+
+// Whose immediate it is that writes commands is told by its id, also where that request was seen to send
+// something else in the same turn, and where several more asked before it ran.
+func TestCommandsAskedForBesideOtherCalls(t *testing.T) {
+	p := &immediates{random: 7}
+	tl := parsed(t, []byte(p.play(400)))
+	slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return a.Ordinal - b.Ordinal })
+	commands, right, wrong, own, ownRight := 0, 0, 0, 0, 0
+	for _, call := range tl.Calls {
+		var want recording.ConnID
+		if call.Conn == 20 {
+			fmt.Sscanf(fmt.Sprintf("1%d", p.truth[commands]), "%d", &want)
+			commands++
+		} else {
+			fmt.Sscanf("1"+fmt.Sprint(call.Conn)[1:], "%d", &want)
+			own++
+		}
+		switch {
+		case call.Request == timeline.None:
+		case tl.Requests[call.Request].Conn != want:
+			wrong++
+		case call.Conn == 20:
+			right++
+		default:
+			ownRight++
+		}
+	}
+	if commands != len(p.truth) || wrong > 0 || 100*right < 83*commands || 100*ownRight < 99*own {
+		t.Errorf("of %d commands %d are their requests', of %d calls of their own %d; %d are others'", commands, right, own, ownRight, wrong)
+	}
+}
+
+// A client that hardly ever sends beside others holds its calls back; one that does so once in fifty turns
+// in which it could has nothing else to send in the others.
+func TestWhoHoldsBack(t *testing.T) {
+	for _, c := range []struct {
+		could, sends int
+		held         bool
+	}{{133, 0, true}, {600, 2, true}, {188, 4, false}, {453, 12, false}, {10, 0, false}} {
+		if w := (&sharing{could: c.could, sends: c.sends}); w.held() != c.held {
+			t.Errorf("sends %d times of %d: held %v", c.sends, c.could, w.held())
+		}
+	}
+}
+
+// Who was answered is away no longer, nor who can only be one of those.
+func TestAwayUntilAnswered(t *testing.T) {
+	w := &sharing{
+		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
+		habits: causality.NewCounts(habit.usual), byConn: map[recording.ConnID]*sharedConn{},
+	}
+	w.reset()
+	w.allEnd = 60
+	for _, who := range []ref{requestRef(0), callRef(3)} {
+		w.now = 40
+		w.ready = []actor{{who: who}}
+		w.goesAway(0)
+		if !w.anyAway() {
+			t.Errorf("%v is not away", who)
+		}
+		w.now = 70
+		if w.respond([]timeline.RequestID{0}); w.anyAway() {
+			t.Errorf("%v is away after all were answered", who)
+		}
+		w.ready[0].habit.over = false
+		if w.goesAway(0); who == requestRef(0) && w.anyAway() {
+			t.Errorf("%v goes away after it was answered", who)
+		}
+	}
+}
+
+// Messages of worker threads do not tell who goes on.
+func TestMessagesTellNobody(t *testing.T) {
+	fired := move{kind: moveFired, by: nobody, conn: noConn}
+	if !allTold([]move{fired}) {
+		t.Error("not all is told")
+	}
+	if fired.port = 7; allTold([]move{fired}) {
+		t.Error("a message tells who goes on")
+	}
+}
+
+// What follows calls that were answered together is nobody's yet, and what is sent then is not linked.
+func TestAfterAnswersAtOnce(t *testing.T) {
+	w := &inTurns{atOnce: map[timeline.CallID]bool{1: true}}
+	if got := w.alone(callRef(1)); got != nobody {
+		t.Errorf("after one of several: %v", got)
+	}
+	if got := w.alone(callRef(2)); got != callRef(2) {
+		t.Errorf("after one alone: %v", got)
+	}
+}
+
+// Who has just been answered goes on where a promise of its own is resolved: its id was given out as the call
+// was asked for, or since.
+func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
+	w := &inTurns{told: &doubts{}, turn: asyncTurn{of: callRef(1), counter: 200}, wakes: nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
+	for exec, same := range map[int64]bool{100: false, 101: true, 110: true, 111: false, 200: false, 201: true} {
+		if got := w.same(&move{exec: exec}); got != same {
+			t.Errorf("id %d: %v", exec, got)
+		}
+	}
+	w.wakes = requestRef(3)
+	if w.same(&move{exec: 105}) {
+		t.Error("another is known to go on")
+	}
+}

@@ -1,0 +1,20 @@
+package build
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A timed wait that an interrupt ended is a pause where a program waits for one thing at
+// most; in epoll it is a loop's, and what came may have been a packet.
+func TestOnlyWaitsForLittleAreSleep(t *testing.T) {
+	tl := &timeline.Timeline{Strands: make([]timeline.Strand, 1)}
+	for syscall, want := range map[string]timeline.Cause{"poll": timeline.CauseSleep, "select": timeline.CauseSleep, "epoll_wait": timeline.CauseUnknown, "epoll_pwait2": timeline.CauseUnknown} {
+		iv := timeline.Interval{From: 1, To: 9, State: timeline.StateSleeping, Off: newOff(&recording.Off{Syscall: syscall, Timed: 1, WakerKind: recording.WakerInterrupt})}
+		if got, _ := sleepCause(tl, 0, iv); got != want {
+			t.Errorf("%s: %s, want %s", syscall, got, want)
+		}
+	}
+}

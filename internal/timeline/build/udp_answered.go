@@ -1,0 +1,81 @@
+package build
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Whom a datagram answers is not known while several have asked through one socket. On a loop it
+// shows: a request that has one question open there goes on right after it was read.
+
+// datagramAnswers pairs questions of a loop's requests over UDP with the datagrams after which the
+// requests went on.
+type datagramAnswers struct {
+	t     *timeline.Timeline
+	f     *facts
+	calls []made
+	taken map[*chunkAt]bool
+}
+
+// answerDatagrams settles the calls that are known by that, and the turns in which requests resumed for them.
+func answerDatagrams(t *timeline.Timeline, f *facts, calls []made, turns *loopTurns) {
+	open := make(map[timeline.RequestID][]timeline.CallID)
+	for i := range t.Calls {
+		if c := &t.Calls[i]; c.Request != timeline.None && c.Excluded == unpaired && f.conns[calls[i].conn].protocol == recording.ProtocolUDP {
+			open[c.Request] = append(open[c.Request], timeline.CallID(i))
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	d := datagramAnswers{t, f, calls, map[*chunkAt]bool{}}
+	for _, k := range lists.Sorted(len(turns.all), func(i int) recording.Time { return turns.all[i].last }) {
+		u := &turns.all[k]
+		if u.how != resumeUnseen || u.call != timeline.None {
+			continue
+		}
+		if id, rest := onlyAsked(t, open[u.request], u.last); id != timeline.None && d.answer(u, id) {
+			open[u.request] = rest
+		}
+	}
+}
+
+// onlyAsked is the only one of some calls that was sent before a time, None if there are more, and the others.
+func onlyAsked(t *timeline.Timeline, list []timeline.CallID, before recording.Time) (only timeline.CallID, rest []timeline.CallID) {
+	only = timeline.None
+	for _, id := range list {
+		switch {
+		case t.Calls[id].Sent >= before:
+			rest = append(rest, id)
+		case only != timeline.None:
+			return timeline.None, nil
+		default:
+			only = id
+		}
+	}
+	return only, rest
+}
+
+// answer gives a call the last datagram that its loop read before a request went on, in the same
+// run; false if there is none that came since it was sent and that nobody else had.
+func (d *datagramAnswers) answer(u *turn, id timeline.CallID) bool {
+	call := &d.t.Calls[id]
+	reads := d.f.conns[d.calls[id].conn].chunks[recording.Read]
+	i := sort.Search(len(reads), func(k int) bool { return reads[k].at > u.last })
+	if i == 0 {
+		return false
+	}
+	read := &reads[i-1]
+	if d.taken[read] || read.Arrived < call.Sent || d.f.strand(read.Thread) != u.strand || slept(d.t, u.strand, read.at, u.last) {
+		return false
+	}
+	d.taken[read] = true
+	call.Arrived, call.FirstRead, call.End, call.Excluded = read.Arrived, read.first(), read.at, ""
+	settle(call, &d.calls[id].bounds)
+	u.call, u.how, u.ready, u.timer = id, resumeCall, read.Arrived, false
+	u.from = read.first()
+	return true
+}

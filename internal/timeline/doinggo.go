@@ -1,0 +1,119 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// splitAsleep appends what a goroutine did of which nothing else is known, in the parts
+// in which it was asleep for sure, for its whole process was, and the others.
+func (t *Timeline) splitAsleep(s StrandID, a Activity, list []Activity) []Activity {
+	awake, ok := t.Goroutines.awake[t.Strands[s].Process]
+	if !ok {
+		return append(list, a)
+	}
+	part := func(from, to Time, asleep bool) {
+		if from < to {
+			p := a
+			p.From, p.To, p.Asleep = from, to, asleep
+			list = append(list, p)
+		}
+	}
+	at := a.From
+	for i := sort.Search(len(awake), func(k int) bool { return awake[k].To > at }); i < len(awake) && awake[i].From < a.To; i++ {
+		part(at, awake[i].From, true)
+		at = min(awake[i].To, a.To)
+		part(max(a.From, awake[i].From), at, false)
+	}
+	part(at, a.To, true)
+	return list
+}
+
+// doingGo is Doing for a goroutine: its waits, what the threads did on which it was, and
+// its calls. Of the rest nothing is known.
+func (t *Timeline) doingGo(s StrandID, from, to Time) []Activity {
+	var list []Activity
+	at := from
+	waits := t.Strands[s].Waits
+	i, _ := slices.BinarySearchFunc(waits, from+1, func(w WaitID, at Time) int { return cmp.Compare(t.Waits[w].Back, at) })
+	for ; i < len(waits) && t.Waits[waits[i]].From < to; i++ {
+		w := &t.Waits[waits[i]]
+		list = t.awakeGo(s, at, min(w.From, to), list)
+		a := Activity{From: max(w.From, at), To: min(w.To, to), Cause: w.Cause, Phase: PhaseHandler, Call: None, Wait: waits[i], Stack: w.Stack}
+		if a.From < a.To {
+			list = append(list, a)
+		}
+		ready := Activity{From: max(w.To, at), To: min(w.Back, to), Cause: CauseRunnable, Phase: PhaseHandler, Call: None, Wait: None, Stack: None}
+		if ready.From < ready.To {
+			list = append(list, ready)
+		}
+		at = max(at, min(w.Back, to))
+	}
+	return t.awakeGo(s, at, to, list)
+}
+
+// awakeGo tells what a goroutine did between two waits.
+func (t *Timeline) awakeGo(s StrandID, from, to Time, list []Activity) []Activity {
+	at := from
+	for _, u := range StintsAfter(t.Goroutines.stintsOf(t, s), from) {
+		if u.From >= to {
+			break
+		}
+		if u.From > at {
+			list = t.absentGo(s, at, u.From, list)
+		}
+		a, b := max(u.From, at), min(u.To, to)
+		for _, x := range t.Doing(u.Thread, a, b) {
+			if x.Cause == CauseUnknown || x.Wait != None && t.Waits[x.Wait].Rule == RuleIdle {
+				list = t.absentGo(s, x.From, x.To, list) // the thread was idle: the goroutine had left it
+				continue
+			}
+			list = append(list, x)
+		}
+		at = max(at, b)
+	}
+	return t.absentGo(s, at, to, list)
+}
+
+// absentGo tells what a goroutine did while it was on no thread and in no wait that is
+// known: it waited for its call, if it had one.
+func (t *Timeline) absentGo(s StrandID, from, to Time, list []Activity) []Activity {
+	calls := t.Goroutines.Calls[s]
+	stack := t.lettingGo(s, to)
+	i := sort.Search(len(calls), func(k int) bool { return t.Calls[calls[k]].Start > from })
+	for i > 0 && t.Calls[calls[i-1]].End > from {
+		i--
+	}
+	for ; from < to; i++ {
+		a := Activity{From: from, To: to, Phase: PhaseHandler, Call: None, Wait: None, Stack: stack, Later: stack != None}
+		if i < len(calls) && t.Calls[calls[i]].Start < to {
+			if a.To = max(from, t.Calls[calls[i]].Start); a.From < a.To {
+				list = t.splitAsleep(s, a, list)
+			}
+			c := &t.Calls[calls[i]]
+			for at, end := a.To, min(c.End, to); at < end; {
+				b := Activity{From: at, Call: calls[i], Cause: CauseRemote, Wait: None, Stack: stack, Later: stack != None}
+				b.Phase, b.To = c.phaseAt(at)
+				b.To = min(max(b.To, at+1), end)
+				list = append(list, b)
+				at = b.To
+			}
+			from = max(a.To, min(c.End, to))
+			continue
+		}
+		return t.splitAsleep(s, a, list)
+	}
+	return list
+}
+
+// lettingGo is the stack with which a goroutine next lets a lock go: what it does before
+// that is called from there. None if it lets none go.
+func (t *Timeline) lettingGo(s StrandID, at Time) StackID {
+	list := t.Goroutines.LetGo[s]
+	i, _ := slices.BinarySearchFunc(list, at, func(x StackAt, at Time) int { return cmp.Compare(x.Time, at) })
+	if i == len(list) {
+		return None
+	}
+	return list[i].Stack
+}

@@ -1,0 +1,218 @@
+package lists
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// ByTime returns a list in order of a time of its elements, those of equal time in the
+// order in which they were. It takes linear time.
+func ByTime[T any](list []T, at func(*T) recording.Time) []T {
+	order := Order(len(list), func(i int) recording.Time { return at(&list[i]) })
+	if order == nil {
+		return list
+	}
+	sorted := make([]T, len(list))
+	for k, i := range order {
+		sorted[k] = list[i.place]
+	}
+	return sorted
+}
+
+// SortByTime puts a list in that order where it is: long ones need no second one.
+func SortByTime[T any](list []T, at func(*T) recording.Time) {
+	Arrange(list, Order(len(list), func(i int) recording.Time { return at(&list[i]) }))
+}
+
+// Arrange puts a list into an order, which it uses up; nil: it is in that order.
+func Arrange[T any](list []T, order []Key) {
+	for k := range order {
+		first := list[k]
+		i := k
+		for from := int(order[i].place); from != k; from = int(order[i].place) { // round the ring of those that move
+			list[i] = list[from]
+			order[i].place = int32(i)
+			i = from
+		}
+		order[i].place = int32(i)
+		list[i] = first
+	}
+}
+
+// Key is the time of an element, since the earliest of all, and its place.
+type Key struct {
+	since uint64
+	place int32
+}
+
+// Order returns n elements in order of their times, those of equal time in the
+// order of their places; nil if they are in order already.
+func Order(n int, at func(int) recording.Time) []Key {
+	if n == 0 {
+		return nil
+	}
+	first, last, ordered := at(0), at(0), true
+	for i := 1; i < n; i++ {
+		t := at(i)
+		ordered = ordered && t >= last
+		first, last = min(first, t), max(last, t)
+	}
+	if ordered {
+		return nil
+	}
+	keys := make([]Key, n)
+	for i := range keys {
+		keys[i] = Key{uint64(at(i)) - uint64(first), int32(i)}
+	}
+	if n < radix {
+		slices.SortFunc(keys, func(a, b Key) int {
+			return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.place, b.place))
+		})
+		return keys
+	}
+	return radixSort(keys, uint64(last)-uint64(first))
+}
+
+// Keys are sorted by so many bits at a time.
+const (
+	radixBits = 11
+	radix     = 1 << radixBits
+)
+
+// radixSort sorts keys up to most, the digits from the last on: each pass keeps the
+// order of the one before.
+func radixSort(keys []Key, most uint64) []Key {
+	spare := make([]Key, len(keys))
+	for shift := 0; most>>shift > 0; shift += radixBits {
+		var next [radix]int32
+		for i := range keys {
+			next[keys[i].since>>shift%radix]++
+		}
+		sum := int32(0)
+		for d, n := range next {
+			next[d], sum = sum, sum+n
+		}
+		for i := range keys {
+			d := keys[i].since >> shift % radix
+			spare[next[d]] = keys[i]
+			next[d]++
+		}
+		keys, spare = spare, keys
+	}
+	return keys
+}
+
+// Sized lays out empty lists of known lengths in one piece of memory; nil for 0.
+func Sized[T any](lengths []int32) [][]T {
+	sum := 0
+	for _, n := range lengths {
+		sum += int(n)
+	}
+	all, out := make([]T, sum), make([][]T, len(lengths))
+	for i, n := range lengths {
+		if n > 0 {
+			out[i], all = all[:0:n], all[n:]
+		}
+	}
+	return out
+}
+
+// Packed are lists laid out one behind the other, of which most may be empty.
+type Packed[T any] struct {
+	ends []int32 // of each list
+	all  []T
+}
+
+// Pack lays out empty lists of known lengths.
+func Pack[T any](lengths []int32) Packed[T] {
+	sum := int32(0)
+	for _, n := range lengths {
+		sum += n
+	}
+	p := Packed[T]{ends: lengths, all: make([]T, sum)}
+	from := int32(0)
+	for i, n := range lengths {
+		p.ends[i], from = from, from+n
+	}
+	return p
+}
+
+// Add adds to the i-th list, within its length.
+func (p *Packed[T]) Add(i int, v T) {
+	p.all[p.ends[i]] = v
+	p.ends[i]++
+}
+
+// Of is the i-th list, once all have their lengths.
+func (p *Packed[T]) Of(i int) []T {
+	if i == 0 {
+		return p.all[:p.ends[0]]
+	}
+	return p.all[p.ends[i-1]:p.ends[i]]
+}
+
+// Index leads from ids to places in a list. Recorders give ids out one after the other,
+// so nearly all are found by counting; but a recording may hold any.
+type Index[ID ~int64] struct {
+	near []int32 // by id: its place + 1, or 0
+	far  map[ID]int32
+	size int
+}
+
+// indexSlack bounds how much thinner than its ids near may be.
+const indexSlack = 4
+
+// none is the place of what has none.
+const none = -1
+
+// Get returns the place of an id, -1 if it has none.
+func (x *Index[ID]) Get(id ID) int {
+	if uint64(id) < uint64(len(x.near)) && x.near[id] > 0 {
+		return int(x.near[id]) - 1
+	}
+	if place, ok := x.far[id]; ok {
+		return int(place)
+	}
+	return none
+}
+
+// Set gives an id that has no place yet a place.
+func (x *Index[ID]) Set(id ID, place int) {
+	x.size++
+	if id < 0 || int64(id) > int64(indexSlack*x.size+radix) {
+		if x.far == nil {
+			x.far = map[ID]int32{}
+		}
+		x.far[id] = int32(place)
+		return
+	}
+	if missing := int(id) + 1 - len(x.near); missing > 0 {
+		x.near = append(x.near, make([]int32, missing)...)
+	}
+	x.near[id] = int32(place) + 1
+}
+
+// Sorted returns the numbers below n in order of a time.
+func Sorted(n int, at func(int) recording.Time) []int32 {
+	list := make([]int32, n)
+	keys := Order(n, at)
+	for i := range list {
+		list[i] = int32(i)
+		if keys != nil {
+			list[i] = keys[i].place
+		}
+	}
+	return list
+}
+
+// Near is sort.Search from a place on, for what is close behind it.
+func Near(n, from int, found func(int) bool) int {
+	step := 1
+	for from+step < n && !found(from+step) {
+		from, step = from+step, 2*step
+	}
+	return from + sort.Search(min(step+1, n-from), func(k int) bool { return found(from + k) })
+}

@@ -1,0 +1,178 @@
+// Package peers tells what a peer is for, by its address, port, protocol and operation: one that
+// gives out credentials, one that takes telemetry, or neither (New, OfCall, OfDatagram). A class
+// is a row in its table.
+package peers
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Class says what a peer is for, as far as that can be told.
+type Class int8
+
+// Peer classes.
+const (
+	Plain      Class = iota // nothing is known of it
+	Credential              // it gives out credentials, tokens or keys
+	Telemetry               // it takes metrics, logs or traces
+)
+
+// String returns the class's name.
+func (c Class) String() string { return [...]string{"plain", "credential", "telemetry"}[c] }
+
+// peerRule is one row of the table of peer classes. All that it names must match; what
+// it leaves empty matches all.
+type peerRule struct {
+	id         string // stable, see docs/peers.md
+	class      Class
+	what       string   // in words
+	hosts      []string // of which one must match; * stands for any characters
+	nets       []string // address ranges, of which one must hold the address
+	ports      []string // of which one must be the port
+	routes     []string // method and path as in Call.Operation; * as in hosts
+	operations []string // names from a header, query or form; * as in hosts
+	protocols  []recording.Protocol
+	unnamed    bool // a call whose operation is not known (TLS) matches too
+}
+
+// Classes tells what peers are for. It remembers what it has seen.
+type Classes struct {
+	rules []peerRule
+	known map[peerSeen]*peerRule
+}
+
+// New makes Classes.
+func New() *Classes {
+	return &Classes{rules: peerRules(), known: map[peerSeen]*peerRule{}}
+}
+
+// OfCall tells what the peer of a call is for, and the id of the rule that says so; ""
+// for Plain.
+func (x *Classes) OfCall(c *timeline.Call) (Class, string) {
+	p := peerSeen{operation: c.Operation, protocol: c.Protocol}
+	p.host, p.port = splitPeer(c.Peer)
+	if addr, port := SplitPort(c.Address); port != "" {
+		p.addr, p.port = Host(c.Address), port
+		if p.host == addr {
+			p.host = ""
+		}
+	}
+	return x.of(p)
+}
+
+// OfDatagram tells what the peer of a datagram is for, as OfCall.
+func (x *Classes) OfDatagram(d *timeline.Datagram) (Class, string) {
+	p := peerSeen{protocol: d.Protocol, host: d.Peer}
+	if _, err := netip.ParseAddrPort(d.Peer); err == nil {
+		_, p.port = SplitPort(d.Peer)
+		p.addr, p.host = Host(d.Peer), ""
+	}
+	return x.of(p)
+}
+
+// peerSeen is what the rules look at.
+type peerSeen struct {
+	host, addr, port string
+	operation        string
+	protocol         recording.Protocol
+}
+
+func (x *Classes) of(p peerSeen) (Class, string) {
+	rule, ok := x.known[p]
+	if !ok {
+		rule = &peerRule{}
+		for i := range x.rules {
+			if x.rules[i].matches(&p) {
+				rule = &x.rules[i]
+				break
+			}
+		}
+		x.known[p] = rule
+	}
+	return rule.class, rule.id
+}
+
+func (r *peerRule) matches(p *peerSeen) bool {
+	if len(r.protocols) > 0 && !contains(r.protocols, p.protocol) {
+		return false
+	}
+	if len(r.hosts)+len(r.nets) > 0 && !anyLike(r.hosts, p.host) && !anyHolds(r.nets, p.addr) {
+		return false
+	}
+	if len(r.ports) > 0 && !contains(r.ports, p.port) {
+		return false
+	}
+	if p.operation == "" {
+		return r.unnamed || len(r.routes)+len(r.operations) == 0
+	}
+	return len(r.routes)+len(r.operations) == 0 || anyLike(r.routes, p.operation) || anyLike(r.operations, p.operation)
+}
+
+func contains[T comparable](list []T, x T) bool {
+	for _, e := range list {
+		if e == x {
+			return true
+		}
+	}
+	return false
+}
+
+func anyLike(patterns []string, s string) bool {
+	for _, p := range patterns {
+		if like(p, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// like matches a pattern in which * stands for any characters, none included.
+func like(pattern, s string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return s == pattern
+	}
+	if !strings.HasPrefix(s, first) {
+		return false
+	}
+	s = s[len(first):]
+	for {
+		part, more, again := strings.Cut(rest, "*")
+		if !again {
+			return strings.HasSuffix(s, part)
+		}
+		i := strings.Index(s, part)
+		if i < 0 {
+			return false
+		}
+		s, rest = s[i+len(part):], more
+	}
+}
+
+func anyHolds(nets []string, addr string) bool {
+	a, err := netip.ParseAddr(addr)
+	if err != nil {
+		return false
+	}
+	for _, n := range nets {
+		if p, err := netip.ParsePrefix(n); err == nil && p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitPeer splits a name and a port that may be left out.
+func splitPeer(peer string) (name, port string) {
+	name, port = SplitPort(peer)
+	for i := range len(port) {
+		if port[i] < '0' || port[i] > '9' {
+			return peer, ""
+		}
+	}
+	return name, port
+}

@@ -1,0 +1,190 @@
+package timeline
+
+import "encoding/binary"
+
+// SegmentPacker gives requests their segments, in one piece of memory.
+type SegmentPacker struct {
+	packed []byte
+	ends   []int // of each request's, in packed
+}
+
+// Pack gives each of some requests its segments, which of may return in the same memory again
+// and again.
+func (k *SegmentPacker) Pack(requests []Request, of func(*Request) []Segment) {
+	packed := k.packed[:0]
+	ends := k.ends[:0]
+	for i := range requests {
+		packed = requests[i].packSegments(packed, of(&requests[i]))
+		ends = append(ends, len(packed))
+	}
+	all, from := string(packed), 0
+	for i, to := range ends {
+		requests[i].segments, from = all[from:to], to
+	}
+	k.packed, k.ends = packed, ends
+}
+
+// Segments reads the segments of a request one after another: they are kept packed, for there are
+// many of each request.
+//
+//	for s := r.Segments(); s.Next(); {
+type Segments struct {
+	Segment        // the one at hand, once Next has returned true
+	rest    string // what follows it
+	call    CallID // of the last one that was part of a call
+	blocker RequestID
+}
+
+// Segments of a request: ordered, disjoint, within [Start, End).
+func (r *Request) Segments() *Segments {
+	s := &Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, blocker: r.ID}
+	if r.segments != "" {
+		s.rest = r.segments[causesSize:]
+	}
+	return s
+}
+
+// SegmentList is a list of the request's segments; nil if there are none.
+func (r *Request) SegmentList() []Segment { return r.appendSegments(nil) }
+
+func (r *Request) appendSegments(list []Segment) []Segment {
+	for s := r.Segments(); s.Next(); {
+		list = append(list, s.Segment)
+	}
+	return list
+}
+
+// SetSegments replaces the request's segments. Its ID, Strand and Start must not change any more.
+func (r *Request) SetSegments(list []Segment) {
+	r.segments = string(r.packSegments(nil, list))
+}
+
+// ChangeCalled changes all segments that are part of calls.
+func (t *Timeline) ChangeCalled(change func(*Segment)) {
+	if len(t.Calls) == 0 {
+		return
+	}
+	var list []Segment
+	var packed []byte
+	for i := range t.Requests {
+		r, called := &t.Requests[i], false
+		list = r.appendSegments(list[:0])
+		for k := range list {
+			if list[k].Call != None {
+				change(&list[k])
+				called = true
+			}
+		}
+		if called {
+			packed = r.packSegments(packed[:0], list)
+			r.segments = string(packed)
+		}
+	}
+}
+
+// Has reports whether a segment of the request has a cause.
+func (r *Request) Has(cause Cause) bool {
+	return r.segments != "" && r.segments[cause/8]>>(cause%8)&1 != 0
+}
+
+// causesSize is how many bytes, before the segments, say with a bit each which causes there are.
+const causesSize = (NumCauses + 7) / 8
+
+// What is packed has four bits for the cause and the phase each: a 17th of either does not compile.
+const (
+	_ = uint(16 - NumCauses)
+	_ = uint(16 - NumPhases)
+)
+
+// Of each segment two bytes say what it is, and what follows of it: what is as it was in the
+// one before is left out.
+const (
+	packedGap    = 1 << 6 // of the first byte, beside cause and quality: it does not begin where the one before ended
+	packedStrand = 1 << 7 // it has another strand
+	packedCall   = 1 << 4 // of the second byte, beside the phase
+	packedBlock  = 1 << 5
+)
+
+// packSegments appends segments to what is packed.
+func (r *Request) packSegments(to []byte, list []Segment) []byte {
+	last := Segment{To: r.Start, Strand: r.Strand}
+	call, blocker := CallID(0), r.ID
+	causes := len(to)
+	if len(list) > 0 {
+		to = append(to, make([]byte, causesSize)...)
+	}
+	for i := range list {
+		g := &list[i]
+		to[causes+int(g.Cause/8)] |= 1 << (g.Cause % 8)
+		head := len(to)
+		to = append(to, byte(g.Cause)|byte(g.Quality)<<4, byte(g.Phase))
+		if g.Strand != last.Strand {
+			to[head] |= packedStrand
+			to = binary.AppendVarint(to, int64(g.Strand))
+		}
+		if g.From != last.To {
+			to[head] |= packedGap
+			to = binary.AppendVarint(to, int64(g.From-last.To))
+		}
+		to = binary.AppendUvarint(to, uint64(g.To-g.From))
+		if g.Call != None {
+			to[head+1] |= packedCall
+			to = binary.AppendVarint(to, int64(g.Call-call))
+			call = g.Call
+		}
+		if g.Blocker != None {
+			to[head+1] |= packedBlock
+			to = binary.AppendVarint(to, int64(g.Blocker-blocker))
+			blocker = g.Blocker
+		}
+		last = *g
+	}
+	return to
+}
+
+// Next reads the next segment; false if there is none.
+func (s *Segments) Next() bool {
+	if len(s.rest) < 2 {
+		return false
+	}
+	first, second := s.rest[0], s.rest[1]
+	s.rest = s.rest[2:]
+	s.Cause, s.Quality, s.Phase = Cause(first&15), Quality(first>>4&3), Phase(second&15)
+	if first&packedStrand != 0 {
+		s.Strand = StrandID(s.signed())
+	}
+	s.From = s.To
+	if first&packedGap != 0 {
+		s.From += Time(s.signed())
+	}
+	s.To = s.From + Time(s.unsigned())
+	s.Call, s.Blocker = None, None
+	if second&packedCall != 0 {
+		s.call += CallID(s.signed())
+		s.Call = s.call
+	}
+	if second&packedBlock != 0 {
+		s.blocker += RequestID(s.signed())
+		s.Blocker = s.blocker
+	}
+	return true
+}
+
+// unsigned reads a number as binary.AppendUvarint writes it.
+func (s *Segments) unsigned() (n uint64) {
+	for i := 0; i < len(s.rest); i++ {
+		b := s.rest[i]
+		n |= uint64(b&0x7f) << (7 * i)
+		if b < 0x80 {
+			s.rest = s.rest[i+1:]
+			break
+		}
+	}
+	return n
+}
+
+// signed reads a number as binary.AppendVarint writes it.
+func (s *Segments) signed() int64 {
+	n := s.unsigned()
+	return int64(n>>1) ^ -int64(n&1)
+}

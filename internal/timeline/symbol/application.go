@@ -1,0 +1,162 @@
+package symbol
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Application reports a frame of the service's own code: not of its runtime, of the
+// standard library or of a package that it brought along, as far as names and paths tell.
+func Application(f recording.Frame) bool {
+	if !Managed(f) || !OwnCode(f) {
+		return false
+	}
+	for _, part := range packagePaths {
+		if strings.Contains(f.File, part) {
+			return false
+		}
+	}
+	switch f.Type {
+	case recording.FrameGo:
+		return !standardGo(f) && !moduleVersion(f.File) && !goWrapper(f.Function)
+	case recording.FrameJVM:
+		return !jvmLibrary(Plain(f)) && !madeUp(Plain(f))
+	}
+	return !moduleBody(f)
+}
+
+// moduleBody reports the body of a program or module: it runs once, and then holds what serves.
+// It says which program this is, not what a request does.
+func moduleBody(f recording.Frame) bool {
+	switch Plain(f) {
+	case "<module>", "<main>", "<top (required)>":
+		return f.Type == recording.FramePython || f.Type == recording.FrameRuby
+	}
+	return false
+}
+
+// Brought reports a frame of a package that the service brought along: neither of its own
+// code nor of its runtime or the standard library.
+func Brought(f recording.Frame) bool {
+	return Managed(f) && OwnCode(f) && !Application(f) && (f.Type != recording.FrameGo || !standardGo(f) && !goWrapper(f.Function))
+}
+
+// madeUp reports a method of a class that nobody wrote: of a lambda or method reference,
+// which calls what was written, or of a proxy.
+func madeUp(name string) bool {
+	for _, part := range [...]string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// packagePaths are parts of the paths at which package managers put what a program uses.
+var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/", "/vendor_ruby/", "<cfunc>"}
+
+// standardGo reports a frame of Go's standard library: its file lies in a directory that
+// is the package, under src of the toolchain, or is the package if paths are trimmed.
+func standardGo(f recording.Frame) bool {
+	slash := strings.LastIndexByte(f.Function, '/')
+	dot := strings.IndexByte(f.Function[slash+1:], '.')
+	if dot < 0 || slash > 0 && strings.Contains(f.Function[:strings.IndexByte(f.Function, '/')], ".") {
+		return false
+	}
+	pkg := f.Function[:slash+1+dot]
+	return pkg != "main" && (strings.Contains(f.File, "/src/"+pkg+"/") || strings.HasPrefix(f.File, pkg+"/"))
+}
+
+// goWrapper reports a function that Go's compiler makes of a go or defer statement with
+// arguments, around the one that it calls.
+func goWrapper(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return strings.HasPrefix(last, "gowrap") || strings.HasPrefix(last, "deferwrap")
+}
+
+// moduleVersion reports the path of a file in a module that was not built in place, as
+// -trimpath leaves it: "go.etcd.io/bbolt@v1.4.3/cursor.go".
+func moduleVersion(path string) bool {
+	i := strings.Index(path, "@v")
+	return i > 0 && i+2 < len(path) && path[i+2] >= '0' && path[i+2] <= '9'
+}
+
+// Place names a frame with its line: "main.(*Cache).Get (cache.go:88)".
+func Place(f recording.Frame) string {
+	name := Name(f)
+	if f.File == "" || f.Line <= 0 {
+		return name
+	}
+	return name + " (" + base(f.File) + ":" + strconv.FormatInt(f.Line, 10) + ")"
+}
+
+// Walk says what code does to a collection, as its name tells.
+type Walk int8
+
+// Walks.
+const (
+	WalkNone  Walk = iota
+	WalkStep       // goes on to the next item, or looks through all of them
+	WalkStart      // begins, or goes to one item directly
+)
+
+// WalkOf sorts a frame.
+func WalkOf(f recording.Frame) Walk {
+	name := strings.ReplaceAll(Plain(f), "[...]", "") // type parameters
+	for _, r := range walkNames {
+		if r.of == f.Type && strings.HasPrefix(name, r.prefix) {
+			return r.walk
+		}
+	}
+	of, method := lastTwo(name)
+	if f.Type != recording.FrameGo && f.Type != recording.FrameJVM || !isIterator(of) {
+		return WalkNone
+	}
+	switch strings.ToLower(method) {
+	case "next", "hasnext", "prev", "previous", "nextnode", "nextentry", "tryadvance", "advance":
+		return WalkStep
+	case "first", "last", "seek", "init", "<init>", "rewind", "reset":
+		return WalkStart
+	}
+	return WalkNone
+}
+
+// walkNames are functions of runtimes that walk through collections.
+var walkNames = []struct {
+	of     recording.FrameType
+	prefix string
+	walk   Walk
+}{
+	{recording.FrameGo, "runtime.mapiternext", WalkStep}, {recording.FrameGo, "runtime.mapIterNext", WalkStep},
+	{recording.FrameGo, "runtime.mapiterinit", WalkStart}, {recording.FrameGo, "runtime.mapIterStart", WalkStart},
+	{recording.FrameGo, "slices.Contains", WalkStep}, {recording.FrameGo, "slices.Index", WalkStep},
+	{recording.FrameJVM, "java.util.ArrayList.indexOf", WalkStep}, {recording.FrameJVM, "java.util.ArrayList.contains", WalkStep},
+	{recording.FrameJVM, "java.util.LinkedList.node", WalkStep}, {recording.FrameJVM, "java.util.LinkedList.indexOf", WalkStep},
+	{recording.FrameJVM, "java.util.HashMap.containsValue", WalkStep}, {recording.FrameJVM, "java.util.concurrent.CopyOnWriteArrayList.indexOf", WalkStep},
+	{recording.FrameNative, "dictiter_iternext", WalkStep}, {recording.FrameNative, "setiter_iternext", WalkStep},
+	{recording.FrameNative, "list_contains", WalkStep}, {recording.FrameNative, "list_index", WalkStep},
+	{recording.FrameRuby, "Array#include?", WalkStep}, {recording.FrameRuby, "Array#index", WalkStep}, {recording.FrameRuby, "Hash#value?", WalkStep},
+}
+
+// isIterator reports the name of a type that stands for a position in a collection.
+func isIterator(name string) bool {
+	for _, part := range []string{"Iter", "Itr", "iter", "Cursor", "cursor"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastTwo splits the last two parts off a name: "(*Cursor)" and "Next" of
+// "go.etcd.io/bbolt.(*Cursor).Next".
+func lastTwo(name string) (of, method string) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return "", name
+	}
+	of, method = name[:i], name[i+1:]
+	return of[strings.LastIndexAny(of, "./")+1:], method
+}

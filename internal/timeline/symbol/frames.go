@@ -1,0 +1,133 @@
+package symbol
+
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Kind is what is asked again and again about a frame: a set of the bits below.
+type Kind uint8
+
+const (
+	IsManaged     Kind = 1 << iota // see Managed
+	IsApplication                  // see Application
+	IsOwnCode                      // see OwnCode
+	IsBeyondLocks                  // see beyondLocks
+)
+
+// KindOf says all kinds that a frame is of.
+func KindOf(f recording.Frame) (k Kind) {
+	for i, is := range [...]func(recording.Frame) bool{Managed, Application, OwnCode, beyondLocks} {
+		if is(f) {
+			k |= 1 << i
+		}
+	}
+	return k
+}
+
+// Managed reports a frame of a language runtime, as against one of machine code whose
+// source language is not known.
+func Managed(f recording.Frame) bool {
+	switch f.Type {
+	case recording.FrameGo, recording.FrameJVM, recording.FramePython, recording.FrameRuby, recording.FrameV8:
+		return true
+	}
+	return false
+}
+
+// OwnCode reports a frame that is not of a runtime or its standard library.
+func OwnCode(f recording.Frame) bool {
+	return beyondLocks(f) && !hasPrefix(Plain(f), standardLibrary[f.Type]) && !ofFiles(f.File, standardFiles[f.Type])
+}
+
+// beyondLocks reports a frame that is not part of what implements locks, queues and
+// waiting.
+func beyondLocks(f recording.Frame) bool {
+	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) {
+		return false
+	}
+	if f.Type == recording.FrameJVM && Stub(Plain(f)) {
+		return false
+	}
+	return !hasPrefix(Plain(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
+}
+
+// lockLibrary holds, by type of frame, how the names of functions begin that implement
+// locks, conditions, queues and futures.
+var lockLibrary = map[recording.FrameType][]string{
+	recording.FrameJVM: {
+		"_complete_monitor_locking", "monitorenter", "StubRoutines", "java.lang.Object.wait", "java.lang.Thread.sleep", "java.lang.Thread.join", "java.lang.Thread.park", "java.lang.Thread.yield",
+		"java.lang.VirtualThread.", "java.util.concurrent.locks.", "jdk.internal.misc.Unsafe.", "jdk.internal.vm.", "sun.misc.Unsafe.",
+	},
+	recording.FrameNative: {
+		"__lll_", "___pthread_", "__pthread_", "pthread_", "__futex", "futex", "__GI_", "sem_", "__new_sem_", "do_futex_wait", "syscall", "__syscall",
+		"std::mutex", "std::condition_variable", "uv_mutex_", "uv_cond_", "uv_sem_", "take_gil", "drop_gil", "Mutex::", "Monitor::", "MutexLocker", "PlatformMutex", "PlatformMonitor", "ParkEvent", "Parker",
+	},
+	recording.FrameGo: {
+		"runtime.", "internal/runtime", "internal/sync.", "sync.",
+	},
+	recording.FrameRuby: {"Thread::Mutex#", "Thread::Queue#", "Thread::SizedQueue#", "Thread::ConditionVariable#", "Monitor#", "MonitorMixin", "Thread#", "Thread.", "Kernel#sleep"},
+}
+
+// lockFiles holds the files of such functions, where names do not tell.
+var lockFiles = map[recording.FrameType][]string{
+	recording.FramePython: {"/threading.py", "/queue.py", "/concurrent/futures/", "/asyncio/locks.py", "/asyncio/queues.py", "/multiprocessing/synchronize.py"},
+	recording.FrameRuby:   {"/monitor.rb", "/thread.rb"},
+}
+
+// standardLibrary holds, by type of frame, how the names of functions begin that come
+// with the runtime.
+var standardLibrary = map[recording.FrameType][]string{
+	recording.FrameJVM: {"java.", "javax.", "jdk.", "sun.", "com.sun."},
+	recording.FrameV8:  {"V8::"}, // frames by which V8 goes over to machine code: no function of anybody
+	recording.FrameGo:  {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
+}
+
+// standardFiles holds where the files of such functions lie: within a directory, or
+// with a prefix such as "node:".
+var standardFiles = map[recording.FrameType][]string{
+	recording.FramePython: {"/lib/python", "<frozen"},
+	recording.FrameV8:     {"node:", "<unknown>"}, // of no script: V8's own, such as Map.prototype.set
+	recording.FrameRuby:   {"/lib/ruby/3", "/lib/ruby/2", "<internal:", "<cfunc>"},
+}
+
+// ofFiles reports a path that holds one of some parts. Packages installed beside the
+// standard library are not part of it.
+func ofFiles(path string, parts []string) bool {
+	if path == "" || strings.Contains(path, "site-packages/") || strings.Contains(path, "dist-packages/") || strings.Contains(path, "/gems/") {
+		return false
+	}
+	for _, p := range parts {
+		if strings.Contains(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// NativeLock reports machine code of the C library, or that implements locks.
+func NativeLock(f recording.Frame) bool {
+	return f.Type == recording.FrameNative && (isCLibrary(f.Module) || hasPrefix(Plain(f), lockLibrary[f.Type]))
+}
+
+// Stub reports the name of code that HotSpot generates for itself: it is no method.
+func Stub(name string) bool { return strings.Contains(name, " ") || !strings.Contains(name, ".") }
+
+func hasPrefix(name string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSystemLibrary reports libraries that only carry out what a program asked for.
+func isSystemLibrary(module string) bool {
+	return module == "libjvm.so" || isCLibrary(module)
+}
+
+func isCLibrary(module string) bool {
+	return hasPrefix(module, []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso"})
+}

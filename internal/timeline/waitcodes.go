@@ -1,0 +1,39 @@
+package timeline
+
+// RuleChild is the rule of waits for a program that the waiting process started: for its
+// beginning, for what it writes, for its end.
+const RuleChild = "child-process"
+
+// Rules of the waits of goroutines: what they waited for is recorded.
+const (
+	RuleGoMutex     = "go-mutex"
+	RuleGoRWMutex   = "go-rwmutex"
+	RuleGoWaitGroup = "go-wait-group"
+	RuleGoCond      = "go-cond"
+	RuleGoChannel   = "go-channel"
+	RuleGoPool      = "go-pool"   // of a library's pool
+	RuleGoTimer     = "go-timer"  // from a channel on which a timer sends
+	RuleGoAssist    = "go-assist" // until the collector lets it allocate again
+	RuleGoSleep     = "go-sleep"  // in time.Sleep and the like
+)
+
+// RuleMemoryLock is the rule of Waits for the lock of the process's own address space.
+const RuleMemoryLock = "memory-lock"
+
+// Rules that are known by name elsewhere.
+const (
+	RuleIdle      = "idle"          // a worker waits for work: nobody's request waits with it
+	RuleFutex     = "futex"         // nothing is known but that it waits for another thread
+	RuleFutexWord = "futex-word"    // the word is that of CPython's interpreter lock
+	RuleOwner     = "mutex-owner"   // glibc's mutex says who has it
+	RuleGiveBack  = "give-back"     // whoever ends such waits waits there too, one for one
+	RuleShared    = "shared-result" // whoever ends such waits gets for another request what they are for
+	RuleVMThread  = "vm-thread"     // the JVM stopped its threads and let them go again
+	RuleGC        = "vm-gc"         // the same, and its collector ran meanwhile
+	RuleNoConn    = "no-connection" // a read or write that moved no bytes on any connection
+	RuleRubyGVL   = "ruby-gvl"      // it waits until another thread of Ruby lets it run
+	RuleRubyYield = "ruby-gvl-turn" // it has let another thread of Ruby run, and waits until that does
+	RulePageFault = "page-fault"
+	RuleDisk      = "disk"
+	RuleSyscall   = "syscall"
+)
