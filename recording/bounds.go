@@ -44,7 +44,7 @@ func limits() map[string]limit {
 		fields string
 	}{
 		{limit{near: true}, "since woken arrived last first from put stopped late.left"},
-		{limit{to: maxTime}, "start wall suspended user-cpu bpf inside busy idle pressure throttled ran queued serviced p50 p99 longest neighbour.cpu round-trip"},
+		{limit{to: maxTime}, "start wall suspended user-cpu bpf inside busy idle pressure throttled stolen ran queued serviced p50 p99 longest neighbour.cpu round-trip"},
 		{limit{from: -2, to: maxBytes}, "rss offset bytes written read head length size fetched in out virtual resident shared mapping.before"},
 		{limit{from: -1, to: maxCount}, "count events running overflows minor major depth limit backlog messages skipped"},
 		{limit{from: -1, to: maxSmall}, "id pid tid process thread creator waker owner putter conn frame stack caller file before left line cpu cpus procs"},

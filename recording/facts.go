@@ -68,6 +68,7 @@ type Overhead struct {
 type Host struct {
 	Busy      int64 // ns of CPU, all processors
 	Idle      int64 // ns of CPU, all processors
+	Stolen    int64 // ns of CPU, all processors: threads were to run, and the hypervisor ran others (proc_stat(5), steal)
 	Running   int64 // threads runnable at this instant
 	Pressure  int64 // ns some thread waited for a CPU (PSI)
 	Throttled int64 // ns the target's cgroup was throttled

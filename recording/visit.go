@@ -64,6 +64,7 @@ func (f *Host) Visit(v Visitor) {
 	v.Int("pressure", &f.Pressure)
 	v.Int("throttled", &f.Throttled)
 	v.Int("overflows", &f.Overflows)
+	v.Int("stolen", &f.Stolen)
 }
 
 // Kind implements Fact.

@@ -23,6 +23,10 @@ func runQueue() diagnosis.Hypothesis {
 // throttledShare is how much throttling by a quota counts as a lack of CPU.
 const throttledShare = diagnosis.Whole / 100
 
+// stolenShare is from which share of the processors' time on, given by a hypervisor to others, what
+// runs and what is woken up takes longer by whole milliseconds now and then.
+const stolenShare = diagnosis.Whole / 50
+
 func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	spans := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
 	h := hostLoad(c)
@@ -31,6 +35,9 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of the host's processor time is in use", h.busy).Against(int64(c.Saturated)),
 		diagnosis.Part("of the time the control group is throttled", h.throttled).Against(int64(throttledShare)),
 		diagnosis.Part("of the time some thread of the host waits for a CPU", h.pressure),
+	}
+	if h.stolen > 0 {
+		ev = append(ev, diagnosis.Part("of the processors' time a hypervisor gave to others", h.stolen).Against(int64(stolenShare)))
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
 	others, own := besideUs(c), ours(c)
@@ -89,7 +96,7 @@ func forEachOther(c *diagnosis.Case, spans []diagnosis.Span) bool {
 // soonServed rules out a lack of processors.
 func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Result {
 	ev := res.Evidence
-	res.Evidence = []diagnosis.Evidence{ev[1], ev[0], ev[2], ev[3]}
+	res.Evidence = append([]diagnosis.Evidence{ev[1], ev[0]}, ev[2:]...)
 	res.Lead = "the host's processors are " + diagnosis.Percent(h.busy) + " busy (bound " + diagnosis.Percent(c.Saturated) + "): " +
 		"a ready thread gets one soon"
 	res.Hidden = nil // whatever was not accounted for, it was no lack of CPUs
@@ -134,7 +141,7 @@ func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagno
 			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,
-		Decide:   "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors, vmstat 1 (st) whether a virtual machine's host takes time",
+		Decide:   "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors",
 		Evidence: ev,
 	}
 }

@@ -27,7 +27,8 @@ func crowdedTimes(c *diagnosis.Case) crowded {
 		wall := int64(b.Time.Sub(a.Time))
 		busy := b.Busy - a.Busy
 		if wall <= 0 || diagnosis.ShareOf(busy, busy+b.Idle-a.Idle) < c.Saturated &&
-			diagnosis.ShareOf(b.Pressure-a.Pressure, wall) < crowdedShare && diagnosis.ShareOf(b.Throttled-a.Throttled, wall) < throttledShare {
+			diagnosis.ShareOf(b.Pressure-a.Pressure, wall) < crowdedShare && diagnosis.ShareOf(b.Throttled-a.Throttled, wall) < throttledShare &&
+			diagnosis.ShareOf(b.Stolen-a.Stolen, busy+b.Idle-a.Idle+b.Stolen-a.Stolen) < stolenShare {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].to == a.Time {

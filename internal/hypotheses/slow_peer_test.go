@@ -41,20 +41,21 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 		}
 		story += fmt.Sprintf(request, i+1, 40*i, arrived, read)
 	}
-	story += "60000ms host busy=BUSYms idle=IDLEms running=2 pressure=PRESSUREms throttled=THROTTLEDms\n90000ms end reason=time\n"
+	story += "60000ms host busy=BUSYms idle=IDLEms running=2 pressure=PRESSUREms throttled=THROTTLEDms stolen=STOLENms\n90000ms end reason=time\n"
 	for _, x := range []struct {
-		what, peer, busy, idle, pressure, throttled string
-		want                                        string
+		what, peer, busy, idle, pressure, throttled, stolen string
+		want                                                string
 	}{
-		{"on a busy host", "127.0.0.1:5432", "95000", "5000", "0", "0", "lead"},
-		{"on an idle host", "127.0.0.1:5432", "50000", "50000", "9000", "0", "found"},
-		{"where threads wait for a CPU", "127.0.0.1:5432", "50000", "50000", "31000", "0", "lead"},
-		{"where a quota is used up", "127.0.0.1:5432", "50000", "50000", "0", "900", "lead"},
-		{"at the address of the host", "10.0.0.1:5432", "95000", "5000", "0", "0", "lead"},
-		{"elsewhere", "10.0.0.2:5432", "95000", "5000", "50000", "900", "found"},
+		{"on a busy host", "127.0.0.1:5432", "95000", "5000", "0", "0", "0", "lead"},
+		{"on an idle host", "127.0.0.1:5432", "50000", "50000", "9000", "0", "0", "found"},
+		{"where threads wait for a CPU", "127.0.0.1:5432", "50000", "50000", "31000", "0", "0", "lead"},
+		{"where a quota is used up", "127.0.0.1:5432", "50000", "50000", "0", "900", "0", "lead"},
+		{"where a hypervisor takes processors away", "127.0.0.1:5432", "50000", "46000", "0", "0", "4000", "lead"},
+		{"at the address of the host", "10.0.0.1:5432", "95000", "5000", "0", "0", "0", "lead"},
+		{"elsewhere", "10.0.0.2:5432", "95000", "5000", "50000", "900", "0", "found"},
 	} {
 		t.Run(x.what, func(t *testing.T) {
-			text := strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle, "PRESSURE", x.pressure, "THROTTLED", x.throttled).Replace(story)
+			text := strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle, "PRESSURE", x.pressure, "THROTTLED", x.throttled, "STOLEN", x.stolen).Replace(story)
 			rec, err := recording.ParseText(strings.NewReader(text))
 			if err != nil {
 				t.Fatal(err)

@@ -61,6 +61,7 @@ func loopDemand(c *diagnosis.Case) (busiest diagnosis.Share, loop timeline.Stran
 type host struct {
 	known                     bool
 	busy, pressure, throttled diagnosis.Share // of the processors; of the time; of the time
+	stolen                    diagnosis.Share // of the processors' time, given by a hypervisor to others
 	overflows                 int64
 	running                   int64 // tenths: threads that run or are ready to, on average, the sampling one included
 }
@@ -88,12 +89,13 @@ func hostLoad(c *diagnosis.Case) (h host) {
 		}
 	}
 	wall := int64(last.Time.Sub(first.Time))
-	busy := last.Busy - first.Busy
+	busy, stolen := last.Busy-first.Busy, last.Stolen-first.Stolen
 	return host{
 		known:     true,
 		busy:      diagnosis.ShareOf(busy, busy+last.Idle-first.Idle),
 		pressure:  diagnosis.ShareOf(last.Pressure-first.Pressure, wall),
 		throttled: diagnosis.ShareOf(last.Throttled-first.Throttled, wall),
+		stolen:    diagnosis.ShareOf(stolen, busy+stolen+last.Idle-first.Idle),
 		overflows: last.Overflows - first.Overflows,
 		running:   running * 10 / max(1, samples),
 	}

@@ -46,6 +46,7 @@ func recorded(tl *timeline.Timeline) Recording {
 		Seconds:          Decimal(span / 1000),
 		Events:           tl.Events,
 		OverheadCPUShare: share(tl.Overhead.UserCPU+tl.Overhead.BPF, span),
+		Stolen:           stolen(tl),
 		Truncated:        tl.Truncated,
 	}
 	for _, l := range tl.Losses {
@@ -64,6 +65,17 @@ func recorded(tl *timeline.Timeline) Recording {
 		r.WaitStacks = &WaitStacks{share(int64(w.Own), all), share(int64(w.Borrowed), all)}
 	}
 	return r
+}
+
+// stolen is how much of the processors' time a hypervisor gave to others, from the first sample of
+// the host to the last.
+func stolen(tl *timeline.Timeline) Decimal {
+	if len(tl.Hosts) == 0 {
+		return 0
+	}
+	a, b := &tl.Hosts[0], &tl.Hosts[len(tl.Hosts)-1]
+	taken := b.Stolen - a.Stolen
+	return share(taken, taken+b.Busy-a.Busy+b.Idle-a.Idle)
 }
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {

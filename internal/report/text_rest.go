@@ -89,10 +89,16 @@ func footer(p *page, r *Report) {
 	notSeen(p, r.Seen.Missing)
 }
 
+// noted is the share of stolen time from which on it is said.
+const noted Decimal = 10_000
+
 // cost says what recording took and lost, and what the report does not rest on.
 func cost(r *Report, all bool) string {
 	rec := &r.Recording
 	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; ", plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare))
+	if rec.Stolen >= noted || all && rec.Stolen > 0 {
+		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal), which is in what was on a CPU and in late wake-ups here; "
+	}
 	if r.Seen.Calls == 0 {
 		text += "no outgoing calls; "
 	} else {

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/internal/capture/procfs"
+	"github.com/getdwell/dwell/recording"
 )
 
 // CPUTime is how much CPU time (ns) a process has used, exact to the kernel's clock tick.
@@ -58,9 +59,9 @@ func parseCPUs(text string) map[int]BusyIdle {
 		if !strings.HasPrefix(name, "cpu") || err != nil {
 			continue
 		}
-		busy, idle, _, err := parseCPU("cpu " + rest)
-		if err == nil {
-			all[n] = BusyIdle{busy, idle}
+		var h recording.Host
+		if parseCPU("cpu "+rest, &h) == nil {
+			all[n] = BusyIdle{h.Busy, h.Idle}
 		}
 	}
 	return all

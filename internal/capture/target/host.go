@@ -25,7 +25,7 @@ func Host(pid int) (recording.Host, []recording.Missing) {
 	}
 	text, err := os.ReadFile("/proc/stat")
 	if err == nil {
-		h.Busy, h.Idle, h.Running, err = parseCPU(string(text))
+		err = parseCPU(string(text), &h)
 	}
 	note("host-cpu", err)
 
@@ -46,24 +46,25 @@ func Host(pid int) (recording.Host, []recording.Missing) {
 	return h, missing
 }
 
-// parseCPU reads /proc/stat. Time stolen by a hypervisor is neither busy nor idle.
-func parseCPU(text string) (busy, idle, running int64, err error) {
-	err = errors.New("/proc/stat has no line for all processors")
+// parseCPU reads /proc/stat into h. Time stolen by a hypervisor is neither busy nor idle.
+func parseCPU(text string, h *recording.Host) error {
+	err := errors.New("/proc/stat has no line for all processors")
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
 		switch {
-		case len(fields) > 7 && fields[0] == "cpu":
-			ticks, bad := numbers(fields[1:8])
-			const user, nice, system, idled, iowait, irq, softirq = 0, 1, 2, 3, 4, 5, 6
+		case len(fields) > 8 && fields[0] == "cpu":
+			ticks, bad := numbers(fields[1:9])
+			const user, nice, system, idled, iowait, irq, softirq, steal = 0, 1, 2, 3, 4, 5, 6, 7
 			if err = bad; err == nil {
-				busy = clockTick * (ticks[user] + ticks[nice] + ticks[system] + ticks[irq] + ticks[softirq])
-				idle = clockTick * (ticks[idled] + ticks[iowait])
+				h.Busy = clockTick * (ticks[user] + ticks[nice] + ticks[system] + ticks[irq] + ticks[softirq])
+				h.Idle = clockTick * (ticks[idled] + ticks[iowait])
+				h.Stolen = clockTick * ticks[steal]
 			}
 		case len(fields) == 2 && fields[0] == "procs_running":
-			running, _ = strconv.ParseInt(fields[1], 10, 64)
+			h.Running, _ = strconv.ParseInt(fields[1], 10, 64)
 		}
 	}
-	return busy, idle, running, err
+	return err
 }
 
 // parsePressure reads the total of the "some" line of a pressure file, in ns.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/getdwell/dwell/recording"
 )
 
 // Counters of this machine exist and do not run backwards while a loop is busy for
@@ -84,14 +86,15 @@ func TestHostOfNobody(t *testing.T) {
 
 func TestParseCPU(t *testing.T) {
 	text := "cpu  100 20 3 4000 500 6 7 80 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\nctxt 5\nprocs_running 3\n"
-	busy, idle, running, err := parseCPU(text)
-	if busy != 1_360_000_000 || idle != 45_000_000_000 || running != 3 || err != nil {
-		t.Errorf("busy %d, idle %d, running %d, %v", busy, idle, running, err)
+	var h recording.Host
+	want := recording.Host{Busy: 1_360_000_000, Idle: 45_000_000_000, Stolen: 800_000_000, Running: 3}
+	if err := parseCPU(text, &h); h != want || err != nil {
+		t.Errorf("%+v, %v, want %+v", h, err, want)
 	}
-	if _, _, _, err := parseCPU("cpu  1 2 x 4 5 6 7 8\n"); err == nil {
+	if parseCPU("cpu  1 2 x 4 5 6 7 8\n", &h) == nil {
 		t.Error("a letter was accepted")
 	}
-	if _, _, _, err := parseCPU(""); err == nil {
+	if parseCPU("", &h) == nil {
 		t.Error("nothing was accepted")
 	}
 }

@@ -360,6 +360,7 @@ export interface Recording {
   events: number;
   lost: number;
   overhead_cpu_share: number;
+  stolen_share?: number;
   truncated?: boolean;
   of?: string;
   windows?: Windows;
