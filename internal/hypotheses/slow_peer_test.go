@@ -78,6 +78,57 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 	}
 }
 
+// Threads of the service wait 2 ms for a processor now and then, and answers of a peer on this host
+// are late by as much as often: that is no peer's slowness. One that is late by 85 ms is slow.
+func TestAPeerHereMayWaitForAProcessorAsWeDo(t *testing.T) {
+	for _, x := range []struct {
+		peer string
+		late int // ms
+		want int
+	}{
+		{"127.0.0.1:5432", 3, 0},
+		{"127.0.0.1:5432", 85, 1},
+		{"10.9.9.9:5432", 3, 1},
+	} {
+		text := "1ms manifest cpus=2 hooks=\"sched io sockets arrivals host\"\n1ms process id=1 pid=100 runtime=jvm comm=shop\n" +
+			"1ms thread id=1 tid=101 process=1\n1ms thread-state thread=1 on=1\n1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000\n" +
+			"1ms conn id=2 side=out process=1 existing=1 local=127.0.0.1:6000 peer=" + x.peer + "\n1ms conn-protocol conn=2 protocol=postgres\n1ms host busy=0 idle=0 running=1\n"
+		for i := range 60 {
+			at, answer, ready := 200_000*(i+1), 300, 0 // us
+			if i%10 == 4 {
+				answer = 300 + x.late*1000
+			}
+			if i%10 == 7 {
+				ready = 2000
+			}
+			say := func(us int, format string, args ...any) {
+				text += fmt.Sprintf("%dus ", at+us) + fmt.Sprintf(format, args...) + "\n"
+			}
+			say(0, "chunk conn=1 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus", 40*i, at, at)
+			say(0, "http-request conn=1 offset=%d head=40 method=GET route=/a", 40*i)
+			say(100, "chunk conn=2 thread=1 dir=write offset=%d bytes=40", 40*i)
+			arrived := at + 100 + answer
+			say(100+answer+ready+50, "off thread=1 since=%dus woken=%dus syscall=read waker-kind=interrupt", at+120, arrived)
+			say(100+answer+ready+50, "chunk conn=2 thread=1 dir=read offset=%d bytes=40 arrived=%dus last=%dus", 40*i, arrived, arrived)
+			say(200+answer+ready, "chunk conn=1 thread=1 dir=write offset=%d bytes=40", 40*i)
+			say(200+answer+ready, "http-response conn=1 offset=%d head=40 status=200", 40*i)
+		}
+		text += "14000ms host busy=7000ms idle=21000ms running=2\n15000ms end reason=time\n"
+		rec, err := recording.ParseText(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tl, err := timeline.Build(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+		if len(d.Findings) != x.want {
+			t.Errorf("%s, late by %d ms: %d findings, want %d: %+v %+v", x.peer, x.late, len(d.Findings), x.want, d.Findings, d.Leads)
+		}
+	}
+}
+
 // A peer that does not answer at all until the client gives up is as slow as a peer can be.
 func TestAPeerThatDoesNotAnswer(t *testing.T) {
 	text := `
