@@ -118,7 +118,7 @@ func TestAPeerHereMayWaitForAProcessorAsWeDo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tl, err := timeline.Build(rec)
+		tl, err := build.Recording(rec)
 		if err != nil {
 			t.Fatal(err)
 		}
