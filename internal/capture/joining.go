@@ -49,7 +49,7 @@ func (j *joining) await(p target.Process) {
 // startJoining begins with it. Where nothing was left for later, all is there at once.
 func (s *Session) startJoining() {
 	if !s.opts.Soon {
-		s.loading.done()
+		allLoaded(s)
 		s.allJoined()
 		return
 	}
@@ -59,7 +59,7 @@ func (s *Session) startJoining() {
 	s.workers.Go(func() {
 		promptly(func() {
 			going := s.joinIDs(first) && s.joinTLS() && s.hand(func() error {
-				s.loading.done()
+				allLoaded(s)
 				return nil
 			}) && s.joinStacks()
 			if going && s.hand(func() error { return s.haveJoined() }) {
@@ -67,6 +67,15 @@ func (s *Session) startJoining() {
 			}
 		})
 	})
+}
+
+// allLoaded gives back what it took to load the recorder's programs, and to find what they are attached to.
+func allLoaded(s *Session) {
+	for _, l := range s.order {
+		l.object.allLoaded()
+	}
+	s.files.Release()
+	s.loading.done()
 }
 
 // hand passes something to the goroutine that records, to be put to use; false when the

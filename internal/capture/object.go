@@ -102,6 +102,14 @@ func (o *object) program(group, name string, types *btf.Cache) (*ebpf.Program, e
 	return coll.DetachProgram(name), nil
 }
 
+// allLoaded gives the code of the programs back, and its types: what is wanted is in the kernel.
+func (o *object) allLoaded() {
+	o.spec.Types = nil
+	for _, spec := range o.spec.Programs {
+		spec.Instructions = nil
+	}
+}
+
 // attach attaches the programs that have one place in the kernel. What is run on demand is
 // opened once, as some kernels refuse it only then; probes are attached when there is a
 // process for them.

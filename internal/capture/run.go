@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"sync"
 	"time"
-
-	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
@@ -185,17 +182,15 @@ func (s *Session) drain(sink Sink) error {
 
 // decode empties the ring.
 func (s *Session) decode() error {
-	s.reader.SetDeadline(time.Unix(1, 0))
-	var rec ringbuf.Record
 	for {
-		err := s.reader.ReadInto(&rec)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil
-		}
+		event, err := s.reader.Next()
 		if err != nil {
 			return fmt.Errorf("read the event buffer: %w", err)
 		}
-		s.decoder.sample(rec.RawSample)
+		if event == nil {
+			return nil
+		}
+		s.decoder.sample(event)
 	}
 }
 

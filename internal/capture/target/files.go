@@ -3,6 +3,7 @@ package target
 import (
 	"debug/elf"
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/getdwell/dwell/internal/capture/elffile"
@@ -37,6 +38,9 @@ const (
 	maxRemembered = 64 << 20 // bytes
 )
 
+// largeAnswer is how many bytes make an answer one that Release drops.
+const largeAnswer = 1 << 20
+
 // recall is the answer to a question about a file; the file is looked into where it is not known yet.
 func recall[T any](f *Files, of CodeFile, what string, look func(*elf.File) (T, error)) (T, error) {
 	q := question{of.ID, what}
@@ -62,10 +66,7 @@ func (f *Files) remember(q question, a answer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looked++
-	size := 0
-	if large, ok := a.says.(interface{ bytes() int }); ok {
-		size = large.bytes()
-	}
+	size := a.bytes()
 	if !lasting(a.err) || size > maxRemembered {
 		return
 	}
@@ -74,6 +75,28 @@ func (f *Files) remember(q question, a answer) {
 	}
 	f.known[q] = a
 	f.bytes += size
+}
+
+// bytes is about how much memory an answer takes; 0 for one that takes little.
+func (a answer) bytes() int {
+	if large, ok := a.says.(interface{ bytes() int }); ok {
+		return large.bytes()
+	}
+	return 0
+}
+
+// Release drops large answers. They are found again where a process that comes later needs them.
+func (f *Files) Release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.known, func(_ question, a answer) bool {
+		size := a.bytes()
+		if size < largeAnswer {
+			return false
+		}
+		f.bytes -= size
+		return true
+	})
 }
 
 // lasting reports whether an error, if it is one, is due to what the file holds.

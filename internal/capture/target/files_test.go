@@ -87,3 +87,16 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// Once programs are loaded, large answers are found again where they are needed.
+func TestLargeAnswersAreReleased(t *testing.T) {
+	var files Files
+	small, large := question{what: "small"}, question{what: "large"}
+	files.remember(small, answer{says: image{values: map[string]uint64{"a symbol": 1}}})
+	kept := files.bytes
+	files.remember(large, answer{says: image{values: map[string]uint64{string(make([]byte, largeAnswer)): 1}}})
+	files.Release()
+	if _, is := files.known[large]; is || len(files.known) != 1 || files.bytes != kept {
+		t.Errorf("%d answers of %d bytes are kept, want one of %d", len(files.known), files.bytes, kept)
+	}
+}

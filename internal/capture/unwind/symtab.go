@@ -50,30 +50,38 @@ func readSymbols(file io.ReaderAt) *symbolTable {
 		section = f.SectionByType(elf.SHT_DYNSYM)
 	}
 	if section != nil && section.Size <= maxSymbols && int(section.Link) < len(f.Sections) {
-		t.read(section)
-		t.names = f.Sections[section.Link]
+		if names := f.Sections[section.Link]; section.ReaderAt != nil && names.ReaderAt != nil { // else they are packed, as no linker does
+			t.read(section)
+			t.names = names
+		}
 	}
 	t.starts = readStarts(f)
 	return t
 }
 
 func (t *symbolTable) read(section *elf.Section) {
-	data, err := elffile.Data(section)
-	if err != nil {
-		return
-	}
-	var s elf.Sym64
-	for size := binary.Size(s); len(data) >= size; data = data[size:] {
-		if _, err := binary.Decode(data, binary.LittleEndian, &s); err != nil {
+	count := 0
+	eachFunction(section, func(function) { count++ })
+	t.functions = make([]function, 0, count)
+	eachFunction(section, func(f function) { t.functions = append(t.functions, f) })
+	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.address, b.address) })
+}
+
+// eachFunction reads a table of symbols in pieces: that of a runtime is tens of MB, of which little is kept.
+func eachFunction(section *elf.Section, use func(function)) {
+	piece := make([]byte, 4096*elf.Sym64Size)
+	for at := uint64(0); at < section.Size; at += uint64(len(piece)) {
+		n, err := section.ReadAt(piece, int64(at))
+		for s := piece[:n]; len(s) >= elf.Sym64Size; s = s[elf.Sym64Size:] {
+			kind, in, size := elf.ST_TYPE(s[4]), binary.LittleEndian.Uint16(s[6:]), binary.LittleEndian.Uint64(s[16:])
+			if (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && in != uint16(elf.SHN_UNDEF) && size > 0 {
+				use(function{binary.LittleEndian.Uint64(s[8:]), uint32(min(size, math.MaxUint32)), binary.LittleEndian.Uint32(s)})
+			}
+		}
+		if err != nil {
 			return
 		}
-		kind := elf.ST_TYPE(s.Info)
-		if (kind == elf.STT_FUNC || kind == elf.STT_GNU_IFUNC) && s.Shndx != uint16(elf.SHN_UNDEF) && s.Size > 0 {
-			t.functions = append(t.functions, function{s.Value, uint32(min(s.Size, math.MaxUint32)), s.Name})
-		}
 	}
-	t.functions = slices.Clip(t.functions)
-	slices.SortStableFunc(t.functions, func(a, b function) int { return cmp.Compare(a.address, b.address) })
 }
 
 // name returns the symbol that covers the address; "" if none does. Of several names

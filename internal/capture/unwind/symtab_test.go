@@ -1,6 +1,10 @@
 package unwind
 
 import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,5 +45,29 @@ func TestPlacesOfCodeWithoutName(t *testing.T) {
 		if got := table().start(address); got != want {
 			t.Errorf("the function at 0x%x starts at 0x%x, want 0x%x", address, got, want)
 		}
+	}
+}
+
+// Of a table of symbols, which is read in pieces, the functions that the file itself has are kept, by address.
+func TestFunctionsOfASymbolTable(t *testing.T) {
+	symbol := func(kind elf.SymType, in elf.SectionIndex, address uint64) elf.Sym64 {
+		return elf.Sym64{Name: 7, Info: byte(kind), Shndx: uint16(in), Value: address, Size: 16}
+	}
+	all := []elf.Sym64{
+		symbol(elf.STT_FUNC, 1, 0x900), symbol(elf.STT_FUNC, elf.SHN_UNDEF, 0x500), symbol(elf.STT_OBJECT, 1, 0x600),
+	}
+	for range 5000 {
+		all = append(all, symbol(elf.STT_OBJECT, 1, 0x700))
+	}
+	all = append(all, symbol(elf.STT_GNU_IFUNC, 1, 0x300))
+	var file bytes.Buffer
+	if err := binary.Write(&file, binary.LittleEndian, all); err != nil {
+		t.Fatal(err)
+	}
+	section := &elf.Section{SectionHeader: elf.SectionHeader{Size: uint64(file.Len())}, ReaderAt: bytes.NewReader(file.Bytes())}
+	var got symbolTable
+	got.read(section)
+	if want := []function{{0x300, 16, 7}, {0x900, 16, 7}}; !slices.Equal(got.functions, want) {
+		t.Errorf("%x, want %x", got.functions, want)
 	}
 }
