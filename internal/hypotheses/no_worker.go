@@ -17,10 +17,14 @@ type absence struct {
 	spans   []diagnosis.Span
 	ended   int        // processes that had served requests and ended
 	starts  []Duration // of those that followed, from their beginning to their first request's being read
+	late    []Duration // from the last answer to the beginning of the next
 	served  []int      // requests by process that ended
 	longest Duration
 	process recording.ProcessID // one of those that started
 }
+
+// absentShare is the part of a start from which on it is said that none had begun for as long.
+const absentShare = 10
 
 // tenureOf is when a process was there for requests: from the first that it read to the last
 // that it answered; from the beginning, and to the end, of the recording if it lived then.
@@ -92,6 +96,7 @@ func absences(c *diagnosis.Case) *absence {
 	}
 	slices.SortFunc(a.spans, func(x, y diagnosis.Span) int { return cmp.Compare(x.Request, y.Request) })
 	slices.Sort(a.starts)
+	slices.Sort(a.late)
 	slices.Sort(a.served)
 	return a
 }
@@ -106,6 +111,7 @@ func (a *absence) find(c *diagnosis.Case, requests []diagnosis.RequestID) {
 		if t.from > there && t.born >= c.Start && i > 0 {
 			gaps = append(gaps, window{there, t.from})
 			a.starts, a.process = append(a.starts, t.from.Sub(t.born)), t.process
+			a.late = append(a.late, max(0, t.born.Sub(there)))
 		}
 		if t.ended {
 			a.ended++
@@ -129,10 +135,17 @@ func (a *absence) find(c *diagnosis.Case, requests []diagnosis.RequestID) {
 }
 
 func (a *absence) candidate(c *diagnosis.Case) diagnosis.Candidate {
-	took := diagnosis.Quantile(a.starts, 50)
-	n := len(a.starts)
+	took, late := diagnosis.Quantile(a.starts, 50), diagnosis.Quantile(a.late, 50)
+	n, next := len(a.starts), "the next"
+	if n == 1 {
+		next = processName(c, a.process)
+	}
+	if late >= took/absentShare {
+		next += " began " + diagnosis.Human(late) + " after the last answer and"
+	}
 	title := "Requests wait while no process is there to accept them: " + diagnosis.Plural(n, "time") + " in " + diagnosis.Human(c.End.Sub(c.Start)) +
-		" the last one had ended and the next took " + diagnosis.Human(took) + " from its beginning to its first request"
+		" the last one had ended, " + next + " took " + diagnosis.Human(took) + " from its beginning to its first request, and " +
+		diagnosis.Plural(requestsIn(a.spans), "request") + " waited for it, at most " + diagnosis.Human(a.longest)
 	if a.ended > 1 {
 		title += "; " + processes(a.ended) + " ended, after " + diagnosis.Plural(a.served[len(a.served)/2], "request") + " each as a rule"
 	}
@@ -148,6 +161,7 @@ func (a *absence) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Count("times that no process was there", n),
 			diagnosis.NS("median time from a process's beginning to its first request", took),
+			diagnosis.NS("median time from the last answer to that beginning", late),
 			diagnosis.Count("requests that waited for one", requestsIn(a.spans)),
 			diagnosis.NS("longest wait for one", a.longest),
 			diagnosis.Count("processes that had served requests and ended", a.ended),
