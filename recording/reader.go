@@ -84,8 +84,9 @@ type blockReader struct {
 	unpacker *zstd.Decoder
 	decoders []*decoder // of each worker
 	frames   []frame
-	dropped  int64 // bytes
-	done     bool  // there are no more, or none that are whole
+	sparse   []bool // of the frames to come: of them only what lasts is wanted; nil: all is
+	dropped  int64  // bytes
+	done     bool   // there are no more, or none that are whole
 }
 
 // frame is one as it is stored.
@@ -143,8 +144,11 @@ func (f *frame) sizes() (stored, plain uint32) {
 func (r *blockReader) decode() [][]Event {
 	blocks, failed := make([][]Event, len(r.frames)), make([]error, len(r.frames))
 	r.by.Do(len(r.frames), func(worker, i int) {
-		blocks[i], failed[i] = r.decoders[worker].frame(&r.frames[i])
+		d := r.decoders[worker]
+		d.sparse = i < len(r.sparse) && r.sparse[i]
+		blocks[i], failed[i] = d.frame(&r.frames[i])
 	})
+	r.sparse = r.sparse[min(len(r.frames), len(r.sparse)):]
 	for i := range r.frames {
 		if failed[i] == nil && r.frames[i].head[0] == frameSchema {
 			failed[i] = r.define(r.frames[i].stored)
@@ -186,7 +190,8 @@ type decoder struct {
 	fill     fillVisitor
 	slabs    slabs
 
-	timesOnly bool // a block has one event, without a fact, at its earliest time
+	glance bool // a block has one event, at its earliest time, which stands for all
+	sparse bool // of a block only facts that thin out nowhere are wanted, see lasts
 }
 
 func newDecoder(unpacker *zstd.Decoder) *decoder {
@@ -222,8 +227,8 @@ func (d *decoder) block(payload []byte) ([]Event, error) {
 	}
 	d.events = d.events[len(d.events):]
 	read := d.eventBlock
-	if d.timesOnly {
-		read = d.lowest
+	if d.glance {
+		read = d.glanceAt
 	}
 	if err := read(&cursor{b: payload}); err != nil {
 		return nil, err
@@ -283,12 +288,9 @@ func (d *decoder) eventBlock(c *cursor) error {
 		if row == nil || c.bad || bits.Len64(set) > len(row.shape.columns) {
 			return errMalformed
 		}
-		values := &d.fill.values
-		clear(values[:row.width])
-		for ; set != 0; set &= set - 1 {
-			i := bits.TrailingZeros64(set)
-			row.last[i] += c.varint()
-			values[i] = row.last[i]
+		row.values(c, set, &d.fill.values)
+		if d.sparse && !row.lasts() {
+			continue
 		}
 		f, err := d.fact(row)
 		if err != nil || c.bad {

@@ -22,6 +22,8 @@ type Recording struct {
 	Dropped int64
 	// LeftOut counts the facts that say what no recording can hold: see Load.
 	LeftOut int64
+	// Excerpt is nil if all of it was read.
+	Excerpt *Excerpt
 }
 
 var (

@@ -3,8 +3,6 @@ package recording
 import (
 	"fmt"
 	"io"
-	"math"
-	"math/bits"
 	"slices"
 	"sort"
 )
@@ -15,23 +13,44 @@ import (
 // put back to its beginning. The Recording that it returns has no events. On error, what was
 // handed over is no recording.
 func Stream(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
-	floors, size, err := floorsOf(by, in)
+	return Part{}.Stream(by, in, each)
+}
+
+// Stream is the function Stream for a part of a recording, of which it hands over what a recorder would have written
+// that had rested between the windows: see thinner. What cannot be read twice, and the text form, is
+// handed over whole.
+func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
+	o, size, err := outlined(by, in)
 	if err != nil {
 		return nil, err
 	}
-	if floors == nil {
+	if o == nil {
 		return whole(by, in, each)
+	}
+	windows, err := o.windows(p)
+	if err != nil {
+		return nil, err
 	}
 	r, err := newBlockReader(by, io.LimitReader(in, size)) // it may have grown since
 	if err != nil {
 		return nil, err
 	}
-	s := streamer{by: by, each: each, screen: newScreen(), printers: Of(by, newPrinter), floors: floors}
+	s := streamer{by: by, each: each, screen: newScreen(), printers: Of(by, newPrinter), floors: o.floors}
+	var thin *thinner
+	if windows != nil {
+		thin = newThinner(windows, o, each)
+		s.each, r.sparse = thin.take, o.between(windows)
+	}
 	dropped, err := r.all(s.blocks)
 	if err != nil {
 		return nil, err
 	}
-	return s.end(dropped)
+	rec, err := s.end(dropped)
+	if err == nil && thin != nil {
+		thin.end()
+		rec.Excerpt = &Excerpt{Windows: windows, Requests: thin.requests, Of: o.requests}
+	}
+	return rec, err
 }
 
 // whole is Stream of what cannot be read twice, and of what is no binary file.
@@ -49,10 +68,9 @@ func whole(by Workers, in io.Reader, each func(Event)) (*Recording, error) {
 	return rec, nil
 }
 
-// floorsOf returns before which time no event is in a block of a file or in one behind it, by block,
-// and how long the file is, and puts it back to its beginning; nil if that cannot be done, or it
-// is no binary file.
-func floorsOf(by Workers, in io.Reader) ([]Time, int64, error) {
+// outlined returns the outline of a file and how long that is, and puts it back to its beginning; nil if that
+// cannot be done, or it is no binary file.
+func outlined(by Workers, in io.Reader) (*outline, int64, error) {
 	file, ok := in.(io.ReadSeeker)
 	if !ok {
 		return nil, 0, nil
@@ -63,10 +81,10 @@ func floorsOf(by Workers, in io.Reader) ([]Time, int64, error) {
 	}
 	head := make([]byte, len(magic))
 	n, _ := io.ReadFull(in, head)
-	floors, end := []Time(nil), int64(0)
+	o, end := (*outline)(nil), int64(0)
 	if IsBinary(head[:n]) {
 		if _, err = file.Seek(begin, io.SeekStart); err == nil {
-			floors, err = lowestOf(by, in)
+			o, err = outlineOf(by, in)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -78,59 +96,28 @@ func floorsOf(by Workers, in io.Reader) ([]Time, int64, error) {
 	if _, err := file.Seek(begin, io.SeekStart); err != nil {
 		return nil, 0, fmt.Errorf("read recording: %w", err)
 	}
-	return floors, end - begin, nil
+	return o, end - begin, nil
 }
 
-// lowestOf returns the earliest time in each block of a file and those behind it.
-func lowestOf(by Workers, in io.Reader) ([]Time, error) {
+// outlineOf reads a file for what is to be known before its events are.
+func outlineOf(by Workers, in io.Reader) (*outline, error) {
 	r, err := newBlockReader(by, in)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range r.decoders {
-		d.timesOnly = true
+		d.glance = true
 	}
-	floors := []Time{}
+	o := &outline{floors: []Time{}, inbound: connSet{}}
 	if _, err := r.all(func(blocks [][]Event) {
 		for _, b := range blocks {
-			floors = append(floors, math.MaxInt64)
-			if len(b) > 0 {
-				floors[len(floors)-1] = b[0].Time
-			}
+			o.add(b)
 		}
 	}); err != nil {
 		return nil, err
 	}
-	for i := len(floors) - 2; i >= 0; i-- {
-		floors[i] = min(floors[i], floors[i+1])
-	}
-	return floors, nil
-}
-
-// lowest adds an event without a fact, at the earliest time of those of a block.
-func (d *decoder) lowest(c *cursor) error {
-	var t Time
-	low := Time(math.MaxInt64)
-	for range c.count() {
-		c.bytes()
-	}
-	for len(c.b) > 0 {
-		number := c.uvarint()
-		t += Time(c.varint())
-		set := c.uvarint()
-		if number >= uint64(len(d.kinds)) || d.kinds[number] == nil || bits.Len64(set) > len(d.kinds[number].shape.columns) {
-			return errMalformed
-		}
-		for range bits.OnesCount64(set) {
-			c.uvarint()
-		}
-		low = min(low, t)
-	}
-	if c.bad {
-		return errMalformed
-	}
-	d.events = append(d.events, Event{Time: low})
-	return nil
+	o.end()
+	return o, nil
 }
 
 // streamer hands over the events of blocks.
@@ -139,7 +126,7 @@ type streamer struct {
 	each     func(Event)
 	screen   *screen
 	printers []*printer // of each worker
-	floors   []Time     // of the blocks to come; see floorsOf
+	floors   []Time     // of the blocks to come; see outline
 	waiting  [][]Event  // by batch of blocks, in order of time: an earlier one may be in a block to come
 	ready    []Event    // kept for its memory
 	last     *Event     // held back; nil: there was none

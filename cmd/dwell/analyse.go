@@ -30,14 +30,16 @@ func analyse(rec *recording.Recording, o diagnosis.Options) (*analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	return diagnosed(tl, newWallClock(rec), o), nil
+	return diagnosed(rebuilt{Timeline: tl, wall: newWallClock(rec.Events)}, o), nil
 }
 
 // diagnosed works out what happened in a recording.
-func diagnosed(tl *timeline.Timeline, wall wallClock, o diagnosis.Options) *analysis {
+func diagnosed(got rebuilt, o diagnosis.Options) *analysis {
+	tl := got.Timeline
 	d := diagnosis.DiagnoseBy(workers(), tl, hypotheses.All(), o)
-	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: wall}
+	a := &analysis{timeline: tl, diagnosis: d, report: report.Build(d, tl), wall: got.wall}
 	a.report.Recording.Wall = a.wall.at(tl.Start)
+	a.report.Recording.Excerpt = report.NewExcerpt(tl, got.excerpt)
 	return a
 }
 
@@ -46,11 +48,11 @@ func analyseFile(w world, o whyOptions) (*analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dwell %s: %w", o.command, err)
 	}
-	tl, wall, err := o.rebuild(w)
+	got, err := o.rebuild(w)
 	if err != nil {
 		return nil, err
 	}
-	a := diagnosed(tl, wall, bounds)
+	a := diagnosed(got, bounds)
 	a.all = o.judging.all
 	if o.endpoint == "" {
 		return a, nil

@@ -16,11 +16,13 @@ import (
 type diffOptions struct {
 	paths    [2]string
 	walls    [2]int64 // wall time of their starts
+	excerpts [2]*report.Excerpt
 	programs []string
 	endpoint string
 	json     bool
 	judging  judging
-	out      string // of a page; "" prints
+	windowing
+	out string // of a page; "" prints
 }
 
 func diffCommand(w world, g *globals) *cobra.Command {
@@ -46,6 +48,7 @@ and compile, come last). --program names another, or one for each side.`,
 	}
 	c.Flags().StringSliceVar(&o.programs, "program", nil, "the executable to compare, or two: of A and of B")
 	o.judging.addSLO(c)
+	o.windowing.addFlag(c)
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().StringVarP(&o.out, "output", "o", "", "write a page instead, as dwell report does: both sides on one scale, and what was predicted beside what came")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
@@ -68,6 +71,7 @@ func diff(w world, g *globals, o diffOptions) error {
 		return fmt.Errorf("dwell diff: no request of endpoint %q in either recording (there are: %s)", o.endpoint, orNone(slices.Compact(names)))
 	}
 	d := report.NewDiff(diagnosis.Compare(sides[0], sides[1]))
+	d.A.Excerpt, d.B.Excerpt = o.excerpts[0], o.excerpts[1]
 	if o.out != "" {
 		return o.page(w, d, sides)
 	}
@@ -87,6 +91,7 @@ func (o *diffOptions) page(w world, d *report.Diff, sides [2]diagnosis.Compared)
 	var flames [2][]*report.Flames
 	for i, s := range sides {
 		r := report.Build(s.Diagnosis, s.Timeline)
+		r.Recording.Excerpt = o.excerpts[i]
 		pages[i] = report.NewWebPage(r, s.Diagnosis, s.Timeline, report.WebOptions{Name: filepath.Base(o.paths[i]), Wall: o.walls[i], Slim: true})
 		flames[i] = report.AllFlames(s.Timeline, r, "")
 	}
@@ -100,11 +105,12 @@ func (o *diffOptions) page(w world, d *report.Diff, sides [2]diagnosis.Compared)
 
 // side reads one recording.
 func (o *diffOptions) side(w world, i int, path string) (diagnosis.Compared, error) {
-	tl, wall, err := whyOptions{command: "diff", path: path}.rebuild(w)
+	got, err := whyOptions{command: "diff", path: path, windowing: o.windowing}.rebuild(w)
 	if err != nil {
 		return diagnosis.Compared{}, err
 	}
-	o.walls[i] = wall.at(tl.Start)
+	tl := got.Timeline
+	o.walls[i], o.excerpts[i] = got.wall.at(tl.Start), report.NewExcerpt(tl, got.excerpt)
 	bounds, err := o.judging.options(o.endpoint)
 	if err != nil {
 		return diagnosis.Compared{}, fmt.Errorf("dwell diff: %w", err)

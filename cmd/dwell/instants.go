@@ -124,8 +124,8 @@ type clockPair struct {
 	wall int64 // ns since the Unix epoch
 }
 
-func newWallClock(rec *recording.Recording) (w wallClock) {
-	for _, e := range rec.Events {
+func newWallClock(events []recording.Event) (w wallClock) {
+	for _, e := range events {
 		w.note(e)
 	}
 	return w

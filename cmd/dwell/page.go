@@ -15,6 +15,7 @@ type reportOptions struct {
 	out     string
 	source  sourceOptions
 	judging judging
+	windowing
 }
 
 func reportCommand(w world) *cobra.Command {
@@ -41,11 +42,12 @@ page of dwell's and nothing else.`,
 	c.Flags().StringVarP(&o.out, "output", "o", "", "the file to write; else that of the recording with .html, in this directory")
 	o.source.addFlags(c)
 	o.judging.addSLO(c)
+	o.windowing.addFlag(c)
 	return c
 }
 
 func reportFile(w world, o reportOptions) error {
-	page, err := pageOf(w, shownPage{"report", o.path, o.source, o.judging})
+	page, err := pageOf(w, shownPage{"report", o.path, o.source, o.judging, o.windowing})
 	if err != nil {
 		return err
 	}
@@ -66,6 +68,7 @@ type shownPage struct {
 	path    string
 	source  sourceOptions
 	judging judging
+	windowing
 }
 
 // pageOf makes the page of a recording.
@@ -88,7 +91,7 @@ func forPage(w world, o shownPage) (*analysis, *sources, error) {
 			return nil, nil, fmt.Errorf("dwell %s: %w", o.command, err)
 		}
 	}
-	a, err := analyseFile(w, whyOptions{command: o.command, path: o.path, judging: o.judging})
+	a, err := analyseFile(w, whyOptions{command: o.command, path: o.path, judging: o.judging, windowing: o.windowing})
 	if err != nil {
 		code.close()
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"time"
 
+	"github.com/getdwell/dwell/internal/report"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/recording"
+	"github.com/spf13/cobra"
 )
 
 // readRecording reads a recording in either form, or says in the name of the command
@@ -89,46 +92,98 @@ func misread(command, path string, err error) error {
 	return unread(command, path, err, "the file is damaged, or its text form was mistyped")
 }
 
+// windowing says how much of a recording is analysed.
+type windowing struct {
+	windows string                                                             // "auto" or "off"; "" is auto
+	most    int64                                                              // facts; 0: mostFacts
+	at      func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) // the moment that is asked for; nil: none is
+}
+
+// mostFacts is how many facts are analysed unless all are asked for: they take about a gigabyte.
+const mostFacts = 5_000_000
+
+func (o *windowing) addFlag(c *cobra.Command) {
+	c.Flags().StringVar(&o.windows, "windows", "auto", "auto or off: of a recording of more than five million facts, analyse windows spread over its length, or (off) all of it, whatever memory that takes")
+}
+
+// part is what is read of a recording.
+func (o windowing) part() (recording.Part, error) {
+	switch o.windows {
+	case "off":
+		return recording.Part{}, nil
+	case "auto", "":
+		p := recording.Part{Most: cmp.Or(o.most, mostFacts)}
+		if o.at != nil {
+			p.Around = func(v recording.Overview) (recording.Time, error) {
+				at, err := o.at(&timeline.Timeline{Start: v.Start, End: v.End, Windows: []timeline.Window{{From: v.Start, To: v.End}}}, newWallClock(v.Clocks))
+				return at, asked{err}.orNil()
+			}
+		}
+		return p, nil
+	}
+	return recording.Part{}, fmt.Errorf("--windows %q is neither auto nor off", o.windows)
+}
+
+// asked is what is wrong with what was asked for, not with the recording.
+type asked struct{ error }
+
+func (e asked) orNil() error {
+	if e.error == nil {
+		return nil
+	}
+	return e
+}
+
+// rebuilt is what a recording says.
+type rebuilt struct {
+	*timeline.Timeline
+	wall    wallClock
+	excerpt *recording.Excerpt // nil: of all of it
+}
+
 // rebuild rebuilds what a recording says as it is read, and says so if it was cut off.
-func (o whyOptions) rebuild(w world) (*timeline.Timeline, wallClock, error) {
+func (o whyOptions) rebuild(w world) (rebuilt, error) {
 	f := o.held
 	if f == nil {
 		var err error
 		if f, err = openRecording(o.command, o.path); err != nil {
-			return nil, nil, err
+			return rebuilt{}, err
 		}
 		defer f.Close()
 	}
+	part, err := o.windowing.part()
+	if err != nil {
+		return rebuilt{}, fmt.Errorf("dwell %s: %w", o.command, err)
+	}
 	from, err := fromStart(o.command, o.path, f)
 	if err != nil {
-		return nil, nil, err
+		return rebuilt{}, err
 	}
-	tl, wall, err := rebuilt(from, func(rec *recording.Recording) { saySpared(w, o.command, o.path, rec) })
-	if err != nil {
-		return nil, nil, misread(o.command, o.path, err)
+	got, err := rebuiltFrom(from, part, func(rec *recording.Recording) { saySpared(w, o.command, o.path, rec) })
+	var wrong asked
+	switch {
+	case errors.As(err, &wrong):
+		return rebuilt{}, fmt.Errorf("dwell %s %s: %w", o.command, o.path, wrong.error)
+	case err != nil:
+		return rebuilt{}, misread(o.command, o.path, err)
 	}
-	return tl, wall, nil
+	if got.excerpt != nil && !o.tells {
+		fmt.Fprintf(w.err, "dwell %s %s: %s\n", o.command, o.path, report.NewExcerpt(got.Timeline, got.excerpt).Text())
+	}
+	return got, nil
 }
 
-// rebuilt rebuilds what a recording says as it is read; once it is, read is called.
-func rebuilt(from io.Reader, read func(*recording.Recording)) (tl *timeline.Timeline, wall wallClock, err error) {
-	tl, err = build.From(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
-		rec, err := recording.Stream(workers(), from, func(e recording.Event) { wall.note(e); each(e) })
+// rebuiltFrom rebuilds what a part of a recording says as it is read; once it is, read is called.
+func rebuiltFrom(from io.Reader, part recording.Part, read func(*recording.Recording)) (got rebuilt, err error) {
+	got.Timeline, err = build.From(workers(), func(each func(recording.Event)) (*recording.Recording, error) {
+		rec, err := part.Stream(workers(), from, func(e recording.Event) { got.wall.note(e); each(e) })
 		if err == nil {
 			read(rec)
+			got.excerpt = rec.Excerpt
 		}
 		return rec, err
 	})
-	return tl, wall, err
-}
-
-// readWhole is readRecording that says, of a recording that was cut off, that it was.
-func readWhole(w world, command, path string) (*recording.Recording, error) {
-	rec, err := readRecording(command, path)
-	if err == nil {
-		saySpared(w, command, path, rec)
-	}
-	return rec, err
+	return got, err
 }
 
 // saySpared says what of a recording is not there.

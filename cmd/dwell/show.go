@@ -70,6 +70,7 @@ over samples.
 	c.Flags().Lookup("folded").NoOptDefVal = report.FoldedAll
 	c.RegisterFlagCompletionFunc("folded", cobra.FixedCompletions([]string{report.FoldedAll, report.FoldedCPU, report.FoldedWaiting}, cobra.ShellCompDirectiveNoFileComp))
 	o.source.addFlags(c)
+	o.windowing.addFlag(c)
 	return c
 }
 
@@ -98,6 +99,12 @@ func (o *showOptions) check(c *cobra.Command) error {
 }
 
 func show(w world, g *globals, o showOptions) error {
+	if o.at != "" {
+		o.windowing.at = func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) {
+			from, _, err := moment(o.at, tl, wall)
+			return from, err
+		}
+	}
 	a, err := analyseFile(w, o.whyOptions)
 	if err != nil {
 		return err

@@ -69,11 +69,11 @@ func soFar(out io.Writer, file io.ReaderAt, name string, bounds judging) error {
 	if err != nil {
 		return err
 	}
-	tl, wall, err := rebuilt(io.NewSectionReader(file, 0, soFarBytes), func(*recording.Recording) {})
+	got, err := rebuiltFrom(io.NewSectionReader(file, 0, soFarBytes), recording.Part{}, func(*recording.Recording) {})
 	if err != nil {
 		return err
 	}
-	a := diagnosed(tl, wall, o)
+	a := diagnosed(got, o)
 	name += ", its first " + short(time.Duration(a.timeline.End.Sub(a.timeline.Start)))
 	return report.NewWebPage(a.report, a.diagnosis, a.timeline, report.WebOptions{Name: name, Wall: a.wall.at(a.timeline.Start)}).WebJSON(out)
 }

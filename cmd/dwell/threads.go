@@ -28,6 +28,7 @@ type threadsOptions struct {
 	json   bool
 	source sourceOptions
 	found  *sources
+	windowing
 }
 
 func threadsCommand(w world, g *globals) *cobra.Command {
@@ -65,11 +66,15 @@ does not move in that time is not seen.`,
 			if o.path == "" {
 				return threadsOf(c.Context(), w, g, o)
 			}
-			rec, err := readWhole(w, "threads", o.path)
+			how := whyOptions{command: "threads", path: o.path, windowing: o.windowing}
+			if o.at != "" {
+				how.windowing.at = func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) { return instant(o.at, tl, wall) }
+			}
+			got, err := how.rebuild(w)
 			if err != nil {
 				return err
 			}
-			_, err = threadsIn(w, g, o, rec)
+			_, err = threadsIn(w, g, o, got)
 			return err
 		},
 	}
@@ -81,6 +86,7 @@ does not move in that time is not seen.`,
 	c.Flags().IntVar(&o.frames, "frames", defaultFrames, "how many frames of each stack to print; 0 all")
 	c.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line for each instant, in the form of docs/contract.md")
 	o.source.addFlags(c)
+	o.windowing.addFlag(c)
 	return c
 }
 
@@ -106,12 +112,8 @@ func (o threadsOptions) check(c *cobra.Command) error {
 }
 
 // threadsIn prints dumps of a recording, and returns how many.
-func threadsIn(w world, g *globals, o threadsOptions, rec *recording.Recording) (int, error) {
-	tl, err := build.By(workers(), rec)
-	if err != nil {
-		return 0, fmt.Errorf("dwell threads: %w", err)
-	}
-	wall := newWallClock(rec)
+func threadsIn(w world, g *globals, o threadsOptions, got rebuilt) (int, error) {
+	tl, wall := got.Timeline, got.wall
 	list, err := o.instants(tl, wall)
 	if err != nil {
 		return 0, fmt.Errorf("dwell threads: %w", err)
@@ -181,7 +183,11 @@ func (o threadsOptions) printLook(w world, g *globals, rec *recording.Recording,
 		fmt.Fprintln(w.out)
 	}
 	o.every = 0
-	return threadsIn(w, g, o, rec)
+	tl, err := build.By(workers(), rec)
+	if err != nil {
+		return 0, fmt.Errorf("dwell threads: %w", err)
+	}
+	return threadsIn(w, g, o, rebuilt{Timeline: tl, wall: newWallClock(rec.Events)})
 }
 
 // look records a process for a short time, and reports whether a signal ended it.

@@ -24,6 +24,7 @@ type viewOptions struct {
 	port    int
 	source  sourceOptions
 	judging judging
+	windowing
 }
 
 func viewCommand(w world) *cobra.Command {
@@ -42,7 +43,7 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 			if o.port < 0 || o.port > 65535 {
 				return fmt.Errorf("dwell view: --port %d: want 1 to 65535, or 0 for any that is free", o.port)
 			}
-			a, code, err := forPage(w, shownPage{"view", o.path, o.source, o.judging})
+			a, code, err := forPage(w, shownPage{"view", o.path, o.source, o.judging, o.windowing})
 			if err != nil {
 				return err
 			}
@@ -53,6 +54,7 @@ ssh -L 8023:127.0.0.1:8023 HOST, with --port 8023 there.`,
 	c.Flags().IntVar(&o.port, "port", 0, "the port to listen on, at 127.0.0.1; 0 for any that is free")
 	o.source.addFlags(c)
 	o.judging.addSLO(c)
+	o.windowing.addFlag(c)
 	return c
 }
 

@@ -33,11 +33,12 @@ func whatIf(w world, g *globals, o whyOptions) error {
 	if o.ask.whatIf != "" && o.ask.load != "" {
 		return errors.New("dwell why: --what-if or --load, not both (--what-if 'SERVER load x1.5' asks one server)")
 	}
-	tl, _, err := o.rebuild(w)
+	o.tells = false
+	got, err := o.rebuild(w)
 	if err != nil {
 		return err
 	}
-	c := diagnosis.NewCase(tl, diagnosis.Options{Endpoint: o.endpoint})
+	c := diagnosis.NewCase(got.Timeline, diagnosis.Options{Endpoint: o.endpoint})
 	if len(c.Measured()) == 0 {
 		return fmt.Errorf("dwell %s %s: no whole request in it to replay (dwell why says what was recorded)", o.command, o.path)
 	}

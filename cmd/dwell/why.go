@@ -17,12 +17,14 @@ type whyOptions struct {
 	json     bool
 	under    string // a function
 	flames   bool   // with json: flame graphs too
-	ask      asking
-	judging  judging
+	tells    bool   // what is printed says which part of the recording was analysed
+	windowing
+	ask     asking
+	judging judging
 }
 
 func whyCommand(w world, g *globals) *cobra.Command {
-	o := whyOptions{command: "why"}
+	o := whyOptions{command: "why", tells: true}
 	c := &cobra.Command{
 		Use:     "why REC [--endpoint 'GET /x'] [--slo 'GET /x p99<20ms per 1m'] [--worth 5%] [--all] [--under FUNCTION] [--what-if CHANGE | --load xN] [--json [--flames]]",
 		Short:   "Diagnose a recording: where the time went, why, and what a fix would save",
@@ -42,6 +44,7 @@ func whyCommand(w world, g *globals) *cobra.Command {
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	o.judging.addFlags(c)
+	o.windowing.addFlag(c)
 	c.Flags().StringVar(&o.under, "under", "", underUsage)
 	c.Flags().BoolVar(&o.flames, "flames", false, "with --json: the flame graphs of each endpoint as well")
 	o.ask.flags(c)

@@ -6,8 +6,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 )
 
-// Spans returns the segments of the measured requests that keep accepts, which is asked
-// twice: the list is as long as it must be, for there may be millions.
+// Spans returns the segments of the measured requests that keep accepts. The list is as long as it must
+// be, for there may be millions.
 func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	return c.spansIn(c.measured, keep)
 }
@@ -18,31 +18,22 @@ func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timel
 }
 
 func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	n := 0
-	first := len(ids)
+	list := c.scratch[:0]
+	c.scratch = nil // keep may ask for other spans
 	s := new(timeline.Segments)
-	for k, id := range ids {
+	for _, id := range ids {
 		r := &c.Requests[id]
 		for *s = *r.Segments(); s.Next(); {
 			if keep(r, &s.Segment) {
-				n++
-				first = min(first, k)
+				list = append(list, Span{id, s.From, s.To})
 			}
 		}
 	}
-	if n == 0 {
+	c.scratch = list
+	if len(list) == 0 {
 		return nil
 	}
-	out := make([]Span, 0, n)
-	for _, id := range ids[first:] {
-		r := &c.Requests[id]
-		for *s = *r.Segments(); s.Next(); {
-			if keep(r, &s.Segment) {
-				out = append(out, Span{id, s.From, s.To})
-			}
-		}
-	}
-	return out
+	return append(make([]Span, 0, len(list)), list...)
 }
 
 // TimeOf returns how much of the measured requests' time has a cause.

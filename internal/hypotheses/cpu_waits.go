@@ -11,6 +11,10 @@ import (
 // behindComputing returns what of requests' waits for a processor went by while every processor of
 // the host computed for requests: those waits are for each other's work, and go with it.
 func behindComputing(c *diagnosis.Case) []diagnosis.Span {
+	return slices.Clone(c.Shared("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
+}
+
+func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
 	if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < c.Worth {
 		return nil
 	}

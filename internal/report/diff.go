@@ -32,6 +32,7 @@ type DiffSide struct {
 	CPU       Duration `json:"cpu_ns"`
 	Samples   int      `json:"samples"`
 	Requests  int      `json:"requests"`
+	Excerpt   *Excerpt `json:"excerpt,omitempty"` // nil where all of it is analysed
 }
 
 // DiffEndpoint is an endpoint on both sides; nil where a side has no requests of it.

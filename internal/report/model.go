@@ -3,6 +3,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
 )
@@ -58,7 +60,8 @@ type Recording struct {
 	Truncated        bool    `json:"truncated,omitempty"`
 	Of               string  `json:"of,omitempty"` // the container, pod or unit that was asked for
 
-	Windows *Windows `json:"windows,omitempty"` // nil where all of it was recorded
+	Windows *Windows `json:"windows,omitempty"` // nil where all of it was recorded, and is analysed
+	Excerpt *Excerpt `json:"excerpt,omitempty"` // nil where all that was recorded is analysed
 
 	WaitStacks *WaitStacks `json:"wait_stacks,omitempty"` // nil without stacks or waits
 }
@@ -68,6 +71,28 @@ type Recording struct {
 type Windows struct {
 	Count   int     `json:"count"`
 	Seconds Decimal `json:"seconds"` // of all together
+}
+
+// Excerpt is what was analysed of a recording that is too long to be kept in memory.
+type Excerpt struct {
+	Windows    int     `json:"windows"`
+	Seconds    Decimal `json:"seconds"`     // of the time in them that was recorded
+	Requests   int64   `json:"requests"`    // that came in them
+	OfRequests int64   `json:"of_requests"` // that came in all of the recording
+}
+
+// NewExcerpt is nil where all of a recording is analysed.
+func NewExcerpt(tl *timeline.Timeline, e *recording.Excerpt) *Excerpt {
+	if e == nil {
+		return nil
+	}
+	return &Excerpt{len(e.Windows), Decimal(int64(tl.InWindows(tl.Start, tl.End)) / 1000), e.Requests, e.Of}
+}
+
+// Text says it in a sentence.
+func (e *Excerpt) Text() string {
+	return fmt.Sprintf("Analysed were %s s of it, in %s: %s of the %s requests that came (--windows=off analyses all, whatever memory that takes).",
+		seconds(e.Seconds), plural(e.Windows, "window"), thousands(e.Requests), thousands(e.OfRequests))
 }
 
 // WaitStacks are shares of the time in requests' waits of a millisecond or more.

@@ -32,7 +32,9 @@ func write(r *Report, o TextOptions, b brevity) *page {
 	if r.Recording.Truncated {
 		p.line(yellow, "The recording was not closed: what is whole of it is diagnosed.")
 	}
-	if w := r.Recording.Windows; w != nil {
+	if x := r.Recording.Excerpt; x != nil {
+		p.wrap(plain, "  ", x.Text(), 2)
+	} else if w := r.Recording.Windows; w != nil {
 		p.wrap(plain, "  ", fmt.Sprintf("Recorded were %s s of it, in %s: all of it would have cost the service more than it can spare (--windows=off takes all).",
 			seconds(w.Seconds), plural(w.Count, "window")), 2)
 	}

@@ -129,7 +129,7 @@ func (f *facts) take(e recording.Event) {
 		f.start = e.Time
 	}
 	f.t.Events++
-	f.end = e.Time
+	f.end = max(f.end, e.Time)
 	if c, ok := e.Fact.(*recording.Clock); ok && !f.clock.told {
 		f.clock.suspended, f.clock.told = recording.Time(c.Suspended), true
 	}

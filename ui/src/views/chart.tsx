@@ -98,7 +98,7 @@ export function Chart({ c, height, still }: { c: Context; height: number; still?
         {width > 0 && !still && <Brush c={c} scale={scale} domain={domain} move={move} rest={() => held && rest(held)} />}
       </div>
       <p class="key"><span>{lines ? <><span class="line p50" /> p50 <span class="line p99" /> p99 <span class="line max" /> max, each of <Drawn>{human(lines.step_ns)}</Drawn> · bars: arrivals</> : "this endpoint has too few requests for lines"}{promisesOf(c).length > 0 && <><span class="line slo" /> promised, shaded where broken</>}
-        {unrecorded(c.page).length > 0 && <><span class="shade" /> recording rested</>}{c.page.latency!.losses.length > 0 && <><span class="shade lost" /> facts were lost</>}</span>
+        {unrecorded(c.page).length > 0 && <><span class="shade" /> {c.page.report?.recording.excerpt ? "not analysed" : "recording rested"}</>}{c.page.latency!.losses.length > 0 && <><span class="shade lost" /> facts were lost</>}</span>
         {!still && <span class="hint">drag to choose · click a request to open it · <kbd>z</kbd> to what is chosen, <kbd>w</kbd> <kbd>s</kbd> zoom, <kbd>a</kbd> <kbd>d</kbd> or Shift and drag to move, <kbd>x</kbd> all</span>}</p>
       {!still && get("color") === "generation" && <Processes c={c} />}
     </div>

@@ -1,0 +1,311 @@
+package recording
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+// Part says which facts of a recording are wanted. The zero value wants all.
+type Part struct {
+	// Most is about how many facts are handed over of a recording that has more: those of some windows of
+	// time that are spread over its length. 0: there is no bound.
+	Most int64
+	// Around names a time, with all there is around a window of its own; nil: windows are spread.
+	Around func(Overview) (Time, error)
+}
+
+// Overview is what is known of a recording before its facts are.
+type Overview struct {
+	Start, End Time
+	Clocks     []Event // in order of time
+}
+
+// Span is a part of a recording's time.
+type Span struct{ From, To Time }
+
+// Excerpt says what part of a recording was handed over.
+type Excerpt struct {
+	Windows  []Span // in order; the last one may end behind the recording
+	Requests int64  // whose heads came in on connections to the watched processes, in Windows
+	Of       int64  // the same, in all of the recording
+}
+
+// glance is what a first reading notes of a block. It is no fact: it stands in the place of all of them.
+type glance struct {
+	low     Time // of the earliest event
+	at      Time // of the first event in the block
+	span    Span // of those within maxSpan of that
+	facts   int64
+	inbound []ConnID // that are declared
+	asked   []ConnID // of each head of a request
+	conn    ConnID   // the highest
+	noted   []Event  // each Clock and Gap
+}
+
+// Kind implements Fact.
+func (*glance) Kind() Kind { return KindNone }
+
+// Visit implements Fact.
+func (*glance) Visit(Visitor) {}
+
+// glanceAt adds an event that stands for all of a block.
+func (d *decoder) glanceAt(c *cursor) error {
+	g := &glance{low: math.MaxInt64}
+	for _, row := range d.kinds {
+		if row != nil {
+			row.last = [maxColumns]int64{}
+		}
+	}
+	for range c.count() {
+		c.bytes()
+	}
+	var t Time
+	for len(c.b) > 0 {
+		number := c.uvarint()
+		t += Time(c.varint())
+		set := c.uvarint()
+		if number >= uint64(len(d.kinds)) || d.kinds[number] == nil || bits.Len64(set) > len(d.kinds[number].shape.columns) {
+			return errMalformed
+		}
+		g.see(t)
+		row := d.kinds[number]
+		if !row.noted() {
+			for range bits.OnesCount64(set) {
+				c.uvarint()
+			}
+			continue
+		}
+		row.values(c, set, &d.fill.values)
+		g.note(t, row.spec.Kind, &d.fill.values)
+	}
+	if c.bad {
+		return errMalformed
+	}
+	d.events = append(d.events, Event{g.low, g})
+	return nil
+}
+
+// values reads the values of an event, of which those in set are not zero.
+func (row *readerRow) values(c *cursor, set uint64, values *[maxColumns]int64) {
+	clear(values[:row.width])
+	for ; set != 0; set &= set - 1 {
+		i := bits.TrailingZeros64(set)
+		row.last[i] += c.varint()
+		values[i] = row.last[i]
+	}
+}
+
+func (g *glance) see(t Time) {
+	if g.facts == 0 {
+		g.at, g.span = t, Span{t, t}
+	}
+	g.facts++
+	g.low = min(g.low, t)
+	if max(t-g.at, g.at-t) <= maxSpan {
+		g.span = Span{min(g.span.From, t), max(g.span.To, t)}
+	}
+}
+
+// noted reports whether a glance takes something from facts of a kind: by the places of columns that this
+// version gives them.
+func (row *readerRow) noted() bool {
+	if row.spec == nil || !row.exact {
+		return false
+	}
+	switch row.spec.Kind {
+	case KindConn, KindHTTPRequest, KindClock, KindGap:
+		return true
+	}
+	return false
+}
+
+func (g *glance) note(t Time, kind Kind, values *[maxColumns]int64) {
+	switch first := values[0]; kind {
+	case KindConn:
+		g.conn = max(g.conn, ConnID(first))
+		if Side(values[1]) == Inbound {
+			g.inbound = append(g.inbound, ConnID(first))
+		}
+	case KindHTTPRequest:
+		g.asked = append(g.asked, ConnID(first))
+	case KindClock:
+		g.noted = append(g.noted, Event{t, &Clock{Wall: first}})
+	case KindGap:
+		g.noted = append(g.noted, Event{t, &Gap{From: Time(first)}})
+	}
+}
+
+// outline is what is known of a file after its first reading.
+type outline struct {
+	Overview
+	floors   []Time  // before which no event is in a block or in one behind it, by block
+	spans    []Span  // of each block
+	at       []Time  // when each block began: no earlier than those before it
+	before   []int64 // how many facts are in those before it
+	facts    int64
+	requests int64
+	conn     ConnID // the highest
+	rests    []Span // of the recorder, in order
+	inbound  connSet
+}
+
+// connSet is a set of connections, in little memory where their ids follow each other.
+type connSet map[ConnID]*[connPage / 64]uint64
+
+const connPage = 1 << 10
+
+func (s connSet) add(id ConnID) {
+	page := s[id/connPage]
+	if page == nil {
+		page = new([connPage / 64]uint64)
+		s[id/connPage] = page
+	}
+	page[uint64(id)%connPage/64] |= 1 << (uint64(id) % 64)
+}
+
+func (s connSet) has(id ConnID) bool {
+	page := s[id/connPage]
+	return page != nil && page[uint64(id)%connPage/64]&(1<<(uint64(id)%64)) != 0
+}
+
+// add adds the next block: none, if it is of no facts.
+func (o *outline) add(block []Event) {
+	var g *glance
+	if len(block) > 0 {
+		g, _ = block[0].Fact.(*glance)
+	}
+	if g == nil || g.facts == 0 {
+		g = &glance{low: math.MaxInt64, at: o.End, span: Span{o.End, o.End}}
+	}
+	if o.facts == 0 {
+		o.Start, o.End = g.span.From, g.span.To
+	}
+	at := g.at
+	if max(at-o.Start, o.Start-at) <= maxSpan { // else what it says is left out
+		o.Start, o.End = min(o.Start, g.span.From), max(o.End, g.span.To)
+	} else {
+		at = o.End
+	}
+	if n := len(o.at); n > 0 {
+		at = max(at, o.at[n-1])
+	}
+	o.floors, o.spans, o.at, o.before = append(o.floors, g.low), append(o.spans, g.span), append(o.at, at), append(o.before, o.facts)
+	o.facts += g.facts
+	o.conn = max(o.conn, g.conn)
+	for _, id := range g.inbound {
+		o.inbound.add(id)
+	}
+	for _, id := range g.asked {
+		if o.inbound.has(id) {
+			o.requests++
+		}
+	}
+	for _, e := range g.noted {
+		if gap, ok := e.Fact.(*Gap); ok {
+			o.rests = append(o.rests, Span{gap.From, e.Time})
+		} else {
+			o.Clocks = append(o.Clocks, e)
+		}
+	}
+}
+
+// end is called when there are no more blocks.
+func (o *outline) end() {
+	for i := len(o.floors) - 2; i >= 0; i-- {
+		o.floors[i] = min(o.floors[i], o.floors[i+1])
+	}
+	sortEvents(o.Clocks)
+	slices.SortStableFunc(o.rests, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
+}
+
+// Windows are long enough to hold most requests whole, as many as that leaves, and never so few that a
+// recording's hour is told by one of its minutes.
+const (
+	windowLong  = Time(10_000_000_000)
+	fewWindows  = 4
+	manyWindows = 24
+	golden      = 0.6180339887498949 // multiples of it lie evenly between 0 and 1, in step with nothing
+)
+
+// windows are those of which facts are wanted; nil: all of it. Each is of as many facts as the others, and
+// somewhere in one of as many equal parts of all facts: where more goes on they are shorter, so that each request is
+// in one with the same chance.
+func (o *outline) windows(p Part) ([]Span, error) {
+	if p.Most <= 0 || o.facts <= p.Most {
+		return nil, nil
+	}
+	if p.Around != nil {
+		at, err := p.Around(o.Overview)
+		if err != nil {
+			return nil, err
+		}
+		facts := o.factsUntil(at)
+		around := Span{o.timeOf(facts - p.Most/fewWindows/2), o.timeOf(facts + p.Most/fewWindows/2)}
+		return o.settled([]Span{{min(around.From, at), max(around.To, at+1)}}), nil
+	}
+	kept := float64(p.Most) / float64(o.facts)
+	n := int64(min(max(kept*float64(o.End-o.Start)/float64(windowLong), fewWindows), manyWindows))
+	var list []Span
+	for k := range n {
+		long := p.Most / n
+		_, place := math.Modf(float64(k+1) * golden)
+		from := k*o.facts/n + int64(place*float64(o.facts/n-long))
+		list = append(list, Span{o.timeOf(from), o.timeOf(from + long)})
+	}
+	return o.settled(list), nil
+}
+
+// timeOf is when a block began, that which holds the n-th fact; behind the end if there are no so many.
+func (o *outline) timeOf(n int64) Time {
+	if n >= o.facts {
+		return o.End + 1
+	}
+	i := sort.Search(len(o.before), func(i int) bool { return o.before[i] > n })
+	return o.at[max(0, i-1)]
+}
+
+// factsUntil is about how many facts were written before a time.
+func (o *outline) factsUntil(at Time) int64 {
+	i := sort.Search(len(o.at), func(i int) bool { return o.at[i] > at })
+	return o.before[max(0, i-1)]
+}
+
+// settled are windows that neither overlap nor begin or end in the recorder's rests.
+func (o *outline) settled(list []Span) (out []Span) {
+	for _, w := range list {
+		for _, r := range o.rests {
+			if r.From <= w.From && w.From < r.To {
+				w.From = r.To
+			}
+			if r.From < w.To && w.To <= r.To {
+				w.To = r.From
+			}
+		}
+		if n := len(out); n > 0 {
+			if w.From <= out[n-1].To {
+				out[n-1].To = max(out[n-1].To, w.To)
+				continue
+			}
+		}
+		if w.From < w.To {
+			out = append(out, w)
+		}
+	}
+	if out == nil { // nothing but rests, or one block
+		out = []Span{{o.Start, o.End + 1}}
+	}
+	return out
+}
+
+// between reports, by block, that none of its events is in one of these windows, or near one.
+func (o *outline) between(windows []Span) []bool {
+	out := make([]bool, len(o.spans))
+	for i, b := range o.spans {
+		k := sort.Search(len(windows), func(k int) bool { return windows[k].To > b.From })
+		out[i] = k == len(windows) || windows[k].From > b.To
+	}
+	return out
+}
