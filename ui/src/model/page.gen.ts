@@ -136,6 +136,7 @@ export interface DiffSide {
   cpu_ns: Ns;
   samples: number;
   requests: number;
+  excerpt?: Excerpt;
 }
 
 export interface Dominant {
@@ -240,6 +241,13 @@ export interface Evidence {
   unit: string;
   bound: number | null;
   requests?: number[];
+}
+
+export interface Excerpt {
+  windows: number;
+  seconds: number;
+  requests: number;
+  of_requests: number;
 }
 
 export interface Finding {
@@ -364,6 +372,7 @@ export interface Recording {
   truncated?: boolean;
   of?: string;
   windows?: Windows;
+  excerpt?: Excerpt;
   wait_stacks?: WaitStacks;
 }
 
