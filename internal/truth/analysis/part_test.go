@@ -10,6 +10,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/hypotheses"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/build"
 	"github.com/getdwell/dwell/internal/truth/corpus"
 	"github.com/getdwell/dwell/recording"
 )
@@ -18,7 +19,7 @@ import (
 func parted(t *testing.T, file []byte, most int64) (*timeline.Timeline, *recording.Excerpt) {
 	t.Helper()
 	var rec *recording.Recording
-	tl, err := timeline.BuildFrom(recording.Workers{}, func(each func(recording.Event)) (_ *recording.Recording, err error) {
+	tl, err := build.From(recording.Workers{}, func(each func(recording.Event)) (_ *recording.Recording, err error) {
 		rec, err = recording.Part{Most: most}.Stream(recording.Workers{}, bytes.NewReader(file), each)
 		return rec, err
 	})
