@@ -23,7 +23,7 @@ demo: build ## record the built-in slow service live and diagnose it
 	$(ROOT) bin/dwell demo
 
 test: build ## everything, live capture included
-	@$(NEED) ip:iproute2 node:nodejs python3:python3 gcc:gcc /usr/include/stdio.h:libc6-dev ruby:ruby puma:puma /usr/share/doc/ruby-connection-pool:ruby-connection-pool rubocop:rubocop javac:openjdk-17-jdk-headless procyon:procyon-decompiler
+	@$(NEED) setpriv:util-linux ip:iproute2 node:nodejs python3:python3 gcc:gcc /usr/include/stdio.h:libc6-dev ruby:ruby puma:puma /usr/share/doc/ruby-connection-pool:ruby-connection-pool rubocop:rubocop javac:openjdk-17-jdk-headless procyon:procyon-decompiler
 	./.ci/test ./...
 
 test-kernels: ## dwell on kernels of Debian, emulated; KERNELS="6.1 newest 6.12/arm64" chooses

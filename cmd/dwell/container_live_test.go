@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -152,7 +153,7 @@ func TestLiveAttachToAContainer(t *testing.T) {
 	for _, choice := range [][]string{{"--unit", unit, "attach by unit " + unit}, {"--container", id[:16], "attach by container " + id[:12]}} {
 		c := newConsole()
 		path := filepath.Join(t.TempDir(), "rec")
-		status := c.start(t, "attach", choice[0], choice[1], "--for", "6s", "--windows", "off", "-o", path)
+		attached := c.start(t, "attach", choice[0], choice[1], "--windows", "off", "-o", path)
 		within(t, service, func() {
 			for range count {
 				if answer, err := exchange("127.0.0.1:8080"); err != nil || !strings.HasPrefix(answer, "HTTP/1.0 204") {
@@ -160,7 +161,7 @@ func TestLiveAttachToAContainer(t *testing.T) {
 				}
 			}
 		})
-		if s := <-status; s != exitDone && s != exitUndecided { // so few requests of one kind need not decide anything
+		if s := attached.end(); s != exitDone && s != exitUndecided { // so few requests of one kind need not decide anything
 			t.Fatalf("status %d: %s", s, c.err.String())
 		}
 		if r := diagnosisOf(t, path); r.Requests.Count != count {
@@ -193,7 +194,7 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	startContained(t, unit, id)
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := c.start(t, "attach", "--container", id[:16], "--for", "10s", "--windows", "off", "-o", path)
+	attached := c.start(t, "attach", "--container", id[:16], "--windows", "off", "-o", path)
 	group := filepath.Join(controlGroups(t), unit, "docker-"+id+".scope")
 	const enter = `sh -c 'echo $$ > "$1/cgroup.procs"; exec python3 -c "$2"' sh "$1" "$2" & echo $!; wait` // no child of dwell's
 	visitor := exec.Command("sh", "-c", enter, "sh", group, strings.Replace(tearoom, "8080", "21490", 1))
@@ -216,23 +217,34 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 	if line, err := out.ReadString('\n'); line != "ready\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	for over := false; !over; {
+	for until := time.Now().Add(10 * time.Second); ; {
 		if answer, err := exchange(address); err != nil || !strings.HasPrefix(answer, "HTTP/1.0 204") {
 			t.Fatalf("%q, %v", answer, err)
 		}
-		select {
-		case s := <-status:
-			if over = true; s != exitDone && s != exitUndecided {
-				t.Fatalf("status %d: %s", s, c.err.String())
-			}
-		default:
+		entered, requests := requestsOf(t, path, pid)
+		if requests > 0 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("process %d is number %d, and none of its requests is recorded", pid, entered)
 		}
 	}
+	if s := attached.end(); s != exitDone && s != exitUndecided {
+		t.Fatalf("status %d: %s", s, c.err.String())
+	}
+}
+
+// requestsOf are the number of a process in what there is of a recording so far, and how many requests it got.
+func requestsOf(t *testing.T, path string, pid int) (entered recording.ProcessID, requests int) {
+	t.Helper()
+	entered = recording.NoProcess
 	rec, err := readRecording("facts", path)
+	if errors.Is(err, recording.ErrEmpty) {
+		return entered, 0
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	entered, requests := recording.NoProcess, 0
 	owner := map[recording.ThreadID]recording.ProcessID{}
 	chunks := map[recording.ConnID]recording.ProcessID{}
 	for _, e := range rec.Events {
@@ -251,7 +263,5 @@ func TestLiveWhatEntersAContainer(t *testing.T) {
 			}
 		}
 	}
-	if requests == 0 {
-		t.Errorf("process %d is number %d, and none of its requests is recorded", pid, entered)
-	}
+	return entered, requests
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/report"
+	"github.com/getdwell/dwell/internal/truth/calm"
 )
 
 // convoy is four threads that want one lock; each sleeps while it has it.
@@ -64,25 +66,28 @@ func startConvoy(t *testing.T) string {
 // which sleeps in the function that holds it.
 func TestThreadsOfARunningProgram(t *testing.T) {
 	pid := startConvoy(t)
-	c := newConsole()
-	if status := execute(t.Context(), []string{"threads", "--pid", pid, "--json"}, c.world()); status != exitDone {
-		t.Fatalf("status %d: %s", status, c.err.String())
-	}
-	var d report.Dump
-	if err := json.Unmarshal(c.out.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
-	if d.Counts.Blocked != 3 || len(d.Blockers) != 1 || d.Blockers[0].TID == 0 || d.Blockers[0].Blocks != 3 {
-		t.Fatalf("%+v, blockers %s; want one thread that blocks three", d.Counts, c.out.String())
-	}
-	for _, th := range d.Threads {
-		if th.TID == d.Blockers[0].TID && (th.State != "waiting" || !inStack(th, "hold")) {
-			t.Errorf("the holder is %s (%s) in %+v, want it asleep in hold", th.State, th.Cause, th.Stack)
+	calm.Try(t, func() (problems []string) {
+		c := newConsole()
+		if status := execute(t.Context(), []string{"threads", "--pid", pid, "--json"}, c.world()); status != exitDone {
+			t.Fatalf("status %d: %s", status, c.err.String())
 		}
-		if th.State == "blocked" && (!inStack(th, "want") || inStack(th, "hold")) {
-			t.Errorf("a thread is blocked in %+v, want it in want alone", th.Stack)
+		var d report.Dump
+		if err := json.Unmarshal(c.out.Bytes(), &d); err != nil {
+			t.Fatal(err)
 		}
-	}
+		if d.Counts.Blocked != 3 || len(d.Blockers) != 1 || d.Blockers[0].TID == 0 || d.Blockers[0].Blocks != 3 {
+			return []string{fmt.Sprintf("%+v, blockers %s; want one thread that blocks three", d.Counts, c.out.String())}
+		}
+		for _, th := range d.Threads {
+			if th.TID == d.Blockers[0].TID && (th.State != "waiting" || !inStack(th, "hold")) {
+				problems = append(problems, fmt.Sprintf("the holder is %s (%s) in %+v, want it asleep in hold", th.State, th.Cause, th.Stack))
+			}
+			if th.State == "blocked" && (!inStack(th, "want") || inStack(th, "hold")) {
+				problems = append(problems, fmt.Sprintf("a thread is blocked in %+v, want it in want alone", th.Stack))
+			}
+		}
+		return problems
+	})
 }
 
 func inStack(t *report.DumpThread, function string) bool {

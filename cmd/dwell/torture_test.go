@@ -54,15 +54,23 @@ func TestDamagedRecordings(t *testing.T) {
 		count = n
 	}
 	bases := soundRecordings(t)
-	rack := newRack(t)
 	r := rand.New(rand.NewPCG(1, uint64(count)))
-	for i := range count {
-		base := bases[i%len(bases)]
-		seed := r.Uint64()
-		pick := rand.New(rand.NewPCG(seed, 2))
-		rack.stretch(base, fmt.Sprintf("%s, seed %d", base, seed), torture.Damage(loadEvents(t, base), 1+pick.IntN(6), pick))
+	seeds := make([]uint64, count)
+	for i := range seeds {
+		seeds[i] = r.Uint64()
 	}
-	t.Logf("%d damaged recordings x %d views: statuses %v, at most %s and %d MB", count, len(views()), rack.statuses, rack.longest.Round(time.Millisecond), rack.most.Load()>>20)
+	const racks = 2 // at once
+	for first := range racks {
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			t.Parallel()
+			rack := newRack(t)
+			for i := first; i < count; i += racks {
+				base, pick := bases[i%len(bases)], rand.New(rand.NewPCG(seeds[i], 2))
+				rack.stretch(base, fmt.Sprintf("%s, seed %d", base, seeds[i]), torture.Damage(loadEvents(t, base), 1+pick.IntN(6), pick))
+			}
+			t.Logf("%d damaged recordings x %d views: statuses %v, at most %s and %d MB", (count-first+racks-1)/racks, len(views()), rack.statuses, rack.longest.Round(time.Millisecond), rack.most.Load()>>20)
+		})
+	}
 }
 
 // Recordings that once hung, failed or took all memory.

@@ -44,7 +44,7 @@ func TestLiveVersionsOfADeployAreToldApart(t *testing.T) {
 	}
 	c := newConsole()
 	path := filepath.Join(t.TempDir(), "rec")
-	status := c.start(t, "run", "--for", "20s", "--version-env", "APP_VERSION", "-o", path, "--", python, script)
+	run := c.start(t, "run", "--for", "20s", "--version-env", "APP_VERSION", "-o", path, "--", python, script)
 	for answered, until := 0, time.Now().Add(15*time.Second); answered < 60; {
 		if answer, err := exchange("127.0.0.1:21307"); err == nil && strings.HasPrefix(answer, "HTTP/1.") {
 			answered++
@@ -52,7 +52,7 @@ func TestLiveVersionsOfADeployAreToldApart(t *testing.T) {
 			t.Fatalf("%d answers, then %v", answered, err)
 		}
 	}
-	if s := <-status; s != exitDone {
+	if s := <-run.status; s != exitDone {
 		t.Fatalf("status %d: %s", s, c.err.String())
 	}
 	var versions, builds []string

@@ -68,11 +68,20 @@ func needDwell(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(dwell, "doctor").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED-NO-BPF: dwell doctor: %v\n%s", err, out)
+	if err := canRecord(); err != nil {
+		t.Skip("SKIPPED-NO-BPF: ", err)
 	}
 	return dwell
 }
+
+// canRecord is why nothing can be recorded here, if nothing can.
+var canRecord = sync.OnceValue(func() error {
+	out, err := exec.Command(filepath.Join(os.Getenv(programs), "dwell"), "doctor").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("dwell doctor: %w\n%s", err, out)
+	}
+	return nil
+})
 
 // startService starts the service, and ends it with the test.
 func startService(t *testing.T) *exec.Cmd {

@@ -25,9 +25,10 @@ func TestLostDatagrams(t *testing.T) {
 	for _, sc := range lossy() {
 		t.Run(sc.runtime.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string { return sc.healthy(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.healthy(t) })
 			sc.env = append(sc.env, "LOSE=8")
-			try(t, func() []string {
+			try(func() []string {
 				s := newStage(t, sc)
 				file, recorder := s.record()
 				s.send(sc, judgedFor)

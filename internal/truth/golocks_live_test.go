@@ -45,7 +45,8 @@ func TestGoLocks(t *testing.T) {
 	for _, sc := range goLockScenarios() {
 		t.Run(sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string { return sc.playGo(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.playGo(t) })
 		})
 	}
 }
@@ -111,8 +112,9 @@ func TestRepairedGoLocksGiveNoFinding(t *testing.T) {
 		}
 		t.Run(sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string {
-				fixed := sc.fixed().load()
+			fixed := sc.fixed().load()
+			try := fixed.trying(t)
+			try(func() []string {
 				s := newStage(t, fixed)
 				s.send(fixed, goWarmUp)
 				file, recorder := s.record()

@@ -38,7 +38,8 @@ func TestHandOffs(t *testing.T) {
 	for _, sc := range handOffs() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string {
+			try := sc.trying(t)
+			try(func() []string {
 				s := newStage(t, sc)
 				s.send(sc, time.Second) // warm-up
 				file, recorder := s.record()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,37 +25,37 @@ const (
 	midLoadEdge      = time.Second
 	aroundFor        = 7 * time.Second // of load, before and after what is recorded of it
 	maxShown         = 10
-	attempts         = 3 // on a calm machine
-	mostAttempts     = 8
-	calmWithin       = time.Minute
 )
 
-// try plays a scenario up to attempts times, until it returns no problem. What else
-// happens on a machine makes agreement worse and never better: agreement seen once
-// is agreement, and disagreement seen every time is a fault. Attempts while the host
-// gave the processors to others do not count, as long as there are not too many.
-func try(t *testing.T, play func() []string) {
-	t.Helper()
-	for i, counted := 1, 0; ; i++ {
-		from := calm.Now()
-		problems := play()
-		if len(problems) == 0 {
-			return
-		}
-		stolen := calm.Stolen(from, calm.Now())
-		if stolen < calm.Limit {
-			counted++
-		}
-		if counted == attempts || i == mostAttempts {
-			for _, p := range problems {
-				t.Error(p)
-			}
-			return
-		}
-		waited := calm.Wait(t.Context(), calmWithin)
-		t.Logf("attempt %d of %d: %s (the host had %.1f %% of the processors; then %.0f s until they were free)",
-			i, mostAttempts, strings.Join(problems, "; "), 100*stolen, waited.Seconds())
+// machine is held by whoever plays a scenario: by several at once where that disturbs none.
+var machine sync.RWMutex
+
+// trying is how a scenario is to be tried: alone, or beside others once those of its test are over
+// that are played alone.
+func (sc scenario) trying(t *testing.T) (try func(play func() []string)) {
+	if !sc.quiet() {
+		return func(play func() []string) { calm.Try(t, play) }
 	}
+	t.Parallel()
+	return func(play func() []string) { tryBeside(t, play) }
+}
+
+// tryBeside plays a scenario beside others, of which there are as many as processors. If there is
+// a problem then, it is tried as the rest is, alone.
+func tryBeside(t *testing.T, play func() []string) {
+	t.Helper()
+	problems := func() []string {
+		machine.RLock()
+		defer machine.RUnlock()
+		return play()
+	}()
+	if len(problems) == 0 {
+		return
+	}
+	machine.Lock()
+	defer machine.Unlock()
+	t.Logf("attempt 0 of %d: beside others: %s", calm.MostAttempts, strings.Join(problems, "; "))
+	calm.Try(t, play)
 }
 
 // TestAgainstTruth records each truth service and compares what dwell rebuilt with
@@ -63,7 +64,8 @@ func TestAgainstTruth(t *testing.T) {
 	for _, sc := range scenarios() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string { return sc.whole(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.whole(t) })
 		})
 	}
 }
@@ -89,7 +91,8 @@ func TestAttachedUnderLoad(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			leaveOut(t)
 			sc := scenario{name: "attached under load", runtime: kind, plan: plan{cpu: 200, calls: 1, delay: 4000}, rate: 120}
-			try(t, func() []string { return sc.midLoad(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.midLoad(t) })
 		})
 	}
 }
@@ -127,7 +130,8 @@ func TestHealthyServicesGiveNoFinding(t *testing.T) {
 	for _, sc := range healthyServices() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string { return sc.healthy(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.healthy(t) })
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/getdwell/dwell/internal/load"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/internal/truth/calm"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -31,7 +32,8 @@ func TestLocks(t *testing.T) {
 	for _, sc := range lockScenarios() {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)
-			try(t, func() []string { return sc.play(t) })
+			try := sc.trying(t)
+			try(func() []string { return sc.play(t) })
 		})
 	}
 }
@@ -204,7 +206,7 @@ func swapWakers(rec *recording.Recording, by int) {
 
 // TestCollections compares the time that requests stood still in with the JVM's own log.
 func TestCollections(t *testing.T) {
-	try(t, func() []string {
+	calm.Try(t, func() []string {
 		log := t.TempDir() + "/safepoints"
 		sc := storm("-Xlog:safepoint:file=" + log + ":tn")
 		s := sc.stage(t)
@@ -242,7 +244,9 @@ func TestRepairedLocksGiveNoFinding(t *testing.T) {
 			if sc.busy {
 				t.Skip("what takes the processors is a finding")
 			}
-			try(t, func() []string { return sc.fixed().load().healthy(t) })
+			fixed := sc.fixed().load()
+			try := fixed.trying(t)
+			try(func() []string { return fixed.healthy(t) })
 		})
 	}
 }

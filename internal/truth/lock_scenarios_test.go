@@ -51,6 +51,7 @@ func lockScenarios() []lockScenario {
 	turns.workers = 4
 	busy := call
 	busy.name += ", busy processors"
+	busy.alone = true
 	all := pool
 	all.broadcast = true
 	on := func(kind runtimeKind, sc lockScenario) lockScenario {

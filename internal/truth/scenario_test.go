@@ -67,14 +67,33 @@ type scenario struct {
 	close   bool    // a connection per request
 	tls     bool    // to the upstream; Node and Go only
 	peer    string  // the upstream's name; "" its address
+	refuse  string  // programs that the kernel is to refuse the recorder
 
 	recall    float64 // least share of calls attributed rightly; 0 is not asserted
 	causes    bool    // each cause must agree with the service's own numbers
+	alone     bool    // it wants the processors for itself, however little its plan does
 	broadcast bool    // whoever gives back what others wait for wakes them all
 	shown     bool    // it is only shown: the service cannot tell its waits from its own work
 }
 
 func (sc scenario) path(i int) string { return sc.plan.path(i) }
+
+// What a scenario may want of the processors to be played beside another: the share of one that
+// it computes, and exchanges a second.
+const (
+	quietShare     = 0.25
+	quietExchanges = 800
+)
+
+// quiet reports whether others may be played at the same time: it takes little of the processors, and
+// no cause is timed in it.
+func (sc scenario) quiet() bool {
+	p, rate := sc.plan, sc.rate
+	if sc.workers > 0 {
+		rate = float64(sc.workers) * 1e6 / float64(p.sleep+p.cpu+max(1, p.calls)*p.delay)
+	}
+	return !sc.alone && !sc.causes && !sc.shown && rate > 0 && rate*float64(p.cpu) <= quietShare*1e6 && rate*float64(1+p.calls) <= quietExchanges
+}
 
 // pool is a full one.
 func pool() []string {

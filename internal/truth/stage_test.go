@@ -52,13 +52,24 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
+// canRecord is why nothing can be recorded here, if nothing can. It is asked once: to try all programs takes
+// longer than many a scenario's load.
+var canRecord = sync.OnceValue(func() error {
+	out, err := exec.Command(os.Getenv(binVar)+"/dwell", "doctor").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("dwell doctor: %w\n%s", err, out)
+	}
+	return nil
+})
+
 // stage is where one scenario is played.
 type stage struct {
 	t       *testing.T
 	bin     string
 	dir     string // of the logs
 	service *proc.Process
-	port    int // of the service
+	port    int    // of the service
+	refuse  string // programs, to the recorder
 }
 
 // freePorts returns ports of this host that nobody listens on.
@@ -87,10 +98,10 @@ func newStage(t *testing.T, sc scenario) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(bin+"/dwell", "doctor").CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED-NO-BPF: dwell doctor: %v\n%s", err, out)
+	if err := canRecord(); err != nil {
+		t.Skip("SKIPPED-NO-BPF: ", err)
 	}
-	s := &stage{t: t, bin: bin, dir: t.TempDir()}
+	s := &stage{t: t, bin: bin, dir: t.TempDir(), refuse: sc.refuse}
 	port, upstream := freePorts(t)
 	s.port = port
 	s.start(proc.Options{
@@ -150,6 +161,7 @@ func (s *stage) record() (file string, recorder *proc.Process) {
 	}
 	return file, s.start(proc.Options{
 		Args:  []string{s.bin + "/dwell", "attach", "--pid", strconv.Itoa(s.service.PID()), "--for", "10m", "--windows", "off", "-o", file},
+		Env:   []string{"DWELL_REFUSE=" + s.refuse},
 		Ready: "all that can be seen",
 	})
 }

@@ -29,7 +29,6 @@ func otherWays() map[string]struct {
 func TestByOtherWays(t *testing.T) {
 	for what, way := range otherWays() {
 		t.Run(what, func(t *testing.T) {
-			t.Setenv("DWELL_REFUSE", way.refuse) // the recorder inherits it
 			played := 0
 			for _, sc := range scenarios() {
 				name := sc.runtime.name + "/" + sc.name
@@ -39,8 +38,10 @@ func TestByOtherWays(t *testing.T) {
 				played++
 				t.Run(name, func(t *testing.T) {
 					leaveOut(t)
+					sc.refuse = way.refuse
 					sc.causes = false // how well those are told is asserted of the best way
-					try(t, func() []string { return sc.whole(t) })
+					try := sc.trying(t)
+					try(func() []string { return sc.whole(t) })
 				})
 			}
 			if played != len(way.scenarios) {

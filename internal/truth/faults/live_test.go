@@ -5,11 +5,9 @@ import (
 	"os/exec"
 	"testing"
 	"time"
-)
 
-// tried is how often a row may be played: what else happens on a machine makes matters worse and
-// never better, so that right once is right.
-const tried = 3
+	"github.com/getdwell/dwell/internal/truth/calm"
+)
 
 // A sample of the bench: a fault in a runtime that is compiled, one in another, and a healthy service.
 func TestSomeOfTheBenchLive(t *testing.T) {
@@ -34,18 +32,16 @@ func TestSomeOfTheBenchLive(t *testing.T) {
 	}
 	for _, p := range list {
 		t.Run(p.name(), func(t *testing.T) {
-			var line string
-			for range tried {
+			calm.Try(t, func() []string {
 				r, err := st.play(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				line = r.line()
-				if t.Log(line); (r.Twin == nil && len(r.Faulty.Said.falsely(&p)) == 0) || (r.Twin != nil && r.judged() && r.outcome() == right) {
-					return
+				if t.Log(r.line()); (r.Twin == nil && len(r.Faulty.Said.falsely(&p)) == 0) || (r.Twin != nil && r.judged() && r.outcome() == right) {
+					return nil
 				}
-			}
-			t.Errorf("not in %d tries: %s", tried, line)
+				return []string{r.line()}
+			})
 		})
 	}
 }
