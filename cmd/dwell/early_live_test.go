@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/getdwell/dwell/internal/truth/calm"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -42,7 +43,6 @@ func attachedTo(t *testing.T, pid int, path string) (*exec.Cmd, *bufio.Scanner, 
 // fact of the clock then, which the second one follows. The service does next to nothing: what little there is to
 // tell of it fills no block.
 func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.dwell")
 	service := exec.Command("python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", t.TempDir())
 	told, err := service.StdoutPipe()
 	if err == nil {
@@ -57,27 +57,31 @@ func TestLiveFirstFactsAreFlushedAtOnce(t *testing.T) {
 	if _, err := fmt.Fscanf(told, "Serving HTTP on 127.0.0.1 port %d", &port); err != nil {
 		t.Fatal(err)
 	}
-	attachedTo(t, service.Process.Pid, path)
-	for try := 0; ; try++ {
-		if _, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", port)); err != nil {
-			t.Fatal(err)
+	calm.Try(t, func() []string {
+		path := filepath.Join(t.TempDir(), "x.dwell")
+		dwell, _, _ := attachedTo(t, service.Process.Pid, path)
+		defer dwell.Process.Kill()
+		for {
+			if _, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", port)); err != nil {
+				t.Fatal(err)
+			}
+			rec, err := readRecording("facts", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count := map[recording.Kind]int{}
+			for _, e := range rec.Events {
+				count[e.Fact.Kind()]++
+			}
+			if count[recording.KindHTTPRequest] > 0 && count[recording.KindClock] == 1 {
+				return nil
+			}
+			if count[recording.KindClock] > 1 {
+				return []string{fmt.Sprintf("a second has passed, and the file holds %d requests", count[recording.KindHTTPRequest])}
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		rec, err := readRecording("facts", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		count := map[recording.Kind]int{}
-		for _, e := range rec.Events {
-			count[e.Fact.Kind()]++
-		}
-		if count[recording.KindHTTPRequest] > 0 && count[recording.KindClock] == 1 {
-			return
-		}
-		if count[recording.KindClock] > 1 {
-			t.Fatalf("a second has passed, and the file holds %d requests", count[recording.KindHTTPRequest])
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	})
 }
 
 // Nobody reads any more what the recorder says: it goes on until it is told to end.
