@@ -15,11 +15,11 @@ import (
 // fewFor is how long a few slow requests are recorded.
 const fewFor = 10 * time.Second
 
-// fewRequests are services that get a request every second and a half, each of which waits long
-// for its peer and computes.
+// fewRequests are services that get a request when the last is answered, which waits long for its peer and
+// computes. At a rate some would meet by chance, and wait for the interpreter.
 func fewRequests() []scenario {
 	with := func(kind runtimeKind) scenario {
-		return scenario{name: "few requests", runtime: kind, plan: plan{cpu: 300_000, calls: 1, delay: 1_400_000}, rate: 0.7}
+		return scenario{name: "few requests", runtime: kind, plan: plan{cpu: 300_000, calls: 1, delay: 1_400_000}, workers: 1}
 	}
 	return []scenario{with(python()), with(puma()), with(node()), with(golang())}
 }
