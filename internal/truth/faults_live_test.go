@@ -34,7 +34,7 @@ func faults(peer int, resolver string) []fault {
 	workers := own("workers")
 	workers.close = true
 	shared := scenario{name: "shared connection", env: []string{calls}, rate: 30, runtime: runtimeKind{"node", func(string) []string { return []string{"node", "services/shared.js"} }}}
-	templates := scenario{name: "templates", rate: 40, runtime: runtimeKind{"go", func(bin string) []string { return []string{bin + "/templates"} }}}
+	templates := scenario{name: "templates", rate: 40, alone: true, runtime: runtimeKind{"go", func(bin string) []string { return []string{bin + "/templates"} }}}
 	lookups := scenario{name: "look-ups", rate: 20, runtime: runtimeKind{"java", func(string) []string {
 		return names.Within(resolver, "java -Dsun.net.httpserver.nodelay=true -Xmx256m services/Lookups.java")
 	}}}
