@@ -17,7 +17,6 @@ const calmWithin = time.Minute
 
 // Tester is what is needed of a test.
 type Tester interface {
-	Helper()
 	Context() context.Context
 	Error(args ...any)
 	Logf(format string, args ...any)
@@ -28,7 +27,6 @@ type Tester interface {
 // is agreement, and disagreement seen every time is a fault. Attempts while the host
 // gave the processors to others do not count, as long as there are not too many.
 func Try(t Tester, play func() []string) {
-	t.Helper()
 	for i, counted := 1, 0; ; i++ {
 		from := Now()
 		problems := play()
