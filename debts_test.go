@@ -22,13 +22,13 @@ func methodDebts() map[string]int {
 		"internal/diagnosis.judge":          58,
 		"internal/hypotheses.contention":    41,
 		"internal/hypotheses.station":       34,
-		"internal/timeline.Timeline":        62,
+		"internal/timeline.Timeline":        59,
 		"internal/timeline/build.asyncWalk": 32,
-		"internal/timeline/build.facts":     35,
 		"internal/timeline/build.handOffs":  135,
 		"internal/timeline/build.segmenter": 67,
 		"internal/timeline/build.sharing":   69,
-		"internal/timeline/build.sleeper":   55,
+		"internal/timeline/waits.Sleeps":    55,
+		"internal/timeline/facts.Facts":     35,
 	}
 }
 
@@ -54,8 +54,8 @@ func fieldDebts() map[string]int {
 		"internal/timeline.Request":         22,
 		"internal/timeline.Timeline":        40,
 		"internal/timeline/build.asyncWalk": 26,
-		"internal/timeline/build.connFacts": 17,
-		"internal/timeline/build.facts":     27,
+		"internal/timeline/facts.Conn":      17,
+		"internal/timeline/facts.Facts":     26,
 		"internal/timeline/build.handOffs":  29,
 		"internal/timeline/build.inTurns":   24,
 		"internal/timeline/build.move":      17,
@@ -75,7 +75,7 @@ func fileDebts() map[string]int {
 		"internal/capture/target": 41,
 		"internal/hypotheses":     101,
 		"internal/report":         59,
-		"internal/timeline/build": 137,
+		"internal/timeline/build": 104,
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/internal/timeline/waits"
 )
 
 // WebPage is what the page of one recording shows (see internal/web). Whatever is on it
@@ -85,7 +85,7 @@ func NewWebPage(r *Report, d *diagnosis.Diagnosis, tl *timeline.Timeline, o WebO
 	p := &WebPage{
 		Version: Version, Kind: "recording", Name: o.Name, Live: o.Live,
 		Wall: o.Wall, Start: int64(tl.Start), Span: tl.End.Sub(tl.Start), Report: r, Seen: webSeen(r),
-		Causes: WebCauses(), Rules: build.RuleTexts(), Latency: newWebLatency(tl, d, !o.Live && !o.Slim),
+		Causes: WebCauses(), Rules: waits.RuleTexts(), Latency: newWebLatency(tl, d, !o.Live && !o.Slim),
 		Requests: []*WebRequest{}, Frames: []Frame{}, Dumps: []*Dump{}, Flames: []*Flames{}, Trees: []*Tree{}, Under: []*Under{}, Lanes: []*WebLanes{},
 	}
 	for ph := range timeline.NumPhases {

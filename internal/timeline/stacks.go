@@ -63,3 +63,13 @@ func (t *Timeline) waitAmong(list []WaitID, at Time) WaitID {
 	}
 	return list[i]
 }
+
+// OnStack reports that a function is on a stack.
+func (t *Timeline) OnStack(stack int, function string) bool {
+	for id := StackID(stack); id >= 0 && int(id) < len(t.Stacks); id = t.Stacks[id].Caller {
+		if t.Frames[t.Stacks[id].Frame].Function == function {
+			return true
+		}
+	}
+	return false
+}

@@ -1,5 +1,15 @@
 package timeline
 
+import "github.com/getdwell/dwell/recording"
+
+const (
+	// WakeLatency bounds the time between data being ready and its reader being made
+	// runnable that is taken for the kernel's own way there.
+	WakeLatency recording.Duration = 100_000
+	// AfterRead is how soon after coming back a read or write returns.
+	AfterRead recording.Time = 300_000
+)
+
 // NetworkWait reports syscalls in which a thread may wait for a socket.
 func NetworkWait(syscall string) bool {
 	switch syscall {
@@ -15,6 +25,25 @@ func NetworkWait(syscall string) bool {
 func PollWait(syscall string) bool {
 	switch syscall {
 	case "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2":
+		return true
+	}
+	return false
+}
+
+// OnNoFile reports a poll of no file at all: a sleep.
+func OnNoFile(off *Off) bool {
+	switch off.Syscall {
+	case "poll", "select", "pselect6":
+		return off.Arg == 0 && off.Timed == 1
+	}
+	return false
+}
+
+// SleepsBy reports a system call by which programs sleep if nothing comes that it waits
+// for. Loops wait in epoll, for whatever comes: an interrupt is something that came, there.
+func SleepsBy(syscall string) bool {
+	switch syscall {
+	case "poll", "ppoll", "select", "pselect6":
 		return true
 	}
 	return false

@@ -2,20 +2,22 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // associate gives calls of strands that serve one request at a time to that request.
 // Calls of loops are left to the rules for loops.
-func associate(t *timeline.Timeline, f *facts, work []made, o owners) {
+func associate(t *timeline.Timeline, f *facts.Facts, work []exchange.Call, o timeline.Stints) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Strand == timeline.None || t.Strands[c.Strand].Loop || c.Why != "" {
 			continue
 		}
-		r := o.at(c.Strand, c.SendFrom)
+		r := o.At(c.Strand, c.SendFrom)
 		if c.SendFrom == recording.NoTime {
-			r = o.at(c.Strand, c.Start)
+			r = o.At(c.Strand, c.Start)
 		}
 		if r == timeline.None {
 			t.Assign(c, timeline.None, timeline.WhyNoOwner)
@@ -27,16 +29,16 @@ func associate(t *timeline.Timeline, f *facts, work []made, o owners) {
 		}
 		t.Assign(c, r, rule)
 		if c.Start < t.Requests[r].FirstRead {
-			warmed(c, &work[i].bounds)
+			warmed(c, &work[i].Bounds)
 		}
 	}
 }
 
 // associateLoops associates the calls of loop strands: by Node's async ids where they
 // were recorded, else only where one request was open.
-func associateLoops(t *timeline.Timeline, f *facts, calls []made, moves []loopMoves) (wanted []recording.Time) {
+func associateLoops(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, moves []loopMoves) (wanted []recording.Time) {
 	wanted = make([]recording.Time, len(t.Calls))
-	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.conns)), newAsked(len(t.Calls))
+	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.Conns)), newAsked(len(t.Calls))
 	alone := map[recording.ProcessID][]loopMoves{} // loops without ids
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.moves) {
@@ -60,7 +62,7 @@ func associateLoops(t *timeline.Timeline, f *facts, calls []made, moves []loopMo
 			t.Assign(c, c.Request, timeline.WhyNoOwner)
 		}
 		if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
-			warmed(c, &calls[i].bounds)
+			warmed(c, &calls[i].Bounds)
 		}
 		if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			t.Assign(c, timeline.None, timeline.WhyNoOwner)
@@ -71,11 +73,11 @@ func associateLoops(t *timeline.Timeline, f *facts, calls []made, moves []loopMo
 
 // warmed makes a call on a connection that was opened before its request came one on
 // a reused connection: opening it cost this request nothing.
-func warmed(c *timeline.Call, b *bounds) {
+func warmed(c *timeline.Call, b *exchange.Bounds) {
 	c.New = false
 	c.Start = recording.NoTime
 	c.DNSFrom, c.DNSTo, c.Unanswered = recording.NoTime, recording.NoTime, 0
 	c.ConnectFrom, c.Connected = recording.NoTime, recording.NoTime
 	c.TLSFrom, c.TLSTo = recording.NoTime, recording.NoTime
-	settle(c, b)
+	exchange.Settle(c, b)
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,7 +18,7 @@ import (
 // turn is only a hint, for timers and the like may run in it unseen.
 type asyncWalk struct {
 	t      *timeline.Timeline
-	f      *facts
+	f      *facts.Facts
 	ids    asyncIDs
 	owner  ref
 	slept  bool // since the last move that told where the ids stood
@@ -87,7 +88,7 @@ type asyncInput struct {
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
-func associateAsync(t *timeline.Timeline, f *facts, in asyncInput) {
+func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	moves := in.loop.moves
 	w := asyncWalk{
 		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
@@ -176,7 +177,7 @@ func (w *asyncWalk) step(m *move) {
 		}
 		if m.kind == moveRead && !w.conns[m.conn].read {
 			c := &w.conns[m.conn]
-			c.read, c.first, c.prompt = true, m.counter, w.f.conns[m.conn].at >= w.last
+			c.read, c.first, c.prompt = true, m.counter, w.f.Conns[m.conn].At >= w.last
 		}
 	case m.kind == moveRespond:
 		w.responded(m)

@@ -99,7 +99,7 @@ func (w *asyncWalk) byParser(m *move) bool {
 	if !ok || w.turn.conn == noConn || w.t.Requests[r].Ordinal > 0 || m.exec != m.trigger+1 || w.fresh(m.exec) {
 		return false
 	}
-	return m.trigger > w.ids.countAt(w.f.conns[w.turn.conn].at)
+	return m.trigger > w.ids.countAt(w.f.Conns[w.turn.conn].At)
 }
 
 // given reports whether an id older than the turn that runs may have been given out in that of an answer.
@@ -152,9 +152,9 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 		parser := c.handle+1 == m.trigger || c.handle == m.exec && m.exec == m.trigger+1
 		return c.handle == m.trigger || parser // whose id follows its connection's: either was seen first
 	}
-	born := &w.f.conns[w.turn.conn]
-	low, high := w.ids.countAt(born.at), c.first
-	if born.decl.Existing == 1 {
+	born := &w.f.Conns[w.turn.conn]
+	low, high := w.ids.countAt(born.At), c.first
+	if born.Decl.Existing == 1 {
 		low, high = 0, w.oldest
 	}
 	if m.trigger <= low || m.trigger > high {
@@ -165,7 +165,7 @@ func (w *asyncWalk) ownHandle(m *move) bool {
 	if who := w.ids.find(m.exec); !w.fresh(m.exec) && m.exec != m.trigger+1 && who != nobody && who != w.turn.of {
 		return false // a callback that somebody else asked for
 	}
-	own := born.decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
+	own := born.Decl.Existing == 1 || w.t.Requests[r].Ordinal > 0 || c.prompt && m.trigger == high-1 || // accepted and read at once
 		m.exec == m.trigger+1 || // the parser's id follows its connection's
 		owner == r || owner != timeline.None && w.t.Requests[owner].End < w.t.Requests[r].FirstRead
 	if own {
@@ -207,10 +207,10 @@ func (l *idle) note(w *asyncWalk, m *move) {
 			l.slept = m.at
 		}
 	case moveSend:
-		delete(l.since[w.f.conns[m.conn].decl.Peer], m.conn)
+		delete(l.since[w.f.Conns[m.conn].Decl.Peer], m.conn)
 	case moveAnswer:
 		if c := &w.t.Calls[m.call]; c.End == m.at && !c.Cut && !timeline.InTransaction(c) {
-			peer := w.f.conns[m.conn].decl.Peer
+			peer := w.f.Conns[m.conn].Decl.Peer
 			if l.since[peer] == nil {
 				l.since[peer] = map[int32]recording.Time{}
 			}
@@ -222,10 +222,10 @@ func (l *idle) note(w *asyncWalk, m *move) {
 // other reports whether another connection than that of a move was idle, and open, already
 // when the loop last slept: then nobody waits for one.
 func (l *idle) other(w *asyncWalk, m *move) bool {
-	conns := l.since[w.f.conns[m.conn].decl.Peer]
+	conns := l.since[w.f.Conns[m.conn].Decl.Peer]
 	for i, since := range conns {
-		if c := &w.f.conns[i]; i != m.conn && since < l.slept {
-			if c.closed == nil || c.closedAt > m.at {
+		if c := &w.f.Conns[i]; i != m.conn && since < l.slept {
+			if c.Closed == nil || c.ClosedAt > m.at {
 				return true
 			}
 			delete(conns, i)

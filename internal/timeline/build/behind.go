@@ -62,7 +62,7 @@ func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until
 		by, at = s.t.ParkedBy(a.Wait), s.t.Waits[a.Wait].To
 	case a.Wait != timeline.None:
 		if off := s.t.Waits[a.Wait].Off; off != nil && off.WakerKind == recording.WakerThread {
-			by, at = s.f.strand(off.Waker), off.Woken
+			by, at = s.f.Strand(off.Waker), off.Woken
 		}
 	case goroutine:
 		if end := s.t.Goroutines.SelectedIn(strand, a.From, a.To); end != nil {
@@ -100,7 +100,7 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 	if id == timeline.None || s.t.Waits[id].Cause != timeline.CauseCondition {
 		return false
 	}
-	helper := s.f.strand(iv.Off.Waker)
+	helper := s.f.Strand(iv.Off.Waker)
 	if helper == timeline.None || helper == piece.Strand || s.t.Strands[helper].Process != s.t.Strands[piece.Strand].Process {
 		return false
 	}

@@ -11,6 +11,9 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/waits"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -37,45 +40,41 @@ func By(by recording.Workers, rec *recording.Recording) (*timeline.Timeline, err
 // the recording that they are of, as recording.Stream does: of each only what is needed is kept.
 func From(by recording.Workers, events func(each func(recording.Event)) (*recording.Recording, error)) (*timeline.Timeline, error) {
 	t := &timeline.Timeline{Truncated: true}
-	f := newFacts(t)
-	rec, err := events(f.take)
+	f := facts.New(t)
+	rec, err := events(f.Take)
 	if err != nil {
 		return nil, err
 	}
 	if t.Events == 0 {
 		return nil, fmt.Errorf("build timeline: %w", recording.ErrEmpty)
 	}
-	f.complete(rec)
+	f.Complete(rec)
 	rebuild(by, t, f)
 	return t, nil
 }
 
 // rebuild rebuilds what happened from facts.
-func rebuild(by recording.Workers, t *timeline.Timeline, f *facts) {
+func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	t.OrderUnseen()
 	t.Strands = buildStrands(f, by)
-	var waits *sleeper
-	var resolutions []resolution
-	var requests []served
-	var calls []made
-	var gil gilWords
+	var sleeps *waits.Sleeps
+	var resolutions []exchange.Resolution
+	var requests []exchange.Request
+	var calls []exchange.Call
+	var gil waits.GILWords
 	by.Both(func() {
 		buildStacks(t, f)
-		waits = listSleeps(t, f)
+		sleeps = waits.List(t, f)
 	}, func() {
-		gil = findGilWords(f)
-		t.Conns = buildConns(f)
-		buildHandshakes(t, f)
-		resolutions = buildLookups(t, f)
-		nameConns(t, f)
-		requests = buildRequests(t, f)
+		gil = waits.FindGILWords(f)
+		requests, resolutions = exchange.Inbound(t, f)
 	})
-	waits.settle(by, gil)
-	by.Both(waits.merge, func() { calls = buildCalls(t, f) })
+	sleeps.Settle(by, gil)
+	by.Both(sleeps.Merge, func() { calls = exchange.Outbound(t, f) })
 	addGoroutines(t, f, requests, calls)
 	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
-	resolveOnThread(t, f, calls, resolutions)
+	exchange.ResolveOnThread(t, f, calls, resolutions)
 	contexts := associateContexts(t, f, segmentInput{requests: requests, calls: calls})
 	associate(t, f, calls, o)
 	parts := associateHandOffs(t, f, segmentInput{requests: requests, calls: calls, owners: o, contexts: contexts})
@@ -84,23 +83,23 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts) {
 	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
 	partsOfTasks(t, tasks)
 	moves := loops(t, f, requests, calls)
-	f.dropInbound()
+	f.DropInbound()
 	wanted := associateLoops(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := buildTurns(t, moves, o)
 	queueCalls(t, f, segmentInput{calls: calls, turns: turns}, wanted)
 	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
-	waits.addParks()
-	waits.assign(o)
+	sleeps.AddParks()
+	sleeps.Assign(o, ancestors(t, f, o))
 	queueGo(t, calls, runs)
 	t.Goroutines = newGoLives(t, f, runs, calls)
-	t.Goroutines.SetEnds(t, waits.parkedBy)
+	t.Goroutines.SetEnds(t, sleeps.ParkedBy)
 	t.Goroutines.AddAwake(t)
 	buildDatagrams(t, f, o)
 	buildStorage(t, f)
-	by.Both(waits.finish, func() {
+	by.Both(sleeps.Finish, func() {
 		t.IndexCalls()
-		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, indexGoroutines(t)}.list(resolutions)})
+		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, facts.IndexGoroutines(t)}.list(resolutions)})
 	})
 	keptInSockets(t, f, requests, calls)
 	t.OrderCalls()
@@ -113,14 +112,14 @@ func markLossy(t *timeline.Timeline) {
 	if len(t.Losses) == 0 {
 		return
 	}
-	spans := make([]stint, 0, len(t.Losses))
+	spans := make([]timeline.Stint, 0, len(t.Losses))
 	for _, l := range t.Losses {
-		spans = append(spans, stint{from: l.From, to: l.To})
+		spans = append(spans, timeline.Stint{From: l.From, To: l.To})
 	}
-	merged := mergeSpans(spans)
+	merged := timeline.MergeStints(spans)
 	for i := range t.Requests {
 		r := &t.Requests[i]
-		k, _ := slices.BinarySearchFunc(merged, r.Start, func(s stint, at recording.Time) int { return cmp.Compare(s.to, at) })
-		r.Lossy = k < len(merged) && merged[k].from <= r.End
+		k, _ := slices.BinarySearchFunc(merged, r.Start, func(s timeline.Stint, at recording.Time) int { return cmp.Compare(s.To, at) })
+		r.Lossy = k < len(merged) && merged[k].From <= r.End
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/waits"
 )
 
 // sourcesBelow lists the Go files of a directory and of those below it, tests excepted.
@@ -28,7 +29,7 @@ func sourcesBelow(t *testing.T, dir string) (list []string) {
 
 // Every code is explained, and only assign writes whose a call is.
 func TestOneWriterOfWhoseACallIs(t *testing.T) {
-	codes, texts := 0, RuleTexts()
+	codes, texts := 0, waits.RuleTexts()
 	for _, name := range sourcesBelow(t, "..") {
 		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {

@@ -1,10 +1,6 @@
 package build
 
-import (
-	"testing"
-
-	"github.com/getdwell/dwell/internal/timeline"
-)
+import "testing"
 
 // Two services are behind one address, and each connection's handshake named one. After a
 // pause, in which handshakes are not seen, a connection has the name that it had before.
@@ -26,21 +22,5 @@ func TestNamesOutliveAPause(t *testing.T) {
 `))
 	if got := tl.Conns[2].Name; got != "stock.example" {
 		t.Errorf("after the pause it is called %q", got)
-	}
-}
-
-// A Unix socket is called by its name, whatever host a client names there.
-func TestPeerNames(t *testing.T) {
-	for _, x := range []struct{ address, host, want string }{
-		{"10.0.0.1:8080", "", "10.0.0.1:8080"},
-		{"10.0.0.1:8080", "prices", "prices:8080"},
-		{"10.0.0.1:443", "prices", "prices"},
-		{"/run/prices.sock", "localhost", "/run/prices.sock"},
-		{"@prices", "localhost", "@prices"},
-		{"@", "", "@"},
-	} {
-		if got := peerName(&timeline.Conn{Peer: x.address, Name: x.host}); got != x.want {
-			t.Errorf("%s, called %q: %s, want %s", x.address, x.host, got, x.want)
-		}
 	}
 }

@@ -1,11 +1,13 @@
 package build
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
 )
 
 // TestConstructions: what is being built on a stack, the innermost first, and by whom.
@@ -29,7 +31,7 @@ func TestConstructions(t *testing.T) {
 	} {
 		tl := &timeline.Timeline{}
 		var got []string
-		for _, b := range tl.Constructions(pushFrames(t, tl, c.stack)) {
+		for _, b := range tl.Constructions(stackOf(t, tl, c.stack)) {
 			by := "nobody"
 			if b.Caller != timeline.None {
 				by = symbol.Name(tl.Frames[b.Caller])
@@ -40,4 +42,33 @@ func TestConstructions(t *testing.T) {
 			t.Errorf("%s\n got %q\nwant %q", c.stack, said, c.want)
 		}
 	}
+}
+
+// stackOf adds a stack to a timeline: "j:void a.B.c() < n:main in prog".
+func stackOf(t *testing.T, tl *timeline.Timeline, text string) timeline.StackID {
+	types := map[string]recording.FrameType{"n": recording.FrameNative, "g": recording.FrameGo, "j": recording.FrameJVM, "p": recording.FramePython, "r": recording.FrameRuby, "v": recording.FrameV8}
+	id := timeline.StackID(timeline.None)
+	frames := strings.Split(text, " < ")
+	slices.Reverse(frames)
+	for _, f := range frames {
+		kind, name, ok := strings.Cut(f, ":")
+		if _, known := types[kind]; !ok || !known {
+			t.Fatalf("frame %q has no type", f)
+		}
+		frame := recording.Frame{Type: types[kind]}
+		file := ""
+		if i := strings.LastIndex(name, " in "); i >= 0 {
+			name, file = name[:i], name[i+4:]
+		}
+		frame.Function = name
+		if frame.Type == recording.FrameNative {
+			frame.Module = file
+		} else {
+			frame.File = file
+		}
+		tl.Frames = append(tl.Frames, frame)
+		tl.Stacks = append(tl.Stacks, timeline.Stack{Caller: id, Frame: timeline.FrameID(len(tl.Frames) - 1)})
+		id = timeline.StackID(len(tl.Stacks) - 1)
+	}
+	return id
 }

@@ -6,6 +6,9 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,12 +21,6 @@ import (
 // Of contexts that are not numbered only the address is known. As long as a task lives it has
 // the address for itself: what was done there is of the one that next answers a request there.
 
-// contextKey names a context.
-type contextKey struct {
-	process recording.ProcessID
-	id      recording.ContextID
-}
-
 // contextOf is a request that a context is of, or was read in.
 type contextOf struct {
 	request timeline.RequestID
@@ -34,11 +31,11 @@ type contextOf struct {
 // contexts tell whose contexts are.
 type contexts struct {
 	t       *timeline.Timeline
-	f       *facts
-	homes   map[contextKey][]contextOf // whose responses were written in it, or in a copy, in order of their end
-	shared  map[contextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
-	readers map[contextKey][]contextOf // what was read in it, in order
-	many    map[contextKey]bool        // of them, those in which was read from several connections
+	f       *facts.Facts
+	homes   map[facts.ContextKey][]contextOf // whose responses were written in it, or in a copy, in order of their end
+	shared  map[facts.ContextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
+	readers map[facts.ContextKey][]contextOf // what was read in it, in order
+	many    map[facts.ContextKey]bool        // of them, those in which was read from several connections
 	odd     map[recording.ProcessID]*counted
 	loops   map[timeline.StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
 }
@@ -48,9 +45,9 @@ const maxAncestors = 32
 
 // associateContexts gives calls of Python to the requests in whose contexts they were made.
 // It returns what tells so, or nil where there is nothing.
-func associateContexts(t *timeline.Timeline, f *facts, in segmentInput) *contexts {
+func associateContexts(t *timeline.Timeline, f *facts.Facts, in segmentInput) *contexts {
 	x := contexts{
-		t: t, f: f, homes: map[contextKey][]contextOf{}, shared: map[contextKey]bool{}, readers: map[contextKey][]contextOf{}, many: map[contextKey]bool{},
+		t: t, f: f, homes: map[facts.ContextKey][]contextOf{}, shared: map[facts.ContextKey]bool{}, readers: map[facts.ContextKey][]contextOf{}, many: map[facts.ContextKey]bool{},
 		odd: map[recording.ProcessID]*counted{}, loops: map[timeline.StrandID]bool{},
 	}
 	for i := range in.requests {
@@ -64,19 +61,19 @@ func associateContexts(t *timeline.Timeline, f *facts, in segmentInput) *context
 	}
 	for i := range t.Calls {
 		c, m := &t.Calls[i], &in.calls[i]
-		if m.x.asked.none() || c.Strand == timeline.None {
+		if m.Exchange.Asked.None() || c.Strand == timeline.None {
 			continue
 		}
-		id := f.conns[m.conn].chunks[recording.Write][m.x.asked.first].Context
+		id := f.Conns[m.Conn].Chunks[recording.Write][m.Exchange.Asked.First].Context
 		if id == recording.NoContext {
 			continue
 		}
-		r, known := x.owner(contextKey{c.Process, id}, c.SendFrom)
+		r, known := x.owner(facts.ContextKey{Process: c.Process, ID: id}, c.SendFrom)
 		switch {
 		case r != timeline.None:
 			t.Assign(c, r, timeline.WhyContext)
 			if c.Start < t.Requests[r].FirstRead {
-				warmed(c, &m.bounds)
+				warmed(c, &m.Bounds)
 			}
 		case known && id > 0 && x.loops[c.Strand] && x.tells(c.Process):
 			t.Assign(c, timeline.None, timeline.WhyNoContext)
@@ -86,45 +83,45 @@ func associateContexts(t *timeline.Timeline, f *facts, in segmentInput) *context
 }
 
 // addRequest notes the contexts in which a request was read and answered.
-func (x *contexts) addRequest(id timeline.RequestID, s *served) {
+func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 	r := &x.t.Requests[id]
-	if s.asked.none() {
+	if s.Asked.None() {
 		return
 	}
-	c := &x.f.conns[s.conn]
-	read := c.chunks[recording.Read][s.asked.first]
+	c := &x.f.Conns[s.Conn]
+	read := c.Chunks[recording.Read][s.Asked.First]
 	if read.Context == recording.NoContext {
 		return
 	}
-	of, in := contextOf{id, int(s.conn), read.Contexts}, contextKey{r.Process, read.Context}
-	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != int(s.conn) {
-		before := &x.f.conns[list[len(list)-1].conn]
-		x.many[in], x.shared[in] = true, x.shared[in] || before.closed == nil || before.closedAt > r.FirstRead
+	of, in := contextOf{id, int(s.Conn), read.Contexts}, facts.ContextKey{Process: r.Process, ID: read.Context}
+	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != int(s.Conn) {
+		before := &x.f.Conns[list[len(list)-1].conn]
+		x.many[in], x.shared[in] = true, x.shared[in] || before.Closed == nil || before.ClosedAt > r.FirstRead
 	}
-	x.loops[s.reader] = true
+	x.loops[s.Reader] = true
 	x.readers[in] = append(x.readers[in], of)
-	if s.replied.none() {
+	if s.Replied.None() {
 		return
 	}
-	wrote := c.chunks[recording.Write][s.replied.first].Context
-	entry(x.odd, r.Process).add(wrote <= 0)
-	k, own := contextKey{r.Process, wrote}, true
+	wrote := c.Chunks[recording.Write][s.Replied.First].Context
+	lists.Entry(x.odd, r.Process).add(wrote <= 0)
+	k, own := facts.ContextKey{Process: r.Process, ID: wrote}, true
 	for depth := 0; own && depth < maxAncestors; depth++ {
-		if k.id != recording.NoContext {
+		if k.ID != recording.NoContext {
 			x.homes[k] = append(x.homes[k], of)
 		}
-		parent, ok := x.f.contexts[k]
-		k.id, own = parent, ok && int64(parent) > read.Contexts && read.Contexts > 0
+		parent, ok := x.f.Contexts[k]
+		k.ID, own = parent, ok && int64(parent) > read.Contexts && read.Contexts > 0
 	}
 }
 
 // order puts the requests of a context in order of their end, and looks whether they follow
 // each other.
-func (x *contexts) order(k contextKey, list []contextOf) {
+func (x *contexts) order(k facts.ContextKey, list []contextOf) {
 	slices.SortFunc(list, func(a, b contextOf) int {
 		return cmp.Or(cmp.Compare(x.t.Requests[a.request].End, x.t.Requests[b.request].End), cmp.Compare(a.request, b.request))
 	})
-	for i := 1; i < len(list) && k.id > 0; i++ {
+	for i := 1; i < len(list) && k.ID > 0; i++ {
 		if x.t.Requests[list[i].request].FirstRead < x.t.Requests[list[i-1].request].End {
 			x.shared[k] = true
 		}
@@ -140,27 +137,27 @@ func (x *contexts) tells(p recording.ProcessID) bool {
 
 // owner is the request for which something was done in a context; None, if it was for none,
 // and whether that is certain.
-func (x *contexts) owner(k contextKey, at recording.Time) (r timeline.RequestID, known bool) {
+func (x *contexts) owner(k facts.ContextKey, at recording.Time) (r timeline.RequestID, known bool) {
 	child := recording.NoContext
 	for range maxAncestors {
 		if r := x.at(k, child, at); r != timeline.None {
 			return r, true
 		}
-		if k.id <= 0 {
+		if k.ID <= 0 {
 			return timeline.None, true
 		}
-		parent, ok := x.f.contexts[k]
+		parent, ok := x.f.Contexts[k]
 		if !ok {
 			return timeline.None, false
 		}
-		child, k.id = k.id, parent
+		child, k.ID = k.ID, parent
 	}
 	return timeline.None, false
 }
 
 // at is the request that a context is of at a time, as far as is known without those of which
 // it is a copy. What is asked about was done in it, or in copies of its copy child.
-func (x *contexts) at(k contextKey, child recording.ContextID, at recording.Time) timeline.RequestID {
+func (x *contexts) at(k facts.ContextKey, child recording.ContextID, at recording.Time) timeline.RequestID {
 	if list := x.homes[k]; len(list) > 0 && !x.shared[k] {
 		i := sort.Search(len(list), func(i int) bool { return x.t.Requests[list[i].request].End > at })
 		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.open(list[i].request, at) {

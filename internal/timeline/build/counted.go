@@ -14,16 +14,6 @@ func (n *counted) add(odd bool) {
 // rule reports that there are enough, and hardly one is an exception.
 func (n counted) rule(enough int) bool { return n.all >= enough && n.odd*exceptions <= n.all }
 
-// entry is what a map has under a key, made if it has nothing.
-func entry[K comparable, V any](m map[K]*V, k K) *V {
-	v := m[k]
-	if v == nil {
-		v = new(V)
-		m[k] = v
-	}
-	return v
-}
-
 // reaching is the latest end of a list up to each.
 func reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 	reach := make([]recording.Time, len(list))

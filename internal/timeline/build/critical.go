@@ -57,7 +57,7 @@ func (s *segmenter) awaited(r *timeline.Request, iv timeline.Interval, w follow,
 	if id := s.t.WaitAt(w.strand, iv.From); id != timeline.None && s.t.Waits[id].Cause != timeline.CauseCondition {
 		return nil
 	}
-	return s.partAt(r.ID, s.f.strand(iv.Off.Waker), iv.Off.Woken)
+	return s.partAt(r.ID, s.f.Strand(iv.Off.Waker), iv.Off.Woken)
 }
 
 // partAt returns the part in which a strand worked for a request at a time, its end
@@ -105,17 +105,17 @@ func (s *segmenter) descend(r *timeline.Request, worker *handed, w follow, p *pa
 func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w follow, p *painter) {
 	g := timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: strand, Blocker: timeline.None}
 	list := s.in.hands[strand]
-	i := sort.Search(len(list), func(k int) bool { return list[k].to > g.From })
-	n := sort.Search(len(list), func(k int) bool { return list[k].from >= g.To })
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > g.From })
+	n := sort.Search(len(list), func(k int) bool { return list[k].From >= g.To })
 	if n-i <= manyPieces {
 		for to := g.To; i < n; i++ {
 			rest := g
-			if g.To = list[i].from; g.To > g.From {
+			if g.To = list[i].From; g.To > g.From {
 				p.add(g)
 			}
-			rest.From, rest.To = max(rest.From, list[i].from), min(to, list[i].to)
-			if list[i].request != r.ID {
-				rest.Blocker = list[i].request
+			rest.From, rest.To = max(rest.From, list[i].From), min(to, list[i].To)
+			if list[i].Request != r.ID {
+				rest.Blocker = list[i].Request
 			}
 			p.add(rest)
 			g.From, g.To = rest.To, to

@@ -4,33 +4,29 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
-type datagramAt struct {
-	at recording.Time
-	*recording.Datagram
-}
-
 // buildDatagrams lists what was sent to telemetry daemons, with the request that the
 // strand worked for. For a loop that is not known.
-func buildDatagrams(t *timeline.Timeline, f *facts, o owners) {
-	if len(f.datagrams) == 0 {
+func buildDatagrams(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) {
+	if len(f.Datagrams) == 0 {
 		return
 	}
-	goroutines := indexGoroutines(t)
-	t.Datagrams = make([]timeline.Datagram, 0, len(f.datagrams))
-	for _, x := range f.datagrams {
+	goroutines := facts.IndexGoroutines(t)
+	t.Datagrams = make([]timeline.Datagram, 0, len(f.Datagrams))
+	for _, x := range f.Datagrams {
 		d := timeline.Datagram{
-			Strand: f.strand(x.Thread), Request: timeline.None, Protocol: x.Protocol, Peer: x.Peer,
-			From: x.at, To: x.at, Bytes: x.Bytes, Messages: x.Messages,
+			Strand: f.Strand(x.Thread), Request: timeline.None, Protocol: x.Protocol, Peer: x.Peer,
+			From: x.At, To: x.At, Bytes: x.Bytes, Messages: x.Messages,
 		}
 		if x.Goroutine != recording.NoGoroutine {
-			d.Strand = goroutines.of(f.goKeyOf(x.Thread, x.Goroutine))
+			d.Strand = goroutines.Of(f.GoKeyOf(x.Thread, x.Goroutine))
 		}
 		if d.Strand != timeline.None {
-			d.Request = o.at(d.Strand, d.To)
+			d.Request = o.At(d.Strand, d.To)
 			d.From = sendsFrom(t, d.Strand, d.To)
 		}
 		t.Datagrams = append(t.Datagrams, d)

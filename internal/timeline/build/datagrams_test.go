@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,7 +29,7 @@ func TestSendsBegin(t *testing.T) {
 			fmt.Sscanf(step, "%d %s %s", &from, &state, &call)
 			iv := timeline.Interval{From: from * 1000, To: 200_000, State: map[string]timeline.State{"running": timeline.StateRunning, "runnable": timeline.StateRunnable, "sleeping": timeline.StateSleeping}[state]}
 			if call != "" {
-				iv.Off = newOff(&recording.Off{Syscall: call})
+				iv.Off = facts.NewOff(&recording.Off{Syscall: call})
 			}
 			if n := len(s.Intervals); n > 0 {
 				s.Intervals[n-1].To = iv.From

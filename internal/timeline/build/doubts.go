@@ -3,6 +3,7 @@ package build
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -56,7 +57,7 @@ type peerCalls struct {
 
 // peer are those to the peer of a call, which begins or ends.
 func (d *doubts) peer(id timeline.CallID) *peerCalls {
-	p := entry(d.peers, d.t.Calls[id].Peer)
+	p := lists.Entry(d.peers, d.t.Calls[id].Peer)
 	if !p.busy {
 		p.busy, d.busy = true, append(d.busy, p)
 	}

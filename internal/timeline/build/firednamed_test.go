@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -144,7 +145,7 @@ func TestWhatNamesTellStands(t *testing.T) {
 // that one's.
 func TestParsersAreOfNoTurn(t *testing.T) {
 	w := afterAnswers()
-	w.f = &facts{conns: []connFacts{{at: 0}}}
+	w.f = &facts.Facts{Conns: []facts.Conn{{At: 0}}}
 	w.turn = asyncTurn{of: requestRef(2), counter: 40, conn: 0}
 	for want, m := range map[bool]move{false: {exec: 6, trigger: 5}, true: {exec: 6, trigger: 3}} {
 		if got := w.foreign(&m); got != want {

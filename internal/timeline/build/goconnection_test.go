@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 )
 
 // A goroutine comes back from a select at 190 as one of connection 5 hands it something. It waited
 // for that connection if its next call is on it, and none was under way meanwhile.
 func TestWhoIsGivenAConnection(t *testing.T) {
-	s := &segmenter{in: segmentInput{calls: []made{{conn: 3}, {conn: 5}}}}
+	s := &segmenter{in: segmentInput{calls: []exchange.Call{{Conn: 3}, {Conn: 5}}}}
 	for _, c := range []struct {
 		name  string
 		calls []span

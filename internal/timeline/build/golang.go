@@ -2,34 +2,36 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // addGoroutines adds a Strand for each goroutine that served a request or wrote a
 // call, and moves those requests and calls to it.
-func addGoroutines(t *timeline.Timeline, f *facts, requests []served, calls []made) {
-	index := goIndex{}
+func addGoroutines(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
+	index := facts.GoroutineIndex{}
 	for i := range t.Requests {
 		r, x := &t.Requests[i], &requests[i]
-		c := &f.conns[requests[i].conn]
+		c := &f.Conns[requests[i].Conn]
 		g := recording.NoGoroutine
-		if !x.replied.none() {
-			g = c.chunks[recording.Write][x.replied.first].Goroutine
+		if !x.Replied.None() {
+			g = c.Chunks[recording.Write][x.Replied.First].Goroutine
 		}
-		if g == recording.NoGoroutine && !x.asked.none() {
-			g = c.chunks[recording.Read][x.asked.last()].Goroutine
+		if g == recording.NoGoroutine && !x.Asked.None() {
+			g = c.Chunks[recording.Read][x.Asked.Last()].Goroutine
 		}
 		if g != recording.NoGoroutine {
-			r.Strand = index.add(t, timeline.GoroutineKey{Process: r.Process, Goroutine: g})
+			r.Strand = index.Add(t, timeline.GoroutineKey{Process: r.Process, Goroutine: g})
 		}
 	}
 	for i := range t.Calls {
-		x := &calls[i].x
-		if x.asked.none() {
+		x := &calls[i].Exchange
+		if x.Asked.None() {
 			continue
 		}
-		if g := f.conns[calls[i].conn].chunks[recording.Write][x.asked.first].Goroutine; g != recording.NoGoroutine {
-			t.Calls[i].Strand = index.add(t, timeline.GoroutineKey{Process: t.Calls[i].Process, Goroutine: g})
+		if g := f.Conns[calls[i].Conn].Chunks[recording.Write][x.Asked.First].Goroutine; g != recording.NoGoroutine {
+			t.Calls[i].Strand = index.Add(t, timeline.GoroutineKey{Process: t.Calls[i].Process, Goroutine: g})
 		}
 	}
 }
@@ -42,9 +44,9 @@ const goDialled recording.Duration = 1_000_000
 // on the pool's own goroutines: which request they belong to is known if it was seen who
 // handed them over. Else a new connection belongs to the request whose goroutine started
 // the dial, and of a reused one nothing is known.
-func associateGo(t *timeline.Timeline, f *facts, in goInput) {
+func associateGo(t *timeline.Timeline, f *facts.Facts, in goInput) {
 	work, o := in.calls, in.owners
-	strands := indexGoroutines(t)
+	strands := facts.IndexGoroutines(t)
 	if len(strands) == 0 {
 		return
 	}
@@ -57,12 +59,12 @@ func associateGo(t *timeline.Timeline, f *facts, in goInput) {
 		if c.Why != timeline.WhyReused {
 			continue
 		}
-		d := f.conns[work[i].conn].decl
+		d := f.Conns[work[i].Conn].Decl
 		dialler, ok := strands[timeline.GoroutineKey{Process: d.Process, Goroutine: d.Parent}]
 		if !c.New || !ok || d.Parent == recording.NoGoroutine {
 			continue
 		}
-		r := o.at(dialler, c.ConnectFrom)
+		r := o.At(dialler, c.ConnectFrom)
 		up := max(c.Connected, c.TLSTo)
 		if r == timeline.None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
 			continue

@@ -2,18 +2,20 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // newGoLives lists them. The ids of calls change once more, in OrderCalls.
-func newGoLives(t *timeline.Timeline, f *facts, runs goRuns, calls []made) timeline.Goroutines {
+func newGoLives(t *timeline.Timeline, f *facts.Facts, runs goRuns, calls []exchange.Call) timeline.Goroutines {
 	l := timeline.Goroutines{Stints: runs.stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
-	index := indexGoroutines(t)
+	index := facts.IndexGoroutines(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		by := c.Strand
-		if g := calls[i].caller; g != recording.NoGoroutine {
-			by = index.of(timeline.GoroutineKey{Process: c.Process, Goroutine: g})
+		if g := calls[i].Caller; g != recording.NoGoroutine {
+			by = index.Of(timeline.GoroutineKey{Process: c.Process, Goroutine: g})
 		} else if c.Why == timeline.WhyGoDial { // written by the connection's own goroutine
 			by = t.Requests[c.Request].Strand
 		}
@@ -21,9 +23,9 @@ func newGoLives(t *timeline.Timeline, f *facts, runs goRuns, calls []made) timel
 			l.Calls[by] = append(l.Calls[by], timeline.CallID(i))
 		}
 	}
-	for _, u := range f.parks.unparks {
-		if i, s := f.stacks.stackIndex.Get(u.Stack), index.of(f.goKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
-			l.LetGo[s] = append(l.LetGo[s], timeline.StackAt{Time: u.at, Stack: timeline.StackID(i), Goroutine: u.Goroutine})
+	for _, u := range f.Parks.Unparks {
+		if i, s := f.Stacks.StackIndex.Get(u.Stack), index.Of(f.GoKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
+			l.LetGo[s] = append(l.LetGo[s], timeline.StackAt{Time: u.At, Stack: timeline.StackID(i), Goroutine: u.Goroutine})
 		}
 	}
 	return l

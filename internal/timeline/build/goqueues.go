@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -38,7 +39,7 @@ type poolKey struct {
 
 // queueGo lets the calls of goroutines that waited for a connection begin when they began
 // to wait.
-func queueGo(t *timeline.Timeline, calls []made, runs goRuns) {
+func queueGo(t *timeline.Timeline, calls []exchange.Call, runs goRuns) {
 	if runs.stints == nil {
 		return
 	}
@@ -53,7 +54,7 @@ func queueGo(t *timeline.Timeline, calls []made, runs goRuns) {
 		for _, q := range queued(t, ids, waiting{runs, answers}) {
 			c := &t.Calls[q.call]
 			c.Start = q.since
-			settle(c, &calls[q.call].bounds)
+			exchange.Settle(c, &calls[q.call].Bounds)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -15,24 +16,24 @@ import (
 
 // selects lists by strand how waits in a select ended, in order of time. What the goroutines
 // of a connection hand over is the connection's.
-func selects(t *timeline.Timeline, f *facts) map[timeline.StrandID][]timeline.SelectEnd {
-	if len(f.parks.unparks) == 0 {
+func selects(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]timeline.SelectEnd {
+	if len(f.Parks.Unparks) == 0 {
 		return nil
 	}
-	of, index, keep := map[timeline.StrandID][]timeline.SelectEnd{}, indexGoroutines(t), connectionGoroutines(f)
-	for _, u := range f.parks.unparks {
+	of, index, keep := map[timeline.StrandID][]timeline.SelectEnd{}, facts.IndexGoroutines(t), connectionGoroutines(f)
+	for _, u := range f.Parks.Unparks {
 		if u.Woken == recording.NoGoroutine {
 			continue
 		}
-		by, woken := f.goKeyOf(u.Thread, u.Goroutine), index.of(f.goKeyOf(u.Thread, u.Woken))
+		by, woken := f.GoKeyOf(u.Thread, u.Goroutine), index.Of(f.GoKeyOf(u.Thread, u.Woken))
 		if woken == timeline.None {
 			continue
 		}
-		x := timeline.SelectEnd{At: u.at, By: timeline.None, Conn: timeline.None, Timer: byTimerOf(t, f, u)}
+		x := timeline.SelectEnd{At: u.At, By: timeline.None, Conn: timeline.None, Timer: byTimerOf(t, f, u)}
 		if conn, kept := keep[by]; kept && !x.Timer {
 			x.Conn = conn
 		} else if !x.Timer {
-			x.By = index.of(by)
+			x.By = index.Of(by)
 		}
 		of[woken] = append(of[woken], x)
 	}
@@ -40,21 +41,21 @@ func selects(t *timeline.Timeline, f *facts) map[timeline.StrandID][]timeline.Se
 }
 
 // byTimerOf reports that a timer handed over the time: no goroutine does that, or whichever looked for work.
-func byTimerOf(t *timeline.Timeline, f *facts, u unparkAt) bool {
-	return u.Goroutine == recording.NoGoroutine || onStack(t, f.stacks.stackIndex.Get(u.Stack), "time.sendTime")
+func byTimerOf(t *timeline.Timeline, f *facts.Facts, u facts.Unpark) bool {
+	return u.Goroutine == recording.NoGoroutine || t.OnStack(f.Stacks.StackIndex.Get(u.Stack), "time.sendTime")
 }
 
 // connectionGoroutines are those that read and write on connections for others, and on which.
-func connectionGoroutines(f *facts) map[timeline.GoroutineKey]int32 {
+func connectionGoroutines(f *facts.Facts) map[timeline.GoroutineKey]int32 {
 	keep := map[timeline.GoroutineKey]int32{}
-	for i := range f.conns {
-		c := &f.conns[i]
-		if len(c.goCalls) == 0 {
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if len(c.GoCalls) == 0 {
 			continue
 		}
-		for _, chunks := range c.chunks {
+		for _, chunks := range c.Chunks {
 			for _, x := range chunks {
-				keep[timeline.GoroutineKey{Process: c.decl.Process, Goroutine: x.Goroutine}] = int32(i)
+				keep[timeline.GoroutineKey{Process: c.Decl.Process, Goroutine: x.Goroutine}] = int32(i)
 			}
 		}
 	}
@@ -92,7 +93,7 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 		return timeline.None
 	}
 	next := sort.Search(len(w.calls), func(k int) bool { return w.calls[k].from >= end.At })
-	if next == len(w.calls) || int32(s.in.calls[w.calls[next].call].conn) != end.Conn {
+	if next == len(w.calls) || int32(s.in.calls[w.calls[next].call].Conn) != end.Conn {
 		return timeline.None
 	}
 	return w.calls[next].call
@@ -101,18 +102,18 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 // busyWith tiles a span before a goroutine took a task by the tasks of other requests that
 // it did. Since when it was waited for is not seen: what it did else says nothing.
 func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
-	for _, x := range s.in.hands.from(by, w.from) {
-		if x.from >= w.to {
+	for _, x := range s.in.hands.From(by, w.from) {
+		if x.From >= w.to {
 			break
 		}
-		if x.request == r.ID {
+		if x.Request == r.ID {
 			continue
 		}
 		before := w
-		before.to = max(w.from, x.from)
+		before.to = max(w.from, x.From)
 		s.goAbsent(r, before, p)
-		w.from = min(x.to, w.to)
-		p.add(timeline.Segment{From: before.to, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.request})
+		w.from = min(x.To, w.to)
+		p.add(timeline.Segment{From: before.to, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
 	}
 	s.goAbsent(r, w, p)
 }

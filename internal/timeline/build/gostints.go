@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -22,10 +23,10 @@ type sight struct {
 }
 
 // goStints lists where each goroutine ran, in order of time.
-func goStints(f *facts, byThread [][]sight) map[timeline.GoroutineKey][]timeline.ThreadStint {
+func goStints(f *facts.Facts, byThread [][]sight) map[timeline.GoroutineKey][]timeline.ThreadStint {
 	stints := map[timeline.GoroutineKey][]timeline.ThreadStint{}
 	for id, sights := range byThread {
-		addStints(stints, sights, timeline.StrandID(id), f.threads[id].process)
+		addStints(stints, sights, timeline.StrandID(id), f.Threads[id].Process)
 	}
 	for _, list := range stints {
 		slices.SortStableFunc(list, func(a, b timeline.ThreadStint) int { return cmp.Compare(a.From, b.From) })
@@ -89,41 +90,41 @@ func started(s, last sight, fresh recording.Time, flush func(recording.Time)) ti
 }
 
 // goSights collects by thread which goroutines were seen there, in order of time.
-func goSights(f *facts) [][]sight {
-	sights := make([][]sight, len(f.threads))
+func goSights(f *facts.Facts) [][]sight {
+	sights := make([][]sight, len(f.Threads))
 	see := func(th recording.ThreadID, at recording.Time, g recording.GoroutineID) {
-		if s := f.strand(th); s != timeline.None && g != recording.NoGoroutine {
+		if s := f.Strand(th); s != timeline.None && g != recording.NoGoroutine {
 			sights[s] = append(sights[s], sight{at: at, goroutine: g})
 		}
 	}
-	for i := range f.conns {
-		goMoves(f, &f.conns[i], func(th recording.ThreadID, x sight) {
-			if s := f.strand(th); s != timeline.None && x.goroutine != recording.NoGoroutine {
+	for i := range f.Conns {
+		goMoves(f, &f.Conns[i], func(th recording.ThreadID, x sight) {
+			if s := f.Strand(th); s != timeline.None && x.goroutine != recording.NoGoroutine {
 				sights[s] = append(sights[s], x)
 			}
 		})
 	}
-	for _, s := range f.samples {
-		see(s.Thread, s.at, s.Goroutine)
+	for _, s := range f.Samples {
+		see(s.Thread, s.At, s.Goroutine)
 	}
 	other := func(th recording.ThreadID, x sight) {
-		if s := f.strand(th); s != timeline.None {
+		if s := f.Strand(th); s != timeline.None {
 			sights[s] = append(sights[s], x)
 		}
 	}
 	parkSights(f, see, func(th recording.ThreadID, at recording.Time) { other(th, sight{at: at, left: true}) })
-	for _, r := range f.golang.runs {
+	for _, r := range f.Goroutines.Runs {
 		yields := r.Yields != 0
-		x := sight{at: r.at, left: yields, yields: yields, begins: !yields}
+		x := sight{at: r.At, left: yields, yields: yields, begins: !yields}
 		if !yields {
 			x.goroutine = r.Goroutine
 		}
 		other(r.Thread, x)
 	}
 	goSleeps(f, see, other)
-	for k := 1; k < len(f.windows); k++ { // what runs between windows is not known
+	for k := 1; k < len(f.Windows); k++ { // what runs between windows is not known
 		for i := range sights {
-			sights[i] = append(sights[i], sight{at: f.windows[k-1].To, until: f.windows[k].From})
+			sights[i] = append(sights[i], sight{at: f.Windows[k-1].To, until: f.Windows[k].From})
 		}
 	}
 	for _, list := range sights {
@@ -134,26 +135,26 @@ func goSights(f *facts) [][]sight {
 
 // goSleeps shows what threads of Go programs ran when they left their processors, and where
 // they went idle.
-func goSleeps(f *facts, see func(recording.ThreadID, recording.Time, recording.GoroutineID), other func(recording.ThreadID, sight)) {
+func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recording.GoroutineID), other func(recording.ThreadID, sight)) {
 	came := goArrivals(f)
-	for i := range f.threads {
-		if f.runtime(f.threads[i].process) != recording.RuntimeGo {
+	for i := range f.Threads {
+		if f.Runtime(f.Threads[i].Process) != recording.RuntimeGo {
 			continue
 		}
-		for _, s := range f.threads[i].steps {
+		for _, s := range f.Threads[i].Steps {
 			switch {
-			case s.off == nil:
-			case s.off.Goroutine != recording.NoGoroutine:
-				see(f.threads[i].id, s.off.Since, s.off.Goroutine)
-				see(f.threads[i].id, s.at, s.off.Goroutine)
-			case s.off.State == recording.OffSleep:
-				until := s.off.Woken
+			case s.Off == nil:
+			case s.Off.Goroutine != recording.NoGoroutine:
+				see(f.Threads[i].ID, s.Off.Since, s.Off.Goroutine)
+				see(f.Threads[i].ID, s.At, s.Off.Goroutine)
+			case s.Off.State == recording.OffSleep:
+				until := s.Off.Woken
 				if until == recording.NoTime {
-					until = s.at
+					until = s.At
 				}
 				// A thread that looks for work sleeps for some microseconds between attempts.
-				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt && s.off.Syscall != "nanosleep" && !came.near(until)
-				other(f.threads[i].id, sight{at: s.off.Since, until: until, timer: timer})
+				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && s.Off.Syscall != "nanosleep" && !came.near(until)
+				other(f.Threads[i].ID, sight{at: s.Off.Since, until: until, timer: timer})
 			}
 		}
 	}
@@ -161,15 +162,15 @@ func goSleeps(f *facts, see func(recording.ThreadID, recording.Time, recording.G
 
 // goMoves shows the goroutines that read and wrote on a connection. Those of a pooled
 // connection, and who handed it a request, wait for each other right after that.
-func goMoves(f *facts, c *connFacts, see func(recording.ThreadID, sight)) {
-	pooled := len(c.goCalls) > 0
-	for _, chunks := range c.chunks {
+func goMoves(f *facts.Facts, c *facts.Conn, see func(recording.ThreadID, sight)) {
+	pooled := len(c.GoCalls) > 0
+	for _, chunks := range c.Chunks {
 		for _, x := range chunks {
-			see(x.Thread, sight{at: x.at, goroutine: x.Goroutine, waits: pooled})
+			see(x.Thread, sight{at: x.At, goroutine: x.Goroutine, waits: pooled})
 		}
 	}
-	for _, x := range c.goCalls {
-		see(x.Thread, sight{at: x.at, goroutine: x.GoCall.Goroutine, waits: true})
+	for _, x := range c.GoCalls {
+		see(x.Thread, sight{at: x.At, goroutine: x.GoCall.Goroutine, waits: true})
 	}
 }
 
@@ -177,21 +178,21 @@ func goMoves(f *facts, c *connFacts, see func(recording.ThreadID, sight)) {
 type arrivals []recording.Time
 
 // goArrivals collects them: what an interrupt brought looks like a time that is over.
-func goArrivals(f *facts) arrivals {
+func goArrivals(f *facts.Facts) arrivals {
 	var list arrivals
-	for i := range f.conns {
-		c := &f.conns[i]
-		if f.runtime(c.decl.Process) != recording.RuntimeGo {
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if f.Runtime(c.Decl.Process) != recording.RuntimeGo {
 			continue
 		}
-		list = append(list, c.at, c.established, c.closedAt)
-		for _, x := range c.chunks[recording.Read] {
-			list = append(list, x.Arrived, x.last())
+		list = append(list, c.At, c.Established, c.ClosedAt)
+		for _, x := range c.Chunks[recording.Read] {
+			list = append(list, x.Arrived, x.Last())
 		}
 	}
-	for _, d := range f.dns {
-		if d.Part == recording.DNSAnswer && f.runtimeOf(d.Thread) == recording.RuntimeGo {
-			list = append(list, cmp.Or(d.Arrived, d.at))
+	for _, d := range f.DNS {
+		if d.Part == recording.DNSAnswer && f.RuntimeOf(d.Thread) == recording.RuntimeGo {
+			list = append(list, cmp.Or(d.Arrived, d.At))
 		}
 	}
 	slices.Sort(list)
@@ -200,7 +201,7 @@ func goArrivals(f *facts) arrivals {
 
 // near reports that something came right before a time.
 func (a arrivals) near(at recording.Time) bool {
-	i, _ := slices.BinarySearch(a, at-recording.Time(wakeLatency))
+	i, _ := slices.BinarySearch(a, at-recording.Time(timeline.WakeLatency))
 	return i < len(a) && a[i] <= at
 }
 
@@ -208,15 +209,15 @@ func (a arrivals) near(at recording.Time) bool {
 // processor: as many of its threads ran as there are processors for them, by GOMAXPROCS
 // too; or one was runnable, which would have come for it. Spans are Runnable; all else is
 // Sleeping.
-func goBusy(t *timeline.Timeline, f *facts) map[recording.ProcessID]goBusyTime {
+func goBusy(t *timeline.Timeline, f *facts.Facts) map[recording.ProcessID]goBusyTime {
 	type edge struct {
 		at        recording.Time
 		step, one int // of threads that run, and that are runnable
 	}
 	edges := map[recording.ProcessID][]edge{}
-	for i := range f.threads {
-		p := f.threads[i].process
-		if f.runtime(p) != recording.RuntimeGo {
+	for i := range f.Threads {
+		p := f.Threads[i].Process
+		if f.Runtime(p) != recording.RuntimeGo {
 			continue
 		}
 		for _, iv := range t.Strands[i].Intervals {
@@ -233,8 +234,8 @@ func goBusy(t *timeline.Timeline, f *facts) map[recording.ProcessID]goBusyTime {
 		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step+b.one, a.step+a.one)) })
 		run, ready, tl := 0, 0, tiler{cursor: t.Start}
 		most := int(max(1, t.Manifest.CPUs))
-		if i, ok := f.procIndex[p]; ok && f.processes[i].Procs > 0 {
-			most = min(most, int(f.processes[i].Procs))
+		if i, ok := f.ProcIndex[p]; ok && f.Processes[i].Procs > 0 {
+			most = min(most, int(f.Processes[i].Procs))
 		}
 		for _, e := range list {
 			state := timeline.StateSleeping
@@ -269,7 +270,7 @@ func newGoBusyTime(list []timeline.Interval) goBusyTime {
 // it if the processors were busy, or idle for no longer than it takes to wake one.
 func (b goBusyTime) of(i int, to recording.Time) recording.Duration {
 	iv := b.list[i]
-	if iv.State != timeline.StateRunnable && iv.To.Sub(iv.From) > wakeLatency {
+	if iv.State != timeline.StateRunnable && iv.To.Sub(iv.From) > timeline.WakeLatency {
 		return 0
 	}
 	return min(to, iv.To).Sub(iv.From)

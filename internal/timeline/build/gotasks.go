@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,11 +24,11 @@ type meeting struct {
 
 // goTasks lists, for each strand, the spans in which it worked for requests that others had
 // read, in order of time and disjoint.
-func goTasks(t *timeline.Timeline, f *facts, o owners) owners {
-	if len(f.parks.parks)+len(f.parks.unparks) == 0 {
+func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.Stints {
+	if len(f.Parks.Parks)+len(f.Parks.Unparks) == 0 {
 		return nil
 	}
-	tasks, made := make(owners, len(t.Strands)), goMade(t, f)
+	tasks, made := make(timeline.Stints, len(t.Strands)), goMade(t, f)
 	hidden := func(p recording.ProcessID, from, to recording.Time) bool { // whom else it met then is not known
 		return len(t.UnseenIn(timeline.UnseenChannels, p, from, to)) > 0
 	}
@@ -53,7 +54,7 @@ func goTasks(t *timeline.Timeline, f *facts, o owners) owners {
 			alone := a.gives && odd*mostShare <= queued && within(made[timeline.StrandID(s)], a.at, b.at)
 			if b.gives && a.at < b.at && (taken || alone) && !hidden(t.Strands[s].Process, a.at, b.at) {
 				from := max(a.at, t.Requests[b.request].FirstRead)
-				tasks[s] = append(tasks[s], stint{min(from, b.at), b.at, b.request})
+				tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})
 			}
 		}
 	}
@@ -61,28 +62,28 @@ func goTasks(t *timeline.Timeline, f *facts, o owners) owners {
 }
 
 // goMeetings lists the meetings of each strand.
-func goMeetings(t *timeline.Timeline, f *facts, o owners) [][]meeting {
+func goMeetings(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) [][]meeting {
 	of := make([][]meeting, len(t.Strands))
-	index, ends, told := indexGoroutines(t), f.unparked(), map[*recording.Unpark]bool{}
-	for _, p := range f.parks.parks {
+	index, ends, told := facts.IndexGoroutines(t), f.Unparked(), map[*recording.Unpark]bool{}
+	for _, p := range f.Parks.Parks {
 		if p.Reason != recording.ParkSend && p.Reason != recording.ParkReceive {
 			continue
 		}
-		key := f.goKeyOf(p.Left, p.Goroutine)
-		u := ends.ending(key.Process, p)
-		if u == nil || onStack(t, f.stacks.stackIndex.Get(u.Stack), "time.sendTime") {
+		key := f.GoKeyOf(p.Left, p.Goroutine)
+		u := ends.Ending(key.Process, p)
+		if u == nil || t.OnStack(f.Stacks.StackIndex.Get(u.Stack), "time.sendTime") {
 			continue
 		}
-		meet(of, o, goMeeting{index.of(key), index.of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.at, p.Reason == recording.ParkSend})
+		meet(of, o, goMeeting{index.Of(key), index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.At, p.Reason == recording.ParkSend})
 		told[u.Unpark] = true
 	}
-	for _, u := range f.parks.unparks { // of who waits in a select only the end is seen
-		leaf := leafOf(t, f.stacks.stackIndex.Get(u.Stack))
-		if u.Woken == recording.NoGoroutine || told[u.Unpark] || leaf != goSend && leaf != goReceive || onStack(t, f.stacks.stackIndex.Get(u.Stack), "time.sendTime") {
+	for _, u := range f.Parks.Unparks { // of who waits in a select only the end is seen
+		leaf := leafOf(t, f.Stacks.StackIndex.Get(u.Stack))
+		if u.Woken == recording.NoGoroutine || told[u.Unpark] || leaf != goSend && leaf != goReceive || t.OnStack(f.Stacks.StackIndex.Get(u.Stack), "time.sendTime") {
 			continue
 		}
-		key := f.goKeyOf(u.Thread, u.Woken)
-		meet(of, o, goMeeting{index.of(key), index.of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.at, leaf == goReceive})
+		key := f.GoKeyOf(u.Thread, u.Woken)
+		meet(of, o, goMeeting{index.Of(key), index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.At, leaf == goReceive})
 	}
 	return of
 }
@@ -110,24 +111,24 @@ type goMeeting struct {
 }
 
 // meet adds a meeting of one that serves a request with one that serves none.
-func meet(of [][]meeting, o owners, m goMeeting) {
+func meet(of [][]meeting, o timeline.Stints, m goMeeting) {
 	if m.waiter == timeline.None || m.other == timeline.None || m.waiter == m.other {
 		return
 	}
-	if r := o.at(m.waiter, m.at); r != timeline.None && len(o[m.other]) == 0 {
+	if r := o.At(m.waiter, m.at); r != timeline.None && len(o[m.other]) == 0 {
 		of[m.other] = append(of[m.other], meeting{m.at, r, !m.sends})
-	} else if r := o.at(m.other, m.at); r != timeline.None && len(o[m.waiter]) == 0 {
+	} else if r := o.At(m.other, m.at); r != timeline.None && len(o[m.waiter]) == 0 {
 		of[m.waiter] = append(of[m.waiter], meeting{m.at, r, m.sends})
 	}
 }
 
 // goMade lists by strand when its goroutine made calls, in order.
-func goMade(t *timeline.Timeline, f *facts) map[timeline.StrandID][]recording.Time {
-	made, index := map[timeline.StrandID][]recording.Time{}, indexGoroutines(t)
-	for i := range f.conns {
-		for _, x := range f.conns[i].goCalls {
-			if s := index.of(timeline.GoroutineKey{Process: f.conns[i].decl.Process, Goroutine: x.GoCall.Goroutine}); s != timeline.None {
-				made[s] = append(made[s], x.at)
+func goMade(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]recording.Time {
+	made, index := map[timeline.StrandID][]recording.Time{}, facts.IndexGoroutines(t)
+	for i := range f.Conns {
+		for _, x := range f.Conns[i].GoCalls {
+			if s := index.Of(timeline.GoroutineKey{Process: f.Conns[i].Decl.Process, Goroutine: x.GoCall.Goroutine}); s != timeline.None {
+				made[s] = append(made[s], x.At)
 			}
 		}
 	}
@@ -149,11 +150,11 @@ func within(list []recording.Time, from, to recording.Time) bool {
 }
 
 // partsOfTasks lists the tasks that goroutines did as Parts of their requests.
-func partsOfTasks(t *timeline.Timeline, tasks owners) {
+func partsOfTasks(t *timeline.Timeline, tasks timeline.Stints) {
 	for s, list := range tasks {
 		for _, x := range list {
-			r := &t.Requests[x.request]
-			if p := (timeline.Part{Strand: timeline.StrandID(s), From: max(x.from, r.FirstRead), To: min(x.to, r.End)}); p.From < p.To {
+			r := &t.Requests[x.Request]
+			if p := (timeline.Part{Strand: timeline.StrandID(s), From: max(x.From, r.FirstRead), To: min(x.To, r.End)}); p.From < p.To {
 				more := r.More()
 				more.Parts = append(more.Parts, p)
 			}
@@ -169,13 +170,13 @@ func partsOfTasks(t *timeline.Timeline, tasks owners) {
 // goTask tiles a wait for a goroutine that did a task of the request: before it took that,
 // it was busy with others; then, by what it did. False if it did none.
 func (s *segmenter) goTask(r *timeline.Request, by timeline.StrandID, w parked, p *painter) bool {
-	list := s.in.hands.from(by, w.to-1)
-	if len(list) == 0 || list[0].request != r.ID || list[0].from > w.to {
+	list := s.in.hands.From(by, w.to-1)
+	if len(list) == 0 || list[0].Request != r.ID || list[0].From > w.to {
 		return false
 	}
-	begun := max(w.from, min(list[0].from, w.to))
-	if before := s.in.hands.from(by, w.from); w.from < begun {
-		if first := before[0]; first.request == r.ID && first.to < list[0].to {
+	begun := max(w.from, min(list[0].From, w.to))
+	if before := s.in.hands.From(by, w.from); w.from < begun {
+		if first := before[0]; first.Request == r.ID && first.To < list[0].To {
 			early := w
 			early.to = begun
 			s.goAbsent(r, early, p) // it did another task of the request first

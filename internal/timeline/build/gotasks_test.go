@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -19,18 +20,18 @@ func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
 		Calls:    []timeline.Call{{Strand: 2, SendFrom: 1200}},
 		Frames:   []recording.Frame{{Function: goSend}}, Stacks: []timeline.Stack{{Caller: timeline.None, Frame: 0}},
 	}
-	f := &facts{threads: []threadFacts{{id: 1, process: process}}}
-	f.threadIndex.Set(1, 0)
-	f.stacks.stackIndex.Set(9, 0)
+	f := &facts.Facts{Threads: []facts.Thread{{ID: 1, Process: process}}}
+	f.ThreadIndex.Set(1, 0)
+	f.Stacks.StackIndex.Set(9, 0)
 	for _, x := range []struct {
 		of             recording.GoroutineID
 		at, since, ran recording.Time
 	}{{7, 1000, 120, 1010}, {17, 1900, 220, 1910}} {
-		f.parks.unparks = append(f.parks.unparks, unparkAt{x.at, &recording.Unpark{Thread: 1, Goroutine: 23, Woken: x.of, Stack: 9}})
-		f.parks.parks = append(f.parks.parks, parkAt{x.ran, &recording.Park{Thread: 1, Left: 1, Goroutine: x.of, Since: x.since, Reason: recording.ParkReceive}})
+		f.Parks.Unparks = append(f.Parks.Unparks, facts.Unpark{At: x.at, Unpark: &recording.Unpark{Thread: 1, Goroutine: 23, Woken: x.of, Stack: 9}})
+		f.Parks.Parks = append(f.Parks.Parks, facts.Park{At: x.ran, Park: &recording.Park{Thread: 1, Left: 1, Goroutine: x.of, Since: x.since, Reason: recording.ParkReceive}})
 	}
-	got := goTasks(tl, f, owners{{{100, 1100, 0}}, {{200, 2000, 1}}, nil})
-	if len(got[2]) != 1 || got[2][0] != (stint{1000, 1900, 1}) {
+	got := goTasks(tl, f, timeline.Stints{{{From: 100, To: 1100, Request: 0}}, {{From: 200, To: 2000, Request: 1}}, nil})
+	if len(got[2]) != 1 || got[2][0] != (timeline.Stint{From: 1000, To: 1900, Request: 1}) {
 		t.Errorf("goroutine 23 worked for %+v, want request 1 from 1000 to 1900", got[2])
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -12,11 +14,11 @@ import (
 // handOffs find work that strands did for requests which others had read.
 type handOffs struct {
 	t     *timeline.Timeline
-	f     *facts
-	o     owners
+	f     *facts.Facts
+	o     timeline.Stints
 	wakes wakes
 
-	serving owners // whom strands worked for that answer what others had read
+	serving timeline.Stints // whom strands worked for that answer what others had read
 
 	carried   []bool              // by call
 	readBy    []timeline.StrandID // by call: that read its answer, or None
@@ -49,10 +51,10 @@ const unsure = -1
 // associateHandOffs gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain. It returns the
 // parts of requests that tells, and notes the sleeps in which strands lingered.
-func associateHandOffs(t *timeline.Timeline, f *facts, in segmentInput) [][]handed {
+func associateHandOffs(t *timeline.Timeline, f *facts.Facts, in segmentInput) [][]handed {
 	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts}
 	calls := h.gather(in)
-	taken := f.tookWork()
+	taken := f.TookWork()
 	if !calls && !taken && !h.awaitsTasks() {
 		h.findLingering()
 		return nil
@@ -60,14 +62,14 @@ func associateHandOffs(t *timeline.Timeline, f *facts, in segmentInput) [][]hand
 	h.wakes = buildWakes(f)
 	h.open = openIn(t)
 	h.parts = make([][]handed, len(t.Requests))
-	h.serving = make(owners, len(h.o))
+	h.serving = make(timeline.Stints, len(h.o))
 	if calls || taken {
 		h.byCallsAndAnswers()
 	}
 	h.addTasks()
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
-			warmed(c, &in.calls[i].bounds)
+			warmed(c, &in.calls[i].Bounds)
 		}
 	}
 	return h.settleParts()
@@ -127,7 +129,7 @@ func (h *handOffs) gather(in segmentInput) bool {
 
 // mayBeHanded reports a call on a strand that may have made it for another's request.
 func (h *handOffs) mayBeHanded(c *timeline.Call) bool {
-	return c.Strand != timeline.None && int(c.Strand) < len(h.f.threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
+	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
 }
 
 // sortCalls puts each strand's calls in order of being sent.
@@ -139,11 +141,11 @@ func (h *handOffs) sortCalls() {
 
 // gatherAnswers lists the responses to requests that another strand had read; false if
 // there are none.
-func (h *handOffs) gatherAnswers(requests []served) (any bool) {
+func (h *handOffs) gatherAnswers(requests []exchange.Request) (any bool) {
 	h.answers = make([][]result, len(h.t.Strands))
 	for i := range requests {
-		if w := &requests[i]; w.left != recording.NoTime {
-			h.answers[w.writer], any = append(h.answers[w.writer], result{at: h.t.Requests[i].End, request: timeline.RequestID(i), place: place{timeline.None, 0}, answer: true}), true
+		if w := &requests[i]; w.Left != recording.NoTime {
+			h.answers[w.Writer], any = append(h.answers[w.Writer], result{at: h.t.Requests[i].End, request: timeline.RequestID(i), place: place{timeline.None, 0}, answer: true}), true
 		}
 	}
 	for s, list := range h.answers {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -103,21 +104,21 @@ func (h *handOffs) alone(d *delivery) bool {
 }
 
 // listReads lists what each strand read of answers, in order of time.
-func (h *handOffs) listReads(calls []made) {
+func (h *handOffs) listReads(calls []exchange.Call) {
 	h.reads = make([][]readAt, len(h.t.Strands))
 	for i := range calls {
-		m := &calls[i].x.replied
-		if m.none() {
+		m := &calls[i].Exchange.Replied
+		if m.None() {
 			continue
 		}
-		for _, c := range h.f.conns[calls[i].conn].chunks[recording.Read][m.first : m.first+m.n] {
-			s := h.f.strand(c.Thread)
+		for _, c := range h.f.Conns[calls[i].Conn].Chunks[recording.Read][m.First : m.First+m.N] {
+			s := h.f.Strand(c.Thread)
 			if s == timeline.None {
 				continue
 			}
-			h.reads[s] = append(h.reads[s], readAt{c.first(), timeline.CallID(i)})
-			if c.first() < c.at {
-				h.reads[s] = append(h.reads[s], readAt{c.at, timeline.CallID(i)})
+			h.reads[s] = append(h.reads[s], readAt{c.First(), timeline.CallID(i)})
+			if c.First() < c.At {
+				h.reads[s] = append(h.reads[s], readAt{c.At, timeline.CallID(i)})
 			}
 		}
 	}
@@ -196,7 +197,7 @@ func (h *handOffs) responses() []delivery {
 // read meanwhile.
 func (h *handOffs) delivered(w wake) (delivery, bool) {
 	r := h.ownAt(w)
-	if r == timeline.None && (h.o.at(w.of, w.at) != timeline.None || len(h.reads[w.of]) > 0 || h.forWork(w.of, w.off)) {
+	if r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.reads[w.of]) > 0 || h.forWork(w.of, w.off)) {
 		return delivery{}, false
 	}
 	if say := h.says(w.of, w.off); say == saysOther || say == saysIdle || h.forLock(w) {
@@ -247,11 +248,11 @@ func (h *handOffs) readsUpTo(s timeline.StrandID, at recording.Time) int {
 // startedBy returns who ended a strand's wait for work, and when; or, if it has waited for
 // none, who made it.
 func (h *handOffs) startedBy(s timeline.StrandID, off *timeline.Off) (timeline.StrandID, recording.Time) {
-	switch th := &h.f.threads[s]; {
-	case off == nil && th.born != recording.NoTime:
-		return h.f.strand(th.creator), th.born
+	switch th := &h.f.Threads[s]; {
+	case off == nil && th.Born != recording.NoTime:
+		return h.f.Strand(th.Creator), th.Born
 	case off != nil && off.WakerKind == recording.WakerThread && (off.Release == 1 || polls(off)):
-		return h.f.strand(off.Waker), off.Woken
+		return h.f.Strand(off.Waker), off.Woken
 	}
 	return timeline.None, 0
 }
@@ -267,10 +268,10 @@ func (h *handOffs) turnBefore(s timeline.StrandID, at recording.Time) *timeline.
 // lastSleep returns the last of some sleeps of a strand that was over at a time, nil if
 // none of the last few is one.
 func (h *handOffs) lastSleep(s timeline.StrandID, at recording.Time, is func(*timeline.Off) bool) *timeline.Off {
-	steps := h.f.threads[s].steps
-	i := sort.Search(len(steps), func(k int) bool { return steps[k].at > at })
+	steps := h.f.Threads[s].Steps
+	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > at })
 	for k := i - 1; k >= 0 && i-k <= manyPieces; k-- {
-		if off := steps[k].off; off != nil && off.State == recording.OffSleep && is(off) {
+		if off := steps[k].Off; off != nil && off.State == recording.OffSleep && is(off) {
 			return off
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,33 +24,33 @@ func TestWhoAskedWaitsForTheResult(t *testing.T) {
 		"it slept only when the answer was there":   {0, 55, 60, false},
 		"it was woken while the call was under way": {0, 25, 40, false},
 	} {
-		if got := h.waitedFor(j, wake{at: c.till, by: 1, of: c.of, off: newOff(&recording.Off{Since: c.since})}); got != c.want {
+		if got := h.waitedFor(j, wake{at: c.till, by: 1, of: c.of, off: facts.NewOff(&recording.Off{Since: c.since})}); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	if h.waitedFor(&job{strand: 1, from: 20, by: 0}, wake{at: 60, of: 0, off: newOff(&recording.Off{Since: 25})}) {
+	if h.waitedFor(&job{strand: 1, from: 20, by: 0}, wake{at: 60, of: 0, off: facts.NewOff(&recording.Off{Since: 25})}) {
 		t.Error("a result of what made no call")
 	}
 }
 
 // pythonWaits is a strand of CPython with waits of one kind each: where, in which stack, how long.
 func pythonWaits(waits []timeline.Wait, offs []recording.Off) *handOffs {
-	f := &facts{threads: make([]threadFacts, 1)}
+	f := &facts.Facts{Threads: make([]facts.Thread, 1)}
 	tl := &timeline.Timeline{
 		Strands: make([]timeline.Strand, 1),
 		Frames:  make([]recording.Frame, 1),
 		Stacks:  []timeline.Stack{{Caller: timeline.None}, {Caller: 0}, {Caller: 1}, {Caller: 0}}, // 2 is deeper than 1 and 3
 	}
 	for i := range offs {
-		off := newOff(&offs[i])
+		off := facts.NewOff(&offs[i])
 		off.State, off.Syscall = recording.OffSleep, "futex"
 		w := waits[i]
 		w.From, w.To, w.Off = off.Since, off.Woken, off
 		tl.Waits = append(tl.Waits, w)
 		tl.Strands[0].Waits = append(tl.Strands[0].Waits, timeline.WaitID(i))
-		f.threads[0].steps = append(f.threads[0].steps, step{at: off.Woken, off: off})
+		f.Threads[0].Steps = append(f.Threads[0].Steps, facts.Step{At: off.Woken, Off: off})
 	}
-	return &handOffs{t: tl, f: f, o: owners{nil}, callsOf: [][]timeline.CallID{nil}}
+	return &handOffs{t: tl, f: f, o: timeline.Stints{nil}, callsOf: [][]timeline.CallID{nil}}
 }
 
 func TestInWhichStacksWorkersWaitForWork(t *testing.T) {
@@ -119,14 +120,14 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 		"it told the loop, and did no more":         {loop: 40, at: 50, want: 0},
 	} {
 		tl := &timeline.Timeline{Strands: make([]timeline.Strand, 2), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 10, End: 100}}}
-		f := &facts{threads: make([]threadFacts, 2)}
-		f.threadIndex.Set(8, 1)
-		h := &handOffs{t: tl, f: f, o: make(owners, 2), serving: make(owners, 2), callsOf: make([][]timeline.CallID, 2), jobs: [][]job{nil, {{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}
+		f := &facts.Facts{Threads: make([]facts.Thread, 2)}
+		f.ThreadIndex.Set(8, 1)
+		h := &handOffs{t: tl, f: f, o: make(timeline.Stints, 2), serving: make(timeline.Stints, 2), callsOf: make([][]timeline.CallID, 2), jobs: [][]job{nil, {{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}
 		if c.next > 0 {
 			tl.Calls, h.callsOf[1] = []timeline.Call{{Strand: 1, SendFrom: c.next}}, []timeline.CallID{0}
 		}
 		if c.loop > 0 {
-			f.threads[0].steps = []step{{at: c.loop + 1}, {at: c.loop + 2, off: newOff(&recording.Off{
+			f.Threads[0].Steps = []facts.Step{{At: c.loop + 1}, {At: c.loop + 2, Off: facts.NewOff(&recording.Off{
 				Since: c.loop - 5, Woken: c.loop, Syscall: "epoll_wait", WakerKind: recording.WakerThread, Waker: 8,
 			})}}
 		}
@@ -140,7 +141,7 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 // begun: that is no result.
 func TestBeginningsAreNoResultsForWhoTookWork(t *testing.T) {
 	h := &handOffs{
-		t: &timeline.Timeline{Strands: make([]timeline.Strand, 3), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 100}}}, o: make(owners, 3), serving: make(owners, 3),
+		t: &timeline.Timeline{Strands: make([]timeline.Strand, 3), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 100}}}, o: make(timeline.Stints, 3), serving: make(timeline.Stints, 3),
 		takings: [][]taking{nil, {{strand: 1, from: 10, to: 90, request: 0}}, nil},
 		jobs:    [][]job{nil, nil, {{strand: 2, from: 20, to: 80, by: 1, made: true, results: []result{{at: 25}, {at: 70, calls: 1}}}}},
 	}

@@ -28,7 +28,7 @@ type ask struct {
 // asking follows one loop.
 type asking struct {
 	h      *handOffs
-	sleeps []stint                                  // the spans in which it slept
+	sleeps []timeline.Stint                         // the spans in which it slept
 	asks   []ask                                    // in order of from
 	reach  []recording.Time                         // up to each: the latest waits
 	last   map[timeline.RequestID]recording.Time    // when each was woken last
@@ -104,20 +104,20 @@ func (a *asking) settle(tasks []task, whose []timeline.RequestID) {
 
 // listSleeps lists when the loop slept for its sockets.
 func (a *asking) listSleeps(s timeline.StrandID) {
-	for _, st := range a.h.f.threads[s].steps {
-		if st.off != nil && st.off.State == recording.OffSleep && polls(st.off) && st.off.Woken != recording.NoTime {
-			a.sleeps = append(a.sleeps, stint{st.off.Since, st.off.Woken, timeline.None})
+	for _, st := range a.h.f.Threads[s].Steps {
+		if st.Off != nil && st.Off.State == recording.OffSleep && polls(st.Off) && st.Off.Woken != recording.NoTime {
+			a.sleeps = append(a.sleeps, timeline.Stint{From: st.Off.Since, To: st.Off.Woken, Request: timeline.None})
 		}
 	}
 }
 
 // turn returns when the loop went to sleep last before a time, and when it woke.
 func (a *asking) turn(at recording.Time) (slept, woke recording.Time) {
-	i := sort.Search(len(a.sleeps), func(k int) bool { return a.sleeps[k].to > at })
+	i := sort.Search(len(a.sleeps), func(k int) bool { return a.sleeps[k].To > at })
 	if i == 0 {
-		return a.h.f.start, a.h.f.start
+		return a.h.f.Start, a.h.f.Start
 	}
-	return a.sleeps[i-1].from, a.sleeps[i-1].to
+	return a.sleeps[i-1].From, a.sleeps[i-1].To
 }
 
 // listAsks lists when requests may have asked a loop for calls.

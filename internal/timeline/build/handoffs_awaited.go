@@ -15,7 +15,7 @@ import (
 // oneAtATime reports a process whose threads take turns, by a lock of their interpreter: of
 // others two may end tasks at the same time.
 func (h *handOffs) oneAtATime(p recording.ProcessID) bool {
-	rt := h.f.runtime(p)
+	rt := h.f.Runtime(p)
 	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -97,7 +98,7 @@ func TestEndingsOfTasks(t *testing.T) {
 // Only threads that share an interpreter's lock end tasks one at a time.
 func TestWhoseThreadsTakeTurns(t *testing.T) {
 	for rt, want := range map[recording.Runtime]bool{recording.RuntimePython: true, recording.RuntimeRuby: true, recording.RuntimeJVM: false, recording.RuntimeNative: false} {
-		h := &handOffs{f: &facts{processes: []timeline.Process{{Runtime: rt}}, procIndex: map[recording.ProcessID]int{3: 0}}}
+		h := &handOffs{f: &facts.Facts{Processes: []timeline.Process{{Runtime: rt}}, ProcIndex: map[recording.ProcessID]int{3: 0}}}
 		if got := h.oneAtATime(3); got != want {
 			t.Errorf("%v: %v, want %v", rt, got, want)
 		}

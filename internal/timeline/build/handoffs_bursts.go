@@ -71,7 +71,7 @@ func (h *handOffs) workers() (by []timeline.StrandID, since []recording.Time) {
 	}
 	for s, list := range h.serving {
 		for _, own := range list {
-			by[own.request], since[own.request] = timeline.StrandID(s), max(own.from, since[own.request])
+			by[own.Request], since[own.Request] = timeline.StrandID(s), max(own.From, since[own.Request])
 		}
 	}
 	return by, since

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,13 +15,13 @@ import (
 
 // findCarried finds the carried calls: those whose answers another strand reads than
 // wrote them, and those of strands that send while they have others open.
-func (h *handOffs) findCarried(calls []made) {
+func (h *handOffs) findCarried(calls []exchange.Call) {
 	h.carried, h.ownWriter, h.readBy = make([]bool, len(calls)), make([]bool, len(calls)), make([]timeline.StrandID, len(calls))
 	by := make([][]timeline.CallID, len(h.t.Strands))
 	for i := range calls {
 		s := h.reader(&calls[i])
 		h.readBy[i] = s
-		if w := h.t.Calls[i].Strand; s == timeline.None || w == timeline.None || int(w) >= len(h.f.threads) || h.t.Strands[s].Loop {
+		if w := h.t.Calls[i].Strand; s == timeline.None || w == timeline.None || int(w) >= len(h.f.Threads) || h.t.Strands[s].Loop {
 			continue
 		}
 		h.ownWriter[i] = s == h.t.Calls[i].Strand
@@ -38,11 +39,11 @@ func (h *handOffs) findCarried(calls []made) {
 }
 
 // reader is the strand that read the first of a call's answer, or None.
-func (h *handOffs) reader(m *made) timeline.StrandID {
-	if m.x.replied.none() {
+func (h *handOffs) reader(m *exchange.Call) timeline.StrandID {
+	if m.Exchange.Replied.None() {
 		return timeline.None
 	}
-	return h.f.strand(h.f.conns[m.conn].chunks[recording.Read][m.x.replied.first].Thread)
+	return h.f.Strand(h.f.Conns[m.Conn].Chunks[recording.Read][m.Exchange.Replied.First].Thread)
 }
 
 // sendsOn reports whether a strand sends calls after it has polled for the answers of

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -49,7 +50,7 @@ func (h *handOffs) tellsOf(j *job) timeline.RequestID {
 	if h.shared[word{process, j.word}] {
 		return timeline.None
 	}
-	r, _ := h.contexts.owner(contextKey{process, j.context}, j.from)
+	r, _ := h.contexts.owner(facts.ContextKey{Process: process, ID: j.context}, j.from)
 	return r
 }
 
@@ -87,11 +88,11 @@ func (h *handOffs) wentOn(j *job) bool {
 // toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
 // have given it another's work then.
 func (h *handOffs) toldLoop(j *job, at recording.Time) bool {
-	steps := h.f.threads[j.by].steps
-	k := sort.Search(len(steps), func(k int) bool { return steps[k].at > j.from })
-	for ; k < len(steps) && (steps[k].off == nil || steps[k].off.Since < at); k++ {
-		off := steps[k].off
-		if off != nil && timeline.PollWait(off.Syscall) && off.WakerKind == recording.WakerThread && h.f.strand(off.Waker) == j.strand && off.Woken > j.from && off.Woken < at {
+	steps := h.f.Threads[j.by].Steps
+	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
+	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
+		off := steps[k].Off
+		if off != nil && timeline.PollWait(off.Syscall) && off.WakerKind == recording.WakerThread && h.f.Strand(off.Waker) == j.strand && off.Woken > j.from && off.Woken < at {
 			return true
 		}
 	}

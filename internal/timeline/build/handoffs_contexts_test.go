@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,8 +18,8 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 		Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}},
 	}
 	x := &contexts{
-		t: tl, f: &facts{}, loops: map[timeline.StrandID]bool{loop: true},
-		homes: map[contextKey][]contextOf{{1, context}: {{request: 0}}},
+		t: tl, f: &facts.Facts{}, loops: map[timeline.StrandID]bool{loop: true},
+		homes: map[facts.ContextKey][]contextOf{{Process: 1, ID: context}: {{request: 0}}},
 	}
 	woken := func(strand, by timeline.StrandID, word int64, in recording.ContextID) job {
 		return job{strand: strand, slept: 10, from: 20, to: 90, by: by, word: word, context: in, claim: timeline.None}

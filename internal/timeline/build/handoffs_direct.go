@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -21,7 +22,7 @@ func (h *handOffs) directOnes() map[recording.ProcessID]bool {
 			return
 		}
 		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
-			entry(counts, p).add(odd)
+			lists.Entry(counts, p).add(odd)
 		}
 	})
 	direct := map[recording.ProcessID]bool{}

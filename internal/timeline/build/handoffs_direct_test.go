@@ -27,8 +27,8 @@ func TestWhoWakesAWorkerHandsItTheTask(t *testing.T) {
 	} {
 		h := &handOffs{
 			t:       &timeline.Timeline{Strands: make([]timeline.Strand, 4), End: 1000},
-			o:       owners{{{0, 1000, 0}}, {{0, 1000, 1}}, nil, nil},
-			serving: make(owners, 4), least: []int{1, 1, 1, 1},
+			o:       timeline.Stints{{{From: 0, To: 1000, Request: 0}}, {{From: 0, To: 1000, Request: 1}}, nil, nil},
+			serving: make(timeline.Stints, 4), least: []int{1, 1, 1, 1},
 			busy: busyTimes{},
 		}
 		h.busy.t = h.t

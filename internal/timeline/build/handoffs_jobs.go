@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -43,9 +44,9 @@ type result struct {
 // cutAll lists the jobs of all strands, by strand in order of time.
 func (h *handOffs) cutAll() {
 	h.jobs = make([][]job, len(h.t.Strands))
-	for i := range h.f.threads {
+	for i := range h.f.Threads {
 		s := timeline.StrandID(i)
-		if rt := h.f.runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
+		if rt := h.f.Runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
 			continue
 		}
 		h.jobs[i] = h.cutJobs(s)
@@ -54,7 +55,7 @@ func (h *handOffs) cutAll() {
 
 // fillAll gives all jobs their calls and results.
 func (h *handOffs) fillAll() {
-	for s := range h.f.threads {
+	for s := range h.f.Threads {
 		h.fill(timeline.StrandID(s))
 	}
 }
@@ -62,51 +63,51 @@ func (h *handOffs) fillAll() {
 // cutJobs cuts the life of a strand at its waits for work, and where it works for a
 // request of its own.
 func (h *handOffs) cutJobs(s timeline.StrandID) []job {
-	th := &h.f.threads[s]
-	next := job{strand: s, from: h.f.start, by: timeline.None, claim: timeline.None}
-	if th.born != recording.NoTime {
-		next.from, next.by, next.made = th.born, h.f.strand(th.creator), true
+	th := &h.f.Threads[s]
+	next := job{strand: s, from: h.f.Start, by: timeline.None, claim: timeline.None}
+	if th.Born != recording.NoTime {
+		next.from, next.by, next.made = th.Born, h.f.Strand(th.Creator), true
 	}
 	var list []job
 	end := func(at recording.Time) {
-		for _, own := range h.o.from(s, next.from) {
-			if own.from >= at {
+		for _, own := range h.o.From(s, next.from) {
+			if own.From >= at {
 				break
 			}
-			if next.to = own.from; next.to > next.from {
+			if next.to = own.From; next.to > next.from {
 				list = append(list, next)
 			}
-			next = job{strand: s, from: max(next.from, own.to), by: timeline.None, claim: timeline.None}
+			next = job{strand: s, from: max(next.from, own.To), by: timeline.None, claim: timeline.None}
 		}
 		if next.to = at; next.to > next.from {
 			list = append(list, next)
 		}
 	}
-	windows, begun := h.f.windows, recording.NoTime // when it last was woken for work
-	for _, st := range th.steps {
-		for ; len(windows) > 1 && st.at >= windows[1].From; windows = windows[1:] {
+	windows, begun := h.f.Windows, recording.NoTime // when it last was woken for work
+	for _, st := range th.Steps {
+		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
 			end(windows[0].To)
 			next = job{strand: s, from: windows[1].From, by: timeline.None, claim: timeline.None}
 		}
-		if h.forWork(s, st.off) {
-			begun = st.at
-		} else if h.lingers(s, st.off, begun) {
-			h.t.Linger(st.off)
+		if h.forWork(s, st.Off) {
+			begun = st.At
+		} else if h.lingers(s, st.Off, begun) {
+			h.t.Linger(st.Off)
 		} else {
 			continue
 		}
-		end(st.off.Since)
-		next = job{strand: s, from: st.off.Woken, slept: st.off.Since, by: timeline.None, claim: timeline.None}
+		end(st.Off.Since)
+		next = job{strand: s, from: st.Off.Woken, slept: st.Off.Since, by: timeline.None, claim: timeline.None}
 		if next.from == recording.NoTime {
-			next.from = st.at
+			next.from = st.At
 		}
-		if handedOn(st.off) || st.off.Syscall == "ppoll" && st.off.WakerKind == recording.WakerThread {
-			next.by, next.context, next.word = h.f.strand(st.off.Waker), st.off.Context, st.off.Arg
+		if handedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
+			next.by, next.context, next.word = h.f.Strand(st.Off.Waker), st.Off.Context, st.Off.Arg
 		}
 	}
 	last := windows[0].To
-	if th.died != recording.NoTime {
-		last = th.died
+	if th.Died != recording.NoTime {
+		last = th.Died
 	}
 	end(last)
 	return list
@@ -189,7 +190,7 @@ func (h *handOffs) dropLocks() {
 	h.eachJob(func(j *job) {
 		before := 0
 		for _, r := range j.results {
-			entry(counts, r.place).add(r.calls == before)
+			lists.Entry(counts, r.place).add(r.calls == before)
 			before = r.calls
 		}
 	})

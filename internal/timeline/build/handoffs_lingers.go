@@ -10,14 +10,14 @@ import (
 // findLingering notes the sleeps in which strands lingered where none works for another's
 // request.
 func (h *handOffs) findLingering() {
-	for i := range h.f.threads {
+	for i := range h.f.Threads {
 		s := timeline.StrandID(i)
 		if len(h.o[s]) == 0 || h.t.Strands[i].Loop {
 			continue
 		}
-		for _, st := range h.f.threads[i].steps {
-			if h.lingers(s, st.off, recording.NoTime) {
-				h.t.Linger(st.off)
+		for _, st := range h.f.Threads[i].Steps {
+			if h.lingers(s, st.Off, recording.NoTime) {
+				h.t.Linger(st.Off)
 			}
 		}
 	}
@@ -27,7 +27,7 @@ func (h *handOffs) findLingering() {
 // a request: it waits whether the next one comes on that connection soon, as Puma's threads do
 // for a fifth of a second, and works for nobody. Who is sent for meanwhile waits in a queue.
 func (h *handOffs) lingers(s timeline.StrandID, off *timeline.Off, begun recording.Time) bool {
-	if off == nil || off.Timed != 1 || !sleepsBy(off.Syscall) || onNoFile(off) || off.Since == recording.NoTime {
+	if off == nil || off.Timed != 1 || !timeline.SleepsBy(off.Syscall) || timeline.OnNoFile(off) || off.Since == recording.NoTime {
 		return false
 	}
 	answered := recording.NoTime
@@ -37,13 +37,13 @@ func (h *handOffs) lingers(s timeline.StrandID, off *timeline.Off, begun recordi
 		}
 	}
 	own := h.o[s]
-	if i := sort.Search(len(own), func(k int) bool { return own[k].to > off.Since }); i > 0 && h.t.Requests[own[i-1].request].End == own[i-1].to {
-		answered = max(answered, own[i-1].to)
+	if i := sort.Search(len(own), func(k int) bool { return own[k].To > off.Since }); i > 0 && h.t.Requests[own[i-1].Request].End == own[i-1].To {
+		answered = max(answered, own[i-1].To)
 	}
 	if answered == recording.NoTime || begun > answered {
 		return false // never, or it has been woken for other work since
 	}
-	if moved, ok := h.f.threads[s].moves.after(answered + 1); ok && moved.from <= off.Since {
+	if moved, ok := h.f.Threads[s].Moves.After(answered + 1); ok && moved.From <= off.Since {
 		return false
 	}
 	calls := h.callsOf[s] // it may be connecting for the next one

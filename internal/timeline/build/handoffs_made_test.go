@@ -31,8 +31,8 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 func TestBeginningIsNoResult(t *testing.T) {
 	const maker = timeline.StrandID(0)
 	h := &handOffs{
-		o:       owners{{{from: 0, to: 100, request: 7}}, nil},
-		serving: make(owners, 2),
+		o:       timeline.Stints{{{From: 0, To: 100, Request: 7}}, nil},
+		serving: make(timeline.Stints, 2),
 		jobs: [][]job{nil, {
 			{strand: 1, from: 10, by: maker, made: true, results: []result{{at: 11, request: 7}, {at: 50, request: 7, calls: 1}}},
 			{strand: 1, from: 60, by: maker, results: []result{{at: 61, request: 7}}},

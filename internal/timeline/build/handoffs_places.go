@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -50,8 +51,8 @@ func (p *spot) see(off *timeline.Off, end recording.Time, odd bool) {
 // findIdle finds where each strand waits for work.
 func (h *handOffs) findIdle() {
 	h.idle = make([]idleAt, len(h.t.Strands))
-	for i := range h.f.threads {
-		switch h.f.runtime(h.t.Strands[i].Process) {
+	for i := range h.f.Threads {
+		switch h.f.Runtime(h.t.Strands[i].Process) {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
 			h.idle[i].word, h.idle[i].in = h.queueOf(timeline.StrandID(i)), h.queueStacks(timeline.StrandID(i))
@@ -65,18 +66,18 @@ func (h *handOffs) findIdle() {
 // its own; busy tells whether one of its calls was open.
 func (h *handOffs) waitsOutside(s timeline.StrandID, visit func(off *timeline.Off, end recording.Time, busy bool)) {
 	calls, stints := h.callsOf[s], h.o[s]
-	for _, st := range h.f.threads[s].steps {
-		if !onFutex(st.off) {
+	for _, st := range h.f.Threads[s].Steps {
+		if !onFutex(st.Off) {
 			continue
 		}
-		off, end := st.off, st.off.Woken
+		off, end := st.Off, st.Off.Woken
 		if end == recording.NoTime {
-			end = st.at
+			end = st.At
 		}
-		for len(stints) > 0 && stints[0].to <= off.Since {
+		for len(stints) > 0 && stints[0].To <= off.Since {
 			stints = stints[1:]
 		}
-		if len(stints) > 0 && stints[0].from < end {
+		if len(stints) > 0 && stints[0].From < end {
 			continue
 		}
 		for len(calls) > 0 && h.t.Calls[calls[0]].End <= off.Since {
@@ -100,7 +101,7 @@ func (h *handOffs) sent(c timeline.CallID) recording.Time {
 func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
 	spots := map[int64]*spot{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
-		p := entry(spots, off.SP)
+		p := lists.Entry(spots, off.SP)
 		p.key = off.SP
 		p.see(off, end, busy || h.says(s, off) > saysIdle)
 	})
@@ -144,7 +145,7 @@ func (h *handOffs) queueOf(s timeline.StrandID) int64 {
 		if off.Timed == 1 {
 			return
 		}
-		p := entry(spots, off.Arg)
+		p := lists.Entry(spots, off.Arg)
 		p.key = off.Arg
 		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
 	})
@@ -170,7 +171,7 @@ func (h *handOffs) queueStacks(s timeline.StrandID) []timeline.StackID {
 		if id == timeline.None || h.t.Waits[id].Stack == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
 			return
 		}
-		entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.says(s, off) > saysIdle)
+		lists.Entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.says(s, off) > saysIdle)
 	})
 	most := recording.Duration(0)
 	for _, p := range spots {
@@ -265,7 +266,7 @@ func (h *handOffs) findResults() {
 			if h.ownAt(w) == timeline.None {
 				continue
 			}
-			e := entry(h.results, h.placeOf(w))
+			e := lists.Entry(h.results, h.placeOf(w))
 			if h.owner(w.by, w.at) == timeline.None && len(h.callsOf[w.by]) > 0 {
 				e.workers++
 			} else {
@@ -277,7 +278,7 @@ func (h *handOffs) findResults() {
 
 // placeOf is the place of a wait for a result.
 func (h *handOffs) placeOf(w wake) place {
-	if h.f.runtime(h.t.Strands[w.of].Process) == recording.RuntimePython {
+	if h.f.Runtime(h.t.Strands[w.of].Process) == recording.RuntimePython {
 		return place{timeline.None, w.off.Arg}
 	}
 	return place{w.of, w.off.SP}

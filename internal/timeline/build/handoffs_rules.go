@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -164,7 +165,7 @@ func (h *handOffs) findServers() {
 		if len(h.answers[s]) == 0 {
 			continue
 		}
-		c := entry(counts, h.t.Strands[s].Process)
+		c := lists.Entry(counts, h.t.Strands[s].Process)
 		c.answers, c.own = c.answers+len(h.answers[s]), c.own+len(h.o[s])
 		for i := range h.jobs[s] {
 			j := &h.jobs[s][i]

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -43,7 +44,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 	}{
 		{"as it is", func(*handOffs) {}, 0},
 		{"another is open", func(h *handOffs) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
-		{"the strand worked for nobody", func(h *handOffs) { h.o = make(owners, 2) }, timeline.None},
+		{"the strand worked for nobody", func(h *handOffs) { h.o = make(timeline.Stints, 2) }, timeline.None},
 		{"it ended after the request", func(h *handOffs) { h.t.Calls[0].End = 130 }, timeline.None},
 		{"it is known to be nobody's", func(h *handOffs) { h.got[0] = true }, timeline.None},
 		{"it is not carried", func(h *handOffs) { h.carried[0] = false }, timeline.None},
@@ -54,7 +55,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
 				Calls:    []timeline.Call{{Process: 1, Strand: 1, Request: timeline.None, Why: timeline.WhyNoOwner, SendFrom: 40, End: 60}},
 			},
-			f: &facts{threads: make([]threadFacts, 2)}, o: owners{nil, {{10, 50, 0}}},
+			f: &facts.Facts{Threads: make([]facts.Thread, 2)}, o: timeline.Stints{nil, {{From: 10, To: 50, Request: 0}}},
 			carried: []bool{true}, got: []bool{false}, reads: make([][]readAt, 2),
 		}
 		c.change(h)
@@ -69,7 +70,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 // carried call of it may be of a task that was put in before, unless the request's own strand
 // started the job.
 func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
-	h := &handOffs{o: owners{{{0, 100, 5}}, nil, nil}, serving: make(owners, 3), carried: []bool{true, false}}
+	h := &handOffs{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), carried: []bool{true, false}}
 	for _, c := range []struct {
 		by   timeline.StrandID
 		call timeline.CallID
@@ -84,7 +85,7 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 // A wake-up out of a wait for a lock, or for the interpreter's, delivers nothing, though no
 // stack says so.
 func TestLocksDeliverNothing(t *testing.T) {
-	off := newOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
+	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
 		h := &handOffs{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
 		if got := h.forLock(wake{of: 0, off: off}); got != want {
@@ -108,11 +109,11 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 20, End: 100}},
 				Calls:    []timeline.Call{{Strand: 1, SendFrom: 5, End: 40}},
 			},
-			f:       &facts{threads: make([]threadFacts, 2)},
-			serving: owners{{{20, 100, 0}}, nil}, callsOf: [][]timeline.CallID{nil, {0}},
+			f:       &facts.Facts{Threads: make([]facts.Thread, 2)},
+			serving: timeline.Stints{{{From: 20, To: 100, Request: 0}}, nil}, callsOf: [][]timeline.CallID{nil, {0}},
 		}
-		h.f.threadIndex.Set(8, 1)
-		h.f.threads[0].steps = []step{{at: 60, off: newOff(&recording.Off{
+		h.f.ThreadIndex.Set(8, 1)
+		h.f.Threads[0].Steps = []facts.Step{{At: 60, Off: facts.NewOff(&recording.Off{
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
 		})}}
 		var got counted

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,14 +15,14 @@ import (
 
 // findServing finds whom the threads that answer requests others had read worked for.
 func (h *handOffs) findServing() {
-	h.serving = make(owners, len(h.o))
+	h.serving = make(timeline.Stints, len(h.o))
 	counts := map[recording.ProcessID]*counted{}
 	for s, list := range h.answers {
 		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
 			continue
 		}
 		h.serving[s] = h.served(list)
-		h.nested(timeline.StrandID(s), entry(counts, h.t.Strands[s].Process))
+		h.nested(timeline.StrandID(s), lists.Entry(counts, h.t.Strands[s].Process))
 	}
 	for s := range h.serving {
 		if c := counts[h.t.Strands[s].Process]; c == nil || !c.rule(enoughTasks) {
@@ -32,13 +33,13 @@ func (h *handOffs) findServing() {
 
 // served lists what a strand served, by its answers: from the one before, or from when the
 // request was read.
-func (h *handOffs) served(answers []result) []stint {
-	var list []stint
-	last := h.f.start
+func (h *handOffs) served(answers []result) []timeline.Stint {
+	var list []timeline.Stint
+	last := h.f.Start
 	for _, a := range answers {
 		from := max(last, h.t.Requests[a.request].FirstRead)
 		if from < a.at {
-			list = append(list, stint{from, a.at, a.request})
+			list = append(list, timeline.Stint{From: from, To: a.at, Request: a.request})
 		}
 		last = max(last, a.at)
 	}
@@ -50,23 +51,23 @@ func (h *handOffs) served(answers []result) []stint {
 func (h *handOffs) nested(s timeline.StrandID, n *counted) {
 	for _, id := range h.callsOf[s] {
 		c := &h.t.Calls[id]
-		r := h.serving.at(s, h.sent(id))
+		r := h.serving.At(s, h.sent(id))
 		n.add(r == timeline.None || c.End > h.t.Requests[r].End)
 	}
-	for _, st := range h.f.threads[s].steps {
-		if !handedOn(st.off) {
+	for _, st := range h.f.Threads[s].Steps {
+		if !handedOn(st.Off) {
 			continue
 		}
-		by := h.f.strand(st.off.Waker)
-		if by == timeline.None || by == s || h.says(s, st.off) == saysIdle || h.says(s, st.off) == saysOther || h.forLock(wake{of: s, off: st.off}) {
+		by := h.f.Strand(st.Off.Waker)
+		if by == timeline.None || by == s || h.says(s, st.Off) == saysIdle || h.says(s, st.Off) == saysOther || h.forLock(wake{of: s, off: st.Off}) {
 			continue
 		}
 		calls := h.callsOf[by]
-		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.off.Woken })
-		if k == 0 || h.t.Calls[calls[k-1]].End < st.off.Since {
+		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.Off.Woken })
+		if k == 0 || h.t.Calls[calls[k-1]].End < st.Off.Since {
 			continue // nothing it waited for was answered meanwhile
 		}
-		r := h.serving.at(s, st.off.Since)
+		r := h.serving.At(s, st.Off.Since)
 		n.add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
 	}
 }
@@ -74,8 +75,8 @@ func (h *handOffs) nested(s timeline.StrandID, n *counted) {
 // owner returns the request that a strand worked for at a time, as its own or as one that
 // it answered for who had read it, or None.
 func (h *handOffs) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
-	if r := h.o.at(s, at); r != timeline.None {
+	if r := h.o.At(s, at); r != timeline.None {
 		return r
 	}
-	return h.serving.at(s, at)
+	return h.serving.At(s, at)
 }

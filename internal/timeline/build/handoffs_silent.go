@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -16,7 +15,7 @@ import (
 // silence is what is known of tasks of a process that woke nobody.
 type silence struct {
 	h            *handOffs
-	spans        []stint // when some may have been done, disjoint, in order
+	spans        []timeline.Stint // when some may have been done, disjoint, in order
 	quiet        recording.Duration
 	steady       bool // nearly all requests of an endpoint get as many results
 	ends, silent int  // waits for work, and those before which work was done that woke nobody, and is none of the spans'
@@ -103,33 +102,20 @@ func (q *silence) findSpans(list []errand) {
 		}
 	}
 	q.steady = steady*rareSilent >= all*(rareSilent-1)
-	var open []stint
+	var open []timeline.Stint
 	for i := range t.Requests {
 		r := &t.Requests[i]
 		if n := usual[r.Endpoint]; r.Process == process && (r.Cut || n == unsure || results[r.ID] < n) {
-			open = append(open, stint{r.FirstRead, r.End, r.ID})
+			open = append(open, timeline.Stint{From: r.FirstRead, To: r.End, Request: r.ID})
 		}
 	}
-	q.spans = mergeSpans(open)
+	q.spans = timeline.MergeStints(open)
 }
 
-// mergeSpans puts spans in order and makes one of those that overlap.
-func mergeSpans(list []stint) []stint {
-	var out []stint
-	for _, x := range lists.ByTime(list, func(x *stint) recording.Time { return x.from }) {
-		if n := len(out); n > 0 && x.from <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, x.to)
-		} else {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// meets reports that one of the spans of mergeSpans overlaps another span.
-func meets(list []stint, from, to recording.Time) bool {
-	i := sort.Search(len(list), func(k int) bool { return list[k].to > from })
-	return i < len(list) && list[i].from < to
+// meets reports that one of the spans of MergeStints overlaps another span.
+func meets(list []timeline.Stint, from, to recording.Time) bool {
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > from })
+	return i < len(list) && list[i].From < to
 }
 
 // usualOf returns how many there are, and the most frequent number; the higher of two that
@@ -156,7 +142,7 @@ func (q *silence) tells(x *errand) bool {
 	}
 	by := timeline.RequestID(timeline.None)
 	if x.by != timeline.None {
-		by = q.h.o.at(x.by, x.from)
+		by = q.h.o.At(x.by, x.from)
 	}
 	own := by == x.request
 	switch {

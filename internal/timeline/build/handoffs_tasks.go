@@ -41,7 +41,7 @@ func taskResult(w *timeline.Wait) bool { return w.Rule == "py-future" || w.Rule 
 // addTasks lists the tasks of requests that no call tells of.
 func (h *handOffs) addTasks() {
 	of := map[recording.ProcessID][]errand{}
-	for s := range h.f.threads {
+	for s := range h.f.Threads {
 		if id := timeline.StrandID(s); h.doesTasks(id) {
 			p := h.t.Strands[s].Process
 			of[p] = append(of[p], h.errands(id)...)
@@ -63,7 +63,7 @@ func (h *handOffs) addTasks() {
 				continue
 			}
 			one := handed{Part: timeline.Part{Strand: x.strand, From: x.from, To: x.to}, by: timeline.None}
-			if x.by != timeline.None && h.o.at(x.by, x.from) == r {
+			if x.by != timeline.None && h.o.At(x.by, x.from) == r {
 				one.by = x.by
 			}
 			h.parts[r] = append(h.parts[r], one)
@@ -74,17 +74,17 @@ func (h *handOffs) addTasks() {
 // doesTasks reports a thread of Python that serves no requests itself.
 func (h *handOffs) doesTasks(s timeline.StrandID) bool {
 	st := &h.t.Strands[s]
-	return h.f.runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
+	return h.f.Runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
 }
 
 // errands cuts the life of a worker where it waited for work and where it gave results.
 // None, if it gave none.
 func (h *handOffs) errands(s timeline.StrandID) []errand {
 	var list []errand
-	th := &h.f.threads[s]
-	next, given, any := errand{from: h.f.start, by: timeline.None}, h.wakes.by[s], false
-	if th.born != recording.NoTime {
-		next.from, next.by = th.born, h.f.strand(th.creator)
+	th := &h.f.Threads[s]
+	next, given, any := errand{from: h.f.Start, by: timeline.None}, h.wakes.by[s], false
+	if th.Born != recording.NoTime {
+		next.from, next.by = th.Born, h.f.Strand(th.Creator)
 	}
 	until := func(at recording.Time) {
 		for ; len(given) > 0 && given[0].at <= at; given = given[1:] {
@@ -101,30 +101,30 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 			}
 		}
 	}
-	windows := h.f.windows
-	for _, st := range th.steps {
-		for ; len(windows) > 1 && st.at >= windows[1].From; windows = windows[1:] {
+	windows := h.f.Windows
+	for _, st := range th.Steps {
+		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
 			until(windows[0].To)
 			next = errand{from: windows[1].From, by: timeline.None} // what it did meanwhile is not known
 		}
-		if st.off != nil && strings.HasPrefix(st.off.Syscall, "epoll_") {
+		if st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") {
 			return nil // a loop has several tasks under way
 		}
-		idle, sure := h.restsAt(s, st.off)
+		idle, sure := h.restsAt(s, st.Off)
 		if !idle {
 			continue
 		}
-		until(st.off.Since)
-		if next.from != recording.NoTime && next.from < st.off.Since {
-			next.strand, next.to, next.request, next.last = s, st.off.Since, timeline.None, sure || h.shown(s, st.off)
+		until(st.Off.Since)
+		if next.from != recording.NoTime && next.from < st.Off.Since {
+			next.strand, next.to, next.request, next.last = s, st.Off.Since, timeline.None, sure || h.shown(s, st.Off)
 			list = append(list, next)
 		}
-		next = errand{from: st.off.Woken, by: timeline.None, sure: sure}
-		if handedOn(st.off) {
-			next.by = h.f.strand(st.off.Waker)
+		next = errand{from: st.Off.Woken, by: timeline.None, sure: sure}
+		if handedOn(st.Off) {
+			next.by = h.f.Strand(st.Off.Waker)
 		}
 	}
-	until(h.f.end)
+	until(h.f.End)
 	if !any {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (h *handOffs) onlyFor(open *openOnes, x *errand) timeline.RequestID {
 	if x.by == timeline.None || x.request == timeline.None {
 		return timeline.None
 	}
-	r := h.o.at(x.by, x.from)
+	r := h.o.At(x.by, x.from)
 	if r == timeline.None || open.throughout(x.from, x.to) != r || x.request != r {
 		return timeline.None
 	}
@@ -219,30 +219,30 @@ func (h *handOffs) onlyFor(open *openOnes, x *errand) timeline.RequestID {
 }
 
 // lost lists when facts were lost, by which a result may have been.
-func (h *handOffs) lost() []stint {
-	var list []stint
+func (h *handOffs) lost() []timeline.Stint {
+	var list []timeline.Stint
 	for _, l := range h.t.Losses {
-		list = append(list, stint{l.From, l.To, timeline.None})
+		list = append(list, timeline.Stint{From: l.From, To: l.To, Request: timeline.None})
 	}
-	return mergeSpans(list)
+	return timeline.MergeStints(list)
 }
 
 // partsByStrand lists the parts that are known so far.
-func (h *handOffs) partsByStrand() owners {
-	on := make(owners, len(h.t.Strands))
+func (h *handOffs) partsByStrand() timeline.Stints {
+	on := make(timeline.Stints, len(h.t.Strands))
 	for r, list := range h.parts {
 		for _, p := range list {
-			on[p.Strand] = append(on[p.Strand], stint{p.From, p.To, timeline.RequestID(r)})
+			on[p.Strand] = append(on[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(r)})
 		}
 	}
 	for s := range on {
-		on[s] = mergeSpans(on[s])
+		on[s] = timeline.MergeStints(on[s])
 	}
 	return on
 }
 
 // otherwise reports that an errand is told by other means: the worker made a call in it.
-func (h *handOffs) otherwise(parts owners, x *errand) bool {
+func (h *handOffs) otherwise(parts timeline.Stints, x *errand) bool {
 	calls := h.callsOf[x.strand]
 	k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > x.from })
 	if k < len(calls) && h.sent(calls[k]) < x.to {

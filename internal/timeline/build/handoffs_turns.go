@@ -25,7 +25,7 @@ func (h *handOffs) byLoneRequest() {
 // were open it may have been for another.
 func (h *handOffs) workedFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	for hops := 0; hops <= 2*manyHops && s != timeline.None; hops++ {
-		if r := h.o.at(s, at); r != timeline.None {
+		if r := h.o.At(s, at); r != timeline.None {
 			return r
 		}
 		off := h.turnBefore(s, at)

@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -36,17 +37,17 @@ func handedOn(off *timeline.Off) bool {
 	return onFutex(off) && off.Release == 1 && off.WakerKind == recording.WakerThread
 }
 
-func buildWakes(f *facts) wakes {
-	counts := make([]int32, len(f.threads))
+func buildWakes(f *facts.Facts) wakes {
+	counts := make([]int32, len(f.Threads))
 	n := 0
 	each := func(visit func(wake)) {
-		for i := range f.threads {
-			for _, s := range f.threads[i].steps {
-				if !handedOn(s.off) {
+		for i := range f.Threads {
+			for _, s := range f.Threads[i].Steps {
+				if !handedOn(s.Off) {
 					continue
 				}
-				if by := f.strand(s.off.Waker); by != timeline.None && int(by) != i {
-					visit(wake{s.off.Woken, by, timeline.StrandID(i), s.off})
+				if by := f.Strand(s.Off.Waker); by != timeline.None && int(by) != i {
+					visit(wake{s.Off.Woken, by, timeline.StrandID(i), s.Off})
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,21 +24,21 @@ func (h *handOffs) judge(all []delivery) func(*delivery) bool {
 	}
 	counts, few := map[way]*counted{}, map[way]*counted{}
 	for i := range all {
-		entry(counts, wayOf(&all[i])).add(all[i].odd)
+		lists.Entry(counts, wayOf(&all[i])).add(all[i].odd)
 	}
 	for w, n := range counts {
 		if n.all < fewDeliveries {
 			w.reader = timeline.None
-			sum := entry(few, w)
+			sum := lists.Entry(few, w)
 			sum.all, sum.odd = sum.all+n.all, sum.odd+n.odd
 		}
 	}
 	return func(d *delivery) bool {
 		w := wayOf(d)
-		n := entry(counts, w)
+		n := lists.Entry(counts, w)
 		if n.all < fewDeliveries {
 			w.reader = timeline.None
-			n = entry(few, w)
+			n = lists.Entry(few, w)
 		}
 		return n.rule(fewDeliveries)
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,7 +21,7 @@ import (
 // helpers finds the parts of requests that the helpers of one loop are.
 type helpers struct {
 	t     *timeline.Timeline
-	f     *facts
+	f     *facts.Facts
 	loop  timeline.StrandID
 	of    [][]int32                            // by request: its turns
 	all   []turn                               //
@@ -33,7 +34,7 @@ type helpers struct {
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
-func addHelpers(t *timeline.Timeline, f *facts, turns *loopTurns, parts [][]handed) [][]handed {
+func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loopTurns, parts [][]handed) [][]handed {
 	back := calledBack(t, f)
 	if len(back) == 0 {
 		return parts
@@ -81,7 +82,7 @@ func (h *helpers) walk(back []callback) {
 			switch u := h.turnIn(iv.To, back[k].at, to); {
 			case helper == timeline.None:
 			case back[k].asked != recording.NoTime:
-				h.didTask(helper, stint{from: back[k].asked, to: done}, u)
+				h.didTask(helper, timeline.Stint{From: back[k].asked, To: done}, u)
 			default:
 				h.did(helper, done, u)
 			}
@@ -129,7 +130,7 @@ func (h *helpers) wokenBy(off *timeline.Off) timeline.StrandID {
 	if off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
 		return timeline.None
 	}
-	by := h.f.strand(off.Waker)
+	by := h.f.Strand(off.Waker)
 	if by == h.loop || by != timeline.None && h.t.Strands[by].Process != h.t.Strands[h.loop].Process {
 		return timeline.None
 	}

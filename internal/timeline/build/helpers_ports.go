@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -17,24 +19,24 @@ type callback struct {
 }
 
 // calledBack lists by loop what the facts tell of helpers.
-func calledBack(t *timeline.Timeline, f *facts) map[timeline.StrandID][]callback {
-	back, vain, mails := map[timeline.StrandID][]callback{}, inVain(f.boundaries), map[workerPort]*portMail{}
-	for i, b := range f.boundaries {
-		s := f.strand(b.Thread)
+func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]callback {
+	back, vain, mails := map[timeline.StrandID][]callback{}, inVain(f.Boundaries), map[workerPort]*portMail{}
+	for i, b := range f.Boundaries {
+		s := f.Strand(b.Thread)
 		if s == timeline.None || !t.Strands[s].Loop {
 			continue
 		}
-		m := entry(mails, workerPort{s, b.Port})
+		m := lists.Entry(mails, workerPort{s, b.Port})
 		switch b.What {
 		case "done", "messages", "message":
-			back[s] = append(back[s], callback{b.at, b.Port, recording.NoTime, vain[i]})
+			back[s] = append(back[s], callback{b.At, b.Port, recording.NoTime, vain[i]})
 			if b.What != "done" {
-				m.comes(b.at, b.What == "messages", vain[i])
+				m.comes(b.At, b.What == "messages", vain[i])
 			}
 		case "posted":
-			m.posts(b.at)
+			m.posts(b.At)
 		case "takes":
-			m.took = b.at
+			m.took = b.At
 		}
 	}
 	for w, m := range mails {
@@ -153,18 +155,18 @@ func (p helperPorts) of(port int64) timeline.StrandID {
 
 // didTask notes what a worker did from when it was sent something until it had done that, and that the calls which
 // it made meanwhile are of the request that its answer leads to.
-func (h *helpers) didTask(worker timeline.StrandID, task stint, u *turn) {
-	h.free[worker] = task.to
-	if u == nil || task.from < h.t.Requests[u.request].FirstRead {
+func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *turn) {
+	h.free[worker] = task.To
+	if u == nil || task.From < h.t.Requests[u.request].FirstRead {
 		return
 	}
-	task.from = h.turnedTo(worker, task.from)
-	if task.from >= task.to {
+	task.From = h.turnedTo(worker, task.From)
+	if task.From >= task.To {
 		return
 	}
-	h.add(u.request, timeline.Part{Strand: worker, From: task.from, To: task.to})
+	h.add(u.request, timeline.Part{Strand: worker, From: task.From, To: task.To})
 	for _, id := range h.calls[worker] {
-		if c := &h.t.Calls[id]; c.Request == timeline.None && c.SendFrom >= task.from && c.End <= task.to {
+		if c := &h.t.Calls[id]; c.Request == timeline.None && c.SendFrom >= task.From && c.End <= task.To {
 			h.t.Assign(c, u.request, timeline.WhyHandOffEnd)
 		}
 	}

@@ -2,33 +2,35 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // leaveRequests ends the stints of a strand for requests that another strand answered:
 // when it went to wait for something else to do.
-func leaveRequests(t *timeline.Timeline, f *facts, work []served, list []stint) {
+func leaveRequests(t *timeline.Timeline, f *facts.Facts, work []exchange.Request, list []timeline.Stint) {
 	for k := range list {
-		w := &work[list[k].request]
-		if !answeredElsewhere(t, f, w, list[k].request) {
+		w := &work[list[k].Request]
+		if !answeredElsewhere(t, f, w, list[k].Request) {
 			continue
 		}
 		next := recording.NoTime
 		if k+1 < len(list) {
-			next = list[k+1].from
+			next = list[k+1].From
 		}
-		list[k].to = leftAt(t, t.Requests[list[k].request].Strand, list[k], next)
-		w.left = list[k].to
+		list[k].To = leftAt(t, t.Requests[list[k].Request].Strand, list[k], next)
+		w.Left = list[k].To
 	}
 }
 
 // answeredElsewhere reports a request that one thread read and another answered.
-func answeredElsewhere(t *timeline.Timeline, f *facts, w *served, r timeline.RequestID) bool {
+func answeredElsewhere(t *timeline.Timeline, f *facts.Facts, w *exchange.Request, r timeline.RequestID) bool {
 	s := t.Requests[r].Strand
-	if w.writer == timeline.None || w.writer == s || int(s) >= len(f.threads) {
+	if w.Writer == timeline.None || w.Writer == s || int(s) >= len(f.Threads) {
 		return false
 	}
-	switch f.runtime(t.Requests[r].Process) {
+	switch f.Runtime(t.Requests[r].Process) {
 	case recording.RuntimeGo, recording.RuntimeNode:
 		return false
 	}
@@ -38,14 +40,14 @@ func answeredElsewhere(t *timeline.Timeline, f *facts, w *served, r timeline.Req
 // leftAt is when a strand had left a request, before it read the next: when it waited
 // for work, or for any of several files; else, before the last wait for another thread
 // that came before the next request.
-func leftAt(t *timeline.Timeline, s timeline.StrandID, own stint, next recording.Time) recording.Time {
-	end := own.to
+func leftAt(t *timeline.Timeline, s timeline.StrandID, own timeline.Stint, next recording.Time) recording.Time {
+	end := own.To
 	if next != recording.NoTime {
-		end = max(own.from, min(end, next))
+		end = max(own.From, min(end, next))
 	}
 	left := end
-	for _, iv := range timeline.Clipped(t.Strands[s].Intervals, own.from, end) {
-		if iv.State != timeline.StateSleeping || iv.Off == nil || iv.From < own.from {
+	for _, iv := range timeline.Clipped(t.Strands[s].Intervals, own.From, end) {
+		if iv.State != timeline.StateSleeping || iv.Off == nil || iv.From < own.From {
 			continue
 		}
 		id := t.WaitAt(s, iv.From)

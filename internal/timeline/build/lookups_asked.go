@@ -6,6 +6,8 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -15,44 +17,44 @@ import (
 // nameAskers find for whom look-ups are made.
 type nameAskers struct {
 	t      *timeline.Timeline
-	f      *facts
-	owners owners
+	f      *facts.Facts
+	owners timeline.Stints
 	runs   goRuns
-	index  goIndex
+	index  facts.GoroutineIndex
 }
 
 // list lists by request when look-ups that it had asked for waited for their answers, in
 // order, disjoint; nil if there are none.
-func (a nameAskers) list(all []resolution) [][]stint {
+func (a nameAskers) list(all []exchange.Resolution) [][]timeline.Stint {
 	if len(all) == 0 {
 		return nil
 	}
-	of := make([][]stint, len(a.t.Requests))
+	of := make([][]timeline.Stint, len(a.t.Requests))
 	for i := range all {
 		d := &all[i]
-		if d.open > 0 || d.to <= d.from {
+		if d.Open > 0 || d.To <= d.From {
 			continue
 		}
 		for _, r := range a.whose(d) {
-			of[r] = append(of[r], stint{from: d.from, to: d.to})
+			of[r] = append(of[r], timeline.Stint{From: d.From, To: d.To})
 		}
 	}
 	for r, list := range of {
-		of[r] = mergeSpans(list)
+		of[r] = timeline.MergeStints(list)
 	}
 	return of
 }
 
 // whose are the requests that a resolution was asked for by. Threads that wait for the answer
 // themselves have it in what they wait for.
-func (a nameAskers) whose(d *resolution) []timeline.RequestID {
-	s := a.f.strand(d.thread)
+func (a nameAskers) whose(d *exchange.Resolution) []timeline.RequestID {
+	s := a.f.Strand(d.Thread)
 	switch {
 	case s == timeline.None:
 		return nil
 	case a.t.Strands[s].Loop:
-		return a.onLoop(s, d.from)
-	case a.f.runtimeOf(d.thread) == recording.RuntimeGo:
+		return a.onLoop(s, d.From)
+	case a.f.RuntimeOf(d.Thread) == recording.RuntimeGo:
 		return a.onGoroutine(s, d)
 	}
 	return nil
@@ -61,11 +63,11 @@ func (a nameAskers) whose(d *resolution) []timeline.RequestID {
 // onLoop is the request that a loop worked for last before a time, without having slept since.
 func (a nameAskers) onLoop(s timeline.StrandID, at recording.Time) []timeline.RequestID {
 	list := a.owners[s]
-	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
-	if i == 0 || slept(a.t, s, min(list[i-1].to, at), at) {
+	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
+	if i == 0 || slept(a.t, s, min(list[i-1].To, at), at) {
 		return nil
 	}
-	return []timeline.RequestID{list[i-1].request}
+	return []timeline.RequestID{list[i-1].Request}
 }
 
 // askers is how many goroutines there are from the one that serves a request to the one that
@@ -75,9 +77,9 @@ const askers = 3
 // onGoroutine is the request of the goroutine that ran where the question was sent, or of one
 // that started it, and those of all that these wake with the answer: who wants a name that is
 // being looked up waits for that one.
-func (a nameAskers) onGoroutine(thread timeline.StrandID, d *resolution) (of []timeline.RequestID) {
+func (a nameAskers) onGoroutine(thread timeline.StrandID, d *exchange.Resolution) (of []timeline.RequestID) {
 	list := a.runs.sights[thread]
-	i := sort.Search(len(list), func(k int) bool { return list[k].at > d.from })
+	i := sort.Search(len(list), func(k int) bool { return list[k].at > d.From })
 	if i == 0 || list[i-1].left {
 		return nil
 	}
@@ -87,21 +89,21 @@ func (a nameAskers) onGoroutine(thread timeline.StrandID, d *resolution) (of []t
 		if k.Goroutine == recording.NoGoroutine {
 			break
 		}
-		if r := a.servedBy(k, d.from); r != timeline.None {
+		if r := a.servedBy(k, d.From); r != timeline.None {
 			of = append(of, r)
 			break
 		}
 		between = append(between, k.Goroutine)
 		k.Goroutine = recording.NoGoroutine
-		if from, known := a.f.golang.origins[timeline.GoroutineKey{Process: k.Process, Goroutine: between[len(between)-1]}]; known {
-			k.Goroutine = from.parent
+		if from, known := a.f.Goroutines.Origins[timeline.GoroutineKey{Process: k.Process, Goroutine: between[len(between)-1]}]; known {
+			k.Goroutine = from.Parent
 		}
 	}
-	wakes := a.f.parks.unparks
-	for i := sort.Search(len(wakes), func(k int) bool { return wakes[k].at >= d.to }); i < len(wakes) && wakes[i].at.Sub(d.to) <= goDials; i++ {
+	wakes := a.f.Parks.Unparks
+	for i := sort.Search(len(wakes), func(k int) bool { return wakes[k].At >= d.To }); i < len(wakes) && wakes[i].At.Sub(d.To) <= goDials; i++ {
 		u := wakes[i]
-		woken := a.f.goKeyOf(u.Thread, u.Woken)
-		if r := a.servedBy(woken, u.at); r != timeline.None && woken.Process == k.Process && slices.Contains(between, u.Goroutine) && !slices.Contains(of, r) {
+		woken := a.f.GoKeyOf(u.Thread, u.Woken)
+		if r := a.servedBy(woken, u.At); r != timeline.None && woken.Process == k.Process && slices.Contains(between, u.Goroutine) && !slices.Contains(of, r) {
 			of = append(of, r)
 		}
 	}
@@ -110,8 +112,8 @@ func (a nameAskers) onGoroutine(thread timeline.StrandID, d *resolution) (of []t
 
 // servedBy is the request that a goroutine served at a time, or None.
 func (a nameAskers) servedBy(k timeline.GoroutineKey, at recording.Time) timeline.RequestID {
-	if s := a.index.of(k); s != timeline.None {
-		return a.owners.at(s, at)
+	if s := a.index.Of(k); s != timeline.None {
+		return a.owners.At(s, at)
 	}
 	return timeline.None
 }
@@ -126,11 +128,11 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 	}
 	for _, x := range list {
 		before := g
-		before.To = x.from
+		before.To = x.From
 		p.add(before)
-		p.add(timeline.Segment{From: x.from, To: x.to, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
+		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
 	}
-	late := wait{r, r.Strand, list[len(list)-1].to, g.To, g.Phase, timeline.None}
+	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}
 	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
 		s.goWait(late, p)
 	} else {
@@ -140,19 +142,19 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 
 // asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
 // the last answer; nil if it does not.
-func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []stint) {
+func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []timeline.Stint) {
 	if g.Cause != timeline.CauseUnknown || len(s.in.asked) == 0 {
 		return nil
 	}
 	of := s.in.asked[r.ID]
-	i, _ := slices.BinarySearchFunc(of, g.From+1, func(x stint, at recording.Time) int { return cmp.Compare(x.to, at) })
-	for ; i < len(of) && of[i].from < g.To && of[i].to <= g.To+recording.Time(wakeLatency); i++ { // it runs again before it reads the answer
-		list = append(list, stint{from: of[i].from, to: min(of[i].to, g.To)})
+	i, _ := slices.BinarySearchFunc(of, g.From+1, func(x timeline.Stint, at recording.Time) int { return cmp.Compare(x.To, at) })
+	for ; i < len(of) && of[i].From < g.To && of[i].To <= g.To+recording.Time(timeline.WakeLatency); i++ { // it runs again before it reads the answer
+		list = append(list, timeline.Stint{From: of[i].From, To: min(of[i].To, g.To)})
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	last := list[len(list)-1].to
+	last := list[len(list)-1].To
 	if s.t.Strands[r.Strand].Loop && slept(s.t, r.Strand, last, g.To) || !s.t.Strands[r.Strand].Loop && g.To.Sub(last) > goDials {
 		return nil
 	}

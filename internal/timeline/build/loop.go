@@ -6,6 +6,8 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -57,16 +59,16 @@ const (
 
 // loops gathers what every loop strand did, in order of time. Without such strands
 // it is empty.
-func loops(t *timeline.Timeline, f *facts, requests []served, calls []made) []loopMoves {
+func loops(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) []loopMoves {
 	var all []loopMoves
 	place := make([]int32, len(t.Strands)) // in all, plus 1
 	for i := range t.Strands {
 		if t.Strands[i].Loop {
 			all = append(all, loopMoves{strand: timeline.StrandID(i)})
 			place[i] = int32(len(all))
-			if i < len(f.threads) {
-				th := &f.threads[i]
-				all[len(all)-1].moves = make([]move, 0, th.acts+len(th.steps))
+			if i < len(f.Threads) {
+				th := &f.Threads[i]
+				all[len(all)-1].moves = make([]move, 0, th.Acts+len(th.Steps))
 			}
 		}
 	}
@@ -75,12 +77,12 @@ func loops(t *timeline.Timeline, f *facts, requests []served, calls []made) []lo
 	}
 	g := gatherer{t: t, f: f, place: place, all: all}
 	onConn := byConn(f, requests, calls)
-	for i := range f.conns {
+	for i := range f.Conns {
 		list := onConn[i]
-		if f.conns[i].decl.Side == recording.Inbound {
+		if f.Conns[i].Decl.Side == recording.Inbound {
 			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
 			g.inbound(i, list, requests)
-			f.conns[i].drop()
+			f.Conns[i].Drop()
 		} else {
 			g.outbound(i, list, calls)
 		}
@@ -107,55 +109,55 @@ type loopMoves struct {
 }
 
 // byConn lists the requests, or calls, of each connection.
-func byConn(f *facts, requests []served, calls []made) [][]int32 {
-	counts := make([]int32, len(f.conns))
+func byConn(f *facts.Facts, requests []exchange.Request, calls []exchange.Call) [][]int32 {
+	counts := make([]int32, len(f.Conns))
 	for i := range requests {
-		counts[requests[i].conn]++
+		counts[requests[i].Conn]++
 	}
 	for i := range calls {
-		counts[calls[i].conn]++
+		counts[calls[i].Conn]++
 	}
 	onConn := lists.Sized[int32](counts)
 	for i := range requests {
-		onConn[requests[i].conn] = append(onConn[requests[i].conn], int32(i))
+		onConn[requests[i].Conn] = append(onConn[requests[i].Conn], int32(i))
 	}
 	for i := range calls {
-		onConn[calls[i].conn] = append(onConn[calls[i].conn], int32(i))
+		onConn[calls[i].Conn] = append(onConn[calls[i].Conn], int32(i))
 	}
 	return onConn
 }
 
 type gatherer struct {
 	t     *timeline.Timeline
-	f     *facts
+	f     *facts.Facts
 	place []int32 // by strand: its place in all, plus 1; 0 if it is no loop
 	all   []loopMoves
 }
 
 // add adds a move of a thread, if that is a loop.
 func (g *gatherer) add(th recording.ThreadID, m move) {
-	if s := g.f.strand(th); s != timeline.None && g.place[s] > 0 {
+	if s := g.f.Strand(th); s != timeline.None && g.place[s] > 0 {
 		loop := &g.all[g.place[s]-1]
 		loop.moves = append(loop.moves, m)
 	}
 }
 
-func chunkMove(c chunkAt, conn int) move {
-	return move{at: c.at, conn: int32(conn), request: timeline.None, call: timeline.None, exec: c.Exec, trigger: c.Trigger, counter: c.Counter}
+func chunkMove(c facts.Chunk, conn int) move {
+	return move{at: c.At, conn: int32(conn), request: timeline.None, call: timeline.None, exec: c.Exec, trigger: c.Trigger, counter: c.Counter}
 }
 
 // inbound adds the moves on the i-th connection, which carried the listed requests.
-func (g *gatherer) inbound(i int, list []int32, requests []served) {
-	c := &g.f.conns[i]
+func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) {
+	c := &g.f.Conns[i]
 	k := 0
-	for n, chunk := range c.chunks[recording.Read] {
-		for k < len(list) && after(n, &requests[list[k]].asked) {
+	for n, chunk := range c.Chunks[recording.Read] {
+		for k < len(list) && after(n, &requests[list[k]].Asked) {
 			k++
 		}
 		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].asked) {
+		if k < len(list) && holds(n, &requests[list[k]].Asked) {
 			m.request, m.kind, m.ready = timeline.RequestID(list[k]), moveBody, chunk.Arrived
-			if int32(n) == requests[list[k]].asked.first {
+			if int32(n) == requests[list[k]].Asked.First {
 				m.kind = moveRead
 				m.several = together(list, requests, k)
 			}
@@ -163,12 +165,12 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 		g.add(chunk.Thread, m)
 	}
 	k = 0
-	for n, chunk := range c.chunks[recording.Write] {
-		for k < len(list) && after(n, &requests[list[k]].replied) {
+	for n, chunk := range c.Chunks[recording.Write] {
+		for k < len(list) && after(n, &requests[list[k]].Replied) {
 			k++
 		}
 		m := chunkMove(chunk, i)
-		if k < len(list) && holds(n, &requests[list[k]].replied) {
+		if k < len(list) && holds(n, &requests[list[k]].Replied) {
 			m.request, m.kind = timeline.RequestID(list[k]), moveRespond
 			m.several = together(list, requests, k)
 		} else {
@@ -180,20 +182,20 @@ func (g *gatherer) inbound(i int, list []int32, requests []served) {
 
 // together reports that the k-th request on a connection was read with the one before or after
 // it in one go.
-func together(list []int32, requests []served, k int) bool {
-	first := requests[list[k]].asked.first
-	return k > 0 && requests[list[k-1]].asked.first == first || k+1 < len(list) && requests[list[k+1]].asked.first == first
+func together(list []int32, requests []exchange.Request, k int) bool {
+	first := requests[list[k]].Asked.First
+	return k > 0 && requests[list[k-1]].Asked.First == first || k+1 < len(list) && requests[list[k+1]].Asked.First == first
 }
 
 // after reports that the n-th chunk comes after a message, or that it has none.
-func after(n int, m *chunkRun) bool { return m.none() || int32(n) > m.last() }
+func after(n int, m *exchange.Chunks) bool { return m.None() || int32(n) > m.Last() }
 
-func holds(n int, m *chunkRun) bool { return int32(n) >= m.first && int32(n) <= m.last() }
+func holds(n int, m *exchange.Chunks) bool { return int32(n) >= m.First && int32(n) <= m.Last() }
 
 // outbound adds the moves on the i-th connection, which carried the listed calls.
 // What happened before the first of them was sent belongs to it: it waits for it.
-func (g *gatherer) outbound(i int, list []int32, calls []made) {
-	c := &g.f.conns[i]
+func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
+	c := &g.f.Conns[i]
 	opener, opens := timeline.CallID(timeline.None), moveConnect
 	if len(list) > 0 && g.t.Calls[list[0]].New {
 		if g.idle(c, &calls[list[0]]) {
@@ -202,35 +204,35 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 			opener = timeline.CallID(list[0])
 		}
 	}
-	d := c.decl
+	d := c.Decl
 	if d.Existing != 1 {
-		g.add(d.Thread, move{at: c.at, kind: opens, call: opener, request: timeline.None, conn: int32(i), exec: d.Exec, trigger: d.Trigger, counter: d.Counter})
+		g.add(d.Thread, move{at: c.At, kind: opens, call: opener, request: timeline.None, conn: int32(i), exec: d.Exec, trigger: d.Trigger, counter: d.Counter})
 	}
 	k := 0
-	for n, chunk := range c.chunks[recording.Write] {
-		for k < len(list) && after(n, &calls[list[k]].x.asked.chunkRun) {
+	for n, chunk := range c.Chunks[recording.Write] {
+		for k < len(list) && after(n, &calls[list[k]].Exchange.Asked.Chunks) {
 			k++
 		}
 		m := chunkMove(chunk, i)
 		switch {
-		case k < len(list) && holds(n, &calls[list[k]].x.asked.chunkRun):
+		case k < len(list) && holds(n, &calls[list[k]].Exchange.Asked.Chunks):
 			m.call, m.kind, m.ready = timeline.CallID(list[k]), moveSend, g.sendable(i, list, k)
 		case k == 0 && opener != timeline.None:
-			m.call, m.kind, m.ready = opener, moveHandshake, c.established
+			m.call, m.kind, m.ready = opener, moveHandshake, c.Established
 		default:
 			m.kind = moveAside
 		}
 		g.add(chunk.Thread, m)
 	}
 	k = 0
-	for n, chunk := range c.chunks[recording.Read] {
-		for k < len(list) && after(n, &calls[list[k]].x.replied.chunkRun) {
+	for n, chunk := range c.Chunks[recording.Read] {
+		for k < len(list) && after(n, &calls[list[k]].Exchange.Replied.Chunks) {
 			k++
 		}
 		m := chunkMove(chunk, i)
 		m.ready = chunk.Arrived
 		switch {
-		case k < len(list) && holds(n, &calls[list[k]].x.replied.chunkRun):
+		case k < len(list) && holds(n, &calls[list[k]].Exchange.Replied.Chunks):
 			m.call, m.kind = timeline.CallID(list[k]), moveAnswer
 		case k == 0 && opener != timeline.None && chunk.Bytes > 0:
 			m.call, m.kind = opener, moveHandshake
@@ -244,18 +246,18 @@ func (g *gatherer) outbound(i int, list []int32, calls []made) {
 // idle reports a connection that was up and unused when its first call was sent: the loop had
 // slept since. It was opened ahead of that call, as undici does in place of one that was lost.
 // Of HTTP in the clear alone is it known that whoever waits for a connection sends at once.
-func (g *gatherer) idle(c *connFacts, first *made) bool {
-	if c.protocol != recording.ProtocolHTTP1 || c.established == recording.NoTime || first.x.asked.none() {
+func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
+	if c.Protocol != recording.ProtocolHTTP1 || c.Established == recording.NoTime || first.Exchange.Asked.None() {
 		return false
 	}
-	s := g.f.strand(c.decl.Thread)
+	s := g.f.Strand(c.Decl.Thread)
 	if s == timeline.None {
 		return false
 	}
-	steps, sent := g.f.threads[s].steps, first.x.asked.begin
-	i := sort.Search(len(steps), func(k int) bool { return steps[k].at > c.established })
-	for ; i < len(steps) && steps[i].at <= sent; i++ {
-		if off := steps[i].off; off != nil && off.State == recording.OffSleep && timeline.PollWait(off.Syscall) && off.Since > c.established {
+	steps, sent := g.f.Threads[s].Steps, first.Exchange.Asked.Begin
+	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > c.Established })
+	for ; i < len(steps) && steps[i].At <= sent; i++ {
+		if off := steps[i].Off; off != nil && off.State == recording.OffSleep && timeline.PollWait(off.Syscall) && off.Since > c.Established {
 			return true
 		}
 	}
@@ -267,7 +269,7 @@ func (g *gatherer) sendable(i int, list []int32, k int) recording.Time {
 	if k > 0 {
 		return g.t.Calls[list[k-1]].End
 	}
-	return g.f.conns[i].established
+	return g.f.Conns[i].Established
 }
 
 // pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
@@ -275,21 +277,21 @@ func (g *gatherer) pauses() {
 	names := g.names()
 	for i := range g.all {
 		loop := &g.all[i]
-		if int(loop.strand) >= len(g.f.threads) {
+		if int(loop.strand) >= len(g.f.Threads) {
 			continue
 		}
 		named, own := names[loop.strand], g.t.OwnPoll(loop.strand)
-		for _, s := range g.f.threads[loop.strand].steps {
-			if loop.wander && s.off != nil && s.off.State == recording.OffSleep && s.off.Syscall == "futex" { // it has no task
-				loop.moves = append(loop.moves, move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: timeline.None, call: timeline.None, conn: noConn, counter: s.off.Counter})
+		for _, s := range g.f.Threads[loop.strand].Steps {
+			if loop.wander && s.Off != nil && s.Off.State == recording.OffSleep && s.Off.Syscall == "futex" { // it has no task
+				loop.moves = append(loop.moves, move{at: s.Off.Since, ready: s.Off.Woken, kind: moveBlock, request: timeline.None, call: timeline.None, conn: noConn, counter: s.Off.Counter})
 			}
-			if s.off != nil && s.off.State == recording.OffSleep && timeline.PollWait(s.off.Syscall) && timeline.SamePoll(own, s.off.Syscall) {
-				for len(named) > 0 && named[0] < s.off.Since {
+			if s.Off != nil && s.Off.State == recording.OffSleep && timeline.PollWait(s.Off.Syscall) && timeline.SamePoll(own, s.Off.Syscall) {
+				for len(named) > 0 && named[0] < s.Off.Since {
 					named = named[1:]
 				}
-				packet := len(named) > 0 && named[0] <= s.at
-				timer := s.off.Timed == 1 && s.off.WakerKind == recording.WakerInterrupt && !packet
-				m := move{at: s.off.Since, ready: s.off.Woken, kind: moveBlock, request: timeline.None, call: timeline.None, conn: noConn, counter: s.off.Counter}
+				packet := len(named) > 0 && named[0] <= s.At
+				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && !packet
+				m := move{at: s.Off.Since, ready: s.Off.Woken, kind: moveBlock, request: timeline.None, call: timeline.None, conn: noConn, counter: s.Off.Counter}
 				if timer {
 					m.exec = 1
 				}
@@ -297,9 +299,9 @@ func (g *gatherer) pauses() {
 			}
 		}
 	}
-	vain := inVain(g.f.boundaries)
-	for i, b := range g.f.boundaries {
-		m := move{at: b.at, kind: moveBoundary, request: timeline.None, call: timeline.None, conn: noConn, exec: b.Exec, counter: b.Counter}
+	vain := inVain(g.f.Boundaries)
+	for i, b := range g.f.Boundaries {
+		m := move{at: b.At, kind: moveBoundary, request: timeline.None, call: timeline.None, conn: noConn, exec: b.Exec, counter: b.Counter}
 		switch b.What {
 		case "timers":
 			m.trigger = 1
@@ -320,7 +322,7 @@ func (g *gatherer) pauses() {
 			g.noteAwaited(b)
 			continue
 		case "spent":
-			g.untold(b.Thread, b.at)
+			g.untold(b.Thread, b.At)
 			continue
 		}
 		g.add(b.Thread, m)
@@ -328,17 +330,17 @@ func (g *gatherer) pauses() {
 }
 
 // noteAwaited notes that a promise was resolved.
-func (g *gatherer) noteAwaited(b boundaryAt) {
-	if s := g.f.strand(b.Thread); s != timeline.None && g.place[s] > 0 {
+func (g *gatherer) noteAwaited(b facts.Boundary) {
+	if s := g.f.Strand(b.Thread); s != timeline.None && g.place[s] > 0 {
 		loop := &g.all[g.place[s]-1]
-		loop.settled = append(loop.settled, settled{b.at, b.Exec, b.Waiter, b.To})
+		loop.settled = append(loop.settled, settled{b.At, b.Exec, b.Waiter, b.To})
 	}
 }
 
 // untold adds a move to the loops of a process: which timers fire there is not told from now on.
 func (g *gatherer) untold(by recording.ThreadID, at recording.Time) {
 	for i := range g.all {
-		if s := g.all[i].strand; int(s) < len(g.f.threads) && g.f.sameProcess(by, g.f.threads[s].process) {
+		if s := g.all[i].strand; int(s) < len(g.f.Threads) && g.f.SameProcess(by, g.f.Threads[s].Process) {
 			g.all[i].moves = append(g.all[i].moves, move{at: at, kind: moveUntold, request: timeline.None, call: timeline.None, conn: noConn})
 		}
 	}
@@ -348,8 +350,8 @@ func (g *gatherer) untold(by recording.ThreadID, at recording.Time) {
 // end is no sleep.
 func (g *gatherer) names() map[timeline.StrandID][]recording.Time {
 	arrived := map[timeline.StrandID][]recording.Time{}
-	for _, d := range g.f.dns {
-		if s := g.f.strand(d.Thread); s != timeline.None && g.place[s] > 0 && d.Arrived != recording.NoTime {
+	for _, d := range g.f.DNS {
+		if s := g.f.Strand(d.Thread); s != timeline.None && g.place[s] > 0 && d.Arrived != recording.NoTime {
 			arrived[s] = append(arrived[s], d.Arrived)
 		}
 	}

@@ -2,6 +2,9 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,7 +31,7 @@ type lined struct {
 // lineUp lets calls of tasks begin when their requests had nothing else to do, if
 // as many as ever were under way then, and nearly all of those were sent as another one
 // was answered.
-func lineUp(t *timeline.Timeline, f *facts, calls []made, l *loopTurns) {
+func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loopTurns) {
 	type key struct {
 		process recording.ProcessID
 		peer    string
@@ -40,8 +43,8 @@ func lineUp(t *timeline.Timeline, f *facts, calls []made, l *loopTurns) {
 		if c.SendFrom == recording.NoTime {
 			continue
 		}
-		k := key{c.Process, f.conns[calls[i].conn].decl.Peer}
-		g := entry(groups, k)
+		k := key{c.Process, f.Conns[calls[i].Conn].Decl.Peer}
+		g := lists.Entry(groups, k)
 		g.wander = l.wander[k.process]
 		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
 		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
@@ -75,7 +78,7 @@ func (l *loopTurns) idleSince(c *timeline.Call) recording.Time {
 
 // freedAt is, for each call, when its connection was left by the one before; NoTime: that
 // is not known.
-func freedAt(t *timeline.Timeline, f *facts, calls []made) []recording.Time {
+func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []recording.Time {
 	freed := make([]recording.Time, len(t.Calls))
 	for i := range freed {
 		freed[i] = recording.NoTime
@@ -90,7 +93,7 @@ func freedAt(t *timeline.Timeline, f *facts, calls []made) []recording.Time {
 	return freed
 }
 
-func (g *lined) lineUp(t *timeline.Timeline, calls []made, freed []recording.Time) {
+func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []recording.Time) {
 	full := FullAt(g.begun, g.over)
 	var waited []int
 	others := 0
@@ -109,6 +112,6 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []made, freed []recording.Tim
 	for _, i := range waited {
 		c := &t.Calls[g.calls[i]]
 		c.Start = g.before[i]
-		settle(c, &calls[c.ID].bounds)
+		exchange.Settle(c, &calls[c.ID].Bounds)
 	}
 }

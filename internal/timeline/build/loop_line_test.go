@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -39,7 +40,7 @@ func TestTasksWaitForTheirTurnToCall(t *testing.T) {
 		for i := range test.others {
 			freed[11-i] = g.before[11-i] - ms
 		}
-		g.lineUp(tl, make([]made, 12), freed)
+		g.lineUp(tl, make([]exchange.Call, 12), freed)
 		if got := tl.Calls[1].Start; got != test.want {
 			t.Errorf("%s: the second call begins at %d, want %d", test.what, got, test.want)
 		}

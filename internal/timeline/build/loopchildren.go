@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -13,12 +14,12 @@ import (
 // that started them, in order of that.
 type children map[timeline.StrandID][]timeline.StrandID
 
-func childrenIn(f *facts) children {
+func childrenIn(f *facts.Facts) children {
 	var out children
-	for i := range f.threads {
-		th := &f.threads[i]
-		creator := f.strand(th.creator)
-		if creator == timeline.None || th.born == recording.NoTime || f.threads[creator].process == th.process {
+	for i := range f.Threads {
+		th := &f.Threads[i]
+		creator := f.Strand(th.Creator)
+		if creator == timeline.None || th.Born == recording.NoTime || f.Threads[creator].Process == th.Process {
 			continue
 		}
 		if out == nil {
@@ -27,7 +28,7 @@ func childrenIn(f *facts) children {
 		out[creator] = append(out[creator], timeline.StrandID(i))
 	}
 	for _, list := range out {
-		slices.SortFunc(list, func(a, b timeline.StrandID) int { return cmp.Compare(f.threads[a].born, f.threads[b].born) })
+		slices.SortFunc(list, func(a, b timeline.StrandID) int { return cmp.Compare(f.Threads[a].Born, f.Threads[b].Born) })
 	}
 	return out
 }
@@ -36,8 +37,8 @@ func childrenIn(f *facts) children {
 // None if it started none.
 func (s *segmenter) startedIn(strand timeline.StrandID, from, to recording.Time) timeline.StrandID {
 	list := s.children[strand]
-	i := sort.Search(len(list), func(k int) bool { return s.f.threads[list[k]].born > to })
-	if i == 0 || s.f.threads[list[i-1]].born < from {
+	i := sort.Search(len(list), func(k int) bool { return s.f.Threads[list[k]].Born > to })
+	if i == 0 || s.f.Threads[list[i-1]].Born < from {
 		return timeline.None
 	}
 	return list[i-1]
@@ -55,7 +56,7 @@ func (s *segmenter) awaitsChild(r *timeline.Request, u *turn, g gap, p *painter)
 		return false
 	}
 	over := g.to
-	if died := s.f.threads[child].died; died != recording.NoTime {
+	if died := s.f.Threads[child].Died; died != recording.NoTime {
 		over = min(max(died, g.tail), g.to)
 	}
 	p.add(timeline.Segment{From: g.tail, To: over, Phase: timeline.PhaseHandler, Cause: timeline.CauseIPC, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None})

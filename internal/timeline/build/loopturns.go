@@ -6,6 +6,8 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
@@ -20,7 +22,7 @@ type loopTurns struct {
 }
 
 // buildTurns cuts what the loops did into turns, and tells owners about them.
-func buildTurns(t *timeline.Timeline, moves []loopMoves, o owners) *loopTurns {
+func buildTurns(t *timeline.Timeline, moves []loopMoves, o timeline.Stints) *loopTurns {
 	l := &loopTurns{wander: map[recording.ProcessID]bool{}}
 	if len(moves) > 0 {
 		l.all = make([]turn, 0, len(t.Requests)+len(t.Calls))
@@ -35,10 +37,10 @@ func buildTurns(t *timeline.Timeline, moves []loopMoves, o owners) *loopTurns {
 		before := len(l.all)
 		l.all = appendTurns(l.all, t, loop)
 		turns := l.all[before:]
-		list := make([]stint, 0, len(turns))
+		list := make([]timeline.Stint, 0, len(turns))
 		for k := range turns {
 			if u := &turns[k]; u.from < u.to {
-				list = append(list, stint{u.from, u.to, u.request})
+				list = append(list, timeline.Stint{From: u.from, To: u.to, Request: u.request})
 			}
 		}
 		o[loop.strand] = list
@@ -102,7 +104,7 @@ func (l *loopTurns) asking(r timeline.RequestID, since recording.Time) *turn {
 
 // queueCalls lets the calls of loops begin when they were wanted: at the end of the
 // turn that asked for them. Until a socket or a resolver was free they were queued.
-func queueCalls(t *timeline.Timeline, f *facts, in segmentInput, wanted []recording.Time) {
+func queueCalls(t *timeline.Timeline, f *facts.Facts, in segmentInput, wanted []recording.Time) {
 	calls, l := in.calls, in.turns
 	lineUp(t, f, calls, l)
 	for i := range t.Calls {
@@ -115,7 +117,7 @@ func queueCalls(t *timeline.Timeline, f *facts, in segmentInput, wanted []record
 			continue
 		}
 		c.Start = u.to
-		settle(c, &calls[i].bounds)
+		exchange.Settle(c, &calls[i].Bounds)
 	}
 }
 
@@ -123,12 +125,12 @@ func queueCalls(t *timeline.Timeline, f *facts, in segmentInput, wanted []record
 // thread: one that gave the peer's address, between the request's being read and the
 // connect. Look-ups are answered about in the order in which they were asked for, so
 // the oldest that nobody took is it. Go does so on any of its threads.
-func resolveElsewhere(t *timeline.Timeline, f *facts, calls []made, all []resolution) {
+func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, all []exchange.Resolution) {
 	resolveGo(t, f, calls, all)
 	byAddress := map[string]*resolved{}
 	for i := range all {
-		for _, a := range splitAddrs(all[i].addrs) {
-			r := entry(byAddress, a)
+		for _, a := range exchange.Addresses(all[i].Addrs) {
+			r := lists.Entry(byAddress, a)
 			r.list, r.free = append(r.list, i), append(r.free, len(r.free))
 		}
 	}
@@ -140,19 +142,19 @@ func resolveElsewhere(t *timeline.Timeline, f *facts, calls []made, all []resolu
 		if !c.New || c.Request == timeline.None || c.DNSFrom != recording.NoTime || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
-		r := byAddress[peers.Host(f.conns[calls[i].conn].decl.Peer)]
+		r := byAddress[peers.Host(f.Conns[calls[i].Conn].Decl.Peer)]
 		if r == nil {
 			continue
 		}
 		since := t.Requests[c.Request].FirstRead
-		k := r.oldest(sort.Search(len(r.list), func(k int) bool { return all[r.list[k]].from >= since }))
+		k := r.oldest(sort.Search(len(r.list), func(k int) bool { return all[r.list[k]].From >= since }))
 		if k == len(r.list) {
 			continue
 		}
-		if d := &all[r.list[k]]; d.open == 0 && d.to <= c.ConnectFrom && f.sameProcess(d.thread, c.Process) {
+		if d := &all[r.list[k]]; d.Open == 0 && d.To <= c.ConnectFrom && f.SameProcess(d.Thread, c.Process) {
 			r.free[k] = k + 1
-			resolvedBy(c, d)
-			settle(c, &calls[i].bounds)
+			exchange.ResolvedBy(c, d)
+			exchange.Settle(c, &calls[i].Bounds)
 		}
 	}
 }
@@ -184,19 +186,4 @@ func byConnect(t *timeline.Timeline) []timeline.CallID {
 	}
 	slices.SortStableFunc(list, func(a, b timeline.CallID) int { return cmp.Compare(t.Calls[a].ConnectFrom, t.Calls[b].ConnectFrom) })
 	return list
-}
-
-// runtimeOf is that of a thread's process.
-func (f *facts) runtimeOf(th recording.ThreadID) recording.Runtime {
-	i := f.threadIndex.Get(th)
-	if i == timeline.None {
-		return recording.RuntimeNative
-	}
-	return f.runtime(f.threads[i].process)
-}
-
-// sameProcess reports whether a thread is of a process.
-func (f *facts) sameProcess(th recording.ThreadID, p recording.ProcessID) bool {
-	i := f.threadIndex.Get(th)
-	return i != timeline.None && f.threads[i].process == p
 }

@@ -3,6 +3,8 @@ package build
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -55,7 +57,7 @@ func eachMailed(moves []move, windows []timeline.Window, visit func(by mailBy, m
 func pairMail(moves []move, windows []timeline.Window) []move {
 	all := map[mailBy]*mail{}
 	eachMailed(moves, windows, func(by mailBy, m *move) {
-		entry(all, by).count(m)
+		lists.Entry(all, by).count(m)
 	})
 	number := int32(0)
 	eachMailed(moves, windows, func(by mailBy, m *move) {
@@ -177,7 +179,7 @@ func withoutRest(moves []move) []move {
 }
 
 // inVain are the places where no message was left to be taken: the last of each time that a port had some.
-func inVain(all []boundaryAt) map[int]bool {
+func inVain(all []facts.Boundary) map[int]bool {
 	vain, last := map[int]bool{}, map[recording.ThreadID]int{}
 	for i, b := range all {
 		switch b.What {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -118,11 +119,11 @@ func TestPromisesOfOneCallback(t *testing.T) {
 }
 
 func TestMessagesAskedForInVain(t *testing.T) {
-	var all []boundaryAt
+	var all []facts.Boundary
 	for i, what := range []string{"messages", "message", "timers", "messages", "messages", "message", "message"} {
-		all = append(all, boundaryAt{recording.Time(i), &recording.Boundary{Thread: 1, What: what}})
+		all = append(all, facts.Boundary{At: recording.Time(i), Boundary: &recording.Boundary{Thread: 1, What: what}})
 	}
-	all = append(all, boundaryAt{9, &recording.Boundary{Thread: 2, What: "messages"}})
+	all = append(all, facts.Boundary{At: 9, Boundary: &recording.Boundary{Thread: 2, What: "messages"}})
 	vain := inVain(all)
 	for i, want := range []bool{false, true, false, true, false, false, true, true} {
 		if vain[i] != want {

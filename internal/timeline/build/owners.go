@@ -3,30 +3,21 @@ package build
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
-// stint is a span in which a strand worked for one request.
-type stint struct {
-	from, to recording.Time
-	request  timeline.RequestID
-}
-
-// owners are, for each strand, the requests it worked for, in order of time. Spans of
-// a strand that serves one request at a time are disjoint; a Loop has none here.
-type owners [][]stint
-
 // buildOwners lists which requests each strand served, from reading one to answering
 // it, and marks the strands that read a request while another was open as Loops.
-func buildOwners(t *timeline.Timeline, f *facts, work []served) owners {
-	o := make(owners, len(t.Strands))
+func buildOwners(t *timeline.Timeline, f *facts.Facts, work []exchange.Request) timeline.Stints {
+	o := make(timeline.Stints, len(t.Strands))
 	for i := range t.Requests {
 		r := &t.Requests[i]
-		if r.Strand != timeline.None && work[i].from < r.End {
-			o[r.Strand] = append(o[r.Strand], stint{work[i].from, r.End, r.ID})
+		if r.Strand != timeline.None && work[i].From < r.End {
+			o[r.Strand] = append(o[r.Strand], timeline.Stint{From: work[i].From, To: r.End, Request: r.ID})
 		}
 	}
 	for s := range t.Strands {
@@ -35,17 +26,17 @@ func buildOwners(t *timeline.Timeline, f *facts, work []served) owners {
 		if isNodeLoop(f, &t.Strands[s], s) {
 			t.Strands[s].Loop = true
 		}
-		slices.SortStableFunc(list, func(a, b stint) int { return int(min(1, max(-1, a.from-b.from))) })
+		slices.SortStableFunc(list, func(a, b timeline.Stint) int { return int(min(1, max(-1, a.From-b.From))) })
 		queueUnread(work, list)
 		if !t.Strands[s].Loop {
 			leaveRequests(t, f, work, list)
 		}
 		for k := 1; k < len(list); k++ {
-			if list[k].from >= list[k-1].to {
+			if list[k].From >= list[k-1].To {
 				continue
 			}
-			if aborted := t.Requests[list[k-1].request].Excluded == "aborted"; aborted {
-				list[k-1].to = list[k].from // it was given up before its connection closed
+			if aborted := t.Requests[list[k-1].Request].Excluded == "aborted"; aborted {
+				list[k-1].To = list[k].From // it was given up before its connection closed
 				continue
 			}
 			t.Strands[s].Loop = true
@@ -60,15 +51,15 @@ func buildOwners(t *timeline.Timeline, f *facts, work []served) owners {
 // queueUnread makes the requests of which only the answer was recorded follow each other:
 // when the strand that answered them turned to each is not known, and all seem to have been
 // under way on it since recording began, or went on.
-func queueUnread(work []served, list []stint) {
+func queueUnread(work []exchange.Request, list []timeline.Stint) {
 	for k := 0; k < len(list); {
 		n := k
-		for n < len(list) && list[n].from == list[k].from && !work[list[n].request].head {
+		for n < len(list) && list[n].From == list[k].From && !work[list[n].Request].Head {
 			n++
 		}
-		slices.SortStableFunc(list[k:n], func(a, b stint) int { return cmp.Compare(a.to, b.to) })
+		slices.SortStableFunc(list[k:n], func(a, b timeline.Stint) int { return cmp.Compare(a.To, b.To) })
 		for i := k + 1; i < n; i++ {
-			list[i].from = list[i-1].to
+			list[i].From = list[i-1].To
 		}
 		k = max(n, k+1)
 	}
@@ -76,26 +67,9 @@ func queueUnread(work []served, list []stint) {
 
 // isNodeLoop reports the main thread of a Node process, which is a loop even if it
 // never happened to have two requests open.
-func isNodeLoop(f *facts, s *timeline.Strand, i int) bool {
-	if s.Goroutine != recording.NoGoroutine || i >= len(f.threads) || f.runtime(s.Process) != recording.RuntimeNode {
+func isNodeLoop(f *facts.Facts, s *timeline.Strand, i int) bool {
+	if s.Goroutine != recording.NoGoroutine || i >= len(f.Threads) || f.Runtime(s.Process) != recording.RuntimeNode {
 		return false
 	}
-	return f.threads[i].tid == f.processes[f.procIndex[s.Process]].PID
-}
-
-// at returns the request a strand worked for at a time, or None.
-func (o owners) at(s timeline.StrandID, at recording.Time) timeline.RequestID {
-	list := o[s]
-	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
-	if i == 0 || at >= list[i-1].to {
-		return timeline.None
-	}
-	return list[i-1].request
-}
-
-// from returns the stints of a strand that end after a time.
-func (o owners) from(s timeline.StrandID, at recording.Time) []stint {
-	list := o[s]
-	i := sort.Search(len(list), func(k int) bool { return list[k].to > at })
-	return list[i:]
+	return f.Threads[i].TID == f.Processes[f.ProcIndex[s.Process]].PID
 }

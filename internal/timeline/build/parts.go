@@ -147,15 +147,15 @@ func (h *handOffs) separate() {
 }
 
 // hands lists the parts by strand, in order of time.
-func hands(t *timeline.Timeline) owners {
-	on := make(owners, len(t.Strands))
+func hands(t *timeline.Timeline) timeline.Stints {
+	on := make(timeline.Stints, len(t.Strands))
 	for i := range t.Requests {
 		for _, p := range t.Requests[i].Parts {
-			on[p.Strand] = append(on[p.Strand], stint{p.From, p.To, timeline.RequestID(i)})
+			on[p.Strand] = append(on[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(i)})
 		}
 	}
 	for s := range on {
-		on[s] = lists.ByTime(on[s], func(x *stint) recording.Time { return x.from })
+		on[s] = lists.ByTime(on[s], func(x *timeline.Stint) recording.Time { return x.From })
 	}
 	return on
 }

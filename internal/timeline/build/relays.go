@@ -22,7 +22,7 @@ func (s *segmenter) relayed(w wait, p *painter) {
 		own := w
 		own.from = iv.To
 		list = append(list, own)
-		w.strand, w.to = s.f.strand(iv.Off.Waker), iv.To
+		w.strand, w.to = s.f.Strand(iv.Off.Waker), iv.To
 	}
 	s.readerWait(w, p)
 	for i := len(list) - 1; i >= 0; i-- {
@@ -37,13 +37,13 @@ func (s *segmenter) wokenForWork(w wait) *timeline.Interval {
 	ivs := timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
 	for k := len(ivs) - 1; k >= 0 && len(ivs)-k <= manyPieces; k-- {
 		iv := &ivs[k]
-		if iv.State != timeline.StateSleeping || iv.To > w.to || iv.To <= w.from || s.in.owners.at(w.strand, iv.From) != timeline.None {
+		if iv.State != timeline.StateSleeping || iv.To > w.to || iv.To <= w.from || s.in.owners.At(w.strand, iv.From) != timeline.None {
 			continue
 		}
 		if s.calledUp(w.strand, iv.Off) {
 			return iv
 		}
-		if !handedOn(iv.Off) || s.f.strand(iv.Off.Waker) == timeline.None {
+		if !handedOn(iv.Off) || s.f.Strand(iv.Off.Waker) == timeline.None {
 			continue
 		}
 		id := s.t.WaitAt(w.strand, iv.From)
@@ -60,6 +60,6 @@ func (s *segmenter) calledUp(strand timeline.StrandID, off *timeline.Off) bool {
 	if off == nil || !timeline.PollWait(off.Syscall) || off.WakerKind != recording.WakerThread || s.t.Strands[strand].Loop {
 		return false
 	}
-	by := s.f.strand(off.Waker)
+	by := s.f.Strand(off.Waker)
 	return by != timeline.None && by != strand && s.t.Strands[by].Process == s.t.Strands[strand].Process
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -11,16 +13,16 @@ import (
 // until the last byte of the request has left our socket it is still being sent; and while
 // the peer owes answers to others on the same connection, the call stands in their queue.
 // Both are known once the calls have their requests, and change no bound before.
-func splitRemote(t *timeline.Timeline, f *facts, calls []made) {
+func splitRemote(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) {
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.End > c.Sent {
-			leaveLate(c, &f.conns[calls[i].conn], &calls[i])
+			leaveLate(c, &f.Conns[calls[i].Conn], &calls[i])
 		}
 	}
 	least := leastRemote(t.Calls)
 	for from := 0; from < len(calls); {
 		to := from + 1
-		for to < len(calls) && calls[to].conn == calls[from].conn {
+		for to < len(calls) && calls[to].Conn == calls[from].Conn {
 			to++
 		}
 		for k := from + 1; k < to; k++ {
@@ -37,17 +39,17 @@ func splitRemote(t *timeline.Timeline, f *facts, calls []made) {
 }
 
 // leaveLate notes when the end of a call's request left the socket, where it was kept back.
-func leaveLate(c *timeline.Call, conn *connFacts, m *made) {
-	if len(conn.late) == 0 || m.x.asked.none() {
+func leaveLate(c *timeline.Call, conn *facts.Conn, m *exchange.Call) {
+	if len(conn.Late) == 0 || m.Exchange.Asked.None() {
 		return
 	}
-	last := conn.chunks[recording.Write][m.x.asked.last()].end()
-	k, found := slices.BinarySearchFunc(conn.late, last, lateOrder)
+	last := conn.Chunks[recording.Write][m.Exchange.Asked.Last()].End()
+	k, found := slices.BinarySearchFunc(conn.Late, last, lateOrder)
 	if !found {
 		return
 	}
-	if left := min(conn.late[k].Left, answerAt(c)); left > c.Sent {
-		c.Left, c.Kept = left, timeline.Kept(conn.late[k].Window)
+	if left := min(conn.Late[k].Left, answerAt(c)); left > c.Sent {
+		c.Left, c.Kept = left, timeline.Kept(conn.Late[k].Window)
 	}
 }
 
@@ -110,7 +112,7 @@ func standBehind(t *timeline.Timeline, ahead []timeline.Call, c *timeline.Call, 
 			longest, c.Behind = d, a.ID
 		}
 	}
-	if turn = min(turn, end-recording.Time(own)); turn != recording.NoTime && turn.Sub(c.Sent) > wakeLatency {
+	if turn = min(turn, end-recording.Time(own)); turn != recording.NoTime && turn.Sub(c.Sent) > timeline.WakeLatency {
 		c.Turn = turn
 		return
 	}

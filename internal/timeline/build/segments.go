@@ -5,34 +5,36 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
 // segmentInput is what segments are made from, besides the Timeline so far.
 type segmentInput struct {
-	requests []served
-	calls    []made
-	owners   owners
+	requests []exchange.Request
+	calls    []exchange.Call
+	owners   timeline.Stints
 	turns    *loopTurns
 	runs     goRuns
-	parts    [][]handed // by request, in order of start
-	hands    owners     // by strand: whose parts it worked on
+	parts    [][]handed      // by request, in order of start
+	hands    timeline.Stints // by strand: whose parts it worked on
 	contexts *contexts
-	asked    [][]stint // by request: when look-ups that it had asked for were under way
+	asked    [][]timeline.Stint // by request: when look-ups that it had asked for were under way
 }
 
 // segmenter tiles requests with segments.
 type segmenter struct {
 	t        *timeline.Timeline
-	f        *facts
+	f        *facts.Facts
 	in       segmentInput
 	turns    *loopTurns
 	callsOf  lists.Packed[timeline.CallID] // by request, in order of start
 	lanes    []*lane                       // by strand
 	goRuns   goRuns
 	children children
-	lookups  map[timeline.StrandID][]stint // when threads waited for answers to look-ups
+	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
 	held     *heldLoops
 	list     []timeline.Segment // of the request at hand
 	packer   timeline.SegmentPacker
@@ -43,7 +45,7 @@ const piece = 1 << 10
 
 // buildSegments accounts for the time of every request. What the facts leave open
 // stays Unaccounted.
-func buildSegments(t *timeline.Timeline, f *facts, by recording.Workers, in segmentInput) {
+func buildSegments(t *timeline.Timeline, f *facts.Facts, by recording.Workers, in segmentInput) {
 	callsOf, started, lookups := callsByRequest(t), childrenIn(f), lookedUpOn(t, f)
 	shared := segmenter{t: t, f: f, in: in, turns: in.turns, goRuns: in.runs, callsOf: callsOf, children: started, lookups: lookups}
 	shared.held = shared.findHeld()
@@ -69,11 +71,11 @@ func (s *segmenter) account(requests []timeline.Request) {
 
 func (s *segmenter) request(r *timeline.Request, p *painter) {
 	work := &s.in.requests[r.ID]
-	if r.Strand == timeline.None || !work.head {
+	if r.Strand == timeline.None || !work.Head {
 		return
 	}
 	s.unread(r, p)
-	p.add(timeline.Segment{From: r.FirstRead, To: work.from, Phase: timeline.PhaseQueue, Cause: timeline.CausePool, Quality: timeline.Exact, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None})
+	p.add(timeline.Segment{From: r.FirstRead, To: work.From, Phase: timeline.PhaseQueue, Cause: timeline.CausePool, Quality: timeline.Exact, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None})
 	st := &s.t.Strands[r.Strand]
 	switch {
 	case st.Goroutine != recording.NoGoroutine:
@@ -153,7 +155,7 @@ func (s *segmenter) spansOf(r timeline.RequestID, in func(*timeline.Call) bool) 
 		if !in(&s.t.Calls[id]) {
 			continue
 		}
-		b := &s.in.calls[id].bounds
+		b := &s.in.calls[id].Bounds
 		for p := timeline.PhaseQueue; p <= timeline.PhaseReceive; p++ {
 			if from := max(b[p], covered); from < b[p+1] {
 				list = append(list, span{from, b[p+1], id, p})

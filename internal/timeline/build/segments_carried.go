@@ -13,7 +13,7 @@ func (s *segmenter) pickedUp(r *timeline.Request, iv timeline.Interval, piece *t
 		return false
 	}
 	m := &s.in.calls[piece.Call]
-	reader := s.f.strand(s.f.conns[m.conn].chunks[recording.Read][m.x.replied.first].Thread)
+	reader := s.f.Strand(s.f.Conns[m.Conn].Chunks[recording.Read][m.Exchange.Replied.First].Thread)
 	if reader == timeline.None || reader == piece.Strand {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,9 +15,9 @@ type goRuns struct {
 	busy   map[recording.ProcessID]goBusyTime
 }
 
-func newGoRuns(t *timeline.Timeline, f *facts) goRuns {
-	for i := range f.processes {
-		if f.processes[i].Runtime == recording.RuntimeGo {
+func newGoRuns(t *timeline.Timeline, f *facts.Facts) goRuns {
+	for i := range f.Processes {
+		if f.Processes[i].Runtime == recording.RuntimeGo {
 			sights := goSights(f)
 			return goRuns{sights, goStints(f, sights), goBusy(t, f)}
 		}
@@ -65,7 +66,7 @@ func (s *segmenter) goWait(w wait, p *painter) {
 	}
 	for _, iv := range pieces {
 		g.From, g.To, g.Cause = max(iv.From, w.from), min(iv.To, w.to), timeline.CauseRunnable
-		if iv.State != timeline.StateRunnable && g.To.Sub(g.From) > wakeLatency {
+		if iv.State != timeline.StateRunnable && g.To.Sub(g.From) > timeline.WakeLatency {
 			g.Cause = timeline.CauseUnknown
 		}
 		p.add(g)
@@ -101,7 +102,7 @@ func (s *segmenter) goStates(r *timeline.Request, u timeline.ThreadStint, w span
 // where its goroutine was on a thread, by that thread's states; where it was parked,
 // by its calls, else unknown.
 func (s *segmenter) goHandler(r *timeline.Request, p *painter) {
-	s.goOn(r, parked{from: s.in.requests[r.ID].from, to: r.End, calls: s.spans(r.ID)}, p)
+	s.goOn(r, parked{from: s.in.requests[r.ID].From, to: r.End, calls: s.spans(r.ID)}, p)
 }
 
 // goOn tiles a span by what a request's goroutine did: that of the request, or one that
@@ -190,5 +191,5 @@ func overlapping(list []span, from, to recording.Time) []span {
 // writer is the goroutine that wrote a call.
 func (s *segmenter) writer(id timeline.CallID) timeline.GoroutineKey {
 	w := &s.in.calls[id]
-	return timeline.GoroutineKey{Process: s.t.Calls[id].Process, Goroutine: s.f.conns[w.conn].chunks[recording.Write][w.x.asked.first].Goroutine}
+	return timeline.GoroutineKey{Process: s.t.Calls[id].Process, Goroutine: s.f.Conns[w.Conn].Chunks[recording.Write][w.Exchange.Asked.First].Goroutine}
 }

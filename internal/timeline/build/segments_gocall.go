@@ -9,16 +9,16 @@ import (
 // which several reads may follow each other: until each read's bytes arrive it waits
 // for the peer, then it is the turn of the goroutine that reads, until it has written.
 func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
-	conn := &s.f.conns[s.in.calls[w.call].conn]
-	reads, writes := conn.chunks[recording.Read], conn.chunks[recording.Write]
+	conn := &s.f.Conns[s.in.calls[w.call].Conn]
+	reads, writes := conn.Chunks[recording.Read], conn.Chunks[recording.Write]
 	waits, k := w.from, 0 // since when the peer's answer is waited for
 	for i, rd := range reads {
-		if rd.at <= w.from || rd.Bytes == 0 {
+		if rd.At <= w.from || rd.Bytes == 0 {
 			continue
 		}
 		ready := rd.Arrived
 		if ready == recording.NoTime {
-			ready = rd.at
+			ready = rd.At
 		}
 		ready = min(max(ready, waits), w.to)
 		p.add(s.remote(w, waits, ready))
@@ -26,10 +26,10 @@ func (s *segmenter) goExchange(r *timeline.Request, w span, p *painter) {
 			return
 		}
 		done := w.to // after the last read, all is our own
-		if i+1 < len(reads) && reads[i+1].at <= w.to {
-			done = rd.at
-			for ; k < len(writes) && writes[k].at < reads[i+1].at; k++ {
-				done = max(done, min(writes[k].at, w.to))
+		if i+1 < len(reads) && reads[i+1].At <= w.to {
+			done = rd.At
+			for ; k < len(writes) && writes[k].At < reads[i+1].At; k++ {
+				done = max(done, min(writes[k].At, w.to))
 			}
 		}
 		own := w

@@ -23,7 +23,7 @@ func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
 // stretch that is explained by it. It returns up to where all is explained, and up to
 // where the last turn may have gone on.
 func (s *segmenter) eachTurn(r *timeline.Request, visit func(*turn, gap, stretch)) (cut, tail recording.Time) {
-	cut = s.in.requests[r.ID].from
+	cut = s.in.requests[r.ID].From
 	tail = cut
 	nth := 0
 	for _, i := range s.turns.of[r.ID] {
@@ -108,7 +108,7 @@ func (s *segmenter) gap(r *timeline.Request, u *turn, g gap, p *painter) {
 		s.blank(r, rest, p)
 		return
 	}
-	b := &s.in.calls[u.call].bounds
+	b := &s.in.calls[u.call].Bounds
 	from := g.from
 	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
 		tail := min(g.tail, begun)
@@ -149,7 +149,7 @@ func (s *segmenter) givenUp(r *timeline.Request, u *turn, since recording.Time) 
 		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.to {
 			continue
 		}
-		if cn := &s.t.Conns[s.in.calls[id].conn]; cn.By == recording.ClosedByUs && cn.Closed == c.End {
+		if cn := &s.t.Conns[s.in.calls[id].Conn]; cn.By == recording.ClosedByUs && cn.Closed == c.End {
 			return id
 		}
 	}
@@ -186,7 +186,7 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 	u, from, to := w.turn, w.from, w.to
 	c := &s.t.Calls[u.call]
-	b := &s.in.calls[u.call].bounds
+	b := &s.in.calls[u.call].Bounds
 	ready := u.ready
 	if c.DNSTo != recording.NoTime && u.from <= c.ConnectFrom {
 		ready = c.DNSTo
@@ -219,7 +219,7 @@ func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 // itself, in place of the loop: that is a thread like any other then.
 func (s *segmenter) ownTurn(r *timeline.Request, w stretch, p *painter) {
 	for _, id := range s.callsOf.Of(int(r.ID)) {
-		c, b := &s.t.Calls[id], &s.in.calls[id].bounds
+		c, b := &s.t.Calls[id], &s.in.calls[id].Bounds
 		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.from) || b[timeline.PhaseReceive+1] > w.to || !slept(s.t, r.Strand, b[0], b[timeline.PhaseReceive+1]) {
 			continue
 		}
@@ -267,7 +267,7 @@ func (s *segmenter) turnState(r *timeline.Request, w stretch, p *painter) {
 // phase cuts a piece at the next bound of a call, and gives it the call's phase if
 // what the loop does then is work on the call itself.
 func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
-	b := &s.in.calls[id].bounds
+	b := &s.in.calls[id].Bounds
 	if g.From < b[0] {
 		g.To = min(g.To, b[0])
 		return
@@ -275,7 +275,7 @@ func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
 	if g.From >= b[timeline.PhaseReceive+1] {
 		return
 	}
-	ph := b.phaseAt(g.From)
+	ph := b.PhaseAt(g.From)
 	g.To = min(g.To, b[ph+1])
 	switch ph {
 	case timeline.PhaseDNS, timeline.PhaseConnect, timeline.PhaseTLS, timeline.PhaseSend, timeline.PhaseReceive:

@@ -9,20 +9,20 @@ import (
 // that served nothing else meanwhile, and for those that worked for it: up to the last
 // one, if that answered.
 func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
-	w := follow{strand: r.Strand, from: s.in.requests[r.ID].from, to: r.End}
+	w := follow{strand: r.Strand, from: s.in.requests[r.ID].From, to: r.End}
 	if len(r.Parts) > 0 {
 		w.spans = s.spansOn(r.ID, r.Strand)
 	} else {
 		w.spans = s.spans(r.ID)
 	}
-	left := s.in.requests[r.ID].left
+	left := s.in.requests[r.ID].Left
 	if left == recording.NoTime {
 		s.follow(r, w, p)
 		return
 	}
 	w.to = left
 	s.follow(r, w, p)
-	if part := s.partAt(r.ID, s.in.requests[r.ID].writer, r.End); part != nil {
+	if part := s.partAt(r.ID, s.in.requests[r.ID].Writer, r.End); part != nil {
 		s.descend(r, part, follow{strand: r.Strand, from: left, to: r.End}, p)
 		return
 	}
@@ -57,7 +57,7 @@ func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *tim
 		piece.Cause = timeline.CauseRemote
 	case piece.Phase == timeline.PhasePickUp && network:
 		piece.Cause, piece.Quality = timeline.CauseRunnable, timeline.Inferred
-		if piece.To.Sub(piece.From) > wakeLatency {
+		if piece.To.Sub(piece.From) > timeline.WakeLatency {
 			piece.Cause = timeline.CauseUnknown
 		}
 	case piece.Call != timeline.None && network:
@@ -74,7 +74,7 @@ func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *tim
 // onClient reports a wait for the client: for the rest of the request's body, or for
 // room to write more of the response.
 func (s *segmenter) onClient(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
-	read := s.in.requests[r.ID].read
+	read := s.in.requests[r.ID].Read
 	if r.FirstWrite != 0 && piece.From >= r.FirstWrite {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,7 +24,7 @@ import (
 // sharing follows one loop some of whose connections are shared.
 type sharing struct {
 	t       *timeline.Timeline
-	f       *facts
+	f       *facts.Facts
 	lasts   lasting
 	conns   map[int32]*sharedConn // by index in facts.conns
 	byConn  map[recording.ConnID]*sharedConn
@@ -101,7 +102,7 @@ type sharedTurn struct {
 
 // associateShared associates the calls of a loop on shared connections, and what was sent
 // in the turn of several answers. It does nothing where no connection is shared.
-func associateShared(t *timeline.Timeline, f *facts, in asyncInput) {
+func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	conns, byConn := callsByConn(t, in.loop.moves)
 	if !anyShared(t, conns) {
 		return

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -79,18 +80,18 @@ func (w *sharing) blurred(m *move) bool {
 	if c == nil || !c.shared || m.kind == moveConnect {
 		return false
 	}
-	facts := &w.f.conns[m.conn]
-	if len(facts.commands) == 0 {
+	facts := &w.f.Conns[m.conn]
+	if len(facts.Commands) == 0 {
 		return false
 	}
-	writes := facts.chunks[recording.Write]
-	k := sort.Search(len(writes), func(k int) bool { return writes[k].at >= m.at })
-	if k == len(writes) || writes[k].at != m.at {
+	writes := facts.Chunks[recording.Write]
+	k := sort.Search(len(writes), func(k int) bool { return writes[k].At >= m.at })
+	if k == len(writes) || writes[k].At != m.at {
 		return false
 	}
-	end := writes[k].end()
-	k = sort.Search(len(facts.commands), func(k int) bool { return facts.commands[k].Offset >= end }) - 1
-	return k < 0 || facts.commands[k].Offset+facts.commands[k].Length < end
+	end := writes[k].End()
+	k = sort.Search(len(facts.Commands), func(k int) bool { return facts.Commands[k].Offset >= end }) - 1
+	return k < 0 || facts.Commands[k].Offset+facts.Commands[k].Length < end
 }
 
 // late reports a write by a callback that was asked for in an earlier turn, by who is ready
@@ -301,7 +302,7 @@ func (w *sharing) gets(id timeline.CallID, who ref) {
 		who = callRef(id)
 	}
 	w.owner[id] = who
-	if w.t.Calls[id].Excluded == unpaired {
+	if w.t.Calls[id].Excluded == exchange.Unpaired {
 		w.lose(who)
 	}
 	w.flying[who]++

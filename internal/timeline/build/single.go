@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -41,16 +42,16 @@ func associateSingle(t *timeline.Timeline, loop loopMoves) {
 // wandering finds the processes whose loops answer what others have read: threads that
 // carry virtual ones, of which each goes on wherever there is room. A few exceptions are
 // let pass.
-func wandering(t *timeline.Timeline, requests []served) map[recording.ProcessID]bool {
+func wandering(t *timeline.Timeline, requests []exchange.Request) map[recording.ProcessID]bool {
 	all, odd := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
 	for i := range requests {
 		s := &requests[i]
-		if s.reader == timeline.None || s.writer == timeline.None || !t.Strands[s.reader].Loop {
+		if s.Reader == timeline.None || s.Writer == timeline.None || !t.Strands[s.Reader].Loop {
 			continue
 		}
 		p := t.Requests[i].Process
 		all[p]++
-		if s.writer != s.reader && t.Strands[s.writer].Loop {
+		if s.Writer != s.Reader && t.Strands[s.Writer].Loop {
 			odd[p]++
 		}
 	}

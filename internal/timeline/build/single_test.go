@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -24,11 +25,11 @@ func TestRequestsThatWanderBetweenLoops(t *testing.T) {
 			Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, Strand: 0, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, Strand: 1, FirstRead: 20, End: 90}},
 			Calls:    []timeline.Call{{ID: 0, Request: timeline.None, Strand: 1, Start: 30}},
 		}
-		var requests []served
+		var requests []exchange.Request
 		for i := range 64 {
-			s := served{reader: 0, writer: 0}
+			s := exchange.Request{Reader: 0, Writer: 0}
 			if i < c.others {
-				s.writer = 1
+				s.Writer = 1
 			}
 			requests = append(requests, s)
 			if i > 1 {

@@ -4,21 +4,22 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
 // buildStrands makes one Strand a thread, in order of declaration, so that a thread's
 // index in facts is its StrandID.
-func buildStrands(f *facts, by recording.Workers) []timeline.Strand {
-	strands := make([]timeline.Strand, len(f.threads))
-	by.Do(len(f.threads), func(_, i int) {
-		th := &f.threads[i]
+func buildStrands(f *facts.Facts, by recording.Workers) []timeline.Strand {
+	strands := make([]timeline.Strand, len(f.Threads))
+	by.Do(len(f.Threads), func(_, i int) {
+		th := &f.Threads[i]
 		strands[i] = timeline.Strand{
-			Thread:    th.id,
-			TID:       th.tid,
-			Process:   th.process,
-			Name:      th.name,
-			Intervals: tile(th, f.windows, f.end),
+			Thread:    th.ID,
+			TID:       th.TID,
+			Process:   th.Process,
+			Name:      th.Name,
+			Intervals: tile(th, f.Windows, f.End),
 		}
 	})
 	return strands
@@ -33,27 +34,27 @@ type tiler struct {
 	asleep *timeline.Off  // stands for the sleep a snapshot told of
 }
 
-func tile(th *threadFacts, windows []timeline.Window, end recording.Time) []timeline.Interval {
+func tile(th *facts.Thread, windows []timeline.Window, end recording.Time) []timeline.Interval {
 	start := windows[0].From
-	t := tiler{cursor: start, list: make([]timeline.Interval, 0, pieces(th.steps))}
-	if th.born != recording.NoTime {
-		t.cursor, t.state = max(start, th.born), timeline.StateRunning
+	t := tiler{cursor: start, list: make([]timeline.Interval, 0, pieces(th.Steps))}
+	if th.Born != recording.NoTime {
+		t.cursor, t.state = max(start, th.Born), timeline.StateRunning
 	}
 	if last := windows[len(windows)-1].To; last < end {
 		windows = append(slices.Clip(windows), timeline.Window{From: end, To: end}) // it ended in a gap
 	}
-	for _, s := range th.steps {
-		for len(windows) > 1 && s.at >= windows[1].From {
+	for _, s := range th.Steps {
+		for len(windows) > 1 && s.At >= windows[1].From {
 			t.gap(windows[0].To, windows[1].From)
 			windows = windows[1:]
 		}
-		if s.off != nil {
-			t.off(s.at, s.off)
+		if s.Off != nil {
+			t.off(s.At, s.Off)
 		} else {
-			t.snapshot(s.at, s.snap)
+			t.snapshot(s.At, s.Snapshot)
 		}
 	}
-	for ; len(windows) > 1 && (th.died == recording.NoTime || th.died > windows[0].To); windows = windows[1:] {
+	for ; len(windows) > 1 && (th.Died == recording.NoTime || th.Died > windows[0].To); windows = windows[1:] {
 		t.gap(windows[0].To, windows[1].From)
 	}
 	t.finish(th, end)
@@ -69,17 +70,17 @@ func (t *tiler) gap(from, to recording.Time) {
 
 // pieces is how many intervals steps make at most, nearly: what runs, sleeps and is
 // runnable before each, and where its CPU was taken while it ran.
-func pieces(steps []step) int {
+func pieces(steps []facts.Step) int {
 	n := 2 + 3*len(steps)
 	for i := range steps {
-		off := steps[i].off
+		off := steps[i].Off
 		if off == nil {
 			continue
 		}
 		if off.State == recording.OffPreempted {
 			n--
 		}
-		if i > 0 && lost(off.Since.Sub(steps[i-1].at), off.Ran) > taken {
+		if i > 0 && lost(off.Since.Sub(steps[i-1].At), off.Ran) > taken {
 			n++
 		}
 	}
@@ -172,7 +173,7 @@ func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 		since = t.cursor
 	}
 	t.held(min(since, at))
-	t.asleep = newOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
+	t.asleep = facts.NewOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
 	switch s.State {
 	case recording.OffDisk:
 		t.state = timeline.StateDisk
@@ -187,18 +188,18 @@ func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 }
 
 // finish tiles the rest of the thread's life.
-func (t *tiler) finish(th *threadFacts, end recording.Time) {
-	if th.died != recording.NoTime {
+func (t *tiler) finish(th *facts.Thread, end recording.Time) {
+	if th.Died != recording.NoTime {
 		if t.state != timeline.StateUnknown {
 			t.state = timeline.StateRunning // a thread runs to its exit
 		}
-		t.held(min(th.died, end))
+		t.held(min(th.Died, end))
 		return
 	}
 	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
 		t.held(end)
 		return
 	}
-	t.held(min(th.seen, end))
+	t.held(min(th.Seen, end))
 	t.to(end, timeline.StateUnknown, nil)
 }

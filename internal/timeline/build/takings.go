@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -23,12 +24,6 @@ type taking struct {
 	request  timeline.RequestID // for which it was put in; None: not known
 }
 
-// takenAt is a fact about a thread.
-type takenAt struct {
-	at recording.Time
-	*recording.Taken
-}
-
 // queueOf is a queue of a process.
 type queueOf struct {
 	process recording.ProcessID
@@ -43,11 +38,11 @@ func (h *handOffs) findTakings() {
 	h.takings = make([][]taking, len(h.t.Strands))
 	work, lost := h.worksOn(), h.lost()
 	var all []*taking
-	for i := range h.f.threads {
+	for i := range h.f.Threads {
 		s := timeline.StrandID(i)
-		for _, x := range h.f.threads[i].taken {
-			if h.o.at(s, x.at) == timeline.None && (x.Putter == recording.NoThread || x.Executor == 1 || work[s] == x.Queue) {
-				h.takings[s] = append(h.takings[s], taking{s, x.at, h.f.end, h.f.strand(x.Putter), x.Taken, timeline.None})
+		for _, x := range h.f.Threads[i].Taken {
+			if h.o.At(s, x.At) == timeline.None && (x.Putter == recording.NoThread || x.Executor == 1 || work[s] == x.Queue) {
+				h.takings[s] = append(h.takings[s], taking{s, x.At, h.f.End, h.f.Strand(x.Putter), x.Taken, timeline.None})
 			}
 		}
 		list := lists.ByTime(h.takings[s], func(x *taking) recording.Time { return x.from })
@@ -68,26 +63,26 @@ func (h *handOffs) findTakings() {
 
 // seenUntil is until when, of a span, no item can have been taken without being seen; facts
 // were lost in some.
-func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost []stint) recording.Time {
+func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
 	for _, u := range h.t.UnseenIn(UnseenQueues, h.t.Strands[s].Process, from, to) {
 		to = min(to, max(from, u.From))
 	}
-	if i := sort.Search(len(lost), func(k int) bool { return lost[k].to >= from }); i < len(lost) {
-		to = min(to, max(from, lost[i].from))
+	if i := sort.Search(len(lost), func(k int) bool { return lost[k].To >= from }); i < len(lost) {
+		to = min(to, max(from, lost[i].From))
 	}
 	return to
 }
 
 // restsFrom is when, of a span, a strand first waits for work.
 func (h *handOffs) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
-	steps := h.f.threads[s].steps
-	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].at >= from }):] {
+	steps := h.f.Threads[s].Steps
+	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].At >= from }):] {
 		switch {
-		case st.off == nil || st.off.Since < from:
-		case st.off.Since >= to:
+		case st.Off == nil || st.Off.Since < from:
+		case st.Off.Since >= to:
 			return to
-		case h.forWork(s, st.off):
-			return st.off.Since
+		case h.forWork(s, st.Off):
+			return st.Off.Since
 		}
 	}
 	return to
@@ -105,7 +100,7 @@ func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
 	})
 	counts := map[queueOf]*counted{}
 	h.eachTaken(func(_ timeline.StrandID, q queueOf, by timeline.StrandID) {
-		entry(counts, q).add(takers[q][by])
+		lists.Entry(counts, q).add(takers[q][by])
 	})
 	work := map[timeline.StrandID]int64{}
 	for q, list := range takers {
@@ -117,8 +112,8 @@ func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
 			}
 		}
 	}
-	for i := range h.f.threads {
-		if slices.ContainsFunc(h.f.threads[i].taken, func(x takenAt) bool { return x.Executor == 1 }) {
+	for i := range h.f.Threads {
+		if slices.ContainsFunc(h.f.Threads[i].Taken, func(x facts.Taken) bool { return x.Executor == 1 }) {
 			delete(work, timeline.StrandID(i))
 		}
 	}
@@ -127,10 +122,10 @@ func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
 
 // eachTaken visits what was taken that is no executor's work.
 func (h *handOffs) eachTaken(visit func(s timeline.StrandID, q queueOf, by timeline.StrandID)) {
-	for i := range h.f.threads {
-		for _, x := range h.f.threads[i].taken {
+	for i := range h.f.Threads {
+		for _, x := range h.f.Threads[i].Taken {
 			if x.Putter != recording.NoThread && x.Executor == 0 {
-				visit(timeline.StrandID(i), queueOf{h.t.Strands[i].Process, x.Queue}, h.f.strand(x.Putter))
+				visit(timeline.StrandID(i), queueOf{h.t.Strands[i].Process, x.Queue}, h.f.Strand(x.Putter))
 			}
 		}
 	}
@@ -145,7 +140,7 @@ func (h *handOffs) putFor(x *taking) timeline.RequestID {
 		if h.contexts == nil || x.fact.Context == recording.NoContext {
 			return timeline.None
 		}
-		r, _ := h.contexts.owner(contextKey{h.t.Strands[x.by].Process, x.fact.Context}, x.fact.Put)
+		r, _ := h.contexts.owner(facts.ContextKey{Process: h.t.Strands[x.by].Process, ID: x.fact.Context}, x.fact.Put)
 		return r
 	}
 	if h.t.Strands[x.by].Loop || h.contexts != nil && h.contexts.loops[x.by] {
@@ -254,14 +249,4 @@ func (h *handOffs) addTakings() {
 			h.parts[x.request] = append(h.parts[x.request], p)
 		}
 	}
-}
-
-// tookWork reports that threads took anything from queues.
-func (f *facts) tookWork() bool {
-	for i := range f.threads {
-		if len(f.threads[i].taken) > 0 {
-			return true
-		}
-	}
-	return false
 }

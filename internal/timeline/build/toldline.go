@@ -3,6 +3,7 @@ package build
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -96,7 +97,7 @@ func (l *toldLine) ends(r timeline.RequestID, together bool) {
 
 // line is that for a peer.
 func (l *toldLine) line(peer string) *causality.Line[timeline.RequestID] {
-	return entry(l.lines, peer)
+	return lists.Entry(l.lines, peer)
 }
 
 // joins puts a request in line for what it asked for in the turn that ends, and was not sent.

@@ -1,5 +1,7 @@
 package build
 
+import "github.com/getdwell/dwell/internal/timeline/lists"
+
 // What a worker thread has done comes as a message: the handle that it comes by calls back under its own
 // id, again and again, and nothing tells for whom. A worker does one thing after the other. So where
 // requests stand that wait for nothing seen, the first who stood goes on. That is believed of handles
@@ -23,7 +25,7 @@ func portIDs(moves []move, again map[int64]bool) map[int64]bool {
 			read = asleep
 		case m.done:
 		case m.kind == moveFired && again[m.exec]:
-			n := entry(seen, m.exec)
+			n := lists.Entry(seen, m.exec)
 			if n.all++; n.after == nil {
 				n.after = map[int32]int{}
 			}

@@ -4,6 +4,8 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -15,23 +17,23 @@ import (
 // requests went on.
 type datagramAnswers struct {
 	t     *timeline.Timeline
-	f     *facts
-	calls []made
-	taken map[*chunkAt]bool
+	f     *facts.Facts
+	calls []exchange.Call
+	taken map[*facts.Chunk]bool
 }
 
 // answerDatagrams settles the calls that are known by that, and the turns in which requests resumed for them.
-func answerDatagrams(t *timeline.Timeline, f *facts, calls []made, turns *loopTurns) {
+func answerDatagrams(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, turns *loopTurns) {
 	open := make(map[timeline.RequestID][]timeline.CallID)
 	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Request != timeline.None && c.Excluded == unpaired && f.conns[calls[i].conn].protocol == recording.ProtocolUDP {
+		if c := &t.Calls[i]; c.Request != timeline.None && c.Excluded == exchange.Unpaired && f.Conns[calls[i].Conn].Protocol == recording.ProtocolUDP {
 			open[c.Request] = append(open[c.Request], timeline.CallID(i))
 		}
 	}
 	if len(open) == 0 {
 		return
 	}
-	d := datagramAnswers{t, f, calls, map[*chunkAt]bool{}}
+	d := datagramAnswers{t, f, calls, map[*facts.Chunk]bool{}}
 	for _, k := range lists.Sorted(len(turns.all), func(i int) recording.Time { return turns.all[i].last }) {
 		u := &turns.all[k]
 		if u.how != resumeUnseen || u.call != timeline.None {
@@ -63,19 +65,19 @@ func onlyAsked(t *timeline.Timeline, list []timeline.CallID, before recording.Ti
 // run; false if there is none that came since it was sent and that nobody else had.
 func (d *datagramAnswers) answer(u *turn, id timeline.CallID) bool {
 	call := &d.t.Calls[id]
-	reads := d.f.conns[d.calls[id].conn].chunks[recording.Read]
-	i := sort.Search(len(reads), func(k int) bool { return reads[k].at > u.last })
+	reads := d.f.Conns[d.calls[id].Conn].Chunks[recording.Read]
+	i := sort.Search(len(reads), func(k int) bool { return reads[k].At > u.last })
 	if i == 0 {
 		return false
 	}
 	read := &reads[i-1]
-	if d.taken[read] || read.Arrived < call.Sent || d.f.strand(read.Thread) != u.strand || slept(d.t, u.strand, read.at, u.last) {
+	if d.taken[read] || read.Arrived < call.Sent || d.f.Strand(read.Thread) != u.strand || slept(d.t, u.strand, read.At, u.last) {
 		return false
 	}
 	d.taken[read] = true
-	call.Arrived, call.FirstRead, call.End, call.Excluded = read.Arrived, read.first(), read.at, ""
-	settle(call, &d.calls[id].bounds)
+	call.Arrived, call.FirstRead, call.End, call.Excluded = read.Arrived, read.First(), read.At, ""
+	exchange.Settle(call, &d.calls[id].Bounds)
 	u.call, u.how, u.ready, u.timer = id, resumeCall, read.Arrived, false
-	u.from = read.first()
+	u.from = read.First()
 	return true
 }

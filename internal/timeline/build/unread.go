@@ -23,10 +23,10 @@ func (s *segmenter) unread(r *timeline.Request, p *painter) {
 		return
 	}
 	reader, from := r.Strand, r.Start
-	th := &s.f.threads[reader]
-	if th.born > from { // made for this connection: until then its creator was in charge
-		born := min(th.born, r.FirstRead)
-		if creator := s.f.strand(th.creator); creator != timeline.None {
+	th := &s.f.Threads[reader]
+	if th.Born > from { // made for this connection: until then its creator was in charge
+		born := min(th.Born, r.FirstRead)
+		if creator := s.f.Strand(th.Creator); creator != timeline.None {
 			s.readerWait(wait{r, creator, from, born, timeline.PhaseUnread, timeline.None}, p)
 		}
 		from = born
@@ -53,8 +53,8 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 		return
 	}
 	ivs := timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
-	stints := s.in.owners.from(w.strand, w.from)
-	n := sort.Search(len(stints), func(k int) bool { return stints[k].from >= w.to })
+	stints := s.in.owners.From(w.strand, w.from)
+	n := sort.Search(len(stints), func(k int) bool { return stints[k].From >= w.to })
 	if len(ivs)+n > manyPieces {
 		s.lane(w.strand).summary(w, sure, p)
 		return
@@ -64,7 +64,7 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 		cause, quality := s.reading(w.strand, iv, owner)
 		if cause == causeIdle {
 			cause, quality = timeline.CauseUnknown, timeline.Inferred
-			if iv.To.Sub(iv.From) <= wakeLatency {
+			if iv.To.Sub(iv.From) <= timeline.WakeLatency {
 				cause = timeline.CauseRunnable
 			}
 		}
@@ -89,7 +89,7 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 
 // quality of a wait's segments: inferred if its beginning was not stamped exactly.
 func (s *segmenter) quality(w wait) timeline.Quality {
-	if w.phase == timeline.PhaseQueue || w.phase == timeline.PhaseUnread && s.in.requests[w.r.ID].inexact {
+	if w.phase == timeline.PhaseQueue || w.phase == timeline.PhaseUnread && s.in.requests[w.r.ID].Inexact {
 		return timeline.Inferred
 	}
 	return timeline.Exact
@@ -105,18 +105,18 @@ func (s *segmenter) wokenFor(w wait, iv timeline.Interval) bool {
 
 // eachPiece visits the pieces of intervals cut by stints, with the request that the
 // strand worked for in each, or None.
-func eachPiece(ivs []timeline.Interval, stints []stint, visit func(timeline.Interval, timeline.RequestID)) {
+func eachPiece(ivs []timeline.Interval, stints []timeline.Stint, visit func(timeline.Interval, timeline.RequestID)) {
 	k := 0
 	for _, iv := range ivs {
 		for iv.From < iv.To {
-			for k < len(stints) && stints[k].to <= iv.From {
+			for k < len(stints) && stints[k].To <= iv.From {
 				k++
 			}
 			piece, owner := iv, timeline.RequestID(timeline.None)
-			if k < len(stints) && stints[k].from <= iv.From {
-				piece.To, owner = min(iv.To, stints[k].to), stints[k].request
+			if k < len(stints) && stints[k].From <= iv.From {
+				piece.To, owner = min(iv.To, stints[k].To), stints[k].Request
 			} else if k < len(stints) {
-				piece.To = min(iv.To, stints[k].from)
+				piece.To = min(iv.To, stints[k].From)
 			}
 			visit(piece, owner)
 			iv.From = piece.To
@@ -157,4 +157,19 @@ func (s *segmenter) reading(id timeline.StrandID, iv timeline.Interval, owner ti
 		return waited, quality
 	}
 	return causeNone, timeline.Inferred
+}
+
+// sleepCause tells why a strand slept in an interval.
+func sleepCause(t *timeline.Timeline, s timeline.StrandID, iv timeline.Interval) (timeline.Cause, timeline.Quality) {
+	if w := t.WaitAt(s, iv.From); w != timeline.None {
+		x := &t.Waits[w]
+		if x.Rule == timeline.RuleIdle { // the request it served is elsewhere
+			return timeline.CauseUnknown, timeline.Inferred
+		}
+		return x.Cause, x.Quality
+	}
+	if off := iv.Off; off != nil && timeline.SleepsBy(off.Syscall) && off.Timed == 1 && off.WakerKind == recording.WakerInterrupt {
+		return timeline.CauseSleep, timeline.Inferred
+	}
+	return timeline.CauseUnknown, timeline.Inferred
 }

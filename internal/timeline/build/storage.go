@@ -1,0 +1,109 @@
+package build
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// buildStorage lists the files, the syncs, and where goroutines slept.
+func buildStorage(t *timeline.Timeline, f *facts.Facts) {
+	t.Files = f.Storage.Files
+	buildMemory(t, f)
+	for i := range f.Threads {
+		t.Syncs = appendSyncs(t.Syncs, timeline.StrandID(i), f.Threads[i].Steps)
+	}
+	t.Syncs = lists.ByTime(t.Syncs, func(s *timeline.Sync) recording.Time { return s.From })
+	goroutines := facts.IndexGoroutines(t)
+	if len(goroutines) == 0 {
+		return
+	}
+	of := map[timeline.StrandID][]timeline.WaitID{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		if w.Off == nil || w.Off.Goroutine == recording.NoGoroutine || w.Cause != timeline.CauseDisk && w.Cause != timeline.CausePageFault && w.Cause != timeline.CauseIPC {
+			continue
+		}
+		if s := goroutines.Of(timeline.GoroutineKey{Process: t.Strands[w.Strand].Process, Goroutine: w.Off.Goroutine}); s != timeline.None {
+			of[s] = append(of[s], timeline.WaitID(i))
+		}
+	}
+	t.AddSleeps(of)
+}
+
+// syncCall reports system calls that wait until data is on a device.
+func syncCall(name string) bool {
+	switch name {
+	case "fsync", "fdatasync", "msync", "sync_file_range", "sync", "syncfs":
+		return true
+	}
+	return false
+}
+
+// appendSyncs finds the syncs of a thread. One sync may sleep several times: those sleeps
+// are of one call between which nothing was read or written. A call that never sleeps is
+// not seen.
+func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) []timeline.Sync {
+	var last *timeline.Off
+	for i := range steps {
+		off := steps[i].Off
+		if off == nil {
+			continue
+		}
+		if !syncCall(off.Syscall) {
+			if off.State != recording.OffPreempted || off.In+off.Out > 0 {
+				last = nil
+			}
+			continue
+		}
+		if last != nil && off.Syscall == last.Syscall && off.Arg == last.Arg && off.In+off.Out == 0 {
+			y := &list[len(list)-1]
+			y.To, y.File = steps[i].At, max(y.File, off.File) // one that was preempted names none
+		} else {
+			list = append(list, timeline.Sync{Strand: s, Goroutine: off.Goroutine, File: off.File, From: off.Since, To: steps[i].At})
+		}
+		last = off
+	}
+	return list
+}
+
+// buildMemory copies them, with the sizes that files had been mapped with before.
+func buildMemory(t *timeline.Timeline, f *facts.Facts) {
+	t.Mappings, t.Blocks, t.Memory = f.Storage.Mappings, f.Storage.Blocks, f.Storage.Memory
+	t.SetMemoryWaits(f.Storage.Waits)
+	type mapped struct {
+		process recording.ProcessID
+		file    recording.FileID
+	}
+	largest := map[mapped]int64{}
+	for i := range t.Mappings {
+		m := &t.Mappings[i]
+		if m.File == recording.NoFile || m.Strand == timeline.None {
+			continue
+		}
+		k := mapped{t.Strands[m.Strand].Process, m.File}
+		m.Before = largest[k]
+		largest[k] = max(largest[k], m.Bytes)
+	}
+}
+
+// addParkStrands adds a Strand for each goroutine that waited for another one, or let
+// one go, and lists the pauses.
+func addParkStrands(t *timeline.Timeline, f *facts.Facts) {
+	if len(f.Parks.Parks)+len(f.Parks.Unparks) > 0 {
+		index := facts.IndexGoroutines(t)
+		for _, p := range f.Parks.Parks {
+			index.Add(t, f.GoKeyOf(p.Left, p.Goroutine))
+		}
+		for _, u := range f.Parks.Unparks {
+			index.Add(t, f.GoKeyOf(u.Thread, u.Goroutine))
+			index.Add(t, f.GoKeyOf(u.Thread, u.Woken))
+		}
+	}
+	for _, p := range f.Parks.Pauses {
+		if k := f.GoKeyOf(p.Thread, 0); p.Since < p.At {
+			t.Pauses = append(t.Pauses, timeline.Pause{Process: k.Process, From: p.Since, To: p.At})
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package exchange
+
+import (
+	"cmp"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Call is what a Call was rebuilt from; same index as in Timeline.Calls until the
+// calls are put in their final order.
+type Call struct {
+	Conn     int // index in facts.conns
+	Exchange exchanged
+	Bounds   Bounds
+	Caller   recording.GoroutineID // Go: that handed it to the connection, if that was seen
+}
+
+// Bounds are the starts of a call's phases, in order, and its end.
+type Bounds [timeline.PhaseReceive + 2]recording.Time
+
+// PhaseAt returns the phase a call is in at a time within it.
+func (b *Bounds) PhaseAt(at recording.Time) timeline.Phase {
+	for p := timeline.PhaseReceive; p > timeline.PhaseQueue; p-- {
+		if b[p] <= at {
+			return p
+		}
+	}
+	return timeline.PhaseQueue
+}
+
+// Outbound makes the Calls of all outbound connections: HTTP/1 by its heads, Redis
+// and PostgreSQL by their commands, UDP by its datagrams, all others but HTTP/2 by turn-taking: those over TLS too,
+// whatever is known of what is encrypted.
+func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
+	n := 0
+	for i := range f.Conns {
+		if c := &f.Conns[i]; c.Decl.Side == recording.Outbound {
+			n += max(len(c.Asks), len(c.Commands), 1)
+		}
+	}
+	t.Calls = make([]timeline.Call, 0, n)
+	defer cutIdless(t)
+	work, udp := make([]Call, 0, n), newUDPWalk(t, f)
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if c.Decl.Side != recording.Outbound {
+			continue
+		}
+		before, peer := len(t.Calls), peerName(&t.Conns[i])
+		for _, x := range callExchanges(c, udp) {
+			if x.asked.None() {
+				continue // sent before the recording began
+			}
+			call := newCall(t, f, i, x)
+			if c.Protocol == recording.ProtocolUDP && udp.oneWay(&call, c, x) {
+				continue // nobody waits for it
+			}
+			t.Calls = append(t.Calls, call)
+			work = append(work, Call{Conn: i, Exchange: exchanged{x.asked, x.replied}})
+			t.Conns[i].Exchanges++
+		}
+		if len(t.Calls) == before && failed(c) {
+			t.Calls = append(t.Calls, failedCall(f, i))
+			work = append(work, Call{Conn: i})
+		}
+		for k := before; k < len(t.Calls); k++ {
+			t.Calls[k].Peer = peer
+			if call := &t.Calls[k]; c.Tunnel != nil {
+				call.Proxy, call.Address = c.Decl.Peer, cmp.Or(c.Tunnel.Target, c.Decl.Peer)
+				if call.New {
+					call.Reached = c.Reached
+				}
+			}
+		}
+	}
+	if len(t.Calls) == 0 {
+		t.Calls = nil
+	}
+	noteUnpaired(t)
+	for i := range t.Calls {
+		t.Calls[i].ID, t.Calls[i].Behind = timeline.CallID(i), timeline.None
+		Settle(&t.Calls[i], &work[i].Bounds)
+	}
+	f.DropHeads()
+	return work
+}
+
+// callExchanges finds what was asked and answered on an outbound connection.
+func callExchanges(c *facts.Conn, udp *udpWalk) []exchange {
+	switch {
+	case c.Protocol == recording.ProtocolHTTP2 || c.Refused():
+		return nil
+	case c.Protocol == recording.ProtocolUDP:
+		return udp.exchanges(c)
+	case len(c.Asks) > 0 && c.Protocol != recording.ProtocolTLS:
+		return httpExchanges(c, recording.Write)
+	case len(c.Commands) > 0 && c.Protocol != recording.ProtocolTLS:
+		return commandExchanges(c)
+	case c.Protocol != recording.ProtocolHTTP1:
+		return opaqueExchanges(c)
+	}
+	return nil
+}
+
+// failed reports a connection attempt that never carried a byte.
+func failed(c *facts.Conn) bool {
+	return c.Decl.Existing != 1 && c.Established == recording.NoTime && c.Closed != nil &&
+		(c.Refused() || len(c.Chunks[recording.Write])+len(c.Chunks[recording.Read]) == 0)
+}
+
+func failedCall(f *facts.Facts, i int) timeline.Call {
+	c := &f.Conns[i]
+	return timeline.Call{
+		Request: timeline.None, Process: c.Decl.Process, Strand: f.Strand(c.Decl.Thread),
+		Conn: c.Decl.ID, New: true, Address: c.Decl.Peer,
+		Start: c.At, End: c.ClosedAt, ConnectFrom: c.At, Excluded: "failed",
+	}
+}
+
+// newCall makes a Call of one exchange on the i-th connection. The first exchange on
+// a connection that was opened in the recording takes the connect with it.
+func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.Call {
+	c, conn := &f.Conns[i], &t.Conns[i]
+	writes := c.Chunks[recording.Write]
+	call := timeline.Call{
+		Request: timeline.None, Process: c.Decl.Process, Strand: f.Strand(writes[x.asked.First].Thread),
+		Conn: c.Decl.ID, Ordinal: x.ordinal, Address: c.Decl.Peer,
+		SendFrom: max(x.asked.Begin, f.Start), Sent: x.asked.end, Again: x.again, Protocol: c.Protocol,
+	}
+	if x.ask != nil {
+		call.Operation = operationOf(f, x.ask)
+	}
+	if x.answer != nil {
+		call.Status = x.answer.Status
+	}
+	if x.ordinal == 0 && !conn.Existing {
+		call.New = true
+		call.ConnectFrom, call.Connected = conn.Opened, conn.Established
+		call.TLSFrom, call.TLSTo = conn.TLSFrom, conn.TLSTo
+	}
+	if x.command != nil {
+		nameCommand(f, &call, &x)
+	}
+	if x.command != nil && c.Protocol != recording.ProtocolTLS {
+		finishCommand(&call, c, &x, f.Window(c.At).To)
+	} else {
+		finishCall(&call, c, x, f.Window(c.At).To)
+	}
+	if x.command != nil {
+		excludeWaiting(&call, x.command.Operation)
+	}
+	return call
+}
+
+// operationOf names what a request asks for: the operation header if there is one,
+// for it tells more than the route.
+func operationOf(f *facts.Facts, r *facts.Request) string {
+	if r.Operation != "" {
+		return r.Operation
+	}
+	return f.Endpoint(r.Method, r.Route)
+}
+
+// finishCall finds the end of a call: the last byte of its answer, or what cut it. A call
+// whose answer could not be told apart ends when it was sent.
+func finishCall(call *timeline.Call, c *facts.Conn, x exchange, end recording.Time) {
+	if !x.replied.None() {
+		call.Arrived, call.FirstRead = x.replied.arrived, x.replied.Begin
+		call.End = x.replied.end
+	}
+	switch {
+	case !x.replied.None() && x.replied.complete:
+	case x.unpaired:
+		call.End, call.Excluded = call.Sent, Unpaired
+	case x.ask == nil && len(c.Chunks[recording.Read]) == 0:
+		call.End, call.Excluded = call.Sent, "one-way" // a protocol without answers
+	case c.Closed != nil:
+		call.End, call.Cut = c.ClosedAt, true
+	default:
+		call.End, call.Cut = end, true
+	}
+	switch {
+	case x.answer == nil:
+	case x.answer.Status == 101:
+		call.Excluded = "upgrade"
+	case x.answer.Upgrade == 1:
+		call.Excluded = "stream"
+	}
+}
+
+// Settle derives start, phases and their bounds from a call's marks. Marks that are
+// missing make a phase empty; marks out of order (an answer that came before the
+// request was all sent) are moved to the mark before. The gap after a look-up, a
+// connect or a handshake, before the next step begins, counts to the step before it.
+func Settle(c *timeline.Call, b *Bounds) {
+	first := c.SendFrom
+	for _, mark := range []recording.Time{c.TLSFrom, c.ConnectFrom, c.DNSFrom} {
+		if c.New && mark != recording.NoTime {
+			first = mark
+		}
+	}
+	if c.Start == recording.NoTime || c.Start > first {
+		c.Start = first
+	}
+	c.End = max(c.End, c.Start)
+	*b = Bounds{c.Start, recording.NoTime, recording.NoTime, recording.NoTime, c.SendFrom, c.Sent, c.Arrived, c.FirstRead, c.End}
+	if c.New {
+		b[timeline.PhaseDNS], b[timeline.PhaseConnect], b[timeline.PhaseTLS] = c.DNSFrom, c.ConnectFrom, c.TLSFrom
+	}
+	for p := timeline.PhaseReceive; p > timeline.PhaseQueue; p-- {
+		if b[p] == recording.NoTime {
+			b[p] = b[p+1]
+		}
+	}
+	for p := timeline.PhaseDNS; p <= timeline.PhaseReceive; p++ {
+		b[p] = min(max(b[p], b[p-1]), c.End)
+	}
+	for p := timeline.PhaseQueue; p <= timeline.PhaseReceive; p++ {
+		c.Phases[p] = b[p+1].Sub(b[p])
+	}
+}

@@ -1,0 +1,179 @@
+package exchange
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// inOrder puts commands or replies in the order of their bytes: a recorder that finds
+// them late may write them late.
+func inOrder[T any](list []*T, offset func(*T) int64) {
+	by := func(a, b *T) int { return cmp.Compare(offset(a), offset(b)) }
+	if !slices.IsSortedFunc(list, by) {
+		slices.SortStableFunc(list, by)
+	}
+}
+
+// commandExchanges pairs the commands and replies of a connection: first in, first out,
+// less the replies that could not be told apart.
+func commandExchanges(c *facts.Conn) []exchange {
+	inOrder(c.Commands, func(x *recording.Command) int64 { return x.Offset })
+	inOrder(c.Replies, func(x *recording.Reply) int64 { return x.Offset })
+	out := make([]exchange, len(c.Commands))
+	asks := reader{chunks: c.Chunks[recording.Write]}
+	for i, x := range c.Commands {
+		e := extent{from: x.Offset, to: endless}
+		if i+1 < len(c.Commands) {
+			e.to = max(c.Commands[i+1].Offset, x.Offset)
+		}
+		if end := x.Offset + max(x.Length, 0); x.Length > 0 && end <= e.to {
+			e.to, e.sure = end, true
+		} else if e.to == endless {
+			e.until = answeredFrom(c, x.Offset)
+		}
+		out[i] = exchange{ordinal: i, command: x, asked: asks.message(e)}
+	}
+	pairReplies(c, out)
+	last := lastRead(c)
+	for i := range out {
+		x := &out[i]
+		x.unpaired = x.reply == nil && !x.asked.None() && last > x.asked.end
+	}
+	return out
+}
+
+// answeredFrom is when a read followed the write that holds a byte; NoTime if none did.
+func answeredFrom(c *facts.Conn, offset int64) recording.Time {
+	writes := c.Chunks[recording.Write]
+	i := sort.Search(len(writes), func(k int) bool { return writes[k].End() > offset })
+	if i == len(writes) {
+		return recording.NoTime
+	}
+	reads := c.Chunks[recording.Read]
+	k := sort.Search(len(reads), func(k int) bool { return reads[k].First() > writes[i].First() })
+	if k == len(reads) {
+		return recording.NoTime
+	}
+	return reads[k].First()
+}
+
+// pairReplies gives each reply to the oldest command that has none.
+func pairReplies(c *facts.Conn, out []exchange) {
+	answers := reader{chunks: c.Chunks[recording.Read]}
+	i := 0
+	for j, x := range c.Replies {
+		e := extent{from: x.Offset, to: endless}
+		if j+1 < len(c.Replies) {
+			e.to = max(c.Replies[j+1].Offset, x.Offset)
+		}
+		if end := x.Offset + max(x.Length, 0); x.Length > 0 && end <= e.to {
+			e.to, e.sure = end, true
+		}
+		i += int(min(max(x.Skipped, 0), int64(len(out)-i)))
+		if i < len(out) && !e.sure {
+			e.until = nextAsked(out[i+1:], readOf(c, x.Offset))
+		}
+		m := answers.message(e)
+		if i >= len(out) || m.None() || m.Begin < out[i].asked.Begin {
+			continue // to a command that was not recorded
+		}
+		out[i].reply, out[i].replied = x, m
+		i++
+	}
+}
+
+// readOf is when the byte at a position was read, NoTime if it was not.
+func readOf(c *facts.Conn, offset int64) recording.Time {
+	reads := c.Chunks[recording.Read]
+	i := sort.Search(len(reads), func(k int) bool { return reads[k].End() > offset })
+	if i == len(reads) {
+		return recording.NoTime
+	}
+	return reads[i].At
+}
+
+// nextAsked is when the first of these commands was sent that was sent after a time: by
+// then its client had read what came before. NoTime if there is none.
+func nextAsked(later []exchange, after recording.Time) recording.Time {
+	i := sort.Search(len(later), func(k int) bool { return later[k].asked.Begin > after })
+	if i == len(later) {
+		return recording.NoTime
+	}
+	return later[i].asked.Begin
+}
+
+// lastRead is when bytes were last read, NoTime if never.
+func lastRead(c *facts.Conn) recording.Time {
+	reads := c.Chunks[recording.Read]
+	for i := len(reads) - 1; i >= 0; i-- {
+		if reads[i].Bytes > 0 {
+			return reads[i].At
+		}
+	}
+	return recording.NoTime
+}
+
+// noteUnpaired says how many calls have no reply because it could not be told apart.
+func noteUnpaired(t *timeline.Timeline) {
+	n := int64(0)
+	for i := range t.Calls {
+		if t.Calls[i].Excluded == Unpaired {
+			n++
+		}
+	}
+	if n > 0 {
+		t.Missing = append(t.Missing, recording.Missing{
+			What: "unpaired-replies", Count: n,
+			Why: "replies to calls that were under way at once could not be told apart: those calls have no duration",
+		})
+	}
+}
+
+// Unpaired is why a call is kept out of quantiles whose reply could not be told apart.
+const Unpaired = "unpaired"
+
+// nameCommand takes over what a call's command and reply say.
+func nameCommand(f *facts.Facts, call *timeline.Call, x *exchange) {
+	call.Operation = x.command.Operation
+	if call.Operation == "" && x.reply != nil {
+		call.Operation = x.reply.Operation
+	}
+	if x.command.Target != "" {
+		call.Operation = f.Endpoint(call.Operation, x.command.Target)
+	}
+	if x.reply != nil {
+		call.Outcome, call.Code, call.Transaction = x.reply.Outcome, x.reply.Code, x.reply.Transaction
+	}
+}
+
+// finishCommand finds the end of a call: the last byte of its reply, or what cut it. A
+// call whose reply could not be told apart ends when it was sent.
+func finishCommand(call *timeline.Call, c *facts.Conn, x *exchange, end recording.Time) {
+	if !x.replied.None() {
+		call.Arrived, call.FirstRead, call.End = x.replied.arrived, x.replied.Begin, x.replied.end
+	}
+	switch {
+	case !x.replied.None() && x.replied.complete:
+	case x.unpaired:
+		call.End, call.Excluded = call.Sent, Unpaired
+	case c.Closed != nil:
+		call.End, call.Cut = c.ClosedAt, true
+	default:
+		call.End, call.Cut = end, true
+	}
+}
+
+// excludeWaiting keeps calls out of quantiles that wait for something to happen at the peer.
+func excludeWaiting(call *timeline.Call, operation string) {
+	switch operation {
+	case "BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "WAIT", "WAITAOF":
+		call.Excluded = "long-poll"
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR", "SYNC", "PSYNC":
+		call.Excluded = "stream"
+	}
+}

@@ -1,0 +1,115 @@
+package exchange
+
+import (
+	"cmp"
+	"net/netip"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/peers"
+	"github.com/getdwell/dwell/recording"
+)
+
+// buildConns makes one Conn a connection, in order of declaration, so that a
+// connection's index in facts is its index in Timeline.Conns.
+func buildConns(f *facts.Facts) []timeline.Conn {
+	conns := make([]timeline.Conn, len(f.Conns))
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		d := c.Decl
+		conns[i] = timeline.Conn{
+			ID: d.ID, Side: d.Side, Process: d.Process, Local: d.Local, Peer: d.Peer,
+			Existing: d.Existing == 1, Protocol: c.Protocol, Closed: c.ClosedAt, Way: timeline.Way{Again: c.Again, RoundTrip: recording.Duration(d.RoundTrip)},
+		}
+		if c.Closed != nil {
+			conns[i].By = c.Closed.By
+		}
+		if c.Tunnel != nil {
+			conns[i].Target = c.Tunnel.Target
+		}
+		if d.Existing != 1 {
+			conns[i].Opened = c.At
+			conns[i].Established = c.Established
+			if d.Side == recording.Inbound {
+				conns[i].Established = c.At
+			}
+		}
+	}
+	return conns
+}
+
+// nameConns finds the names of peers: what the connection itself says (SNI, who a proxy was
+// asked for, then the Host of its first request); else what another connection to the same address and
+// port of the same process says; else the name whose look-up last gave its address.
+func nameConns(t *timeline.Timeline, f *facts.Facts) {
+	type peer struct {
+		process recording.ProcessID
+		address string
+	}
+	said := map[peer]string{}
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if c.Decl.Side != recording.Outbound {
+			continue
+		}
+		t.Conns[i].Name = ownName(c)
+		if k := f.ConnIndex.Get(c.Decl.Before); k != timeline.None && k < i && t.Conns[i].Name == "" {
+			t.Conns[i].Name = t.Conns[k].Name
+		}
+		if k := (peer{c.Decl.Process, c.Decl.Peer}); said[k] == "" && c.Tunnel == nil {
+			said[k] = t.Conns[i].Name
+		}
+	}
+	answers := namesByAddress(t.Lookups)
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if c.Decl.Side != recording.Outbound || t.Conns[i].Name != "" || c.Tunnel != nil {
+			continue
+		}
+		t.Conns[i].Name = said[peer{c.Decl.Process, c.Decl.Peer}]
+		if t.Conns[i].Name == "" {
+			t.Conns[i].Name = answers.before(peers.Host(c.Decl.Peer), c.At)
+		}
+	}
+}
+
+// ownName is the name of its peer that a connection itself says, "" if none.
+func ownName(c *facts.Conn) string {
+	for _, r := range c.TLS {
+		if r.SNI != "" {
+			return r.SNI
+		}
+	}
+	if c.Tunnel != nil {
+		if _, err := netip.ParseAddrPort(c.Tunnel.Target); err != nil && c.Tunnel.Target != "" {
+			name, _ := peers.SplitPort(c.Tunnel.Target)
+			return name
+		}
+	}
+	if len(c.Asks) > 0 {
+		return c.Asks[0].Host
+	}
+	return ""
+}
+
+// peerName is what a Call's peer is called: its name if known, with the port unless
+// it is the usual one for HTTP or HTTPS; else address and port. Behind a proxy it is who the
+// proxy was asked for. A Unix socket is called by
+// its path: clients name any host there.
+func peerName(c *timeline.Conn) string {
+	at := cmp.Or(c.Target, c.Peer)
+	if c.Name == "" || isUnix(c.Peer) {
+		return at
+	}
+	_, port := peers.SplitPort(at)
+	if port == "" || port == "80" || port == "443" {
+		return c.Name
+	}
+	return c.Name + ":" + port
+}
+
+// isUnix reports whether an address is the name of a Unix socket.
+func isUnix(address string) bool {
+	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, "@")
+}

@@ -1,0 +1,281 @@
+package exchange
+
+import (
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/peers"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Resolution is one resolving of a name: its look-ups of several types, and those of
+// the search domains that were tried first, on one thread.
+type Resolution struct {
+	Thread   recording.ThreadID
+	From, To recording.Time // to NoTime: not answered
+	Addrs    string         // answers, space-separated
+	names    []string
+	asked    []string       // name and type of each look-up
+	Open     int            // look-ups without an answer
+	waiting  []question     // those
+	silent   recording.Time // when one was asked again for want of an answer; NoTime: none was
+	used     bool           // a call took it
+}
+
+// question is a look-up that has no answer yet.
+type question struct {
+	what string // name and type
+	at   recording.Time
+}
+
+// buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions
+// in order of their start.
+func buildLookups(t *timeline.Timeline, f *facts.Facts) []Resolution {
+	type key struct {
+		thread recording.ThreadID
+		id     int64
+		name   string
+		kind   string
+	}
+	pending := map[key]int{}
+	group := map[int]int{} // look-up -> resolution
+	current := map[recording.ThreadID][]int{}
+	var all []Resolution
+	threads := resolvers{f: f, one: map[recording.ProcessID]recording.ThreadID{}}
+	for _, d := range f.DNS {
+		thread, recent := threads.of(d.Thread)
+		k := key{thread, d.ID, d.Name, d.Type}
+		if d.Part == recording.DNSQuery {
+			if i, ok := pending[k]; ok {
+				if l, r := &t.Lookups[i], &all[group[i]]; l.Again == recording.NoTime {
+					l.Again, r.silent = d.At, max(r.silent, d.At)
+				}
+				continue
+			}
+			i := len(t.Lookups)
+			pending[k] = i
+			t.Lookups = append(t.Lookups, timeline.Lookup{Thread: d.Thread, Name: d.Name, From: d.At, To: recording.NoTime, Server: d.Server, Again: recording.NoTime})
+			list := current[thread]
+			n := len(list) - 1
+			for n >= 0 && n >= len(list)-recent && !all[list[n]].takes(d.Name, d.Type, d.At) {
+				n--
+			}
+			if n < 0 || n < len(list)-recent {
+				n, list = len(list), append(list, len(all))
+				all = append(all, Resolution{Thread: d.Thread, From: d.At, silent: recording.NoTime})
+				current[thread] = list
+			}
+			g := list[n]
+			all[g].ask(d.Name, d.Type, d.At)
+			group[i] = g
+			continue
+		}
+		i, ok := pending[k]
+		if !ok {
+			continue
+		}
+		delete(pending, k)
+		l := &t.Lookups[i]
+		l.To, l.Rcode, l.Addrs = d.At, d.Rcode, d.Addrs
+		all[group[i]].answer(d)
+	}
+	return all
+}
+
+// searchGap is how soon after an answer without an address a resolver asks for the name in
+// the next search domain.
+const searchGap = 10_000_000 // ns
+
+// soonestRetry is how long a resolver waits at least for an answer before it asks again.
+const soonestRetry = 1_000_000_000 // ns
+
+// asks reports whether it waits for an answer to the same question, and not for long enough
+// to ask again: whoever asks on that thread does so for another, as on the loop of Node.
+func (r *Resolution) asks(name, kind string, at recording.Time) bool {
+	return slices.ContainsFunc(r.waiting, func(a question) bool { return a.what == name+" "+kind && at.Sub(a.at) < soonestRetry })
+}
+
+// takes reports whether a look-up may belong to the same resolving: the same name, or, as
+// long as none gave an address, one in another search domain; not asked before.
+func (r *Resolution) takes(name, kind string, at recording.Time) bool {
+	last := r.names[len(r.names)-1]
+	switch {
+	case r.asks(name, kind, at):
+		return false
+	case name == last:
+	case r.Addrs != "" || !sameHost(name, last) || r.Open == 0 && at > r.To+searchGap:
+		return false
+	}
+	return r.Open > 0 || !slices.Contains(r.asked, name+" "+kind)
+}
+
+// sameHost reports whether two names may be one in different search domains: they begin with
+// the same label.
+func sameHost(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".")
+	b, _, _ = strings.Cut(b, ".")
+	return a == b
+}
+
+func (r *Resolution) ask(name, kind string, at recording.Time) {
+	r.names = append(r.names, name)
+	r.asked = append(r.asked, name+" "+kind)
+	r.waiting = append(r.waiting, question{name + " " + kind, at})
+	r.Open++
+}
+
+func (r *Resolution) answer(d facts.DNS) {
+	r.Open--
+	if i := slices.IndexFunc(r.waiting, func(a question) bool { return a.what == d.Name+" "+d.Type }); i >= 0 {
+		r.waiting = slices.Delete(r.waiting, i, i+1)
+	}
+	r.To = max(r.To, d.At)
+	if d.Addrs != "" {
+		r.Addrs = strings.TrimSpace(r.Addrs + " " + d.Addrs)
+	}
+}
+
+// gave reports whether the resolution gave an address, or none that is known.
+func (r *Resolution) gave(addr string) bool {
+	return slices.Contains(Addresses(r.Addrs), addr)
+}
+
+// ResolveOnThread gives new calls the resolution that ran on the connecting thread
+// right before: nothing else was sent or received there in between.
+func ResolveOnThread(t *timeline.Timeline, f *facts.Facts, work []Call, all []Resolution) {
+	byThread := map[recording.ThreadID][]int{}
+	for i := range all {
+		byThread[all[i].Thread] = append(byThread[all[i].Thread], i)
+	}
+	if len(byThread) == 0 {
+		return
+	}
+	busy := lastActions(f)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		d := f.Conns[work[i].Conn].Decl
+		list := byThread[d.Thread]
+		if !c.New || len(list) == 0 {
+			continue
+		}
+		n := sort.Search(len(list), func(k int) bool { return all[list[k]].From > c.ConnectFrom })
+		if n == 0 {
+			continue
+		}
+		r := &all[list[n-1]]
+		if r.used || r.Open > 0 || r.To > c.ConnectFrom || !r.gave(peers.Host(d.Peer)) || busy.between(d.Thread, r.To, c.ConnectFrom) {
+			continue
+		}
+		r.used = true
+		ResolvedBy(c, r)
+		Settle(c, &work[i].Bounds)
+	}
+}
+
+// ResolvedBy gives a call the resolution that it waited for.
+func ResolvedBy(c *timeline.Call, r *Resolution) {
+	c.DNSFrom, c.DNSTo = r.From, r.To
+	if r.silent != recording.NoTime {
+		c.Unanswered = max(0, min(r.silent, r.To).Sub(r.From))
+	}
+}
+
+// actions are the times at which each thread sent, received or connected.
+type actions map[recording.ThreadID][]recording.Time
+
+// lastActions lists what threads did on their connections, for threads that resolve.
+func lastActions(f *facts.Facts) actions {
+	a := actions{}
+	for _, d := range f.DNS {
+		a[d.Thread] = nil
+	}
+	for i := range f.Conns {
+		for dir := range f.Conns[i].Chunks {
+			for _, c := range f.Conns[i].Chunks[dir] {
+				if _, ok := a[c.Thread]; ok {
+					a[c.Thread] = append(a[c.Thread], c.At)
+				}
+			}
+		}
+	}
+	for _, list := range a {
+		slices.Sort(list)
+	}
+	return a
+}
+
+// between reports whether a thread did something in (from, to).
+func (a actions) between(th recording.ThreadID, from, to recording.Time) bool {
+	list := a[th]
+	i, _ := slices.BinarySearch(list, from+1)
+	return i < len(list) && list[i] < to
+}
+
+// named are the names that look-ups gave an address to, in order of time.
+type named map[string][]nameAt
+
+type nameAt struct {
+	at   recording.Time
+	name string
+}
+
+func namesByAddress(lookups []timeline.Lookup) named {
+	n := named{}
+	for i := range lookups {
+		l := &lookups[i]
+		for _, a := range Addresses(l.Addrs) {
+			n[a] = append(n[a], nameAt{l.To, l.Name})
+		}
+	}
+	for _, list := range n {
+		slices.SortStableFunc(list, func(a, b nameAt) int { return int(min(1, max(-1, a.at-b.at))) })
+	}
+	return n
+}
+
+// before returns the name last given to an address before a time, "" if none.
+func (n named) before(addr string, at recording.Time) string {
+	list := n[addr]
+	i := sort.Search(len(list), func(k int) bool { return list[k].at > at })
+	if i == 0 {
+		return ""
+	}
+	return list[i-1].name
+}
+
+// Addresses returns the addresses of DNS answers, each once.
+func Addresses(addrs string) []string {
+	list := strings.Fields(addrs)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// resolvers tell which look-ups may belong together: those of a thread, of which it makes
+// one after the other. Goroutines change threads, and several resolve at once.
+type resolvers struct {
+	f   *facts.Facts
+	one map[recording.ProcessID]recording.ThreadID // of each process of Go, any of its threads
+}
+
+// of returns what stands for the thread that asks, or is answered, and how many of its last
+// resolutions a look-up may belong to.
+func (r *resolvers) of(th recording.ThreadID) (thread recording.ThreadID, recent int) {
+	i := r.f.ThreadIndex.Get(th)
+	if i == timeline.None {
+		return th, 1
+	}
+	p := r.f.Threads[i].Process
+	if r.f.Runtime(p) != recording.RuntimeGo {
+		return th, 1
+	}
+	if _, ok := r.one[p]; !ok {
+		r.one[p] = th
+	}
+	return r.one[p], atOnceResolved
+}
+
+// atOnceResolved is how many names a process of Go may resolve at once.
+const atOnceResolved = 16

@@ -1,0 +1,214 @@
+// Package exchange pairs what was read and written on connections to exchanges: Inbound makes
+// the connections, the look-ups and the requests of a Timeline, Outbound its calls. What a
+// request or call rests on (its chunks, who wrote it) is kept beside, by the same index, for those
+// that ask whose it is. A request that is cut wrongly, or paired with another's answer, is mended here.
+package exchange
+
+import (
+	"math"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// endless is the end of a message whose length no head tells.
+const endless = math.MaxInt64
+
+// message is one request or response on a connection: a span of bytes in one
+// direction, and when they moved.
+type message struct {
+	arrived recording.Time // reads: its first byte was in the socket; NoTime unknown
+	Begin   recording.Time // its first byte was read or written
+	end     recording.Time // its last byte was read or written
+	Chunks
+	complete bool // as far as its head told a length
+	merged   bool // arrival stamps had to be merged: arrived may be too early
+}
+
+// Chunks is which chunks of its direction hold a message.
+type Chunks struct{ First, N int32 }
+
+// None reports that no byte of the message was seen.
+func (c *Chunks) None() bool { return c.N == 0 }
+
+// Last is the last of them.
+func (c *Chunks) Last() int32 { return c.First + c.N - 1 }
+
+// extent is where in its direction's bytes a message lies.
+type extent struct {
+	from, to int64          // to: endless if unknown
+	sure     bool           // to was computed from a length, so the message must reach it
+	until    recording.Time // chunks from this time on are not its own; NoTime: no such limit
+}
+
+// reader finds the messages of one direction, front to back.
+type reader struct {
+	chunks []facts.Chunk
+	next   int
+}
+
+// message returns the message of an extent. Extents must be asked for in order.
+func (r *reader) message(e extent) message {
+	for r.next < len(r.chunks) && r.chunks[r.next].End() <= e.from {
+		r.next++
+	}
+	m := message{Chunks: Chunks{First: int32(r.next)}}
+	var reach int64
+	for i := r.next; i < len(r.chunks); i++ {
+		c := &r.chunks[i]
+		if c.Offset >= e.to || (e.until != recording.NoTime && i > r.next && c.First() >= e.until) {
+			break
+		}
+		if c.Bytes > 0 {
+			m.N, reach = int32(i+1-r.next), c.End()
+			m.end = c.At
+		}
+	}
+	if m.None() {
+		return m
+	}
+	head := &r.chunks[m.First]
+	m.Begin, m.arrived, m.merged = head.First(), head.Arrived, head.Merged == 1
+	if e.from > head.Offset { // begins inside: all of the chunk was there by Last
+		m.Begin = head.At
+		if !head.Undated {
+			m.arrived = head.Last()
+		}
+	}
+	if m.arrived > m.Begin {
+		m.arrived = m.Begin
+	}
+	m.complete = !e.sure || reach >= e.to
+	return m
+}
+
+// exchange is a request and its response on one connection.
+type exchange struct {
+	ordinal int
+	ask     *facts.Request  // nil: not seen, or opaque
+	answer  *facts.Response // nil: none was seen, or opaque
+	asked   message
+	replied message
+
+	command  *recording.Command // of another protocol; then ask and answer are nil
+	reply    *recording.Reply   // nil: none was seen, or told apart, or it is encrypted
+	unpaired bool               // bytes came after it, but no answer was told apart
+	again    recording.Time     // over UDP: when it was asked again; NoTime: it was not
+	over     recording.Time     // of an unpaired request: when its answer was over; NoTime: not known
+}
+
+// exchanged is what is kept of an exchange that a call is made of: not its facts.
+type exchanged struct{ Asked, Replied message }
+
+// final reports whether a response is the last one to its request.
+func final(r *facts.Response) bool {
+	return r.Status < 100 || r.Status >= 200 || r.Status == 101
+}
+
+// httpExchanges pairs the requests and responses of an HTTP/1 connection: first in,
+// first out, which is right for pipelining too. A response that begins before the
+// oldest unanswered request belongs to one that was not recorded; so does the first on a
+// connection that was there before recording and has seen no request since.
+func httpExchanges(c *facts.Conn, askDir recording.Direction) []exchange {
+	out := make([]exchange, 0, len(c.Asks))
+	asks := reader{chunks: c.Chunks[askDir]}
+	answers := reader{chunks: c.Chunks[1-askDir]}
+	j := 0
+	for i := 0; i < len(c.Asks); i++ {
+		for j < len(c.Answers) && (!final(&c.Answers[j]) || c.Answers[j].At < c.Asks[i].At) {
+			if final(&c.Answers[j]) {
+				out = append(out, exchange{answer: &c.Answers[j], replied: answers.message(answerExtent(c, j, ""))})
+			}
+			j++
+		}
+		x := exchange{ask: &c.Asks[i]}
+		until := recording.NoTime
+		if x.over = hiddenUntil(c, 1-askDir, i, j); x.over != recording.NoTime {
+			x.asked, x.unpaired = asks.message(askExtent(c, i, x.over)), true
+			out = append(out, x)
+			continue
+		}
+		if j < len(c.Answers) {
+			x.answer = &c.Answers[j]
+			until = c.Answers[j].At
+		}
+		x.asked = asks.message(askExtent(c, i, until))
+		if x.answer != nil {
+			x.replied = answers.message(answerExtent(c, j, x.ask.Method))
+			j++
+		}
+		out = append(out, x)
+	}
+	if len(c.Asks) == 0 && c.Decl.Existing == 1 { // under way when recording began, and the last on its connection
+		for ; j < len(c.Answers) && len(out) == 0; j++ {
+			if final(&c.Answers[j]) {
+				out = append(out, exchange{answer: &c.Answers[j], replied: answers.message(answerExtent(c, j, ""))})
+			}
+		}
+	}
+	for i := range out {
+		out[i].ordinal = i
+	}
+	return out
+}
+
+// hiddenUntil is when the answer to the i-th request was over, at the latest, if its head
+// was not seen in the direction of answers: the client sends several requests at once, the
+// answer before was one whose length no head told, and once that had begun the client sent
+// yet another request, before the j-th answer began, the next one seen. NoTime if that one
+// answers it.
+func hiddenUntil(c *facts.Conn, dir recording.Direction, i, j int) recording.Time {
+	if i == 0 || j == 0 || c.Asks[i].At != c.Asks[i-1].At || c.Answers[j-1].Length >= 0 {
+		return recording.NoTime
+	}
+	k := i + sort.Search(len(c.Asks)-i, func(n int) bool { return c.Asks[i+n].At > c.Asks[i].At })
+	if k == len(c.Asks) || c.Asks[k].At <= c.Answers[j-1].At || j < len(c.Answers) && c.Asks[k].At > c.Answers[j].At {
+		return recording.NoTime
+	}
+	list := c.Chunks[dir]
+	n := sort.Search(len(list), func(n int) bool { return list[n].At > c.Asks[k].At })
+	if n == 0 {
+		return recording.NoTime // the bytes of the answer before were lost
+	}
+	return list[n-1].At
+}
+
+// askExtent of the i-th request: to its length if told, else to the next head, else
+// up to the moment the response begins.
+func askExtent(c *facts.Conn, i int, until recording.Time) extent {
+	h := c.Asks[i]
+	e := extent{from: h.Offset, to: endless}
+	if i+1 < len(c.Asks) {
+		e.to = max(c.Asks[i+1].Offset, h.Offset)
+	}
+	switch {
+	case h.Head > 0 && h.Length >= 0:
+		if end := h.Offset + h.Head + h.Length; end <= e.to {
+			e.to, e.sure = end, true
+		}
+	case e.to == endless:
+		e.until = until
+	}
+	return e
+}
+
+// answerExtent of the j-th response, interim ones counted: to its length if told,
+// else to the next head.
+func answerExtent(c *facts.Conn, j int, method string) extent {
+	h := c.Answers[j]
+	e := extent{from: h.Offset, to: endless}
+	if j+1 < len(c.Answers) {
+		e.to = max(c.Answers[j+1].Offset, h.Offset)
+	}
+	length := h.Length
+	if method == "HEAD" || h.Status == 204 || h.Status == 304 || h.Status == 101 {
+		length = 0 // what Content-Length says there is not sent
+	}
+	if h.Head > 0 && length >= 0 {
+		if end := h.Offset + h.Head + length; end <= e.to {
+			e.to, e.sure = end, true
+		}
+	}
+	return e
+}

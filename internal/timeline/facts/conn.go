@@ -1,0 +1,70 @@
+package facts
+
+import "github.com/getdwell/dwell/recording"
+
+// commandFact takes facts about protocols other than HTTP.
+func (f *Facts) commandFact(at recording.Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Command:
+		if c := f.conn(x.Conn); c != nil {
+			c.Commands = append(c.Commands, x)
+		}
+	case *recording.Reply:
+		if c := f.conn(x.Conn); c != nil {
+			c.Replies = append(c.Replies, x)
+		}
+	case *recording.Datagram:
+		f.see(x.Thread, at)
+		f.Datagrams = append(f.Datagrams, datagramAt{at, x})
+	default:
+		return false
+	}
+	return true
+}
+
+type datagramAt struct {
+	At recording.Time
+	*recording.Datagram
+}
+
+// Conn are the facts about one connection, in order of time.
+type Conn struct {
+	At          recording.Time
+	Decl        *recording.Conn
+	Established recording.Time
+	Reached     recording.Time // through a proxy: when the connection to that was established
+	Closed      *recording.Closed
+	ClosedAt    recording.Time
+	Protocol    recording.Protocol
+	Chunks      [2][]Chunk // by Direction
+	Asks        []Request
+	Answers     []Response
+	Commands    []*recording.Command
+	Replies     []*recording.Reply
+	TLS         []TLS
+	GoCalls     []GoCallAt // outbound: who handed requests to it
+	Late        []*recording.Late
+	Again       []recording.Time // when a segment was sent again
+	Tunnel      *recording.Tunnel
+}
+
+// through notes what was agreed with a proxy: until then the connection was being set up, and
+// what was asked was of the proxy alone. One that refused ends as a connection that failed.
+func (c *Conn) through(at recording.Time, x *recording.Tunnel) {
+	c.Tunnel, c.Protocol, c.Reached, c.Established = x, recording.ProtocolUnknown, c.Established, at
+	c.Asks, c.Answers = nil, nil
+	if x.Refused == 1 {
+		c.Established = recording.NoTime
+	}
+}
+
+// Behind is where, in each direction, the bytes begin that are not a proxy's.
+func (c *Conn) Behind() (from [2]int64) {
+	if c.Tunnel != nil {
+		from[recording.Write], from[recording.Read] = c.Tunnel.Written, c.Tunnel.Read
+	}
+	return from
+}
+
+// Refused reports that a proxy did not let the connection through.
+func (c *Conn) Refused() bool { return c.Tunnel != nil && c.Tunnel.Refused == 1 }

@@ -1,0 +1,367 @@
+// Package facts sorts the events of a recording by what they are about: threads, connections,
+// goroutines, storage. New makes none; Take is given one event after another; Complete ends
+// that. What needs no rebuilding goes into the Timeline as it comes. All of build and its
+// neighbours read these lists: the events themselves are walked once, and here alone.
+package facts
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Facts are the events of a recording, sorted by what they are about. Everything
+// later reads these lists; the events themselves are walked once.
+type Facts struct {
+	t           *timeline.Timeline
+	Start, End  recording.Time
+	Windows     []timeline.Window // in which facts were recorded
+	gaps        []timeline.Window // between them
+	clock       hostClock
+	Threads     []Thread
+	ThreadIndex lists.Index[recording.ThreadID]
+	Processes   []timeline.Process
+	ProcIndex   map[recording.ProcessID]int
+	leaders     map[recording.ProcessID]recording.ThreadID // the threads that programs begin with
+	childEnds   map[recording.ProcessID][]recording.Time   // by the process that started them: when programs ended
+	Conns       []Conn
+	ConnIndex   lists.Index[recording.ConnID]
+	DNS         []DNS
+	Boundaries  []Boundary
+	Samples     []sampleAt
+	Datagrams   []datagramAt
+	joined      map[[2]string]string // method and route
+	Heads       heads
+	offs        Offs
+	Stacks      stackFacts
+	Storage     storageFacts
+	Parks       parkFacts
+	Goroutines  goFacts
+	Contexts    map[ContextKey]recording.ContextID // of which each is a copy
+}
+
+// hostClock leads from times since the host booted to those of the recording.
+type hostClock struct {
+	suspended recording.Time               // for how long the host was, before the recording
+	told      bool                         // that is known
+	booted    map[recording.ProcessID]bool // when a process was born is said as since the host booted: that counts in
+}
+
+// Thread are the facts about one thread, in order of time.
+type Thread struct {
+	ID         recording.ThreadID
+	TID        int64
+	Process    recording.ProcessID
+	Creator    recording.ThreadID
+	Name       string
+	Born, Died recording.Time // NoTime: outside the recording
+	Steps      []Step
+	Seen       recording.Time // the last time it was seen to do something
+	Acts       int            // how often it was
+	Stacks     []timeline.StackAt
+	Moves      ioSpans // its reads and writes on connections
+	Taken      []Taken // from queues
+}
+
+// Step is one fact about a thread's state: an off-CPU span, or a snapshot.
+type Step struct {
+	At       recording.Time
+	Off      *timeline.Off
+	Snapshot *recording.ThreadState
+}
+
+// TLS is a fact about a connection.
+type TLS struct {
+	At recording.Time
+	*recording.TLS
+}
+
+// DNS is a fact about a look-up.
+type DNS struct {
+	At recording.Time
+	*recording.DNS
+}
+
+// Boundary is where something else begins on a loop.
+type Boundary struct {
+	At recording.Time
+	*recording.Boundary
+}
+
+type sampleAt struct {
+	At recording.Time
+	*recording.Sample
+}
+
+// doubled returns a list with room for at least one more, doubling what is full: a
+// list of a whole recording is copied less often than if append made the room.
+func doubled[T any](list []T) []T {
+	if len(list) < cap(list) {
+		return list
+	}
+	return slices.Grow(list, len(list)+1)
+}
+
+// New are none yet; what needs no rebuilding is copied into t as it comes.
+func New(t *timeline.Timeline) *Facts {
+	return &Facts{t: t, ProcIndex: map[recording.ProcessID]int{}, clock: hostClock{booted: map[recording.ProcessID]bool{}}, leaders: map[recording.ProcessID]recording.ThreadID{}, childEnds: map[recording.ProcessID][]recording.Time{}, joined: map[[2]string]string{}}
+}
+
+// Take sorts in the next event.
+func (f *Facts) Take(e recording.Event) {
+	if f.t.Events == 0 {
+		f.Start = e.Time
+	}
+	f.t.Events++
+	f.End = max(f.End, e.Time)
+	if c, ok := e.Fact.(*recording.Clock); ok && !f.clock.told {
+		f.clock.suspended, f.clock.told = recording.Time(c.Suspended), true
+	}
+	if !f.taskFact(e.Time, e.Fact) && !f.connFact(e.Time, e.Fact) {
+		f.hostFact(e.Time, e.Fact)
+	}
+}
+
+// Complete is called once there are no more events.
+func (f *Facts) Complete(rec *recording.Recording) {
+	t := f.t
+	t.Start, t.End, t.Truncated = f.Start, f.End, t.Truncated || rec.Truncated
+	for i := range f.Processes {
+		if p := &f.Processes[i]; p.Born != recording.NoTime && f.clock.booted[p.ID] {
+			p.Born -= f.clock.suspended
+		}
+	}
+	f.trim()
+	f.nameStarters()
+	t.Processes = f.Processes
+	f.Windows = windows(t.Start, t.End, f.gaps)
+	t.Windows = f.Windows
+}
+
+// trim gives back the room that the longest lists have for more.
+func (f *Facts) trim() {
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		for dir := range c.Chunks {
+			c.Chunks[dir] = slices.Clone(c.Chunks[dir])
+		}
+	}
+	for i := range f.Threads {
+		th := &f.Threads[i]
+		th.Steps, th.Moves.ends = slices.Clone(th.Steps), slices.Clone(th.Moves.ends)
+	}
+}
+
+// thread returns the thread's facts, None and nil for NoThread. A thread that was
+// never declared (facts were lost) is made up, without process or name.
+func (f *Facts) thread(id recording.ThreadID) *Thread {
+	if id == recording.NoThread {
+		return nil
+	}
+	i := f.ThreadIndex.Get(id)
+	if i == timeline.None {
+		i = len(f.Threads)
+		f.ThreadIndex.Set(id, i)
+		f.Threads = append(f.Threads, Thread{ID: id})
+	}
+	return &f.Threads[i]
+}
+
+// Strand returns the index of a thread's Strand, or None.
+func (f *Facts) Strand(id recording.ThreadID) timeline.StrandID {
+	return timeline.StrandID(f.ThreadIndex.Get(id))
+}
+
+// see notes that a thread was running at a time.
+func (f *Facts) see(id recording.ThreadID, at recording.Time) {
+	if th := f.thread(id); th != nil {
+		th.Seen = at
+		th.Acts++
+	}
+}
+
+// moved notes that a thread read or wrote.
+func (f *Facts) moved(x *recording.Chunk, at recording.Time) {
+	f.see(x.Thread, at)
+	if th := f.thread(x.Thread); th != nil {
+		th.Moves.add(firstOf(x.First, at), at, x.Dir)
+	}
+}
+
+// Endpoint joins method and route, with the same memory for all that are equal.
+func (f *Facts) Endpoint(method, route string) string {
+	k := [2]string{method, route}
+	s, ok := f.joined[k]
+	if !ok {
+		s = method + " " + route
+		f.joined[k] = s
+	}
+	return s
+}
+
+// Runtime of a process; native if it is not known.
+func (f *Facts) Runtime(id recording.ProcessID) recording.Runtime {
+	if i, ok := f.ProcIndex[id]; ok {
+		return f.Processes[i].Runtime
+	}
+	return recording.RuntimeNative
+}
+
+// taskFact takes facts about processes and threads.
+func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Off:
+		if th := f.thread(x.Thread); th != nil {
+			th.Steps = append(doubled(th.Steps), Step{At: at, Off: f.offs.Of(x)})
+		}
+	case *recording.ThreadState:
+		if th := f.thread(x.Thread); th != nil {
+			th.Steps = append(th.Steps, Step{At: at, Snapshot: x})
+		}
+	case *recording.Sample:
+		f.see(x.Thread, at)
+		f.Samples = append(f.Samples, sampleAt{at, x})
+	case *recording.Boundary:
+		f.see(x.Thread, at)
+		f.Boundaries = append(f.Boundaries, Boundary{at, x})
+	case *recording.Thread:
+		f.declareThread(at, x)
+	case *recording.ThreadExit:
+		if th := f.thread(x.Thread); th != nil {
+			th.Died = at
+		}
+	default:
+		return f.processFact(at, fact) || f.stackFact(at, fact) || f.goFact(at, fact)
+	}
+	return true
+}
+
+func (f *Facts) declareThread(at recording.Time, x *recording.Thread) {
+	th := f.thread(x.ID)
+	if th == nil {
+		return
+	}
+	th.TID, th.Process, th.Creator, th.Name = x.TID, x.Process, x.Creator, x.Name
+	if x.Creator != recording.NoThread {
+		th.Born = at
+	}
+	if i, ok := f.ProcIndex[x.Process]; ok && f.Processes[i].PID == x.TID {
+		f.leaders[x.Process] = x.ID
+	}
+}
+
+func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Process:
+		if _, ok := f.ProcIndex[x.ID]; ok {
+			return true
+		}
+		f.ProcIndex[x.ID] = len(f.Processes)
+		f.clock.booted[x.ID] = true
+		f.Processes = append(f.Processes, timeline.Process{ID: x.ID, PID: x.PID, Comm: x.Comm, Exe: x.Exe, Runtime: x.Runtime, Build: x.Build, Version: x.Version, Born: recording.Time(x.Start), By: timeline.None})
+	case *recording.Exec:
+		if i, ok := f.ProcIndex[x.Process]; ok {
+			p := &f.Processes[i]
+			f.clock.booted[x.Process] = false
+			p.Comm, p.Exe, p.Runtime, p.Build, p.Version, p.Born = x.Comm, x.Exe, x.Runtime, x.Build, x.Version, at
+			if th := f.thread(f.leaders[x.Process]); th != nil {
+				th.Name = x.Comm
+			}
+		}
+	case *recording.Context:
+		if f.Contexts == nil {
+			f.Contexts = map[ContextKey]recording.ContextID{}
+		}
+		f.Contexts[ContextKey{x.Process, x.ID}] = x.Parent
+	case *recording.Taken:
+		f.see(x.Thread, at)
+		if th := f.thread(x.Thread); th != nil {
+			th.Taken = append(th.Taken, Taken{at, x})
+		}
+	case *recording.ProcessExit:
+		if i, ok := f.ProcIndex[x.Process]; ok {
+			f.Processes[i].End = at
+		}
+	default:
+		return f.storageFact(at, fact)
+	}
+	return true
+}
+
+// conn returns the facts of a declared connection, or nil.
+func (f *Facts) conn(id recording.ConnID) *Conn {
+	if i := f.ConnIndex.Get(id); i != timeline.None {
+		return &f.Conns[i]
+	}
+	return nil
+}
+
+// connFact takes facts about connections. Facts of a connection that was never
+// declared are dropped: its side is unknown.
+func (f *Facts) connFact(at recording.Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Chunk:
+		f.moved(x, at)
+		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
+			c.chunk(at, x)
+		}
+	case *recording.HTTPRequest:
+		if c := f.conn(x.Conn); c != nil {
+			c.Asks = append(c.Asks, f.Heads.request(at, x))
+		}
+	case *recording.HTTPResponse:
+		if c := f.conn(x.Conn); c != nil {
+			c.Answers = append(c.Answers, f.Heads.response(at, x))
+		}
+	case *recording.TLS:
+		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
+			c.TLS = append(c.TLS, TLS{at, x})
+		}
+	case *recording.DNS:
+		f.see(x.Thread, at)
+		f.DNS = append(f.DNS, DNS{at, x})
+	default:
+		return f.connLife(at, fact)
+	}
+	return true
+}
+
+func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
+	switch x := fact.(type) {
+	case *recording.Conn:
+		f.see(x.Thread, at)
+		if f.ConnIndex.Get(x.ID) == timeline.None {
+			f.ConnIndex.Set(x.ID, len(f.Conns))
+			f.Conns = append(f.Conns, Conn{At: at, Decl: x})
+		}
+	case *recording.Established:
+		if c := f.conn(x.Conn); c != nil {
+			c.Established = at
+		}
+	case *recording.Closed:
+		if c := f.conn(x.Conn); c != nil && c.Closed == nil {
+			c.Closed, c.ClosedAt = x, at
+		}
+	case *recording.ConnProtocol:
+		if c := f.conn(x.Conn); c != nil {
+			c.Protocol = x.Protocol
+		}
+	case *recording.Late:
+		if c := f.conn(x.Conn); c != nil {
+			c.Late = append(c.Late, x)
+		}
+	case *recording.Tunnel:
+		if c := f.conn(x.Conn); c != nil {
+			c.through(at, x)
+		}
+	case *recording.Retransmit:
+		if c := f.conn(x.Conn); c != nil {
+			c.Again = append(c.Again, at)
+		}
+	default:
+		return f.commandFact(at, fact)
+	}
+	return true
+}

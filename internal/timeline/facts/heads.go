@@ -1,0 +1,53 @@
+package facts
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Request is the head of a request, in less memory than its fact: there is one for each request.
+type Request struct {
+	At                   recording.Time
+	Offset, Head, Length int64
+	*requestBy
+}
+
+// requestBy is what the heads of many requests have in common.
+type requestBy struct {
+	Method, Route, Host, Operation string
+	Upgrade                        int64
+}
+
+// Response is the head of a response, likewise.
+type Response struct {
+	At                   recording.Time
+	Offset, Head, Length int64
+	*responseBy
+}
+
+// responseBy is what the heads of many responses have in common.
+type responseBy struct{ Status, Upgrade int64 }
+
+// heads are what heads have in common, each once.
+type heads struct {
+	asks      lists.Interned[requestBy]
+	answers   lists.Interned[responseBy]
+	RequestBy timeline.RequestBy // of the request at hand
+}
+
+func (h *heads) request(at recording.Time, x *recording.HTTPRequest) Request {
+	return Request{at, x.Offset, x.Head, x.Length, h.asks.Of(requestBy{x.Method, x.Route, x.Host, x.Operation, x.Upgrade})}
+}
+
+func (h *heads) response(at recording.Time, x *recording.HTTPResponse) Response {
+	return Response{at, x.Offset, x.Head, x.Length, h.answers.Of(responseBy{x.Status, x.Upgrade})}
+}
+
+// DropHeads lets go of the heads of messages, of which requests and calls have been made.
+func (f *Facts) DropHeads() {
+	f.Heads = heads{}
+	for i := range f.Conns {
+		f.Conns[i].Asks, f.Conns[i].Answers = nil, nil
+	}
+}

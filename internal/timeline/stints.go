@@ -1,0 +1,48 @@
+package timeline
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// MergeStints puts spans in order and makes one of those that overlap.
+func MergeStints(list []Stint) []Stint {
+	var out []Stint
+	for _, x := range lists.ByTime(list, func(x *Stint) recording.Time { return x.From }) {
+		if n := len(out); n > 0 && x.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, x.To)
+		} else {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Stint is a span in which a strand worked for one request.
+type Stint struct {
+	From, To recording.Time
+	Request  RequestID
+}
+
+// Stints are, for each strand, the requests it worked for, in order of time. Spans of
+// a strand that serves one request at a time are disjoint; a Loop has none here.
+type Stints [][]Stint
+
+// At returns the request a strand worked for at a time, or None.
+func (o Stints) At(s StrandID, at recording.Time) RequestID {
+	list := o[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
+	if i == 0 || at >= list[i-1].To {
+		return None
+	}
+	return list[i-1].Request
+}
+
+// From returns the stints of a strand that end after a time.
+func (o Stints) From(s StrandID, at recording.Time) []Stint {
+	list := o[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > at })
+	return list[i:]
+}

@@ -1,0 +1,150 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Threads of one pool run the same code from the same depth on, each on a stack of its own:
+// what one of them waits for at some depth, counted from where its stack begins, the others
+// do too. Of one thread few stacks are taken at a place, and one rare other among them is
+// enough not to know; of all threads of a pool there are many.
+const (
+	// alignPaths is at how many paths through the code the stacks of two threads must lie
+	// equally far apart to know how far.
+	alignPaths = 3
+	// alignPercent of the paths that both were seen in must.
+	alignPercent = 80
+	// poolStacks is how many stacks must have been taken at a place for it to lend one.
+	poolStacks = 4
+	// alignRounds bounds how many pools of one process are looked for.
+	alignRounds = 16
+)
+
+// pooled are the sleeps of one thread, in order, and how far its stack is from that of the
+// first of its pool.
+type pooled struct {
+	sleeps []sleepAt
+	ways   map[asleepIn]int64 // the depth of each; 0: of several depths
+	lacks  bool               // stacks of long sleeps
+	shift  int64
+}
+
+// asleepIn is a path through the code that ends in a system call.
+type asleepIn struct {
+	path    int32
+	syscall string
+}
+
+// borrowInPools gives long sleeps without a stack that of other threads of the same pool.
+func (s *Sleeps) borrowInPools(threads []pooled) {
+	of := map[recording.ProcessID][]*pooled{}
+	for i := range threads {
+		p := &threads[i]
+		if len(p.sleeps) == 0 {
+			continue
+		}
+		if id := s.t.Strands[p.sleeps[0].strand].Process; s.f.Runtime(id) != recording.RuntimeGo {
+			p.learn(s.book)
+			of[id] = append(of[id], p)
+		}
+	}
+	for _, list := range of {
+		slices.SortStableFunc(list, func(a, b *pooled) int { return cmp.Compare(len(b.ways), len(a.ways)) })
+		for range alignRounds {
+			if len(list) < 2 || !slices.ContainsFunc(list, func(p *pooled) bool { return p.lacks }) {
+				break
+			}
+			var pool, rest []*pooled
+			for _, p := range list {
+				if p.align(list[0]) {
+					pool = append(pool, p)
+				} else {
+					rest = append(rest, p)
+				}
+			}
+			if len(pool) == 0 {
+				break
+			}
+			s.lend(pool)
+			list = rest
+		}
+	}
+}
+
+// learn finds the ways in which a thread was seen to sleep.
+func (p *pooled) learn(book *ruleBook) {
+	p.ways = map[asleepIn]int64{}
+	for i := range p.sleeps {
+		x := &p.sleeps[i]
+		at, known := x.place()
+		switch {
+		case !known:
+		case x.stack == timeline.None:
+			p.lacks = p.lacks || x.to.Sub(x.from) >= longWait
+		case !x.borrowed:
+			w := asleepIn{book.paths[x.stack], at.syscall}
+			if sp, seen := p.ways[w]; seen && sp != at.sp {
+				at.sp = 0
+			}
+			p.ways[w] = at.sp
+		}
+	}
+}
+
+// align finds how far a thread's stack is from another's; false if they run other code.
+func (p *pooled) align(first *pooled) bool {
+	far, all := map[int64]int{}, 0
+	for w, sp := range p.ways {
+		if other := first.ways[w]; sp != 0 && other != 0 {
+			far[sp-other]++
+			all++
+		}
+	}
+	for d, n := range far {
+		if n >= alignPaths && n*100 >= all*alignPercent {
+			p.shift = d
+			return true
+		}
+	}
+	return false
+}
+
+// lend gives the long sleeps of a pool's threads the stacks of other long ones at their depths,
+// where those agree: short ones there may be another thing, such as an interpreter's thread
+// whose turn is over.
+func (s *Sleeps) lend(pool []*pooled) {
+	votes, one := newBallot[int32](), map[vote[int32]]timeline.StackID{}
+	for _, p := range pool {
+		for i := range p.sleeps {
+			x := &p.sleeps[i]
+			at, known := x.place()
+			if !known || x.stack == timeline.None || x.borrowed || x.to.Sub(x.from) < longWait {
+				continue
+			}
+			at.sp -= p.shift
+			path := s.book.paths[x.stack]
+			votes.cast(at, path, x)
+			if _, ok := one[vote[int32]{at, path}]; !ok {
+				one[vote[int32]{at, path}] = x.stack
+			}
+		}
+	}
+	agreed := votes.agreed()
+	for _, p := range pool {
+		for i := range p.sleeps {
+			x := &p.sleeps[i]
+			at, known := x.place()
+			if !known || x.stack != timeline.None || x.to.Sub(x.from) < longWait {
+				continue
+			}
+			at.sp -= p.shift
+			if path, ok := agreed[at]; ok && votes.all[at].n >= poolStacks {
+				x.stack, x.borrowed = one[vote[int32]{at, path}], true
+			}
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package waits
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// gcThreads are the threads of JVMs that stop the others or collect garbage.
+type gcThreads struct {
+	t          *timeline.Timeline
+	f          *facts.Facts
+	stops      map[timeline.StrandID]bool                  // lets stopped threads go again
+	collectors map[recording.ProcessID][]timeline.StrandID // collect garbage while the others stand
+	heap       map[lockKey]bool                            // mutexes under which threads ask for a collection
+}
+
+// collectors finds them by the names that HotSpot gives its own threads.
+func collectors(t *timeline.Timeline, f *facts.Facts) gcThreads {
+	g := gcThreads{t, f, map[timeline.StrandID]bool{}, map[recording.ProcessID][]timeline.StrandID{}, map[lockKey]bool{}}
+	jvms := map[recording.ProcessID]bool{}
+	for i := range t.Processes {
+		jvms[t.Processes[i].ID] = t.Processes[i].Runtime == recording.RuntimeJVM
+	}
+	for i := range t.Strands {
+		s := &t.Strands[i]
+		if !jvms[s.Process] || s.Goroutine != recording.NoGoroutine {
+			continue
+		}
+		switch {
+		case s.Name == "VM Thread":
+			g.stops[timeline.StrandID(i)] = true
+		case strings.HasPrefix(s.Name, "ZDriver"), strings.HasPrefix(s.Name, "ZDirector"), strings.HasPrefix(s.Name, "Shenandoah Con"):
+			g.stops[timeline.StrandID(i)] = true // threads stall on them when the heap is full
+		case strings.HasPrefix(s.Name, "GC Thread#"), strings.HasPrefix(s.Name, "ParGC Thread#"), strings.HasPrefix(s.Name, "ZWorker"), strings.HasPrefix(s.Name, "Shenandoah GC"):
+			g.collectors[s.Process] = append(g.collectors[s.Process], timeline.StrandID(i))
+		}
+	}
+	return g
+}
+
+// released reports a sleep that the JVM ended as it let its stopped threads go: its VM
+// thread did, from inside a futex wake. Nobody else wakes threads that way, and that
+// thread wakes only threads that stopped or asked for a stop.
+func (g *gcThreads) released(x *sleepAt) bool {
+	if len(g.stops) == 0 || x.off.Release != 1 || x.off.WakerKind != recording.WakerThread {
+		return false
+	}
+	by := g.f.Strand(x.off.Waker)
+	return by != timeline.None && g.stops[by] && g.t.Strands[by].Process == g.t.Strands[x.strand].Process &&
+		!slices.ContainsFunc(hotspotThreads, func(name string) bool { return strings.HasPrefix(g.t.Strands[x.strand].Name, name) })
+}
+
+// learn notes the mutexes that stacks show to be the heap's.
+func (g *gcThreads) learn(all []sleepAt) {
+	for i := range all {
+		if x := &all[i]; x.verdict.code == "jvm-heap-lock" && x.off.Owner != recording.NoThread {
+			g.heap[lockKey{process: g.t.Strands[x.strand].Process, address: x.off.Arg}] = true
+		}
+	}
+}
+
+// hotspotThreads are the names, or their beginnings, of threads that are HotSpot's own.
+var hotspotThreads = []string{
+	"GC Thread#", "G1 ", "ParGC Thread#", "ZWorker", "ZDriver", "ZDirector", "ZUnmapper", "ZStat", "Shenandoah", "VM Thread", "VM Periodic", "C1 Comp", "C2 Comp",
+	"Sweeper thread", "Reference Handl", "Finalizer", "Signal Dispatch", "Service Thread", "Monitor Deflati", "Common-Cleaner", "Notification Th", "Attach Listener",
+}
+
+// rule says whether a collector ran while the thread stood.
+func (g *gcThreads) rule(x *sleepAt) string {
+	for _, c := range g.collectors[g.t.Strands[x.strand].Process] {
+		for _, iv := range timeline.Clipped(g.t.Strands[c].Intervals, x.from, x.to) {
+			if iv.State == timeline.StateRunning {
+				return timeline.RuleGC
+			}
+		}
+	}
+	return timeline.RuleVMThread
+}

@@ -1,0 +1,124 @@
+package waits
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// gilWait bounds one timed wait for CPython's interpreter lock: it asks again
+	// every 5 ms.
+	gilWait recording.Duration = 8_000_000
+	// longTimers of its waits, one at most may be longer.
+	longTimers = 20
+	// gilSpan is the reach of the lock's own state around the word it is waited on.
+	gilSpan = 256
+)
+
+// GILWords are the futex words of the interpreter locks of Python processes.
+type GILWords struct {
+	words map[recording.ProcessID][]int64
+	seen  map[recording.ProcessID]bool // frames show it, it is not only inferred
+}
+
+// FindGILWords looks for futex words on which at least two threads wait, always with a
+// time limit and never long.
+func FindGILWords(f *facts.Facts) GILWords {
+	g := GILWords{map[recording.ProcessID][]int64{}, map[recording.ProcessID]bool{}}
+	type word struct {
+		process recording.ProcessID
+		addr    int64
+	}
+	type use struct {
+		thread recording.ThreadID
+		shared bool
+		other  bool // not for that lock
+		n      int
+		long   int
+	}
+	uses := map[word]*use{}
+	var order []word
+	for i := range f.Threads {
+		th := &f.Threads[i]
+		if f.Runtime(th.Process) != recording.RuntimePython {
+			continue
+		}
+		var k word
+		var u *use // of k: a thread mostly waits where it did before
+		for _, s := range th.Steps {
+			if s.Off == nil || s.Off.Syscall != "futex" || s.Off.State != recording.OffSleep {
+				continue
+			}
+			if u == nil || k.addr != s.Off.Arg {
+				k = word{th.Process, s.Off.Arg}
+				u = uses[k]
+			}
+			if u == nil {
+				u = &use{thread: th.ID}
+				uses[k] = u
+				order = append(order, k)
+			}
+			u.shared = u.shared || u.thread != th.ID
+			woken := s.Off.Woken
+			if woken == recording.NoTime {
+				woken = s.At
+			}
+			u.other = u.other || s.Off.Timed != 1
+			u.n++
+			if woken.Sub(s.Off.Since) > gilWait {
+				u.long++
+			}
+		}
+	}
+	for _, k := range order {
+		if u := uses[k]; u.shared && !u.other && longTimers*u.long <= u.n {
+			g.words[k.process] = append(g.words[k.process], k.addr)
+		}
+	}
+	return g
+}
+
+// learn adds the words of sleeps whose own stacks show that lock: most of those there, as a
+// stack may have been taken at another sleep.
+func (g *GILWords) learn(all []sleepAt, t *timeline.Timeline) {
+	shown := map[lockKey]int{} // how many more stacks show that lock than show anything else
+	of := func(x *sleepAt) lockKey {
+		return lockKey{process: t.Strands[x.strand].Process, address: x.off.Arg}
+	}
+	for i := range all {
+		switch x := &all[i]; {
+		case x.borrowed || x.verdict.code == "" || !futexSyscall(x.off.Syscall):
+		case x.verdict.code == "py-gil":
+			shown[of(x)]++
+		default:
+			shown[of(x)]--
+		}
+	}
+	for i := range all {
+		x := &all[i]
+		if x.borrowed || x.verdict.code != "py-gil" || shown[of(x)] <= 0 {
+			continue
+		}
+		p := of(x).process
+		g.seen[p] = true
+		if !g.has(p, x.off.Arg) {
+			g.words[p] = append(g.words[p], x.off.Arg)
+		}
+	}
+}
+
+// has reports one of the words, or one beside it.
+func (g *GILWords) has(p recording.ProcessID, addr int64) bool {
+	return slices.ContainsFunc(g.words[p], func(a int64) bool { return addr >= a-gilSpan && addr <= a+gilSpan })
+}
+
+// quality of a claim that rests on the word.
+func (g *GILWords) quality(p recording.ProcessID) timeline.Quality {
+	if g.seen[p] {
+		return timeline.Exact
+	}
+	return timeline.Inferred
+}

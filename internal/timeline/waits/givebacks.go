@@ -1,0 +1,108 @@
+package waits
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// fewWaits is how many waits at one place it takes to say what they are for.
+	fewWaits = 5
+	// atOnce is how close two wake-ups by one thread are parts of one act.
+	atOnce recording.Time = 100_000
+)
+
+// queueWaits are rules of waits in which a pool may be: the queue of a pool looks like
+// any other.
+var queueWaits = []string{"jvm-queue", "jvm-condition", "py-queue", "py-condition", "ruby-queue", "ruby-condition", "condition", timeline.RuleGoChannel, timeline.RuleGoCond}
+
+// giveBacks finds the pools among waits on queues and conditions, by what happens there:
+// requests wait, and who ends such a wait is a thread that serves another request and
+// waits at that same place in its turn; and it ends one wait at a time. A queue of work
+// or of results is filled by others than those who wait at it; a broadcast ends many.
+func (s *Sleeps) giveBacks() {
+	for _, waits := range s.conditionsByPlace(queueWaits) {
+		if !s.givenBack(waits) {
+			continue
+		}
+		for _, id := range waits {
+			w := &s.t.Waits[id]
+			w.Cause, w.Rule, w.Quality = timeline.CausePool, timeline.RuleGiveBack, timeline.Inferred
+		}
+	}
+}
+
+// conditionsByPlace lists the waits for conditions that some rules told, by where in the code
+// they are, the places in order of their first.
+func (s *Sleeps) conditionsByPlace(rules []string) [][]timeline.WaitID {
+	t := s.t
+	var places [][]timeline.WaitID
+	index := map[lockKey]int{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		if w.Cause != timeline.CauseCondition || w.Stack == timeline.None || !slices.Contains(rules, w.Rule) {
+			continue
+		}
+		key, _ := s.siteKey(lockKey{process: t.Strands[w.Strand].Process}, t.SiteFrame(w.Stack))
+		if key.site == "" {
+			continue
+		}
+		at, known := index[key]
+		if !known {
+			at = len(places)
+			index[key] = at
+			places = append(places, nil)
+		}
+		places[at] = append(places[at], timeline.WaitID(i))
+	}
+	return places
+}
+
+// givenBack reports that waits at one place ended as those for a pool do, nine in ten.
+func (s *Sleeps) givenBack(waits []timeline.WaitID) bool {
+	t := s.t
+	waiter := map[timeline.StrandID]bool{}
+	for _, id := range waits {
+		waiter[t.Waits[id].Strand] = true
+	}
+	var ended, back int
+	last := map[timeline.StrandID]recording.Time{}
+	for _, k := range lists.Sorted(len(waits), func(i int) recording.Time { return t.Waits[waits[i]].To }) {
+		w := &t.Waits[waits[k]]
+		by := s.releaser(w.Off, w.Strand)
+		if w.Request == timeline.None || by == timeline.None {
+			continue
+		}
+		ended++
+		before, many := last[by]
+		many = many && w.To-before < atOnce
+		last[by] = w.To
+		if waiter[by] && !many {
+			back++
+		}
+	}
+	return ended >= fewWaits && 10*back >= 9*ended
+}
+
+// releaser returns the strand that ended a sleep from inside a futex wake, another one
+// of the same process, or None. A thread of Ruby that polls while it waits for another
+// one is woken by a write. Whoever lets a lock of a file go wakes the next one, of any process.
+func (s *Sleeps) releaser(off *timeline.Off, of timeline.StrandID) timeline.StrandID {
+	if by, ok := s.ParkedBy[off]; ok && by != of {
+		return by
+	}
+	if off == nil || off.Release != 1 && off.Syscall != "ppoll" && !lockOfFile(off) || off.WakerKind != recording.WakerThread || off.Woken == recording.NoTime {
+		return timeline.None
+	}
+	by := s.f.Strand(off.Waker)
+	if by == timeline.None || by == of || s.t.Strands[by].Process != s.t.Strands[of].Process && !lockOfFile(off) {
+		return timeline.None
+	}
+	return by
+}
+
+// lockOfFile reports a wait for a lock of a file, which processes share.
+func lockOfFile(off *timeline.Off) bool { return off.Syscall == "flock" || off.Syscall == "fcntl" }

@@ -1,0 +1,147 @@
+package waits
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// AddParks makes Waits of the waits of goroutines. A goroutine that was woken for a
+// mutex which another one took, and waits for it again, goes on with one Wait.
+func (s *Sleeps) AddParks() {
+	t, f := s.t, s.f
+	if len(f.Parks.Parks) == 0 {
+		return
+	}
+	index, ends := facts.IndexGoroutines(t), f.Unparked()
+	s.ParkedBy = make(map[*timeline.Off]timeline.StrandID, len(f.Parks.Parks))
+	open := map[timeline.StrandID]int{} // the last sleep of each strand
+	for _, k := range lists.Sorted(len(f.Parks.Parks), func(i int) recording.Time { return f.Parks.Parks[i].Since }) {
+		p := f.Parks.Parks[k]
+		key := f.GoKeyOf(p.Left, p.Goroutine)
+		x := s.parkSleep(index.Of(key), p, ends.Ending(key.Process, p))
+		if x.strand == timeline.None || x.from >= x.to {
+			continue
+		}
+		if u := ends.Ending(key.Process, p); u != nil {
+			s.ParkedBy[x.off] = index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine})
+		}
+		last, ok := open[x.strand]
+		if ok && s.all[last].back > x.from {
+			continue // its end was not seen
+		}
+		if ok && s.goesOn(&s.all[last], &x) {
+			x.wait = s.all[last].wait
+			w := &t.Waits[x.wait]
+			w.To, w.Back, w.Off = x.to, x.back, x.off
+			x.from = s.all[last].to // it did not cease to want it
+		} else {
+			x.wait = timeline.WaitID(len(t.Waits))
+			t.Waits = append(t.Waits, waitOf(&x))
+		}
+		open[x.strand] = len(s.all)
+		s.all = append(s.all, x)
+	}
+	s.order()
+	listWaits(t)
+}
+
+// order puts the Waits in order of their start.
+func (s *Sleeps) order() {
+	t := s.t
+	place := make([]timeline.WaitID, len(t.Waits))
+	sorted := make([]timeline.Wait, len(t.Waits))
+	for k, i := range lists.Sorted(len(t.Waits), func(i int) recording.Time { return t.Waits[i].From }) {
+		sorted[k] = t.Waits[i]
+		place[i] = timeline.WaitID(k)
+	}
+	t.Waits = sorted
+	for i := range s.all {
+		if w := &s.all[i].wait; *w != timeline.None {
+			*w = place[*w]
+		}
+	}
+}
+
+// goesOn reports that a goroutine waits again for the mutex that it was woken for.
+func (s *Sleeps) goesOn(before, x *sleepAt) bool {
+	return before.verdict.cause == timeline.CauseLock && x.verdict.cause == timeline.CauseLock && before.off.Arg == x.off.Arg &&
+		before.stack == x.stack && x.from-before.back <= triesAgain
+}
+
+// parkSleep is one wait of a goroutine. The fact behind it stands for one of a thread.
+func (s *Sleeps) parkSleep(strand timeline.StrandID, p facts.Park, u *facts.Unpark) sleepAt {
+	x := sleepAt{strand: strand, from: max(p.Since, s.t.Start), to: p.At, back: p.At, state: timeline.StateSleeping, quality: timeline.Exact, stack: timeline.None}
+	if i := s.f.Stacks.StackIndex.Get(p.Stack); i != timeline.None {
+		x.stack = timeline.StackID(i)
+	}
+	off := recording.Off{Thread: p.Left, Since: p.Since, Woken: p.At, Goroutine: p.Goroutine, Syscall: "futex", Arg: p.Object}
+	timer := false
+	if u != nil {
+		x.to = max(min(u.At, p.At), x.from+1)
+		off.Woken = x.to
+		off.WakerKind, off.Waker, off.Release = recording.WakerThread, u.Thread, 1
+		timer = s.t.OnStack(s.f.Stacks.StackIndex.Get(u.Stack), "time.sendTime")
+	}
+	x.off = s.parked.Of(&off)
+	x.verdict = s.parkVerdict(p.Park, x.stack)
+	if timer && x.verdict.code == timeline.RuleGoChannel {
+		x.verdict = verdict{timeline.RuleGoTimer, timeline.CauseSleep, timeline.None}
+	}
+	return x
+}
+
+// parkVerdict says what a goroutine waited for. Of conditions and channels, which can be
+// anything, the stack may tell more.
+func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict {
+	switch p.Reason {
+	case recording.ParkMutex:
+		return verdict{timeline.RuleGoMutex, timeline.CauseLock, timeline.None}
+	case recording.ParkRead, recording.ParkWrite:
+		return verdict{timeline.RuleGoRWMutex, timeline.CauseLock, timeline.None}
+	case recording.ParkWaitGroup:
+		return verdict{timeline.RuleGoWaitGroup, timeline.CauseCondition, timeline.None}
+	case recording.ParkCollector:
+		return verdict{timeline.RuleGoAssist, timeline.CauseGC, timeline.None}
+	case recording.ParkSleep:
+		return verdict{timeline.RuleGoSleep, timeline.CauseSleep, timeline.None}
+	}
+	if v := s.book.of(stack, recording.RuntimeGo); v.code != "" {
+		return v
+	}
+	if p.Reason == recording.ParkCond {
+		return verdict{timeline.RuleGoCond, timeline.CauseCondition, timeline.None}
+	}
+	return verdict{timeline.RuleGoChannel, timeline.CauseCondition, timeline.None}
+}
+
+// listWaits lists the Waits of each strand, in order of time.
+func listWaits(t *timeline.Timeline) {
+	counts := make([]int32, len(t.Strands))
+	for i := range t.Waits {
+		counts[t.Waits[i].Strand]++
+	}
+	of := lists.Sized[timeline.WaitID](counts)
+	for i := range t.Waits {
+		strand := t.Waits[i].Strand
+		of[strand] = append(of[strand], timeline.WaitID(i))
+	}
+	for i, list := range of {
+		t.Strands[i].Waits = list
+	}
+}
+
+// assignParks gives the waits of goroutines that serve no request to the one that an
+// ancestor of theirs serves.
+func (s *Sleeps) assignParks(served ServedBy) {
+	if s.ParkedBy == nil {
+		return
+	}
+	for i := range s.t.Waits {
+		w := &s.t.Waits[i]
+		if st := &s.t.Strands[w.Strand]; w.Request == timeline.None && w.Rule != timeline.RuleIdle && st.Goroutine != recording.NoGoroutine {
+			w.Request = served(timeline.GoroutineKey{Process: st.Process, Goroutine: st.Goroutine}, w.From)
+		}
+	}
+}

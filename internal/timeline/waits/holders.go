@@ -1,0 +1,208 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// manyHolds is from how many holds within a wait on they are looked through by strand, or not any further.
+const manyHolds = 64
+
+// holders tells who had what each Wait was for. While somebody sleeps waiting for a
+// lock, nobody lets it go without waking somebody: so from one such wake-up to the next
+// it was had by who made the next one. That one had it from the end of its own wait on,
+// if it waited. Whoever wakes from outside of a futex wake lets nothing go.
+func (s *Sleeps) holders() {
+	t := s.t
+	of := make([][]int32, len(t.Locks))
+	for i := range s.all {
+		x := &s.all[i]
+		if x.wait == timeline.None || t.Waits[x.wait].Lock == timeline.None || t.Waits[x.wait].Rule == timeline.RuleShared {
+			continue
+		}
+		switch id := t.Waits[x.wait].Lock; t.Locks[id].Kind {
+		case timeline.CauseLock, timeline.CauseInterpreterLock, timeline.CausePool:
+			of[id] = append(of[id], int32(i))
+		}
+	}
+	for id := range of {
+		s.inOrder(of[id])
+	}
+	one := s.sameLocks(of)
+	for id, list := range of {
+		switch l := &t.Locks[id]; {
+		case len(list) == 0 || int(one[id]) != id:
+		case l.Kind == timeline.CausePool:
+			s.poolHolds(list)
+		case l.Address == 0 && l.Kind == timeline.CauseLock && s.several(list):
+			s.chainHolds(list)
+		default:
+			s.lockHolds(list, l.Kind)
+		}
+	}
+	s.ownerHolds()
+	s.sharedHolds()
+}
+
+// inOrder puts sleeps in order of their ends.
+func (s *Sleeps) inOrder(list []int32) {
+	slices.Sort(list)
+	places := lists.Sorted(len(list), func(k int) recording.Time { return s.all[list[k]].to })
+	for k, i := range places {
+		places[k] = list[i]
+	}
+	copy(list, places)
+}
+
+// held is when strands last came back from waiting for a lock, and last let it go.
+type held map[timeline.StrandID][2]recording.Time
+
+// lockHolds gives the Waits for one lock their Holds. Its sleeps are in order of end.
+func (s *Sleeps) lockHolds(list []int32, kind timeline.Cause) {
+	var holds []timeline.Hold
+	last, had := recording.Time(0), held{}
+	pending := s.pending(list)
+	for k, i := range list {
+		x := &s.all[i]
+		by, let, basis := s.releaser(x.off, x.strand), x.to, timeline.HoldByRelease
+		switch {
+		case kind == timeline.CauseInterpreterLock && x.verdict.code == timeline.RuleRubyYield && by != timeline.None:
+			by, let, basis = x.strand, x.from, timeline.HoldByYield
+		case kind == timeline.CauseInterpreterLock && !lets(x):
+			by = timeline.None
+		}
+		if by != timeline.None {
+			h := timeline.Hold{Strand: by, From: max(last, had[by][0]), To: let, Basis: basis}
+			if got := had[by][0]; got > had[by][1] && got >= last && pending[k] <= got {
+				h.Since = got
+			}
+			if h.From < h.To {
+				holds = append(holds, h)
+			}
+			last = max(last, let)
+			had[by] = [2]recording.Time{had[by][0], let}
+		}
+		had[x.strand] = [2]recording.Time{x.to, had[x.strand][1]}
+	}
+	if len(holds) > 0 {
+		s.share(s.cut(holds, list), list)
+	}
+}
+
+// lets reports that who ended a sleep for an interpreter's lock let that go. Where
+// CPython has no time limit, who has just taken the lock tells who had to let it go.
+// In Ruby that one let it go as it began to wait for this.
+func lets(x *sleepAt) bool {
+	if strings.HasPrefix(x.verdict.code, "ruby-") {
+		return x.verdict.code == timeline.RuleRubyGVL
+	}
+	return x.off.Timed == 1
+}
+
+// pending returns, for sleeps in order of end, since when somebody waited without a
+// break at each end: meanwhile nobody can have let the lock go unseen.
+func (s *Sleeps) pending(list []int32) []recording.Time {
+	since := make([]recording.Time, len(list))
+	for k := len(list) - 1; k >= 0; k-- {
+		since[k] = s.all[list[k]].from
+		if k+1 < len(list) {
+			since[k] = min(since[k], since[k+1])
+		}
+	}
+	return since
+}
+
+// cut divides holds where Waits begin and end, so that each lies within a Wait or
+// outside of it.
+func (s *Sleeps) cut(holds []timeline.Hold, list []int32) []timeline.Hold {
+	ends := make([]recording.Time, 0, 2*len(list))
+	for _, i := range list {
+		w := &s.t.Waits[s.all[i].wait]
+		ends = append(ends, w.From, w.To)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	pieces := make([]timeline.Hold, 0, len(holds)+len(ends))
+	k := 0
+	for _, h := range holds {
+		for k < len(ends) && ends[k] <= h.From {
+			k++
+		}
+		for j := k; j < len(ends) && ends[j] < h.To; j++ {
+			piece := h
+			piece.To, h.From = ends[j], ends[j]
+			pieces = append(pieces, piece)
+			k = j
+		}
+		pieces = append(pieces, h)
+	}
+	return pieces
+}
+
+// share gives each Wait the pieces that lie within it: Waits for one lock share them.
+func (s *Sleeps) share(pieces []timeline.Hold, list []int32) {
+	byFrom := func(h timeline.Hold, at recording.Time) int { return cmp.Compare(h.From, at) }
+	var of map[timeline.StrandID][]int32 // where in pieces each holder is; made if many wait at once
+	for _, i := range list {
+		w := &s.t.Waits[s.all[i].wait]
+		if w.Holds != nil {
+			continue
+		}
+		a, _ := slices.BinarySearchFunc(pieces, w.From, byFrom)
+		b, _ := slices.BinarySearchFunc(pieces, w.To, byFrom)
+		w.Holds = pieces[a:b:b]
+		if b-a > manyHolds && of == nil {
+			of = placesOf(pieces)
+		}
+		own := func(h timeline.Hold) bool { return h.Strand == w.Strand }
+		if b-a > manyHolds && !anyIn(of[w.Strand], int32(a), int32(b)) {
+			continue
+		}
+		if slices.ContainsFunc(w.Holds, own) {
+			w.Holds = slices.DeleteFunc(slices.Clone(w.Holds), own)
+		}
+	}
+}
+
+// placesOf lists, by holder, where its pieces are.
+func placesOf(pieces []timeline.Hold) map[timeline.StrandID][]int32 {
+	of := map[timeline.StrandID][]int32{}
+	for i := range pieces {
+		of[pieces[i].Strand] = append(of[pieces[i].Strand], int32(i))
+	}
+	return of
+}
+
+// anyIn reports whether one of some ascending numbers is in [from, to).
+func anyIn(list []int32, from, to int32) bool {
+	i, _ := slices.BinarySearch(list, from)
+	return i < len(list) && list[i] < to
+}
+
+// ownerHolds adds the owner that a mutex named as a Wait began, up to the first hold
+// that is known otherwise.
+func (s *Sleeps) ownerHolds() {
+	for i := range s.all {
+		x := &s.all[i]
+		if x.off.Owner == recording.NoThread || x.wait == timeline.None || i > 0 && s.all[i-1].wait == x.wait {
+			continue
+		}
+		w := &s.t.Waits[x.wait]
+		by := s.f.Strand(x.off.Owner)
+		if w.Cause != timeline.CauseLock || len(w.Holds) > manyHolds || by == timeline.None || by == x.strand || s.t.Strands[by].Process != s.t.Strands[x.strand].Process {
+			continue
+		}
+		h := timeline.Hold{Strand: by, From: w.From, To: w.To, Basis: timeline.HoldByOwner}
+		if len(w.Holds) > 0 {
+			h.To = w.Holds[0].From
+		}
+		if h.From < h.To {
+			w.Holds = append([]timeline.Hold{h}, w.Holds...)
+		}
+	}
+}

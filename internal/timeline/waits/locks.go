@@ -1,0 +1,194 @@
+package waits
+
+import (
+	"fmt"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
+)
+
+// ServedBy is the request that a goroutine, or one that led to it, served at a time; None if none did.
+type ServedBy func(timeline.GoroutineKey, recording.Time) timeline.RequestID
+
+// Assign tells, once it is known who served which request, for whom each Wait was, and
+// which were for what requests gave back.
+func (s *Sleeps) Assign(o timeline.Stints, ancestors ServedBy) {
+	s.assignThreads(o)
+	s.assignParks(ancestors)
+	s.giveBacks()
+	s.sharedResults()
+}
+
+// Finish tells what each Wait was for, and who had that. Segments are made without it.
+func (s *Sleeps) Finish() {
+	s.locks()
+	s.holders()
+	s.measure()
+}
+
+// assignThreads tells for which request each thread waited: one it served, or one that was
+// handed over to it.
+func (s *Sleeps) assignThreads(o timeline.Stints) {
+	t := s.t
+	parts := make(timeline.Stints, len(t.Strands))
+	for i := range t.Requests {
+		for _, p := range t.Requests[i].Parts {
+			parts[p.Strand] = append(parts[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(i)})
+		}
+	}
+	s.owners, s.parts = o, parts
+	for i := range parts {
+		parts[i] = lists.ByTime(parts[i], func(x *timeline.Stint) recording.Time { return x.From })
+	}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		w.Request = o.At(w.Strand, w.From)
+		if w.Request == timeline.None {
+			w.Request = parts.At(w.Strand, w.From)
+		}
+		if w.Rule == timeline.RuleIdle {
+			w.Request = timeline.None
+		}
+	}
+}
+
+// lockKey is what makes two waits wait for the same thing.
+type lockKey struct {
+	process recording.ProcessID
+	kind    timeline.Cause
+	address int64
+	site    string
+	file    recording.FileID // whose lock it is; NoFile: not known
+}
+
+// locks lists what is waited for.
+func (s *Sleeps) locks() {
+	t, ids := s.t, map[lockKey]timeline.LockID{}
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		key, site := s.lockKey(w)
+		if key.kind == timeline.CauseUnknown {
+			continue
+		}
+		id, ok := ids[key]
+		if !ok {
+			id = timeline.LockID(len(t.Locks))
+			ids[key] = id
+			t.Locks = append(t.Locks, timeline.Lock{Process: key.process, Kind: key.kind, Name: key.site, Address: key.address, Stack: timeline.None})
+		}
+		l := &t.Locks[id]
+		if l.Stack == timeline.None && w.Stack != timeline.None {
+			l.Stack = w.Stack
+			if site != timeline.None {
+				l.Name = symbol.Name(t.Frames[site])
+			}
+		}
+		if l.Name == "" && key.file != recording.NoFile {
+			l.Name = "file " + t.FileName(w.Off)
+		}
+		w.Lock = id
+		l.Waits = append(l.Waits, timeline.WaitID(i))
+	}
+	for i := range t.Locks {
+		l := &t.Locks[i]
+		switch {
+		case l.Kind == timeline.CauseInterpreterLock:
+			l.Name = "interpreter lock"
+		case l.Name == "":
+			l.Name = fmt.Sprintf("%#x", l.Address)
+		}
+	}
+}
+
+// lockKey says what a Wait was for, and the frame that names it, or None. The kind is
+// CauseUnknown if nothing identifies it.
+func (s *Sleeps) lockKey(w *timeline.Wait) (lockKey, timeline.FrameID) {
+	t := s.t
+	key := lockKey{process: t.Strands[w.Strand].Process, kind: w.Cause}
+	switch w.Cause {
+	case timeline.CauseInterpreterLock:
+		return key, timeline.None
+	case timeline.CauseLock:
+		if w.Rule == timeline.RuleShared {
+			return s.siteKey(key, t.SiteFrame(w.Stack))
+		}
+		site := t.FrameOf(w.Stack, symbol.IsBeyondLocks)
+		if w.Off != nil && lockOfFile(w.Off) {
+			if key.process = recording.NoProcess; w.Off.File != recording.NoFile {
+				key.file = w.Off.File
+				return key, site
+			}
+		}
+		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
+			if w.Off.Arg == 0 { // asleep since before the recording
+				return lockKey{}, timeline.None
+			}
+			key.address = w.Off.Arg
+			if w.Rule == "mutex" || w.Rule == "rwlock" { // machine code took it, whoever called that
+				site = t.NativeSite(w.Stack)
+			}
+			return key, site
+		}
+		return s.siteKey(key, site)
+	case timeline.CausePool:
+		if w.Rule != timeline.RuleGiveBack {
+			frame := s.book.of(w.Stack, s.f.Runtime(key.process)).frame
+			if frame != timeline.None && s.book.own[frame] {
+				return s.siteKey(key, frame)
+			}
+		}
+		return s.siteKey(key, t.SiteFrame(w.Stack))
+	case timeline.CauseCondition:
+		if w.Rule != timeline.RuleIdle {
+			return s.siteKey(key, t.SiteFrame(w.Stack))
+		}
+	}
+	return lockKey{}, timeline.None
+}
+
+func (s *Sleeps) siteKey(key lockKey, site timeline.FrameID) (lockKey, timeline.FrameID) {
+	if site == timeline.None {
+		return lockKey{}, timeline.None
+	}
+	key.site = s.book.names[site]
+	if f := s.t.Frames[site]; f.Type != recording.FrameJVM { // classes there are unique names
+		key.site += " in " + f.File + f.Module
+	}
+	return key, site
+}
+
+// wordIsLock reports that the futex word identifies the lock: in CPython and where
+// glibc's own locks are used. HotSpot and Ruby park each thread on its own words.
+func (s *Sleeps) wordIsLock(w *timeline.Wait) bool {
+	switch w.Rule {
+	case timeline.RuleOwner, "mutex", "rwlock", "py-lock":
+		return true
+	}
+	switch s.f.Runtime(s.t.Strands[w.Strand].Process) {
+	case recording.RuntimeJVM, recording.RuntimeRuby:
+		return false
+	}
+	return true
+}
+
+// measure sums up how much of the waited time of requests has a stack.
+func (s *Sleeps) measure() {
+	t := s.t
+	for i := range t.Waits {
+		w := &t.Waits[i]
+		d := w.To.Sub(w.From)
+		if d < longWait || w.Request == timeline.None && (len(t.Requests) > 0 || w.Rule == timeline.RuleIdle || w.From <= t.Start) {
+			continue
+		}
+		switch {
+		case w.Stack == timeline.None:
+			t.WaitStacks.None += d
+		case w.Borrowed:
+			t.WaitStacks.Borrowed += d
+		default:
+			t.WaitStacks.Own += d
+		}
+	}
+}

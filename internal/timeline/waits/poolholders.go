@@ -1,0 +1,96 @@
+package waits
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// visits are what one strand had to do with a pool, in order of time.
+type visits struct {
+	got  []int32          // its sleeps for it
+	gave []recording.Time // when it ended the sleep of another
+}
+
+// poolHolds gives the Waits for one pool their Holds: who gave back what they got had
+// it since it came back from its own wait, and before that had it who had given it to
+// that one. Of the others who have parts of the pool meanwhile nothing is said. Its
+// sleeps are in order of end.
+func (s *Sleeps) poolHolds(list []int32) {
+	of := map[timeline.StrandID]*visits{}
+	visit := func(id timeline.StrandID) *visits { return lists.Entry(of, id) }
+	for _, i := range list {
+		x := &s.all[i]
+		visit(x.strand).got = append(visit(x.strand).got, i)
+		if by := s.releaser(x.off, x.strand); by != timeline.None {
+			visit(by).gave = append(visit(by).gave, x.to)
+		}
+	}
+	for _, i := range list {
+		x := &s.all[i]
+		w := &s.t.Waits[x.wait]
+		if by := s.releaser(x.off, x.strand); by != timeline.None && x.to == w.To {
+			w.Holds = s.poolChain(w, by, of)
+		}
+	}
+}
+
+// poolChain follows one part of a pool back, from who gave it to the waiting strand.
+func (s *Sleeps) poolChain(w *timeline.Wait, by timeline.StrandID, of map[timeline.StrandID]*visits) []timeline.Hold {
+	var holds []timeline.Hold
+	for end := w.To; by != timeline.None && by != w.Strand && end > w.From && len(holds) < manyHolds; {
+		v := of[by]
+		gave := v.gaveBefore(end)
+		y := s.gotBefore(v, end)
+		if y == nil || y.to < gave {
+			if gave <= w.From && s.servedSince(by, end) <= w.From { // it had it all the time: who waits comes first
+				holds = append(holds, timeline.Hold{Strand: by, From: w.From, To: end})
+			}
+			break // else it took it again without waiting: when is not known
+		}
+		h := timeline.Hold{Strand: by, From: max(w.From, y.back), To: end}
+		if y.to >= w.From {
+			h.Since = y.back
+		}
+		if h.From < h.To {
+			holds = append(holds, h)
+		}
+		end, by = y.to, s.releaser(y.off, y.strand)
+	}
+	slices.Reverse(holds)
+	return holds
+}
+
+// servedSince returns since when a strand has worked for the request that it works for
+// at a time; that time, if it works for none.
+func (s *Sleeps) servedSince(id timeline.StrandID, at recording.Time) recording.Time {
+	for _, o := range []timeline.Stints{s.owners, s.parts} {
+		list := o[id]
+		i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
+		if i > 0 && at < list[i-1].To {
+			return list[i-1].From
+		}
+	}
+	return at
+}
+
+// gaveBefore returns when the strand last gave something back before a time.
+func (v *visits) gaveBefore(at recording.Time) recording.Time {
+	i := sort.Search(len(v.gave), func(k int) bool { return v.gave[k] >= at })
+	if i == 0 {
+		return recording.NoTime
+	}
+	return v.gave[i-1]
+}
+
+// gotBefore returns the strand's last sleep for it that ended before a time.
+func (s *Sleeps) gotBefore(v *visits, at recording.Time) *sleepAt {
+	i := sort.Search(len(v.got), func(k int) bool { return s.all[v.got[k]].to >= at })
+	if i == 0 {
+		return nil
+	}
+	return &s.all[v.got[i-1]]
+}

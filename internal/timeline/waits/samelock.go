@@ -1,0 +1,218 @@
+package waits
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Where only the place in code is known at which a lock is taken, two places may be of
+// one lock, and one place of several. Who gets it next tells: the one that was woken,
+// or the one that had it, lets it go the next time, unless another one was quicker.
+const (
+	// handedOver of so many wake-ups, one at least is followed by one of the thread
+	// that was woken, if all are of one lock.
+	handedOver = 3
+	// severalLocks of so many wake-ups, less than one is, if they are of several.
+	severalLocks = 10
+	// fewReleases say nothing.
+	fewReleases = 20
+	// manyCandidates make places in two classes worth a look; in one class one does.
+	manyCandidates = 4
+	// fewChanges from one place to the other tell no ways apart.
+	fewChanges = 4
+)
+
+// sameLocks returns for each lock the first of those that are one with it, or itself,
+// and moves the sleeps of the others to that one.
+func (s *Sleeps) sameLocks(of [][]int32) []timeline.LockID {
+	one := make([]timeline.LockID, len(of))
+	var places []int32 // sleeps for locks that are only places
+	for id := range of {
+		one[id] = timeline.LockID(id)
+		if l := &s.t.Locks[id]; l.Kind == timeline.CauseLock && l.Address == 0 && l.Stack != timeline.None {
+			places = append(places, of[id]...)
+		}
+	}
+	s.inOrder(places)
+	pairs, proven := s.candidates(places)
+	for _, p := range pairs {
+		if proven[p] || s.same(p, of) {
+			a, b := one[p.a], one[p.b]
+			for id := range one {
+				if one[id] == max(a, b) {
+					one[id] = min(a, b)
+				}
+			}
+		}
+	}
+	for id, root := range one {
+		if root != timeline.LockID(id) {
+			of[root] = append(of[root], of[id]...)
+			s.inOrder(of[root])
+		}
+	}
+	return one
+}
+
+// lockPair are two places at which locks are taken, the lower id first.
+type lockPair struct{ a, b timeline.LockID }
+
+// candidates returns pairs of places that may take one lock: some thread was woken at
+// one of them, and the next it let go was at the other; and those for which that is
+// proven.
+func (s *Sleeps) candidates(places []int32) (list []lockPair, proven map[lockPair]bool) {
+	counts, proven := map[lockPair]int{}, map[lockPair]bool{}
+	woken := map[timeline.StrandID]*sleepAt{}    // and has let go nothing since
+	last := map[timeline.LockID]recording.Time{} // when it was let go
+	for _, i := range places {
+		x := &s.all[i]
+		by, lock := s.releaser(x.off, x.strand), s.t.Waits[x.wait].Lock
+		if by == timeline.None {
+			continue
+		}
+		y := woken[by]
+		delete(woken, by)
+		woken[x.strand] = x
+		before := last[lock]
+		last[lock] = x.to
+		if y == nil {
+			continue
+		}
+		at := s.t.Waits[y.wait].Lock
+		if at == lock || s.t.Locks[at].Process != s.t.Locks[lock].Process {
+			continue
+		}
+		p := lockPair{min(at, lock), max(at, lock)}
+		counts[p]++
+		if before <= x.from && y.from <= x.from && x.from < y.to && s.without(y.stack, lock) {
+			proven[p] = true
+			list = append(list, p)
+		}
+		if n := counts[p]; n == manyCandidates || n == 1 && s.class(s.t.Locks[p.a].Stack) == s.class(s.t.Locks[p.b].Stack) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(x, y lockPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	list = slices.Compact(list)
+	return list[:min(len(list), manyHolds)], proven
+}
+
+// without reports that a thread which slept with a stack had not taken a lock at its
+// place before: the method that takes it is not on the stack. If nobody let that lock
+// go since another thread began to wait for it, and then this one did, it must have got
+// it as it woke: both are one lock.
+func (s *Sleeps) without(id timeline.StackID, lock timeline.LockID) bool {
+	site := s.t.FrameOf(s.t.Locks[lock].Stack, symbol.IsBeyondLocks)
+	if id == timeline.None || site == timeline.None {
+		return false
+	}
+	for ; id != timeline.None; id = s.t.Stacks[id].Caller {
+		if s.book.names[s.t.Stacks[id].Frame] == s.book.names[site] {
+			return false
+		}
+	}
+	return true
+}
+
+// class returns the class of the method that takes a lock.
+func (s *Sleeps) class(id timeline.StackID) string {
+	f := s.t.FrameOf(id, symbol.IsBeyondLocks)
+	if f == timeline.None {
+		return ""
+	}
+	name := s.book.names[f]
+	return name[:max(0, strings.LastIndexAny(name, ".#"))]
+}
+
+// same reports that two places take one lock. Who is woken at one of them is often the
+// next to let go at the other, and the other way round: one way alone may also be of a
+// lock that is taken under another one.
+func (s *Sleeps) same(p lockPair, of [][]int32) bool {
+	both := slices.Concat(of[p.a], of[p.b])
+	s.inOrder(both)
+	var next, handed [2]int // at the lower id after the higher, and the other way round
+	var before *sleepAt
+	for _, i := range both {
+		x := &s.all[i]
+		by := s.releaser(x.off, x.strand)
+		if by == timeline.None {
+			continue
+		}
+		if y := before; y != nil && s.t.Waits[x.wait].Lock != s.t.Waits[y.wait].Lock && x.from < y.to {
+			way := 0
+			if s.t.Waits[x.wait].Lock == p.b {
+				way = 1
+			}
+			next[way]++
+			if y.strand == by {
+				handed[way]++
+			}
+		}
+		before = x
+	}
+	if next[0]+next[1] < fewChanges {
+		return handedOver*(handed[0]+handed[1]) >= next[0]+next[1]
+	}
+	return handedOver*handed[0] >= next[0] && handedOver*handed[1] >= next[1] && next[0] > 0 && next[1] > 0
+}
+
+// several reports that one place takes many locks: one for each object of many.
+func (s *Sleeps) several(list []int32) bool {
+	next, goes := 0, 0
+	by := timeline.StrandID(timeline.None)
+	var before *sleepAt
+	for _, i := range list {
+		x := &s.all[i]
+		who := s.releaser(x.off, x.strand)
+		if who == timeline.None {
+			continue
+		}
+		if before != nil && x.from < before.to {
+			next++
+			if who == before.strand || who == by {
+				goes++
+			}
+		}
+		before, by = x, who
+	}
+	return next >= fewReleases && severalLocks*goes < next
+}
+
+// chainHolds gives the Waits for locks that cannot be told apart their Holds: who let
+// the lock go had it since it last came back from waiting there, and before that who
+// had woken it, and so on.
+func (s *Sleeps) chainHolds(list []int32) {
+	for n, i := range list {
+		x := &s.all[i]
+		w := &s.t.Waits[x.wait]
+		if x.to != w.To {
+			continue
+		}
+		end, by := x.to, s.releaser(x.off, x.strand)
+		var holds []timeline.Hold
+		for k := n - 1; by != timeline.None && end > w.From && n-k <= manyHolds; k-- {
+			if k >= 0 && s.all[list[k]].to > w.From {
+				if s.all[list[k]].strand != by {
+					continue
+				}
+				y := &s.all[list[k]]
+				holds = append(holds, timeline.Hold{Strand: by, From: y.to, To: end, Since: y.to})
+				end, by = y.to, s.releaser(y.off, y.strand)
+				continue
+			}
+			holds = append(holds, timeline.Hold{Strand: by, From: w.From, To: end, Since: recording.NoTime})
+			break
+		}
+		w.Holds = nil
+		for k := len(holds) - 1; k >= 0; k-- {
+			if h := holds[k]; h.From < h.To && h.Strand != w.Strand {
+				w.Holds = append(w.Holds, h)
+			}
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package waits
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+const (
+	// asksAgain is how long a thread may take between two timed waits for one thing.
+	asksAgain recording.Time = 1_000_000
+	asksRuby  recording.Time = 100_000 // in Ruby, which asks for its interpreter's lock without a detour
+	// triesAgain is how much CPU time a thread may use, or how long it may take where
+	// that is not known, that was woken, did not get what it waited for, and waits for
+	// it again.
+	triesAgain = 30_000
+	// nearWord is how far apart the words of one thing may lie.
+	nearWord = 64
+)
+
+// Merge makes Waits of the sleeps, in order of their start: consecutive ones for one thing
+// are one Wait.
+func (s *Sleeps) Merge() {
+	t := s.t
+	begins := s.begins()
+	order := lists.Sorted(len(begins), func(i int) recording.Time { return s.all[begins[i]].from })
+	t.Waits = make([]timeline.Wait, len(begins))
+	place := make([]timeline.WaitID, len(begins))
+	for k, i := range order {
+		place[i] = timeline.WaitID(k)
+	}
+	for k, i := range order {
+		t.Waits[k] = waitOf(&s.all[begins[i]])
+	}
+	for i := range s.all {
+		x := &s.all[i]
+		if x.wait == timeline.None {
+			continue
+		}
+		first := int(begins[x.wait]) == i
+		if x.wait = place[x.wait]; !first {
+			extend(&t.Waits[x.wait], x)
+		}
+	}
+	listWaits(t)
+}
+
+// begins numbers the Waits that sleeps are part of, in order of the sleeps, and returns with
+// which sleep each begins.
+func (s *Sleeps) begins() []int32 {
+	list := make([]int32, 0, len(s.all))
+	for i := range s.all {
+		x := &s.all[i]
+		x.wait = timeline.None
+		if (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown {
+			continue
+		}
+		if i > 0 && s.continues(&s.all[i-1], x) {
+			x.wait = s.all[i-1].wait
+			continue
+		}
+		x.wait = timeline.WaitID(len(list))
+		list = append(list, int32(i))
+	}
+	return list
+}
+
+// waitOf is the Wait that begins with a sleep.
+func waitOf(x *sleepAt) timeline.Wait {
+	return timeline.Wait{
+		Strand: x.strand, From: x.from, To: x.to, Back: x.back, Cause: x.verdict.cause, Quality: x.quality, Rule: x.verdict.code,
+		Off: x.off, Stack: x.stack, Borrowed: x.borrowed, Lock: timeline.None, Request: timeline.None,
+	}
+}
+
+// extend makes a later sleep part of a Wait. A stack of its own tells more than one
+// that was borrowed.
+func extend(w *timeline.Wait, x *sleepAt) {
+	w.To, w.Back, w.Off = x.to, x.back, x.off
+	if x.stack != timeline.None && (w.Stack == timeline.None || w.Borrowed && !x.borrowed) {
+		w.Stack, w.Borrowed, w.Rule, w.Quality = x.stack, x.borrowed, x.verdict.code, x.quality
+	}
+}
+
+// continues reports that a sleep goes on with that for which the one before it was:
+// its time limit was over, or it had been woken for a lock that another one took.
+func (s *Sleeps) continues(before, x *sleepAt) bool {
+	a, b := before.off, x.off
+	if before.wait == timeline.None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !(futexSyscall(a.Syscall) || before.poll) || !(futexSyscall(b.Syscall) || x.poll) {
+		return false
+	}
+	switch gap := x.from - before.back; {
+	case a.Timed == 1 && a.WakerKind == recording.WakerInterrupt:
+		if gap > asksAgain || x.verdict.code == timeline.RuleRubyGVL && gap > asksRuby { // it got it then, and ran
+			return false
+		}
+	case x.verdict.cause == timeline.CauseLock || x.verdict.cause == timeline.CausePool || x.verdict.code == timeline.RuleRubyGVL:
+		if b.Ran > triesAgain || b.Ran == 0 && gap > triesAgain || gap > asksAgain {
+			return false
+		}
+	default:
+		return false
+	}
+	if m, ok := s.f.Threads[x.strand].Moves.After(before.back); ok && m.From < x.from { // it went on
+		return false
+	}
+	if a.SP != 0 && b.SP != 0 {
+		return a.SP == b.SP
+	}
+	return a.Arg >= b.Arg-nearWord && a.Arg <= b.Arg+nearWord
+}
