@@ -97,6 +97,9 @@ func (j *judge) inOrder() {
 	slices.SortStableFunc(j.out.Leads, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID+" "+a.Place], ranks[b.ID+" "+b.Place]), cmp.Compare(b.weight, a.weight), cmp.Compare(at[a.ID], at[b.ID]))
 	})
+	for _, t := range j.trials {
+		t.putBehind(j.out.Leads)
+	}
 }
 
 // judge holds what one diagnosis works on.

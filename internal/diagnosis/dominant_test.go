@@ -53,6 +53,33 @@ func TestWhatMostTimeIsOfComesFirst(t *testing.T) {
 	}
 }
 
+// Requests compute 2 ms, and one in ten waits 8 ms for that of others: that is what makes it slow, but
+// where it follows from what they compute, that is the first lead, with the waits behind it.
+func TestWhatFollowsFromALeadIsToldAfterIt(t *testing.T) {
+	for after, want := range map[string]string{"": "turn", "cpu": "cpu"} {
+		turn := but(taking("turn", timeline.CauseInterpreterLock), func(_ *Case, cd *Candidate) { cd.Decide = "look" })
+		test := turn.Test
+		turn.Test = func(c *Case) Result {
+			res := test(c)
+			res.After = after
+			return res
+		}
+		tl := newTimeline()
+		every(tl, "GET /", 100, func(i int) []piece {
+			p := []piece{{timeline.PhaseHandler, timeline.CauseOnCPU, 2000}}
+			if i%10 == 0 {
+				p = append(p, piece{timeline.PhaseHandler, timeline.CauseInterpreterLock, 8000})
+			}
+			return p
+		})
+		d := Diagnose(tl, []Hypothesis{turn, where("cpu", timeline.CauseOnCPU)}, Options{WhereRatio: 9})
+		expect(t, d, map[string]string{"turn": "lead", "cpu": "lead"})
+		if d.Leads[0].ID != want || d.Dominant[0].ID != want || want == "cpu" && len(d.Dominant) != 1 {
+			t.Errorf("after %q: first %s, want %s; %+v", after, d.Leads[0].ID, want, d.Dominant)
+		}
+	}
+}
+
 // Requests wait for a lock while its holder sleeps: the lock is not to be looked at beside that.
 func TestWhatGoesWithAFindingIsNotNamedBesideIt(t *testing.T) {
 	sleep := taking("sleep", timeline.CauseLock)

@@ -26,6 +26,7 @@ type Result struct {
 	Another    bool        // Undecided for want of another recording: nothing is missing in this one
 	Hidden     []Span      // time that could belong to it but was not accounted for
 	Hides      string      // what Hidden is, follows "of a slow request"; "" is of unknown cause
+	After      string      // id of the hypothesis that its candidates follow from: its leads are told after that one's
 }
 
 // Candidate is a place where the mechanism was seen.

@@ -102,7 +102,7 @@ const slower = 2
 // finding, or with a lead, is said there.
 func (j *judge) dominant() (out []Dominant) {
 	for _, cd := range j.cands {
-		if !cd.taken && (j.goes(cd.seen) || !cd.lead && j.behindLead(cd) != "") {
+		if !cd.taken && (j.goes(cd.seen) || !cd.lead && j.behindLead(cd) != "" || slices.ContainsFunc(j.cands, cd.after)) {
 			continue
 		}
 		seen, with := j.goesWith(cd)
@@ -138,11 +138,38 @@ func (j *judge) goesWith(lead *candidate) (seen []Span, with []string) {
 	seen = lead.seen
 	for _, cd := range j.cands {
 		leads := func(of *candidate) bool { return of.lead }
-		if lead.lead && j.behindLead(cd) == lead.trial.ID && !slices.ContainsFunc(cd.trial.cands, leads) && !j.goes(cd.seen) {
+		goes := lead.lead && j.behindLead(cd) == lead.trial.ID && !slices.ContainsFunc(cd.trial.cands, leads)
+		if (goes || cd.after(lead)) && !j.goes(cd.seen) {
 			seen, with = normal(j.Timeline, slices.Concat(seen, cd.seen)), append(with, cd.trial.ID)
 		}
 	}
-	return seen, with
+	return seen, slices.Compact(with)
+}
+
+// after reports whether a lead is told after another, from which it follows.
+func (cd *candidate) after(lead *candidate) bool {
+	return cd.lead && lead.lead && cd.trial.res.After == lead.trial.ID
+}
+
+// putBehind sorts leads so that those of a trial come after the last of what it follows from.
+func (t *trial) putBehind(leads []Finding) {
+	last := -1
+	for i := range leads {
+		if leads[i].ID == t.res.After {
+			last = i
+		}
+	}
+	slices.SortStableFunc(leads[:last+1], func(a, b Finding) int {
+		switch {
+		case a.ID == b.ID:
+			return 0
+		case a.ID == t.ID:
+			return 1
+		case b.ID == t.ID:
+			return -1
+		}
+		return 0
+	})
 }
 
 // goes reports whether half of some normal spans and more is a finding's.

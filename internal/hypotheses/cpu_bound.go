@@ -14,6 +14,7 @@ func cpuBound() diagnosis.Hypothesis {
 		Title: "The request's own work on the CPU",
 		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
 			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
+			"What requests wait for an interpreter, a loop or the processors that compute for them is told after it where half of the computing would save more by itself than by the waits that go with it; else the processors' queue (load) comes first. " +
 			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
 			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -36,6 +37,9 @@ func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 		res.Candidates = append(res.Candidates, cd)
 	}
 	waitBehind(c, res.Candidates)
+	if queueFirst(c) {
+		res.After = "load"
+	}
 	if len(spans) == 0 {
 		res.Lead = "no request was seen to compute"
 	}

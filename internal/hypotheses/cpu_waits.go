@@ -36,6 +36,20 @@ func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
 	return out
 }
 
+// queueFirst reports whether what requests wait for processors that compute for others, if that is worth
+// having, does not follow from what they compute: half of that saves less than the waits that go with it,
+// or, where no replay tells how much of them goes, less than all of them.
+func queueFirst(c *diagnosis.Case) bool {
+	behind := diagnosis.Total(behindComputing(c))
+	if diagnosis.ShareOf(int64(behind), int64(c.Time())) < c.Worth {
+		return false
+	}
+	if s := stationAt(c, kindProcessors, func(*station) bool { return true }); s != nil && s.fits() {
+		return !s.follows()
+	}
+	return 2*behind > diagnosis.Total(ownSpans(c))
+}
+
 // behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
 // what they wait for each, in the share of its time that is requests' own CPU.
 func behindComputingLoops(c *diagnosis.Case) (all Duration) {

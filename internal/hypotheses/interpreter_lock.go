@@ -17,7 +17,7 @@ func interpreterLock() diagnosis.Hypothesis {
 			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
 			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
 			"The work itself stays. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
-			"A lead at most where the interpreter is idle for half of the time and more, and requests wait no longer than such as come by chance would.",
+			"A lead at most, told after cpu-bound, where those waits follow from what requests compute: with half of that they would compute less by more than they would wait less.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyInterpreters,
@@ -28,10 +28,15 @@ func interpreterLock() diagnosis.Hypothesis {
 func testInterpreterLock(c *diagnosis.Case) diagnosis.Result {
 	var total Duration
 	res := diagnosis.Result{Lead: none(c)}
+	follow := true
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
 		if total += k.total; k.total > 0 {
 			res.Candidates = append(res.Candidates, interpreterAt(c, k))
+			follow = follow && res.Candidates[len(res.Candidates)-1].Decide != ""
 		}
+	}
+	if follow {
+		res.After = "cpu-bound"
 	}
 	if interpreted(c) {
 		res.Hidden = unnamedWaits(c)
@@ -104,8 +109,11 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	if at := k.doing(c, deedCPU); at != "" && k.chiefly(deedCPU) {
 		doing = " while computing in " + at
 	}
-	gone, fix := k.behindOthers(c), interpreterFix(rt)
+	gone, fix, decide := k.behindOthers(c), interpreterFix(rt), ""
 	st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock })
+	if st.follows() {
+		decide = "see whether load will grow (dwell why REC --load x1.5): so far, with half of what requests compute, that itself would save more than the waits that go with it"
+	}
 	m := st.mend(c)
 	if m != nil && diagnosis.Total(spansOf(m.gone)) > diagnosis.Total(spansOf(gone)) {
 		gone = m.gone
@@ -115,7 +123,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	ev := append(k.evidence(c), diagnosis.Part("of that time would go", diagnosis.ShareOf(int64(diagnosis.Total(spansOf(gone))), int64(k.total))))
 	return diagnosis.Candidate{
 		Place:    name,
-		Decide:   st.ordinary(c),
+		Decide:   decide,
 		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + k.heldBy(c) + doing,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",

@@ -11,7 +11,7 @@ func load() diagnosis.Hypothesis {
 		ID:    "load",
 		Title: "More requests arrive than the service can serve",
 		Doc: "Supported by requests that wait for a server which is saturated: the event loop that they depend on, the threads that serve one request at a time, " +
-			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them, nor are carriers that virtual threads are pinned to for half of that time. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests. Requests in flight for slow beside ordinary requests show the knee.",
+			"or the host's processors are busy 90 % of the time while slow requests arrive, the processors for three quarters with the service itself, or with more requests than they could do alone: what comes computes for 90 % of their time, or clients send as fast as they are answered to a service that has half of what the processors do. Threads that are busy with waiting for a processor are no such server while requests wait longer for that than for them, nor are carriers that virtual threads are pinned to for half of that time. A lead where such a server has time to spare, and requests wait for it as the replay of their arrivals does, or half of what they wait for processors goes by while all of those compute for other requests; told after cpu-bound where half of what requests compute would save more by itself than by the waits that go with it. Requests in flight for slow beside ordinary requests show the knee.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "run-queue"},
@@ -82,8 +82,12 @@ func testLoad(c *diagnosis.Case) diagnosis.Result {
 		res.Undecided = "neither an event loop nor samples of the host say how busy the server was"
 	case s.busy < c.Saturated:
 		res.Lead = often + " (bound " + diagnosis.Percent(c.Saturated) + ")"
-		if res.Candidates = queued(c, ev); len(res.Candidates) == 0 {
-			res.Candidates = forEachOthersWork(c, &s, ev)
+		follow := false
+		if res.Candidates, follow = queued(c, ev); len(res.Candidates) == 0 {
+			res.Candidates, follow = forEachOthersWork(c, &s, ev), true
+		}
+		if follow && !queueFirst(c) {
+			res.After = "cpu-bound"
 		}
 	case s.own < mostlyOurs:
 		res.Evidence = append([]diagnosis.Evidence{diagnosis.Part("of that is the service's own", s.own).Against(int64(mostlyOurs))}, ev...)
@@ -118,8 +122,9 @@ func (s *server) station(c *diagnosis.Case) *station {
 
 // queued are the servers with time to spare that requests wait for all the same, as the
 // replay of their arrivals shows: a lead, for whether they come too close together or each
-// is too dear is not for the recording to tell.
-func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candidate) {
+// is too dear is not for the recording to tell. Whether those waits follow from what requests compute is.
+func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candidate, follow bool) {
+	follow = true
 	for _, s := range stations(c) {
 		if s.kind != kindLoop && s.kind != kindWorkers && s.kind != kindProcessors || !s.fits() {
 			continue
@@ -129,6 +134,7 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 				continue
 			}
 		}
+		follow = follow && s.kind != kindWorkers && s.follows()
 		m := s.mend(c)
 		out = append(out, diagnosis.Candidate{
 			Place:    s.called(),
@@ -142,7 +148,7 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 			WhatIf:   s.whatIfs(c),
 		})
 	}
-	return out
+	return out, follow
 }
 
 // forEachOthersWork are waits for processors all of which compute for other requests: that is load, at

@@ -32,6 +32,17 @@ func TestWaitsForOtherRequestsWorkAreLoad(t *testing.T) {
 	}
 }
 
+// Requests of 9 ms come so many at a time for each processor: of two one waits 9 ms, and half of the work saves
+// more of that than of waits; of six they wait longer than they compute.
+func TestTheWorkOrItsQueueIsTheFirstLead(t *testing.T) {
+	for share, want := range map[int]string{2: "cpu-bound", 6: "load"} {
+		d := diagnosed(t, crowding(share, -80_000*us, 0))
+		if d.Leads[0].ID != want {
+			t.Errorf("%d at a time: %s is first, want %s", share, d.Leads[0].ID, want)
+		}
+	}
+}
+
 // A request of 0.8 ms of own CPU comes every 1.2 ms: others wait for the loop while it computes that.
 // One that comes every 12 ms keeps nobody waiting.
 func TestWaitsForALoopThatComputesAreSaidBesideThat(t *testing.T) {

@@ -285,18 +285,14 @@ func (s *station) busyWith(c *diagnosis.Case) string {
 	return out
 }
 
-// ordinary says what would decide whether a queue is a fault at all, where it is no more
-// than requests meet by chance at a server that is idle for half of the time and more;
-// "" where it is longer, or the server busier.
-func (s *station) ordinary(c *diagnosis.Case) string {
+// follows reports whether what requests wait for a server that computes for them follows from what
+// they compute.
+func (s *station) follows() bool {
 	if s == nil {
-		return ""
+		return false
 	}
-	busy, wait, chance := s.model.Chance(c.BusyTime())
-	if 2*busy > queueing.One || wait > chance {
-		return ""
-	}
-	return "see whether load will grow (dwell why REC --load x1.5): so far requests wait that meet by chance"
+	was := s.unchanged()
+	return s.model.Follows(was.Play)
 }
 
 // waiters counts the requests among the customers that wait at all.

@@ -95,33 +95,6 @@ func (s *Server) Measures(span Duration) Measures {
 	return m
 }
 
-// Chance returns how busy the server is in a span of time, how long those with a latency
-// wait for it on average, and how long they would if they came by chance (Poisson) with
-// work that is spread exponentially about its mean: an M/M/1 queue's rho/(1-rho) times the
-// mean, twice that of equal work. All turns of a customer are one there. Longer waits come
-// of arrivals in bursts, or of a few that take much longer than the others.
-func (s *Server) Chance(span Duration) (busy Ratio, wait, chance Duration) {
-	var all, work Duration
-	var n Duration
-	for i := range s.Customers {
-		cu := &s.Customers[i]
-		if len(cu.Visits) > 0 && !cu.Beside {
-			n++
-		}
-		for _, v := range cu.Visits {
-			if all += v.Service; !cu.Beside {
-				work, wait = work+v.Service, wait+v.Waited
-			}
-		}
-	}
-	busy = min(One, RatioOf(all/Duration(max(1, s.Servers)), span))
-	n = max(1, n)
-	if busy < One {
-		chance = (busy * One / (One - busy)).Of(work / n)
-	}
-	return busy, wait / n, chance
-}
-
 // perWindow is how many arrivals a window has on average in which they are counted.
 const perWindow = 10
 

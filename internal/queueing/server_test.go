@@ -108,10 +108,11 @@ func TestWaitsOfASingleServer(t *testing.T) {
 	}
 }
 
-// At a server that is idle for 70 % of the time customers wait for each other by chance:
-// no longer than the textbook says. Where one in a hundred takes a hundred times as long,
-// they wait longer.
-func TestWaitsByChance(t *testing.T) {
+// At a server that is idle for 70 % of the time customers wait for each other by chance: with half of
+// the work they save more of that than of waits. Where one in a hundred takes a hundred times as long,
+// they wait so long behind those that the waits are more; and where it is busy with what is nobody's
+// request, half of their work saves little.
+func TestWaitsThatFollowFromWork(t *testing.T) {
 	rare := func(r *rand.Rand) Duration {
 		if r.IntN(100) == 0 {
 			return 50 * ms
@@ -119,19 +120,22 @@ func TestWaitsByChance(t *testing.T) {
 		return ms / 2
 	}
 	for _, test := range []struct {
-		name     string
-		service  func(*rand.Rand) Duration
-		ordinary bool
+		name    string
+		service func(*rand.Rand) Duration
+		beside  int // of ten customers
+		follows bool
 	}{
-		{"equal work", constant, true},
-		{"work that is now much, now little", exponential, true},
-		{"a rare long one", rare, false},
+		{"equal work", constant, 0, true},
+		{"work that is now much, now little", exponential, 0, true},
+		{"a rare long one", rare, 0, false},
+		{"nine of ten are nobody's", constant, 9, false},
 	} {
-		s := recordedAs(&Server{Servers: 1, Customers: arrivals(20_000, 10*ms/3, test.service)})
-		span := Duration(s.Customers[len(s.Customers)-1].Comes)
-		busy, wait, chance := s.Chance(span)
-		if ordinary := 10*wait <= 11*chance; busy < 250 || busy > 350 || ordinary != test.ordinary {
-			t.Errorf("%s: busy %d thousandths, waits %v, by chance %v", test.name, busy, wait, chance)
+		s := &Server{Servers: 1, Customers: arrivals(20_000, 10*ms/3, test.service)}
+		for i := range s.Customers {
+			s.Customers[i].Beside = i%10 < test.beside
+		}
+		if follows := recordedAs(s).Follows(s.Play(Change{})); follows != test.follows {
+			t.Errorf("%s: the waits follow from the work: %v", test.name, follows)
 		}
 	}
 }

@@ -128,6 +128,35 @@ func (s *Server) Fit(unchanged *Play) Fit {
 	return Fit{Recorded: was.Mean, Replayed: is.Mean, RecordedP99: was.P99, ReplayedP99: is.P99}
 }
 
+// Follows reports whether what those with a latency wait follows from the work that is done for them:
+// with half of that they would wait for half as long at most, and have less of it by more than they
+// would wait less. Where the unchanged replay does not fit, they would wait less by no more than they
+// wait, if the server works for them most of all.
+func (s *Server) Follows(unchanged *Play) bool {
+	would := s.Play(Change{Less: One / 2, Of: func(customer, visit int) Duration {
+		if s.Customers[customer].Beside {
+			return 0
+		}
+		return s.Customers[customer].Visits[visit].Service
+	}})
+	var own, beside, less, recorded, waited, sooner Duration
+	for i := range s.Customers {
+		if s.Customers[i].Beside {
+			beside += unchanged.Served[i]
+			continue
+		}
+		own += unchanged.Served[i]
+		less += unchanged.Served[i] - would.Served[i]
+		recorded += s.recorded(i).waited
+		waited += unchanged.Waited[i]
+		sooner += unchanged.Waited[i] - would.Waited[i]
+	}
+	if s.Fit(unchanged).Good() {
+		return less >= sooner && 2*sooner >= waited
+	}
+	return less >= recorded && own >= beside
+}
+
 // The loads among which the knee is looked for, and how closely.
 const (
 	kneeStep = One / 10

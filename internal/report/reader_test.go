@@ -45,7 +45,7 @@ func TestTheFirstLinesSayWhatAReaderNeeds(t *testing.T) {
 // The first lead is the one that the verdict names, on the page as in the text, though another
 // one would save more.
 func TestTheVerdictNamesTheFirstLead(t *testing.T) {
-	tl, r := load(t, story(t, "interpreter-lock/chance-lead"), diagnosis.Options{})
+	tl, r := load(t, story(t, "slow-dns/once-lead"), diagnosis.Options{})
 	d := diagnosis.Diagnose(tl, hypotheses.All(), diagnosis.Options{})
 	seen := report.NewWebPage(r, d, tl, report.WebOptions{}).Seen
 	first, next := &r.Leads[0], &r.Leads[1]
