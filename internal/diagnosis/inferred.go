@@ -5,6 +5,9 @@ import "github.com/getdwell/dwell/internal/timeline"
 // inferredShare is how much of the time of spans belongs to calls whose request no fact names:
 // a finding that rests on them is as sure as their assignment.
 func inferredShare(t *timeline.Timeline, spans []Span) Share {
+	if len(t.Calls) == 0 {
+		return 0
+	}
 	var all, inferred Duration
 	for _, s := range spans {
 		all += s.To.Sub(s.From)

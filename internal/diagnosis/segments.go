@@ -18,22 +18,22 @@ func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timel
 }
 
 func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	list := c.scratch[:0]
-	c.scratch = nil // keep may ask for other spans
+	var pieces [][]Span
+	var list []Span
 	s := new(timeline.Segments)
 	for _, id := range ids {
 		r := &c.Requests[id]
 		for *s = *r.Segments(); s.Next(); {
 			if keep(r, &s.Segment) {
+				if len(list) == cap(list) {
+					pieces = append(pieces, list)
+					list = make([]Span, 0, min(2*cap(list)+8, 1<<14))
+				}
 				list = append(list, Span{id, s.From, s.To})
 			}
 		}
 	}
-	c.scratch = list
-	if len(list) == 0 {
-		return nil
-	}
-	return append(make([]Span, 0, len(list)), list...)
+	return slices.Concat(append(pieces, list)...)
 }
 
 // TimeOf returns how much of the measured requests' time has a cause.

@@ -173,7 +173,7 @@ func (y *youth) longer(c *diagnosis.Case) (end int) {
 	var took []Duration
 	for _, id := range y.order {
 		d := c.Requests[id].Duration()
-		for g := c.Requests[id].Segments(); g.Next(); {
+		for g := c.Requests[id].Segments(); c.Requests[id].Has(timeline.CauseRunnable) && g.Next(); {
 			if g.Cause == timeline.CauseRunnable {
 				d -= g.To.Sub(g.From)
 			}

@@ -28,10 +28,10 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 
 // hidden is how much of a request's time may have been spent computing without being seen.
 func hidden(r *timeline.Request) Duration {
-	d := r.Unaccounted()
+	d := r.Duration()
 	for s := r.Segments(); s.Next(); {
-		if s.Cause == timeline.CauseUnknown {
-			d += s.To.Sub(s.From)
+		if s.Cause != timeline.CauseUnknown {
+			d -= s.To.Sub(s.From)
 		}
 	}
 	return d

@@ -11,8 +11,9 @@ import (
 
 // samples are the stacks of what ran, for visits to requests' own CPU.
 type samples struct {
-	c  *diagnosis.Case
-	of map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
+	c   *diagnosis.Case
+	of  map[timeline.StrandID][]timeline.StackAt // goroutines': in order of time
+	all []diagnosis.Time                         // when any was taken of what ran, in order
 }
 
 // newSamples returns those of a case; its callers share them.
@@ -22,7 +23,15 @@ func newSamples(c *diagnosis.Case) *samples {
 
 // collectSamples collects the samples of goroutines from the threads that ran them.
 func collectSamples(c *diagnosis.Case) *samples {
-	s := &samples{c, map[timeline.StrandID][]timeline.StackAt{}}
+	s := &samples{c: c, of: map[timeline.StrandID][]timeline.StackAt{}}
+	for i := range c.Strands {
+		for _, a := range c.Strands[i].Stacks {
+			if a.Origin == recording.StackOnCPU {
+				s.all = append(s.all, a.Time)
+			}
+		}
+	}
+	slices.Sort(s.all)
 	type key struct {
 		process   recording.ProcessID
 		goroutine recording.GoroutineID
@@ -58,6 +67,9 @@ func (s *samples) each(ids []diagnosis.RequestID, visit func(diagnosis.Span, tim
 	}
 	for _, id := range ids {
 		r := &s.c.Requests[id]
+		if i, _ := slices.BinarySearch(s.all, r.Start); i == len(s.all) || s.all[i] >= r.End {
+			continue // none was taken meanwhile
+		}
 		for g := r.Segments(); g.Next(); {
 			if ownCPU(&g.Segment) && g.Strand != timeline.None {
 				s.in(g.Strand, diagnosis.Span{Request: id, From: g.From, To: g.To}, visit)

@@ -144,47 +144,52 @@ func (r *Request) packSegments(to []byte, list []Segment) []byte {
 
 // Next reads the next segment; false if there is none.
 func (s *Segments) Next() bool {
-	if len(s.rest) < 2 {
+	rest := s.rest
+	if len(rest) < 2 {
 		return false
 	}
-	first, second := s.rest[0], s.rest[1]
-	s.rest = s.rest[2:]
+	first, second := rest[0], rest[1]
+	rest = rest[2:]
 	s.Cause, s.Quality, s.Phase = Cause(first&15), Quality(first>>4&3), Phase(second&15)
 	if first&packedStrand != 0 {
-		s.Strand = StrandID(s.signed())
+		n, after := signed(rest)
+		s.Strand, rest = StrandID(n), after
 	}
 	s.From = s.To
 	if first&packedGap != 0 {
-		s.From += Time(s.signed())
+		n, after := signed(rest)
+		s.From, rest = s.From+Time(n), after
 	}
-	s.To = s.From + Time(s.unsigned())
+	long, rest := unsigned(rest)
+	s.To = s.From + Time(long)
 	s.Call, s.Blocker = None, None
 	if second&packedCall != 0 {
-		s.call += CallID(s.signed())
+		n, after := signed(rest)
+		s.call, rest = s.call+CallID(n), after
 		s.Call = s.call
 	}
 	if second&packedBlock != 0 {
-		s.blocker += RequestID(s.signed())
+		n, after := signed(rest)
+		s.blocker, rest = s.blocker+RequestID(n), after
 		s.Blocker = s.blocker
 	}
+	s.rest = rest
 	return true
 }
 
-// unsigned reads a number as binary.AppendUvarint writes it.
-func (s *Segments) unsigned() (n uint64) {
-	for i := 0; i < len(s.rest); i++ {
-		b := s.rest[i]
-		n |= uint64(b&0x7f) << (7 * i)
-		if b < 0x80 {
-			s.rest = s.rest[i+1:]
-			break
+// unsigned reads a number as binary.AppendUvarint writes it, and returns what follows it.
+func unsigned(b string) (n uint64, rest string) {
+	for i := 0; i < len(b); i++ {
+		n |= uint64(b[i]&0x7f) << (7 * i)
+		if b[i] < 0x80 {
+			return n, b[i+1:]
 		}
 	}
-	return n
+	return n, ""
 }
 
-// signed reads a number as binary.AppendVarint writes it.
-func (s *Segments) signed() int64 {
-	n := s.unsigned()
-	return int64(n>>1) ^ -int64(n&1)
+// signed reads a number as binary.AppendVarint writes it, and returns what follows it.
+func signed(b string) (int64, string) {
+	n, rest := unsigned(b)
+	return int64(n>>1) ^ -int64(n&1), rest
 }
