@@ -17,18 +17,18 @@ const (
 // methodDebts are types with more methods.
 func methodDebts() map[string]int {
 	return map[string]int{
-		"internal/capture.Session":          147,
-		"internal/capture.decoder":          84,
-		"internal/diagnosis.judge":          58,
-		"internal/hypotheses.contention":    41,
-		"internal/hypotheses.station":       34,
-		"internal/timeline.Timeline":        59,
-		"internal/timeline/build.asyncWalk": 32,
-		"internal/timeline/build.handOffs":  135,
-		"internal/timeline/build.segmenter": 67,
-		"internal/timeline/build.sharing":   69,
-		"internal/timeline/waits.Sleeps":    55,
-		"internal/timeline/facts.Facts":     35,
+		"internal/capture.Session":             147,
+		"internal/capture.decoder":             84,
+		"internal/diagnosis.judge":             58,
+		"internal/hypotheses.contention":       41,
+		"internal/hypotheses.station":          34,
+		"internal/timeline.Timeline":           59,
+		"internal/timeline/build.asyncWalk":    32,
+		"internal/timeline/build.handOffs":     135,
+		"internal/timeline/segments.segmenter": 67,
+		"internal/timeline/build.sharing":      69,
+		"internal/timeline/waits.Sleeps":       55,
+		"internal/timeline/facts.Facts":        35,
 	}
 }
 
@@ -58,7 +58,7 @@ func fieldDebts() map[string]int {
 		"internal/timeline/facts.Facts":     26,
 		"internal/timeline/build.handOffs":  29,
 		"internal/timeline/build.inTurns":   24,
-		"internal/timeline/build.move":      17,
+		"internal/timeline/loops.Move":      17,
 		"internal/timeline/build.poolOrder": 18,
 		"internal/timeline/build.sharing":   36,
 		"internal/truth/faults.plan":        17,
@@ -75,7 +75,7 @@ func fileDebts() map[string]int {
 		"internal/capture/target": 41,
 		"internal/hypotheses":     101,
 		"internal/report":         59,
-		"internal/timeline/build": 104,
+		"internal/timeline/build": 80,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -36,20 +37,20 @@ func associate(t *timeline.Timeline, f *facts.Facts, work []exchange.Call, o tim
 
 // associateLoops associates the calls of loop strands: by Node's async ids where they
 // were recorded, else only where one request was open.
-func associateLoops(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, moves []loopMoves) (wanted []recording.Time) {
+func associateLoops(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, moves []loops.Loop) (wanted []recording.Time) {
 	wanted = make([]recording.Time, len(t.Calls))
 	chains, conns, hands := newChains(len(t.Calls)), make([]asyncConn, len(f.Conns)), newAsked(len(t.Calls))
-	alone := map[recording.ProcessID][]loopMoves{} // loops without ids
+	alone := map[recording.ProcessID][]loops.Loop{} // loops without ids
 	for _, loop := range moves {
-		if hasAsyncIDs(loop.moves) {
-			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.moves)}
+		if hasAsyncIDs(loop.Moves) {
+			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.Moves)}
 			associateAsync(t, f, in)
 			associateLeft(t, in)
 			associateShared(t, f, in)
 			associateAwaited(t, in)
 		} else {
 			associateSingle(t, loop)
-			p := t.Strands[loop.strand].Process
+			p := t.Strands[loop.Strand].Process
 			alone[p] = append(alone[p], loop)
 		}
 	}
@@ -80,4 +81,13 @@ func warmed(c *timeline.Call, b *exchange.Bounds) {
 	c.ConnectFrom, c.Connected = recording.NoTime, recording.NoTime
 	c.TLSFrom, c.TLSTo = recording.NoTime, recording.NoTime
 	exchange.Settle(c, b)
+}
+
+// callInput is what rules for whose a call is go by, besides the Timeline and the facts so far.
+type callInput struct {
+	requests []exchange.Request
+	calls    []exchange.Call
+	owners   timeline.Stints
+	contexts *contexts
+	turns    *loops.Turns
 }

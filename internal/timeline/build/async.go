@@ -3,6 +3,7 @@ package build
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,9 +21,9 @@ type asyncWalk struct {
 	t      *timeline.Timeline
 	f      *facts.Facts
 	ids    asyncIDs
-	owner  ref
-	slept  bool // since the last move that told where the ids stood
-	carry  ref  // the owner before that sleep
+	owner  loops.Owner
+	slept  bool        // since the last move that told where the ids stood
+	carry  loops.Owner // the owner before that sleep
 	turn   asyncTurn
 	conns  []asyncConn    // by index in facts.conns
 	last   recording.Time // of the move before
@@ -36,7 +37,7 @@ type asyncWalk struct {
 	idle           idle
 	again          map[int64]bool           // timers that fired: more than once
 	ports          map[int64]bool           // of them, the ids under which messages come
-	posted         map[int32]ref            // who sent messages, by their numbers
+	posted         map[int32]loops.Owner    // who sent messages, by their numbers
 	causes         lasting                  // what called back
 	itself         map[timeline.CallID]bool // answered calls of which it did
 	named          map[int32]bool           // as in asyncInput
@@ -47,21 +48,21 @@ type asyncWalk struct {
 
 // asyncTurn is what began the callbacks that run, if it was a read.
 type asyncTurn struct {
-	of      ref
+	of      loops.Owner
 	counter int64 // last id given out before; 0: no turn is known to run
 	conn    int32 // read from, index in facts.conns
 }
 
 // asyncConn is what the walk knows of one connection.
 type asyncConn struct {
-	told      tristate // outbound: whether its connect told whose the first call is
-	answered  ref      // outbound: the last call that was answered; 0: none
+	told      tristate    // outbound: whether its connect told whose the first call is
+	answered  loops.Owner // outbound: the last call that was answered; 0: none
 	hasHandle bool
-	handle    int64 // inbound: the id of its handle
-	request   ref   // inbound: that was read last
-	read      bool  // inbound: it was read from
-	first     int64 // last id given out before its first read
-	prompt    bool  // accepted since the move before that read
+	handle    int64       // inbound: the id of its handle
+	request   loops.Owner // inbound: that was read last
+	read      bool        // inbound: it was read from
+	first     int64       // last id given out before its first read
+	prompt    bool        // accepted since the move before that read
 }
 
 // tristate says what is known of a connect; untold if it was not seen.
@@ -75,7 +76,7 @@ const (
 
 // asyncInput is one Node loop, and what is shared by the walks of all.
 type asyncInput struct {
-	loop   loopMoves
+	loop   loops.Loop
 	wanted []recording.Time
 	chains *chains
 	conns  []asyncConn
@@ -89,13 +90,13 @@ type asyncInput struct {
 // associateAsync associates the calls of one Node loop by its async ids, and notes
 // when each was wanted.
 func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
-	moves := in.loop.moves
+	moves := in.loop.Moves
 	w := asyncWalk{
-		t: t, f: f, owner: nobody, carry: nobody, turn: asyncTurn{of: nobody, conn: noConn},
+		t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
 		lasting: lastingIDs(t, moves, in.named), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}},
 		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[timeline.CallID]bool{},
-		named: in.named, posted: map[int32]ref{},
+		named: in.named, posted: map[int32]loops.Owner{},
 	}
 	w.ports = portIDs(moves, w.again)
 	w.few = idsOfSends(moves)
@@ -103,101 +104,88 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		w.atOnceAnswered = sharedConns(t, moves).answeredAtOnce(t)
 	}
 	if len(moves) > 0 {
-		w.ids.before = moves[0].at
+		w.ids.before = moves[0].At
 	}
 	w.ids.expect(moves)
 	for i := range moves {
 		w.step(&moves[i])
 		w.idle.note(&w, &moves[i])
-		w.last = moves[i].at
+		w.last = moves[i].At
 	}
 	noteSleeps(moves, w.again)
 	w.toldStrangers(moves)
-	w.chains.settle(t, openAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.strand }))
+	w.chains.settle(t, openAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.Strand }))
 	w.chains.reset()
 	for i := range moves {
-		if c := moves[i].conn; c != noConn {
+		if c := moves[i].Conn; c != loops.NoConn {
 			w.conns[c] = asyncConn{}
 		}
 	}
 }
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
-func hasAsyncIDs(moves []move) bool {
+func hasAsyncIDs(moves []loops.Move) bool {
 	for i := range moves {
-		if moves[i].counter > 0 && moves[i].kind != moveBoundary {
+		if moves[i].Counter > 0 && moves[i].Kind != loops.MoveBoundary {
 			return true
 		}
 	}
 	return false
 }
 
-// whose says whom a move itself is known to be for.
-func (m *move) whose() ref {
-	switch {
-	case m.kind == moveFired:
-		return m.by
-	case m.request != timeline.None:
-		return requestRef(m.request)
-	case m.call != timeline.None:
-		return callRef(m.call)
-	}
-	return nobody
-}
-
-func (w *asyncWalk) step(m *move) {
-	if m.counter > w.ids.next {
+func (w *asyncWalk) step(m *loops.Move) {
+	if m.Counter > w.ids.next {
 		if w.ids.next == 0 {
-			w.oldest = m.counter
+			w.oldest = m.Counter
 		}
-		w.ids.give(m.counter, w.giveBefore(m, w.giver(m)), m.at)
+		w.ids.give(m.Counter, w.giveBefore(m, w.giver(m)), m.At)
 	}
-	if m.counter > 0 {
+	if m.Counter > 0 {
 		w.slept = false
 	}
 	w.noteMade(m)
 	w.fired(m)
 	switch {
-	case m.kind == moveBlock:
-		if m.counter == 0 && !w.slept {
+	case m.Kind == loops.MoveBlock:
+		if m.Counter == 0 && !w.slept {
 			w.slept, w.carry = true, w.owner
 		}
-		w.owner, w.turn = nobody, asyncTurn{of: nobody, conn: noConn}
-	case !m.callback(): // a read, or what begins other callbacks
-		if m.kind == moveAnswer && w.t.Calls[m.call].End == m.at {
-			w.conns[m.conn].answered = callRef(m.call)
+		w.owner, w.turn = loops.Nobody, asyncTurn{of: loops.Nobody, conn: loops.NoConn}
+	case !m.Callback(): // a read, or what begins other callbacks
+		if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
+			w.conns[m.Conn].answered = loops.OfCall(m.Call)
 		}
-		whose := m.whose()
-		if m.several || m.same && w.named != nil || w.named[m.conn] && !w.aloneAnswered(m) {
-			whose = nobody // of several requests, which the ids of their connection do not tell apart
+		whose := m.Whose()
+		if m.Several || m.Same && w.named != nil || w.named[m.Conn] && !w.aloneAnswered(m) {
+			whose = loops.Nobody // of several requests, which the ids of their connection do not tell apart
 		}
-		w.owner, w.turn = whose, asyncTurn{whose, m.counter, m.conn}
-		if m.kind == moveRead {
-			w.conns[m.conn].request = whose
+		w.owner, w.turn = whose, asyncTurn{whose, m.Counter, m.Conn}
+		if m.Kind == loops.MoveRead {
+			w.conns[m.Conn].request = whose
 		}
-		if m.kind == moveRead && !w.conns[m.conn].read {
-			c := &w.conns[m.conn]
-			c.read, c.first, c.prompt = true, m.counter, w.f.Conns[m.conn].At >= w.last
+		if m.Kind == loops.MoveRead && !w.conns[m.Conn].read {
+			c := &w.conns[m.Conn]
+			c.read, c.first, c.prompt = true, m.Counter, w.f.Conns[m.Conn].At >= w.last
 		}
-	case m.kind == moveRespond:
+	case m.Kind == loops.MoveRespond:
 		w.responded(m)
-		w.owner = m.whose()
-	case m.kind == moveAside, m.kind == moveAlong:
-	case m.kind == movePost:
+		w.owner = m.Whose()
+	case m.Kind == loops.MoveAside, m.Kind == loops.MoveAlong:
+	case m.Kind == loops.MovePost:
 		w.posts(m)
 		w.adopt(m)
-	case m.kind == moveConnect:
-		if m.call != timeline.None {
-			w.conns[m.conn].told = toldNothing
+	case m.Kind == loops.MoveConnect:
+		if m.Call != timeline.None {
+			w.conns[m.Conn].told = toldNothing
 			if w.evidence(m) {
-				w.conns[m.conn].told = toldWhose
+				w.conns[m.Conn].told = toldWhose
 			}
-			if !w.fresh(m.exec) {
-				w.wanted[m.call] = w.ids.asked(m.exec)
+			if !w.fresh(m.Exec) {
+				w.wanted[m.Call] = w.ids.asked(m.Exec)
 			}
 		}
 		w.adopt(m)
-	case m.kind == moveSend:
+	case m.Kind == loops.MoveSend:
 		w.sent(m)
 		w.adopt(m)
 	default:
@@ -206,80 +194,68 @@ func (w *asyncWalk) step(m *move) {
 }
 
 // sent learns from a write of a call, and notes when that was wanted.
-func (w *asyncWalk) sent(m *move) {
-	w.chains.add(m.call)
-	told, opener := w.conns[m.conn].told, w.t.Calls[m.call].New
-	first := w.t.Calls[m.call].SendFrom == m.at
-	w.hands.room[m.call] = w.hands.room[m.call] || first && w.idle.other(w, m)
+func (w *asyncWalk) sent(m *loops.Move) {
+	w.chains.add(m.Call)
+	told, opener := w.conns[m.Conn].told, w.t.Calls[m.Call].New
+	first := w.t.Calls[m.Call].SendFrom == m.At
+	w.hands.room[m.Call] = w.hands.room[m.Call] || first && w.idle.other(w, m)
 	if first && !opener && w.handedOver(m) {
-		w.hands.over[m.call] = true
+		w.hands.over[m.Call] = true
 	} else if told != toldWhose || !opener {
 		w.evidence(m)
 	}
 	switch {
-	case told != untold && opener, w.hands.over[m.call]:
-	case w.deferred(m), w.hands.late[m.call]:
-		w.wanted[m.call] = w.ids.asked(m.exec)
-	case !w.fresh(m.trigger):
-		w.wanted[m.call] = w.ids.asked(m.trigger)
+	case told != untold && opener, w.hands.over[m.Call]:
+	case w.deferred(m), w.hands.late[m.Call]:
+		w.wanted[m.Call] = w.ids.asked(m.Exec)
+	case !w.fresh(m.Trigger):
+		w.wanted[m.Call] = w.ids.asked(m.Trigger)
 	}
-}
-
-// callback reports a move that was made by a callback, rather than by the loop on the
-// way to one.
-func (m *move) callback() bool {
-	switch m.kind {
-	case moveConnect, moveSend, moveRespond, moveAside, moveAlong, movePost:
-		return true
-	case moveHandshake:
-		return m.exec != 0
-	}
-	return false
 }
 
 // giver is for whom the ids up to this move's counter were given out. Reads come
 // before their callback, so everything since the last move was the last owner's. A
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
-func (w *asyncWalk) giver(m *move) giver {
-	sure := func(r ref) giver { return giver{r, [2]ref{nobody, nobody}} }
+func (w *asyncWalk) giver(m *loops.Move) giver {
+	sure := func(r loops.Owner) giver { return giver{r, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
 	before := w.owner
 	if w.slept {
 		before = w.carry
 	}
-	if !m.callback() {
-		if w.slept && (m.kind == moveBoundary || m.kind == moveFired) {
-			return sure(nobody)
+	if !m.Callback() {
+		if w.slept && (m.Kind == loops.MoveBoundary || m.Kind == loops.MoveFired) {
+			return sure(loops.Nobody)
 		}
 		return sure(before)
 	}
-	running := w.runs(m.exec)
-	if m.kind == moveRespond {
-		running = m.whose()
+	running := w.runs(m.Exec)
+	if m.Kind == loops.MoveRespond {
+		running = m.Whose()
 	}
 	switch {
 	case w.chains.same(running, before):
 		return sure(before)
-	case !w.slept && (m.exec > w.ids.next || running == nobody || !w.foreign(m)):
+	case !w.slept && (m.Exec > w.ids.next || running == loops.Nobody || !w.foreign(m)):
 		return sure(before)
-	case before == nobody:
+	case before == loops.Nobody:
 		return sure(running)
 	}
-	return giver{nobody, [2]ref{before, running}}
+	return giver{loops.Nobody, [2]loops.Owner{before, running}}
 }
 
 // foreign reports a move of a callback that cannot be of the turn that runs: its
 // execution id is older, was given out for somebody else, and is not that of the
 // connection which was read from.
-func (w *asyncWalk) foreign(m *move) bool {
-	if m.exec == 0 || w.turn.counter == 0 || w.fresh(m.exec) {
+func (w *asyncWalk) foreign(m *loops.Move) bool {
+	if m.Exec == 0 || w.turn.counter == 0 || w.fresh(m.Exec) {
 		return w.turn.counter == 0
 	}
-	if c := w.turn.conn; c != noConn && (w.conns[c].hasHandle && w.conns[c].handle == m.trigger || w.byParser(m)) {
+	if c := w.turn.conn; c != loops.NoConn && (w.conns[c].hasHandle && w.conns[c].handle == m.Trigger || w.byParser(m)) {
 		return false
 	}
-	running := w.runs(m.exec)
-	return running != nobody && !w.chains.same(running, w.turn.of)
+	running := w.runs(m.Exec)
+	return running != loops.Nobody && !w.chains.same(running, w.turn.of)
 }
 
 // fresh reports whether an id was given out in the turn that runs.
@@ -287,51 +263,51 @@ func (w *asyncWalk) fresh(id int64) bool { return w.turn.counter > 0 && id > w.t
 
 // evidence collects what a connect or write tells about whose its call is, and reports
 // whether it tells anything.
-func (w *asyncWalk) evidence(m *move) bool {
-	inTurn := w.turn.of != nobody && (w.fresh(m.exec) || m.exec == 0 && w.turn.counter > 0)
-	_, answered := w.turn.of.call()
-	_, read := w.turn.of.request()
+func (w *asyncWalk) evidence(m *loops.Move) bool {
+	inTurn := w.turn.of != loops.Nobody && (w.fresh(m.Exec) || m.Exec == 0 && w.turn.counter > 0)
+	_, answered := w.turn.of.Call()
+	_, read := w.turn.of.Request()
 	switch {
-	case read && w.turn.conn != noConn && m.trigger != 0 && !w.fresh(m.trigger) && w.ownHandle(m):
-		w.chains.link(m.call, w.turn.of)
+	case read && w.turn.conn != loops.NoConn && m.Trigger != 0 && !w.fresh(m.Trigger) && w.ownHandle(m):
+		w.chains.link(m.Call, w.turn.of)
 		return true
-	case w.reader(m) != nobody:
-		w.hands.made[m.call] = w.reader(m)
-		w.chains.link(m.call, w.reader(m))
+	case w.reader(m) != loops.Nobody:
+		w.hands.made[m.Call] = w.reader(m)
+		w.chains.link(m.Call, w.reader(m))
 		return true
 	case inTurn && w.byPromise(m):
-		return w.triggered(m, w.ids.find(m.trigger))
-	case inTurn && m.trigger == 0:
+		return w.triggered(m, w.ids.find(m.Trigger))
+	case inTurn && m.Trigger == 0:
 		w.hint(m, w.turn.of)
 		w.atOnce(m)
 		return true
-	case m.exec == 0:
+	case m.Exec == 0:
 		return false
-	case inTurn && answered && w.fresh(m.trigger):
+	case inTurn && answered && w.fresh(m.Trigger):
 		w.hint(m, w.turn.of) // an application that lets so many calls run at once asks for another's there
 		return true
-	case inTurn && w.fresh(m.trigger):
-		w.chains.link(m.call, w.turn.of)
+	case inTurn && w.fresh(m.Trigger):
+		w.chains.link(m.Call, w.turn.of)
 		return true
 	case inTurn && !answered:
-		w.chains.hint(m.call, w.turn.of)
+		w.chains.hint(m.Call, w.turn.of)
 		return true
-	case w.lasting.has(m.exec):
+	case w.lasting.has(m.Exec):
 		return answered
 	case w.deferred(m):
 		return w.asked(m)
 	}
-	who := w.ids.find(m.trigger)
-	if who == nobody && m.kind == moveConnect {
-		who = w.ids.find(m.exec) // the look-up's own
+	who := w.ids.find(m.Trigger)
+	if who == loops.Nobody && m.Kind == loops.MoveConnect {
+		who = w.ids.find(m.Exec) // the look-up's own
 	}
-	if a, b := w.ids.maybe(m.trigger); who == nobody && a != nobody {
-		w.chains.hint(m.call, a)
-		w.chains.doubt(m.call, b)
+	if a, b := w.ids.maybe(m.Trigger); who == loops.Nobody && a != loops.Nobody {
+		w.chains.hint(m.Call, a)
+		w.chains.doubt(m.Call, b)
 		return true
 	}
-	if r, ok := who.request(); who == nobody || ok && w.t.Requests[r].End < m.at {
-		if m.kind == moveSend && m.exec != 0 && !w.fresh(m.exec) {
+	if r, ok := who.Request(); who == loops.Nobody || ok && w.t.Requests[r].End < m.At {
+		if m.Kind == loops.MoveSend && m.Exec != 0 && !w.fresh(m.Exec) {
 			return w.asked(m) // its trigger is long gone: a handle's
 		}
 		return false
@@ -340,28 +316,28 @@ func (w *asyncWalk) evidence(m *move) bool {
 }
 
 // responded learns from a response that was written in the turn of an answer.
-func (w *asyncWalk) responded(m *move) {
-	answered, ok := w.turn.of.call()
+func (w *asyncWalk) responded(m *loops.Move) {
+	answered, ok := w.turn.of.Call()
 	switch {
-	case !ok || w.turn.counter == 0 || m.several:
-	case m.exec == 0 && m.trigger == 0:
-		w.chains.resumed(answered, m.request)
-	case w.fresh(m.exec) && w.fresh(m.trigger):
-		w.chains.link(answered, requestRef(m.request))
-	case m.trigger != 0: // promises have ids where contexts are followed through them
-		m.own = w.chains.known(w.ids.find(m.trigger)) == m.request && (w.fresh(m.exec) || w.chains.known(w.ids.find(m.exec)) == m.request)
+	case !ok || w.turn.counter == 0 || m.Several:
+	case m.Exec == 0 && m.Trigger == 0:
+		w.chains.resumed(answered, m.Request)
+	case w.fresh(m.Exec) && w.fresh(m.Trigger):
+		w.chains.link(answered, loops.OfRequest(m.Request))
+	case m.Trigger != 0: // promises have ids where contexts are followed through them
+		m.Own = w.chains.known(w.ids.find(m.Trigger)) == m.Request && (w.fresh(m.Exec) || w.chains.known(w.ids.find(m.Exec)) == m.Request)
 	}
 }
 
 // adopt makes the one whose callback is running the owner of what follows, if no turn
 // is known to run.
-func (w *asyncWalk) adopt(m *move) {
+func (w *asyncWalk) adopt(m *loops.Move) {
 	if !w.foreign(m) {
 		return
 	}
-	w.turn = asyncTurn{of: nobody, conn: noConn}
-	w.owner = w.runs(m.exec)
-	if w.owner == nobody && m.call != timeline.None {
-		w.owner = callRef(m.call)
+	w.turn = asyncTurn{of: loops.Nobody, conn: loops.NoConn}
+	w.owner = w.runs(m.Exec)
+	if w.owner == loops.Nobody && m.Call != timeline.None {
+		w.owner = loops.OfCall(m.Call)
 	}
 }

@@ -1,6 +1,9 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // askedAtOnce is the first of the calls that one callback asked for at once, as promises do
 // whose functions run together: what is to write each is queued before any is written.
@@ -15,16 +18,16 @@ type askedAtOnce struct {
 // of ticks after each callback: if the id of the tick that writes the call was given out
 // before another call was written by such a tick, one callback asked for both. (What node:http
 // writes takes an id of its own. Immediates, in which other clients write, do not run at once.)
-func (w *asyncWalk) atOnce(m *move) {
-	if m.exec == 0 {
+func (w *asyncWalk) atOnce(m *loops.Move) {
+	if m.Exec == 0 {
 		return
 	}
 	first := &w.together
-	if first.turn == w.turn.counter && m.exec > first.exec && m.exec <= first.counter && m.counter > first.counter {
-		w.chains.beside(m.call, first.call)
+	if first.turn == w.turn.counter && m.Exec > first.exec && m.Exec <= first.counter && m.Counter > first.counter {
+		w.chains.beside(m.Call, first.call)
 		return
 	}
-	*first = askedAtOnce{w.turn.counter, m.exec, m.counter, m.call}
+	*first = askedAtOnce{w.turn.counter, m.Exec, m.Counter, m.Call}
 }
 
 // beside says that a call was asked for at once with another.
@@ -48,7 +51,7 @@ func (h *hinted) agree(members []int) {
 	whose := timeline.RequestID(timeline.None)
 	for _, i := range members {
 		switch to := h.to[h.c.root(i)]; {
-		case to == timeline.None && h.c.after[i] != nobody, to != timeline.None && whose != timeline.None && to != whose:
+		case to == timeline.None && h.c.after[i] != loops.Nobody, to != timeline.None && whose != timeline.None && to != whose:
 			return
 		case to != timeline.None:
 			whose = to

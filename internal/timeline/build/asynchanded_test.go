@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,17 +19,17 @@ func TestWritesOfTheFirstRequest(t *testing.T) {
 		exec, trigger int64
 		want          bool
 	}{
-		"its parser, accepted right before": {asyncTurn{of: requestRef(0), counter: 50, conn: 0}, 49, 48, true},
-		"with others":                       {asyncTurn{of: requestRef(0), counter: 50, conn: 0}, 46, 45, true},
-		"given out before it was accepted":  {asyncTurn{of: requestRef(0), counter: 50}, 31, 30, false},
-		"on no connection":                  {asyncTurn{of: requestRef(0), counter: 50, conn: noConn}, 49, 48, false},
-		"no parser":                         {asyncTurn{of: requestRef(0), counter: 50, conn: 0}, 49, 47, false},
-		"asked for in the turn":             {asyncTurn{of: requestRef(0), counter: 50}, 52, 51, false},
-		"not the first of its connection":   {asyncTurn{of: requestRef(1), counter: 50, conn: 0}, 49, 48, false},
-		"in the turn of an answer":          {asyncTurn{of: callRef(3), counter: 50, conn: 0}, 49, 48, false},
+		"its parser, accepted right before": {asyncTurn{of: loops.OfRequest(0), counter: 50, conn: 0}, 49, 48, true},
+		"with others":                       {asyncTurn{of: loops.OfRequest(0), counter: 50, conn: 0}, 46, 45, true},
+		"given out before it was accepted":  {asyncTurn{of: loops.OfRequest(0), counter: 50}, 31, 30, false},
+		"on no connection":                  {asyncTurn{of: loops.OfRequest(0), counter: 50, conn: loops.NoConn}, 49, 48, false},
+		"no parser":                         {asyncTurn{of: loops.OfRequest(0), counter: 50, conn: 0}, 49, 47, false},
+		"asked for in the turn":             {asyncTurn{of: loops.OfRequest(0), counter: 50}, 52, 51, false},
+		"not the first of its connection":   {asyncTurn{of: loops.OfRequest(1), counter: 50, conn: 0}, 49, 48, false},
+		"in the turn of an answer":          {asyncTurn{of: loops.OfCall(3), counter: 50, conn: 0}, 49, 48, false},
 	} {
 		w.turn = c.turn
-		if got := w.byParser(&move{kind: moveSend, exec: c.exec, trigger: c.trigger}); got != c.want {
+		if got := w.byParser(&loops.Move{Kind: loops.MoveSend, Exec: c.exec, Trigger: c.trigger}); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -12,8 +13,8 @@ import (
 // id: ranges in order of id.
 type asyncIDs struct {
 	last   []int64 // last id of each range
-	owner  []ref
-	either [][2]ref         // whose they may be where owner is nobody
+	owner  []loops.Owner
+	either [][2]loops.Owner // whose they may be where owner is nobody
 	since  []recording.Time // the move before they were given out
 	times  []recording.Time // at which counts were seen
 	counts []int64
@@ -23,19 +24,19 @@ type asyncIDs struct {
 
 // giver says whose ids are: owner's; or, if that is nobody, one of either.
 type giver struct {
-	owner  ref
-	either [2]ref
+	owner  loops.Owner
+	either [2]loops.Owner
 }
 
 // expect makes room for what the moves of a loop tell.
-func (a *asyncIDs) expect(moves []move) {
+func (a *asyncIDs) expect(moves []loops.Move) {
 	n, last := 0, a.next
 	for i := range moves {
-		if moves[i].counter > last {
-			n, last = n+1, moves[i].counter
+		if moves[i].Counter > last {
+			n, last = n+1, moves[i].Counter
 		}
 	}
-	a.last, a.owner, a.either = make([]int64, 0, n), make([]ref, 0, n), make([][2]ref, 0, n)
+	a.last, a.owner, a.either = make([]int64, 0, n), make([]loops.Owner, 0, n), make([][2]loops.Owner, 0, n)
 	a.since, a.times, a.counts = make([]recording.Time, 0, n), make([]recording.Time, 0, n), make([]int64, 0, n)
 }
 
@@ -56,18 +57,18 @@ func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 
 // maybe returns the two that an id may have been given out for, nobody if there is no
 // such doubt.
-func (a *asyncIDs) maybe(id int64) (ref, ref) {
+func (a *asyncIDs) maybe(id int64) (loops.Owner, loops.Owner) {
 	if id <= 0 || id > a.next {
-		return nobody, nobody
+		return loops.Nobody, loops.Nobody
 	}
 	e := a.either[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
 	return e[0], e[1]
 }
 
 // find returns who was worked for when an id was given out, or nobody.
-func (a *asyncIDs) find(id int64) ref {
+func (a *asyncIDs) find(id int64) loops.Owner {
 	if id <= 0 || id > a.next {
-		return nobody
+		return loops.Nobody
 	}
 	return a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
 }
@@ -91,14 +92,14 @@ func (a *asyncIDs) countAt(at recording.Time) int64 {
 
 // idTurns tell in which turn of a loop ids were given out.
 type idTurns struct {
-	moves  []move
+	moves  []loops.Move
 	begins []int32 // those that begin turns, and tell the last id given out before
 }
 
-func newIDTurns(moves []move) idTurns {
+func newIDTurns(moves []loops.Move) idTurns {
 	x := idTurns{moves: moves}
 	for i := range moves {
-		if !moves[i].callback() && moves[i].counter > 0 {
+		if !moves[i].Callback() && moves[i].Counter > 0 {
 			x.begins = append(x.begins, int32(i))
 		}
 	}
@@ -107,7 +108,7 @@ func newIDTurns(moves []move) idTurns {
 
 // of returns which move began the turn in which an id was given out, None if that is not known.
 func (x idTurns) of(id int64) int {
-	k := sort.Search(len(x.begins), func(k int) bool { return x.moves[x.begins[k]].counter >= id })
+	k := sort.Search(len(x.begins), func(k int) bool { return x.moves[x.begins[k]].Counter >= id })
 	if id == 0 || k == 0 || k == len(x.begins) {
 		return timeline.None
 	}
@@ -117,18 +118,18 @@ func (x idTurns) of(id int64) int {
 // idsOfSends is how many ids are given out, at most, by a callback that was asked for in another turn until
 // it has sent a call, as those tell that come right behind each other; -1: that is not known. A few exceptions
 // are let pass.
-func idsOfSends(moves []move) int64 {
+func idsOfSends(moves []loops.Move) int64 {
 	var counts []int64
 	turn, free := int64(0), false // last id given out before the turn that runs; such callbacks run
 	for i := range moves {
 		switch m := &moves[i]; {
-		case !m.callback():
-			turn, free = m.counter, false
-		case m.kind != moveSend:
+		case !m.Callback():
+			turn, free = m.Counter, false
+		case m.Kind != loops.MoveSend:
 		case free:
-			counts = append(counts, m.counter-moves[i-1].counter)
+			counts = append(counts, m.Counter-moves[i-1].Counter)
 		default:
-			free = m.exec > 0 && m.exec <= turn
+			free = m.Exec > 0 && m.Exec <= turn
 		}
 	}
 	if len(counts) < fewDeliveries {
@@ -148,13 +149,13 @@ const idsToWrite = 4
 // giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
 // several requests share, or one of which it is known how many it gives out; by is whose all are up to
 // its write, and the rest.
-func (w *asyncWalk) giveBefore(m *move, by giver) giver {
+func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
 	few := w.few
-	if w.named[m.conn] {
+	if w.named[m.Conn] {
 		few = idsToWrite
 	}
-	if before := by.either[0]; before != nobody && m.kind == moveSend && few >= 0 {
-		w.ids.give(m.counter-few, giver{before, [2]ref{nobody, nobody}}, m.at)
+	if before := by.either[0]; before != loops.Nobody && m.Kind == loops.MoveSend && few >= 0 {
+		w.ids.give(m.Counter-few, giver{before, [2]loops.Owner{loops.Nobody, loops.Nobody}}, m.At)
 	}
 	return by
 }

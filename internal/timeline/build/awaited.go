@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,14 +19,6 @@ import (
 //
 // A waiter is known by its address, which is another's later: so waiters end where no request was served all the time
 // until they went on again. Where V8 moves one that is told.
-
-// settled is a promise that was resolved.
-type settled struct {
-	at     recording.Time
-	exec   int64 // the callback that did it
-	waiter int64 // what waits for that at last; nothing, or 0: not known
-	moved  int64 // nothing was: what waits is there from now on
-}
 
 // nothing waits for a promise that is resolved again.
 const nothing = 1
@@ -51,10 +44,10 @@ type waiter struct {
 type awaits struct {
 	t       *timeline.Timeline
 	in      asyncInput
-	moves   []move
+	moves   []loops.Move
 	conns   map[int32]*sharedConn
 	handles map[int32]map[int64]int // by connection and id: how often the first promise that an answer there resolved was so under it; 0: under any
-	list    []settled               // with those who wait named by where they were first
+	list    []loops.Settled         // with those who wait named by where they were first
 	turns   idTurns
 	ends    []servedUntil
 	waiters []*waiter
@@ -68,10 +61,10 @@ type servedUntil struct{ read, end recording.Time }
 
 // associateAwaited associates the calls of a loop whose answers resolve promises of which it is told who waits for them.
 func associateAwaited(t *timeline.Timeline, in asyncInput) {
-	if len(in.loop.settled) == 0 {
+	if len(in.loop.Settled) == 0 {
 		return
 	}
-	w := &awaits{t: t, in: in, moves: in.loop.moves, turns: newIDTurns(in.loop.moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
+	w := &awaits{t: t, in: in, moves: in.loop.Moves, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
 	w.conns, _ = callsByConn(t, w.moves)
 	anyShared(t, w.conns)
 	w.ends = servedUntils(t)
@@ -106,40 +99,40 @@ func (w *awaits) served(from, to recording.Time) bool {
 // follow names who waits by where that was first, as far as it is told where it was moved.
 func (w *awaits) follow() {
 	was := map[int64]moved{}
-	for _, a := range w.in.loop.settled {
-		from, ok := was[a.waiter]
-		if ok = ok && w.served(from.at, a.at); !ok {
-			delete(was, a.waiter)
-			from.waiter = a.waiter
+	for _, a := range w.in.loop.Settled {
+		from, ok := was[a.Waiter]
+		if ok = ok && w.served(from.at, a.At); !ok {
+			delete(was, a.Waiter)
+			from.waiter = a.Waiter
 		}
-		if a.moved != 0 {
-			delete(was, a.waiter)
-			was[a.moved] = moved{a.at, from.waiter}
+		if a.Moved != 0 {
+			delete(was, a.Waiter)
+			was[a.Moved] = moved{a.At, from.waiter}
 			continue
 		}
 		if ok {
-			was[a.waiter] = moved{a.at, from.waiter}
+			was[a.Waiter] = moved{a.At, from.waiter}
 		}
-		a.waiter = from.waiter
+		a.Waiter = from.waiter
 		w.list = append(w.list, a)
 	}
 }
 
 // eachTurn visits what was done from a read, or what else begins callbacks, to the next, with the promises that were
 // resolved meanwhile.
-func (w *awaits) eachTurn(visit func(moves []move, list []settled)) {
+func (w *awaits) eachTurn(visit func(moves []loops.Move, list []loops.Settled)) {
 	list, i := w.list, 0
 	for i < len(w.moves) {
 		j, end := i+1, w.t.End+1
-		for j < len(w.moves) && (w.moves[j].callback() || w.moves[j].kind == moveFired) {
+		for j < len(w.moves) && (w.moves[j].Callback() || w.moves[j].Kind == loops.MoveFired) {
 			j++
 		}
 		if j < len(w.moves) {
-			end = w.moves[j].at
+			end = w.moves[j].At
 		}
-		from := sort.Search(len(list), func(k int) bool { return list[k].at >= w.moves[i].at })
+		from := sort.Search(len(list), func(k int) bool { return list[k].At >= w.moves[i].At })
 		to := from
-		for to < len(list) && list[to].at < end {
+		for to < len(list) && list[to].At < end {
 			to++
 		}
 		visit(w.moves[i:j], list[from:to])
@@ -148,54 +141,54 @@ func (w *awaits) eachTurn(visit func(moves []move, list []settled)) {
 }
 
 // findHandle counts under which ids the answers on a connection call back.
-func (w *awaits) findHandle(moves []move, list []settled) {
+func (w *awaits) findHandle(moves []loops.Move, list []loops.Settled) {
 	m := &moves[0]
-	if m.kind != moveAnswer || len(list) == 0 {
+	if m.Kind != loops.MoveAnswer || len(list) == 0 {
 		return
 	}
-	h, ok := w.handles[m.conn]
+	h, ok := w.handles[m.Conn]
 	if !ok {
 		h = map[int64]int{}
-		w.handles[m.conn] = h
+		w.handles[m.Conn] = h
 	}
-	h[list[0].exec]++
+	h[list[0].Exec]++
 	h[0]++
 }
 
 // byHandle reports whether a promise was resolved under the id under which answers on a connection call back
 // again and again.
-func (w *awaits) byHandle(a *settled, conn int32) bool {
+func (w *awaits) byHandle(a *loops.Settled, conn int32) bool {
 	h := w.handles[conn]
-	return a.exec != 0 && h[a.exec] > 1 && 2*h[a.exec] > h[0]
+	return a.Exec != 0 && h[a.Exec] > 1 && 2*h[a.Exec] > h[0]
 }
 
 // turn notes who goes on in a turn, and who is answered in it.
-func (w *awaits) turn(moves []move, list []settled) {
+func (w *awaits) turn(moves []loops.Move, list []loops.Settled) {
 	m := &moves[0]
 	who := make([]*waiter, len(list))
 	for k := range list {
 		who[k] = w.goesOn(&list[k], m)
 	}
-	if m.kind == moveAnswer {
+	if m.Kind == loops.MoveAnswer {
 		w.answers(m, list, who)
 	}
 	w.noteSpans(moves, list, who)
 }
 
 // goesOn is the waiter for whom a promise was resolved; nil if that is not known.
-func (w *awaits) goesOn(a *settled, m *move) *waiter {
-	if a.waiter == 0 || a.waiter == nothing {
+func (w *awaits) goesOn(a *loops.Settled, m *loops.Move) *waiter {
+	if a.Waiter == 0 || a.Waiter == nothing {
 		return nil
 	}
-	x := w.now[a.waiter]
-	if x == nil || !w.served(x.last, a.at) {
-		x = &waiter{id: a.waiter, since: a.at, of: timeline.None}
-		w.now[a.waiter] = x
+	x := w.now[a.Waiter]
+	if x == nil || !w.served(x.last, a.At) {
+		x = &waiter{id: a.Waiter, since: a.At, of: timeline.None}
+		w.now[a.Waiter] = x
 		w.waiters = append(w.waiters, x)
 	}
-	x.went, x.last = append(x.went, a.at), a.at
-	if !w.byHandle(a, m.conn) {
-		x.since = min(x.since, w.asked(a.exec, a.at))
+	x.went, x.last = append(x.went, a.At), a.At
+	if !w.byHandle(a, m.Conn) {
+		x.since = min(x.since, w.asked(a.Exec, a.At))
 	}
 	return x
 }
@@ -212,16 +205,16 @@ func (x *waiter) before(at recording.Time) recording.Time {
 // asked is when the turn began in which an id was given out; else a time itself.
 func (w *awaits) asked(id int64, at recording.Time) recording.Time {
 	if begin := w.turns.of(id); begin != timeline.None {
-		return w.moves[begin].at
+		return w.moves[begin].At
 	}
 	return at
 }
 
 // own are those that were resolved by what the answer that was read calls back: under the id of its connection, or one
 // that was given out since.
-func (w *awaits) own(m *move, list []settled) (own []int) {
+func (w *awaits) own(m *loops.Move, list []loops.Settled) (own []int) {
 	for k := range list {
-		if w.byHandle(&list[k], m.conn) {
+		if w.byHandle(&list[k], m.Conn) {
 			own = append(own, k)
 		}
 	}
@@ -229,7 +222,7 @@ func (w *awaits) own(m *move, list []settled) (own []int) {
 		return own
 	}
 	for k := range list {
-		if list[k].exec > m.counter {
+		if list[k].Exec > m.Counter {
 			own = append(own, k)
 		}
 	}
@@ -237,10 +230,10 @@ func (w *awaits) own(m *move, list []settled) (own []int) {
 }
 
 // answers notes who waited for the answers that were read.
-func (w *awaits) answers(m *move, list []settled, who []*waiter) {
+func (w *awaits) answers(m *loops.Move, list []loops.Settled, who []*waiter) {
 	own, ended := w.own(m, list), w.ended(m)
-	if w.conns[m.conn].shared {
-		own = slices.DeleteFunc(own, func(k int) bool { return list[k].exec != list[own[0]].exec })
+	if w.conns[m.Conn].shared {
+		own = slices.DeleteFunc(own, func(k int) bool { return list[k].Exec != list[own[0]].Exec })
 		if len(own) == len(ended) {
 			for k, id := range ended {
 				w.waits(who[own[k]], id)
@@ -263,10 +256,10 @@ func (w *awaits) answers(m *move, list []settled, who []*waiter) {
 }
 
 // ended are the calls whose last byte a move read.
-func (w *awaits) ended(m *move) (ended []timeline.CallID) {
-	c := w.conns[m.conn]
-	for c.answered < len(c.calls) && w.t.Calls[c.calls[c.answered]].End <= m.at {
-		if id := c.calls[c.answered]; w.t.Calls[id].End == m.at && !w.t.Calls[id].Cut {
+func (w *awaits) ended(m *loops.Move) (ended []timeline.CallID) {
+	c := w.conns[m.Conn]
+	for c.answered < len(c.calls) && w.t.Calls[c.calls[c.answered]].End <= m.At {
+		if id := c.calls[c.answered]; w.t.Calls[id].End == m.At && !w.t.Calls[id].Cut {
 			ended = append(ended, id)
 		}
 		c.answered++

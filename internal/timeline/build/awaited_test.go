@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -96,14 +97,14 @@ func TestWaitersThatMove(t *testing.T) {
 	w := threeRequests()
 	w.t.Requests = append(w.t.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 1500, FirstWrite: 1900, End: 1900})
 	w.ends = servedUntils(w.t)
-	w.in.loop.settled = []settled{
-		{at: 400, waiter: 800}, {at: 500, waiter: 800, moved: 900}, {at: 600, waiter: 900}, {at: 650, waiter: 900, moved: 950},
-		{at: 700, waiter: 950}, {at: 1600, waiter: 950}, {at: 1700, waiter: 800},
+	w.in.loop.Settled = []loops.Settled{
+		{At: 400, Waiter: 800}, {At: 500, Waiter: 800, Moved: 900}, {At: 600, Waiter: 900}, {At: 650, Waiter: 900, Moved: 950},
+		{At: 700, Waiter: 950}, {At: 1600, Waiter: 950}, {At: 1700, Waiter: 800},
 	}
 	w.follow()
 	var got []int64
 	for k := range w.list {
-		got = append(got, w.list[k].waiter)
+		got = append(got, w.list[k].Waiter)
 	}
 	want := []int64{800, 800, 800, 950, 800}
 	for k := range want {

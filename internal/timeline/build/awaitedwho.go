@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -18,23 +19,23 @@ type awaitedSpan struct {
 
 // noteSpans cuts a turn into what its callbacks led to, as far as they are told: one that was asked for in an earlier
 // turn has an older id. Where promises have ids of their own, so has what goes on after one.
-func (w *awaits) noteSpans(moves []move, list []settled, who []*waiter) {
+func (w *awaits) noteSpans(moves []loops.Move, list []loops.Settled, who []*waiter) {
 	begin, s, k := &moves[0], awaitedSpan{}, 0
 	resolved := func(until recording.Time) {
-		for ; k < len(list) && list[k].at <= until; k++ {
-			older := list[k].exec <= begin.counter && !w.byHandle(&list[k], begin.conn)
-			if older && w.in.named == nil && k > 0 && list[k].exec != list[k-1].exec {
+		for ; k < len(list) && list[k].At <= until; k++ {
+			older := list[k].Exec <= begin.Counter && !w.byHandle(&list[k], begin.Conn)
+			if older && w.in.named == nil && k > 0 && list[k].Exec != list[k-1].Exec {
 				w.noteSpan(s)
 				s = awaitedSpan{}
 			}
-			s.add(list[k].at, who[k])
-			s.unknown = s.unknown || list[k].waiter == 0
+			s.add(list[k].At, who[k])
+			s.unknown = s.unknown || list[k].Waiter == 0
 		}
 	}
 	for i := range moves {
-		if m := &moves[i]; m.kind == moveRespond && w.t.Requests[m.request].FirstWrite == m.at {
-			resolved(m.at)
-			s.answered = append(s.answered, m.request)
+		if m := &moves[i]; m.Kind == loops.MoveRespond && w.t.Requests[m.Request].FirstWrite == m.At {
+			resolved(m.At)
+			s.answered = append(s.answered, m.Request)
 		}
 	}
 	resolved(w.t.End)

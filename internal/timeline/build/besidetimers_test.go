@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,7 +15,7 @@ type timerPlay struct {
 }
 
 func (p *timerPlay) at(us int) {
-	p.moves[len(p.moves)-1].at = recording.Time(us) * 1000
+	p.moves[len(p.moves)-1].At = recording.Time(us) * 1000
 }
 
 // read reads a request, which makes a call.
@@ -31,7 +32,7 @@ func (p *timerPlay) read(us int) timeline.RequestID {
 func (p *timerPlay) send(us int, r, told timeline.RequestID) {
 	p.calls[r] = p.loopPlay.send(told)
 	p.at(us)
-	p.moves[len(p.moves)-1].exec = 0
+	p.moves[len(p.moves)-1].Exec = 0
 	p.t.Calls[p.calls[r]].SendFrom = recording.Time(us) * 1000
 }
 
@@ -44,7 +45,7 @@ func (p *timerPlay) answer(us int, r timeline.RequestID) {
 }
 
 func (p *timerPlay) timers(us int) {
-	p.move(move{kind: moveBoundary, request: timeline.None, call: timeline.None, trigger: 1})
+	p.move(loops.Move{Kind: loops.MoveBoundary, Request: timeline.None, Call: timeline.None, Trigger: 1})
 	p.at(us)
 }
 
@@ -59,7 +60,7 @@ func (p *timerPlay) respond(us int, r timeline.RequestID) {
 
 func (p *timerPlay) associate() bool {
 	p.t.End = 1 << 40
-	return associateBesideTimers(&p.t, asyncInput{loop: loopMoves{moves: p.moves}, chains: newChains(len(p.t.Calls))})
+	return associateBesideTimers(&p.t, asyncInput{loop: loops.Loop{Moves: p.moves}, chains: newChains(len(p.t.Calls))})
 }
 
 // A client sends in an immediate what was asked for while timers ran. By then another's call
@@ -73,10 +74,10 @@ func TestSentAfterTimersRan(t *testing.T) {
 		p.answer(us+6000, a)
 		p.sleep(us + 6100)
 		p.timers(us + 11_200)
-		asked := p.moves[len(p.moves)-1].counter + 3
+		asked := p.moves[len(p.moves)-1].Counter + 3
 		p.answer(us+11_300, b)
 		p.send(us+11_400, a, timeline.None)
-		p.moves[len(p.moves)-1].exec = asked
+		p.moves[len(p.moves)-1].Exec = asked
 		p.loopPlay.respond(b)
 		p.at(us + 11_450)
 		p.t.Requests[b].FirstWrite = recording.Time(us+11_450) * 1000
@@ -127,7 +128,7 @@ func TestTimersBesideAFullPool(t *testing.T) {
 			p.loopPlay.respond(a)
 			p.at(us + 6050)
 		}
-		p.t.Requests[p.moves[len(p.moves)-1].request].FirstWrite = recording.Time(us+6050) * 1000
+		p.t.Requests[p.moves[len(p.moves)-1].Request].FirstWrite = recording.Time(us+6050) * 1000
 		p.sleep(us + 6100)
 	}
 	if p.associate() {

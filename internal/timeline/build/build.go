@@ -13,6 +13,9 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/internal/timeline/running"
+	"github.com/getdwell/dwell/internal/timeline/segments"
 	"github.com/getdwell/dwell/internal/timeline/waits"
 	"github.com/getdwell/dwell/recording"
 )
@@ -56,7 +59,7 @@ func From(by recording.Workers, events func(each func(recording.Event)) (*record
 // rebuild rebuilds what happened from facts.
 func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	t.OrderUnseen()
-	t.Strands = buildStrands(f, by)
+	t.Strands = running.Strands(f, by)
 	var sleeps *waits.Sleeps
 	var resolutions []exchange.Resolution
 	var requests []exchange.Request
@@ -75,19 +78,19 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
 	exchange.ResolveOnThread(t, f, calls, resolutions)
-	contexts := associateContexts(t, f, segmentInput{requests: requests, calls: calls})
+	contexts := associateContexts(t, f, callInput{requests: requests, calls: calls})
 	associate(t, f, calls, o)
-	parts := associateHandOffs(t, f, segmentInput{requests: requests, calls: calls, owners: o, contexts: contexts})
-	runs := newGoRuns(t, f)
+	parts := associateHandOffs(t, f, callInput{requests: requests, calls: calls, owners: o, contexts: contexts})
+	runs := running.Goroutines(t, f)
 	tasks := goTasks(t, f, o)
 	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
 	partsOfTasks(t, tasks)
-	moves := loops(t, f, requests, calls)
+	moves := loops.Gather(t, f, requests, calls)
 	f.DropInbound()
 	wanted := associateLoops(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
-	turns := buildTurns(t, moves, o)
-	queueCalls(t, f, segmentInput{calls: calls, turns: turns}, wanted)
+	turns := loops.Cut(t, moves, o)
+	queueCalls(t, f, callInput{calls: calls, turns: turns}, wanted)
 	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
 	sleeps.AddParks()
 	sleeps.Assign(o, ancestors(t, f, o))
@@ -99,9 +102,9 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	buildStorage(t, f)
 	by.Both(sleeps.Finish, func() {
 		t.IndexCalls()
-		buildSegments(t, f, by, segmentInput{requests: requests, calls: calls, owners: o, turns: turns, runs: runs, parts: addHelpers(t, f, turns, parts), hands: hands(t), asked: nameAskers{t, f, o, runs, facts.IndexGoroutines(t)}.list(resolutions)})
+		segments.Account(t, f, by, segments.Input{Requests: requests, Calls: calls, Owners: o, Turns: turns, Runs: runs, Parts: addHelpers(t, f, turns, parts), Hands: hands(t), Asked: nameAskers{t, f, o, runs, facts.IndexGoroutines(t)}.list(resolutions)})
 	})
-	keptInSockets(t, f, requests, calls)
+	segments.KeptInSockets(t, f, requests, calls)
 	t.OrderCalls()
 	t.IndexCalls()
 	markLossy(t)

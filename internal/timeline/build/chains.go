@@ -1,6 +1,9 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // chains are sets of calls that belong to one request, whichever that is: each was
 // made when the one before was answered. Evidence about any of them counts for all.
@@ -13,9 +16,9 @@ type chains struct {
 	parent  []int
 	claimed []timeline.RequestID // by root: None, or who claims the set
 	odds    []bool               // by root: claimed by two
-	before  []ref                // hint: whose turn the call was made in
-	after   []ref                // hint: what was done when it was answered
-	doubted []ref                // hint: who else it may be made for
+	before  []loops.Owner        // hint: whose turn the call was made in
+	after   []loops.Owner        // hint: what was done when it was answered
+	doubted []loops.Owner        // hint: who else it may be made for
 	groups  map[int][]int        // by place of the first: the places of calls that were asked for at once
 }
 
@@ -49,9 +52,9 @@ func (c *chains) add(id timeline.CallID) int {
 		c.parent = append(c.parent, i)
 		c.claimed = append(c.claimed, timeline.None)
 		c.odds = append(c.odds, false)
-		c.before = append(c.before, nobody)
-		c.after = append(c.after, nobody)
-		c.doubted = append(c.doubted, nobody)
+		c.before = append(c.before, loops.Nobody)
+		c.after = append(c.after, loops.Nobody)
+		c.doubted = append(c.doubted, loops.Nobody)
 	}
 	return i
 }
@@ -65,12 +68,12 @@ func (c *chains) root(i int) int {
 }
 
 // link says that a call is of the same request as another, or of a request.
-func (c *chains) link(id timeline.CallID, to ref) {
-	if r, ok := to.request(); ok {
+func (c *chains) link(id timeline.CallID, to loops.Owner) {
+	if r, ok := to.Request(); ok {
 		c.claim(c.root(c.add(id)), r)
 		return
 	}
-	other, ok := to.call()
+	other, ok := to.Call()
 	if !ok {
 		return
 	}
@@ -93,46 +96,46 @@ func (c *chains) claim(root int, r timeline.RequestID) {
 }
 
 // hint says that a call was made in the turn of a request or of an answered call.
-func (c *chains) hint(id timeline.CallID, turn ref) {
+func (c *chains) hint(id timeline.CallID, turn loops.Owner) {
 	c.before[c.add(id)] = turn
-	if answered, ok := turn.call(); ok {
-		c.next(answered, callRef(id))
+	if answered, ok := turn.Call(); ok {
+		c.next(answered, loops.OfCall(id))
 	}
 }
 
 // doubt says that a call, of which there is a hint, may be somebody else's.
-func (c *chains) doubt(id timeline.CallID, other ref) { c.doubted[c.add(id)] = other }
+func (c *chains) doubt(id timeline.CallID, other loops.Owner) { c.doubted[c.add(id)] = other }
 
 // resumed says that a response was written in the turn of an answered call. If those to
 // several requests were, other callbacks run in it unseen, and nothing is known of it.
 func (c *chains) resumed(answered timeline.CallID, r timeline.RequestID) {
 	i := c.add(answered)
-	if other, ok := c.after[i].request(); ok && other != r || c.after[i] == callRef(answered) {
-		c.after[i] = callRef(answered) // leads nowhere
+	if other, ok := c.after[i].Request(); ok && other != r || c.after[i] == loops.OfCall(answered) {
+		c.after[i] = loops.OfCall(answered) // leads nowhere
 		return
 	}
-	c.next(answered, requestRef(r))
+	c.next(answered, loops.OfRequest(r))
 }
 
 // next keeps the first thing done when a call was answered: what comes later may
 // already be of another callback.
-func (c *chains) next(answered timeline.CallID, what ref) {
-	if i := c.add(answered); c.after[i] == nobody {
+func (c *chains) next(answered timeline.CallID, what loops.Owner) {
+	if i := c.add(answered); c.after[i] == loops.Nobody {
 		c.after[i] = what
 	}
 }
 
 // same reports whether two refs are known to be of one request.
-func (c *chains) same(a, b ref) bool {
+func (c *chains) same(a, b loops.Owner) bool {
 	return a == b || c.known(a) != timeline.None && c.known(a) == c.known(b)
 }
 
 // known is the request that a ref stands for by evidence, or None.
-func (c *chains) known(a ref) timeline.RequestID {
-	if r, ok := a.request(); ok {
+func (c *chains) known(a loops.Owner) timeline.RequestID {
+	if r, ok := a.Request(); ok {
 		return r
 	}
-	if id, ok := a.call(); ok {
+	if id, ok := a.Call(); ok {
 		if i, ok := c.find(id); ok {
 			if i = c.root(i); !c.odds[i] {
 				return c.claimed[i]
@@ -154,7 +157,7 @@ func (c *chains) settle(t *timeline.Timeline, open *openOnes) {
 		if call.Why != "" {
 			continue
 		}
-		r, rule, root := c.known(callRef(id)), timeline.WhyAsync, c.root(i)
+		r, rule, root := c.known(loops.OfCall(id)), timeline.WhyAsync, c.root(i)
 		if r == timeline.None && !c.odds[root] {
 			r, rule = hints[i], timeline.WhyAsyncHint
 		}
@@ -186,11 +189,11 @@ func (c *chains) hints(t *timeline.Timeline, open *openOnes) []timeline.RequestI
 	for i, id := range c.calls {
 		root := c.root(i)
 		alone[root] = alone[root] && (c.somebody(id) || open.at(t.Calls[id].Start) != timeline.None)
-		made[root] = made[root] || c.before[i] != nobody
+		made[root] = made[root] || c.before[i] != loops.Nobody
 		turn := h.resolve(root, c.before[i], h.from)
 		switch {
 		case h.from[root] != timeline.None:
-		case c.doubted[i] == nobody || h.to[root] == turn:
+		case c.doubted[i] == loops.Nobody || h.to[root] == turn:
 			h.from[root] = turn
 		case h.to[root] == h.resolve(root, c.doubted[i], h.from):
 			h.from[root] = h.to[root]
@@ -215,11 +218,11 @@ type hinted struct {
 
 // resolve returns the request that a hint about a set names, by evidence or by what is
 // known of the set it leads to.
-func (h *hinted) resolve(root int, what ref, known []timeline.RequestID) timeline.RequestID {
+func (h *hinted) resolve(root int, what loops.Owner, known []timeline.RequestID) timeline.RequestID {
 	if r := h.c.known(what); r != timeline.None {
 		return r
 	}
-	if id, ok := what.call(); ok {
+	if id, ok := what.Call(); ok {
 		if i, ok := h.c.find(id); ok && h.c.root(i) != root {
 			return known[h.c.root(i)]
 		}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
@@ -36,7 +37,7 @@ type contexts struct {
 	shared  map[facts.ContextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
 	readers map[facts.ContextKey][]contextOf // what was read in it, in order
 	many    map[facts.ContextKey]bool        // of them, those in which was read from several connections
-	odd     map[recording.ProcessID]*counted
+	odd     map[recording.ProcessID]*causality.Tally
 	loops   map[timeline.StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
 }
 
@@ -45,10 +46,10 @@ const maxAncestors = 32
 
 // associateContexts gives calls of Python to the requests in whose contexts they were made.
 // It returns what tells so, or nil where there is nothing.
-func associateContexts(t *timeline.Timeline, f *facts.Facts, in segmentInput) *contexts {
+func associateContexts(t *timeline.Timeline, f *facts.Facts, in callInput) *contexts {
 	x := contexts{
 		t: t, f: f, homes: map[facts.ContextKey][]contextOf{}, shared: map[facts.ContextKey]bool{}, readers: map[facts.ContextKey][]contextOf{}, many: map[facts.ContextKey]bool{},
-		odd: map[recording.ProcessID]*counted{}, loops: map[timeline.StrandID]bool{},
+		odd: map[recording.ProcessID]*causality.Tally{}, loops: map[timeline.StrandID]bool{},
 	}
 	for i := range in.requests {
 		x.addRequest(timeline.RequestID(i), &in.requests[i])
@@ -104,7 +105,7 @@ func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 		return
 	}
 	wrote := c.Chunks[recording.Write][s.Replied.First].Context
-	lists.Entry(x.odd, r.Process).add(wrote <= 0)
+	lists.Entry(x.odd, r.Process).Add(wrote <= 0)
 	k, own := facts.ContextKey{Process: r.Process, ID: wrote}, true
 	for depth := 0; own && depth < maxAncestors; depth++ {
 		if k.ID != recording.NoContext {
@@ -132,7 +133,7 @@ func (x *contexts) order(k facts.ContextKey, list []contextOf) {
 // known: what is done in another one is not of a request.
 func (x *contexts) tells(p recording.ProcessID) bool {
 	n := x.odd[p]
-	return n != nil && n.rule(0)
+	return n != nil && n.Rule(0)
 }
 
 // owner is the request for which something was done in a context; None, if it was for none,

@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -14,84 +15,84 @@ import (
 // resolved by the handle of its connection, or by what was asked for in it: it goes on.
 
 // firedAgain lists the ids of timers that fired more than once: nobody sleeps for those.
-func firedAgain(moves []move) map[int64]bool {
+func firedAgain(moves []loops.Move) map[int64]bool {
 	again := map[int64]bool{}
 	for i := range moves {
-		if m := &moves[i]; m.kind == moveFired {
-			_, before := again[m.exec]
-			again[m.exec] = before
+		if m := &moves[i]; m.Kind == loops.MoveFired {
+			_, before := again[m.Exec]
+			again[m.Exec] = before
 		}
 	}
 	return again
 }
 
 // fired notes in a move which shows that a timer fired who waited for that.
-func (w *asyncWalk) fired(m *move) {
+func (w *asyncWalk) fired(m *loops.Move) {
 	switch {
-	case m.kind != moveFired:
+	case m.Kind != loops.MoveFired:
 		return
-	case m.post != 0:
-		m.by = w.answersMail(m)
+	case m.Post != 0:
+		m.By = w.answersMail(m)
 		return
-	case m.port != 0 || w.ports[m.exec]:
-		m.port, m.by = m.exec, w.stranger()
+	case m.Port != 0 || w.ports[m.Exec]:
+		m.Port, m.By = m.Exec, w.stranger()
 		return
-	case w.named[w.turn.conn] && !m.done:
-		m.kind = moveAlong // by what goes on after the read, each request under an id of its own
+	case w.named[w.turn.conn] && !m.Done:
+		m.Kind = loops.MoveAlong // by what goes on after the read, each request under an id of its own
 		return
-	case w.turn.of != nobody && (w.again[m.exec] && !m.done || w.fresh(m.exec) && w.asker(m) == nobody || w.parses(m)):
-		m.kind = moveAlong // of what was read: by the handle of its connection, or a tick
+	case w.turn.of != loops.Nobody && (w.again[m.Exec] && !m.Done || w.fresh(m.Exec) && w.asker(m) == loops.Nobody || w.parses(m)):
+		m.Kind = loops.MoveAlong // of what was read: by the handle of its connection, or a tick
 		return
-	case w.again[m.exec] && !m.done:
+	case w.again[m.Exec] && !m.Done:
 		return
 	}
-	who := w.ids.find(m.exec)
-	if before, _ := w.ids.maybe(m.exec); before != nobody {
+	who := w.ids.find(m.Exec)
+	if before, _ := w.ids.maybe(m.Exec); before != loops.Nobody {
 		who = before // the other is whose callback a library sent from: promises are not waited for there
 	}
-	if asker := w.asker(m); asker != nobody {
+	if asker := w.asker(m); asker != loops.Nobody {
 		who = asker
 	}
-	if w.turn.of != nobody && w.turn.conn != noConn && !m.done && w.chains.stranger(who) {
+	if w.turn.of != loops.Nobody && w.turn.conn != loops.NoConn && !m.Done && w.chains.stranger(who) {
 		w.chains.meet(who, w.turn.of)
-		m.kind = moveAlong // by what goes on after the read
+		m.Kind = loops.MoveAlong // by what goes on after the read
 		return
 	}
 	if w.callsItself(m, who) {
-		m.kind = moveAlong
+		m.Kind = loops.MoveAlong
 		return
 	}
-	if c, ok := w.turn.of.call(); ok && w.turn.conn != noConn && (w.chains.same(who, w.turn.of) || who != nobody && who == w.hands.made[c]) {
-		m.kind = moveAlong // by what was made when the call was
+	if c, ok := w.turn.of.Call(); ok && w.turn.conn != loops.NoConn && (w.chains.same(who, w.turn.of) || who != loops.Nobody && who == w.hands.made[c]) {
+		m.Kind = loops.MoveAlong // by what was made when the call was
 		return
 	}
-	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.at {
-		who = nobody
+	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.At {
+		who = loops.Nobody
 	}
-	if who == nobody && w.named != nil && w.turn.of != nobody && !w.chains.stranger(w.turn.of) && !m.done {
-		m.kind = moveAlong // by what goes on after the read, as far as is known: it has not slept since
+	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !w.chains.stranger(w.turn.of) && !m.Done {
+		m.Kind = loops.MoveAlong // by what goes on after the read, as far as is known: it has not slept since
 		return
 	}
-	if m.by = who; who == nobody {
-		m.by = w.stranger()
+	if m.By = who; who == loops.Nobody {
+		m.By = w.stranger()
 	}
 }
 
 // namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program
 // follows contexts through them: then what goes on after one is done under its id. Otherwise that has
 // none, nor has what it asks for.
-func namedPromises(t *timeline.Timeline, moves []move) map[int32]bool {
+func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
 	with, without, told, handles := 0, 0, false, lastingIDs(t, moves, nil)
 	for i := range moves {
 		m := &moves[i]
 		switch {
-		case m.kind == moveFired:
+		case m.Kind == loops.MoveFired:
 			told = true
-		case !m.callback():
+		case !m.Callback():
 			told = false
-		case m.kind == moveAlong || m.kind == movePost: // nothing is sent to anybody
-		case told && handles.has(m.trigger):
-		case told && m.trigger != 0:
+		case m.Kind == loops.MoveAlong || m.Kind == loops.MovePost: // nothing is sent to anybody
+		case told && handles.has(m.Trigger):
+		case told && m.Trigger != 0:
 			with++
 		case told:
 			without++
@@ -108,44 +109,44 @@ const mostNameless = 50
 
 // noteSleeps notes in the moves that begin turns when the first timer fired that was set in them, or the first
 // message came that answers one sent in them.
-func noteSleeps(moves []move, again map[int64]bool) {
-	note := func(set, fired *move) {
-		if set.at < fired.at && set.fires == 0 {
-			set.fires = fired.at
+func noteSleeps(moves []loops.Move, again map[int64]bool) {
+	note := func(set, fired *loops.Move) {
+		if set.At < fired.At && set.Fires == 0 {
+			set.Fires = fired.At
 		}
 	}
 	eachTimer(moves, again, note)
-	eachMail(moves, note)
+	loops.EachMail(moves, note)
 }
 
 // eachTimer finds for each timer that fired, but for those that fired again, the move that began
 // the turn in which it was set.
-func eachTimer(moves []move, again map[int64]bool, found func(set, fired *move)) {
+func eachTimer(moves []loops.Move, again map[int64]bool, found func(set, fired *loops.Move)) {
 	if len(again) == 0 {
 		return
 	}
 	turns := newIDTurns(moves)
 	for i := range moves {
 		m := &moves[i]
-		if m.kind != moveFired || again[m.exec] {
+		if m.Kind != loops.MoveFired || again[m.Exec] {
 			continue
 		}
-		if begin := turns.of(m.exec); begin != timeline.None {
+		if begin := turns.of(m.Exec); begin != timeline.None {
 			found(&moves[begin], m)
 		}
 	}
 }
 
 // toldMoves are the moves of a loop for as long as timers are seen to fire: none if they never are.
-func toldMoves(moves []move) []move {
+func toldMoves(moves []loops.Move) []loops.Move {
 	last, silent := -1, 0 // how often timers ran since the last that was seen to fire
 	for i := range moves {
-		switch m := &moves[i]; m.kind {
-		case moveFired, moveAlong:
+		switch m := &moves[i]; m.Kind {
+		case loops.MoveFired, loops.MoveAlong:
 			last, silent = i, 0
-		case moveBoundary:
-			silent += int(m.trigger)
-		case moveUntold:
+		case loops.MoveBoundary:
+			silent += int(m.Trigger)
+		case loops.MoveUntold:
 			silent = silentTimers
 		}
 		if last >= 0 && silent >= silentTimers {
@@ -163,11 +164,11 @@ func toldMoves(moves []move) []move {
 const silentTimers = 100
 
 // woke is the turn that begins as a timer fires.
-func (p *poolOrder) woke(m *move) poolTurn {
-	u := poolTurn{of: timeline.None, call: timeline.None, at: m.at, woke: true, fires: m.fires}
-	if r, ok := m.by.request(); ok {
+func (p *poolOrder) woke(m *loops.Move) poolTurn {
+	u := poolTurn{of: timeline.None, call: timeline.None, at: m.At, woke: true, fires: m.Fires}
+	if r, ok := m.By.Request(); ok {
 		u.of = r
-	} else if c, ok := m.by.call(); ok {
+	} else if c, ok := m.By.Call(); ok {
 		u.of = p.owner(c)
 	}
 	return u
@@ -188,19 +189,19 @@ func associateLeft(t *timeline.Timeline, in asyncInput) {
 	if !anyInLine(t, in) && !idsMislead(t, in) {
 		return
 	}
-	all, told := in.loop.moves, toldMoves(in.loop.moves)
-	if in.loop.moves = told; len(told) > 0 {
+	all, told := in.loop.Moves, toldMoves(in.loop.Moves)
+	if in.loop.Moves = told; len(told) > 0 {
 		turns := associateTold(t, in)
 		if !associateInLine(t, in) && !turns {
 			associateInTurns(t, in)
 		}
-		in.told = told[len(told)-1].at
+		in.told = told[len(told)-1].At
 	}
 	if len(told) == len(all) {
 		return
 	}
 	rest := in
-	in.loop.moves, rest.loop.moves = all, all[len(told):]
+	in.loop.Moves, rest.loop.Moves = all, all[len(told):]
 	if !associateBesideTimers(t, in) && !associateInLine(t, rest) {
 		associateInTurns(t, in)
 	}

@@ -4,12 +4,13 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
 )
 
 // newGoLives lists them. The ids of calls change once more, in OrderCalls.
-func newGoLives(t *timeline.Timeline, f *facts.Facts, runs goRuns, calls []exchange.Call) timeline.Goroutines {
-	l := timeline.Goroutines{Stints: runs.stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
+func newGoLives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
+	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
 	index := facts.IndexGoroutines(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -39,8 +40,8 @@ type poolKey struct {
 
 // queueGo lets the calls of goroutines that waited for a connection begin when they began
 // to wait.
-func queueGo(t *timeline.Timeline, calls []exchange.Call, runs goRuns) {
-	if runs.stints == nil {
+func queueGo(t *timeline.Timeline, calls []exchange.Call, runs running.GoRuns) {
+	if runs.Stints == nil {
 		return
 	}
 	by := map[poolKey][]timeline.CallID{}
@@ -61,7 +62,7 @@ func queueGo(t *timeline.Timeline, calls []exchange.Call, runs goRuns) {
 
 // waiting tells what requests' goroutines waited for before their calls.
 type waiting struct {
-	runs    goRuns
+	runs    running.GoRuns
 	answers [][]recording.Time // of each request's calls, in order
 }
 
@@ -126,7 +127,7 @@ func (w *waiting) parkedBefore(t *timeline.Timeline, c *timeline.Call) recording
 	if r.Strand == timeline.None {
 		return recording.NoTime
 	}
-	list := w.runs.stints[timeline.GoroutineKey{Process: r.Process, Goroutine: t.Strands[r.Strand].Goroutine}]
+	list := w.runs.Stints[timeline.GoroutineKey{Process: r.Process, Goroutine: t.Strands[r.Strand].Goroutine}]
 	k := sort.Search(len(list), func(k int) bool { return list[k].From > c.SendFrom }) - 1
 	for ; k > 0; k-- {
 		from, to := list[k-1].To, list[k].From

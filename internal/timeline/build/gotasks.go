@@ -166,30 +166,3 @@ func partsOfTasks(t *timeline.Timeline, tasks timeline.Stints) {
 		})
 	}
 }
-
-// goTask tiles a wait for a goroutine that did a task of the request: before it took that,
-// it was busy with others; then, by what it did. False if it did none.
-func (s *segmenter) goTask(r *timeline.Request, by timeline.StrandID, w parked, p *painter) bool {
-	list := s.in.hands.From(by, w.to-1)
-	if len(list) == 0 || list[0].Request != r.ID || list[0].From > w.to {
-		return false
-	}
-	begun := max(w.from, min(list[0].From, w.to))
-	if before := s.in.hands.From(by, w.from); w.from < begun {
-		if first := before[0]; first.Request == r.ID && first.To < list[0].To {
-			early := w
-			early.to = begun
-			s.goAbsent(r, early, p) // it did another task of the request first
-		} else if early := w; w.selects {
-			early.to = begun
-			s.busyWith(r, by, early, p)
-		} else {
-			s.queued(r, by, follow{from: w.from, to: begun}, p)
-		}
-	}
-	worker := *r
-	worker.Strand = by
-	w.from = begun
-	s.goOn(&worker, w, p)
-	return true
-}

@@ -31,7 +31,7 @@ type handOffs struct {
 	idle      []idleAt            // by strand
 	results   map[place]*ends
 	jobs      [][]job                      // by strand, in order of time
-	parts     [][]handed                   // by request
+	parts     [][]timeline.Handover        // by request
 	least     []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
 	even      []bool                       // by strand: all its tasks make as many
 	begins    []recording.Time             // by request: since when its strand may have handed work over
@@ -45,13 +45,16 @@ type handOffs struct {
 	open      map[recording.ProcessID]*openOnes
 }
 
+// manySteps bounds how many steps back are looked at.
+const manySteps = 64
+
 // unsure is the number of calls of tasks of which too little is known.
 const unsure = -1
 
 // associateHandOffs gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain. It returns the
 // parts of requests that tells, and notes the sleeps in which strands lingered.
-func associateHandOffs(t *timeline.Timeline, f *facts.Facts, in segmentInput) [][]handed {
+func associateHandOffs(t *timeline.Timeline, f *facts.Facts, in callInput) [][]timeline.Handover {
 	h := &handOffs{t: t, f: f, o: in.owners, contexts: in.contexts}
 	calls := h.gather(in)
 	taken := f.TookWork()
@@ -61,7 +64,7 @@ func associateHandOffs(t *timeline.Timeline, f *facts.Facts, in segmentInput) []
 	}
 	h.wakes = buildWakes(f)
 	h.open = openIn(t)
-	h.parts = make([][]handed, len(t.Requests))
+	h.parts = make([][]timeline.Handover, len(t.Requests))
 	h.serving = make(timeline.Stints, len(h.o))
 	if calls || taken {
 		h.byCallsAndAnswers()
@@ -105,7 +108,7 @@ func (h *handOffs) byCallsAndAnswers() {
 
 // gather lists the calls and responses that may have been handed over, by strand; false
 // if there are none.
-func (h *handOffs) gather(in segmentInput) bool {
+func (h *handOffs) gather(in callInput) bool {
 	h.callsOf = make([][]timeline.CallID, len(h.t.Strands))
 	any := false
 	for i := range h.t.Calls {

@@ -270,7 +270,7 @@ func (h *handOffs) turnBefore(s timeline.StrandID, at recording.Time) *timeline.
 func (h *handOffs) lastSleep(s timeline.StrandID, at recording.Time, is func(*timeline.Off) bool) *timeline.Off {
 	steps := h.f.Threads[s].Steps
 	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > at })
-	for k := i - 1; k >= 0 && i-k <= manyPieces; k-- {
+	for k := i - 1; k >= 0 && i-k <= manySteps; k-- {
 		if off := steps[k].Off; off != nil && off.State == recording.OffSleep && is(off) {
 			return off
 		}

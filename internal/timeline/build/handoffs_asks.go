@@ -87,7 +87,7 @@ func (a *asking) believed() bool {
 			odd++
 		}
 	}
-	return known*fewKnown >= len(a.tasks) && odd*exceptions <= len(a.tasks)
+	return known*fewKnown >= len(a.tasks) && odd*causality.Exceptions <= len(a.tasks)
 }
 
 // settle associates calls.
@@ -136,7 +136,7 @@ func (a *asking) listAsks(s timeline.StrandID) {
 		a.asks = append(a.asks, ask{from, w.off.Since, w.at, r})
 	}
 	slices.SortStableFunc(a.asks, func(x, y ask) int { return cmp.Compare(x.from, y.from) })
-	a.reach = reaching(a.asks, func(x *ask) recording.Time { return x.waits })
+	a.reach = causality.Reaching(a.asks, func(x *ask) recording.Time { return x.waits })
 }
 
 // find finds whose the tasks of a loop are.
@@ -181,7 +181,7 @@ func (a *asking) may(x task) []timeline.RequestID {
 		}
 	}
 	k := sort.Search(len(a.asks), func(k int) bool { return a.asks[k].from > x.sent })
-	for k--; k >= 0 && a.reach[k] >= slept && len(list) < manyPieces; k-- {
+	for k--; k >= 0 && a.reach[k] >= slept && len(list) < manySteps; k-- {
 		if a.asks[k].waits >= slept {
 			add(a.asks[k].request)
 		}
@@ -199,7 +199,7 @@ func (a *asking) between(from, to recording.Time) []int {
 	end := func(k int) recording.Time { return a.h.t.Calls[a.tasks[a.ended[k]].call].End }
 	i := sort.Search(len(a.ended), func(k int) bool { return end(k) >= from })
 	n := sort.Search(len(a.ended), func(k int) bool { return end(k) > to })
-	return a.ended[i:max(i, min(n, i+manyPieces))]
+	return a.ended[i:max(i, min(n, i+manySteps))]
 }
 
 // answers draws the conclusions from who was woken: of the answers that came in the turn,

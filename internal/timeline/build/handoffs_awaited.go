@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -60,7 +61,7 @@ func (h *handOffs) awaits(pool []task, endings map[timeline.CallID]result) *awai
 	for r, list := range a.ends {
 		a.ends[r] = lists.ByTime(list, func(e *result) recording.Time { return e.at })
 	}
-	var counts [3]counted
+	var counts [3]causality.Tally
 	for _, x := range pool {
 		c := &h.t.Calls[x.call]
 		if _, ok := endings[x.last()]; ok || c.Request == timeline.None || len(a.ends[c.Request]) == 0 {
@@ -68,12 +69,12 @@ func (h *handOffs) awaits(pool []task, endings map[timeline.CallID]result) *awai
 		}
 		for i, says := range []func(*task, timeline.RequestID) (bool, bool){a.beforeFirst(h), a.whileWaiting(h), a.afterLast(h)} {
 			if chance, odd := says(&x, c.Request); chance {
-				counts[i].add(odd)
+				counts[i].Add(odd)
 			}
 		}
 	}
 	holds := func(i, few int) bool {
-		return counts[i].rule(few) || counts[i].all >= few && counts[i].odd <= 1
+		return counts[i].Rule(few) || counts[i].All >= few && counts[i].Odd <= 1
 	}
 	a.byFirst, a.whenever, a.last = holds(0, manyKnown/2), holds(1, manyKnown), holds(2, manyKnown) && a.once()
 	return a
@@ -87,7 +88,7 @@ func (a *awaited) once() bool {
 			more++
 		}
 	}
-	return more*exceptions <= len(a.ends)
+	return more*causality.Exceptions <= len(a.ends)
 }
 
 // beforeFirst tells of tasks that woke nobody, though their request waited when they were

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -49,7 +50,7 @@ func (h *handOffs) findBegins() {
 	}
 	for p, list := range ran {
 		slices.Sort(list)
-		ran[p] = list[max(0, len(list)-1-len(list)/exceptions):]
+		ran[p] = list[max(0, len(list)-1-len(list)/causality.Exceptions):]
 		if len(list) < enoughTasks {
 			delete(ran, p)
 		}

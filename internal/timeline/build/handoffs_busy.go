@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -107,7 +108,7 @@ func (h *handOffs) newBusyTimes() busyTimes {
 	}
 	for p, list := range b.runs {
 		list = lists.ByTime(list, func(s *timeline.Stint) recording.Time { return s.From })
-		b.runs[p], b.reach[p] = list, reaching(list, func(s *timeline.Stint) recording.Time { return s.To })
+		b.runs[p], b.reach[p] = list, causality.Reaching(list, func(s *timeline.Stint) recording.Time { return s.To })
 	}
 	return b
 }
@@ -127,7 +128,7 @@ func (b *busyTimes) foreign(p recording.ProcessID, r timeline.RequestID, after r
 	list, reach := b.runs[p], b.reach[p]
 	i := sort.Search(len(list), func(k int) bool { return list[k].From > after })
 	for k := i - 1; k >= 0 && reach[k] > after; k-- {
-		if list[k].Request != r && list[k].To > after || i-k > manyPieces {
+		if list[k].Request != r && list[k].To > after || i-k > manySteps {
 			return after
 		}
 	}

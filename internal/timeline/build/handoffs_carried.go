@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/recording"
 )
@@ -63,7 +64,7 @@ func (h *handOffs) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
 			open = id
 		}
 	}
-	return n*exceptions > len(list)
+	return n*causality.Exceptions > len(list)
 }
 
 // turned is when a strand last read of an answer before a time, or was woken from a poll.

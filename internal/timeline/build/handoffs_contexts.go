@@ -103,6 +103,6 @@ func (h *handOffs) toldLoop(j *job, at recording.Time) bool {
 // woken for.
 func (h *handOffs) addTold(j *job) {
 	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
-		h.parts[j.claim] = append(h.parts[j.claim], handed{Part: timeline.Part{Strand: j.strand, From: j.from, To: j.to}, by: timeline.None})
+		h.parts[j.claim] = append(h.parts[j.claim], timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: j.to}, By: timeline.None})
 	}
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -12,7 +13,7 @@ import (
 // while nothing is in them. It is held against the results of workers that could have had
 // another's.
 func (h *handOffs) directOnes() map[recording.ProcessID]bool {
-	counts := map[recording.ProcessID]*counted{}
+	counts := map[recording.ProcessID]*causality.Tally{}
 	h.eachJob(func(j *job) {
 		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
 			return
@@ -22,12 +23,12 @@ func (h *handOffs) directOnes() map[recording.ProcessID]bool {
 			return
 		}
 		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
-			lists.Entry(counts, p).add(odd)
+			lists.Entry(counts, p).Add(odd)
 		}
 	})
 	direct := map[recording.ProcessID]bool{}
 	for p, c := range counts {
-		direct[p] = c.rule(manyKnown / 2)
+		direct[p] = c.Rule(manyKnown / 2)
 	}
 	return direct
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -101,7 +102,7 @@ func (h *handOffs) cutJobs(s timeline.StrandID) []job {
 		if next.from == recording.NoTime {
 			next.from = st.At
 		}
-		if handedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
+		if timeline.HandedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
 			next.by, next.context, next.word = h.f.Strand(st.Off.Waker), st.Off.Context, st.Off.Arg
 		}
 	}
@@ -186,32 +187,32 @@ func (h *handOffs) dropBegins() {
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
 func (h *handOffs) dropLocks() {
-	counts := map[place]*counted{} // odd: no call preceded
+	counts := map[place]*causality.Tally{} // odd: no call preceded
 	h.eachJob(func(j *job) {
 		before := 0
 		for _, r := range j.results {
-			lists.Entry(counts, r.place).add(r.calls == before)
+			lists.Entry(counts, r.place).Add(r.calls == before)
 			before = r.calls
 		}
 	})
-	var few counted // at places of few each, such as locks that are made for one wait
+	var few causality.Tally // at places of few each, such as locks that are made for one wait
 	for _, c := range counts {
-		if c.all < fewIdle {
-			few = counted{few.all + c.all, few.odd + c.odd}
+		if c.All < fewIdle {
+			few = causality.Tally{All: few.All + c.All, Odd: few.Odd + c.Odd}
 		}
 	}
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {
 			c := counts[r.place]
-			return !r.answer && c.odd*mostShare > c.all*(mostShare-1)
+			return !r.answer && c.Odd*mostShare > c.All*(mostShare-1)
 		})
 		for i := range j.results {
 			x := &j.results[i]
 			c := *counts[x.place]
-			if c.all < fewIdle && c.odd == 0 {
+			if c.All < fewIdle && c.Odd == 0 {
 				c = few
 			}
-			x.sure = c.all >= fewIdle && c.odd*mostShare <= c.all
+			x.sure = c.All >= fewIdle && c.Odd*mostShare <= c.All
 		}
 	})
 }

@@ -119,7 +119,7 @@ func (h *handOffs) give(x *task, r timeline.RequestID, why string) {
 func (q *queue) whoseAll(pool, tasks []task) []timeline.RequestID {
 	if all := q.h.sharesOf(pool, q.burstOrder); all != nil {
 		s := q.divide(pool, tasks, all)
-		if s.Odd*exceptions <= len(tasks) {
+		if s.Odd*causality.Exceptions <= len(tasks) {
 			return s.Whose
 		}
 	}
@@ -275,7 +275,7 @@ func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
 // sorted puts requests in order of the beginnings of their bursts.
 func sorted(o burstOrder) burstOrder {
 	o.reqs = lists.ByTime(slices.Clone(o.reqs), func(r *timeline.RequestID) recording.Time { return o.begins[*r] })
-	o.reach = reaching(o.reqs, func(r *timeline.RequestID) recording.Time { return o.bursts[*r] })
+	o.reach = causality.Reaching(o.reqs, func(r *timeline.RequestID) recording.Time { return o.bursts[*r] })
 	return o
 }
 
@@ -294,7 +294,7 @@ func (q *queue) ordered() bool {
 			odd++
 		}
 	}
-	return all >= enoughTasks && odd*exceptions <= all
+	return all >= enoughTasks && odd*causality.Exceptions <= all
 }
 
 // only returns the one request that can have put a task in, None if there are several.
@@ -312,7 +312,7 @@ func (q *queue) whose(x task) []timeline.RequestID {
 	end := q.h.t.Calls[x.last()].End
 	i := sort.Search(len(q.reqs), func(k int) bool { return q.begins[q.reqs[k]] > put.To })
 	for k, n := i-1, 0; k >= 0 && q.reach[k] >= put.From; k-- {
-		if n++; n > manyPieces {
+		if n++; n > manySteps {
 			return nil
 		}
 		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= put.From && r.End >= end && q.how.fits(q.h, &x, r.ID) {

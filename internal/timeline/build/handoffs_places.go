@@ -67,7 +67,7 @@ func (h *handOffs) findIdle() {
 func (h *handOffs) waitsOutside(s timeline.StrandID, visit func(off *timeline.Off, end recording.Time, busy bool)) {
 	calls, stints := h.callsOf[s], h.o[s]
 	for _, st := range h.f.Threads[s].Steps {
-		if !onFutex(st.Off) {
+		if !timeline.OnFutex(st.Off) {
 			continue
 		}
 		off, end := st.Off, st.Off.Woken
@@ -233,7 +233,7 @@ func (h *handOffs) says(s timeline.StrandID, off *timeline.Off) saying {
 
 // forWork reports a wait for work.
 func (h *handOffs) forWork(s timeline.StrandID, off *timeline.Off) bool {
-	if !onFutex(off) {
+	if !timeline.OnFutex(off) {
 		return off != nil && off.Syscall == "ppoll" && h.says(s, off) == saysIdle
 	}
 	if say := h.says(s, off); say != saysNothing {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -87,7 +88,7 @@ func (h *handOffs) countCalls() {
 		counts := of[h.queueKey(timeline.StrandID(s))]
 		h.least[s] = unsure
 		if len(counts) >= enoughTasks {
-			h.least[s] = counts[len(counts)/exceptions]
+			h.least[s] = counts[len(counts)/causality.Exceptions]
 			h.even[s] = multiples(counts, h.least[s])
 		}
 	}
@@ -109,12 +110,12 @@ func multiples(counts []int, of int) bool {
 			odd++
 		}
 	}
-	return odd*exceptions <= len(counts)
+	return odd*causality.Exceptions <= len(counts)
 }
 
 const (
-	enoughTasks = 8  // from how many on they tell how many calls all make
-	exceptions  = 64 // of so many tasks, one may make fewer calls
+	enoughTasks = 8 // from how many on they tell how many calls all make
+
 )
 
 // ruling is whose a call of a job is, and why.

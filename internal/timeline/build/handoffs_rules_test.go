@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
@@ -116,9 +117,9 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 		h.f.Threads[0].Steps = []facts.Step{{At: 60, Off: facts.NewOff(&recording.Off{
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
 		})}}
-		var got counted
-		if h.nested(0, &got); got != (counted{odd, odd}) {
-			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.odd, got.all, odd)
+		var got causality.Tally
+		if h.nested(0, &got); got != (causality.Tally{All: odd, Odd: odd}) {
+			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.Odd, got.All, odd)
 		}
 	}
 }

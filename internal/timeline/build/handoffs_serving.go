@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -16,7 +17,7 @@ import (
 // findServing finds whom the threads that answer requests others had read worked for.
 func (h *handOffs) findServing() {
 	h.serving = make(timeline.Stints, len(h.o))
-	counts := map[recording.ProcessID]*counted{}
+	counts := map[recording.ProcessID]*causality.Tally{}
 	for s, list := range h.answers {
 		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
 			continue
@@ -25,7 +26,7 @@ func (h *handOffs) findServing() {
 		h.nested(timeline.StrandID(s), lists.Entry(counts, h.t.Strands[s].Process))
 	}
 	for s := range h.serving {
-		if c := counts[h.t.Strands[s].Process]; c == nil || !c.rule(enoughTasks) {
+		if c := counts[h.t.Strands[s].Process]; c == nil || !c.Rule(enoughTasks) {
 			h.serving[s] = nil
 		}
 	}
@@ -48,14 +49,14 @@ func (h *handOffs) served(answers []result) []timeline.Stint {
 
 // nested counts the calls of a strand and the results it was given, and those that do not
 // lie within one of its stints.
-func (h *handOffs) nested(s timeline.StrandID, n *counted) {
+func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
 	for _, id := range h.callsOf[s] {
 		c := &h.t.Calls[id]
 		r := h.serving.At(s, h.sent(id))
-		n.add(r == timeline.None || c.End > h.t.Requests[r].End)
+		n.Add(r == timeline.None || c.End > h.t.Requests[r].End)
 	}
 	for _, st := range h.f.Threads[s].Steps {
-		if !handedOn(st.Off) {
+		if !timeline.HandedOn(st.Off) {
 			continue
 		}
 		by := h.f.Strand(st.Off.Waker)
@@ -68,7 +69,7 @@ func (h *handOffs) nested(s timeline.StrandID, n *counted) {
 			continue // nothing it waited for was answered meanwhile
 		}
 		r := h.serving.At(s, st.Off.Since)
-		n.add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
+		n.Add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -155,5 +156,5 @@ func (q *silence) tells(x *errand) bool {
 	case own:
 		return q.ends >= fewSilent && q.silent*fewSilent <= q.ends
 	}
-	return q.ends >= manySilent && q.silent*exceptions <= q.ends
+	return q.ends >= manySilent && q.silent*causality.Exceptions <= q.ends
 }

@@ -62,9 +62,9 @@ func (h *handOffs) addTasks() {
 			if r == timeline.None || h.otherwise(others, x) || meets(lost, x.from, x.to) {
 				continue
 			}
-			one := handed{Part: timeline.Part{Strand: x.strand, From: x.from, To: x.to}, by: timeline.None}
+			one := timeline.Handover{Part: timeline.Part{Strand: x.strand, From: x.from, To: x.to}, By: timeline.None}
 			if x.by != timeline.None && h.o.At(x.by, x.from) == r {
-				one.by = x.by
+				one.By = x.by
 			}
 			h.parts[r] = append(h.parts[r], one)
 		}
@@ -120,7 +120,7 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 			list = append(list, next)
 		}
 		next = errand{from: st.Off.Woken, by: timeline.None, sure: sure}
-		if handedOn(st.Off) {
+		if timeline.HandedOn(st.Off) {
 			next.by = h.f.Strand(st.Off.Waker)
 		}
 	}
@@ -173,7 +173,7 @@ func (h *handOffs) shown(s timeline.StrandID, off *timeline.Off) bool {
 
 // restsAt reports a sleep in which a worker may have waited for work; sure, that it did.
 func (h *handOffs) restsAt(s timeline.StrandID, off *timeline.Off) (rests, sure bool) {
-	if !onFutex(off) {
+	if !timeline.OnFutex(off) {
 		return false, false
 	}
 	id := h.waitOf(s, off)

@@ -18,32 +18,13 @@ type wake struct {
 // wakes are the edges of a recording in order of time, by who woke.
 type wakes struct{ by [][]wake }
 
-// futexWait reports syscalls in which a thread waits for another thread.
-func futexWait(syscall string) bool {
-	switch syscall {
-	case "futex", "futex_wait", "futex_waitv":
-		return true
-	}
-	return false
-}
-
-// onFutex reports a sleep in which a thread waited for another thread.
-func onFutex(off *timeline.Off) bool {
-	return off != nil && off.State == recording.OffSleep && futexWait(off.Syscall)
-}
-
-// handedOn reports a sleep that another watched thread ended by a futex wake.
-func handedOn(off *timeline.Off) bool {
-	return onFutex(off) && off.Release == 1 && off.WakerKind == recording.WakerThread
-}
-
 func buildWakes(f *facts.Facts) wakes {
 	counts := make([]int32, len(f.Threads))
 	n := 0
 	each := func(visit func(wake)) {
 		for i := range f.Threads {
 			for _, s := range f.Threads[i].Steps {
-				if !handedOn(s.Off) {
+				if !timeline.HandedOn(s.Off) {
 					continue
 				}
 				if by := f.Strand(s.Off.Waker); by != timeline.None && int(by) != i {

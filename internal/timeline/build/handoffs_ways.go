@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -22,24 +23,24 @@ func (h *handOffs) judge(all []delivery) func(*delivery) bool {
 	wayOf := func(d *delivery) way {
 		return way{h.t.Calls[d.call].Process, h.readBy[d.call], d.hops}
 	}
-	counts, few := map[way]*counted{}, map[way]*counted{}
+	counts, few := map[way]*causality.Tally{}, map[way]*causality.Tally{}
 	for i := range all {
-		lists.Entry(counts, wayOf(&all[i])).add(all[i].odd)
+		lists.Entry(counts, wayOf(&all[i])).Add(all[i].odd)
 	}
 	for w, n := range counts {
-		if n.all < fewDeliveries {
+		if n.All < fewDeliveries {
 			w.reader = timeline.None
 			sum := lists.Entry(few, w)
-			sum.all, sum.odd = sum.all+n.all, sum.odd+n.odd
+			sum.All, sum.Odd = sum.All+n.All, sum.Odd+n.Odd
 		}
 	}
 	return func(d *delivery) bool {
 		w := wayOf(d)
 		n := lists.Entry(counts, w)
-		if n.all < fewDeliveries {
+		if n.All < fewDeliveries {
 			w.reader = timeline.None
 			n = lists.Entry(few, w)
 		}
-		return n.rule(fewDeliveries)
+		return n.Rule(fewDeliveries)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -24,25 +25,25 @@ type helpers struct {
 	f     *facts.Facts
 	loop  timeline.StrandID
 	of    [][]int32                            // by request: its turns
-	all   []turn                               //
-	turns []*turn                              // of the loop that no socket began, in order of time
+	all   []loops.Turn                         //
+	turns []*loops.Turn                        // of the loop that no socket began, in order of time
 	free  map[timeline.StrandID]recording.Time // since when each has not worked for what is known to be done
 	async map[timeline.StrandID]bool           // which have several things under way
 	ports helperPorts
-	parts [][]handed                              // by request; nil: none has any
+	parts [][]timeline.Handover                   // by request; nil: none has any
 	calls map[timeline.StrandID][]timeline.CallID // of no request, by strand
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
-func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loopTurns, parts [][]handed) [][]handed {
+func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loops.Turns, parts [][]timeline.Handover) [][]timeline.Handover {
 	back := calledBack(t, f)
 	if len(back) == 0 {
 		return parts
 	}
-	begun, calls := map[timeline.StrandID][]*turn{}, callsOn(t)
-	for i := range turns.all {
-		if u := &turns.all[i]; u.how == resumeUnseen || u.how == resumeFired {
-			loop := t.Requests[u.request].Strand
+	begun, calls := map[timeline.StrandID][]*loops.Turn{}, callsOn(t)
+	for i := range turns.All {
+		if u := &turns.All[i]; u.How == loops.ResumeUnseen || u.How == loops.ResumeFired {
+			loop := t.Requests[u.Request].Strand
 			begun[loop] = append(begun[loop], u)
 		}
 	}
@@ -51,8 +52,8 @@ func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loopTurns, parts []
 		if len(back[loop]) == 0 {
 			continue
 		}
-		h := helpers{t: t, f: f, loop: loop, of: turns.of, all: turns.all, turns: begun[loop], free: map[timeline.StrandID]recording.Time{}, async: map[timeline.StrandID]bool{}, parts: parts, calls: calls}
-		slices.SortStableFunc(h.turns, func(a, b *turn) int { return cmp.Compare(a.from, b.from) })
+		h := helpers{t: t, f: f, loop: loop, of: turns.Of, all: turns.All, turns: begun[loop], free: map[timeline.StrandID]recording.Time{}, async: map[timeline.StrandID]bool{}, parts: parts, calls: calls}
+		slices.SortStableFunc(h.turns, func(a, b *loops.Turn) int { return cmp.Compare(a.From, b.From) })
 		h.walk(back[loop])
 		parts = h.parts
 	}
@@ -66,10 +67,10 @@ func (h *helpers) walk(back []callback) {
 	h.findPorts(back)
 	h.eachWake(back, func(iv *timeline.Interval, back []callback, until recording.Time) {
 		for k := range back {
-			if back[k].over {
+			if back[k].Over {
 				continue
 			}
-			helper, done := h.ports.of(back[k].port), back[k].at
+			helper, done := h.ports.of(back[k].Port), back[k].At
 			if by := h.wokenBy(iv.Off); k == 0 && by != timeline.None && (helper == timeline.None || helper == by) {
 				helper, done = by, iv.Off.Woken
 			} else if helper != timeline.None {
@@ -77,12 +78,12 @@ func (h *helpers) walk(back []callback) {
 			}
 			to := until
 			if k+1 < len(back) {
-				to = min(to, back[k+1].at)
+				to = min(to, back[k+1].At)
 			}
-			switch u := h.turnIn(iv.To, back[k].at, to); {
+			switch u := h.turnIn(iv.To, back[k].At, to); {
 			case helper == timeline.None:
-			case back[k].asked != recording.NoTime:
-				h.didTask(helper, timeline.Stint{From: back[k].asked, To: done}, u)
+			case back[k].Asked != recording.NoTime:
+				h.didTask(helper, timeline.Stint{From: back[k].Asked, To: done}, u)
 			default:
 				h.did(helper, done, u)
 			}
@@ -95,7 +96,7 @@ func (h *helpers) walk(back []callback) {
 func (h *helpers) eachWake(back []callback, visit func(iv *timeline.Interval, back []callback, until recording.Time)) {
 	sleeps, last := h.t.Strands[h.loop].Intervals, (*timeline.Interval)(nil)
 	upTo := func(until recording.Time) {
-		n := sort.Search(len(back), func(k int) bool { return back[k].at >= until })
+		n := sort.Search(len(back), func(k int) bool { return back[k].At >= until })
 		if last != nil && n > 0 {
 			visit(last, back[:n], until)
 		}
@@ -113,7 +114,7 @@ func (h *helpers) eachWake(back []callback, visit func(iv *timeline.Interval, ba
 // rested is when a helper went to wait for something else to do, between two times; the later if it did not.
 func (h *helpers) rested(helper timeline.StrandID, from, to recording.Time) recording.Time {
 	for _, iv := range timeline.Clipped(h.t.Strands[helper].Intervals, from, to) {
-		if iv.State == timeline.StateSleeping && iv.From >= from && iv.Off != nil && (onFutex(iv.Off) && iv.Off.Owner == recording.NoThread || timeline.PollWait(iv.Off.Syscall)) {
+		if iv.State == timeline.StateSleeping && iv.From >= from && iv.Off != nil && (timeline.OnFutex(iv.Off) && iv.Off.Owner == recording.NoThread || timeline.PollWait(iv.Off.Syscall)) {
 			return iv.From
 		}
 	}
@@ -139,10 +140,10 @@ func (h *helpers) wokenBy(off *timeline.Off) timeline.StrandID {
 
 // turnIn is the first turn since the loop ran again in which something was done for a request between
 // two times: what called back first. Nil if there is none.
-func (h *helpers) turnIn(ran, from, to recording.Time) *turn {
-	i := sort.Search(len(h.turns), func(i int) bool { return h.turns[i].from >= ran })
-	for ; i < len(h.turns) && h.turns[i].from < to; i++ {
-		if h.turns[i].last >= from {
+func (h *helpers) turnIn(ran, from, to recording.Time) *loops.Turn {
+	i := sort.Search(len(h.turns), func(i int) bool { return h.turns[i].From >= ran })
+	for ; i < len(h.turns) && h.turns[i].From < to; i++ {
+		if h.turns[i].Last >= from {
 			return h.turns[i]
 		}
 	}
@@ -150,17 +151,17 @@ func (h *helpers) turnIn(ran, from, to recording.Time) *turn {
 }
 
 // did notes what a helper did until it was done, if the turn that this led to is known.
-func (h *helpers) did(helper timeline.StrandID, done recording.Time, u *turn) {
+func (h *helpers) did(helper timeline.StrandID, done recording.Time, u *loops.Turn) {
 	free, worked := h.free[helper]
 	h.free[helper] = done
 	if u == nil {
 		return
 	}
 	asked := h.before(u)
-	if asked == nil || asked.from >= done {
+	if asked == nil || asked.From >= done {
 		return
 	}
-	from := asked.from
+	from := asked.From
 	if worked && free > from {
 		if h.several(helper) {
 			return // it may have begun with this before
@@ -168,10 +169,10 @@ func (h *helpers) did(helper timeline.StrandID, done recording.Time, u *turn) {
 		from = free
 	}
 	began := h.turnedTo(helper, from)
-	if began >= done || began == asked.from {
+	if began >= done || began == asked.From {
 		return // it was at work before that was asked for, and when it was done with that is not known
 	}
-	h.add(u.request, timeline.Part{Strand: helper, From: began, To: done})
+	h.add(u.Request, timeline.Part{Strand: helper, From: began, To: done})
 }
 
 // add adds to the parts of a request what lies within that.
@@ -179,9 +180,9 @@ func (h *helpers) add(id timeline.RequestID, p timeline.Part) {
 	r := &h.t.Requests[id]
 	if p.From, p.To = max(p.From, r.FirstRead), min(p.To, r.End); p.From < p.To {
 		if h.parts == nil {
-			h.parts = make([][]handed, len(h.t.Requests))
+			h.parts = make([][]timeline.Handover, len(h.t.Requests))
 		}
-		h.parts[id] = append(h.parts[id], handed{Part: p, by: timeline.None})
+		h.parts[id] = append(h.parts[id], timeline.Handover{Part: p, By: timeline.None})
 		more := r.More()
 		more.Parts = append(more.Parts, p)
 	}
@@ -215,9 +216,9 @@ func (h *helpers) several(helper timeline.StrandID) bool {
 const mostItself = 20
 
 // before is the turn of a request before another, nil if there is none.
-func (h *helpers) before(u *turn) *turn {
-	of := h.of[u.request]
-	k := sort.Search(len(of), func(k int) bool { return h.all[of[k]].from >= u.from })
+func (h *helpers) before(u *loops.Turn) *loops.Turn {
+	of := h.of[u.Request]
+	k := sort.Search(len(of), func(k int) bool { return h.all[of[k]].From >= u.From })
 	if k == 0 {
 		return nil
 	}
@@ -232,7 +233,7 @@ func (h *helpers) turnedTo(helper timeline.StrandID, at recording.Time) recordin
 	}
 	off := ivs[0].Off
 	switch {
-	case off == nil || off.Owner != recording.NoThread || !onFutex(off) && !timeline.PollWait(off.Syscall):
+	case off == nil || off.Owner != recording.NoThread || !timeline.OnFutex(off) && !timeline.PollWait(off.Syscall):
 		return at // not for work
 	case off.Woken != recording.NoTime:
 		return max(at, off.Woken)
@@ -241,9 +242,9 @@ func (h *helpers) turnedTo(helper timeline.StrandID, at recording.Time) recordin
 }
 
 // sortParts puts the parts of requests in order of time.
-func sortParts(t *timeline.Timeline, parts [][]handed) {
+func sortParts(t *timeline.Timeline, parts [][]timeline.Handover) {
 	for i := range parts {
-		slices.SortStableFunc(parts[i], func(a, b handed) int { return cmp.Compare(a.From, b.From) })
+		slices.SortStableFunc(parts[i], func(a, b timeline.Handover) int { return cmp.Compare(a.From, b.From) })
 		slices.SortStableFunc(t.Requests[i].Parts, func(a, b timeline.Part) int { return cmp.Compare(a.From, b.From) })
 	}
 }

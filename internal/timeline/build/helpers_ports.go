@@ -7,20 +7,13 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
-// callback is when something called back that a helper had done, or the last of a kind had.
-type callback struct {
-	at    recording.Time
-	port  int64          // of a message; 0: of none
-	asked recording.Time // when it was sent what that answers, of a worker that is sent one thing at a time; else NoTime
-	over  bool           // nothing of its kind calls back any longer
-}
-
 // calledBack lists by loop what the facts tell of helpers.
 func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]callback {
-	back, vain, mails := map[timeline.StrandID][]callback{}, inVain(f.Boundaries), map[workerPort]*portMail{}
+	back, vain, mails := map[timeline.StrandID][]callback{}, loops.InVain(f.Boundaries), map[workerPort]*portMail{}
 	for i, b := range f.Boundaries {
 		s := f.Strand(b.Thread)
 		if s == timeline.None || !t.Strands[s].Loop {
@@ -29,7 +22,7 @@ func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]ca
 		m := lists.Entry(mails, workerPort{s, b.Port})
 		switch b.What {
 		case "done", "messages", "message":
-			back[s] = append(back[s], callback{b.At, b.Port, recording.NoTime, vain[i]})
+			back[s] = append(back[s], callback{At: b.At, Port: b.Port, Asked: recording.NoTime, Over: vain[i]})
 			if b.What != "done" {
 				m.comes(b.At, b.What == "messages", vain[i])
 			}
@@ -44,7 +37,7 @@ func calledBack(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]ca
 	}
 	for _, list := range back {
 		slices.SortStableFunc(list, func(a, b callback) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.port, b.port)) // ports come in no order
+			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Port, b.Port)) // ports come in no order
 		})
 	}
 	return back
@@ -101,13 +94,13 @@ func (m *portMail) answer(back []callback, port int64) []callback {
 		asked[at] = m.posted[k]
 	}
 	for i := range back {
-		if at, known := asked[back[i].at]; known && back[i].port == port {
-			back[i].asked = at
-			delete(asked, back[i].at)
+		if at, known := asked[back[i].At]; known && back[i].Port == port {
+			back[i].Asked = at
+			delete(asked, back[i].At)
 		}
 	}
 	for at, since := range asked { // the program took these by itself
-		back = append(back, callback{at, port, since, false})
+		back = append(back, callback{At: at, Port: port, Asked: since, Over: false})
 	}
 	return back
 }
@@ -117,8 +110,8 @@ func (m *portMail) answer(back []callback, port int64) []callback {
 func (h *helpers) findPorts(back []callback) {
 	woke := map[int64]map[timeline.StrandID]int{}
 	h.eachWake(back, func(iv *timeline.Interval, back []callback, _ recording.Time) {
-		by, port := h.wokenBy(iv.Off), back[0].port
-		if by == timeline.None || port == 0 || back[0].over {
+		by, port := h.wokenBy(iv.Off), back[0].Port
+		if by == timeline.None || port == 0 || back[0].Over {
 			return
 		}
 		if woke[port] == nil {
@@ -155,19 +148,19 @@ func (p helperPorts) of(port int64) timeline.StrandID {
 
 // didTask notes what a worker did from when it was sent something until it had done that, and that the calls which
 // it made meanwhile are of the request that its answer leads to.
-func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *turn) {
+func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *loops.Turn) {
 	h.free[worker] = task.To
-	if u == nil || task.From < h.t.Requests[u.request].FirstRead {
+	if u == nil || task.From < h.t.Requests[u.Request].FirstRead {
 		return
 	}
 	task.From = h.turnedTo(worker, task.From)
 	if task.From >= task.To {
 		return
 	}
-	h.add(u.request, timeline.Part{Strand: worker, From: task.From, To: task.To})
+	h.add(u.Request, timeline.Part{Strand: worker, From: task.From, To: task.To})
 	for _, id := range h.calls[worker] {
 		if c := &h.t.Calls[id]; c.Request == timeline.None && c.SendFrom >= task.From && c.End <= task.To {
-			h.t.Assign(c, u.request, timeline.WhyHandOffEnd)
+			h.t.Assign(c, u.Request, timeline.WhyHandOffEnd)
 		}
 	}
 }
@@ -181,4 +174,12 @@ func callsOn(t *timeline.Timeline) map[timeline.StrandID][]timeline.CallID {
 		}
 	}
 	return on
+}
+
+// callback is when something called back that a helper had done, or the last of a kind had.
+type callback struct {
+	At    recording.Time
+	Port  int64          // of a message; 0: of none
+	Asked recording.Time // when it was sent what that answers, of a worker that is sent one thing at a time; else NoTime
+	Over  bool           // nothing of its kind calls back any longer
 }

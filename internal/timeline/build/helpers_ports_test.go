@@ -34,13 +34,13 @@ func TestWhatMessagesOfWorkersAnswer(t *testing.T) {
 				m.took = at
 			default:
 				m.comes(at, e == '0', e != '<')
-				came = append(came, callback{at, 7, recording.NoTime, e != '<'})
+				came = append(came, callback{At: at, Port: 7, Asked: recording.NoTime, Over: e != '<'})
 			}
 		}
 		got := map[recording.Time]recording.Time{}
 		for _, b := range m.answer(came, 7) {
-			if b.asked != recording.NoTime {
-				got[b.at] = b.asked
+			if b.Asked != recording.NoTime {
+				got[b.At] = b.Asked
 			}
 		}
 		if !maps.Equal(got, c.want) {

@@ -4,24 +4,25 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
 // loopPlay writes down what a loop does: each step takes a tick, and gives out ten async ids.
 type loopPlay struct {
 	t     timeline.Timeline
-	moves []move
+	moves []loops.Move
 }
 
-func (p *loopPlay) move(m move) recording.Time {
-	m.at, m.counter = recording.Time(len(p.moves)+1), int64(10*len(p.moves)+10)
+func (p *loopPlay) move(m loops.Move) recording.Time {
+	m.At, m.Counter = recording.Time(len(p.moves)+1), int64(10*len(p.moves)+10)
 	p.moves = append(p.moves, m)
-	return m.at
+	return m.At
 }
 
 func (p *loopPlay) read() timeline.RequestID {
 	r := timeline.RequestID(len(p.t.Requests))
-	at := p.move(move{kind: moveRead, request: r, call: timeline.None})
+	at := p.move(loops.Move{Kind: loops.MoveRead, Request: r, Call: timeline.None})
 	p.t.Requests = append(p.t.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: r, FirstRead: at, End: 1 << 40})
 	return r
 }
@@ -30,7 +31,7 @@ func (p *loopPlay) read() timeline.RequestID {
 // request, or None.
 func (p *loopPlay) send(told timeline.RequestID) timeline.CallID {
 	c := timeline.CallID(len(p.t.Calls))
-	at := p.move(move{kind: moveSend, request: timeline.None, call: c, exec: int64(10*len(p.moves) + 5)})
+	at := p.move(loops.Move{Kind: loops.MoveSend, Request: timeline.None, Call: c, Exec: int64(10*len(p.moves) + 5)})
 	why := timeline.WhyNoAsync
 	if told != timeline.None {
 		why = timeline.WhyAsync
@@ -40,17 +41,17 @@ func (p *loopPlay) send(told timeline.RequestID) timeline.CallID {
 }
 
 func (p *loopPlay) answer(c timeline.CallID) {
-	p.move(move{kind: moveAnswer, request: timeline.None, call: c})
+	p.move(loops.Move{Kind: loops.MoveAnswer, Request: timeline.None, Call: c})
 }
 func (p *loopPlay) sleep() {
-	p.move(move{kind: moveBlock, request: timeline.None, call: timeline.None})
+	p.move(loops.Move{Kind: loops.MoveBlock, Request: timeline.None, Call: timeline.None})
 }
 func (p *loopPlay) respond(r timeline.RequestID) {
-	p.t.Requests[r].FirstWrite = p.move(move{kind: moveRespond, request: r, call: timeline.None})
+	p.t.Requests[r].FirstWrite = p.move(loops.Move{Kind: loops.MoveRespond, Request: r, Call: timeline.None})
 }
 
 func (p *loopPlay) associate() {
-	associateInTurns(&p.t, asyncInput{loop: loopMoves{moves: p.moves}, chains: newChains(len(p.t.Calls))})
+	associateInTurns(&p.t, asyncInput{loop: loops.Loop{Moves: p.moves}, chains: newChains(len(p.t.Calls))})
 }
 
 // A request makes three calls; after the second it waits for a timer, and another is served.
@@ -135,9 +136,9 @@ func TestACallbackAmongTimersThatFire(t *testing.T) {
 	p.sleep()
 	p.answer(calls[1])
 	p.sleep()
-	p.move(move{kind: moveFired, request: timeline.None, call: timeline.None, by: callRef(calls[0])})
+	p.move(loops.Move{Kind: loops.MoveFired, Request: timeline.None, Call: timeline.None, By: loops.OfCall(calls[0])})
 	calls = append(calls, p.send(timeline.None), p.send(timeline.None))
-	p.moves[len(p.moves)-1].trigger = 5
+	p.moves[len(p.moves)-1].Trigger = 5
 	p.sleep()
 	p.answer(calls[2])
 	p.respond(a)

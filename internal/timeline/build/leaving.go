@@ -54,7 +54,7 @@ func leftAt(t *timeline.Timeline, s timeline.StrandID, own timeline.Stint, next 
 		switch {
 		case timeline.PollWait(iv.Off.Syscall), id != timeline.None && t.Waits[id].Rule == timeline.RuleIdle:
 			return iv.From
-		case onFutex(iv.Off) && (next != recording.NoTime || iv.To >= end):
+		case timeline.OnFutex(iv.Off) && (next != recording.NoTime || iv.To >= end):
 			left = iv.From
 		}
 	}

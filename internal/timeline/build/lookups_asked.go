@@ -1,13 +1,13 @@
 package build
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -19,7 +19,7 @@ type nameAskers struct {
 	t      *timeline.Timeline
 	f      *facts.Facts
 	owners timeline.Stints
-	runs   goRuns
+	runs   running.GoRuns
 	index  facts.GoroutineIndex
 }
 
@@ -64,7 +64,7 @@ func (a nameAskers) whose(d *exchange.Resolution) []timeline.RequestID {
 func (a nameAskers) onLoop(s timeline.StrandID, at recording.Time) []timeline.RequestID {
 	list := a.owners[s]
 	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
-	if i == 0 || slept(a.t, s, min(list[i-1].To, at), at) {
+	if i == 0 || timeline.Slept(a.t, s, min(list[i-1].To, at), at) {
 		return nil
 	}
 	return []timeline.RequestID{list[i-1].Request}
@@ -78,12 +78,12 @@ const askers = 3
 // that started it, and those of all that these wake with the answer: who wants a name that is
 // being looked up waits for that one.
 func (a nameAskers) onGoroutine(thread timeline.StrandID, d *exchange.Resolution) (of []timeline.RequestID) {
-	list := a.runs.sights[thread]
-	i := sort.Search(len(list), func(k int) bool { return list[k].at > d.From })
-	if i == 0 || list[i-1].left {
+	list := a.runs.Sights[thread]
+	i := sort.Search(len(list), func(k int) bool { return list[k].At > d.From })
+	if i == 0 || list[i-1].Left {
 		return nil
 	}
-	k := timeline.GoroutineKey{Process: a.t.Strands[thread].Process, Goroutine: list[i-1].goroutine}
+	k := timeline.GoroutineKey{Process: a.t.Strands[thread].Process, Goroutine: list[i-1].Goroutine}
 	var between []recording.GoroutineID
 	for range askers {
 		if k.Goroutine == recording.NoGoroutine {
@@ -100,7 +100,7 @@ func (a nameAskers) onGoroutine(thread timeline.StrandID, d *exchange.Resolution
 		}
 	}
 	wakes := a.f.Parks.Unparks
-	for i := sort.Search(len(wakes), func(k int) bool { return wakes[k].At >= d.To }); i < len(wakes) && wakes[i].At.Sub(d.To) <= goDials; i++ {
+	for i := sort.Search(len(wakes), func(k int) bool { return wakes[k].At >= d.To }); i < len(wakes) && wakes[i].At.Sub(d.To) <= exchange.GoDials; i++ {
 		u := wakes[i]
 		woken := a.f.GoKeyOf(u.Thread, u.Woken)
 		if r := a.servedBy(woken, u.At); r != timeline.None && woken.Process == k.Process && slices.Contains(between, u.Goroutine) && !slices.Contains(of, r) {
@@ -116,47 +116,4 @@ func (a nameAskers) servedBy(k timeline.GoroutineKey, at recording.Time) timelin
 		return a.owners.At(s, at)
 	}
 	return timeline.None
-}
-
-// blank tiles a wait of which nothing else is known: by the look-ups that the request had asked
-// for, if it went on after the last answer; then its strand had to come to that.
-func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
-	list := s.asks(r, g)
-	if len(list) == 0 {
-		p.add(g)
-		return
-	}
-	for _, x := range list {
-		before := g
-		before.To = x.From
-		p.add(before)
-		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
-	}
-	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}
-	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
-		s.goWait(late, p)
-	} else {
-		s.readerWait(late, p)
-	}
-}
-
-// asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
-// the last answer; nil if it does not.
-func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []timeline.Stint) {
-	if g.Cause != timeline.CauseUnknown || len(s.in.asked) == 0 {
-		return nil
-	}
-	of := s.in.asked[r.ID]
-	i, _ := slices.BinarySearchFunc(of, g.From+1, func(x timeline.Stint, at recording.Time) int { return cmp.Compare(x.To, at) })
-	for ; i < len(of) && of[i].From < g.To && of[i].To <= g.To+recording.Time(timeline.WakeLatency); i++ { // it runs again before it reads the answer
-		list = append(list, timeline.Stint{From: of[i].From, To: min(of[i].To, g.To)})
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	last := list[len(list)-1].To
-	if s.t.Strands[r.Strand].Loop && slept(s.t, r.Strand, last, g.To) || !s.t.Strands[r.Strand].Loop && g.To.Sub(last) > goDials {
-		return nil
-	}
-	return list
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// goDials is how long after the answer a goroutine begins to connect, at most.
-const goDials recording.Duration = 5_000_000
-
 // resolveGo gives new calls of Go the resolution that ended right before they connected:
 // goroutines of their own made it, on any thread. Who wants a name that is being looked up
 // waits for that one.
@@ -41,7 +38,7 @@ func resolveGo(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, all 
 			continue
 		}
 		d, since := all[list[n-1]], t.Requests[c.Request].FirstRead
-		if c.ConnectFrom.Sub(d.To) > goDials || d.To <= since || !f.SameProcess(d.Thread, c.Process) {
+		if c.ConnectFrom.Sub(d.To) > exchange.GoDials || d.To <= since || !f.SameProcess(d.Thread, c.Process) {
 			continue
 		}
 		d.From = max(d.From, since)

@@ -5,6 +5,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -31,7 +32,7 @@ type lined struct {
 // lineUp lets calls of tasks begin when their requests had nothing else to do, if
 // as many as ever were under way then, and nearly all of those were sent as another one
 // was answered.
-func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loopTurns) {
+func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loops.Turns) {
 	type key struct {
 		process recording.ProcessID
 		peer    string
@@ -45,12 +46,12 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 		}
 		k := key{c.Process, f.Conns[calls[i].Conn].Decl.Peer}
 		g := lists.Entry(groups, k)
-		g.wander = l.wander[k.process]
+		g.wander = l.Wander[k.process]
 		g.begun, g.over = append(g.begun, c.Start), append(g.over, max(c.Start, c.End))
 		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
-		if at := l.idleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
+		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
 			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
 		}
 	}
@@ -63,19 +64,6 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 	}
 }
 
-// idleSince is when the last turn of a call's request ended before that in which it was sent.
-func (l *loopTurns) idleSince(c *timeline.Call) recording.Time {
-	since := recording.NoTime
-	for _, i := range l.of[c.Request] {
-		u := &l.all[i]
-		if u.from >= c.SendFrom || u.call == c.ID || u.to >= c.SendFrom {
-			break
-		}
-		since = u.to
-	}
-	return since
-}
-
 // freedAt is, for each call, when its connection was left by the one before; NoTime: that
 // is not known.
 func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []recording.Time {
@@ -83,7 +71,7 @@ func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []reco
 	for i := range freed {
 		freed[i] = recording.NoTime
 	}
-	for _, list := range byConn(f, nil, calls) {
+	for _, list := range loops.ByConn(f, nil, calls) {
 		for k := 1; k < len(list); k++ {
 			if before := &t.Calls[list[k-1]]; before.End <= t.Calls[list[k]].SendFrom {
 				freed[list[k]] = before.End
@@ -99,7 +87,7 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []reco
 	others := 0
 	for i, id := range g.calls {
 		if at, free := g.before[i], freed[id]; full(at) {
-			if c := &t.Calls[id]; free > at && (!slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
+			if c := &t.Calls[id]; free > at && (!timeline.Slept(t, c.Strand, free, c.SendFrom) || g.wander && c.SendFrom.Sub(free) < wokenWithin) {
 				waited = append(waited, i)
 			} else {
 				others++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -31,29 +32,29 @@ const (
 
 // chainedMove is a move with the place of its loop among those of its process.
 type chainedMove struct {
-	*move
+	*loops.Move
 	loop int
 }
 
 // chainedMoves lists what the loops of a process did, in order of time, where they work for each
 // other's requests; else nothing of several loops that read requests, of which one may do so unseen.
-func chainedMoves(loops []loopMoves) (out []chainedMove) {
+func chainedMoves(of []loops.Loop) (out []chainedMove) {
 	serve := 0
-	for i := range loops {
-		if slices.ContainsFunc(loops[i].moves, func(m move) bool { return m.kind == moveRead }) {
+	for i := range of {
+		if slices.ContainsFunc(of[i].Moves, func(m loops.Move) bool { return m.Kind == loops.MoveRead }) {
 			serve++
 		}
 	}
-	if serve == 0 || serve > 1 && !loops[0].wander {
+	if serve == 0 || serve > 1 && !of[0].Wander {
 		return nil
 	}
-	for i := range loops {
-		for k := range loops[i].moves {
-			out = append(out, chainedMove{&loops[i].moves[k], i})
+	for i := range of {
+		for k := range of[i].Moves {
+			out = append(out, chainedMove{&of[i].Moves[k], i})
 		}
 	}
-	if len(loops) > 1 {
-		lists.SortByTime(out, func(m *chainedMove) recording.Time { return m.at })
+	if len(of) > 1 {
+		lists.SortByTime(out, func(m *chainedMove) recording.Time { return m.At })
 	}
 	return out
 }
@@ -101,15 +102,15 @@ const (
 
 // associateChain gives the calls of loops that could be several requests' to the one that the
 // chain of moves leads to, if responses confirm it.
-func associateChain(t *timeline.Timeline, loops []loopMoves) {
+func associateChain(t *timeline.Timeline, loops []loops.Loop) {
 	moves := chainedMoves(loops)
 	trusts := []trust{freely, strictly}
-	if loops[0].wander {
+	if loops[0].Wander {
 		trusts = []trust{freely, once, strictly}
 	}
 	for _, trust := range trusts {
 		l := linkMoves(t, moves, trust)
-		if l.believed(loops[0].wander) {
+		if l.believed(loops[0].Wander) {
 			l.associate()
 			return
 		}
@@ -141,7 +142,7 @@ func linkMoves(t *timeline.Timeline, moves []chainedMove, trust trust) *linked {
 			l.turns = append(l.turns, chainTurn{last: timeline.None, answer: timeline.None, freed: map[int32]bool{}})
 		}
 		l.chainTurn = &l.turns[moves[i].loop]
-		l.move(moves[i].move)
+		l.move(moves[i].Move)
 	}
 	return l
 }
@@ -171,42 +172,42 @@ func (l *linked) set(r timeline.RequestID, change func(*chained)) {
 	}
 }
 
-func (l *linked) move(m *move) {
-	switch m.kind {
-	case moveRead:
-		if l.open[m.request] == nil {
-			l.open[m.request] = &chained{pending: true}
-			l.pending = append(l.pending, m.request)
+func (l *linked) move(m *loops.Move) {
+	switch m.Kind {
+	case loops.MoveRead:
+		if l.open[m.Request] == nil {
+			l.open[m.Request] = &chained{pending: true}
+			l.pending = append(l.pending, m.Request)
 		}
-		l.begin(m.request)
-	case moveBody:
-		l.begin(m.request)
-	case moveForeign:
-		if m.call == timeline.None {
+		l.begin(m.Request)
+	case loops.MoveBody:
+		l.begin(m.Request)
+	case loops.MoveForeign:
+		if m.Call == timeline.None {
 			l.begin(timeline.None)
 		} else {
-			l.answered(m.call)
+			l.answered(m.Call)
 		}
-	case moveAnswer:
-		l.freed[m.conn] = true
-		if l.trust != once || l.t.Calls[m.call].End <= m.at {
-			l.answered(m.call)
+	case loops.MoveAnswer:
+		l.freed[m.Conn] = true
+		if l.trust != once || l.t.Calls[m.Call].End <= m.At {
+			l.answered(m.Call)
 		}
-	case moveHandshake:
-		if r, ok := l.opener[m.conn]; ok {
+	case loops.MoveHandshake:
+		if r, ok := l.opener[m.Conn]; ok {
 			l.begin(r)
 		}
-	case moveConnect:
+	case loops.MoveConnect:
 		if r := l.acts(); r != timeline.None {
-			l.opener[m.conn] = r
+			l.opener[m.Conn] = r
 			l.set(r, func(c *chained) { c.calls++ })
 			l.led(r)
 		}
-	case moveSend:
+	case loops.MoveSend:
 		l.sent(m)
-	case moveRespond:
-		l.responds(m.request)
-	case moveBlock, moveBoundary:
+	case loops.MoveRespond:
+		l.responds(m.Request)
+	case loops.MoveBlock, loops.MoveBoundary:
 		l.sleeps()
 	}
 }
@@ -245,27 +246,27 @@ func (l *linked) led(r timeline.RequestID) {
 	l.pending = slices.DeleteFunc(l.pending, func(p timeline.RequestID) bool { return p == r })
 }
 
-func (l *linked) sent(m *move) {
-	if l.begun[m.call] {
+func (l *linked) sent(m *loops.Move) {
+	if l.begun[m.Call] {
 		return
 	}
-	l.begun[m.call], l.answer = true, timeline.None
+	l.begun[m.Call], l.answer = true, timeline.None
 	r := l.acts()
-	if l.freed[m.conn] && l.dark > 0 { // whoever waited for it may have it now
+	if l.freed[m.Conn] && l.dark > 0 { // whoever waited for it may have it now
 		r = timeline.None
 	}
-	opened, connected := l.opener[m.conn]
+	opened, connected := l.opener[m.Conn]
 	connected = connected && l.open[opened] != nil
-	if delete(l.opener, m.conn); connected { // its first call is of who connected for it
+	if delete(l.opener, m.Conn); connected { // its first call is of who connected for it
 		r = opened
 	}
-	if sole := l.t.Calls[m.call].Request; sole != timeline.None { // nobody else was there
+	if sole := l.t.Calls[m.Call].Request; sole != timeline.None { // nobody else was there
 		r = sole
 	}
 	if r == timeline.None {
 		return
 	}
-	l.owner[m.call] = r
+	l.owner[m.Call] = r
 	l.set(r, func(c *chained) {
 		if !connected {
 			c.calls++

@@ -9,13 +9,6 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// handed is a Part with how it began.
-type handed struct {
-	timeline.Part
-	by  timeline.StrandID // that handed it over, working for the same request; None: it was taken from a queue
-	put recording.Time    // since when it lay in a queue where by had put it; NoTime: it was handed over at once
-}
-
 // addParts lists the spans in which a job's strand worked for requests: around the
 // calls that are theirs, from what came before to what came after.
 func (h *handOffs) addParts(j *job) {
@@ -26,8 +19,8 @@ func (h *handOffs) addParts(j *job) {
 			n++
 		}
 		if r != timeline.None && h.takingFor(j.calls[i]) == timeline.None {
-			p := handed{Part: timeline.Part{Strand: j.strand}, by: timeline.None}
-			p.From, p.by = h.partFrom(j, i, r)
+			p := timeline.Handover{Part: timeline.Part{Strand: j.strand}, By: timeline.None}
+			p.From, p.By = h.partFrom(j, i, r)
 			p.To = h.partTo(j, n, r)
 			h.parts[r] = append(h.parts[r], p)
 		}
@@ -48,9 +41,9 @@ func (h *handOffs) addAnswers(j *job) {
 		if list := h.parts[r.ID]; len(list) > 0 && list[len(list)-1].Strand == j.strand && list[len(list)-1].To >= x.at {
 			continue
 		}
-		p := handed{Part: timeline.Part{Strand: j.strand, From: j.from, To: x.at}, by: timeline.None}
+		p := timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: x.at}, By: timeline.None}
 		if k == 0 && x.calls == 0 && j.claim == r.ID {
-			p.by = j.by
+			p.By = j.by
 		}
 		if x.calls > 0 {
 			p.From = h.t.Calls[j.calls[x.calls-1]].End
@@ -107,7 +100,7 @@ func (h *handOffs) partTo(j *job, n int, r timeline.RequestID) recording.Time {
 
 // settleParts puts the parts of each request in order, cuts them to it, and lists them
 // there.
-func (h *handOffs) settleParts() [][]handed {
+func (h *handOffs) settleParts() [][]timeline.Handover {
 	h.separate()
 	for i := range h.parts {
 		r := &h.t.Requests[i]
@@ -117,8 +110,8 @@ func (h *handOffs) settleParts() [][]handed {
 			p.From = min(max(p.From, r.FirstRead), r.End)
 			p.To = min(max(p.To, p.From), r.End)
 		}
-		list = slices.DeleteFunc(list, func(p handed) bool { return p.From >= p.To })
-		slices.SortFunc(list, func(a, b handed) int {
+		list = slices.DeleteFunc(list, func(p timeline.Handover) bool { return p.From >= p.To })
+		slices.SortFunc(list, func(a, b timeline.Handover) int {
 			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Strand, b.Strand))
 		})
 		h.parts[i] = list
@@ -132,14 +125,14 @@ func (h *handOffs) settleParts() [][]handed {
 
 // separate ends the parts of a strand where the next one begins.
 func (h *handOffs) separate() {
-	on := make([][]*handed, len(h.t.Strands))
+	on := make([][]*timeline.Handover, len(h.t.Strands))
 	for _, list := range h.parts {
 		for k := range list {
 			on[list[k].Strand] = append(on[list[k].Strand], &list[k])
 		}
 	}
 	for _, list := range on {
-		slices.SortFunc(list, func(a, b *handed) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+		slices.SortFunc(list, func(a, b *timeline.Handover) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 		for k := 1; k < len(list); k++ {
 			list[k-1].To = min(list[k-1].To, list[k].From)
 		}

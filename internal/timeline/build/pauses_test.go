@@ -38,7 +38,7 @@ func TestReadsBeforeAPauseAreOfAnything(t *testing.T) {
 60ms gap from=`+from+`
 90ms end reason=time
 `))
-		if got, _ := sleepCause(tl, 0, tl.Strands[0].Intervals[1]); got != want {
+		if got, _ := timeline.SleepCause(tl, 0, tl.Strands[0].Intervals[1]); got != want {
 			t.Errorf("recording pauses at %s: %v, want %v", from, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -89,8 +90,8 @@ func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 			break
 		}
 	}
-	told := len(toldMoves(in.loop.moves)) == len(in.loop.moves)
-	timers := !told && timersSend(t, in.loop.moves) // then it is not known who waits for a timer, and who in line
+	told := len(toldMoves(in.loop.Moves)) == len(in.loop.Moves)
+	timers := !told && timersSend(t, in.loop.Moves) // then it is not known who waits for a timer, and who in line
 	for id, g := range given {
 		c := &t.Calls[id]
 		t.Assign(c, g.request, timeline.WhyInLine)
@@ -111,8 +112,8 @@ func followLine(t *timeline.Timeline, in asyncInput, kind lineKind) *poolOrder {
 		proven: map[timeline.RequestID]bool{}, mended: map[timeline.RequestID]bool{}, last: map[recording.ConnID]timeline.CallID{}, turn: poolTurn{of: timeline.None, call: timeline.None},
 		hands: in.hands, wanted: in.wanted, kind: kind,
 	}
-	for i := range in.loop.moves {
-		p.step(&in.loop.moves[i])
+	for i := range in.loop.Moves {
+		p.step(&in.loop.Moves[i])
 		if p.wrong > hopeless && !p.confirmed() {
 			break
 		}
@@ -141,43 +142,43 @@ func (p *poolOrder) guesses(among map[timeline.CallID]guess) map[timeline.CallID
 // anyInLine reports whether there are calls of a loop that may have stood in line: of which
 // ids do not tell whose they are, or which made use of room that an answer had made.
 func anyInLine(t *timeline.Timeline, in asyncInput) bool {
-	return slices.ContainsFunc(in.loop.moves, func(m move) bool {
-		return m.kind == moveSend && m.at == t.Calls[m.call].SendFrom && (t.Calls[m.call].Why == timeline.WhyNoAsync || in.hands.over[m.call])
+	return slices.ContainsFunc(in.loop.Moves, func(m loops.Move) bool {
+		return m.Kind == loops.MoveSend && m.At == t.Calls[m.Call].SendFrom && (t.Calls[m.Call].Why == timeline.WhyNoAsync || in.hands.over[m.Call])
 	})
 }
 
-func (p *poolOrder) step(m *move) {
-	switch m.kind {
-	case moveRead, moveBody:
-		p.begin(poolTurn{of: m.request, call: timeline.None, at: m.at, fires: m.fires})
-	case moveAnswer:
-		next := poolTurn{of: timeline.None, call: timeline.None, at: m.at, fires: m.fires}
-		if p.t.Calls[m.call].End == m.at {
-			next.of, next.call = p.owner(m.call), m.call
+func (p *poolOrder) step(m *loops.Move) {
+	switch m.Kind {
+	case loops.MoveRead, loops.MoveBody:
+		p.begin(poolTurn{of: m.Request, call: timeline.None, at: m.At, fires: m.Fires})
+	case loops.MoveAnswer:
+		next := poolTurn{of: timeline.None, call: timeline.None, at: m.At, fires: m.Fires}
+		if p.t.Calls[m.Call].End == m.At {
+			next.of, next.call = p.owner(m.Call), m.Call
 			if p.flying[next.of]--; p.flying[next.of] <= 0 {
 				delete(p.flying, next.of)
 			}
-			if k, ok := p.given[m.call]; ok && m.fires != 0 {
-				p.asleep[m.call] = k
+			if k, ok := p.given[m.Call]; ok && m.Fires != 0 {
+				p.asleep[m.Call] = k
 			}
 		}
 		p.begin(next)
-	case moveConnect:
-		if m.call != timeline.None {
+	case loops.MoveConnect:
+		if m.Call != timeline.None {
 			p.send(m)
 		}
-	case moveSend:
-		if c := &p.t.Calls[m.call]; c.SendFrom == m.at && (!c.New || p.last[c.Conn] != m.call) {
+	case loops.MoveSend:
+		if c := &p.t.Calls[m.Call]; c.SendFrom == m.At && (!c.New || p.last[c.Conn] != m.Call) {
 			p.send(m)
 		}
-	case moveRespond:
-		if p.t.Requests[m.request].FirstWrite == m.at {
-			p.respond(m.request)
+	case loops.MoveRespond:
+		if p.t.Requests[m.Request].FirstWrite == m.At {
+			p.respond(m.Request)
 		}
-	case moveFired:
+	case loops.MoveFired:
 		p.begin(p.woke(m))
-	case moveBlock, moveBoundary, moveUntold, moveForeign:
-		p.begin(poolTurn{of: timeline.None, call: timeline.None, at: m.at, timer: m.kind == moveBoundary && m.trigger == 1})
+	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+		p.begin(poolTurn{of: timeline.None, call: timeline.None, at: m.At, timer: m.Kind == loops.MoveBoundary && m.Trigger == 1})
 	}
 }
 
@@ -209,21 +210,21 @@ func (p *poolOrder) owner(c timeline.CallID) timeline.RequestID {
 	return timeline.None
 }
 
-func (p *poolOrder) send(m *move) {
-	c := &p.t.Calls[m.call]
-	g := guess{m.call, c.Request, p.turn.at, p.turn.timer}
+func (p *poolOrder) send(m *loops.Move) {
+	c := &p.t.Calls[m.Call]
+	g := guess{m.Call, c.Request, p.turn.at, p.turn.timer}
 	before, used := p.last[c.Conn]
-	used = used && before != m.call
-	p.last[c.Conn] = m.call
+	used = used && before != m.Call
+	p.last[c.Conn] = m.Call
 	if g.request == timeline.None && c.Why == timeline.WhyNoAsync {
-		g.request, g.since = p.askedBy(m.call)
+		g.request, g.since = p.askedBy(m.Call)
 		if used && timeline.InTransaction(&p.t.Calls[before]) {
 			g.request = p.owner(before)
-		} else if p.inLine(m.call, before, used) {
+		} else if p.inLine(m.Call, before, used) {
 			g.request, g.since = p.headOfLine(g.request, g.since)
 		}
 		if g.request != timeline.None {
-			p.given[m.call] = len(p.list)
+			p.given[m.Call] = len(p.list)
 			p.of[g.request] = append(p.of[g.request], len(p.list))
 			p.list = append(p.list, g)
 			p.guessed++
@@ -235,8 +236,8 @@ func (p *poolOrder) send(m *move) {
 	if g.request == timeline.None {
 		return
 	}
-	if since, stands := p.line.Waits(g.request); stands && p.hands.over[m.call] && c.Request != timeline.None {
-		p.wanted[m.call] = since
+	if since, stands := p.line.Waits(g.request); stands && p.hands.over[m.Call] && c.Request != timeline.None {
+		p.wanted[m.Call] = since
 	}
 	p.line.Leave(g.request)
 	if p.flying[g.request] > 0 { // its answer confirms the last of them alone
@@ -262,8 +263,8 @@ func (p *poolOrder) inLine(c, before timeline.CallID, used bool) bool {
 
 // afterAnswer reports a call that was asked for in the turn of an answer.
 func (p *poolOrder) afterAnswer(c timeline.CallID) bool {
-	if made := p.hands.made[c]; made != nobody || p.hands.late[c] {
-		_, ok := made.call()
+	if made := p.hands.made[c]; made != loops.Nobody || p.hands.late[c] {
+		_, ok := made.Call()
 		return ok
 	}
 	return p.turn.call != timeline.None
@@ -271,18 +272,18 @@ func (p *poolOrder) afterAnswer(c timeline.CallID) bool {
 
 // askedBy is who seems to have asked for a call that did not wait, and when.
 func (p *poolOrder) askedBy(c timeline.CallID) (timeline.RequestID, recording.Time) {
-	if !p.hands.late[c] && p.hands.made[c] == nobody {
+	if !p.hands.late[c] && p.hands.made[c] == loops.Nobody {
 		return p.turn.of, p.turn.at
 	}
 	return p.maker(p.hands.made[c])
 }
 
 // maker is the request in whose turn something was asked for, and when that was.
-func (p *poolOrder) maker(made ref) (timeline.RequestID, recording.Time) {
-	if r, ok := made.request(); ok {
+func (p *poolOrder) maker(made loops.Owner) (timeline.RequestID, recording.Time) {
+	if r, ok := made.Request(); ok {
 		return r, recording.NoTime
 	}
-	if x, ok := made.call(); ok {
+	if x, ok := made.Call(); ok {
 		return p.owner(x), p.t.Calls[x].End
 	}
 	return timeline.None, recording.NoTime

@@ -7,6 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -38,15 +39,15 @@ type sharing struct {
 	past    []actor                  // who were ready since the loop slept, and were seen to do something
 	resumed []actor                  // whose calls were answered
 	turn    sharedTurn
-	acts    []*move // of the turn that runs: calls sent, and responses
+	acts    []*loops.Move // of the turn that runs: calls sent, and responses
 
-	owner  map[timeline.CallID]ref            // whose a call is: a request; or that of another call; its own, if not known
+	owner  map[timeline.CallID]loops.Owner    // whose a call is: a request; or that of another call; its own, if not known
 	told   map[timeline.CallID]bool           // by ids
 	many   map[timeline.CallID]bool           // asked for when several could go on
-	either map[timeline.CallID][]ref          // who may have made it, where that could not be told apart
+	either map[timeline.CallID][]loops.Owner  // who may have made it, where that could not be told apart
 	asked  map[timeline.CallID]recording.Time // since when whoever made it could
-	flying map[ref]int                        // calls under way
-	did    map[ref]habit                      // what was done for it so far
+	flying map[loops.Owner]int                // calls under way
+	did    map[loops.Owner]habit              // what was done for it so far
 
 	timerWaiters
 	suspended
@@ -73,7 +74,7 @@ type sharedConn struct {
 
 // actor is a request, or that of a call whichever that is, that may go on.
 type actor struct {
-	who     ref
+	who     loops.Owner
 	habit   habit
 	turn    int   // in which it may
 	until   int64 // last id given out before the next turn; 0: that is still to come
@@ -103,11 +104,11 @@ type sharedTurn struct {
 // associateShared associates the calls of a loop on shared connections, and what was sent
 // in the turn of several answers. It does nothing where no connection is shared.
 func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
-	conns, byConn := callsByConn(t, in.loop.moves)
+	conns, byConn := callsByConn(t, in.loop.Moves)
 	if !anyShared(t, conns) {
 		return
 	}
-	lasts := lastingIDs(t, in.loop.moves, nil)
+	lasts := lastingIDs(t, in.loop.Moves, nil)
 	in.trustNames(t, conns)
 	var best *sharing
 	for _, how := range []struct{ some, holds bool }{{}, {some: true}, {holds: true}} {
@@ -116,11 +117,11 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		}
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
-			all:    allTold(in.loop.moves),
+			all:    allTold(in.loop.Moves),
 			habits: causality.NewCounts(habit.usual), offs: causality.NewCounts(habit.usual),
 		}
-		w.learn(in.loop.moves)
-		w.play(in.loop.moves, timersSet(in.loop.moves))
+		w.learn(in.loop.Moves)
+		w.play(in.loop.Moves, timersSet(in.loop.Moves))
 		if best == nil || w.holds || w.found() > best.found() {
 			best = w
 		}
@@ -132,8 +133,8 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 }
 
 // allTold reports whether it is told of all who go on who that is: not by messages of worker threads.
-func allTold(moves []move) bool {
-	messages := slices.ContainsFunc(moves, func(m move) bool { return m.kind == moveFired && m.port != 0 && m.by == nobody })
+func allTold(moves []loops.Move) bool {
+	messages := slices.ContainsFunc(moves, func(m loops.Move) bool { return m.Kind == loops.MoveFired && m.Port != 0 && m.By == loops.Nobody })
 	return len(moves) > 0 && len(toldMoves(moves)) == len(moves) && !messages
 }
 
@@ -155,7 +156,7 @@ func (w *sharing) found() int {
 }
 
 // learn finds what requests do at which point.
-func (w *sharing) learn(moves []move) {
+func (w *sharing) learn(moves []loops.Move) {
 	some := moves[:min(len(moves), learns)]
 	set := timersSet(some)
 	for range passes {
@@ -170,8 +171,8 @@ func (w *sharing) learn(moves []move) {
 // reset forgets all but habits.
 func (w *sharing) reset() {
 	w.ready, w.past, w.resumed, w.acts, w.turn = nil, nil, nil, nil, sharedTurn{}
-	w.owner, w.told, w.many, w.either = map[timeline.CallID]ref{}, map[timeline.CallID]bool{}, map[timeline.CallID]bool{}, map[timeline.CallID][]ref{}
-	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[ref]int{}, map[ref]habit{}, suspended{away: map[ref]habit{}}
+	w.owner, w.told, w.many, w.either = map[timeline.CallID]loops.Owner{}, map[timeline.CallID]bool{}, map[timeline.CallID]bool{}, map[timeline.CallID][]loops.Owner{}
+	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[loops.Owner]int{}, map[loops.Owner]habit{}, suspended{away: map[loops.Owner]habit{}}
 	w.of, w.proven, w.unsure, w.lost = map[timeline.RequestID][]timeline.CallID{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}
 	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
 }
@@ -188,7 +189,7 @@ const (
 const mostReady = 1024
 
 // play follows what the loop did; set are its timersSet.
-func (w *sharing) play(moves []move, set map[*move][]int64) {
+func (w *sharing) play(moves []loops.Move, set map[*loops.Move][]int64) {
 	w.reset()
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
@@ -201,12 +202,12 @@ func (w *sharing) play(moves []move, set map[*move][]int64) {
 }
 
 // callsByConn lists the calls of the connections that a loop uses, in order.
-func callsByConn(t *timeline.Timeline, moves []move) (conns map[int32]*sharedConn, seen map[recording.ConnID]*sharedConn) {
+func callsByConn(t *timeline.Timeline, moves []loops.Move) (conns map[int32]*sharedConn, seen map[recording.ConnID]*sharedConn) {
 	conns, seen = map[int32]*sharedConn{}, map[recording.ConnID]*sharedConn{}
 	for i := range moves {
-		if m := &moves[i]; m.call != timeline.None && conns[m.conn] == nil {
+		if m := &moves[i]; m.Call != timeline.None && conns[m.Conn] == nil {
 			c := &sharedConn{}
-			conns[m.conn], seen[t.Calls[m.call].Conn] = c, c
+			conns[m.Conn], seen[t.Calls[m.Call].Conn] = c, c
 		}
 	}
 	for i := range t.Calls {
@@ -230,59 +231,59 @@ func anyShared(t *timeline.Timeline, conns map[int32]*sharedConn) (found bool) {
 	return found
 }
 
-func (w *sharing) step(m *move) {
-	w.now = m.at
-	switch m.kind {
-	case moveRead, moveBody:
+func (w *sharing) step(m *loops.Move) {
+	w.now = m.At
+	switch m.Kind {
+	case loops.MoveRead, loops.MoveBody:
 		w.begin(m)
-		who := requestRef(m.request)
-		w.allEnd = max(w.allEnd, w.t.Requests[m.request].End)
-		if m.kind == moveBody { // what waits for all of it begins here
+		who := loops.OfRequest(m.Request)
+		w.allEnd = max(w.allEnd, w.t.Requests[m.Request].End)
+		if m.Kind == loops.MoveBody { // what waits for all of it begins here
 			w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 		}
 		if _, went := w.did[who]; !went {
-			w.goesOn(who, habit{endpoint: w.t.Requests[m.request].Endpoint}, m)
+			w.goesOn(who, habit{endpoint: w.t.Requests[m.Request].Endpoint}, m)
 		}
-	case moveAnswer:
+	case loops.MoveAnswer:
 		w.begin(m)
 		w.answers(m)
-	case moveForeign:
+	case loops.MoveForeign:
 		w.begin(m)
-		if c := w.conns[m.conn]; c != nil && c.shared {
-			w.goesOn(nobody, habit{}, m)
+		if c := w.conns[m.Conn]; c != nil && c.shared {
+			w.goesOn(loops.Nobody, habit{}, m)
 		}
-	case moveHandshake:
-		if !m.callback() {
+	case loops.MoveHandshake:
+		if !m.Callback() {
 			w.begin(m)
 		}
-	case moveConnect:
-		if m.call != timeline.None && !w.conns[m.conn].shared {
+	case loops.MoveConnect:
+		if m.Call != timeline.None && !w.conns[m.Conn].shared {
 			w.acts = append(w.acts, m)
 		}
-	case moveSend, moveRespond, moveAside:
+	case loops.MoveSend, loops.MoveRespond, loops.MoveAside:
 		w.acts = append(w.acts, m)
-	case moveFired:
+	case loops.MoveFired:
 		w.begin(m)
 		w.wakes(m)
-	case moveBoundary:
+	case loops.MoveBoundary:
 		w.end()
 		w.lieDown()
 		w.turn.runs = false
-		if m.trigger == 1 && m.counter > 0 {
-			w.turn.tick = m.counter
+		if m.Trigger == 1 && m.Counter > 0 {
+			w.turn.tick = m.Counter
 		}
-		w.turn.checked = m.trigger != 1
-	case moveBlock:
+		w.turn.checked = m.Trigger != 1
+	case loops.MoveBlock:
 		w.end()
-		if w.turn.runs = false; m.counter > 0 {
-			w.turn.tick = m.counter
+		if w.turn.runs = false; m.Counter > 0 {
+			w.turn.tick = m.Counter
 		}
 		w.leave()
 	}
 }
 
 // begin ends the turn that runs and begins another.
-func (w *sharing) begin(m *move) {
+func (w *sharing) begin(m *loops.Move) {
 	w.end()
 	w.lieDown()
 	if w.holds {
@@ -292,42 +293,42 @@ func (w *sharing) begin(m *move) {
 		w.leave()
 	}
 	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
-		w.ready[i].until = m.counter
+		w.ready[i].until = m.Counter
 	}
-	w.ended(m.counter)
+	w.ended(m.Counter)
 	w.turn.n++
-	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.counter, false, false, false
+	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.Counter, false, false, false
 	w.turn.under = w.beside
 	w.setsTimers(m)
 }
 
 // goesOn notes that somebody may go on.
-func (w *sharing) goesOn(who ref, h habit, m *move) {
+func (w *sharing) goesOn(who loops.Owner, h habit, m *loops.Move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
 	}
-	if w.holds && who != nobody {
+	if w.holds && who != loops.Nobody {
 		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 	}
-	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.counter, at: m.at})
+	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.Counter, at: m.At})
 }
 
 // answers ends the calls whose answers were read with a move.
-func (w *sharing) answers(m *move) {
+func (w *sharing) answers(m *loops.Move) {
 	defer w.release(m)
-	c := w.conns[m.conn]
+	c := w.conns[m.Conn]
 	for c.answered < c.sent {
 		id := c.calls[c.answered]
 		call := &w.t.Calls[id]
-		if call.End > m.at || call.Cut {
+		if call.End > m.At || call.Cut {
 			return
 		}
 		if c.answered++; c.shared {
 			w.beside--
 		}
-		who := w.who(callRef(id))
-		if who == nobody {
-			w.resumed = append(w.resumed, actor{who: nobody})
+		who := w.who(loops.OfCall(id))
+		if who == loops.Nobody {
+			w.resumed = append(w.resumed, actor{who: loops.Nobody})
 			continue
 		}
 		left := w.flying[who] - 1
@@ -340,22 +341,22 @@ func (w *sharing) answers(m *move) {
 		if left > 0 && !w.some {
 			continue
 		}
-		if r, ok := who.request(); !ok && left == 0 || ok && !w.answeredBefore(r, m.at) {
+		if r, ok := who.Request(); !ok && left == 0 || ok && !w.answeredBefore(r, m.At) {
 			w.resumed = append(w.resumed, actor{who: who, habit: did.after(call, left)})
 		}
 	}
 }
 
 // who follows whose a call is.
-func (w *sharing) who(r ref) ref {
+func (w *sharing) who(r loops.Owner) loops.Owner {
 	for {
-		id, ok := r.call()
+		id, ok := r.Call()
 		if !ok {
 			return r
 		}
 		next, ok := w.owner[id]
 		if !ok {
-			return nobody
+			return loops.Nobody
 		}
 		if next == r {
 			return r

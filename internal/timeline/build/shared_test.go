@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -364,13 +365,13 @@ func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
 		w := &sharing{
 			t:         &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
-			suspended: suspended{away: map[ref]habit{}}, owner: map[timeline.CallID]ref{}, flying: map[ref]int{}, either: map[timeline.CallID][]ref{},
+			suspended: suspended{away: map[loops.Owner]habit{}}, owner: map[timeline.CallID]loops.Owner{}, flying: map[loops.Owner]int{}, either: map[timeline.CallID][]loops.Owner{},
 		}
 		for r := range c.away {
-			w.away[requestRef(timeline.RequestID(r))] = habit{}
+			w.away[loops.OfRequest(timeline.RequestID(r))] = habit{}
 		}
 		w.unseen([]timeline.CallID{0})
-		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != nobody {
+		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != loops.Nobody {
 			t.Errorf("%d are away: listed are %v", c.away, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -29,9 +30,9 @@ func (w *sharing) end() {
 	var responses []timeline.RequestID
 	var sent []batch
 	for _, m := range w.acts {
-		if m.kind == moveRespond {
-			if w.t.Requests[m.request].FirstWrite == m.at {
-				responses = append(responses, m.request)
+		if m.Kind == loops.MoveRespond {
+			if w.t.Requests[m.Request].FirstWrite == m.At {
+				responses = append(responses, m.Request)
 			}
 			continue
 		}
@@ -41,7 +42,7 @@ func (w *sharing) end() {
 		}
 		b := batch{late: w.late(m), blurred: blurred}
 		if b.late {
-			b.exec = m.exec
+			b.exec = m.Exec
 		}
 		if n := len(sent); n > 0 && sent[n-1].late == b.late && sent[n-1].exec == b.exec {
 			sent[n-1].blurred = sent[n-1].blurred || blurred
@@ -59,13 +60,13 @@ func (w *sharing) end() {
 }
 
 // newly are the calls that a move sends the first bytes of, or connects for.
-func (w *sharing) newly(m *move) []timeline.CallID {
-	c := w.conns[m.conn]
+func (w *sharing) newly(m *loops.Move) []timeline.CallID {
+	c := w.conns[m.Conn]
 	if c == nil {
 		return nil
 	}
 	from := c.sent
-	for c.sent < len(c.calls) && (w.t.Calls[c.calls[c.sent]].SendFrom <= m.at || m.kind == moveConnect && c.calls[c.sent] == m.call) {
+	for c.sent < len(c.calls) && (w.t.Calls[c.calls[c.sent]].SendFrom <= m.At || m.Kind == loops.MoveConnect && c.calls[c.sent] == m.Call) {
 		c.sent++
 	}
 	if c.shared {
@@ -75,18 +76,18 @@ func (w *sharing) newly(m *move) []timeline.CallID {
 }
 
 // blurred reports a write on a shared connection of which not all commands were told apart.
-func (w *sharing) blurred(m *move) bool {
-	c := w.conns[m.conn]
-	if c == nil || !c.shared || m.kind == moveConnect {
+func (w *sharing) blurred(m *loops.Move) bool {
+	c := w.conns[m.Conn]
+	if c == nil || !c.shared || m.Kind == loops.MoveConnect {
 		return false
 	}
-	facts := &w.f.Conns[m.conn]
+	facts := &w.f.Conns[m.Conn]
 	if len(facts.Commands) == 0 {
 		return false
 	}
 	writes := facts.Chunks[recording.Write]
-	k := sort.Search(len(writes), func(k int) bool { return writes[k].At >= m.at })
-	if k == len(writes) || writes[k].At != m.at {
+	k := sort.Search(len(writes), func(k int) bool { return writes[k].At >= m.At })
+	if k == len(writes) || writes[k].At != m.At {
 		return false
 	}
 	end := writes[k].End()
@@ -96,21 +97,21 @@ func (w *sharing) blurred(m *move) bool {
 
 // late reports a write by a callback that was asked for in an earlier turn, by who is ready
 // since, or in none that is known.
-func (w *sharing) late(m *move) bool {
+func (w *sharing) late(m *loops.Move) bool {
 	if w.holds {
 		return false
 	}
 	if !w.turn.runs {
 		return true
 	}
-	if m.exec == 0 || m.exec > w.turn.counter || w.lasts.has(m.exec) {
+	if m.Exec == 0 || m.Exec > w.turn.counter || w.lasts.has(m.Exec) {
 		return false
 	}
-	if w.turn.tick > 0 && m.exec > w.turn.tick && m.exec != m.trigger+1 { // but for a connection's parser
+	if w.turn.tick > 0 && m.Exec > w.turn.tick && m.Exec != m.Trigger+1 { // but for a connection's parser
 		return true
 	}
-	return slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn < w.turn.n && a.counter < m.exec }) ||
-		w.all && slices.ContainsFunc(w.past, func(a actor) bool { return a.turn < w.turn.n && a.asked(m.exec) })
+	return slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn < w.turn.n && a.counter < m.Exec }) ||
+		w.all && slices.ContainsFunc(w.past, func(a actor) bool { return a.turn < w.turn.n && a.asked(m.Exec) })
 }
 
 // who may have sent a batch, by place among those who are ready.
@@ -210,12 +211,12 @@ func (w *sharing) split(b *batch, list []int) (on, off []timeline.CallID) {
 }
 
 // takeSure takes out of a batch the calls of which it is known whose they are, and returns whose.
-func (w *sharing) takeSure(b *batch, list []int) (went []ref) {
+func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 	b.calls = slices.DeleteFunc(b.calls, func(id timeline.CallID) bool {
 		if !w.sure[id] || w.holds && w.isShared(id) {
 			return false
 		}
-		who := requestRef(w.t.Calls[id].Request)
+		who := loops.OfRequest(w.t.Calls[id].Request)
 		w.gets(id, who)
 		w.told[id] = true
 		delete(w.away, who)
@@ -233,7 +234,7 @@ func (w *sharing) takeSure(b *batch, list []int) (went []ref) {
 }
 
 // wentAside notes who of those that are ready sent calls on connections of their own.
-func (w *sharing) wentAside(went []ref) {
+func (w *sharing) wentAside(went []loops.Owner) {
 	if len(went) == 0 {
 		return
 	}
@@ -269,12 +270,12 @@ func (w *sharing) doneWith(went []int) []int {
 
 // unknown notes calls of which it is not known who of some sent them.
 func (w *sharing) unknown(list []int, calls []timeline.CallID) {
-	var whose []ref
+	var whose []loops.Owner
 	for _, i := range list {
 		whose = append(whose, w.ready[i].who)
 	}
 	for _, id := range calls {
-		w.gets(id, nobody)
+		w.gets(id, loops.Nobody)
 		w.either[id] = whose
 	}
 }
@@ -297,24 +298,24 @@ func (w *sharing) points(list []int) []habit {
 func (w *sharing) isShared(id timeline.CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }
 
 // gets gives a call to somebody.
-func (w *sharing) gets(id timeline.CallID, who ref) {
-	if who == nobody {
-		who = callRef(id)
+func (w *sharing) gets(id timeline.CallID, who loops.Owner) {
+	if who == loops.Nobody {
+		who = loops.OfCall(id)
 	}
 	w.owner[id] = who
 	if w.t.Calls[id].Excluded == exchange.Unpaired {
 		w.lose(who)
 	}
 	w.flying[who]++
-	if r, ok := who.request(); ok {
+	if r, ok := who.Request(); ok {
 		w.of[r] = append(w.of[r], id)
 	}
 }
 
 // lose notes that it is not known when a call of somebody is answered, and so what else it
 // does.
-func (w *sharing) lose(who ref) {
-	if r, ok := who.request(); ok {
+func (w *sharing) lose(who loops.Owner) {
+	if r, ok := who.Request(); ok {
 		w.lost[r] = true
 	}
 }

@@ -1,12 +1,15 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // connsShared are the connections of a loop that several requests send on at once, by index in facts.conns.
 type connsShared map[int32]*sharedConn
 
 // sharedConns finds those of a loop.
-func sharedConns(t *timeline.Timeline, moves []move) connsShared {
+func sharedConns(t *timeline.Timeline, moves []loops.Move) connsShared {
 	conns, _ := callsByConn(t, moves)
 	anyShared(t, conns)
 	shared := connsShared{}

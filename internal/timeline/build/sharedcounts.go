@@ -1,6 +1,9 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // share is how many calls somebody sends on shared connections, and on others.
 type share struct{ on, off int }
@@ -50,7 +53,7 @@ func (w *sharing) counts(list []int, p parcel) (counts []share, more int, ok boo
 // one reports whether some of those who are ready are all the same.
 func (w *sharing) one(list []int) bool {
 	for _, i := range list {
-		if who := w.ready[i].who; who != w.ready[list[0]].who || who == nobody && len(list) > 1 {
+		if who := w.ready[i].who; who != w.ready[list[0]].who || who == loops.Nobody && len(list) > 1 {
 			return false
 		}
 	}
@@ -189,7 +192,7 @@ func (w *sharing) deal(list []int, counts []share, calls []timeline.CallID) (wen
 			for _, id := range part {
 				w.asked[id] = a.at
 				w.gets(id, a.who)
-				w.did[w.who(callRef(id))] = next
+				w.did[w.who(loops.OfCall(id))] = next
 			}
 		}
 		on, off = on[c.on:], off[c.off:]

@@ -1,6 +1,10 @@
 package build
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // A client may hold calls back until those before are answered, and send what was asked for meanwhile
 // as a whole then (automatic pipelining). That is so where requests could send a call beside others
@@ -35,7 +39,7 @@ func (w *sharing) chance(under, sent bool) {
 
 // release lets go on whose calls were answered: where calls are held back until those before are answered,
 // all at once when that is so.
-func (w *sharing) release(m *move) {
+func (w *sharing) release(m *loops.Move) {
 	if w.holds && w.beside > 0 {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
 // respond holds the responses that were written in a turn against who may go on in it.
@@ -16,14 +17,14 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 	}
 	var unknown []int
 	for i := range w.ready {
-		if _, ok := w.ready[i].who.call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && !w.ready[i].aside {
+		if _, ok := w.ready[i].who.Call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && !w.ready[i].aside {
 			unknown = append(unknown, i)
 		}
 	}
 	for k, r := range strange {
-		_, away := w.away[requestRef(r)]
-		free, place := w.flying[requestRef(r)] == 0, w.match(strange, unknown, k)
-		switch delete(w.away, requestRef(r)); {
+		_, away := w.away[loops.OfRequest(r)]
+		free, place := w.flying[loops.OfRequest(r)] == 0, w.match(strange, unknown, k)
+		switch delete(w.away, loops.OfRequest(r)); {
 		case free && place != timeline.None:
 			w.bind(place, r)
 		case away: // nothing speaks against it
@@ -39,7 +40,7 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 		}
 	}
 	for _, r := range responses {
-		delete(w.away, requestRef(r))
+		delete(w.away, loops.OfRequest(r))
 	}
 }
 
@@ -67,7 +68,7 @@ func (w *sharing) match(answered []timeline.RequestID, unknown []int, k int) int
 // expected reports whether a request that was answered was one that may go on.
 func (w *sharing) expected(r timeline.RequestID) bool {
 	for i := len(w.ready) - 1; i >= 0; i-- {
-		if a := &w.ready[i]; a.who == requestRef(r) && !a.aside {
+		if a := &w.ready[i]; a.who == loops.OfRequest(r) && !a.aside {
 			a.habit.over = true
 			if delete(w.lost, r); len(w.of[r]) > 0 {
 				w.proven[r] = true
@@ -91,26 +92,26 @@ func (w *sharing) alike(list []timeline.RequestID) bool {
 // among reports whether somebody unknown may be a request: one of those who may have sent
 // the call in question.
 func (w *sharing) among(place int, r timeline.RequestID) bool {
-	id, ok := w.ready[place].who.call()
+	id, ok := w.ready[place].who.Call()
 	if !ok {
 		return false // told meanwhile
 	}
 	list, ok := w.either[id]
-	return !ok || slices.ContainsFunc(list, func(a ref) bool {
+	return !ok || slices.ContainsFunc(list, func(a loops.Owner) bool {
 		who := a
-		if id, ok := a.call(); ok {
-			who = w.who(callRef(id))
+		if id, ok := a.Call(); ok {
+			who = w.who(loops.OfCall(id))
 		}
-		_, unknown := who.call()
-		return unknown || who == requestRef(r) || who == nobody
+		_, unknown := who.Call()
+		return unknown || who == loops.OfRequest(r) || who == loops.Nobody
 	})
 }
 
 // bind makes somebody unknown a request.
 func (w *sharing) bind(place int, r timeline.RequestID) {
 	a := &w.ready[place]
-	id, _ := a.who.call()
-	w.owner[id], a.who, a.habit.over = requestRef(r), requestRef(r), true
+	id, _ := a.who.Call()
+	w.owner[id], a.who, a.habit.over = loops.OfRequest(r), loops.OfRequest(r), true
 	w.proven[r] = true
 	w.bound++
 	w.of[r] = append(w.of[r], id)
@@ -122,15 +123,15 @@ func (w *sharing) contradict(r timeline.RequestID) {
 	w.wrong++
 	w.unsure[r] = true
 	for i := range w.ready {
-		if q, ok := w.ready[i].who.request(); ok && w.ready[i].turn == w.turn.n && w.ready[i].idle() {
+		if q, ok := w.ready[i].who.Request(); ok && w.ready[i].turn == w.turn.n && w.ready[i].idle() {
 			w.unsure[q] = true
 		}
 	}
-	delete(w.flying, requestRef(r))
+	delete(w.flying, loops.OfRequest(r))
 	for _, id := range w.of[r] {
 		if w.underWay(id) {
 			delete(w.owner, id)
-			w.gets(id, nobody)
+			w.gets(id, loops.Nobody)
 		}
 	}
 }
@@ -212,7 +213,7 @@ func (w *sharing) give(in asyncInput) {
 
 // confirmed is whose a call is, if the response to that confirmed it; else None.
 func (w *sharing) confirmed(id timeline.CallID) timeline.RequestID {
-	r, ok := w.who(callRef(id)).request()
+	r, ok := w.who(loops.OfCall(id)).Request()
 	if !ok || !w.proven[r] || w.unsure[r] {
 		return timeline.None
 	}

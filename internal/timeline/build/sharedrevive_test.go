@@ -8,6 +8,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -222,7 +223,7 @@ func TestAwayUntilAnswered(t *testing.T) {
 	}
 	w.reset()
 	w.allEnd = 60
-	for _, who := range []ref{requestRef(0), callRef(3)} {
+	for _, who := range []loops.Owner{loops.OfRequest(0), loops.OfCall(3)} {
 		w.now = 40
 		w.ready = []actor{{who: who}}
 		w.goesAway(0)
@@ -234,7 +235,7 @@ func TestAwayUntilAnswered(t *testing.T) {
 			t.Errorf("%v is away after all were answered", who)
 		}
 		w.ready[0].habit.over = false
-		if w.goesAway(0); who == requestRef(0) && w.anyAway() {
+		if w.goesAway(0); who == loops.OfRequest(0) && w.anyAway() {
 			t.Errorf("%v goes away after it was answered", who)
 		}
 	}
@@ -242,11 +243,11 @@ func TestAwayUntilAnswered(t *testing.T) {
 
 // Messages of worker threads do not tell who goes on.
 func TestMessagesTellNobody(t *testing.T) {
-	fired := move{kind: moveFired, by: nobody, conn: noConn}
-	if !allTold([]move{fired}) {
+	fired := loops.Move{Kind: loops.MoveFired, By: loops.Nobody, Conn: loops.NoConn}
+	if !allTold([]loops.Move{fired}) {
 		t.Error("not all is told")
 	}
-	if fired.port = 7; allTold([]move{fired}) {
+	if fired.Port = 7; allTold([]loops.Move{fired}) {
 		t.Error("a message tells who goes on")
 	}
 }
@@ -254,10 +255,10 @@ func TestMessagesTellNobody(t *testing.T) {
 // What follows calls that were answered together is nobody's yet, and what is sent then is not linked.
 func TestAfterAnswersAtOnce(t *testing.T) {
 	w := &inTurns{atOnce: map[timeline.CallID]bool{1: true}}
-	if got := w.alone(callRef(1)); got != nobody {
+	if got := w.alone(loops.OfCall(1)); got != loops.Nobody {
 		t.Errorf("after one of several: %v", got)
 	}
-	if got := w.alone(callRef(2)); got != callRef(2) {
+	if got := w.alone(loops.OfCall(2)); got != loops.OfCall(2) {
 		t.Errorf("after one alone: %v", got)
 	}
 }
@@ -265,14 +266,14 @@ func TestAfterAnswersAtOnce(t *testing.T) {
 // Who has just been answered goes on where a promise of its own is resolved: its id was given out as the call
 // was asked for, or since.
 func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
-	w := &inTurns{told: &doubts{}, turn: asyncTurn{of: callRef(1), counter: 200}, wakes: nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
+	w := &inTurns{told: &doubts{}, turn: asyncTurn{of: loops.OfCall(1), counter: 200}, wakes: loops.Nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
 	for exec, same := range map[int64]bool{100: false, 101: true, 110: true, 111: false, 200: false, 201: true} {
-		if got := w.same(&move{exec: exec}); got != same {
+		if got := w.same(&loops.Move{Exec: exec}); got != same {
 			t.Errorf("id %d: %v", exec, got)
 		}
 	}
-	w.wakes = requestRef(3)
-	if w.same(&move{exec: 105}) {
+	w.wakes = loops.OfRequest(3)
+	if w.same(&loops.Move{Exec: 105}) {
 		t.Error("another is known to go on")
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
 // suspended are who could go on and did nothing: they wait for what no fact shows.
 type suspended struct {
-	away      map[ref]habit
+	away      map[loops.Owner]habit
 	strangers []stranger // those of whom it is not known which request they are
 	now       recording.Time
 	allEnd    recording.Time // of the last to end of the requests that were read so far
@@ -18,7 +19,7 @@ type suspended struct {
 
 // stranger is over when all requests are that it may be.
 type stranger struct {
-	who  ref
+	who  loops.Owner
 	ends recording.Time
 }
 
@@ -42,20 +43,20 @@ func (w *sharing) goesAway(place int) {
 		w.saw([]int{place}, 0, true)
 	}
 	w.sleeps(a)
-	if a.who == nobody || !a.idle() {
+	if a.who == loops.Nobody || !a.idle() {
 		return
 	}
-	if r, ok := a.who.request(); ok && w.answeredBefore(r, w.now) {
+	if r, ok := a.who.Request(); ok && w.answeredBefore(r, w.now) {
 		return
 	}
-	if _, ok := a.who.call(); ok {
+	if _, ok := a.who.Call(); ok {
 		w.strange(a.who)
 	}
 	w.away[a.who] = a.habit
 }
 
 // strange notes that somebody is away of whom it is not known which request that is.
-func (w *sharing) strange(who ref) {
+func (w *sharing) strange(who loops.Owner) {
 	w.strangers = append(w.strangers, stranger{who, w.allEnd})
 	if len(w.strangers) > mostAway {
 		delete(w.away, w.strangers[0].who)
@@ -91,20 +92,20 @@ func (w *sharing) unseen(calls []timeline.CallID) {
 	if len(calls) == 0 {
 		return
 	}
-	list := []ref{nobody} // anyone
+	list := []loops.Owner{loops.Nobody} // anyone
 	if len(w.away) <= mostAway {
 		list = slices.Collect(maps.Keys(w.away))
 	}
 	for _, id := range calls {
-		who := nobody
+		who := loops.Nobody
 		if r := w.t.Calls[id].Request; r != timeline.None {
-			who = requestRef(r)
+			who = loops.OfRequest(r)
 			w.told[id] = true
 		} else if len(list) == 1 {
 			who = list[0]
 		}
 		w.gets(id, who)
-		if who == nobody {
+		if who == loops.Nobody {
 			w.either[id] = list
 			continue
 		}
@@ -115,13 +116,13 @@ func (w *sharing) unseen(calls []timeline.CallID) {
 }
 
 // returns ends that somebody is away, if so, and says where that is in what it does.
-func (w *sharing) returns(who ref) habit {
+func (w *sharing) returns(who loops.Owner) habit {
 	h := w.did[who]
 	if at, away := w.away[who]; away {
 		h = at
 		delete(w.away, who)
 	}
-	if r, ok := who.request(); ok {
+	if r, ok := who.Request(); ok {
 		h.endpoint = w.t.Requests[r].Endpoint
 	}
 	return h

@@ -1,6 +1,10 @@
 package build
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // Several requests may go on in one turn: their answers were read at once. If as many timers were
 // set in it, and fired, as there are of them who were not seen to do anything, each sleeps, and
@@ -8,7 +12,7 @@ import "slices"
 
 // timerWaiters are who sleeps in the loop that is followed.
 type timerWaiters struct {
-	set    map[*move][]int64 // by the move that begins a turn: the timers that were set in it and fired
+	set    map[*loops.Move][]int64 // by the move that begins a turn: the timers that were set in it and fired
 	timers map[int64]timerPlace
 	asleep map[int][]actor // by turn: who did nothing in it, in order
 	timed  map[int]int     // by turn: how many timers were set in it
@@ -17,25 +21,25 @@ type timerWaiters struct {
 // timerPlace is in which turn a timer was set, and as which.
 type timerPlace struct{ turn, place int }
 
-func newTimerWaiters(set map[*move][]int64) timerWaiters {
+func newTimerWaiters(set map[*loops.Move][]int64) timerWaiters {
 	return timerWaiters{set, map[int64]timerPlace{}, map[int][]actor{}, map[int]int{}}
 }
 
 // timersSet lists, by the move that begins a turn, the timers that were set in it and fired, in order.
-func timersSet(moves []move) map[*move][]int64 {
-	set := map[*move][]int64{}
-	timers, run := map[*move]bool{}, false
+func timersSet(moves []loops.Move) map[*loops.Move][]int64 {
+	set := map[*loops.Move][]int64{}
+	timers, run := map[*loops.Move]bool{}, false
 	for i := range moves {
 		switch m := &moves[i]; {
-		case m.kind == moveFired:
+		case m.Kind == loops.MoveFired:
 			timers[m] = run
-		case !m.callback():
-			run = m.kind == moveBoundary && m.trigger == 1
+		case !m.Callback():
+			run = m.Kind == loops.MoveBoundary && m.Trigger == 1
 		}
 	}
-	eachTimer(moves, firedAgain(moves), func(begin, fired *move) {
+	eachTimer(moves, firedAgain(moves), func(begin, fired *loops.Move) {
 		if timers[fired] {
-			set[begin] = append(set[begin], fired.exec)
+			set[begin] = append(set[begin], fired.Exec)
 		}
 	})
 	for _, list := range set {
@@ -45,7 +49,7 @@ func timersSet(moves []move) map[*move][]int64 {
 }
 
 // setsTimers notes which timers are set in the turn that a move begins.
-func (w *sharing) setsTimers(m *move) {
+func (w *sharing) setsTimers(m *loops.Move) {
 	list := w.set[m]
 	for k, id := range list {
 		w.timers[id] = timerPlace{w.turn.n, k}
@@ -84,8 +88,8 @@ func (w *sharing) sleeps(a *actor) {
 }
 
 // wakes lets go on who waited for a timer, if that is known.
-func (w *sharing) wakes(m *move) {
-	b, ok := w.timers[m.exec]
+func (w *sharing) wakes(m *loops.Move) {
+	b, ok := w.timers[m.Exec]
 	list := w.asleep[b.turn]
 	if !ok || len(list) != w.timed[b.turn] {
 		w.resumes(m)
@@ -93,8 +97,8 @@ func (w *sharing) wakes(m *move) {
 	}
 	a := list[b.place]
 	a.who = w.who(a.who)
-	if a.who == nobody {
-		w.goesOn(nobody, habit{}, m)
+	if a.who == loops.Nobody {
+		w.goesOn(loops.Nobody, habit{}, m)
 		return
 	}
 	delete(w.away, a.who)
@@ -103,12 +107,12 @@ func (w *sharing) wakes(m *move) {
 }
 
 // resumes lets go on whom something else called back than a timer that was set in a known turn.
-func (w *sharing) resumes(m *move) {
-	who := nobody
-	if m.by != nobody {
-		who = w.who(m.by)
+func (w *sharing) resumes(m *loops.Move) {
+	who := loops.Nobody
+	if m.By != loops.Nobody {
+		who = w.who(m.By)
 	}
-	if who == nobody {
+	if who == loops.Nobody {
 		w.turn.runs = false
 		return
 	}

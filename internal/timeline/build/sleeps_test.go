@@ -14,7 +14,7 @@ func TestOnlyWaitsForLittleAreSleep(t *testing.T) {
 	tl := &timeline.Timeline{Strands: make([]timeline.Strand, 1)}
 	for syscall, want := range map[string]timeline.Cause{"poll": timeline.CauseSleep, "select": timeline.CauseSleep, "epoll_wait": timeline.CauseUnknown, "epoll_pwait2": timeline.CauseUnknown} {
 		iv := timeline.Interval{From: 1, To: 9, State: timeline.StateSleeping, Off: facts.NewOff(&recording.Off{Syscall: syscall, Timed: 1, WakerKind: recording.WakerInterrupt})}
-		if got, _ := sleepCause(tl, 0, iv); got != want {
+		if got, _ := timeline.SleepCause(tl, 0, iv); got != want {
 			t.Errorf("%s: %s, want %s", syscall, got, want)
 		}
 	}

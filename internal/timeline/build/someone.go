@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -10,38 +11,38 @@ import (
 // it asked for or does later, counts for all that was done in that turn, too.
 
 // someone returns a ref for one of whom nothing is known.
-func (c *chains) someone() ref {
+func (c *chains) someone() loops.Owner {
 	id := timeline.CallID(len(c.index))
 	c.index = append(c.index, 0)
 	c.add(id)
-	return callRef(id)
+	return loops.OfCall(id)
 }
 
 // somebody reports a call that is none, but stands for one of whom nothing was known.
 func (c *chains) somebody(id timeline.CallID) bool { return int(id) >= c.real }
 
 // stranger reports the ref of one of whom nothing was known.
-func (c *chains) stranger(a ref) bool {
-	id, ok := a.call()
+func (c *chains) stranger(a loops.Owner) bool {
+	id, ok := a.Call()
 	return ok && c.somebody(id)
 }
 
 // meet says that two are one, if nothing was known of either.
-func (c *chains) meet(a, b ref) {
+func (c *chains) meet(a, b loops.Owner) {
 	switch {
-	case a == nobody || b == nobody:
+	case a == loops.Nobody || b == loops.Nobody:
 	case c.stranger(a):
-		id, _ := a.call()
+		id, _ := a.Call()
 		c.link(id, b)
 	case c.stranger(b):
-		id, _ := b.call()
+		id, _ := b.Call()
 		c.link(id, a)
 	}
 }
 
 // toldStrangers puts, for those of whom nothing was known, whom they turned out to be: a request, or that of a call
 // which was sent before.
-func (w *asyncWalk) toldStrangers(moves []move) {
+func (w *asyncWalk) toldStrangers(moves []loops.Move) {
 	first := map[int]timeline.CallID{} // by root: the first call that was sent
 	for i, id := range w.chains.calls {
 		if root := w.chains.root(i); !w.chains.somebody(id) {
@@ -50,22 +51,22 @@ func (w *asyncWalk) toldStrangers(moves []move) {
 			}
 		}
 	}
-	who := func(a ref, at recording.Time) ref {
+	who := func(a loops.Owner, at recording.Time) loops.Owner {
 		if !w.chains.stranger(a) {
 			return a
 		}
 		if r := w.chains.known(a); r != timeline.None {
-			return requestRef(r)
+			return loops.OfRequest(r)
 		}
-		id, _ := a.call()
+		id, _ := a.Call()
 		i, _ := w.chains.find(id)
 		if before, ok := first[w.chains.root(i)]; ok && w.t.Calls[before].SendFrom < at {
-			return callRef(before)
+			return loops.OfCall(before)
 		}
-		return nobody
+		return loops.Nobody
 	}
 	for i := range moves {
-		moves[i].by = who(moves[i].by, moves[i].at)
+		moves[i].By = who(moves[i].By, moves[i].At)
 	}
 	for _, id := range w.chains.calls {
 		if !w.chains.somebody(id) {

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
@@ -98,14 +99,14 @@ func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
 		}
 		takers[q][s] = true
 	})
-	counts := map[queueOf]*counted{}
+	counts := map[queueOf]*causality.Tally{}
 	h.eachTaken(func(_ timeline.StrandID, q queueOf, by timeline.StrandID) {
-		lists.Entry(counts, q).add(takers[q][by])
+		lists.Entry(counts, q).Add(takers[q][by])
 	})
 	work := map[timeline.StrandID]int64{}
 	for q, list := range takers {
 		for s := range list {
-			if _, two := work[s]; two || !counts[q].rule(0) {
+			if _, two := work[s]; two || !counts[q].Rule(0) {
 				work[s] = 0
 			} else {
 				work[s] = q.at
@@ -236,14 +237,14 @@ func (h *handOffs) addTakings() {
 			if x.request == timeline.None {
 				continue
 			}
-			p := handed{Part: timeline.Part{Strand: timeline.StrandID(s), From: x.from, To: x.to}, by: timeline.None, put: x.fact.Put}
+			p := timeline.Handover{Part: timeline.Part{Strand: timeline.StrandID(s), From: x.from, To: x.to}, By: timeline.None, Put: x.fact.Put}
 			if !h.t.Strands[x.by].Loop && h.worksFor(x.by, x.fact.Put) == x.request {
-				p.by = x.by
+				p.By = x.by
 			}
 			if j := h.jobAt(p.Strand, x.from); j != nil {
 				p.To = min(p.To, j.to)
 				if j.by == x.by && j.from >= x.fact.Put && (i == 0 || list[i-1].from < j.from) { // it was woken for it
-					p.From, p.put = j.from, recording.NoTime
+					p.From, p.Put = j.from, recording.NoTime
 				}
 			}
 			h.parts[x.request] = append(h.parts[x.request], p)

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
 // associateTold associates the calls of a loop of which all turns are known, as far as responses
@@ -13,7 +14,7 @@ func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	defer in.chains.reset()
 	told := p.best()
 	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
-		if p.d.ports = ports(in.loop.moves); len(p.d.ports) > 0 {
+		if p.d.ports = ports(in.loop.Moves); len(p.d.ports) > 0 {
 			told = p.leads() && (!told || p.w.known() > n) || p.withoutPorts()
 		}
 	}
@@ -25,16 +26,16 @@ func associateTold(t *timeline.Timeline, in asyncInput) bool {
 		in.wanted[id] = since
 	}
 	for _, id := range p.w.sets.calls {
-		in.sure[id] = t.Calls[id].Request != timeline.None && p.w.sets.known(callRef(id)) == t.Calls[id].Request
+		in.sure[id] = t.Calls[id].Request != timeline.None && p.w.sets.known(loops.OfCall(id)) == t.Calls[id].Request
 	}
 	return true
 }
 
 func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
-	in.loop.moves = whereAskedFor(t, in.loop.moves)
-	conns := sharedConns(t, in.loop.moves)
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
+	conns := sharedConns(t, in.loop.Moves)
 	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
-	p.d.share = newSharers(p.d, t, in.loop.moves, p.shared)
+	p.d.share = newSharers(p.d, t, in.loop.Moves, p.shared)
 	return p
 }
 
@@ -82,7 +83,7 @@ func (p *toldPasses) play(how toldPass) bool {
 	p.d.begin()
 	p.d.line.begin(how)
 	p.d.share.begin(how == toldLearns, how == toldShares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: timeline.None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{}, posted: map[int32]ref{}, blind: p.blind, heard: hearing{after: timeline.None}}
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: timeline.None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}, blind: p.blind, heard: hearing{after: timeline.None}}
 	p.w.play(p.in)
 	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
 }
@@ -110,7 +111,7 @@ func (p *toldPasses) best() bool {
 // known is of how many calls it is known whose they are.
 func (w *inTurns) known() (n int) {
 	for _, id := range w.sets.calls {
-		if w.sets.known(callRef(id)) != timeline.None {
+		if w.sets.known(loops.OfCall(id)) != timeline.None {
 			n++
 		}
 	}

@@ -1,6 +1,10 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline"
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // A program that lets only so many calls run at once, by a queue of its own, asks for the next one where the last is
 // answered, as one that has its clients' pools do so; but the ids of promises, and whatever else follows the program's
@@ -11,20 +15,20 @@ import "github.com/getdwell/dwell/internal/timeline"
 // answered in such turns.
 type hearing struct {
 	after timeline.CallID
-	counted
+	causality.Tally
 }
 
 // hear counts requests that are answered in the turn of the answer of a call, whatever else goes on in it; odd:
 // of one that is known to be another's.
-func (w *inTurns) hear(m *move) {
+func (w *inTurns) hear(m *loops.Move) {
 	switch {
-	case m.kind == moveAnswer && !w.shared[m.conn] && !w.atOnce[m.call]:
-		w.heard.after = m.call
-	case !m.callback() && (m.kind != moveFired || m.done):
+	case m.Kind == loops.MoveAnswer && !w.shared[m.Conn] && !w.atOnce[m.Call]:
+		w.heard.after = m.Call
+	case !m.Callback() && (m.Kind != loops.MoveFired || m.Done):
 		w.heard.after = timeline.None
-	case m.kind == moveRespond && w.heard.after != timeline.None && w.t.Requests[m.request].FirstWrite == m.at:
-		if r := w.sets.known(callRef(w.heard.after)); r != timeline.None {
-			w.heard.add(r != m.request)
+	case m.Kind == loops.MoveRespond && w.heard.after != timeline.None && w.t.Requests[m.Request].FirstWrite == m.At:
+		if r := w.sets.known(loops.OfCall(w.heard.after)); r != timeline.None {
+			w.heard.Add(r != m.Request)
 		}
 	}
 }
@@ -40,8 +44,8 @@ func idsMislead(t *timeline.Timeline, in asyncInput) bool {
 	if in.named == nil {
 		return false
 	}
-	in.loop.moves = toldMoves(in.loop.moves)
-	if len(in.loop.moves) == 0 {
+	in.loop.Moves = toldMoves(in.loop.Moves)
+	if len(in.loop.Moves) == 0 {
 		return false
 	}
 	p := newToldPasses(t, in)
@@ -51,7 +55,7 @@ func idsMislead(t *timeline.Timeline, in asyncInput) bool {
 }
 
 func (w *inTurns) contradicted() bool {
-	return w.heard.odd >= misledLeast && misledOneIn*w.heard.odd >= w.heard.all-w.heard.odd
+	return w.heard.Odd >= misledLeast && misledOneIn*w.heard.Odd >= w.heard.All-w.heard.Odd
 }
 
 // misled makes passes in which ids are not believed, if these contradict what requests are answered in; and keeps what
@@ -62,7 +66,7 @@ func (p *toldPasses) misled() bool {
 		return false
 	}
 	p.blind = true
-	if now := p.best(); now && p.w.heard.odd == 0 && p.w.heard.all >= before.heard.all && p.w.known() >= known {
+	if now := p.best(); now && p.w.heard.Odd == 0 && p.w.heard.All >= before.heard.All && p.w.known() >= known {
 		return true
 	}
 	p.blind = false

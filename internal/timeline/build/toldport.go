@@ -1,6 +1,9 @@
 package build
 
-import "github.com/getdwell/dwell/internal/timeline/lists"
+import (
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
 
 // What a worker thread has done comes as a message: the handle that it comes by calls back under its own
 // id, again and again, and nothing tells for whom. A worker does one thing after the other. So where
@@ -12,20 +15,20 @@ import "github.com/getdwell/dwell/internal/timeline/lists"
 // portIDs are the ids under which promises are resolved again and again in callbacks that no read
 // began, as those of handles by which messages come: often as the loop wakes, and else after reads of
 // any connections. A connection's own id comes after reads of that.
-func portIDs(moves []move, again map[int64]bool) map[int64]bool {
+func portIDs(moves []loops.Move, again map[int64]bool) map[int64]bool {
 	const asleep = int32(-2) // nothing since the loop slept
 	type messages struct {
 		all, alone int
-		after      map[int32]int // by connection that was read from since; noConn: timers ran, or the like
+		after      map[int32]int // by connection that was read from since; NoConn: timers ran, or the like
 	}
 	seen, read := map[int64]*messages{}, asleep
 	for i := range moves {
 		switch m := &moves[i]; {
-		case m.kind == moveBlock:
+		case m.Kind == loops.MoveBlock:
 			read = asleep
-		case m.done:
-		case m.kind == moveFired && again[m.exec]:
-			n := lists.Entry(seen, m.exec)
+		case m.Done:
+		case m.Kind == loops.MoveFired && again[m.Exec]:
+			n := lists.Entry(seen, m.Exec)
 			if n.all++; n.after == nil {
 				n.after = map[int32]int{}
 			}
@@ -34,8 +37,8 @@ func portIDs(moves []move, again map[int64]bool) map[int64]bool {
 			} else {
 				n.after[read]++
 			}
-		case m.kind != moveFired && !m.callback():
-			read = m.conn
+		case m.Kind != loops.MoveFired && !m.Callback():
+			read = m.Conn
 		}
 	}
 	ports := map[int64]bool{}
@@ -71,11 +74,11 @@ type lead struct {
 }
 
 // ports lists the handles by which messages come, none if there are no such.
-func ports(moves []move) map[int64]*portTurns {
+func ports(moves []loops.Move) map[int64]*portTurns {
 	found := map[int64]*portTurns{}
 	for i := range moves {
-		if m := &moves[i]; m.kind == moveFired && m.port != 0 && m.post == 0 && found[m.exec] == nil {
-			found[m.exec] = &portTurns{}
+		if m := &moves[i]; m.Kind == loops.MoveFired && m.Port != 0 && m.Post == 0 && found[m.Exec] == nil {
+			found[m.Exec] = &portTurns{}
 		}
 	}
 	return found
@@ -92,40 +95,40 @@ func (d *doubts) leads() bool {
 }
 
 // goesOn is who goes on in the turn that a move begins in which a promise is resolved.
-func (w *inTurns) goesOn(m *move) ref {
+func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
 	if w.told == nil {
-		return m.by
+		return m.By
 	}
 	switch {
-	case m.post != 0:
+	case m.Post != 0:
 		return w.answersMail(m)
-	case m.port == 0:
+	case m.Port == 0:
 		w.misled(m)
-		return w.alone(m.by)
-	case m.by != nobody: // a promise tells
-		return w.alone(m.by)
+		return w.alone(m.By)
+	case m.By != loops.Nobody: // a promise tells
+		return w.alone(m.By)
 	}
-	n := w.told.ports[m.exec]
+	n := w.told.ports[m.Exec]
 	if n == nil {
-		return nobody
+		return loops.Nobody
 	}
 	if n.all++; len(w.told.open) == 0 {
 		n.nobody++
 	}
 	head, ok := w.told.standing.Head()
 	if !ok {
-		return nobody
+		return loops.Nobody
 	}
-	w.led[head.Owner] = lead{n, m.counter}
-	return requestRef(head.Owner)
+	w.led[head.Owner] = lead{n, m.Counter}
+	return loops.OfRequest(head.Owner)
 }
 
 // misled notes that what a request had asked for before a message led it on calls back only now: it did
 // not wait for that message.
-func (w *inTurns) misled(m *move) {
-	r := w.sets.known(m.by)
+func (w *inTurns) misled(m *loops.Move) {
+	r := w.sets.known(m.By)
 	l, ok := w.led[r]
-	if before := m.exec <= l.counter || m.trigger != 0 && m.trigger <= l.counter && w.told.ports[m.trigger] == nil; ok && before {
+	if before := m.Exec <= l.counter || m.Trigger != 0 && m.Trigger <= l.counter && w.told.ports[m.Trigger] == nil; ok && before {
 		l.by.nobody++
 		delete(w.led, r)
 	}

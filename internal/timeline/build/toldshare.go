@@ -3,6 +3,7 @@ package build
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,14 +29,14 @@ type sharers struct {
 	unsure bool                 // whose calls are is not known there
 }
 
-func newSharers(d *doubts, t *timeline.Timeline, moves []move, shared map[int32]bool) *sharers {
+func newSharers(d *doubts, t *timeline.Timeline, moves []loops.Move, shared map[int32]bool) *sharers {
 	s := &sharers{d: d, ahead: make([]int32, len(moves)), alone: asked{}, joined: asked{}}
 	n := int32(0)
 	for i := len(moves) - 1; i >= 0; i-- {
 		switch m := &moves[i]; {
-		case !m.callback():
+		case !m.Callback():
 			s.ahead[i], n = n, 0
-		case sendsFirst(t, m) && !shared[m.conn]:
+		case sendsFirst(t, m) && !shared[m.Conn]:
 			n++
 		}
 	}
@@ -43,12 +44,12 @@ func newSharers(d *doubts, t *timeline.Timeline, moves []move, shared map[int32]
 }
 
 // sendsFirst reports a move that sends the first bytes of a call, or begins to connect for it.
-func sendsFirst(t *timeline.Timeline, m *move) bool {
-	if m.call == timeline.None || m.kind == moveConnect {
-		return m.call != timeline.None
+func sendsFirst(t *timeline.Timeline, m *loops.Move) bool {
+	if m.Call == timeline.None || m.Kind == loops.MoveConnect {
+		return m.Call != timeline.None
 	}
-	c := &t.Calls[m.call]
-	return m.kind == moveSend && c.SendFrom == m.at && !(c.New && c.ConnectFrom != recording.NoTime)
+	c := &t.Calls[m.Call]
+	return m.Kind == loops.MoveSend && c.SendFrom == m.At && !(c.New && c.ConnectFrom != recording.NoTime)
 }
 
 func (s *sharers) begin(learns, plays bool) {

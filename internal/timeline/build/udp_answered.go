@@ -7,6 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -23,7 +24,7 @@ type datagramAnswers struct {
 }
 
 // answerDatagrams settles the calls that are known by that, and the turns in which requests resumed for them.
-func answerDatagrams(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, turns *loopTurns) {
+func answerDatagrams(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, turns *loops.Turns) {
 	open := make(map[timeline.RequestID][]timeline.CallID)
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Excluded == exchange.Unpaired && f.Conns[calls[i].Conn].Protocol == recording.ProtocolUDP {
@@ -34,13 +35,13 @@ func answerDatagrams(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call
 		return
 	}
 	d := datagramAnswers{t, f, calls, map[*facts.Chunk]bool{}}
-	for _, k := range lists.Sorted(len(turns.all), func(i int) recording.Time { return turns.all[i].last }) {
-		u := &turns.all[k]
-		if u.how != resumeUnseen || u.call != timeline.None {
+	for _, k := range lists.Sorted(len(turns.All), func(i int) recording.Time { return turns.All[i].Last }) {
+		u := &turns.All[k]
+		if u.How != loops.ResumeUnseen || u.Call != timeline.None {
 			continue
 		}
-		if id, rest := onlyAsked(t, open[u.request], u.last); id != timeline.None && d.answer(u, id) {
-			open[u.request] = rest
+		if id, rest := onlyAsked(t, open[u.Request], u.Last); id != timeline.None && d.answer(u, id) {
+			open[u.Request] = rest
 		}
 	}
 }
@@ -63,21 +64,21 @@ func onlyAsked(t *timeline.Timeline, list []timeline.CallID, before recording.Ti
 
 // answer gives a call the last datagram that its loop read before a request went on, in the same
 // run; false if there is none that came since it was sent and that nobody else had.
-func (d *datagramAnswers) answer(u *turn, id timeline.CallID) bool {
+func (d *datagramAnswers) answer(u *loops.Turn, id timeline.CallID) bool {
 	call := &d.t.Calls[id]
 	reads := d.f.Conns[d.calls[id].Conn].Chunks[recording.Read]
-	i := sort.Search(len(reads), func(k int) bool { return reads[k].At > u.last })
+	i := sort.Search(len(reads), func(k int) bool { return reads[k].At > u.Last })
 	if i == 0 {
 		return false
 	}
 	read := &reads[i-1]
-	if d.taken[read] || read.Arrived < call.Sent || d.f.Strand(read.Thread) != u.strand || slept(d.t, u.strand, read.At, u.last) {
+	if d.taken[read] || read.Arrived < call.Sent || d.f.Strand(read.Thread) != u.Strand || timeline.Slept(d.t, u.Strand, read.At, u.Last) {
 		return false
 	}
 	d.taken[read] = true
 	call.Arrived, call.FirstRead, call.End, call.Excluded = read.Arrived, read.First(), read.At, ""
 	exchange.Settle(call, &d.calls[id].Bounds)
-	u.call, u.how, u.ready, u.timer = id, resumeCall, read.Arrived, false
-	u.from = read.First()
+	u.Call, u.How, u.Ready, u.Timer = id, loops.ResumeCall, read.Arrived, false
+	u.From = read.First()
 	return true
 }

@@ -279,3 +279,6 @@ func (r *resolvers) of(th recording.ThreadID) (thread recording.ThreadID, recent
 
 // atOnceResolved is how many names a process of Go may resolve at once.
 const atOnceResolved = 16
+
+// GoDials is how long after the answer a goroutine begins to connect, at most.
+const GoDials recording.Duration = 5_000_000

@@ -1,0 +1,367 @@
+// Package loops lists what event loops were seen to do, and cuts that into turns. Gather makes the
+// moves of each loop (what it read, wrote, waited for, and what called back) from facts and
+// exchanges; once each call has its request, Cut makes the Turns: spans in which a loop worked for one
+// request, and what it resumed for. A move that is missing or of the wrong kind is mended here;
+// whose a call is, in build.
+package loops
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Move is one thing that a loop strand was seen to do.
+type Move struct {
+	At      recording.Time
+	Ready   recording.Time // when what it did became possible; NoTime unknown
+	Exec    int64          // Node's async ids, 0 unknown
+	Trigger int64
+	Counter int64
+	Fires   recording.Time     // of a move that begins a turn: when the first timer fired that was set in it; 0: none did
+	Port    int64              // of MoveFired: the port by which a message came, 0: it is none; of MovePost: by which one is sent
+	Request timeline.RequestID // inbound: whose bytes; else None
+	Call    timeline.CallID    // outbound: whose bytes; else None
+	Conn    int32              // index in facts.conns, or NoConn
+	By      Owner              // of MoveFired: who waited for it, once that is known
+	Post    int32              // of port: which message that was sent, or is answered, from 1; 0: not known
+	Kind    MoveKind
+	Done    bool // of MoveFired: the thread pool has done something
+	Own     bool // of a response: what wrote it was asked for by its request, as its trigger tells
+	Same    bool // of MoveFired: in the callback in which the one before was
+	Several bool // of a request that was read with others in one go: whose turn began, or waited for its place, is not told
+}
+
+// NoConn is the connection of what is done on none.
+const NoConn int32 = -1
+
+// MoveKind says what a move was.
+type MoveKind int8
+
+const (
+	MoveForeign   MoveKind = iota // bytes that belong to no request or call; or the end of what was read, of the connection's only call
+	MoveRead                      // inbound: read the first bytes of a request
+	MoveBody                      // inbound: read more of it
+	MoveRespond                   // inbound: wrote a response
+	MoveConnect                   // outbound: began to connect
+	MoveHandshake                 // outbound: read or wrote before the first call was sent
+	MoveSend                      // outbound: wrote a request
+	MoveAnswer                    // outbound: read an answer
+	MoveAside                     // wrote bytes that belong to no request or call
+	MoveBlock                     // went to sleep until something happens
+	MoveBoundary                  // began callbacks that no socket caused
+	MoveFired                     // one of those resolved a promise, or is of the thread pool: what goes on now is of whoever asked for it (fired.go)
+	MovePost                      // a message is sent to another thread
+	MoveAlong                     // the same, in the turn in which that was asked for: it goes on
+	MoveUntold                    // from now on it is not known which do
+)
+
+// Gather gathers what every loop strand did, in order of time. Without such strands
+// it is empty.
+func Gather(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) []Loop {
+	var all []Loop
+	place := make([]int32, len(t.Strands)) // in all, plus 1
+	for i := range t.Strands {
+		if t.Strands[i].Loop {
+			all = append(all, Loop{Strand: timeline.StrandID(i)})
+			place[i] = int32(len(all))
+			if i < len(f.Threads) {
+				th := &f.Threads[i]
+				all[len(all)-1].Moves = make([]Move, 0, th.Acts+len(th.Steps))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	g := gatherer{t: t, f: f, place: place, all: all}
+	onConn := ByConn(f, requests, calls)
+	for i := range f.Conns {
+		list := onConn[i]
+		if f.Conns[i].Decl.Side == recording.Inbound {
+			slices.SortFunc(list, func(a, b int32) int { return cmp.Compare(t.Requests[a].Ordinal, t.Requests[b].Ordinal) })
+			g.inbound(i, list, requests)
+			f.Conns[i].Drop()
+		} else {
+			g.outbound(i, list, calls)
+		}
+	}
+	wander := Wandering(t, requests)
+	for i := range all {
+		all[i].Wander = wander[t.Strands[all[i].Strand].Process]
+	}
+	g.pauses()
+	for i := range all {
+		lists.SortByTime(all[i].Moves, func(m *Move) recording.Time { return m.At })
+		all[i].Moves = pairMail(all[i].Moves, t.Windows)
+		all[i].Settled = lists.ByTime(all[i].Settled, func(a *Settled) recording.Time { return a.At })
+	}
+	return all
+}
+
+// Loop are what one loop did.
+type Loop struct {
+	Strand  timeline.StrandID
+	Wander  bool // requests that it reads go on on other loops, as those of virtual threads do
+	Moves   []Move
+	Settled []Settled // promises that were resolved, where it is told what waits for them
+}
+
+// ByConn lists the requests, or calls, of each connection.
+func ByConn(f *facts.Facts, requests []exchange.Request, calls []exchange.Call) [][]int32 {
+	counts := make([]int32, len(f.Conns))
+	for i := range requests {
+		counts[requests[i].Conn]++
+	}
+	for i := range calls {
+		counts[calls[i].Conn]++
+	}
+	onConn := lists.Sized[int32](counts)
+	for i := range requests {
+		onConn[requests[i].Conn] = append(onConn[requests[i].Conn], int32(i))
+	}
+	for i := range calls {
+		onConn[calls[i].Conn] = append(onConn[calls[i].Conn], int32(i))
+	}
+	return onConn
+}
+
+type gatherer struct {
+	t     *timeline.Timeline
+	f     *facts.Facts
+	place []int32 // by strand: its place in all, plus 1; 0 if it is no loop
+	all   []Loop
+}
+
+// add adds a move of a thread, if that is a loop.
+func (g *gatherer) add(th recording.ThreadID, m Move) {
+	if s := g.f.Strand(th); s != timeline.None && g.place[s] > 0 {
+		loop := &g.all[g.place[s]-1]
+		loop.Moves = append(loop.Moves, m)
+	}
+}
+
+func chunkMove(c facts.Chunk, conn int) Move {
+	return Move{At: c.At, Conn: int32(conn), Request: timeline.None, Call: timeline.None, Exec: c.Exec, Trigger: c.Trigger, Counter: c.Counter}
+}
+
+// inbound adds the moves on the i-th connection, which carried the listed requests.
+func (g *gatherer) inbound(i int, list []int32, requests []exchange.Request) {
+	c := &g.f.Conns[i]
+	k := 0
+	for n, chunk := range c.Chunks[recording.Read] {
+		for k < len(list) && after(n, &requests[list[k]].Asked) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		if k < len(list) && holds(n, &requests[list[k]].Asked) {
+			m.Request, m.Kind, m.Ready = timeline.RequestID(list[k]), MoveBody, chunk.Arrived
+			if int32(n) == requests[list[k]].Asked.First {
+				m.Kind = MoveRead
+				m.Several = together(list, requests, k)
+			}
+		}
+		g.add(chunk.Thread, m)
+	}
+	k = 0
+	for n, chunk := range c.Chunks[recording.Write] {
+		for k < len(list) && after(n, &requests[list[k]].Replied) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		if k < len(list) && holds(n, &requests[list[k]].Replied) {
+			m.Request, m.Kind = timeline.RequestID(list[k]), MoveRespond
+			m.Several = together(list, requests, k)
+		} else {
+			m.Kind = MoveAside
+		}
+		g.add(chunk.Thread, m)
+	}
+}
+
+// together reports that the k-th request on a connection was read with the one before or after
+// it in one go.
+func together(list []int32, requests []exchange.Request, k int) bool {
+	first := requests[list[k]].Asked.First
+	return k > 0 && requests[list[k-1]].Asked.First == first || k+1 < len(list) && requests[list[k+1]].Asked.First == first
+}
+
+// after reports that the n-th chunk comes after a message, or that it has none.
+func after(n int, m *exchange.Chunks) bool { return m.None() || int32(n) > m.Last() }
+
+func holds(n int, m *exchange.Chunks) bool { return int32(n) >= m.First && int32(n) <= m.Last() }
+
+// outbound adds the moves on the i-th connection, which carried the listed calls.
+// What happened before the first of them was sent belongs to it: it waits for it.
+func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
+	c := &g.f.Conns[i]
+	opener, opens := timeline.CallID(timeline.None), MoveConnect
+	if len(list) > 0 && g.t.Calls[list[0]].New {
+		if g.idle(c, &calls[list[0]]) {
+			opens = MoveAside
+		} else {
+			opener = timeline.CallID(list[0])
+		}
+	}
+	d := c.Decl
+	if d.Existing != 1 {
+		g.add(d.Thread, Move{At: c.At, Kind: opens, Call: opener, Request: timeline.None, Conn: int32(i), Exec: d.Exec, Trigger: d.Trigger, Counter: d.Counter})
+	}
+	k := 0
+	for n, chunk := range c.Chunks[recording.Write] {
+		for k < len(list) && after(n, &calls[list[k]].Exchange.Asked.Chunks) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		switch {
+		case k < len(list) && holds(n, &calls[list[k]].Exchange.Asked.Chunks):
+			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, g.sendable(i, list, k)
+		case k == 0 && opener != timeline.None:
+			m.Call, m.Kind, m.Ready = opener, MoveHandshake, c.Established
+		default:
+			m.Kind = MoveAside
+		}
+		g.add(chunk.Thread, m)
+	}
+	k = 0
+	for n, chunk := range c.Chunks[recording.Read] {
+		for k < len(list) && after(n, &calls[list[k]].Exchange.Replied.Chunks) {
+			k++
+		}
+		m := chunkMove(chunk, i)
+		m.Ready = chunk.Arrived
+		switch {
+		case k < len(list) && holds(n, &calls[list[k]].Exchange.Replied.Chunks):
+			m.Call, m.Kind = timeline.CallID(list[k]), MoveAnswer
+		case k == 0 && opener != timeline.None && chunk.Bytes > 0:
+			m.Call, m.Kind = opener, MoveHandshake
+		case chunk.Bytes == 0 && len(list) == 1: // of a connection for one call: its answer has ended
+			m.Call = timeline.CallID(list[0])
+		}
+		g.add(chunk.Thread, m)
+	}
+}
+
+// idle reports a connection that was up and unused when its first call was sent: the loop had
+// slept since. It was opened ahead of that call, as undici does in place of one that was lost.
+// Of HTTP in the clear alone is it known that whoever waits for a connection sends at once.
+func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
+	if c.Protocol != recording.ProtocolHTTP1 || c.Established == recording.NoTime || first.Exchange.Asked.None() {
+		return false
+	}
+	s := g.f.Strand(c.Decl.Thread)
+	if s == timeline.None {
+		return false
+	}
+	steps, sent := g.f.Threads[s].Steps, first.Exchange.Asked.Begin
+	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > c.Established })
+	for ; i < len(steps) && steps[i].At <= sent; i++ {
+		if off := steps[i].Off; off != nil && off.State == recording.OffSleep && timeline.PollWait(off.Syscall) && off.Since > c.Established {
+			return true
+		}
+	}
+	return false
+}
+
+// sendable is when the connection was free for its k-th call: up, or answered.
+func (g *gatherer) sendable(i int, list []int32, k int) recording.Time {
+	if k > 0 {
+		return g.t.Calls[list[k-1]].End
+	}
+	return g.f.Conns[i].Established
+}
+
+// pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.
+func (g *gatherer) pauses() {
+	names := g.names()
+	for i := range g.all {
+		loop := &g.all[i]
+		if int(loop.Strand) >= len(g.f.Threads) {
+			continue
+		}
+		named, own := names[loop.Strand], g.t.OwnPoll(loop.Strand)
+		for _, s := range g.f.Threads[loop.Strand].Steps {
+			if loop.Wander && s.Off != nil && s.Off.State == recording.OffSleep && s.Off.Syscall == "futex" { // it has no task
+				loop.Moves = append(loop.Moves, Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter})
+			}
+			if s.Off != nil && s.Off.State == recording.OffSleep && timeline.PollWait(s.Off.Syscall) && timeline.SamePoll(own, s.Off.Syscall) {
+				for len(named) > 0 && named[0] < s.Off.Since {
+					named = named[1:]
+				}
+				packet := len(named) > 0 && named[0] <= s.At
+				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && !packet
+				m := Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter}
+				if timer {
+					m.Exec = 1
+				}
+				loop.Moves = append(loop.Moves, m)
+			}
+		}
+	}
+	vain := InVain(g.f.Boundaries)
+	for i, b := range g.f.Boundaries {
+		m := Move{At: b.At, Kind: MoveBoundary, Request: timeline.None, Call: timeline.None, Conn: NoConn, Exec: b.Exec, Counter: b.Counter}
+		switch b.What {
+		case "timers":
+			m.Trigger = 1
+		case "resolved", "done":
+			if b.What == "resolved" {
+				g.noteAwaited(b)
+			}
+			m.Kind, m.By, m.Trigger, m.Done = MoveFired, Nobody, b.Trigger, b.What == "done"
+		case "posted":
+			m.Kind, m.By, m.Trigger, m.Port = MovePost, Nobody, b.Trigger, b.Port
+		case "takes":
+			m.Kind, m.Port = MoveAlong, b.Port
+		case "messages", "message":
+			if m.Port = b.Port; !vain[i] { // else that port's are over, and something else begins
+				m.Kind, m.By = MoveFired, Nobody
+			}
+		case "awaited", "moved":
+			g.noteAwaited(b)
+			continue
+		case "spent":
+			g.untold(b.Thread, b.At)
+			continue
+		}
+		g.add(b.Thread, m)
+	}
+}
+
+// noteAwaited notes that a promise was resolved.
+func (g *gatherer) noteAwaited(b facts.Boundary) {
+	if s := g.f.Strand(b.Thread); s != timeline.None && g.place[s] > 0 {
+		loop := &g.all[g.place[s]-1]
+		loop.Settled = append(loop.Settled, Settled{b.At, b.Exec, b.Waiter, b.To})
+	}
+}
+
+// untold adds a move to the loops of a process: which timers fire there is not told from now on.
+func (g *gatherer) untold(by recording.ThreadID, at recording.Time) {
+	for i := range g.all {
+		if s := g.all[i].Strand; int(s) < len(g.f.Threads) && g.f.SameProcess(by, g.f.Threads[s].Process) {
+			g.all[i].Moves = append(g.all[i].Moves, Move{At: at, Kind: MoveUntold, Request: timeline.None, Call: timeline.None, Conn: NoConn})
+		}
+	}
+}
+
+// names lists, by loop, when answers arrived to names that it looks up itself: what they
+// end is no sleep.
+func (g *gatherer) names() map[timeline.StrandID][]recording.Time {
+	arrived := map[timeline.StrandID][]recording.Time{}
+	for _, d := range g.f.DNS {
+		if s := g.f.Strand(d.Thread); s != timeline.None && g.place[s] > 0 && d.Arrived != recording.NoTime {
+			arrived[s] = append(arrived[s], d.Arrived)
+		}
+	}
+	for _, list := range arrived {
+		slices.Sort(list)
+	}
+	return arrived
+}

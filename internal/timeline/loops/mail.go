@@ -1,0 +1,221 @@
+package loops
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A program sends messages to worker threads by ports, and they send theirs by these. Where a worker
+// sends one for each that it gets, in that order, it is known for whom the loop goes on at each: for whom
+// it worked as that was sent.
+
+// mail counts the messages of one port.
+type mail struct {
+	sent, came int
+	owed       int                   // how many came, at most, for which nothing was seen to be sent: they were asked for before
+	taken      bool                  // the program takes some by itself: how many is not known
+	waiting    causality.Line[int32] // messages that are sent, by number, for those that answer them
+}
+
+// How many messages may be owed as a recording begins, or not be answered as it ends, for each that is
+// sent, and at any rate.
+const (
+	mailOpen   = 10
+	mailOpenAt = 8
+)
+
+// paired reports whether one message comes for each that is sent, as far as counts tell.
+func (p *mail) paired() bool {
+	few := func(n int) bool { return n <= mailOpenAt || n*mailOpen <= p.sent }
+	return p.sent > 0 && p.came > 0 && !p.taken && few(p.owed) && few(p.sent+p.owed-p.came)
+}
+
+// mailBy names the messages of one port in one window: what is sent and comes between windows is not seen.
+type mailBy struct {
+	port   int64
+	window int
+}
+
+// eachMailed visits what is done by ports, in order, with whose it is.
+func eachMailed(moves []Move, windows []timeline.Window, visit func(by mailBy, m *Move)) {
+	window := 0
+	for i := range moves {
+		for window+1 < len(windows) && moves[i].At >= windows[window+1].From {
+			window++
+		}
+		if m := &moves[i]; m.Port != 0 {
+			visit(mailBy{m.Port, window}, m)
+		}
+	}
+}
+
+// pairMail notes in the messages that a loop takes which of those that it sent each answers, where that
+// is known: by a number from 1. Others are left out.
+func pairMail(moves []Move, windows []timeline.Window) []Move {
+	all := map[mailBy]*mail{}
+	eachMailed(moves, windows, func(by mailBy, m *Move) {
+		lists.Entry(all, by).count(m)
+	})
+	number := int32(0)
+	eachMailed(moves, windows, func(by mailBy, m *Move) {
+		p := all[by]
+		switch {
+		case !p.paired():
+			m.Post = noMail
+		case m.Kind == MovePost:
+			number++
+			m.Post = number
+			p.waiting.Join(causality.Waiter[int32]{Owner: number, Since: m.At})
+		case m.Kind == MoveFired && p.owed > 0:
+			p.owed--
+		case m.Kind == MoveFired:
+			sent, _ := p.waiting.Grant()
+			m.Post = sent.Owner
+		}
+	})
+	return withoutRest(inTheirOrder(moves))
+}
+
+// How many responses must be of whom the loop seems to go on for at a message, for each that is not; and
+// how many are not where a port's messages answer in another order.
+const (
+	mailOrder    = 50
+	mailDisorder = 2
+)
+
+// inTheirOrder marks what is done by ports whose messages do not answer in the order in which they were asked
+// for, as those of a worker that waits for something itself. That shows where a request asked for
+// something as it was read, or at a message before, and another is answered in the turn of what seems to answer it.
+func inTheirOrder(moves []Move) []Move {
+	right, wrong := map[int64]int{}, map[int64]int{}
+	sender, turn, port := map[int32]timeline.RequestID{}, timeline.RequestID(timeline.None), int64(0)
+	for i := range moves {
+		switch m := &moves[i]; {
+		case m.Kind == MovePost:
+			sender[m.Post] = turn
+		case m.Kind == MoveRespond && port != 0 && turn != timeline.None:
+			if m.Request == turn {
+				right[port]++
+			} else {
+				wrong[port]++
+			}
+			port = 0
+		case m.Kind == MoveFired && m.Port == 0 && m.Exec == port: // in the message's callback
+		case m.Callback():
+		default:
+			turn, port = timeline.None, 0
+			if who, sent := sender[m.Post]; sent && m.Kind == MoveFired && m.Post > 0 {
+				turn, port = who, m.Port
+			} else if m.Kind == MoveRead && !m.Several {
+				turn = m.Request
+			}
+		}
+	}
+	disorder := func(wrong, right int) bool { return wrong >= mailDisorder && wrong*mailOrder > right }
+	all := disorder(total(wrong), total(right)) // a program's workers are mostly alike
+	for i := range moves {
+		if by := moves[i].Port; by != 0 && (all || disorder(wrong[by], right[by])) {
+			moves[i].Post = noMail
+		}
+	}
+	return moves
+}
+
+func total(counts map[int64]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// count counts what is done by the port.
+func (p *mail) count(m *Move) {
+	switch m.Kind {
+	case MovePost:
+		p.sent++
+	case MoveFired:
+		p.came++
+	case MoveAlong:
+		p.taken = true
+	}
+	p.owed = max(p.owed, p.came-p.sent)
+}
+
+// noMail marks what is done by a port of which it is not known which message answers which.
+const noMail int32 = -1
+
+// withoutRest leaves that out, and notes what is resolved in the callbacks of the others: the messages tell more.
+func withoutRest(moves []Move) []Move {
+	kept, taken := moves[:0], int64(0)
+	called, again := false, false // a message's callback runs; a promise was resolved in it, and nothing done since
+	for i := range moves {
+		m := moves[i]
+		switch {
+		case m.Port != 0 && m.Kind != MovePost && m.Kind != MoveAlong:
+			called, again = m.Kind == MoveFired, false
+		case m.Kind == MoveFired:
+			m.Same, again = again, called
+		case m.Port == 0:
+			called, again = called && m.Callback(), false
+		}
+		switch {
+		case m.Post == noMail && m.Kind == MoveFired:
+			m = Move{At: m.At, Kind: MoveBoundary, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: m.Counter}
+		case m.Post == noMail:
+			continue
+		case m.Kind == MoveFired && m.Port != 0:
+			taken = m.Port
+		case m.Kind == MoveFired && taken != 0 && m.Exec == taken:
+			m.Kind = MoveAlong
+		case m.Kind != MoveFired && !m.Callback():
+			taken = 0
+		}
+		kept = append(kept, m)
+	}
+	return kept
+}
+
+// InVain are the places where no message was left to be taken: the last of each time that a port had some.
+func InVain(all []facts.Boundary) map[int]bool {
+	vain, last := map[int]bool{}, map[recording.ThreadID]int{}
+	for i, b := range all {
+		switch b.What {
+		case "messages":
+			if before, ok := last[b.Thread]; ok {
+				vain[before] = true
+			}
+			last[b.Thread] = i
+		case "message":
+			last[b.Thread] = i
+		}
+	}
+	for _, i := range last {
+		vain[i] = true
+	}
+	return vain
+}
+
+// EachMail finds for each message that is answered the move that began the turn in which it was sent.
+func EachMail(moves []Move, found func(sent, came *Move)) {
+	begin, begun := (*Move)(nil), map[int32]*Move{}
+	for i := range moves {
+		m := &moves[i]
+		switch {
+		case m.Kind == MovePost:
+			if m.Post != 0 && begin != nil {
+				begun[m.Post] = begin
+			}
+			continue
+		case m.Post != 0:
+			if sent := begun[m.Post]; sent != nil {
+				found(sent, m)
+			}
+		}
+		if !m.Callback() {
+			begin = m
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package running
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// sight is a goroutine seen on a thread; NoGoroutine: the thread went idle.
+type sight struct {
+	At        recording.Time
+	Goroutine recording.GoroutineID
+	until     recording.Time // idle: when the thread ran again
+	timer     bool           // idle: time woke it
+	Left      bool           // the goroutine before it left the thread to wait; the thread went on
+	yields    bool           // left: it had to let others run
+	begins    bool           // it was put on the thread right then
+	waits     bool           // it waits for another goroutine right after that
+}
+
+// goStints lists where each goroutine ran, in order of time.
+func goStints(f *facts.Facts, byThread [][]sight) map[timeline.GoroutineKey][]timeline.ThreadStint {
+	stints := map[timeline.GoroutineKey][]timeline.ThreadStint{}
+	for id, sights := range byThread {
+		addStints(stints, sights, timeline.StrandID(id), f.Threads[id].Process)
+	}
+	for _, list := range stints {
+		slices.SortStableFunc(list, func(a, b timeline.ThreadStint) int { return cmp.Compare(a.From, b.From) })
+	}
+	return stints
+}
+
+// addStints cuts what was seen on one thread into stints.
+func addStints(stints map[timeline.GoroutineKey][]timeline.ThreadStint, sights []sight, thread timeline.StrandID, p recording.ProcessID) {
+	var open timeline.ThreadStint
+	owner := recording.NoGoroutine
+	flush := func(at recording.Time) {
+		if owner != recording.NoGoroutine {
+			open.To = at
+			k := timeline.GoroutineKey{Process: p, Goroutine: owner}
+			stints[k] = append(stints[k], open)
+		}
+	}
+	fresh, timer := recording.NoTime, false // since when the thread runs, seen with none
+	var last sight
+	for _, s := range sights {
+		switch {
+		case s.Left:
+			open.Yields = s.yields
+			flush(s.At)
+			owner, fresh, timer = recording.NoGoroutine, s.At, false
+		case s.Goroutine == recording.NoGoroutine:
+			flush(s.At)
+			owner, fresh, timer = recording.NoGoroutine, s.until, s.timer
+		case s.Goroutine == owner && s.begins:
+			flush(last.At) // it was away, with nothing else on the thread
+			open = timeline.ThreadStint{From: s.At, Thread: thread, Exact: true}
+		case s.Goroutine != owner:
+			open = started(s, last, fresh, flush)
+			open.Thread, open.Timer = thread, open.Timer && timer
+			owner, fresh, timer = s.Goroutine, recording.NoTime, false
+		}
+		last = s
+	}
+	if n := len(sights); n > 0 {
+		flush(sights[n-1].At)
+	}
+}
+
+// started ends the stint before a sight of another goroutine and begins that one's: when
+// it was seen to begin; else, when the thread began to run or the one before went to
+// wait; else at the sight.
+func started(s, last sight, fresh recording.Time, flush func(recording.Time)) timeline.ThreadStint {
+	open := timeline.ThreadStint{From: s.At, Exact: s.begins}
+	switch {
+	case fresh != recording.NoTime && fresh < s.At:
+		open.Timer = true
+		if !s.begins {
+			open.From = fresh
+		}
+	case last.waits && !s.begins:
+		open.From = last.At
+	}
+	flush(open.From)
+	return open
+}
+
+// goSights collects by thread which goroutines were seen there, in order of time.
+func goSights(f *facts.Facts) [][]sight {
+	sights := make([][]sight, len(f.Threads))
+	see := func(th recording.ThreadID, at recording.Time, g recording.GoroutineID) {
+		if s := f.Strand(th); s != timeline.None && g != recording.NoGoroutine {
+			sights[s] = append(sights[s], sight{At: at, Goroutine: g})
+		}
+	}
+	for i := range f.Conns {
+		goMoves(f, &f.Conns[i], func(th recording.ThreadID, x sight) {
+			if s := f.Strand(th); s != timeline.None && x.Goroutine != recording.NoGoroutine {
+				sights[s] = append(sights[s], x)
+			}
+		})
+	}
+	for _, s := range f.Samples {
+		see(s.Thread, s.At, s.Goroutine)
+	}
+	other := func(th recording.ThreadID, x sight) {
+		if s := f.Strand(th); s != timeline.None {
+			sights[s] = append(sights[s], x)
+		}
+	}
+	parkSights(f, see, func(th recording.ThreadID, at recording.Time) { other(th, sight{At: at, Left: true}) })
+	for _, r := range f.Goroutines.Runs {
+		yields := r.Yields != 0
+		x := sight{At: r.At, Left: yields, yields: yields, begins: !yields}
+		if !yields {
+			x.Goroutine = r.Goroutine
+		}
+		other(r.Thread, x)
+	}
+	goSleeps(f, see, other)
+	for k := 1; k < len(f.Windows); k++ { // what runs between windows is not known
+		for i := range sights {
+			sights[i] = append(sights[i], sight{At: f.Windows[k-1].To, until: f.Windows[k].From})
+		}
+	}
+	for _, list := range sights {
+		slices.SortStableFunc(list, func(a, b sight) int { return cmp.Compare(a.At, b.At) })
+	}
+	return sights
+}
+
+// goSleeps shows what threads of Go programs ran when they left their processors, and where
+// they went idle.
+func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recording.GoroutineID), other func(recording.ThreadID, sight)) {
+	came := goArrivals(f)
+	for i := range f.Threads {
+		if f.Runtime(f.Threads[i].Process) != recording.RuntimeGo {
+			continue
+		}
+		for _, s := range f.Threads[i].Steps {
+			switch {
+			case s.Off == nil:
+			case s.Off.Goroutine != recording.NoGoroutine:
+				see(f.Threads[i].ID, s.Off.Since, s.Off.Goroutine)
+				see(f.Threads[i].ID, s.At, s.Off.Goroutine)
+			case s.Off.State == recording.OffSleep:
+				until := s.Off.Woken
+				if until == recording.NoTime {
+					until = s.At
+				}
+				// A thread that looks for work sleeps for some microseconds between attempts.
+				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && s.Off.Syscall != "nanosleep" && !came.near(until)
+				other(f.Threads[i].ID, sight{At: s.Off.Since, until: until, timer: timer})
+			}
+		}
+	}
+}
+
+// goMoves shows the goroutines that read and wrote on a connection. Those of a pooled
+// connection, and who handed it a request, wait for each other right after that.
+func goMoves(f *facts.Facts, c *facts.Conn, see func(recording.ThreadID, sight)) {
+	pooled := len(c.GoCalls) > 0
+	for _, chunks := range c.Chunks {
+		for _, x := range chunks {
+			see(x.Thread, sight{At: x.At, Goroutine: x.Goroutine, waits: pooled})
+		}
+	}
+	for _, x := range c.GoCalls {
+		see(x.Thread, sight{At: x.At, Goroutine: x.GoCall.Goroutine, waits: true})
+	}
+}
+
+// arrivals are when bytes and connections came for Go programs, in order.
+type arrivals []recording.Time
+
+// goArrivals collects them: what an interrupt brought looks like a time that is over.
+func goArrivals(f *facts.Facts) arrivals {
+	var list arrivals
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if f.Runtime(c.Decl.Process) != recording.RuntimeGo {
+			continue
+		}
+		list = append(list, c.At, c.Established, c.ClosedAt)
+		for _, x := range c.Chunks[recording.Read] {
+			list = append(list, x.Arrived, x.Last())
+		}
+	}
+	for _, d := range f.DNS {
+		if d.Part == recording.DNSAnswer && f.RuntimeOf(d.Thread) == recording.RuntimeGo {
+			list = append(list, cmp.Or(d.Arrived, d.At))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// near reports that something came right before a time.
+func (a arrivals) near(at recording.Time) bool {
+	i, _ := slices.BinarySearch(a, at-recording.Time(timeline.WakeLatency))
+	return i < len(a) && a[i] <= at
+}
+
+// goBusy lists for each Go process the spans in which what is ready there waits for a
+// processor: as many of its threads ran as there are processors for them, by GOMAXPROCS
+// too; or one was runnable, which would have come for it. Spans are Runnable; all else is
+// Sleeping.
+func goBusy(t *timeline.Timeline, f *facts.Facts) map[recording.ProcessID]goBusyTime {
+	type edge struct {
+		at        recording.Time
+		step, one int // of threads that run, and that are runnable
+	}
+	edges := map[recording.ProcessID][]edge{}
+	for i := range f.Threads {
+		p := f.Threads[i].Process
+		if f.Runtime(p) != recording.RuntimeGo {
+			continue
+		}
+		for _, iv := range t.Strands[i].Intervals {
+			switch iv.State {
+			case timeline.StateRunning:
+				edges[p] = append(edges[p], edge{iv.From, 1, 0}, edge{iv.To, -1, 0})
+			case timeline.StateRunnable:
+				edges[p] = append(edges[p], edge{iv.From, 0, 1}, edge{iv.To, 0, -1})
+			}
+		}
+	}
+	busy := map[recording.ProcessID]goBusyTime{}
+	for p, list := range edges {
+		slices.SortStableFunc(list, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.step+b.one, a.step+a.one)) })
+		run, ready, tl := 0, 0, tiler{cursor: t.Start}
+		most := int(max(1, t.Manifest.CPUs))
+		if i, ok := f.ProcIndex[p]; ok && f.Processes[i].Procs > 0 {
+			most = min(most, int(f.Processes[i].Procs))
+		}
+		for _, e := range list {
+			state := timeline.StateSleeping
+			if run >= most || ready > 0 {
+				state = timeline.StateRunnable
+			}
+			tl.to(e.at, state, nil)
+			run += e.step
+			ready += e.one
+		}
+		tl.to(t.End, timeline.StateSleeping, nil)
+		busy[p] = newGoBusyTime(tl.list)
+	}
+	return busy
+}
+
+// goBusyTime is when all processors of a Go process were busy.
+type goBusyTime struct {
+	List  []timeline.Interval
+	ready []recording.Duration // before each interval: how long one that is ready would have waited
+}
+
+func newGoBusyTime(list []timeline.Interval) goBusyTime {
+	b := goBusyTime{List: list, ready: make([]recording.Duration, len(list))}
+	for i := 1; i < len(list); i++ {
+		b.ready[i] = b.ready[i-1] + b.of(i-1, list[i-1].To)
+	}
+	return b
+}
+
+// of is how much of an interval up to a time one that is ready would have waited: all of
+// it if the processors were busy, or idle for no longer than it takes to wake one.
+func (b goBusyTime) of(i int, to recording.Time) recording.Duration {
+	iv := b.List[i]
+	if iv.State != timeline.StateRunnable && iv.To.Sub(iv.From) > timeline.WakeLatency {
+		return 0
+	}
+	return min(to, iv.To).Sub(iv.From)
+}
+
+// Waited is how long one that is ready would have waited since the beginning.
+func (b goBusyTime) Waited(at recording.Time) recording.Duration {
+	i := sort.Search(len(b.List), func(k int) bool { return b.List[k].From > at }) - 1
+	if i < 0 {
+		return 0
+	}
+	return b.ready[i] + b.of(i, at)
+}

@@ -1,0 +1,208 @@
+// Package running tells when strands ran, waited for a processor and slept: Strands tiles the life of
+// each thread with intervals, Goroutines finds on which thread each goroutine was, and when all
+// processors of its program were busy. A wrong state of a strand is mended here.
+package running
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Strands makes one Strand a thread, in order of declaration, so that a thread's
+// index in facts is its StrandID.
+func Strands(f *facts.Facts, by recording.Workers) []timeline.Strand {
+	strands := make([]timeline.Strand, len(f.Threads))
+	by.Do(len(f.Threads), func(_, i int) {
+		th := &f.Threads[i]
+		strands[i] = timeline.Strand{
+			Thread:    th.ID,
+			TID:       th.TID,
+			Process:   th.Process,
+			Name:      th.Name,
+			Intervals: tile(th, f.Windows, f.End),
+		}
+	})
+	return strands
+}
+
+// tiler lays a thread's states end to end. Between two off-CPU spans a thread runs;
+// before the first fact and after the last sign of life its state is unknown.
+type tiler struct {
+	list   []timeline.Interval
+	cursor recording.Time
+	state  timeline.State // that holds from cursor on, until a fact says otherwise
+	asleep *timeline.Off  // stands for the sleep a snapshot told of
+}
+
+func tile(th *facts.Thread, windows []timeline.Window, end recording.Time) []timeline.Interval {
+	start := windows[0].From
+	t := tiler{cursor: start, list: make([]timeline.Interval, 0, pieces(th.Steps))}
+	if th.Born != recording.NoTime {
+		t.cursor, t.state = max(start, th.Born), timeline.StateRunning
+	}
+	if last := windows[len(windows)-1].To; last < end {
+		windows = append(slices.Clip(windows), timeline.Window{From: end, To: end}) // it ended in a gap
+	}
+	for _, s := range th.Steps {
+		for len(windows) > 1 && s.At >= windows[1].From {
+			t.gap(windows[0].To, windows[1].From)
+			windows = windows[1:]
+		}
+		if s.Off != nil {
+			t.off(s.At, s.Off)
+		} else {
+			t.snapshot(s.At, s.Snapshot)
+		}
+	}
+	for ; len(windows) > 1 && (th.Died == recording.NoTime || th.Died > windows[0].To); windows = windows[1:] {
+		t.gap(windows[0].To, windows[1].From)
+	}
+	t.finish(th, end)
+	return t.list
+}
+
+// gap passes over a span that was not recorded.
+func (t *tiler) gap(from, to recording.Time) {
+	t.held(from)
+	t.state, t.asleep = timeline.StateUnknown, nil
+	t.held(to)
+}
+
+// pieces is how many intervals steps make at most, nearly: what runs, sleeps and is
+// runnable before each, and where its CPU was taken while it ran.
+func pieces(steps []facts.Step) int {
+	n := 2 + 3*len(steps)
+	for i := range steps {
+		off := steps[i].Off
+		if off == nil {
+			continue
+		}
+		if off.State == recording.OffPreempted {
+			n--
+		}
+		if i > 0 && lost(off.Since.Sub(steps[i-1].At), off.Ran) > taken {
+			n++
+		}
+	}
+	return n
+}
+
+// lost is how much of a span on a CPU is missing from the CPU time used in it; 0 unknown.
+func lost(span recording.Duration, used int64) recording.Duration {
+	if used <= 0 {
+		return 0
+	}
+	return span - recording.Duration(used)
+}
+
+// to extends the tiling to a time with one state.
+func (t *tiler) to(at recording.Time, state timeline.State, off *timeline.Off) {
+	if at <= t.cursor {
+		return
+	}
+	if n := len(t.list); n > 0 && t.list[n-1].State == state && t.list[n-1].Off == off {
+		t.list[n-1].To = at
+	} else {
+		t.list = append(t.list, timeline.Interval{From: t.cursor, To: at, State: state, Off: off})
+	}
+	t.cursor = at
+}
+
+// held extends the tiling to a time with the state that held until then.
+func (t *tiler) held(at recording.Time) {
+	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+		t.to(at, t.state, t.asleep)
+		return
+	}
+	t.to(at, t.state, nil)
+}
+
+// taken is how much of a span on a CPU has to be missing from the CPU time used in it
+// to be taken for more than the inexactness of both clocks.
+const taken recording.Duration = 30_000
+
+// ran extends the tiling to a time with the state that held until then. A thread that
+// ran but used less CPU time than that took lost its CPU to interrupts, or to other
+// guests of the machine's host: it was runnable. When in the span is not known; here
+// it is the end.
+func (t *tiler) ran(at recording.Time, used int64) {
+	if gone := lost(at.Sub(t.cursor), used); t.state == timeline.StateRunning && gone > taken {
+		t.held(at - recording.Time(gone))
+		t.to(at, timeline.StateRunnable, nil)
+		return
+	}
+	t.held(at)
+}
+
+func (t *tiler) off(at recording.Time, off *timeline.Off) {
+	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+		t.to(min(off.Since, at), timeline.StateUnknown, nil) // when that sleep ended was not recorded
+	} else {
+		t.ran(min(off.Since, at), off.Ran)
+	}
+	woken := off.Woken
+	if woken == recording.NoTime || woken > at {
+		woken = at
+	}
+	switch off.State {
+	case recording.OffSleep:
+		t.to(woken, timeline.StateSleeping, off)
+		t.to(at, timeline.StateRunnable, off)
+	case recording.OffDisk:
+		t.to(woken, timeline.StateDisk, off)
+		t.to(at, timeline.StateRunnable, off)
+	case recording.OffPreempted:
+		t.to(at, timeline.StateRunnable, off)
+	default:
+		t.to(at, timeline.StateUnknown, off)
+	}
+	t.state, t.asleep = timeline.StateRunning, nil
+}
+
+func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
+	if s.On == 1 {
+		if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+			t.state = timeline.StateUnknown
+		}
+		t.held(at)
+		t.state = timeline.StateRunning
+		return
+	}
+	since := s.Since
+	if since == recording.NoTime {
+		since = t.cursor
+	}
+	t.held(min(since, at))
+	t.asleep = facts.NewOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
+	switch s.State {
+	case recording.OffDisk:
+		t.state = timeline.StateDisk
+	case recording.OffSleep:
+		t.state = timeline.StateSleeping
+	case recording.OffPreempted:
+		t.state, t.asleep = timeline.StateRunnable, nil
+	default:
+		t.state, t.asleep = timeline.StateUnknown, nil
+	}
+	t.held(at)
+}
+
+// finish tiles the rest of the thread's life.
+func (t *tiler) finish(th *facts.Thread, end recording.Time) {
+	if th.Died != recording.NoTime {
+		if t.state != timeline.StateUnknown {
+			t.state = timeline.StateRunning // a thread runs to its exit
+		}
+		t.held(min(th.Died, end))
+		return
+	}
+	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+		t.held(end)
+		return
+	}
+	t.held(min(th.Seen, end))
+	t.to(end, timeline.StateUnknown, nil)
+}

@@ -1,0 +1,53 @@
+package segments
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/recording"
+)
+
+// blank tiles a wait of which nothing else is known: by the look-ups that the request had asked
+// for, if it went on after the last answer; then its strand had to come to that.
+func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
+	list := s.asks(r, g)
+	if len(list) == 0 {
+		p.add(g)
+		return
+	}
+	for _, x := range list {
+		before := g
+		before.To = x.From
+		p.add(before)
+		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
+	}
+	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}
+	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
+		s.goWait(late, p)
+	} else {
+		s.readerWait(late, p)
+	}
+}
+
+// asks returns the look-ups of a request that end within a wait of unknown cause, or right after it, which ends with
+// the last answer; nil if it does not.
+func (s *segmenter) asks(r *timeline.Request, g timeline.Segment) (list []timeline.Stint) {
+	if g.Cause != timeline.CauseUnknown || len(s.in.Asked) == 0 {
+		return nil
+	}
+	of := s.in.Asked[r.ID]
+	i, _ := slices.BinarySearchFunc(of, g.From+1, func(x timeline.Stint, at recording.Time) int { return cmp.Compare(x.To, at) })
+	for ; i < len(of) && of[i].From < g.To && of[i].To <= g.To+recording.Time(timeline.WakeLatency); i++ { // it runs again before it reads the answer
+		list = append(list, timeline.Stint{From: of[i].From, To: min(of[i].To, g.To)})
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	last := list[len(list)-1].To
+	if s.t.Strands[r.Strand].Loop && timeline.Slept(s.t, r.Strand, last, g.To) || !s.t.Strands[r.Strand].Loop && g.To.Sub(last) > exchange.GoDials {
+		return nil
+	}
+	return list
+}

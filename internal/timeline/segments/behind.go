@@ -1,0 +1,138 @@
+package segments
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Who waits for another strand of its process waits for what that one does: the wait would have
+// ended sooner without it, whomever it worked for. It is followed back from its end. Where that
+// strand waited itself until a third one ended that, what came before is what the third one did.
+const (
+	manyDeeds = 1024      // how much of what strands did is looked at for one wait
+	firstLook = 1_000_000 // ns: how far back at first
+)
+
+// behind lists, latest first, what a strand waited for in a span at whose end another one let it
+// go on. Spans of which nothing is known are left out, and where the place in the code of
+// a wait is not known, so that it may be a lock's, all but what happens outside of the process.
+// Linear in what lies within, up to a bound: what is further back is left out.
+func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []timeline.Segment) {
+	look, hands, seen := recording.Duration(firstLook), 0, 0
+	for at := w.to; at > w.from && seen < manyDeeds; look *= 2 {
+		begin := max(w.from, at-recording.Time(look))
+		next, ended := timeline.StrandID(timeline.None), begin
+		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {
+			seen++
+			if next, ended = s.endedBy(by, a, at); next != timeline.None {
+				placed = placed && (a.Stack != timeline.None || s.t.Strands[by].Goroutine != recording.NoGoroutine)
+				break
+			}
+			g := s.doneBehind(by, a)
+			outside := g.Cause == timeline.CauseIPC || g.Cause == timeline.CauseDisk || g.Phase == timeline.PhaseDNS
+			if outside && g.Cause != timeline.CauseDisk {
+				g.Strand = w.strand // which asked for it: that tells where in the code
+			}
+			if outside || placed && g.Cause != timeline.CauseUnknown {
+				list = append(list, g)
+			}
+		}
+		at = ended
+		if next == timeline.None {
+			continue
+		}
+		if hands++; next == w.strand || hands > manyHands {
+			break // its own doing, before it waited
+		}
+		by, look = next, firstLook
+	}
+	return list
+}
+
+// endedBy is the strand that ended, and when, what another one did, if that was to wait for one: for work, or for what came
+// of it. None if it was not, or nobody is known to have by a time.
+func (s *segmenter) endedBy(strand timeline.StrandID, a timeline.Activity, until recording.Time) (by timeline.StrandID, at recording.Time) {
+	if by = timeline.None; a.Cause != timeline.CauseCondition && a.Cause != timeline.CauseUnknown {
+		return by, a.From
+	}
+	switch goroutine := s.t.Strands[strand].Goroutine != recording.NoGoroutine; {
+	case a.Wait != timeline.None && goroutine:
+		by, at = s.t.ParkedBy(a.Wait), s.t.Waits[a.Wait].To
+	case a.Wait != timeline.None:
+		if off := s.t.Waits[a.Wait].Off; off != nil && off.WakerKind == recording.WakerThread {
+			by, at = s.f.Strand(off.Waker), off.Woken
+		}
+	case goroutine:
+		if end := s.t.Goroutines.SelectedIn(strand, a.From, a.To); end != nil {
+			by, at = end.By, end.At
+		}
+	}
+	if by == timeline.None || by == strand || at > until || at <= a.From || s.t.Strands[by].Process != s.t.Strands[strand].Process {
+		return timeline.None, a.From
+	}
+	return by, at
+}
+
+// doneBehind is the segment of somebody who waited for what a strand did; of unknown cause if that is not known, or was to
+// wait for work.
+func (s *segmenter) doneBehind(by timeline.StrandID, a timeline.Activity) timeline.Segment {
+	g := timeline.Segment{From: a.From, To: a.To, Phase: timeline.PhaseHandler, Cause: a.Cause, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: timeline.None}
+	switch a.Cause {
+	case timeline.CauseCondition:
+		g.Cause = timeline.CauseUnknown
+	case timeline.CauseUnknown:
+		if s.looksUp(by, timeline.Interval{From: a.From, To: a.To}) {
+			g.Phase, g.Cause = timeline.PhaseDNS, timeline.CauseRemote
+		}
+	}
+	return g
+}
+
+// helped tiles a sleep that another thread of its process ended by what that one did; false if
+// that is not known of any part of it.
+func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *painter) bool {
+	if iv.State != timeline.StateSleeping || piece.Call != timeline.None || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread {
+		return false
+	}
+	id := s.t.WaitAt(piece.Strand, iv.From)
+	if id == timeline.None || s.t.Waits[id].Cause != timeline.CauseCondition {
+		return false
+	}
+	helper := s.f.Strand(iv.Off.Waker)
+	if helper == timeline.None || helper == piece.Strand || s.t.Strands[helper].Process != s.t.Strands[piece.Strand].Process {
+		return false
+	}
+	list := s.behind(follow{strand: piece.Strand, from: piece.From, to: min(piece.To, iv.Off.Woken)}, helper, s.t.Waits[id].Stack != timeline.None)
+	if len(list) == 0 {
+		return false
+	}
+	rest := piece
+	rest.Cause, rest.Quality = timeline.CauseCondition, timeline.Inferred
+	for _, g := range slices.Backward(list) {
+		rest.To = g.From
+		p.add(rest)
+		p.add(g)
+		rest.From = g.To
+	}
+	rest.To = piece.To
+	p.add(rest)
+	return true
+}
+
+// goBehind is helped for a goroutine, which another one let go on.
+func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
+	for _, g := range slices.Backward(s.behind(follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
+		before := w
+		before.to = g.From
+		s.goAbsent(r, before, p)
+		if w.from = g.To; g.Cause == timeline.CauseRemote && len(overlapping(w.calls, g.From, g.To)) > 0 {
+			before.from, before.to = g.From, g.To
+			s.goAbsent(r, before, p) // by the phases of the request's own calls
+			continue
+		}
+		p.add(g)
+	}
+	s.goAbsent(r, w, p)
+}

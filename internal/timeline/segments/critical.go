@@ -1,0 +1,130 @@
+package segments
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// manyParts bounds how many parts of a request are looked through for one that goes on.
+const manyParts = 256
+
+// manyHands bounds how far a wait is followed from strand to strand.
+const manyHands = 16
+
+// follow is a span of a strand that a request's time is spent on.
+type follow struct {
+	strand   timeline.StrandID
+	from, to recording.Time
+	spans    []span // of the calls that the request made there
+	hands    int    // how often it was handed over before
+}
+
+// follow tiles a span by what the strand did: its states, laid over the phases of the
+// calls made there. Where it waited for another that worked for the request, by what
+// that one did.
+func (s *segmenter) follow(r *timeline.Request, w follow, p *painter) {
+	k := 0
+	for _, iv := range timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to) {
+		at, to := max(iv.From, w.from), min(iv.To, w.to)
+		for at < to {
+			for k < len(w.spans) && w.spans[k].to <= at {
+				k++
+			}
+			piece := timeline.Segment{From: at, To: to, Phase: timeline.PhaseHandler, Call: timeline.None, Strand: w.strand, Blocker: timeline.None}
+			if k < len(w.spans) && w.spans[k].from <= at {
+				piece.To, piece.Phase, piece.Call = min(to, w.spans[k].to), w.spans[k].phase, w.spans[k].call
+			} else if k < len(w.spans) {
+				piece.To = min(to, w.spans[k].from)
+			}
+			at = piece.To
+			if worker := s.awaited(r, iv, w, &piece); worker != nil {
+				s.descend(r, worker, follow{strand: w.strand, from: piece.From, to: piece.To, hands: w.hands}, p)
+			} else if !s.pickedUp(r, iv, &piece, p) && !s.helped(iv, piece, p) && s.state(r, iv, &piece) {
+				p.add(piece)
+			}
+		}
+	}
+}
+
+// awaited returns the part of the request whose result a sleeping piece waits for, or
+// nil.
+func (s *segmenter) awaited(r *timeline.Request, iv timeline.Interval, w follow, piece *timeline.Segment) *timeline.Handover {
+	if iv.State != timeline.StateSleeping || piece.Call != timeline.None || len(s.in.Parts) == 0 || w.hands >= manyHands || !timeline.HandedOn(iv.Off) {
+		return nil
+	}
+	if id := s.t.WaitAt(w.strand, iv.From); id != timeline.None && s.t.Waits[id].Cause != timeline.CauseCondition {
+		return nil
+	}
+	return s.partAt(r.ID, s.f.Strand(iv.Off.Waker), iv.Off.Woken)
+}
+
+// partAt returns the part in which a strand worked for a request at a time, its end
+// included; nil if there is none.
+func (s *segmenter) partAt(r timeline.RequestID, strand timeline.StrandID, at recording.Time) *timeline.Handover {
+	list := s.in.Parts[r]
+	i := sort.Search(len(list), func(k int) bool { return list[k].From > at })
+	for n := max(0, i-manyParts); i > n; i-- {
+		if p := &list[i-1]; p.Strand == strand && p.To >= at {
+			return p
+		}
+	}
+	return nil
+}
+
+// descend tiles a wait by what the strand that ended it did for the request meanwhile.
+// Before that began, by what whoever handed it over did, until that was done; if nobody is
+// known to have, the work lay in a queue.
+func (s *segmenter) descend(r *timeline.Request, worker *timeline.Handover, w follow, p *painter) {
+	begun := min(max(worker.From, w.from), w.to)
+	if begun > w.from {
+		before, put := (*timeline.Handover)(nil), begun
+		if worker.Put != recording.NoTime {
+			put = min(max(worker.Put, w.from), begun)
+		}
+		if worker.By != timeline.None && worker.By != w.strand && w.hands < manyHands {
+			before = s.partAt(r.ID, worker.By, put)
+		}
+		early := follow{strand: w.strand, from: w.from, to: begun, hands: w.hands + 1}
+		if before != nil && before.From < worker.From {
+			if early.to = put; early.from < put {
+				s.descend(r, before, early, p)
+			}
+			early.from, early.to = put, begun
+		}
+		if early.from < early.to {
+			s.queued(r, worker.Strand, early, p)
+		}
+	}
+	s.follow(r, follow{worker.Strand, begun, w.to, s.spansOn(r.ID, worker.Strand), w.hands + 1}, p)
+}
+
+// queued tiles a span in which no strand had begun with the work: by the requests that
+// the one which took it worked for.
+func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w follow, p *painter) {
+	g := timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: strand, Blocker: timeline.None}
+	list := s.in.Hands[strand]
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > g.From })
+	n := sort.Search(len(list), func(k int) bool { return list[k].From >= g.To })
+	if n-i <= manyPieces {
+		for to := g.To; i < n; i++ {
+			rest := g
+			if g.To = list[i].From; g.To > g.From {
+				p.add(g)
+			}
+			rest.From, rest.To = max(rest.From, list[i].From), min(to, list[i].To)
+			if list[i].Request != r.ID {
+				rest.Blocker = list[i].Request
+			}
+			p.add(rest)
+			g.From, g.To = rest.To, to
+		}
+	}
+	p.add(g)
+}
+
+// spansOn lays the calls that a request made on a strand end to end.
+func (s *segmenter) spansOn(r timeline.RequestID, strand timeline.StrandID) []span {
+	return s.spansOf(r, func(c *timeline.Call) bool { return c.Strand == strand })
+}

@@ -1,0 +1,177 @@
+package segments
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// unreadGo tiles the time in which nobody read a request of a Go program: its
+// goroutine waited for a processor while all were busy; else for a thread to wake.
+func (s *segmenter) unreadGo(r *timeline.Request, p *painter) {
+	from := r.FirstRead
+	for _, u := range s.stintsOf(r, r.Start) {
+		if u.From > r.FirstRead {
+			break
+		}
+		if u.From <= r.FirstRead && r.FirstRead <= u.To {
+			from = max(u.From, r.Start)
+			s.goWait(wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}, p)
+			s.goStates(r, u, span{from, r.FirstRead, timeline.None, timeline.PhaseUnread}, p)
+			return
+		}
+	}
+	s.goWait(wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}, p)
+}
+
+// stintsOf returns the stints of a request's goroutine that end after a time.
+func (s *segmenter) stintsOf(r *timeline.Request, from recording.Time) []timeline.ThreadStint {
+	return timeline.StintsAfter(s.goRuns.Stints[timeline.GoroutineKey{Process: r.Process, Goroutine: s.t.Strands[r.Strand].Goroutine}], from)
+}
+
+// goWait tiles a span in which a goroutine was ready and did not run: while all
+// processors were busy it waited for one. A span of very many pieces is summed up.
+func (s *segmenter) goWait(w wait, p *painter) {
+	busy := s.goRuns.Busy[w.r.Process]
+	pieces := timeline.Clipped(busy.List, w.from, w.to)
+	g := timeline.Segment{
+		From: w.from, To: w.to, Phase: w.phase, Cause: timeline.CauseRunnable, Quality: timeline.Inferred,
+		Call: w.call, Strand: w.r.Strand, Blocker: timeline.None,
+	}
+	if len(pieces) > manyPieces {
+		g.To = w.from + recording.Time(busy.Waited(w.to)-busy.Waited(w.from))
+		p.add(g)
+		g.From, g.To, g.Cause = g.To, w.to, timeline.CauseUnknown
+		p.add(g)
+		return
+	}
+	for _, iv := range pieces {
+		g.From, g.To, g.Cause = max(iv.From, w.from), min(iv.To, w.to), timeline.CauseRunnable
+		if iv.State != timeline.StateRunnable && g.To.Sub(g.From) > timeline.WakeLatency {
+			g.Cause = timeline.CauseUnknown
+		}
+		p.add(g)
+	}
+}
+
+// goStates tiles a span in which a goroutine was on a thread, by the thread's states.
+func (s *segmenter) goStates(r *timeline.Request, u timeline.ThreadStint, w span, p *painter) {
+	quality := timeline.Inferred
+	if u.Exact {
+		quality = timeline.Exact
+	}
+	for _, iv := range timeline.Clipped(s.t.Strands[u.Thread].Intervals, w.from, w.to) {
+		g := timeline.Segment{
+			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Quality: quality,
+			Call: w.call, Strand: r.Strand, Blocker: timeline.None,
+		}
+		switch iv.State {
+		case timeline.StateRunning:
+			g.Cause = timeline.CauseOnCPU
+		case timeline.StateRunnable:
+			g.Cause = timeline.CauseRunnable
+		case timeline.StateSleeping, timeline.StateDisk:
+			g.Cause, _ = timeline.SleepCause(s.t, u.Thread, iv)
+		default:
+			continue
+		}
+		p.add(g)
+	}
+}
+
+// goHandler tiles the time from reading a request to its last byte in a Go program:
+// where its goroutine was on a thread, by that thread's states; where it was parked,
+// by its calls, else unknown.
+func (s *segmenter) goHandler(r *timeline.Request, p *painter) {
+	s.goOn(r, parked{from: s.in.Requests[r.ID].From, to: r.End, calls: s.spans(r.ID)}, p)
+}
+
+// goOn tiles a span by what a request's goroutine did: that of the request, or one that
+// does a task of it.
+func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
+	at, gap := w.from, w
+	for _, u := range s.stintsOf(r, at) {
+		if u.From >= w.to {
+			break
+		}
+		if u.From > at {
+			gap.from, gap.to, gap.timer, gap.ran = at, min(u.From, w.to), u.Timer, true
+			s.goParked(r, gap, p)
+		}
+		from, to := max(u.From, at), min(u.To, w.to)
+		s.goStates(r, u, span{from, to, timeline.None, timeline.PhaseHandler}, p)
+		at = max(at, to)
+		gap.cause, gap.quality = w.cause, timeline.Inferred
+		if u.Yields {
+			gap.cause, gap.quality = timeline.CauseRunnable, timeline.Exact
+		}
+	}
+	s.goParked(r, parked{from: at, to: w.to, calls: w.calls, cause: w.cause, quality: w.quality}, p)
+}
+
+// parked is a span in which a goroutine was on no thread.
+type parked struct {
+	from, to recording.Time
+	calls    []span         // of its request, in order, disjoint
+	timer    bool           // time woke it, as far as can be seen
+	ran      bool           // it ran again at the end of the span
+	selects  bool           // it waited in a select, at the end of the span if not all the time
+	cause    timeline.Cause // of what is not a call's; CauseUnknown: not known
+	quality  timeline.Quality
+}
+
+// goAbsent tiles a span in which a goroutine was on no thread by its calls.
+func (s *segmenter) goAbsent(r *timeline.Request, w parked, p *painter) {
+	if w.from >= w.to {
+		return
+	}
+	rest := timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseHandler, Cause: w.cause, Quality: w.quality, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
+	if w.cause == timeline.CauseUnknown {
+		rest.Quality = timeline.Inferred
+		if w.timer {
+			rest.Cause = timeline.CauseSleep
+		}
+	}
+	answered := timeline.None // the call whose answer it waited for last
+	for _, c := range overlapping(w.calls, w.from, w.to) {
+		if answered = timeline.None; c.to < w.to {
+			answered = int(c.call)
+		}
+		before := rest
+		before.To = min(c.from, w.to)
+		s.blank(r, before, p)
+		from, to := max(c.from, rest.From), min(c.to, w.to)
+		switch c.phase {
+		case timeline.PhaseQueue:
+			p.add(timeline.Segment{From: from, To: to, Phase: c.phase, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: c.call, Strand: r.Strand, Blocker: timeline.None})
+		case timeline.PhasePickUp:
+			s.goWait(wait{r, r.Strand, from, to, c.phase, c.call}, p)
+		case timeline.PhaseSend:
+			s.goOwn(r, s.writer(c.call), span{from, to, c.call, c.phase}, p)
+		case timeline.PhaseConnect, timeline.PhaseTLS, timeline.PhaseReceive:
+			s.goExchange(r, span{from, to, c.call, c.phase}, p)
+		default:
+			p.add(s.remote(c, from, to))
+		}
+		rest.From = to
+	}
+	if answered != timeline.None && w.ran && w.cause == timeline.CauseUnknown { // it has what it waited for
+		s.goWait(wait{r, r.Strand, rest.From, w.to, timeline.PhaseHandler, timeline.None}, p)
+		return
+	}
+	s.blank(r, rest, p)
+}
+
+// overlapping returns those of some disjoint spans, in order, that overlap [from, to).
+func overlapping(list []span, from, to recording.Time) []span {
+	i := sort.Search(len(list), func(k int) bool { return list[k].to > from })
+	n := sort.Search(len(list), func(k int) bool { return list[k].from >= to })
+	return list[i:max(i, n)]
+}
+
+// writer is the goroutine that wrote a call.
+func (s *segmenter) writer(id timeline.CallID) timeline.GoroutineKey {
+	w := &s.in.Calls[id]
+	return timeline.GoroutineKey{Process: s.t.Calls[id].Process, Goroutine: s.f.Conns[w.Conn].Chunks[recording.Write][w.Exchange.Asked.First].Goroutine}
+}

@@ -1,0 +1,90 @@
+package segments
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// goSelect tiles the time on no thread at the end of which a goroutine came back from a
+// select. False if it is not known what ended that.
+func (s *segmenter) goSelect(r *timeline.Request, w parked, p *painter) bool {
+	if w.cause != timeline.CauseUnknown {
+		return false
+	}
+	end, back := s.t.Goroutines.SelectedIn(r.Strand, w.from, w.to), w.to
+	if end == nil {
+		return false
+	}
+	w.to, w.ran, w.timer, w.selects = end.At, false, end.Timer, true
+	if end.Timer {
+		s.goAbsent(r, w, p)
+	} else if call := s.gotConnection(*end, w); call != timeline.None {
+		p.add(timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseQueue, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: call, Strand: r.Strand, Blocker: timeline.None})
+	} else if end.By == timeline.None || end.By == r.Strand {
+		return false
+	} else if !s.goTask(r, end.By, w, p) {
+		s.goBehind(r, end.By, w, p)
+	}
+	s.goWait(wait{r, r.Strand, w.to, back, timeline.PhaseHandler, timeline.None}, p)
+	return true
+}
+
+// gotConnection returns the call for which what was handed over is a connection: a goroutine of
+// that did so while no call of the request was under way, and the next one is made on it. Else None.
+func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.CallID {
+	if end.Conn == timeline.None || len(overlapping(w.calls, w.from, end.At)) > 0 {
+		return timeline.None
+	}
+	next := sort.Search(len(w.calls), func(k int) bool { return w.calls[k].from >= end.At })
+	if next == len(w.calls) || int32(s.in.Calls[w.calls[next].call].Conn) != end.Conn {
+		return timeline.None
+	}
+	return w.calls[next].call
+}
+
+// busyWith tiles a span before a goroutine took a task by the tasks of other requests that
+// it did. Since when it was waited for is not seen: what it did else says nothing.
+func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
+	for _, x := range s.in.Hands.From(by, w.from) {
+		if x.From >= w.to {
+			break
+		}
+		if x.Request == r.ID {
+			continue
+		}
+		before := w
+		before.to = max(w.from, x.From)
+		s.goAbsent(r, before, p)
+		w.from = min(x.To, w.to)
+		p.add(timeline.Segment{From: before.to, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
+	}
+	s.goAbsent(r, w, p)
+}
+
+// goTask tiles a wait for a goroutine that did a task of the request: before it took that,
+// it was busy with others; then, by what it did. False if it did none.
+func (s *segmenter) goTask(r *timeline.Request, by timeline.StrandID, w parked, p *painter) bool {
+	list := s.in.Hands.From(by, w.to-1)
+	if len(list) == 0 || list[0].Request != r.ID || list[0].From > w.to {
+		return false
+	}
+	begun := max(w.from, min(list[0].From, w.to))
+	if before := s.in.Hands.From(by, w.from); w.from < begun {
+		if first := before[0]; first.Request == r.ID && first.To < list[0].To {
+			early := w
+			early.to = begun
+			s.goAbsent(r, early, p) // it did another task of the request first
+		} else if early := w; w.selects {
+			early.to = begun
+			s.busyWith(r, by, early, p)
+		} else {
+			s.queued(r, by, follow{from: w.from, to: begun}, p)
+		}
+	}
+	worker := *r
+	worker.Strand = by
+	w.from = begun
+	s.goOn(&worker, w, p)
+	return true
+}

@@ -1,0 +1,309 @@
+package segments
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// loopHandler tiles the time from reading a request to its last byte, for a request
+// of a loop. While the loop worked for it, the loop's state is the cause. Each gap
+// between two turns is explained by what the later turn resumed for: first that was
+// not ready, and then the loop did not come to it.
+func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
+	cut, tail := s.eachTurn(r, func(u *loops.Turn, g gap, own stretch) {
+		if g.from < g.to {
+			s.gap(r, u, g, p)
+		}
+		s.ownTurn(r, own, p)
+	})
+	s.lastGap(r, cut, tail, p)
+}
+
+// eachTurn visits the turns of a loop for a request, with the gap before each and the
+// stretch that is explained by it. It returns up to where all is explained, and up to
+// where the last turn may have gone on.
+func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, stretch)) (cut, tail recording.Time) {
+	cut = s.in.Requests[r.ID].From
+	tail = cut
+	nth := 0
+	for _, i := range s.turns.Of[r.ID] {
+		u := &s.turns.All[i]
+		if u.From > r.End {
+			break
+		}
+		if u.To < cut || u.Last < cut {
+			continue
+		}
+		from := max(u.From, cut)
+		visit(u, gap{cut, min(tail, from), from, nth}, stretch{u, from, u.Last})
+		if from > cut {
+			nth++
+		}
+		cut, tail = max(cut, u.Last), max(tail, u.To)
+	}
+	return cut, tail
+}
+
+// stretch is a span in or before a turn, nil if that is not known.
+type stretch struct {
+	turn     *loops.Turn
+	from, to recording.Time
+}
+
+// of is the loop whose turn it is: a request that wanders goes on on others than read it.
+func (w *stretch) of(r *timeline.Request) timeline.StrandID {
+	if w.turn == nil {
+		return r.Strand
+	}
+	return w.turn.Strand
+}
+
+// gap is a span between two turns: until tail, the earlier may have gone on unseen.
+type gap struct {
+	from, tail, to recording.Time
+	nth            int // of its request
+}
+
+// gap tiles the time before a turn.
+func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
+	if id := s.givenUp(r, u, g.from); id != timeline.None {
+		after, end := *u, min(s.t.Calls[id].End, g.to)
+		after.Call, after.Ready = id, recording.NoTime
+		s.gap(r, &after, gap{g.from, min(g.tail, end), end, g.nth}, p)
+		if end < g.to {
+			s.readerWait(wait{r, r.Strand, end, g.to, timeline.PhaseHandler, timeline.None}, p)
+		}
+		return
+	}
+	if id := s.lookedUp(r, u); id != timeline.None {
+		after := *u
+		after.Call = id
+		u = &after
+	}
+	if u.Call == timeline.None {
+		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
+		tail := s.handedOver(r, g, p)
+		if tail >= g.to || tail == g.tail && s.awaitsChild(r, u, g, p) {
+			return
+		}
+		g.tail = tail
+		if s.heldUp(r, u, g, p) {
+			return
+		}
+		rest := timeline.Segment{From: g.tail, To: g.to, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
+		switch {
+		case len(s.asks(r, rest)) > 0:
+		case u.Timer:
+			rest.Cause = timeline.CauseSleep
+		case u.How == loops.ResumeFired: // an immediate, which runs when the loop comes to it
+			s.readerWait(wait{r, r.Strand, g.tail, g.to, timeline.PhaseHandler, timeline.None}, p)
+			return
+		case u.How == loops.ResumeBody && u.Ready != recording.NoTime:
+			ready := min(max(u.Ready, g.tail), g.to)
+			rest.Cause, rest.Quality, rest.To = timeline.CauseClient, timeline.Exact, ready
+			p.add(rest)
+			s.readerWait(wait{r, r.Strand, ready, g.to, timeline.PhaseHandler, timeline.None}, p)
+			return
+		}
+		s.blank(r, rest, p)
+		return
+	}
+	b := &s.in.Calls[u.Call].Bounds
+	from := g.from
+	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
+		tail := min(g.tail, begun)
+		s.ownTurn(r, stretch{nil, from, tail}, p)
+		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
+		if u.Timer && len(s.asks(r, rest)) == 0 {
+			rest.Cause = timeline.CauseSleep
+		}
+		s.blank(r, rest, p)
+		from = begun
+	}
+	s.pending(r, stretch{u, from, g.to}, p)
+}
+
+// lookedUp is the call whose name had been asked for before a turn, and that had not begun to
+// connect: what the request waited for where it is not seen what the turn resumed for.
+func (s *segmenter) lookedUp(r *timeline.Request, u *loops.Turn) timeline.CallID {
+	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
+		return timeline.None
+	}
+	for _, id := range s.callsOf.Of(int(r.ID)) {
+		if c := &s.t.Calls[id]; c.New && c.DNSTo != recording.NoTime && c.DNSFrom < u.From && u.From <= c.ConnectFrom {
+			return id
+		}
+	}
+	return timeline.None
+}
+
+// givenUp is the call that a request gave up before or in a turn that nothing from outside
+// began: it had waited for that answer, for so long as it would. Its connection was closed
+// since the turn before, and nothing of an answer had come.
+func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.Time) timeline.CallID {
+	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
+		return timeline.None
+	}
+	for _, id := range s.callsOf.Of(int(r.ID)) {
+		c := &s.t.Calls[id]
+		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.To {
+			continue
+		}
+		if cn := &s.t.Conns[s.in.Calls[id].Conn]; cn.By == recording.ClosedByUs && cn.Closed == c.End {
+			return id
+		}
+	}
+	return timeline.None
+}
+
+// handedOver tiles the end of a gap by what other strands did for the request: until one had
+// begun, after the loop had turned to something else, its work lay in a queue; when it was done,
+// the loop had to come to the result. It returns where that ended: where the gap began, if none did.
+func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording.Time {
+	at := g.tail
+	if len(s.in.Parts) == 0 {
+		return at
+	}
+	for i := range s.in.Parts[r.ID] {
+		part := &s.in.Parts[r.ID][i]
+		from, to := max(part.From, at), min(part.To, g.to)
+		if from >= to || part.Strand == r.Strand {
+			continue
+		}
+		s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
+		s.follow(r, follow{part.Strand, from, to, s.spansOn(r.ID, part.Strand), 1}, p)
+		at = to
+	}
+	if at > g.tail {
+		s.readerWait(wait{r, r.Strand, at, g.to, timeline.PhaseHandler, timeline.None}, p)
+		return g.to
+	}
+	return at
+}
+
+// pending tiles a span in which a request waited for its call to go on: until what it
+// resumed for was ready, by the phase; then by what the loop did instead.
+func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
+	u, from, to := w.turn, w.from, w.to
+	c := &s.t.Calls[u.Call]
+	b := &s.in.Calls[u.Call].Bounds
+	ready := u.Ready
+	if c.DNSTo != recording.NoTime && u.From <= c.ConnectFrom {
+		ready = c.DNSTo
+	}
+	if ready == recording.NoTime || ready > to {
+		ready = to
+	}
+	for ph := timeline.PhaseQueue; ph <= timeline.PhaseReceive; ph++ {
+		at, end := max(b[ph], from), min(b[ph+1], to)
+		if at >= end {
+			continue
+		}
+		if ph == timeline.PhaseQueue && c.New && c.DNSFrom == recording.NoTime {
+			// A name was resolved without asking anyone: that is soon done, but when is not known.
+			s.readerWait(wait{r, w.of(r), at, end, ph, u.Call}, p)
+			continue
+		}
+		g := timeline.Segment{From: at, To: min(end, max(ready, at)), Phase: ph, Cause: timeline.CauseRemote, Call: u.Call, Strand: w.of(r), Blocker: timeline.None}
+		if ph == timeline.PhaseQueue {
+			g.Cause, g.Quality = timeline.CausePool, timeline.Inferred
+		}
+		p.add(g)
+		s.readerWait(wait{r, w.of(r), max(g.To, at), end, ph, u.Call}, p)
+	}
+}
+
+// ownTurn tiles a span in which the loop worked for the request, by the loop's state.
+// Work on a call's connection before it is sent, or on its answer, is of that phase. A call
+// that began and ended within one turn, in which the loop slept, was made by a client that waits
+// itself, in place of the loop: that is a thread like any other then.
+func (s *segmenter) ownTurn(r *timeline.Request, w stretch, p *painter) {
+	for _, id := range s.callsOf.Of(int(r.ID)) {
+		c, b := &s.t.Calls[id], &s.in.Calls[id].Bounds
+		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.From) || b[timeline.PhaseReceive+1] > w.to || !timeline.Slept(s.t, r.Strand, b[0], b[timeline.PhaseReceive+1]) {
+			continue
+		}
+		s.turnState(r, stretch{w.turn, w.from, b[0]}, p)
+		one := follow{strand: r.Strand, from: b[0], to: b[timeline.PhaseReceive+1]}
+		for ph := timeline.PhaseQueue; ph <= timeline.PhaseReceive; ph++ {
+			if b[ph] < b[ph+1] {
+				one.spans = append(one.spans, span{b[ph], b[ph+1], id, ph})
+			}
+		}
+		s.follow(r, one, p)
+		w.from = one.to
+	}
+	s.turnState(r, w, p)
+}
+
+// turnState tiles a span of a turn, or before one, by the loop's state.
+func (s *segmenter) turnState(r *timeline.Request, w stretch, p *painter) {
+	strand := w.of(r)
+	for _, iv := range timeline.Clipped(s.t.Strands[strand].Intervals, w.from, w.to) {
+		at, end := max(iv.From, w.from), min(iv.To, w.to)
+		for at < end {
+			g := timeline.Segment{From: at, To: end, Phase: timeline.PhaseHandler, Call: timeline.None, Strand: strand, Blocker: timeline.None}
+			if w.turn != nil && w.turn.Call != timeline.None && s.t.Calls[w.turn.Call].Request == r.ID {
+				s.phase(&g, w.turn.Call)
+			}
+			at = g.To
+			if s.loopState(iv, &g) {
+				p.add(g)
+			}
+		}
+	}
+}
+
+// phase cuts a piece at the next bound of a call, and gives it the call's phase if
+// what the loop does then is work on the call itself.
+func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
+	b := &s.in.Calls[id].Bounds
+	if g.From < b[0] {
+		g.To = min(g.To, b[0])
+		return
+	}
+	if g.From >= b[timeline.PhaseReceive+1] {
+		return
+	}
+	ph := b.PhaseAt(g.From)
+	g.To = min(g.To, b[ph+1])
+	switch ph {
+	case timeline.PhaseDNS, timeline.PhaseConnect, timeline.PhaseTLS, timeline.PhaseSend, timeline.PhaseReceive:
+		g.Phase, g.Call = ph, id
+	}
+}
+
+// loopState gives a piece of a loop's own turn its cause; false if it is unknown.
+func (s *segmenter) loopState(iv timeline.Interval, g *timeline.Segment) bool {
+	switch iv.State {
+	case timeline.StateRunning:
+		g.Cause = timeline.CauseOnCPU
+	case timeline.StateRunnable:
+		g.Cause = timeline.CauseRunnable
+	case timeline.StateSleeping, timeline.StateDisk:
+		g.Cause, g.Quality = timeline.SleepCause(s.t, g.Strand, iv)
+	default:
+		return false
+	}
+	return true
+}
+
+// lastGap tiles the end of a request that was cut: by the call that is pending, if
+// there is one, and by what other strands did for it: one of those may have answered it. A request
+// that the loop answered ends in a turn of its own.
+func (s *segmenter) lastGap(r *timeline.Request, cut, tail recording.Time, p *painter) {
+	if cut >= r.End {
+		return
+	}
+	for _, id := range s.callsOf.Of(int(r.ID)) {
+		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
+			u := loops.Turn{From: r.End, Request: r.ID, Strand: r.Strand, How: loops.ResumeCall, Call: id, Ready: c.Arrived}
+			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, 0}, p)
+			return
+		}
+	}
+	tail = min(tail, r.End)
+	s.ownTurn(r, stretch{nil, cut, tail}, p)
+	s.handedOver(r, gap{cut, tail, r.End, 0}, p)
+}

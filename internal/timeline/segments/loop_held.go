@@ -1,0 +1,162 @@
+package segments
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A loop that does not wait for its sockets for so long is held: what came due meanwhile waited
+// for it. The waits of an endpoint's requests are known to be of one length from so many on, if
+// nine in ten of them are shorter than twice the median.
+const (
+	heldFor    = 10_000_000 // ns
+	enoughSame = 8
+	mostSame   = 1000 // are looked at
+)
+
+// waitKind is a wait for what no fact shows, by where in a request of an endpoint it is.
+type waitKind struct {
+	endpoint string
+	nth      int
+}
+
+// heldLoops tells, of loops that are held at times, when, and how long their requests wait for
+// what no fact shows where they are not.
+type heldLoops struct {
+	held  map[timeline.StrandID][]heldSpan
+	usual map[waitKind]usualWait
+}
+
+// heldSpan is a span in which a loop did not wait for its sockets.
+type heldSpan struct{ from, to recording.Time }
+
+// usualWait is how long a kind of wait takes where the loop is free.
+type usualWait struct {
+	took  recording.Duration
+	timer bool // most of them end with a timer
+}
+
+// findHeld finds when loops are held, and what their requests wait for without that.
+func (s *segmenter) findHeld() *heldLoops {
+	h := &heldLoops{held: map[timeline.StrandID][]heldSpan{}, usual: map[waitKind]usualWait{}}
+	for i := range s.t.Strands {
+		if id := timeline.StrandID(i); s.t.Strands[i].Loop {
+			if list := heldSpans(s.t, id); len(list) > 0 {
+				h.held[id] = list
+			}
+		}
+	}
+	if len(h.held) == 0 {
+		return h
+	}
+	took, timers := map[waitKind][]recording.Duration{}, map[waitKind]int{}
+	for i := range s.t.Requests {
+		r := &s.t.Requests[i]
+		if r.Strand == timeline.None || len(h.held[r.Strand]) == 0 {
+			continue
+		}
+		s.eachTurn(r, func(u *loops.Turn, g gap, _ stretch) {
+			k := waitKind{r.Endpoint, g.nth}
+			if g.tail < g.to && len(took[k]) < mostSame && s.unseen(r, u, g) && len(h.in(r.Strand, g)) == 0 {
+				took[k] = append(took[k], g.to.Sub(g.tail))
+				if u.Timer {
+					timers[k]++
+				}
+			}
+		})
+	}
+	for k, list := range took {
+		slices.Sort(list)
+		if median := list[len(list)/2]; len(list) >= enoughSame && list[len(list)*9/10] <= 2*median {
+			h.usual[k] = usualWait{median, 2*timers[k] > len(list)}
+		}
+	}
+	return h
+}
+
+// heldSpans returns when a loop is held, in order.
+func heldSpans(t *timeline.Timeline, loop timeline.StrandID) (out []heldSpan) {
+	own, since, seen := t.OwnPoll(loop), recording.Time(-1), recording.Time(-1)
+	for _, iv := range t.Strands[loop].Intervals {
+		if iv.State == timeline.StateUnknown || iv.From != seen { // as between windows: nothing is known
+			since = -1
+		}
+		seen = iv.To
+		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && timeline.SamePoll(own, iv.Off.Syscall) {
+			if since >= 0 && iv.From.Sub(since) >= heldFor {
+				out = append(out, heldSpan{since, iv.From})
+			}
+			since = iv.To
+		}
+	}
+	return out
+}
+
+// in returns the parts of a gap in which its loop was held.
+func (h *heldLoops) in(loop timeline.StrandID, g gap) (out []heldSpan) {
+	list := h.held[loop]
+	i, _ := slices.BinarySearchFunc(list, g.tail+1, func(x heldSpan, at recording.Time) int { return int(x.to.Sub(at)) })
+	for ; i < len(list) && list[i].from < g.to; i++ {
+		if from, to := max(list[i].from, g.tail), min(list[i].to, g.to); from < to {
+			out = append(out, heldSpan{from, to})
+		}
+	}
+	return out
+}
+
+// unseen reports a gap of which no fact shows what the request waited for in it.
+func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
+	if u.Call != timeline.None || u.How != loops.ResumeUnseen || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
+		return false
+	}
+	return len(s.in.Parts) == 0 || !slices.ContainsFunc(s.in.Parts[r.ID], func(p timeline.Handover) bool {
+		return p.Strand != r.Strand && p.From < g.to && g.tail < p.To
+	})
+}
+
+// heldUp tiles a gap of which no fact shows what the request waited for in it, and in which its
+// loop was held: what it is longer than such waits are where the loop is free, it waited for the
+// loop. If it ended as time woke the loop, that was before its timer was set, else after it fired.
+func (s *segmenter) heldUp(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
+	usual, ok := s.held.usual[waitKind{r.Endpoint, g.nth}]
+	if !ok || u.How != loops.ResumeUnseen {
+		return false
+	}
+	spans := s.held.in(r.Strand, g)
+	var held recording.Duration
+	for _, x := range spans {
+		held += x.to.Sub(x.from)
+	}
+	behind := min(held, g.to.Sub(g.tail)-usual.took)
+	if behind <= 0 {
+		return false
+	}
+	before := held - behind
+	rest := timeline.Segment{Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
+	if u.Timer || usual.timer {
+		rest.Cause = timeline.CauseSleep
+	}
+	other := func(from, to recording.Time) {
+		rest.From, rest.To = from, to
+		p.add(rest)
+	}
+	at := g.tail
+	for _, x := range spans {
+		other(at, x.from)
+		at = x.from
+		if !u.Timer {
+			at += recording.Time(min(before, x.to.Sub(x.from)))
+			before -= at.Sub(x.from)
+			other(x.from, at)
+		}
+		end := min(x.to, at+recording.Time(behind))
+		behind -= end.Sub(at)
+		s.waitFor(wait{r, r.Strand, at, end, timeline.PhaseHandler, timeline.None}, timeline.Inferred, p)
+		at = end
+	}
+	other(at, g.to)
+	return true
+}

@@ -1,0 +1,82 @@
+package segments
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// threadHandler tiles the time from reading a request to its last byte, for a thread
+// that served nothing else meanwhile, and for those that worked for it: up to the last
+// one, if that answered.
+func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
+	w := follow{strand: r.Strand, from: s.in.Requests[r.ID].From, to: r.End}
+	if len(r.Parts) > 0 {
+		w.spans = s.spansOn(r.ID, r.Strand)
+	} else {
+		w.spans = s.spans(r.ID)
+	}
+	left := s.in.Requests[r.ID].Left
+	if left == recording.NoTime {
+		s.follow(r, w, p)
+		return
+	}
+	w.to = left
+	s.follow(r, w, p)
+	if part := s.partAt(r.ID, s.in.Requests[r.ID].Writer, r.End); part != nil {
+		s.descend(r, part, follow{strand: r.Strand, from: left, to: r.End}, p)
+		return
+	}
+	p.add(timeline.Segment{From: left, To: r.End, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: timeline.None, Blocker: timeline.None})
+}
+
+// state gives a piece its cause by the strand's state; false if it is unknown.
+func (s *segmenter) state(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
+	switch iv.State {
+	case timeline.StateRunning:
+		piece.Cause = timeline.CauseOnCPU
+	case timeline.StateRunnable:
+		piece.Cause = timeline.CauseRunnable
+	case timeline.StateSleeping, timeline.StateDisk:
+		s.asleep(r, iv, piece)
+		return true
+	default:
+		return false
+	}
+	if piece.Phase == timeline.PhaseRemote { // it had something else to do while it waited
+		piece.Phase, piece.Call = timeline.PhaseHandler, timeline.None
+	}
+	return true
+}
+
+// asleep gives a sleeping piece its cause. Before an answer is there it waits for the
+// peer, whatever it sleeps in; in other phases the syscall tells.
+func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) {
+	network := iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall)
+	switch {
+	case piece.Phase == timeline.PhaseRemote:
+		piece.Cause = timeline.CauseRemote
+	case piece.Phase == timeline.PhasePickUp && network:
+		piece.Cause, piece.Quality = timeline.CauseRunnable, timeline.Inferred
+		if piece.To.Sub(piece.From) > timeline.WakeLatency {
+			piece.Cause = timeline.CauseUnknown
+		}
+	case piece.Call != timeline.None && network:
+		piece.Cause = timeline.CauseRemote
+	case piece.Call == timeline.None && network && s.looksUp(piece.Strand, iv):
+		piece.Phase, piece.Cause = timeline.PhaseDNS, timeline.CauseRemote
+	case piece.Call == timeline.None && network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
+		piece.Cause = timeline.CauseClient
+	default:
+		piece.Cause, piece.Quality = timeline.SleepCause(s.t, piece.Strand, iv)
+	}
+}
+
+// onClient reports a wait for the client: for the rest of the request's body, or for
+// room to write more of the response.
+func (s *segmenter) onClient(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
+	read := s.in.Requests[r.ID].Read
+	if r.FirstWrite != 0 && piece.From >= r.FirstWrite {
+		return true
+	}
+	return read > r.FirstRead && piece.From < read && !(iv.Off.Timed == 1 && iv.Off.Arg == 0)
+}

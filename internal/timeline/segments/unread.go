@@ -1,0 +1,160 @@
+package segments
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// manyPieces is from how many pieces on a wait is summed up by cause instead of being
+// listed piece by piece: with a long queue in front of one strand, listing what it did
+// meanwhile for each request would be quadratic.
+const manyPieces = 64
+
+// unread tiles the time in which a request lay in its socket: by what the strand that
+// came to read it was doing.
+func (s *segmenter) unread(r *timeline.Request, p *painter) {
+	if r.Start >= r.FirstRead {
+		return
+	}
+	if s.t.Strands[r.Strand].Goroutine != recording.NoGoroutine {
+		s.unreadGo(r, p)
+		return
+	}
+	reader, from := r.Strand, r.Start
+	th := &s.f.Threads[reader]
+	if th.Born > from { // made for this connection: until then its creator was in charge
+		born := min(th.Born, r.FirstRead)
+		if creator := s.f.Strand(th.Creator); creator != timeline.None {
+			s.readerWait(wait{r, creator, from, born, timeline.PhaseUnread, timeline.None}, p)
+		}
+		from = born
+	}
+	s.relayed(wait{r, reader, from, r.FirstRead, timeline.PhaseUnread, timeline.None}, p)
+}
+
+// wait is a span in which a request waited for a strand to turn to it: to read it, or
+// to read the answer to one of its calls.
+type wait struct {
+	r        *timeline.Request
+	strand   timeline.StrandID
+	from, to recording.Time
+	phase    timeline.Phase
+	call     timeline.CallID
+}
+
+// readerWait tiles a wait by what the strand did meanwhile.
+func (s *segmenter) readerWait(w wait, p *painter) { s.waitFor(w, s.quality(w), p) }
+
+// waitFor is readerWait where it is known how sure the wait is.
+func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
+	if w.from >= w.to {
+		return
+	}
+	ivs := timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
+	stints := s.in.Owners.From(w.strand, w.from)
+	n := sort.Search(len(stints), func(k int) bool { return stints[k].From >= w.to })
+	if len(ivs)+n > manyPieces {
+		s.lane(w.strand).summary(w, sure, p)
+		return
+	}
+	eachPiece(ivs, stints[:n], func(iv timeline.Interval, owner timeline.RequestID) {
+		iv.From, iv.To = max(iv.From, w.from), min(iv.To, w.to)
+		cause, quality := s.reading(w.strand, iv, owner)
+		if cause == causeIdle {
+			cause, quality = timeline.CauseUnknown, timeline.Inferred
+			if iv.To.Sub(iv.From) <= timeline.WakeLatency {
+				cause = timeline.CauseRunnable
+			}
+		}
+		if cause == timeline.CauseEventLoop && owner == timeline.None && s.wokenFor(w, iv) {
+			cause = timeline.CauseOnCPU
+		}
+		if cause == causeNone || iv.From >= iv.To {
+			return
+		}
+		if owner == w.r.ID {
+			owner = timeline.None
+		}
+		if cause == timeline.CauseRunnable {
+			owner = timeline.None
+		}
+		p.add(timeline.Segment{
+			From: iv.From, To: iv.To, Phase: w.phase, Cause: cause, Quality: max(quality, sure),
+			Call: w.call, Strand: w.strand, Blocker: owner,
+		})
+	})
+}
+
+// quality of a wait's segments: inferred if its beginning was not stamped exactly.
+func (s *segmenter) quality(w wait) timeline.Quality {
+	if w.phase == timeline.PhaseQueue || w.phase == timeline.PhaseUnread && s.in.Requests[w.r.ID].Inexact {
+		return timeline.Inferred
+	}
+	return timeline.Exact
+}
+
+// wokenFor reports that a loop was idle when the wait began and ran only since: what
+// it does is the way to this very read.
+func (s *segmenter) wokenFor(w wait, iv timeline.Interval) bool {
+	list := s.t.Strands[w.strand].Intervals
+	i := sort.Search(len(list), func(k int) bool { return list[k].To > w.from })
+	return i < len(list) && list[i].State == timeline.StateSleeping && iv.From > w.from
+}
+
+// eachPiece visits the pieces of intervals cut by stints, with the request that the
+// strand worked for in each, or None.
+func eachPiece(ivs []timeline.Interval, stints []timeline.Stint, visit func(timeline.Interval, timeline.RequestID)) {
+	k := 0
+	for _, iv := range ivs {
+		for iv.From < iv.To {
+			for k < len(stints) && stints[k].To <= iv.From {
+				k++
+			}
+			piece, owner := iv, timeline.RequestID(timeline.None)
+			if k < len(stints) && stints[k].From <= iv.From {
+				piece.To, owner = min(iv.To, stints[k].To), stints[k].Request
+			} else if k < len(stints) {
+				piece.To = min(iv.To, stints[k].From)
+			}
+			visit(piece, owner)
+			iv.From = piece.To
+		}
+	}
+}
+
+// Causes that only waits know, and that no Segment shows.
+const (
+	causeIdle timeline.Cause = timeline.NumCauses     // asleep waiting for input, which was there
+	causeNone timeline.Cause = timeline.NumCauses + 1 // no facts
+	numWaits                 = timeline.NumCauses + 2
+)
+
+// reading tells what kept a strand from reading: its state, and whom it worked for.
+func (s *segmenter) reading(id timeline.StrandID, iv timeline.Interval, owner timeline.RequestID) (timeline.Cause, timeline.Quality) {
+	loop := s.t.Strands[id].Loop
+	switch iv.State {
+	case timeline.StateRunning:
+		if loop {
+			return timeline.CauseEventLoop, timeline.Exact
+		}
+		return timeline.CauseOnCPU, timeline.Exact
+	case timeline.StateRunnable:
+		return timeline.CauseRunnable, timeline.Exact
+	case timeline.StateSleeping, timeline.StateDisk:
+		waited, quality := timeline.SleepCause(s.t, id, iv)
+		switch {
+		case waited == timeline.CauseGC, waited == timeline.CauseInterpreterLock:
+			return waited, quality
+		case owner != timeline.None && loop:
+			return timeline.CauseEventLoop, timeline.Exact
+		case owner != timeline.None, s.t.Lingers(iv.Off): // on another connection: a poll of this one would have ended
+			return timeline.CausePool, timeline.Exact
+		case iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall):
+			return causeIdle, timeline.Inferred
+		}
+		return waited, quality
+	}
+	return causeNone, timeline.Inferred
+}
