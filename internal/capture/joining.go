@@ -5,6 +5,7 @@ package capture
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
@@ -260,6 +261,7 @@ func (s *Session) haveJoined() error {
 		"stacks and calls over TLS: not seen for the first %d ms, while what sees them was loaded beside the recording",
 		(clock()-s.begun)/1e6)}})
 	s.allJoined()
+	debug.FreeOSMemory() // what was needed to find it all is garbage
 	s.before = s.measure()
 	return nil
 }

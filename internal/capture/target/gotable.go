@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"slices"
 	"sort"
 	"weak"
 
@@ -121,7 +122,7 @@ func readGoCode(pid int, file *elf.File, bias uint64) (*goCode, error) {
 	if t.text, err = goTextStart(pid, file, section.Addr); err != nil {
 		return nil, err
 	}
-	t.tables = goFuncData(pid, file, section.Addr, bias)
+	t.tables = goFuncData(pid, file, readSection{section, data}, bias)
 	return t, nil
 }
 
@@ -147,11 +148,17 @@ func parseGoTable(data []byte) (*goCode, error) {
 	return t, nil
 }
 
+// readSection is a section of which all is in memory.
+type readSection struct {
+	*elf.Section
+	data []byte
+}
+
 // goFuncData finds the trees of inlined calls by the running program's description of
-// itself.
-func goFuncData(pid int, file *elf.File, table, bias uint64) funcData {
+// itself: they are behind the table since Go 1.26, and with constants before.
+func goFuncData(pid int, file *elf.File, table readSection, bias uint64) funcData {
 	base := uint64(0)
-	err := searchModule(pid, file, table+bias, func(mem memory, at uint64) bool {
+	err := searchModule(pid, file, table.Addr+bias, func(mem memory, at uint64) bool {
 		word := mem.word(at + moduleFuncData)
 		if _, ok := fileOffset(file, word-bias); ok {
 			base = word - bias
@@ -170,11 +177,19 @@ func goFuncData(pid int, file *elf.File, table, bias uint64) funcData {
 	if section == nil {
 		return nil
 	}
-	data, err := elffile.Data(section)
-	if err != nil {
+	data := table.data
+	if section != table.Section {
+		if data, err = elffile.Data(section); err != nil {
+			return nil
+		}
+	}
+	from := base - section.Addr
+	if from > uint64(len(data)) {
 		return nil
 	}
-	data = data[base-section.Addr:]
+	if data = data[from:]; section != table.Section {
+		data = slices.Clone(data) // else it keeps all constants
+	}
 	return func(offset uint32, into []byte) bool {
 		if uint64(offset)+uint64(len(into)) > uint64(len(data)) {
 			return false
