@@ -1,6 +1,7 @@
 package build
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -17,7 +18,8 @@ import (
 // else could have sent the call: no other request is open without a call under way, as one is
 // that waits for a timer, a thread or a place in a pool. Threads that share tasks, as those of
 // tokio and the carriers of virtual threads do, go on with each other's requests: what one of
-// them sends follows from what that very thread read.
+// them sends follows from what that very thread read, or is of the one request that waits for something
+// else than a call. What may be another's is given where calls before it and after it are of one request.
 
 // trust says what a chain believes that a loop sends follows from: freely, whatever it read last;
 // once, that which it read as a whole, and once it has led to something that alone where nobody else
@@ -63,17 +65,19 @@ func chainedMoves(of []loops.Loop) (out []chainedMove) {
 type linked struct {
 	t          *timeline.Timeline
 	trust      trust
+	rest       bool // what nobody else can have sent is of the one that is dark
 	open       map[timeline.RequestID]*chained
 	dark       int                          // open requests that may do something at any time, see isDark
 	turns      []chainTurn                  // by loop
 	*chainTurn                              // of the loop whose move it is
 	opener     map[int32]timeline.RequestID // who connected
 	owner      map[timeline.CallID]timeline.RequestID
-	begun      map[timeline.CallID]bool // calls that were sent
-	over       map[timeline.CallID]bool // and those whose answer began
-	confirmed  int                      // responses in the turn of an answer to a call of theirs
-	refuted    int                      // and in that of another's
-	told       int                      // in that of a call of which nothing else was known
+	begun      map[timeline.CallID]bool            // calls that were sent
+	over       map[timeline.CallID]bool            // and those whose answer began
+	confirmed  int                                 // responses in the turn of an answer to a call of theirs
+	refuted    int                                 // and in that of another's
+	told       int                                 // in that of a call of which nothing else was known
+	after      map[timeline.CallID]timeline.CallID // the answer that had been read right before a call was sent of which it is not sure whose it is
 }
 
 // chainTurn is what a loop has done since it slept.
@@ -109,8 +113,12 @@ func associateChain(t *timeline.Timeline, loops []loops.Loop) {
 		trusts = []trust{freely, once, strictly}
 	}
 	for _, trust := range trusts {
-		l := linkMoves(t, moves, trust)
+		l := linkMoves(t, moves, trust, false)
 		if l.believed(loops[0].Wander) {
+			if more := linkMoves(t, moves, trust, true); loops[0].Wander && more.believed(true) {
+				l = more
+			}
+			l.bridge()
 			l.associate()
 			return
 		}
@@ -132,10 +140,10 @@ func (l *linked) believed(wander bool) bool {
 	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*say >= len(of)
 }
 
-func linkMoves(t *timeline.Timeline, moves []chainedMove, trust trust) *linked {
+func linkMoves(t *timeline.Timeline, moves []chainedMove, trust trust, rest bool) *linked {
 	l := &linked{
-		t: t, trust: trust, open: map[timeline.RequestID]*chained{}, opener: map[int32]timeline.RequestID{},
-		owner: map[timeline.CallID]timeline.RequestID{}, begun: map[timeline.CallID]bool{}, over: map[timeline.CallID]bool{},
+		t: t, trust: trust, rest: rest, open: map[timeline.RequestID]*chained{}, opener: map[int32]timeline.RequestID{},
+		owner: map[timeline.CallID]timeline.RequestID{}, begun: map[timeline.CallID]bool{}, over: map[timeline.CallID]bool{}, after: map[timeline.CallID]timeline.CallID{},
 	}
 	for i := range moves {
 		for len(l.turns) <= moves[i].loop {
@@ -250,6 +258,9 @@ func (l *linked) sent(m *loops.Move) {
 	if l.begun[m.Call] {
 		return
 	}
+	if l.answer != timeline.None && len(l.pending) == 1 {
+		l.after[m.Call] = l.answer
+	}
 	l.begun[m.Call], l.answer = true, timeline.None
 	r := l.acts()
 	if l.freed[m.Conn] && l.dark > 0 { // whoever waited for it may have it now
@@ -259,6 +270,9 @@ func (l *linked) sent(m *loops.Move) {
 	connected = connected && l.open[opened] != nil
 	if delete(l.opener, m.Conn); connected { // its first call is of who connected for it
 		r = opened
+	}
+	if r == timeline.None && l.rest && l.dark == 1 && l.open[l.last] == nil {
+		r = l.soleDark()
 	}
 	if sole := l.t.Calls[m.Call].Request; sole != timeline.None { // nobody else was there
 		r = sole
@@ -273,6 +287,40 @@ func (l *linked) sent(m *loops.Move) {
 		}
 	})
 	l.led(r)
+}
+
+// soleDark is the one open request that waits for something that is not seen, if all others wait for a call; else None.
+func (l *linked) soleDark() timeline.RequestID {
+	sole := timeline.RequestID(timeline.None)
+	for id, c := range l.open {
+		switch {
+		case c.isDark():
+			sole = id
+		case c.calls == 0:
+			return timeline.None
+		}
+	}
+	return sole
+}
+
+// bridge tells whose calls are that lie between two of one request, each sent right after the answer to
+// the one before was read, and nothing else: another may have sent one of them, but hardly all.
+func (l *linked) bridge() {
+	for _, last := range slices.Sorted(maps.Keys(l.owner)) {
+		r, between := l.owner[last], []timeline.CallID{}
+		for call, follows := l.after[last]; follows; call, follows = l.after[call] {
+			of, known := l.owner[call]
+			if known && of == r {
+				for _, c := range between {
+					l.owner[c] = r
+				}
+			}
+			if known {
+				break
+			}
+			between = append(between, call)
+		}
+	}
 }
 
 // answered begins the turn of whose call that was.
