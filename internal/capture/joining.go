@@ -73,7 +73,9 @@ func (s *Session) startJoining() {
 // allLoaded gives back what it took to load the recorder's programs, and to find what they are attached to.
 func allLoaded(s *Session) {
 	for _, l := range s.order {
-		l.object.allLoaded()
+		if l.object != nil { // else the kernel refused its maps
+			l.object.allLoaded()
+		}
 	}
 	s.files.Release()
 	s.loading.done()
