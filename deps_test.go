@@ -34,6 +34,8 @@ func rooms() []room {
 		{dir: "internal/timeline/build", imports: []string{"recording", "internal/timeline/..."}, pure: true},
 		{dir: "internal/timeline/exchange", imports: []string{"recording", "internal/timeline", "internal/timeline/facts", "internal/timeline/lists", "internal/timeline/peers"}, pure: true},
 		{dir: "internal/timeline/facts", imports: []string{"recording", "internal/timeline", "internal/timeline/lists"}, pure: true},
+		{dir: "internal/timeline/handoffs", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/lists"}, pure: true},
+		{dir: "internal/timeline/loopcalls", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/lists", "internal/timeline/loops"}, pure: true},
 		{dir: "internal/timeline/loops", imports: []string{"recording", "internal/timeline", "internal/timeline/causality", "internal/timeline/exchange", "internal/timeline/facts", "internal/timeline/lists"}, pure: true},
 		{dir: "internal/timeline/peers", imports: []string{"recording", "internal/timeline"}, pure: true},
 		{dir: "internal/timeline/lists", imports: []string{"recording"}, pure: true},

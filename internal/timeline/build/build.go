@@ -2,7 +2,9 @@
 // timeline.Timeline. In the order of rebuild (build.go): facts are sorted by what they are
 // about; strands, connections, requests and calls are made of them; rules say which request each call
 // belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
-// account for each request's time.
+// account for each request's time. Each step is a package of its own, and this one knows
+// their order; what is left here besides are the rules for threads that serve one request at a time
+// (associate.go) and for Go (gocalls.go, gotasks.go), and look-ups that other threads make.
 package build
 
 import (
@@ -13,6 +15,8 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/handoffs"
+	"github.com/getdwell/dwell/internal/timeline/loopcalls"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/internal/timeline/segments"
@@ -78,19 +82,20 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
 	exchange.ResolveOnThread(t, f, calls, resolutions)
-	contexts := associateContexts(t, f, callInput{requests: requests, calls: calls})
+	contexts := handoffs.PythonContexts(t, f, handoffs.Input{Requests: requests, Calls: calls})
 	associate(t, f, calls, o)
-	parts := associateHandOffs(t, f, callInput{requests: requests, calls: calls, owners: o, contexts: contexts})
+	parts := handoffs.Associate(t, f, handoffs.Input{Requests: requests, Calls: calls, Owners: o, Contexts: contexts})
 	runs := running.Goroutines(t, f)
 	tasks := goTasks(t, f, o)
 	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
 	partsOfTasks(t, tasks)
 	moves := loops.Gather(t, f, requests, calls)
 	f.DropInbound()
-	wanted := associateLoops(t, f, calls, moves)
+	wanted := loopcalls.Associate(t, f, calls, moves)
 	resolveElsewhere(t, f, calls, resolutions)
 	turns := loops.Cut(t, moves, o)
-	queueCalls(t, f, callInput{calls: calls, turns: turns}, wanted)
+	lineUp(t, f, calls, turns)
+	queueCalls(t, calls, turns, wanted)
 	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
 	sleeps.AddParks()
 	sleeps.Assign(o, ancestors(t, f, o))

@@ -9,15 +9,14 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/internal/timeline/peers"
 	"github.com/getdwell/dwell/recording"
 )
 
 // queueCalls lets the calls of loops begin when they were wanted: at the end of the
 // turn that asked for them. Until a socket or a resolver was free they were queued.
-func queueCalls(t *timeline.Timeline, f *facts.Facts, in callInput, wanted []recording.Time) {
-	calls, l := in.calls, in.turns
-	lineUp(t, f, calls, l)
+func queueCalls(t *timeline.Timeline, calls []exchange.Call, l *loops.Turns, wanted []recording.Time) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Request == timeline.None || c.Why != timeline.WhyAsync && c.Why != timeline.WhyAsyncHint && c.Why != timeline.WhyInLine && c.Why != timeline.WhyShared && c.Why != timeline.WhyAwaited || wanted[i] == recording.NoTime {

@@ -2,12 +2,7 @@ package build
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
-
-	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/recording"
 )
 
 // sleepers plays a Node loop. Two requests come at once; each makes three calls, and sleeps
@@ -112,42 +107,4 @@ func (p *sleepers) play(rounds int, told func(round int, timer int64) string) st
 		}
 	}
 	return p.out.String()
-}
-
-func TestTimersThatFire(t *testing.T) {
-	resolved := func(timer int64) string { return fmt.Sprintf("what=resolved exec=%d", timer) }
-	for name, c := range map[string]struct {
-		told  func(round int, timer int64) string
-		least int // calls of 66 that are given to a request
-		most  int
-	}{
-		"seen":          {func(_ int, timer int64) string { return resolved(timer) }, 66, 66},
-		"an interval's": {func(int, int64) string { return resolved(102) }, 0, 22},
-		"not any longer": {func(round int, timer int64) string {
-			switch {
-			case round < 10:
-				return resolved(timer)
-			case round == 10:
-				return "what=spent"
-			}
-			return ""
-		}, 60, 66},
-	} {
-		p := &sleepers{}
-		tl := parsed(t, []byte(p.play(11, c.told)))
-		slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return int(a.SendFrom - b.SendFrom) })
-		given, wrong := 0, 0
-		for i, call := range tl.Calls {
-			if call.Request == timeline.None {
-				continue
-			}
-			given++
-			if tl.Requests[call.Request].Conn != recording.ConnID(10+p.truth[i]) {
-				wrong++
-			}
-		}
-		if wrong > 0 || given < c.least || given > c.most || len(tl.Calls) != 66 {
-			t.Errorf("timers %s: of %d calls %d were given to requests, %d wrongly", name, len(tl.Calls), given, wrong)
-		}
-	}
 }

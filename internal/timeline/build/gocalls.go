@@ -70,7 +70,7 @@ func handedBy(t *timeline.Timeline, c *timeline.Call, w *exchange.Call, h handin
 	c.SendFrom = h.At
 	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || h.At.Sub(up) > goDialled ||
 		c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead) {
-		warmed(c, &w.Bounds) // it was dialled for another
+		exchange.Warmed(c, &w.Bounds) // it was dialled for another
 		return
 	}
 	c.Start = min(c.Start, h.At)

@@ -53,7 +53,7 @@ func associateGo(t *timeline.Timeline, f *facts.Facts, in goInput) {
 	in.strands, in.facts = strands, f
 	associateHanded(t, f, in)
 	pooled := pooledPeers(t)
-	open := openIn(t)
+	open := timeline.OpenIn(t)
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Why != timeline.WhyReused {
@@ -69,7 +69,7 @@ func associateGo(t *timeline.Timeline, f *facts.Facts, in goInput) {
 		if r == timeline.None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
 			continue
 		}
-		if pooled[goPeer{d.Process, d.Peer}] && open[d.Process].during(c.ConnectFrom, c.SendFrom) > 1 {
+		if pooled[goPeer{d.Process, d.Peer}] && open[d.Process].During(c.ConnectFrom, c.SendFrom) > 1 {
 			continue // another request may have taken the connection meanwhile
 		}
 		t.Assign(c, r, timeline.WhyGoDial)

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
@@ -51,7 +52,7 @@ func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.S
 			taken := !a.gives && a.request == b.request
 			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
 			// alone is known of goroutines that make a call for each.
-			alone := a.gives && odd*mostShare <= queued && within(made[timeline.StrandID(s)], a.at, b.at)
+			alone := a.gives && odd*causality.MostShare <= queued && within(made[timeline.StrandID(s)], a.at, b.at)
 			if b.gives && a.at < b.at && (taken || alone) && !hidden(t.Strands[s].Process, a.at, b.at) {
 				from := max(a.at, t.Requests[b.request].FirstRead)
 				tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})

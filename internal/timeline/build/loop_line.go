@@ -2,6 +2,7 @@ package build
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
@@ -94,7 +95,7 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []reco
 			}
 		}
 	}
-	if len(waited) < manyLined || others*mostShare > len(waited) {
+	if len(waited) < manyLined || others*causality.MostShare > len(waited) {
 		return
 	}
 	for _, i := range waited {

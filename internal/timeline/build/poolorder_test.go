@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-
-	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/recording"
 )
 
 // fullPool plays a Node loop: eight requests come at once, each makes four calls one after the
@@ -135,42 +131,4 @@ func (p *fullPool) play() (text string, truth []int) {
 		}
 	}
 	return p.out.String(), p.truth
-}
-
-// TestPoolOrder: who asks first gets the connection that comes free, and each request's answer,
-// in the turn of its own last call, confirms it. A pool that serves who asked last is not
-// taken for one: its calls stay nobody's.
-func TestPoolOrder(t *testing.T) {
-	oldest := func([]int) int { return 0 }
-	newest := func(line []int) int { return len(line) - 1 }
-	for name, c := range map[string]struct {
-		next  func([]int) int
-		spare int
-		naps  bool
-		told  bool
-	}{
-		"first come, first served": {oldest, 0, false, true}, "last come, first served": {newest, 0, false, false},
-		"first come, who sleeps between": {oldest, 0, true, true}, "last come, who sleeps between": {newest, 0, true, false},
-		"a limit of the application's": {oldest, 3, false, true}, "a limit, last come, first served": {newest, 3, false, false},
-	} {
-		text, truth := (&fullPool{next: c.next, spare: c.spare, naps: c.naps}).play()
-		tl := parsed(t, []byte(text))
-		slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return int(a.SendFrom - b.SendFrom) })
-		given := 0
-		for i, call := range tl.Calls {
-			if call.Why != timeline.WhyInLine {
-				continue
-			}
-			given++
-			if r := tl.Requests[call.Request].Conn; r != recording.ConnID(10+truth[i]) {
-				t.Errorf("%s: call %d was given to the request on connection %d, and is of that on %d", name, i, r, 10+truth[i])
-			}
-			if i >= 2 && call.Phases[timeline.PhaseQueue] == 0 {
-				t.Errorf("%s: call %d has not waited for its connection", name, i)
-			}
-		}
-		if told := given >= 28; told != c.told || !told && given > 0 {
-			t.Errorf("%s: %d of %d calls were given to requests in line", name, given, len(tl.Calls))
-		}
-	}
 }

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
-	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -205,7 +202,7 @@ func (p *oneConn) answer(n int) {
 func (p *oneConn) tellWaiters(answers int) {
 	for _, c := range p.under[:answers] {
 		if before, ok := p.place[c.request]; !ok {
-			p.place[c.request] = int64(c.request/100%2)<<pageBits + int64(c.request%100)*64 + 1
+			p.place[c.request] = int64(c.request/100%2)<<18 + int64(c.request%100)*64 + 1
 		} else if p.upTo(8) == 1 {
 			p.place[c.request] = 7000 + p.at
 			p.say("boundary thread=1 what=moved waiter=%d to=%d", before, p.place[c.request])
@@ -294,58 +291,6 @@ func (p *oneConn) play(requests int) (text string, truth []int) {
 	return p.out.String(), p.truth
 }
 
-// TestSharedConnection: what many requests send on one connection is told apart by how many
-// of them could go on, and by what requests of their kind do there; each response, written in
-// the turn in which the last call of its request was answered, confirms it. A client that
-// does not keep the order is not believed.
-func TestSharedConnection(t *testing.T) {
-	for name, c := range map[string]struct {
-		play  oneConn
-		least int // percent of the calls on the shared connection that are given to a request
-		most  int
-	}{
-		"in the order asked for":           {oneConn{}, 99, 100},
-		"in another order":                 {oneConn{mixed: true}, 0, 0},
-		"held back":                        {oneConn{held: true}, 0, 0},
-		"held back as a whole":             {oneConn{held: true, whole: true}, 99, 100},
-		"asleep between":                   {oneConn{naps: true}, 99, 100},
-		"after the thread pool":            {oneConn{jobs: true}, 97, 100},
-		"going on as each is answered":     {oneConn{each: true}, 99, 100},
-		"promises with ids":                {oneConn{named: true}, 99, 100},
-		"held back, with ids":              {oneConn{named: true, held: true}, 0, 10},
-		"of one endpoint":                  {oneConn{same: true, jobs: true}, 90, 100},
-		"with calls beside":                {oneConn{aside: true}, 99, 100},
-		"with calls beside, and ids":       {oneConn{aside: true, named: true}, 98, 100},
-		"in another order, told who waits": {oneConn{mixed: true, waits: true}, 99, 100},
-		"held back, told who waits":        {oneConn{held: true, waits: true}, 98, 100},
-	} {
-		c.play.random = 7
-		text, truth := c.play.play(400)
-		tl := parsed(t, []byte(text))
-		slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return a.Ordinal - b.Ordinal })
-		given, wrong, shared := 0, 0, 0
-		for _, call := range tl.Calls {
-			var want recording.ConnID
-			if call.Conn != 20 {
-				want = besideOf(call.Conn)
-			} else {
-				want = connOf(truth[shared])
-				shared++
-			}
-			switch {
-			case call.Request == timeline.None, call.Conn == 20 && call.Why != timeline.WhyShared && call.Why != timeline.WhyAwaited && !c.play.named:
-			case tl.Requests[call.Request].Conn != want:
-				wrong++
-			case call.Conn == 20:
-				given++
-			}
-		}
-		if share := 100 * given / len(truth); shared != len(truth) || wrong > 0 || share < c.least || share > c.most {
-			t.Errorf("%s: of %d calls (of %d) %d were given to requests, %d wrongly", name, shared, len(truth), given, wrong)
-		}
-	}
-}
-
 // besideOf is the connection of the request that a call on one of its own is of.
 func besideOf(conn recording.ConnID) recording.ConnID {
 	var r int
@@ -357,22 +302,4 @@ func connOf(request int) recording.ConnID {
 	var id recording.ConnID
 	fmt.Sscanf(fmt.Sprintf("1%d", request), "%d", &id)
 	return id
-}
-
-// Of few who are away it is kept that they may have sent a call that nobody was seen to ask
-// for; of many it may be anyone, and a list for each call would grow with the recording.
-func TestCallsOfThoseWhoAreAway(t *testing.T) {
-	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
-		w := &sharing{
-			t:         &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
-			suspended: suspended{away: map[loops.Owner]habit{}}, owner: map[timeline.CallID]loops.Owner{}, flying: map[loops.Owner]int{}, either: map[timeline.CallID][]loops.Owner{},
-		}
-		for r := range c.away {
-			w.away[loops.OfRequest(timeline.RequestID(r))] = habit{}
-		}
-		w.unseen([]timeline.CallID{0})
-		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != loops.Nobody {
-			t.Errorf("%d are away: listed are %v", c.away, got)
-		}
-	}
 }

@@ -2,14 +2,7 @@ package build
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
-
-	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/causality"
-	"github.com/getdwell/dwell/internal/timeline/loops"
-	"github.com/getdwell/dwell/recording"
 )
 
 // immediates plays a Node loop whose client of Redis writes what was asked for in an immediate: its id is
@@ -169,111 +162,4 @@ func (p *immediates) play(requests int) string {
 		p.flush()
 	}
 	return p.out.String()
-}
-
-// Whose immediate it is that writes commands is told by its id, also where that request was seen to send
-// something else in the same turn, and where several more asked before it ran.
-func TestCommandsAskedForBesideOtherCalls(t *testing.T) {
-	p := &immediates{random: 7}
-	tl := parsed(t, []byte(p.play(400)))
-	slices.SortStableFunc(tl.Calls, func(a, b timeline.Call) int { return a.Ordinal - b.Ordinal })
-	commands, right, wrong, own, ownRight := 0, 0, 0, 0, 0
-	for _, call := range tl.Calls {
-		var want recording.ConnID
-		if call.Conn == 20 {
-			fmt.Sscanf(fmt.Sprintf("1%d", p.truth[commands]), "%d", &want)
-			commands++
-		} else {
-			fmt.Sscanf("1"+fmt.Sprint(call.Conn)[1:], "%d", &want)
-			own++
-		}
-		switch {
-		case call.Request == timeline.None:
-		case tl.Requests[call.Request].Conn != want:
-			wrong++
-		case call.Conn == 20:
-			right++
-		default:
-			ownRight++
-		}
-	}
-	if commands != len(p.truth) || wrong > 0 || 100*right < 83*commands || 100*ownRight < 99*own {
-		t.Errorf("of %d commands %d are their requests', of %d calls of their own %d; %d are others'", commands, right, own, ownRight, wrong)
-	}
-}
-
-// A client that hardly ever sends beside others holds its calls back; one that does so once in fifty turns
-// in which it could has nothing else to send in the others.
-func TestWhoHoldsBack(t *testing.T) {
-	for _, c := range []struct {
-		could, sends int
-		held         bool
-	}{{133, 0, true}, {600, 2, true}, {188, 4, false}, {453, 12, false}, {10, 0, false}} {
-		if w := (&sharing{could: c.could, sends: c.sends}); w.held() != c.held {
-			t.Errorf("sends %d times of %d: held %v", c.sends, c.could, w.held())
-		}
-	}
-}
-
-// Who was answered is away no longer, nor who can only be one of those.
-func TestAwayUntilAnswered(t *testing.T) {
-	w := &sharing{
-		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
-		habits: causality.NewCounts(habit.usual), byConn: map[recording.ConnID]*sharedConn{},
-	}
-	w.reset()
-	w.allEnd = 60
-	for _, who := range []loops.Owner{loops.OfRequest(0), loops.OfCall(3)} {
-		w.now = 40
-		w.ready = []actor{{who: who}}
-		w.goesAway(0)
-		if !w.anyAway() {
-			t.Errorf("%v is not away", who)
-		}
-		w.now = 70
-		if w.respond([]timeline.RequestID{0}); w.anyAway() {
-			t.Errorf("%v is away after all were answered", who)
-		}
-		w.ready[0].habit.over = false
-		if w.goesAway(0); who == loops.OfRequest(0) && w.anyAway() {
-			t.Errorf("%v goes away after it was answered", who)
-		}
-	}
-}
-
-// Messages of worker threads do not tell who goes on.
-func TestMessagesTellNobody(t *testing.T) {
-	fired := loops.Move{Kind: loops.MoveFired, By: loops.Nobody, Conn: loops.NoConn}
-	if !allTold([]loops.Move{fired}) {
-		t.Error("not all is told")
-	}
-	if fired.Port = 7; allTold([]loops.Move{fired}) {
-		t.Error("a message tells who goes on")
-	}
-}
-
-// What follows calls that were answered together is nobody's yet, and what is sent then is not linked.
-func TestAfterAnswersAtOnce(t *testing.T) {
-	w := &inTurns{atOnce: map[timeline.CallID]bool{1: true}}
-	if got := w.alone(loops.OfCall(1)); got != loops.Nobody {
-		t.Errorf("after one of several: %v", got)
-	}
-	if got := w.alone(loops.OfCall(2)); got != loops.OfCall(2) {
-		t.Errorf("after one alone: %v", got)
-	}
-}
-
-// Who has just been answered goes on where a promise of its own is resolved: its id was given out as the call
-// was asked for, or since.
-func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
-	w := &inTurns{told: &doubts{}, turn: asyncTurn{of: loops.OfCall(1), counter: 200}, wakes: loops.Nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
-	for exec, same := range map[int64]bool{100: false, 101: true, 110: true, 111: false, 200: false, 201: true} {
-		if got := w.same(&loops.Move{Exec: exec}); got != same {
-			t.Errorf("id %d: %v", exec, got)
-		}
-	}
-	w.wakes = loops.OfRequest(3)
-	if w.same(&loops.Move{Exec: 105}) {
-		t.Error("another is known to go on")
-	}
 }

@@ -27,3 +27,6 @@ func Reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 }
 
 const Exceptions = 64 // of so many tasks, one may make fewer calls
+
+// MostShare is one more than how many of a few exceptions make a rule.
+const MostShare = 8

@@ -1,0 +1,74 @@
+package handoffs
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// Deliveries are believed by how many that went the same way cannot be right: where
+// workers take what they were not woken for, none is.
+func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
+	const direct, queue, seldom, late = timeline.StrandID(1), timeline.StrandID(2), timeline.StrandID(3), timeline.StrandID(4)
+	h := &handOffs{t: &timeline.Timeline{Calls: make([]timeline.Call, 4)}, readBy: []timeline.StrandID{direct, queue, seldom, late}}
+	var all []delivery
+	deliver := func(call timeline.CallID, n, odd int) {
+		for i := range n {
+			all = append(all, delivery{call: call, hops: 2, odd: i < odd})
+		}
+	}
+	deliver(0, 640, 10) // one of 64
+	deliver(1, 20, 1)   // one of 20
+	deliver(2, 4, 0)    // too few to tell, but those of other strands that read few are right as well
+	deliver(3, 5, 0)
+	believed := h.judge(all)
+	for call, want := range []bool{true, false, true, true} {
+		if got := believed(&delivery{call: timeline.CallID(call), hops: 2}); got != want {
+			t.Errorf("deliveries of strand %d: believed %v, want %v", h.readBy[call], got, want)
+		}
+	}
+	if believed(&delivery{call: 0, hops: 3}) {
+		t.Error("a delivery through more strands than any other of its reader is believed")
+	}
+}
+
+// What cannot be right: call 1 is known to be of request 0; request 1 was read after call 2
+// had been sent; call 3 is said to be of two; call 4 was delivered to two workers. That one
+// is told of twice, as call 0 is, is nothing odd.
+func TestDeliveriesThatCannotBeRight(t *testing.T) {
+	h := &handOffs{t: &timeline.Timeline{
+		Calls:    []timeline.Call{{Request: timeline.None, SendFrom: 200}, {Request: 0, SendFrom: 200}, {Request: timeline.None, SendFrom: 50}, {Request: timeline.None, SendFrom: 200}, {Request: timeline.None, SendFrom: 200}},
+		Requests: []timeline.Request{{RequestMore: &timeline.RequestMore{}, FirstRead: 10}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 100}},
+	}}
+	all := []delivery{
+		{call: 0, request: 1}, {call: 0, request: 1},
+		{call: 1, request: 1}, {call: 1, request: 0},
+		{call: 2, request: 1}, {call: 2, request: 0},
+		{call: 3, request: 1}, {call: 3, request: 0},
+		{call: 4, request: timeline.None, to: 7}, {call: 4, request: timeline.None, to: 8},
+	}
+	h.markOdd(all)
+	var odd []bool
+	for _, d := range all {
+		odd = append(odd, d.odd)
+	}
+	if want := []bool{false, false, true, false, true, false, true, true, true, true}; !slices.Equal(odd, want) {
+		t.Errorf("odd are %v, want %v", odd, want)
+	}
+}
+
+// Strand 1 hands on answers as often as it seems to ask; that strand 2 was woken for call 0
+// as well, which went to a request's own, is by the way. Call 2 is one that it asked for.
+func TestDeliveriesAreToThoseWhoAsk(t *testing.T) {
+	h := &handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 3)}, between: []int32{0, 2, 1}}
+	got := h.ofThoseWhoAsk([]delivery{
+		{call: 0, request: 5}, {call: 0, request: timeline.None, to: 2},
+		{call: 1, request: timeline.None, to: 1}, {call: 3, request: timeline.None, to: 1},
+		{call: 2, request: timeline.None, to: 2},
+	})
+	want := []delivery{{call: 0, request: 5}, {call: 2, request: timeline.None, to: 2}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

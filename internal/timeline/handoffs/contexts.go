@@ -1,0 +1,185 @@
+package handoffs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A task of asyncio runs in a context of its own (contextvars), a copy of that of whoever made
+// it, and so does what is handed to a thread with asyncio.to_thread, anyio or asgiref. So the
+// context in which a response was written is that of its request, and what was done in it
+// while the request was open, or in a copy that was made since the request was read, was done
+// for that.
+//
+// Of contexts that are not numbered only the address is known. As long as a task lives it has
+// the address for itself: what was done there is of the one that next answers a request there.
+
+// contextOf is a request that a context is of, or was read in.
+type contextOf struct {
+	request timeline.RequestID
+	conn    int
+	after   int64 // the last context that had been copied when the request was read
+}
+
+// contexts tell whose contexts are.
+type contexts struct {
+	t       *timeline.Timeline
+	f       *facts.Facts
+	homes   map[facts.ContextKey][]contextOf // whose responses were written in it, or in a copy, in order of their end
+	shared  map[facts.ContextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
+	readers map[facts.ContextKey][]contextOf // what was read in it, in order
+	many    map[facts.ContextKey]bool        // of them, those in which was read from several connections
+	odd     map[recording.ProcessID]*causality.Tally
+	loops   map[timeline.StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
+}
+
+// maxAncestors bounds how far contexts are followed to those that they are copies of.
+const maxAncestors = 32
+
+// PythonContexts gives calls of Python to the requests in whose contexts they were made.
+// It returns what tells so, or nil where there is nothing.
+func PythonContexts(t *timeline.Timeline, f *facts.Facts, in Input) *contexts {
+	x := contexts{
+		t: t, f: f, homes: map[facts.ContextKey][]contextOf{}, shared: map[facts.ContextKey]bool{}, readers: map[facts.ContextKey][]contextOf{}, many: map[facts.ContextKey]bool{},
+		odd: map[recording.ProcessID]*causality.Tally{}, loops: map[timeline.StrandID]bool{},
+	}
+	for i := range in.Requests {
+		x.addRequest(timeline.RequestID(i), &in.Requests[i])
+	}
+	if len(x.readers) == 0 {
+		return nil
+	}
+	for k, list := range x.homes {
+		x.order(k, list)
+	}
+	for i := range t.Calls {
+		c, m := &t.Calls[i], &in.Calls[i]
+		if m.Exchange.Asked.None() || c.Strand == timeline.None {
+			continue
+		}
+		id := f.Conns[m.Conn].Chunks[recording.Write][m.Exchange.Asked.First].Context
+		if id == recording.NoContext {
+			continue
+		}
+		r, known := x.owner(facts.ContextKey{Process: c.Process, ID: id}, c.SendFrom)
+		switch {
+		case r != timeline.None:
+			t.Assign(c, r, timeline.WhyContext)
+			if c.Start < t.Requests[r].FirstRead {
+				exchange.Warmed(c, &m.Bounds)
+			}
+		case known && id > 0 && x.loops[c.Strand] && x.tells(c.Process):
+			t.Assign(c, timeline.None, timeline.WhyNoContext)
+		}
+	}
+	return &x
+}
+
+// addRequest notes the contexts in which a request was read and answered.
+func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
+	r := &x.t.Requests[id]
+	if s.Asked.None() {
+		return
+	}
+	c := &x.f.Conns[s.Conn]
+	read := c.Chunks[recording.Read][s.Asked.First]
+	if read.Context == recording.NoContext {
+		return
+	}
+	of, in := contextOf{id, int(s.Conn), read.Contexts}, facts.ContextKey{Process: r.Process, ID: read.Context}
+	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != int(s.Conn) {
+		before := &x.f.Conns[list[len(list)-1].conn]
+		x.many[in], x.shared[in] = true, x.shared[in] || before.Closed == nil || before.ClosedAt > r.FirstRead
+	}
+	x.loops[s.Reader] = true
+	x.readers[in] = append(x.readers[in], of)
+	if s.Replied.None() {
+		return
+	}
+	wrote := c.Chunks[recording.Write][s.Replied.First].Context
+	lists.Entry(x.odd, r.Process).Add(wrote <= 0)
+	k, own := facts.ContextKey{Process: r.Process, ID: wrote}, true
+	for depth := 0; own && depth < maxAncestors; depth++ {
+		if k.ID != recording.NoContext {
+			x.homes[k] = append(x.homes[k], of)
+		}
+		parent, ok := x.f.Contexts[k]
+		k.ID, own = parent, ok && int64(parent) > read.Contexts && read.Contexts > 0
+	}
+}
+
+// order puts the requests of a context in order of their end, and looks whether they follow
+// each other.
+func (x *contexts) order(k facts.ContextKey, list []contextOf) {
+	slices.SortFunc(list, func(a, b contextOf) int {
+		return cmp.Or(cmp.Compare(x.t.Requests[a.request].End, x.t.Requests[b.request].End), cmp.Compare(a.request, b.request))
+	})
+	for i := 1; i < len(list) && k.ID > 0; i++ {
+		if x.t.Requests[list[i].request].FirstRead < x.t.Requests[list[i-1].request].End {
+			x.shared[k] = true
+		}
+	}
+}
+
+// tells reports that nearly all responses of a process are written in contexts that are
+// known: what is done in another one is not of a request.
+func (x *contexts) tells(p recording.ProcessID) bool {
+	n := x.odd[p]
+	return n != nil && n.Rule(0)
+}
+
+// owner is the request for which something was done in a context; None, if it was for none,
+// and whether that is certain.
+func (x *contexts) owner(k facts.ContextKey, at recording.Time) (r timeline.RequestID, known bool) {
+	child := recording.NoContext
+	for range maxAncestors {
+		if r := x.at(k, child, at); r != timeline.None {
+			return r, true
+		}
+		if k.ID <= 0 {
+			return timeline.None, true
+		}
+		parent, ok := x.f.Contexts[k]
+		if !ok {
+			return timeline.None, false
+		}
+		child, k.ID = k.ID, parent
+	}
+	return timeline.None, false
+}
+
+// at is the request that a context is of at a time, as far as is known without those of which
+// it is a copy. What is asked about was done in it, or in copies of its copy child.
+func (x *contexts) at(k facts.ContextKey, child recording.ContextID, at recording.Time) timeline.RequestID {
+	if list := x.homes[k]; len(list) > 0 && !x.shared[k] {
+		i := sort.Search(len(list), func(i int) bool { return x.t.Requests[list[i].request].End > at })
+		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.open(list[i].request, at) {
+			return list[i].request
+		}
+	}
+	if child <= 0 {
+		return timeline.None
+	}
+	if list := x.readers[k]; len(list) > 0 && !x.many[k] {
+		i := sort.Search(len(list), func(i int) bool { return list[i].after >= int64(child) })
+		if i > 0 && x.open(list[i-1].request, at) {
+			return list[i-1].request
+		}
+		return timeline.None
+	}
+	return timeline.None
+}
+
+// open reports a request that was under way at a time.
+func (x *contexts) open(id timeline.RequestID, at recording.Time) bool {
+	r := &x.t.Requests[id]
+	return r.FirstRead <= at && at < r.End
+}

@@ -1,0 +1,108 @@
+package handoffs
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A loop of asyncio that hands work to a thread wakes it in the context of the task that asked
+// for that: so it is known for whom, though the loop serves many at once. Where threads take
+// from one queue, who is woken may find that another was faster, and take the next one's: then
+// that tells nothing.
+
+// word is a futex of a process.
+type word struct {
+	process recording.ProcessID
+	at      int64
+}
+
+// findQueues finds the words at which several strands waited for work at once. One after the
+// other they may wait at one word without sharing a queue: each wait may be for a new lock,
+// where another had been.
+func (h *handOffs) findQueues() {
+	if h.contexts == nil {
+		return
+	}
+	h.shared = map[word]bool{}
+	last := map[word]*job{} // woken there
+	for _, j := range h.inOrder() {
+		if j.by == timeline.None || j.context == 0 {
+			continue
+		}
+		w := word{h.t.Strands[j.strand].Process, j.word}
+		if x := last[w]; x != nil && x.strand != j.strand && j.slept < x.from {
+			h.shared[w] = true
+		}
+		last[w] = j
+	}
+}
+
+// tellsOf returns the request in whose context a job's strand was woken by a loop for work of
+// its own, or None.
+func (h *handOffs) tellsOf(j *job) timeline.RequestID {
+	if h.contexts == nil || j.context == 0 || !h.contexts.loops[j.by] {
+		return timeline.None
+	}
+	process := h.t.Strands[j.by].Process
+	if h.shared[word{process, j.word}] {
+		return timeline.None
+	}
+	r, _ := h.contexts.owner(facts.ContextKey{Process: process, ID: j.context}, j.from)
+	return r
+}
+
+// tellAll finds the jobs for which a strand was woken in the context of a request.
+func (h *handOffs) tellAll() {
+	h.eachJob(func(j *job) {
+		if j.by == timeline.None || h.owner(j.by, j.from) != timeline.None {
+			return
+		}
+		if r := h.tellsOf(j); r != timeline.None {
+			j.claim, j.root, j.told = r, j.from-recording.Time(submitLead), true
+		}
+	})
+}
+
+// byContext: the only call of a job belongs to whoever the strand was woken for, and so do all
+// if it waited for work again before that one was answered. Else it went on with another's.
+func (h *handOffs) byContext(j *job, all []ruling) {
+	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End {
+		return
+	}
+	for i := range all {
+		all[i].say(j.claim, timeline.WhyHandOff)
+	}
+}
+
+// wentOn reports that a strand did not wait for work before the request was over for which it
+// had been woken, and made a call since: that may be another's.
+func (h *handOffs) wentOn(j *job) bool {
+	calls, end := h.callsOf[j.strand], h.t.Requests[j.claim].End
+	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
+	return k < len(calls) && h.sent(calls[k]) < j.to
+}
+
+// toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
+// have given it another's work then.
+func (h *handOffs) toldLoop(j *job, at recording.Time) bool {
+	steps := h.f.Threads[j.by].Steps
+	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
+	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
+		off := steps[k].Off
+		if off != nil && timeline.PollWait(off.Syscall) && off.WakerKind == recording.WakerThread && h.f.Strand(off.Waker) == j.strand && off.Woken > j.from && off.Woken < at {
+			return true
+		}
+	}
+	return false
+}
+
+// addTold adds a job in which no call was made to the parts of the request that the strand was
+// woken for.
+func (h *handOffs) addTold(j *job) {
+	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
+		h.parts[j.claim] = append(h.parts[j.claim], timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: j.to}, By: timeline.None})
+	}
+}

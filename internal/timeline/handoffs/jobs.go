@@ -1,0 +1,239 @@
+package handoffs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// job is a span in which a strand that serves no request of its own worked: from being
+// woken for work, or made, until it waits for work again. It may have taken several
+// tasks meanwhile, without waiting.
+type job struct {
+	strand   timeline.StrandID
+	from, to recording.Time
+	slept    recording.Time      // since when it had waited for work
+	by       timeline.StrandID   // who woke it, or made it; None: not known
+	context  recording.ContextID // of Python, in which it was woken
+	word     int64               // futex at which it was woken
+	made     bool                // it was made then
+	calls    []timeline.CallID   // that it made, in order
+	results  []result            // that it delivered, in order
+
+	claim timeline.RequestID // that by worked for, as far as its own start tells
+	root  recording.Time     // since when work for that was submitted
+	told  bool               // it is claim's by the context of Python in which it was woken
+	late  bool               // a worker that was woken for another request had yet to begin
+}
+
+// result is a wake of a strand that waited for a result, or the answer to a request.
+type result struct {
+	at      recording.Time
+	request timeline.RequestID
+	since   recording.Time // when its strand began to wait for it
+	calls   int            // of the job's calls, how many were made before
+	place   place
+	answer  bool // the response of the request
+	sure    bool // nearly all that is delivered at the place is preceded by a call
+}
+
+// cutAll lists the jobs of all strands, by strand in order of time.
+func (h *handOffs) cutAll() {
+	h.jobs = make([][]job, len(h.t.Strands))
+	for i := range h.f.Threads {
+		s := timeline.StrandID(i)
+		if rt := h.f.Runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
+			continue
+		}
+		h.jobs[i] = h.cutJobs(s)
+	}
+}
+
+// fillAll gives all jobs their calls and results.
+func (h *handOffs) fillAll() {
+	for s := range h.f.Threads {
+		h.fill(timeline.StrandID(s))
+	}
+}
+
+// cutJobs cuts the life of a strand at its waits for work, and where it works for a
+// request of its own.
+func (h *handOffs) cutJobs(s timeline.StrandID) []job {
+	th := &h.f.Threads[s]
+	next := job{strand: s, from: h.f.Start, by: timeline.None, claim: timeline.None}
+	if th.Born != recording.NoTime {
+		next.from, next.by, next.made = th.Born, h.f.Strand(th.Creator), true
+	}
+	var list []job
+	end := func(at recording.Time) {
+		for _, own := range h.o.From(s, next.from) {
+			if own.From >= at {
+				break
+			}
+			if next.to = own.From; next.to > next.from {
+				list = append(list, next)
+			}
+			next = job{strand: s, from: max(next.from, own.To), by: timeline.None, claim: timeline.None}
+		}
+		if next.to = at; next.to > next.from {
+			list = append(list, next)
+		}
+	}
+	windows, begun := h.f.Windows, recording.NoTime // when it last was woken for work
+	for _, st := range th.Steps {
+		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
+			end(windows[0].To)
+			next = job{strand: s, from: windows[1].From, by: timeline.None, claim: timeline.None}
+		}
+		if h.forWork(s, st.Off) {
+			begun = st.At
+		} else if h.lingers(s, st.Off, begun) {
+			h.t.Linger(st.Off)
+		} else {
+			continue
+		}
+		end(st.Off.Since)
+		next = job{strand: s, from: st.Off.Woken, slept: st.Off.Since, by: timeline.None, claim: timeline.None}
+		if next.from == recording.NoTime {
+			next.from = st.At
+		}
+		if timeline.HandedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
+			next.by, next.context, next.word = h.f.Strand(st.Off.Waker), st.Off.Context, st.Off.Arg
+		}
+	}
+	last := windows[0].To
+	if th.Died != recording.NoTime {
+		last = th.Died
+	}
+	end(last)
+	return list
+}
+
+// fill gives a strand's jobs their calls and results.
+func (h *handOffs) fill(s timeline.StrandID) {
+	jobs, calls, given, answers := h.jobs[s], h.callsOf[s], h.wakes.by[s], h.answers[s]
+	for i := range jobs {
+		j := &jobs[i]
+		k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.from })
+		calls = calls[k:]
+		n := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.to })
+		j.calls, calls = calls[:n:n], calls[n:]
+		k = sort.Search(len(given), func(k int) bool { return given[k].at >= j.from })
+		given = given[k:]
+		for len(given) > 0 && given[0].at <= j.to {
+			h.addResult(j, given[0])
+			given = given[1:]
+		}
+		for len(answers) > 0 && answers[0].at <= j.to {
+			if a := answers[0]; a.at >= j.from {
+				a.calls = sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= a.at })
+				j.results = append(j.results, a)
+			}
+			answers = answers[1:]
+		}
+		slices.SortStableFunc(j.results, func(a, b result) int { return cmp.Compare(a.at, b.at) })
+	}
+}
+
+// addResult adds a wake to a job's results, if it may deliver one.
+func (h *handOffs) addResult(j *job, w wake) {
+	r := h.ownAt(w)
+	if r == timeline.None {
+		return
+	}
+	switch say := h.says(w.of, w.off); {
+	case say == saysOther || say == saysIdle:
+		return
+	case say == saysNothing && !h.waitedFor(j, w):
+		if e := h.results[h.placeOf(w)]; e == nil || e.others > 0 {
+			return
+		}
+	}
+	n := sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= w.at })
+	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
+		return // in the middle of a call
+	}
+	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
+}
+
+// waitedFor reports that a wake ended the wait of whoever had woken the job's strand for work,
+// who had gone to sleep before the first call was answered and slept until all were.
+func (h *handOffs) waitedFor(j *job, w wake) bool {
+	if j.by != w.of || len(j.calls) == 0 || w.off.Since < j.from {
+		return false
+	}
+	first, last := &h.t.Calls[j.calls[0]], &h.t.Calls[j.calls[len(j.calls)-1]]
+	return w.off.Since < first.End && last.End <= w.at
+}
+
+// dropBegins drops what threads that were made told who had made them before they did
+// anything else: that they had begun.
+func (h *handOffs) dropBegins() {
+	h.eachJob(func(j *job) {
+		if !j.made || j.by == timeline.None || len(j.results) == 0 {
+			return
+		}
+		if x := &j.results[0]; !x.answer && x.calls == 0 && h.worksFor(j.by, j.from) == x.request {
+			j.results = j.results[1:]
+		}
+	})
+}
+
+// dropLocks drops the results at places where nearly nothing delivered was preceded by
+// a call: threads that begin say so there, and locks of queues are handed on.
+func (h *handOffs) dropLocks() {
+	counts := map[place]*causality.Tally{} // odd: no call preceded
+	h.eachJob(func(j *job) {
+		before := 0
+		for _, r := range j.results {
+			lists.Entry(counts, r.place).Add(r.calls == before)
+			before = r.calls
+		}
+	})
+	var few causality.Tally // at places of few each, such as locks that are made for one wait
+	for _, c := range counts {
+		if c.All < fewIdle {
+			few = causality.Tally{All: few.All + c.All, Odd: few.Odd + c.Odd}
+		}
+	}
+	h.eachJob(func(j *job) {
+		j.results = slices.DeleteFunc(j.results, func(r result) bool {
+			c := counts[r.place]
+			return !r.answer && c.Odd*causality.MostShare > c.All*(causality.MostShare-1)
+		})
+		for i := range j.results {
+			x := &j.results[i]
+			c := *counts[x.place]
+			if c.All < fewIdle && c.Odd == 0 {
+				c = few
+			}
+			x.sure = c.All >= fewIdle && c.Odd*causality.MostShare <= c.All
+		}
+	})
+}
+
+func (h *handOffs) eachJob(visit func(*job)) {
+	for _, jobs := range h.jobs {
+		for i := range jobs {
+			visit(&jobs[i])
+		}
+	}
+}
+
+// jobAt returns the job of a strand at a time, or nil.
+func (h *handOffs) jobAt(s timeline.StrandID, at recording.Time) *job {
+	if int(s) >= len(h.jobs) {
+		return nil
+	}
+	list := h.jobs[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at > list[i-1].to {
+		return nil
+	}
+	return &list[i-1]
+}

@@ -1,0 +1,294 @@
+package handoffs
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// place is where in its code a strand waits: the depth of its stack tells places of one
+// strand apart. CPython keeps its own frames elsewhere: there the word that is waited
+// on tells more.
+type place struct {
+	strand timeline.StrandID
+	key    int64
+}
+
+const (
+	fewIdle   = 4 // a place is known from so many waits on
+	fewQueued = 2 // a stack
+	rareShare = 8
+	muchShare = 10 // and waited at much if it has one part in so many of the most
+)
+
+// idleAt is where a strand waits for work.
+type idleAt struct {
+	above int64              // at this stack pointer and those of shallower stacks; 0: not known
+	too   []int64            // at these too
+	word  int64              // CPython: on this word
+	in    []timeline.StackID // CPython: in these stacks
+}
+
+// spot is what is known of the waits at a place.
+type spot struct {
+	key   int64            // stack pointer or word
+	at    []recording.Time // when they began
+	total recording.Duration
+	odd   bool // a call was open meanwhile, or a stack speaks against it
+}
+
+func (p *spot) see(off *timeline.Off, end recording.Time, odd bool) {
+	p.at = append(p.at, off.Since)
+	p.total += end.Sub(off.Since)
+	p.odd = p.odd || odd
+}
+
+// findIdle finds where each strand waits for work.
+func (h *handOffs) findIdle() {
+	h.idle = make([]idleAt, len(h.t.Strands))
+	for i := range h.f.Threads {
+		switch h.f.Runtime(h.t.Strands[i].Process) {
+		case recording.RuntimeGo, recording.RuntimeNode:
+		case recording.RuntimePython:
+			h.idle[i].word, h.idle[i].in = h.queueOf(timeline.StrandID(i)), h.queueStacks(timeline.StrandID(i))
+		default:
+			h.idle[i] = h.idlePlacesOf(timeline.StrandID(i))
+		}
+	}
+}
+
+// waitsOutside visits a strand's waits for other threads that lie outside of requests of
+// its own; busy tells whether one of its calls was open.
+func (h *handOffs) waitsOutside(s timeline.StrandID, visit func(off *timeline.Off, end recording.Time, busy bool)) {
+	calls, stints := h.callsOf[s], h.o[s]
+	for _, st := range h.f.Threads[s].Steps {
+		if !timeline.OnFutex(st.Off) {
+			continue
+		}
+		off, end := st.Off, st.Off.Woken
+		if end == recording.NoTime {
+			end = st.At
+		}
+		for len(stints) > 0 && stints[0].To <= off.Since {
+			stints = stints[1:]
+		}
+		if len(stints) > 0 && stints[0].From < end {
+			continue
+		}
+		for len(calls) > 0 && h.t.Calls[calls[0]].End <= off.Since {
+			calls = calls[1:]
+		}
+		visit(off, end, len(calls) > 0 && h.sent(calls[0]) < end)
+	}
+}
+
+// sent is when a call was written, or began if it never was.
+func (h *handOffs) sent(c timeline.CallID) recording.Time {
+	if at := h.t.Calls[c].SendFrom; at != recording.NoTime {
+		return at
+	}
+	return h.t.Calls[c].Start
+}
+
+// idlePlacesOf finds where a strand waits for work: at the shallowest place of those
+// where it waits much; and at places that took its turn, since code that is compiled
+// anew has other stacks.
+func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
+	spots := map[int64]*spot{}
+	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
+		p := lists.Entry(spots, off.SP)
+		p.key = off.SP
+		p.see(off, end, busy || h.says(s, off) > saysIdle)
+	})
+	var list []*spot
+	most := recording.Duration(0)
+	for _, p := range spots {
+		if !p.odd && len(p.at) >= fewIdle {
+			list = append(list, p)
+			most = max(most, p.total)
+		}
+	}
+	slices.SortFunc(list, func(a, b *spot) int { return cmp.Compare(b.key, a.key) })
+	var idle idleAt
+	var waits []recording.Time // at the places found, in order
+	for _, p := range list {
+		switch {
+		case idle.above == 0 && p.total*muchShare >= most:
+			idle.above = p.key
+		case idle.above == 0 || !p.elsewhen(waits):
+			continue
+		default:
+			idle.too = append(idle.too, p.key)
+		}
+		waits = append(waits, p.at...)
+		slices.Sort(waits)
+	}
+	return idle
+}
+
+// elsewhen reports that hardly any of the given waits lie between the place's own.
+func (p *spot) elsewhen(waits []recording.Time) bool {
+	last := len(p.at) - 1
+	return (timeline.CountUpTo(waits, p.at[last])-timeline.CountUpTo(waits, p.at[0]))*rareShare <= len(p.at)
+}
+
+// queueOf finds the word at which a strand of CPython waits for work: the one where it
+// waits most, with no time limit, of those where it waits for no mutex.
+func (h *handOffs) queueOf(s timeline.StrandID) int64 {
+	spots := map[int64]*spot{}
+	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
+		if off.Timed == 1 {
+			return
+		}
+		p := lists.Entry(spots, off.Arg)
+		p.key = off.Arg
+		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
+	})
+	var best *spot
+	for _, p := range spots {
+		if !p.odd && len(p.at) >= fewIdle && (best == nil || p.total > best.total || p.total == best.total && p.key < best.key) {
+			best = p
+		}
+	}
+	if best == nil {
+		return 0
+	}
+	return best.key
+}
+
+// queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
+// those in which it waits much. A queue that is written in Python makes a new lock for each
+// wait, so words do not tell.
+func (h *handOffs) queueStacks(s timeline.StrandID) []timeline.StackID {
+	spots := map[timeline.StackID]*spot{}
+	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
+		id := h.t.WaitAt(s, off.Since)
+		if id == timeline.None || h.t.Waits[id].Stack == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
+			return
+		}
+		lists.Entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.says(s, off) > saysIdle)
+	})
+	most := recording.Duration(0)
+	for _, p := range spots {
+		most = max(most, p.total)
+	}
+	var idle []timeline.StackID
+	least := math.MaxInt
+	for id, p := range spots {
+		depth := depthOf(h.t, id)
+		if p.odd || len(p.at) < fewQueued || p.total*muchShare < most || depth > least {
+			continue
+		}
+		if depth < least {
+			idle, least = nil, depth
+		}
+		idle = append(idle, id)
+	}
+	return idle
+}
+
+// depthOf is of how many frames a stack is.
+func depthOf(t *timeline.Timeline, id timeline.StackID) (n int) {
+	for ; id != timeline.None; id = t.Stacks[id].Caller {
+		n++
+	}
+	return n
+}
+
+// saying is what the stack of a wait says of it.
+type saying int8
+
+const (
+	saysNothing saying = iota
+	saysIdle           // it waits for work
+	saysResult         // for what another strand was asked for
+	saysOther          // for something else
+)
+
+// says tells what a wait's stack says of it.
+func (h *handOffs) says(s timeline.StrandID, off *timeline.Off) saying {
+	id := h.t.WaitAt(s, off.Since)
+	if id == timeline.None || h.t.Waits[id].Stack == timeline.None {
+		return saysNothing
+	}
+	w := &h.t.Waits[id]
+	switch {
+	case w.Rule == timeline.RuleIdle:
+		return saysIdle
+	case w.Cause != timeline.CauseCondition && w.Cause != timeline.CauseUnknown:
+		return saysOther
+	}
+	for _, what := range []string{"-future", "-join", "-barrier", "-event"} {
+		if strings.HasSuffix(w.Rule, what) {
+			return saysResult
+		}
+	}
+	return saysNothing
+}
+
+// forWork reports a wait for work.
+func (h *handOffs) forWork(s timeline.StrandID, off *timeline.Off) bool {
+	if !timeline.OnFutex(off) {
+		return off != nil && off.Syscall == "ppoll" && h.says(s, off) == saysIdle
+	}
+	if say := h.says(s, off); say != saysNothing {
+		return say == saysIdle
+	}
+	idle := &h.idle[s]
+	if len(idle.in) > 0 {
+		if id := h.t.WaitAt(s, off.Since); id != timeline.None && slices.Contains(idle.in, h.t.Waits[id].Stack) {
+			return true
+		}
+	}
+	if idle.word != 0 {
+		return off.Arg == idle.word
+	}
+	return idle.above != 0 && (off.SP >= idle.above || slices.Contains(idle.too, off.SP))
+}
+
+// ends counts, for a place, who ended the waits of requests there.
+type ends struct {
+	workers int // strands that serve no request of their own
+	others  int // strands that do, or that never work for any
+}
+
+// findResults counts who ended the waits of requests at each place. Where only workers
+// do, results are waited for; locks are handed on by the strands of other requests too.
+func (h *handOffs) findResults() {
+	h.results = map[place]*ends{}
+	for _, list := range h.wakes.by {
+		for _, w := range list {
+			if h.ownAt(w) == timeline.None {
+				continue
+			}
+			e := lists.Entry(h.results, h.placeOf(w))
+			if h.owner(w.by, w.at) == timeline.None && len(h.callsOf[w.by]) > 0 {
+				e.workers++
+			} else {
+				e.others++
+			}
+		}
+	}
+}
+
+// placeOf is the place of a wait for a result.
+func (h *handOffs) placeOf(w wake) place {
+	if h.f.Runtime(h.t.Strands[w.of].Process) == recording.RuntimePython {
+		return place{timeline.None, w.off.Arg}
+	}
+	return place{w.of, w.off.SP}
+}
+
+// ownAt returns the request that a woken strand was serving all the while it slept.
+func (h *handOffs) ownAt(w wake) timeline.RequestID {
+	r := h.worksFor(w.of, w.off.Since)
+	if r != timeline.None && h.worksFor(w.of, w.at) != r {
+		return timeline.None
+	}
+	return r
+}

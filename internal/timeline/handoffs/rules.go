@@ -1,0 +1,274 @@
+package handoffs
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// submitLead bounds the time between putting work into a queue and the wake-up of
+// whoever is to take it.
+const submitLead recording.Duration = 50_000
+
+// claimAll finds the requests that the starts of all jobs belong to, and those that
+// started while a worker that was woken for another request had yet to begin: they may
+// have taken that one's task.
+func (h *handOffs) claimAll() {
+	type begun struct {
+		at    recording.Time // when the latest of them began its first call
+		claim timeline.RequestID
+	}
+	last := map[recording.ProcessID][2]begun{} // of two claims
+	for _, j := range h.inOrder() {
+		h.claim(j)
+		if j.claim == timeline.None || len(j.calls) == 0 {
+			continue
+		}
+		p := h.t.Strands[j.strand].Process
+		two := last[p]
+		for _, b := range two {
+			j.late = j.late || b.claim != j.claim && b.at > j.from
+		}
+		one := begun{h.sent(j.calls[0]), j.claim}
+		switch {
+		case two[0].claim == one.claim:
+			two[0].at = max(two[0].at, one.at)
+		case one.at > two[0].at:
+			two = [2]begun{one, two[0]}
+		case one.at > two[1].at:
+			two[1] = one
+		}
+		last[p] = two
+	}
+}
+
+// claim finds the request that a job's start belongs to: that of whoever woke it.
+func (h *handOffs) claim(j *job) {
+	if j.by == timeline.None || j.told {
+		return
+	}
+	if r := h.worksFor(j.by, j.from); r != timeline.None {
+		j.claim, j.root = r, j.from-recording.Time(submitLead)
+		return
+	}
+	if from := h.jobAt(j.by, j.from); from != nil && from.claim != timeline.None && !from.told && !from.moved(j.from) {
+		j.claim, j.root = from.claim, from.root
+	}
+}
+
+// moved reports that a job had delivered a result before: it may since have taken
+// another's task.
+func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.results[0].at < at }
+
+// countCalls learns how many calls the tasks of each strand make at least: between two
+// results lies one task or more. Strands that wait for work at one word have tasks of one
+// queue. A few exceptions are let pass.
+func (h *handOffs) countCalls() {
+	h.least, h.even = make([]int, len(h.jobs)), make([]bool, len(h.jobs))
+	of := map[[2]int64][]int{}
+	for s, jobs := range h.jobs {
+		q := h.queueKey(timeline.StrandID(s))
+		for i := range jobs {
+			before := 0
+			for k, r := range jobs[i].results {
+				if k > 0 || jobs[i].by != timeline.None {
+					of[q] = append(of[q], r.calls-before)
+				}
+				before = r.calls
+			}
+		}
+	}
+	for _, counts := range of {
+		slices.Sort(counts)
+	}
+	for s := range h.jobs {
+		counts := of[h.queueKey(timeline.StrandID(s))]
+		h.least[s] = unsure
+		if len(counts) >= enoughTasks {
+			h.least[s] = counts[len(counts)/causality.Exceptions]
+			h.even[s] = multiples(counts, h.least[s])
+		}
+	}
+}
+
+// queueKey tells the queues apart that strands take work from, as far as their waits do.
+func (h *handOffs) queueKey(s timeline.StrandID) [2]int64 {
+	if w := h.idle[s].word; w != 0 {
+		return [2]int64{int64(h.t.Strands[s].Process), w}
+	}
+	return [2]int64{timeline.None, int64(s)}
+}
+
+// multiples reports that hardly any count is no multiple of another.
+func multiples(counts []int, of int) bool {
+	odd := 0
+	for _, n := range counts {
+		if of <= 0 || n%of != 0 {
+			odd++
+		}
+	}
+	return odd*causality.Exceptions <= len(counts)
+}
+
+const (
+	enoughTasks = 8 // from how many on they tell how many calls all make
+
+)
+
+// ruling is whose a call of a job is, and why.
+type ruling struct {
+	request timeline.RequestID
+	why     string
+	odd     bool // two say different things
+	certain bool // nothing else counts
+}
+
+func (x *ruling) say(r timeline.RequestID, why string) {
+	switch {
+	case x.certain:
+	case x.request == timeline.None:
+		x.request, x.why = r, why
+	case x.request != r:
+		x.odd = true
+	}
+}
+
+// decide associates the calls of a job: first those that are certain by what was
+// delivered, then those by what was handed over.
+func (h *handOffs) decide(j *job) {
+	if len(j.calls)+len(j.results) == 0 {
+		return
+	}
+	all := make([]ruling, len(j.calls))
+	for i := range all {
+		all[i].request = timeline.None
+	}
+	h.byResults(j, all)
+	if j.claim != timeline.None {
+		h.byStart(j, all)
+	}
+	for i, id := range j.calls {
+		h.settle(j, id, all[i])
+	}
+}
+
+// findServers finds the processes whose workers answer what they are handed, one request
+// after the other, as they do with requests that they read themselves: all that such a
+// strand does before an answer is for that. A few exceptions are let pass.
+func (h *handOffs) findServers() {
+	h.servers = map[recording.ProcessID]bool{}
+	type count struct{ answers, own, odd int }
+	counts := map[recording.ProcessID]*count{}
+	for s := range h.answers {
+		if len(h.answers[s]) == 0 {
+			continue
+		}
+		c := lists.Entry(counts, h.t.Strands[s].Process)
+		c.answers, c.own = c.answers+len(h.answers[s]), c.own+len(h.o[s])
+		for i := range h.jobs[s] {
+			j := &h.jobs[s][i]
+			last := 0
+			for _, x := range j.results {
+				if last = x.calls; !x.answer {
+					c.odd++
+				}
+			}
+			if last < len(j.calls) {
+				c.odd++
+			}
+		}
+	}
+	for s := range h.serving {
+		h.servers[h.t.Strands[s].Process] = h.servers[h.t.Strands[s].Process] || len(h.serving[s]) > 0
+	}
+	for p, c := range counts {
+		h.servers[p] = h.servers[p] || c.own > 0 && c.odd*causality.MostShare <= c.answers+c.own
+	}
+}
+
+// byResults: the last calls before a result are those of its task, as many as every
+// task makes.
+func (h *handOffs) byResults(j *job, all []ruling) {
+	least, before := h.least[j.strand], 0
+	for _, x := range j.results {
+		n := x.calls - before
+		if x.answer && h.servers[h.t.Strands[j.strand].Process] {
+			for i := before; i < x.calls; i++ {
+				all[i] = ruling{request: x.request, why: timeline.WhyHandOffEnd, certain: true}
+			}
+		}
+		sure := min(n, max(least, 0))
+		if n == 1 && least != 0 {
+			sure = 1
+		}
+		for i := x.calls - sure; i < x.calls; i++ {
+			all[i].say(x.request, timeline.WhyHandOffEnd)
+		}
+		before = x.calls
+	}
+}
+
+// byStart: the first calls of a job belong to whoever handed it over: if nobody else
+// can have put anything into the queue before they were sent; if the strand was made
+// for them; or if their result is delivered there.
+func (h *handOffs) byStart(j *job, all []ruling) {
+	if j.told {
+		h.byContext(j, all)
+		return
+	}
+	task := max(h.least[j.strand], 1)
+	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
+	first := len(j.calls)
+	agreed, own := false, j.made && h.ownThread(j) || h.direct[h.t.Strands[j.strand].Process] && h.wokenByOwner(j)
+	if len(j.results) > 0 {
+		first = j.results[0].calls
+		agreed = j.results[0].request == j.claim && first <= task
+	}
+	for i, id := range j.calls[:first] {
+		if own && i < task || !j.late && h.sent(id) < until && h.taskOf(j, id) || agreed {
+			all[i].say(j.claim, timeline.WhyHandOff)
+		}
+	}
+}
+
+// ownThread reports that a strand which a request made worked for that alone. A pool that
+// grows makes threads which may take what others had put in.
+func (h *handOffs) ownThread(made *job) bool {
+	for i := range h.jobs[made.strand] {
+		j := &h.jobs[made.strand][i]
+		if j.claim != timeline.None && j.claim != made.claim {
+			return false
+		}
+		for _, x := range j.results {
+			if x.request != made.claim {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// taskOf reports whether a call may be of the task that a job was started for. When a carried
+// call was sent is not when the job had turned to it: if the job was started by another
+// worker, it may be of a task that was put in earlier, and whose worker had yet to run.
+func (h *handOffs) taskOf(j *job, id timeline.CallID) bool {
+	return !h.carried[id] || h.owner(j.by, j.from) == j.claim
+}
+
+// settle associates one call of a job.
+func (h *handOffs) settle(j *job, id timeline.CallID, x ruling) {
+	c, at := &h.t.Calls[id], h.sent(id)
+	if x.request == timeline.None && (j.claim != timeline.None || len(j.results) > 0) {
+		x.request, x.why = h.open[c.Process].At(at), timeline.WhyHandOffOnly
+	}
+	switch {
+	case c.Why == timeline.WhyContext:
+	case x.request != timeline.None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
+		h.t.Assign(c, x.request, x.why)
+	case j.by != timeline.None || len(j.results) > 0:
+		h.t.Assign(c, c.Request, timeline.WhyHandOffAmbiguous)
+	}
+}

@@ -1,0 +1,125 @@
+package handoffs
+
+import (
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Request 0 is open from 10 to 100, request 1 from 60 on. What seems to be delivered to request
+// 0 is believed, whatever else went that way, if nothing else was open as the call was sent and
+// as its answer came.
+func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
+	tl := &timeline.Timeline{
+		Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
+		Calls:    []timeline.Call{{Process: 1, SendFrom: 20, FirstRead: 40}, {Process: 1, SendFrom: 20, FirstRead: 70}, {Process: 1, SendFrom: 70, FirstRead: 95}},
+	}
+	h := &handOffs{t: tl, open: timeline.OpenIn(tl)}
+	for _, c := range []struct {
+		name string
+		delivery
+		want bool
+	}{
+		{"alone", delivery{call: 0, request: 0}, true},
+		{"another was open as the answer came", delivery{call: 1, request: 0}, false},
+		{"another was open as it was sent", delivery{call: 2, request: 0}, false},
+		{"to another", delivery{call: 0, request: 1}, false},
+		{"to a worker", delivery{call: 0, request: timeline.None}, false},
+	} {
+		if got := h.alone(&c.delivery); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Nothing tells of a carried call, whose answer was delivered to nobody. It is of the only
+// request that was open, if the strand that sent it worked for that.
+func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*handOffs)
+		want   timeline.RequestID
+	}{
+		{"as it is", func(*handOffs) {}, 0},
+		{"another is open", func(h *handOffs) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
+		{"the strand worked for nobody", func(h *handOffs) { h.o = make(timeline.Stints, 2) }, timeline.None},
+		{"it ended after the request", func(h *handOffs) { h.t.Calls[0].End = 130 }, timeline.None},
+		{"it is known to be nobody's", func(h *handOffs) { h.got[0] = true }, timeline.None},
+		{"it is not carried", func(h *handOffs) { h.carried[0] = false }, timeline.None},
+	} {
+		h := &handOffs{
+			t: &timeline.Timeline{
+				Strands:  make([]timeline.Strand, 2),
+				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
+				Calls:    []timeline.Call{{Process: 1, Strand: 1, Request: timeline.None, Why: timeline.WhyNoOwner, SendFrom: 40, End: 60}},
+			},
+			f: &facts.Facts{Threads: make([]facts.Thread, 2)}, o: timeline.Stints{nil, {{From: 10, To: 50, Request: 0}}},
+			carried: []bool{true}, got: []bool{false}, reads: make([][]readAt, 2),
+		}
+		c.change(h)
+		h.open = timeline.OpenIn(h.t)
+		if h.byLoneRequest(); h.t.Calls[0].Request != c.want {
+			t.Errorf("%s: of request %d, want %d", c.name, h.t.Calls[0].Request, c.want)
+		}
+	}
+}
+
+// A job was started by strand 0, which served request 5, or by worker 1, which worked for it. A
+// carried call of it may be of a task that was put in before, unless the request's own strand
+// started the job.
+func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
+	h := &handOffs{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), carried: []bool{true, false}}
+	for _, c := range []struct {
+		by   timeline.StrandID
+		call timeline.CallID
+		want bool
+	}{{0, 0, true}, {1, 0, false}, {1, 1, true}} {
+		if got := h.taskOf(&job{strand: 2, by: c.by, from: 10, claim: 5}, c.call); got != c.want {
+			t.Errorf("started by strand %d, carried %v: %v, want %v", c.by, h.carried[c.call], got, c.want)
+		}
+	}
+}
+
+// A wake-up out of a wait for a lock, or for the interpreter's, delivers nothing, though no
+// stack says so.
+func TestLocksDeliverNothing(t *testing.T) {
+	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
+	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
+		h := &handOffs{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
+		if got := h.forLock(wake{of: 0, off: off}); got != want {
+			t.Errorf("a wait for %v: for a lock %v, want %v", cause, got, want)
+		}
+	}
+	if h := (&handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); h.forLock(wake{of: 0, off: off}) {
+		t.Error("a sleep of which nothing is known is for a lock")
+	}
+}
+
+// Strand 0 answers what another reads, and serves request 0 from 20 on. Worker 1 wakes it at 50
+// after a call that it had sent at 5, for somebody else: that contradicts that all it is given
+// is for its request, unless it waited for a lock.
+func TestResultsOfThoseWhoAnswer(t *testing.T) {
+	for cause, odd := range map[timeline.Cause]int{timeline.CauseUnknown: 1, timeline.CauseInterpreterLock: 0} {
+		h := &handOffs{
+			t: &timeline.Timeline{
+				Strands:  []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}},
+				Waits:    []timeline.Wait{{From: 30, To: 50, Cause: cause, Stack: timeline.None}},
+				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 20, End: 100}},
+				Calls:    []timeline.Call{{Strand: 1, SendFrom: 5, End: 40}},
+			},
+			f:       &facts.Facts{Threads: make([]facts.Thread, 2)},
+			serving: timeline.Stints{{{From: 20, To: 100, Request: 0}}, nil}, callsOf: [][]timeline.CallID{nil, {0}},
+		}
+		h.f.ThreadIndex.Set(8, 1)
+		h.f.Threads[0].Steps = []facts.Step{{At: 60, Off: facts.NewOff(&recording.Off{
+			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
+		})}}
+		var got causality.Tally
+		if h.nested(0, &got); got != (causality.Tally{All: odd, Odd: odd}) {
+			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.Odd, got.All, odd)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package handoffs
+
+import (
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Servers may read requests on one thread and have each worked on and answered by one of
+// a pool: what such a thread does from its last answer to the next is for that. So it is
+// with threads that read no requests themselves, if what they do lies so: their calls, and
+// those that others made whose results they were given. A few exceptions are let pass.
+
+// findServing finds whom the threads that answer requests others had read worked for.
+func (h *handOffs) findServing() {
+	h.serving = make(timeline.Stints, len(h.o))
+	counts := map[recording.ProcessID]*causality.Tally{}
+	for s, list := range h.answers {
+		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
+			continue
+		}
+		h.serving[s] = h.served(list)
+		h.nested(timeline.StrandID(s), lists.Entry(counts, h.t.Strands[s].Process))
+	}
+	for s := range h.serving {
+		if c := counts[h.t.Strands[s].Process]; c == nil || !c.Rule(enoughTasks) {
+			h.serving[s] = nil
+		}
+	}
+}
+
+// served lists what a strand served, by its answers: from the one before, or from when the
+// request was read.
+func (h *handOffs) served(answers []result) []timeline.Stint {
+	var list []timeline.Stint
+	last := h.f.Start
+	for _, a := range answers {
+		from := max(last, h.t.Requests[a.request].FirstRead)
+		if from < a.at {
+			list = append(list, timeline.Stint{From: from, To: a.at, Request: a.request})
+		}
+		last = max(last, a.at)
+	}
+	return list
+}
+
+// nested counts the calls of a strand and the results it was given, and those that do not
+// lie within one of its stints.
+func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
+	for _, id := range h.callsOf[s] {
+		c := &h.t.Calls[id]
+		r := h.serving.At(s, h.sent(id))
+		n.Add(r == timeline.None || c.End > h.t.Requests[r].End)
+	}
+	for _, st := range h.f.Threads[s].Steps {
+		if !timeline.HandedOn(st.Off) {
+			continue
+		}
+		by := h.f.Strand(st.Off.Waker)
+		if by == timeline.None || by == s || h.says(s, st.Off) == saysIdle || h.says(s, st.Off) == saysOther || h.forLock(wake{of: s, off: st.Off}) {
+			continue
+		}
+		calls := h.callsOf[by]
+		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.Off.Woken })
+		if k == 0 || h.t.Calls[calls[k-1]].End < st.Off.Since {
+			continue // nothing it waited for was answered meanwhile
+		}
+		r := h.serving.At(s, st.Off.Since)
+		n.Add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
+	}
+}
+
+// owner returns the request that a strand worked for at a time, as its own or as one that
+// it answered for who had read it, or None.
+func (h *handOffs) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
+	if r := h.o.At(s, at); r != timeline.None {
+		return r
+	}
+	return h.serving.At(s, at)
+}

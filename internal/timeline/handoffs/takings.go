@@ -1,0 +1,253 @@
+package handoffs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// A thread of Python that takes an item from a queue works on that until it takes the next
+// one, for whoever put it in. Executors keep their work in queues; what is in others may be no
+// work: the connections of a pool are taken by those who put them in.
+
+// taking is a span in which a strand worked on what it had taken from a queue.
+type taking struct {
+	strand   timeline.StrandID
+	from, to recording.Time // to: when it took the next one, or taking was not seen
+	by       timeline.StrandID
+	fact     *recording.Taken
+	request  timeline.RequestID // for which it was put in; None: not known
+}
+
+// queueOf is a queue of a process.
+type queueOf struct {
+	process recording.ProcessID
+	at      int64
+}
+
+// UnseenQueues is the set of probes on queues of Python, as Unseen names it.
+const UnseenQueues = "queues"
+
+// findTakings finds what strands worked on, and for whom.
+func (h *handOffs) findTakings() {
+	h.takings = make([][]taking, len(h.t.Strands))
+	work, lost := h.worksOn(), h.lost()
+	var all []*taking
+	for i := range h.f.Threads {
+		s := timeline.StrandID(i)
+		for _, x := range h.f.Threads[i].Taken {
+			if h.o.At(s, x.At) == timeline.None && (x.Putter == recording.NoThread || x.Executor == 1 || work[s] == x.Queue) {
+				h.takings[s] = append(h.takings[s], taking{s, x.At, h.f.End, h.f.Strand(x.Putter), x.Taken, timeline.None})
+			}
+		}
+		list := lists.ByTime(h.takings[s], func(x *taking) recording.Time { return x.from })
+		for k := range list {
+			if k+1 < len(list) {
+				list[k].to = list[k+1].from
+			}
+			list[k].to = h.restsFrom(s, list[k].from, h.seenUntil(s, list[k].from, list[k].to, lost))
+			all = append(all, &list[k])
+		}
+		h.takings[s] = list
+	}
+	slices.SortStableFunc(all, func(a, b *taking) int { return cmp.Compare(a.from, b.from) })
+	for _, x := range all { // who put it in had taken what it worked on before
+		x.request = h.putFor(x)
+	}
+}
+
+// seenUntil is until when, of a span, no item can have been taken without being seen; facts
+// were lost in some.
+func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
+	for _, u := range h.t.UnseenIn(UnseenQueues, h.t.Strands[s].Process, from, to) {
+		to = min(to, max(from, u.From))
+	}
+	if i := sort.Search(len(lost), func(k int) bool { return lost[k].To >= from }); i < len(lost) {
+		to = min(to, max(from, lost[i].From))
+	}
+	return to
+}
+
+// restsFrom is when, of a span, a strand first waits for work.
+func (h *handOffs) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
+	steps := h.f.Threads[s].Steps
+	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].At >= from }):] {
+		switch {
+		case st.Off == nil || st.Off.Since < from:
+		case st.Off.Since >= to:
+			return to
+		case h.forWork(s, st.Off):
+			return st.Off.Since
+		}
+	}
+	return to
+}
+
+// worksOn tells, of each strand that takes what is no executor's, from which queue that is
+// work: from its only one, if hardly anybody who takes from that puts in.
+func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
+	takers := map[queueOf]map[timeline.StrandID]bool{}
+	h.eachTaken(func(s timeline.StrandID, q queueOf, _ timeline.StrandID) {
+		if takers[q] == nil {
+			takers[q] = map[timeline.StrandID]bool{}
+		}
+		takers[q][s] = true
+	})
+	counts := map[queueOf]*causality.Tally{}
+	h.eachTaken(func(_ timeline.StrandID, q queueOf, by timeline.StrandID) {
+		lists.Entry(counts, q).Add(takers[q][by])
+	})
+	work := map[timeline.StrandID]int64{}
+	for q, list := range takers {
+		for s := range list {
+			if _, two := work[s]; two || !counts[q].Rule(0) {
+				work[s] = 0
+			} else {
+				work[s] = q.at
+			}
+		}
+	}
+	for i := range h.f.Threads {
+		if slices.ContainsFunc(h.f.Threads[i].Taken, func(x facts.Taken) bool { return x.Executor == 1 }) {
+			delete(work, timeline.StrandID(i))
+		}
+	}
+	return work
+}
+
+// eachTaken visits what was taken that is no executor's work.
+func (h *handOffs) eachTaken(visit func(s timeline.StrandID, q queueOf, by timeline.StrandID)) {
+	for i := range h.f.Threads {
+		for _, x := range h.f.Threads[i].Taken {
+			if x.Putter != recording.NoThread && x.Executor == 0 {
+				visit(timeline.StrandID(i), queueOf{h.t.Strands[i].Process, x.Queue}, h.f.Strand(x.Putter))
+			}
+		}
+	}
+}
+
+// putFor is the request for which what was taken had been put in, or None.
+func (h *handOffs) putFor(x *taking) timeline.RequestID {
+	if x.by == timeline.None || len(h.t.UnseenIn(UnseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
+		return timeline.None
+	}
+	inContext := func() timeline.RequestID {
+		if h.contexts == nil || x.fact.Context == recording.NoContext {
+			return timeline.None
+		}
+		r, _ := h.contexts.owner(facts.ContextKey{Process: h.t.Strands[x.by].Process, ID: x.fact.Context}, x.fact.Put)
+		return r
+	}
+	if h.t.Strands[x.by].Loop || h.contexts != nil && h.contexts.loops[x.by] {
+		return inContext() // it serves many at once
+	}
+	if r := h.worksFor(x.by, x.fact.Put); r != timeline.None {
+		return r
+	}
+	return inContext()
+}
+
+// worksFor is the request that a strand worked for at a time: its own, that for which what it
+// had taken was put in, or that for which it was woken; None: not known.
+func (h *handOffs) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
+	if r := h.owner(s, at); r != timeline.None {
+		return r
+	}
+	if x := h.takingAt(s, at); x != nil {
+		return x.request
+	}
+	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.toldLoop(j, at)) {
+		return j.claim
+	}
+	return timeline.None
+}
+
+// takingAt is what a strand worked on at a time, nil if that is not known.
+func (h *handOffs) takingAt(s timeline.StrandID, at recording.Time) *taking {
+	if int(s) >= len(h.takings) {
+		return nil
+	}
+	list := h.takings[s]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at >= list[i-1].to {
+		return nil
+	}
+	return &list[i-1]
+}
+
+// byTakings associates the calls of strands that worked on what they had taken. What other
+// rules said before stands where it says the same.
+func (h *handOffs) byTakings() {
+	for s, list := range h.callsOf {
+		for _, id := range list {
+			x := h.takingAt(timeline.StrandID(s), h.sent(id))
+			c := &h.t.Calls[id]
+			if x == nil || x.request == timeline.None || c.Why == timeline.WhyContext || c.Request == x.request || h.alsoFor(x, h.sent(id)) {
+				continue
+			}
+			whose := timeline.RequestID(timeline.None)
+			if r := &h.t.Requests[x.request]; h.sent(id) >= r.FirstRead && h.sent(id) < r.End {
+				whose = x.request
+			}
+			h.t.Assign(c, whose, timeline.WhyHandOffTaken)
+		}
+	}
+}
+
+// takingFor is the request of what a call's strand had taken when it made the call, or None.
+func (h *handOffs) takingFor(id timeline.CallID) timeline.RequestID {
+	x := h.takingAt(h.t.Calls[id].Strand, h.sent(id))
+	if x == nil {
+		return timeline.None
+	}
+	return x.request
+}
+
+// alsoFor reports that what a strand does at a time may be for several items: it had taken one
+// for another before, and nothing was done for that alone. Executors do one after the other.
+func (h *handOffs) alsoFor(x *taking, at recording.Time) bool {
+	if x.fact.Executor == 1 {
+		return false
+	}
+	list := h.takings[x.strand]
+	i := sort.Search(len(list), func(k int) bool { return list[k].from >= x.from })
+	if i == 0 || list[i-1].to != x.from || list[i-1].request == x.request {
+		return false
+	}
+	calls := h.callsOf[x.strand]
+	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= list[i-1].from })
+	if k < len(calls) && h.sent(calls[k]) < x.from {
+		return false
+	}
+	j := h.jobAt(x.strand, at)
+	return j == nil || j.from <= list[i-1].from
+}
+
+// addTakings lists the parts in which strands worked on what they had taken.
+func (h *handOffs) addTakings() {
+	for s, list := range h.takings {
+		for i := range list {
+			x := &list[i]
+			if x.request == timeline.None {
+				continue
+			}
+			p := timeline.Handover{Part: timeline.Part{Strand: timeline.StrandID(s), From: x.from, To: x.to}, By: timeline.None, Put: x.fact.Put}
+			if !h.t.Strands[x.by].Loop && h.worksFor(x.by, x.fact.Put) == x.request {
+				p.By = x.by
+			}
+			if j := h.jobAt(p.Strand, x.from); j != nil {
+				p.To = min(p.To, j.to)
+				if j.by == x.by && j.from >= x.fact.Put && (i == 0 || list[i-1].from < j.from) { // it was woken for it
+					p.From, p.Put = j.from, recording.NoTime
+				}
+			}
+			h.parts[x.request] = append(h.parts[x.request], p)
+		}
+	}
+}

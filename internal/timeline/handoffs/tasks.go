@@ -1,0 +1,252 @@
+package handoffs
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
+)
+
+// Tasks of Python need make no call to show whose they are: a request's thread waits for a
+// result until a worker wakes it, and what that did since its last result, or since it was
+// woken for work, is the task. That is so where every task ends so. One whose result nobody
+// waits for, or not yet, wakes nobody: it would count to the next. So it is looked at what
+// workers did between their last result and waiting for work again. Where that was work,
+// only a request that is open alone is given tasks.
+
+// errand is what a worker did up to a result, or until it waited for work.
+type errand struct {
+	strand   timeline.StrandID
+	from, to recording.Time
+	by       timeline.StrandID  // who woke it for that; None: it had gone on
+	request  timeline.RequestID // whose result ended it, or None
+	sure     bool               // it began with the task: it had waited for work, or given a result
+	last     bool               // it ended with a wait for work, as a stack shows
+}
+
+// awaitsTasks reports that requests of Python wait for results.
+func (h *handOffs) awaitsTasks() bool {
+	for i := range h.t.Waits {
+		if w := &h.t.Waits[i]; len(h.o[w.Strand]) > 0 && taskResult(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// taskResult reports a wait of a Python thread for what another was asked for.
+func taskResult(w *timeline.Wait) bool { return w.Rule == "py-future" || w.Rule == "py-event" }
+
+// addTasks lists the tasks of requests that no call tells of.
+func (h *handOffs) addTasks() {
+	of := map[recording.ProcessID][]errand{}
+	for s := range h.f.Threads {
+		if id := timeline.StrandID(s); h.doesTasks(id) {
+			p := h.t.Strands[s].Process
+			of[p] = append(of[p], h.errands(id)...)
+		}
+	}
+	others, lost := h.partsByStrand(), h.lost()
+	for p, list := range of {
+		if len(list) == 0 {
+			continue
+		}
+		quiet := h.newSilence(list)
+		for i := range list {
+			x := &list[i]
+			r := x.request
+			if !quiet.tells(x) {
+				r = h.onlyFor(h.open[p], x)
+			}
+			if r == timeline.None || h.otherwise(others, x) || meets(lost, x.from, x.to) {
+				continue
+			}
+			one := timeline.Handover{Part: timeline.Part{Strand: x.strand, From: x.from, To: x.to}, By: timeline.None}
+			if x.by != timeline.None && h.o.At(x.by, x.from) == r {
+				one.By = x.by
+			}
+			h.parts[r] = append(h.parts[r], one)
+		}
+	}
+}
+
+// doesTasks reports a thread of Python that serves no requests itself.
+func (h *handOffs) doesTasks(s timeline.StrandID) bool {
+	st := &h.t.Strands[s]
+	return h.f.Runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
+}
+
+// errands cuts the life of a worker where it waited for work and where it gave results.
+// None, if it gave none.
+func (h *handOffs) errands(s timeline.StrandID) []errand {
+	var list []errand
+	th := &h.f.Threads[s]
+	next, given, any := errand{from: h.f.Start, by: timeline.None}, h.wakes.by[s], false
+	if th.Born != recording.NoTime {
+		next.from, next.by = th.Born, h.f.Strand(th.Creator)
+	}
+	until := func(at recording.Time) {
+		for ; len(given) > 0 && given[0].at <= at; given = given[1:] {
+			w := given[0]
+			if ends, sure := h.endsTask(w); ends && next.from != recording.NoTime && next.from < w.at {
+				next.strand, next.to, next.request = s, w.at, timeline.None
+				if sure {
+					next.request, any = h.ownAt(w), true
+				}
+				if !h.again(list, &next) {
+					list = append(list, next)
+				}
+				next = errand{from: w.at, by: timeline.None, sure: sure}
+			}
+		}
+	}
+	windows := h.f.Windows
+	for _, st := range th.Steps {
+		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
+			until(windows[0].To)
+			next = errand{from: windows[1].From, by: timeline.None} // what it did meanwhile is not known
+		}
+		if st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") {
+			return nil // a loop has several tasks under way
+		}
+		idle, sure := h.restsAt(s, st.Off)
+		if !idle {
+			continue
+		}
+		until(st.Off.Since)
+		if next.from != recording.NoTime && next.from < st.Off.Since {
+			next.strand, next.to, next.request, next.last = s, st.Off.Since, timeline.None, sure || h.shown(s, st.Off)
+			list = append(list, next)
+		}
+		next = errand{from: st.Off.Woken, by: timeline.None, sure: sure}
+		if timeline.HandedOn(st.Off) {
+			next.by = h.f.Strand(st.Off.Waker)
+		}
+	}
+	until(h.f.End)
+	if !any {
+		return nil
+	}
+	return list
+}
+
+// again reports that an errand is no other than the one before it: who waited for its result
+// was woken for that, and once more as the lock at which it had waited was free again.
+func (h *handOffs) again(list []errand, x *errand) bool {
+	n := len(list)
+	return n > 0 && x.by == timeline.None && x.request != timeline.None && list[n-1].request == x.request && list[n-1].to == x.from && h.busyIn(x) <= leastQuiet
+}
+
+// waitOf is the Wait that a sleep is of, or None. It begins later than the sleep where the
+// strand was seen to do something since.
+func (h *handOffs) waitOf(s timeline.StrandID, off *timeline.Off) timeline.WaitID {
+	id := h.t.WaitAt(s, off.Since)
+	if id == timeline.None && off.Woken != recording.NoTime {
+		id = h.t.WaitAt(s, off.Woken-1)
+	}
+	return id
+}
+
+// endsTask reports a wake-up by which a task may have ended; sure, that it did, and whose
+// it was.
+func (h *handOffs) endsTask(w wake) (ends, sure bool) {
+	id := h.waitOf(w.of, w.off)
+	if id == timeline.None {
+		return true, false
+	}
+	x := &h.t.Waits[id]
+	switch {
+	case x.Rule == timeline.RuleIdle, x.Cause != timeline.CauseCondition && x.Cause != timeline.CauseUnknown:
+		return false, false // it woke a worker, or gave back a lock
+	case !taskResult(x):
+		return len(h.o[w.of]) > 0, false
+	}
+	return true, h.ownAt(w) != timeline.None
+}
+
+// shown reports a sleep of which a stack says that it is no wait for a lock.
+func (h *handOffs) shown(s timeline.StrandID, off *timeline.Off) bool {
+	id := h.waitOf(s, off)
+	return id != timeline.None && h.t.Waits[id].Stack != timeline.None
+}
+
+// restsAt reports a sleep in which a worker may have waited for work; sure, that it did.
+func (h *handOffs) restsAt(s timeline.StrandID, off *timeline.Off) (rests, sure bool) {
+	if !timeline.OnFutex(off) {
+		return false, false
+	}
+	id := h.waitOf(s, off)
+	if id == timeline.None {
+		return true, false
+	}
+	switch x := &h.t.Waits[id]; {
+	case x.Rule == timeline.RuleIdle:
+		return true, true
+	case x.Cause != timeline.CauseCondition && x.Cause != timeline.CauseUnknown, strings.HasSuffix(x.Rule, "-future"), strings.HasSuffix(x.Rule, "-join"):
+		return false, false
+	}
+	return true, false
+}
+
+// busyIn is for how long a worker did something, or waited for it, in an errand: not for a
+// processor, nor for a lock.
+func (h *handOffs) busyIn(x *errand) recording.Duration {
+	sum := recording.Duration(0)
+	for _, iv := range timeline.Clipped(h.t.Strands[x.strand].Intervals, x.from, x.to) {
+		if iv.State == timeline.StateRunnable {
+			continue
+		}
+		if id := h.t.WaitAt(x.strand, iv.From); iv.State == timeline.StateSleeping && id != timeline.None && (h.t.Waits[id].Cause == timeline.CauseInterpreterLock || h.t.Waits[id].Cause == timeline.CauseLock) {
+			continue
+		}
+		sum += min(iv.To, x.to).Sub(max(iv.From, x.from))
+	}
+	return sum
+}
+
+// onlyFor returns the request that an errand can only have been for: a worker was woken for
+// it while no other was open, nor became so, and it ended with its result.
+func (h *handOffs) onlyFor(open *timeline.Open, x *errand) timeline.RequestID {
+	if x.by == timeline.None || x.request == timeline.None {
+		return timeline.None
+	}
+	r := h.o.At(x.by, x.from)
+	if r == timeline.None || open.Throughout(x.from, x.to) != r || x.request != r {
+		return timeline.None
+	}
+	return r
+}
+
+// lost lists when facts were lost, by which a result may have been.
+func (h *handOffs) lost() []timeline.Stint {
+	var list []timeline.Stint
+	for _, l := range h.t.Losses {
+		list = append(list, timeline.Stint{From: l.From, To: l.To, Request: timeline.None})
+	}
+	return timeline.MergeStints(list)
+}
+
+// partsByStrand lists the parts that are known so far.
+func (h *handOffs) partsByStrand() timeline.Stints {
+	on := make(timeline.Stints, len(h.t.Strands))
+	for r, list := range h.parts {
+		for _, p := range list {
+			on[p.Strand] = append(on[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(r)})
+		}
+	}
+	for s := range on {
+		on[s] = timeline.MergeStints(on[s])
+	}
+	return on
+}
+
+// otherwise reports that an errand is told by other means: the worker made a call in it.
+func (h *handOffs) otherwise(parts timeline.Stints, x *errand) bool {
+	calls := h.callsOf[x.strand]
+	k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > x.from })
+	if k < len(calls) && h.sent(calls[k]) < x.to {
+		return true
+	}
+	return meets(parts[x.strand], x.from, x.to)
+}

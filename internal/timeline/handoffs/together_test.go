@@ -1,0 +1,116 @@
+package handoffs
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/timeline"
+)
+
+// A worker makes two calls a task: they are one, if all between its results come out even.
+func TestCallsOfOneTask(t *testing.T) {
+	h := &handOffs{least: []int{2}, even: []bool{true}}
+	j := &job{calls: []timeline.CallID{0, 1, 2, 3, 4, 5, 6}, results: []result{{calls: 4}, {calls: 6}}}
+	for i, want := range []int{2, 2, 2, 2, 2, 2, 1} {
+		if got := h.together(j, i); got != want {
+			t.Errorf("from call %d on %d are of one task, want %d", i, got, want)
+		}
+	}
+	for _, x := range []*handOffs{{least: []int{1}, even: []bool{true}}, {least: []int{2}, even: []bool{false}}, {least: []int{unsure}, even: []bool{true}}} {
+		if got := x.together(j, 0); got != 1 {
+			t.Errorf("%d calls are of one task where tasks make %d, all as many: %v", got, x.least[0], x.even[0])
+		}
+	}
+}
+
+// Of a task's calls one is known: so are the others that nothing else tells of.
+func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
+	h := &handOffs{t: &timeline.Timeline{Calls: []timeline.Call{
+		{Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 7, Why: timeline.WhyHandOffEnd}, {Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 8, Why: timeline.WhyHandOffEnd},
+	}}}
+	h.complete(&task{call: 0, more: []timeline.CallID{1, 2}})
+	h.complete(&task{call: 3})
+	for i, want := range []timeline.RequestID{7, 7, 7, 8} {
+		if got := h.t.Calls[i].Request; got != want {
+			t.Errorf("call %d is of request %d, want %d", i, got, want)
+		}
+	}
+}
+
+// Two workers wait for work at one word: that one of them once gave a result without a call
+// is an exception among the tasks of both.
+func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
+	results := func(first int) (j job) {
+		j.by = 9
+		for k := range 40 {
+			j.results = append(j.results, result{calls: k + first})
+		}
+		return j
+	}
+	for _, c := range []struct {
+		word int64
+		want int
+	}{{4711, 1}, {0, 0}} {
+		h := &handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, idle: []idleAt{{word: c.word}, {word: c.word}}, jobs: [][]job{{results(0)}, {results(1)}}}
+		h.countCalls()
+		if h.least[0] != c.want || h.least[1] != 1 {
+			t.Errorf("waiting at word %d, tasks make %v calls at least, want %d and 1", c.word, h.least, c.want)
+		}
+	}
+}
+
+// A lock is made for each wait, and so each place is one of few results: together they show
+// that calls go before what is delivered there. Not of one where none went before.
+func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
+	h := &handOffs{jobs: make([][]job, 1)}
+	j := job{}
+	for k := range 20 {
+		j.results = append(j.results, result{calls: k + 1, place: place{timeline.None, int64(k)}})
+	}
+	j.results[7].calls = 7 // as many as before
+	h.jobs[0] = []job{j}
+	h.dropLocks()
+	if got := h.jobs[0][0].results; len(got) != 19 || !got[0].sure {
+		t.Errorf("%d results are left, the first is sure: %v; want 19, and that it is", len(got), got[0].sure)
+	}
+}
+
+// A thousand requests put in two tasks each. That three seem to have put in three is a mistake;
+// that ten of twenty do is none.
+func TestSharesOfWhichFewAreWrong(t *testing.T) {
+	for _, c := range []struct {
+		of         map[int]int
+		few        int
+		most, show int
+	}{
+		{map[int]int{1: 300, 2: 697, 3: 3}, 1, 2, 697},
+		{map[int]int{1: 300, 2: 697, 3: 3}, 0, 3, 3},
+		{map[int]int{2: 10, 3: 10}, 1, 3, 10},
+	} {
+		if most, show := mostOf(maps.Clone(c.of), c.few); most != c.most || show != c.show {
+			t.Errorf("of %v with %d exceptions: %d, shown by %d; want %d, by %d", c.of, c.few, most, show, c.most, c.show)
+		}
+	}
+}
+
+// All of 300 requests put in two tasks, but one of the first is taken for one of the last.
+func TestSharesOfRequests(t *testing.T) {
+	h := &handOffs{t: &timeline.Timeline{}}
+	var pool []task
+	var order burstOrder
+	add := func(r timeline.RequestID) {
+		pool = append(pool, task{call: timeline.CallID(len(pool))})
+		h.t.Calls = append(h.t.Calls, timeline.Call{Request: r})
+	}
+	for r := range timeline.RequestID(300) {
+		h.t.Requests, order.reqs = append(h.t.Requests, timeline.Request{RequestMore: &timeline.RequestMore{}, RequestBy: &timeline.RequestBy{Endpoint: "/a"}}), append(order.reqs, r)
+		if add(r); r > 0 {
+			add(r)
+		} else {
+			add(299)
+		}
+	}
+	if got := h.sharesOf(pool, order); got["/a"] != 2 {
+		t.Errorf("shares %v, want two", got)
+	}
+}

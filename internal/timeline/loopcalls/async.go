@@ -1,0 +1,343 @@
+package loopcalls
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// asyncWalk follows one loop through its moves and collects the evidence about whose
+// its calls are.
+//
+// A turn begins when the loop reads a request or an answer. What is written in a turn
+// with an execution id given out since is of the request that was read, or of the same
+// request as the call that was answered. An older trigger id says that the write was
+// asked for earlier, and waited for a socket: it belongs to whom the loop worked for
+// when that id was given out. The execution id alone would mistake such a request for
+// the one whose answer freed the socket. A trigger id of 0 is a promise's: then the
+// turn is only a hint, for timers and the like may run in it unseen.
+type asyncWalk struct {
+	t      *timeline.Timeline
+	f      *facts.Facts
+	ids    asyncIDs
+	owner  loops.Owner
+	slept  bool        // since the last move that told where the ids stood
+	carry  loops.Owner // the owner before that sleep
+	turn   asyncTurn
+	conns  []asyncConn    // by index in facts.conns
+	last   recording.Time // of the move before
+	oldest int64          // last id given out before the recording
+	chains *chains
+	wanted []recording.Time // by call: the move before the ids of its write were given out
+	hands  askedIn
+	lasting
+	together       askedAtOnce
+	handles        map[int64]int32 // of inbound connections: which those are
+	idle           idle
+	again          map[int64]bool           // timers that fired: more than once
+	ports          map[int64]bool           // of them, the ids under which messages come
+	posted         map[int32]loops.Owner    // who sent messages, by their numbers
+	causes         lasting                  // what called back
+	itself         map[timeline.CallID]bool // answered calls of which it did
+	named          map[int32]bool           // as in asyncInput
+	few            int64                    // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
+	selves         map[string]bool          // peers whose client calls back under an id of each call
+	atOnceAnswered map[timeline.CallID]bool // on shared connections, where promises have ids: with others
+}
+
+// asyncTurn is what began the callbacks that run, if it was a read.
+type asyncTurn struct {
+	of      loops.Owner
+	counter int64 // last id given out before; 0: no turn is known to run
+	conn    int32 // read from, index in facts.conns
+}
+
+// asyncConn is what the walk knows of one connection.
+type asyncConn struct {
+	told      tristate    // outbound: whether its connect told whose the first call is
+	answered  loops.Owner // outbound: the last call that was answered; 0: none
+	hasHandle bool
+	handle    int64       // inbound: the id of its handle
+	request   loops.Owner // inbound: that was read last
+	read      bool        // inbound: it was read from
+	first     int64       // last id given out before its first read
+	prompt    bool        // accepted since the move before that read
+}
+
+// tristate says what is known of a connect; untold if it was not seen.
+type tristate int8
+
+const (
+	untold tristate = iota
+	toldNothing
+	toldWhose
+)
+
+// asyncInput is one Node loop, and what is shared by the walks of all.
+type asyncInput struct {
+	loop   loops.Loop
+	wanted []recording.Time
+	chains *chains
+	conns  []asyncConn
+	hands  askedIn
+	atOnce map[string]int           // by endpoint: how many calls a request has under way at once, where that is known
+	sure   map[timeline.CallID]bool // of calls on connections that are not shared: turns tell whose they are
+	named  map[int32]bool           // shared connections, where promises have ids of their own
+	told   recording.Time           // up to here it is told which timers fired; 0: never
+}
+
+// associateAsync associates the calls of one Node loop by its async ids, and notes
+// when each was wanted.
+func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
+	moves := in.loop.Moves
+	w := asyncWalk{
+		t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
+		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
+		lasting: lastingIDs(t, moves, in.named), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}},
+		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[timeline.CallID]bool{},
+		named: in.named, posted: map[int32]loops.Owner{},
+	}
+	w.ports = portIDs(moves, w.again)
+	w.few = idsOfSends(moves)
+	if len(in.named) > 0 {
+		w.atOnceAnswered = sharedConns(t, moves).answeredAtOnce(t)
+	}
+	if len(moves) > 0 {
+		w.ids.before = moves[0].At
+	}
+	w.ids.expect(moves)
+	for i := range moves {
+		w.step(&moves[i])
+		w.idle.note(&w, &moves[i])
+		w.last = moves[i].At
+	}
+	noteSleeps(moves, w.again)
+	w.toldStrangers(moves)
+	w.chains.settle(t, timeline.OpenAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.Strand }))
+	w.chains.reset()
+	for i := range moves {
+		if c := moves[i].Conn; c != loops.NoConn {
+			w.conns[c] = asyncConn{}
+		}
+	}
+}
+
+// hasAsyncIDs reports whether a loop's moves carry async ids at all.
+func hasAsyncIDs(moves []loops.Move) bool {
+	for i := range moves {
+		if moves[i].Counter > 0 && moves[i].Kind != loops.MoveBoundary {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *asyncWalk) step(m *loops.Move) {
+	if m.Counter > w.ids.next {
+		if w.ids.next == 0 {
+			w.oldest = m.Counter
+		}
+		w.ids.give(m.Counter, w.giveBefore(m, w.giver(m)), m.At)
+	}
+	if m.Counter > 0 {
+		w.slept = false
+	}
+	w.noteMade(m)
+	w.fired(m)
+	switch {
+	case m.Kind == loops.MoveBlock:
+		if m.Counter == 0 && !w.slept {
+			w.slept, w.carry = true, w.owner
+		}
+		w.owner, w.turn = loops.Nobody, asyncTurn{of: loops.Nobody, conn: loops.NoConn}
+	case !m.Callback(): // a read, or what begins other callbacks
+		if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
+			w.conns[m.Conn].answered = loops.OfCall(m.Call)
+		}
+		whose := m.Whose()
+		if m.Several || m.Same && w.named != nil || w.named[m.Conn] && !w.aloneAnswered(m) {
+			whose = loops.Nobody // of several requests, which the ids of their connection do not tell apart
+		}
+		w.owner, w.turn = whose, asyncTurn{whose, m.Counter, m.Conn}
+		if m.Kind == loops.MoveRead {
+			w.conns[m.Conn].request = whose
+		}
+		if m.Kind == loops.MoveRead && !w.conns[m.Conn].read {
+			c := &w.conns[m.Conn]
+			c.read, c.first, c.prompt = true, m.Counter, w.f.Conns[m.Conn].At >= w.last
+		}
+	case m.Kind == loops.MoveRespond:
+		w.responded(m)
+		w.owner = m.Whose()
+	case m.Kind == loops.MoveAside, m.Kind == loops.MoveAlong:
+	case m.Kind == loops.MovePost:
+		w.posts(m)
+		w.adopt(m)
+	case m.Kind == loops.MoveConnect:
+		if m.Call != timeline.None {
+			w.conns[m.Conn].told = toldNothing
+			if w.evidence(m) {
+				w.conns[m.Conn].told = toldWhose
+			}
+			if !w.fresh(m.Exec) {
+				w.wanted[m.Call] = w.ids.asked(m.Exec)
+			}
+		}
+		w.adopt(m)
+	case m.Kind == loops.MoveSend:
+		w.sent(m)
+		w.adopt(m)
+	default:
+		w.adopt(m)
+	}
+}
+
+// sent learns from a write of a call, and notes when that was wanted.
+func (w *asyncWalk) sent(m *loops.Move) {
+	w.chains.add(m.Call)
+	told, opener := w.conns[m.Conn].told, w.t.Calls[m.Call].New
+	first := w.t.Calls[m.Call].SendFrom == m.At
+	w.hands.room[m.Call] = w.hands.room[m.Call] || first && w.idle.other(w, m)
+	if first && !opener && w.handedOver(m) {
+		w.hands.over[m.Call] = true
+	} else if told != toldWhose || !opener {
+		w.evidence(m)
+	}
+	switch {
+	case told != untold && opener, w.hands.over[m.Call]:
+	case w.deferred(m), w.hands.late[m.Call]:
+		w.wanted[m.Call] = w.ids.asked(m.Exec)
+	case !w.fresh(m.Trigger):
+		w.wanted[m.Call] = w.ids.asked(m.Trigger)
+	}
+}
+
+// giver is for whom the ids up to this move's counter were given out. Reads come
+// before their callback, so everything since the last move was the last owner's. A
+// write or connect may be made by a callback that began unseen: if that works for
+// somebody else, the ids between are of both, and so nobody's.
+func (w *asyncWalk) giver(m *loops.Move) giver {
+	sure := func(r loops.Owner) giver { return giver{r, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
+	before := w.owner
+	if w.slept {
+		before = w.carry
+	}
+	if !m.Callback() {
+		if w.slept && (m.Kind == loops.MoveBoundary || m.Kind == loops.MoveFired) {
+			return sure(loops.Nobody)
+		}
+		return sure(before)
+	}
+	running := w.runs(m.Exec)
+	if m.Kind == loops.MoveRespond {
+		running = m.Whose()
+	}
+	switch {
+	case w.chains.same(running, before):
+		return sure(before)
+	case !w.slept && (m.Exec > w.ids.next || running == loops.Nobody || !w.foreign(m)):
+		return sure(before)
+	case before == loops.Nobody:
+		return sure(running)
+	}
+	return giver{loops.Nobody, [2]loops.Owner{before, running}}
+}
+
+// foreign reports a move of a callback that cannot be of the turn that runs: its
+// execution id is older, was given out for somebody else, and is not that of the
+// connection which was read from.
+func (w *asyncWalk) foreign(m *loops.Move) bool {
+	if m.Exec == 0 || w.turn.counter == 0 || w.fresh(m.Exec) {
+		return w.turn.counter == 0
+	}
+	if c := w.turn.conn; c != loops.NoConn && (w.conns[c].hasHandle && w.conns[c].handle == m.Trigger || w.byParser(m)) {
+		return false
+	}
+	running := w.runs(m.Exec)
+	return running != loops.Nobody && !w.chains.same(running, w.turn.of)
+}
+
+// fresh reports whether an id was given out in the turn that runs.
+func (w *asyncWalk) fresh(id int64) bool { return w.turn.counter > 0 && id > w.turn.counter }
+
+// evidence collects what a connect or write tells about whose its call is, and reports
+// whether it tells anything.
+func (w *asyncWalk) evidence(m *loops.Move) bool {
+	inTurn := w.turn.of != loops.Nobody && (w.fresh(m.Exec) || m.Exec == 0 && w.turn.counter > 0)
+	_, answered := w.turn.of.Call()
+	_, read := w.turn.of.Request()
+	switch {
+	case read && w.turn.conn != loops.NoConn && m.Trigger != 0 && !w.fresh(m.Trigger) && w.ownHandle(m):
+		w.chains.link(m.Call, w.turn.of)
+		return true
+	case w.reader(m) != loops.Nobody:
+		w.hands.made[m.Call] = w.reader(m)
+		w.chains.link(m.Call, w.reader(m))
+		return true
+	case inTurn && w.byPromise(m):
+		return w.triggered(m, w.ids.find(m.Trigger))
+	case inTurn && m.Trigger == 0:
+		w.hint(m, w.turn.of)
+		w.atOnce(m)
+		return true
+	case m.Exec == 0:
+		return false
+	case inTurn && answered && w.fresh(m.Trigger):
+		w.hint(m, w.turn.of) // an application that lets so many calls run at once asks for another's there
+		return true
+	case inTurn && w.fresh(m.Trigger):
+		w.chains.link(m.Call, w.turn.of)
+		return true
+	case inTurn && !answered:
+		w.chains.hint(m.Call, w.turn.of)
+		return true
+	case w.lasting.has(m.Exec):
+		return answered
+	case w.deferred(m):
+		return w.asked(m)
+	}
+	who := w.ids.find(m.Trigger)
+	if who == loops.Nobody && m.Kind == loops.MoveConnect {
+		who = w.ids.find(m.Exec) // the look-up's own
+	}
+	if a, b := w.ids.maybe(m.Trigger); who == loops.Nobody && a != loops.Nobody {
+		w.chains.hint(m.Call, a)
+		w.chains.doubt(m.Call, b)
+		return true
+	}
+	if r, ok := who.Request(); who == loops.Nobody || ok && w.t.Requests[r].End < m.At {
+		if m.Kind == loops.MoveSend && m.Exec != 0 && !w.fresh(m.Exec) {
+			return w.asked(m) // its trigger is long gone: a handle's
+		}
+		return false
+	}
+	return w.triggered(m, who)
+}
+
+// responded learns from a response that was written in the turn of an answer.
+func (w *asyncWalk) responded(m *loops.Move) {
+	answered, ok := w.turn.of.Call()
+	switch {
+	case !ok || w.turn.counter == 0 || m.Several:
+	case m.Exec == 0 && m.Trigger == 0:
+		w.chains.resumed(answered, m.Request)
+	case w.fresh(m.Exec) && w.fresh(m.Trigger):
+		w.chains.link(answered, loops.OfRequest(m.Request))
+	case m.Trigger != 0: // promises have ids where contexts are followed through them
+		m.Own = w.chains.known(w.ids.find(m.Trigger)) == m.Request && (w.fresh(m.Exec) || w.chains.known(w.ids.find(m.Exec)) == m.Request)
+	}
+}
+
+// adopt makes the one whose callback is running the owner of what follows, if no turn
+// is known to run.
+func (w *asyncWalk) adopt(m *loops.Move) {
+	if !w.foreign(m) {
+		return
+	}
+	w.turn = asyncTurn{of: loops.Nobody, conn: loops.NoConn}
+	w.owner = w.runs(m.Exec)
+	if w.owner == loops.Nobody && m.Call != timeline.None {
+		w.owner = loops.OfCall(m.Call)
+	}
+}

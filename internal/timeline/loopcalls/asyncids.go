@@ -1,0 +1,182 @@
+package loopcalls
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// fewSends is from how many calls on they tell how many ids one takes.
+const fewSends = 8
+
+// asyncIDs remembers who was being worked for when Node gave out each async
+// id: ranges in order of id.
+type asyncIDs struct {
+	last   []int64 // last id of each range
+	owner  []loops.Owner
+	either [][2]loops.Owner // whose they may be where owner is nobody
+	since  []recording.Time // the move before they were given out
+	times  []recording.Time // at which counts were seen
+	counts []int64
+	next   int64          // ids up to here are known
+	before recording.Time // the move at which next was seen
+}
+
+// giver says whose ids are: owner's; or, if that is nobody, one of either.
+type giver struct {
+	owner  loops.Owner
+	either [2]loops.Owner
+}
+
+// expect makes room for what the moves of a loop tell.
+func (a *asyncIDs) expect(moves []loops.Move) {
+	n, last := 0, a.next
+	for i := range moves {
+		if moves[i].Counter > last {
+			n, last = n+1, moves[i].Counter
+		}
+	}
+	a.last, a.owner, a.either = make([]int64, 0, n), make([]loops.Owner, 0, n), make([][2]loops.Owner, 0, n)
+	a.since, a.times, a.counts = make([]recording.Time, 0, n), make([]recording.Time, 0, n), make([]int64, 0, n)
+}
+
+// give notes that the ids up to counter were given out by a giver.
+func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
+	if counter <= a.next {
+		return
+	}
+	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.since[n-1] == a.before {
+		a.last[n-1] = counter
+	} else {
+		a.last, a.owner = append(a.last, counter), append(a.owner, by.owner)
+		a.either, a.since = append(a.either, by.either), append(a.since, a.before)
+	}
+	a.next, a.before = counter, at
+	a.times, a.counts = append(a.times, at), append(a.counts, counter)
+}
+
+// maybe returns the two that an id may have been given out for, nobody if there is no
+// such doubt.
+func (a *asyncIDs) maybe(id int64) (loops.Owner, loops.Owner) {
+	if id <= 0 || id > a.next {
+		return loops.Nobody, loops.Nobody
+	}
+	e := a.either[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+	return e[0], e[1]
+}
+
+// find returns who was worked for when an id was given out, or nobody.
+func (a *asyncIDs) find(id int64) loops.Owner {
+	if id <= 0 || id > a.next {
+		return loops.Nobody
+	}
+	return a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
+
+// asked returns the last move before an id was given out, NoTime if it is not known.
+func (a *asyncIDs) asked(id int64) recording.Time {
+	if id <= 0 || id > a.next {
+		return recording.NoTime
+	}
+	return a.since[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
+
+// countAt returns the last id known to have been given out before a time.
+func (a *asyncIDs) countAt(at recording.Time) int64 {
+	i := sort.Search(len(a.times), func(k int) bool { return a.times[k] > at })
+	if i == 0 {
+		return 0
+	}
+	return a.counts[i-1]
+}
+
+// idTurns tell in which turn of a loop ids were given out.
+type idTurns struct {
+	moves  []loops.Move
+	begins []int32 // those that begin turns, and tell the last id given out before
+}
+
+func newIDTurns(moves []loops.Move) idTurns {
+	x := idTurns{moves: moves}
+	for i := range moves {
+		if !moves[i].Callback() && moves[i].Counter > 0 {
+			x.begins = append(x.begins, int32(i))
+		}
+	}
+	return x
+}
+
+// of returns which move began the turn in which an id was given out, None if that is not known.
+func (x idTurns) of(id int64) int {
+	k := sort.Search(len(x.begins), func(k int) bool { return x.moves[x.begins[k]].Counter >= id })
+	if id == 0 || k == 0 || k == len(x.begins) {
+		return timeline.None
+	}
+	return int(x.begins[k-1])
+}
+
+// idsOfSends is how many ids are given out, at most, by a callback that was asked for in another turn until
+// it has sent a call, as those tell that come right behind each other; -1: that is not known. A few exceptions
+// are let pass.
+func idsOfSends(moves []loops.Move) int64 {
+	var counts []int64
+	turn, free := int64(0), false // last id given out before the turn that runs; such callbacks run
+	for i := range moves {
+		switch m := &moves[i]; {
+		case !m.Callback():
+			turn, free = m.Counter, false
+		case m.Kind != loops.MoveSend:
+		case free:
+			counts = append(counts, m.Counter-moves[i-1].Counter)
+		default:
+			free = m.Exec > 0 && m.Exec <= turn
+		}
+	}
+	if len(counts) < fewSends {
+		return -1
+	}
+	slices.Sort(counts)
+	return counts[len(counts)-1-len(counts)/oddSends]
+}
+
+// oddSends is of how many such callbacks one may be an exception.
+const oddSends = 16
+
+// idsToWrite is how many ids a callback gives out at most that does nothing but write what was asked
+// for before: of a tick, and of the write.
+const idsToWrite = 4
+
+// giveBefore notes whose ids are that were given out before such a callback ran, on a connection that
+// several requests share, or one of which it is known how many it gives out; by is whose all are up to
+// its write, and the rest.
+func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
+	few := w.few
+	if w.named[m.Conn] {
+		few = idsToWrite
+	}
+	if before := by.either[0]; before != loops.Nobody && m.Kind == loops.MoveSend && few >= 0 {
+		w.ids.give(m.Counter-few, giver{before, [2]loops.Owner{loops.Nobody, loops.Nobody}}, m.At)
+	}
+	return by
+}
+
+// trustNames notes of calls that ids tell whose they are, where what is sent names a promise of its request:
+// unless several were written together, what the first asked for.
+func (in *asyncInput) trustNames(t *timeline.Timeline, conns map[int32]*sharedConn) {
+	if in.named == nil {
+		return
+	}
+	for _, c := range conns {
+		for k, id := range c.calls {
+			call := &t.Calls[id]
+			together := k > 0 && t.Calls[c.calls[k-1]].SendFrom == call.SendFrom ||
+				k+1 < len(c.calls) && t.Calls[c.calls[k+1]].SendFrom == call.SendFrom
+			if call.Why == timeline.WhyAsync && call.Request != timeline.None && !(c.shared && together) {
+				in.sure[id] = true
+			}
+		}
+	}
+}

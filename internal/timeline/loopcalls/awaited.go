@@ -1,0 +1,276 @@
+package loopcalls
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// V8 knows what waits for a promise: an async function that awaits it, whose own promise another awaits, and so on
+// up to what nothing waits for, which in most programs is what a request began with. Where it is told for each promise
+// that is resolved what waits for it at last, it is known who goes on, though not which request that is. As an
+// answer resolves a promise, all those calls are one request's whose answers the same waiter waited for. Who goes on last
+// in a turn in which a request is answered is that request. On a connection that several requests share, one callback
+// resolves as many promises as answers were read, in their order.
+//
+// A waiter is known by its address, which is another's later: so waiters end where no request was served all the time
+// until they went on again. Where V8 moves one that is told.
+
+// nothing waits for a promise that is resolved again.
+const nothing = 1
+
+// moved is where what waits was first, and when it was last known to be where it is.
+type moved struct {
+	at     recording.Time
+	waiter int64
+}
+
+// waiter is who waited for promises.
+type waiter struct {
+	id    int64             // where that was first
+	went  []recording.Time  // when it went on
+	last  recording.Time    // when it did so last
+	since recording.Time    // it was there already
+	calls []timeline.CallID // whose answers it waited for
+	of    timeline.RequestID
+	odd   bool // it seems to be of two requests
+}
+
+// awaits follows one loop in which it is told who waits for promises.
+type awaits struct {
+	t       *timeline.Timeline
+	in      asyncInput
+	moves   []loops.Move
+	conns   map[int32]*sharedConn
+	handles map[int32]map[int64]int // by connection and id: how often the first promise that an answer there resolved was so under it; 0: under any
+	list    []loops.Settled         // with those who wait named by where they were first
+	turns   idTurns
+	ends    []servedUntil
+	waiters []*waiter
+	now     map[int64]*waiter // by address
+	spans   []awaitedSpan
+	taken   map[timeline.RequestID]bool
+}
+
+// servedUntil is when the last was answered of those requests that were read until then.
+type servedUntil struct{ read, end recording.Time }
+
+// associateAwaited associates the calls of a loop whose answers resolve promises of which it is told who waits for them.
+func associateAwaited(t *timeline.Timeline, in asyncInput) {
+	if len(in.loop.Settled) == 0 {
+		return
+	}
+	w := &awaits{t: t, in: in, moves: in.loop.Moves, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
+	w.conns, _ = callsByConn(t, w.moves)
+	anyShared(t, w.conns)
+	w.ends = servedUntils(t)
+	w.follow()
+	w.eachTurn(w.findHandle)
+	w.eachTurn(w.turn)
+	w.pair()
+	w.give()
+}
+
+// servedUntils lists that, but for requests that are kept open.
+func servedUntils(t *timeline.Timeline) []servedUntil {
+	var list []servedUntil
+	for i := range t.Requests {
+		if r := &t.Requests[i]; r.Excluded == "" {
+			list = append(list, servedUntil{r.FirstRead, r.End})
+		}
+	}
+	slices.SortFunc(list, func(a, b servedUntil) int { return cmp.Compare(a.read, b.read) })
+	for i := 1; i < len(list); i++ {
+		list[i].end = max(list[i].end, list[i-1].end)
+	}
+	return list
+}
+
+// served reports whether any request was served all the time from one time to another.
+func (w *awaits) served(from, to recording.Time) bool {
+	k := sort.Search(len(w.ends), func(k int) bool { return w.ends[k].read > from })
+	return k > 0 && w.ends[k-1].end >= to
+}
+
+// follow names who waits by where that was first, as far as it is told where it was moved.
+func (w *awaits) follow() {
+	was := map[int64]moved{}
+	for _, a := range w.in.loop.Settled {
+		from, ok := was[a.Waiter]
+		if ok = ok && w.served(from.at, a.At); !ok {
+			delete(was, a.Waiter)
+			from.waiter = a.Waiter
+		}
+		if a.Moved != 0 {
+			delete(was, a.Waiter)
+			was[a.Moved] = moved{a.At, from.waiter}
+			continue
+		}
+		if ok {
+			was[a.Waiter] = moved{a.At, from.waiter}
+		}
+		a.Waiter = from.waiter
+		w.list = append(w.list, a)
+	}
+}
+
+// eachTurn visits what was done from a read, or what else begins callbacks, to the next, with the promises that were
+// resolved meanwhile.
+func (w *awaits) eachTurn(visit func(moves []loops.Move, list []loops.Settled)) {
+	list, i := w.list, 0
+	for i < len(w.moves) {
+		j, end := i+1, w.t.End+1
+		for j < len(w.moves) && (w.moves[j].Callback() || w.moves[j].Kind == loops.MoveFired) {
+			j++
+		}
+		if j < len(w.moves) {
+			end = w.moves[j].At
+		}
+		from := sort.Search(len(list), func(k int) bool { return list[k].At >= w.moves[i].At })
+		to := from
+		for to < len(list) && list[to].At < end {
+			to++
+		}
+		visit(w.moves[i:j], list[from:to])
+		list, i = list[to:], j
+	}
+}
+
+// findHandle counts under which ids the answers on a connection call back.
+func (w *awaits) findHandle(moves []loops.Move, list []loops.Settled) {
+	m := &moves[0]
+	if m.Kind != loops.MoveAnswer || len(list) == 0 {
+		return
+	}
+	h, ok := w.handles[m.Conn]
+	if !ok {
+		h = map[int64]int{}
+		w.handles[m.Conn] = h
+	}
+	h[list[0].Exec]++
+	h[0]++
+}
+
+// byHandle reports whether a promise was resolved under the id under which answers on a connection call back
+// again and again.
+func (w *awaits) byHandle(a *loops.Settled, conn int32) bool {
+	h := w.handles[conn]
+	return a.Exec != 0 && h[a.Exec] > 1 && 2*h[a.Exec] > h[0]
+}
+
+// turn notes who goes on in a turn, and who is answered in it.
+func (w *awaits) turn(moves []loops.Move, list []loops.Settled) {
+	m := &moves[0]
+	who := make([]*waiter, len(list))
+	for k := range list {
+		who[k] = w.goesOn(&list[k], m)
+	}
+	if m.Kind == loops.MoveAnswer {
+		w.answers(m, list, who)
+	}
+	w.noteSpans(moves, list, who)
+}
+
+// goesOn is the waiter for whom a promise was resolved; nil if that is not known.
+func (w *awaits) goesOn(a *loops.Settled, m *loops.Move) *waiter {
+	if a.Waiter == 0 || a.Waiter == nothing {
+		return nil
+	}
+	x := w.now[a.Waiter]
+	if x == nil || !w.served(x.last, a.At) {
+		x = &waiter{id: a.Waiter, since: a.At, of: timeline.None}
+		w.now[a.Waiter] = x
+		w.waiters = append(w.waiters, x)
+	}
+	x.went, x.last = append(x.went, a.At), a.At
+	if !w.byHandle(a, m.Conn) {
+		x.since = min(x.since, w.asked(a.Exec, a.At))
+	}
+	return x
+}
+
+// before is when a waiter last went on before a time; NoTime if it is not known to have.
+func (x *waiter) before(at recording.Time) recording.Time {
+	k := sort.Search(len(x.went), func(k int) bool { return x.went[k] >= at })
+	if k == 0 {
+		return recording.NoTime
+	}
+	return x.went[k-1]
+}
+
+// asked is when the turn began in which an id was given out; else a time itself.
+func (w *awaits) asked(id int64, at recording.Time) recording.Time {
+	if begin := w.turns.of(id); begin != timeline.None {
+		return w.moves[begin].At
+	}
+	return at
+}
+
+// own are those that were resolved by what the answer that was read calls back: under the id of its connection, or one
+// that was given out since.
+func (w *awaits) own(m *loops.Move, list []loops.Settled) (own []int) {
+	for k := range list {
+		if w.byHandle(&list[k], m.Conn) {
+			own = append(own, k)
+		}
+	}
+	if len(own) > 0 {
+		return own
+	}
+	for k := range list {
+		if list[k].Exec > m.Counter {
+			own = append(own, k)
+		}
+	}
+	return own
+}
+
+// answers notes who waited for the answers that were read.
+func (w *awaits) answers(m *loops.Move, list []loops.Settled, who []*waiter) {
+	own, ended := w.own(m, list), w.ended(m)
+	if w.conns[m.Conn].shared {
+		own = slices.DeleteFunc(own, func(k int) bool { return list[k].Exec != list[own[0]].Exec })
+		if len(own) == len(ended) {
+			for k, id := range ended {
+				w.waits(who[own[k]], id)
+			}
+		}
+		return
+	}
+	var sole *waiter
+	for _, k := range own {
+		if who[k] != nil && sole != nil && who[k] != sole {
+			return
+		}
+		if who[k] != nil {
+			sole = who[k]
+		}
+	}
+	for _, id := range ended {
+		w.waits(sole, id)
+	}
+}
+
+// ended are the calls whose last byte a move read.
+func (w *awaits) ended(m *loops.Move) (ended []timeline.CallID) {
+	c := w.conns[m.Conn]
+	for c.answered < len(c.calls) && w.t.Calls[c.calls[c.answered]].End <= m.At {
+		if id := c.calls[c.answered]; w.t.Calls[id].End == m.At && !w.t.Calls[id].Cut {
+			ended = append(ended, id)
+		}
+		c.answered++
+	}
+	return ended
+}
+
+// waits notes that somebody waited for a call.
+func (w *awaits) waits(x *waiter, id timeline.CallID) {
+	if x != nil {
+		x.calls = append(x.calls, id)
+		x.since = min(x.since, w.t.Calls[id].SendFrom)
+	}
+}

@@ -1,0 +1,232 @@
+package loopcalls
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// awaitedSpan is what one callback led to: who went on, and which requests were answered.
+type awaitedSpan struct {
+	from, to recording.Time // of the promises that were resolved
+	who      []*waiter
+	answered []timeline.RequestID
+	unknown  bool // somebody went on of whom it is not known who that is
+}
+
+// noteSpans cuts a turn into what its callbacks led to, as far as they are told: one that was asked for in an earlier
+// turn has an older id. Where promises have ids of their own, so has what goes on after one.
+func (w *awaits) noteSpans(moves []loops.Move, list []loops.Settled, who []*waiter) {
+	begin, s, k := &moves[0], awaitedSpan{}, 0
+	resolved := func(until recording.Time) {
+		for ; k < len(list) && list[k].At <= until; k++ {
+			older := list[k].Exec <= begin.Counter && !w.byHandle(&list[k], begin.Conn)
+			if older && w.in.named == nil && k > 0 && list[k].Exec != list[k-1].Exec {
+				w.noteSpan(s)
+				s = awaitedSpan{}
+			}
+			s.add(list[k].At, who[k])
+			s.unknown = s.unknown || list[k].Waiter == 0
+		}
+	}
+	for i := range moves {
+		if m := &moves[i]; m.Kind == loops.MoveRespond && w.t.Requests[m.Request].FirstWrite == m.At {
+			resolved(m.At)
+			s.answered = append(s.answered, m.Request)
+		}
+	}
+	resolved(w.t.End)
+	w.noteSpan(s)
+}
+
+func (s *awaitedSpan) add(at recording.Time, x *waiter) {
+	if x == nil || slices.Contains(s.who, x) {
+		s.to = max(s.to, at)
+		return
+	}
+	if s.who = append(s.who, x); len(s.who) == 1 {
+		s.from = at
+	}
+	s.to = at
+}
+
+func (w *awaits) noteSpan(s awaitedSpan) {
+	if len(s.who) > 0 && len(s.answered) > 0 && !s.unknown {
+		w.spans = append(w.spans, s)
+	}
+}
+
+// pair finds which requests the waiters are: who alone goes on in a callback in which one alone is answered; or else
+// who goes on there last, if times tell which of those that are answered each can be.
+func (w *awaits) pair() {
+	for i := range w.spans {
+		if s := &w.spans[i]; len(s.who) == 1 && len(s.answered) == 1 && w.fits(s.who[0], s.answered[0]) {
+			w.is(s.who[0], s.answered[0])
+		}
+	}
+	for i := range w.spans {
+		s := &w.spans[i]
+		s.who = slices.DeleteFunc(s.who, func(x *waiter) bool { return x.last < s.from || x.last > s.to })
+		for s.pairs(w) {
+		}
+	}
+	if w.inOrder() {
+		for i := range w.spans {
+			w.spans[i].pairInOrder(w)
+		}
+	}
+}
+
+// pairs pairs one of those who went on last in a callback, if that can be only one request, and that only him, or there
+// are as many of one as of the other.
+func (s *awaitedSpan) pairs(w *awaits) bool {
+	for _, x := range s.who {
+		one, to := 0, timeline.RequestID(timeline.None)
+		for _, r := range s.answered {
+			if w.open(x, r) {
+				one, to = one+1, r
+			}
+		}
+		if one != 1 {
+			continue
+		}
+		others := 0
+		for _, y := range s.who {
+			if w.open(y, to) {
+				others++
+			}
+		}
+		if others == 1 || len(s.who) == len(s.answered) {
+			w.is(x, to)
+			return true
+		}
+	}
+	return false
+}
+
+// V8 gives out addresses in order on each page of what is new. So, where every request is served by a function of the
+// same kind, what waits for promises of an earlier one has the lower address.
+const pageBits = 18
+
+// How many requests must be in that order, for each that is not; and how many at least.
+const (
+	inAddressOrder = 100
+	fewInOrder     = 10
+)
+
+// inOrder reports whether the requests that waiters are known to be were read in the order of their addresses.
+func (w *awaits) inOrder() bool {
+	var list []*waiter
+	for _, x := range w.waiters {
+		if x.of != timeline.None && !x.odd {
+			list = append(list, x)
+		}
+	}
+	slices.SortFunc(list, w.readFirst)
+	right, wrong := 0, 0
+	for i := 1; i < len(list); i++ {
+		switch a, b := list[i-1], list[i]; {
+		case a.id>>pageBits != b.id>>pageBits || a.of == b.of:
+		case a.id < b.id:
+			right++
+		default:
+			wrong++
+		}
+	}
+	return right >= fewInOrder && right >= inAddressOrder*wrong
+}
+
+func (w *awaits) readFirst(a, b *waiter) int {
+	return cmp.Compare(w.t.Requests[a.of].FirstRead, w.t.Requests[b.of].FirstRead)
+}
+
+// pairInOrder pairs those who went on last in a callback, and are on one page, with as many requests that were answered
+// then, in the order in which these were read.
+func (s *awaitedSpan) pairInOrder(w *awaits) {
+	who := slices.DeleteFunc(slices.Clone(s.who), func(x *waiter) bool { return x.of != timeline.None })
+	answered := slices.DeleteFunc(slices.Clone(s.answered), func(r timeline.RequestID) bool { return w.taken[r] })
+	slices.SortFunc(who, func(a, b *waiter) int { return cmp.Compare(a.id, b.id) })
+	slices.SortFunc(answered, func(a, b timeline.RequestID) int {
+		return cmp.Compare(w.t.Requests[a].FirstRead, w.t.Requests[b].FirstRead)
+	})
+	if len(who) != len(answered) || len(who) == 0 || who[0].id>>pageBits != who[len(who)-1].id>>pageBits {
+		return
+	}
+	for k, x := range who {
+		if !w.fits(x, answered[k]) {
+			return
+		}
+	}
+	for k, x := range who {
+		w.is(x, answered[k])
+	}
+}
+
+// open reports whether neither a waiter nor a request is paired, and they may be one another.
+func (w *awaits) open(x *waiter, r timeline.RequestID) bool {
+	return x.of == timeline.None && !w.taken[r] && w.fits(x, r)
+}
+
+// fits reports whether all that is known of a waiter was since a request was read.
+func (w *awaits) fits(x *waiter, r timeline.RequestID) bool {
+	return w.t.Requests[r].FirstRead <= x.since
+}
+
+// is notes which request a waiter is.
+func (w *awaits) is(x *waiter, r timeline.RequestID) {
+	x.odd = x.odd || x.of != timeline.None && x.of != r
+	x.of, w.taken[r] = r, true
+}
+
+// manyLives is of how many requests one address is seen to be, at most: what serves more, one after the other, is no
+// request's.
+const manyLives = 2
+
+// lives counts, by address, of how many requests waiters are known to be.
+func (w *awaits) lives() map[int64]int {
+	seen, lives := map[int64]map[timeline.RequestID]bool{}, map[int64]int{}
+	for _, x := range w.waiters {
+		if x.of == timeline.None || seen[x.id][x.of] {
+			continue
+		}
+		if seen[x.id] == nil {
+			seen[x.id] = map[timeline.RequestID]bool{}
+		}
+		seen[x.id][x.of] = true
+		lives[x.id]++
+	}
+	return lives
+}
+
+// give gives the calls to the requests that waited for their answers. What else is known of the calls of a waiter of
+// whom that is not known counts for all of them.
+func (w *awaits) give() {
+	lives := w.lives()
+	var rest [][]timeline.CallID
+	for _, x := range w.waiters {
+		switch {
+		case lives[x.id] > manyLives || x.odd:
+		case x.of != timeline.None:
+			w.gives(x)
+		case len(x.calls) > 1 && w.served(x.since, x.last):
+			rest = append(rest, x.calls)
+		}
+	}
+	agreeInSets(w.t, rest)
+}
+
+func (w *awaits) gives(x *waiter) {
+	for _, id := range x.calls {
+		c := &w.t.Calls[id]
+		if c.SendFrom > w.t.Requests[x.of].End {
+			continue
+		}
+		if c.Request != x.of {
+			w.in.wanted[id] = x.before(c.SendFrom)
+		}
+		w.t.Assign(c, x.of, timeline.WhyAwaited)
+	}
+}

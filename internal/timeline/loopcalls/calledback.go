@@ -1,0 +1,87 @@
+package loopcalls
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
+
+// Whose a callback is that resolves a promise, where it is not of a timer.
+
+// callsItself reports whether a promise was resolved under the id of a call that was just answered:
+// that is whose the call is, wherever in the client it had to wait before it was sent.
+func (w *asyncWalk) callsItself(m *loops.Move, who loops.Owner) bool {
+	c, ok := w.turn.of.Call()
+	if !ok || m.Done || w.turn.conn == loops.NoConn || m.Exec > w.turn.counter || w.itself[c] || !w.selves[w.t.Calls[c].Peer] {
+		return false
+	}
+	w.itself[c] = true
+	w.chains.link(c, who)
+	return true
+}
+
+// asker is who asked for what called back when a promise is resolved in a tick of that callback,
+// which is as new as the callback: an answer of the thread pool, as of zlib or crypto. Nobody where
+// what called back did so in other turns too, as the handle of a connection does.
+func (w *asyncWalk) asker(m *loops.Move) loops.Owner {
+	if m.Trigger == 0 || m.Exec <= w.ids.next && w.ids.find(m.Exec) != loops.Nobody && !w.fresh(m.Exec) || w.fresh(m.Trigger) || w.causes.has(m.Trigger) {
+		return loops.Nobody
+	}
+	return w.ids.find(m.Trigger)
+}
+
+// parses reports whether a promise was resolved in the turn of a request by what parses requests on
+// its connection, whose id follows the connection's.
+func (w *asyncWalk) parses(m *loops.Move) bool {
+	_, read := w.turn.of.Request()
+	return read && !m.Done && w.turn.conn != loops.NoConn && m.Exec == m.Trigger+1
+}
+
+// selfCalled lists peers whose client gives each call an id of its own when it is asked for, and
+// calls back under that when it is answered, as undici does: nearly all answers show it.
+func selfCalled(t *timeline.Timeline, moves []loops.Move) map[string]bool {
+	again := firedAgain(moves)
+	answers, own := map[string]int{}, map[string]int{}
+	last := (*loops.Move)(nil) // an answer after which nothing was told yet
+	for i := range moves {
+		m := &moves[i]
+		switch {
+		case m.Kind == loops.MoveFired && last != nil && !again[m.Exec]:
+			if m.Exec <= last.Counter {
+				own[t.Calls[last.Call].Peer]++
+			}
+			last = nil
+		case m.Kind == loops.MoveAnswer:
+			answers[t.Calls[m.Call].Peer]++
+			last = m
+		case m.Kind != loops.MoveFired && !m.Callback():
+			last = nil
+		}
+	}
+	selves := map[string]bool{}
+	for peer, n := range answers {
+		selves[peer] = 10*own[peer] >= 9*n
+	}
+	return selves
+}
+
+// causes are the triggers of callbacks that resolved promises in more than one turn. Where promises have ids,
+// one triggers all that was asked for in one turn, whenever each of that calls back: then it counts when
+// they were asked for.
+func causes(moves []loops.Move, named bool) lasting {
+	seen, turn, given := lasting{}, int32(0), newIDTurns(moves)
+	for i := range moves {
+		m := &moves[i]
+		if m.Kind != loops.MoveFired {
+			if !m.Callback() {
+				turn++
+			}
+			continue
+		}
+		in := turn
+		if named {
+			in = int32(given.of(m.Exec)) + 1
+		}
+		seen.see(m.Trigger, in)
+	}
+	return seen
+}

@@ -1,0 +1,208 @@
+package loopcalls
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
+// callback resolves that promise, and has the id that was given out where it was set: in the turn
+// of whoever sleeps. So where Node is seen to resolve promises in the callbacks of timers and
+// immediates, what a loop does next is of a known turn, as after the read of an answer; so it is of
+// what the thread pool has done. That is not so of timers which fire again and again, nor of those
+// of no request, nor of a request that was answered long ago. In the turn of a read promises are
+// resolved by the handle of its connection, or by what was asked for in it: it goes on.
+
+// firedAgain lists the ids of timers that fired more than once: nobody sleeps for those.
+func firedAgain(moves []loops.Move) map[int64]bool {
+	again := map[int64]bool{}
+	for i := range moves {
+		if m := &moves[i]; m.Kind == loops.MoveFired {
+			_, before := again[m.Exec]
+			again[m.Exec] = before
+		}
+	}
+	return again
+}
+
+// fired notes in a move which shows that a timer fired who waited for that.
+func (w *asyncWalk) fired(m *loops.Move) {
+	switch {
+	case m.Kind != loops.MoveFired:
+		return
+	case m.Post != 0:
+		m.By = w.answersMail(m)
+		return
+	case m.Port != 0 || w.ports[m.Exec]:
+		m.Port, m.By = m.Exec, w.stranger()
+		return
+	case w.named[w.turn.conn] && !m.Done:
+		m.Kind = loops.MoveAlong // by what goes on after the read, each request under an id of its own
+		return
+	case w.turn.of != loops.Nobody && (w.again[m.Exec] && !m.Done || w.fresh(m.Exec) && w.asker(m) == loops.Nobody || w.parses(m)):
+		m.Kind = loops.MoveAlong // of what was read: by the handle of its connection, or a tick
+		return
+	case w.again[m.Exec] && !m.Done:
+		return
+	}
+	who := w.ids.find(m.Exec)
+	if before, _ := w.ids.maybe(m.Exec); before != loops.Nobody {
+		who = before // the other is whose callback a library sent from: promises are not waited for there
+	}
+	if asker := w.asker(m); asker != loops.Nobody {
+		who = asker
+	}
+	if w.turn.of != loops.Nobody && w.turn.conn != loops.NoConn && !m.Done && w.chains.stranger(who) {
+		w.chains.meet(who, w.turn.of)
+		m.Kind = loops.MoveAlong // by what goes on after the read
+		return
+	}
+	if w.callsItself(m, who) {
+		m.Kind = loops.MoveAlong
+		return
+	}
+	if c, ok := w.turn.of.Call(); ok && w.turn.conn != loops.NoConn && (w.chains.same(who, w.turn.of) || who != loops.Nobody && who == w.hands.made[c]) {
+		m.Kind = loops.MoveAlong // by what was made when the call was
+		return
+	}
+	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.At {
+		who = loops.Nobody
+	}
+	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !w.chains.stranger(w.turn.of) && !m.Done {
+		m.Kind = loops.MoveAlong // by what goes on after the read, as far as is known: it has not slept since
+		return
+	}
+	if m.By = who; who == loops.Nobody {
+		m.By = w.stranger()
+	}
+}
+
+// namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program
+// follows contexts through them: then what goes on after one is done under its id. Otherwise that has
+// none, nor has what it asks for.
+func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
+	with, without, told, handles := 0, 0, false, lastingIDs(t, moves, nil)
+	for i := range moves {
+		m := &moves[i]
+		switch {
+		case m.Kind == loops.MoveFired:
+			told = true
+		case !m.Callback():
+			told = false
+		case m.Kind == loops.MoveAlong || m.Kind == loops.MovePost: // nothing is sent to anybody
+		case told && handles.has(m.Trigger):
+		case told && m.Trigger != 0:
+			with++
+		case told:
+			without++
+		}
+	}
+	if with <= mostNameless*(1+without) {
+		return nil
+	}
+	return sharedConns(t, moves).index()
+}
+
+// mostNameless is for how many calls and responses that are sent under an id one may be that is not.
+const mostNameless = 50
+
+// noteSleeps notes in the moves that begin turns when the first timer fired that was set in them, or the first
+// message came that answers one sent in them.
+func noteSleeps(moves []loops.Move, again map[int64]bool) {
+	note := func(set, fired *loops.Move) {
+		if set.At < fired.At && set.Fires == 0 {
+			set.Fires = fired.At
+		}
+	}
+	eachTimer(moves, again, note)
+	loops.EachMail(moves, note)
+}
+
+// eachTimer finds for each timer that fired, but for those that fired again, the move that began
+// the turn in which it was set.
+func eachTimer(moves []loops.Move, again map[int64]bool, found func(set, fired *loops.Move)) {
+	if len(again) == 0 {
+		return
+	}
+	turns := newIDTurns(moves)
+	for i := range moves {
+		m := &moves[i]
+		if m.Kind != loops.MoveFired || again[m.Exec] {
+			continue
+		}
+		if begin := turns.of(m.Exec); begin != timeline.None {
+			found(&moves[begin], m)
+		}
+	}
+}
+
+// toldMoves are the moves of a loop for as long as timers are seen to fire: none if they never are.
+func toldMoves(moves []loops.Move) []loops.Move {
+	last, silent := -1, 0 // how often timers ran since the last that was seen to fire
+	for i := range moves {
+		switch m := &moves[i]; m.Kind {
+		case loops.MoveFired, loops.MoveAlong:
+			last, silent = i, 0
+		case loops.MoveBoundary:
+			silent += int(m.Trigger)
+		case loops.MoveUntold:
+			silent = silentTimers
+		}
+		if last >= 0 && silent >= silentTimers {
+			return moves[:last+1]
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	return moves
+}
+
+// silentTimers is how often timers run, with none that is seen to resolve a promise, until it is
+// taken that this is not told any longer.
+const silentTimers = 100
+
+// woke is the turn that begins as a timer fires.
+func (p *poolOrder) woke(m *loops.Move) poolTurn {
+	u := poolTurn{of: timeline.None, call: timeline.None, at: m.At, woke: true, fires: m.Fires}
+	if r, ok := m.By.Request(); ok {
+		u.of = r
+	} else if c, ok := m.By.Call(); ok {
+		u.of = p.owner(c)
+	}
+	return u
+}
+
+// sleeps reports whether the request of a turn waits for a timer since.
+func (p *poolOrder) sleeps(u *poolTurn) bool {
+	if u.fires == 0 {
+		return false
+	}
+	done := p.t.Requests[u.of].FirstWrite
+	return done == recording.NoTime || u.fires < done
+}
+
+// associateLeft associates the calls of a loop that ids alone do not give to a request. What is
+// found where timers are seen to fire confirms nothing of what is guessed where they are not.
+func associateLeft(t *timeline.Timeline, in asyncInput) {
+	if !anyInLine(t, in) && !idsMislead(t, in) {
+		return
+	}
+	all, told := in.loop.Moves, toldMoves(in.loop.Moves)
+	if in.loop.Moves = told; len(told) > 0 {
+		turns := associateTold(t, in)
+		if !associateInLine(t, in) && !turns {
+			associateInTurns(t, in)
+		}
+		in.told = told[len(told)-1].At
+	}
+	if len(told) == len(all) {
+		return
+	}
+	rest := in
+	in.loop.Moves, rest.loop.Moves = all, all[len(told):]
+	if !associateBesideTimers(t, in) && !associateInLine(t, rest) {
+		associateInTurns(t, in)
+	}
+}

@@ -1,0 +1,329 @@
+package loopcalls
+
+import (
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
+
+// inTurns follows one loop as if nobody on it ever waited for a connection: what is sent,
+// and answered to a client, in the turn of an answer is of whose call that was. Where a pool
+// is full that is wrong, and shows: a request is answered in the turn of a call that then
+// seems to be another's. Ids cannot tell the two apart where a client sends from the
+// callback in which its connection came free.
+type inTurns struct {
+	t      *timeline.Timeline
+	sets   *chains
+	turn   asyncTurn
+	first  bool // nothing was sent in it yet
+	proven int  // requests answered in the turn of a call of their own
+	wrong  int  // of somebody else's
+	all    int  // requests answered
+	sent   int  // calls
+	unseen int  // of them in no turn that is known: by timers
+	free   freeTurn
+	place  int                      // of the move
+	by     []loops.Owner            // as in askedIn
+	told   *doubts                  // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
+	fired  bool                     // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  loops.Owner              // who goes on in it then
+	spans  map[timeline.CallID]idSpan
+	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
+	sound  map[timeline.RequestID]bool
+	blind  bool                  // ids are not believed
+	heard  hearing               // who was answered in which turn
+	posted map[int32]loops.Owner // who sent messages, by their numbers
+	paired bool                  // a promise was resolved, and nothing sent since: perhaps in the same callback
+}
+
+// freeTurn is a span in which callbacks run that no socket caused.
+type freeTurn struct {
+	counter int64           // last id given out before; 0 unknown
+	last    int64           // and up to the call sent last
+	call    timeline.CallID // that was sent last, or None
+}
+
+// How many requests must be answered in the turn of a call of their own, for each that is
+// not, and of how many one at least.
+const (
+	confirmsTurns = 19
+	judgesTurns   = 4
+)
+
+// manySends is of how many calls one that is sent in no turn tells of timers that send.
+const manySends = 100
+
+// associateInTurns associates the calls of a loop on which nobody waits for a connection.
+// Sets of calls that would be of two requests are left out. Where somebody does wait and
+// timers send calls, ids that were given out in a timer's callback were taken for those of
+// the turn before: what such sets have by ids is taken back.
+func associateInTurns(t *timeline.Timeline, in asyncInput) {
+	w := playTurns(t, in)
+	defer w.sets.reset()
+	if w.proven < confirmsTurns*w.wrong && w.unseen > w.sent/manySends {
+		w.takeBack()
+	}
+	if w.confirmed() {
+		w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
+	}
+}
+
+// associateBesideTimers does so where timers send calls, if nothing but timers goes on unseen: nearly
+// all responses confirm it; or none says otherwise, and enough confirm it.
+func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
+	if !timersSend(t, in.loop.Moves) {
+		return false
+	}
+	w := playTurns(t, in)
+	defer w.sets.reset()
+	nearly := w.confirmed() && 4*w.proven >= 3*w.all
+	if !nearly && (w.wrong > 0 || w.proven < minConfirmed || 2*judgesTurns*w.proven < w.all) {
+		return false
+	}
+	w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
+	return true
+}
+
+// playTurns plays what a loop did.
+func playTurns(t *timeline.Timeline, in asyncInput) *inTurns {
+	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: timeline.None}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}}
+	w.play(in)
+	return w
+}
+
+func (w *inTurns) play(in asyncInput) {
+	for i := range in.loop.Moves {
+		if at := in.loop.Moves[i].At; in.told != 0 && at > in.told { // from here on it is guessed
+			w.proven, w.wrong, w.all, w.sent, w.unseen, in.told = 0, 0, 0, 0, 0, 0
+		}
+		w.place = i
+		w.step(&in.loop.Moves[i])
+	}
+}
+
+// confirmed reports whether what requests were answered confirms whose turns were.
+func (w *inTurns) confirmed() bool {
+	return w.proven > 0 && w.proven >= confirmsTurns*w.wrong && w.all <= judgesTurns*w.proven
+}
+
+// associate gives calls to the requests they are known to be of, if they surely are.
+func (w *inTurns) associate(sure func(timeline.CallID, timeline.RequestID) bool) {
+	for _, id := range w.sets.calls {
+		c := &w.t.Calls[id]
+		open := c.Why == timeline.WhyNoAsync || w.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && w.told != nil
+		if r := w.sets.known(loops.OfCall(id)); open && r != timeline.None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
+			w.t.Assign(c, r, timeline.WhyAsyncHint)
+		}
+	}
+}
+
+func (w *inTurns) step(m *loops.Move) {
+	w.paired = m.Kind == loops.MoveFired && !m.Done && w.fired && w.first
+	if !m.Callback() {
+		w.fired = false
+	}
+	w.follow(m)
+	w.hear(m)
+	switch m.Kind {
+	case loops.MoveRead, loops.MoveBody:
+		w.turn, w.first = asyncTurn{of: m.Whose(), counter: m.Counter}, true
+	case loops.MoveAnswer:
+		w.turn, w.first = asyncTurn{of: loops.OfCall(m.Call), counter: m.Counter}, true
+		if w.shared[m.Conn] {
+			w.turn.of, w.free = loops.Nobody, freeTurn{call: timeline.None}
+		}
+	case loops.MoveConnect, loops.MoveSend:
+		if sendsFirst(w.t, m) && !w.shared[m.Conn] {
+			w.send(m)
+		}
+	case loops.MoveRespond:
+		if w.t.Requests[m.Request].FirstWrite == m.At && !w.elsewhere(m) {
+			w.all++
+			w.responded(m)
+		}
+	case loops.MovePost:
+		w.posts(m)
+	case loops.MoveFired:
+		if w.same(m) {
+			break
+		}
+		w.turn, w.first, w.free = asyncTurn{of: w.wakes, counter: m.Counter}, true, freeTurn{m.Counter, 0, timeline.None}
+		w.fired = true
+	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+		w.turn, w.free = asyncTurn{of: loops.Nobody}, freeTurn{m.Counter, 0, timeline.None}
+	}
+}
+
+// here reports a move that was made in the turn that runs, as far as can be told: the first
+// of it, and not by a callback that was asked for before. A timer's callback may run in it
+// too, unseen.
+func (w *inTurns) here(m *loops.Move) bool {
+	here := w.turn.of != loops.Nobody && (m.Exec == 0 || m.Exec > w.turn.counter || m.Own) && (w.first || w.fired || w.told != nil)
+	_, answered := w.turn.of.Call()
+	here = here && (m.Own || !((w.fired || w.told != nil && answered) && m.Trigger != 0 && m.Trigger <= w.turn.counter)) // a callback of another timer, which resolves nothing
+	w.first = false
+	return here
+}
+
+func (w *inTurns) send(m *loops.Move) {
+	c := &w.t.Calls[m.Call]
+	w.sent++
+	w.sets.add(m.Call)
+	if w.turn.of == loops.Nobody {
+		w.unseen++
+		w.together(m)
+	}
+	if c.Why == timeline.WhyAsync && c.Request != timeline.None && !w.blind {
+		w.sets.link(m.Call, loops.OfRequest(c.Request))
+	}
+	here := w.here(m)
+	if w.told != nil {
+		w.spans[m.Call] = idSpan{w.turn.counter, m.Counter}
+		if !w.blind {
+			w.sets.link(m.Call, w.alone(w.by[m.Call]))
+		}
+		w.sendTold(m, here)
+		w.told.sends(m.Call, w.sets.known(loops.OfCall(m.Call)))
+	} else if here {
+		w.sets.link(m.Call, w.turn.of)
+	}
+}
+
+// idSpan are the ids from the beginning of the turn in which a call was sent up to that.
+type idSpan struct{ after, to int64 }
+
+// same reports whether who goes on where a promise is resolved, of whom nothing else is known, is who has just
+// been answered: its id was given out as that call was asked for, or since the answer.
+func (w *inTurns) same(m *loops.Move) bool {
+	answered, ok := w.turn.of.Call()
+	if w.told == nil || !ok || w.wakes != loops.Nobody {
+		return false
+	}
+	s, sent := w.spans[answered]
+	return sent && (m.Exec > s.after && m.Exec <= s.to || m.Exec > w.turn.counter)
+}
+
+// alone is somebody, unless that is who asked for a call that was answered with others at once.
+func (w *inTurns) alone(by loops.Owner) loops.Owner {
+	if id, ok := by.Call(); ok && w.atOnce[id] {
+		return loops.Nobody
+	}
+	return by
+}
+
+// elsewhere reports a response that tells nothing of whose turn it was written in.
+func (w *inTurns) elsewhere(m *loops.Move) bool {
+	if w.told == nil {
+		return false
+	}
+	return w.turn.of == loops.Nobody || w.told.share.stood && w.sets.known(w.turn.of) != m.Request
+}
+
+// sendTold links a call where all turns are known.
+func (w *inTurns) sendTold(m *loops.Move, here bool) {
+	turn, line := w.sets.known(w.turn.of), w.told.line
+	if r := w.sets.known(loops.OfCall(m.Call)); r != timeline.None {
+		line.sends(m.Call, r, r == turn)
+		return
+	}
+	if line.plays {
+		if r, told := line.first(m.Call); told {
+			if r != timeline.None {
+				w.sets.link(m.Call, loops.OfRequest(r))
+			}
+			return
+		}
+	}
+	if r, told := w.told.share.next(); told {
+		if r != timeline.None {
+			w.sets.link(m.Call, loops.OfRequest(r))
+			line.sends(m.Call, r, r == turn)
+		}
+		return
+	}
+	if here {
+		w.sets.link(m.Call, w.turn.of)
+		line.sends(m.Call, turn, true)
+	}
+}
+
+// follow tells who may wait, before a move counts.
+func (w *inTurns) follow(m *loops.Move) {
+	if m.Kind == loops.MoveFired {
+		w.wakes = w.goesOn(m)
+	}
+	if w.told == nil || w.shared[m.Conn] {
+		return
+	}
+	next, from := loops.Nobody, w.sets.known(w.turn.of)
+	if !m.Callback() {
+		w.told.line.ends(from, w.paired)
+		w.told.share.ends()
+	}
+	switch m.Kind {
+	case loops.MoveRead, loops.MoveBody:
+		w.told.reads(m.Request)
+		next = m.Whose()
+	case loops.MoveAnswer:
+		if w.t.Calls[m.Call].End == m.At {
+			w.told.answered(m.Call)
+		}
+		next = loops.OfCall(m.Call)
+	case loops.MoveFired:
+		next = w.wakes
+		w.told.line.woke(w.sets.known(next))
+	case loops.MoveRespond:
+		w.told.share.responds(m.Request)
+		w.told.responds(m.Request)
+		return
+	case loops.MoveBlock:
+		w.told.sleeps()
+	case loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+	default:
+		return
+	}
+	w.told.line.since = m.At
+	w.told.turns(from, w.sets.known(next), m.At, m.Fires)
+	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
+		w.told.share.answers(w.sets.known(next), w.place)
+	}
+}
+
+// together links a call that was sent in no turn with the one sent before: if what sent both
+// had been asked for before either was sent, one callback did. That is so of ticks, which end
+// before the next timer's callback begins: what is sent by them gives out ids. Immediates of
+// several callbacks wait for each other; to send by them gives out none.
+func (w *inTurns) together(m *loops.Move) {
+	if f := &w.free; f.call != timeline.None && f.counter > 0 && m.Exec > f.counter && m.Exec <= f.last && m.Counter > f.last {
+		w.sets.link(m.Call, loops.OfCall(f.call))
+	}
+	w.free.last, w.free.call = m.Counter, m.Call
+}
+
+func (w *inTurns) responded(m *loops.Move) {
+	answered, ok := w.turn.of.Call()
+	if !ok || !w.here(m) {
+		return
+	}
+	switch i, known := w.sets.find(answered); {
+	case !known || w.sets.claimed[w.sets.root(i)] == timeline.None: // what came before is not known
+	case w.sets.known(w.turn.of) == m.Request:
+		w.proven++
+	default:
+		w.wrong++
+		w.sets.link(answered, loops.OfRequest(m.Request))
+		return
+	}
+	w.sound[m.Request] = true
+	w.sets.link(answered, loops.OfRequest(m.Request))
+}
+
+func (w *inTurns) takeBack() {
+	for i, id := range w.sets.calls {
+		if c := &w.t.Calls[id]; c.Why == timeline.WhyAsync && w.sets.odds[w.sets.root(i)] {
+			w.t.Assign(c, timeline.None, timeline.WhyNoAsync)
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package loopcalls
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/exchange"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
+)
+
+// batch are calls that were sent by one callback, or in one turn of several.
+type batch struct {
+	late  bool  // by a callback that was asked for in another turn, or unseen
+	exec  int64 // its id, if late
+	calls []timeline.CallID
+
+	blurred bool // and others, nobody knows how many
+}
+
+// end tells apart what was done in the turn that ends.
+func (w *sharing) end() {
+	under := w.beside > 0
+	if len(w.acts) == 0 {
+		w.chance(under, false)
+		return
+	}
+	defer func() { w.chance(under, w.turn.sent) }()
+	var responses []timeline.RequestID
+	var sent []batch
+	for _, m := range w.acts {
+		if m.Kind == loops.MoveRespond {
+			if w.t.Requests[m.Request].FirstWrite == m.At {
+				responses = append(responses, m.Request)
+			}
+			continue
+		}
+		calls, blurred := w.newly(m), w.blurred(m)
+		if len(calls) == 0 && !blurred {
+			continue
+		}
+		b := batch{late: w.late(m), blurred: blurred}
+		if b.late {
+			b.exec = m.Exec
+		}
+		if n := len(sent); n > 0 && sent[n-1].late == b.late && sent[n-1].exec == b.exec {
+			sent[n-1].blurred = sent[n-1].blurred || blurred
+			sent[n-1].calls = append(sent[n-1].calls, calls...)
+		} else {
+			b.calls = append(b.calls, calls...)
+			sent = append(sent, b)
+		}
+	}
+	w.acts = w.acts[:0]
+	w.respond(responses)
+	for i := range sent {
+		w.tellApart(&sent[i])
+	}
+}
+
+// newly are the calls that a move sends the first bytes of, or connects for.
+func (w *sharing) newly(m *loops.Move) []timeline.CallID {
+	c := w.conns[m.Conn]
+	if c == nil {
+		return nil
+	}
+	from := c.sent
+	for c.sent < len(c.calls) && (w.t.Calls[c.calls[c.sent]].SendFrom <= m.At || m.Kind == loops.MoveConnect && c.calls[c.sent] == m.Call) {
+		c.sent++
+	}
+	if c.shared {
+		w.beside += c.sent - from
+	}
+	return c.calls[from:c.sent]
+}
+
+// blurred reports a write on a shared connection of which not all commands were told apart.
+func (w *sharing) blurred(m *loops.Move) bool {
+	c := w.conns[m.Conn]
+	if c == nil || !c.shared || m.Kind == loops.MoveConnect {
+		return false
+	}
+	facts := &w.f.Conns[m.Conn]
+	if len(facts.Commands) == 0 {
+		return false
+	}
+	writes := facts.Chunks[recording.Write]
+	k := sort.Search(len(writes), func(k int) bool { return writes[k].At >= m.At })
+	if k == len(writes) || writes[k].At != m.At {
+		return false
+	}
+	end := writes[k].End()
+	k = sort.Search(len(facts.Commands), func(k int) bool { return facts.Commands[k].Offset >= end }) - 1
+	return k < 0 || facts.Commands[k].Offset+facts.Commands[k].Length < end
+}
+
+// late reports a write by a callback that was asked for in an earlier turn, by who is ready
+// since, or in none that is known.
+func (w *sharing) late(m *loops.Move) bool {
+	if w.holds {
+		return false
+	}
+	if !w.turn.runs {
+		return true
+	}
+	if m.Exec == 0 || m.Exec > w.turn.counter || w.lasts.has(m.Exec) {
+		return false
+	}
+	if w.turn.tick > 0 && m.Exec > w.turn.tick && m.Exec != m.Trigger+1 { // but for a connection's parser
+		return true
+	}
+	return slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn < w.turn.n && a.counter < m.Exec }) ||
+		w.all && slices.ContainsFunc(w.past, func(a actor) bool { return a.turn < w.turn.n && a.asked(m.Exec) })
+}
+
+// who may have sent a batch, by place among those who are ready.
+func (w *sharing) senders(b *batch) (list []int) {
+	if w.holds {
+		return w.waiting()
+	}
+	for i := range w.ready {
+		a := &w.ready[i]
+		if b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// tellApart gives the calls of a batch to those who may have sent them.
+func (w *sharing) tellApart(b *batch) {
+	if w.all && b.late && b.exec > 0 {
+		w.revive(b.exec)
+		defer w.rest(b)
+	}
+	list := w.senders(b)
+	went := w.takeSure(b, list)
+	defer func() { w.wentAside(went) }()
+	if len(b.calls) == 0 && !b.blurred {
+		return
+	}
+	on, off := w.split(b, list)
+	w.turn.sent = w.turn.sent || len(on) > 0
+	switch {
+	case len(list) == 0, b.late && len(on) == 0:
+		w.unseen(b.calls)
+	case b.blurred:
+		w.blurs += len(b.calls) + 1
+		for _, i := range list {
+			w.lose(w.ready[i].who)
+		}
+		w.unknown(list, b.calls)
+		w.remove(list)
+	case len(on) == 0:
+		if counts, ok := w.aside(list, len(off)); ok {
+			w.remove(w.doneWith(w.deal(list, counts, b.calls)))
+		} else {
+			w.unknown(list, b.calls)
+		}
+	case len(b.calls) == 1 && len(went) == 0 && w.asker(b, list):
+		w.saw(list[:1], 1, false)
+		if len(list) > 1 {
+			w.saw(list[1:], 0, false)
+		}
+		w.remove(w.deal(list[:1], []share{{1, 0}}, b.calls))
+	default:
+		w.shareOut(b, list, on, off)
+	}
+}
+
+// shareOut gives the calls of a batch, some of them on shared connections, to several who may have sent them.
+func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
+	first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
+	if !first { // else it was asked for by somebody who was away
+		w.saw(list, len(on), b.late || !w.all)
+	}
+	others := (b.late || !w.all) && w.anyAway()
+	counts, more, ok := w.counts(list, parcel{len(on), len(off), others, w.asker(b, list)})
+	switch {
+	case ok && (!b.late || (more > 0) == first): // the first who asked was one of them
+		if first {
+			w.unseen(on[:more])
+			on = on[more:]
+		} else {
+			w.unseen(on[len(on)-more:])
+			on = on[:len(on)-more]
+		}
+		w.remove(w.deal(list, counts, append(on, off...)))
+	default:
+		w.ends(list, on, first)
+		w.unknown(list, off)
+		w.remove(list)
+	}
+}
+
+// split tells calls of a batch on shared connections from others.
+func (w *sharing) split(b *batch, list []int) (on, off []timeline.CallID) {
+	for _, id := range b.calls {
+		w.many[id] = w.many[id] || len(list) > 1
+		if w.isShared(id) {
+			on = append(on, id)
+		} else {
+			off = append(off, id)
+		}
+	}
+	if !b.late && !b.blurred {
+		saw(w.offs, w.points(list), len(off), false)
+	}
+	return on, off
+}
+
+// takeSure takes out of a batch the calls of which it is known whose they are, and returns whose.
+func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
+	b.calls = slices.DeleteFunc(b.calls, func(id timeline.CallID) bool {
+		if !w.sure[id] || w.holds && w.isShared(id) {
+			return false
+		}
+		who := loops.OfRequest(w.t.Calls[id].Request)
+		w.gets(id, who)
+		w.told[id] = true
+		delete(w.away, who)
+		next := w.did[who]
+		for _, i := range list {
+			if w.ready[i].who == who {
+				next = w.ready[i].habit
+			}
+		}
+		next.steps = min(next.steps+1, 100)
+		w.did[who], went = next, append(went, who)
+		return true
+	})
+	return went
+}
+
+// wentAside notes who of those that are ready sent calls on connections of their own.
+func (w *sharing) wentAside(went []loops.Owner) {
+	if len(went) == 0 {
+		return
+	}
+	var places []int
+	for i := range w.ready {
+		if slices.Contains(went, w.ready[i].who) {
+			places = append(places, i)
+		}
+	}
+	for _, i := range places {
+		a := &w.ready[i]
+		a.told, a.went = true, wentLater
+		if a.turn == w.turn.n {
+			a.went = wentAside
+		}
+	}
+	w.remove(w.doneWith(places))
+}
+
+// doneWith is who of those that sent calls on connections of their own sends none on a shared one, as
+// far as is known. The others do so in an immediate.
+func (w *sharing) doneWith(went []int) []int {
+	done := slices.DeleteFunc(went, func(i int) bool {
+		n, known := w.habits.At(w.ready[i].habit)
+		w.ready[i].aside = known && n > 0
+		return w.ready[i].aside
+	})
+	if len(done) > 0 && !w.ready[done[0]].told {
+		w.saw(done, 0, true)
+	}
+	return done
+}
+
+// unknown notes calls of which it is not known who of some sent them.
+func (w *sharing) unknown(list []int, calls []timeline.CallID) {
+	var whose []loops.Owner
+	for _, i := range list {
+		whose = append(whose, w.ready[i].who)
+	}
+	for _, id := range calls {
+		w.gets(id, loops.Nobody)
+		w.either[id] = whose
+	}
+}
+
+// saw notes how many calls some of those who are ready sent together on shared connections; others
+// says that some may be of those who are away.
+func (w *sharing) saw(list []int, calls int, others bool) {
+	saw(w.habits, w.points(list), calls, others && w.anyAway())
+}
+
+// points are where some of those who are ready are in what they do.
+func (w *sharing) points(list []int) []habit {
+	points := make([]habit, len(list))
+	for k, i := range list {
+		points[k] = w.ready[i].habit
+	}
+	return points
+}
+
+func (w *sharing) isShared(id timeline.CallID) bool { return w.byConn[w.t.Calls[id].Conn].shared }
+
+// gets gives a call to somebody.
+func (w *sharing) gets(id timeline.CallID, who loops.Owner) {
+	if who == loops.Nobody {
+		who = loops.OfCall(id)
+	}
+	w.owner[id] = who
+	if w.t.Calls[id].Excluded == exchange.Unpaired {
+		w.lose(who)
+	}
+	w.flying[who]++
+	if r, ok := who.Request(); ok {
+		w.of[r] = append(w.of[r], id)
+	}
+}
+
+// lose notes that it is not known when a call of somebody is answered, and so what else it
+// does.
+func (w *sharing) lose(who loops.Owner) {
+	if r, ok := who.Request(); ok {
+		w.lost[r] = true
+	}
+}
+
+// remove takes those at some places, in order, out of those who are ready.
+func (w *sharing) remove(places []int) {
+	kept := w.ready[:0]
+	for i := range w.ready {
+		if len(places) > 0 && places[0] == i {
+			if a := &w.ready[i]; a.went != wentNowhere && !a.revived {
+				w.past = append(w.past, w.ready[i])
+			}
+			places = places[1:]
+			continue
+		}
+		kept = append(kept, w.ready[i])
+	}
+	w.ready = kept
+}

@@ -1,0 +1,224 @@
+package loopcalls
+
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
+
+// respond holds the responses that were written in a turn against who may go on in it.
+func (w *sharing) respond(responses []timeline.RequestID) {
+	var strange []timeline.RequestID
+	for _, r := range responses {
+		if !w.expected(r) {
+			strange = append(strange, r)
+		}
+	}
+	var unknown []int
+	for i := range w.ready {
+		if _, ok := w.ready[i].who.Call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && !w.ready[i].aside {
+			unknown = append(unknown, i)
+		}
+	}
+	for k, r := range strange {
+		_, away := w.away[loops.OfRequest(r)]
+		free, place := w.flying[loops.OfRequest(r)] == 0, w.match(strange, unknown, k)
+		switch delete(w.away, loops.OfRequest(r)); {
+		case free && place != timeline.None:
+			w.bind(place, r)
+		case away: // nothing speaks against it
+			w.bound++
+			w.proven[r] = true
+		case w.lost[r]:
+			delete(w.lost, r)
+			w.unsure[r] = true
+		case !free && w.turn.runs:
+			w.contradict(r)
+		case free && w.turn.runs && len(unknown) == 0 && w.t.Requests[r].Endpoint != "":
+			w.odd++
+		}
+	}
+	for _, r := range responses {
+		delete(w.away, loops.OfRequest(r))
+	}
+}
+
+// match is the place of the one unknown that the k-th of the requests that were answered in
+// a turn must be: no other of them can be that, nor it another; or all are of one kind, and
+// go on in order. None if there is none.
+func (w *sharing) match(answered []timeline.RequestID, unknown []int, k int) int {
+	found := timeline.None
+	for _, place := range unknown {
+		if !w.among(place, answered[k]) {
+			continue
+		}
+		others := slices.ContainsFunc(answered, func(r timeline.RequestID) bool { return r != answered[k] && w.among(place, r) })
+		if found != timeline.None || others {
+			if len(unknown) == len(answered) && w.alike(answered) && w.among(unknown[k], answered[k]) {
+				return unknown[k]
+			}
+			return timeline.None
+		}
+		found = place
+	}
+	return found
+}
+
+// expected reports whether a request that was answered was one that may go on.
+func (w *sharing) expected(r timeline.RequestID) bool {
+	for i := len(w.ready) - 1; i >= 0; i-- {
+		if a := &w.ready[i]; a.who == loops.OfRequest(r) && !a.aside {
+			a.habit.over = true
+			if delete(w.lost, r); len(w.of[r]) > 0 {
+				w.proven[r] = true
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether requests are all of one kind: then they go on alike too, in order.
+func (w *sharing) alike(list []timeline.RequestID) bool {
+	for _, r := range list[1:] {
+		if w.t.Requests[r].Endpoint != w.t.Requests[list[0]].Endpoint {
+			return false
+		}
+	}
+	return true
+}
+
+// among reports whether somebody unknown may be a request: one of those who may have sent
+// the call in question.
+func (w *sharing) among(place int, r timeline.RequestID) bool {
+	id, ok := w.ready[place].who.Call()
+	if !ok {
+		return false // told meanwhile
+	}
+	list, ok := w.either[id]
+	return !ok || slices.ContainsFunc(list, func(a loops.Owner) bool {
+		who := a
+		if id, ok := a.Call(); ok {
+			who = w.who(loops.OfCall(id))
+		}
+		_, unknown := who.Call()
+		return unknown || who == loops.OfRequest(r) || who == loops.Nobody
+	})
+}
+
+// bind makes somebody unknown a request.
+func (w *sharing) bind(place int, r timeline.RequestID) {
+	a := &w.ready[place]
+	id, _ := a.who.Call()
+	w.owner[id], a.who, a.habit.over = loops.OfRequest(r), loops.OfRequest(r), true
+	w.proven[r] = true
+	w.bound++
+	w.of[r] = append(w.of[r], id)
+}
+
+// contradict takes back what was guessed about a request that was answered though calls of it seem to be
+// under way, and about those whose turn it seemed to be.
+func (w *sharing) contradict(r timeline.RequestID) {
+	w.wrong++
+	w.unsure[r] = true
+	for i := range w.ready {
+		if q, ok := w.ready[i].who.Request(); ok && w.ready[i].turn == w.turn.n && w.ready[i].idle() {
+			w.unsure[q] = true
+		}
+	}
+	delete(w.flying, loops.OfRequest(r))
+	for _, id := range w.of[r] {
+		if w.underWay(id) {
+			delete(w.owner, id)
+			w.gets(id, loops.Nobody)
+		}
+	}
+}
+
+// underWay reports a call that is not answered yet.
+func (w *sharing) underWay(id timeline.CallID) bool {
+	c := w.byConn[w.t.Calls[id].Conn]
+	return w.t.Calls[id].Ordinal >= w.t.Calls[c.calls[0]].Ordinal+c.answered
+}
+
+// minRightPerWrong is how many requests must be answered in the turn of their own last call, for each
+// that is answered before it, and minRightPerOdd for each that is answered in another's: there a
+// callback may have run that no fact shows.
+const (
+	minRightPerWrong = 50
+	minRightPerOdd   = 9
+)
+
+// doubtful is of how many calls one whose maker could not be told apart makes all guesses
+// doubtful: others than those who were taken into account sent some. The same goes for calls
+// that were sent together with some that were not recorded whole.
+const (
+	doubtful      = 4
+	seldomBlurred = 50
+)
+
+// takeBack forgets whose the calls on shared connections are by ids: those of the callback that
+// happened to write what several had asked for.
+func (w *sharing) takeBack() {
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if call := &w.t.Calls[id]; c.shared && call.Why == timeline.WhyAsync {
+				w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
+			}
+		}
+	}
+}
+
+// give writes down whose calls are, if the responses confirm it, most of them by the turn
+// that they were written in, and for a third of the calls on shared connections at least.
+func (w *sharing) give(in asyncInput) {
+	proven := len(w.proven) - w.bound
+	if w.held() && in.named != nil {
+		w.takeBack()
+	}
+	if w.held() && !w.holds || proven <= 0 || 2*proven < len(w.proven) || proven < minRightPerWrong*w.wrong || proven < minRightPerOdd*w.odd {
+		return
+	}
+	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {
+		return
+	}
+	found, all := 0, 0
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if c.shared {
+				all++
+				if w.confirmed(id) != timeline.None {
+					found++
+				}
+			}
+		}
+	}
+	if 3*found < all {
+		return
+	}
+	for _, c := range w.conns {
+		for _, id := range c.calls {
+			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == timeline.None) && !w.told[id] {
+				if r := w.confirmed(id); r != timeline.None {
+					w.t.Assign(call, r, timeline.WhyShared)
+					in.wanted[id] = w.asked[id]
+				} else if in.named == nil || call.Why != timeline.WhyAsync {
+					w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
+				}
+			}
+		}
+	}
+}
+
+// confirmed is whose a call is, if the response to that confirmed it; else None.
+func (w *sharing) confirmed(id timeline.CallID) timeline.RequestID {
+	r, ok := w.who(loops.OfCall(id)).Request()
+	if !ok || !w.proven[r] || w.unsure[r] {
+		return timeline.None
+	}
+	if sent := w.t.Calls[id].SendFrom; sent < w.t.Requests[r].FirstRead || sent > w.t.Requests[r].End {
+		return timeline.None
+	}
+	return r
+}

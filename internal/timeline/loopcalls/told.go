@@ -1,0 +1,119 @@
+package loopcalls
+
+import (
+	"maps"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/loops"
+)
+
+// associateTold associates the calls of a loop of which all turns are known, as far as responses
+// confirm it. It reports whether they do.
+func associateTold(t *timeline.Timeline, in asyncInput) bool {
+	p := newToldPasses(t, in)
+	defer in.chains.reset()
+	told := p.best()
+	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
+		if p.d.ports = ports(in.loop.Moves); len(p.d.ports) > 0 {
+			told = p.leads() && (!told || p.w.known() > n) || p.withoutPorts()
+		}
+	}
+	if !p.misled() && !told {
+		return false
+	}
+	p.w.associate(func(id timeline.CallID, r timeline.RequestID) bool { return p.w.led[r].by == nil || p.w.sound[r] })
+	for id, since := range p.d.line.given {
+		in.wanted[id] = since
+	}
+	for _, id := range p.w.sets.calls {
+		in.sure[id] = t.Calls[id].Request != timeline.None && p.w.sets.known(loops.OfCall(id)) == t.Calls[id].Request
+	}
+	return true
+}
+
+func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
+	conns := sharedConns(t, in.loop.Moves)
+	p := &toldPasses{t: t, in: in, d: newDoubts(t), shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
+	p.d.share = newSharers(p.d, t, in.loop.Moves, p.shared)
+	return p
+}
+
+// leads makes passes as best does, in which messages lead requests on, if any may.
+func (p *toldPasses) leads() bool {
+	p.play(toldPlain)
+	return p.d.leads() && p.best()
+}
+
+// withoutPorts makes those in which none does.
+func (p *toldPasses) withoutPorts() bool {
+	p.d.ports = nil
+	return p.best()
+}
+
+// toldPasses goes over what a loop did again and again.
+type toldPasses struct {
+	t      *timeline.Timeline
+	in     asyncInput
+	d      *doubts
+	shared map[int32]bool
+	atOnce map[timeline.CallID]bool
+	blind  bool     // ids are not believed
+	w      *inTurns // the last pass
+}
+
+// toldPass is what is made of the moves in one pass over them.
+type toldPass int
+
+const (
+	toldPlain       toldPass = iota
+	toldLearns               // what requests ask for is counted where there was room, and nobody stood
+	toldLearnsAlone          // the same where there was room or nobody else to take it: a pool of one is always full
+	toldLines                // who stands in line is known by that
+	toldShares               // and who shares a call
+)
+
+// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
+// that is not, where no callback runs unseen.
+const confirmsTold = 99
+
+// play makes one pass, and reports whether responses confirm it.
+func (p *toldPasses) play(how toldPass) bool {
+	p.in.chains.reset()
+	p.d.begin()
+	p.d.line.begin(how)
+	p.d.share.begin(how == toldLearns, how == toldShares)
+	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: timeline.None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}, blind: p.blind, heard: hearing{after: timeline.None}}
+	p.w.play(p.in)
+	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
+}
+
+// best makes passes until one is confirmed that tells the most, and reports whether one was.
+func (p *toldPasses) best() bool {
+	p.play(toldPlain) // it counts how many calls there are at once
+	p.play(toldLearns)
+	maps.Copy(p.in.atOnce, p.d.sure)
+	known := p.w.known()
+	lines := func() bool { return p.play(toldLines) && p.w.known() >= known }
+	told, n := lines(), p.w.known()
+	if !told || n < len(p.w.sets.calls) {
+		p.play(toldLearnsAlone)
+		if alone := lines(); alone && (!told || p.w.known() > n) {
+			told = true
+		} else if told { // it was better as before
+			p.play(toldLearns)
+			lines()
+		}
+	}
+	return told || p.play(toldPlain) || p.play(toldShares)
+}
+
+// known is of how many calls it is known whose they are.
+func (w *inTurns) known() (n int) {
+	for _, id := range w.sets.calls {
+		if w.sets.known(loops.OfCall(id)) != timeline.None {
+			n++
+		}
+	}
+	return n
+}
