@@ -7,7 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/internal/timeline/gocalls"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -111,7 +111,7 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 			begun, over = append(begun, from), append(over, max(from, call.End, kept[id]))
 		}
 	}
-	return build.FullAt(begun, over)
+	return gocalls.FullAt(begun, over)
 }
 
 // keptUntil is, for calls after which a transaction was open, when the next on its session was

@@ -4,7 +4,7 @@
 // belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
 // account for each request's time. Each step is a package of its own, and this one knows
 // their order; what is left here besides are the rules for threads that serve one request at a time
-// (associate.go) and for Go (gocalls.go, gotasks.go), and look-ups that other threads make.
+// (associate.go), and look-ups and tasks that other threads do for a loop.
 package build
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/gocalls"
 	"github.com/getdwell/dwell/internal/timeline/handoffs"
 	"github.com/getdwell/dwell/internal/timeline/loopcalls"
 	"github.com/getdwell/dwell/internal/timeline/loops"
@@ -78,7 +79,7 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	})
 	sleeps.Settle(by, gil)
 	by.Both(sleeps.Merge, func() { calls = exchange.Outbound(t, f) })
-	addGoroutines(t, f, requests, calls)
+	gocalls.AddStrands(t, f, requests, calls)
 	addParkStrands(t, f)
 	o := buildOwners(t, f, requests)
 	exchange.ResolveOnThread(t, f, calls, resolutions)
@@ -86,9 +87,7 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	associate(t, f, calls, o)
 	parts := handoffs.Associate(t, f, handoffs.Input{Requests: requests, Calls: calls, Owners: o, Contexts: contexts})
 	runs := running.Goroutines(t, f)
-	tasks := goTasks(t, f, o)
-	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
-	partsOfTasks(t, tasks)
+	gocalls.Associate(t, f, calls, o)
 	moves := loops.Gather(t, f, requests, calls)
 	f.DropInbound()
 	wanted := loopcalls.Associate(t, f, calls, moves)
@@ -98,9 +97,9 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	queueCalls(t, calls, turns, wanted)
 	answerDatagrams(t, f, calls, turns) // of a socket of UDP none is in use
 	sleeps.AddParks()
-	sleeps.Assign(o, ancestors(t, f, o))
-	queueGo(t, calls, runs)
-	t.Goroutines = newGoLives(t, f, runs, calls)
+	sleeps.Assign(o, gocalls.Ancestors(t, f, o))
+	gocalls.Queue(t, calls, runs)
+	t.Goroutines = gocalls.Lives(t, f, runs, calls)
 	t.Goroutines.SetEnds(t, sleeps.ParkedBy)
 	t.Goroutines.AddAwake(t)
 	buildDatagrams(t, f, o)

@@ -1,4 +1,4 @@
-package build
+package gocalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"

@@ -1,4 +1,4 @@
-package build
+package gocalls
 
 import (
 	"cmp"

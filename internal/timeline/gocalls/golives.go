@@ -1,4 +1,4 @@
-package build
+package gocalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// newGoLives lists them. The ids of calls change once more, in OrderCalls.
-func newGoLives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
+// Lives lists them. The ids of calls change once more, in OrderCalls.
+func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
 	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
 	index := facts.IndexGoroutines(t)
 	for i := range t.Calls {

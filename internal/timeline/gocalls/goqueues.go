@@ -1,4 +1,4 @@
-package build
+package gocalls
 
 import (
 	"cmp"
@@ -38,9 +38,9 @@ type poolKey struct {
 	peer    string
 }
 
-// queueGo lets the calls of goroutines that waited for a connection begin when they began
+// Queue lets the calls of goroutines that waited for a connection begin when they began
 // to wait.
-func queueGo(t *timeline.Timeline, calls []exchange.Call, runs running.GoRuns) {
+func Queue(t *timeline.Timeline, calls []exchange.Call, runs running.GoRuns) {
 	if runs.Stints == nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package build
+package gocalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
@@ -133,8 +133,8 @@ func (x *goInput) child(t *timeline.Timeline, f *facts.Facts, k timeline.Gorouti
 	return timeline.None
 }
 
-// ancestors finds the request that a goroutine served at a time, or one that led to it.
-func ancestors(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) waits.ServedBy {
+// Ancestors finds the request that a goroutine served at a time, or one that led to it.
+func Ancestors(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) waits.ServedBy {
 	in := goInput{owners: o, strands: facts.IndexGoroutines(t), facts: f}
 	return func(k timeline.GoroutineKey, at recording.Time) timeline.RequestID { return in.child(t, f, k, at) }
 }

@@ -1,4 +1,9 @@
-package build
+// Package gocalls knows the goroutines of Go programs, as far as what they did is not to be seen on threads:
+// Associate decides to which requests their calls belong, by who wrote them, who handed them to a
+// pooled connection, who started whom and who gave whom a task. AddStrands lists the goroutines before,
+// Queue finds afterwards when calls waited for a full pool, and Lives keeps what questions to the
+// Timeline need. A call of Go that is given to a wrong request is mended here.
+package gocalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
@@ -7,9 +12,9 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// addGoroutines adds a Strand for each goroutine that served a request or wrote a
+// AddStrands adds a Strand for each goroutine that served a request or wrote a
 // call, and moves those requests and calls to it.
-func addGoroutines(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
+func AddStrands(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
 	index := facts.GoroutineIndex{}
 	for i := range t.Requests {
 		r, x := &t.Requests[i], &requests[i]
@@ -39,6 +44,14 @@ func addGoroutines(t *timeline.Timeline, f *facts.Facts, requests []exchange.Req
 // goDialled bounds the time between a connection's being up and its first request: a
 // dial that its request did not wait for leaves an idle connection for anyone.
 const goDialled recording.Duration = 1_000_000
+
+// Associate gives the calls of Go programs to their requests, and notes what goroutines did
+// for requests that others had read.
+func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, o timeline.Stints) {
+	tasks := goTasks(t, f, o)
+	associateGo(t, f, goInput{calls: calls, owners: o, tasks: tasks})
+	partsOfTasks(t, tasks)
+}
 
 // associateGo gives calls of Go programs to requests. Those on pooled connections run
 // on the pool's own goroutines: which request they belong to is known if it was seen who
