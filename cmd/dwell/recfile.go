@@ -99,7 +99,7 @@ type windowing struct {
 	at      func(tl *timeline.Timeline, wall wallClock) (timeline.Time, error) // the moment that is asked for; nil: none is
 }
 
-// mostFacts is how many facts are analysed unless all are asked for: they take about a gigabyte.
+// mostFacts is how many facts are analysed unless all are asked for: they take one to two gigabytes, by what they are of.
 const mostFacts = 5_000_000
 
 func (o *windowing) addFlag(c *cobra.Command) {

@@ -17,6 +17,17 @@ func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timel
 	return c.spansIn(c.With(cause), func(r *timeline.Request, s *timeline.Segment) bool { return s.Cause == cause && keep(r, s) })
 }
 
+// SpansAmong is Spans of some requests.
+func (c *Case) SpansAmong(some func(*timeline.Request) bool, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
+	var ids []RequestID
+	for _, id := range c.measured {
+		if some(&c.Requests[id]) {
+			ids = append(ids, id)
+		}
+	}
+	return c.spansIn(ids, keep)
+}
+
 func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	var pieces [][]Span
 	var list []Span

@@ -30,9 +30,8 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	busy, loop := loopDemand(c)
 	var waits []Duration
 	counted := diagnosis.RequestID(timeline.None)
-	before := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
-		return r.Ordinal == 0 && fresh[r.Conn] && s.Phase == timeline.PhaseUnread
-	})
+	first := func(r *timeline.Request) bool { return r.Ordinal == 0 && fresh[r.Conn] }
+	before := c.SpansAmong(first, func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread })
 	for _, sp := range before {
 		if sp.Request != counted {
 			waits = append(waits, 0)
@@ -42,8 +41,8 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	slices.Sort(waits)
 	saturated := loop != timeline.None && busy >= c.Saturated
-	spans := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
-		return r.Ordinal == 0 && fresh[r.Conn] && s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
+	spans := c.SpansAmong(first, func(_ *timeline.Request, s *timeline.Segment) bool {
+		return s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
 	})
 	depth, limit := deepest(c)
 	ev := []diagnosis.Evidence{

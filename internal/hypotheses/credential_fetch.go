@@ -172,6 +172,9 @@ func sealedCalls(c *diagnosis.Case) (spans []diagnosis.Span, seen int) {
 			seen++
 		}
 	}
+	if seen == len(c.Calls) {
+		return nil, seen
+	}
 	return c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Call != timeline.None && sealed[s.Call] }), seen
 }
 

@@ -61,11 +61,11 @@ func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 // while it was not seen whether all goroutines were stopped.
 func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
 	recorded := c.Recorded(recording.HookParks)
-	for _, span := range c.Spans(mayBeStopped) {
+	for _, span := range c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return mayBeStopped(r, s) && (recorded || runtimeOf(c, r.Process) == recording.RuntimeGo)
+	}) {
 		if !recorded {
-			if runtimeOf(c, c.Requests[span.Request].Process) == recording.RuntimeGo {
-				out = append(out, span)
-			}
+			out = append(out, span)
 			continue
 		}
 		for _, x := range c.UnseenIn(timeline.UnseenPauses, c.Requests[span.Request].Process, span.From, span.To) {
