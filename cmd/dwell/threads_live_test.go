@@ -54,7 +54,9 @@ func startConvoy(t *testing.T) string {
 	}
 	t.Cleanup(func() {
 		stdin.Close() // ends it
-		program.Wait()
+		if err := program.Wait(); err != nil {
+			t.Error("the program that was looked at: ", err)
+		}
 	})
 	if n, err := stdout.Read(make([]byte, 8)); n == 0 {
 		t.Fatal("the program did not start", err)
