@@ -34,15 +34,15 @@ type idleAt struct {
 	in    []timeline.StackID // CPython: in these stacks
 }
 
-// spot is what is known of the waits at a place.
-type spot struct {
+// waitSite is what is known of the waits at a place.
+type waitSite struct {
 	key   int64            // stack pointer or word
 	at    []recording.Time // when they began
 	total recording.Duration
 	odd   bool // a call was open meanwhile, or a stack speaks against it
 }
 
-func (p *spot) see(off *timeline.Off, end recording.Time, odd bool) {
+func (p *waitSite) see(off *timeline.Off, end recording.Time, odd bool) {
 	p.at = append(p.at, off.Since)
 	p.total += end.Sub(off.Since)
 	p.odd = p.odd || odd
@@ -99,13 +99,13 @@ func (h *handOffs) sent(c timeline.CallID) recording.Time {
 // where it waits much; and at places that took its turn, since code that is compiled
 // anew has other stacks.
 func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
-	spots := map[int64]*spot{}
+	spots := map[int64]*waitSite{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
 		p := lists.Entry(spots, off.SP)
 		p.key = off.SP
 		p.see(off, end, busy || h.says(s, off) > saysIdle)
 	})
-	var list []*spot
+	var list []*waitSite
 	most := recording.Duration(0)
 	for _, p := range spots {
 		if !p.odd && len(p.at) >= fewIdle {
@@ -113,7 +113,7 @@ func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
 			most = max(most, p.total)
 		}
 	}
-	slices.SortFunc(list, func(a, b *spot) int { return cmp.Compare(b.key, a.key) })
+	slices.SortFunc(list, func(a, b *waitSite) int { return cmp.Compare(b.key, a.key) })
 	var idle idleAt
 	var waits []recording.Time // at the places found, in order
 	for _, p := range list {
@@ -132,7 +132,7 @@ func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
 }
 
 // elsewhen reports that hardly any of the given waits lie between the place's own.
-func (p *spot) elsewhen(waits []recording.Time) bool {
+func (p *waitSite) elsewhen(waits []recording.Time) bool {
 	last := len(p.at) - 1
 	return (timeline.CountUpTo(waits, p.at[last])-timeline.CountUpTo(waits, p.at[0]))*rareShare <= len(p.at)
 }
@@ -140,7 +140,7 @@ func (p *spot) elsewhen(waits []recording.Time) bool {
 // queueOf finds the word at which a strand of CPython waits for work: the one where it
 // waits most, with no time limit, of those where it waits for no mutex.
 func (h *handOffs) queueOf(s timeline.StrandID) int64 {
-	spots := map[int64]*spot{}
+	spots := map[int64]*waitSite{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
 		if off.Timed == 1 {
 			return
@@ -149,7 +149,7 @@ func (h *handOffs) queueOf(s timeline.StrandID) int64 {
 		p.key = off.Arg
 		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
 	})
-	var best *spot
+	var best *waitSite
 	for _, p := range spots {
 		if !p.odd && len(p.at) >= fewIdle && (best == nil || p.total > best.total || p.total == best.total && p.key < best.key) {
 			best = p
@@ -165,7 +165,7 @@ func (h *handOffs) queueOf(s timeline.StrandID) int64 {
 // those in which it waits much. A queue that is written in Python makes a new lock for each
 // wait, so words do not tell.
 func (h *handOffs) queueStacks(s timeline.StrandID) []timeline.StackID {
-	spots := map[timeline.StackID]*spot{}
+	spots := map[timeline.StackID]*waitSite{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
 		id := h.t.WaitAt(s, off.Since)
 		if id == timeline.None || h.t.Waits[id].Stack == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {

@@ -33,8 +33,8 @@ const (
 	rareSilent = 16 // of so many requests of an endpoint, one may get another number of results
 )
 
-// newSilence looks at the errands of a process' workers.
-func (h *handOffs) newSilence(list []errand) *silence {
+// newSilence looks at the work spans of a process' workers.
+func (h *handOffs) newSilence(list []workSpan) *silence {
 	q := &silence{h: h}
 	q.findSpans(list)
 	q.quiet = h.quietWork(list)
@@ -58,8 +58,8 @@ func (h *handOffs) newSilence(list []errand) *silence {
 }
 
 // quietWork returns for how long workers may be busy with what is no task: a part of what
-// the errands take that end with a result.
-func (h *handOffs) quietWork(list []errand) recording.Duration {
+// the work spans take that end with a result.
+func (h *handOffs) quietWork(list []workSpan) recording.Duration {
 	var all []recording.Duration
 	for i := range list {
 		if list[i].request != timeline.None {
@@ -74,7 +74,7 @@ func (h *handOffs) quietWork(list []errand) recording.Duration {
 }
 
 // findSpans finds the requests that may lack results.
-func (q *silence) findSpans(list []errand) {
+func (q *silence) findSpans(list []workSpan) {
 	t := q.h.t
 	results, process := map[timeline.RequestID]int{}, t.Strands[list[0].strand].Process
 	for i := range list {
@@ -130,8 +130,8 @@ func usualOf(of map[int]int) (all, most int) {
 	return all, most
 }
 
-// tells reports that an errand was the task whose result ended it, and nothing else.
-func (q *silence) tells(x *errand) bool {
+// tells reports that a work span was the task whose result ended it, and nothing else.
+func (q *silence) tells(x *workSpan) bool {
 	if !x.sure && x.by == timeline.None || x.request == timeline.None {
 		return false
 	}

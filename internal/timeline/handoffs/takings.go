@@ -31,8 +31,8 @@ type queueOf struct {
 	at      int64
 }
 
-// UnseenQueues is the set of probes on queues of Python, as Unseen names it.
-const UnseenQueues = "queues"
+// unseenQueues is the set of probes on queues of Python, as Unseen names it.
+const unseenQueues = "queues"
 
 // findTakings finds what strands worked on, and for whom.
 func (h *handOffs) findTakings() {
@@ -65,7 +65,7 @@ func (h *handOffs) findTakings() {
 // seenUntil is until when, of a span, no item can have been taken without being seen; facts
 // were lost in some.
 func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
-	for _, u := range h.t.UnseenIn(UnseenQueues, h.t.Strands[s].Process, from, to) {
+	for _, u := range h.t.UnseenIn(unseenQueues, h.t.Strands[s].Process, from, to) {
 		to = min(to, max(from, u.From))
 	}
 	if i := sort.Search(len(lost), func(k int) bool { return lost[k].To >= from }); i < len(lost) {
@@ -134,7 +134,7 @@ func (h *handOffs) eachTaken(visit func(s timeline.StrandID, q queueOf, by timel
 
 // putFor is the request for which what was taken had been put in, or None.
 func (h *handOffs) putFor(x *taking) timeline.RequestID {
-	if x.by == timeline.None || len(h.t.UnseenIn(UnseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
+	if x.by == timeline.None || len(h.t.UnseenIn(unseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
 		return timeline.None
 	}
 	inContext := func() timeline.RequestID {

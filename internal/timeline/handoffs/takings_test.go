@@ -45,7 +45,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 		f := factsOfThreads(4)
 		f.Threads[worker].Taken, f.Threads[other].Taken = c.taken, c.others
 		if c.away.To > 0 {
-			tl.AddUnseen(c.away.To, &recording.Unseen{What: UnseenQueues, From: c.away.From})
+			tl.AddUnseen(c.away.To, &recording.Unseen{What: unseenQueues, From: c.away.From})
 		}
 		h := &handOffs{
 			t: tl, f: f, callsOf: [][]timeline.CallID{{}, {}, {0}, {}}, serving: make(timeline.Stints, 4), jobs: make([][]job, 4),

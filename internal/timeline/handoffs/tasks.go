@@ -15,8 +15,8 @@ import (
 // workers did between their last result and waiting for work again. Where that was work,
 // only a request that is open alone is given tasks.
 
-// errand is what a worker did up to a result, or until it waited for work.
-type errand struct {
+// workSpan is what a worker did up to a result, or until it waited for work.
+type workSpan struct {
 	strand   timeline.StrandID
 	from, to recording.Time
 	by       timeline.StrandID  // who woke it for that; None: it had gone on
@@ -40,11 +40,11 @@ func taskResult(w *timeline.Wait) bool { return w.Rule == "py-future" || w.Rule 
 
 // addTasks lists the tasks of requests that no call tells of.
 func (h *handOffs) addTasks() {
-	of := map[recording.ProcessID][]errand{}
+	of := map[recording.ProcessID][]workSpan{}
 	for s := range h.f.Threads {
 		if id := timeline.StrandID(s); h.doesTasks(id) {
 			p := h.t.Strands[s].Process
-			of[p] = append(of[p], h.errands(id)...)
+			of[p] = append(of[p], h.workSpans(id)...)
 		}
 	}
 	others, lost := h.partsByStrand(), h.lost()
@@ -77,12 +77,12 @@ func (h *handOffs) doesTasks(s timeline.StrandID) bool {
 	return h.f.Runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
 }
 
-// errands cuts the life of a worker where it waited for work and where it gave results.
+// workSpans cuts the life of a worker where it waited for work and where it gave results.
 // None, if it gave none.
-func (h *handOffs) errands(s timeline.StrandID) []errand {
-	var list []errand
+func (h *handOffs) workSpans(s timeline.StrandID) []workSpan {
+	var list []workSpan
 	th := &h.f.Threads[s]
-	next, given, any := errand{from: h.f.Start, by: timeline.None}, h.wakes.by[s], false
+	next, given, any := workSpan{from: h.f.Start, by: timeline.None}, h.wakes.by[s], false
 	if th.Born != recording.NoTime {
 		next.from, next.by = th.Born, h.f.Strand(th.Creator)
 	}
@@ -97,7 +97,7 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 				if !h.again(list, &next) {
 					list = append(list, next)
 				}
-				next = errand{from: w.at, by: timeline.None, sure: sure}
+				next = workSpan{from: w.at, by: timeline.None, sure: sure}
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 	for _, st := range th.Steps {
 		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
 			until(windows[0].To)
-			next = errand{from: windows[1].From, by: timeline.None} // what it did meanwhile is not known
+			next = workSpan{from: windows[1].From, by: timeline.None} // what it did meanwhile is not known
 		}
 		if st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") {
 			return nil // a loop has several tasks under way
@@ -119,7 +119,7 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 			next.strand, next.to, next.request, next.last = s, st.Off.Since, timeline.None, sure || h.shown(s, st.Off)
 			list = append(list, next)
 		}
-		next = errand{from: st.Off.Woken, by: timeline.None, sure: sure}
+		next = workSpan{from: st.Off.Woken, by: timeline.None, sure: sure}
 		if timeline.HandedOn(st.Off) {
 			next.by = h.f.Strand(st.Off.Waker)
 		}
@@ -131,9 +131,9 @@ func (h *handOffs) errands(s timeline.StrandID) []errand {
 	return list
 }
 
-// again reports that an errand is no other than the one before it: who waited for its result
+// again reports that a work span is no other than the one before it: who waited for its result
 // was woken for that, and once more as the lock at which it had waited was free again.
-func (h *handOffs) again(list []errand, x *errand) bool {
+func (h *handOffs) again(list []workSpan, x *workSpan) bool {
 	n := len(list)
 	return n > 0 && x.by == timeline.None && x.request != timeline.None && list[n-1].request == x.request && list[n-1].to == x.from && h.busyIn(x) <= leastQuiet
 }
@@ -189,9 +189,9 @@ func (h *handOffs) restsAt(s timeline.StrandID, off *timeline.Off) (rests, sure 
 	return true, false
 }
 
-// busyIn is for how long a worker did something, or waited for it, in an errand: not for a
+// busyIn is for how long a worker did something, or waited for it, in a work span: not for a
 // processor, nor for a lock.
-func (h *handOffs) busyIn(x *errand) recording.Duration {
+func (h *handOffs) busyIn(x *workSpan) recording.Duration {
 	sum := recording.Duration(0)
 	for _, iv := range timeline.Clipped(h.t.Strands[x.strand].Intervals, x.from, x.to) {
 		if iv.State == timeline.StateRunnable {
@@ -205,9 +205,9 @@ func (h *handOffs) busyIn(x *errand) recording.Duration {
 	return sum
 }
 
-// onlyFor returns the request that an errand can only have been for: a worker was woken for
+// onlyFor returns the request that a work span can only have been for: a worker was woken for
 // it while no other was open, nor became so, and it ended with its result.
-func (h *handOffs) onlyFor(open *timeline.Open, x *errand) timeline.RequestID {
+func (h *handOffs) onlyFor(open *timeline.Open, x *workSpan) timeline.RequestID {
 	if x.by == timeline.None || x.request == timeline.None {
 		return timeline.None
 	}
@@ -241,8 +241,8 @@ func (h *handOffs) partsByStrand() timeline.Stints {
 	return on
 }
 
-// otherwise reports that an errand is told by other means: the worker made a call in it.
-func (h *handOffs) otherwise(parts timeline.Stints, x *errand) bool {
+// otherwise reports that a work span is told by other means: the worker made a call in it.
+func (h *handOffs) otherwise(parts timeline.Stints, x *workSpan) bool {
 	calls := h.callsOf[x.strand]
 	k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > x.from })
 	if k < len(calls) && h.sent(calls[k]) < x.to {

@@ -113,7 +113,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		w.last = moves[i].At
 	}
 	noteSleeps(moves, w.again)
-	w.toldStrangers(moves)
+	w.resolvePlaceholders(moves)
 	w.chains.settle(t, timeline.OpenAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.Strand }))
 	w.chains.reset()
 	for i := range moves {

@@ -23,7 +23,7 @@ func (w *asyncWalk) stranger() loops.Owner {
 	if w.named == nil {
 		return loops.Nobody
 	}
-	return w.chains.someone()
+	return w.chains.newPlaceholder()
 }
 
 // noteMade notes whose the execution id of a move is, and all that were given out with it, as its trigger tells:

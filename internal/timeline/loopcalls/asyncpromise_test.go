@@ -16,7 +16,7 @@ func promises() *asyncWalk {
 		chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, causes: lasting{}, handles: map[int64]int32{4: 0},
 		hands: newAsked(9), conns: make([]asyncConn, 3), few: -1,
 	}
-	one, other := w.chains.someone(), w.chains.someone()
+	one, other := w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.turn = asyncTurn{of: other, counter: 40, conn: loops.NoConn}
 	w.ids.expect([]loops.Move{{Counter: 10}, {Counter: 20}, {Counter: 30}, {Counter: 40}, {Counter: 50}})
 	none := [2]loops.Owner{loops.Nobody, loops.Nobody}
@@ -91,13 +91,13 @@ func TestWhoAMessageLeadsOn(t *testing.T) {
 func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 10}, {SendFrom: 30}}}
 	w := &asyncWalk{t: tl, chains: newChains(2), hands: newAsked(2)}
-	a, b, c := w.chains.someone(), w.chains.someone(), w.chains.someone()
+	a, b, c := w.chains.newPlaceholder(), w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.chains.meet(a, loops.OfRequest(1))
 	w.chains.link(0, b)
 	w.chains.link(1, c)
 	w.hands.by[1] = a
 	moves := []loops.Move{{By: a, At: 20}, {By: b, At: 20}, {By: c, At: 20}, {By: loops.Nobody}, {By: loops.OfRequest(7)}}
-	w.toldStrangers(moves)
+	w.resolvePlaceholders(moves)
 	for i, want := range []loops.Owner{loops.OfRequest(1), loops.OfCall(0), loops.Nobody, loops.Nobody, loops.OfRequest(7)} {
 		if moves[i].By != want {
 			t.Errorf("move %d is by %d, want %d", i, moves[i].By, want)
@@ -106,7 +106,7 @@ func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	if w.hands.by[1] != loops.OfRequest(1) {
 		t.Errorf("call 1 names %d", w.hands.by[1])
 	}
-	if w.chains.reset(); w.chains.somebody(1) || !w.chains.somebody(2) || len(w.chains.index) != 2 {
+	if w.chains.reset(); w.chains.isPlaceholderCall(1) || !w.chains.isPlaceholderCall(2) || len(w.chains.index) != 2 {
 		t.Error("they are gone with the sets")
 	}
 }

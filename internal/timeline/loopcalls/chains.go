@@ -130,7 +130,7 @@ func (c *chains) same(a, b loops.Owner) bool {
 	return a == b || c.known(a) != timeline.None && c.known(a) == c.known(b)
 }
 
-// known is the request that a ref stands for by evidence, or None.
+// known is the request that an owner stands for by evidence, or None.
 func (c *chains) known(a loops.Owner) timeline.RequestID {
 	if r, ok := a.Request(); ok {
 		return r
@@ -150,7 +150,7 @@ func (c *chains) known(a loops.Owner) timeline.RequestID {
 func (c *chains) settle(t *timeline.Timeline, open *timeline.Open) {
 	hints := c.hints(t, open)
 	for i, id := range c.calls {
-		if c.somebody(id) {
+		if c.isPlaceholderCall(id) {
 			continue
 		}
 		call := &t.Calls[id]
@@ -188,7 +188,7 @@ func (c *chains) hints(t *timeline.Timeline, open *timeline.Open) []timeline.Req
 	}
 	for i, id := range c.calls {
 		root := c.root(i)
-		alone[root] = alone[root] && (c.somebody(id) || open.At(t.Calls[id].Start) != timeline.None)
+		alone[root] = alone[root] && (c.isPlaceholderCall(id) || open.At(t.Calls[id].Start) != timeline.None)
 		made[root] = made[root] || c.before[i] != loops.Nobody
 		turn := h.resolve(root, c.before[i], h.from)
 		switch {

@@ -53,7 +53,7 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	if asker := w.asker(m); asker != loops.Nobody {
 		who = asker
 	}
-	if w.turn.of != loops.Nobody && w.turn.conn != loops.NoConn && !m.Done && w.chains.stranger(who) {
+	if w.turn.of != loops.Nobody && w.turn.conn != loops.NoConn && !m.Done && w.chains.isPlaceholder(who) {
 		w.chains.meet(who, w.turn.of)
 		m.Kind = loops.MoveAlong // by what goes on after the read
 		return
@@ -69,7 +69,7 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	if r := w.chains.known(who); r != timeline.None && w.t.Requests[r].End < m.At {
 		who = loops.Nobody
 	}
-	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !w.chains.stranger(w.turn.of) && !m.Done {
+	if who == loops.Nobody && w.named != nil && w.turn.of != loops.Nobody && !w.chains.isPlaceholder(w.turn.of) && !m.Done {
 		m.Kind = loops.MoveAlong // by what goes on after the read, as far as is known: it has not slept since
 		return
 	}

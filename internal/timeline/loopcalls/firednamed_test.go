@@ -47,7 +47,7 @@ func TestPromisesResolvedAfterAnswers(t *testing.T) {
 		m := c.m
 		m.Kind, m.By = loops.MoveFired, loops.Nobody
 		w.fired(&m)
-		if got := m.By; m.Kind != c.kind || c.by == -9 && (!w.chains.stranger(got) || got == c.of) || c.by != -9 && got != c.by {
+		if got := m.By; m.Kind != c.kind || c.by == -9 && (!w.chains.isPlaceholder(got) || got == c.of) || c.by != -9 && got != c.by {
 			t.Errorf("%s: kind %d by %d, want %d by %d", name, m.Kind, got, c.kind, c.by)
 		}
 		if met := w.chains.known(w.ids.find(25)); (met == 2) != (name == "one of whom nothing was known") {

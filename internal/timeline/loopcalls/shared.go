@@ -29,15 +29,15 @@ type sharing struct {
 	lasts   lasting
 	conns   map[int32]*sharedConn // by index in facts.conns
 	byConn  map[recording.ConnID]*sharedConn
-	habits  *causality.Counts[habit] // of how many calls are sent on shared connections
-	offs    *causality.Counts[habit] // and on others
-	sure    map[timeline.CallID]bool // as in asyncInput
-	some    bool                     // who waits for several answers may go on at each
-	holds   bool                     // the client holds calls back until those before are answered
-	all     bool                     // whoever goes on is told: nobody who is away does so unseen
-	ready   []actor                  // who may go on, and was not seen to do anything yet
-	past    []actor                  // who were ready since the loop slept, and were seen to do something
-	resumed []actor                  // whose calls were answered
+	habits  *causality.Counts[progress] // of how many calls are sent on shared connections
+	offs    *causality.Counts[progress] // and on others
+	sure    map[timeline.CallID]bool    // as in asyncInput
+	some    bool                        // who waits for several answers may go on at each
+	holds   bool                        // the client holds calls back until those before are answered
+	all     bool                        // whoever goes on is told: nobody who is away does so unseen
+	ready   []actor                     // who may go on, and was not seen to do anything yet
+	past    []actor                     // who were ready since the loop slept, and were seen to do something
+	resumed []actor                     // whose calls were answered
 	turn    sharedTurn
 	acts    []*loops.Move // of the turn that runs: calls sent, and responses
 
@@ -47,7 +47,7 @@ type sharing struct {
 	either map[timeline.CallID][]loops.Owner  // who may have made it, where that could not be told apart
 	asked  map[timeline.CallID]recording.Time // since when whoever made it could
 	flying map[loops.Owner]int                // calls under way
-	did    map[loops.Owner]habit              // what was done for it so far
+	did    map[loops.Owner]progress           // what was done for it so far
 
 	timerWaiters
 	suspended
@@ -75,15 +75,15 @@ type sharedConn struct {
 // actor is a request, or that of a call whichever that is, that may go on.
 type actor struct {
 	who     loops.Owner
-	habit   habit
+	habit   progress
 	turn    int   // in which it may
 	until   int64 // last id given out before the next turn; 0: that is still to come
 	counter int64 // last id given out before its turn
 	at      recording.Time
-	aside   bool // it sent calls on connections of its own, and may still send some on a shared one
-	went    went // what it was seen to do
-	revived bool // and may have asked for more
-	told    bool // of those it was known whose they are
+	aside   bool         // it sent calls on connections of its own, and may still send some on a shared one
+	went    turnActivity // what it was seen to do
+	revived bool         // and may have asked for more
+	told    bool         // of those it was known whose they are
 }
 
 // idle reports who did nothing in its turn, and is not over.
@@ -118,7 +118,7 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		w := &sharing{
 			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
 			all:    allTold(in.loop.Moves),
-			habits: causality.NewCounts(habit.usual), offs: causality.NewCounts(habit.usual),
+			habits: causality.NewCounts(progress.usual), offs: causality.NewCounts(progress.usual),
 		}
 		w.learn(in.loop.Moves)
 		w.play(in.loop.Moves, timersSet(in.loop.Moves))
@@ -168,16 +168,16 @@ func (w *sharing) learn(moves []loops.Move) {
 	w.habits.Learning, w.offs.Learning = false, false
 }
 
-// reset forgets all but habits.
+// reset forgets all but how many calls are sent at each point.
 func (w *sharing) reset() {
 	w.ready, w.past, w.resumed, w.acts, w.turn = nil, nil, nil, nil, sharedTurn{}
 	w.owner, w.told, w.many, w.either = map[timeline.CallID]loops.Owner{}, map[timeline.CallID]bool{}, map[timeline.CallID]bool{}, map[timeline.CallID][]loops.Owner{}
-	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[loops.Owner]int{}, map[loops.Owner]habit{}, suspended{away: map[loops.Owner]habit{}}
+	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[loops.Owner]int{}, map[loops.Owner]progress{}, suspended{away: map[loops.Owner]progress{}}
 	w.of, w.proven, w.unsure, w.lost = map[timeline.RequestID][]timeline.CallID{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}
 	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
 }
 
-// learns is from how many moves habits are learned, in so many passes at most: each tells
+// learns is from how many moves that is learned, in so many passes at most: each tells
 // apart more of what requests do, and so who is at which point then.
 const (
 	learns = 30000
@@ -242,7 +242,7 @@ func (w *sharing) step(m *loops.Move) {
 			w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 		}
 		if _, went := w.did[who]; !went {
-			w.goesOn(who, habit{endpoint: w.t.Requests[m.Request].Endpoint}, m)
+			w.goesOn(who, progress{endpoint: w.t.Requests[m.Request].Endpoint}, m)
 		}
 	case loops.MoveAnswer:
 		w.begin(m)
@@ -250,7 +250,7 @@ func (w *sharing) step(m *loops.Move) {
 	case loops.MoveForeign:
 		w.begin(m)
 		if c := w.conns[m.Conn]; c != nil && c.shared {
-			w.goesOn(loops.Nobody, habit{}, m)
+			w.goesOn(loops.Nobody, progress{}, m)
 		}
 	case loops.MoveHandshake:
 		if !m.Callback() {
@@ -303,7 +303,7 @@ func (w *sharing) begin(m *loops.Move) {
 }
 
 // goesOn notes that somebody may go on.
-func (w *sharing) goesOn(who loops.Owner, h habit, m *loops.Move) {
+func (w *sharing) goesOn(who loops.Owner, h progress, m *loops.Move) {
 	if len(w.ready) >= mostReady {
 		w.leave()
 	}

@@ -246,9 +246,9 @@ func (w *sharing) wentAside(went []loops.Owner) {
 	}
 	for _, i := range places {
 		a := &w.ready[i]
-		a.told, a.went = true, wentLater
+		a.told, a.went = true, sentLater
 		if a.turn == w.turn.n {
-			a.went = wentAside
+			a.went = sentAside
 		}
 	}
 	w.remove(w.doneWith(places))
@@ -287,8 +287,8 @@ func (w *sharing) saw(list []int, calls int, others bool) {
 }
 
 // points are where some of those who are ready are in what they do.
-func (w *sharing) points(list []int) []habit {
-	points := make([]habit, len(list))
+func (w *sharing) points(list []int) []progress {
+	points := make([]progress, len(list))
 	for k, i := range list {
 		points[k] = w.ready[i].habit
 	}
@@ -325,7 +325,7 @@ func (w *sharing) remove(places []int) {
 	kept := w.ready[:0]
 	for i := range w.ready {
 		if len(places) > 0 && places[0] == i {
-			if a := &w.ready[i]; a.went != wentNowhere && !a.revived {
+			if a := &w.ready[i]; a.went != nothingSent && !a.revived {
 				w.past = append(w.past, w.ready[i])
 			}
 			places = places[1:]

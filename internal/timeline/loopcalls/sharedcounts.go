@@ -21,7 +21,7 @@ type parcel struct {
 func (w *sharing) counts(list []int, p parcel) (counts []share, more int, ok bool) {
 	counts = make([]share, len(list))
 	on, off, others := p.on, p.off, p.others
-	var open []int // of whom habit tells nothing
+	var open []int // of whose calls at that point nothing is known
 	for k, i := range list {
 		h := w.ready[i].habit
 		n, known := w.habits.At(h)
@@ -113,7 +113,7 @@ func (w *sharing) aside(list []int, off int) ([]share, bool) {
 	return counts, ok
 }
 
-// even gives those of whom habit tells nothing the same number of calls each.
+// even gives those of whose calls at that point nothing is known the same number of calls each.
 func (w *sharing) even(list []int, counts []share, open []int, on int) bool {
 	if len(open) == 0 || on%len(open) != 0 || len(w.lost) > 0 && len(open) != len(list) {
 		return false
@@ -177,12 +177,12 @@ func (w *sharing) deal(list []int, counts []share, calls []timeline.CallID) (wen
 		if c.on+c.off == 0 {
 			continue
 		}
-		went, w.ready[i].went = append(went, i), wentAside
+		went, w.ready[i].went = append(went, i), sentAside
 		if c.on > 0 {
-			w.ready[i].went = wentOn
+			w.ready[i].went = sentShared
 		}
 		next := a.habit
-		next.again = wentNowhere
+		next.again = nothingSent
 		if next.some || a.revived {
 			next = w.did[w.who(a.who)]
 		} else {

@@ -61,7 +61,7 @@ func (w *sharing) rest(b *batch) {
 // nothingMore notes that somebody asked for nothing more in a turn than what was seen.
 func (w *sharing) nothingMore(a actor) {
 	a.habit.again, a.habit.over = a.went, false
-	saw(w.habits, []habit{a.habit}, 0, false)
+	saw(w.habits, []progress{a.habit}, 0, false)
 }
 
 // over ends the chance of those who were seen to do something.

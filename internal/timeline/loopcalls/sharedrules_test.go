@@ -15,10 +15,10 @@ func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
 		w := &sharing{
 			t:         &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
-			suspended: suspended{away: map[loops.Owner]habit{}}, owner: map[timeline.CallID]loops.Owner{}, flying: map[loops.Owner]int{}, either: map[timeline.CallID][]loops.Owner{},
+			suspended: suspended{away: map[loops.Owner]progress{}}, owner: map[timeline.CallID]loops.Owner{}, flying: map[loops.Owner]int{}, either: map[timeline.CallID][]loops.Owner{},
 		}
 		for r := range c.away {
-			w.away[loops.OfRequest(timeline.RequestID(r))] = habit{}
+			w.away[loops.OfRequest(timeline.RequestID(r))] = progress{}
 		}
 		w.unseen([]timeline.CallID{0})
 		if got := w.either[0]; len(got) != c.listed || c.away > mostAway && got[0] != loops.Nobody {
@@ -44,7 +44,7 @@ func TestWhoHoldsBack(t *testing.T) {
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
 		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
-		habits: causality.NewCounts(habit.usual), byConn: map[recording.ConnID]*sharedConn{},
+		habits: causality.NewCounts(progress.usual), byConn: map[recording.ConnID]*sharedConn{},
 	}
 	w.reset()
 	w.allEnd = 60

@@ -11,7 +11,7 @@ import (
 
 // suspended are who could go on and did nothing: they wait for what no fact shows.
 type suspended struct {
-	away      map[loops.Owner]habit
+	away      map[loops.Owner]progress
 	strangers []stranger // those of whom it is not known which request they are
 	now       recording.Time
 	allEnd    recording.Time // of the last to end of the requests that were read so far
@@ -116,7 +116,7 @@ func (w *sharing) unseen(calls []timeline.CallID) {
 }
 
 // returns ends that somebody is away, if so, and says where that is in what it does.
-func (w *sharing) returns(who loops.Owner) habit {
+func (w *sharing) returns(who loops.Owner) progress {
 	h := w.did[who]
 	if at, away := w.away[who]; away {
 		h = at

@@ -98,7 +98,7 @@ func (w *sharing) wakes(m *loops.Move) {
 	a := list[b.place]
 	a.who = w.who(a.who)
 	if a.who == loops.Nobody {
-		w.goesOn(loops.Nobody, habit{}, m)
+		w.goesOn(loops.Nobody, progress{}, m)
 		return
 	}
 	delete(w.away, a.who)

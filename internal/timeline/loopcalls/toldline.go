@@ -53,7 +53,7 @@ func (l *toldLine) read(r timeline.RequestID) {
 // answered notes that a call of a request was.
 func (l *toldLine) answered(id timeline.CallID, r timeline.RequestID) {
 	if c := l.at[r]; c != nil {
-		c.answered, c.turn, c.depth = min(c.answered+1, farJuncture), 0, l.depth[id]
+		c.answered, c.turn, c.depth = min(c.answered+1, farthest), 0, l.depth[id]
 		c.begins(l.d.under[r] + l.queued[r])
 	}
 	delete(l.depth, id)
@@ -62,7 +62,7 @@ func (l *toldLine) answered(id timeline.CallID, r timeline.RequestID) {
 // woke notes that something else than an answer called back for a request.
 func (l *toldLine) woke(r timeline.RequestID) {
 	if c := l.at[r]; c != nil {
-		c.turn = min(c.turn+1, farJuncture)
+		c.turn = min(c.turn+1, farthest)
 		c.begins(l.d.under[r] + l.queued[r])
 	}
 }

@@ -21,16 +21,16 @@ const (
 	fnvPrime = 1099511628211
 )
 
-// juncture is a point that requests come to.
-type juncture struct {
+// pointKey is a point that requests come to.
+type pointKey struct {
 	endpoint                     string
 	answered, turn, depth, under int16
 	path                         uint64
 }
 
-// farJuncture is up to where turns, answers and depths are counted: what one request makes thousands of calls
+// farthest is up to where turns, answers and depths are counted: what one request makes thousands of calls
 // for is not kept for each.
-const farJuncture = 200
+const farthest = 200
 
 // mostPaths bounds how many paths are kept: where requests do what they do in any order there
 // are as many as requests.
@@ -38,27 +38,27 @@ const mostPaths = 1 << 14
 
 // begins notes that a turn of the request does, with so many calls under way.
 func (c *callPoint) begins(under int) {
-	c.under = int16(min(under, farJuncture))
+	c.under = int16(min(under, farthest))
 	for _, x := range []int16{c.answered, c.turn, c.depth, c.under} {
 		c.path = (c.path ^ uint64(x)) * fnvPrime
 	}
 }
 
 // next is the depth of the turns that what it asks for now leads to.
-func (c *callPoint) next() int16 { return min(c.depth+1, farJuncture) }
+func (c *callPoint) next() int16 { return min(c.depth+1, farthest) }
 
-// junctures are where it is, most exactly first: all that it did; how much that was and after what
+// keys are the points where it is, the most exact first: all that it did; how much that was and after what
 // its turn comes; how much alone.
-func (c *callPoint) junctures() [3]juncture {
-	return [3]juncture{
+func (c *callPoint) keys() [3]pointKey {
+	return [3]pointKey{
 		{endpoint: c.endpoint, path: c.path},
 		{c.endpoint, c.answered, c.turn, 1 + c.depth, c.under, 0},
 		{endpoint: c.endpoint, answered: c.answered, turn: c.turn},
 	}
 }
 
-// asked is how many calls requests ask for at each juncture.
-type asked map[juncture]*askedAt
+// asked is how many calls requests ask for at each point.
+type asked map[pointKey]*askedAt
 
 // askedAt is the same at one.
 type askedAt struct {
@@ -69,7 +69,7 @@ type askedAt struct {
 // mostCalls is how many calls that are asked for at once are told apart.
 const mostCalls = 8
 
-// A juncture tells how many calls are asked for where it was seen so often, and nearly always with the
+// A point tells how many calls are asked for where it was seen so often, and nearly always with the
 // same number.
 const (
 	turnsSeen  = 5
@@ -78,7 +78,7 @@ const (
 
 // learn counts the calls of a turn, by peer.
 func (a asked) learn(c *callPoint, sent map[string]int) {
-	for _, j := range c.junctures() {
+	for _, j := range c.keys() {
 		at := a[j]
 		if at == nil {
 			if j.path != 0 && len(a) > mostPaths {
@@ -100,7 +100,7 @@ func (a asked) learn(c *callPoint, sent map[string]int) {
 // known is what is of where a request is: of what was seen often enough most exactly, and there
 // what comes first; nil if nothing is.
 func (c *callPoint) known(of ...asked) *askedAt {
-	for _, j := range c.junctures() {
+	for _, j := range c.keys() {
 		for _, a := range of {
 			if at := a[j]; at != nil && at.turns >= turnsSeen {
 				return at

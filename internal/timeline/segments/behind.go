@@ -11,8 +11,8 @@ import (
 // ended sooner without it, whomever it worked for. It is followed back from its end. Where that
 // strand waited itself until a third one ended that, what came before is what the third one did.
 const (
-	manyDeeds = 1024      // how much of what strands did is looked at for one wait
-	firstLook = 1_000_000 // ns: how far back at first
+	manyActivities = 1024      // how much of what strands did is looked at for one wait
+	firstLook      = 1_000_000 // ns: how far back at first
 )
 
 // behind lists, latest first, what a strand waited for in a span at whose end another one let it
@@ -21,7 +21,7 @@ const (
 // Linear in what lies within, up to a bound: what is further back is left out.
 func (s *segmenter) behind(w follow, by timeline.StrandID, placed bool) (list []timeline.Segment) {
 	look, hands, seen := recording.Duration(firstLook), 0, 0
-	for at := w.to; at > w.from && seen < manyDeeds; look *= 2 {
+	for at := w.to; at > w.from && seen < manyActivities; look *= 2 {
 		begin := max(w.from, at-recording.Time(look))
 		next, ended := timeline.StrandID(timeline.None), begin
 		for _, a := range slices.Backward(s.t.Doing(by, begin, at)) {

@@ -6,53 +6,53 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Of a turn that a message or a timer began, and of which nobody is known, it is known that one goes on in
-// it, where promises have ids. So that one has a ref, a call's that is none: what becomes known of it, by what
-// it asked for or does later, counts for all that was done in that turn, too.
+// Where promises have ids, a turn that a message or a timer began is one request's, even if that is not
+// known yet. The turn then gets a placeholder as its owner: the number of a call that does not exist. What
+// becomes known of the placeholder, by what it asked for or does later, counts for the whole turn.
 
-// someone returns a ref for one of whom nothing is known.
-func (c *chains) someone() loops.Owner {
+// newPlaceholder returns an owner of which nothing is known yet.
+func (c *chains) newPlaceholder() loops.Owner {
 	id := timeline.CallID(len(c.index))
 	c.index = append(c.index, 0)
 	c.add(id)
 	return loops.OfCall(id)
 }
 
-// somebody reports a call that is none, but stands for one of whom nothing was known.
-func (c *chains) somebody(id timeline.CallID) bool { return int(id) >= c.real }
+// isPlaceholderCall reports the number of a call that does not exist, and stands for a placeholder.
+func (c *chains) isPlaceholderCall(id timeline.CallID) bool { return int(id) >= c.real }
 
-// stranger reports the ref of one of whom nothing was known.
-func (c *chains) stranger(a loops.Owner) bool {
+// isPlaceholder reports an owner of which nothing was known when it was made.
+func (c *chains) isPlaceholder(a loops.Owner) bool {
 	id, ok := a.Call()
-	return ok && c.somebody(id)
+	return ok && c.isPlaceholderCall(id)
 }
 
-// meet says that two are one, if nothing was known of either.
+// meet says that two owners are the same one, if either is a placeholder.
 func (c *chains) meet(a, b loops.Owner) {
 	switch {
 	case a == loops.Nobody || b == loops.Nobody:
-	case c.stranger(a):
+	case c.isPlaceholder(a):
 		id, _ := a.Call()
 		c.link(id, b)
-	case c.stranger(b):
+	case c.isPlaceholder(b):
 		id, _ := b.Call()
 		c.link(id, a)
 	}
 }
 
-// toldStrangers puts, for those of whom nothing was known, whom they turned out to be: a request, or that of a call
-// which was sent before.
-func (w *asyncWalk) toldStrangers(moves []loops.Move) {
+// resolvePlaceholders replaces each placeholder by the owner that it turned out to be: a request, or the
+// request of a call that was sent before.
+func (w *asyncWalk) resolvePlaceholders(moves []loops.Move) {
 	first := map[int]timeline.CallID{} // by root: the first call that was sent
 	for i, id := range w.chains.calls {
-		if root := w.chains.root(i); !w.chains.somebody(id) {
+		if root := w.chains.root(i); !w.chains.isPlaceholderCall(id) {
 			if before, ok := first[root]; !ok || w.t.Calls[id].SendFrom < w.t.Calls[before].SendFrom {
 				first[root] = id
 			}
 		}
 	}
 	who := func(a loops.Owner, at recording.Time) loops.Owner {
-		if !w.chains.stranger(a) {
+		if !w.chains.isPlaceholder(a) {
 			return a
 		}
 		if r := w.chains.known(a); r != timeline.None {
@@ -69,7 +69,7 @@ func (w *asyncWalk) toldStrangers(moves []loops.Move) {
 		moves[i].By = who(moves[i].By, moves[i].At)
 	}
 	for _, id := range w.chains.calls {
-		if !w.chains.somebody(id) {
+		if !w.chains.isPlaceholderCall(id) {
 			at, h := w.t.Calls[id].SendFrom, &w.hands
 			h.made[id], h.by[id] = who(h.made[id], at), who(h.by[id], at)
 		}
