@@ -7,7 +7,6 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/gocalls"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -111,7 +110,7 @@ func poolFull(c *diagnosis.Case, calls []timeline.CallID) func(diagnosis.Time) b
 			begun, over = append(begun, from), append(over, max(from, call.End, kept[id]))
 		}
 	}
-	return gocalls.FullAt(begun, over)
+	return timeline.FullAt(begun, over)
 }
 
 // keptUntil is, for calls after which a transaction was open, when the next on its session was

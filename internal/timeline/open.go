@@ -87,3 +87,16 @@ func CountUpTo(times []recording.Time, t recording.Time) int {
 	n, _ := slices.BinarySearch(times, t+1)
 	return n
 }
+
+// FullAt returns whether, at a time, as many of some spans have begun and are not over as
+// ever are at once. It sorts both lists.
+func FullAt(begun, over []recording.Time) func(recording.Time) bool {
+	slices.Sort(begun)
+	slices.Sort(over)
+	open := func(at recording.Time) int { return CountUpTo(begun, at) - CountUpTo(over, at) }
+	most := 0
+	for _, at := range begun {
+		most = max(most, open(at))
+	}
+	return func(at recording.Time) bool { return open(at) >= most }
+}

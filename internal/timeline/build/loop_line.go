@@ -5,7 +5,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/gocalls"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
@@ -84,7 +83,7 @@ func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []reco
 }
 
 func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []recording.Time) {
-	full := gocalls.FullAt(g.begun, g.over)
+	full := timeline.FullAt(g.begun, g.over)
 	var waited []int
 	others := 0
 	for i, id := range g.calls {

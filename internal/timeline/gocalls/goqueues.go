@@ -153,22 +153,5 @@ func inUse(t *timeline.Timeline, ids []timeline.CallID) func(recording.Time) boo
 		c := &t.Calls[id]
 		begun, over = append(begun, c.SendFrom), append(over, max(c.SendFrom, c.End))
 	}
-	return FullAt(begun, over)
-}
-
-// FullAt returns whether, at a time, as many of some spans have begun and are not over as
-// ever are at once. It sorts both lists.
-func FullAt(begun, over []recording.Time) func(recording.Time) bool {
-	slices.Sort(begun)
-	slices.Sort(over)
-	open := func(at recording.Time) int {
-		b, _ := slices.BinarySearch(begun, at+1)
-		o, _ := slices.BinarySearch(over, at+1)
-		return b - o
-	}
-	most := 0
-	for _, at := range begun {
-		most = max(most, open(at))
-	}
-	return func(at recording.Time) bool { return open(at) >= most }
+	return timeline.FullAt(begun, over)
 }
