@@ -43,6 +43,7 @@ type glance struct {
 	asked   []ConnID // of each head of a request
 	conn    ConnID   // the highest
 	noted   []Event  // each Clock and Gap
+	code    []Event  // each Frame and Stack, of which nothing else here tells
 }
 
 // Kind implements Fact.
@@ -59,9 +60,11 @@ func (d *decoder) glanceAt(c *cursor) error {
 			row.last = [maxColumns]int64{}
 		}
 	}
+	table := *c
 	for range c.count() {
 		c.bytes()
 	}
+	d.table = d.table[:0]
 	var t Time
 	for len(c.b) > 0 {
 		number := c.uvarint()
@@ -70,8 +73,20 @@ func (d *decoder) glanceAt(c *cursor) error {
 		if number >= uint64(len(d.kinds)) || d.kinds[number] == nil || bits.Len64(set) > len(d.kinds[number].shape.columns) {
 			return errMalformed
 		}
-		g.see(t)
 		row := d.kinds[number]
+		if row.code() {
+			if len(d.table) == 0 {
+				d.strs(&table)
+			}
+			row.values(c, set, &d.fill.values)
+			f, err := d.fact(row)
+			if err != nil || c.bad {
+				return errMalformed
+			}
+			g.code = append(g.code, Event{t, f})
+			continue
+		}
+		g.see(t)
 		if !row.noted() {
 			for range bits.OnesCount64(set) {
 				c.uvarint()
@@ -107,6 +122,12 @@ func (g *glance) see(t Time) {
 	if max(t-g.at, g.at-t) <= maxSpan {
 		g.span = Span{min(g.span.From, t), max(g.span.To, t)}
 	}
+}
+
+// code reports whether facts of a kind say what code there is: whenever they are written, they are of the
+// recording's beginning, so that they come before all that refers to them.
+func (row *readerRow) code() bool {
+	return row.spec != nil && (row.spec.Kind == KindFrame || row.spec.Kind == KindStack)
 }
 
 // noted reports whether a glance takes something from facts of a kind: by the places of columns that this
@@ -150,6 +171,8 @@ type outline struct {
 	conn     ConnID // the highest
 	rests    []Span // of the recorder, in order
 	inbound  connSet
+	code     []Event // each Frame and Stack of all blocks but the first that has facts
+	first    int     // which that is
 }
 
 // connSet is a set of connections, in little memory where their ids follow each other.
@@ -176,6 +199,13 @@ func (o *outline) add(block []Event) {
 	var g *glance
 	if len(block) > 0 {
 		g, _ = block[0].Fact.(*glance)
+	}
+	switch {
+	case g == nil:
+	case o.first < 0:
+		o.first = len(o.floors)
+	default:
+		o.code = append(o.code, g.code...)
 	}
 	if g == nil || g.facts == 0 {
 		g = &glance{low: math.MaxInt64, at: o.End, span: Span{o.End, o.End}}
@@ -217,6 +247,7 @@ func (o *outline) end() {
 	for i := len(o.floors) - 2; i >= 0; i-- {
 		o.floors[i] = min(o.floors[i], o.floors[i+1])
 	}
+	sortEvents(o.code)
 	sortEvents(o.Clocks)
 	slices.SortStableFunc(o.rests, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
 }

@@ -267,16 +267,21 @@ func (d *decoder) schema(c *cursor) error {
 	return nil
 }
 
+// strs reads the texts that the facts of a block refer to.
+func (d *decoder) strs(c *cursor) {
+	d.table = append(d.table[:0], "")
+	for range c.count() {
+		d.table = append(d.table, d.intern(c.bytes()))
+	}
+}
+
 func (d *decoder) eventBlock(c *cursor) error {
 	for _, row := range d.kinds {
 		if row != nil {
 			row.last = [maxColumns]int64{}
 		}
 	}
-	d.table = append(d.table[:0], "")
-	for range c.count() {
-		d.table = append(d.table, d.intern(c.bytes()))
-	}
+	d.strs(c)
 	var t Time
 	for len(c.b) > 0 {
 		var row *readerRow

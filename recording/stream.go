@@ -35,7 +35,7 @@ func (p Part) Stream(by Workers, in io.Reader, each func(Event)) (*Recording, er
 	if err != nil {
 		return nil, err
 	}
-	s := streamer{by: by, each: each, screen: newScreen(), printers: Of(by, newPrinter), floors: o.floors}
+	s := streamer{by: by, each: each, screen: newScreen(), printers: Of(by, newPrinter), floors: o.floors, code: o.code, home: o.first}
 	var thin *thinner
 	if windows != nil {
 		thin = newThinner(windows, o, each)
@@ -108,7 +108,7 @@ func outlineOf(by Workers, in io.Reader) (*outline, error) {
 	for _, d := range r.decoders {
 		d.glance = true
 	}
-	o := &outline{floors: []Time{}, inbound: connSet{}}
+	o := &outline{floors: []Time{}, inbound: connSet{}, first: -1}
 	if _, err := r.all(func(blocks [][]Event) {
 		for _, b := range blocks {
 			o.add(b)
@@ -127,6 +127,8 @@ type streamer struct {
 	screen   *screen
 	printers []*printer // of each worker
 	floors   []Time     // of the blocks to come; see outline
+	code     []Event    // each Frame and Stack of all blocks but the first that has facts
+	home     int        // which that is, of those to come
 	waiting  [][]Event  // by batch of blocks, in order of time: an earlier one may be in a block to come
 	ready    []Event    // kept for its memory
 	last     *Event     // held back; nil: there was none
@@ -135,11 +137,18 @@ type streamer struct {
 }
 
 // blocks takes the events of the next blocks. What waits is put in order once, and once more when it is
-// handed over, however long that takes.
+// handed over, however long that takes. Code that later blocks tell of is behind the first: what refers to it may
+// be anywhere, and to wait for it would be to wait for the end.
 func (s *streamer) blocks(blocks [][]Event) {
 	var batch []Event
 	for _, b := range blocks {
-		batch = append(batch, b...)
+		if s.home < 0 {
+			b = slices.DeleteFunc(b, isCode)
+		}
+		if batch = append(batch, b...); s.home == 0 {
+			batch, s.code = append(batch, s.code...), nil
+		}
+		s.home--
 	}
 	batch = s.screen.within(s.by, batch)
 	s.by.InPieces(len(batch), eventsAtOnce, func(worker, from, to int) {
@@ -151,6 +160,14 @@ func (s *streamer) blocks(blocks [][]Event) {
 	s.waiting = append(s.waiting, batch)
 	s.floors = s.floors[min(len(blocks), len(s.floors)):]
 	s.release()
+}
+
+func isCode(e Event) bool {
+	switch e.Fact.(type) {
+	case *Frame, *Stack:
+		return true
+	}
+	return false
 }
 
 // release hands over what no event that is to come is earlier than.

@@ -38,8 +38,10 @@ func TestStreamHandsOverWhatLoadReads(t *testing.T) {
 		"late":     late,
 		"cut":      late[:len(late)*2/3],
 		"damaged":  broken,
-		"no fact":  disordered(t, 9, Event{300_000, &Off{Thread: -5}}, Event{1 << 62, &Off{}}),
-		"text":     []byte("100 manifest tool=a\n90 clock wall=5\n"),
+		"code": disordered(t, 5, Event{5, &Frame{ID: 1, Function: "main"}}, Event{5, &Stack{ID: 1, Frame: 1}},
+			Event{5, &Stack{ID: 2, Frame: 1, Caller: 1}}, Event{250_003, &Stack{ID: 3, Frame: 1, Caller: 2}}),
+		"no fact": disordered(t, 9, Event{300_000, &Off{Thread: -5}}, Event{1 << 62, &Off{}}),
+		"text":    []byte("100 manifest tool=a\n90 clock wall=5\n"),
 	} {
 		want, err := Load(bytes.NewReader(file))
 		if err != nil {
@@ -60,11 +62,14 @@ func TestStreamHandsOverWhatLoadReads(t *testing.T) {
 	}
 }
 
-// Of a file in order no more is held at a time than of some blocks.
+// Of a file in order no more is held at a time than of some blocks, and code that they tell of is said to be of its beginning.
 func TestStreamHoldsLittle(t *testing.T) {
 	chance, events := rand.New(rand.NewSource(1)), make([]Event, 200_000)
 	for i := range events {
 		events[i] = Event{Time(i + 1), &Off{Arg: chance.Int63()}}
+		if i%1000 == 0 {
+			events[i] = Event{1, &Frame{ID: FrameID(i + 1), Function: "f"}}
+		}
 	}
 	file := encode(t, events)
 	handed, most, in := 0, 0, &countedFile{Reader: bytes.NewReader(file)}
