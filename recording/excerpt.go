@@ -273,9 +273,7 @@ func (o *outline) windows(p Part) ([]Span, error) {
 		if err != nil {
 			return nil, err
 		}
-		facts := o.factsUntil(at)
-		around := Span{o.timeOf(facts - p.Most/fewWindows/2), o.timeOf(facts + p.Most/fewWindows/2)}
-		return o.settled([]Span{{min(around.From, at), max(around.To, at+1)}}), nil
+		return o.settled([]Span{o.around(at, p.Most/fewWindows/2)}), nil
 	}
 	kept := float64(p.Most) / float64(o.facts)
 	n := int64(min(max(kept*float64(o.End-o.Start)/float64(windowLong), fewWindows), manyWindows))
@@ -298,10 +296,17 @@ func (o *outline) timeOf(n int64) Time {
 	return o.at[max(0, i-1)]
 }
 
-// factsUntil is about how many facts were written before a time.
-func (o *outline) factsUntil(at Time) int64 {
-	i := sort.Search(len(o.at), func(i int) bool { return o.at[i] > at })
-	return o.before[max(0, i-1)]
+// around is a window of the block that holds a time and so many facts, at least, on either side.
+func (o *outline) around(at Time, facts int64) Span {
+	next := sort.Search(len(o.at), func(i int) bool { return o.at[i] > at })
+	w := Span{min(at, o.timeOf(o.before[max(0, next-1)]-facts)), o.End + 1}
+	if next < len(o.at) {
+		last := sort.Search(len(o.at), func(i int) bool { return o.before[i] >= o.before[next]+facts })
+		if last < len(o.at) {
+			w.To = o.at[last]
+		}
+	}
+	return w
 }
 
 // settled are windows that neither overlap nor begin or end in the recorder's rests.
