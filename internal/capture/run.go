@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"sync"
 	"time"
+
+	"github.com/cilium/ebpf/ringbuf"
 
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/recording"
@@ -182,15 +185,17 @@ func (s *Session) drain(sink Sink) error {
 
 // decode empties the ring.
 func (s *Session) decode() error {
+	s.reader.SetDeadline(time.Unix(1, 0))
+	var rec ringbuf.Record
 	for {
-		event, err := s.reader.Next()
+		err := s.reader.ReadInto(&rec)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("read the event buffer: %w", err)
 		}
-		if event == nil {
-			return nil
-		}
-		s.decoder.sample(event)
+		s.decoder.sample(rec.RawSample)
 	}
 }
 

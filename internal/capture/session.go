@@ -13,10 +13,10 @@ import (
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/ringbuf"
 	"golang.org/x/sys/unix"
 
 	"github.com/getdwell/dwell/internal/capture/procfs"
-	"github.com/getdwell/dwell/internal/capture/ring"
 	"github.com/getdwell/dwell/internal/capture/target"
 	"github.com/getdwell/dwell/internal/capture/unwind"
 	"github.com/getdwell/dwell/recording"
@@ -32,7 +32,7 @@ type Session struct {
 	order    []*loaded
 	loading  loading
 	spaces   namespaces
-	reader   *ring.Reader
+	reader   *ringbuf.Reader
 	closers  []io.Closer // links and the switch of BPF statistics
 	decoder  *decoder
 	meter    *meter
@@ -112,7 +112,7 @@ func Open(opts Options) (*Session, error) {
 }
 
 func (s *Session) start() error {
-	reader, err := ring.New(s.objects.Events)
+	reader, err := ringbuf.NewReader(s.objects.Events)
 	if err != nil {
 		return fmt.Errorf("open the event buffer: %w", err)
 	}

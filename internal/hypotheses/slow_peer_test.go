@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
-	"github.com/getdwell/dwell/internal/timeline/build"
-	"github.com/getdwell/dwell/recording"
 )
 
 // A peer that runs on the same host as the service takes longer while its threads have to wait
@@ -56,15 +54,7 @@ func TestAPeerOnABusyHostMayWaitForAProcessor(t *testing.T) {
 	} {
 		t.Run(x.what, func(t *testing.T) {
 			text := strings.NewReplacer("PEER", x.peer, "BUSY", x.busy, "IDLE", x.idle, "PRESSURE", x.pressure, "THROTTLED", x.throttled, "STOLEN", x.stolen).Replace(story)
-			rec, err := recording.ParseText(strings.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tl, err := build.Recording(rec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+			d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
 			got := "refuted"
 			if len(d.Findings) == 1 {
 				got = "found"
@@ -114,15 +104,7 @@ func TestAPeerHereMayWaitForAProcessorAsWeDo(t *testing.T) {
 			say(200+answer+ready, "http-response conn=1 offset=%d head=40 status=200", 40*i)
 		}
 		text += "14000ms host busy=7000ms idle=21000ms running=2\n15000ms end reason=time\n"
-		rec, err := recording.ParseText(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tl, err := build.Recording(rec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+		d := diagnosis.Diagnose(built(t, text), []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
 		if len(d.Findings) != x.want {
 			t.Errorf("%s, late by %d ms: %d findings, want %d: %+v %+v", x.peer, x.late, len(d.Findings), x.want, d.Findings, d.Leads)
 		}
