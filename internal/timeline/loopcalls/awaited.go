@@ -59,10 +59,11 @@ type awaits struct {
 // servedUntil is when the last was answered of those requests that were read until then.
 type servedUntil struct{ read, end recording.Time }
 
-// associateAwaited associates the calls of a loop whose answers resolve promises of which it is told who waits for them.
-func associateAwaited(t *timeline.Timeline, in asyncInput) {
+// associateAwaited associates the calls of a loop whose answers resolve promises of which it is told who waits for them. It
+// returns the calls of each waiter of whom it is not known which request that is.
+func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	if len(in.loop.Settled) == 0 {
-		return
+		return nil
 	}
 	w := &awaits{t: t, in: in, moves: in.loop.Moves, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
 	w.conns, _ = callsByConn(t, w.moves)
@@ -72,7 +73,7 @@ func associateAwaited(t *timeline.Timeline, in asyncInput) {
 	w.eachTurn(w.findHandle)
 	w.eachTurn(w.turn)
 	w.pair()
-	w.give()
+	return w.give()
 }
 
 // servedUntils lists that, but for requests that are kept open.

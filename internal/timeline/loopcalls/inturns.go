@@ -175,7 +175,7 @@ func (w *inTurns) send(m *loops.Move) {
 		w.unseen++
 		w.together(m)
 	}
-	if c.Why == timeline.WhyAsync && c.Request != timeline.None && !w.blind {
+	if c.Request != timeline.None && (c.Why == timeline.WhyAwaited || c.Why == timeline.WhyAsync && !w.blind) {
 		w.sets.link(m.Call, loops.OfRequest(c.Request))
 	}
 	here := w.here(m)

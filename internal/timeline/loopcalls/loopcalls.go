@@ -1,7 +1,7 @@
 // Package loopcalls decides to which requests the calls of event loops belong. Associate is all that it
-// does. A loop whose moves carry Node's async ids is walked by these (async.go), by what fired
-// and in whose turn (fired.go, inturns.go, told.go), by pools and connections that requests share
-// (poolorder.go, shared.go) and by who awaits what (awaited.go); one without ids only where
+// does. A loop whose moves carry Node's async ids is walked by who awaits what (awaited.go), by these
+// ids (async.go), by what fired and in whose turn (fired.go, inturns.go, told.go), and by pools and
+// connections that requests share (poolorder.go, shared.go), the surest first; one without ids only where
 // one request was open (single.go) or by what the loop had read last (loopchain.go). A call of a
 // loop that is given to a wrong request is mended here, by the rule that its Why names; if the loop's
 // moves are wrong, in loops; if the order of a queue is, in causality.
@@ -24,10 +24,11 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.Moves) {
 			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.Moves)}
+			rest := associateAwaited(t, in)
 			associateAsync(t, f, in)
 			associateLeft(t, in)
 			associateShared(t, f, in)
-			associateAwaited(t, in)
+			agreeInSets(t, rest)
 		} else {
 			associateSingle(t, loop)
 			p := t.Strands[loop.Strand].Process

@@ -199,7 +199,7 @@ func (w *sharing) give(in asyncInput) {
 	}
 	for _, c := range w.conns {
 		for _, id := range c.calls {
-			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == timeline.None) && !w.told[id] {
+			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == timeline.None) && !w.told[id] && call.Why != timeline.WhyAwaited {
 				if r := w.confirmed(id); r != timeline.None {
 					w.t.Assign(call, r, timeline.WhyShared)
 					in.wanted[id] = w.asked[id]
