@@ -41,7 +41,6 @@ type handOffs struct {
 	even      []bool                       // by strand: all its tasks make as many
 	begins    []recording.Time             // by request: since when its strand may have handed work over
 	bursts    []recording.Time             // by request: until when its strand may have handed work over
-	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
 	busy      busyTimes
 	direct    map[recording.ProcessID]bool // who wakes a worker hands it its task
 	takings   [][]taking                   // by strand, in order: what it worked on
@@ -100,7 +99,6 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.findBursts()
 	h.findBegins()
 	h.countCalls()
-	h.findServers()
 	h.claimAll()
 	h.busy = h.newBusyTimes()
 	h.direct = h.directOnes()
