@@ -64,7 +64,7 @@ func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
 			continue
 		}
 		by := h.f.Strand(st.Off.Waker)
-		if by == timeline.None || by == s || h.says(s, st.Off) == saysIdle || h.says(s, st.Off) == saysOther || h.forLock(wake{of: s, off: st.Off}) {
+		if by == timeline.None || by == s || !h.mayDeliver(wake{of: s, off: st.Off}) {
 			continue
 		}
 		calls := h.callsOf[by]
