@@ -212,7 +212,7 @@ const (
 
 // purposeOf tells what a strand slept for.
 func (h *handOffs) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
-	id := h.t.WaitAt(s, off.Since)
+	id := h.waitOf(s, off)
 	if id == timeline.None {
 		return unknown
 	}
