@@ -15,6 +15,18 @@ func (n *Tally) Add(odd bool) {
 // Rule reports that there are enough, and hardly one is an exception.
 func (n Tally) Rule(enough int) bool { return n.All >= enough && n.Odd*Exceptions <= n.All }
 
+// Holds reports that a rule is believed: enough say the same, and so many for each that says otherwise.
+func (n Tally) Holds(enough, forEach int) bool {
+	right := n.All - n.Odd
+	return right >= enough && right >= forEach*n.Odd
+}
+
+// How many must say the same as a rule for each that says otherwise.
+const (
+	Usually = 19  // of what is mostly so, and where what is wrong shows elsewhere too
+	Surely  = 100 // of what alone tells whose calls are
+)
+
 // Reaching is the latest end of a list up to each.
 func Reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 	reach := make([]recording.Time, len(list))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
@@ -111,11 +112,8 @@ func (s *awaitedSpan) pairs(w *awaits) bool {
 // same kind, what waits for promises of an earlier one has the lower address.
 const pageBits = 18
 
-// How many requests must be in that order, for each that is not; and how many at least.
-const (
-	inAddressOrder = 100
-	fewInOrder     = 10
-)
+// fewInOrder is how many requests must be in that order at least.
+const fewInOrder = 10
 
 // inOrder reports whether the requests that waiters are known to be were read in the order of their addresses.
 func (w *awaits) inOrder() bool {
@@ -126,17 +124,13 @@ func (w *awaits) inOrder() bool {
 		}
 	}
 	slices.SortFunc(list, w.readFirst)
-	right, wrong := 0, 0
+	var order causality.Tally
 	for i := 1; i < len(list); i++ {
-		switch a, b := list[i-1], list[i]; {
-		case a.id>>pageBits != b.id>>pageBits || a.of == b.of:
-		case a.id < b.id:
-			right++
-		default:
-			wrong++
+		if a, b := list[i-1], list[i]; a.id>>pageBits == b.id>>pageBits && a.of != b.of {
+			order.Add(a.id >= b.id)
 		}
 	}
-	return right >= fewInOrder && right >= inAddressOrder*wrong
+	return order.Holds(fewInOrder, causality.Surely)
 }
 
 func (w *awaits) readFirst(a, b *waiter) int {

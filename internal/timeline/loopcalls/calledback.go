@@ -2,6 +2,8 @@ package loopcalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
@@ -40,18 +42,18 @@ func (w *asyncWalk) parses(m *loops.Move) bool {
 // calls back under that when it is answered, as undici does: nearly all answers show it.
 func selfCalled(t *timeline.Timeline, moves []loops.Move) map[string]bool {
 	again := firedAgain(moves)
-	answers, own := map[string]int{}, map[string]int{}
-	last := (*loops.Move)(nil) // an answer after which nothing was told yet
+	answers := map[string]*causality.Tally{} // odd: none called back under an older id right then
+	last := (*loops.Move)(nil)               // an answer after which nothing was told yet
 	for i := range moves {
 		m := &moves[i]
 		switch {
 		case m.Kind == loops.MoveFired && last != nil && !again[m.Exec]:
 			if m.Exec <= last.Counter {
-				own[t.Calls[last.Call].Peer]++
+				answers[t.Calls[last.Call].Peer].Odd--
 			}
 			last = nil
 		case m.Kind == loops.MoveAnswer:
-			answers[t.Calls[m.Call].Peer]++
+			lists.Entry(answers, t.Calls[m.Call].Peer).Add(true)
 			last = m
 		case m.Kind != loops.MoveFired && !m.Callback():
 			last = nil
@@ -59,7 +61,7 @@ func selfCalled(t *timeline.Timeline, moves []loops.Move) map[string]bool {
 	}
 	selves := map[string]bool{}
 	for peer, n := range answers {
-		selves[peer] = 10*own[peer] >= 9*n
+		selves[peer] = n.Holds(1, causality.Surely)
 	}
 	return selves
 }

@@ -2,6 +2,7 @@ package loopcalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
@@ -82,7 +83,7 @@ func (w *asyncWalk) fired(m *loops.Move) {
 // follows contexts through them: then what goes on after one is done under its id. Otherwise that has
 // none, nor has what it asks for.
 func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
-	with, without, told, handles := 0, 0, false, lastingIDs(t, moves, nil)
+	sent, told, handles := causality.Tally{}, false, lastingIDs(t, moves, nil) // odd: under no id
 	for i := range moves {
 		m := &moves[i]
 		switch {
@@ -92,20 +93,18 @@ func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
 			told = false
 		case m.Kind == loops.MoveAlong || m.Kind == loops.MovePost: // nothing is sent to anybody
 		case told && handles.has(m.Trigger):
-		case told && m.Trigger != 0:
-			with++
 		case told:
-			without++
+			sent.Add(m.Trigger == 0)
 		}
 	}
-	if with <= mostNameless*(1+without) {
+	if !sent.Holds(manyNamed, causality.Surely) {
 		return nil
 	}
 	return sharedConns(t, moves).index()
 }
 
-// mostNameless is for how many calls and responses that are sent under an id one may be that is not.
-const mostNameless = 50
+// manyNamed is how many calls and responses must be sent under an id before promises are said to have them.
+const manyNamed = 50
 
 // noteSleeps notes in the moves that begin turns when the first timer fired that was set in them, or the first
 // message came that answers one sent in them.
@@ -186,7 +185,7 @@ func (p *poolOrder) sleeps(u *poolTurn) bool {
 // associateLeft associates the calls of a loop that ids alone do not give to a request. What is
 // found where timers are seen to fire confirms nothing of what is guessed where they are not.
 func associateLeft(t *timeline.Timeline, in asyncInput) {
-	if !anyInLine(t, in) && !idsMislead(t, in) {
+	if in.named == nil && !anyInLine(t, in) {
 		return
 	}
 	all, told := in.loop.Moves, toldMoves(in.loop.Moves)

@@ -2,6 +2,7 @@ package loopcalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
@@ -14,12 +15,11 @@ type inTurns struct {
 	t      *timeline.Timeline
 	sets   *chains
 	turn   asyncTurn
-	first  bool // nothing was sent in it yet
-	proven int  // requests answered in the turn of a call of their own
-	wrong  int  // of somebody else's
-	all    int  // requests answered
-	sent   int  // calls
-	unseen int  // of them in no turn that is known: by timers
+	said   causality.Tally // requests answered in the turn of a call of which it is known whose it is; odd: another's
+	first  bool            // nothing was sent in it yet
+	all    int             // requests answered
+	sent   int             // calls
+	unseen int             // of them in no turn that is known: by timers
 	free   freeTurn
 	place  int                      // of the move
 	by     []loops.Owner            // as in askedIn
@@ -44,12 +44,8 @@ type freeTurn struct {
 	call    timeline.CallID // that was sent last, or None
 }
 
-// How many requests must be answered in the turn of a call of their own, for each that is
-// not, and of how many one at least.
-const (
-	confirmsTurns = 19
-	judgesTurns   = 4
-)
+// judgesTurns is of how many requests that are answered one must be so in the turn of a call of its own.
+const judgesTurns = 4
 
 // manySends is of how many calls one that is sent in no turn tells of timers that send.
 const manySends = 100
@@ -61,10 +57,10 @@ const manySends = 100
 func associateInTurns(t *timeline.Timeline, in asyncInput) {
 	w := playTurns(t, in)
 	defer w.sets.reset()
-	if w.proven < confirmsTurns*w.wrong && w.unseen > w.sent/manySends {
+	if !w.said.Holds(0, causality.Usually) && w.unseen > w.sent/manySends {
 		w.takeBack()
 	}
-	if w.confirmed() {
+	if w.confirmed(causality.Usually) {
 		w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
 	}
 }
@@ -78,8 +74,9 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 	}
 	w := playTurns(t, in)
 	defer w.sets.reset()
-	nearly := w.confirmed() && 4*w.proven >= 3*w.all
-	if !nearly && (w.wrong > 0 || w.proven < minConfirmed || 2*judgesTurns*w.proven < w.all) {
+	right := w.said.All - w.said.Odd
+	nearly := w.confirmed(causality.Usually) && 4*right >= 3*w.all
+	if !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
 		return false
 	}
 	w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
@@ -96,16 +93,17 @@ func playTurns(t *timeline.Timeline, in asyncInput) *inTurns {
 func (w *inTurns) play(in asyncInput) {
 	for i := range in.loop.Moves {
 		if at := in.loop.Moves[i].At; in.told != 0 && at > in.told { // from here on it is guessed
-			w.proven, w.wrong, w.all, w.sent, w.unseen, in.told = 0, 0, 0, 0, 0, 0
+			w.said, w.all, w.sent, w.unseen, in.told = causality.Tally{}, 0, 0, 0, 0
 		}
 		w.place = i
 		w.step(&in.loop.Moves[i])
 	}
 }
 
-// confirmed reports whether what requests were answered confirms whose turns were.
-func (w *inTurns) confirmed() bool {
-	return w.proven > 0 && w.proven >= confirmsTurns*w.wrong && w.all <= judgesTurns*w.proven
+// confirmed reports whether what requests were answered confirms whose turns were: so many for each that
+// was answered in another's.
+func (w *inTurns) confirmed(forEach int) bool {
+	return w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
 }
 
 // associate gives calls to the requests they are known to be of, if they surely are.
@@ -310,9 +308,9 @@ func (w *inTurns) responded(m *loops.Move) {
 	switch i, known := w.sets.find(answered); {
 	case !known || w.sets.claimed[w.sets.root(i)] == timeline.None: // what came before is not known
 	case w.sets.known(w.turn.of) == m.Request:
-		w.proven++
+		w.said.Add(false)
 	default:
-		w.wrong++
+		w.said.Add(true)
 		w.sets.link(answered, loops.OfRequest(m.Request))
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
@@ -74,8 +75,7 @@ type linked struct {
 	owner      map[timeline.CallID]timeline.RequestID
 	begun      map[timeline.CallID]bool            // calls that were sent
 	over       map[timeline.CallID]bool            // and those whose answer began
-	confirmed  int                                 // responses in the turn of an answer to a call of theirs
-	refuted    int                                 // and in that of another's
+	said       causality.Tally                     // responses in the turn of an answer to a call of which it is known whose it is; odd: another's
 	told       int                                 // in that of a call of which nothing else was known
 	after      map[timeline.CallID]timeline.CallID // the answer that had been read right before a call was sent of which it is not sure whose it is
 }
@@ -97,12 +97,8 @@ type chained struct {
 
 func (c *chained) isDark() bool { return c.calls == 0 && !c.pending && !c.responded }
 
-// minConfirmed is how many responses must say the same before a chain is believed, and
-// exceptionOf one in how many may say otherwise.
-const (
-	minConfirmed = 20
-	exceptionOf  = 200
-)
+// minConfirmed is how many responses must say the same before a chain is believed.
+const minConfirmed = 20
 
 // associateChain gives the calls of loops that could be several requests' to the one that the
 // chain of moves leads to, if responses confirm it.
@@ -129,7 +125,7 @@ func associateChain(t *timeline.Timeline, loops []loops.Loop) {
 // for every fourth request that calls were given to. Of threads that share tasks those count,
 // too, that tell whose an answer was where nothing else does, as behind a semaphore.
 func (l *linked) believed(wander bool) bool {
-	say := l.confirmed
+	say := l.said.All - l.said.Odd
 	if wander {
 		say += l.told
 	}
@@ -137,7 +133,7 @@ func (l *linked) believed(wander bool) bool {
 	for _, r := range l.owner {
 		of[r] = true
 	}
-	return l.confirmed >= minConfirmed && l.refuted*exceptionOf <= l.confirmed && 4*say >= len(of)
+	return l.said.Holds(minConfirmed, 2*causality.Surely) && 4*say >= len(of) // twice: nothing else tells of these calls
 }
 
 func linkMoves(t *timeline.Timeline, moves []chainedMove, trust trust, rest bool) *linked {
@@ -346,12 +342,8 @@ func (l *linked) responds(r timeline.RequestID) {
 	}
 	if l.answer != timeline.None && len(l.pending) == 1 {
 		switch by := l.pending[0]; {
-		case by == r:
-			l.confirmed++
-		case by != timeline.None:
-			l.refuted++
-		case l.t.Calls[l.answer].SendFrom < l.t.Requests[r].FirstRead:
-			l.refuted++
+		case by != timeline.None, l.t.Calls[l.answer].SendFrom < l.t.Requests[r].FirstRead:
+			l.said.Add(by != r)
 		case c.isDark():
 			l.told++
 			l.owner[l.answer] = r

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 )
 
 // A response in the turn of an answer of which nothing else is known tells whose that was. It
@@ -21,7 +22,7 @@ func TestWhatMakesAChainBelieved(t *testing.T) {
 		{"none but those that are told", true, 100, 0, 100, 0, false},
 		{"one says otherwise", true, 100, 24, 70, 1, false},
 	} {
-		l := linked{confirmed: x.confirmed, told: x.told, refuted: x.contradict, owner: map[timeline.CallID]timeline.RequestID{}}
+		l := linked{said: causality.Tally{All: x.confirmed + x.contradict, Odd: x.contradict}, told: x.told, owner: map[timeline.CallID]timeline.RequestID{}}
 		for i := range x.owners {
 			l.owner[timeline.CallID(i)] = timeline.RequestID(i)
 		}

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
@@ -73,10 +74,6 @@ const (
 	toldShares               // and who shares a call
 )
 
-// confirmsTold is how many requests must be answered in the turn of a call of their own, for each
-// that is not, where no callback runs unseen.
-const confirmsTold = 99
-
 // play makes one pass, and reports whether responses confirm it.
 func (p *toldPasses) play(how toldPass) bool {
 	p.in.chains.reset()
@@ -85,7 +82,7 @@ func (p *toldPasses) play(how toldPass) bool {
 	p.d.share.begin(how == toldLearns, how == toldShares)
 	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: timeline.None}, told: p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}, blind: p.blind, heard: hearing{after: timeline.None}}
 	p.w.play(p.in)
-	return p.w.proven >= confirmsTold*p.w.wrong && p.w.confirmed()
+	return p.w.confirmed(causality.Surely)
 }
 
 // best makes passes until one is confirmed that tells the most, and reports whether one was.

@@ -39,21 +39,6 @@ const (
 	misledOneIn = 1000
 )
 
-// idsMislead reports a loop of which ids contradict what requests are answered in.
-func idsMislead(t *timeline.Timeline, in asyncInput) bool {
-	if in.named == nil {
-		return false
-	}
-	in.loop.Moves = toldMoves(in.loop.Moves)
-	if len(in.loop.Moves) == 0 {
-		return false
-	}
-	p := newToldPasses(t, in)
-	defer in.chains.reset()
-	p.play(toldPlain)
-	return p.w.contradicted()
-}
-
 func (w *inTurns) contradicted() bool {
 	return w.heard.Odd >= misledLeast && misledOneIn*w.heard.Odd >= w.heard.All-w.heard.Odd
 }

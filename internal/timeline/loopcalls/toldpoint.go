@@ -1,6 +1,10 @@
 package loopcalls
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/getdwell/dwell/internal/timeline/causality"
+)
 
 // What requests of an endpoint ask for at a point of what they do is nearly always the same: where
 // a request is tells what it asks for.
@@ -69,12 +73,8 @@ type askedAt struct {
 // mostCalls is how many calls that are asked for at once are told apart.
 const mostCalls = 8
 
-// A point tells how many calls are asked for where it was seen so often, and nearly always with the
-// same number.
-const (
-	turnsSeen  = 5
-	turnsAlike = 0.95
-)
+// turnsSeen is how often a point must have been seen to tell how many calls are asked for there.
+const turnsSeen = 5
 
 // learn counts the calls of a turn, by peer.
 func (a asked) learn(c *callPoint, sent map[string]int) {
@@ -122,5 +122,5 @@ func (a *askedAt) of(peer string) (n int, sure bool) {
 	}
 	counts[0] += none
 	n = slices.Index(counts[:], slices.Max(counts[:]))
-	return n, float64(counts[n]) >= turnsAlike*float64(a.turns)
+	return n, causality.Tally{All: a.turns, Odd: a.turns - counts[n]}.Holds(1, causality.Usually)
 }

@@ -79,29 +79,23 @@ func pairMail(moves []Move, windows []timeline.Window) []Move {
 	return withoutRest(inTheirOrder(moves))
 }
 
-// How many responses must be of whom the loop seems to go on for at a message, for each that is not; and
-// how many are not where a port's messages answer in another order.
-const (
-	mailOrder    = 50
-	mailDisorder = 2
-)
+// mailDisorder is how many responses are of another than the loop seems to go on for at a message, at least, where a
+// port's messages answer in another order.
+const mailDisorder = 2
 
 // inTheirOrder marks what is done by ports whose messages do not answer in the order in which they were asked
 // for, as those of a worker that waits for something itself. That shows where a request asked for
 // something as it was read, or at a message before, and another is answered in the turn of what seems to answer it.
 func inTheirOrder(moves []Move) []Move {
-	right, wrong := map[int64]int{}, map[int64]int{}
+	said, all := map[int64]*causality.Tally{}, causality.Tally{} // by port, and of all; odd: of another
 	sender, turn, port := map[int32]timeline.RequestID{}, timeline.RequestID(timeline.None), int64(0)
 	for i := range moves {
 		switch m := &moves[i]; {
 		case m.Kind == MovePost:
 			sender[m.Post] = turn
 		case m.Kind == MoveRespond && port != 0 && turn != timeline.None:
-			if m.Request == turn {
-				right[port]++
-			} else {
-				wrong[port]++
-			}
+			lists.Entry(said, port).Add(m.Request != turn)
+			all.Add(m.Request != turn)
 			port = 0
 		case m.Kind == MoveFired && m.Port == 0 && m.Exec == port: // in the message's callback
 		case m.Callback():
@@ -114,21 +108,13 @@ func inTheirOrder(moves []Move) []Move {
 			}
 		}
 	}
-	disorder := func(wrong, right int) bool { return wrong >= mailDisorder && wrong*mailOrder > right }
-	all := disorder(total(wrong), total(right)) // a program's workers are mostly alike
+	disorder := func(n causality.Tally) bool { return n.Odd >= mailDisorder && !n.Holds(0, causality.Surely) }
 	for i := range moves {
-		if by := moves[i].Port; by != 0 && (all || disorder(wrong[by], right[by])) {
+		if by := moves[i].Port; by != 0 && (disorder(all) || disorder(*lists.Entry(said, by))) { // a program's workers are mostly alike
 			moves[i].Post = noMail
 		}
 	}
 	return moves
-}
-
-func total(counts map[int64]int) (n int) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
 }
 
 // count counts what is done by the port.
