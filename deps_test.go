@@ -45,7 +45,7 @@ func rooms() []room {
 		{dir: "internal/timeline/symbol", imports: []string{"recording"}, pure: true},
 		{dir: "internal/timeline/causality", imports: []string{"recording"}, pure: true},
 		{dir: "internal/timeline/waits", imports: []string{"recording", "internal/timeline", "internal/timeline/facts", "internal/timeline/lists", "internal/timeline/symbol"}, pure: true},
-		{dir: "internal/diagnosis", imports: []string{"recording", "internal/timeline", "internal/timeline/symbol"}, pure: true},
+		{dir: "internal/diagnosis", imports: []string{"recording", "internal/timeline", "internal/timeline/lists", "internal/timeline/symbol"}, pure: true},
 		{dir: "internal/queueing", imports: []string{"recording"}, pure: true},
 		{dir: "internal/hypotheses", imports: []string{"recording", "internal/timeline", "internal/timeline/peers", "internal/timeline/symbol", "internal/diagnosis", "internal/queueing"}, pure: true},
 		{dir: "internal/report", imports: []string{"recording", "internal/timeline", "internal/timeline/symbol", "internal/timeline/waits", "internal/diagnosis"}, pure: true},

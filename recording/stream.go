@@ -140,7 +140,11 @@ type streamer struct {
 // handed over, however long that takes. Code that later blocks tell of is behind the first: what refers to it may
 // be anywhere, and to wait for it would be to wait for the end.
 func (s *streamer) blocks(blocks [][]Event) {
-	var batch []Event
+	n := len(s.code)
+	for _, b := range blocks {
+		n += len(b)
+	}
+	batch := make([]Event, 0, n)
 	for _, b := range blocks {
 		if s.home < 0 {
 			b = slices.DeleteFunc(b, isCode)

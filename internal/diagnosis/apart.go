@@ -1,8 +1,7 @@
 package diagnosis
 
 import (
-	"cmp"
-	"slices"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
 // beside is the time of requests that programs beside the service cost, or may have cost: what of
@@ -44,13 +43,19 @@ func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 func (b *beside) bands(s *Symptom) (ordinary, slow []RequestID) {
 	off := b.lose(b.spans)
 	defer b.regain(b.spans)
-	ids := slices.Clone(s.Requests)
-	slices.SortStableFunc(ids, func(x, y RequestID) int {
-		return cmp.Compare(b.Requests[x].Duration()-off[x], b.Requests[y].Duration()-off[y])
-	})
+	ids := ordered(s.Requests, func(id RequestID) Duration { return b.Requests[id].Duration() - off[id] })
 	from, to := band(len(ids), 50)
 	low, high := band(len(ids), 99)
 	return ids[from:to], ids[low:high]
+}
+
+// ordered returns requests in order of a duration, those of equal ones in the order in which they were.
+func ordered(ids []RequestID, by func(RequestID) Duration) []RequestID {
+	out := make([]RequestID, len(ids))
+	for i, at := range lists.Sorted(len(ids), func(i int) Time { return Time(by(ids[i])) }) {
+		out[i] = ids[at]
+	}
+	return out
 }
 
 // without returns what of the normal spans a does not lie in the normal spans b.

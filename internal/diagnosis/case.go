@@ -26,8 +26,8 @@ func NewCase(tl *timeline.Timeline, o Options) *Case {
 
 func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	c := &Case{Timeline: tl, Options: o.withDefaults()}
-	overall, each := symptoms(tl, c.Options)
-	c.Overall = overall
+	all, overall, each := symptoms(tl, c.Options)
+	c.Overall, c.measured = overall, all
 	for _, s := range each {
 		if len(s.Requests) >= c.MinRequests {
 			c.Symptoms = append(c.Symptoms, s)
@@ -43,7 +43,6 @@ func newCase(tl *timeline.Timeline, o Options) (*Case, []Symptom) {
 	case c.few && len(each) > 0:
 		c.Symptoms = []Symptom{overall}
 	}
-	c.measured = slices.Sorted(slices.Values(overall.Requests))
 	for i, id := range c.measured {
 		r := &tl.Requests[id]
 		if i == 0 || r.Start < c.spans[0] {

@@ -1,9 +1,6 @@
 package diagnosis
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // removal is what taking something out of requests does to a symptom, after all that is
 // taken already.
@@ -86,14 +83,13 @@ func (l *ledger) order(symptom int) []runOrder {
 	if l.orders[symptom] != nil {
 		return l.orders[symptom]
 	}
-	var list []runOrder
-	for _, run := range l.symptoms[symptom].runs {
-		o := runOrder{slices.Clone(run), nil}
-		slices.SortFunc(o.ids, func(a, b RequestID) int { return cmp.Compare(l.rest[a], l.rest[b]) })
-		for _, id := range o.ids {
-			o.left = append(o.left, l.rest[id])
+	list := make([]runOrder, len(l.symptoms[symptom].runs))
+	for k, run := range l.symptoms[symptom].runs {
+		o := runOrder{ordered(run, func(id RequestID) Duration { return l.rest[id] }), make([]Duration, len(run))}
+		for i, id := range o.ids {
+			o.left[i] = l.rest[id]
 		}
-		list = append(list, o)
+		list[k] = o
 	}
 	l.orders[symptom] = list
 	return list

@@ -2,7 +2,6 @@ package diagnosis
 
 import (
 	"math"
-	"slices"
 	"sort"
 )
 
@@ -78,14 +77,4 @@ func (s sortedRuns) halves() (halves [2]sortedRuns) {
 // fall returns by how much a quantile falls from one set of runs to another.
 func fall(before, after sortedRuns, percent int) Duration {
 	return before.quantile(percent) - after.quantile(percent)
-}
-
-// sortedBy returns the values of a list of things, in order.
-func sortedBy[T any](list []T, value func(T) Duration) []Duration {
-	out := make([]Duration, len(list))
-	for i, x := range list {
-		out[i] = value(x)
-	}
-	slices.Sort(out)
-	return out
 }

@@ -31,10 +31,10 @@ func (c *Case) SpansAmong(some func(*timeline.Request) bool, keep func(*timeline
 func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	var pieces [][]Span
 	var list []Span
-	s := new(timeline.Segments)
+	var s timeline.Segments // handed to keep, and so not on the stack: one for all
 	for _, id := range ids {
 		r := &c.Requests[id]
-		for *s = *r.Segments(); s.Next(); {
+		for s = r.Segments(); s.Next(); {
 			if keep(r, &s.Segment) {
 				if len(list) == cap(list) {
 					pieces = append(pieces, list)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
 // Symptom is how long the requests of one endpoint took. Requests that are cut or
@@ -23,28 +24,21 @@ type Symptom struct {
 }
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet []int32) Symptom {
-	s := Symptom{Endpoint: endpoint, runs: blocksOf(tl, ids, quiet)}
-	var sorted sortedRuns
-	for _, run := range s.runs {
-		sorted = append(sorted, sortedBy(run, func(id RequestID) Duration { return tl.Requests[id].Duration() }))
+	s := Symptom{Endpoint: endpoint, runs: blocksOf(tl, ids, quiet), Requests: make([]RequestID, len(ids))}
+	took := func(i int) Duration { return tl.Requests[ids[i]].Duration() }
+	order := lists.Sorted(len(ids), func(i int) Time { return Time(took(i)) })
+	for i, at := range order {
+		s.Requests[i] = ids[at]
+		s.total += took(i)
 	}
+	sorted := s.sorted(order, took)
 	s.Noise50, s.Noise99 = sorted.apart(50), sorted.apart(99)
-	order := make([]lasting, len(ids))
-	for i, id := range ids {
-		order[i] = lasting{tl.Requests[id].Duration(), id}
-		s.total += order[i].took
-	}
 	s.Mean = s.total / Duration(max(1, len(ids)))
-	slices.SortFunc(order, func(a, b lasting) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.id, b.id)) })
-	s.Requests = make([]RequestID, len(ids))
-	for i := range order {
-		s.Requests[i] = order[i].id
-	}
 	quantile := func(percent int) Duration {
 		if len(order) == 0 {
 			return 0
 		}
-		return order[rank(len(order), percent)].took
+		return took(int(order[rank(len(order), percent)]))
 	}
 	s.P50, s.P90, s.P99, s.max = quantile(50), quantile(90), quantile(99), quantile(100)
 	from, to := band(len(order), 50)
@@ -54,18 +48,28 @@ func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet [
 	return s
 }
 
+// sorted are the durations of the runs, given the order of all of their requests, by place.
+func (s *Symptom) sorted(order []int32, took func(int) Duration) sortedRuns {
+	of, lengths := make([]int32, 0, len(order)), make([]int32, len(s.runs)) // by place: its run
+	for k, run := range s.runs {
+		lengths[k] = int32(len(run))
+		for range run {
+			of = append(of, int32(k))
+		}
+	}
+	sorted := sortedRuns(lists.Sized[Duration](lengths))
+	for _, at := range order {
+		sorted[of[at]] = append(sorted[of[at]], took(int(at)))
+	}
+	return sorted
+}
+
 // Max is the duration of the slowest request.
 func (s *Symptom) Max() Duration { return s.max }
 
-// lasting is a request and its duration.
-type lasting struct {
-	took Duration
-	id   RequestID
-}
-
-// symptoms groups the measured requests by endpoint, the most frequent first.
-func symptoms(tl *timeline.Timeline, o Options) (overall Symptom, each []Symptom) {
-	var all []RequestID
+// symptoms groups the measured requests, all of which it returns in order of id, by endpoint, the most
+// frequent first.
+func symptoms(tl *timeline.Timeline, o Options) (all []RequestID, overall Symptom, each []Symptom) {
 	by := map[string][]RequestID{}
 	for i := range tl.Requests {
 		r := &tl.Requests[i]
@@ -79,8 +83,13 @@ func symptoms(tl *timeline.Timeline, o Options) (overall Symptom, each []Symptom
 	for name, ids := range by {
 		each = append(each, newSymptom(tl, name, ids, quiet))
 	}
+	if len(each) == 1 {
+		overall = each[0]
+		overall.Endpoint = ""
+		return all, overall, each
+	}
 	slices.SortFunc(each, func(a, b Symptom) int {
 		return cmp.Or(cmp.Compare(len(b.Requests), len(a.Requests)), cmp.Compare(a.Endpoint, b.Endpoint))
 	})
-	return newSymptom(tl, "", all, quiet), each
+	return all, newSymptom(tl, "", all, quiet), each
 }

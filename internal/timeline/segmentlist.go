@@ -30,18 +30,15 @@ func (k *SegmentPacker) Pack(requests []Request, of func(*Request) []Segment) {
 //	for s := r.Segments(); s.Next(); {
 type Segments struct {
 	Segment        // the one at hand, once Next has returned true
-	rest    string // what follows it
+	packed  string // of the request
+	at      int    // where in it the next one begins
 	call    CallID // of the last one that was part of a call
 	blocker RequestID
 }
 
 // Segments of a request: ordered, disjoint, within [Start, End).
-func (r *Request) Segments() *Segments {
-	s := &Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, blocker: r.ID}
-	if r.segments != "" {
-		s.rest = r.segments[causesSize:]
-	}
-	return s
+func (r *Request) Segments() Segments {
+	return Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, packed: r.segments, at: int(causesSize), blocker: r.ID}
 }
 
 // SegmentList is a list of the request's segments; nil if there are none.
@@ -144,52 +141,49 @@ func (r *Request) packSegments(to []byte, list []Segment) []byte {
 
 // Next reads the next segment; false if there is none.
 func (s *Segments) Next() bool {
-	rest := s.rest
-	if len(rest) < 2 {
+	packed, at, n := s.packed, s.at+2, uint64(0)
+	if at > len(packed) {
 		return false
 	}
-	first, second := rest[0], rest[1]
-	rest = rest[2:]
+	first, second := packed[at-2], packed[at-1]
 	s.Cause, s.Quality, s.Phase = Cause(first&15), Quality(first>>4&3), Phase(second&15)
 	if first&packedStrand != 0 {
-		n, after := signed(rest)
-		s.Strand, rest = StrandID(n), after
+		n, at = unsigned(packed, at)
+		s.Strand = StrandID(signed(n))
 	}
 	s.From = s.To
 	if first&packedGap != 0 {
-		n, after := signed(rest)
-		s.From, rest = s.From+Time(n), after
+		n, at = unsigned(packed, at)
+		s.From += Time(signed(n))
 	}
-	long, rest := unsigned(rest)
-	s.To = s.From + Time(long)
+	n, at = unsigned(packed, at)
+	s.To = s.From + Time(n)
 	s.Call, s.Blocker = None, None
 	if second&packedCall != 0 {
-		n, after := signed(rest)
-		s.call, rest = s.call+CallID(n), after
+		n, at = unsigned(packed, at)
+		s.call += CallID(signed(n))
 		s.Call = s.call
 	}
 	if second&packedBlock != 0 {
-		n, after := signed(rest)
-		s.blocker, rest = s.blocker+RequestID(n), after
+		n, at = unsigned(packed, at)
+		s.blocker += RequestID(signed(n))
 		s.Blocker = s.blocker
 	}
-	s.rest = rest
+	s.at = at
 	return true
 }
 
-// unsigned reads a number as binary.AppendUvarint writes it, and returns what follows it.
-func unsigned(b string) (n uint64, rest string) {
-	for i := 0; i < len(b); i++ {
-		n |= uint64(b[i]&0x7f) << (7 * i)
-		if b[i] < 0x80 {
-			return n, b[i+1:]
+// unsigned reads a number as binary.AppendUvarint writes it, and returns where what follows it begins.
+func unsigned(b string, at int) (n uint64, next int) {
+	for shift := 0; ; shift += 7 {
+		c := b[at]
+		at++
+		n |= uint64(c&0x7f) << shift
+		if c < 0x80 {
+			return n, at
 		}
 	}
-	return n, ""
 }
 
-// signed reads a number as binary.AppendVarint writes it, and returns what follows it.
-func signed(b string) (int64, string) {
-	n, rest := unsigned(b)
-	return int64(n>>1) ^ -int64(n&1), rest
-}
+// signed is the number that binary.AppendVarint writes as n.
+func signed(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

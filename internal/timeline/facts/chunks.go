@@ -47,7 +47,7 @@ func (c *Conn) chunk(at recording.Time, x *recording.Chunk) {
 			break
 		}
 	}
-	c.Chunks[x.Dir] = append(list, Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
+	c.Chunks[x.Dir] = append(doubled(list), Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
 }
 
 // DropInbound lets go of what was read and written on inbound connections, once requests are made of it

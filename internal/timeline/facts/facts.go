@@ -309,11 +309,11 @@ func (f *Facts) connFact(at recording.Time, fact recording.Fact) bool {
 		}
 	case *recording.HTTPRequest:
 		if c := f.conn(x.Conn); c != nil {
-			c.Asks = append(c.Asks, f.Heads.request(at, x))
+			c.Asks = append(doubled(c.Asks), f.Heads.request(at, x))
 		}
 	case *recording.HTTPResponse:
 		if c := f.conn(x.Conn); c != nil {
-			c.Answers = append(c.Answers, f.Heads.response(at, x))
+			c.Answers = append(doubled(c.Answers), f.Heads.response(at, x))
 		}
 	case *recording.TLS:
 		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {

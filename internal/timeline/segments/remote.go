@@ -30,11 +30,16 @@ func splitRemote(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) {
 		}
 		from = to
 	}
+	shared := false
 	for i := range t.Calls {
-		shareRemote(&t.Calls[i])
+		c := &t.Calls[i]
+		shareRemote(c)
+		shared = shared || c.Left != recording.NoTime || c.Turn != recording.NoTime
 	}
 	for i := range t.Requests {
-		splitSegments(t, &t.Requests[i])
+		if shared {
+			splitSegments(t, &t.Requests[i])
+		}
 	}
 }
 
@@ -145,12 +150,16 @@ func splitSegments(t *timeline.Timeline, r *timeline.Request) {
 		c := &t.Calls[g.Call]
 		return c.Left > g.From || c.Turn > g.From
 	}
-	list := r.SegmentList()
-	if !slices.ContainsFunc(list, func(g timeline.Segment) bool { return splits(&g) }) {
+	any := false
+	for s := r.Segments(); !any && s.Next(); {
+		any = splits(&s.Segment)
+	}
+	if !any {
 		return
 	}
-	p := painter{list: make([]timeline.Segment, 0, len(list)+4), cursor: r.Start, end: r.End}
-	for _, g := range list {
+	p := painter{cursor: r.Start, end: r.End}
+	for s := r.Segments(); s.Next(); {
+		g := s.Segment
 		if splits(&g) {
 			c, to := &t.Calls[g.Call], g.To
 			if c.Left > g.From {
