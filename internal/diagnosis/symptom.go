@@ -18,13 +18,14 @@ type Symptom struct {
 	Ordinary, Slow   []RequestID // within 5 percentile points of p50 and of p99
 
 	Mean  Duration
+	byID  []RequestID
 	runs  [][]RequestID // the same requests, in order of start, in blocks
 	total Duration      // of all requests
 	max   Duration
 }
 
 func newSymptom(tl *timeline.Timeline, endpoint string, ids []RequestID, quiet []int32) Symptom {
-	s := Symptom{Endpoint: endpoint, runs: blocksOf(tl, ids, quiet), Requests: make([]RequestID, len(ids))}
+	s := Symptom{Endpoint: endpoint, byID: ids, runs: blocksOf(tl, ids, quiet), Requests: make([]RequestID, len(ids))}
 	took := func(i int) Duration { return tl.Requests[ids[i]].Duration() }
 	order := lists.Sorted(len(ids), func(i int) Time { return Time(took(i)) })
 	for i, at := range order {
@@ -63,6 +64,9 @@ func (s *Symptom) sorted(order []int32, took func(int) Duration) sortedRuns {
 	}
 	return sorted
 }
+
+// ByID are the requests in order of id, which nobody may change.
+func (s *Symptom) ByID() []RequestID { return s.byID }
 
 // Max is the duration of the slowest request.
 func (s *Symptom) Max() Duration { return s.max }

@@ -96,7 +96,7 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	for i := range c.Processes {
 		born[c.Processes[i].ID] = c.Processes[i].Born
 	}
-	y := &youth{of: of, order: slices.Clone(of.Requests), known: true}
+	y := &youth{of: of, order: slices.Clone(of.ByID()), known: true}
 	age := make([]Duration, len(c.Requests))
 	for _, id := range y.order {
 		r := &c.Requests[id]

@@ -80,6 +80,9 @@ func (e *entropy) source(c *diagnosis.Case, d *deeds) {
 			of[timeline.StrandID(i)] = drawnBy(c, d, timeline.StrandID(i))
 		}
 	}
+	if len(of) == 0 {
+		return
+	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for s := r.Segments(); s.Next(); {

@@ -61,9 +61,8 @@ func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 // while it was not seen whether all goroutines were stopped.
 func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
 	recorded := c.Recorded(recording.HookParks)
-	for _, span := range c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
-		return mayBeStopped(r, s) && (recorded || runtimeOf(c, r.Process) == recording.RuntimeGo)
-	}) {
+	some := func(r *timeline.Request) bool { return recorded || runtimeOf(c, r.Process) == recording.RuntimeGo }
+	for _, span := range c.SpansAmong(some, mayBeStopped) {
 		if !recorded {
 			out = append(out, span)
 			continue

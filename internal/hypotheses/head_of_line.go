@@ -66,7 +66,7 @@ func linesOf(c *diagnosis.Case) []*lineOf {
 	of := map[key]*lineOf{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for g := r.Segments(); g.Next(); {
+		for g := r.Segments(); r.HasPhase(timeline.PhaseQueue) && g.Next(); {
 			if !stoodBehind(c, &g.Segment) {
 				continue
 			}

@@ -18,7 +18,10 @@ func waitsBehind(c *diagnosis.Case, loop timeline.StrandID, long []hold) (out []
 		}
 		return long[i:k]
 	}
-	for _, sp := range c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool {
+	some := func(r *timeline.Request) bool {
+		return len(long) > 0 && len(during(r.Start, r.End)) > 0
+	}
+	for _, sp := range c.SpansAmong(some, func(_ *timeline.Request, s *timeline.Segment) bool {
 		return waitsFor(s, loop) && len(during(s.From, s.To)) > 0
 	}) {
 		for _, h := range during(sp.From, sp.To) {

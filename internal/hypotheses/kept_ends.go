@@ -27,7 +27,7 @@ type keptEnd struct {
 func keptEnds(c *diagnosis.Case) (out []keptEnd) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for g := r.Segments(); g.Next(); {
+		for g := r.Segments(); r.HasPhase(timeline.PhaseSend) && g.Next(); {
 			if g.Phase != timeline.PhaseSend || g.Call == timeline.None || g.Cause != timeline.CauseRemote {
 				continue
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *samples) *scanned {
-	s := &scanned{of: of, order: slices.Sorted(slices.Values(of.Requests)), cost: cost}
+	s := &scanned{of: of, order: of.ByID(), cost: cost}
 	for _, id := range s.order {
 		s.all += cost[id]
 		if hidden(&c.Requests[id]) <= max(scanTiny, cost[id]/scanRise) {

@@ -125,7 +125,7 @@ func resentBy(c *diagnosis.Case) map[string]*resent {
 	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for g := r.Segments(); g.Next(); {
+		for g := r.Segments(); r.Has(timeline.CauseRemote) && g.Next(); {
 			if g.Call == timeline.None || g.Cause != timeline.CauseRemote {
 				continue
 			}

@@ -23,7 +23,7 @@ func slowDNS() diagnosis.Hypothesis {
 const rcodeNameError = 3
 
 func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
-	spans := c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseDNS })
+	spans := c.SpansAmong(func(r *timeline.Request) bool { return r.HasPhase(timeline.PhaseDNS) }, func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseDNS })
 	var took []Duration
 	var windows []window
 	misses, unanswered := 0, 0

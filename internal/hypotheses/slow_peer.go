@@ -70,7 +70,7 @@ func remoteSpans(c *diagnosis.Case) map[string][]diagnosis.Span {
 	out := map[string][]diagnosis.Span{}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for s := r.Segments(); s.Next(); {
+		for s := r.Segments(); (r.Has(timeline.CauseRemote) || r.HasPhase(timeline.PhaseRemote)) && s.Next(); {
 			call := s.Call
 			switch {
 			case call == timeline.None && s.Phase == timeline.PhaseHandler:

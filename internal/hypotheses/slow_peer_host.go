@@ -54,7 +54,7 @@ func lateness(c *diagnosis.Case) Duration {
 	waits := make([]Duration, 0, len(ids))
 	for _, id := range ids {
 		r, sum := &c.Requests[id], Duration(0)
-		for s := r.Segments(); s.Next(); {
+		for s := r.Segments(); r.Has(timeline.CauseRunnable) && s.Next(); {
 			if s.Cause == timeline.CauseRunnable {
 				sum += s.To.Sub(s.From)
 			}

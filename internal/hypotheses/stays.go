@@ -138,9 +138,6 @@ func none(c *diagnosis.Case) string {
 func blank(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		if r.Unaccounted() == 0 {
-			continue
-		}
 		at := r.Start
 		for s := r.Segments(); s.Next(); {
 			if s.From > at {

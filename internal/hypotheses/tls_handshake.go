@@ -79,7 +79,7 @@ func testTLSHandshake(c *diagnosis.Case) diagnosis.Result {
 func handshakes(c *diagnosis.Case) (spans, cpu []diagnosis.Span, work []setupSpan) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
-		for s := r.Segments(); s.Next(); {
+		for s := r.Segments(); (r.HasPhase(timeline.PhaseTLS) || r.HasPhase(timeline.PhaseConnect)) && s.Next(); {
 			if s.Phase != timeline.PhaseTLS && !prepares(c, &s.Segment) {
 				continue
 			}

@@ -81,6 +81,7 @@ func stolen(tl *timeline.Timeline) Decimal {
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
 	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl)}
+	var all, open, unknown int64
 	for i := range tl.Requests {
 		q := &tl.Requests[i]
 		switch {
@@ -92,16 +93,14 @@ func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 			}
 		case q.Excluded != "":
 			r.Excluded++
-		}
-	}
-	var all, open, unknown int64
-	for _, id := range s.Requests {
-		q := &tl.Requests[id]
-		all += int64(q.Duration())
-		open += int64(q.Unaccounted())
-		for g := q.Segments(); g.Next(); {
-			if g.Cause == timeline.CauseUnknown {
-				unknown += int64(g.To.Sub(g.From))
+		default:
+			all += int64(q.Duration())
+			open += int64(q.Duration())
+			for g := q.Segments(); g.Next(); {
+				open -= int64(g.To.Sub(g.From))
+				if g.Cause == timeline.CauseUnknown {
+					unknown += int64(g.To.Sub(g.From))
+				}
 			}
 		}
 	}

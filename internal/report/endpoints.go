@@ -125,7 +125,10 @@ func calls(d *diagnosis.Diagnosis, tl *timeline.Timeline) []CallGroup {
 // callTimes sums, by call, the segments of measured requests that are spent on it.
 func callTimes(d *diagnosis.Diagnosis, tl *timeline.Timeline) map[timeline.CallID]int64 {
 	took := map[timeline.CallID]int64{}
-	for _, id := range d.Overall.Requests {
+	if len(tl.Calls) == 0 {
+		return took
+	}
+	for _, id := range d.Overall.ByID() {
 		for s := tl.Requests[id].Segments(); s.Next(); {
 			if s.Call != timeline.None {
 				took[s.Call] += int64(s.To.Sub(s.From))

@@ -38,7 +38,7 @@ type Segments struct {
 
 // Segments of a request: ordered, disjoint, within [Start, End).
 func (r *Request) Segments() Segments {
-	return Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, packed: r.segments, at: int(causesSize), blocker: r.ID}
+	return Segments{Segment: Segment{To: r.Start, Strand: r.Strand}, packed: r.segments, at: kindsSize, blocker: r.ID}
 }
 
 // SegmentList is a list of the request's segments; nil if there are none.
@@ -84,8 +84,13 @@ func (r *Request) Has(cause Cause) bool {
 	return r.segments != "" && r.segments[cause/8]>>(cause%8)&1 != 0
 }
 
-// causesSize is how many bytes, before the segments, say with a bit each which causes there are.
-const causesSize = (NumCauses + 7) / 8
+// HasPhase reports whether a segment of the request has a phase.
+func (r *Request) HasPhase(phase Phase) bool {
+	return r.segments != "" && r.segments[2+phase/8]>>(phase%8)&1 != 0
+}
+
+// kindsSize is how many bytes, before the segments, say with a bit each which causes there are, and then which phases.
+const kindsSize = 2 + 2
 
 // What is packed has four bits for the cause and the phase each: a 17th of either does not compile.
 const (
@@ -106,13 +111,14 @@ const (
 func (r *Request) packSegments(to []byte, list []Segment) []byte {
 	last := Segment{To: r.Start, Strand: r.Strand}
 	call, blocker := CallID(0), r.ID
-	causes := len(to)
+	kinds := len(to)
 	if len(list) > 0 {
-		to = append(to, make([]byte, causesSize)...)
+		to = append(to, make([]byte, kindsSize)...)
 	}
 	for i := range list {
 		g := &list[i]
-		to[causes+int(g.Cause/8)] |= 1 << (g.Cause % 8)
+		to[kinds+int(g.Cause/8)] |= 1 << (g.Cause % 8)
+		to[kinds+2+int(g.Phase/8)] |= 1 << (g.Phase % 8)
 		head := len(to)
 		to = append(to, byte(g.Cause)|byte(g.Quality)<<4, byte(g.Phase))
 		if g.Strand != last.Strand {
