@@ -5,6 +5,7 @@ package capture
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/cilium/ebpf"
@@ -55,6 +56,23 @@ func clock() recording.Time {
 		return recording.NoTime
 	}
 	return recording.Time(ts.Nano())
+}
+
+// computed returns the processor time that a function takes: none of what it waits for a processor, as
+// it does where those are busy.
+func computed(do func()) time.Duration {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	now := func() int64 {
+		var ts unix.Timespec
+		if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts) != nil {
+			return 0
+		}
+		return ts.Nano()
+	}
+	from := now()
+	do()
+	return time.Duration(now() - from)
 }
 
 func (m *meter) read() recording.Overhead {

@@ -2,7 +2,11 @@
 
 package capture
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+)
 
 // One run in 64 is timed: the mean of those may fall by more than new runs add.
 func TestCostsAreNeverNegative(t *testing.T) {
@@ -16,5 +20,21 @@ func TestCostsAreNeverNegative(t *testing.T) {
 	}
 	if got := spent(before, now); got != before-now {
 		t.Errorf("spent %d", got)
+	}
+}
+
+// Who waits computes nothing: on a busy host that is most of what a clock on the wall says.
+func TestWaitingIsNotComputed(t *testing.T) {
+	began := time.Now()
+	cost := computed(func() { <-time.After(50 * time.Millisecond) })
+	if took := time.Since(began); 2*cost > took {
+		t.Errorf("computed %s of %s, in which it waited", cost, took)
+	}
+	if computed(func() {
+		for i := range 100_000 {
+			_ = fmt.Sprint(i)
+		}
+	}) == 0 {
+		t.Error("100,000 numbers are printed for nothing")
 	}
 }

@@ -261,11 +261,13 @@ func (s *Session) beside() (events []recording.Event) {
 	}
 	since := s.besideSince
 	s.besideSince = now
-	for _, n := range s.neighbours.Sample(func(pid int) bool { return s.decoder.processes[uint32(pid)] != nil }) {
-		n.Since = since
-		events = append(events, recording.Event{Time: now, Fact: &n})
-	}
-	s.besideNext = now + besideShare*(clock()-now)
+	cost := computed(func() {
+		for _, n := range s.neighbours.Sample(func(pid int) bool { return s.decoder.processes[uint32(pid)] != nil }) {
+			n.Since = since
+			events = append(events, recording.Event{Time: now, Fact: &n})
+		}
+	})
+	s.besideNext = now + recording.Time(besideShare*cost)
 	return events
 }
 

@@ -263,3 +263,20 @@ func TestWhatOthersCostDoesNotFollowFromTheServicesLoad(t *testing.T) {
 		expect(t, Diagnose(tl, []Hypothesis{ready, load}, Options{}), want)
 	}
 }
+
+// Of 40 ms that requests are ready to run a cause in the service has 30. What programs beside it cost is a lead
+// all the same; if none of that is theirs, it goes with the cause.
+func TestWhatOthersCostIsSaidBesideACauseThatHasMostOfIt(t *testing.T) {
+	for beside, want := range map[bool]string{true: "lead", false: "minor"} {
+		tl := newTimeline()
+		every(tl, "GET /", 40, func(int) []piece {
+			return []piece{{timeline.PhaseUnread, timeline.CauseRunnable, 30_000}, {timeline.PhaseHandler, timeline.CauseRunnable, 10_000}, {timeline.PhaseHandler, timeline.CauseOnCPU, 1000}}
+		})
+		ready := but(where("ready", timeline.CauseRunnable), func(_ *Case, cd *Candidate) { cd.Proven, cd.Others = true, beside })
+		scan := but(taking("scan", timeline.CauseRunnable), func(c *Case, cd *Candidate) {
+			cd.Spans = c.Spans(func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseUnread })
+		})
+		scan.Explains = []string{"ready"}
+		expect(t, Diagnose(tl, []Hypothesis{ready, scan}, Options{}), map[string]string{"scan": "found", "ready": want})
+	}
+}

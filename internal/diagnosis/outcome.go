@@ -48,10 +48,7 @@ func (j *judge) verdict(t *trial) {
 // leads books those of a trial's candidates that are leads, and reports whether any is.
 func (j *judge) leads(t *trial) (any bool) {
 	for _, cd := range t.cands {
-		if j.follows(cd) || j.behindLead(cd) != "" {
-			continue
-		}
-		if _, gone := j.explainer(cd); 2*gone >= Whole {
+		if _, gone := j.explainer(cd); !cd.Others && (j.follows(cd) || 2*gone >= Whole) || j.behindLead(cd) != "" {
 			continue
 		}
 		sc := j.score(cd, j.ledger.left(cd.spans))
