@@ -197,10 +197,7 @@ func (h *handOffs) responses() []delivery {
 // read meanwhile.
 func (h *handOffs) delivered(w wake) (delivery, bool) {
 	r := h.ownAt(w)
-	if r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.reads[w.of]) > 0 || h.forWork(w.of, w.off)) {
-		return delivery{}, false
-	}
-	if say := h.says(w.of, w.off); say == saysOther || say == saysIdle || h.forLock(w) {
+	if !h.mayDeliver(w) || r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.reads[w.of]) > 0 || h.rests(w.of, w.off)) {
 		return delivery{}, false
 	}
 	id, hops := h.answerBehind(w.by, w.at)
@@ -208,13 +205,6 @@ func (h *handOffs) delivered(w wake) (delivery, bool) {
 		return delivery{}, false
 	}
 	return delivery{at: w.at, call: id, request: r, to: w.of, hops: hops, woken: true}, true
-}
-
-// forLock reports a wake-up out of a wait that is known to be for something else than what
-// another does, even without a stack.
-func (h *handOffs) forLock(w wake) bool {
-	id := h.t.WaitAt(w.of, w.off.Since)
-	return id != timeline.None && h.t.Waits[id].Cause != timeline.CauseCondition && h.t.Waits[id].Cause != timeline.CauseUnknown
 }
 
 // answerBehind returns the call whose answer led a strand to do what it did at a time,
@@ -261,7 +251,7 @@ func (h *handOffs) startedBy(s timeline.StrandID, off *timeline.Off) (timeline.S
 // none is known. What reads the answers of carried calls waits for work where it polls.
 func (h *handOffs) turnBefore(s timeline.StrandID, at recording.Time) *timeline.Off {
 	return h.lastSleep(s, at, func(off *timeline.Off) bool {
-		return polls(off) || len(h.reads[s]) == 0 && h.forWork(s, off)
+		return polls(off) || len(h.reads[s]) == 0 && h.rests(s, off)
 	})
 }
 

@@ -125,7 +125,7 @@ func (a *asking) listAsks(s timeline.StrandID) {
 	h := a.h
 	for _, w := range h.wakes.by[s] {
 		r := h.ownAt(w)
-		if say := h.says(w.of, w.off); r == timeline.None || say == saysOther || say == saysIdle || h.forLock(w) {
+		if r == timeline.None || !h.mayDeliver(w) {
 			continue
 		}
 		from := h.t.Requests[r].FirstRead

@@ -35,13 +35,12 @@ type handOffs struct {
 	answers   [][]result          // by strand that wrote them, in order: responses to requests that another had read
 	idle      []idleAt            // by strand
 	results   map[place]*ends
-	jobs      [][]job                      // by strand, in order of time
-	parts     [][]timeline.Handover        // by request
-	least     []int                        // by strand: the calls that each of its tasks makes, at least; unsure: not known
-	even      []bool                       // by strand: all its tasks make as many
-	begins    []recording.Time             // by request: since when its strand may have handed work over
-	bursts    []recording.Time             // by request: until when its strand may have handed work over
-	servers   map[recording.ProcessID]bool // workers answer requests, one after the other
+	jobs      [][]job               // by strand, in order of time
+	parts     [][]timeline.Handover // by request
+	least     []int                 // by strand: the calls that each of its tasks makes, at least; unsure: not known
+	even      []bool                // by strand: all its tasks make as many
+	begins    []recording.Time      // by request: since when its strand may have handed work over
+	bursts    []recording.Time      // by request: until when its strand may have handed work over
 	busy      busyTimes
 	direct    map[recording.ProcessID]bool // who wakes a worker hands it its task
 	takings   [][]taking                   // by strand, in order: what it worked on
@@ -100,7 +99,6 @@ func (h *handOffs) byCallsAndAnswers() {
 	h.findBursts()
 	h.findBegins()
 	h.countCalls()
-	h.findServers()
 	h.claimAll()
 	h.busy = h.newBusyTimes()
 	h.direct = h.directOnes()

@@ -90,7 +90,7 @@ func (h *handOffs) cutJobs(s timeline.StrandID) []job {
 			end(windows[0].To)
 			next = job{strand: s, from: windows[1].From, by: timeline.None, claim: timeline.None}
 		}
-		if h.forWork(s, st.Off) {
+		if h.rests(s, st.Off) {
 			begun = st.At
 		} else if h.lingers(s, st.Off, begun) {
 			h.t.Linger(st.Off)
@@ -146,10 +146,10 @@ func (h *handOffs) addResult(j *job, w wake) {
 	if r == timeline.None {
 		return
 	}
-	switch say := h.says(w.of, w.off); {
-	case say == saysOther || say == saysIdle:
+	switch p := h.purposeOf(w.of, w.off); {
+	case p == forOther || p == forWork:
 		return
-	case say == saysNothing && !h.waitedFor(j, w):
+	case p == unknown && !h.waitedFor(j, w):
 		if e := h.results[h.placeOf(w)]; e == nil || e.others > 0 {
 			return
 		}

@@ -103,7 +103,7 @@ func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
 		p := lists.Entry(spots, off.SP)
 		p.key = off.SP
-		p.see(off, end, busy || h.says(s, off) > saysIdle)
+		p.see(off, end, busy || h.purposeOf(s, off) > forWork)
 	})
 	var list []*waitSite
 	most := recording.Duration(0)
@@ -147,7 +147,7 @@ func (h *handOffs) queueOf(s timeline.StrandID) int64 {
 		}
 		p := lists.Entry(spots, off.Arg)
 		p.key = off.Arg
-		p.see(off, end, busy || off.Owner != recording.NoThread || h.says(s, off) > saysIdle)
+		p.see(off, end, busy || off.Owner != recording.NoThread || h.purposeOf(s, off) > forWork)
 	})
 	var best *waitSite
 	for _, p := range spots {
@@ -171,7 +171,7 @@ func (h *handOffs) queueStacks(s timeline.StrandID) []timeline.StackID {
 		if id == timeline.None || h.t.Waits[id].Stack == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
 			return
 		}
-		lists.Entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.says(s, off) > saysIdle)
+		lists.Entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.purposeOf(s, off) > forWork)
 	})
 	most := recording.Duration(0)
 	for _, p := range spots {
@@ -200,44 +200,50 @@ func depthOf(t *timeline.Timeline, id timeline.StackID) (n int) {
 	return n
 }
 
-// saying is what the stack of a wait says of it.
-type saying int8
+// purpose is what a strand slept for, as far as is known of that sleep alone.
+type purpose int8
 
 const (
-	saysNothing saying = iota
-	saysIdle           // it waits for work
-	saysResult         // for what another strand was asked for
-	saysOther          // for something else
+	unknown   purpose = iota
+	forWork           // for work
+	forResult         // for what another strand was asked for
+	forOther          // for something else, such as a lock
 )
 
-// says tells what a wait's stack says of it.
-func (h *handOffs) says(s timeline.StrandID, off *timeline.Off) saying {
-	id := h.t.WaitAt(s, off.Since)
-	if id == timeline.None || h.t.Waits[id].Stack == timeline.None {
-		return saysNothing
+// purposeOf tells what a strand slept for.
+func (h *handOffs) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
+	id := h.waitOf(s, off)
+	if id == timeline.None {
+		return unknown
 	}
 	w := &h.t.Waits[id]
 	switch {
 	case w.Rule == timeline.RuleIdle:
-		return saysIdle
+		return forWork
 	case w.Cause != timeline.CauseCondition && w.Cause != timeline.CauseUnknown:
-		return saysOther
+		return forOther
 	}
 	for _, what := range []string{"-future", "-join", "-barrier", "-event"} {
 		if strings.HasSuffix(w.Rule, what) {
-			return saysResult
+			return forResult
 		}
 	}
-	return saysNothing
+	return unknown
+}
+
+// mayDeliver reports a wake-up by which a result may have been delivered.
+func (h *handOffs) mayDeliver(w wake) bool {
+	p := h.purposeOf(w.of, w.off)
+	return p == unknown || p == forResult
 }
 
 // forWork reports a wait for work.
-func (h *handOffs) forWork(s timeline.StrandID, off *timeline.Off) bool {
+func (h *handOffs) rests(s timeline.StrandID, off *timeline.Off) bool {
 	if !timeline.OnFutex(off) {
-		return off != nil && off.Syscall == "ppoll" && h.says(s, off) == saysIdle
+		return off != nil && off.Syscall == "ppoll" && h.purposeOf(s, off) == forWork
 	}
-	if say := h.says(s, off); say != saysNothing {
-		return say == saysIdle
+	if p := h.purposeOf(s, off); p != unknown {
+		return p == forWork
 	}
 	idle := &h.idle[s]
 	if len(idle.in) > 0 {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -155,47 +154,13 @@ func (h *handOffs) decide(j *job) {
 	}
 }
 
-// findServers finds the processes whose workers answer what they are handed, one request
-// after the other, as they do with requests that they read themselves: all that such a
-// strand does before an answer is for that. A few exceptions are let pass.
-func (h *handOffs) findServers() {
-	h.servers = map[recording.ProcessID]bool{}
-	type count struct{ answers, own, odd int }
-	counts := map[recording.ProcessID]*count{}
-	for s := range h.answers {
-		if len(h.answers[s]) == 0 {
-			continue
-		}
-		c := lists.Entry(counts, h.t.Strands[s].Process)
-		c.answers, c.own = c.answers+len(h.answers[s]), c.own+len(h.o[s])
-		for i := range h.jobs[s] {
-			j := &h.jobs[s][i]
-			last := 0
-			for _, x := range j.results {
-				if last = x.calls; !x.answer {
-					c.odd++
-				}
-			}
-			if last < len(j.calls) {
-				c.odd++
-			}
-		}
-	}
-	for s := range h.serving {
-		h.servers[h.t.Strands[s].Process] = h.servers[h.t.Strands[s].Process] || len(h.serving[s]) > 0
-	}
-	for p, c := range counts {
-		h.servers[p] = h.servers[p] || c.own > 0 && c.odd*causality.MostShare <= c.answers+c.own
-	}
-}
-
 // byResults: the last calls before a result are those of its task, as many as every
 // task makes.
 func (h *handOffs) byResults(j *job, all []ruling) {
 	least, before := h.least[j.strand], 0
 	for _, x := range j.results {
 		n := x.calls - before
-		if x.answer && h.servers[h.t.Strands[j.strand].Process] {
+		if x.answer && len(h.serving[j.strand]) > 0 {
 			for i := before; i < x.calls; i++ {
 				all[i] = ruling{request: x.request, why: timeline.WhyHandOffEnd, certain: true}
 			}

@@ -89,11 +89,11 @@ func TestLocksDeliverNothing(t *testing.T) {
 	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
 		h := &handOffs{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
-		if got := h.forLock(wake{of: 0, off: off}); got != want {
+		if got := !h.mayDeliver(wake{of: 0, off: off}); got != want {
 			t.Errorf("a wait for %v: for a lock %v, want %v", cause, got, want)
 		}
 	}
-	if h := (&handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); h.forLock(wake{of: 0, off: off}) {
+	if h := (&handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
 		t.Error("a sleep of which nothing is known is for a lock")
 	}
 }

@@ -14,19 +14,23 @@ import (
 // with threads that read no requests themselves, if what they do lies so: their calls, and
 // those that others made whose results they were given. A few exceptions are let pass.
 
-// findServing finds whom the threads that answer requests others had read worked for.
+// findServing finds whom the threads that answer requests others had read worked for. Where
+// they read requests themselves, too, they do one after the other, and little else need show it.
 func (h *handOffs) findServing() {
 	h.serving = make(timeline.Stints, len(h.o))
-	counts := map[recording.ProcessID]*causality.Tally{}
+	counts, read := map[recording.ProcessID]*causality.Tally{}, map[recording.ProcessID]bool{}
 	for s, list := range h.answers {
-		if len(list) == 0 || len(h.o[s]) > 0 || h.t.Strands[s].Loop {
+		if len(list) == 0 || h.t.Strands[s].Loop {
 			continue
 		}
+		p := h.t.Strands[s].Process
+		read[p] = read[p] || len(h.o[s]) > 0
 		h.serving[s] = h.served(list)
-		h.nested(timeline.StrandID(s), lists.Entry(counts, h.t.Strands[s].Process))
+		h.nested(timeline.StrandID(s), lists.Entry(counts, p))
 	}
 	for s := range h.serving {
-		if c := counts[h.t.Strands[s].Process]; c == nil || !c.Rule(enoughTasks) {
+		p := h.t.Strands[s].Process
+		if n := counts[p]; n == nil || !n.Rule(enoughTasks) && !(read[p] && n.Odd*causality.MostShare <= n.All) {
 			h.serving[s] = nil
 		}
 	}
@@ -60,7 +64,7 @@ func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
 			continue
 		}
 		by := h.f.Strand(st.Off.Waker)
-		if by == timeline.None || by == s || h.says(s, st.Off) == saysIdle || h.says(s, st.Off) == saysOther || h.forLock(wake{of: s, off: st.Off}) {
+		if by == timeline.None || by == s || !h.mayDeliver(wake{of: s, off: st.Off}) {
 			continue
 		}
 		calls := h.callsOf[by]

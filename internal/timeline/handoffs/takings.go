@@ -82,7 +82,7 @@ func (h *handOffs) restsFrom(s timeline.StrandID, from, to recording.Time) recor
 		case st.Off == nil || st.Off.Since < from:
 		case st.Off.Since >= to:
 			return to
-		case h.forWork(s, st.Off):
+		case h.rests(s, st.Off):
 			return st.Off.Since
 		}
 	}
