@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
@@ -18,6 +19,7 @@ type job struct {
 	strand   timeline.StrandID
 	from, to recording.Time
 	slept    recording.Time      // since when it had waited for work
+	rest     *timeline.Off       // the wait for work that ended it; nil: none did
 	by       timeline.StrandID   // who woke it, or made it; None: not known
 	context  recording.ContextID // of Python, in which it was woken
 	word     int64               // futex at which it was woken
@@ -64,45 +66,68 @@ func (h *handOffs) fillAll() {
 // cutJobs cuts the life of a strand at its waits for work, and where it works for a
 // request of its own.
 func (h *handOffs) cutJobs(s timeline.StrandID) []job {
-	th := &h.f.Threads[s]
-	next := job{strand: s, from: h.f.Start, by: timeline.None, claim: timeline.None}
-	if th.Born != recording.NoTime {
-		next.from, next.by, next.made = th.Born, h.f.Strand(th.Creator), true
-	}
+	begun := recording.NoTime // when it last was woken for work
 	var list []job
-	end := func(at recording.Time) {
+	for _, next := range h.stretches(s, func(st facts.Step) bool {
+		if h.rests(s, st.Off) {
+			begun = st.At
+			return true
+		}
+		lingers := h.lingers(s, st.Off, begun)
+		if lingers {
+			h.t.Linger(st.Off)
+		}
+		return lingers
+	}) {
+		to := next.to
 		for _, own := range h.o.From(s, next.from) {
-			if own.From >= at {
+			if own.From >= to {
 				break
 			}
 			if next.to = own.From; next.to > next.from {
 				list = append(list, next)
 			}
-			next = job{strand: s, from: max(next.from, own.To), by: timeline.None, claim: timeline.None}
+			next = newJob(s, max(next.from, own.To))
 		}
+		if next.to = to; next.to > next.from {
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+// newJob is one of which is known only when it began.
+func newJob(s timeline.StrandID, from recording.Time) job {
+	return job{strand: s, from: from, by: timeline.None, claim: timeline.None}
+}
+
+// stretches cuts the life of a strand where it rests, and where the recording did.
+func (h *handOffs) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
+	th, windows := &h.f.Threads[s], h.f.Windows
+	next := newJob(s, h.f.Start)
+	if th.Born != recording.NoTime {
+		next.from, next.by, next.made = th.Born, h.f.Strand(th.Creator), true
+	}
+	var list []job
+	end := func(at recording.Time) {
 		if next.to = at; next.to > next.from {
 			list = append(list, next)
 		}
 	}
-	windows, begun := h.f.Windows, recording.NoTime // when it last was woken for work
 	for _, st := range th.Steps {
 		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
 			end(windows[0].To)
-			next = job{strand: s, from: windows[1].From, by: timeline.None, claim: timeline.None}
+			next = newJob(s, windows[1].From)
 		}
-		if h.rests(s, st.Off) {
-			begun = st.At
-		} else if h.lingers(s, st.Off, begun) {
-			h.t.Linger(st.Off)
-		} else {
+		if !rests(st) {
 			continue
 		}
+		next.rest = st.Off
 		end(st.Off.Since)
-		next = job{strand: s, from: st.Off.Woken, slept: st.Off.Since, by: timeline.None, claim: timeline.None}
-		if next.from == recording.NoTime {
+		if next = newJob(s, st.Off.Woken); next.from == recording.NoTime {
 			next.from = st.At
 		}
-		if timeline.HandedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
+		if next.slept = st.Off.Since; timeline.HandedOn(st.Off) || st.Off.Syscall == "ppoll" && st.Off.WakerKind == recording.WakerThread {
 			next.by, next.context, next.word = h.f.Strand(st.Off.Waker), st.Off.Context, st.Off.Arg
 		}
 	}

@@ -95,25 +95,33 @@ func (h *handOffs) sent(c timeline.CallID) recording.Time {
 	return h.t.Calls[c].Start
 }
 
-// idlePlacesOf finds where a strand waits for work: at the shallowest place of those
-// where it waits much; and at places that took its turn, since code that is compiled
-// anew has other stacks.
-func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
-	spots := map[int64]*waitSite{}
+// waitSites are the places at which a strand waits for other threads outside of its requests,
+// that may be where it waits for work, and the longest time that it waits at any: where it did
+// a few times, had no call under way, and nothing tells that it waits for something else.
+func (h *handOffs) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
+	all := map[int64]*waitSite{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
-		p := lists.Entry(spots, off.SP)
-		p.key = off.SP
-		p.see(off, end, busy || h.purposeOf(s, off) > forWork)
+		if key, ok := keyOf(off); ok {
+			p := lists.Entry(all, key)
+			p.key = key
+			p.see(off, end, busy || off.Owner != recording.NoThread || h.purposeOf(s, off) > forWork)
+		}
 	})
-	var list []*waitSite
-	most := recording.Duration(0)
-	for _, p := range spots {
-		if !p.odd && len(p.at) >= fewIdle {
+	for _, p := range all {
+		if !p.odd && len(p.at) >= few {
 			list = append(list, p)
 			most = max(most, p.total)
 		}
 	}
 	slices.SortFunc(list, func(a, b *waitSite) int { return cmp.Compare(b.key, a.key) })
+	return list, most
+}
+
+// idlePlacesOf finds where a strand waits for work: at the shallowest place of those
+// where it waits much; and at places that took its turn, since code that is compiled
+// anew has other stacks.
+func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
+	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.SP, true })
 	var idle idleAt
 	var waits []recording.Time // at the places found, in order
 	for _, p := range list {
@@ -139,49 +147,32 @@ func (p *waitSite) elsewhen(waits []recording.Time) bool {
 
 // queueOf finds the word at which a strand of CPython waits for work: the one where it
 // waits most, with no time limit, of those where it waits for no mutex.
-func (h *handOffs) queueOf(s timeline.StrandID) int64 {
-	spots := map[int64]*waitSite{}
-	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
-		if off.Timed == 1 {
-			return
-		}
-		p := lists.Entry(spots, off.Arg)
-		p.key = off.Arg
-		p.see(off, end, busy || off.Owner != recording.NoThread || h.purposeOf(s, off) > forWork)
-	})
-	var best *waitSite
-	for _, p := range spots {
-		if !p.odd && len(p.at) >= fewIdle && (best == nil || p.total > best.total || p.total == best.total && p.key < best.key) {
-			best = p
+func (h *handOffs) queueOf(s timeline.StrandID) (word int64) {
+	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.Arg, off.Timed != 1 })
+	for _, p := range list {
+		if p.total == most {
+			word = p.key
 		}
 	}
-	if best == nil {
-		return 0
-	}
-	return best.key
+	return word
 }
 
 // queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
 // those in which it waits much. A queue that is written in Python makes a new lock for each
 // wait, so words do not tell.
-func (h *handOffs) queueStacks(s timeline.StrandID) []timeline.StackID {
-	spots := map[timeline.StackID]*waitSite{}
-	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
+func (h *handOffs) queueStacks(s timeline.StrandID) (idle []timeline.StackID) {
+	list, most := h.waitSites(s, fewQueued, func(off *timeline.Off) (int64, bool) {
 		id := h.t.WaitAt(s, off.Since)
-		if id == timeline.None || h.t.Waits[id].Stack == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
-			return
+		if id == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
+			return timeline.None, false
 		}
-		lists.Entry(spots, h.t.Waits[id].Stack).see(off, end, busy || h.purposeOf(s, off) > forWork)
+		return int64(h.t.Waits[id].Stack), h.t.Waits[id].Stack != timeline.None
 	})
-	most := recording.Duration(0)
-	for _, p := range spots {
-		most = max(most, p.total)
-	}
-	var idle []timeline.StackID
 	least := math.MaxInt
-	for id, p := range spots {
+	for _, p := range list {
+		id := timeline.StackID(p.key)
 		depth := depthOf(h.t, id)
-		if p.odd || len(p.at) < fewQueued || p.total*muchShare < most || depth > least {
+		if p.total*muchShare < most || depth > least {
 			continue
 		}
 		if depth < least {

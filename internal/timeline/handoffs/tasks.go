@@ -1,10 +1,12 @@
 package handoffs
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -77,54 +79,37 @@ func (h *handOffs) doesTasks(s timeline.StrandID) bool {
 	return h.f.Runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
 }
 
-// workSpans cuts the life of a worker where it waited for work and where it gave results.
-// None, if it gave none.
+// workSpans cuts the life of a worker where it may have waited for work and where it gave
+// results. None, if it gave none, or is a loop, which has several tasks under way.
 func (h *handOffs) workSpans(s timeline.StrandID) []workSpan {
+	loop := func(st facts.Step) bool { return st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") }
+	if slices.ContainsFunc(h.f.Threads[s].Steps, loop) {
+		return nil
+	}
 	var list []workSpan
-	th := &h.f.Threads[s]
-	next, given, any := workSpan{from: h.f.Start, by: timeline.None}, h.wakes.by[s], false
-	if th.Born != recording.NoTime {
-		next.from, next.by = th.Born, h.f.Strand(th.Creator)
-	}
-	until := func(at recording.Time) {
-		for ; len(given) > 0 && given[0].at <= at; given = given[1:] {
+	given, any, rested := h.wakes.by[s], false, false // rested: it did for sure, before
+	for _, j := range h.stretches(s, func(st facts.Step) bool { return h.mayRest(s, st.Off) }) {
+		next := workSpan{from: j.from, by: j.by, sure: rested}
+		for ; len(given) > 0 && given[0].at <= j.to; given = given[1:] {
 			w := given[0]
-			if ends, sure := h.endsTask(w); ends && next.from != recording.NoTime && next.from < w.at {
-				next.strand, next.to, next.request = s, w.at, timeline.None
-				if sure {
-					next.request, any = h.ownAt(w), true
-				}
-				if !h.again(list, &next) {
-					list = append(list, next)
-				}
-				next = workSpan{from: w.at, by: timeline.None, sure: sure}
+			ends, sure := h.endsTask(w)
+			if !ends || next.from >= w.at {
+				continue
 			}
+			next.strand, next.to, next.request = s, w.at, timeline.None
+			if sure {
+				next.request, any = h.ownAt(w), true
+			}
+			if !h.again(list, &next) {
+				list = append(list, next)
+			}
+			next = workSpan{from: w.at, by: timeline.None, sure: sure}
 		}
-	}
-	windows := h.f.Windows
-	for _, st := range th.Steps {
-		for ; len(windows) > 1 && st.At >= windows[1].From; windows = windows[1:] {
-			until(windows[0].To)
-			next = workSpan{from: windows[1].From, by: timeline.None} // what it did meanwhile is not known
-		}
-		if st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") {
-			return nil // a loop has several tasks under way
-		}
-		idle, sure := h.restsAt(s, st.Off)
-		if !idle {
-			continue
-		}
-		until(st.Off.Since)
-		if next.from != recording.NoTime && next.from < st.Off.Since {
-			next.strand, next.to, next.request, next.last = s, st.Off.Since, timeline.None, sure || h.shown(s, st.Off)
+		if rested = j.rest != nil && h.purposeOf(s, j.rest) == forWork; j.rest != nil && next.from < j.to {
+			next.strand, next.to, next.request, next.last = s, j.to, timeline.None, rested || h.shown(s, j.rest)
 			list = append(list, next)
 		}
-		next = workSpan{from: st.Off.Woken, by: timeline.None, sure: sure}
-		if timeline.HandedOn(st.Off) {
-			next.by = h.f.Strand(st.Off.Waker)
-		}
 	}
-	until(h.f.End)
 	if !any {
 		return nil
 	}
@@ -148,21 +133,15 @@ func (h *handOffs) waitOf(s timeline.StrandID, off *timeline.Off) timeline.WaitI
 	return id
 }
 
-// endsTask reports a wake-up by which a task may have ended; sure, that it did, and whose
-// it was.
+// endsTask reports a wake-up by which a task may have ended; sure, that it did.
 func (h *handOffs) endsTask(w wake) (ends, sure bool) {
-	id := h.waitOf(w.of, w.off)
-	if id == timeline.None {
-		return true, false
-	}
-	x := &h.t.Waits[id]
-	switch {
-	case x.Rule == timeline.RuleIdle, x.Cause != timeline.CauseCondition && x.Cause != timeline.CauseUnknown:
+	switch h.purposeOf(w.of, w.off) {
+	case forWork, forOther:
 		return false, false // it woke a worker, or gave back a lock
-	case !taskResult(x):
-		return len(h.o[w.of]) > 0, false
+	case forResult:
+		return true, h.ownAt(w) != timeline.None
 	}
-	return true, h.ownAt(w) != timeline.None
+	return true, false
 }
 
 // shown reports a sleep of which a stack says that it is no wait for a lock.
@@ -171,22 +150,19 @@ func (h *handOffs) shown(s timeline.StrandID, off *timeline.Off) bool {
 	return id != timeline.None && h.t.Waits[id].Stack != timeline.None
 }
 
-// restsAt reports a sleep in which a worker may have waited for work; sure, that it did.
-func (h *handOffs) restsAt(s timeline.StrandID, off *timeline.Off) (rests, sure bool) {
+// mayRest reports a sleep in which a worker may have waited for work; who waits for an event may
+// wait for that, too.
+func (h *handOffs) mayRest(s timeline.StrandID, off *timeline.Off) bool {
 	if !timeline.OnFutex(off) {
-		return false, false
+		return false
 	}
-	id := h.waitOf(s, off)
-	if id == timeline.None {
-		return true, false
+	switch h.purposeOf(s, off) {
+	case unknown, forWork:
+		return true
+	case forResult:
+		return strings.HasSuffix(h.t.Waits[h.waitOf(s, off)].Rule, "-event")
 	}
-	switch x := &h.t.Waits[id]; {
-	case x.Rule == timeline.RuleIdle:
-		return true, true
-	case x.Cause != timeline.CauseCondition && x.Cause != timeline.CauseUnknown, strings.HasSuffix(x.Rule, "-future"), strings.HasSuffix(x.Rule, "-join"):
-		return false, false
-	}
-	return true, false
+	return false
 }
 
 // busyIn is for how long a worker did something, or waited for it, in a work span: not for a
