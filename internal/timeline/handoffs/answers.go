@@ -40,23 +40,22 @@ type delivery struct {
 // and take another: then some calls seem to be of two requests, or older than theirs, and
 // nothing that went the same way is believed. What was delivered to a worker counts as
 // that worker's call.
-func (h *handOffs) byAnswers() {
-	if !slices.Contains(h.carried, true) {
+func (h *carriers) byAnswers() {
+	if !slices.ContainsFunc(h.ways, func(w callWay) bool { return w.carried }) {
 		return
 	}
 	all := h.believed()
 	if h.listAsked(all) {
-		h.findIdle() // where a worker waits for an answer it does not wait for work
+		(&restPlaces{h.scene}).find() // where a worker waits for an answer it does not wait for work
 		all = h.believed()
 		h.listAsked(all)
 	}
-	h.got = make([]bool, len(h.t.Calls))
 	for _, d := range all {
 		c := &h.t.Calls[d.call]
 		if d.woken {
 			c.Strand, c.Carried = d.to, true
 		}
-		if h.got[d.call] = true; d.request != timeline.None && c.Request == timeline.None {
+		if h.ways[d.call].delivered = true; d.request != timeline.None && c.Request == timeline.None {
 			h.t.Assign(c, d.request, timeline.WhyHandOffAnswer)
 		}
 	}
@@ -65,7 +64,7 @@ func (h *handOffs) byAnswers() {
 }
 
 // believed lists the deliveries to believe, of each call the first.
-func (h *handOffs) believed() []delivery {
+func (h *carriers) believed() []delivery {
 	all := h.deliveries()
 	right := h.judge(all)
 	seen := map[timeline.CallID]bool{}
@@ -80,14 +79,15 @@ func (h *handOffs) believed() []delivery {
 
 // listAsked lists the carried calls whose answers were delivered to workers as theirs;
 // false if there are none.
-func (h *handOffs) listAsked(all []delivery) bool {
+func (h *carriers) listAsked(all []delivery) bool {
 	any := false
-	for s, list := range h.callsOf {
-		h.callsOf[s] = slices.DeleteFunc(list, func(id timeline.CallID) bool { return h.carried[id] })
+	for s := range h.strands {
+		list := h.strands[s].calls
+		h.strands[s].calls = slices.DeleteFunc(list, func(id timeline.CallID) bool { return h.ways[id].carried })
 	}
 	for _, d := range all {
 		if d.request == timeline.None && h.t.Calls[d.call].Request == timeline.None {
-			h.callsOf[d.to] = append(h.callsOf[d.to], d.call)
+			h.strands[d.to].calls = append(h.strands[d.to].calls, d.call)
 			any = true
 		}
 	}
@@ -97,15 +97,14 @@ func (h *handOffs) listAsked(all []delivery) bool {
 
 // alone reports that the request of a delivery was the only one open when the call was
 // sent and when it was answered.
-func (h *handOffs) alone(d *delivery) bool {
+func (h *carriers) alone(d *delivery) bool {
 	c := &h.t.Calls[d.call]
 	open := h.open[c.Process]
 	return d.request != timeline.None && open.At(h.sent(d.call)) == d.request && open.At(c.FirstRead) == d.request
 }
 
 // listReads lists what each strand read of answers, in order of time.
-func (h *handOffs) listReads(calls []exchange.Call) {
-	h.reads = make([][]readAt, len(h.t.Strands))
+func (h *carriers) listReads(calls []exchange.Call) {
 	for i := range calls {
 		m := &calls[i].Exchange.Replied
 		if m.None() {
@@ -116,23 +115,25 @@ func (h *handOffs) listReads(calls []exchange.Call) {
 			if s == timeline.None {
 				continue
 			}
-			h.reads[s] = append(h.reads[s], readAt{c.First(), timeline.CallID(i)})
+			h.strands[s].reads = append(h.strands[s].reads, readAt{c.First(), timeline.CallID(i)})
 			if c.First() < c.At {
-				h.reads[s] = append(h.reads[s], readAt{c.At, timeline.CallID(i)})
+				h.strands[s].reads = append(h.strands[s].reads, readAt{c.At, timeline.CallID(i)})
 			}
 		}
 	}
-	for s, list := range h.reads {
-		h.reads[s] = lists.ByTime(list, func(r *readAt) recording.Time { return r.at })
+	for s := range h.strands {
+		h.strands[s].reads = lists.ByTime(h.strands[s].reads, func(r *readAt) recording.Time { return r.at })
 	}
 }
 
 // deliveries lists all, in order of time. Those that cannot all be right are marked.
-func (h *handOffs) deliveries() []delivery {
-	h.between = make([]int32, len(h.t.Strands))
+func (h *carriers) deliveries() []delivery {
+	for s := range h.strands {
+		h.strands[s].handsOn = 0
+	}
 	all := h.responses()
-	for _, list := range h.wakes.by {
-		for _, w := range list {
+	for s := range h.strands {
+		for _, w := range h.strands[s].woke {
 			if d, ok := h.delivered(w); ok {
 				all = append(all, d)
 			}
@@ -147,7 +148,7 @@ func (h *handOffs) deliveries() []delivery {
 // markOdd marks those that cannot be right: for a request that was read after the call had
 // been sent, or of a call that is known to be another's; and all of one call that do not
 // agree.
-func (h *handOffs) markOdd(all []delivery) {
+func (h *carriers) markOdd(all []delivery) {
 	first := map[timeline.CallID]*delivery{}
 	for i := range all {
 		d := &all[i]
@@ -165,8 +166,8 @@ func (h *handOffs) markOdd(all []delivery) {
 
 // ofThoseWhoAsk leaves out what was delivered to strands that take part in handing on
 // answers more than they ask, and to any other if a request's own was woken for the same answer.
-func (h *handOffs) ofThoseWhoAsk(all []delivery) []delivery {
-	direct, asks := map[timeline.CallID]bool{}, make([]int32, len(h.t.Strands))
+func (h *carriers) ofThoseWhoAsk(all []delivery) []delivery {
+	direct, asks := map[timeline.CallID]bool{}, make([]int32, len(h.strands))
 	for i := range all {
 		if all[i].request != timeline.None {
 			direct[all[i].call] = true
@@ -175,17 +176,17 @@ func (h *handOffs) ofThoseWhoAsk(all []delivery) []delivery {
 		}
 	}
 	return slices.DeleteFunc(all, func(d delivery) bool {
-		return d.request == timeline.None && (h.between[d.to] >= asks[d.to] || direct[d.call])
+		return d.request == timeline.None && (h.strands[d.to].handsOn >= asks[d.to] || direct[d.call])
 	})
 }
 
 // responses lists the answers behind the responses to requests that another strand had
 // read.
-func (h *handOffs) responses() []delivery {
+func (h *carriers) responses() []delivery {
 	var all []delivery
-	for s, list := range h.answers {
-		for _, a := range list {
-			if id, hops := h.answerBehind(timeline.StrandID(s), a.at); id != timeline.None && h.carried[id] {
+	for s := range h.strands {
+		for _, a := range h.strands[s].answers {
+			if id, hops := h.answerBehind(timeline.StrandID(s), a.at); id != timeline.None && h.ways[id].carried {
 				all = append(all, delivery{at: a.at, call: id, request: a.request, to: timeline.StrandID(s), hops: hops})
 			}
 		}
@@ -195,13 +196,13 @@ func (h *handOffs) responses() []delivery {
 
 // delivered returns what a wake-up delivered, if it ended a wait for an answer that was
 // read meanwhile.
-func (h *handOffs) delivered(w wake) (delivery, bool) {
+func (h *carriers) delivered(w wake) (delivery, bool) {
 	r := h.ownAt(w)
-	if !h.mayDeliver(w) || r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.reads[w.of]) > 0 || h.rests(w.of, w.off)) {
+	if !h.mayDeliver(w) || r == timeline.None && (h.o.At(w.of, w.at) != timeline.None || len(h.strands[w.of].reads) > 0 || h.rests(w.of, w.off)) {
 		return delivery{}, false
 	}
 	id, hops := h.answerBehind(w.by, w.at)
-	if id == timeline.None || !h.carried[id] || h.t.Calls[id].FirstRead < w.off.Since {
+	if id == timeline.None || !h.ways[id].carried || h.t.Calls[id].FirstRead < w.off.Since {
 		return delivery{}, false
 	}
 	return delivery{at: w.at, call: id, request: r, to: w.of, hops: hops, woken: true}, true
@@ -210,14 +211,14 @@ func (h *handOffs) delivered(w wake) (delivery, bool) {
 // answerBehind returns the call whose answer led a strand to do what it did at a time,
 // and through how many strands: it read that since it last waited for work, or whoever
 // gave it its work had. None if there is no such call.
-func (h *handOffs) answerBehind(s timeline.StrandID, at recording.Time) (timeline.CallID, int) {
+func (h *carriers) answerBehind(s timeline.StrandID, at recording.Time) (timeline.CallID, int) {
 	var way [manyHops]timeline.StrandID
 	for hops := 1; hops <= manyHops && s != timeline.None; hops++ {
-		list, i := h.reads[s], h.readsUpTo(s, at)
+		list, i := h.strands[s].reads, h.readsUpTo(s, at)
 		off := h.turnBefore(s, at)
 		if i > 0 && (off == nil || list[i-1].at >= off.Woken) {
 			for _, by := range way[:hops-1] {
-				h.between[by]++
+				h.strands[by].handsOn++
 			}
 			return list[i-1].call, hops
 		}
@@ -231,13 +232,13 @@ func (h *handOffs) answerBehind(s timeline.StrandID, at recording.Time) (timelin
 }
 
 // readsUpTo counts what a strand had read of answers at a time.
-func (h *handOffs) readsUpTo(s timeline.StrandID, at recording.Time) int {
-	return sort.Search(len(h.reads[s]), func(k int) bool { return h.reads[s][k].at > at })
+func (h *carriers) readsUpTo(s timeline.StrandID, at recording.Time) int {
+	return sort.Search(len(h.strands[s].reads), func(k int) bool { return h.strands[s].reads[k].at > at })
 }
 
 // startedBy returns who ended a strand's wait for work, and when; or, if it has waited for
 // none, who made it.
-func (h *handOffs) startedBy(s timeline.StrandID, off *timeline.Off) (timeline.StrandID, recording.Time) {
+func (h *carriers) startedBy(s timeline.StrandID, off *timeline.Off) (timeline.StrandID, recording.Time) {
 	switch th := &h.f.Threads[s]; {
 	case off == nil && th.Born != recording.NoTime:
 		return h.f.Strand(th.Creator), th.Born
@@ -249,15 +250,15 @@ func (h *handOffs) startedBy(s timeline.StrandID, off *timeline.Off) (timeline.S
 
 // turnBefore returns the last wait for work of a strand that was over at a time, nil if
 // none is known. What reads the answers of carried calls waits for work where it polls.
-func (h *handOffs) turnBefore(s timeline.StrandID, at recording.Time) *timeline.Off {
+func (h *carriers) turnBefore(s timeline.StrandID, at recording.Time) *timeline.Off {
 	return h.lastSleep(s, at, func(off *timeline.Off) bool {
-		return polls(off) || len(h.reads[s]) == 0 && h.rests(s, off)
+		return polls(off) || len(h.strands[s].reads) == 0 && h.rests(s, off)
 	})
 }
 
 // lastSleep returns the last of some sleeps of a strand that was over at a time, nil if
 // none of the last few is one.
-func (h *handOffs) lastSleep(s timeline.StrandID, at recording.Time, is func(*timeline.Off) bool) *timeline.Off {
+func (h *scene) lastSleep(s timeline.StrandID, at recording.Time, is func(*timeline.Off) bool) *timeline.Off {
 	steps := h.f.Threads[s].Steps
 	i := sort.Search(len(steps), func(k int) bool { return steps[k].At > at })
 	for k := i - 1; k >= 0 && i-k <= manySteps; k-- {

@@ -27,7 +27,7 @@ type ask struct {
 
 // asking follows one loop.
 type asking struct {
-	h      *handOffs
+	h      *carriers
 	sleeps []timeline.Stint                         // the spans in which it slept
 	asks   []ask                                    // in order of from
 	reach  []recording.Time                         // up to each: the latest waits
@@ -43,10 +43,10 @@ type asking struct {
 const fewKnown = 4
 
 // byAsks associates the calls of loops that other strands ask for them.
-func (h *handOffs) byAsks() {
+func (h *carriers) byAsks() {
 	by := make([][]task, len(h.t.Strands))
-	for i := range h.carried {
-		if s := h.readBy[i]; h.carried[i] && h.ownWriter[i] && s != timeline.None {
+	for i := range h.ways {
+		if s := h.ways[i].reader; h.ways[i].carried && h.ways[i].own && s != timeline.None {
 			by[s] = append(by[s], task{call: timeline.CallID(i), sent: h.sent(timeline.CallID(i))})
 		}
 	}
@@ -97,7 +97,7 @@ func (a *asking) settle(tasks []task, whose []timeline.RequestID) {
 		if r != timeline.None && c.Request == timeline.None && a.h.mayBeHanded(c) && a.h.sent(c.ID) >= a.h.t.Requests[r].FirstRead {
 			a.h.t.Assign(c, r, timeline.WhyHandOffAnswer)
 			c.Strand, c.Carried = a.of[r], true
-			a.h.got[c.ID] = true
+			a.h.ways[c.ID].delivered = true
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (a *asking) turn(at recording.Time) (slept, woke recording.Time) {
 // listAsks lists when requests may have asked a loop for calls.
 func (a *asking) listAsks(s timeline.StrandID) {
 	h := a.h
-	for _, w := range h.wakes.by[s] {
+	for _, w := range h.strands[s].woke {
 		r := h.ownAt(w)
 		if r == timeline.None || !h.mayDeliver(w) {
 			continue

@@ -15,7 +15,7 @@ import (
 
 // oneAtATime reports a process whose threads take turns, by a lock of their interpreter: of
 // others two may end tasks at the same time.
-func (h *handOffs) oneAtATime(p recording.ProcessID) bool {
+func (h *queues) oneAtATime(p recording.ProcessID) bool {
 	rt := h.f.Runtime(p)
 	return rt == recording.RuntimePython || rt == recording.RuntimeRuby
 }
@@ -32,7 +32,7 @@ type awaited struct {
 }
 
 // endings lists what each request waited for, by the last call of the task.
-func (h *handOffs) endings() map[timeline.CallID]result {
+func (h *queues) endings() map[timeline.CallID]result {
 	all := map[timeline.CallID]result{}
 	h.eachJob(func(j *job) {
 		for _, x := range j.results {
@@ -47,7 +47,7 @@ func (h *handOffs) endings() map[timeline.CallID]result {
 }
 
 // awaits tells how the requests of a pool's known tasks wait for results.
-func (h *handOffs) awaits(pool []task, endings map[timeline.CallID]result) *awaited {
+func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaited {
 	a := &awaited{ends: map[timeline.RequestID][]result{}, first: map[timeline.RequestID]task{}}
 	for _, x := range pool {
 		r := h.t.Calls[x.call].Request
@@ -67,7 +67,7 @@ func (h *handOffs) awaits(pool []task, endings map[timeline.CallID]result) *awai
 		if _, ok := endings[x.last()]; ok || c.Request == timeline.None || len(a.ends[c.Request]) == 0 {
 			continue
 		}
-		for i, says := range []func(*task, timeline.RequestID) (bool, bool){a.beforeFirst(h), a.whileWaiting(h), a.afterLast(h)} {
+		for i, says := range []func(*task, timeline.RequestID) (bool, bool){a.beforeFirst(h.scene), a.whileWaiting(h.scene), a.afterLast(h.scene)} {
 			if chance, odd := says(&x, c.Request); chance {
 				counts[i].Add(odd)
 			}
@@ -93,7 +93,7 @@ func (a *awaited) once() bool {
 
 // beforeFirst tells of tasks that woke nobody, though their request waited when they were
 // done, which of them were taken before the first that woke it.
-func (a *awaited) beforeFirst(h *handOffs) func(*task, timeline.RequestID) (chance, odd bool) {
+func (a *awaited) beforeFirst(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
 	return func(x *task, r timeline.RequestID) (bool, bool) {
 		f := a.first[r]
 		before, after := x.sent <= f.begun, f.sent <= x.begun
@@ -102,7 +102,7 @@ func (a *awaited) beforeFirst(h *handOffs) func(*task, timeline.RequestID) (chan
 }
 
 // whileWaiting tells which of them were done while their request waited for another.
-func (a *awaited) whileWaiting(h *handOffs) func(*task, timeline.RequestID) (chance, odd bool) {
+func (a *awaited) whileWaiting(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
 	return func(x *task, r timeline.RequestID) (bool, bool) {
 		end := h.t.Calls[x.last()].End
 		for _, e := range a.ends[r] {
@@ -115,14 +115,14 @@ func (a *awaited) whileWaiting(h *handOffs) func(*task, timeline.RequestID) (cha
 }
 
 // afterLast tells which of them were done after the last that woke their request.
-func (a *awaited) afterLast(h *handOffs) func(*task, timeline.RequestID) (chance, odd bool) {
+func (a *awaited) afterLast(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
 	return func(x *task, r timeline.RequestID) (bool, bool) {
 		return true, h.t.Calls[x.last()].End > a.ends[r][len(a.ends[r])-1].at
 	}
 }
 
 // fits reports that a task which woke nobody may be a request's.
-func (a *awaited) fits(h *handOffs, x *task, r timeline.RequestID) bool {
+func (a *awaited) fits(h *scene, x *task, r timeline.RequestID) bool {
 	if a == nil || len(a.ends[r]) == 0 {
 		return true
 	}

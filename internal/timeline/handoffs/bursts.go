@@ -10,7 +10,7 @@ import (
 
 // findBursts finds until when each request may have handed work over: until its strand
 // waits for a result, for sure, and not for a lock that a worker happens to hold.
-func (h *handOffs) findBursts() {
+func (h *rulings) findBursts() {
 	h.bursts = make([]recording.Time, len(h.t.Requests))
 	for i := range h.bursts {
 		h.bursts[i] = h.t.Requests[i].End
@@ -27,7 +27,7 @@ func (h *handOffs) findBursts() {
 // findBegins finds since when each request may have handed work over: since it was read,
 // or, where those that woke workers did so shortly before they waited, since it had as
 // much time on a CPU left until then. A few exceptions are let pass.
-func (h *handOffs) findBegins() {
+func (h *rulings) findBegins() {
 	h.begins = make([]recording.Time, len(h.t.Requests))
 	first := make([]recording.Time, len(h.t.Requests)) // when a request first woke a worker
 	by, since := h.workers()
@@ -65,7 +65,7 @@ func (h *handOffs) findBegins() {
 
 // workers lists the strands that work on requests, and since when they may: which read
 // them, or answer them.
-func (h *handOffs) workers() (by []timeline.StrandID, since []recording.Time) {
+func (h *rulings) workers() (by []timeline.StrandID, since []recording.Time) {
 	by, since = make([]timeline.StrandID, len(h.t.Requests)), make([]recording.Time, len(h.t.Requests))
 	for i := range by {
 		by[i], since[i] = h.t.Requests[i].Strand, h.t.Requests[i].FirstRead
@@ -79,7 +79,7 @@ func (h *handOffs) workers() (by []timeline.StrandID, since []recording.Time) {
 }
 
 // ranIn is how long a strand ran within a span.
-func (h *handOffs) ranIn(s timeline.StrandID, from, to recording.Time) recording.Duration {
+func (h *rulings) ranIn(s timeline.StrandID, from, to recording.Time) recording.Duration {
 	sum := recording.Duration(0)
 	for _, iv := range timeline.Clipped(h.t.Strands[s].Intervals, from, to) {
 		if iv.State == timeline.StateRunning {
@@ -90,7 +90,7 @@ func (h *handOffs) ranIn(s timeline.StrandID, from, to recording.Time) recording
 }
 
 // ranFrom is the time, within a span, from which on a strand ran as long until its end.
-func (h *handOffs) ranFrom(s timeline.StrandID, from, to recording.Time, long recording.Duration) recording.Time {
+func (h *rulings) ranFrom(s timeline.StrandID, from, to recording.Time, long recording.Duration) recording.Time {
 	list := timeline.Clipped(h.t.Strands[s].Intervals, from, to)
 	for i := len(list) - 1; i >= 0; i-- {
 		iv := &list[i]

@@ -18,7 +18,7 @@ type busyTimes struct {
 }
 
 // newBusyTimes lists when strands ran that may hand over work: for requests of their own.
-func (h *handOffs) newBusyTimes() busyTimes {
+func (h *rulings) newBusyTimes() busyTimes {
 	b := busyTimes{map[recording.ProcessID][]timeline.Stint{}, map[recording.ProcessID][]recording.Time{}, h.t}
 	for s := range h.t.Strands {
 		for _, own := range h.o[s] {

@@ -14,19 +14,23 @@ import (
 // client with threads of its own for its connections carries the calls of all who ask it
 // to. Who wrote such a call, and what else it did then, tells little of whose it is.
 
-// findCarried finds the carried calls: those whose answers another strand reads than
+// carriers are strands that make calls for others, and deliver the answers.
+type carriers struct{ *scene }
+
+// find finds the carried calls: those whose answers another strand reads than
 // wrote them, and those of strands that send while they have others open.
-func (h *handOffs) findCarried(calls []exchange.Call) {
-	h.carried, h.ownWriter, h.readBy = make([]bool, len(calls)), make([]bool, len(calls)), make([]timeline.StrandID, len(calls))
+func (h *carriers) find(calls []exchange.Call) {
+	h.listReads(calls)
+	h.ways = make([]callWay, len(calls))
 	by := make([][]timeline.CallID, len(h.t.Strands))
 	for i := range calls {
 		s := h.reader(&calls[i])
-		h.readBy[i] = s
+		h.ways[i].reader = s
 		if w := h.t.Calls[i].Strand; s == timeline.None || w == timeline.None || int(w) >= len(h.f.Threads) || h.t.Strands[s].Loop {
 			continue
 		}
-		h.ownWriter[i] = s == h.t.Calls[i].Strand
-		h.carried[i] = !h.ownWriter[i]
+		h.ways[i].own = s == h.t.Calls[i].Strand
+		h.ways[i].carried = !h.ways[i].own
 		by[s] = append(by[s], timeline.CallID(i))
 	}
 	for s, list := range by {
@@ -34,13 +38,13 @@ func (h *handOffs) findCarried(calls []exchange.Call) {
 			continue
 		}
 		for _, id := range list {
-			h.carried[id] = true
+			h.ways[id].carried = true
 		}
 	}
 }
 
 // reader is the strand that read the first of a call's answer, or None.
-func (h *handOffs) reader(m *exchange.Call) timeline.StrandID {
+func (h *carriers) reader(m *exchange.Call) timeline.StrandID {
 	if m.Exchange.Replied.None() {
 		return timeline.None
 	}
@@ -50,7 +54,7 @@ func (h *handOffs) reader(m *exchange.Call) timeline.StrandID {
 // sendsOn reports whether a strand sends calls after it has polled for the answers of
 // others, or read one. One that sends several before it waits for all is not meant. A
 // few exceptions are let pass.
-func (h *handOffs) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
+func (h *carriers) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
 	slices.SortFunc(list, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
 	open, n := timeline.CallID(timeline.None), 0 // the call that will be answered last of those sent so far
 	for _, id := range list {
@@ -68,13 +72,13 @@ func (h *handOffs) sendsOn(s timeline.StrandID, list []timeline.CallID) bool {
 }
 
 // turned is when a strand last read of an answer before a time, or was woken from a poll.
-func (h *handOffs) turned(s timeline.StrandID, at recording.Time) recording.Time {
+func (h *carriers) turned(s timeline.StrandID, at recording.Time) recording.Time {
 	since := recording.NoTime
 	if off := h.lastSleep(s, at, polls); off != nil {
 		since = off.Woken
 	}
 	if i := h.readsUpTo(s, at); i > 0 {
-		since = max(since, h.reads[s][i-1].at)
+		since = max(since, h.strands[s].reads[i-1].at)
 	}
 	return since
 }

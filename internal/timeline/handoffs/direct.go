@@ -12,14 +12,14 @@ import (
 // threads that are started again for one task each, and with queues whose workers wait only
 // while nothing is in them. It is held against the results of workers that could have had
 // another's.
-func (h *handOffs) directOnes() map[recording.ProcessID]bool {
+func (h *rulings) directOnes() map[recording.ProcessID]bool {
 	counts := map[recording.ProcessID]*causality.Tally{}
 	h.eachJob(func(j *job) {
 		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
 			return
 		}
 		x, p := j.results[0], h.t.Strands[j.strand].Process
-		if x.calls < 1 || x.calls > max(h.least[j.strand], 1) {
+		if x.calls < 1 || x.calls > max(h.strands[j.strand].least, 1) {
 			return
 		}
 		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
@@ -35,6 +35,6 @@ func (h *handOffs) directOnes() map[recording.ProcessID]bool {
 
 // wokenByOwner reports a job that was started by the strand of the request it is claimed
 // for, not by another worker.
-func (h *handOffs) wokenByOwner(j *job) bool {
+func (h *rulings) wokenByOwner(j *job) bool {
 	return j.claim != timeline.None && !j.told && j.by != timeline.None && h.owner(j.by, j.from) == j.claim
 }

@@ -25,12 +25,11 @@ func TestWhoWakesAWorkerHandsItTheTask(t *testing.T) {
 		"it was woken by a worker":   {0, manyKnown / 2, true, 3, false},
 		"its claim is not the waker": {0, manyKnown / 2, true, 1, false},
 	} {
-		h := &handOffs{
+		h := &rulings{scene: &scene{
 			t:       &timeline.Timeline{Strands: make([]timeline.Strand, 4), End: 1000},
 			o:       timeline.Stints{{{From: 0, To: 1000, Request: 0}}, {{From: 0, To: 1000, Request: 1}}, nil, nil},
-			serving: make(timeline.Stints, 4), least: []int{1, 1, 1, 1},
-			busy: busyTimes{},
-		}
+			serving: make(timeline.Stints, 4), strands: []strand{{least: 1}, {least: 1}, {least: 1}, {least: 1}},
+		}}
 		h.busy.t = h.t
 		var jobs []job
 		for i := range c.of {
@@ -42,7 +41,7 @@ func TestWhoWakesAWorkerHandsItTheTask(t *testing.T) {
 			}
 			jobs = append(jobs, job{strand: 2, from: at, to: at + 9, by: c.by, claim: 0, root: at, late: c.contested, calls: []timeline.CallID{timeline.CallID(i)}, results: []result{{at: at + 8, request: of, calls: 1}}})
 		}
-		h.jobs = [][]job{nil, nil, jobs, nil}
+		h.strands[2].jobs = jobs
 		if got := h.directOnes()[0]; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}

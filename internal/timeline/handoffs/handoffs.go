@@ -1,172 +1,107 @@
-// Package handoffs decides to which requests the calls of threads belong that work for others: those
-// that were woken for work, that took it from a queue, or that carry calls and deliver answers.
-// Associate is all that it does, besides PythonContexts, which follows requests through Python's
-// contexts; it returns what each of those threads did for which request (Handover). A call of a
-// worker that is given to a wrong request is mended here, by the rule that its Why names.
+// Package handoffs decides to which requests the calls of threads belong that work for others. It
+// knows five ways in which a request's work gets to another thread, each by a type of its own:
+//
+//   - An answer is handed back: client libraries have threads of their own that carry the calls of
+//     all. Whoever is woken by what read an answer had asked for that (carriers, asking).
+//   - A request is handed over whole: one thread reads it, another answers it, and does nothing
+//     else meanwhile (answerers).
+//   - An item is taken from a queue that is watched (takers), or a thread is woken in the context
+//     of a request (contexts).
+//   - A worker is woken for work, and wakes who waits for the result: jobFinder cuts its life into
+//     jobs, rulings decide each by who woke it and to whom it delivers.
+//   - What neither tells of follows from the order of the queue that workers share (queues).
+//
+// All go by a scene: what each strand did, and who worked for whom. What a sleep was for is told in
+// one place (sleeps.go), and much rests on it: a wrong owner is most often mended there, else by the
+// rule that the call's Why names. Rules that are true of most programs and not of all are believed
+// of a process only where what is known otherwise hardly ever contradicts them (causality.Tally).
+// Then partList tells what each thread did for which request (Handover). Associate is all this;
+// PythonContexts goes before.
 package handoffs
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
-// handOffs find work that strands did for requests which others had read.
-type handOffs struct {
-	t     *timeline.Timeline
-	f     *facts.Facts
-	o     timeline.Stints
-	wakes wakes
-
-	serving timeline.Stints // whom strands worked for that answer what others had read
-
-	carried   []bool              // by call
-	readBy    []timeline.StrandID // by call: that read its answer, or None
-	ownWriter []bool              // by call: who read the answer had written it
-	got       []bool              // by call: its answer was delivered
-	reads     [][]readAt          // by strand, in order
-	between   []int32             // by strand: how often it handed an answer on that another had read
-	callsOf   [][]timeline.CallID // by strand that sent them, in order of sending: calls of no request yet
-	answers   [][]result          // by strand that wrote them, in order: responses to requests that another had read
-	idle      []idleAt            // by strand
-	results   map[place]*ends
-	jobs      [][]job               // by strand, in order of time
-	parts     [][]timeline.Handover // by request
-	least     []int                 // by strand: the calls that each of its tasks makes, at least; unsure: not known
-	even      []bool                // by strand: all its tasks make as many
-	begins    []recording.Time      // by request: since when its strand may have handed work over
-	bursts    []recording.Time      // by request: until when its strand may have handed work over
-	busy      busyTimes
-	direct    map[recording.ProcessID]bool // who wakes a worker hands it its task
-	takings   [][]taking                   // by strand, in order: what it worked on
-	contexts  *contexts                    // nil: none are known
-	shared    map[word]bool                // several waited there for work at once, woken in contexts
-	open      map[recording.ProcessID]*timeline.Open
+// Input is what rules for whose a call is go by, besides the Timeline and the facts so far.
+type Input struct {
+	Requests []exchange.Request
+	Calls    []exchange.Call
+	Owners   timeline.Stints
+	Contexts *contexts
 }
-
-// manySteps bounds how many steps back are looked at.
-const manySteps = 64
-
-// unsure is the number of calls of tasks of which too little is known.
-const unsure = -1
 
 // Associate gives calls that were made on strands without a request of their
 // own to the requests that they were handed over by, where that is certain. It returns the
 // parts of requests that tells, and notes the sleeps in which strands lingered.
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
-	h := &handOffs{t: t, f: f, o: in.Owners, contexts: in.Contexts}
-	calls := h.gather(in)
-	taken := f.TookWork()
-	if !calls && !taken && !h.awaitsTasks() {
-		h.findLingering()
+	h := newScene(t, f, in)
+	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
+	if !calls && !answers && !taken && !awaitsTasks(h) {
+		(&jobFinder{scene: h}).findLingering()
 		return nil
 	}
-	h.wakes = buildWakes(f)
-	h.open = timeline.OpenIn(t)
-	h.parts = make([][]timeline.Handover, len(t.Requests))
-	h.serving = make(timeline.Stints, len(h.o))
-	if calls || taken {
+	h.listWakes()
+	parts := partList{scene: h, parts: make([][]timeline.Handover, len(t.Requests))}
+	if calls || answers || taken {
 		h.byCallsAndAnswers()
+		h.eachJob(parts.addParts)
+		parts.addTakings()
 	}
-	h.addTasks()
+	parts.addTasks()
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			exchange.Warmed(c, &in.Calls[i].Bounds)
 		}
 	}
-	return h.settleParts()
+	return parts.settle()
 }
 
-// byCallsAndAnswers finds whose the calls of workers are, and what they answered, and lists
-// the parts of requests that these tell.
-func (h *handOffs) byCallsAndAnswers() {
-	h.findIdle()
-	h.findServing()
-	h.findTakings()
-	h.byAnswers()
-	h.cutAll()
-	h.findQueues()
-	h.tellAll()
-	h.findResults()
-	h.fillAll()
-	h.dropBegins()
-	h.dropLocks()
-	h.findBursts()
-	h.findBegins()
-	h.countCalls()
-	h.claimAll()
-	h.busy = h.newBusyTimes()
-	h.direct = h.directOnes()
-	h.eachJob(h.decide)
-	h.byTakings()
-	h.byOrder()
-	h.eachJob(h.addParts)
-	h.addTakings()
+// byCallsAndAnswers finds whose the calls of workers are, and what they answered.
+func (h *scene) byCallsAndAnswers() {
+	(&restPlaces{h}).find()
+	(&answerers{h}).find()
+	takers := takers{h}
+	takers.find()
+	(&carriers{h}).byAnswers()
+	(&jobFinder{scene: h}).find()
+	rules := rulings{scene: h}
+	rules.decideAll()
+	takers.byTakings()
+	(&queues{&rules}).byOrder()
 }
 
-// gather lists the calls and responses that may have been handed over, by strand; false
-// if there are none.
-func (h *handOffs) gather(in Input) bool {
-	h.callsOf = make([][]timeline.CallID, len(h.t.Strands))
-	any := false
+// listCalls lists the calls that may have been handed over by the strands that sent them, but for those that
+// are carried; false if there are none.
+func (h *scene) listCalls(calls []exchange.Call) (any bool) {
 	for i := range h.t.Calls {
-		if h.mayBeHanded(&h.t.Calls[i]) {
-			any = true
-			break
-		}
+		any = any || h.mayBeHanded(&h.t.Calls[i])
 	}
-	if any {
-		h.listReads(in.Calls)
-		h.findCarried(in.Calls)
+	if !any {
+		return false
 	}
+	(&carriers{h}).find(calls)
 	for i := range h.t.Calls {
-		if c := &h.t.Calls[i]; any && !h.carried[i] && h.mayBeHanded(c) {
-			h.callsOf[c.Strand] = append(h.callsOf[c.Strand], timeline.CallID(i))
+		if c := &h.t.Calls[i]; !h.ways[i].carried && h.mayBeHanded(c) {
+			h.strands[c.Strand].calls = append(h.strands[c.Strand].calls, timeline.CallID(i))
 		}
 	}
 	h.sortCalls()
-	return h.gatherAnswers(in.Requests) || any
+	return true
 }
 
-// mayBeHanded reports a call on a strand that may have made it for another's request.
-func (h *handOffs) mayBeHanded(c *timeline.Call) bool {
-	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
-}
-
-// sortCalls puts each strand's calls in order of being sent.
-func (h *handOffs) sortCalls() {
-	for _, list := range h.callsOf {
-		slices.SortFunc(list, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
-	}
-}
-
-// gatherAnswers lists the responses to requests that another strand had read; false if
+// listAnswers lists the responses to requests that another strand had read; false if
 // there are none.
-func (h *handOffs) gatherAnswers(requests []exchange.Request) (any bool) {
-	h.answers = make([][]result, len(h.t.Strands))
+func (h *scene) listAnswers(requests []exchange.Request) (any bool) {
 	for i := range requests {
 		if w := &requests[i]; w.Left != recording.NoTime {
-			h.answers[w.Writer], any = append(h.answers[w.Writer], result{at: h.t.Requests[i].End, request: timeline.RequestID(i), place: place{timeline.None, 0}, answer: true}), true
+			s := &h.strands[w.Writer]
+			s.answers, any = append(s.answers, result{at: h.t.Requests[i].End, request: timeline.RequestID(i), place: place{timeline.None, 0}, answer: true}), true
 		}
 	}
-	for s, list := range h.answers {
-		h.answers[s] = lists.ByTime(list, func(r *result) recording.Time { return r.at })
-	}
+	h.sortAnswers()
 	return any
-}
-
-// inOrder lists all jobs in order of their start.
-func (h *handOffs) inOrder() []*job {
-	var all []*job
-	for _, jobs := range h.jobs {
-		for i := range jobs {
-			all = append(all, &jobs[i])
-		}
-	}
-	return lists.ByTime(all, func(j **job) recording.Time { return (*j).from })
 }

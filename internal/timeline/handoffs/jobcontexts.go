@@ -22,7 +22,7 @@ type word struct {
 // findQueues finds the words at which several strands waited for work at once. One after the
 // other they may wait at one word without sharing a queue: each wait may be for a new lock,
 // where another had been.
-func (h *handOffs) findQueues() {
+func (h *jobFinder) findQueues() {
 	if h.contexts == nil {
 		return
 	}
@@ -42,7 +42,7 @@ func (h *handOffs) findQueues() {
 
 // tellsOf returns the request in whose context a job's strand was woken by a loop for work of
 // its own, or None.
-func (h *handOffs) tellsOf(j *job) timeline.RequestID {
+func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
 	if h.contexts == nil || j.context == 0 || !h.contexts.loops[j.by] {
 		return timeline.None
 	}
@@ -55,7 +55,7 @@ func (h *handOffs) tellsOf(j *job) timeline.RequestID {
 }
 
 // tellAll finds the jobs for which a strand was woken in the context of a request.
-func (h *handOffs) tellAll() {
+func (h *jobFinder) tellAll() {
 	h.eachJob(func(j *job) {
 		if j.by == timeline.None || h.owner(j.by, j.from) != timeline.None {
 			return
@@ -68,7 +68,7 @@ func (h *handOffs) tellAll() {
 
 // byContext: the only call of a job belongs to whoever the strand was woken for, and so do all
 // if it waited for work again before that one was answered. Else it went on with another's.
-func (h *handOffs) byContext(j *job, all []ruling) {
+func (h *rulings) byContext(j *job, all []ruling) {
 	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End {
 		return
 	}
@@ -79,15 +79,15 @@ func (h *handOffs) byContext(j *job, all []ruling) {
 
 // wentOn reports that a strand did not wait for work before the request was over for which it
 // had been woken, and made a call since: that may be another's.
-func (h *handOffs) wentOn(j *job) bool {
-	calls, end := h.callsOf[j.strand], h.t.Requests[j.claim].End
+func (h *scene) wentOn(j *job) bool {
+	calls, end := h.strands[j.strand].calls, h.t.Requests[j.claim].End
 	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
 	return k < len(calls) && h.sent(calls[k]) < j.to
 }
 
 // toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
 // have given it another's work then.
-func (h *handOffs) toldLoop(j *job, at recording.Time) bool {
+func (h *scene) toldLoop(j *job, at recording.Time) bool {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
 	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
@@ -101,7 +101,7 @@ func (h *handOffs) toldLoop(j *job, at recording.Time) bool {
 
 // addTold adds a job in which no call was made to the parts of the request that the strand was
 // woken for.
-func (h *handOffs) addTold(j *job) {
+func (h *partList) addTold(j *job) {
 	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
 		h.parts[j.claim] = append(h.parts[j.claim], timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: j.to}, By: timeline.None})
 	}

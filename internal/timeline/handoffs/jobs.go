@@ -44,20 +44,37 @@ type result struct {
 	sure    bool // nearly all that is delivered at the place is preceded by a call
 }
 
+// jobFinder cuts the lives of workers into jobs.
+type jobFinder struct {
+	*scene
+	results map[place]*ends
+	shared  map[word]bool // several waited there for work at once, woken in contexts
+}
+
+// find lists the jobs of all strands, with their calls and results.
+func (h *jobFinder) find() {
+	h.cutAll()
+	h.findQueues()
+	h.tellAll()
+	h.findResults()
+	h.fillAll()
+	h.dropBegins()
+	h.dropLocks()
+}
+
 // cutAll lists the jobs of all strands, by strand in order of time.
-func (h *handOffs) cutAll() {
-	h.jobs = make([][]job, len(h.t.Strands))
+func (h *jobFinder) cutAll() {
 	for i := range h.f.Threads {
 		s := timeline.StrandID(i)
 		if rt := h.f.Runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
 			continue
 		}
-		h.jobs[i] = h.cutJobs(s)
+		h.strands[i].jobs = h.cutJobs(s)
 	}
 }
 
 // fillAll gives all jobs their calls and results.
-func (h *handOffs) fillAll() {
+func (h *jobFinder) fillAll() {
 	for s := range h.f.Threads {
 		h.fill(timeline.StrandID(s))
 	}
@@ -65,7 +82,7 @@ func (h *handOffs) fillAll() {
 
 // cutJobs cuts the life of a strand at its waits for work, and where it works for a
 // request of its own.
-func (h *handOffs) cutJobs(s timeline.StrandID) []job {
+func (h *jobFinder) cutJobs(s timeline.StrandID) []job {
 	begun := recording.NoTime // when it last was woken for work
 	var list []job
 	for _, next := range h.stretches(s, func(st facts.Step) bool {
@@ -102,7 +119,7 @@ func newJob(s timeline.StrandID, from recording.Time) job {
 }
 
 // stretches cuts the life of a strand where it rests, and where the recording did.
-func (h *handOffs) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
+func (h *scene) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
 	th, windows := &h.f.Threads[s], h.f.Windows
 	next := newJob(s, h.f.Start)
 	if th.Born != recording.NoTime {
@@ -140,8 +157,8 @@ func (h *handOffs) stretches(s timeline.StrandID, rests func(facts.Step) bool) [
 }
 
 // fill gives a strand's jobs their calls and results.
-func (h *handOffs) fill(s timeline.StrandID) {
-	jobs, calls, given, answers := h.jobs[s], h.callsOf[s], h.wakes.by[s], h.answers[s]
+func (h *jobFinder) fill(s timeline.StrandID) {
+	jobs, calls, given, answers := h.strands[s].jobs, h.strands[s].calls, h.strands[s].woke, h.strands[s].answers
 	for i := range jobs {
 		j := &jobs[i]
 		k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.from })
@@ -166,7 +183,7 @@ func (h *handOffs) fill(s timeline.StrandID) {
 }
 
 // addResult adds a wake to a job's results, if it may deliver one.
-func (h *handOffs) addResult(j *job, w wake) {
+func (h *jobFinder) addResult(j *job, w wake) {
 	r := h.ownAt(w)
 	if r == timeline.None {
 		return
@@ -188,7 +205,7 @@ func (h *handOffs) addResult(j *job, w wake) {
 
 // waitedFor reports that a wake ended the wait of whoever had woken the job's strand for work,
 // who had gone to sleep before the first call was answered and slept until all were.
-func (h *handOffs) waitedFor(j *job, w wake) bool {
+func (h *jobFinder) waitedFor(j *job, w wake) bool {
 	if j.by != w.of || len(j.calls) == 0 || w.off.Since < j.from {
 		return false
 	}
@@ -198,7 +215,7 @@ func (h *handOffs) waitedFor(j *job, w wake) bool {
 
 // dropBegins drops what threads that were made told who had made them before they did
 // anything else: that they had begun.
-func (h *handOffs) dropBegins() {
+func (h *jobFinder) dropBegins() {
 	h.eachJob(func(j *job) {
 		if !j.made || j.by == timeline.None || len(j.results) == 0 {
 			return
@@ -211,7 +228,7 @@ func (h *handOffs) dropBegins() {
 
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
-func (h *handOffs) dropLocks() {
+func (h *jobFinder) dropLocks() {
 	counts := map[place]*causality.Tally{} // odd: no call preceded
 	h.eachJob(func(j *job) {
 		before := 0
@@ -240,25 +257,4 @@ func (h *handOffs) dropLocks() {
 			x.sure = c.All >= fewIdle && c.Odd*causality.MostShare <= c.All
 		}
 	})
-}
-
-func (h *handOffs) eachJob(visit func(*job)) {
-	for _, jobs := range h.jobs {
-		for i := range jobs {
-			visit(&jobs[i])
-		}
-	}
-}
-
-// jobAt returns the job of a strand at a time, or nil.
-func (h *handOffs) jobAt(s timeline.StrandID, at recording.Time) *job {
-	if int(s) >= len(h.jobs) {
-		return nil
-	}
-	list := h.jobs[s]
-	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
-	if i == 0 || at > list[i-1].to {
-		return nil
-	}
-	return &list[i-1]
 }

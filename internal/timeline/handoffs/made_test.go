@@ -20,7 +20,7 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 		"done for another":          {job{claim: timeline.None, results: []result{{request: other}}}, false},
 	} {
 		jobs := []job{{claim: maker, made: true, results: []result{{request: maker}}}, c.later}
-		h := &handOffs{jobs: [][]job{jobs}}
+		h := &rulings{scene: &scene{strands: []strand{{jobs: jobs}}}}
 		if got := h.ownThread(&jobs[0]); got != c.want {
 			t.Errorf("%s: its maker's own: %v, want %v", name, got, c.want)
 		}
@@ -30,16 +30,16 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 // That a thread has begun is no result: its next call is of whoever made it.
 func TestBeginningIsNoResult(t *testing.T) {
 	const maker = timeline.StrandID(0)
-	h := &handOffs{
+	h := &jobFinder{scene: &scene{
 		o:       timeline.Stints{{{From: 0, To: 100, Request: 7}}, nil},
 		serving: make(timeline.Stints, 2),
-		jobs: [][]job{nil, {
+		strands: []strand{{}, {jobs: []job{
 			{strand: 1, from: 10, by: maker, made: true, results: []result{{at: 11, request: 7}, {at: 50, request: 7, calls: 1}}},
 			{strand: 1, from: 60, by: maker, results: []result{{at: 61, request: 7}}},
-		}},
-	}
+		}}},
+	}}
 	h.dropBegins()
-	if made, woken := h.jobs[1][0].results, h.jobs[1][1].results; len(made) != 1 || made[0].calls != 1 || len(woken) != 1 {
+	if made, woken := h.strands[1].jobs[0].results, h.strands[1].jobs[1].results; len(made) != 1 || made[0].calls != 1 || len(woken) != 1 {
 		t.Errorf("results of the thread that was made %+v, of the one that was woken %+v", made, woken)
 	}
 }

@@ -30,10 +30,13 @@ func (x *task) last() timeline.CallID {
 // taken is when the work was.
 func (x *task) taken() causality.Span { return causality.Span{From: x.begun, To: x.sent} }
 
+// queues are those that workers share.
+type queues struct{ *rulings }
+
 // byOrder associates calls that nothing tells of by the order of the queue: what was
 // taken later was put in later. That queues keep it, and that a task makes one call, is
 // checked on the calls whose requests are known by what was delivered.
-func (h *handOffs) byOrder() {
+func (h *queues) byOrder() {
 	of := map[recording.ProcessID][][]task{}
 	var processes []recording.ProcessID
 	for _, pool := range h.pools() {
@@ -58,7 +61,7 @@ func (h *handOffs) byOrder() {
 // joined returns the pools of a process that keep the order of their queues. Workers that
 // never wait do not show whose queue it is they take from: all are one pool if all
 // together keep the order.
-func (h *handOffs) joined(pools [][]task, order burstOrder) [][]task {
+func (h *queues) joined(pools [][]task, order burstOrder) [][]task {
 	if all := slices.Concat(pools...); len(pools) > 1 && h.newQueue(all, order).ordered() {
 		return [][]task{all}
 	}
@@ -66,15 +69,15 @@ func (h *handOffs) joined(pools [][]task, order burstOrder) [][]task {
 }
 
 // mayOrder reports a task that nothing tells of but the order of its queue may.
-func (h *handOffs) mayOrder(x *task) bool {
+func (h *queues) mayOrder(x *task) bool {
 	c := &h.t.Calls[x.call]
-	return c.Why == timeline.WhyHandOffAmbiguous && h.least[c.Strand] == 1+len(x.more)
+	return c.Why == timeline.WhyHandOffAmbiguous && h.strands[c.Strand].least == 1+len(x.more)
 }
 
 // rounds bounds how often what was found by the order of a queue is used to find more.
 const rounds = 8
 
-func (h *handOffs) orderRounds(pool []task, order burstOrder, how *awaited) {
+func (h *queues) orderRounds(pool []task, order burstOrder, how *awaited) {
 	for range rounds {
 		if !h.orderRound(pool, order, how) {
 			return
@@ -83,7 +86,7 @@ func (h *handOffs) orderRounds(pool []task, order burstOrder, how *awaited) {
 }
 
 // orderRound associates calls by the order of their queue; false if nothing was found.
-func (h *handOffs) orderRound(pool []task, order burstOrder, how *awaited) bool {
+func (h *queues) orderRound(pool []task, order burstOrder, how *awaited) bool {
 	q := h.newQueue(pool, order)
 	q.how = how
 	var tasks []task
@@ -103,7 +106,7 @@ func (h *handOffs) orderRound(pool []task, order burstOrder, how *awaited) bool 
 }
 
 // give associates the calls of a task that nothing else told of.
-func (h *handOffs) give(x *task, r timeline.RequestID, why string) {
+func (h *queues) give(x *task, r timeline.RequestID, why string) {
 	for i := -1; i < len(x.more); i++ {
 		c := &h.t.Calls[x.call]
 		if i >= 0 {
@@ -132,8 +135,8 @@ func (q *queue) whoseAll(pool, tasks []task) []timeline.RequestID {
 
 // pools lists the tasks of workers that wake each other, where only requests' own
 // strands hand over work.
-func (h *handOffs) pools() [][]task {
-	parent := make([]timeline.StrandID, len(h.jobs))
+func (h *queues) pools() [][]task {
+	parent := make([]timeline.StrandID, len(h.strands))
 	for s := range parent {
 		parent[s] = timeline.StrandID(s)
 	}
@@ -145,8 +148,8 @@ func (h *handOffs) pools() [][]task {
 		return s
 	}
 	words := map[[2]int64]timeline.StrandID{}
-	for s := range h.idle {
-		if w := h.idle[s].word; w != 0 {
+	for s := range h.strands {
+		if w := h.strands[s].idle.word; w != 0 {
 			k := [2]int64{int64(h.t.Strands[s].Process), w}
 			if other, ok := words[k]; ok {
 				parent[root(timeline.StrandID(s))] = root(other)
@@ -155,7 +158,7 @@ func (h *handOffs) pools() [][]task {
 		}
 	}
 	h.eachJob(func(j *job) {
-		if j.by != timeline.None && len(j.calls) > 0 && len(h.callsOf[j.by]) > 0 && h.owner(j.by, j.from) == timeline.None {
+		if j.by != timeline.None && len(j.calls) > 0 && len(h.strands[j.by].calls) > 0 && h.owner(j.by, j.from) == timeline.None {
 			parent[root(j.strand)] = root(j.by)
 		}
 	})
@@ -182,9 +185,9 @@ func (h *handOffs) pools() [][]task {
 
 // together is how many calls of a job, from the i-th on, are of one task: as many as each
 // makes, if those before, up to the last result, and after, up to the next, come out even.
-func (h *handOffs) together(j *job, i int) int {
-	n := h.least[j.strand]
-	if n <= 1 || !h.even[j.strand] {
+func (h *queues) together(j *job, i int) int {
+	n := h.strands[j.strand].least
+	if n <= 1 || !h.strands[j.strand].even {
 		return 1
 	}
 	from, to := 0, len(j.calls)
@@ -202,7 +205,7 @@ func (h *handOffs) together(j *job, i int) int {
 }
 
 // complete gives the calls of a task of which one is known to the same request.
-func (h *handOffs) complete(x *task) {
+func (h *queues) complete(x *task) {
 	c := &h.t.Calls[x.call]
 	for _, id := range x.more {
 		if c.Request == timeline.None {
@@ -215,7 +218,7 @@ func (h *handOffs) complete(x *task) {
 }
 
 // taken is the earliest time at which a job can have turned to its i-th call.
-func (h *handOffs) taken(j *job, i int) recording.Time {
+func (h *queues) taken(j *job, i int) recording.Time {
 	at := j.from
 	if i > 0 {
 		at = h.t.Calls[j.calls[i-1]].End
@@ -231,7 +234,7 @@ func (h *handOffs) taken(j *job, i int) recording.Time {
 
 // queue tells by the known tasks of a pool whose others may be.
 type queue struct {
-	h     *handOffs
+	h     *queues
 	order causality.Order
 	known []task
 	how   *awaited // nil: not known
@@ -246,7 +249,7 @@ type burstOrder struct {
 	bursts []recording.Time     // by request: the end of its burst
 }
 
-func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
+func (h *queues) newQueue(pool []task, order burstOrder) *queue {
 	q := &queue{h: h, burstOrder: order}
 	for _, x := range pool {
 		if h.t.Calls[x.call].Request != timeline.None {
@@ -262,7 +265,7 @@ func (h *handOffs) newQueue(pool []task, order burstOrder) *queue {
 	return q
 }
 
-func (h *handOffs) burstOrder(p recording.ProcessID) burstOrder {
+func (h *queues) burstOrder(p recording.ProcessID) burstOrder {
 	var list []timeline.RequestID
 	for i := range h.t.Requests {
 		if r := &h.t.Requests[i]; r.Process == p && r.Strand != timeline.None {
@@ -315,7 +318,7 @@ func (q *queue) whose(x task) []timeline.RequestID {
 		if n++; n > manySteps {
 			return nil
 		}
-		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= put.From && r.End >= end && q.how.fits(q.h, &x, r.ID) {
+		if r := &q.h.t.Requests[q.reqs[k]]; q.bursts[r.ID] >= put.From && r.End >= end && q.how.fits(q.h.scene, &x, r.ID) {
 			all = append(all, r.ID)
 		}
 	}

@@ -8,9 +8,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// partList lists the parts of requests that strands did which had not read them.
+type partList struct {
+	*scene
+	parts [][]timeline.Handover // by request
+}
+
 // addParts lists the spans in which a job's strand worked for requests: around the
 // calls that are theirs, from what came before to what came after.
-func (h *handOffs) addParts(j *job) {
+func (h *partList) addParts(j *job) {
 	for i := 0; i < len(j.calls); {
 		r := h.t.Calls[j.calls[i]].Request
 		n := i + 1
@@ -31,7 +37,7 @@ func (h *handOffs) addParts(j *job) {
 
 // addAnswers lists the spans in which a job's strand answered requests that another had
 // read: since what it did before.
-func (h *handOffs) addAnswers(j *job) {
+func (h *partList) addAnswers(j *job) {
 	for k, x := range j.results {
 		if !x.answer {
 			continue
@@ -56,7 +62,7 @@ func (h *handOffs) addAnswers(j *job) {
 
 // partFrom is when a strand turned to the task of the i-th call of a job: when it was
 // woken for it, or done with the one before.
-func (h *handOffs) partFrom(j *job, i int, r timeline.RequestID) (recording.Time, timeline.StrandID) {
+func (h *partList) partFrom(j *job, i int, r timeline.RequestID) (recording.Time, timeline.StrandID) {
 	if i == 0 && (j.claim == r || j.by != timeline.None && len(j.calls) == 1) {
 		by := timeline.StrandID(timeline.None)
 		if j.claim == r {
@@ -77,7 +83,7 @@ func (h *handOffs) partFrom(j *job, i int, r timeline.RequestID) (recording.Time
 }
 
 // partTo is when it was done with the task of the n-1-th call.
-func (h *handOffs) partTo(j *job, n int, r timeline.RequestID) recording.Time {
+func (h *partList) partTo(j *job, n int, r timeline.RequestID) recording.Time {
 	to := j.to
 	if n < len(j.calls) {
 		to = h.sent(j.calls[n])
@@ -97,9 +103,9 @@ func (h *handOffs) partTo(j *job, n int, r timeline.RequestID) recording.Time {
 	return to
 }
 
-// settleParts puts the parts of each request in order, cuts them to it, and lists them
+// settle puts the parts of each request in order, cuts them to it, and lists them
 // there.
-func (h *handOffs) settleParts() [][]timeline.Handover {
+func (h *partList) settle() [][]timeline.Handover {
 	h.separate()
 	for i := range h.parts {
 		r := &h.t.Requests[i]
@@ -123,7 +129,7 @@ func (h *handOffs) settleParts() [][]timeline.Handover {
 }
 
 // separate ends the parts of a strand where the next one begins.
-func (h *handOffs) separate() {
+func (h *partList) separate() {
 	on := make([][]*timeline.Handover, len(h.t.Strands))
 	for _, list := range h.parts {
 		for k := range list {

@@ -48,24 +48,26 @@ func (p *waitSite) see(off *timeline.Off, end recording.Time, odd bool) {
 	p.odd = p.odd || odd
 }
 
-// findIdle finds where each strand waits for work.
-func (h *handOffs) findIdle() {
-	h.idle = make([]idleAt, len(h.t.Strands))
+// restPlaces are where strands wait for work.
+type restPlaces struct{ *scene }
+
+// find finds where each strand waits for work.
+func (h *restPlaces) find() {
 	for i := range h.f.Threads {
 		switch h.f.Runtime(h.t.Strands[i].Process) {
 		case recording.RuntimeGo, recording.RuntimeNode:
 		case recording.RuntimePython:
-			h.idle[i].word, h.idle[i].in = h.queueOf(timeline.StrandID(i)), h.queueStacks(timeline.StrandID(i))
+			h.strands[i].idle.word, h.strands[i].idle.in = h.queueOf(timeline.StrandID(i)), h.queueStacks(timeline.StrandID(i))
 		default:
-			h.idle[i] = h.idlePlacesOf(timeline.StrandID(i))
+			h.strands[i].idle = h.idlePlacesOf(timeline.StrandID(i))
 		}
 	}
 }
 
 // waitsOutside visits a strand's waits for other threads that lie outside of requests of
 // its own; busy tells whether one of its calls was open.
-func (h *handOffs) waitsOutside(s timeline.StrandID, visit func(off *timeline.Off, end recording.Time, busy bool)) {
-	calls, stints := h.callsOf[s], h.o[s]
+func (h *restPlaces) waitsOutside(s timeline.StrandID, visit func(off *timeline.Off, end recording.Time, busy bool)) {
+	calls, stints := h.strands[s].calls, h.o[s]
 	for _, st := range h.f.Threads[s].Steps {
 		if !timeline.OnFutex(st.Off) {
 			continue
@@ -87,18 +89,10 @@ func (h *handOffs) waitsOutside(s timeline.StrandID, visit func(off *timeline.Of
 	}
 }
 
-// sent is when a call was written, or began if it never was.
-func (h *handOffs) sent(c timeline.CallID) recording.Time {
-	if at := h.t.Calls[c].SendFrom; at != recording.NoTime {
-		return at
-	}
-	return h.t.Calls[c].Start
-}
-
 // waitSites are the places at which a strand waits for other threads outside of its requests,
 // that may be where it waits for work, and the longest time that it waits at any: where it did
 // a few times, had no call under way, and nothing tells that it waits for something else.
-func (h *handOffs) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
+func (h *restPlaces) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.Off) (key int64, ok bool)) (list []*waitSite, most recording.Duration) {
 	all := map[int64]*waitSite{}
 	h.waitsOutside(s, func(off *timeline.Off, end recording.Time, busy bool) {
 		if key, ok := keyOf(off); ok {
@@ -120,7 +114,7 @@ func (h *handOffs) waitSites(s timeline.StrandID, few int, keyOf func(*timeline.
 // idlePlacesOf finds where a strand waits for work: at the shallowest place of those
 // where it waits much; and at places that took its turn, since code that is compiled
 // anew has other stacks.
-func (h *handOffs) idlePlacesOf(s timeline.StrandID) idleAt {
+func (h *restPlaces) idlePlacesOf(s timeline.StrandID) idleAt {
 	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.SP, true })
 	var idle idleAt
 	var waits []recording.Time // at the places found, in order
@@ -147,7 +141,7 @@ func (p *waitSite) elsewhen(waits []recording.Time) bool {
 
 // queueOf finds the word at which a strand of CPython waits for work: the one where it
 // waits most, with no time limit, of those where it waits for no mutex.
-func (h *handOffs) queueOf(s timeline.StrandID) (word int64) {
+func (h *restPlaces) queueOf(s timeline.StrandID) (word int64) {
 	list, most := h.waitSites(s, fewIdle, func(off *timeline.Off) (int64, bool) { return off.Arg, off.Timed != 1 })
 	for _, p := range list {
 		if p.total == most {
@@ -160,7 +154,7 @@ func (h *handOffs) queueOf(s timeline.StrandID) (word int64) {
 // queueStacks finds the stacks in which a strand of CPython waits for work: the shallowest of
 // those in which it waits much. A queue that is written in Python makes a new lock for each
 // wait, so words do not tell.
-func (h *handOffs) queueStacks(s timeline.StrandID) (idle []timeline.StackID) {
+func (h *restPlaces) queueStacks(s timeline.StrandID) (idle []timeline.StackID) {
 	list, most := h.waitSites(s, fewQueued, func(off *timeline.Off) (int64, bool) {
 		id := h.t.WaitAt(s, off.Since)
 		if id == timeline.None || h.t.Waits[id].Cause != timeline.CauseCondition {
@@ -202,7 +196,7 @@ const (
 )
 
 // purposeOf tells what a strand slept for.
-func (h *handOffs) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
+func (h *scene) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
 	id := h.waitOf(s, off)
 	if id == timeline.None {
 		return unknown
@@ -223,20 +217,20 @@ func (h *handOffs) purposeOf(s timeline.StrandID, off *timeline.Off) purpose {
 }
 
 // mayDeliver reports a wake-up by which a result may have been delivered.
-func (h *handOffs) mayDeliver(w wake) bool {
+func (h *scene) mayDeliver(w wake) bool {
 	p := h.purposeOf(w.of, w.off)
 	return p == unknown || p == forResult
 }
 
 // forWork reports a wait for work.
-func (h *handOffs) rests(s timeline.StrandID, off *timeline.Off) bool {
+func (h *scene) rests(s timeline.StrandID, off *timeline.Off) bool {
 	if !timeline.OnFutex(off) {
 		return off != nil && off.Syscall == "ppoll" && h.purposeOf(s, off) == forWork
 	}
 	if p := h.purposeOf(s, off); p != unknown {
 		return p == forWork
 	}
-	idle := &h.idle[s]
+	idle := &h.strands[s].idle
 	if len(idle.in) > 0 {
 		if id := h.t.WaitAt(s, off.Since); id != timeline.None && slices.Contains(idle.in, h.t.Waits[id].Stack) {
 			return true
@@ -256,15 +250,15 @@ type ends struct {
 
 // findResults counts who ended the waits of requests at each place. Where only workers
 // do, results are waited for; locks are handed on by the strands of other requests too.
-func (h *handOffs) findResults() {
+func (h *jobFinder) findResults() {
 	h.results = map[place]*ends{}
-	for _, list := range h.wakes.by {
-		for _, w := range list {
+	for s := range h.strands {
+		for _, w := range h.strands[s].woke {
 			if h.ownAt(w) == timeline.None {
 				continue
 			}
 			e := lists.Entry(h.results, h.placeOf(w))
-			if h.owner(w.by, w.at) == timeline.None && len(h.callsOf[w.by]) > 0 {
+			if h.owner(w.by, w.at) == timeline.None && len(h.strands[w.by].calls) > 0 {
 				e.workers++
 			} else {
 				e.others++
@@ -274,18 +268,9 @@ func (h *handOffs) findResults() {
 }
 
 // placeOf is the place of a wait for a result.
-func (h *handOffs) placeOf(w wake) place {
+func (h *jobFinder) placeOf(w wake) place {
 	if h.f.Runtime(h.t.Strands[w.of].Process) == recording.RuntimePython {
 		return place{timeline.None, w.off.Arg}
 	}
 	return place{w.of, w.off.SP}
-}
-
-// ownAt returns the request that a woken strand was serving all the while it slept.
-func (h *handOffs) ownAt(w wake) timeline.RequestID {
-	r := h.worksFor(w.of, w.off.Since)
-	if r != timeline.None && h.worksFor(w.of, w.at) != r {
-		return timeline.None
-	}
-	return r
 }

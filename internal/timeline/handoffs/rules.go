@@ -12,10 +12,30 @@ import (
 // whoever is to take it.
 const submitLead recording.Duration = 50_000
 
+// rulings decide jobs by who started them and to whom they delivered results.
+type rulings struct {
+	*scene
+	begins []recording.Time // by request: since when its strand may have handed work over
+	bursts []recording.Time // by request: until when it may have
+	busy   busyTimes
+	direct map[recording.ProcessID]bool // who wakes a worker hands it its task
+}
+
+// decideAll associates the calls of all jobs.
+func (h *rulings) decideAll() {
+	h.findBursts()
+	h.findBegins()
+	h.countCalls()
+	h.claimAll()
+	h.busy = h.newBusyTimes()
+	h.direct = h.directOnes()
+	h.eachJob(h.decide)
+}
+
 // claimAll finds the requests that the starts of all jobs belong to, and those that
 // started while a worker that was woken for another request had yet to begin: they may
 // have taken that one's task.
-func (h *handOffs) claimAll() {
+func (h *rulings) claimAll() {
 	type begun struct {
 		at    recording.Time // when the latest of them began its first call
 		claim timeline.RequestID
@@ -45,7 +65,7 @@ func (h *handOffs) claimAll() {
 }
 
 // claim finds the request that a job's start belongs to: that of whoever woke it.
-func (h *handOffs) claim(j *job) {
+func (h *rulings) claim(j *job) {
 	if j.by == timeline.None || j.told {
 		return
 	}
@@ -65,10 +85,10 @@ func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.res
 // countCalls learns how many calls the tasks of each strand make at least: between two
 // results lies one task or more. Strands that wait for work at one word have tasks of one
 // queue. A few exceptions are let pass.
-func (h *handOffs) countCalls() {
-	h.least, h.even = make([]int, len(h.jobs)), make([]bool, len(h.jobs))
+func (h *rulings) countCalls() {
 	of := map[[2]int64][]int{}
-	for s, jobs := range h.jobs {
+	for s := range h.strands {
+		jobs := h.strands[s].jobs
 		q := h.queueKey(timeline.StrandID(s))
 		for i := range jobs {
 			before := 0
@@ -83,19 +103,19 @@ func (h *handOffs) countCalls() {
 	for _, counts := range of {
 		slices.Sort(counts)
 	}
-	for s := range h.jobs {
+	for s := range h.strands {
 		counts := of[h.queueKey(timeline.StrandID(s))]
-		h.least[s] = unsure
+		h.strands[s].least = unsure
 		if len(counts) >= enoughTasks {
-			h.least[s] = counts[len(counts)/causality.Exceptions]
-			h.even[s] = multiples(counts, h.least[s])
+			h.strands[s].least = counts[len(counts)/causality.Exceptions]
+			h.strands[s].even = multiples(counts, h.strands[s].least)
 		}
 	}
 }
 
 // queueKey tells the queues apart that strands take work from, as far as their waits do.
-func (h *handOffs) queueKey(s timeline.StrandID) [2]int64 {
-	if w := h.idle[s].word; w != 0 {
+func (h *rulings) queueKey(s timeline.StrandID) [2]int64 {
+	if w := h.strands[s].idle.word; w != 0 {
 		return [2]int64{int64(h.t.Strands[s].Process), w}
 	}
 	return [2]int64{timeline.None, int64(s)}
@@ -137,7 +157,7 @@ func (x *ruling) say(r timeline.RequestID, why string) {
 
 // decide associates the calls of a job: first those that are certain by what was
 // delivered, then those by what was handed over.
-func (h *handOffs) decide(j *job) {
+func (h *rulings) decide(j *job) {
 	if len(j.calls)+len(j.results) == 0 {
 		return
 	}
@@ -156,8 +176,8 @@ func (h *handOffs) decide(j *job) {
 
 // byResults: the last calls before a result are those of its task, as many as every
 // task makes.
-func (h *handOffs) byResults(j *job, all []ruling) {
-	least, before := h.least[j.strand], 0
+func (h *rulings) byResults(j *job, all []ruling) {
+	least, before := h.strands[j.strand].least, 0
 	for _, x := range j.results {
 		n := x.calls - before
 		if x.answer && len(h.serving[j.strand]) > 0 {
@@ -179,12 +199,12 @@ func (h *handOffs) byResults(j *job, all []ruling) {
 // byStart: the first calls of a job belong to whoever handed it over: if nobody else
 // can have put anything into the queue before they were sent; if the strand was made
 // for them; or if their result is delivered there.
-func (h *handOffs) byStart(j *job, all []ruling) {
+func (h *rulings) byStart(j *job, all []ruling) {
 	if j.told {
 		h.byContext(j, all)
 		return
 	}
-	task := max(h.least[j.strand], 1)
+	task := max(h.strands[j.strand].least, 1)
 	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
 	first := len(j.calls)
 	agreed, own := false, j.made && h.ownThread(j) || h.direct[h.t.Strands[j.strand].Process] && h.wokenByOwner(j)
@@ -201,9 +221,9 @@ func (h *handOffs) byStart(j *job, all []ruling) {
 
 // ownThread reports that a strand which a request made worked for that alone. A pool that
 // grows makes threads which may take what others had put in.
-func (h *handOffs) ownThread(made *job) bool {
-	for i := range h.jobs[made.strand] {
-		j := &h.jobs[made.strand][i]
+func (h *rulings) ownThread(made *job) bool {
+	for i := range h.strands[made.strand].jobs {
+		j := &h.strands[made.strand].jobs[i]
 		if j.claim != timeline.None && j.claim != made.claim {
 			return false
 		}
@@ -219,12 +239,12 @@ func (h *handOffs) ownThread(made *job) bool {
 // taskOf reports whether a call may be of the task that a job was started for. When a carried
 // call was sent is not when the job had turned to it: if the job was started by another
 // worker, it may be of a task that was put in earlier, and whose worker had yet to run.
-func (h *handOffs) taskOf(j *job, id timeline.CallID) bool {
-	return !h.carried[id] || h.owner(j.by, j.from) == j.claim
+func (h *rulings) taskOf(j *job, id timeline.CallID) bool {
+	return !h.ways[id].carried || h.owner(j.by, j.from) == j.claim
 }
 
 // settle associates one call of a job.
-func (h *handOffs) settle(j *job, id timeline.CallID, x ruling) {
+func (h *rulings) settle(j *job, id timeline.CallID, x ruling) {
 	c, at := &h.t.Calls[id], h.sent(id)
 	if x.request == timeline.None && (j.claim != timeline.None || len(j.results) > 0) {
 		x.request, x.why = h.open[c.Process].At(at), timeline.WhyHandOffOnly

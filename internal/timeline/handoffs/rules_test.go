@@ -17,7 +17,7 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 		Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
 		Calls:    []timeline.Call{{Process: 1, SendFrom: 20, FirstRead: 40}, {Process: 1, SendFrom: 20, FirstRead: 70}, {Process: 1, SendFrom: 70, FirstRead: 95}},
 	}
-	h := &handOffs{t: tl, open: timeline.OpenIn(tl)}
+	h := &carriers{&scene{t: tl, open: timeline.OpenIn(tl)}}
 	for _, c := range []struct {
 		name string
 		delivery
@@ -40,28 +40,28 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*handOffs)
+		change func(*scene)
 		want   timeline.RequestID
 	}{
-		{"as it is", func(*handOffs) {}, 0},
-		{"another is open", func(h *handOffs) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
-		{"the strand worked for nobody", func(h *handOffs) { h.o = make(timeline.Stints, 2) }, timeline.None},
-		{"it ended after the request", func(h *handOffs) { h.t.Calls[0].End = 130 }, timeline.None},
-		{"it is known to be nobody's", func(h *handOffs) { h.got[0] = true }, timeline.None},
-		{"it is not carried", func(h *handOffs) { h.carried[0] = false }, timeline.None},
+		{"as it is", func(*scene) {}, 0},
+		{"another is open", func(h *scene) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
+		{"the strand worked for nobody", func(h *scene) { h.o = make(timeline.Stints, 2) }, timeline.None},
+		{"it ended after the request", func(h *scene) { h.t.Calls[0].End = 130 }, timeline.None},
+		{"it is known to be nobody's", func(h *scene) { h.ways[0].delivered = true }, timeline.None},
+		{"it is not carried", func(h *scene) { h.ways[0].carried = false }, timeline.None},
 	} {
-		h := &handOffs{
+		h := &scene{
 			t: &timeline.Timeline{
 				Strands:  make([]timeline.Strand, 2),
 				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
 				Calls:    []timeline.Call{{Process: 1, Strand: 1, Request: timeline.None, Why: timeline.WhyNoOwner, SendFrom: 40, End: 60}},
 			},
 			f: &facts.Facts{Threads: make([]facts.Thread, 2)}, o: timeline.Stints{nil, {{From: 10, To: 50, Request: 0}}},
-			carried: []bool{true}, got: []bool{false}, reads: make([][]readAt, 2),
+			ways: []callWay{{carried: true}}, strands: make([]strand, 2),
 		}
 		c.change(h)
 		h.open = timeline.OpenIn(h.t)
-		if h.byLoneRequest(); h.t.Calls[0].Request != c.want {
+		if (&carriers{h}).byLoneRequest(); h.t.Calls[0].Request != c.want {
 			t.Errorf("%s: of request %d, want %d", c.name, h.t.Calls[0].Request, c.want)
 		}
 	}
@@ -71,14 +71,14 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 // carried call of it may be of a task that was put in before, unless the request's own strand
 // started the job.
 func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
-	h := &handOffs{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), carried: []bool{true, false}}
+	h := &rulings{scene: &scene{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), ways: []callWay{{carried: true}, {carried: false}}}}
 	for _, c := range []struct {
 		by   timeline.StrandID
 		call timeline.CallID
 		want bool
 	}{{0, 0, true}, {1, 0, false}, {1, 1, true}} {
 		if got := h.taskOf(&job{strand: 2, by: c.by, from: 10, claim: 5}, c.call); got != c.want {
-			t.Errorf("started by strand %d, carried %v: %v, want %v", c.by, h.carried[c.call], got, c.want)
+			t.Errorf("started by strand %d, carried %v: %v, want %v", c.by, h.ways[c.call].carried, got, c.want)
 		}
 	}
 }
@@ -88,12 +88,12 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 func TestLocksDeliverNothing(t *testing.T) {
 	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
-		h := &handOffs{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
+		h := &scene{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
 		if got := !h.mayDeliver(wake{of: 0, off: off}); got != want {
 			t.Errorf("a wait for %v: for a lock %v, want %v", cause, got, want)
 		}
 	}
-	if h := (&handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
+	if h := (&scene{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
 		t.Error("a sleep of which nothing is known is for a lock")
 	}
 }
@@ -103,7 +103,7 @@ func TestLocksDeliverNothing(t *testing.T) {
 // is for its request, unless it waited for a lock.
 func TestResultsOfThoseWhoAnswer(t *testing.T) {
 	for cause, odd := range map[timeline.Cause]int{timeline.CauseUnknown: 1, timeline.CauseInterpreterLock: 0} {
-		h := &handOffs{
+		h := &answerers{&scene{
 			t: &timeline.Timeline{
 				Strands:  []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}},
 				Waits:    []timeline.Wait{{From: 30, To: 50, Cause: cause, Stack: timeline.None}},
@@ -111,8 +111,8 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 				Calls:    []timeline.Call{{Strand: 1, SendFrom: 5, End: 40}},
 			},
 			f:       &facts.Facts{Threads: make([]facts.Thread, 2)},
-			serving: timeline.Stints{{{From: 20, To: 100, Request: 0}}, nil}, callsOf: [][]timeline.CallID{nil, {0}},
-		}
+			serving: timeline.Stints{{{From: 20, To: 100, Request: 0}}, nil}, strands: []strand{{}, {calls: []timeline.CallID{0}}},
+		}}
 		h.f.ThreadIndex.Set(8, 1)
 		h.f.Threads[0].Steps = []facts.Step{{At: 60, Off: facts.NewOff(&recording.Off{
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,

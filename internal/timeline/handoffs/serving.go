@@ -14,12 +14,15 @@ import (
 // with threads that read no requests themselves, if what they do lies so: their calls, and
 // those that others made whose results they were given. A few exceptions are let pass.
 
-// findServing finds whom the threads that answer requests others had read worked for. Where
+// answerers are threads that answer what others had read.
+type answerers struct{ *scene }
+
+// find finds whom the threads that answer requests others had read worked for. Where
 // they read requests themselves, too, they do one after the other, and little else need show it.
-func (h *handOffs) findServing() {
-	h.serving = make(timeline.Stints, len(h.o))
+func (h *answerers) find() {
 	counts, read := map[recording.ProcessID]*causality.Tally{}, map[recording.ProcessID]bool{}
-	for s, list := range h.answers {
+	for s := range h.strands {
+		list := h.strands[s].answers
 		if len(list) == 0 || h.t.Strands[s].Loop {
 			continue
 		}
@@ -38,7 +41,7 @@ func (h *handOffs) findServing() {
 
 // served lists what a strand served, by its answers: from the one before, or from when the
 // request was read.
-func (h *handOffs) served(answers []result) []timeline.Stint {
+func (h *answerers) served(answers []result) []timeline.Stint {
 	var list []timeline.Stint
 	last := h.f.Start
 	for _, a := range answers {
@@ -53,8 +56,8 @@ func (h *handOffs) served(answers []result) []timeline.Stint {
 
 // nested counts the calls of a strand and the results it was given, and those that do not
 // lie within one of its stints.
-func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
-	for _, id := range h.callsOf[s] {
+func (h *answerers) nested(s timeline.StrandID, n *causality.Tally) {
+	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
 		r := h.serving.At(s, h.sent(id))
 		n.Add(r == timeline.None || c.End > h.t.Requests[r].End)
@@ -67,7 +70,7 @@ func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
 		if by == timeline.None || by == s || !h.mayDeliver(wake{of: s, off: st.Off}) {
 			continue
 		}
-		calls := h.callsOf[by]
+		calls := h.strands[by].calls
 		k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > st.Off.Woken })
 		if k == 0 || h.t.Calls[calls[k-1]].End < st.Off.Since {
 			continue // nothing it waited for was answered meanwhile
@@ -75,13 +78,4 @@ func (h *handOffs) nested(s timeline.StrandID, n *causality.Tally) {
 		r := h.serving.At(s, st.Off.Since)
 		n.Add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
 	}
-}
-
-// owner returns the request that a strand worked for at a time, as its own or as one that
-// it answered for who had read it, or None.
-func (h *handOffs) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
-	if r := h.o.At(s, at); r != timeline.None {
-		return r
-	}
-	return h.serving.At(s, at)
 }

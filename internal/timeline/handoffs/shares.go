@@ -14,7 +14,7 @@ const exactShare = 256
 // sharesOf returns how many tasks each request of an endpoint puts into a pool: as many as
 // are known of any, or of any but very few of which some may be wrong, if that makes all tasks
 // that there are; unsure where few requests show it. Nil: they differ.
-func (h *handOffs) sharesOf(pool []task, order burstOrder) map[string]int {
+func (h *queues) sharesOf(pool []task, order burstOrder) map[string]int {
 	known := map[timeline.RequestID]int{}
 	for _, x := range pool {
 		if r := h.t.Calls[x.call].Request; r != timeline.None {
@@ -66,7 +66,7 @@ type poolTally struct {
 }
 
 // addUp reports that the shares of requests make as many tasks as there are.
-func (h *handOffs) addUp(all map[string]int, most int, reqs []timeline.RequestID, of poolTally) bool {
+func (h *queues) addUp(all map[string]int, most int, reqs []timeline.RequestID, of poolTally) bool {
 	low, high := 0, 0
 	for _, r := range reqs {
 		x := &h.t.Requests[r]

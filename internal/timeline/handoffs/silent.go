@@ -15,7 +15,7 @@ import (
 
 // silence is what is known of tasks of a process that woke nobody.
 type silence struct {
-	h            *handOffs
+	h            *partList
 	spans        []timeline.Stint // when some may have been done, disjoint, in order
 	quiet        recording.Duration
 	steady       bool // nearly all requests of an endpoint get as many results
@@ -34,7 +34,7 @@ const (
 )
 
 // newSilence looks at the work spans of a process' workers.
-func (h *handOffs) newSilence(list []workSpan) *silence {
+func (h *partList) newSilence(list []workSpan) *silence {
 	q := &silence{h: h}
 	q.findSpans(list)
 	q.quiet = h.quietWork(list)
@@ -59,7 +59,7 @@ func (h *handOffs) newSilence(list []workSpan) *silence {
 
 // quietWork returns for how long workers may be busy with what is no task: a part of what
 // the work spans take that end with a result.
-func (h *handOffs) quietWork(list []workSpan) recording.Duration {
+func (h *partList) quietWork(list []workSpan) recording.Duration {
 	var all []recording.Duration
 	for i := range list {
 		if list[i].request != timeline.None {

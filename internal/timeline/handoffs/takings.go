@@ -34,19 +34,21 @@ type queueOf struct {
 // unseenQueues is the set of probes on queues of Python, as Unseen names it.
 const unseenQueues = "queues"
 
-// findTakings finds what strands worked on, and for whom.
-func (h *handOffs) findTakings() {
-	h.takings = make([][]taking, len(h.t.Strands))
+// takers find what strands took from queues that are watched, and so for whom they worked.
+type takers struct{ *scene }
+
+// find finds what strands worked on, and for whom.
+func (h *takers) find() {
 	work, lost := h.worksOn(), h.lost()
 	var all []*taking
 	for i := range h.f.Threads {
 		s := timeline.StrandID(i)
 		for _, x := range h.f.Threads[i].Taken {
 			if h.o.At(s, x.At) == timeline.None && (x.Putter == recording.NoThread || x.Executor == 1 || work[s] == x.Queue) {
-				h.takings[s] = append(h.takings[s], taking{s, x.At, h.f.End, h.f.Strand(x.Putter), x.Taken, timeline.None})
+				h.strands[s].takings = append(h.strands[s].takings, taking{s, x.At, h.f.End, h.f.Strand(x.Putter), x.Taken, timeline.None})
 			}
 		}
-		list := lists.ByTime(h.takings[s], func(x *taking) recording.Time { return x.from })
+		list := lists.ByTime(h.strands[s].takings, func(x *taking) recording.Time { return x.from })
 		for k := range list {
 			if k+1 < len(list) {
 				list[k].to = list[k+1].from
@@ -54,7 +56,7 @@ func (h *handOffs) findTakings() {
 			list[k].to = h.restsFrom(s, list[k].from, h.seenUntil(s, list[k].from, list[k].to, lost))
 			all = append(all, &list[k])
 		}
-		h.takings[s] = list
+		h.strands[s].takings = list
 	}
 	slices.SortStableFunc(all, func(a, b *taking) int { return cmp.Compare(a.from, b.from) })
 	for _, x := range all { // who put it in had taken what it worked on before
@@ -64,7 +66,7 @@ func (h *handOffs) findTakings() {
 
 // seenUntil is until when, of a span, no item can have been taken without being seen; facts
 // were lost in some.
-func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
+func (h *takers) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
 	for _, u := range h.t.UnseenIn(unseenQueues, h.t.Strands[s].Process, from, to) {
 		to = min(to, max(from, u.From))
 	}
@@ -75,7 +77,7 @@ func (h *handOffs) seenUntil(s timeline.StrandID, from, to recording.Time, lost 
 }
 
 // restsFrom is when, of a span, a strand first waits for work.
-func (h *handOffs) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
+func (h *takers) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
 	steps := h.f.Threads[s].Steps
 	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].At >= from }):] {
 		switch {
@@ -91,7 +93,7 @@ func (h *handOffs) restsFrom(s timeline.StrandID, from, to recording.Time) recor
 
 // worksOn tells, of each strand that takes what is no executor's, from which queue that is
 // work: from its only one, if hardly anybody who takes from that puts in.
-func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
+func (h *takers) worksOn() map[timeline.StrandID]int64 {
 	takers := map[queueOf]map[timeline.StrandID]bool{}
 	h.eachTaken(func(s timeline.StrandID, q queueOf, _ timeline.StrandID) {
 		if takers[q] == nil {
@@ -122,7 +124,7 @@ func (h *handOffs) worksOn() map[timeline.StrandID]int64 {
 }
 
 // eachTaken visits what was taken that is no executor's work.
-func (h *handOffs) eachTaken(visit func(s timeline.StrandID, q queueOf, by timeline.StrandID)) {
+func (h *takers) eachTaken(visit func(s timeline.StrandID, q queueOf, by timeline.StrandID)) {
 	for i := range h.f.Threads {
 		for _, x := range h.f.Threads[i].Taken {
 			if x.Putter != recording.NoThread && x.Executor == 0 {
@@ -133,7 +135,7 @@ func (h *handOffs) eachTaken(visit func(s timeline.StrandID, q queueOf, by timel
 }
 
 // putFor is the request for which what was taken had been put in, or None.
-func (h *handOffs) putFor(x *taking) timeline.RequestID {
+func (h *takers) putFor(x *taking) timeline.RequestID {
 	if x.by == timeline.None || len(h.t.UnseenIn(unseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
 		return timeline.None
 	}
@@ -153,39 +155,11 @@ func (h *handOffs) putFor(x *taking) timeline.RequestID {
 	return inContext()
 }
 
-// worksFor is the request that a strand worked for at a time: its own, that for which what it
-// had taken was put in, or that for which it was woken; None: not known.
-func (h *handOffs) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
-	if r := h.owner(s, at); r != timeline.None {
-		return r
-	}
-	if x := h.takingAt(s, at); x != nil {
-		return x.request
-	}
-	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.toldLoop(j, at)) {
-		return j.claim
-	}
-	return timeline.None
-}
-
-// takingAt is what a strand worked on at a time, nil if that is not known.
-func (h *handOffs) takingAt(s timeline.StrandID, at recording.Time) *taking {
-	if int(s) >= len(h.takings) {
-		return nil
-	}
-	list := h.takings[s]
-	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
-	if i == 0 || at >= list[i-1].to {
-		return nil
-	}
-	return &list[i-1]
-}
-
 // byTakings associates the calls of strands that worked on what they had taken. What other
 // rules said before stands where it says the same.
-func (h *handOffs) byTakings() {
-	for s, list := range h.callsOf {
-		for _, id := range list {
+func (h *takers) byTakings() {
+	for s := range h.strands {
+		for _, id := range h.strands[s].calls {
 			x := h.takingAt(timeline.StrandID(s), h.sent(id))
 			c := &h.t.Calls[id]
 			if x == nil || x.request == timeline.None || c.Why == timeline.WhyContext || c.Request == x.request || h.alsoFor(x, h.sent(id)) {
@@ -201,7 +175,7 @@ func (h *handOffs) byTakings() {
 }
 
 // takingFor is the request of what a call's strand had taken when it made the call, or None.
-func (h *handOffs) takingFor(id timeline.CallID) timeline.RequestID {
+func (h *scene) takingFor(id timeline.CallID) timeline.RequestID {
 	x := h.takingAt(h.t.Calls[id].Strand, h.sent(id))
 	if x == nil {
 		return timeline.None
@@ -211,16 +185,16 @@ func (h *handOffs) takingFor(id timeline.CallID) timeline.RequestID {
 
 // alsoFor reports that what a strand does at a time may be for several items: it had taken one
 // for another before, and nothing was done for that alone. Executors do one after the other.
-func (h *handOffs) alsoFor(x *taking, at recording.Time) bool {
+func (h *takers) alsoFor(x *taking, at recording.Time) bool {
 	if x.fact.Executor == 1 {
 		return false
 	}
-	list := h.takings[x.strand]
+	list := h.strands[x.strand].takings
 	i := sort.Search(len(list), func(k int) bool { return list[k].from >= x.from })
 	if i == 0 || list[i-1].to != x.from || list[i-1].request == x.request {
 		return false
 	}
-	calls := h.callsOf[x.strand]
+	calls := h.strands[x.strand].calls
 	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= list[i-1].from })
 	if k < len(calls) && h.sent(calls[k]) < x.from {
 		return false
@@ -230,8 +204,9 @@ func (h *handOffs) alsoFor(x *taking, at recording.Time) bool {
 }
 
 // addTakings lists the parts in which strands worked on what they had taken.
-func (h *handOffs) addTakings() {
-	for s, list := range h.takings {
+func (h *partList) addTakings() {
+	for s := range h.strands {
+		list := h.strands[s].takings
 		for i := range list {
 			x := &list[i]
 			if x.request == timeline.None {

@@ -47,11 +47,11 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 		if c.away.To > 0 {
 			tl.AddUnseen(c.away.To, &recording.Unseen{What: unseenQueues, From: c.away.From})
 		}
-		h := &handOffs{
-			t: tl, f: f, callsOf: [][]timeline.CallID{{}, {}, {0}, {}}, serving: make(timeline.Stints, 4), jobs: make([][]job, 4),
+		h := &takers{&scene{
+			t: tl, f: f, strands: []strand{{}, {}, {calls: []timeline.CallID{0}}, {}}, serving: make(timeline.Stints, 4),
 			o: timeline.Stints{{{From: 0, To: 100, Request: 0}}, {{From: 0, To: 100, Request: 1}}, nil, nil},
-		}
-		h.findTakings()
+		}}
+		h.find()
 		h.byTakings()
 		if got := tl.Calls[0].Request; got != c.want {
 			t.Errorf("%s: the call is of %d, want %d", name, got, c.want)
@@ -75,15 +75,15 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 	f := factsOfThreads(3)
 	f.Threads[1].Taken = []facts.Taken{{At: 20, Taken: &recording.Taken{Putter: 1, Put: 10, Queue: 5, Executor: 1}}}
 	f.Threads[1].Steps = []facts.Step{{At: 90, Off: idle}}
-	h := &handOffs{
+	h := &scene{
 		t: &timeline.Timeline{
 			Strands:  []timeline.Strand{{Process: 1}, {Process: 1}, {Process: 1}},
 			Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 0, End: 150}},
 		},
-		f: f, serving: make(timeline.Stints, 3), jobs: make([][]job, 3), idle: []idleAt{{}, {word: 7}, {}},
+		f: f, serving: make(timeline.Stints, 3), strands: []strand{{}, {idle: idleAt{word: 7}}, {}},
 		o: timeline.Stints{{{From: 0, To: 150, Request: 0}}, nil, nil},
 	}
-	h.findTakings()
+	(&takers{h}).find()
 	for name, c := range map[string]struct {
 		asked recording.Time
 		want  timeline.RequestID
@@ -94,7 +94,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 		"when it was woken for more":      {95, timeline.None},
 	} {
 		j := job{strand: 2, by: 1, from: c.asked, claim: timeline.None}
-		if h.claim(&j); j.claim != c.want {
+		if (&rulings{scene: h}).claim(&j); j.claim != c.want {
 			t.Errorf("%s: %d, want %d", name, j.claim, c.want)
 		}
 	}

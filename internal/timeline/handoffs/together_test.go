@@ -9,25 +9,25 @@ import (
 
 // A worker makes two calls a task: they are one, if all between its results come out even.
 func TestCallsOfOneTask(t *testing.T) {
-	h := &handOffs{least: []int{2}, even: []bool{true}}
+	h := queuesOf(&scene{strands: []strand{{least: 2, even: true}}})
 	j := &job{calls: []timeline.CallID{0, 1, 2, 3, 4, 5, 6}, results: []result{{calls: 4}, {calls: 6}}}
 	for i, want := range []int{2, 2, 2, 2, 2, 2, 1} {
 		if got := h.together(j, i); got != want {
 			t.Errorf("from call %d on %d are of one task, want %d", i, got, want)
 		}
 	}
-	for _, x := range []*handOffs{{least: []int{1}, even: []bool{true}}, {least: []int{2}, even: []bool{false}}, {least: []int{unsure}, even: []bool{true}}} {
-		if got := x.together(j, 0); got != 1 {
-			t.Errorf("%d calls are of one task where tasks make %d, all as many: %v", got, x.least[0], x.even[0])
+	for _, x := range []strand{{least: 1, even: true}, {least: 2, even: false}, {least: unsure, even: true}} {
+		if got := queuesOf(&scene{strands: []strand{x}}).together(j, 0); got != 1 {
+			t.Errorf("%d calls are of one task where tasks make %d, all as many: %v", got, x.least, x.even)
 		}
 	}
 }
 
 // Of a task's calls one is known: so are the others that nothing else tells of.
 func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
-	h := &handOffs{t: &timeline.Timeline{Calls: []timeline.Call{
+	h := queuesOf(&scene{t: &timeline.Timeline{Calls: []timeline.Call{
 		{Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 7, Why: timeline.WhyHandOffEnd}, {Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 8, Why: timeline.WhyHandOffEnd},
-	}}}
+	}}})
 	h.complete(&task{call: 0, more: []timeline.CallID{1, 2}})
 	h.complete(&task{call: 3})
 	for i, want := range []timeline.RequestID{7, 7, 7, 8} {
@@ -51,10 +51,10 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 		word int64
 		want int
 	}{{4711, 1}, {0, 0}} {
-		h := &handOffs{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, idle: []idleAt{{word: c.word}, {word: c.word}}, jobs: [][]job{{results(0)}, {results(1)}}}
+		h := &rulings{scene: &scene{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, strands: []strand{{idle: idleAt{word: c.word}, jobs: []job{results(0)}}, {idle: idleAt{word: c.word}, jobs: []job{results(1)}}}}}
 		h.countCalls()
-		if h.least[0] != c.want || h.least[1] != 1 {
-			t.Errorf("waiting at word %d, tasks make %v calls at least, want %d and 1", c.word, h.least, c.want)
+		if h.strands[0].least != c.want || h.strands[1].least != 1 {
+			t.Errorf("waiting at word %d, tasks make %v calls at least, want %d and 1", c.word, []int{h.strands[0].least, h.strands[1].least}, c.want)
 		}
 	}
 }
@@ -62,15 +62,15 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 // A lock is made for each wait, and so each place is one of few results: together they show
 // that calls go before what is delivered there. Not of one where none went before.
 func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
-	h := &handOffs{jobs: make([][]job, 1)}
+	h := &jobFinder{scene: &scene{strands: make([]strand, 1)}}
 	j := job{}
 	for k := range 20 {
 		j.results = append(j.results, result{calls: k + 1, place: place{timeline.None, int64(k)}})
 	}
 	j.results[7].calls = 7 // as many as before
-	h.jobs[0] = []job{j}
+	h.strands[0].jobs = []job{j}
 	h.dropLocks()
-	if got := h.jobs[0][0].results; len(got) != 19 || !got[0].sure {
+	if got := h.strands[0].jobs[0].results; len(got) != 19 || !got[0].sure {
 		t.Errorf("%d results are left, the first is sure: %v; want 19, and that it is", len(got), got[0].sure)
 	}
 }
@@ -95,7 +95,7 @@ func TestSharesOfWhichFewAreWrong(t *testing.T) {
 
 // All of 300 requests put in two tasks, but one of the first is taken for one of the last.
 func TestSharesOfRequests(t *testing.T) {
-	h := &handOffs{t: &timeline.Timeline{}}
+	h := queuesOf(&scene{t: &timeline.Timeline{}})
 	var pool []task
 	var order burstOrder
 	add := func(r timeline.RequestID) {

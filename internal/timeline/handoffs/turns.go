@@ -7,10 +7,10 @@ import (
 
 // byLoneRequest associates carried calls that nothing else tells of with the only request
 // that was open, if whoever had them sent worked for that.
-func (h *handOffs) byLoneRequest() {
-	for i := range h.carried {
+func (h *carriers) byLoneRequest() {
+	for i := range h.ways {
 		c := &h.t.Calls[i]
-		if !h.carried[i] || c.Request != timeline.None || h.got[i] || !h.mayBeHanded(c) {
+		if !h.ways[i].carried || c.Request != timeline.None || h.ways[i].delivered || !h.mayBeHanded(c) {
 			continue
 		}
 		at := h.sent(timeline.CallID(i))
@@ -23,14 +23,14 @@ func (h *handOffs) byLoneRequest() {
 // workedFor returns the request that a strand did something for at a time, as far as
 // wake-ups tell: whoever had woken it served that, or read an answer for it. If others
 // were open it may have been for another.
-func (h *handOffs) workedFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
+func (h *carriers) workedFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	for hops := 0; hops <= 2*manyHops && s != timeline.None; hops++ {
 		if r := h.o.At(s, at); r != timeline.None {
 			return r
 		}
 		off := h.turnBefore(s, at)
-		if i := h.readsUpTo(s, at); i > 0 && (off == nil || h.reads[s][i-1].at >= off.Woken) {
-			return h.t.Calls[h.reads[s][i-1].call].Request
+		if i := h.readsUpTo(s, at); i > 0 && (off == nil || h.strands[s].reads[i-1].at >= off.Woken) {
+			return h.t.Calls[h.strands[s].reads[i-1].call].Request
 		}
 		s, at = h.startedBy(s, off)
 	}

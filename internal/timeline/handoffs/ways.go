@@ -19,9 +19,9 @@ type way struct {
 }
 
 // judge tells which deliveries to believe, by those that went the same way.
-func (h *handOffs) judge(all []delivery) func(*delivery) bool {
+func (h *carriers) judge(all []delivery) func(*delivery) bool {
 	wayOf := func(d *delivery) way {
-		return way{h.t.Calls[d.call].Process, h.readBy[d.call], d.hops}
+		return way{h.t.Calls[d.call].Process, h.ways[d.call].reader, d.hops}
 	}
 	counts, few := map[way]*causality.Tally{}, map[way]*causality.Tally{}
 	for i := range all {

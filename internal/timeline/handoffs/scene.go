@@ -1,0 +1,194 @@
+package handoffs
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
+	"github.com/getdwell/dwell/recording"
+)
+
+// scene is what all rules go by: what strands did, and whom they worked for, as far as found yet.
+type scene struct {
+	t        *timeline.Timeline
+	f        *facts.Facts
+	o        timeline.Stints // for which requests strands worked that they had read themselves
+	serving  timeline.Stints // and for which that others had read, and they answer
+	contexts *contexts       // nil: none are known
+	open     map[recording.ProcessID]*timeline.Open
+	strands  []strand
+	ways     []callWay // by call; none, where no call may have been handed over
+}
+
+// strand is what one did, each in order of time.
+type strand struct {
+	calls   []timeline.CallID // of no request yet, that it sent
+	answers []result          // responses to requests that another had read
+	reads   []readAt
+	woke    []wake
+	jobs    []job
+	takings []taking // what it worked on
+	idle    idleAt
+	handsOn int32 // how often it handed an answer on that another had read
+	least   int   // the calls that each of its tasks makes, at least; unsure: not known
+	even    bool  // all its tasks make as many
+}
+
+// callWay is who had to do with a call beside the strand that sent it.
+type callWay struct {
+	carried   bool              // by a strand that does not wait for the answer
+	reader    timeline.StrandID // that read its answer, or None
+	own       bool              // the reader had written it, too
+	delivered bool              // its answer was, to whoever had asked
+}
+
+// manySteps bounds how many steps back are looked at.
+const manySteps = 64
+
+// unsure is the number of calls of tasks of which too little is known.
+const unsure = -1
+
+func newScene(t *timeline.Timeline, f *facts.Facts, in Input) *scene {
+	return &scene{
+		t: t, f: f, o: in.Owners, contexts: in.Contexts, open: timeline.OpenIn(t),
+		serving: make(timeline.Stints, len(in.Owners)), strands: make([]strand, len(t.Strands)),
+	}
+}
+
+// wake is an edge between strands: one made the other runnable from inside a futex wake,
+// as whoever gives back a lock, hands over work or delivers a result does.
+type wake struct {
+	at     recording.Time
+	by, of timeline.StrandID
+	off    *timeline.Off // what it ended
+}
+
+// listWakes lists the edges of a recording by who woke.
+func (h *scene) listWakes() {
+	counts := make([]int32, len(h.strands))
+	each := func(visit func(wake)) {
+		for i := range h.f.Threads {
+			for _, s := range h.f.Threads[i].Steps {
+				if !timeline.HandedOn(s.Off) {
+					continue
+				}
+				if by := h.f.Strand(s.Off.Waker); by != timeline.None && int(by) != i {
+					visit(wake{s.Off.Woken, by, timeline.StrandID(i), s.Off})
+				}
+			}
+		}
+	}
+	each(func(w wake) { counts[w.by]++ })
+	all := lists.Sized[wake](counts)
+	each(func(w wake) { all[w.by] = append(all[w.by], w) })
+	for s, list := range all {
+		h.strands[s].woke = lists.ByTime(list, func(w *wake) recording.Time { return w.at })
+	}
+}
+
+// mayBeHanded reports a call on a strand that may have made it for another's request.
+func (h *scene) mayBeHanded(c *timeline.Call) bool {
+	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
+}
+
+// sortCalls puts each strand's calls in order of being sent.
+func (h *scene) sortCalls() {
+	for i := range h.strands {
+		slices.SortFunc(h.strands[i].calls, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
+	}
+}
+
+func (h *scene) sortAnswers() {
+	for i := range h.strands {
+		s := &h.strands[i]
+		s.answers = lists.ByTime(s.answers, func(r *result) recording.Time { return r.at })
+	}
+}
+
+// sent is when a call was written, or began if it never was.
+func (h *scene) sent(c timeline.CallID) recording.Time {
+	if at := h.t.Calls[c].SendFrom; at != recording.NoTime {
+		return at
+	}
+	return h.t.Calls[c].Start
+}
+
+// owner returns the request that a strand worked for at a time, as its own or as one that
+// it answered for who had read it, or None.
+func (h *scene) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
+	if r := h.o.At(s, at); r != timeline.None {
+		return r
+	}
+	return h.serving.At(s, at)
+}
+
+// worksFor is the request that a strand worked for at a time: its own, that for which what it
+// had taken was put in, or that for which it was woken; None: not known.
+func (h *scene) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
+	if r := h.owner(s, at); r != timeline.None {
+		return r
+	}
+	if x := h.takingAt(s, at); x != nil {
+		return x.request
+	}
+	if j := h.jobAt(s, at); j != nil && j.told && at < h.t.Requests[j.claim].End && !(h.wentOn(j) && h.toldLoop(j, at)) {
+		return j.claim
+	}
+	return timeline.None
+}
+
+// ownAt returns the request that a woken strand was serving all the while it slept.
+func (h *scene) ownAt(w wake) timeline.RequestID {
+	r := h.worksFor(w.of, w.off.Since)
+	if r != timeline.None && h.worksFor(w.of, w.at) != r {
+		return timeline.None
+	}
+	return r
+}
+
+// takingAt is what a strand worked on at a time, nil if that is not known.
+func (h *scene) takingAt(s timeline.StrandID, at recording.Time) *taking {
+	list := h.strands[s].takings
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at >= list[i-1].to {
+		return nil
+	}
+	return &list[i-1]
+}
+
+// jobAt returns the job of a strand at a time, or nil.
+func (h *scene) jobAt(s timeline.StrandID, at recording.Time) *job {
+	list := h.strands[s].jobs
+	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
+	if i == 0 || at > list[i-1].to {
+		return nil
+	}
+	return &list[i-1]
+}
+
+func (h *scene) eachJob(visit func(*job)) {
+	for s := range h.strands {
+		for i := range h.strands[s].jobs {
+			visit(&h.strands[s].jobs[i])
+		}
+	}
+}
+
+// inOrder lists all jobs in order of their start.
+func (h *scene) inOrder() []*job {
+	var all []*job
+	h.eachJob(func(j *job) { all = append(all, j) })
+	return lists.ByTime(all, func(j **job) recording.Time { return (*j).from })
+}
+
+// lost lists when facts were lost, by which a result may have been.
+func (h *scene) lost() []timeline.Stint {
+	var list []timeline.Stint
+	for _, l := range h.t.Losses {
+		list = append(list, timeline.Stint{From: l.From, To: l.To, Request: timeline.None})
+	}
+	return timeline.MergeStints(list)
+}
