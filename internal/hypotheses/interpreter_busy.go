@@ -10,10 +10,10 @@ import (
 )
 
 // besideInterpreter returns, of waits for the threads of a process with an interpreter's
-// lock, as much as none of its threads ran, from the beginning of each: another thread
-// would have had to wait for the interpreter in the rest.
+// lock, as much as none of its threads ran or was ready to, from the beginning of each: another
+// thread would have had to wait for the interpreter in the rest, or with it for a processor.
 func besideInterpreter(c *diagnosis.Case, p recording.ProcessID, list []stay) (out []stay) {
-	ran := c.ThreadsIn(map[recording.ProcessID]bool{p: true}, func(s timeline.State) bool { return s == timeline.StateRunning })[p]
+	ran := c.ThreadsIn(map[recording.ProcessID]bool{p: true}, func(s timeline.State) bool { return s == timeline.StateRunning || s == timeline.StateRunnable })[p]
 	for _, s := range list {
 		idle := s.To.Sub(s.From)
 		i, _ := slices.BinarySearchFunc(ran, s.From+1, func(w timeline.Interval, t diagnosis.Time) int { return cmp.Compare(w.To, t) })
