@@ -44,7 +44,10 @@ type scanned struct {
 	cost  []Duration            // own CPU, by request
 	all   Duration              // of them
 	trend diagnosis.Trend
-	moved bool // more requests are in flight from call to call, too
+	moved bool            // more requests are in flight from call to call, too
+	leg   *leg            // of requests, that cost, trend and samples are of; nil: all of them
+	late  bool            // whole is the later half of them
+	rest  diagnosis.Trend // of what the same requests compute besides, if they are of a leg
 	list  []sampling
 	spots spots
 
@@ -117,10 +120,10 @@ func (s *scanned) judge(c *diagnosis.Case) (cd *diagnosis.Candidate, unclear str
 	if s.all/Duration(max(1, len(s.order))) < scanTiny {
 		return nil, ""
 	}
-	walk := s.walk()
+	grown, walk := s.grown(c), s.walk()
 	switch {
-	case s.grows():
-		return s.growing(c), ""
+	case grown != nil:
+		return grown.growing(c), ""
 	case walk != nil:
 		return s.walking(c, walk, s.varies(c, walk)), ""
 	case len(s.whole) < scanCalls:
@@ -146,6 +149,21 @@ func (s *scanned) grows() bool {
 	return len(s.whole) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
 }
 
+// grown is what of an endpoint's requests grows, if anything does: where it is not known in which
+// function all of them do, a leg of them, if that is known.
+func (s *scanned) grown(c *diagnosis.Case) *scanned {
+	if s.grows() && s.grower(c) != "" {
+		return s
+	}
+	if p := s.apart(c); p != nil {
+		return p
+	}
+	if s.grows() {
+		return s
+	}
+	return nil
+}
+
 // walk is the place from which most of the CPU time goes through a collection, walk after
 // long walk; nil if there is none.
 func (s *scanned) walk() *spot {
@@ -168,7 +186,7 @@ func (s *scanned) lead() string {
 	if len(s.whole) < scanCalls {
 		return "a request's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
-	return "a request's own CPU is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
+	return "a request's own CPU" + s.where() + " is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
 		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
@@ -179,7 +197,7 @@ func (s *scanned) evidence() []diagnosis.Evidence {
 	if len(s.whole) < scanCalls {
 		return []diagnosis.Evidence{diagnosis.Count("calls of "+s.endpoint(), len(s.whole)).Against(scanCalls)}
 	}
-	return []diagnosis.Evidence{
+	list := []diagnosis.Evidence{
 		diagnosis.NS("own CPU of a call grew from first to last by", s.trend.Change).Against(int64(s.rise())).On(s.order),
 		diagnosis.NS("it grew at least by", s.trend.Low),
 		diagnosis.NS("it grew at most by", s.trend.High),
@@ -187,6 +205,26 @@ func (s *scanned) evidence() []diagnosis.Evidence {
 		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
 		diagnosis.Count("calls", len(s.whole)),
 	}
+	if s.leg != nil {
+		list = append(list, diagnosis.NS("own CPU of the rest of a call, at first", s.rest.Start), diagnosis.NS("that grew at most by", s.rest.High))
+	}
+	return list
+}
+
+// calls counts those that the trend is of.
+func (s *scanned) calls() string {
+	if s.late {
+		return "the last " + diagnosis.Plural(len(s.whole), "call")
+	}
+	return diagnosis.Plural(len(s.whole), "call")
+}
+
+// where says on which leg of requests, "" on all of them.
+func (s *scanned) where() string {
+	if s.leg == nil {
+		return ""
+	}
+	return " " + s.leg.String()
 }
 
 // changes says by how much a call's own CPU is more, or less, at the end.

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
@@ -12,11 +14,14 @@ const scanFix = "look it up instead of walking there: an index or a map by what 
 // growing is the finding of CPU time that grows.
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
-	title := "The CPU time of " + s.endpoint() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
-		" in " + diagnosis.Plural(len(s.whole), "call")
+	title := "The CPU time of " + s.endpoint() + s.where() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
+		" in " + s.calls()
+	if s.leg != nil {
+		title += ", and what they compute besides does not"
+	}
 	name := s.grower(c)
 	located, where := name != "", ", four fifths of that or more beneath "
-	if most := s.spots.first(); name == "" && most != nil && 2*most.samples >= s.spots.samples {
+	if most := s.spots.first(); (name == "" || s.leg != nil) && most != nil && 2*most.samples >= s.spots.samples {
 		name, where = most.name, "; most of it is computed in "
 	}
 	cd := s.candidate(c, name, s.order)
@@ -27,7 +32,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
 	}
 	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
-	if !located && t.Low < scanSlowed*t.Start {
+	if !located && s.leg == nil && t.Low < scanSlowed*t.Start {
 		cd.Title = title + ": something is looked for item by item, or the processors became slower meanwhile"
 		cd.Decide = "record longer, or under more load: the code that grows is named where enough stacks are sampled; processors that other work slows down slow all code alike"
 	}
@@ -64,9 +69,7 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 		Lead: s.lead(), AtLeast: true,
 	}
 	in := beneath{c, name, map[timeline.StackID]bool{}}
-	share := func(diagnosis.RequestID) diagnosis.Share {
-		return diagnosis.ShareOf(int64(s.trend.Change), int64(s.trend.Start+s.trend.Change))
-	}
+	share := s.since
 	if name != "" {
 		cd.Place = s.line(c, &in)
 		share = s.quarters(&in, order)
@@ -74,9 +77,9 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if r.Measured() && (s.of.Endpoint == "" || r.Endpoint == s.of.Endpoint) {
-			part := share(diagnosis.RequestID(i))
+			part, at := share(diagnosis.RequestID(i)), legAt(c, r)
 			for g := r.Segments(); g.Next(); {
-				if ownCPU(&g.Segment) {
+				if ownCPU(&g.Segment) && (s.leg == nil || at(g.From) == *s.leg) {
 					cd.Spans = append(cd.Spans, leading(r.ID, &g.Segment, part)...)
 				}
 			}
@@ -86,6 +89,13 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 		cd.Spans = append(cd.Spans, queuedBehind(c, in.has)...)
 	}
 	return cd
+}
+
+// since is the share of its own CPU by which a request computes more than the first ones.
+func (s *scanned) since(id diagnosis.RequestID) diagnosis.Share {
+	i, _ := slices.BinarySearch(s.whole, id)
+	grown := s.trend.Change * Duration(i) / Duration(max(1, len(s.whole)))
+	return diagnosis.ShareOf(int64(grown), int64(max(0, s.trend.Start)+grown))
 }
 
 // leading is the beginning of a segment, so much of it.

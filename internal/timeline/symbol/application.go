@@ -58,16 +58,23 @@ func madeUp(name string) bool {
 var packagePaths = []string{"/pkg/mod/", "/vendor/", "site-packages/", "dist-packages/", "/node_modules/", "/gems/", "/vendor_ruby/", "<cfunc>"}
 
 // standardGo reports a frame of Go's standard library: its file lies in a directory that
-// is the package, under src of the toolchain, or is the package if paths are trimmed.
+// is the package, under src of the toolchain, or is the package if paths are trimmed. The name
+// of assembly that only its own file calls has no package: it is told by where that is.
 func standardGo(f recording.Frame) bool {
 	slash := strings.LastIndexByte(f.Function, '/')
 	dot := strings.IndexByte(f.Function[slash+1:], '.')
+	if slash < 0 && dot < 0 {
+		return hasPrefix(f.File, assemblyOfGo) || strings.Contains(f.File, "/src/runtime/") || strings.Contains(f.File, "/src/internal/")
+	}
 	if dot < 0 || slash > 0 && strings.Contains(f.Function[:strings.IndexByte(f.Function, '/')], ".") {
 		return false
 	}
 	pkg := f.Function[:slash+1+dot]
 	return pkg != "main" && (strings.Contains(f.File, "/src/"+pkg+"/") || strings.HasPrefix(f.File, pkg+"/"))
 }
+
+// assemblyOfGo are where the standard library has most of its assembly, if paths are trimmed.
+var assemblyOfGo = []string{"runtime/", "internal/"}
 
 // goWrapper reports a function that Go's compiler makes of a go or defer statement with
 // arguments, around the one that it calls.
