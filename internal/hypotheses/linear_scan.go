@@ -44,10 +44,8 @@ type scanned struct {
 	cost  []Duration            // own CPU, by request
 	all   Duration              // of them
 	trend diagnosis.Trend
-	moved bool            // more requests are in flight from call to call, too
-	leg   *leg            // of requests, that cost, trend and samples are of; nil: all of them
-	late  bool            // whole is the later half of them
-	rest  diagnosis.Trend // of what the same requests compute besides, if they are of a leg
+	moved bool   // more requests are in flight from call to call, too
+	on    *onLeg // that cost, trend and samples are of; nil: all of each request
 	list  []sampling
 	spots spots
 
@@ -186,7 +184,7 @@ func (s *scanned) lead() string {
 	if len(s.whole) < scanCalls {
 		return "a request's own CPU is " + diagnosis.Human(s.all/Duration(max(1, len(s.order))))
 	}
-	return "a request's own CPU" + s.where() + " is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
+	return "a request's own CPU" + s.on.when() + " is " + diagnosis.Human(s.trend.Start) + changes(s.trend.Change) + " in " +
 		diagnosis.Plural(len(s.whole), "request") + " (bound " + diagnosis.Human(s.rise()) + ")"
 }
 
@@ -205,26 +203,7 @@ func (s *scanned) evidence() []diagnosis.Evidence {
 		diagnosis.Part("of pairs of calls rise, less those that fall", s.trend.Agree).Against(int64(scanAgree)),
 		diagnosis.Count("calls", len(s.whole)),
 	}
-	if s.leg != nil {
-		list = append(list, diagnosis.NS("own CPU of the rest of a call, at first", s.rest.Start), diagnosis.NS("that grew at most by", s.rest.High))
-	}
-	return list
-}
-
-// calls counts those that the trend is of.
-func (s *scanned) calls() string {
-	if s.late {
-		return "the last " + diagnosis.Plural(len(s.whole), "call")
-	}
-	return diagnosis.Plural(len(s.whole), "call")
-}
-
-// where says on which leg of requests, "" on all of them.
-func (s *scanned) where() string {
-	if s.leg == nil {
-		return ""
-	}
-	return " " + s.leg.String()
+	return append(list, s.on.evidence()...)
 }
 
 // changes says by how much a call's own CPU is more, or less, at the end.

@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -14,14 +15,11 @@ const scanFix = "look it up instead of walking there: an index or a map by what 
 // growing is the finding of CPU time that grows.
 func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 	t := &s.trend
-	title := "The CPU time of " + s.endpoint() + s.where() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
-		" in " + s.calls()
-	if s.leg != nil {
-		title += ", and what they compute besides does not"
-	}
+	title := "The CPU time of " + s.endpoint() + s.on.when() + " grows with every call, from " + diagnosis.Human(max(0, t.Start)) + " to " + diagnosis.Human(t.Start+t.Change) +
+		" in " + s.on.counted(len(s.whole)) + s.on.besides()
 	name := s.grower(c)
 	located, where := name != "", ", four fifths of that or more beneath "
-	if most := s.spots.first(); (name == "" || s.leg != nil) && most != nil && 2*most.samples >= s.spots.samples {
+	if most := s.spots.first(); (name == "" || s.on != nil) && most != nil && 2*most.samples >= s.spots.samples {
 		name, where = most.name, "; most of it is computed in "
 	}
 	cd := s.candidate(c, name, s.order)
@@ -32,7 +30,7 @@ func (s *scanned) growing(c *diagnosis.Case) *diagnosis.Candidate {
 		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) early and late: too few stacks were sampled to name the code"
 	}
 	cd.Title = title + ": something is looked for item by item, and there is more of it each time"
-	if !located && s.leg == nil && t.Low < scanSlowed*t.Start {
+	if !located && s.on == nil && t.Low < scanSlowed*t.Start {
 		cd.Title = title + ": something is looked for item by item, or the processors became slower meanwhile"
 		cd.Decide = "record longer, or under more load: the code that grows is named where enough stacks are sampled; processors that other work slows down slow all code alike"
 	}
@@ -77,9 +75,9 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 	for i := range c.Requests {
 		r := &c.Requests[i]
 		if r.Measured() && (s.of.Endpoint == "" || r.Endpoint == s.of.Endpoint) {
-			part, at := share(diagnosis.RequestID(i)), legAt(c, r)
+			part, on := share(diagnosis.RequestID(i)), s.on.has(c, r)
 			for g := r.Segments(); g.Next(); {
-				if ownCPU(&g.Segment) && (s.leg == nil || at(g.From) == *s.leg) {
+				if ownCPU(&g.Segment) && on(g.From) {
 					cd.Spans = append(cd.Spans, leading(r.ID, &g.Segment, part)...)
 				}
 			}
@@ -145,4 +143,83 @@ func (s *scanned) quarters(in *beneath, order []diagnosis.RequestID) func(diagno
 		}
 		return diagnosis.ShareOf(int64(under[q]), int64(all[q]))
 	}
+}
+
+// queuedSamples is how many samples of a process, around a wait for a processor, tell
+// what the processors worked on meanwhile.
+const queuedSamples = 20
+
+// works are the samples of one process, of whatever it computed, in order of time.
+type works struct {
+	at    []diagnosis.Time
+	under []int // how many of those before are the stacks
+}
+
+// queuedBehind returns what requests wait less for a processor without what is computed
+// in some stacks, by anybody: the share of it in what their process computed
+// meanwhile. Threads wait for what other programs compute, too; goroutines that wait in
+// their own runtime's queue do not.
+func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
+	by := map[recording.ProcessID]*works{}
+	front := diagnosis.Whole // of what threads wait behind
+	if h := hostLoad(c); h.known && h.busy > 0 {
+		front = min(front, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
+	}
+	for _, id := range c.With(timeline.CauseRunnable) {
+		r := &c.Requests[id]
+		for g := r.Segments(); g.Next(); {
+			if g.Cause != timeline.CauseRunnable {
+				continue
+			}
+			w := by[r.Process]
+			if w == nil {
+				w = worksOf(c, r.Process, in)
+				by[r.Process] = w
+			}
+			part := w.share(g.From, g.To)
+			if g.Strand == timeline.None || c.Strands[g.Strand].Goroutine == recording.NoGoroutine {
+				part = diagnosis.Share(front.Of(Duration(part)))
+			}
+			out = append(out, leading(id, &g.Segment, part)...)
+		}
+	}
+	return out
+}
+
+func worksOf(c *diagnosis.Case, p recording.ProcessID, in func(timeline.StackID) bool) *works {
+	type sample struct {
+		at    diagnosis.Time
+		under bool
+	}
+	var list []sample
+	for i := range c.Strands {
+		if st := &c.Strands[i]; st.Process == p {
+			for _, a := range st.Stacks {
+				if a.Origin == recording.StackOnCPU {
+					list = append(list, sample{a.Time, in(a.Stack)})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
+	w := &works{under: []int{0}}
+	for _, s := range list {
+		n := w.under[len(w.under)-1]
+		if s.under {
+			n++
+		}
+		w.at, w.under = append(w.at, s.at), append(w.under, n)
+	}
+	return w
+}
+
+// share is what part of the samples in a span, or next to it if those are few, are the stacks.
+func (w *works) share(from, to diagnosis.Time) diagnosis.Share {
+	i, _ := slices.BinarySearch(w.at, from)
+	n, _ := slices.BinarySearch(w.at, to)
+	n = max(i, n)
+	if more := queuedSamples - (n - i); more > 0 {
+		i, n = max(0, i-(more+1)/2), min(len(w.at), n+(more+1)/2)
+	}
+	return diagnosis.ShareOf(int64(w.under[n]-w.under[i]), int64(n-i))
 }

@@ -16,19 +16,11 @@ const (
 	legs
 )
 
-func (l leg) String() string {
-	return [...]string{"before it calls peers", "while it calls peers", "after its peers have answered"}[l]
-}
-
 // legAt returns which legs the moments of a request are in.
 func legAt(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time) leg {
-	first, last := r.End, r.End
-	for i, id := range r.Calls {
-		call := &c.Calls[id]
-		if i == 0 {
-			first, last = call.Start, call.End
-		}
-		first, last = min(first, call.Start), max(last, call.End)
+	first, last := r.End, r.Start
+	for _, id := range r.Calls {
+		first, last = min(first, c.Calls[id].Start), max(last, c.Calls[id].End)
 	}
 	return func(at diagnosis.Time) leg {
 		switch {
@@ -60,67 +52,108 @@ func legCost(c *diagnosis.Case) *[legs][]Duration {
 	}).(*[legs][]Duration)
 }
 
-// apart returns the leg of requests that grows where the rest of the same requests does not; nil,
-// if there is none. What compilers and caches do for the first half of calls can hide it there:
-// the second half is looked at by itself, too.
-func (s *scanned) apart(c *diagnosis.Case) *scanned {
-	ids := s.alike(c)
-	if p := s.mostApart(c, ids); p != nil {
-		return p
-	}
-	p := s.mostApart(c, ids[len(ids)/2:])
-	if p != nil {
-		p.late = true
-	}
-	return p
+// onLeg is the leg of some requests that something is said of; nil: all of each of them.
+type onLeg struct {
+	leg  leg
+	late bool            // of the later half of requests
+	rest diagnosis.Trend // of what the same requests compute besides
 }
 
-// mostApart is the leg of some requests that grows most where the rest of them does not.
-func (s *scanned) mostApart(c *diagnosis.Case, ids []diagnosis.RequestID) (most *scanned) {
-	for l := range legs {
-		if len(ids) < scanCalls {
-			break
-		}
-		if p := s.onLeg(c, l, ids); p.growsApart() && (most == nil || p.trend.Change > most.trend.Change) {
-			most = p
+// has reports which moments of a request are on the leg.
+func (l *onLeg) has(c *diagnosis.Case, r *timeline.Request) func(diagnosis.Time) bool {
+	if l == nil {
+		return func(diagnosis.Time) bool { return true }
+	}
+	at := legAt(c, r)
+	return func(t diagnosis.Time) bool { return at(t) == l.leg }
+}
+
+// when says of which leg something is, after a request's name.
+func (l *onLeg) when() string {
+	if l == nil {
+		return ""
+	}
+	return [...]string{" before it calls peers", " while it calls peers", " after its peers have answered"}[l.leg]
+}
+
+// counted says of how many calls something is.
+func (l *onLeg) counted(calls int) string {
+	if l != nil && l.late {
+		return "the last " + diagnosis.Plural(calls, "call")
+	}
+	return diagnosis.Plural(calls, "call")
+}
+
+// besides says how much the rest of the same requests may have grown.
+func (l *onLeg) besides() string {
+	switch {
+	case l == nil:
+		return ""
+	case l.rest.High <= 0:
+		return ", and nothing that they compute besides does"
+	}
+	return " (what they compute besides by " + diagnosis.Percent(diagnosis.ShareOf(int64(l.rest.High), int64(l.rest.Start))) + " at most)"
+}
+
+// evidence is what was measured of the rest of the same requests.
+func (l *onLeg) evidence() []diagnosis.Evidence {
+	if l == nil {
+		return nil
+	}
+	return []diagnosis.Evidence{
+		diagnosis.NS("own CPU of the rest of the first calls", l.rest.Start),
+		diagnosis.NS("that grew at most by", l.rest.High),
+	}
+}
+
+// apart returns the leg of requests that grows most where the rest of the same requests does not;
+// nil, if none does. What compilers and caches do for the first half of calls can hide it there: the
+// second half is looked at by itself, too.
+func (s *scanned) apart(c *diagnosis.Case) (most *scanned) {
+	all := callingAlike(c, s.whole)
+	for _, ids := range [][]diagnosis.RequestID{all, all[len(all)/2:]} {
+		for l := range legs {
+			if most != nil && most.on.late != (len(ids) < len(all)) || len(ids) < scanCalls {
+				break
+			}
+			cost := legCost(c)[l]
+			p := &scanned{of: s.of, order: s.order, whole: ids, cost: cost, all: s.all, moved: s.moved}
+			p.trend = diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
+			rest := diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return s.cost[id] - cost[id] }))
+			p.on = &onLeg{leg: l, late: len(ids) < len(all), rest: rest}
+			if p.growsApart() && (most == nil || p.trend.Change > most.trend.Change) {
+				most = p
+			}
 		}
 	}
 	if most != nil {
-		most.sample(c)
+		most.list = sampledOn(c, most.on, s.order)
+		most.spots = spotsIn(c, most.list)
 	}
 	return most
 }
 
-// alike are the requests with the usual number of calls, in order, if they are most: of others
-// what is computed would be in another leg.
-func (s *scanned) alike(c *diagnosis.Case) (ids []diagnosis.RequestID) {
+// callingAlike are the requests with the usual number of calls, in order, if they are most: of others
+// what is computed would be on another leg.
+func callingAlike(c *diagnosis.Case, ids []diagnosis.RequestID) (same []diagnosis.RequestID) {
 	n := map[int]int{}
 	usual := 0
-	for _, id := range s.whole {
+	for _, id := range ids {
 		calls := len(c.Requests[id].Calls)
 		n[calls]++
 		if n[calls] > n[usual] {
 			usual = calls
 		}
 	}
-	if usual == 0 || 4*n[usual] < 3*len(s.whole) {
+	if usual == 0 || 4*n[usual] < 3*len(ids) {
 		return nil
 	}
-	for _, id := range s.whole {
+	for _, id := range ids {
 		if len(c.Requests[id].Calls) == usual {
-			ids = append(ids, id)
+			same = append(same, id)
 		}
 	}
-	return ids
-}
-
-// onLeg is what one leg of some requests says.
-func (s *scanned) onLeg(c *diagnosis.Case, l leg, ids []diagnosis.RequestID) *scanned {
-	cost := legCost(c)[l]
-	p := &scanned{of: s.of, order: s.order, whole: ids, cost: cost, all: s.all, moved: s.moved, leg: &l}
-	p.trend = diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
-	p.rest = diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return s.cost[id] - cost[id] }))
-	return p
+	return same
 }
 
 // growsApart reports that a leg grows, in proportion by a quarter more than the rest of the same
@@ -128,16 +161,17 @@ func (s *scanned) onLeg(c *diagnosis.Case, l leg, ids []diagnosis.RequestID) *sc
 // much: then what is computed would only have moved.
 func (s *scanned) growsApart() bool {
 	share := func(d, of Duration) diagnosis.Share { return diagnosis.ShareOf(int64(d), int64(max(of, scanTiny))) }
-	return s.grows() && s.rest.Start >= scanTiny && s.rest.Low > -s.trend.Change &&
-		share(s.trend.Low, s.trend.Start)-max(0, share(s.rest.High, s.rest.Start)) >= diagnosis.Whole/scanRise
+	rest := &s.on.rest
+	return s.grows() && rest.Start >= scanTiny && rest.Low > -s.trend.Change &&
+		share(s.trend.Low, s.trend.Start)-max(0, share(rest.High, rest.Start)) >= diagnosis.Whole/scanRise
 }
 
-// sample keeps what was sampled on the leg.
-func (s *scanned) sample(c *diagnosis.Case) {
-	newSamples(c).each(s.order, func(span diagnosis.Span, stack timeline.StackID) {
-		if legAt(c, &c.Requests[span.Request])(span.From) == *s.leg {
-			s.list = append(s.list, sampling{span.Request, stack})
+// sampledOn are the samples of what some requests computed on a leg.
+func sampledOn(c *diagnosis.Case, on *onLeg, ids []diagnosis.RequestID) (list []sampling) {
+	newSamples(c).each(ids, func(span diagnosis.Span, stack timeline.StackID) {
+		if on.has(c, &c.Requests[span.Request])(span.From) {
+			list = append(list, sampling{span.Request, stack})
 		}
 	})
-	s.spots = spotsIn(c, s.list)
+	return list
 }

@@ -48,6 +48,24 @@ func scanStories() []story {
 			walking(func(int) recording.Time { return 3000 * us })},
 		{"linear-scan/unlocated-lead", "A request computes for 300 us at first and for 540 at the end, and nothing shows where: its code, or slower processors.",
 			python(stackHooks, 80, func(t *thread, i int) { t.compute(200*us + recording.Time(i)*3*us) })},
+		{"linear-scan/leg-supported", "A request computes for 2 to 2.5 ms, as it happens, asks a peer, and looks for something: 300 us at first, 8 us more with every call.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(recording.Time(2000+i*7919%500)*us, "/srv/app.py:price < /srv/app.py:handle")
+				keptCall(t, 600*us)
+				t.computeIn(recording.Time(300+i*8)*us, "/srv/orders.py:find < /srv/app.py:handle")
+			})},
+		{"linear-scan/slower-refuted", "Processors become slower: what is computed before a peer is asked takes a fifth longer at the end, what is computed after it a third.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(recording.Time((2000+i*7919%200)*(400+i)/400)*us, "/srv/app.py:price < /srv/app.py:handle")
+				keptCall(t, 600*us)
+				t.computeIn(recording.Time(400+i*2)*us, "/srv/app.py:render < /srv/app.py:handle")
+			})},
+		{"linear-scan/moved-refuted", "A peer answers sooner from call to call, and what is computed meanwhile is computed after it.",
+			python(stackHooks, 80, func(t *thread, i int) {
+				t.computeIn(recording.Time(1300-i*5)*us, "/srv/app.py:price < /srv/app.py:handle")
+				keptCall(t, 600*us)
+				t.computeIn(recording.Time(900+i*5)*us, "/srv/app.py:price < /srv/app.py:handle")
+			})},
 		{"linear-scan/scatter-undecided", "A request computes for 2 to 3.5 ms, as it happens, and perhaps 12 us more with every call: too few to tell.",
 			python(stackHooks, 80, func(t *thread, i int) {
 				t.computeIn(2000*us+recording.Time(i*7919%1500+12*i)*us, "/srv/app.py:handle")
