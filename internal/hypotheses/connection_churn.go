@@ -245,8 +245,8 @@ func churnAt(c *diagnosis.Case, ch churn) diagnosis.Candidate {
 	if ch.piled > 0 {
 		ev = append(ev, diagnosis.Count("of these calls found none idle only because calls pile up behind the set-up of others", ch.piled))
 	}
-	if ch.sessions > 0 {
-		ev = slices.Insert(ev, 2, diagnosis.NS("mean time after that until its session is open", ch.opening/Duration(ch.sessions)))
+	if ch.sessions > 0 { // most of what such a connection takes
+		ev = slices.Insert(ev, 1, diagnosis.NS("mean time until the session on such a connection is open", ch.opening/Duration(ch.sessions)))
 		fix = sessionFix(runtimeOf(c, ch.process))
 	}
 	return diagnosis.Candidate{

@@ -54,9 +54,11 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 }
 
 // opensSession reports a call that a connection begins with and that asks for nothing: what
-// comes before the first statement to a database, which starts a process or a thread for it.
+// comes before the first statement to a database, which starts a process or a thread for it. So is
+// what is no command at all: the question whether a database speaks TLS, after whose "no" some
+// clients open another connection.
 func opensSession(call *timeline.Call) bool {
-	return call.Protocol.SQL() && call.Operation == "STARTUP"
+	return call.Protocol.SQL() && (call.Operation == "STARTUP" || call.New && call.Ordinal == 0 && call.Operation == "")
 }
 
 // besides returns what of a handler segment goes with opening the connections of calls.

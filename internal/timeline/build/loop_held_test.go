@@ -56,3 +56,62 @@ func TestATimerThatIsDueWhileTheLoopIsHeldWaitsForTheLoop(t *testing.T) {
 		t.Errorf("it sleeps %d us and waits %d us for the loop, of 5,000 and 55,000", sleep/1000, loop/1000)
 	}
 }
+
+// A loop reads a request, or two at once; each is a task that asks a peer, with a client that waits
+// itself for 20 ms, in place of the loop. The second of a pair waits for the loop meanwhile, not for
+// the client's one connection, which is in use then.
+func TestBehindAClientThatWaitsItselfTasksWaitForTheLoop(t *testing.T) {
+	var story strings.Builder
+	story.WriteString(`# dwell recording, text form 1
+1ms manifest cpus=2 hooks="sched io sockets arrivals contexts"
+1ms process id=1 pid=100 runtime=python comm=app
+1ms thread id=1 tid=100 process=1
+1ms thread-state thread=1 on=1
+1ms conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5000
+1ms conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001
+1ms conn id=3 side=out process=1 existing=1 local=127.0.0.1:6000 peer=10.0.0.1:80
+1ms context process=1 id=1
+1ms context process=1 id=2
+`)
+	contexts, asked, served := 2, 0, [3]int{}
+	asks := func(ms, conn int) { // what a task does in 21 ms
+		contexts++
+		fmt.Fprintf(&story, `
+%[1]d500us context process=1 id=%[4]d parent=%[3]d
+%[1]d500us chunk conn=3 thread=1 dir=write offset=%[5]d bytes=100 context=%[4]d contexts=%[4]d
+%[1]d500us http-request conn=3 offset=%[5]d head=100 method=GET route=/price
+%[2]d500us off thread=1 since=%[1]d600us woken=%[2]d490us syscall=recvfrom waker-kind=interrupt
+%[2]d550us chunk conn=3 thread=1 dir=read offset=%[6]d bytes=80 arrived=%[2]d490us last=%[2]d490us context=%[4]d contexts=%[4]d
+%[2]d550us http-response conn=3 offset=%[6]d head=80 status=200
+%[2]d600us chunk conn=%[3]d thread=1 dir=write offset=%[7]d bytes=60 context=%[4]d contexts=%[4]d
+%[2]d600us http-response conn=%[3]d offset=%[7]d head=60 status=200
+`, ms, ms+20, conn, contexts, 100*asked, 80*asked, 60*served[conn])
+		asked++
+		served[conn]++
+	}
+	for n := range 20 {
+		ms, many := 100*(n+1), 1+n%2
+		fmt.Fprintf(&story, "%[1]d000us off thread=1 since=%[2]d100us woken=%[1]d000us syscall=epoll_wait waker-kind=interrupt\n", ms, max(2, ms-55))
+		for conn := 1; conn <= many; conn++ {
+			fmt.Fprintf(&story, `
+%[1]d0%[2]d0us chunk conn=%[2]d thread=1 dir=read offset=%[3]d bytes=40 arrived=%[1]d000us last=%[1]d000us context=%[2]d contexts=%[4]d
+%[1]d0%[2]d0us http-request conn=%[2]d offset=%[3]d head=40 method=GET route=/quote
+`, ms, conn, 40*served[conn], contexts)
+		}
+		for k := range many {
+			asks(ms+21*k, 1+k)
+		}
+	}
+	story.WriteString("2100000us off thread=1 since=2045100us woken=2100000us syscall=epoll_wait waker-kind=interrupt\n")
+	tl := parsed(t, []byte(story.String()))
+	for i := range tl.Requests {
+		r := &tl.Requests[i]
+		by := map[timeline.Cause]recording.Duration{}
+		for g := r.Segments(); g.Next(); {
+			by[g.Cause] += g.To.Sub(g.From)
+		}
+		if behind := r.Duration() > 40_000_000; by[timeline.CausePool] > 0 || by[timeline.CauseUnknown] > 500_000 || behind != (by[timeline.CauseEventLoop] > 20_000_000) {
+			t.Fatalf("request %d of %v waits for %v; for the loop, if for 20 ms, are expected", i, r.Duration(), by)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 		process recording.ProcessID
 		peer    string
 	}
-	groups := map[key]*lined{}
+	groups, own := map[key]*lined{}, map[timeline.StrandID]string{}
 	any := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -52,6 +52,12 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
+		if _, known := own[c.Strand]; !known {
+			own[c.Strand] = t.OwnPoll(c.Strand)
+		}
+		if !g.wander && holdsLoop(t, c, own[c.Strand]) {
+			continue
+		}
 		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
 			g.calls, g.before, any = append(g.calls, c.ID), append(g.before, at), true
 		}
@@ -63,6 +69,22 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 	for _, g := range groups {
 		g.lineUp(t, calls, freed)
 	}
+}
+
+// holdsLoop reports a call whose client waits itself for the answer, in place of the loop, which
+// polls so: what comes before it waits for the loop, and so would a turn to call.
+func holdsLoop(t *timeline.Timeline, c *timeline.Call, own string) bool {
+	asleep := false
+	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, c.Sent, c.End) {
+		if iv.State != timeline.StateSleeping || iv.Off == nil {
+			continue
+		}
+		if timeline.PollWait(iv.Off.Syscall) && timeline.SamePoll(own, iv.Off.Syscall) {
+			return false
+		}
+		asleep = true
+	}
+	return asleep
 }
 
 // freedAt is, for each call, when its connection was left by the one before; NoTime: that

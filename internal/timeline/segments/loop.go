@@ -114,6 +114,9 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
 		tail := min(g.tail, begun)
 		s.ownTurn(r, stretch{nil, from, tail}, p)
+		if begun == g.to && s.heldUp(r, u, gap{from, tail, begun, g.nth}, p) {
+			return
+		}
 		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
 		if u.Timer && len(s.asks(r, rest)) == 0 {
 			rest.Cause = timeline.CauseSleep

@@ -58,8 +58,10 @@ func (s *segmenter) findHeld() *heldLoops {
 		if r.Strand == timeline.None || len(h.held[r.Strand]) == 0 {
 			continue
 		}
+		turned := false
 		s.eachTurn(r, func(u *loops.Turn, g gap, _ stretch) {
 			k := waitKind{r.Endpoint, g.nth}
+			turned = turned || g.tail < g.to
 			if g.tail < g.to && len(took[k]) < mostSame && s.unseen(r, u, g) && len(h.in(r.Strand, g)) == 0 {
 				took[k] = append(took[k], g.to.Sub(g.tail))
 				if u.Timer {
@@ -67,6 +69,9 @@ func (s *segmenter) findHeld() *heldLoops {
 				}
 			}
 		})
+		if k := (waitKind{r.Endpoint, 0}); !turned && len(took[k]) < mostSame { // done in one go: it need not wait at all
+			took[k] = append(took[k], 0)
+		}
 	}
 	for k, list := range took {
 		slices.Sort(list)
@@ -109,7 +114,7 @@ func (h *heldLoops) in(loop timeline.StrandID, g gap) (out []heldSpan) {
 
 // unseen reports a gap of which no fact shows what the request waited for in it.
 func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
-	if u.Call != timeline.None || u.How != loops.ResumeUnseen || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
+	if !s.begunUnseen(u, g) || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
 		return false
 	}
 	return len(s.in.Parts) == 0 || !slices.ContainsFunc(s.in.Parts[r.ID], func(p timeline.Handover) bool {
@@ -117,12 +122,20 @@ func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
 	})
 }
 
+// begunUnseen reports a turn that nothing is known to have begun, or that begins with making a call.
+func (s *segmenter) begunUnseen(u *loops.Turn, g gap) bool {
+	if u.Call != timeline.None {
+		return s.in.Calls[u.Call].Bounds[0] >= g.to
+	}
+	return u.How == loops.ResumeUnseen
+}
+
 // heldUp tiles a gap of which no fact shows what the request waited for in it, and in which its
 // loop was held: what it is longer than such waits are where the loop is free, it waited for the
 // loop. If it ended as time woke the loop, that was before its timer was set, else after it fired.
 func (s *segmenter) heldUp(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
 	usual, ok := s.held.usual[waitKind{r.Endpoint, g.nth}]
-	if !ok || u.How != loops.ResumeUnseen {
+	if !ok || !s.begunUnseen(u, g) {
 		return false
 	}
 	spans := s.held.in(r.Strand, g)
