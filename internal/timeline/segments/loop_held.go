@@ -114,7 +114,7 @@ func (h *heldLoops) in(loop timeline.StrandID, g gap) (out []heldSpan) {
 
 // unseen reports a gap of which no fact shows what the request waited for in it.
 func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
-	if !s.begunUnseen(u, g) || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
+	if !begunUnseen(s, u, g) || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
 		return false
 	}
 	return len(s.in.Parts) == 0 || !slices.ContainsFunc(s.in.Parts[r.ID], func(p timeline.Handover) bool {
@@ -123,7 +123,7 @@ func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
 }
 
 // begunUnseen reports a turn that nothing is known to have begun, or that begins with making a call.
-func (s *segmenter) begunUnseen(u *loops.Turn, g gap) bool {
+func begunUnseen(s *segmenter, u *loops.Turn, g gap) bool {
 	if u.Call != timeline.None {
 		return s.in.Calls[u.Call].Bounds[0] >= g.to
 	}
@@ -135,7 +135,7 @@ func (s *segmenter) begunUnseen(u *loops.Turn, g gap) bool {
 // loop. If it ended as time woke the loop, that was before its timer was set, else after it fired.
 func (s *segmenter) heldUp(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
 	usual, ok := s.held.usual[waitKind{r.Endpoint, g.nth}]
-	if !ok || !s.begunUnseen(u, g) {
+	if !ok || !begunUnseen(s, u, g) {
 		return false
 	}
 	spans := s.held.in(r.Strand, g)
