@@ -74,16 +74,35 @@ func (j *judge) leads(t *trial) (any bool) {
 		if why == "" {
 			continue
 		}
-		f := j.finding(cd, spans, []Impact{best})
+		f := j.finding(cd, cd.atMost(j, spans, &best), []Impact{best})
 		j.rankLead(&f, cd, spans)
+		f.Why, f.Decide = why, cmp.Or(cd.Decide, t.res.Undecided, cd.Next, cd.Fix)
 		if why == words {
 			f.When = when
 		}
-		f.Why, f.Decide = why, cmp.Or(cd.Decide, t.res.Undecided, cd.Next, cd.Fix)
+		if why == words && !t.Where && cd.Fix != "" {
+			f.Decide = "record for longer: if it happens again, " + cd.Fix
+		}
 		j.out.Leads = append(j.out.Leads, f)
 		cd.lead, any = true, true
 	}
 	return any
+}
+
+// atMost adds to spans of a lead what may go as well, and to its impact what that saves there.
+func (cd *candidate) atMost(j *judge, spans []Span, im *Impact) []Span {
+	if len(cd.May) == 0 {
+		return spans
+	}
+	spans = normal(j.Timeline, slices.Concat(spans, cd.May))
+	left := j.ledger.left(spans)
+	defer j.regain(left)
+	for i, m := range j.ledger.remove(left, j.lose(left)) {
+		if s := &j.Symptoms[i]; s.Endpoint == im.Endpoint {
+			*im = m.impact(s)
+		}
+	}
+	return spans
 }
 
 // yield takes back the leads of a trial that go with what programs beside the service cost, where

@@ -143,7 +143,8 @@ func (j *judge) intervals(spans []Span, im *Impact) {
 		if m := &removed[i]; j.Symptoms[i].Endpoint == im.Endpoint && m.requests > 0 {
 			im.MeanRange = j.ledger.interval(i, m, statMean, im.Mean)
 			if r := j.ledger.drawnAnew(i, m, j.waitBesides(i, left), im.Mean); r.High-r.Low >= im.MeanRange.High-im.MeanRange.Low+j.Resolution {
-				im.MeanRange = Range{min(r.Low, im.MeanRange.Low), max(r.High, im.MeanRange.High)}
+				judged := min(im.MeanRange.Low, j.least(j.Symptoms[i].Mean, j.Worth))
+				im.MeanRange = Range{max(judged, min(r.Low, im.MeanRange.Low)), max(r.High, im.MeanRange.High)}
 			}
 			im.Range50 = j.ledger.interval(i, m, stat50, im.P50)
 			im.Range99 = j.ledger.interval(i, m, stat99, im.P99)

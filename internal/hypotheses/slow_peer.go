@@ -32,13 +32,12 @@ func testSlowPeer(c *diagnosis.Case) diagnosis.Result {
 		s := spans[p.peer]
 		if all = append(all, s...); s != nil {
 			cd := slowPeerAt(c, p, s)
-			var short []diagnosis.Span
 			next := "compare its own log or metrics of the same calls with the remote times here"
-			if cd.Spans, short = here.apart(c, p.calls, s); len(short) > 0 {
+			if cd.Spans, cd.May = here.apart(c, p.calls, s); len(cd.May) > 0 {
 				next = "record while the host has processors to spare: this peer, on the same host, may itself have waited for one"
 			}
 			cd.Next = cmp.Or(cd.Next, next)
-			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, short...)
+			res.Candidates, res.Hidden = append(res.Candidates, cd), append(res.Hidden, cd.May...)
 		}
 		hidden = append(hidden, unowned(c, p.calls, remoteOf)...)
 	}

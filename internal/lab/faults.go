@@ -18,6 +18,8 @@ type Fault struct {
 	// Around is set where the fault is outside of the service: with the share of the
 	// processors that another program takes in place of With's cost, in millionths.
 	Around bool
+	// Lines is set where requests stand in line at a peer.
+	Lines bool
 	// Turns is what requests take turns at: where the fault is mended, half of what is done in
 	// them need not be done; or, which is another way, there is one more to have.
 	Turns *Turns

@@ -55,8 +55,8 @@ type play struct {
 	left    int       // requests to be answered
 	used    Time      // of all processors
 	arrived []Time
-	others  *rand.Rand // draws for another program
-	done    Time       // the second peer, with all that was asked in turn
+	others  *rand.Rand        // draws for another program
+	done    [another + 1]Time // instances of the second peer, with all that was asked in turn
 }
 
 // thread serves one connection, one request after the other.

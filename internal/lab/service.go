@@ -49,7 +49,7 @@ type Step struct {
 	late      Time // after which its request has left
 	why       int64
 	cached    bool // asks the second peer
-	inTurn    bool // which does one thing at a time
+	inTurn    int  // that instance of it does one thing at a time
 	with      company
 }
 

@@ -23,19 +23,26 @@ func Late(s Step, d Time, why int64) Step {
 // Cached asks a second peer, on a connection that is kept.
 func Cached(d Time, route string) Step { return Step{do: call, took: d, route: route, cached: true} }
 
-// InTurn is a call to the second peer where that does one thing at a time.
-func InTurn(s Step) Step {
-	s.inTurn = true
+// InTurn is a call to an instance of the second peer that does one thing at a time.
+func InTurn(s Step, instance int) Step {
+	s.inTurn = instance
 	return s
 }
 
+// Instances of the second peer that do one thing at a time.
+const (
+	first = 1 + iota
+	another
+)
+
 // remote is how long a call that was sent now waits for its answer.
 func (p *play) remote(s *Step) Time {
-	if !s.inTurn {
+	if s.inTurn == 0 {
 		return s.late + s.took
 	}
-	p.done = max(p.done, p.now) + s.took
-	return p.done - p.now
+	done := &p.done[s.inTurn]
+	*done = max(*done, p.now) + s.took
+	return *done - p.now
 }
 
 // cache is the second peer.
@@ -67,12 +74,12 @@ func transportFaults() []Fault {
 			}
 			return []Step{Late(plain(nil)[0], 5*x, lost)}
 		}, plain),
-		{Name: "head-of-line", Runtime: recording.RuntimeJVM, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
+		{Name: "head-of-line", Runtime: recording.RuntimeJVM, Lines: true, With: func(x Time, mended bool) func([]Step, *rand.Rand) []Step {
 			return func(own []Step, draw *rand.Rand) []Step {
-				s := InTurn(Cached(30*Microsecond, "/values"))
-				if draw.IntN(8) == 0 { // mended: another instance is asked for it
-					if s = Cached(x, "/keys"); !mended {
-						s = InTurn(s)
+				s := InTurn(Cached(30*Microsecond, "/values"), first)
+				if draw.IntN(8) == 0 {
+					if s = InTurn(Cached(x, "/keys"), first); mended { // another instance is asked for it
+						s.inTurn = another
 					}
 				}
 				return within(own, []Step{s})

@@ -23,7 +23,7 @@ func NewTrial(f *Fault, strength float64, requests int, seed uint64) (*Trial, bo
 	if f.Around {
 		high = 1.2e6
 	}
-	if f.Turns != nil { // no client waits for its connection: who comes does not depend on how long requests take
+	if f.Turns != nil || f.Lines { // no client waits for its connection: who comes does not depend on how long requests take
 		own.Threads = requests
 	}
 	t := &Trial{Fault: f}
