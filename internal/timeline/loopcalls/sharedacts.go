@@ -17,6 +17,8 @@ type batch struct {
 	calls []timeline.CallID
 
 	blurred bool // and others, nobody knows how many
+	asker   bool // the first of those who may have sent it asked for the callback
+	earlier bool // somebody did who was away
 }
 
 // end tells apart what was done in the turn that ends.
@@ -152,45 +154,9 @@ func (w *sharing) tellApart(b *batch) {
 		}
 		w.unknown(list, b.calls)
 		w.remove(list)
-	case len(on) == 0:
-		if counts, ok := w.aside(list, len(off)); ok {
-			w.remove(w.doneWith(w.deal(list, counts, b.calls)))
-		} else {
-			w.unknown(list, b.calls)
-		}
-	case len(b.calls) == 1 && len(went) == 0 && w.asker(b, list):
-		w.saw(list[:1], 1, false)
-		if len(list) > 1 {
-			w.saw(list[1:], 0, false)
-		}
-		w.remove(w.deal(list[:1], []share{{1, 0}}, b.calls))
 	default:
+		b.asker = len(went) == 0 && w.asker(b, list)
 		w.shareOut(b, list, on, off)
-	}
-}
-
-// shareOut gives the calls of a batch, some of them on shared connections, to several who may have sent them.
-func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
-	first := b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
-	if !first { // else it was asked for by somebody who was away
-		w.saw(list, len(on), b.late || !w.all)
-	}
-	others := (b.late || !w.all) && w.anyAway()
-	counts, more, ok := w.counts(list, parcel{len(on), len(off), others, w.asker(b, list)})
-	switch {
-	case ok && (!b.late || (more > 0) == first): // the first who asked was one of them
-		if first {
-			w.unseen(on[:more])
-			on = on[more:]
-		} else {
-			w.unseen(on[len(on)-more:])
-			on = on[:len(on)-more]
-		}
-		w.remove(w.deal(list, counts, append(on, off...)))
-	default:
-		w.ends(list, on, first)
-		w.unknown(list, off)
-		w.remove(list)
 	}
 }
 
@@ -272,7 +238,11 @@ func (w *sharing) doneWith(went []int) []int {
 func (w *sharing) unknown(list []int, calls []timeline.CallID) {
 	var whose []loops.Owner
 	for _, i := range list {
-		whose = append(whose, w.ready[i].who)
+		if i == others {
+			whose = append(whose, loops.Nobody)
+		} else {
+			whose = append(whose, w.ready[i].who)
+		}
 	}
 	for _, id := range calls {
 		w.gets(id, loops.Nobody)

@@ -2,184 +2,174 @@ package loopcalls
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// share is how many calls somebody sends on shared connections, and on others.
-type share struct{ on, off int }
+// others is the place of those who are away, among who may have sent a batch.
+const others = -1
 
-// parcel is how many calls are to be shared out, on shared connections and on others.
-type parcel struct {
-	on, off int
-	others  bool // some may be of those who are away
-	asker   bool // the first asked for the callback that sent them
-}
+// shares are the calls of a batch by the place of who sent them: on shared connections, and on others.
+type shares struct{ on, off map[int][]timeline.CallID }
 
-// counts are how many calls of a batch each of those who may have sent it did: of so many
-// on shared connections, and so many on others; and how many more were sent by those who
-// are away, if others may be. Not ok if that cannot be told.
-func (w *sharing) counts(list []int, p parcel) (counts []share, more int, ok bool) {
-	counts = make([]share, len(list))
-	on, off, others := p.on, p.off, p.others
-	var open []int // of whose calls at that point nothing is known
-	for k, i := range list {
-		h := w.ready[i].habit
-		n, known := w.habits.At(h)
-		if k == 0 && p.asker && n == 0 {
-			known, h.over = false, false
+// shareOut gives the calls of a batch, some on shared connections and some on others, to those who may have sent
+// them, by how many each sends at the point where it is.
+func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
+	b.earlier = b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
+	s, sure, senders := shares{map[int][]timeline.CallID{}, map[int][]timeline.CallID{}}, true, list
+	switch {
+	case len(on) == 0:
+	case b.asker && len(on) == 1:
+		w.saw(list[:1], 1, false)
+		w.saw(list[1:], 0, false)
+		s.on[list[0]] = on
+	default:
+		if !b.earlier {
+			w.saw(list, len(on), b.late || !w.all)
 		}
-		switch {
-		case known:
-			counts[k].on, on = n, on-n
-		case !h.over:
-			open = append(open, k)
-		}
+		var portions []causality.Portion
+		senders, portions = w.onShared(b, list, len(on))
+		sure = w.deal(senders, on, causality.Deal(len(on), portions), s.on)
 	}
 	switch {
-	case len(list) == 1 && (on <= 0 || !others || len(open) == 1):
-		return w.toOne(list, counts[0].on+on, off), 0, true
-	case on < 0:
-		return nil, 0, false
-	case len(open) == 0 && others:
-		on, more = 0, on
-	case len(open) == 1 && off == 0:
-		counts[open[0]].on = on
-	case on != 0 && (off > 0 || !w.even(list, counts, open, on)):
-		return nil, 0, false
+	case len(off) > 0 && !sure:
+		w.unknown(list, off)
+	case len(off) > 0 && len(on) == 0 && w.one(list):
+		s.off[list[0]] = off
+	case len(off) > 0:
+		if len(s.on[others]) == 0 {
+			senders = list
+		}
+		sure = w.deal(senders, off, w.onOthers(senders, len(off), s.on), s.off)
 	}
-	return counts, more, off == 0 || w.others(list, counts, off)
+	went := w.take(list, s)
+	switch {
+	case len(on) == 0 && sure:
+		w.remove(w.doneWith(went))
+	case sure:
+		w.remove(went)
+	case len(on) > 0:
+		w.remove(list)
+	}
+}
+
+// deal gives each of some calls to the only one who may have sent it, by place, and reports whether there is such
+// for all. Without makers it may be any of the senders.
+func (w *sharing) deal(senders []int, calls []timeline.CallID, makers []causality.Makers, given map[int][]timeline.CallID) (sure bool) {
+	sure = true
+	for n, id := range calls {
+		switch {
+		case len(senders) == 1:
+			given[senders[0]] = calls
+		case makers != nil && makers[n].First == makers[n].Last:
+			i := senders[makers[n].First]
+			given[i] = append(given[i], id)
+		default:
+			w.unknown(senders, calls[n:n+1])
+			sure = false
+		}
+	}
+	return sure
 }
 
 // one reports whether some of those who are ready are all the same.
 func (w *sharing) one(list []int) bool {
-	for _, i := range list {
-		if who := w.ready[i].who; who != w.ready[list[0]].who || who == loops.Nobody && len(list) > 1 {
+	for _, i := range list[1:] {
+		if who := w.ready[i].who; who != w.ready[list[0]].who || who == loops.Nobody {
 			return false
 		}
-	}
-	return len(list) > 0
-}
-
-// toOne gives so many calls to the first of some who are the same.
-func (w *sharing) toOne(list []int, on, off int) []share {
-	counts := make([]share, len(list))
-	counts[0] = share{on, off}
-	return counts
-}
-
-// others gives those who are known to send calls on other connections so many; else each who sent
-// nothing on a shared connection one.
-func (w *sharing) others(list []int, counts []share, off int) bool {
-	all, known := 0, true
-	for k, i := range list {
-		n, ok := w.offs.At(w.ready[i].habit)
-		counts[k].off, all, known = n, all+n, known && (ok || w.ready[i].habit.over)
-	}
-	if known && all == off {
-		return true
-	}
-	for k := range counts {
-		counts[k].off = 0
-	}
-	var idle []int
-	for k, i := range list {
-		if counts[k].on == 0 && !w.ready[i].habit.over && !w.ready[i].habit.some {
-			idle = append(idle, k)
-		}
-	}
-	if len(idle) != off {
-		return false
-	}
-	for _, k := range idle {
-		counts[k].off = 1
 	}
 	return true
 }
 
-// aside gives calls on other connections to who sends none on shared ones; the others may
-// send theirs later.
-func (w *sharing) aside(list []int, off int) ([]share, bool) {
-	if w.one(list) {
-		return w.toOne(list, 0, off), true
-	}
-	counts := make([]share, len(list))
+// onShared lists who may have sent so many calls on shared connections, in order, and how many each did: as many as
+// it usually does, if that is known.
+func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, portions []causality.Portion) {
+	var open []int // of whose calls at that point nothing is known
+	left := calls
 	for k, i := range list {
-		counts[k].on, _ = w.habits.At(w.ready[i].habit)
+		n, known := w.habits.At(w.ready[i].habit)
+		if k == 0 && b.asker && n == 0 {
+			portions, open = append(portions, causality.AtLeast(1)), append(open, k)
+		} else if known || w.ready[i].habit.over {
+			portions, left = append(portions, causality.Exactly(n)), left-n
+		} else {
+			portions, open = append(portions, causality.AtLeast(0)), append(open, k)
+		}
 	}
-	ok := w.others(list, counts, off)
-	for k := range counts {
-		counts[k].on = 0
+	switch {
+	case b.earlier:
+		for k := range portions { // their numbers do not hold
+			if len(open) == 0 && left <= 0 && w.anyAway() {
+				portions[k] = causality.AtLeast(0)
+			}
+		}
+		return append([]int{others}, list...), append([]causality.Portion{causality.AtLeast(1)}, portions...)
+	case left > 0 && len(open) == 0 && (b.late || !w.all) && w.anyAway():
+		if b.late {
+			left = 0 // nor is it known when they did
+		}
+		return append(list[:len(list):len(list)], others), append(portions, causality.Exactly(left))
+	case w.even(list, open, left):
+		for _, k := range open {
+			portions[k] = causality.Exactly(left / len(open))
+		}
 	}
-	return counts, ok
+	return list, portions
 }
 
-// even gives those of whose calls at that point nothing is known the same number of calls each.
-func (w *sharing) even(list []int, counts []share, open []int, on int) bool {
-	if len(open) == 0 || on%len(open) != 0 || len(w.lost) > 0 && len(open) != len(list) {
+// even reports whether those of whose calls at their point nothing is known are taken to have sent the same
+// number each: where they are at the same point, or it is one call.
+func (w *sharing) even(senders, open []int, left int) bool {
+	if len(open) == 0 || left <= 0 || left%len(open) != 0 || len(w.lost) > 0 && len(open) != len(senders) {
 		return false
 	}
-	each := on / len(open)
 	for _, k := range open {
-		if a := &w.ready[list[k]]; (each > 1 || a.habit.some) && a.habit != w.ready[list[open[0]]].habit || a.habit.endpoint == "" {
+		if h := w.ready[senders[k]].habit; (left > len(open) || h.some) && h != w.ready[senders[open[0]]].habit || h.endpoint == "" {
 			return false
 		}
-		counts[k].on = each
 	}
 	return true
 }
 
-// ends gives the calls at the beginning of a batch, and at its end, to those of whom it is
-// known how many they send, as far as no others come before, or after; first: others came
-// before all.
-func (w *sharing) ends(list []int, on []timeline.CallID, first bool) {
-	all := 0
-	counts := make([]share, len(list))
-	for k, i := range list {
-		counts[k].on, _ = w.habits.At(w.ready[i].habit)
-		all += counts[k].on
-	}
-	if all > len(on) {
-		w.unknown(list, on)
-		return
-	}
-	known := func(k int) bool {
-		_, known := w.habits.At(w.ready[list[k]].habit)
-		return known || w.ready[list[k]].habit.over
-	}
-	i, j, from, to := 0, len(list), 0, len(on)
-	for i < j && known(i) && !first {
-		from += counts[i].on
-		i++
-	}
-	for i < j && known(j-1) {
-		j--
-		to -= counts[j].on
-	}
-	if i == j { // all are known, and send less than was sent
-		w.unknown(list, on)
-		return
-	}
-	w.deal(list[:i], counts[:i], on[:from])
-	w.deal(list[j:], counts[j:], on[to:])
-	w.unknown(list[i:j], on[from:to])
-}
-
-// deal gives the calls of a batch, those on shared connections first, in order to those who
-// sent it, and returns their places.
-func (w *sharing) deal(list []int, counts []share, calls []timeline.CallID) (went []int) {
-	shared := 0
-	for _, c := range counts {
-		shared += c.on
-	}
-	on, off := calls[:shared], calls[shared:]
-	for k, i := range list {
-		c, a := counts[k], w.ready[i]
-		if c.on+c.off == 0 {
+// onOthers tells who may have sent each of so many calls on connections of their own: those who usually do; else
+// each one who sent nothing on a shared connection, and usually sends nothing there, if nobody did.
+func (w *sharing) onOthers(senders []int, calls int, on map[int][]timeline.CallID) []causality.Makers {
+	usual, idle := make([]causality.Portion, len(senders)), make([]causality.Portion, len(senders))
+	known := true
+	for k, i := range senders {
+		if i == others {
 			continue
 		}
-		went, w.ready[i].went = append(went, i), sentAside
-		if c.on > 0 {
-			w.ready[i].went = sentShared
+		h := w.ready[i].habit
+		n, ok := w.offs.At(h)
+		usual[k], known = causality.Exactly(n), known && (ok || h.over)
+		sent := len(on[i])
+		if len(on) == 0 {
+			sent, _ = w.habits.At(h)
+		}
+		if sent == 0 && !h.over && !h.some {
+			idle[k] = causality.Exactly(1)
+		}
+	}
+	if makers := causality.Deal(calls, usual); known && makers != nil {
+		return makers
+	}
+	return causality.Deal(calls, idle)
+}
+
+// take gives those who sent a batch their calls, and returns their places.
+func (w *sharing) take(list []int, s shares) (went []int) {
+	w.unseen(append(s.on[others], s.off[others]...))
+	for _, i := range list {
+		calls := append(s.on[i], s.off[i]...)
+		if len(calls) == 0 {
+			continue
+		}
+		a := &w.ready[i]
+		went, a.went = append(went, i), sentAside
+		if len(s.on[i]) > 0 {
+			a.went = sentShared
 		}
 		next := a.habit
 		next.again = nothingSent
@@ -188,14 +178,11 @@ func (w *sharing) deal(list []int, counts []share, calls []timeline.CallID) (wen
 		} else {
 			next.steps, next.answers = min(next.steps+1, 100), 0
 		}
-		for _, part := range [][]timeline.CallID{on[:c.on], off[:c.off]} {
-			for _, id := range part {
-				w.asked[id] = a.at
-				w.gets(id, a.who)
-				w.did[w.who(loops.OfCall(id))] = next
-			}
+		for _, id := range calls {
+			w.asked[id] = a.at
+			w.gets(id, a.who)
+			w.did[w.who(loops.OfCall(id))] = next
 		}
-		on, off = on[c.on:], off[c.off:]
 	}
 	return went
 }
