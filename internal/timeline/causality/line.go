@@ -2,8 +2,9 @@
 // given out. It is pure: it knows owners, times and grants, and no runtime, protocol or kernel.
 // A FIFO resource has three forms: Line, where who waits is followed as it happens; Order, where
 // it is known afterwards when some work was put into a queue and taken from it; Shares, where it
-// is known, too, how much each owner put in. Counts tell how many calls owners make at a point of
-// what they do, where several are only seen to go on together. Their callers turn the facts of a runtime into who
+// is known, too, how much each owner put in. Places are the lines of owners for calls of which only so many run
+// at once. Points tell how many calls owners make at a point of what they do; so do Counts, where several are
+// only seen to go on together. Tally says when a rule is believed. Their callers turn the facts of a runtime into who
 // waits, and for what. So a wrong owner is mended there if somebody waited who was not said to,
 // or the other way round; and here if the order was kept wrongly.
 package causality

@@ -23,7 +23,7 @@ type inTurns struct {
 	free   freeTurn
 	place  int                      // of the move
 	by     []loops.Owner            // as in askedIn
-	told   *doubts                  // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	told   *toldTurns               // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
 	fired  bool                     // the turn that runs is a timer's: then no other can run in it unseen
@@ -183,7 +183,6 @@ func (w *inTurns) send(m *loops.Move) {
 			w.sets.link(m.Call, w.alone(w.by[m.Call]))
 		}
 		w.sendTold(m, here)
-		w.told.sends(m.Call, w.sets.known(loops.OfCall(m.Call)))
 	} else if here {
 		w.sets.link(m.Call, w.turn.of)
 	}
@@ -221,30 +220,21 @@ func (w *inTurns) elsewhere(m *loops.Move) bool {
 
 // sendTold links a call where all turns are known.
 func (w *inTurns) sendTold(m *loops.Move, here bool) {
-	turn, line := w.sets.known(w.turn.of), w.told.line
-	if r := w.sets.known(loops.OfCall(m.Call)); r != timeline.None {
-		line.sends(m.Call, r, r == turn)
-		return
-	}
-	if line.plays {
-		if r, told := line.first(m.Call); told {
-			if r != timeline.None {
-				w.sets.link(m.Call, loops.OfRequest(r))
-			}
-			return
+	peer, whose := w.t.Calls[m.Call].Peer, w.sets.known(loops.OfCall(m.Call))
+	if whose == timeline.None {
+		r, decided := w.told.places.First(m.Call, peer)
+		if !decided {
+			r, decided = w.told.share.next()
 		}
-	}
-	if r, told := w.told.share.next(); told {
-		if r != timeline.None {
+		switch {
+		case decided && r != timeline.None:
 			w.sets.link(m.Call, loops.OfRequest(r))
-			line.sends(m.Call, r, r == turn)
+		case !decided && here:
+			w.sets.link(m.Call, w.turn.of)
 		}
-		return
+		whose = w.sets.known(loops.OfCall(m.Call))
 	}
-	if here {
-		w.sets.link(m.Call, w.turn.of)
-		line.sends(m.Call, turn, true)
-	}
+	w.told.places.Send(m.Call, peer, whose, whose == w.sets.known(w.turn.of))
 }
 
 // follow tells who may wait, before a move counts.
@@ -257,33 +247,32 @@ func (w *inTurns) follow(m *loops.Move) {
 	}
 	next, from := loops.Nobody, w.sets.known(w.turn.of)
 	if !m.Callback() {
-		w.told.line.ends(from, w.paired)
+		w.told.places.End(from, w.paired)
 		w.told.share.ends()
 	}
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
-		w.told.reads(m.Request)
+		w.told.places.Come(m.Request, w.t.Requests[m.Request].Endpoint)
 		next = m.Whose()
 	case loops.MoveAnswer:
 		if w.t.Calls[m.Call].End == m.At {
-			w.told.answered(m.Call)
+			w.told.places.Answer(m.Call, w.t.Calls[m.Call].Peer)
 		}
 		next = loops.OfCall(m.Call)
 	case loops.MoveFired:
 		next = w.wakes
-		w.told.line.woke(w.sets.known(next))
+		w.told.places.Wake(w.sets.known(next))
 	case loops.MoveRespond:
 		w.told.share.responds(m.Request)
-		w.told.responds(m.Request)
+		w.told.places.Over(m.Request)
 		return
 	case loops.MoveBlock:
-		w.told.sleeps()
+		w.told.places.Sleeps()
 	case loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
 	default:
 		return
 	}
-	w.told.line.since = m.At
-	w.told.turns(from, w.sets.known(next), m.At, m.Fires)
+	w.told.places.Turn(from, w.sets.known(next), m.At, m.Fires)
 	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
 		w.told.share.answers(w.sets.known(next), w.place)
 	}

@@ -91,7 +91,7 @@ func TestAfterAnswersAtOnce(t *testing.T) {
 // Who has just been answered goes on where a promise of its own is resolved: its id was given out as the call
 // was asked for, or since.
 func TestGoesOnUnderIdsOfItsOwn(t *testing.T) {
-	w := &inTurns{told: &doubts{}, turn: asyncTurn{of: loops.OfCall(1), counter: 200}, wakes: loops.Nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
+	w := &inTurns{told: &toldTurns{}, turn: asyncTurn{of: loops.OfCall(1), counter: 200}, wakes: loops.Nobody, spans: map[timeline.CallID]idSpan{1: {100, 110}}}
 	for exec, same := range map[int64]bool{100: false, 101: true, 110: true, 111: false, 200: false, 201: true} {
 		if got := w.same(&loops.Move{Exec: exec}); got != same {
 			t.Errorf("id %d: %v", exec, got)

@@ -85,7 +85,7 @@ func ports(moves []loops.Move) map[int64]*portTurns {
 }
 
 // leads forgets the handles for whose messages nobody waited, and reports whether any are left.
-func (d *doubts) leads() bool {
+func (d *toldTurns) leads() bool {
 	for id, n := range d.ports {
 		if n.nobody*portNobody > n.all {
 			delete(d.ports, id)
@@ -112,10 +112,10 @@ func (w *inTurns) goesOn(m *loops.Move) loops.Owner {
 	if n == nil {
 		return loops.Nobody
 	}
-	if n.all++; len(w.told.open) == 0 {
+	if n.all++; w.told.places.Open() == 0 {
 		n.nobody++
 	}
-	head, ok := w.told.standing.Head()
+	head, ok := w.told.places.Standing.Head()
 	if !ok {
 		return loops.Nobody
 	}

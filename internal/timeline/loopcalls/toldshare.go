@@ -15,12 +15,13 @@ import (
 
 // sharers follows who goes on in the turn of somebody else's call.
 type sharers struct {
-	d      *doubts
+	t      *timeline.Timeline
+	places *causality.Places[timeline.RequestID, timeline.CallID]
 	ahead  []int32 // by move that begins a turn: calls that are sent in it
 	learns bool
 	plays  bool
-	alone  asked // how many calls are sent in the turn of an answer, where nobody stands
-	joined asked // and for each, where others do
+	alone  causality.Points // how many calls are sent in the turn of an answer, where nobody stands
+	joined causality.Points // and for each, where others do
 
 	who    []timeline.RequestID // who goes on in the turn that runs; none: only whose turn it is
 	each   int                  // how many calls each of them sends
@@ -29,8 +30,8 @@ type sharers struct {
 	unsure bool                 // whose calls are is not known there
 }
 
-func newSharers(d *doubts, t *timeline.Timeline, moves []loops.Move, shared map[int32]bool) *sharers {
-	s := &sharers{d: d, ahead: make([]int32, len(moves)), alone: asked{}, joined: asked{}}
+func newSharers(places *causality.Places[timeline.RequestID, timeline.CallID], t *timeline.Timeline, moves []loops.Move, shared map[int32]bool) *sharers {
+	s := &sharers{t: t, places: places, ahead: make([]int32, len(moves)), alone: causality.Points{}, joined: causality.Points{}}
 	n := int32(0)
 	for i := len(moves) - 1; i >= 0; i-- {
 		switch m := &moves[i]; {
@@ -55,7 +56,7 @@ func sendsFirst(t *timeline.Timeline, m *loops.Move) bool {
 func (s *sharers) begin(learns, plays bool) {
 	s.learns, s.plays = learns, plays
 	if learns {
-		s.alone, s.joined = asked{}, asked{}
+		s.alone, s.joined = causality.Points{}, causality.Points{}
 	}
 	s.ends()
 }
@@ -67,11 +68,11 @@ func (s *sharers) ends() { s.who, s.each, s.n, s.unsure = s.who[:0], 0, 0, false
 // known whose that was.
 func (s *sharers) answers(r timeline.RequestID, i int) {
 	n := int(s.ahead[i])
-	c := s.d.line.at[r]
+	c := s.places.At(r)
 	switch {
 	case s.learns && c != nil:
 		s.learn(c, n)
-	case s.plays && n > 0 && s.d.standing.Len() > 0:
+	case s.plays && n > 0 && s.places.Standing.Len() > 0:
 		s.shares(r, c, n)
 	}
 }
@@ -84,53 +85,53 @@ const anyPeer = ""
 const mostStanding = 64
 
 // learn counts the calls of a turn.
-func (s *sharers) learn(c *callPoint, n int) {
-	if s.d.standing.Len() > mostStanding {
+func (s *sharers) learn(c *causality.Point, n int) {
+	if s.places.Standing.Len() > mostStanding {
 		return
 	}
-	if s.d.standing.Len() == 0 {
-		s.alone.learn(c, map[string]int{anyPeer: n})
-	} else if all := 1 + len(s.standing(c.endpoint)); all > 1 && n%all == 0 {
-		s.joined.learn(c, map[string]int{anyPeer: n / all})
+	if s.places.Standing.Len() == 0 {
+		s.alone.Learn(c, map[string]int{anyPeer: n})
+	} else if all := 1 + len(s.standing(c.Kind)); all > 1 && n%all == 0 {
+		s.joined.Learn(c, map[string]int{anyPeer: n / all})
 	} else if all > 1 {
-		s.joined.learn(c, map[string]int{anyPeer: mostCalls}) // as of nobody
+		s.joined.Learn(c, map[string]int{anyPeer: causality.MostAtPoint}) // as of nobody
 	}
 }
 
 // responds notes that a request is answered.
 func (s *sharers) responds(r timeline.RequestID) {
-	_, stood := s.d.standing.Waits(r)
+	_, stood := s.places.Standing.Waits(r)
 	s.stood = s.plays && stood
 }
 
 // shares tells who sends so many calls in the turn that begins.
-func (s *sharers) shares(r timeline.RequestID, c *callPoint, n int) {
+func (s *sharers) shares(r timeline.RequestID, c *causality.Point, n int) {
 	if c == nil {
 		s.unsure = true
 		return
 	}
-	others := s.standing(c.endpoint)
-	known := c.known(s.alone, s.joined)
+	others := s.standing(c.Kind)
+	known := c.Known(s.alone, s.joined)
 	if known == nil {
 		s.unsure = true
 		return
 	}
-	each, sure := known.of(anyPeer)
+	each, sure := known.Of(anyPeer)
 	switch {
-	case !sure || each == mostCalls-1, n != each && n != each*(1+len(others)):
+	case !sure || each == causality.MostAtPoint, n != each && n != each*(1+len(others)):
 		s.unsure = true
 	case n != each:
 		s.who, s.each = append(append(s.who, r), others...), each
 		for _, o := range others {
-			s.d.line.woke(o)
+			s.places.Wake(o)
 		}
 	}
 }
 
 // standing lists who of an endpoint stands, the first first.
 func (s *sharers) standing(endpoint string) (list []timeline.RequestID) {
-	s.d.standing.Each(func(w causality.Waiter[timeline.RequestID]) {
-		if s.d.t.Requests[w.Owner].Endpoint == endpoint {
+	s.places.Standing.Each(func(w causality.Waiter[timeline.RequestID]) {
+		if s.t.Requests[w.Owner].Endpoint == endpoint {
 			list = append(list, w.Owner)
 		}
 	})
