@@ -126,8 +126,8 @@ func nativeRules() []waitRule {
 		{timeline.RuleIdle, golang, timeline.CauseCondition, []string{"runtime.stopm|runtime.findRunnable|runtime.mcall|runtime.park_m|runtime.notetsleep*|runtime.gcBgMarkWorker"}},
 		{timeline.RuleGoPool, golang, timeline.CausePool, []string{"database/sql.(*DB).conn"}},
 		{"go-runtime-lock", golang, timeline.CauseLock, []string{"runtime.lock2|runtime.lock|runtime.lockWithRank"}},
-		{timeline.RuleIdle, node, timeline.CauseCondition, []string{"uv_cond_wait|pthread_cond_*", "worker|node::*PlatformWorkerThread|node::WorkerThreadsTaskRunner::*|v8::platform::*|DelayedTaskScheduler::*"}},
 		{"v8-gc", node, timeline.CauseGC, []string{"v8::internal::Heap::CollectGarbage|v8::internal::Heap::PerformGarbageCollection|v8::internal::Heap::CollectAllGarbage|v8::internal::Heap::StartIncrementalMarking|v8::internal::Heap::EnsureSweepingCompleted"}},
+		{timeline.RuleIdle, node, timeline.CauseCondition, []string{"uv_cond_wait|pthread_cond_*", "worker|node::*PlatformWorkerThread|node::WorkerThreadsTaskRunner::*|v8::platform::*|DelayedTaskScheduler::*"}},
 		{"js-atomics", node, timeline.CauseCondition, []string{"v8::internal::FutexEmulation::*|Builtins_AtomicsWait"}},
 
 		{"mutex", anyRuntime, timeline.CauseLock, []string{"__lll_lock_wait*|pthread_mutex_lock|__pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|__pthread_mutex_lock_full|pthread_spin_lock"}},
