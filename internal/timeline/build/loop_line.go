@@ -19,8 +19,11 @@ import (
 // wokenWithin is how long after an answer, in ns, a thread that was woken for it sends at most.
 const wokenWithin = 1_000_000
 
-// manyLined is how many calls must have waited so.
-const manyLined = 8
+// manyLined is how many calls must have waited so, and fewFree how many for each that did not.
+const (
+	manyLined = 8
+	fewFree   = 8
+)
 
 // lined are the calls of one process to one peer.
 type lined struct {
@@ -117,7 +120,7 @@ func (g *lined) lineUp(t *timeline.Timeline, calls []exchange.Call, freed []reco
 			}
 		}
 	}
-	if len(waited) < manyLined || others*causality.MostShare > len(waited) {
+	if line := (causality.Tally{All: len(waited) + others, Odd: others}); !line.Holds(manyLined, fewFree) {
 		return
 	}
 	for _, i := range waited {

@@ -21,6 +21,34 @@ func (n Tally) Holds(enough, forEach int) bool {
 	return right >= enough && right >= forEach*n.Odd
 }
 
+// Tallies hold a rule against what is known otherwise, of each kind by itself: of a process, a place
+// in its code, a queue.
+type Tallies[K comparable] map[K]Tally
+
+// Add counts one of a kind, which is an exception or not.
+func (n Tallies[K]) Add(k K, odd bool) {
+	t := n[k]
+	t.Add(odd)
+	n[k] = t
+}
+
+// Judged tells what each kind is judged by: what is known of it, or, where that is few, what is known of all
+// such of a wider kind together.
+func (n Tallies[K]) Judged(few int, wider func(K) K) func(K) Tally {
+	together := Tallies[K]{}
+	for k, t := range n {
+		if w := wider(k); t.All < few {
+			together[w] = Tally{together[w].All + t.All, together[w].Odd + t.Odd}
+		}
+	}
+	return func(k K) Tally {
+		if t := n[k]; t.All >= few {
+			return t
+		}
+		return together[wider(k)]
+	}
+}
+
 // How many must say the same as a rule for each that says otherwise.
 const (
 	Usually = 19  // of what is mostly so, and where what is wrong shows elsewhere too
@@ -39,6 +67,3 @@ func Reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 }
 
 const Exceptions = 64 // of so many tasks, one may make fewer calls
-
-// MostShare is one more than how many of a few exceptions make a rule.
-const MostShare = 8

@@ -38,13 +38,10 @@ func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.S
 			continue
 		}
 		slices.SortStableFunc(list, func(a, b meeting) int { return cmp.Compare(a.at, b.at) })
-		odd, queued := 0, 0
+		var alone causality.Tally // results after each other; odd: it made no call between
 		for i := 1; i < len(list); i++ {
 			if a, b := &list[i-1], &list[i]; a.gives && b.gives {
-				queued++
-				if !within(made[timeline.StrandID(s)], a.at, b.at) {
-					odd++
-				}
+				alone.Add(!within(made[timeline.StrandID(s)], a.at, b.at))
 			}
 		}
 		for i := 1; i < len(list); i++ {
@@ -52,8 +49,8 @@ func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.S
 			taken := !a.gives && a.request == b.request
 			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
 			// alone is known of goroutines that make a call for each.
-			alone := a.gives && odd*causality.MostShare <= queued && within(made[timeline.StrandID(s)], a.at, b.at)
-			if b.gives && a.at < b.at && (taken || alone) && !hidden(t.Strands[s].Process, a.at, b.at) {
+			only := a.gives && alone.Holds(0, causality.Usually) && within(made[timeline.StrandID(s)], a.at, b.at)
+			if b.gives && a.at < b.at && (taken || only) && !hidden(t.Strands[s].Process, a.at, b.at) {
 				from := max(a.at, t.Requests[b.request].FirstRead)
 				tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -33,12 +32,12 @@ type contextOf struct {
 type contexts struct {
 	t       *timeline.Timeline
 	f       *facts.Facts
-	homes   map[facts.ContextKey][]contextOf // whose responses were written in it, or in a copy, in order of their end
-	shared  map[facts.ContextKey]bool        // of them, those of requests that were open at once; and those in which was read from connections that were
-	readers map[facts.ContextKey][]contextOf // what was read in it, in order
-	many    map[facts.ContextKey]bool        // of them, those in which was read from several connections
-	odd     map[recording.ProcessID]*causality.Tally
-	loops   map[timeline.StrandID]bool // those that read requests: elsewhere threads have contexts that are not numbered
+	homes   map[facts.ContextKey][]contextOf       // whose responses were written in it, or in a copy, in order of their end
+	shared  map[facts.ContextKey]bool              // of them, those of requests that were open at once; and those in which was read from connections that were
+	readers map[facts.ContextKey][]contextOf       // what was read in it, in order
+	many    map[facts.ContextKey]bool              // of them, those in which was read from several connections
+	odd     causality.Tallies[recording.ProcessID] // odd: a response was written in a context that is not known
+	loops   map[timeline.StrandID]bool             // those that read requests: elsewhere threads have contexts that are not numbered
 }
 
 // maxAncestors bounds how far contexts are followed to those that they are copies of.
@@ -49,7 +48,7 @@ const maxAncestors = 32
 func PythonContexts(t *timeline.Timeline, f *facts.Facts, in Input) *contexts {
 	x := contexts{
 		t: t, f: f, homes: map[facts.ContextKey][]contextOf{}, shared: map[facts.ContextKey]bool{}, readers: map[facts.ContextKey][]contextOf{}, many: map[facts.ContextKey]bool{},
-		odd: map[recording.ProcessID]*causality.Tally{}, loops: map[timeline.StrandID]bool{},
+		odd: causality.Tallies[recording.ProcessID]{}, loops: map[timeline.StrandID]bool{},
 	}
 	for i := range in.Requests {
 		x.addRequest(timeline.RequestID(i), &in.Requests[i])
@@ -105,7 +104,7 @@ func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 		return
 	}
 	wrote := c.Chunks[recording.Write][s.Replied.First].Context
-	lists.Entry(x.odd, r.Process).Add(wrote <= 0)
+	x.odd.Add(r.Process, wrote <= 0)
 	k, own := facts.ContextKey{Process: r.Process, ID: wrote}, true
 	for depth := 0; own && depth < maxAncestors; depth++ {
 		if k.ID != recording.NoContext {
@@ -132,8 +131,7 @@ func (x *contexts) order(k facts.ContextKey, list []contextOf) {
 // tells reports that nearly all responses of a process are written in contexts that are
 // known: what is done in another one is not of a request.
 func (x *contexts) tells(p recording.ProcessID) bool {
-	n := x.odd[p]
-	return n != nil && n.Rule(0)
+	return x.odd[p].Rule(1)
 }
 
 // owner is the request for which something was done in a context; None, if it was for none,

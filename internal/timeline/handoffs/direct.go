@@ -3,7 +3,6 @@ package handoffs
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -13,7 +12,7 @@ import (
 // while nothing is in them. It is held against the results of workers that could have had
 // another's.
 func (h *rulings) directOnes() map[recording.ProcessID]bool {
-	counts := map[recording.ProcessID]*causality.Tally{}
+	counts := causality.Tallies[recording.ProcessID]{}
 	h.eachJob(func(j *job) {
 		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
 			return
@@ -23,7 +22,7 @@ func (h *rulings) directOnes() map[recording.ProcessID]bool {
 			return
 		}
 		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
-			lists.Entry(counts, p).Add(odd)
+			counts.Add(p, odd)
 		}
 	})
 	direct := map[recording.ProcessID]bool{}

@@ -8,7 +8,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -229,32 +228,25 @@ func (h *jobFinder) dropBegins() {
 // dropLocks drops the results at places where nearly nothing delivered was preceded by
 // a call: threads that begin say so there, and locks of queues are handed on.
 func (h *jobFinder) dropLocks() {
-	counts := map[place]*causality.Tally{} // odd: no call preceded
+	counts := causality.Tallies[place]{} // odd: no call preceded
 	h.eachJob(func(j *job) {
 		before := 0
 		for _, r := range j.results {
-			lists.Entry(counts, r.place).Add(r.calls == before)
+			counts.Add(r.place, r.calls == before)
 			before = r.calls
 		}
 	})
-	var few causality.Tally // at places of few each, such as locks that are made for one wait
-	for _, c := range counts {
-		if c.All < fewIdle {
-			few = causality.Tally{All: few.All + c.All, Odd: few.Odd + c.Odd}
-		}
-	}
+	// Places of few each, such as locks that are made for one wait, are judged together.
+	judged := counts.Judged(fewIdle, func(place) place { return place{} })
 	h.eachJob(func(j *job) {
 		j.results = slices.DeleteFunc(j.results, func(r result) bool {
 			c := counts[r.place]
-			return !r.answer && c.Odd*causality.MostShare > c.All*(causality.MostShare-1)
+			return !r.answer && causality.Tally{All: c.All, Odd: c.All - c.Odd}.Holds(1, causality.Usually)
 		})
 		for i := range j.results {
 			x := &j.results[i]
-			c := *counts[x.place]
-			if c.All < fewIdle && c.Odd == 0 {
-				c = few
-			}
-			x.sure = c.All >= fewIdle && c.Odd*causality.MostShare <= c.All
+			c := judged(x.place)
+			x.sure = c.All >= fewIdle && c.Holds(0, causality.Usually)
 		}
 	})
 }

@@ -118,7 +118,7 @@ func TestResultsOfThoseWhoAnswer(t *testing.T) {
 			Since: 30, Woken: 50, State: recording.OffSleep, Syscall: "futex", Release: 1, WakerKind: recording.WakerThread, Waker: 8,
 		})}}
 		var got causality.Tally
-		if h.nested(0, &got); got != (causality.Tally{All: odd, Odd: odd}) {
+		if h.nested(0, got.Add); got != (causality.Tally{All: odd, Odd: odd}) {
 			t.Errorf("woken out of a wait for %v: %d of %d are odd, want %d", cause, got.Odd, got.All, odd)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,7 +19,7 @@ type answerers struct{ *scene }
 // find finds whom the threads that answer requests others had read worked for. Where
 // they read requests themselves, too, they do one after the other, and little else need show it.
 func (h *answerers) find() {
-	counts, read := map[recording.ProcessID]*causality.Tally{}, map[recording.ProcessID]bool{}
+	counts, read := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}
 	for s := range h.strands {
 		list := h.strands[s].answers
 		if len(list) == 0 || h.t.Strands[s].Loop {
@@ -29,11 +28,11 @@ func (h *answerers) find() {
 		p := h.t.Strands[s].Process
 		read[p] = read[p] || len(h.o[s]) > 0
 		h.serving[s] = h.served(list)
-		h.nested(timeline.StrandID(s), lists.Entry(counts, p))
+		h.nested(timeline.StrandID(s), func(odd bool) { counts.Add(p, odd) })
 	}
 	for s := range h.serving {
 		p := h.t.Strands[s].Process
-		if n := counts[p]; n == nil || !n.Rule(enoughTasks) && !(read[p] && n.Odd*causality.MostShare <= n.All) {
+		if n := counts[p]; !n.Rule(enoughTasks) && !(read[p] && n.Holds(0, causality.Usually)) {
 			h.serving[s] = nil
 		}
 	}
@@ -56,11 +55,11 @@ func (h *answerers) served(answers []result) []timeline.Stint {
 
 // nested counts the calls of a strand and the results it was given, and those that do not
 // lie within one of its stints.
-func (h *answerers) nested(s timeline.StrandID, n *causality.Tally) {
+func (h *answerers) nested(s timeline.StrandID, tell func(odd bool)) {
 	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
 		r := h.serving.At(s, h.sent(id))
-		n.Add(r == timeline.None || c.End > h.t.Requests[r].End)
+		tell(r == timeline.None || c.End > h.t.Requests[r].End)
 	}
 	for _, st := range h.f.Threads[s].Steps {
 		if !timeline.HandedOn(st.Off) {
@@ -76,6 +75,6 @@ func (h *answerers) nested(s timeline.StrandID, n *causality.Tally) {
 			continue // nothing it waited for was answered meanwhile
 		}
 		r := h.serving.At(s, st.Off.Since)
-		n.Add(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
+		tell(r == timeline.None || h.sent(calls[k-1]) < h.t.Requests[r].FirstRead)
 	}
 }

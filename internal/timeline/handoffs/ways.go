@@ -3,7 +3,6 @@ package handoffs
 import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,27 +19,11 @@ type way struct {
 
 // judge tells which deliveries to believe, by those that went the same way.
 func (h *carriers) judge(all []delivery) func(*delivery) bool {
-	wayOf := func(d *delivery) way {
-		return way{h.t.Calls[d.call].Process, h.ways[d.call].reader, d.hops}
-	}
-	counts, few := map[way]*causality.Tally{}, map[way]*causality.Tally{}
+	wayOf := func(d *delivery) way { return way{h.t.Calls[d.call].Process, h.ways[d.call].reader, d.hops} }
+	counts := causality.Tallies[way]{}
 	for i := range all {
-		lists.Entry(counts, wayOf(&all[i])).Add(all[i].odd)
+		counts.Add(wayOf(&all[i]), all[i].odd)
 	}
-	for w, n := range counts {
-		if n.All < fewDeliveries {
-			w.reader = timeline.None
-			sum := lists.Entry(few, w)
-			sum.All, sum.Odd = sum.All+n.All, sum.Odd+n.Odd
-		}
-	}
-	return func(d *delivery) bool {
-		w := wayOf(d)
-		n := lists.Entry(counts, w)
-		if n.All < fewDeliveries {
-			w.reader = timeline.None
-			n = lists.Entry(few, w)
-		}
-		return n.Rule(fewDeliveries)
-	}
+	judged := counts.Judged(fewDeliveries, func(w way) way { return way{w.process, timeline.None, w.hops} })
+	return func(d *delivery) bool { return judged(wayOf(d)).Rule(fewDeliveries) }
 }
