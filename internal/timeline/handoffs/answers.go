@@ -91,7 +91,7 @@ func (h *carriers) listAsked(all []delivery) bool {
 			any = true
 		}
 	}
-	h.sortCalls()
+	h.sort()
 	return any
 }
 

@@ -47,7 +47,7 @@ func (h *carriers) byAsks() {
 	by := make([][]task, len(h.t.Strands))
 	for i := range h.ways {
 		if s := h.ways[i].reader; h.ways[i].carried && h.ways[i].own && s != timeline.None {
-			by[s] = append(by[s], task{call: timeline.CallID(i), sent: h.sent(timeline.CallID(i))})
+			by[s] = append(by[s], task{calls: []timeline.CallID{timeline.CallID(i)}, sent: h.sent(timeline.CallID(i))})
 		}
 	}
 	for s, tasks := range by {
@@ -78,7 +78,7 @@ func (a *asking) believed() bool {
 		}
 	}
 	for i, list := range a.s.May {
-		if len(list) == 0 && !a.h.t.Calls[a.tasks[i].call].Cut {
+		if len(list) == 0 && !a.h.t.Calls[a.tasks[i].calls[0]].Cut {
 			odd++
 		}
 	}
@@ -93,7 +93,7 @@ func (a *asking) believed() bool {
 // settle associates calls.
 func (a *asking) settle(tasks []task, whose []timeline.RequestID) {
 	for i, r := range whose {
-		c := &a.h.t.Calls[tasks[i].call]
+		c := &a.h.t.Calls[tasks[i].calls[0]]
 		if r != timeline.None && c.Request == timeline.None && a.h.mayBeHanded(c) && a.h.sent(c.ID) >= a.h.t.Requests[r].FirstRead {
 			a.h.t.Assign(c, r, timeline.WhyHandOffAnswer)
 			c.Strand, c.Carried = a.of[r], true
@@ -146,10 +146,10 @@ func (a *asking) find(tasks []task) {
 	for i := range tasks {
 		a.ended = append(a.ended, i)
 	}
-	a.ended = lists.ByTime(a.ended, func(i *int) recording.Time { return h.t.Calls[tasks[*i].call].End })
+	a.ended = lists.ByTime(a.ended, func(i *int) recording.Time { return h.t.Calls[tasks[*i].calls[0]].End })
 	for i, x := range tasks {
 		a.s.Whose[i] = timeline.None
-		if r := h.t.Calls[x.call].Request; r != timeline.None {
+		if r := h.t.Calls[x.calls[0]].Request; r != timeline.None {
 			a.s.May[i] = []timeline.RequestID{r}
 			continue
 		}
@@ -168,7 +168,7 @@ func (a *asking) find(tasks []task) {
 // may lists the requests that a call may be of.
 func (a *asking) may(x task) []timeline.RequestID {
 	h := a.h
-	c := &h.t.Calls[x.call]
+	c := &h.t.Calls[x.calls[0]]
 	began := x.sent
 	if c.New {
 		began = min(began, c.Start)
@@ -196,7 +196,7 @@ func (a *asking) may(x task) []timeline.RequestID {
 
 // between lists the tasks whose answers came in a span.
 func (a *asking) between(from, to recording.Time) []int {
-	end := func(k int) recording.Time { return a.h.t.Calls[a.tasks[a.ended[k]].call].End }
+	end := func(k int) recording.Time { return a.h.t.Calls[a.tasks[a.ended[k]].calls[0]].End }
 	i := sort.Search(len(a.ended), func(k int) bool { return end(k) >= from })
 	n := sort.Search(len(a.ended), func(k int) bool { return end(k) > to })
 	return a.ended[i:max(i, min(n, i+manySteps))]
@@ -213,7 +213,7 @@ func (a *asking) answers() (more bool) {
 				only, n = i, n+1
 			}
 		}
-		if n == 0 || a.h.t.Calls[a.tasks[only].call].End < x.waits {
+		if n == 0 || a.h.t.Calls[a.tasks[only].calls[0]].End < x.waits {
 			continue // it waited for something else; or too late, if what it had asked for was done
 		}
 		a.told[x.request] = true

@@ -50,7 +50,7 @@ func (h *queues) endings() map[timeline.CallID]result {
 func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaited {
 	a := &awaited{ends: map[timeline.RequestID][]result{}, first: map[timeline.RequestID]task{}}
 	for _, x := range pool {
-		r := h.t.Calls[x.call].Request
+		r := h.t.Calls[x.calls[0]].Request
 		if e, ok := endings[x.last()]; ok && r != timeline.None {
 			a.ends[r] = append(a.ends[r], e)
 			if f, ok := a.first[r]; !ok || x.sent < f.sent {
@@ -63,7 +63,7 @@ func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaite
 	}
 	var counts [3]causality.Tally
 	for _, x := range pool {
-		c := &h.t.Calls[x.call]
+		c := &h.t.Calls[x.calls[0]]
 		if _, ok := endings[x.last()]; ok || c.Request == timeline.None || len(a.ends[c.Request]) == 0 {
 			continue
 		}

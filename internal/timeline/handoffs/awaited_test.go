@@ -30,7 +30,7 @@ func TestHowRequestsWaitForResults(t *testing.T) {
 		var pool []task
 		ends := map[timeline.CallID]result{}
 		add := func(at recording.Time, x task, call timeline.Call) {
-			x.call = timeline.CallID(len(h.t.Calls))
+			x.calls = []timeline.CallID{timeline.CallID(len(h.t.Calls))}
 			x.begun, x.sent, x.to = x.begun+at, x.sent+at, x.to+at
 			call.End += at
 			h.t.Calls, pool = append(h.t.Calls, call), append(pool, x)
@@ -75,7 +75,7 @@ func TestWhoseTasksAreThatWokeNobody(t *testing.T) {
 		h := &scene{t: &timeline.Timeline{Calls: []timeline.Call{{End: c.done}}}}
 		c.how.ends = map[timeline.RequestID][]result{0: {{since: 10, at: 40}, {since: 50, at: 60}}}
 		c.how.first = map[timeline.RequestID]task{0: {begun: 20, sent: 21}}
-		x := task{call: 0, begun: c.taken, sent: c.taken + 1, to: c.to}
+		x := task{calls: []timeline.CallID{0}, begun: c.taken, sent: c.taken + 1, to: c.to}
 		if got := c.how.fits(h, &x, 0); got != c.want {
 			t.Errorf("%s: may be its: %v, want %v", c.name, got, c.want)
 		}

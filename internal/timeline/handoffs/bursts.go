@@ -2,107 +2,147 @@ package handoffs
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
-// findBursts finds until when each request may have handed work over: until its strand
-// waits for a result, for sure, and not for a lock that a worker happens to hold.
+// findBursts finds when each request may have handed work over: until its strand
+// waits for a result, for sure, and not for a lock that a worker happens to hold; and since it
+// was read, or, where those that woke workers did so shortly before they waited, since it had as
+// much time on a CPU left until then. A few exceptions are let pass.
 func (h *rulings) findBursts() {
-	h.bursts = make([]recording.Time, len(h.t.Requests))
-	for i := range h.bursts {
-		h.bursts[i] = h.t.Requests[i].End
-	}
+	by := h.workers()
 	h.eachJob(func(j *job) {
 		for _, x := range j.results {
-			if x.sure && !x.answer {
-				h.bursts[x.request] = min(h.bursts[x.request], x.since)
+			if b := &h.bursts[x.request]; x.sure && !x.answer {
+				b.To = min(b.To, x.since)
 			}
 		}
 	})
+	most := h.mostRan(by)
+	for i := range h.bursts {
+		b, r := &h.bursts[i], &h.t.Requests[i]
+		if long, ok := most[r.Process]; ok && b.To < r.End && by[i] != timeline.None {
+			b.From = h.ranFrom(by[i], *b, long+submitLead)
+		}
+	}
 }
 
-// findBegins finds since when each request may have handed work over: since it was read,
-// or, where those that woke workers did so shortly before they waited, since it had as
-// much time on a CPU left until then. A few exceptions are let pass.
-func (h *rulings) findBegins() {
-	h.begins = make([]recording.Time, len(h.t.Requests))
-	first := make([]recording.Time, len(h.t.Requests)) // when a request first woke a worker
-	by, since := h.workers()
-	for i := range h.begins {
-		h.begins[i], first[i] = since[i], recording.NoTime
+// workers lists the strands that work on requests, which read them, or answer them; and, as bursts, while
+// they do.
+func (h *rulings) workers() []timeline.StrandID {
+	by := make([]timeline.StrandID, len(h.t.Requests))
+	h.bursts = make([]causality.Span, len(h.t.Requests))
+	for i := range by {
+		r := &h.t.Requests[i]
+		by[i], h.bursts[i] = r.Strand, causality.Span{From: r.FirstRead, To: r.End}
 	}
+	for s, list := range h.serving {
+		for _, own := range list {
+			by[own.Request], h.bursts[own.Request].From = timeline.StrandID(s), max(own.From, h.bursts[own.Request].From)
+		}
+	}
+	return by
+}
+
+// mostRan tells, of processes of which enough is known, how long strands run at most after they first woke
+// a worker for a request, until they wait.
+func (h *rulings) mostRan(by []timeline.StrandID) map[recording.ProcessID]recording.Duration {
+	ran, woke := map[recording.ProcessID][]recording.Duration{}, map[timeline.RequestID]bool{}
 	for _, j := range h.inOrder() {
 		if j.by == timeline.None || len(j.calls) == 0 {
 			continue
 		}
-		if r := h.owner(j.by, j.from); r != timeline.None && first[r] == recording.NoTime {
-			first[r] = j.from
+		id := h.owner(j.by, j.from)
+		if id == timeline.None || woke[id] {
+			continue
+		}
+		woke[id] = true
+		if r, until := &h.t.Requests[id], h.bursts[id].To; until < r.End && j.from < until {
+			sum := recording.Duration(0)
+			for _, x := range h.ran(by[id], causality.Span{From: j.from, To: until}) {
+				sum += x.To.Sub(x.From)
+			}
+			ran[r.Process] = append(ran[r.Process], sum)
 		}
 	}
-	ran := map[recording.ProcessID][]recording.Duration{}
-	for i, at := range first {
-		if r := &h.t.Requests[i]; at != recording.NoTime && h.bursts[i] < r.End && at < h.bursts[i] {
-			ran[r.Process] = append(ran[r.Process], h.ranIn(by[i], at, h.bursts[i]))
-		}
-	}
+	most := map[recording.ProcessID]recording.Duration{}
 	for p, list := range ran {
-		slices.Sort(list)
-		ran[p] = list[max(0, len(list)-1-len(list)/causality.Exceptions):]
-		if len(list) < enoughTasks {
-			delete(ran, p)
+		if slices.Sort(list); len(list) >= enoughTasks {
+			most[p] = list[max(0, len(list)-1-len(list)/causality.Exceptions)]
 		}
 	}
-	for i := range h.begins {
-		r := &h.t.Requests[i]
-		if most := ran[r.Process]; len(most) > 0 && h.bursts[i] < r.End && by[i] != timeline.None {
-			h.begins[i] = h.ranFrom(by[i], since[i], h.bursts[i], most[0]+submitLead)
-		}
-	}
+	return most
 }
 
-// workers lists the strands that work on requests, and since when they may: which read
-// them, or answer them.
-func (h *rulings) workers() (by []timeline.StrandID, since []recording.Time) {
-	by, since = make([]timeline.StrandID, len(h.t.Requests)), make([]recording.Time, len(h.t.Requests))
-	for i := range by {
-		by[i], since[i] = h.t.Requests[i].Strand, h.t.Requests[i].FirstRead
-	}
-	for s, list := range h.serving {
-		for _, own := range list {
-			by[own.Request], since[own.Request] = timeline.StrandID(s), max(own.From, since[own.Request])
-		}
-	}
-	return by, since
-}
-
-// ranIn is how long a strand ran within a span.
-func (h *rulings) ranIn(s timeline.StrandID, from, to recording.Time) recording.Duration {
-	sum := recording.Duration(0)
-	for _, iv := range timeline.Clipped(h.t.Strands[s].Intervals, from, to) {
+// ran lists when a strand ran within a span.
+func (h *rulings) ran(s timeline.StrandID, in causality.Span) (list []causality.Span) {
+	for _, iv := range timeline.Clipped(h.t.Strands[s].Intervals, in.From, in.To) {
 		if iv.State == timeline.StateRunning {
-			sum += min(iv.To, to).Sub(max(iv.From, from))
+			list = append(list, causality.Span{From: max(iv.From, in.From), To: min(iv.To, in.To)})
 		}
 	}
-	return sum
+	return list
 }
 
 // ranFrom is the time, within a span, from which on a strand ran as long until its end.
-func (h *rulings) ranFrom(s timeline.StrandID, from, to recording.Time, long recording.Duration) recording.Time {
-	list := timeline.Clipped(h.t.Strands[s].Intervals, from, to)
-	for i := len(list) - 1; i >= 0; i-- {
-		iv := &list[i]
-		if iv.State != timeline.StateRunning {
-			continue
+func (h *rulings) ranFrom(s timeline.StrandID, in causality.Span, long recording.Duration) recording.Time {
+	for _, x := range slices.Backward(h.ran(s, in)) {
+		d := x.To.Sub(x.From)
+		if d >= long {
+			return x.To - recording.Time(long)
 		}
-		a, b := max(iv.From, from), min(iv.To, to)
-		if d := b.Sub(a); d < long {
-			long -= d
-			continue
-		}
-		return b - recording.Time(long)
+		long -= d
 	}
-	return from
+	return in.From
+}
+
+// busyTimes are the spans in which strands of a process ran for requests of their own, and may have
+// handed over work, in order of their start.
+type busyTimes struct {
+	runs  []timeline.Stint
+	reach []recording.Time // the latest end of the spans up to each
+}
+
+// findBusy lists when strands ran that may hand over work: for requests of their own.
+func (h *rulings) findBusy() {
+	h.busy = map[recording.ProcessID]*busyTimes{}
+	for i := range h.t.Strands {
+		for _, stints := range [][]timeline.Stint{h.o[i], h.serving[i]} {
+			for _, own := range stints {
+				for _, x := range h.ran(timeline.StrandID(i), causality.Span{From: own.From, To: min(own.To, h.bursts[own.Request].To)}) {
+					b := lists.Entry(h.busy, h.t.Strands[i].Process)
+					b.runs = append(b.runs, timeline.Stint{From: x.From, To: x.To, Request: own.Request})
+				}
+			}
+		}
+	}
+	for _, b := range h.busy {
+		b.runs = lists.ByTime(b.runs, func(s *timeline.Stint) recording.Time { return s.From })
+		b.reach = causality.Reaching(b.runs, func(s *timeline.Stint) recording.Time { return s.To })
+	}
+}
+
+// foreign returns from when on, since work of a job's claim may have been put in, a strand ran for another request.
+func (h *rulings) foreign(j *job) recording.Time {
+	b := h.busy[h.t.Strands[j.strand].Process]
+	if b == nil {
+		return h.t.End
+	}
+	i := sort.Search(len(b.runs), func(k int) bool { return b.runs[k].From > j.root })
+	for k := i - 1; k >= 0 && b.reach[k] > j.root; k-- {
+		if b.runs[k].Request != j.claim && b.runs[k].To > j.root || i-k > manySteps {
+			return j.root
+		}
+	}
+	for _, x := range b.runs[i:] {
+		if x.Request != j.claim {
+			return x.From
+		}
+	}
+	return h.t.End
 }

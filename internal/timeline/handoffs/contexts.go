@@ -9,6 +9,7 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -30,14 +31,19 @@ type contextOf struct {
 
 // contexts tell whose contexts are.
 type contexts struct {
-	t       *timeline.Timeline
-	f       *facts.Facts
-	homes   map[facts.ContextKey][]contextOf       // whose responses were written in it, or in a copy, in order of their end
-	shared  map[facts.ContextKey]bool              // of them, those of requests that were open at once; and those in which was read from connections that were
-	readers map[facts.ContextKey][]contextOf       // what was read in it, in order
-	many    map[facts.ContextKey]bool              // of them, those in which was read from several connections
-	odd     causality.Tallies[recording.ProcessID] // odd: a response was written in a context that is not known
-	loops   map[timeline.StrandID]bool             // those that read requests: elsewhere threads have contexts that are not numbered
+	t     *timeline.Timeline
+	f     *facts.Facts
+	uses  map[facts.ContextKey]*contextUse
+	known causality.Tallies[recording.ProcessID] // odd: a response was written in a context that is not known
+	loops map[timeline.StrandID]bool             // those that read requests: elsewhere threads have contexts that are not numbered
+}
+
+// contextUse is what was read and written in a context.
+type contextUse struct {
+	read   []contextOf // in order
+	wrote  []contextOf // whose responses were written in it, or in a copy, in order of their end
+	many   bool        // it was read from several connections
+	shared bool        // by requests that were open at once, or read from connections that were
 }
 
 // maxAncestors bounds how far contexts are followed to those that they are copies of.
@@ -46,18 +52,15 @@ const maxAncestors = 32
 // PythonContexts gives calls of Python to the requests in whose contexts they were made.
 // It returns what tells so, or nil where there is nothing.
 func PythonContexts(t *timeline.Timeline, f *facts.Facts, in Input) *contexts {
-	x := contexts{
-		t: t, f: f, homes: map[facts.ContextKey][]contextOf{}, shared: map[facts.ContextKey]bool{}, readers: map[facts.ContextKey][]contextOf{}, many: map[facts.ContextKey]bool{},
-		odd: causality.Tallies[recording.ProcessID]{}, loops: map[timeline.StrandID]bool{},
-	}
+	x := contexts{t: t, f: f, uses: map[facts.ContextKey]*contextUse{}, known: causality.Tallies[recording.ProcessID]{}, loops: map[timeline.StrandID]bool{}}
 	for i := range in.Requests {
 		x.addRequest(timeline.RequestID(i), &in.Requests[i])
 	}
-	if len(x.readers) == 0 {
+	if len(x.uses) == 0 {
 		return nil
 	}
-	for k, list := range x.homes {
-		x.order(k, list)
+	for k, use := range x.uses {
+		x.order(k, use)
 	}
 	for i := range t.Calls {
 		c, m := &t.Calls[i], &in.Calls[i]
@@ -93,22 +96,23 @@ func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 	if read.Context == recording.NoContext {
 		return
 	}
-	of, in := contextOf{id, int(s.Conn), read.Contexts}, facts.ContextKey{Process: r.Process, ID: read.Context}
-	if list := x.readers[in]; len(list) > 0 && list[len(list)-1].conn != int(s.Conn) {
-		before := &x.f.Conns[list[len(list)-1].conn]
-		x.many[in], x.shared[in] = true, x.shared[in] || before.Closed == nil || before.ClosedAt > r.FirstRead
+	of, in := contextOf{id, int(s.Conn), read.Contexts}, lists.Entry(x.uses, facts.ContextKey{Process: r.Process, ID: read.Context})
+	if n := len(in.read); n > 0 && in.read[n-1].conn != int(s.Conn) {
+		before := &x.f.Conns[in.read[n-1].conn]
+		in.many, in.shared = true, in.shared || before.Closed == nil || before.ClosedAt > r.FirstRead
 	}
 	x.loops[s.Reader] = true
-	x.readers[in] = append(x.readers[in], of)
+	in.read = append(in.read, of)
 	if s.Replied.None() {
 		return
 	}
 	wrote := c.Chunks[recording.Write][s.Replied.First].Context
-	x.odd.Add(r.Process, wrote <= 0)
+	x.known.Add(r.Process, wrote <= 0)
 	k, own := facts.ContextKey{Process: r.Process, ID: wrote}, true
 	for depth := 0; own && depth < maxAncestors; depth++ {
 		if k.ID != recording.NoContext {
-			x.homes[k] = append(x.homes[k], of)
+			home := lists.Entry(x.uses, k)
+			home.wrote = append(home.wrote, of)
 		}
 		parent, ok := x.f.Contexts[k]
 		k.ID, own = parent, ok && int64(parent) > read.Contexts && read.Contexts > 0
@@ -117,13 +121,14 @@ func (x *contexts) addRequest(id timeline.RequestID, s *exchange.Request) {
 
 // order puts the requests of a context in order of their end, and looks whether they follow
 // each other.
-func (x *contexts) order(k facts.ContextKey, list []contextOf) {
+func (x *contexts) order(k facts.ContextKey, use *contextUse) {
+	list := use.wrote
 	slices.SortFunc(list, func(a, b contextOf) int {
 		return cmp.Or(cmp.Compare(x.t.Requests[a.request].End, x.t.Requests[b.request].End), cmp.Compare(a.request, b.request))
 	})
 	for i := 1; i < len(list) && k.ID > 0; i++ {
 		if x.t.Requests[list[i].request].FirstRead < x.t.Requests[list[i-1].request].End {
-			x.shared[k] = true
+			use.shared = true
 		}
 	}
 }
@@ -131,7 +136,7 @@ func (x *contexts) order(k facts.ContextKey, list []contextOf) {
 // tells reports that nearly all responses of a process are written in contexts that are
 // known: what is done in another one is not of a request.
 func (x *contexts) tells(p recording.ProcessID) bool {
-	return x.odd[p].Rule(1)
+	return x.known[p].Rule(1)
 }
 
 // owner is the request for which something was done in a context; None, if it was for none,
@@ -157,21 +162,19 @@ func (x *contexts) owner(k facts.ContextKey, at recording.Time) (r timeline.Requ
 // at is the request that a context is of at a time, as far as is known without those of which
 // it is a copy. What is asked about was done in it, or in copies of its copy child.
 func (x *contexts) at(k facts.ContextKey, child recording.ContextID, at recording.Time) timeline.RequestID {
-	if list := x.homes[k]; len(list) > 0 && !x.shared[k] {
+	use := x.uses[k]
+	if use == nil {
+		return timeline.None
+	}
+	if list := use.wrote; len(list) > 0 && !use.shared {
 		i := sort.Search(len(list), func(i int) bool { return x.t.Requests[list[i].request].End > at })
 		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.open(list[i].request, at) {
 			return list[i].request
 		}
 	}
-	if child <= 0 {
-		return timeline.None
-	}
-	if list := x.readers[k]; len(list) > 0 && !x.many[k] {
-		i := sort.Search(len(list), func(i int) bool { return list[i].after >= int64(child) })
-		if i > 0 && x.open(list[i-1].request, at) {
-			return list[i-1].request
-		}
-		return timeline.None
+	i := sort.Search(len(use.read), func(i int) bool { return use.read[i].after >= int64(child) })
+	if child > 0 && !use.many && i > 0 && x.open(use.read[i-1].request, at) {
+		return use.read[i-1].request
 	}
 	return timeline.None
 }

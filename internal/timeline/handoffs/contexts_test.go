@@ -19,7 +19,7 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 	}
 	x := &contexts{
 		t: tl, f: &facts.Facts{}, loops: map[timeline.StrandID]bool{loop: true},
-		homes: map[facts.ContextKey][]contextOf{{Process: 1, ID: context}: {{request: 0}}},
+		uses: map[facts.ContextKey]*contextUse{{Process: 1, ID: context}: {wrote: []contextOf{{request: 0}}}},
 	}
 	woken := func(strand, by timeline.StrandID, word int64, in recording.ContextID) job {
 		return job{strand: strand, slept: 10, from: 20, to: 90, by: by, word: word, context: in, claim: timeline.None}

@@ -21,7 +21,7 @@ func (h *rulings) directOnes() map[recording.ProcessID]bool {
 		if x.calls < 1 || x.calls > max(h.strands[j.strand].least, 1) {
 			return
 		}
-		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.busy.foreign(p, j.claim, j.root) {
+		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.foreign(j) {
 			counts.Add(p, odd)
 		}
 	})

@@ -30,7 +30,6 @@ func TestWhoWakesAWorkerHandsItTheTask(t *testing.T) {
 			o:       timeline.Stints{{{From: 0, To: 1000, Request: 0}}, {{From: 0, To: 1000, Request: 1}}, nil, nil},
 			serving: make(timeline.Stints, 4), strands: []strand{{least: 1}, {least: 1}, {least: 1}, {least: 1}},
 		}}
-		h.busy.t = h.t
 		var jobs []job
 		for i := range c.of {
 			at := recording.Time(10 * (i + 1))

@@ -89,7 +89,7 @@ func (h *scene) listCalls(calls []exchange.Call) (any bool) {
 			h.strands[c.Strand].calls = append(h.strands[c.Strand].calls, timeline.CallID(i))
 		}
 	}
-	h.sortCalls()
+	h.sort()
 	return true
 }
 
@@ -102,6 +102,6 @@ func (h *scene) listAnswers(requests []exchange.Request) (any bool) {
 			s.answers, any = append(s.answers, result{at: h.t.Requests[i].End, request: timeline.RequestID(i), place: place{timeline.None, 0}, answer: true}), true
 		}
 	}
-	h.sortAnswers()
+	h.sort()
 	return any
 }

@@ -13,7 +13,7 @@ import (
 // from one queue, who is woken may find that another was faster, and take the next one's: then
 // that tells nothing.
 
-// word is a futex of a process.
+// word is a place in the memory of a process: a futex, or a queue.
 type word struct {
 	process recording.ProcessID
 	at      int64

@@ -70,16 +70,7 @@ func (h *partList) partFrom(j *job, i int, r timeline.RequestID) (recording.Time
 		}
 		return j.from, by
 	}
-	from := j.from
-	if i > 0 {
-		from = h.t.Calls[j.calls[i-1]].End
-	}
-	for _, x := range j.results {
-		if x.calls == i && x.at <= h.sent(j.calls[i]) {
-			from = max(from, x.at)
-		}
-	}
-	return from, timeline.None
+	return h.turnedTo(j, i), timeline.None
 }
 
 // partTo is when it was done with the task of the n-1-th call.

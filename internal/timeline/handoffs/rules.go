@@ -15,19 +15,17 @@ const submitLead recording.Duration = 50_000
 // rulings decide jobs by who started them and to whom they delivered results.
 type rulings struct {
 	*scene
-	begins []recording.Time // by request: since when its strand may have handed work over
-	bursts []recording.Time // by request: until when it may have
-	busy   busyTimes
+	bursts []causality.Span // by request: when its strand may have handed work over
+	busy   map[recording.ProcessID]*busyTimes
 	direct map[recording.ProcessID]bool // who wakes a worker hands it its task
 }
 
 // decideAll associates the calls of all jobs.
 func (h *rulings) decideAll() {
 	h.findBursts()
-	h.findBegins()
 	h.countCalls()
 	h.claimAll()
-	h.busy = h.newBusyTimes()
+	h.findBusy()
 	h.direct = h.directOnes()
 	h.eachJob(h.decide)
 }
@@ -86,7 +84,7 @@ func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.res
 // results lies one task or more. Strands that wait for work at one word have tasks of one
 // queue. A few exceptions are let pass.
 func (h *rulings) countCalls() {
-	of := map[[2]int64][]int{}
+	of := map[word][]int{}
 	for s := range h.strands {
 		jobs := h.strands[s].jobs
 		q := h.queueKey(timeline.StrandID(s))
@@ -114,11 +112,11 @@ func (h *rulings) countCalls() {
 }
 
 // queueKey tells the queues apart that strands take work from, as far as their waits do.
-func (h *rulings) queueKey(s timeline.StrandID) [2]int64 {
+func (h *rulings) queueKey(s timeline.StrandID) word {
 	if w := h.strands[s].idle.word; w != 0 {
-		return [2]int64{int64(h.t.Strands[s].Process), w}
+		return word{h.t.Strands[s].Process, w}
 	}
-	return [2]int64{timeline.None, int64(s)}
+	return word{timeline.None, int64(s)}
 }
 
 // multiples reports that hardly any count is no multiple of another.
@@ -205,7 +203,7 @@ func (h *rulings) byStart(j *job, all []ruling) {
 		return
 	}
 	task := max(h.strands[j.strand].least, 1)
-	until := h.busy.foreign(h.t.Strands[j.strand].Process, j.claim, j.root)
+	until := h.foreign(j)
 	first := len(j.calls)
 	agreed, own := false, j.made && h.ownThread(j) || h.direct[h.t.Strands[j.strand].Process] && h.wokenByOwner(j)
 	if len(j.results) > 0 {

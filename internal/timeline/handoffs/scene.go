@@ -94,16 +94,11 @@ func (h *scene) mayBeHanded(c *timeline.Call) bool {
 	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
 }
 
-// sortCalls puts each strand's calls in order of being sent.
-func (h *scene) sortCalls() {
-	for i := range h.strands {
-		slices.SortFunc(h.strands[i].calls, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
-	}
-}
-
-func (h *scene) sortAnswers() {
+// sort puts each strand's calls in order of being sent, and its answers.
+func (h *scene) sort() {
 	for i := range h.strands {
 		s := &h.strands[i]
+		slices.SortFunc(s.calls, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
 		s.answers = lists.ByTime(s.answers, func(r *result) recording.Time { return r.at })
 	}
 }
@@ -167,6 +162,21 @@ func (h *scene) jobAt(s timeline.StrandID, at recording.Time) *job {
 		return nil
 	}
 	return &list[i-1]
+}
+
+// turnedTo is the earliest time at which a job can have turned to its i-th call: since it began, was done with
+// the call before, or delivered the last result before.
+func (h *scene) turnedTo(j *job, i int) recording.Time {
+	at := j.from
+	if i > 0 {
+		at = h.t.Calls[j.calls[i-1]].End
+	}
+	for _, x := range j.results {
+		if x.calls == i && x.at <= h.sent(j.calls[i]) {
+			at = max(at, x.at)
+		}
+	}
+	return at
 }
 
 func (h *scene) eachJob(visit func(*job)) {

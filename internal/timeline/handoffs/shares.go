@@ -11,38 +11,47 @@ import (
 // exactShare is of how many tasks one may be more or less than the shares add up to.
 const exactShare = 256
 
-// sharesOf returns how many tasks each request of an endpoint puts into a pool: as many as
+// counts are of how many requests of each endpoint so many of something are known.
+type counts map[string]map[int]int
+
+func (n counts) add(endpoint string, known int) {
+	if n[endpoint] == nil {
+		n[endpoint] = map[int]int{}
+	}
+	n[endpoint][known]++
+}
+
+// shares returns how many tasks each request of an endpoint puts into a pool: as many as
 // are known of any, or of any but very few of which some may be wrong, if that makes all tasks
 // that there are; unsure where few requests show it. Nil: they differ.
-func (h *queues) sharesOf(pool []task, order burstOrder) map[string]int {
-	known := map[timeline.RequestID]int{}
-	for _, x := range pool {
-		if r := h.t.Calls[x.call].Request; r != timeline.None {
-			known[r]++
-		}
-	}
-	counts := map[string]map[int]int{} // by endpoint: of how many requests so many are known
-	for _, r := range order.reqs {
-		e := h.t.Requests[r].Endpoint
-		if counts[e] == nil {
-			counts[e] = map[int]int{}
-		}
-		counts[e][known[r]]++
+func (q *queue) shares() map[string]int {
+	known, of := q.knownOf(), counts{}
+	for _, r := range q.reqs {
+		of.add(q.t.Requests[r].Endpoint, known[r])
 	}
 	for _, few := range []int{1, 0} {
 		all, most := map[string]int{}, 0
-		for e, of := range counts {
+		for e, of := range of {
 			n, show := mostOf(of, few)
 			if most = max(most, n); show < enoughTasks {
 				n = unsure
 			}
 			all[e] = n
 		}
-		if h.addUp(all, most, order.reqs, poolTally{known, len(pool)}) {
+		if q.addUp(all, most, known) {
 			return all
 		}
 	}
 	return nil
+}
+
+// knownOf is how many tasks of each request are known.
+func (q *queue) knownOf() map[timeline.RequestID]int {
+	known := map[timeline.RequestID]int{}
+	for _, x := range q.known {
+		known[q.t.Calls[x.calls[0]].Request]++
+	}
+	return known
 }
 
 // mostOf returns the highest number, but for one part of few in so many, and how many show it.
@@ -59,56 +68,48 @@ func mostOf(of map[int]int, few int) (most, show int) {
 	return 0, 0
 }
 
-// poolTally is how many tasks a pool has, and how many of each request are known.
-type poolTally struct {
-	known map[timeline.RequestID]int
-	tasks int
-}
-
 // addUp reports that the shares of requests make as many tasks as there are.
-func (h *queues) addUp(all map[string]int, most int, reqs []timeline.RequestID, of poolTally) bool {
+func (q *queue) addUp(all map[string]int, most int, known map[timeline.RequestID]int) bool {
 	low, high := 0, 0
-	for _, r := range reqs {
-		x := &h.t.Requests[r]
+	for _, r := range q.reqs {
+		x := &q.t.Requests[r]
 		switch n := all[x.Endpoint]; {
 		case n == unsure:
-			low, high = low+of.known[r], high+most
+			low, high = low+known[r], high+most
 		case x.Cut:
-			low, high = low+of.known[r], high+n
+			low, high = low+known[r], high+n
 		default:
 			low, high = low+n, high+n
 		}
 	}
-	slack := of.tasks / exactShare
-	return low <= of.tasks+slack && of.tasks <= high+slack
+	tasks, slack := len(q.pool), len(q.pool)/exactShare
+	return low <= tasks+slack && tasks <= high+slack
 }
 
-// divide finds whose tasks of a pool are, as far as that follows.
-func (q *queue) divide(pool, tasks []task, all map[string]int) *causality.Shares[timeline.RequestID] {
-	known := map[timeline.RequestID]int{}
-	for _, x := range q.known {
-		known[q.h.t.Calls[x.call].Request]++
-	}
+// divide finds whose tasks of the pool are, as far as that follows.
+func (q *queue) divide(tasks []task, all map[string]int) *causality.Shares[timeline.RequestID] {
+	known := q.knownOf()
 	s := &causality.Shares[timeline.RequestID]{
 		Life: func(r timeline.RequestID) (causality.Span, bool) {
-			x := &q.h.t.Requests[r]
+			x := &q.t.Requests[r]
 			return causality.Span{From: x.FirstRead, To: x.End}, !x.Cut
 		},
 		Left: func(r timeline.RequestID) (int, bool) {
-			n := all[q.h.t.Requests[r].Endpoint]
+			n := all[q.t.Requests[r].Endpoint]
 			return n - known[r], n != unsure
 		},
 	}
 	looked := map[timeline.CallID]bool{}
-	for _, x := range tasks {
-		looked[x.call] = true
-		may := q.whose(x)
+	for i := range tasks {
+		x := &tasks[i]
+		looked[x.calls[0]] = true
+		may := q.may(x)
 		if s.May = append(s.May, may); len(may) == 0 {
 			s.Blur = append(s.Blur, x.sent)
 		}
 	}
-	for _, x := range pool {
-		if q.h.t.Calls[x.call].Request == timeline.None && !looked[x.call] {
+	for _, x := range q.pool {
+		if q.t.Calls[x.calls[0]].Request == timeline.None && !looked[x.calls[0]] {
 			s.Blur = append(s.Blur, x.sent)
 		}
 	}

@@ -82,20 +82,17 @@ func (q *silence) findSpans(list []workSpan) {
 			results[r]++
 		}
 	}
-	counts := map[string]map[int]int{} // by endpoint and number of results: of how many requests
+	of := counts{}
 	for i := range t.Requests {
 		r := &t.Requests[i]
 		if r.Process != process || r.Cut {
 			continue
 		}
-		if counts[r.Endpoint] == nil {
-			counts[r.Endpoint] = map[int]int{}
-		}
-		counts[r.Endpoint][results[r.ID]]++
+		of.add(r.Endpoint, results[r.ID])
 	}
 	usual := map[string]int{}
 	all, steady := 0, 0
-	for e, of := range counts {
+	for e, of := range of {
 		n, most := usualOf(of)
 		all, steady = all+n, steady+of[most]
 		if usual[e] = most; of[most]*rareSilent < n*(rareSilent-1) {

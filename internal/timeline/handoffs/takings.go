@@ -25,12 +25,6 @@ type taking struct {
 	request  timeline.RequestID // for which it was put in; None: not known
 }
 
-// queueOf is a queue of a process.
-type queueOf struct {
-	process recording.ProcessID
-	at      int64
-}
-
 // unseenQueues is the set of probes on queues of Python, as Unseen names it.
 const unseenQueues = "queues"
 
@@ -94,21 +88,18 @@ func (h *takers) restsFrom(s timeline.StrandID, from, to recording.Time) recordi
 // worksOn tells, of each strand that takes what is no executor's, from which queue that is
 // work: from its only one, if hardly anybody who takes from that puts in.
 func (h *takers) worksOn() map[timeline.StrandID]int64 {
-	takers := map[queueOf]map[timeline.StrandID]bool{}
-	h.eachTaken(func(s timeline.StrandID, q queueOf, _ timeline.StrandID) {
+	takers, puts := map[word]map[timeline.StrandID]bool{}, causality.Tallies[word]{} // odd: by one who takes
+	h.eachTaken(func(s timeline.StrandID, q word, _ timeline.StrandID) {
 		if takers[q] == nil {
 			takers[q] = map[timeline.StrandID]bool{}
 		}
 		takers[q][s] = true
 	})
-	counts := map[queueOf]*causality.Tally{}
-	h.eachTaken(func(_ timeline.StrandID, q queueOf, by timeline.StrandID) {
-		lists.Entry(counts, q).Add(takers[q][by])
-	})
+	h.eachTaken(func(_ timeline.StrandID, q word, by timeline.StrandID) { puts.Add(q, takers[q][by]) })
 	work := map[timeline.StrandID]int64{}
 	for q, list := range takers {
 		for s := range list {
-			if _, two := work[s]; two || !counts[q].Rule(0) {
+			if _, two := work[s]; two || !puts[q].Rule(0) {
 				work[s] = 0
 			} else {
 				work[s] = q.at
@@ -124,11 +115,11 @@ func (h *takers) worksOn() map[timeline.StrandID]int64 {
 }
 
 // eachTaken visits what was taken that is no executor's work.
-func (h *takers) eachTaken(visit func(s timeline.StrandID, q queueOf, by timeline.StrandID)) {
+func (h *takers) eachTaken(visit func(s timeline.StrandID, q word, by timeline.StrandID)) {
 	for i := range h.f.Threads {
 		for _, x := range h.f.Threads[i].Taken {
 			if x.Putter != recording.NoThread && x.Executor == 0 {
-				visit(timeline.StrandID(i), queueOf{h.t.Strands[i].Process, x.Queue}, h.f.Strand(x.Putter))
+				visit(timeline.StrandID(i), word{h.t.Strands[i].Process, x.Queue}, h.f.Strand(x.Putter))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 )
 
 // A worker makes two calls a task: they are one, if all between its results come out even.
@@ -28,8 +29,8 @@ func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
 	h := queuesOf(&scene{t: &timeline.Timeline{Calls: []timeline.Call{
 		{Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 7, Why: timeline.WhyHandOffEnd}, {Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 8, Why: timeline.WhyHandOffEnd},
 	}}})
-	h.complete(&task{call: 0, more: []timeline.CallID{1, 2}})
-	h.complete(&task{call: 3})
+	h.complete(&task{calls: []timeline.CallID{0, 1, 2}})
+	h.complete(&task{calls: []timeline.CallID{3}})
 	for i, want := range []timeline.RequestID{7, 7, 7, 8} {
 		if got := h.t.Calls[i].Request; got != want {
 			t.Errorf("call %d is of request %d, want %d", i, got, want)
@@ -97,9 +98,9 @@ func TestSharesOfWhichFewAreWrong(t *testing.T) {
 func TestSharesOfRequests(t *testing.T) {
 	h := queuesOf(&scene{t: &timeline.Timeline{}})
 	var pool []task
-	var order burstOrder
+	var order putters
 	add := func(r timeline.RequestID) {
-		pool = append(pool, task{call: timeline.CallID(len(pool))})
+		pool = append(pool, task{calls: []timeline.CallID{timeline.CallID(len(pool))}})
 		h.t.Calls = append(h.t.Calls, timeline.Call{Request: r})
 	}
 	for r := range timeline.RequestID(300) {
@@ -110,7 +111,8 @@ func TestSharesOfRequests(t *testing.T) {
 			add(299)
 		}
 	}
-	if got := h.sharesOf(pool, order); got["/a"] != 2 {
+	h.bursts = make([]causality.Span, 300)
+	if got := h.newQueue(pool, order).shares(); got["/a"] != 2 {
 		t.Errorf("shares %v, want two", got)
 	}
 }
