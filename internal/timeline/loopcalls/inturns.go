@@ -1,9 +1,12 @@
 package loopcalls
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
+	"github.com/getdwell/dwell/recording"
 )
 
 // inTurns follows one loop as if nobody on it ever waited for a connection: what is sent,
@@ -21,13 +24,11 @@ type inTurns struct {
 	sent   int             // calls
 	unseen int             // of them in no turn that is known: by timers
 	free   freeTurn
-	place  int                      // of the move
-	by     []loops.Owner            // as in askedIn
-	told   *toldTurns               // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
-	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
-	fired  bool                     // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  loops.Owner              // who goes on in it then
+	place  int           // of the move
+	by     []loops.Owner // as in askedIn
+	told   *toldTurns    // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	fired  bool          // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  loops.Owner   // who goes on in it then
 	spans  map[timeline.CallID]idSpan
 	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
 	sound  map[timeline.RequestID]bool
@@ -55,13 +56,14 @@ const manySends = 100
 // timers send calls, ids that were given out in a timer's callback were taken for those of
 // the turn before: what such sets have by ids is taken back.
 func associateInTurns(t *timeline.Timeline, in asyncInput) {
-	w := playTurns(t, in)
+	w := newInTurns(t, in.chains)
 	defer w.sets.reset()
+	w.play(in)
 	if !w.said.Holds(0, causality.Usually) && w.unseen > w.sent/manySends {
 		w.takeBack()
 	}
-	if w.confirmed(causality.Usually) {
-		w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
+	if r := w.reading(causality.Usually); r.confirmed {
+		r.associate(func(timeline.RequestID) bool { return true })
 	}
 }
 
@@ -72,24 +74,26 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 	if !timersSend(t, in.loop.Moves) {
 		return false
 	}
-	w := playTurns(t, in)
+	w := newInTurns(t, in.chains)
 	defer w.sets.reset()
+	w.play(in)
 	right := w.said.All - w.said.Odd
-	nearly := w.confirmed(causality.Usually) && 4*right >= 3*w.all
-	if !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
+	r := w.reading(causality.Usually)
+	if nearly := r.confirmed && 4*right >= 3*w.all; !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
 		return false
 	}
-	w.associate(func(timeline.CallID, timeline.RequestID) bool { return true })
+	r.associate(func(timeline.RequestID) bool { return true })
 	return true
 }
 
-// playTurns plays what a loop did.
-func playTurns(t *timeline.Timeline, in asyncInput) *inTurns {
-	w := &inTurns{t: t, sets: in.chains, free: freeTurn{call: timeline.None}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}}
-	w.play(in)
-	return w
+func newInTurns(t *timeline.Timeline, sets *chains) *inTurns {
+	return &inTurns{
+		t: t, sets: sets, free: freeTurn{call: timeline.None}, heard: hearing{after: timeline.None}, posted: map[int32]loops.Owner{},
+		spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{},
+	}
 }
 
+// play plays what a loop did.
 func (w *inTurns) play(in asyncInput) {
 	for i := range in.loop.Moves {
 		if at := in.loop.Moves[i].At; in.told != 0 && at > in.told { // from here on it is guessed
@@ -100,19 +104,35 @@ func (w *inTurns) play(in asyncInput) {
 	}
 }
 
-// confirmed reports whether what requests were answered confirms whose turns were: so many for each that
-// was answered in another's.
-func (w *inTurns) confirmed(forEach int) bool {
-	return w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
+// reading is what one pass over what a loop did tells.
+type reading struct {
+	*inTurns
+	calls     []timeline.CallID
+	of        []timeline.RequestID // by place in calls; None: not told
+	known     int                  // of how many it is told
+	confirmed bool                 // by responses: so many for each that was written in another's turn
+	since     map[timeline.CallID]recording.Time
 }
 
-// associate gives calls to the requests they are known to be of, if they surely are.
-func (w *inTurns) associate(sure func(timeline.CallID, timeline.RequestID) bool) {
-	for _, id := range w.sets.calls {
-		c := &w.t.Calls[id]
-		open := c.Why == timeline.WhyNoAsync || w.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && w.told != nil
-		if r := w.sets.known(loops.OfCall(id)); open && r != timeline.None && sure(id, r) && c.SendFrom >= w.t.Requests[r].FirstRead && c.SendFrom <= w.t.Requests[r].End {
-			w.t.Assign(c, r, timeline.WhyAsyncHint)
+// reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
+func (w *inTurns) reading(forEach int) *reading {
+	r := &reading{inTurns: w, calls: slices.Clone(w.sets.calls), of: make([]timeline.RequestID, len(w.sets.calls))}
+	for i, id := range r.calls {
+		if r.of[i] = w.sets.known(loops.OfCall(id)); r.of[i] != timeline.None {
+			r.known++
+		}
+	}
+	r.confirmed = w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
+	return r
+}
+
+// associate gives calls to the requests they are known to be of, if those are sound.
+func (r *reading) associate(sound func(timeline.RequestID) bool) {
+	for i, id := range r.calls {
+		c, of := &r.t.Calls[id], r.of[i]
+		open := c.Why == timeline.WhyNoAsync || r.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
+		if open && of != timeline.None && sound(of) && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
+			r.t.Assign(c, of, timeline.WhyAsyncHint)
 		}
 	}
 }
@@ -129,11 +149,11 @@ func (w *inTurns) step(m *loops.Move) {
 		w.turn, w.first = asyncTurn{of: m.Whose(), counter: m.Counter}, true
 	case loops.MoveAnswer:
 		w.turn, w.first = asyncTurn{of: loops.OfCall(m.Call), counter: m.Counter}, true
-		if w.shared[m.Conn] {
+		if w.isShared(m) {
 			w.turn.of, w.free = loops.Nobody, freeTurn{call: timeline.None}
 		}
 	case loops.MoveConnect, loops.MoveSend:
-		if sendsFirst(w.t, m) && !w.shared[m.Conn] {
+		if sendsFirst(w.t, m) && !w.isShared(m) {
 			w.send(m)
 		}
 	case loops.MoveRespond:
@@ -153,6 +173,9 @@ func (w *inTurns) step(m *loops.Move) {
 		w.turn, w.free = asyncTurn{of: loops.Nobody}, freeTurn{m.Counter, 0, timeline.None}
 	}
 }
+
+// isShared reports a move on a connection that is left to associateShared.
+func (w *inTurns) isShared(m *loops.Move) bool { return w.told != nil && w.told.shared[m.Conn] }
 
 // here reports a move that was made in the turn that runs, as far as can be told: the first
 // of it, and not by a callback that was asked for before. A timer's callback may run in it
@@ -204,7 +227,7 @@ func (w *inTurns) same(m *loops.Move) bool {
 
 // alone is somebody, unless that is who asked for a call that was answered with others at once.
 func (w *inTurns) alone(by loops.Owner) loops.Owner {
-	if id, ok := by.Call(); ok && w.atOnce[id] {
+	if id, ok := by.Call(); ok && w.told.atOnce[id] {
 		return loops.Nobody
 	}
 	return by
@@ -242,7 +265,7 @@ func (w *inTurns) follow(m *loops.Move) {
 	if m.Kind == loops.MoveFired {
 		w.wakes = w.goesOn(m)
 	}
-	if w.told == nil || w.shared[m.Conn] {
+	if w.told == nil || w.isShared(m) {
 		return
 	}
 	next, from := loops.Nobody, w.sets.known(w.turn.of)

@@ -79,7 +79,7 @@ func TestMessagesTellNobody(t *testing.T) {
 
 // What follows calls that were answered together is nobody's yet, and what is sent then is not linked.
 func TestAfterAnswersAtOnce(t *testing.T) {
-	w := &inTurns{atOnce: map[timeline.CallID]bool{1: true}}
+	w := &inTurns{told: &toldTurns{atOnce: map[timeline.CallID]bool{1: true}}}
 	if got := w.alone(loops.OfCall(1)); got != loops.Nobody {
 		t.Errorf("after one of several: %v", got)
 	}

@@ -13,105 +13,154 @@ import (
 func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	p := newToldPasses(t, in)
 	defer in.chains.reset()
-	told := p.best()
-	if n := p.w.known(); !told || n < len(p.w.sets.calls) {
-		if p.d.ports = ports(in.loop.Moves); len(p.d.ports) > 0 {
-			told = p.leads() && (!told || p.w.known() > n) || p.withoutPorts()
-		}
-	}
-	if !p.misled() && !told {
+	r := p.believingIDs(p.withMessages(p.best()))
+	if !r.confirmed {
 		return false
 	}
-	p.w.associate(func(id timeline.CallID, r timeline.RequestID) bool { return p.w.led[r].by == nil || p.w.sound[r] })
-	for id, since := range p.d.places.Since {
+	r.associate(func(of timeline.RequestID) bool { return r.led[of].by == nil || r.sound[of] })
+	for id, since := range r.since {
 		in.wanted[id] = since
 	}
-	for _, id := range p.w.sets.calls {
-		in.sure[id] = t.Calls[id].Request != timeline.None && p.w.sets.known(loops.OfCall(id)) == t.Calls[id].Request
+	for i, id := range r.calls {
+		in.sure[id] = t.Calls[id].Request != timeline.None && r.of[i] == t.Calls[id].Request
 	}
 	return true
 }
 
-func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
-	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
-	conns := sharedConns(t, in.loop.Moves)
-	p := &toldPasses{t: t, in: in, shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
-	p.d.places = causality.NewPlaces[timeline.RequestID, timeline.CallID]()
-	p.d.share = newSharers(p.d.places, t, in.loop.Moves, p.shared)
-	return p
-}
-
-// leads makes passes as best does, in which messages lead requests on, if any may.
-func (p *toldPasses) leads() bool {
-	p.play(causality.Count)
-	return p.d.leads() && p.best()
-}
-
-// withoutPorts makes those in which none does.
-func (p *toldPasses) withoutPorts() bool {
-	p.d.ports = nil
-	return p.best()
-}
-
 // toldPasses goes over what a loop did again and again.
 type toldPasses struct {
-	t      *timeline.Timeline
-	in     asyncInput
-	d      toldTurns
-	shared map[int32]bool
-	atOnce map[timeline.CallID]bool
-	blind  bool     // ids are not believed
-	w      *inTurns // the last pass
+	in    asyncInput
+	turns toldTurns
+	blind bool // ids are not believed
 }
 
 // toldTurns is what is known where all turns are: what is sent in the turn of an answer is of whose call that
 // was, unless it had waited for just that, as for the connection that came free, or for leave to run beside so
 // many others; or who goes on had waited for the same answer, or for a message.
 type toldTurns struct {
+	t      *timeline.Timeline
 	places *causality.Places[timeline.RequestID, timeline.CallID]
 	share  *sharers
-	ports  map[int64]*portTurns // handles by which messages come that who stands first goes on with
+	ports  map[int64]*portTurns     // handles by which messages come that who stands first goes on with
+	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
+	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
 }
 
-// play makes one pass, and reports whether responses confirm it.
-func (p *toldPasses) play(pass causality.Pass) bool { return p.playWith(pass, false) }
+func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
+	conns, places := sharedConns(t, in.loop.Moves), causality.NewPlaces[timeline.RequestID, timeline.CallID]()
+	d := toldTurns{t: t, places: places, shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
+	d.share = newSharers(places, t, in.loop.Moves, d.shared)
+	return &toldPasses{in: in, turns: d}
+}
+
+// tellsMore reports a reading that is confirmed, if another is not or tells of fewer calls.
+func (r *reading) tellsMore(than *reading) bool {
+	return r.confirmed && (!than.confirmed || r.known > than.known)
+}
+
+// play makes one pass.
+func (p *toldPasses) play(pass causality.Pass) *reading { return p.playWith(pass, false) }
 
 // playWith makes one in which requests may go on in the turns of others' calls, too.
-func (p *toldPasses) playWith(pass causality.Pass, shares bool) bool {
+func (p *toldPasses) playWith(pass causality.Pass, shares bool) *reading {
 	p.in.chains.reset()
-	p.d.places.Begin(pass)
-	p.d.share.begin(pass == causality.LearnRoom, shares)
-	p.w = &inTurns{t: p.t, sets: p.in.chains, free: freeTurn{call: timeline.None}, told: &p.d, shared: p.shared, atOnce: p.atOnce, by: p.in.hands.by, spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{}, posted: map[int32]loops.Owner{}, blind: p.blind, heard: hearing{after: timeline.None}}
-	p.w.play(p.in)
-	return p.w.confirmed(causality.Surely)
+	p.turns.places.Begin(pass)
+	p.turns.share.begin(pass == causality.LearnRoom, shares)
+	w := newInTurns(p.turns.t, p.in.chains)
+	w.told, w.blind, w.by = &p.turns, p.blind, p.in.hands.by
+	w.play(p.in)
+	r := w.reading(causality.Surely)
+	r.since = p.turns.places.Since
+	return r
 }
 
-// best makes passes until one is confirmed that tells the most, and reports whether one was.
-func (p *toldPasses) best() bool {
+// best makes passes, and returns that which is confirmed and tells most; if none is, the last.
+func (p *toldPasses) best() *reading {
 	p.play(causality.Count)
-	p.play(causality.LearnRoom)
-	maps.Copy(p.in.atOnce, p.d.places.Most)
-	known := p.w.known()
-	lines := func() bool { return p.play(causality.GiveFirst) && p.w.known() >= known }
-	told, n := lines(), p.w.known()
-	if !told || n < len(p.w.sets.calls) {
-		p.play(causality.LearnAlone)
-		if alone := lines(); alone && (!told || p.w.known() > n) {
-			told = true
-		} else if told { // it was better as before
-			p.play(causality.LearnRoom)
-			lines()
+	best, least := &reading{}, 0
+	for _, learns := range []causality.Pass{causality.LearnRoom, causality.LearnAlone} {
+		r := p.play(learns)
+		if learns == causality.LearnRoom {
+			maps.Copy(p.in.atOnce, p.turns.places.Most)
+			least = r.known
+		}
+		if r = p.play(causality.GiveFirst); r.known >= least && r.tellsMore(best) {
+			best = r
+		}
+		if best.confirmed && best.known == len(best.calls) {
+			return best
 		}
 	}
-	return told || p.play(causality.Count) || p.playWith(causality.Count, true)
+	if !best.confirmed {
+		best = p.play(causality.Count)
+	}
+	if !best.confirmed {
+		best = p.playWith(causality.Count, true)
+	}
+	return best
 }
 
-// known is of how many calls it is known whose they are.
-func (w *inTurns) known() (n int) {
-	for _, id := range w.sets.calls {
-		if w.sets.known(loops.OfCall(id)) != timeline.None {
-			n++
+// withMessages makes passes in which messages lead requests on, if any may, unless another pass tells of all calls.
+func (p *toldPasses) withMessages(best *reading) *reading {
+	if best.confirmed && best.known == len(best.calls) {
+		return best
+	}
+	if p.turns.ports = ports(p.in.loop.Moves); len(p.turns.ports) > 0 {
+		p.play(causality.Count)
+		if p.turns.leads() {
+			if r := p.best(); r.tellsMore(best) {
+				return r
+			}
 		}
 	}
-	return n
+	p.turns.ports = nil
+	return best
+}
+
+// A program that lets only so many calls run at once, by a queue of its own, asks for the next one where the last is
+// answered, as one that has its clients' pools do so; but the ids of promises, and whatever else follows the program's
+// contexts, then tell of that call that it is of who made room. That shows where a request is answered: in the turn of
+// the answer of a call that, by those ids, is another's.
+
+// believingIDs makes passes in which ids are not believed, if these contradict what requests are answered in; and returns what
+// those tell, if that contradicts nothing, and tells as much as a pass in which they are.
+func (p *toldPasses) believingIDs(best *reading) *reading {
+	if p.in.named == nil || best.heard.Odd < misledLeast || misledOneIn*best.heard.Odd < best.heard.All-best.heard.Odd {
+		return best
+	}
+	p.blind = true
+	if r := p.best(); r.confirmed && r.heard.Odd == 0 && r.heard.All >= best.heard.All && r.known >= best.known {
+		return r
+	}
+	return best
+}
+
+// How many requests must be answered in the turn of another's call for ids to be doubted, and of how many one.
+const (
+	misledLeast = 2
+	misledOneIn = 1000
+)
+
+// hearing is which answer was read last, in the turn that runs, None in other turns; and how many requests were
+// answered in such turns.
+type hearing struct {
+	after timeline.CallID
+	causality.Tally
+}
+
+// hear counts requests that are answered in the turn of the answer of a call, whatever else goes on in it; odd:
+// of one that is known to be another's.
+func (w *inTurns) hear(m *loops.Move) {
+	switch {
+	case w.told == nil:
+	case m.Kind == loops.MoveAnswer && !w.told.shared[m.Conn] && !w.told.atOnce[m.Call]:
+		w.heard.after = m.Call
+	case !m.Callback() && (m.Kind != loops.MoveFired || m.Done):
+		w.heard.after = timeline.None
+	case m.Kind == loops.MoveRespond && w.heard.after != timeline.None && w.t.Requests[m.Request].FirstWrite == m.At:
+		if r := w.sets.known(loops.OfCall(w.heard.after)); r != timeline.None {
+			w.heard.Add(r != m.Request)
+		}
+	}
 }
