@@ -1,5 +1,7 @@
 package queueing
 
+import "slices"
+
 // Job is one piece of work, in order of arrival.
 type Job struct {
 	Arrive  Time
@@ -64,7 +66,8 @@ func (a *step) before(b *step) bool {
 type game struct {
 	*Server
 	*Change
-	steps []step // a heap, the earliest on top
+	first []step // of those who have yet to come at all, in order
+	steps []step // the others: a heap, the earliest on top
 	line  []int32
 	head  int // of line
 	idle  int
@@ -123,14 +126,31 @@ func (s *Server) play(c Change) []turns {
 		}
 		g.next(int32(i), at)
 	}
-	for len(g.steps) > 0 {
-		if e := g.pop(); e.ends {
+	g.first, g.steps = g.steps, nil
+	slices.SortFunc(g.first, func(a, b step) int {
+		if a.before(&b) {
+			return -1
+		}
+		return 1
+	})
+	for len(g.first)+len(g.steps) > 0 {
+		if e := g.earliest(); e.ends {
 			g.ended(e.customer, e.at)
 		} else {
 			g.came(e.customer, e.at)
 		}
 	}
 	return g.out
+}
+
+// earliest takes the step that comes next.
+func (g *game) earliest() step {
+	if len(g.first) == 0 || len(g.steps) > 0 && g.steps[0].before(&g.first[0]) {
+		return g.pop()
+	}
+	e := g.first[0]
+	g.first = g.first[1:]
+	return e
 }
 
 // next sends a customer to its next visit, if it has one.
