@@ -29,7 +29,7 @@ type showOptions struct {
 func showCommand(w world, g *globals) *cobra.Command {
 	o := showOptions{whyOptions: whyOptions{command: "show"}}
 	c := &cobra.Command{
-		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--whose CALL] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
+		Use:   "show REC [--slowest 3] [--where EXPR] [--at TIME] | [--whose CALL [--at TIME]] | [--slowest 3 | --tree | --under FUNCTION | --flames | --folded] [--endpoint 'GET /x'] [--json]",
 		Short: "Show requests piece by piece, the call tree behind them, or the time under a function",
 		Long: `Show the slowest requests piece by piece: every segment, every call with its
 phases, every wait with its place, its holder and what that was doing.
@@ -38,7 +38,9 @@ With --tree, the functions beneath which an endpoint's requests spent their time
 slow requests beside ordinary ones; with --under, all that is known of the time
 under one function. Of a recording without requests, such as a benchmark's, --flames
 and --folded show the threads of each program. With --whose, which request a call is of,
-the rule that decided, and what spoke for and against other requests. Time in waits is exact; CPU time is exact in sum and shared out
+the rule that decided, and what spoke for and against other requests: --at chooses no
+request then, but numbers calls as it does without --whose, where a long recording is
+analysed around that moment. Time in waits is exact; CPU time is exact in sum and shared out
 over samples.
 
 ` + report.WhereHelp,
@@ -59,7 +61,7 @@ over samples.
 	c.Flags().IntVar(&o.slowest, "slowest", defaultSlowest, "how many requests, the slowest first; with --json all of them unless given")
 	c.Flags().StringVar(&o.where, "where", "", "only requests of which this holds, as in 'duration>50ms and call~\"GetItem\"' (above)")
 	c.Flags().StringVar(&o.at, "at", "", "only requests in flight then: 10:31:07 (UTC, that second), 2026-01-02T10:31:07Z, +2.5s since the start, -1s before the end")
-	c.Flags().IntVar(&o.whose, "whose", -1, "whose this call is, by its number in what show prints, and why")
+	c.Flags().IntVar(&o.whose, "whose", -1, "whose this call is, by its number in what show prints, and why; of a recording of which windows are analysed with the --at that printed it")
 	c.Flags().StringVar(&o.endpoint, "endpoint", "", "only the requests of this endpoint, such as 'GET /prices/{}'")
 	c.Flags().BoolVar(&o.json, "json", false, "print as JSON, in the form of docs/contract.md")
 	c.Flags().BoolVar(&o.tree, "tree", false, "the call tree of an endpoint's requests, merged")
@@ -90,7 +92,7 @@ func (o *showOptions) check(c *cobra.Command) error {
 		return errors.New("--where and --at choose single requests (a tree, flame graph or --under is of all)")
 	case c.Flags().Changed("whose") && o.whose < 0:
 		return fmt.Errorf("--whose %d: calls are numbered from 0", o.whose)
-	case c.Flags().Changed("whose") && (o.where != "" || o.at != "" || o.endpoint != "" || c.Flags().Changed("slowest")):
+	case c.Flags().Changed("whose") && (o.where != "" || o.endpoint != "" || c.Flags().Changed("slowest")):
 		return errors.New("--whose is of one call: no requests can be chosen")
 	case o.every && !o.tree:
 		return errors.New("--all-frames goes with --tree")
