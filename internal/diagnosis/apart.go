@@ -18,7 +18,7 @@ func newBeside(j *judge) *beside {
 		case cd.Others:
 			spans = append(spans, cd.seen...)
 		case cd.Peer:
-			spans = append(spans, without(cd.seen, cd.spans)...)
+			spans = append(spans, Without(cd.seen, cd.spans)...)
 		}
 	}
 	return &beside{j, normal(j.Timeline, spans)}
@@ -35,7 +35,7 @@ func (b *beside) ownOfSlow(s *Symptom, own []Span) Share {
 	}
 	cost := excess(b.spans, s.Ordinary, s.Slow)
 	ordinary, slow := b.bands(s)
-	itself := excess(without(own, b.spans), ordinary, slow)
+	itself := excess(Without(own, b.spans), ordinary, slow)
 	return ShareOf(int64(itself), int64(itself+cost))
 }
 
@@ -58,8 +58,8 @@ func ordered(ids []RequestID, by func(RequestID) Duration) []RequestID {
 	return out
 }
 
-// without returns what of the normal spans a does not lie in the normal spans b.
-func without(a, b []Span) (out []Span) {
+// Without returns what of spans as Merged returns them does not lie in others that are so.
+func Without(a, b []Span) (out []Span) {
 	k := 0
 	for _, s := range a {
 		for k < len(b) && (b[k].Request < s.Request || b[k].Request == s.Request && b[k].To <= s.From) {

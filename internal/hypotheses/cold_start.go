@@ -15,7 +15,7 @@ func coldStart() diagnosis.Hypothesis {
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
 		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
-			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
+			"of the age that it lasts to, what programs beside the service cost left out: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,
@@ -33,6 +33,8 @@ const (
 // youth is how long calls of an endpoint took by the age of their process.
 type youth struct {
 	of           *diagnosis.Symptom
+	others       []diagnosis.Span      // what programs beside the service cost requests
+	took         []Duration            // of each request, without that
 	order        []diagnosis.RequestID // by age
 	first, last  Duration              // ages of the first and the last call
 	known        bool                  // ages are
@@ -96,7 +98,13 @@ func youthOf(c *diagnosis.Case, of *diagnosis.Symptom) *youth {
 	for i := range c.Processes {
 		born[c.Processes[i].ID] = c.Processes[i].Born
 	}
-	y := &youth{of: of, order: slices.Clone(of.ByID()), known: true}
+	y := &youth{of: of, order: slices.Clone(of.ByID()), known: true, others: tookFrom(c), took: make([]Duration, len(c.Requests))}
+	for i := range c.Requests {
+		y.took[i] = c.Requests[i].Duration()
+	}
+	for _, s := range y.others {
+		y.took[s.Request] -= s.To.Sub(s.From)
+	}
 	age := make([]Duration, len(c.Requests))
 	for _, id := range y.order {
 		r := &c.Requests[id]
@@ -135,7 +143,7 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	took := func(from, to int) Duration {
 		list := make([]Duration, 0, to-from)
 		for _, id := range y.order[from:to] {
-			list = append(list, c.Requests[id].Duration())
+			list = append(list, y.took[id])
 		}
 		slices.Sort(list)
 		return diagnosis.Quantile(list, 50)
@@ -157,7 +165,7 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 	y.young = took(0, max(end, n/runs))
 	if end > 0 {
 		for i, next := end, min(n, end+n/runs); i < next; i++ { // the fall lies in the next run
-			if c.Requests[y.order[i]].Duration() >= 2*y.later {
+			if y.took[y.order[i]] >= 2*y.later {
 				end = i + 1
 			}
 		}
@@ -227,25 +235,12 @@ func (y *youth) evidence() []diagnosis.Evidence {
 }
 
 func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
-	var spans []diagnosis.Span
-	by := map[timeline.Cause]Duration{}
-	for _, id := range y.order[:y.slow] {
-		r := &c.Requests[id]
-		if more := r.Duration() - y.later; more > 0 {
-			spans = append(spans, diagnosis.Span{Request: id, From: r.Start, To: r.Start + diagnosis.Time(more)})
-		}
-		for s := r.Segments(); s.Next(); {
-			by[s.Cause] += s.To.Sub(s.From)
-		}
-	}
-	most := timeline.CauseUnknown
-	for cause := range timeline.NumCauses {
-		if by[cause] > by[most] {
-			most = cause
-		}
-	}
+	spans, most := y.over(c), y.mostly(c)
 	title := "Requests are slow while the process is young: until " + diagnosis.Human(y.until) + " after it began " + y.of.Endpoint + " takes " +
 		diagnosis.Human(y.young) + ", later " + diagnosis.Human(y.later)
+	if len(y.others) > 0 {
+		title += ", without what programs beside it cost"
+	}
 	if coldWords[most].was != "" {
 		title += "; most of that is " + coldWords[most].was
 	}
@@ -256,6 +251,39 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Spans: spans, Lead: y.lead(),
 		Evidence: append(y.evidence(), diagnosis.NS("age until which calls are slow", y.until), diagnosis.Count("calls until then", y.slow)),
 	}
+}
+
+// over returns what slow calls take longer than later ones, from their beginnings, but for what others cost.
+func (y *youth) over(c *diagnosis.Case) (out []diagnosis.Span) {
+	whole, more := []diagnosis.Span(nil), map[diagnosis.RequestID]Duration{}
+	for _, id := range y.order[:y.slow] {
+		whole, more[id] = append(whole, diagnosis.Span{Request: id, From: c.Requests[id].Start, To: c.Requests[id].End}), y.took[id]-y.later
+	}
+	for _, s := range diagnosis.Without(c.Merged(whole), y.others) {
+		if d := min(s.To.Sub(s.From), more[s.Request]); d > 0 {
+			out = append(out, diagnosis.Span{Request: s.Request, From: s.From, To: s.From + diagnosis.Time(d)})
+			more[s.Request] -= d
+		}
+	}
+	return out
+}
+
+// mostly is what slow calls do for most of their time, but for what others cost.
+func (y *youth) mostly(c *diagnosis.Case) (most timeline.Cause) {
+	var by [timeline.NumCauses][]diagnosis.Span
+	for _, id := range y.order[:y.slow] {
+		for s := c.Requests[id].Segments(); s.Next(); {
+			by[s.Cause] = append(by[s.Cause], diagnosis.Span{Request: id, From: s.From, To: s.To})
+		}
+	}
+	most = timeline.CauseUnknown
+	var longest Duration
+	for cause, spans := range by {
+		if d := diagnosis.Total(diagnosis.Without(c.Merged(spans), y.others)); d > longest {
+			most, longest = timeline.Cause(cause), d
+		}
+	}
+	return most
 }
 
 // processName names a process in the user's terms.

@@ -177,7 +177,7 @@ func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diag
 				by[r.Process] = w
 			}
 			part := w.share(g.From, g.To)
-			if g.Strand == timeline.None || c.Strands[g.Strand].Goroutine == recording.NoGoroutine {
+			if ofThread(c, &g.Segment) {
 				part = diagnosis.Share(front.Of(Duration(part)))
 			}
 			out = append(out, leading(id, &g.Segment, part)...)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // competes is from what share of the host's processors on programs that are not watched
@@ -47,6 +49,31 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 	}
 	n.names = strings.Join(said, " and ")
 	return n
+}
+
+// tookFrom returns what programs beside the service cost requests, where they have the processors: their share of each wait of
+// a thread for one, and what passes behind who has a lock or a task and gets none. What goroutines wait for in the
+// queue of their runtime is for each other.
+func tookFrom(c *diagnosis.Case) []diagnosis.Span {
+	return c.Shared("neighbours took", func() any {
+		waits := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
+		h, own := hostLoad(c), ours(c)
+		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h, waits) {
+			return []diagnosis.Span(nil)
+		}
+		front := min(diagnosis.Whole, diagnosis.ShareOf(int64(own), int64(h.busy)))
+		out := behindReady(c)
+		for _, s := range c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return ofThread(c, g) }) {
+			s.From += diagnosis.Time(front.Of(s.To.Sub(s.From)))
+			out = append(out, s)
+		}
+		return c.Merged(out)
+	}).([]diagnosis.Span)
+}
+
+// ofThread reports whether it is a thread that waits, not a goroutine in the queue of its runtime.
+func ofThread(c *diagnosis.Case, g *timeline.Segment) bool {
+	return g.Strand == timeline.None || c.Strands[g.Strand].Goroutine == recording.NoGoroutine
 }
 
 // used tells who used the processors, after a title: of others it is known what they all used, and

@@ -70,7 +70,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
-	proven, beside, decide := share >= diagnosis.Whole/2, h.throttled < throttledShare && (2*own < h.busy || h.busy < c.Saturated && !forEachOther(c, spans)), ""
+	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h, spans), ""
 	if !proven && beside {
 		decide = "record while what else runs on the host (top, systemd-cgtop) does not"
 	}
@@ -86,6 +86,11 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		Evidence: append(ev, others.evidence...),
 	}}
 	return res
+}
+
+// othersHave reports whether it is programs beside the service that have the processors which requests wait for.
+func othersHave(c *diagnosis.Case, h host, waits []diagnosis.Span) bool {
+	return h.throttled < throttledShare && (2*ours(c) < h.busy || h.busy < c.Saturated && !forEachOther(c, waits))
 }
 
 // forEachOther reports whether half of what requests wait for processors is for each other's work.
