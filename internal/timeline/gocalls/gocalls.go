@@ -1,3 +1,9 @@
+// Package gocalls knows the goroutines of Go programs, as far as what they did is not to be seen on threads:
+// Associate decides to which requests their calls belong. Four things tell: which goroutine wrote a call, or handed
+// it to a pooled connection; which one made that goroutine (byWriters); from whom it had taken a task, and to
+// whom it gave the result (tasks); and who dialled a new connection (byDials). AddStrands lists the goroutines
+// before, Queue finds afterwards when calls waited for a full pool, and Lives keeps what questions to the
+// Timeline need. A call of Go that is given to a wrong request is mended here.
 package gocalls
 
 import (
@@ -8,100 +14,133 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// associateHanded gives calls to the request whose goroutine handed them to their
-// connection, or wrote them itself, or started the goroutine that did.
-func associateHanded(t *timeline.Timeline, f *facts.Facts, in goInput) {
-	next, conn := 0, timeline.None
-	for i := range t.Calls {
-		w := &in.calls[i]
-		if w.Conn != conn {
-			conn, next = w.Conn, 0
+// AddStrands adds a Strand for each goroutine that served a request or wrote a
+// call, and moves those requests and calls to it.
+func AddStrands(t *timeline.Timeline, f *facts.Facts, requests []exchange.Request, calls []exchange.Call) {
+	index := facts.GoroutineIndex{}
+	for i := range t.Requests {
+		r, x := &t.Requests[i], &requests[i]
+		c := &f.Conns[requests[i].Conn]
+		g := recording.NoGoroutine
+		if !x.Replied.None() {
+			g = c.Chunks[recording.Write][x.Replied.First].Goroutine
 		}
-		c := &t.Calls[i]
-		if f.Runtime(c.Process) != recording.RuntimeGo || c.Why != timeline.WhyNoOwner || w.Exchange.Asked.None() {
+		if g == recording.NoGoroutine && !x.Asked.None() {
+			g = c.Chunks[recording.Read][x.Asked.Last()].Goroutine
+		}
+		if g != recording.NoGoroutine {
+			r.Strand = index.Add(t, timeline.GoroutineKey{Process: r.Process, Goroutine: g})
+		}
+	}
+	for i := range t.Calls {
+		x := &calls[i].Exchange
+		if x.Asked.None() {
 			continue
 		}
-		handed := f.Conns[w.Conn].GoCalls
-		last := timeline.None
-		for ; next < len(handed) && handed[next].At <= c.SendFrom; next++ {
-			last = next
-		}
-		asked := f.Conns[w.Conn].Chunks[recording.Write][w.Exchange.Asked.First]
-		switch {
-		case last != timeline.None:
-			handedBy(t, c, w, handing{in, handed[last]})
-		case ownGoroutine(f, w):
-			r, rule := in.helped(t, f, timeline.GoroutineKey{Process: c.Process, Goroutine: asked.Goroutine}, c.SendFrom)
-			t.Assign(c, r, rule)
-		default:
-			t.Assign(c, timeline.None, timeline.WhyReused)
+		if g := f.Conns[calls[i].Conn].Chunks[recording.Write][x.Asked.First].Goroutine; g != recording.NoGoroutine {
+			t.Calls[i].Strand = index.Add(t, timeline.GoroutineKey{Process: t.Calls[i].Process, Goroutine: g})
 		}
 	}
 }
 
-// goInput is what calls of Go are associated by, besides the Timeline and the facts.
-type goInput struct {
+// goroutines are what the rules go by.
+type goroutines struct {
+	t       *timeline.Timeline
+	f       *facts.Facts
 	calls   []exchange.Call
 	owners  timeline.Stints
 	strands facts.GoroutineIndex
-	facts   *facts.Facts
-	tasks   timeline.Stints // by strand: for whose requests it worked besides its own
+	worked  timeline.Stints // by strand: for whose requests it worked besides its own
 }
 
-// handing is who handed a call over, and what its request is found by.
-type handing struct {
-	goInput
-	facts.GoCallAt
+// Associate gives the calls of Go programs to their requests, and notes what goroutines did
+// for requests that others had read.
+func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, o timeline.Stints) {
+	g := &goroutines{t: t, f: f, calls: calls, owners: o, strands: facts.IndexGoroutines(t)}
+	if len(g.strands) == 0 {
+		return
+	}
+	g.worked = g.tasks()
+	g.byWriters()
+	g.byDials()
+	g.addParts()
 }
+
+// byWriters gives calls to the request whose goroutine handed them to their
+// connection, or wrote them itself, or started the goroutine that did.
+func (g *goroutines) byWriters() {
+	next, conn := 0, timeline.None
+	for i := range g.t.Calls {
+		c, w := &g.t.Calls[i], &g.calls[i]
+		if w.Conn != conn {
+			conn, next = w.Conn, 0
+		}
+		if g.f.Runtime(c.Process) != recording.RuntimeGo || c.Why != timeline.WhyNoOwner || w.Exchange.Asked.None() {
+			continue
+		}
+		handed, last := g.f.Conns[w.Conn].GoCalls, timeline.None
+		for ; next < len(handed) && handed[next].At <= c.SendFrom; next++ {
+			last = next
+		}
+		by, alone := g.writer(w)
+		switch {
+		case last != timeline.None:
+			g.handedBy(c, w, handed[last])
+		case alone:
+			r, rule := g.helped(timeline.GoroutineKey{Process: c.Process, Goroutine: by}, c.SendFrom)
+			g.t.Assign(c, r, rule)
+		default:
+			g.t.Assign(c, timeline.None, timeline.WhyReused)
+		}
+	}
+}
+
+// writer is the goroutine that wrote a call; alone, if it read the answer, too: then it is not one of a
+// pool's connection.
+func (g *goroutines) writer(w *exchange.Call) (by recording.GoroutineID, alone bool) {
+	conn := &g.f.Conns[w.Conn]
+	by = conn.Chunks[recording.Write][w.Exchange.Asked.First].Goroutine
+	if w.Exchange.Replied.None() || by == recording.NoGoroutine {
+		return by, false
+	}
+	return by, conn.Chunks[recording.Read][w.Exchange.Replied.First].Goroutine == by
+}
+
+// goDialled bounds the time between a connection's being up and its first request: a
+// dial that its request did not wait for leaves an idle connection for anyone.
+const goDialled recording.Duration = 1_000_000
 
 // handedBy associates a call of which is known who handed it to its connection, and
 // when: there it began.
-func handedBy(t *timeline.Timeline, c *timeline.Call, w *exchange.Call, h handing) {
-	in := h.goInput
-	k := timeline.GoroutineKey{Process: c.Process, Goroutine: h.GoCall.Goroutine}
-	if s, ok := in.strands[k]; ok {
-		t.Assign(c, in.owners.At(s, h.At), timeline.WhyGoCall)
+func (g *goroutines) handedBy(c *timeline.Call, w *exchange.Call, handed facts.GoCallAt) {
+	k := timeline.GoroutineKey{Process: c.Process, Goroutine: handed.Goroutine}
+	if s, ok := g.strands[k]; ok {
+		g.t.Assign(c, g.owners.At(s, handed.At), timeline.WhyGoCall)
 	}
 	if c.Request == timeline.None {
-		r, rule := in.helped(t, in.facts, k, h.At)
-		t.Assign(c, r, rule)
+		r, rule := g.helped(k, handed.At)
+		g.t.Assign(c, r, rule)
 	}
-	w.Caller = h.GoCall.Goroutine
-	c.SendFrom = h.At
-	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || h.At.Sub(up) > goDialled ||
-		c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead) {
+	w.Caller = handed.Goroutine
+	c.SendFrom = handed.At
+	if up := max(c.Connected, c.TLSTo); c.New && (up == recording.NoTime || handed.At.Sub(up) > goDialled ||
+		c.Request != timeline.None && c.Start < g.t.Requests[c.Request].FirstRead) {
 		exchange.Warmed(c, &w.Bounds) // it was dialled for another
 		return
 	}
-	c.Start = min(c.Start, h.At)
+	c.Start = min(c.Start, handed.At)
 	exchange.Settle(c, &w.Bounds)
-}
-
-// goEnds returns the chunks in which a call was first written and first answered.
-func goEnds(f *facts.Facts, m *exchange.Call) (asked, answered facts.Chunk) {
-	conn := &f.Conns[m.Conn]
-	return conn.Chunks[recording.Write][m.Exchange.Asked.First], conn.Chunks[recording.Read][m.Exchange.Replied.First]
-}
-
-// ownGoroutine reports a call that one goroutine wrote and read: then it is not one of
-// a pool's connection.
-func ownGoroutine(f *facts.Facts, w *exchange.Call) bool {
-	if w.Exchange.Replied.None() {
-		return false
-	}
-	asked, answered := goEnds(f, w)
-	return asked.Goroutine == answered.Goroutine && asked.Goroutine != recording.NoGoroutine
 }
 
 // helped returns the request that a goroutine without one of its own worked for, and why:
 // it did a task of it, or one of its ancestors serves it.
-func (x *goInput) helped(t *timeline.Timeline, f *facts.Facts, k timeline.GoroutineKey, at recording.Time) (timeline.RequestID, string) {
-	if s, ok := x.strands[k]; ok && len(x.tasks) > 0 {
-		if r := x.tasks.At(s, at); r != timeline.None {
+func (g *goroutines) helped(k timeline.GoroutineKey, at recording.Time) (timeline.RequestID, string) {
+	if s, ok := g.strands[k]; ok && len(g.worked) > 0 {
+		if r := g.worked.At(s, at); r != timeline.None {
 			return r, timeline.WhyHandOff
 		}
 	}
-	if r := x.child(t, f, k, at); r != timeline.None {
+	if r := g.child(k, at); r != timeline.None {
 		return r, timeline.WhyGoChild
 	}
 	return timeline.None, timeline.WhyNoOwner
@@ -113,20 +152,20 @@ const goGenerations = 8
 // child returns the request that a goroutine works for because one of its ancestors
 // serves it, None if there is none. A goroutine that was seen before that request was
 // read was started for something else.
-func (x *goInput) child(t *timeline.Timeline, f *facts.Facts, k timeline.GoroutineKey, at recording.Time) timeline.RequestID {
+func (g *goroutines) child(k timeline.GoroutineKey, at recording.Time) timeline.RequestID {
 	first := at
 	for range goGenerations {
-		origin, ok := f.Goroutines.Origins[k]
+		origin, ok := g.f.Goroutines.Origins[k]
 		if !ok || origin.Parent == recording.NoGoroutine {
 			return timeline.None
 		}
 		first = min(first, origin.Seen)
 		k.Goroutine = origin.Parent
-		s, ok := x.strands[k]
+		s, ok := g.strands[k]
 		if !ok {
 			continue
 		}
-		if r := x.owners.At(s, at); r != timeline.None && t.Requests[r].FirstRead <= first {
+		if r := g.owners.At(s, at); r != timeline.None && g.t.Requests[r].FirstRead <= first {
 			return r
 		}
 	}
@@ -135,6 +174,42 @@ func (x *goInput) child(t *timeline.Timeline, f *facts.Facts, k timeline.Gorouti
 
 // Ancestors finds the request that a goroutine served at a time, or one that led to it.
 func Ancestors(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) waits.ServedBy {
-	in := goInput{owners: o, strands: facts.IndexGoroutines(t), facts: f}
-	return func(k timeline.GoroutineKey, at recording.Time) timeline.RequestID { return in.child(t, f, k, at) }
+	return (&goroutines{t: t, f: f, owners: o, strands: facts.IndexGoroutines(t)}).child
+}
+
+// pool is what goes by one pool of connections: a process and a peer.
+type pool struct {
+	process recording.ProcessID
+	peer    string
+}
+
+// byDials gives calls on new connections, of which it was not seen who handed them over, to the request
+// whose goroutine started the dial. Of reused ones nothing is known.
+func (g *goroutines) byDials() {
+	t := g.t
+	pooled := map[pool]bool{} // some connection was used more than once
+	for i := range t.Conns {
+		if c := &t.Conns[i]; c.Exchanges > 1 || c.Existing && c.Exchanges > 0 {
+			pooled[pool{c.Process, c.Peer}] = true
+		}
+	}
+	open := timeline.OpenIn(t)
+	for i := range t.Calls {
+		c, d := &t.Calls[i], g.f.Conns[g.calls[i].Conn].Decl
+		if c.Why != timeline.WhyReused || !c.New || d.Parent == recording.NoGoroutine {
+			continue
+		}
+		dialler, ok := g.strands[timeline.GoroutineKey{Process: d.Process, Goroutine: d.Parent}]
+		if !ok {
+			continue
+		}
+		r, up := g.owners.At(dialler, c.ConnectFrom), max(c.Connected, c.TLSTo)
+		if r == timeline.None || up == recording.NoTime || c.SendFrom >= t.Requests[r].End || c.SendFrom.Sub(up) > goDialled {
+			continue
+		}
+		if pooled[pool{d.Process, d.Peer}] && open[d.Process].During(c.ConnectFrom, c.SendFrom) > 1 {
+			continue // another request may have taken the connection meanwhile
+		}
+		t.Assign(c, r, timeline.WhyGoDial)
+	}
 }

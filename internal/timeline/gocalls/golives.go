@@ -10,13 +10,13 @@ import (
 
 // Lives lists them. The ids of calls change once more, in OrderCalls.
 func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []exchange.Call) timeline.Goroutines {
-	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: selects(t, f)}
-	index := facts.IndexGoroutines(t)
+	g := &goroutines{t: t, f: f, strands: facts.IndexGoroutines(t)}
+	l := timeline.Goroutines{Stints: runs.Stints, Calls: map[timeline.StrandID][]timeline.CallID{}, LetGo: map[timeline.StrandID][]timeline.StackAt{}, Selects: g.selects()}
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		by := c.Strand
-		if g := calls[i].Caller; g != recording.NoGoroutine {
-			by = index.Of(timeline.GoroutineKey{Process: c.Process, Goroutine: g})
+		if id := calls[i].Caller; id != recording.NoGoroutine {
+			by = g.strands.Of(timeline.GoroutineKey{Process: c.Process, Goroutine: id})
 		} else if c.Why == timeline.WhyGoDial { // written by the connection's own goroutine
 			by = t.Requests[c.Request].Strand
 		}
@@ -25,9 +25,60 @@ func Lives(t *timeline.Timeline, f *facts.Facts, runs running.GoRuns, calls []ex
 		}
 	}
 	for _, u := range f.Parks.Unparks {
-		if i, s := f.Stacks.StackIndex.Get(u.Stack), index.Of(f.GoKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
+		if i, s := f.Stacks.StackIndex.Get(u.Stack), g.strands.Of(f.GoKeyOf(u.Thread, u.Goroutine)); i != timeline.None && s != timeline.None {
 			l.LetGo[s] = append(l.LetGo[s], timeline.StackAt{Time: u.At, Stack: timeline.StackID(i), Goroutine: u.Goroutine})
 		}
 	}
 	return l
+}
+
+// A goroutine that waits in a select, for a result or until its client gives up, is on no
+// thread, and nothing else is seen of it until somebody hands it something, or takes it. That
+// one is seen; and if it did a task of the request, what it did is what was waited for, and
+// before that the tasks of others that it was busy with. If a timer handed over the time, it
+// slept.
+
+// selects lists by strand how waits in a select ended, in order of time. What the goroutines
+// of a connection hand over is the connection's.
+func (g *goroutines) selects() map[timeline.StrandID][]timeline.SelectEnd {
+	if len(g.f.Parks.Unparks) == 0 {
+		return nil
+	}
+	of, keep := map[timeline.StrandID][]timeline.SelectEnd{}, connectionGoroutines(g.f)
+	for _, u := range g.f.Parks.Unparks {
+		woken := g.strands.Of(g.f.GoKeyOf(u.Thread, u.Woken))
+		if u.Woken == recording.NoGoroutine || woken == timeline.None {
+			continue
+		}
+		x := timeline.SelectEnd{At: u.At, By: timeline.None, Conn: timeline.None}
+		by := g.f.GoKeyOf(u.Thread, u.Goroutine)
+		conn, kept := keep[by]
+		switch {
+		case u.Goroutine == recording.NoGoroutine || g.byTimer(u): // no goroutine hands over the time, or whichever looked for work
+			x.Timer = true
+		case kept:
+			x.Conn = conn
+		default:
+			x.By = g.strands.Of(by)
+		}
+		of[woken] = append(of[woken], x)
+	}
+	return of
+}
+
+// connectionGoroutines are those that read and write on connections for others, and on which.
+func connectionGoroutines(f *facts.Facts) map[timeline.GoroutineKey]int32 {
+	keep := map[timeline.GoroutineKey]int32{}
+	for i := range f.Conns {
+		c := &f.Conns[i]
+		if len(c.GoCalls) == 0 {
+			continue
+		}
+		for _, chunks := range c.Chunks {
+			for _, x := range chunks {
+				keep[timeline.GoroutineKey{Process: c.Decl.Process, Goroutine: x.Goroutine}] = int32(i)
+			}
+		}
+	}
+	return keep
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
@@ -27,16 +28,11 @@ type goQueue struct {
 // Bounds on such waits.
 const (
 	fewestQueued  = 20
+	usuallyFits   = 9         // of ten
 	shortestQueue = 500_000   // ns: one that matters
 	soonPart      = 4         // of the waits of a peer a connection is idle for a part in so many at most
 	changing      = 1_000_000 // ns; a connection that goes from one who waits to the next is used by neither
 )
-
-// poolKey is what goes by one pool: a process and a peer.
-type poolKey struct {
-	process recording.ProcessID
-	peer    string
-}
 
 // Queue lets the calls of goroutines that waited for a connection begin when they began
 // to wait.
@@ -44,10 +40,10 @@ func Queue(t *timeline.Timeline, calls []exchange.Call, runs running.GoRuns) {
 	if runs.Stints == nil {
 		return
 	}
-	by := map[poolKey][]timeline.CallID{}
+	by := map[pool][]timeline.CallID{}
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.SendFrom != recording.NoTime {
-			by[poolKey{c.Process, c.Peer}] = append(by[poolKey{c.Process, c.Peer}], timeline.CallID(i))
+			by[pool{c.Process, c.Peer}] = append(by[pool{c.Process, c.Peer}], timeline.CallID(i))
 		}
 	}
 	answers := answersOf(t)
@@ -87,7 +83,7 @@ func queued(t *timeline.Timeline, ids []timeline.CallID, w waiting) []goQueue {
 	full := inUse(t, ids)
 	before := map[recording.ConnID]timeline.CallID{}
 	var fit []goQueue
-	all := 0
+	var chance causality.Tally // odd: it did not fit
 	var waited, idle recording.Duration
 	for _, id := range ids {
 		c := &t.Calls[id]
@@ -97,14 +93,14 @@ func queued(t *timeline.Timeline, ids []timeline.CallID, w waiting) []goQueue {
 		if q.since == recording.NoTime || c.SendFrom.Sub(q.since) < shortestQueue {
 			continue
 		}
-		all++
-		if kept && !c.New && follows(t, last, q) && (full(t.Calls[last].End-1) || full(max(t.Calls[last].SendFrom, t.Calls[last].End-changing))) {
+		fits := kept && !c.New && follows(t, last, q) && (full(t.Calls[last].End-1) || full(max(t.Calls[last].SendFrom, t.Calls[last].End-changing)))
+		if chance.Add(!fits); fits {
 			waited += c.SendFrom.Sub(q.since)
 			idle += c.SendFrom.Sub(t.Calls[last].End)
 			fit = append(fit, q)
 		}
 	}
-	if len(fit) < fewestQueued || 10*len(fit) < 9*all || soonPart*idle > waited {
+	if !chance.Holds(fewestQueued, usuallyFits) || soonPart*idle > waited {
 		return nil
 	}
 	return fit

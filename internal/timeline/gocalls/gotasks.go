@@ -23,25 +23,20 @@ type meeting struct {
 	gives   bool // it gave a result back; else it took a task
 }
 
-// goTasks lists, for each strand, the spans in which it worked for requests that others had
+// tasks lists, for each strand, the spans in which it worked for requests that others had
 // read, in order of time and disjoint.
-func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.Stints {
-	if len(f.Parks.Parks)+len(f.Parks.Unparks) == 0 {
+func (g *goroutines) tasks() timeline.Stints {
+	if len(g.f.Parks.Parks)+len(g.f.Parks.Unparks) == 0 {
 		return nil
 	}
-	tasks, made := make(timeline.Stints, len(t.Strands)), goMade(t, f)
-	hidden := func(p recording.ProcessID, from, to recording.Time) bool { // whom else it met then is not known
-		return len(t.UnseenIn(timeline.UnseenChannels, p, from, to)) > 0
-	}
-	for s, list := range goMeetings(t, f, o) {
-		if len(list) < 2 {
-			continue
-		}
+	tasks, made := make(timeline.Stints, len(g.t.Strands)), g.made()
+	for s, list := range g.meetings() {
 		slices.SortStableFunc(list, func(a, b meeting) int { return cmp.Compare(a.at, b.at) })
-		var alone causality.Tally // results after each other; odd: it made no call between
+		called := made[timeline.StrandID(s)]
+		var between causality.Tally // results, one after the other; odd: it made no call in between
 		for i := 1; i < len(list); i++ {
 			if a, b := &list[i-1], &list[i]; a.gives && b.gives {
-				alone.Add(!within(made[timeline.StrandID(s)], a.at, b.at))
+				between.Add(!within(called, a.at, b.at))
 			}
 		}
 		for i := 1; i < len(list); i++ {
@@ -49,39 +44,39 @@ func goTasks(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) timeline.S
 			taken := !a.gives && a.request == b.request
 			// What lay in the channel's buffer is taken without meeting anybody. That it was taken
 			// alone is known of goroutines that make a call for each.
-			only := a.gives && alone.Holds(0, causality.Usually) && within(made[timeline.StrandID(s)], a.at, b.at)
-			if b.gives && a.at < b.at && (taken || only) && !hidden(t.Strands[s].Process, a.at, b.at) {
-				from := max(a.at, t.Requests[b.request].FirstRead)
-				tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})
+			alone := a.gives && between.Holds(0, causality.Usually) && within(called, a.at, b.at)
+			if !b.gives || a.at >= b.at || !taken && !alone {
+				continue
 			}
+			if len(g.t.UnseenIn(timeline.UnseenChannels, g.t.Strands[s].Process, a.at, b.at)) > 0 {
+				continue // whom else it met then is not known
+			}
+			from := max(a.at, g.t.Requests[b.request].FirstRead)
+			tasks[s] = append(tasks[s], timeline.Stint{From: min(from, b.at), To: b.at, Request: b.request})
 		}
 	}
 	return tasks
 }
 
-// goMeetings lists the meetings of each strand.
-func goMeetings(t *timeline.Timeline, f *facts.Facts, o timeline.Stints) [][]meeting {
-	of := make([][]meeting, len(t.Strands))
-	index, ends, told := facts.IndexGoroutines(t), f.Unparked(), map[*recording.Unpark]bool{}
-	for _, p := range f.Parks.Parks {
+// meetings lists those of each strand.
+func (g *goroutines) meetings() [][]meeting {
+	of := make([][]meeting, len(g.t.Strands))
+	ends, told := g.f.Unparked(), map[*recording.Unpark]bool{}
+	for _, p := range g.f.Parks.Parks {
 		if p.Reason != recording.ParkSend && p.Reason != recording.ParkReceive {
 			continue
 		}
-		key := f.GoKeyOf(p.Left, p.Goroutine)
-		u := ends.Ending(key.Process, p)
-		if u == nil || t.OnStack(f.Stacks.StackIndex.Get(u.Stack), "time.sendTime") {
-			continue
+		key := g.f.GoKeyOf(p.Left, p.Goroutine)
+		if u := ends.Ending(key.Process, p); u != nil && !g.byTimer(*u) {
+			g.meet(of, key, *u, p.Reason == recording.ParkSend)
+			told[u.Unpark] = true
 		}
-		meet(of, o, goMeeting{index.Of(key), index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.At, p.Reason == recording.ParkSend})
-		told[u.Unpark] = true
 	}
-	for _, u := range f.Parks.Unparks { // of who waits in a select only the end is seen
-		leaf := leafOf(t, f.Stacks.StackIndex.Get(u.Stack))
-		if u.Woken == recording.NoGoroutine || told[u.Unpark] || leaf != goSend && leaf != goReceive || t.OnStack(f.Stacks.StackIndex.Get(u.Stack), "time.sendTime") {
-			continue
+	for _, u := range g.f.Parks.Unparks { // of who waits in a select only the end is seen
+		leaf := g.leafOf(u)
+		if u.Woken != recording.NoGoroutine && !told[u.Unpark] && (leaf == goSend || leaf == goReceive) && !g.byTimer(u) {
+			g.meet(of, g.f.GoKeyOf(u.Thread, u.Woken), u, leaf == goReceive)
 		}
-		key := f.GoKeyOf(u.Thread, u.Woken)
-		meet(of, o, goMeeting{index.Of(key), index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine}), u.At, leaf == goReceive})
 	}
 	return of
 }
@@ -93,45 +88,46 @@ const (
 	goReceive = "runtime.recv"
 )
 
-// leafOf is the innermost function on a stack; "" if there is none.
-func leafOf(t *timeline.Timeline, stack int) string {
-	if stack < 0 || stack >= len(t.Stacks) {
+// leafOf is the innermost function on the stack of who let another go on; "" if that is not known.
+func (g *goroutines) leafOf(u facts.Unpark) string {
+	stack := g.f.Stacks.StackIndex.Get(u.Stack)
+	if stack < 0 || stack >= len(g.t.Stacks) {
 		return ""
 	}
-	return t.Frames[t.Stacks[stack].Frame].Function
+	return g.t.Frames[g.t.Stacks[stack].Frame].Function
 }
 
-// goMeeting is when two goroutines met at a channel at which one of them waited.
-type goMeeting struct {
-	waiter, other timeline.StrandID
-	at            recording.Time
-	sends         bool // the waiter does
+// byTimer reports that a timer handed over the time.
+func (g *goroutines) byTimer(u facts.Unpark) bool {
+	return g.t.OnStack(g.f.Stacks.StackIndex.Get(u.Stack), "time.sendTime")
 }
 
-// meet adds a meeting of one that serves a request with one that serves none.
-func meet(of [][]meeting, o timeline.Stints, m goMeeting) {
-	if m.waiter == timeline.None || m.other == timeline.None || m.waiter == m.other {
+// meet adds a meeting of one that serves a request with one that serves none: of who waited at a channel, to send if
+// that is so, with who let it go on.
+func (g *goroutines) meet(of [][]meeting, waits timeline.GoroutineKey, u facts.Unpark, sends bool) {
+	waiter, other := g.strands.Of(waits), g.strands.Of(timeline.GoroutineKey{Process: waits.Process, Goroutine: u.Goroutine})
+	if waiter == timeline.None || other == timeline.None || waiter == other {
 		return
 	}
-	if r := o.At(m.waiter, m.at); r != timeline.None && len(o[m.other]) == 0 {
-		of[m.other] = append(of[m.other], meeting{m.at, r, !m.sends})
-	} else if r := o.At(m.other, m.at); r != timeline.None && len(o[m.waiter]) == 0 {
-		of[m.waiter] = append(of[m.waiter], meeting{m.at, r, m.sends})
+	if r := g.owners.At(waiter, u.At); r != timeline.None && len(g.owners[other]) == 0 {
+		of[other] = append(of[other], meeting{u.At, r, !sends})
+	} else if r := g.owners.At(other, u.At); r != timeline.None && len(g.owners[waiter]) == 0 {
+		of[waiter] = append(of[waiter], meeting{u.At, r, sends})
 	}
 }
 
-// goMade lists by strand when its goroutine made calls, in order.
-func goMade(t *timeline.Timeline, f *facts.Facts) map[timeline.StrandID][]recording.Time {
-	made, index := map[timeline.StrandID][]recording.Time{}, facts.IndexGoroutines(t)
-	for i := range f.Conns {
-		for _, x := range f.Conns[i].GoCalls {
-			if s := index.Of(timeline.GoroutineKey{Process: f.Conns[i].Decl.Process, Goroutine: x.GoCall.Goroutine}); s != timeline.None {
+// made lists by strand when its goroutine made calls, in order.
+func (g *goroutines) made() map[timeline.StrandID][]recording.Time {
+	made := map[timeline.StrandID][]recording.Time{}
+	for i := range g.f.Conns {
+		for _, x := range g.f.Conns[i].GoCalls {
+			if s := g.strands.Of(timeline.GoroutineKey{Process: g.f.Conns[i].Decl.Process, Goroutine: x.GoCall.Goroutine}); s != timeline.None {
 				made[s] = append(made[s], x.At)
 			}
 		}
 	}
-	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Strand != timeline.None && t.Strands[c.Strand].Goroutine != recording.NoGoroutine {
+	for i := range g.t.Calls {
+		if c := &g.t.Calls[i]; c.Strand != timeline.None && g.t.Strands[c.Strand].Goroutine != recording.NoGoroutine {
 			made[c.Strand] = append(made[c.Strand], c.SendFrom)
 		}
 	}
@@ -147,19 +143,19 @@ func within(list []recording.Time, from, to recording.Time) bool {
 	return i < len(list) && list[i] < to
 }
 
-// partsOfTasks lists the tasks that goroutines did as Parts of their requests.
-func partsOfTasks(t *timeline.Timeline, tasks timeline.Stints) {
-	for s, list := range tasks {
+// addParts lists the tasks that goroutines did as Parts of their requests.
+func (g *goroutines) addParts() {
+	for s, list := range g.worked {
 		for _, x := range list {
-			r := &t.Requests[x.Request]
+			r := &g.t.Requests[x.Request]
 			if p := (timeline.Part{Strand: timeline.StrandID(s), From: max(x.From, r.FirstRead), To: min(x.To, r.End)}); p.From < p.To {
 				more := r.More()
 				more.Parts = append(more.Parts, p)
 			}
 		}
 	}
-	for i := range t.Requests {
-		slices.SortFunc(t.Requests[i].Parts, func(a, b timeline.Part) int {
+	for i := range g.t.Requests {
+		slices.SortFunc(g.t.Requests[i].Parts, func(a, b timeline.Part) int {
 			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Strand, b.Strand))
 		})
 	}

@@ -30,7 +30,8 @@ func TestResultsOfGoroutinesAreCountedOnce(t *testing.T) {
 		f.Parks.Unparks = append(f.Parks.Unparks, facts.Unpark{At: x.at, Unpark: &recording.Unpark{Thread: 1, Goroutine: 23, Woken: x.of, Stack: 9}})
 		f.Parks.Parks = append(f.Parks.Parks, facts.Park{At: x.ran, Park: &recording.Park{Thread: 1, Left: 1, Goroutine: x.of, Since: x.since, Reason: recording.ParkReceive}})
 	}
-	got := goTasks(tl, f, timeline.Stints{{{From: 100, To: 1100, Request: 0}}, {{From: 200, To: 2000, Request: 1}}, nil})
+	o := timeline.Stints{{{From: 100, To: 1100, Request: 0}}, {{From: 200, To: 2000, Request: 1}}, nil}
+	got := (&goroutines{t: tl, f: f, owners: o, strands: facts.IndexGoroutines(tl)}).tasks()
 	if len(got[2]) != 1 || got[2][0] != (timeline.Stint{From: 1000, To: 1900, Request: 1}) {
 		t.Errorf("goroutine 23 worked for %+v, want request 1 from 1000 to 1900", got[2])
 	}

@@ -11,7 +11,7 @@ import (
 // workers take what they were not woken for, none is.
 func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 	const direct, queue, seldom, late = timeline.StrandID(1), timeline.StrandID(2), timeline.StrandID(3), timeline.StrandID(4)
-	h := &carriers{&scene{t: &timeline.Timeline{Calls: make([]timeline.Call, 4)}, ways: []callWay{{reader: direct}, {reader: queue}, {reader: seldom}, {reader: late}}}}
+	h := &carriers{&activity{t: &timeline.Timeline{Calls: make([]timeline.Call, 4)}, ways: []callWay{{reader: direct}, {reader: queue}, {reader: seldom}, {reader: late}}}}
 	var all []delivery
 	deliver := func(call timeline.CallID, n, odd int) {
 		for i := range n {
@@ -37,7 +37,7 @@ func TestDeliveriesAreJudgedByTheirWay(t *testing.T) {
 // had been sent; call 3 is said to be of two; call 4 was delivered to two workers. That one
 // is told of twice, as call 0 is, is nothing odd.
 func TestDeliveriesThatCannotBeRight(t *testing.T) {
-	h := &carriers{&scene{t: &timeline.Timeline{
+	h := &carriers{&activity{t: &timeline.Timeline{
 		Calls:    []timeline.Call{{Request: timeline.None, SendFrom: 200}, {Request: 0, SendFrom: 200}, {Request: timeline.None, SendFrom: 50}, {Request: timeline.None, SendFrom: 200}, {Request: timeline.None, SendFrom: 200}},
 		Requests: []timeline.Request{{RequestMore: &timeline.RequestMore{}, FirstRead: 10}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 100}},
 	}}}
@@ -61,7 +61,7 @@ func TestDeliveriesThatCannotBeRight(t *testing.T) {
 // Strand 1 hands on answers as often as it seems to ask; that strand 2 was woken for call 0
 // as well, which went to a request's own, is by the way. Call 2 is one that it asked for.
 func TestDeliveriesAreToThoseWhoAsk(t *testing.T) {
-	h := &carriers{&scene{strands: []strand{{handsOn: 0}, {handsOn: 2}, {handsOn: 1}}}}
+	h := &carriers{&activity{strands: []strand{{handsOn: 0}, {handsOn: 2}, {handsOn: 1}}}}
 	got := h.ofThoseWhoAsk([]delivery{
 		{call: 0, request: 5}, {call: 0, request: timeline.None, to: 2},
 		{call: 1, request: timeline.None, to: 1}, {call: 3, request: timeline.None, to: 1},

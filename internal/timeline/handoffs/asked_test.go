@@ -11,7 +11,7 @@ import (
 
 // Strand 0 wakes strand 1 at 20, which sends a call at 30 and has its answer at 50.
 func TestWhoAskedWaitsForTheResult(t *testing.T) {
-	h := &jobFinder{scene: &scene{t: &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 30, End: 50}}}}}
+	h := &jobFinder{activity: &activity{t: &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 30, End: 50}}}}}
 	j := &job{strand: 1, from: 20, to: 90, by: 0, calls: []timeline.CallID{0}}
 	for name, c := range map[string]struct {
 		of          timeline.StrandID
@@ -34,7 +34,7 @@ func TestWhoAskedWaitsForTheResult(t *testing.T) {
 }
 
 // pythonWaits is a strand of CPython with waits of one kind each: where, in which stack, how long.
-func pythonWaits(waits []timeline.Wait, offs []recording.Off) *restPlaces {
+func pythonWaits(waits []timeline.Wait, offs []recording.Off) *idlePlaces {
 	f := &facts.Facts{Threads: make([]facts.Thread, 1)}
 	tl := &timeline.Timeline{
 		Strands: make([]timeline.Strand, 1),
@@ -50,7 +50,7 @@ func pythonWaits(waits []timeline.Wait, offs []recording.Off) *restPlaces {
 		tl.Strands[0].Waits = append(tl.Strands[0].Waits, timeline.WaitID(i))
 		f.Threads[0].Steps = append(f.Threads[0].Steps, facts.Step{At: off.Woken, Off: off})
 	}
-	return &restPlaces{&scene{t: tl, f: f, o: timeline.Stints{nil}, strands: make([]strand, 1)}}
+	return &idlePlaces{&activity{t: tl, f: f, o: timeline.Stints{nil}, strands: make([]strand, 1)}}
 }
 
 func TestInWhichStacksWorkersWaitForWork(t *testing.T) {
@@ -122,7 +122,7 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 		tl := &timeline.Timeline{Strands: make([]timeline.Strand, 2), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: 10, End: 100}}}
 		f := &facts.Facts{Threads: make([]facts.Thread, 2)}
 		f.ThreadIndex.Set(8, 1)
-		h := &scene{t: tl, f: f, o: make(timeline.Stints, 2), serving: make(timeline.Stints, 2), strands: []strand{{}, {jobs: []job{{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}}
+		h := &activity{t: tl, f: f, o: make(timeline.Stints, 2), serving: make(timeline.Stints, 2), strands: []strand{{}, {jobs: []job{{strand: 1, from: 20, to: 150, by: 0, claim: 0, told: true}}}}}
 		if c.next > 0 {
 			tl.Calls, h.strands[1].calls = []timeline.Call{{Strand: 1, SendFrom: c.next}}, []timeline.CallID{0}
 		}
@@ -140,7 +140,7 @@ func TestWhoWasWokenForARequestAsksOthersForThat(t *testing.T) {
 // Strand 1 works on what it took for request 0, and makes a thread, which tells it that it has
 // begun: that is no result.
 func TestBeginningsAreNoResultsForWhoTookWork(t *testing.T) {
-	h := &jobFinder{scene: &scene{
+	h := &jobFinder{activity: &activity{
 		t: &timeline.Timeline{Strands: make([]timeline.Strand, 3), Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, End: 100}}}, o: make(timeline.Stints, 3), serving: make(timeline.Stints, 3),
 		strands: []strand{{}, {takings: []taking{{strand: 1, from: 10, to: 90, request: 0}}}, {jobs: []job{{strand: 2, from: 20, to: 80, by: 1, made: true, results: []result{{at: 25}, {at: 70, calls: 1}}}}}},
 	}}

@@ -1,6 +1,8 @@
 package handoffs
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/lists"
@@ -67,9 +69,9 @@ func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaite
 		if _, ok := endings[x.last()]; ok || c.Request == timeline.None || len(a.ends[c.Request]) == 0 {
 			continue
 		}
-		for i, says := range []func(*task, timeline.RequestID) (bool, bool){a.beforeFirst(h.scene), a.whileWaiting(h.scene), a.afterLast(h.scene)} {
-			if chance, odd := says(&x, c.Request); chance {
-				counts[i].Add(odd)
+		for i, l := range a.looks(h.activity, &x, c.Request) {
+			if l.chance {
+				counts[i].Add(l.odd)
 			}
 		}
 	}
@@ -91,46 +93,31 @@ func (a *awaited) once() bool {
 	return more*causality.Exceptions <= len(a.ends)
 }
 
-// beforeFirst tells of tasks that woke nobody, though their request waited when they were
-// done, which of them were taken before the first that woke it.
-func (a *awaited) beforeFirst(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
-	return func(x *task, r timeline.RequestID) (bool, bool) {
-		f := a.first[r]
-		before, after := x.sent <= f.begun, f.sent <= x.begun
-		return (before || after) && h.t.Calls[x.last()].End > a.ends[r][0].since, before
-	}
-}
+// look is whether a task could contradict a way to wait for results, and does.
+type look struct{ chance, odd bool }
 
-// whileWaiting tells which of them were done while their request waited for another.
-func (a *awaited) whileWaiting(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
-	return func(x *task, r timeline.RequestID) (bool, bool) {
-		end := h.t.Calls[x.last()].End
-		for _, e := range a.ends[r] {
-			if e.since < end && x.to < e.at {
-				return true, true
-			}
-		}
-		return end > a.ends[r][0].since, false
-	}
-}
-
-// afterLast tells which of them were done after the last that woke their request.
-func (a *awaited) afterLast(h *scene) func(*task, timeline.RequestID) (chance, odd bool) {
-	return func(x *task, r timeline.RequestID) (bool, bool) {
-		return true, h.t.Calls[x.last()].End > a.ends[r][len(a.ends[r])-1].at
+// looks holds a task that woke nobody against each way to wait, if it is a request's: if the first put in wakes it,
+// none was taken before that one and done while the request waited; if any does whenever it waits, none was done
+// meanwhile; if the last does, none was done later.
+func (a *awaited) looks(h *activity, x *task, r timeline.RequestID) [3]look {
+	ends, first, done := a.ends[r], a.first[r], h.t.Calls[x.last()].End
+	before, after, waited := x.sent <= first.begun, first.sent <= x.begun, done > ends[0].since
+	meanwhile := slices.ContainsFunc(ends, func(e result) bool { return e.since < done && x.to < e.at })
+	return [3]look{
+		{(before || after) && waited, before},
+		{meanwhile || waited, meanwhile},
+		{true, done > ends[len(ends)-1].at},
 	}
 }
 
 // fits reports that a task which woke nobody may be a request's.
-func (a *awaited) fits(h *scene, x *task, r timeline.RequestID) bool {
+func (a *awaited) fits(h *activity, x *task, r timeline.RequestID) bool {
 	if a == nil || len(a.ends[r]) == 0 {
 		return true
 	}
-	for i, says := range []func(*task, timeline.RequestID) (bool, bool){a.beforeFirst(h), a.whileWaiting(h), a.afterLast(h)} {
-		if on := [3]bool{a.byFirst, a.whenever, a.last}[i]; !on {
-			continue
-		}
-		if chance, odd := says(x, r); chance && odd {
+	looks := a.looks(h, x, r)
+	for i, believed := range [3]bool{a.byFirst, a.whenever, a.last} {
+		if believed && looks[i].chance && looks[i].odd {
 			return false
 		}
 	}

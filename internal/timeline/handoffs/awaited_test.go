@@ -8,8 +8,8 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// queuesOf are those of a scene of which nothing else is known.
-func queuesOf(h *scene) *queues { return &queues{&rulings{scene: h}} }
+// queuesOf are those of an activity of which nothing else is known.
+func queuesOf(h *activity) *queues { return &queues{&decisions{activity: h}} }
 
 // Forty requests wait from 10 on for three tasks: one wakes them at 40 and one more at 60, of
 // workers 0 and 1, and one, of worker 2, wakes nobody. When that was taken and when it was done tells how they wait.
@@ -26,7 +26,7 @@ func TestHowRequestsWaitForResults(t *testing.T) {
 		{"all at once: the last wakes it", 15, 30, 35, true, false, false, true},
 		{"after the last that woke it", 25, 65, 68, false, true, true, false},
 	} {
-		h := queuesOf(&scene{t: &timeline.Timeline{}, strands: make([]strand, 3)})
+		h := queuesOf(&activity{t: &timeline.Timeline{}, strands: make([]strand, 3)})
 		var pool []task
 		ends := map[timeline.CallID]result{}
 		add := func(at recording.Time, x task, call timeline.Call) {
@@ -72,7 +72,7 @@ func TestWhoseTasksAreThatWokeNobody(t *testing.T) {
 		{"done before it", 25, 45, 48, awaited{last: true}, true},
 		{"nothing is known", 15, 65, 70, awaited{}, true},
 	} {
-		h := &scene{t: &timeline.Timeline{Calls: []timeline.Call{{End: c.done}}}}
+		h := &activity{t: &timeline.Timeline{Calls: []timeline.Call{{End: c.done}}}}
 		c.how.ends = map[timeline.RequestID][]result{0: {{since: 10, at: 40}, {since: 50, at: 60}}}
 		c.how.first = map[timeline.RequestID]task{0: {begun: 20, sent: 21}}
 		x := task{calls: []timeline.CallID{0}, begun: c.taken, sent: c.taken + 1, to: c.to}
@@ -87,7 +87,7 @@ func TestWhoseTasksAreThatWokeNobody(t *testing.T) {
 
 // endings are the last calls before results, unless the call is known otherwise.
 func TestEndingsOfTasks(t *testing.T) {
-	h := queuesOf(&scene{
+	h := queuesOf(&activity{
 		t: &timeline.Timeline{Calls: []timeline.Call{{ID: 0, Request: 3, Why: timeline.WhyHandOffOrder}, {ID: 1, Request: 3, Why: timeline.WhyHandOffEnd}, {ID: 2, Request: 4, Why: timeline.WhyHandOffEnd}}},
 		strands: []strand{{jobs: []job{{calls: []timeline.CallID{0, 1, 2}, results: []result{
 			{at: 5, request: 3, calls: 0}, {at: 10, request: 3, calls: 2}, {at: 20, request: 4, calls: 3, answer: true},
@@ -101,7 +101,7 @@ func TestEndingsOfTasks(t *testing.T) {
 // Only threads that share an interpreter's lock end tasks one at a time.
 func TestWhoseThreadsTakeTurns(t *testing.T) {
 	for rt, want := range map[recording.Runtime]bool{recording.RuntimePython: true, recording.RuntimeRuby: true, recording.RuntimeJVM: false, recording.RuntimeNative: false} {
-		h := queuesOf(&scene{f: &facts.Facts{Processes: []timeline.Process{{Runtime: rt}}, ProcIndex: map[recording.ProcessID]int{3: 0}}})
+		h := queuesOf(&activity{f: &facts.Facts{Processes: []timeline.Process{{Runtime: rt}}, ProcIndex: map[recording.ProcessID]int{3: 0}}})
 		if got := h.oneAtATime(3); got != want {
 			t.Errorf("%v: %v, want %v", rt, got, want)
 		}

@@ -14,7 +14,7 @@ import (
 // waits for a result, for sure, and not for a lock that a worker happens to hold; and since it
 // was read, or, where those that woke workers did so shortly before they waited, since it had as
 // much time on a CPU left until then. A few exceptions are let pass.
-func (h *rulings) findBursts() {
+func (h *decisions) findBursts() {
 	by := h.workers()
 	h.eachJob(func(j *job) {
 		for _, x := range j.results {
@@ -34,7 +34,7 @@ func (h *rulings) findBursts() {
 
 // workers lists the strands that work on requests, which read them, or answer them; and, as bursts, while
 // they do.
-func (h *rulings) workers() []timeline.StrandID {
+func (h *decisions) workers() []timeline.StrandID {
 	by := make([]timeline.StrandID, len(h.t.Requests))
 	h.bursts = make([]causality.Span, len(h.t.Requests))
 	for i := range by {
@@ -51,7 +51,7 @@ func (h *rulings) workers() []timeline.StrandID {
 
 // mostRan tells, of processes of which enough is known, how long strands run at most after they first woke
 // a worker for a request, until they wait.
-func (h *rulings) mostRan(by []timeline.StrandID) map[recording.ProcessID]recording.Duration {
+func (h *decisions) mostRan(by []timeline.StrandID) map[recording.ProcessID]recording.Duration {
 	ran, woke := map[recording.ProcessID][]recording.Duration{}, map[timeline.RequestID]bool{}
 	for _, j := range h.inOrder() {
 		if j.by == timeline.None || len(j.calls) == 0 {
@@ -80,7 +80,7 @@ func (h *rulings) mostRan(by []timeline.StrandID) map[recording.ProcessID]record
 }
 
 // ran lists when a strand ran within a span.
-func (h *rulings) ran(s timeline.StrandID, in causality.Span) (list []causality.Span) {
+func (h *decisions) ran(s timeline.StrandID, in causality.Span) (list []causality.Span) {
 	for _, iv := range timeline.Clipped(h.t.Strands[s].Intervals, in.From, in.To) {
 		if iv.State == timeline.StateRunning {
 			list = append(list, causality.Span{From: max(iv.From, in.From), To: min(iv.To, in.To)})
@@ -90,7 +90,7 @@ func (h *rulings) ran(s timeline.StrandID, in causality.Span) (list []causality.
 }
 
 // ranFrom is the time, within a span, from which on a strand ran as long until its end.
-func (h *rulings) ranFrom(s timeline.StrandID, in causality.Span, long recording.Duration) recording.Time {
+func (h *decisions) ranFrom(s timeline.StrandID, in causality.Span, long recording.Duration) recording.Time {
 	for _, x := range slices.Backward(h.ran(s, in)) {
 		d := x.To.Sub(x.From)
 		if d >= long {
@@ -109,7 +109,7 @@ type busyTimes struct {
 }
 
 // findBusy lists when strands ran that may hand over work: for requests of their own.
-func (h *rulings) findBusy() {
+func (h *decisions) findBusy() {
 	h.busy = map[recording.ProcessID]*busyTimes{}
 	for i := range h.t.Strands {
 		for _, stints := range [][]timeline.Stint{h.o[i], h.serving[i]} {
@@ -128,7 +128,7 @@ func (h *rulings) findBusy() {
 }
 
 // foreign returns from when on, since work of a job's claim may have been put in, a strand ran for another request.
-func (h *rulings) foreign(j *job) recording.Time {
+func (h *decisions) foreign(j *job) recording.Time {
 	b := h.busy[h.t.Strands[j.strand].Process]
 	if b == nil {
 		return h.t.End

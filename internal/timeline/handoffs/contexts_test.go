@@ -34,7 +34,7 @@ func TestWokenInTheContextOfARequest(t *testing.T) {
 		"in no request's context":   {woken(one, loop, 500, 8), woken(two, loop, 600, 8), timeline.None},
 		"by another worker":         {woken(one, two, 500, context), woken(two, loop, 600, context), timeline.None},
 	} {
-		h := &jobFinder{scene: &scene{t: tl, contexts: x, strands: []strand{{}, {jobs: []job{c.job}}, {jobs: []job{c.other}}}}}
+		h := &jobFinder{activity: &activity{t: tl, contexts: x, strands: []strand{{}, {jobs: []job{c.job}}, {jobs: []job{c.other}}}}}
 		h.findQueues()
 		if got := h.tellsOf(&h.strands[one].jobs[0]); got != c.want {
 			t.Errorf("%s: it works for %d, want %d", name, got, c.want)

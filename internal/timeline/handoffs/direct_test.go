@@ -25,7 +25,7 @@ func TestWhoWakesAWorkerHandsItTheTask(t *testing.T) {
 		"it was woken by a worker":   {0, manyKnown / 2, true, 3, false},
 		"its claim is not the waker": {0, manyKnown / 2, true, 1, false},
 	} {
-		h := &rulings{scene: &scene{
+		h := &decisions{activity: &activity{
 			t:       &timeline.Timeline{Strands: make([]timeline.Strand, 4), End: 1000},
 			o:       timeline.Stints{{{From: 0, To: 1000, Request: 0}}, {{From: 0, To: 1000, Request: 1}}, nil, nil},
 			serving: make(timeline.Stints, 4), strands: []strand{{least: 1}, {least: 1}, {least: 1}, {least: 1}},

@@ -1,22 +1,24 @@
-// Package handoffs decides to which requests the calls of threads belong that work for others. It
-// knows five ways in which a request's work gets to another thread, each by a type of its own:
+// Package handoffs decides to which requests the calls of threads belong that work for others. There are
+// six ways in which work gets from a request's thread to another; each is a type, and each says by the
+// Why of a call that it decided it, so that a wrong owner is mended there:
 //
-//   - An answer is handed back: client libraries have threads of their own that carry the calls of
-//     all. Whoever is woken by what read an answer had asked for that (carriers, asking).
-//   - A request is handed over whole: one thread reads it, another answers it, and does nothing
-//     else meanwhile (answerers).
-//   - An item is taken from a queue that is watched (takers), or a thread is woken in the context
-//     of a request (contexts).
-//   - A worker is woken for work, and wakes who waits for the result: jobFinder cuts its life into
-//     jobs, rulings decide each by who woke it and to whom it delivers.
-//   - What neither tells of follows from the order of the queue that workers share (queues).
+//	contexts     in which context of Python a call was written            WhyContext, WhyNoContext
+//	carriers     a client's own threads carry all calls, and wake who
+//	             asked as the answer comes (deliveries), or are loops
+//	             that are asked in turns (callers)                        WhyHandOffAnswer
+//	responders   one thread reads a request, another does all that is
+//	             left of it, and answers it                               WhyHandOffEnd
+//	queueTakers  who put in what a thread took from a queue was seen      WhyHandOffTaken
+//	decisions    a thread is woken for work, and wakes who waits for
+//	             the result: by both ends of its jobs                     WhyHandOff, WhyHandOffEnd, WhyHandOffOnly
+//	queues       what neither end tells of: by the FIFO order of the
+//	             queue that workers share, and how much each puts in      WhyHandOffOrder
 //
-// All go by a scene: what each strand did, and who worked for whom. What a sleep was for is told in
-// one place (sleeps.go), and much rests on it: a wrong owner is most often mended there, else by the
-// rule that the call's Why names. Rules that are true of most programs and not of all are believed
-// of a process only where what is known otherwise hardly ever contradicts them (causality.Tally).
-// Then partList tells what each thread did for which request (Handover). Associate is all this;
-// PythonContexts goes before.
+// All go by an activity: what each strand did, and for whom, as far as found yet. What a sleep was for is told
+// in sleeps.go, and jobs.go cuts the lives of workers by that: where several rules are wrong at once, look
+// there first. What is true of most programs, and not of all, is believed of a process only where what is
+// known otherwise hardly ever contradicts it (causality.Tally). In the end partList tells what each thread did
+// for which request (Handover), calls or none.
 package handoffs
 
 import (
@@ -38,20 +40,21 @@ type Input struct {
 // own to the requests that they were handed over by, where that is certain. It returns the
 // parts of requests that tells, and notes the sleeps in which strands lingered.
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
-	h := newScene(t, f, in)
+	h := newActivity(t, f, in)
 	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
 	if !calls && !answers && !taken && !awaitsTasks(h) {
-		(&jobFinder{scene: h}).findLingering()
+		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
+	h.open = timeline.OpenIn(t)
 	h.listWakes()
-	parts := partList{scene: h, parts: make([][]timeline.Handover, len(t.Requests))}
+	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
 	if calls || answers || taken {
 		h.byCallsAndAnswers()
 		h.eachJob(parts.addParts)
 		parts.addTakings()
 	}
-	parts.addTasks()
+	(&taskFinder{&parts}).find()
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			exchange.Warmed(c, &in.Calls[i].Bounds)
@@ -61,14 +64,14 @@ func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Hand
 }
 
 // byCallsAndAnswers finds whose the calls of workers are, and what they answered.
-func (h *scene) byCallsAndAnswers() {
-	(&restPlaces{h}).find()
-	(&answerers{h}).find()
-	takers := takers{h}
+func (h *activity) byCallsAndAnswers() {
+	(&idlePlaces{h}).find()
+	(&responders{h}).find()
+	takers := queueTakers{h}
 	takers.find()
 	(&carriers{h}).byAnswers()
-	(&jobFinder{scene: h}).find()
-	rules := rulings{scene: h}
+	(&jobFinder{activity: h}).find()
+	rules := decisions{activity: h}
 	rules.decideAll()
 	takers.byTakings()
 	(&queues{&rules}).byOrder()
@@ -76,7 +79,7 @@ func (h *scene) byCallsAndAnswers() {
 
 // listCalls lists the calls that may have been handed over by the strands that sent them, but for those that
 // are carried; false if there are none.
-func (h *scene) listCalls(calls []exchange.Call) (any bool) {
+func (h *activity) listCalls(calls []exchange.Call) (any bool) {
 	for i := range h.t.Calls {
 		any = any || h.mayBeHanded(&h.t.Calls[i])
 	}
@@ -95,7 +98,7 @@ func (h *scene) listCalls(calls []exchange.Call) (any bool) {
 
 // listAnswers lists the responses to requests that another strand had read; false if
 // there are none.
-func (h *scene) listAnswers(requests []exchange.Request) (any bool) {
+func (h *activity) listAnswers(requests []exchange.Request) (any bool) {
 	for i := range requests {
 		if w := &requests[i]; w.Left != recording.NoTime {
 			s := &h.strands[w.Writer]

@@ -43,40 +43,34 @@ type result struct {
 	sure    bool // nearly all that is delivered at the place is preceded by a call
 }
 
+// place is where in its code a strand waits: the depth of its stack tells places of one
+// strand apart. CPython keeps its own frames elsewhere: there the word that is waited
+// on tells more.
+type place struct {
+	strand timeline.StrandID
+	key    int64
+}
+
 // jobFinder cuts the lives of workers into jobs.
 type jobFinder struct {
-	*scene
-	results map[place]*ends
-	shared  map[word]bool // several waited there for work at once, woken in contexts
+	*activity
+	ended  causality.Tallies[place] // waits of requests; odd: not by a strand that only works for others
+	shared map[word]bool            // several waited there for work at once, woken in contexts
 }
 
 // find lists the jobs of all strands, with their calls and results.
 func (h *jobFinder) find() {
-	h.cutAll()
+	for i := range h.f.Threads {
+		if rt := h.f.Runtime(h.t.Strands[i].Process); rt != recording.RuntimeGo && rt != recording.RuntimeNode && !h.t.Strands[i].Loop {
+			h.strands[i].jobs = h.cutJobs(timeline.StrandID(i))
+		}
+	}
 	h.findQueues()
 	h.tellAll()
-	h.findResults()
-	h.fillAll()
+	h.countEnds()
+	h.eachJob(h.fill)
 	h.dropBegins()
 	h.dropLocks()
-}
-
-// cutAll lists the jobs of all strands, by strand in order of time.
-func (h *jobFinder) cutAll() {
-	for i := range h.f.Threads {
-		s := timeline.StrandID(i)
-		if rt := h.f.Runtime(h.t.Strands[i].Process); rt == recording.RuntimeGo || rt == recording.RuntimeNode || h.t.Strands[i].Loop {
-			continue
-		}
-		h.strands[i].jobs = h.cutJobs(s)
-	}
-}
-
-// fillAll gives all jobs their calls and results.
-func (h *jobFinder) fillAll() {
-	for s := range h.f.Threads {
-		h.fill(timeline.StrandID(s))
-	}
 }
 
 // cutJobs cuts the life of a strand at its waits for work, and where it works for a
@@ -118,7 +112,7 @@ func newJob(s timeline.StrandID, from recording.Time) job {
 }
 
 // stretches cuts the life of a strand where it rests, and where the recording did.
-func (h *scene) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
+func (h *activity) stretches(s timeline.StrandID, rests func(facts.Step) bool) []job {
 	th, windows := &h.f.Threads[s], h.f.Windows
 	next := newJob(s, h.f.Start)
 	if th.Born != recording.NoTime {
@@ -155,30 +149,46 @@ func (h *scene) stretches(s timeline.StrandID, rests func(facts.Step) bool) []jo
 	return list
 }
 
-// fill gives a strand's jobs their calls and results.
-func (h *jobFinder) fill(s timeline.StrandID) {
-	jobs, calls, given, answers := h.strands[s].jobs, h.strands[s].calls, h.strands[s].woke, h.strands[s].answers
-	for i := range jobs {
-		j := &jobs[i]
-		k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.from })
-		calls = calls[k:]
-		n := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= j.to })
-		j.calls, calls = calls[:n:n], calls[n:]
-		k = sort.Search(len(given), func(k int) bool { return given[k].at >= j.from })
-		given = given[k:]
-		for len(given) > 0 && given[0].at <= j.to {
-			h.addResult(j, given[0])
-			given = given[1:]
-		}
-		for len(answers) > 0 && answers[0].at <= j.to {
-			if a := answers[0]; a.at >= j.from {
-				a.calls = sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= a.at })
-				j.results = append(j.results, a)
+// countEnds counts who ended the waits of requests at each place. Where only workers
+// do, results are waited for; locks are handed on by the strands of other requests too.
+func (h *jobFinder) countEnds() {
+	h.ended = causality.Tallies[place]{}
+	for s := range h.strands {
+		for _, w := range h.strands[s].woke {
+			if h.ownAt(w) != timeline.None {
+				h.ended.Add(h.placeOf(w), h.owner(w.by, w.at) != timeline.None || len(h.strands[w.by].calls) == 0)
 			}
-			answers = answers[1:]
 		}
-		slices.SortStableFunc(j.results, func(a, b result) int { return cmp.Compare(a.at, b.at) })
 	}
+}
+
+// placeOf is the place of a wait for a result.
+func (h *jobFinder) placeOf(w wake) place {
+	if h.f.Runtime(h.t.Strands[w.of].Process) == recording.RuntimePython {
+		return place{timeline.None, w.off.Arg}
+	}
+	return place{w.of, w.off.SP}
+}
+
+// fill gives a job its calls and results.
+func (h *jobFinder) fill(j *job) {
+	s := &h.strands[j.strand]
+	j.calls = within(s.calls, j.from, j.to, h.sent)
+	for _, w := range within(s.woke, j.from, j.to+1, func(w wake) recording.Time { return w.at }) {
+		h.addResult(j, w)
+	}
+	for _, a := range within(s.answers, j.from, j.to+1, func(a result) recording.Time { return a.at }) {
+		a.calls = len(within(j.calls, j.from, a.at, h.sent))
+		j.results = append(j.results, a)
+	}
+	slices.SortStableFunc(j.results, func(a, b result) int { return cmp.Compare(a.at, b.at) })
+}
+
+// within are those of a list in order of time that lie in a span.
+func within[T any](list []T, from, to recording.Time, at func(T) recording.Time) []T {
+	i := sort.Search(len(list), func(k int) bool { return at(list[k]) >= from })
+	n := i + sort.Search(len(list)-i, func(k int) bool { return at(list[i+k]) >= to })
+	return list[i:n:n]
 }
 
 // addResult adds a wake to a job's results, if it may deliver one.
@@ -191,11 +201,11 @@ func (h *jobFinder) addResult(j *job, w wake) {
 	case p == forOther || p == forWork:
 		return
 	case p == unknown && !h.waitedFor(j, w):
-		if e := h.results[h.placeOf(w)]; e == nil || e.others > 0 {
+		if e := h.ended[h.placeOf(w)]; e.All == 0 || e.Odd > 0 {
 			return
 		}
 	}
-	n := sort.Search(len(j.calls), func(k int) bool { return h.sent(j.calls[k]) >= w.at })
+	n := len(within(j.calls, j.from, w.at, h.sent))
 	if n > 0 && h.t.Calls[j.calls[n-1]].End > w.at {
 		return // in the middle of a call
 	}
@@ -210,6 +220,14 @@ func (h *jobFinder) waitedFor(j *job, w wake) bool {
 	}
 	first, last := &h.t.Calls[j.calls[0]], &h.t.Calls[j.calls[len(j.calls)-1]]
 	return w.off.Since < first.End && last.End <= w.at
+}
+
+// callsUpTo is how many calls a job had made at its result before the i-th.
+func (j *job) callsUpTo(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return j.results[i-1].calls
 }
 
 // dropBegins drops what threads that were made told who had made them before they did
@@ -230,10 +248,8 @@ func (h *jobFinder) dropBegins() {
 func (h *jobFinder) dropLocks() {
 	counts := causality.Tallies[place]{} // odd: no call preceded
 	h.eachJob(func(j *job) {
-		before := 0
-		for _, r := range j.results {
-			counts.Add(r.place, r.calls == before)
-			before = r.calls
+		for i, r := range j.results {
+			counts.Add(r.place, r.calls == j.callsUpTo(i))
 		}
 	})
 	// Places of few each, such as locks that are made for one wait, are judged together.

@@ -20,7 +20,7 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 		"done for another":          {job{claim: timeline.None, results: []result{{request: other}}}, false},
 	} {
 		jobs := []job{{claim: maker, made: true, results: []result{{request: maker}}}, c.later}
-		h := &rulings{scene: &scene{strands: []strand{{jobs: jobs}}}}
+		h := &decisions{activity: &activity{strands: []strand{{jobs: jobs}}}}
 		if got := h.ownThread(&jobs[0]); got != c.want {
 			t.Errorf("%s: its maker's own: %v, want %v", name, got, c.want)
 		}
@@ -30,7 +30,7 @@ func TestThreadsOfPoolsAreNobodysOwn(t *testing.T) {
 // That a thread has begun is no result: its next call is of whoever made it.
 func TestBeginningIsNoResult(t *testing.T) {
 	const maker = timeline.StrandID(0)
-	h := &jobFinder{scene: &scene{
+	h := &jobFinder{activity: &activity{
 		o:       timeline.Stints{{{From: 0, To: 100, Request: 7}}, nil},
 		serving: make(timeline.Stints, 2),
 		strands: []strand{{}, {jobs: []job{

@@ -10,8 +10,13 @@ import (
 
 // partList lists the parts of requests that strands did which had not read them.
 type partList struct {
-	*scene
+	*activity
 	parts [][]timeline.Handover // by request
+}
+
+// add lists that a strand worked for a request in a span, and who had handed that over.
+func (h *partList) add(r timeline.RequestID, p timeline.Part, by timeline.StrandID) {
+	h.parts[r] = append(h.parts[r], timeline.Handover{Part: p, By: by})
 }
 
 // addParts lists the spans in which a job's strand worked for requests: around the
@@ -24,10 +29,8 @@ func (h *partList) addParts(j *job) {
 			n++
 		}
 		if r != timeline.None && h.takingFor(j.calls[i]) == timeline.None {
-			p := timeline.Handover{Part: timeline.Part{Strand: j.strand}, By: timeline.None}
-			p.From, p.By = h.partFrom(j, i, r)
-			p.To = h.partTo(j, n, r)
-			h.parts[r] = append(h.parts[r], p)
+			from, by := h.partFrom(j, i, r)
+			h.add(r, timeline.Part{Strand: j.strand, From: from, To: h.partTo(j, n, r)}, by)
 		}
 		i = n
 	}
@@ -46,9 +49,9 @@ func (h *partList) addAnswers(j *job) {
 		if list := h.parts[r.ID]; len(list) > 0 && list[len(list)-1].Strand == j.strand && list[len(list)-1].To >= x.at {
 			continue
 		}
-		p := timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: x.at}, By: timeline.None}
+		p, by := timeline.Part{Strand: j.strand, From: j.from, To: x.at}, timeline.StrandID(timeline.None)
 		if k == 0 && x.calls == 0 && j.claim == r.ID {
-			p.By = j.by
+			by = j.by
 		}
 		if x.calls > 0 {
 			p.From = h.t.Calls[j.calls[x.calls-1]].End
@@ -56,7 +59,7 @@ func (h *partList) addAnswers(j *job) {
 		if k > 0 {
 			p.From = max(p.From, j.results[k-1].at)
 		}
-		h.parts[r.ID] = append(h.parts[r.ID], p)
+		h.add(r.ID, p, by)
 	}
 }
 

@@ -25,7 +25,7 @@ func (x *task) last() timeline.CallID { return x.calls[len(x.calls)-1] }
 func (x *task) taken() causality.Span { return causality.Span{From: x.begun, To: x.sent} }
 
 // queues are those that workers share.
-type queues struct{ *rulings }
+type queues struct{ *decisions }
 
 // byOrder associates calls that nothing tells of by the order of the queue: what was
 // taken later was put in later. That queues keep it, and that a task makes one call, is
@@ -42,11 +42,11 @@ func (h *queues) byOrder() {
 	}
 	endings := h.endings()
 	for _, p := range processes {
-		putters := h.puttersOf(p) // once, as many pools may have one process
-		for _, pool := range h.joined(of[p], putters) {
-			h.solve(pool, putters, nil)
+		reqs := h.submittersOf(p) // once, as many pools may have one process
+		for _, pool := range h.joined(of[p], reqs) {
+			h.solve(pool, reqs, nil)
 			if h.oneAtATime(p) {
-				h.solve(pool, putters, h.awaits(pool, endings))
+				h.solve(pool, reqs, h.awaits(pool, endings))
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (h *queues) give(x *task, r timeline.RequestID, why string) {
 // joined returns the pools of a process that keep the order of their queues. Workers that
 // never wait do not show whose queue it is they take from: all are one pool if all
 // together keep the order.
-func (h *queues) joined(pools [][]task, p putters) [][]task {
+func (h *queues) joined(pools [][]task, p submitters) [][]task {
 	if all := slices.Concat(pools...); len(pools) > 1 && h.newQueue(all, p).ordered() {
 		return [][]task{all}
 	}
@@ -154,7 +154,7 @@ func (h *queues) joined(pools [][]task, p putters) [][]task {
 const rounds = 8
 
 // solve associates calls by the order of their queue, as long as that tells of more.
-func (h *queues) solve(pool []task, p putters, how *awaited) {
+func (h *queues) solve(pool []task, p submitters, how *awaited) {
 	for range rounds {
 		q := h.newQueue(pool, p)
 		q.how = how
@@ -178,14 +178,14 @@ func (h *queues) solve(pool []task, p putters, how *awaited) {
 	}
 }
 
-// putters are the requests of a process.
-type putters struct {
+// submitters are the requests of a process.
+type submitters struct {
 	reqs  []timeline.RequestID // in the order in which they began to hand work over
 	reach []recording.Time     // up to each: until when any may have
 }
 
-// puttersOf lists those of a process.
-func (h *queues) puttersOf(process recording.ProcessID) (p putters) {
+// submittersOf lists those of a process.
+func (h *queues) submittersOf(process recording.ProcessID) (p submitters) {
 	for i := range h.t.Requests {
 		if r := &h.t.Requests[i]; r.Process == process && r.Strand != timeline.None {
 			p.reqs = append(p.reqs, r.ID)
@@ -199,15 +199,15 @@ func (h *queues) puttersOf(process recording.ProcessID) (p putters) {
 // queue tells by the known tasks of a pool whose others may be.
 type queue struct {
 	*queues
-	putters
+	submitters
 	pool  []task
 	known []task
 	order causality.Order
 	how   *awaited // nil: not known
 }
 
-func (h *queues) newQueue(pool []task, p putters) *queue {
-	q := &queue{queues: h, putters: p, pool: pool}
+func (h *queues) newQueue(pool []task, p submitters) *queue {
+	q := &queue{queues: h, submitters: p, pool: pool}
 	var passages []causality.Passage
 	for _, x := range pool {
 		if r := h.t.Calls[x.calls[0]].Request; r != timeline.None {
@@ -260,7 +260,7 @@ func (q *queue) may(x *task) []timeline.RequestID {
 		if n++; n > manySteps {
 			return nil
 		}
-		if r := &q.t.Requests[q.reqs[k]]; q.bursts[r.ID].To >= put.From && r.End >= end && q.how.fits(q.scene, x, r.ID) {
+		if r := &q.t.Requests[q.reqs[k]]; q.bursts[r.ID].To >= put.From && r.End >= end && q.how.fits(q.activity, x, r.ID) {
 			all = append(all, r.ID)
 		}
 	}

@@ -17,7 +17,7 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 		Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 60, End: 90}},
 		Calls:    []timeline.Call{{Process: 1, SendFrom: 20, FirstRead: 40}, {Process: 1, SendFrom: 20, FirstRead: 70}, {Process: 1, SendFrom: 70, FirstRead: 95}},
 	}
-	h := &carriers{&scene{t: tl, open: timeline.OpenIn(tl)}}
+	h := &carriers{&activity{t: tl, open: timeline.OpenIn(tl)}}
 	for _, c := range []struct {
 		name string
 		delivery
@@ -40,17 +40,17 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*scene)
+		change func(*activity)
 		want   timeline.RequestID
 	}{
-		{"as it is", func(*scene) {}, 0},
-		{"another is open", func(h *scene) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
-		{"the strand worked for nobody", func(h *scene) { h.o = make(timeline.Stints, 2) }, timeline.None},
-		{"it ended after the request", func(h *scene) { h.t.Calls[0].End = 130 }, timeline.None},
-		{"it is known to be nobody's", func(h *scene) { h.ways[0].delivered = true }, timeline.None},
-		{"it is not carried", func(h *scene) { h.ways[0].carried = false }, timeline.None},
+		{"as it is", func(*activity) {}, 0},
+		{"another is open", func(h *activity) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
+		{"the strand worked for nobody", func(h *activity) { h.o = make(timeline.Stints, 2) }, timeline.None},
+		{"it ended after the request", func(h *activity) { h.t.Calls[0].End = 130 }, timeline.None},
+		{"it is known to be nobody's", func(h *activity) { h.ways[0].delivered = true }, timeline.None},
+		{"it is not carried", func(h *activity) { h.ways[0].carried = false }, timeline.None},
 	} {
-		h := &scene{
+		h := &activity{
 			t: &timeline.Timeline{
 				Strands:  make([]timeline.Strand, 2),
 				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
@@ -71,7 +71,7 @@ func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
 // carried call of it may be of a task that was put in before, unless the request's own strand
 // started the job.
 func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
-	h := &rulings{scene: &scene{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), ways: []callWay{{carried: true}, {carried: false}}}}
+	h := &decisions{activity: &activity{o: timeline.Stints{{{From: 0, To: 100, Request: 5}}, nil, nil}, serving: make(timeline.Stints, 3), ways: []callWay{{carried: true}, {carried: false}}}}
 	for _, c := range []struct {
 		by   timeline.StrandID
 		call timeline.CallID
@@ -88,12 +88,12 @@ func TestCarriedCallsAreOfTheTaskThatTheirJobWasStartedFor(t *testing.T) {
 func TestLocksDeliverNothing(t *testing.T) {
 	off := facts.NewOff(&recording.Off{Since: 10, Woken: 50, State: recording.OffSleep, Syscall: "futex"})
 	for cause, want := range map[timeline.Cause]bool{timeline.CauseLock: true, timeline.CauseInterpreterLock: true, timeline.CauseCondition: false, timeline.CauseUnknown: false} {
-		h := &scene{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
+		h := &activity{t: &timeline.Timeline{Strands: []timeline.Strand{{Waits: []timeline.WaitID{0}}}, Waits: []timeline.Wait{{From: 10, To: 50, Cause: cause}}}}
 		if got := !h.mayDeliver(wake{of: 0, off: off}); got != want {
 			t.Errorf("a wait for %v: for a lock %v, want %v", cause, got, want)
 		}
 	}
-	if h := (&scene{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
+	if h := (&activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1)}}); !h.mayDeliver(wake{of: 0, off: off}) {
 		t.Error("a sleep of which nothing is known is for a lock")
 	}
 }
@@ -103,7 +103,7 @@ func TestLocksDeliverNothing(t *testing.T) {
 // is for its request, unless it waited for a lock.
 func TestResultsOfThoseWhoAnswer(t *testing.T) {
 	for cause, odd := range map[timeline.Cause]int{timeline.CauseUnknown: 1, timeline.CauseInterpreterLock: 0} {
-		h := &answerers{&scene{
+		h := &responders{&activity{
 			t: &timeline.Timeline{
 				Strands:  []timeline.Strand{{Waits: []timeline.WaitID{0}}, {}},
 				Waits:    []timeline.Wait{{From: 30, To: 50, Cause: cause, Stack: timeline.None}},

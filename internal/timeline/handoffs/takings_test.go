@@ -22,20 +22,20 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 		sent   recording.Time // of the worker's call
 		want   timeline.RequestID
 	}{
-		"work of an executor":                   {taken: []facts.Taken{took(20, one, 10, 7, 1)}, sent: 30, want: 0},
-		"before it was taken":                   {taken: []facts.Taken{took(20, one, 10, 7, 1)}, sent: 15, want: timeline.None},
-		"the next one's":                        {taken: []facts.Taken{took(20, one, 10, 7, 1), took(40, two, 10, 7, 1)}, sent: 50, want: 1},
-		"after what nobody was seen to put in":  {taken: []facts.Taken{took(20, one, 10, 7, 1), took(40, third, 0, 0, 0)}, sent: 50, want: timeline.None},
-		"put in by a worker for what it took":   {taken: []facts.Taken{took(40, 4, 30, 8, 1)}, others: []facts.Taken{took(20, two, 10, 7, 1)}, sent: 50, want: 1},
-		"no executor's, as all in its queue":    {taken: []facts.Taken{took(20, one, 10, 7, 0)}, sent: 30, want: 0},
-		"of a pool, to which takers give back":  {taken: []facts.Taken{took(20, 4, 10, 7, 0)}, others: []facts.Taken{took(5, two, 3, 9, 1), took(15, 3, 12, 7, 0)}, sent: 30, want: timeline.None},
-		"a connection while it works":           {taken: []facts.Taken{took(20, one, 10, 7, 1), took(25, two, 5, 8, 0)}, sent: 30, want: 0},
-		"from two queues, and no executor's":    {taken: []facts.Taken{took(20, one, 10, 7, 0), took(50, two, 10, 8, 0)}, sent: 30, want: timeline.None},
-		"two at once, that are no executor's":   {taken: []facts.Taken{took(20, one, 10, 7, 0), took(22, two, 10, 7, 0)}, sent: 30, want: timeline.None},
-		"one after the other, of an executor":   {taken: []facts.Taken{took(20, one, 10, 7, 1), took(22, two, 10, 7, 1)}, sent: 30, want: 1},
-		"taking was not seen since":             {taken: []facts.Taken{took(20, one, 10, 7, 1)}, away: timeline.Interval{From: 22, To: 28}, sent: 30, want: timeline.None},
-		"putting in was not seen meanwhile":     {taken: []facts.Taken{took(20, one, 10, 7, 1)}, away: timeline.Interval{From: 12, To: 18}, sent: 30, want: timeline.None},
-		"the request was over before it called": {taken: []facts.Taken{took(90, one, 80, 7, 1)}, sent: 120, want: timeline.None},
+		"work of an executor":                       {taken: []facts.Taken{took(20, one, 10, 7, 1)}, sent: 30, want: 0},
+		"before it was taken":                       {taken: []facts.Taken{took(20, one, 10, 7, 1)}, sent: 15, want: timeline.None},
+		"the next one's":                            {taken: []facts.Taken{took(20, one, 10, 7, 1), took(40, two, 10, 7, 1)}, sent: 50, want: 1},
+		"after what nobody was seen to put in":      {taken: []facts.Taken{took(20, one, 10, 7, 1), took(40, third, 0, 0, 0)}, sent: 50, want: timeline.None},
+		"put in by a worker for what it took":       {taken: []facts.Taken{took(40, 4, 30, 8, 1)}, others: []facts.Taken{took(20, two, 10, 7, 1)}, sent: 50, want: 1},
+		"no executor's, as all in its queue":        {taken: []facts.Taken{took(20, one, 10, 7, 0)}, sent: 30, want: 0},
+		"of a pool, to which queueTakers give back": {taken: []facts.Taken{took(20, 4, 10, 7, 0)}, others: []facts.Taken{took(5, two, 3, 9, 1), took(15, 3, 12, 7, 0)}, sent: 30, want: timeline.None},
+		"a connection while it works":               {taken: []facts.Taken{took(20, one, 10, 7, 1), took(25, two, 5, 8, 0)}, sent: 30, want: 0},
+		"from two queues, and no executor's":        {taken: []facts.Taken{took(20, one, 10, 7, 0), took(50, two, 10, 8, 0)}, sent: 30, want: timeline.None},
+		"two at once, that are no executor's":       {taken: []facts.Taken{took(20, one, 10, 7, 0), took(22, two, 10, 7, 0)}, sent: 30, want: timeline.None},
+		"one after the other, of an executor":       {taken: []facts.Taken{took(20, one, 10, 7, 1), took(22, two, 10, 7, 1)}, sent: 30, want: 1},
+		"taking was not seen since":                 {taken: []facts.Taken{took(20, one, 10, 7, 1)}, away: timeline.Interval{From: 22, To: 28}, sent: 30, want: timeline.None},
+		"putting in was not seen meanwhile":         {taken: []facts.Taken{took(20, one, 10, 7, 1)}, away: timeline.Interval{From: 12, To: 18}, sent: 30, want: timeline.None},
+		"the request was over before it called":     {taken: []facts.Taken{took(90, one, 80, 7, 1)}, sent: 120, want: timeline.None},
 	} {
 		tl := &timeline.Timeline{
 			Strands:  []timeline.Strand{{Process: 1}, {Process: 1}, {Process: 1}, {Process: 1}},
@@ -47,7 +47,7 @@ func TestForWhomWorkWasTaken(t *testing.T) {
 		if c.away.To > 0 {
 			tl.AddUnseen(c.away.To, &recording.Unseen{What: unseenQueues, From: c.away.From})
 		}
-		h := &takers{&scene{
+		h := &queueTakers{&activity{
 			t: tl, f: f, strands: []strand{{}, {}, {calls: []timeline.CallID{0}}, {}}, serving: make(timeline.Stints, 4),
 			o: timeline.Stints{{{From: 0, To: 100, Request: 0}}, {{From: 0, To: 100, Request: 1}}, nil, nil},
 		}}
@@ -75,7 +75,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 	f := factsOfThreads(3)
 	f.Threads[1].Taken = []facts.Taken{{At: 20, Taken: &recording.Taken{Putter: 1, Put: 10, Queue: 5, Executor: 1}}}
 	f.Threads[1].Steps = []facts.Step{{At: 90, Off: idle}}
-	h := &scene{
+	h := &activity{
 		t: &timeline.Timeline{
 			Strands:  []timeline.Strand{{Process: 1}, {Process: 1}, {Process: 1}},
 			Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 0, End: 150}},
@@ -83,7 +83,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 		f: f, serving: make(timeline.Stints, 3), strands: []strand{{}, {idle: idleAt{word: 7}}, {}},
 		o: timeline.Stints{{{From: 0, To: 150, Request: 0}}, nil, nil},
 	}
-	(&takers{h}).find()
+	(&queueTakers{h}).find()
 	for name, c := range map[string]struct {
 		asked recording.Time
 		want  timeline.RequestID
@@ -94,7 +94,7 @@ func TestWhoTookWorkAsksOthersForThat(t *testing.T) {
 		"when it was woken for more":      {95, timeline.None},
 	} {
 		j := job{strand: 2, by: 1, from: c.asked, claim: timeline.None}
-		if (&rulings{scene: h}).claim(&j); j.claim != c.want {
+		if (&decisions{activity: h}).claim(&j); j.claim != c.want {
 			t.Errorf("%s: %d, want %d", name, j.claim, c.want)
 		}
 	}

@@ -28,7 +28,7 @@ type workSpan struct {
 }
 
 // awaitsTasks reports that requests of Python wait for results.
-func awaitsTasks(h *scene) bool {
+func awaitsTasks(h *activity) bool {
 	for i := range h.t.Waits {
 		if w := &h.t.Waits[i]; len(h.o[w.Strand]) > 0 && taskResult(w) {
 			return true
@@ -40,8 +40,11 @@ func awaitsTasks(h *scene) bool {
 // taskResult reports a wait of a Python thread for what another was asked for.
 func taskResult(w *timeline.Wait) bool { return w.Rule == "py-future" || w.Rule == "py-event" }
 
-// addTasks lists the tasks of requests that no call tells of.
-func (h *partList) addTasks() {
+// taskFinder finds those, beside the parts that are known.
+type taskFinder struct{ *partList }
+
+// find lists the tasks of requests that no call tells of.
+func (h *taskFinder) find() {
 	of := map[recording.ProcessID][]workSpan{}
 	for s := range h.f.Threads {
 		if id := timeline.StrandID(s); h.doesTasks(id) {
@@ -64,24 +67,24 @@ func (h *partList) addTasks() {
 			if r == timeline.None || h.otherwise(others, x) || meets(lost, x.from, x.to) {
 				continue
 			}
-			one := timeline.Handover{Part: timeline.Part{Strand: x.strand, From: x.from, To: x.to}, By: timeline.None}
+			by := timeline.StrandID(timeline.None)
 			if x.by != timeline.None && h.o.At(x.by, x.from) == r {
-				one.By = x.by
+				by = x.by
 			}
-			h.parts[r] = append(h.parts[r], one)
+			h.add(r, timeline.Part{Strand: x.strand, From: x.from, To: x.to}, by)
 		}
 	}
 }
 
 // doesTasks reports a thread of Python that serves no requests itself.
-func (h *partList) doesTasks(s timeline.StrandID) bool {
+func (h *taskFinder) doesTasks(s timeline.StrandID) bool {
 	st := &h.t.Strands[s]
 	return h.f.Runtime(st.Process) == recording.RuntimePython && !st.Loop && len(h.o[s]) == 0 && len(h.serving[s]) == 0
 }
 
 // workSpans cuts the life of a worker where it may have waited for work and where it gave
 // results. None, if it gave none, or is a loop, which has several tasks under way.
-func (h *partList) workSpans(s timeline.StrandID) []workSpan {
+func (h *taskFinder) workSpans(s timeline.StrandID) []workSpan {
 	loop := func(st facts.Step) bool { return st.Off != nil && strings.HasPrefix(st.Off.Syscall, "epoll_") }
 	if slices.ContainsFunc(h.f.Threads[s].Steps, loop) {
 		return nil
@@ -118,23 +121,13 @@ func (h *partList) workSpans(s timeline.StrandID) []workSpan {
 
 // again reports that a work span is no other than the one before it: who waited for its result
 // was woken for that, and once more as the lock at which it had waited was free again.
-func (h *partList) again(list []workSpan, x *workSpan) bool {
+func (h *taskFinder) again(list []workSpan, x *workSpan) bool {
 	n := len(list)
 	return n > 0 && x.by == timeline.None && x.request != timeline.None && list[n-1].request == x.request && list[n-1].to == x.from && h.busyIn(x) <= leastQuiet
 }
 
-// waitOf is the Wait that a sleep is of, or None. It begins later than the sleep where the
-// strand was seen to do something since.
-func (h *scene) waitOf(s timeline.StrandID, off *timeline.Off) timeline.WaitID {
-	id := h.t.WaitAt(s, off.Since)
-	if id == timeline.None && off.Woken != recording.NoTime {
-		id = h.t.WaitAt(s, off.Woken-1)
-	}
-	return id
-}
-
 // endsTask reports a wake-up by which a task may have ended; sure, that it did.
-func (h *partList) endsTask(w wake) (ends, sure bool) {
+func (h *taskFinder) endsTask(w wake) (ends, sure bool) {
 	switch h.purposeOf(w.of, w.off) {
 	case forWork, forOther:
 		return false, false // it woke a worker, or gave back a lock
@@ -145,14 +138,14 @@ func (h *partList) endsTask(w wake) (ends, sure bool) {
 }
 
 // shown reports a sleep of which a stack says that it is no wait for a lock.
-func (h *partList) shown(s timeline.StrandID, off *timeline.Off) bool {
+func (h *taskFinder) shown(s timeline.StrandID, off *timeline.Off) bool {
 	id := h.waitOf(s, off)
 	return id != timeline.None && h.t.Waits[id].Stack != timeline.None
 }
 
 // mayRest reports a sleep in which a worker may have waited for work; who waits for an event may
 // wait for that, too.
-func (h *partList) mayRest(s timeline.StrandID, off *timeline.Off) bool {
+func (h *taskFinder) mayRest(s timeline.StrandID, off *timeline.Off) bool {
 	if !timeline.OnFutex(off) {
 		return false
 	}
@@ -167,7 +160,7 @@ func (h *partList) mayRest(s timeline.StrandID, off *timeline.Off) bool {
 
 // busyIn is for how long a worker did something, or waited for it, in a work span: not for a
 // processor, nor for a lock.
-func (h *partList) busyIn(x *workSpan) recording.Duration {
+func (h *taskFinder) busyIn(x *workSpan) recording.Duration {
 	sum := recording.Duration(0)
 	for _, iv := range timeline.Clipped(h.t.Strands[x.strand].Intervals, x.from, x.to) {
 		if iv.State == timeline.StateRunnable {
@@ -183,7 +176,7 @@ func (h *partList) busyIn(x *workSpan) recording.Duration {
 
 // onlyFor returns the request that a work span can only have been for: a worker was woken for
 // it while no other was open, nor became so, and it ended with its result.
-func (h *partList) onlyFor(open *timeline.Open, x *workSpan) timeline.RequestID {
+func (h *taskFinder) onlyFor(open *timeline.Open, x *workSpan) timeline.RequestID {
 	if x.by == timeline.None || x.request == timeline.None {
 		return timeline.None
 	}
@@ -195,7 +188,7 @@ func (h *partList) onlyFor(open *timeline.Open, x *workSpan) timeline.RequestID 
 }
 
 // partsByStrand lists the parts that are known so far.
-func (h *partList) partsByStrand() timeline.Stints {
+func (h *taskFinder) partsByStrand() timeline.Stints {
 	on := make(timeline.Stints, len(h.t.Strands))
 	for r, list := range h.parts {
 		for _, p := range list {
@@ -209,7 +202,7 @@ func (h *partList) partsByStrand() timeline.Stints {
 }
 
 // otherwise reports that a work span is told by other means: the worker made a call in it.
-func (h *partList) otherwise(parts timeline.Stints, x *workSpan) bool {
+func (h *taskFinder) otherwise(parts timeline.Stints, x *workSpan) bool {
 	calls := h.strands[x.strand].calls
 	k := sort.Search(len(calls), func(k int) bool { return h.t.Calls[calls[k]].End > x.from })
 	if k < len(calls) && h.sent(calls[k]) < x.to {

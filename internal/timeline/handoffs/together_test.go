@@ -10,7 +10,7 @@ import (
 
 // A worker makes two calls a task: they are one, if all between its results come out even.
 func TestCallsOfOneTask(t *testing.T) {
-	h := queuesOf(&scene{strands: []strand{{least: 2, even: true}}})
+	h := queuesOf(&activity{strands: []strand{{least: 2, even: true}}})
 	j := &job{calls: []timeline.CallID{0, 1, 2, 3, 4, 5, 6}, results: []result{{calls: 4}, {calls: 6}}}
 	for i, want := range []int{2, 2, 2, 2, 2, 2, 1} {
 		if got := h.together(j, i); got != want {
@@ -18,7 +18,7 @@ func TestCallsOfOneTask(t *testing.T) {
 		}
 	}
 	for _, x := range []strand{{least: 1, even: true}, {least: 2, even: false}, {least: unsure, even: true}} {
-		if got := queuesOf(&scene{strands: []strand{x}}).together(j, 0); got != 1 {
+		if got := queuesOf(&activity{strands: []strand{x}}).together(j, 0); got != 1 {
 			t.Errorf("%d calls are of one task where tasks make %d, all as many: %v", got, x.least, x.even)
 		}
 	}
@@ -26,7 +26,7 @@ func TestCallsOfOneTask(t *testing.T) {
 
 // Of a task's calls one is known: so are the others that nothing else tells of.
 func TestCallsOfOneTaskAreOfOneRequest(t *testing.T) {
-	h := queuesOf(&scene{t: &timeline.Timeline{Calls: []timeline.Call{
+	h := queuesOf(&activity{t: &timeline.Timeline{Calls: []timeline.Call{
 		{Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 7, Why: timeline.WhyHandOffEnd}, {Request: timeline.None, Why: timeline.WhyHandOffAmbiguous}, {Request: 8, Why: timeline.WhyHandOffEnd},
 	}}})
 	h.complete(&task{calls: []timeline.CallID{0, 1, 2}})
@@ -52,7 +52,7 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 		word int64
 		want int
 	}{{4711, 1}, {0, 0}} {
-		h := &rulings{scene: &scene{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, strands: []strand{{idle: idleAt{word: c.word}, jobs: []job{results(0)}}, {idle: idleAt{word: c.word}, jobs: []job{results(1)}}}}}
+		h := &decisions{activity: &activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, strands: []strand{{idle: idleAt{word: c.word}, jobs: []job{results(0)}}, {idle: idleAt{word: c.word}, jobs: []job{results(1)}}}}}
 		h.countCalls()
 		if h.strands[0].least != c.want || h.strands[1].least != 1 {
 			t.Errorf("waiting at word %d, tasks make %v calls at least, want %d and 1", c.word, []int{h.strands[0].least, h.strands[1].least}, c.want)
@@ -63,7 +63,7 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 // A lock is made for each wait, and so each place is one of few results: together they show
 // that calls go before what is delivered there. Not of one where none went before.
 func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
-	h := &jobFinder{scene: &scene{strands: make([]strand, 1)}}
+	h := &jobFinder{activity: &activity{strands: make([]strand, 1)}}
 	j := job{}
 	for k := range 20 {
 		j.results = append(j.results, result{calls: k + 1, place: place{timeline.None, int64(k)}})
@@ -96,9 +96,9 @@ func TestSharesOfWhichFewAreWrong(t *testing.T) {
 
 // All of 300 requests put in two tasks, but one of the first is taken for one of the last.
 func TestSharesOfRequests(t *testing.T) {
-	h := queuesOf(&scene{t: &timeline.Timeline{}})
+	h := queuesOf(&activity{t: &timeline.Timeline{}})
 	var pool []task
-	var order putters
+	var order submitters
 	add := func(r timeline.RequestID) {
 		pool = append(pool, task{calls: []timeline.CallID{timeline.CallID(len(pool))}})
 		h.t.Calls = append(h.t.Calls, timeline.Call{Request: r})

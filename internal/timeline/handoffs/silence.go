@@ -15,11 +15,11 @@ import (
 
 // silence is what is known of tasks of a process that woke nobody.
 type silence struct {
-	h            *partList
-	spans        []timeline.Stint // when some may have been done, disjoint, in order
-	quiet        recording.Duration
-	steady       bool // nearly all requests of an endpoint get as many results
-	ends, silent int  // waits for work, and those before which work was done that woke nobody, and is none of the spans'
+	h      *taskFinder
+	spans  []timeline.Stint // when some may have been done, disjoint, in order
+	quiet  recording.Duration
+	steady bool            // nearly all requests of an endpoint get as many results
+	ended  causality.Tally // waits for work; odd: before them work was done that woke nobody, and is none of the spans'
 }
 
 const (
@@ -29,12 +29,12 @@ const (
 
 	fewSilent  = 8  // from how many waits for work on they tell that tasks wake somebody
 	manySilent = 64 // if the number of results does not
-	oddSilent  = 32 // of so many waits for work, one may come after what is no task
+	oddSilent  = 31 // for so many, one may come after what is no task
 	rareSilent = 16 // of so many requests of an endpoint, one may get another number of results
 )
 
 // newSilence looks at the work spans of a process' workers.
-func (h *partList) newSilence(list []workSpan) *silence {
+func (h *taskFinder) newSilence(list []workSpan) *silence {
 	q := &silence{h: h}
 	q.findSpans(list)
 	q.quiet = h.quietWork(list)
@@ -47,10 +47,7 @@ func (h *partList) newSilence(list []workSpan) *silence {
 		}
 		busy := (x.sure || x.by != timeline.None) && h.busyIn(x) > q.quiet && !(q.steady && meets(q.spans, x.from, x.to))
 		if busy || worked {
-			q.ends++
-		}
-		if busy {
-			q.silent++
+			q.ended.Add(busy)
 		}
 		worked = false
 	}
@@ -59,7 +56,7 @@ func (h *partList) newSilence(list []workSpan) *silence {
 
 // quietWork returns for how long workers may be busy with what is no task: a part of what
 // the work spans take that end with a result.
-func (h *partList) quietWork(list []workSpan) recording.Duration {
+func (h *taskFinder) quietWork(list []workSpan) recording.Duration {
 	var all []recording.Duration
 	for i := range list {
 		if list[i].request != timeline.None {
@@ -149,9 +146,9 @@ func (q *silence) tells(x *workSpan) bool {
 	case !x.sure && !own:
 		return false
 	case q.steady:
-		return q.ends >= fewSilent && q.silent*oddSilent <= q.ends && !meets(q.spans, x.from, x.to)
+		return q.ended.Holds(fewSilent, oddSilent) && !meets(q.spans, x.from, x.to)
 	case own:
-		return q.ends >= fewSilent && q.silent*fewSilent <= q.ends
+		return q.ended.Holds(fewSilent, fewSilent-1)
 	}
-	return q.ends >= manySilent && q.silent*causality.Exceptions <= q.ends
+	return q.ended.Rule(manySilent)
 }

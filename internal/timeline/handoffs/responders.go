@@ -13,12 +13,12 @@ import (
 // with threads that read no requests themselves, if what they do lies so: their calls, and
 // those that others made whose results they were given. A few exceptions are let pass.
 
-// answerers are threads that answer what others had read.
-type answerers struct{ *scene }
+// responders are threads that answer what others had read.
+type responders struct{ *activity }
 
 // find finds whom the threads that answer requests others had read worked for. Where
 // they read requests themselves, too, they do one after the other, and little else need show it.
-func (h *answerers) find() {
+func (h *responders) find() {
 	counts, read := causality.Tallies[recording.ProcessID]{}, map[recording.ProcessID]bool{}
 	for s := range h.strands {
 		list := h.strands[s].answers
@@ -40,7 +40,7 @@ func (h *answerers) find() {
 
 // served lists what a strand served, by its answers: from the one before, or from when the
 // request was read.
-func (h *answerers) served(answers []result) []timeline.Stint {
+func (h *responders) served(answers []result) []timeline.Stint {
 	var list []timeline.Stint
 	last := h.f.Start
 	for _, a := range answers {
@@ -55,7 +55,7 @@ func (h *answerers) served(answers []result) []timeline.Stint {
 
 // nested counts the calls of a strand and the results it was given, and those that do not
 // lie within one of its stints.
-func (h *answerers) nested(s timeline.StrandID, tell func(odd bool)) {
+func (h *responders) nested(s timeline.StrandID, tell func(odd bool)) {
 	for _, id := range h.strands[s].calls {
 		c := &h.t.Calls[id]
 		r := h.serving.At(s, h.sent(id))

@@ -28,11 +28,11 @@ type taking struct {
 // unseenQueues is the set of probes on queues of Python, as Unseen names it.
 const unseenQueues = "queues"
 
-// takers find what strands took from queues that are watched, and so for whom they worked.
-type takers struct{ *scene }
+// queueTakers find what strands took from queues that are watched, and so for whom they worked.
+type queueTakers struct{ *activity }
 
 // find finds what strands worked on, and for whom.
-func (h *takers) find() {
+func (h *queueTakers) find() {
 	work, lost := h.worksOn(), h.lost()
 	var all []*taking
 	for i := range h.f.Threads {
@@ -60,7 +60,7 @@ func (h *takers) find() {
 
 // seenUntil is until when, of a span, no item can have been taken without being seen; facts
 // were lost in some.
-func (h *takers) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
+func (h *queueTakers) seenUntil(s timeline.StrandID, from, to recording.Time, lost []timeline.Stint) recording.Time {
 	for _, u := range h.t.UnseenIn(unseenQueues, h.t.Strands[s].Process, from, to) {
 		to = min(to, max(from, u.From))
 	}
@@ -71,7 +71,7 @@ func (h *takers) seenUntil(s timeline.StrandID, from, to recording.Time, lost []
 }
 
 // restsFrom is when, of a span, a strand first waits for work.
-func (h *takers) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
+func (h *queueTakers) restsFrom(s timeline.StrandID, from, to recording.Time) recording.Time {
 	steps := h.f.Threads[s].Steps
 	for _, st := range steps[sort.Search(len(steps), func(k int) bool { return steps[k].At >= from }):] {
 		switch {
@@ -87,7 +87,7 @@ func (h *takers) restsFrom(s timeline.StrandID, from, to recording.Time) recordi
 
 // worksOn tells, of each strand that takes what is no executor's, from which queue that is
 // work: from its only one, if hardly anybody who takes from that puts in.
-func (h *takers) worksOn() map[timeline.StrandID]int64 {
+func (h *queueTakers) worksOn() map[timeline.StrandID]int64 {
 	takers, puts := map[word]map[timeline.StrandID]bool{}, causality.Tallies[word]{} // odd: by one who takes
 	h.eachTaken(func(s timeline.StrandID, q word, _ timeline.StrandID) {
 		if takers[q] == nil {
@@ -115,7 +115,7 @@ func (h *takers) worksOn() map[timeline.StrandID]int64 {
 }
 
 // eachTaken visits what was taken that is no executor's work.
-func (h *takers) eachTaken(visit func(s timeline.StrandID, q word, by timeline.StrandID)) {
+func (h *queueTakers) eachTaken(visit func(s timeline.StrandID, q word, by timeline.StrandID)) {
 	for i := range h.f.Threads {
 		for _, x := range h.f.Threads[i].Taken {
 			if x.Putter != recording.NoThread && x.Executor == 0 {
@@ -126,29 +126,16 @@ func (h *takers) eachTaken(visit func(s timeline.StrandID, q word, by timeline.S
 }
 
 // putFor is the request for which what was taken had been put in, or None.
-func (h *takers) putFor(x *taking) timeline.RequestID {
+func (h *queueTakers) putFor(x *taking) timeline.RequestID {
 	if x.by == timeline.None || len(h.t.UnseenIn(unseenQueues, h.t.Strands[x.strand].Process, x.fact.Put, x.from)) > 0 {
 		return timeline.None
 	}
-	inContext := func() timeline.RequestID {
-		if h.contexts == nil || x.fact.Context == recording.NoContext {
-			return timeline.None
-		}
-		r, _ := h.contexts.owner(facts.ContextKey{Process: h.t.Strands[x.by].Process, ID: x.fact.Context}, x.fact.Put)
-		return r
-	}
-	if h.t.Strands[x.by].Loop || h.contexts != nil && h.contexts.loops[x.by] {
-		return inContext() // it serves many at once
-	}
-	if r := h.worksFor(x.by, x.fact.Put); r != timeline.None {
-		return r
-	}
-	return inContext()
+	return h.handedFor(x.by, x.fact.Put, x.fact.Context)
 }
 
 // byTakings associates the calls of strands that worked on what they had taken. What other
 // rules said before stands where it says the same.
-func (h *takers) byTakings() {
+func (h *queueTakers) byTakings() {
 	for s := range h.strands {
 		for _, id := range h.strands[s].calls {
 			x := h.takingAt(timeline.StrandID(s), h.sent(id))
@@ -166,7 +153,7 @@ func (h *takers) byTakings() {
 }
 
 // takingFor is the request of what a call's strand had taken when it made the call, or None.
-func (h *scene) takingFor(id timeline.CallID) timeline.RequestID {
+func (h *activity) takingFor(id timeline.CallID) timeline.RequestID {
 	x := h.takingAt(h.t.Calls[id].Strand, h.sent(id))
 	if x == nil {
 		return timeline.None
@@ -176,7 +163,7 @@ func (h *scene) takingFor(id timeline.CallID) timeline.RequestID {
 
 // alsoFor reports that what a strand does at a time may be for several items: it had taken one
 // for another before, and nothing was done for that alone. Executors do one after the other.
-func (h *takers) alsoFor(x *taking, at recording.Time) bool {
+func (h *queueTakers) alsoFor(x *taking, at recording.Time) bool {
 	if x.fact.Executor == 1 {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -43,15 +42,10 @@ func (h *jobFinder) findQueues() {
 // tellsOf returns the request in whose context a job's strand was woken by a loop for work of
 // its own, or None.
 func (h *jobFinder) tellsOf(j *job) timeline.RequestID {
-	if h.contexts == nil || j.context == 0 || !h.contexts.loops[j.by] {
+	if h.contexts == nil || !h.contexts.loops[j.by] || h.shared[word{h.t.Strands[j.by].Process, j.word}] {
 		return timeline.None
 	}
-	process := h.t.Strands[j.by].Process
-	if h.shared[word{process, j.word}] {
-		return timeline.None
-	}
-	r, _ := h.contexts.owner(facts.ContextKey{Process: process, ID: j.context}, j.from)
-	return r
+	return h.handedFor(j.by, j.from, j.context)
 }
 
 // tellAll finds the jobs for which a strand was woken in the context of a request.
@@ -68,7 +62,7 @@ func (h *jobFinder) tellAll() {
 
 // byContext: the only call of a job belongs to whoever the strand was woken for, and so do all
 // if it waited for work again before that one was answered. Else it went on with another's.
-func (h *rulings) byContext(j *job, all []ruling) {
+func (h *decisions) byContext(j *job, all []decision) {
 	if len(j.calls) > 1 && j.to > h.t.Requests[j.claim].End {
 		return
 	}
@@ -79,7 +73,7 @@ func (h *rulings) byContext(j *job, all []ruling) {
 
 // wentOn reports that a strand did not wait for work before the request was over for which it
 // had been woken, and made a call since: that may be another's.
-func (h *scene) wentOn(j *job) bool {
+func (h *activity) wentOn(j *job) bool {
 	calls, end := h.strands[j.strand].calls, h.t.Requests[j.claim].End
 	k := sort.Search(len(calls), func(k int) bool { return h.sent(calls[k]) >= end })
 	return k < len(calls) && h.sent(calls[k]) < j.to
@@ -87,7 +81,7 @@ func (h *scene) wentOn(j *job) bool {
 
 // toldLoop reports that a strand woke the loop which had woken it before a time: the loop may
 // have given it another's work then.
-func (h *scene) toldLoop(j *job, at recording.Time) bool {
+func (h *activity) toldLoop(j *job, at recording.Time) bool {
 	steps := h.f.Threads[j.by].Steps
 	k := sort.Search(len(steps), func(k int) bool { return steps[k].At > j.from })
 	for ; k < len(steps) && (steps[k].Off == nil || steps[k].Off.Since < at); k++ {
@@ -103,6 +97,6 @@ func (h *scene) toldLoop(j *job, at recording.Time) bool {
 // woken for.
 func (h *partList) addTold(j *job) {
 	if j.told && len(j.calls) == 0 && j.to <= h.t.Requests[j.claim].End {
-		h.parts[j.claim] = append(h.parts[j.claim], timeline.Handover{Part: timeline.Part{Strand: j.strand, From: j.from, To: j.to}, By: timeline.None})
+		h.add(j.claim, timeline.Part{Strand: j.strand, From: j.from, To: j.to}, timeline.None)
 	}
 }

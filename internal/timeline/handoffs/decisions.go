@@ -12,16 +12,16 @@ import (
 // whoever is to take it.
 const submitLead recording.Duration = 50_000
 
-// rulings decide jobs by who started them and to whom they delivered results.
-type rulings struct {
-	*scene
+// decisions decide jobs by who started them and to whom they delivered results.
+type decisions struct {
+	*activity
 	bursts []causality.Span // by request: when its strand may have handed work over
 	busy   map[recording.ProcessID]*busyTimes
 	direct map[recording.ProcessID]bool // who wakes a worker hands it its task
 }
 
 // decideAll associates the calls of all jobs.
-func (h *rulings) decideAll() {
+func (h *decisions) decideAll() {
 	h.findBursts()
 	h.countCalls()
 	h.claimAll()
@@ -33,37 +33,22 @@ func (h *rulings) decideAll() {
 // claimAll finds the requests that the starts of all jobs belong to, and those that
 // started while a worker that was woken for another request had yet to begin: they may
 // have taken that one's task.
-func (h *rulings) claimAll() {
-	type begun struct {
-		at    recording.Time // when the latest of them began its first call
-		claim timeline.RequestID
-	}
-	last := map[recording.ProcessID][2]begun{} // of two claims
+func (h *decisions) claimAll() {
+	begun := map[recording.ProcessID][]*job{} // that are claimed, and make calls
 	for _, j := range h.inOrder() {
-		h.claim(j)
-		if j.claim == timeline.None || len(j.calls) == 0 {
+		if h.claim(j); j.claim == timeline.None || len(j.calls) == 0 {
 			continue
 		}
 		p := h.t.Strands[j.strand].Process
-		two := last[p]
-		for _, b := range two {
-			j.late = j.late || b.claim != j.claim && b.at > j.from
+		for _, x := range begun[p][max(0, len(begun[p])-manySteps):] {
+			j.late = j.late || x.claim != j.claim && h.sent(x.calls[0]) > j.from
 		}
-		one := begun{h.sent(j.calls[0]), j.claim}
-		switch {
-		case two[0].claim == one.claim:
-			two[0].at = max(two[0].at, one.at)
-		case one.at > two[0].at:
-			two = [2]begun{one, two[0]}
-		case one.at > two[1].at:
-			two[1] = one
-		}
-		last[p] = two
+		begun[p] = append(begun[p], j)
 	}
 }
 
 // claim finds the request that a job's start belongs to: that of whoever woke it.
-func (h *rulings) claim(j *job) {
+func (h *decisions) claim(j *job) {
 	if j.by == timeline.None || j.told {
 		return
 	}
@@ -83,18 +68,16 @@ func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.res
 // countCalls learns how many calls the tasks of each strand make at least: between two
 // results lies one task or more. Strands that wait for work at one word have tasks of one
 // queue. A few exceptions are let pass.
-func (h *rulings) countCalls() {
+func (h *decisions) countCalls() {
 	of := map[word][]int{}
 	for s := range h.strands {
 		jobs := h.strands[s].jobs
 		q := h.queueKey(timeline.StrandID(s))
 		for i := range jobs {
-			before := 0
 			for k, r := range jobs[i].results {
 				if k > 0 || jobs[i].by != timeline.None {
-					of[q] = append(of[q], r.calls-before)
+					of[q] = append(of[q], r.calls-jobs[i].callsUpTo(k))
 				}
-				before = r.calls
 			}
 		}
 	}
@@ -112,7 +95,7 @@ func (h *rulings) countCalls() {
 }
 
 // queueKey tells the queues apart that strands take work from, as far as their waits do.
-func (h *rulings) queueKey(s timeline.StrandID) word {
+func (h *decisions) queueKey(s timeline.StrandID) word {
 	if w := h.strands[s].idle.word; w != 0 {
 		return word{h.t.Strands[s].Process, w}
 	}
@@ -130,20 +113,18 @@ func multiples(counts []int, of int) bool {
 	return odd*causality.Exceptions <= len(counts)
 }
 
-const (
-	enoughTasks = 8 // from how many on they tell how many calls all make
+// enoughTasks is from how many on they tell how many calls all make.
+const enoughTasks = 8
 
-)
-
-// ruling is whose a call of a job is, and why.
-type ruling struct {
+// decision is whose a call of a job is, and why.
+type decision struct {
 	request timeline.RequestID
 	why     string
 	odd     bool // two say different things
 	certain bool // nothing else counts
 }
 
-func (x *ruling) say(r timeline.RequestID, why string) {
+func (x *decision) say(r timeline.RequestID, why string) {
 	switch {
 	case x.certain:
 	case x.request == timeline.None:
@@ -155,11 +136,11 @@ func (x *ruling) say(r timeline.RequestID, why string) {
 
 // decide associates the calls of a job: first those that are certain by what was
 // delivered, then those by what was handed over.
-func (h *rulings) decide(j *job) {
+func (h *decisions) decide(j *job) {
 	if len(j.calls)+len(j.results) == 0 {
 		return
 	}
-	all := make([]ruling, len(j.calls))
+	all := make([]decision, len(j.calls))
 	for i := range all {
 		all[i].request = timeline.None
 	}
@@ -174,13 +155,14 @@ func (h *rulings) decide(j *job) {
 
 // byResults: the last calls before a result are those of its task, as many as every
 // task makes.
-func (h *rulings) byResults(j *job, all []ruling) {
-	least, before := h.strands[j.strand].least, 0
-	for _, x := range j.results {
+func (h *decisions) byResults(j *job, all []decision) {
+	least := h.strands[j.strand].least
+	for k, x := range j.results {
+		before := j.callsUpTo(k)
 		n := x.calls - before
 		if x.answer && len(h.serving[j.strand]) > 0 {
 			for i := before; i < x.calls; i++ {
-				all[i] = ruling{request: x.request, why: timeline.WhyHandOffEnd, certain: true}
+				all[i] = decision{request: x.request, why: timeline.WhyHandOffEnd, certain: true}
 			}
 		}
 		sure := min(n, max(least, 0))
@@ -190,14 +172,13 @@ func (h *rulings) byResults(j *job, all []ruling) {
 		for i := x.calls - sure; i < x.calls; i++ {
 			all[i].say(x.request, timeline.WhyHandOffEnd)
 		}
-		before = x.calls
 	}
 }
 
 // byStart: the first calls of a job belong to whoever handed it over: if nobody else
 // can have put anything into the queue before they were sent; if the strand was made
 // for them; or if their result is delivered there.
-func (h *rulings) byStart(j *job, all []ruling) {
+func (h *decisions) byStart(j *job, all []decision) {
 	if j.told {
 		h.byContext(j, all)
 		return
@@ -219,7 +200,7 @@ func (h *rulings) byStart(j *job, all []ruling) {
 
 // ownThread reports that a strand which a request made worked for that alone. A pool that
 // grows makes threads which may take what others had put in.
-func (h *rulings) ownThread(made *job) bool {
+func (h *decisions) ownThread(made *job) bool {
 	for i := range h.strands[made.strand].jobs {
 		j := &h.strands[made.strand].jobs[i]
 		if j.claim != timeline.None && j.claim != made.claim {
@@ -234,15 +215,47 @@ func (h *rulings) ownThread(made *job) bool {
 	return true
 }
 
+// directOnes finds the processes where a worker that waited for work has the task of the
+// request whose own strand woke it, whoever else puts some in at that time: so it is with
+// threads that are started again for one task each, and with queues whose workers wait only
+// while nothing is in them. It is held against the results of workers that could have had
+// another's.
+func (h *decisions) directOnes() map[recording.ProcessID]bool {
+	counts := causality.Tallies[recording.ProcessID]{}
+	h.eachJob(func(j *job) {
+		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
+			return
+		}
+		x, p := j.results[0], h.t.Strands[j.strand].Process
+		if x.calls < 1 || x.calls > max(h.strands[j.strand].least, 1) {
+			return
+		}
+		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.foreign(j) {
+			counts.Add(p, odd)
+		}
+	})
+	direct := map[recording.ProcessID]bool{}
+	for p, c := range counts {
+		direct[p] = c.Rule(manyKnown / 2)
+	}
+	return direct
+}
+
+// wokenByOwner reports a job that was started by the strand of the request it is claimed
+// for, not by another worker.
+func (h *decisions) wokenByOwner(j *job) bool {
+	return j.claim != timeline.None && !j.told && j.by != timeline.None && h.owner(j.by, j.from) == j.claim
+}
+
 // taskOf reports whether a call may be of the task that a job was started for. When a carried
 // call was sent is not when the job had turned to it: if the job was started by another
 // worker, it may be of a task that was put in earlier, and whose worker had yet to run.
-func (h *rulings) taskOf(j *job, id timeline.CallID) bool {
+func (h *decisions) taskOf(j *job, id timeline.CallID) bool {
 	return !h.ways[id].carried || h.owner(j.by, j.from) == j.claim
 }
 
 // settle associates one call of a job.
-func (h *rulings) settle(j *job, id timeline.CallID, x ruling) {
+func (h *decisions) settle(j *job, id timeline.CallID, x decision) {
 	c, at := &h.t.Calls[id], h.sent(id)
 	if x.request == timeline.None && (j.claim != timeline.None || len(j.results) > 0) {
 		x.request, x.why = h.open[c.Process].At(at), timeline.WhyHandOffOnly

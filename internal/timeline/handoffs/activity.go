@@ -11,14 +11,14 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// scene is what all rules go by: what strands did, and whom they worked for, as far as found yet.
-type scene struct {
+// activity is what all rules go by: what strands did, and whom they worked for, as far as found yet.
+type activity struct {
 	t        *timeline.Timeline
 	f        *facts.Facts
-	o        timeline.Stints // for which requests strands worked that they had read themselves
-	serving  timeline.Stints // and for which that others had read, and they answer
-	contexts *contexts       // nil: none are known
-	open     map[recording.ProcessID]*timeline.Open
+	o        timeline.Stints                        // for which requests strands worked that they had read themselves
+	serving  timeline.Stints                        // and for which that others had read, and they answer
+	contexts *contexts                              // nil: none are known
+	open     map[recording.ProcessID]*timeline.Open // the requests of each process
 	strands  []strand
 	ways     []callWay // by call; none, where no call may have been handed over
 }
@@ -51,9 +51,9 @@ const manySteps = 64
 // unsure is the number of calls of tasks of which too little is known.
 const unsure = -1
 
-func newScene(t *timeline.Timeline, f *facts.Facts, in Input) *scene {
-	return &scene{
-		t: t, f: f, o: in.Owners, contexts: in.Contexts, open: timeline.OpenIn(t),
+func newActivity(t *timeline.Timeline, f *facts.Facts, in Input) *activity {
+	return &activity{
+		t: t, f: f, o: in.Owners, contexts: in.Contexts,
 		serving: make(timeline.Stints, len(in.Owners)), strands: make([]strand, len(t.Strands)),
 	}
 }
@@ -67,7 +67,7 @@ type wake struct {
 }
 
 // listWakes lists the edges of a recording by who woke.
-func (h *scene) listWakes() {
+func (h *activity) listWakes() {
 	counts := make([]int32, len(h.strands))
 	each := func(visit func(wake)) {
 		for i := range h.f.Threads {
@@ -90,12 +90,12 @@ func (h *scene) listWakes() {
 }
 
 // mayBeHanded reports a call on a strand that may have made it for another's request.
-func (h *scene) mayBeHanded(c *timeline.Call) bool {
+func (h *activity) mayBeHanded(c *timeline.Call) bool {
 	return c.Strand != timeline.None && int(c.Strand) < len(h.f.Threads) && (c.Why == timeline.WhyNoOwner || c.Why == timeline.WhyContext) && !h.t.Strands[c.Strand].Loop
 }
 
 // sort puts each strand's calls in order of being sent, and its answers.
-func (h *scene) sort() {
+func (h *activity) sort() {
 	for i := range h.strands {
 		s := &h.strands[i]
 		slices.SortFunc(s.calls, func(a, b timeline.CallID) int { return cmp.Compare(h.sent(a), h.sent(b)) })
@@ -104,7 +104,7 @@ func (h *scene) sort() {
 }
 
 // sent is when a call was written, or began if it never was.
-func (h *scene) sent(c timeline.CallID) recording.Time {
+func (h *activity) sent(c timeline.CallID) recording.Time {
 	if at := h.t.Calls[c].SendFrom; at != recording.NoTime {
 		return at
 	}
@@ -113,7 +113,7 @@ func (h *scene) sent(c timeline.CallID) recording.Time {
 
 // owner returns the request that a strand worked for at a time, as its own or as one that
 // it answered for who had read it, or None.
-func (h *scene) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
+func (h *activity) owner(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	if r := h.o.At(s, at); r != timeline.None {
 		return r
 	}
@@ -122,7 +122,7 @@ func (h *scene) owner(s timeline.StrandID, at recording.Time) timeline.RequestID
 
 // worksFor is the request that a strand worked for at a time: its own, that for which what it
 // had taken was put in, or that for which it was woken; None: not known.
-func (h *scene) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
+func (h *activity) worksFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
 	if r := h.owner(s, at); r != timeline.None {
 		return r
 	}
@@ -135,8 +135,23 @@ func (h *scene) worksFor(s timeline.StrandID, at recording.Time) timeline.Reques
 	return timeline.None
 }
 
+// handedFor is the request for which a strand handed something over at a time: that which it worked
+// for, unless it serves many at once, else that in whose context of Python it did; None: not known.
+func (h *activity) handedFor(by timeline.StrandID, at recording.Time, in recording.ContextID) timeline.RequestID {
+	if many := h.t.Strands[by].Loop || h.contexts != nil && h.contexts.loops[by]; !many {
+		if r := h.worksFor(by, at); r != timeline.None {
+			return r
+		}
+	}
+	if h.contexts == nil || in == recording.NoContext {
+		return timeline.None
+	}
+	r, _ := h.contexts.owner(facts.ContextKey{Process: h.t.Strands[by].Process, ID: in}, at)
+	return r
+}
+
 // ownAt returns the request that a woken strand was serving all the while it slept.
-func (h *scene) ownAt(w wake) timeline.RequestID {
+func (h *activity) ownAt(w wake) timeline.RequestID {
 	r := h.worksFor(w.of, w.off.Since)
 	if r != timeline.None && h.worksFor(w.of, w.at) != r {
 		return timeline.None
@@ -145,7 +160,7 @@ func (h *scene) ownAt(w wake) timeline.RequestID {
 }
 
 // takingAt is what a strand worked on at a time, nil if that is not known.
-func (h *scene) takingAt(s timeline.StrandID, at recording.Time) *taking {
+func (h *activity) takingAt(s timeline.StrandID, at recording.Time) *taking {
 	list := h.strands[s].takings
 	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
 	if i == 0 || at >= list[i-1].to {
@@ -155,7 +170,7 @@ func (h *scene) takingAt(s timeline.StrandID, at recording.Time) *taking {
 }
 
 // jobAt returns the job of a strand at a time, or nil.
-func (h *scene) jobAt(s timeline.StrandID, at recording.Time) *job {
+func (h *activity) jobAt(s timeline.StrandID, at recording.Time) *job {
 	list := h.strands[s].jobs
 	i := sort.Search(len(list), func(k int) bool { return list[k].from > at })
 	if i == 0 || at > list[i-1].to {
@@ -166,7 +181,7 @@ func (h *scene) jobAt(s timeline.StrandID, at recording.Time) *job {
 
 // turnedTo is the earliest time at which a job can have turned to its i-th call: since it began, was done with
 // the call before, or delivered the last result before.
-func (h *scene) turnedTo(j *job, i int) recording.Time {
+func (h *activity) turnedTo(j *job, i int) recording.Time {
 	at := j.from
 	if i > 0 {
 		at = h.t.Calls[j.calls[i-1]].End
@@ -179,7 +194,7 @@ func (h *scene) turnedTo(j *job, i int) recording.Time {
 	return at
 }
 
-func (h *scene) eachJob(visit func(*job)) {
+func (h *activity) eachJob(visit func(*job)) {
 	for s := range h.strands {
 		for i := range h.strands[s].jobs {
 			visit(&h.strands[s].jobs[i])
@@ -188,14 +203,14 @@ func (h *scene) eachJob(visit func(*job)) {
 }
 
 // inOrder lists all jobs in order of their start.
-func (h *scene) inOrder() []*job {
+func (h *activity) inOrder() []*job {
 	var all []*job
 	h.eachJob(func(j *job) { all = append(all, j) })
 	return lists.ByTime(all, func(j **job) recording.Time { return (*j).from })
 }
 
 // lost lists when facts were lost, by which a result may have been.
-func (h *scene) lost() []timeline.Stint {
+func (h *activity) lost() []timeline.Stint {
 	var list []timeline.Stint
 	for _, l := range h.t.Losses {
 		list = append(list, timeline.Stint{From: l.From, To: l.To, Request: timeline.None})

@@ -1,0 +1,39 @@
+package causality
+
+import "testing"
+
+// Places of which little is known are judged with all other such; one of which much is known, by itself.
+func TestWhatLittleIsKnownOfIsJudgedTogether(t *testing.T) {
+	counts := Tallies[string]{"much": {All: 200, Odd: 1}, "few": {All: 3, Odd: 0}, "fewer": {All: 2, Odd: 1}}
+	judged := counts.Judged(4, func(string) string { return "" })
+	for place, want := range map[string]Tally{
+		"much": {200, 1}, "few": {5, 1}, "fewer": {5, 1}, "never seen": {5, 1},
+	} {
+		if got := judged(place); got != want {
+			t.Errorf("%s is judged by %+v, want %+v", place, got, want)
+		}
+	}
+}
+
+// A rule that one in 64 contradicts is believed, and none of which too little is known.
+func TestWhatIsBelieved(t *testing.T) {
+	for _, c := range []struct {
+		tally   Tally
+		rule    bool // of 8 and more
+		usually bool // where 8 and more say so
+	}{
+		{Tally{7, 0}, false, false},
+		{Tally{8, 0}, true, true},
+		{Tally{64, 1}, true, true},
+		{Tally{63, 1}, false, true},
+		{Tally{20, 1}, false, true},
+		{Tally{19, 1}, false, false},
+	} {
+		if got := c.tally.Rule(8); got != c.rule {
+			t.Errorf("%+v rules: %v, want %v", c.tally, got, c.rule)
+		}
+		if got := c.tally.Holds(8, Usually); got != c.usually {
+			t.Errorf("%+v usually holds: %v, want %v", c.tally, got, c.usually)
+		}
+	}
+}
