@@ -13,8 +13,8 @@ import (
 
 // whereAskedFor returns the moves of a loop with calls that promises asked for where they
 // were asked for.
-func whereAskedFor(t *timeline.Timeline, moves []loops.Move) []loops.Move {
-	turns, lasting := newIDTurns(moves), lastingIDs(t, moves, nil)
+func whereAskedFor(t *timeline.Timeline, moves []loops.Move, handles lasting) []loops.Move {
+	turns := newIDTurns(moves)
 	later, turn := map[int][]loops.Move{}, 0
 	for i := range moves {
 		m := &moves[i]
@@ -22,7 +22,7 @@ func whereAskedFor(t *timeline.Timeline, moves []loops.Move) []loops.Move {
 			turn = i
 			continue
 		}
-		if !sendsFirst(t, m) || m.Exec == 0 || m.Exec > moves[turn].Counter || m.Exec == m.Trigger+1 || lasting.has(m.Exec) {
+		if !sendsFirst(t, m) || m.Exec == 0 || m.Exec > moves[turn].Counter || m.Exec == m.Trigger+1 || handles.has(m.Exec) {
 			continue
 		}
 		begin := turns.of(m.Exec)

@@ -81,10 +81,13 @@ type asyncInput struct {
 	chains *chains
 	conns  []asyncConn
 	hands  askedIn
-	atOnce map[string]int           // by endpoint: how many calls a request has under way at once, where that is known
-	sure   map[timeline.CallID]bool // of calls on connections that are not shared: turns tell whose they are
-	named  map[int32]bool           // shared connections, where promises have ids of their own
-	told   recording.Time           // up to here it is told which timers fired; 0: never
+	lasting
+	shared   map[int32]bool           // connections on which several requests send at once, by index in facts.conns
+	together map[timeline.CallID]bool // calls there that were answered with others at once: what follows may be of any of them
+	atOnce   map[string]int           // by endpoint: how many calls a request has under way at once, where that is known
+	sure     map[timeline.CallID]bool // of calls on connections that are not shared: turns tell whose they are
+	named    map[int32]bool           // shared connections, where promises have ids of their own
+	told     recording.Time           // up to here it is told which timers fired; 0: never
 }
 
 // associateAsync associates the calls of one Node loop by its async ids, and notes
@@ -94,14 +97,16 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	w := asyncWalk{
 		t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
 		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
-		lasting: lastingIDs(t, moves, in.named), handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}},
+		lasting: in.lasting, handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}},
 		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[timeline.CallID]bool{},
 		named: in.named, posted: map[int32]loops.Owner{},
 	}
 	w.ports = portIDs(moves, w.again)
 	w.few = idsOfSends(moves)
 	if len(in.named) > 0 {
-		w.atOnceAnswered = sharedConns(t, moves).answeredAtOnce(t)
+		w.atOnceAnswered = in.together
+	} else if in.named != nil {
+		w.lasting = lastingIDs(t, moves, in.named)
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].At

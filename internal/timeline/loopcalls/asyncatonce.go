@@ -50,7 +50,7 @@ func (c *chains) beside(id, first timeline.CallID) {
 func (h *hinted) agree(members []int) {
 	whose := timeline.RequestID(timeline.None)
 	for _, i := range members {
-		switch to := h.to[h.c.root(i)]; {
+		switch to := h.to[h.c.Root(i)]; {
 		case to == timeline.None && h.c.after[i] != loops.Nobody, to != timeline.None && whose != timeline.None && to != whose:
 			return
 		case to != timeline.None:
@@ -61,6 +61,6 @@ func (h *hinted) agree(members []int) {
 		return
 	}
 	for _, i := range members {
-		h.to[h.c.root(i)] = whose
+		h.to[h.c.Root(i)] = whose
 	}
 }

@@ -106,7 +106,7 @@ func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	if w.hands.by[1] != loops.OfRequest(1) {
 		t.Errorf("call 1 names %d", w.hands.by[1])
 	}
-	if w.chains.reset(); w.chains.isPlaceholderCall(1) || !w.chains.isPlaceholderCall(2) || len(w.chains.index) != 2 {
+	if w.chains.reset(); w.chains.Made(1) || !w.chains.Made(2) || w.chains.newPlaceholder() != loops.OfCall(2) {
 		t.Error("they are gone with the sets")
 	}
 }

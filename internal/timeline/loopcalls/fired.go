@@ -79,11 +79,11 @@ func (w *asyncWalk) fired(m *loops.Move) {
 	}
 }
 
-// namedPromises are the shared connections of a loop where promises have async ids of their own, as they have where a program
+// namedPromises reports whether promises have async ids of their own, as they have where a program
 // follows contexts through them: then what goes on after one is done under its id. Otherwise that has
 // none, nor has what it asks for.
-func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
-	sent, told, handles := causality.Tally{}, false, lastingIDs(t, moves, nil) // odd: under no id
+func namedPromises(moves []loops.Move, handles lasting) bool {
+	sent, told := causality.Tally{}, false // odd: under no id
 	for i := range moves {
 		m := &moves[i]
 		switch {
@@ -97,10 +97,7 @@ func namedPromises(t *timeline.Timeline, moves []loops.Move) map[int32]bool {
 			sent.Add(m.Trigger == 0)
 		}
 	}
-	if !sent.Holds(manyNamed, causality.Surely) {
-		return nil
-	}
-	return sharedConns(t, moves).index()
+	return sent.Holds(manyNamed, causality.Surely)
 }
 
 // manyNamed is how many calls and responses must be sent under an id before promises are said to have them.

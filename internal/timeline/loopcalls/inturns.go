@@ -29,6 +29,7 @@ type inTurns struct {
 	told   *toldTurns    // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
 	fired  bool          // the turn that runs is a timer's: then no other can run in it unseen
 	wakes  loops.Owner   // who goes on in it then
+	stood  bool          // who was answered just now may have waited for another's call
 	spans  map[timeline.CallID]idSpan
 	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
 	sound  map[timeline.RequestID]bool
@@ -47,6 +48,9 @@ type freeTurn struct {
 
 // judgesTurns is of how many requests that are answered one must be so in the turn of a call of its own.
 const judgesTurns = 4
+
+// minConfirmed is how many responses must confirm turns beside timers, if not nearly all do.
+const minConfirmed = 20
 
 // manySends is of how many calls one that is sent in no turn tells of timers that send.
 const manySends = 100
@@ -70,7 +74,7 @@ func associateInTurns(t *timeline.Timeline, in asyncInput) {
 // associateBesideTimers does so where timers send calls, if nothing but timers goes on unseen: nearly
 // all responses confirm it; or none says otherwise, and enough confirm it.
 func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
-	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves, in.lasting)
 	if !timersSend(t, in.loop.Moves) {
 		return false
 	}
@@ -116,7 +120,7 @@ type reading struct {
 
 // reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
 func (w *inTurns) reading(forEach int) *reading {
-	r := &reading{inTurns: w, calls: slices.Clone(w.sets.calls), of: make([]timeline.RequestID, len(w.sets.calls))}
+	r := &reading{inTurns: w, calls: slices.Clone(w.sets.Work), of: make([]timeline.RequestID, len(w.sets.Work))}
 	for i, id := range r.calls {
 		if r.of[i] = w.sets.known(loops.OfCall(id)); r.of[i] != timeline.None {
 			r.known++
@@ -172,6 +176,15 @@ func (w *inTurns) step(m *loops.Move) {
 	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
 		w.turn, w.free = asyncTurn{of: loops.Nobody}, freeTurn{m.Counter, 0, timeline.None}
 	}
+}
+
+// sendsFirst reports a move that sends the first bytes of a call, or begins to connect for it.
+func sendsFirst(t *timeline.Timeline, m *loops.Move) bool {
+	if m.Call == timeline.None || m.Kind == loops.MoveConnect {
+		return m.Call != timeline.None
+	}
+	c := &t.Calls[m.Call]
+	return m.Kind == loops.MoveSend && c.SendFrom == m.At && !(c.New && c.ConnectFrom != recording.NoTime)
 }
 
 // isShared reports a move on a connection that is left to associateShared.
@@ -238,7 +251,7 @@ func (w *inTurns) elsewhere(m *loops.Move) bool {
 	if w.told == nil {
 		return false
 	}
-	return w.turn.of == loops.Nobody || w.told.share.stood && w.sets.known(w.turn.of) != m.Request
+	return w.turn.of == loops.Nobody || w.stood && w.sets.known(w.turn.of) != m.Request
 }
 
 // sendTold links a call where all turns are known.
@@ -247,7 +260,7 @@ func (w *inTurns) sendTold(m *loops.Move, here bool) {
 	if whose == timeline.None {
 		r, decided := w.told.places.First(m.Call, peer)
 		if !decided {
-			r, decided = w.told.share.next()
+			r, decided = w.told.joined.Next()
 		}
 		switch {
 		case decided && r != timeline.None:
@@ -271,7 +284,7 @@ func (w *inTurns) follow(m *loops.Move) {
 	next, from := loops.Nobody, w.sets.known(w.turn.of)
 	if !m.Callback() {
 		w.told.places.End(from, w.paired)
-		w.told.share.ends()
+		w.told.joined.End()
 	}
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
@@ -286,7 +299,7 @@ func (w *inTurns) follow(m *loops.Move) {
 		next = w.wakes
 		w.told.places.Wake(w.sets.known(next))
 	case loops.MoveRespond:
-		w.told.share.responds(m.Request)
+		w.stood = w.told.joined.Stands(m.Request)
 		w.told.places.Over(m.Request)
 		return
 	case loops.MoveBlock:
@@ -297,7 +310,7 @@ func (w *inTurns) follow(m *loops.Move) {
 	}
 	w.told.places.Turn(from, w.sets.known(next), m.At, m.Fires)
 	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
-		w.told.share.answers(w.sets.known(next), w.place)
+		w.told.joined.Answer(w.sets.known(next), int(w.told.ahead[w.place]))
 	}
 }
 
@@ -317,8 +330,8 @@ func (w *inTurns) responded(m *loops.Move) {
 	if !ok || !w.here(m) {
 		return
 	}
-	switch i, known := w.sets.find(answered); {
-	case !known || w.sets.claimed[w.sets.root(i)] == timeline.None: // what came before is not known
+	switch i, known := w.sets.Find(answered); {
+	case !known || w.sets.Claimed(i) == timeline.None: // what came before is not known
 	case w.sets.known(w.turn.of) == m.Request:
 		w.said.Add(false)
 	default:
@@ -331,8 +344,8 @@ func (w *inTurns) responded(m *loops.Move) {
 }
 
 func (w *inTurns) takeBack() {
-	for i, id := range w.sets.calls {
-		if c := &w.t.Calls[id]; c.Why == timeline.WhyAsync && w.sets.odds[w.sets.root(i)] {
+	for i, id := range w.sets.Work {
+		if c := &w.t.Calls[id]; c.Why == timeline.WhyAsync && w.sets.Odd(i) {
 			w.t.Assign(c, timeline.None, timeline.WhyNoAsync)
 		}
 	}

@@ -1,10 +1,22 @@
 // Package loopcalls decides to which requests the calls of event loops belong. Associate is all that it
-// does. A loop whose moves carry Node's async ids is walked by who awaits what (awaited.go), by these
-// ids (async.go), by what fired and in whose turn (fired.go, inturns.go, told.go), and by pools and
-// connections that requests share (poolorder.go, shared.go), the surest first; one without ids only where
-// one request was open (single.go) or by what the loop had read last (loopchain.go). A call of a
-// loop that is given to a wrong request is mended here, by the rule that its Why names; if the loop's
-// moves are wrong, in loops; if the order of a queue is, in causality.
+// does. A loop whose moves carry Node's async ids is gone over in this order, the surest first; what one pass
+// has told is known to those after it:
+//
+//	pass                  evidence                                       what confirms it
+//	awaited.go            who awaits the promise that an answer          one address is of hardly more requests than one
+//	                      resolved, and went on as a request was answered
+//	async.go              for whom ids were given out; hints, where      they are facts; of hints, one from before a call
+//	                      that may be two                                and one from after it agree
+//	told.go               whose turn each is, where promises tell;       responses, each in the turn of an answer to a call
+//	                      places in line, and who waits for the same     of its own request: 100 for each other one
+//	poolorder.go          who stands in line for a connection            the same, 9 for each
+//	inturns.go            what is sent in the turn of an answer          the same, 19 for each
+//	shared.go             the order in which requests could send         the same, 50 for each
+//	asyncsets.go          what of the calls of one waiter is known       two thirds of those agree
+//
+// One without ids is gone over by single.go (one request was open), and loopchain.go (what the loop had read last; 200
+// responses for each that says otherwise). A call of a loop that is given to a wrong request is mended here, by the rule that
+// its Why names; if the loop's moves are wrong, in loops; if the order of a queue is, or who waits, in causality.
 package loopcalls
 
 import (
@@ -23,7 +35,14 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 	alone := map[recording.ProcessID][]loops.Loop{} // loops without ids
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.Moves) {
-			in := asyncInput{loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{}, named: namedPromises(t, loop.Moves)}
+			shared := sharedConns(t, loop.Moves)
+			in := asyncInput{
+				loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{},
+				lasting: lastingIDs(t, loop.Moves, nil), shared: shared.index(), together: shared.answeredAtOnce(t),
+			}
+			if namedPromises(loop.Moves, in.lasting) {
+				in.named = in.shared
+			}
 			rest := associateAwaited(t, in)
 			associateAsync(t, f, in)
 			associateLeft(t, in)

@@ -12,19 +12,15 @@ import (
 
 // newPlaceholder returns an owner of which nothing is known yet.
 func (c *chains) newPlaceholder() loops.Owner {
-	id := timeline.CallID(len(c.index))
-	c.index = append(c.index, 0)
+	id := c.Make()
 	c.add(id)
 	return loops.OfCall(id)
 }
 
-// isPlaceholderCall reports the number of a call that does not exist, and stands for a placeholder.
-func (c *chains) isPlaceholderCall(id timeline.CallID) bool { return int(id) >= c.real }
-
 // isPlaceholder reports an owner of which nothing was known when it was made.
 func (c *chains) isPlaceholder(a loops.Owner) bool {
 	id, ok := a.Call()
-	return ok && c.isPlaceholderCall(id)
+	return ok && c.Made(id)
 }
 
 // meet says that two owners are the same one, if either is a placeholder.
@@ -44,8 +40,8 @@ func (c *chains) meet(a, b loops.Owner) {
 // request of a call that was sent before.
 func (w *asyncWalk) resolvePlaceholders(moves []loops.Move) {
 	first := map[int]timeline.CallID{} // by root: the first call that was sent
-	for i, id := range w.chains.calls {
-		if root := w.chains.root(i); !w.chains.isPlaceholderCall(id) {
+	for i, id := range w.chains.Work {
+		if root := w.chains.Root(i); !w.chains.Made(id) {
 			if before, ok := first[root]; !ok || w.t.Calls[id].SendFrom < w.t.Calls[before].SendFrom {
 				first[root] = id
 			}
@@ -59,8 +55,8 @@ func (w *asyncWalk) resolvePlaceholders(moves []loops.Move) {
 			return loops.OfRequest(r)
 		}
 		id, _ := a.Call()
-		i, _ := w.chains.find(id)
-		if before, ok := first[w.chains.root(i)]; ok && w.t.Calls[before].SendFrom < at {
+		i, _ := w.chains.Find(id)
+		if before, ok := first[w.chains.Root(i)]; ok && w.t.Calls[before].SendFrom < at {
 			return loops.OfCall(before)
 		}
 		return loops.Nobody
@@ -68,8 +64,8 @@ func (w *asyncWalk) resolvePlaceholders(moves []loops.Move) {
 	for i := range moves {
 		moves[i].By = who(moves[i].By, moves[i].At)
 	}
-	for _, id := range w.chains.calls {
-		if !w.chains.isPlaceholderCall(id) {
+	for _, id := range w.chains.Work {
+		if !w.chains.Made(id) {
 			at, h := w.t.Calls[id].SendFrom, &w.hands
 			h.made[id], h.by[id] = who(h.made[id], at), who(h.by[id], at)
 		}

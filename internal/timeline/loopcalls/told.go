@@ -40,18 +40,33 @@ type toldPasses struct {
 type toldTurns struct {
 	t      *timeline.Timeline
 	places *causality.Places[timeline.RequestID, timeline.CallID]
-	share  *sharers
+	joined *causality.Joined[timeline.RequestID, timeline.CallID]
+	ahead  []int32                  // by move that begins a turn: calls that are sent in it
 	ports  map[int64]*portTurns     // handles by which messages come that who stands first goes on with
 	shared map[int32]bool           // connections on which several requests send at once, by index in facts.conns: left to associateShared
 	atOnce map[timeline.CallID]bool // calls that were answered with others at once: what follows may be of any of them
 }
 
 func newToldPasses(t *timeline.Timeline, in asyncInput) *toldPasses {
-	in.loop.Moves = whereAskedFor(t, in.loop.Moves)
-	conns, places := sharedConns(t, in.loop.Moves), causality.NewPlaces[timeline.RequestID, timeline.CallID]()
-	d := toldTurns{t: t, places: places, shared: conns.index(), atOnce: conns.answeredAtOnce(t)}
-	d.share = newSharers(places, t, in.loop.Moves, d.shared)
+	in.loop.Moves = whereAskedFor(t, in.loop.Moves, in.lasting)
+	places := causality.NewPlaces[timeline.RequestID, timeline.CallID]()
+	d := toldTurns{t: t, places: places, joined: causality.NewJoined(places), shared: in.shared, atOnce: in.together}
+	d.ahead = sendsAhead(t, in.loop.Moves, d.shared)
 	return &toldPasses{in: in, turns: d}
+}
+
+// sendsAhead counts, by move that begins a turn, the calls that are sent in it, but for those on some connections.
+func sendsAhead(t *timeline.Timeline, moves []loops.Move, but map[int32]bool) []int32 {
+	ahead, n := make([]int32, len(moves)), int32(0)
+	for i := len(moves) - 1; i >= 0; i-- {
+		switch m := &moves[i]; {
+		case !m.Callback():
+			ahead[i], n = n, 0
+		case sendsFirst(t, m) && !but[m.Conn]:
+			n++
+		}
+	}
+	return ahead
 }
 
 // tellsMore reports a reading that is confirmed, if another is not or tells of fewer calls.
@@ -63,10 +78,10 @@ func (r *reading) tellsMore(than *reading) bool {
 func (p *toldPasses) play(pass causality.Pass) *reading { return p.playWith(pass, false) }
 
 // playWith makes one in which requests may go on in the turns of others' calls, too.
-func (p *toldPasses) playWith(pass causality.Pass, shares bool) *reading {
+func (p *toldPasses) playWith(pass causality.Pass, joined bool) *reading {
 	p.in.chains.reset()
 	p.turns.places.Begin(pass)
-	p.turns.share.begin(pass == causality.LearnRoom, shares)
+	p.turns.joined.Begin(pass == causality.LearnRoom, joined)
 	w := newInTurns(p.turns.t, p.in.chains)
 	w.told, w.blind, w.by = &p.turns, p.blind, p.in.hands.by
 	w.play(p.in)
