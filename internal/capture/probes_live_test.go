@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/getdwell/dwell/internal/capture/target"
+	"github.com/getdwell/dwell/internal/truth/calm"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -49,23 +50,26 @@ func TestProbesStayOutOfOtherPrograms(t *testing.T) {
 func TestCallbacksOfFilesHaveABudget(t *testing.T) {
 	const port = 21063
 	server := start(t, port, "node", "testdata/files.js", fmt.Sprint(port))
-	l := record(t, server.Process.Pid, Options{Boundaries: true})
-	time.Sleep(2500 * time.Millisecond)
-	rec := l.stop()
+	calm.Try(t, func() []string { // it has the processor that it needs to do so much
+		l := record(t, server.Process.Pid, Options{Boundaries: true})
+		time.Sleep(2500 * time.Millisecond)
+		rec := l.stop()
 
-	last := map[string]recording.Time{}
-	for _, b := range all[*recording.Boundary](rec) {
-		last[b.What] = when(rec, b)
-	}
-	spent := 0
-	for _, m := range all[*recording.Missing](rec) {
-		if m.What == "thread-pool" {
-			spent++
+		last := map[string]recording.Time{}
+		for _, b := range all[*recording.Boundary](rec) {
+			last[b.What] = when(rec, b)
 		}
-	}
-	if last["done"] == 0 || last["resolved"] < last["done"]+recording.Time(time.Second) || last["spent"] != 0 || spent != 1 {
-		t.Errorf("callbacks were last told of at %d, promises at %d (spent: %d), and it is said %d times", last["done"], last["resolved"], last["spent"], spent)
-	}
+		spent := 0
+		for _, m := range all[*recording.Missing](rec) {
+			if m.What == "thread-pool" {
+				spent++
+			}
+		}
+		if last["done"] == 0 || last["resolved"] < last["done"]+recording.Time(time.Second) || last["spent"] != 0 || spent != 1 {
+			return []string{fmt.Sprintf("callbacks were last told of at %d, promises at %d (spent: %d), and it is said %d times", last["done"], last["resolved"], last["spent"], spent)}
+		}
+		return nil
+	})
 }
 
 // Each message to another thread is told, and each from one: the next is asked for in vain at last.

@@ -2,15 +2,22 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
+// preempted loses the processor for so long.
+func (t *thread) preempted(d recording.Time) {
+	t.add(t.at+d, &recording.Off{Thread: t.id, Since: t.at, Woken: t.at, State: recording.OffPreempted})
+	t.at += d
+}
+
 // coldStories are services that have just begun, or not.
 func coldStories() []story {
-	// aged plays requests to a process that began so long after boot; the first comes after 50 ms.
+	// young plays requests to a process that began so long after boot; the first comes after 50 ms.
+	young := func(born recording.Time, each func(t *thread, i int)) *scenario {
+		s := called(newScenario(recording.RuntimePython), 80, each)
+		s.born = int64(born)
+		return s
+	}
 	aged := func(born recording.Time, each func(t *thread, i int)) func() *recording.Recording {
-		return func() *recording.Recording {
-			s := called(newScenario(recording.RuntimePython), 80, each)
-			s.born = int64(born)
-			return done(s, 30)
-		}
+		return func() *recording.Recording { return done(young(born, each), 30) }
 	}
 	const justNow, never = 10_000 * us, 0
 	ready := func(t *thread, _ int) { keptCall(t, 2000*us) }
@@ -37,6 +44,15 @@ func coldStories() []story {
 			aged(justNow, func(t *thread, i int) {
 				keptCall(t, map[bool]recording.Time{false: 2000 * us, true: 40_000 * us}[i%5 == 4])
 			})},
+		{"cold-start/beside-refuted", "While a process is young another program has the processors: each of the first 20 of 80 calls waits 28 ms for one.",
+			func() *recording.Recording {
+				return done(competing(young(justNow, func(t *thread, i int) {
+					if i < 20 {
+						t.preempted(28_000 * us)
+					}
+					keptCall(t, 2000*us)
+				}), "backup", 60), 96)
+			}},
 		{"cold-start/undecided", "When the process began is not known; the first calls are slow.",
 			aged(never, func(t *thread, i int) {
 				if i < 20 {
