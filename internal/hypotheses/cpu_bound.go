@@ -12,7 +12,7 @@ func cpuBound() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "cpu-bound",
 		Title: "The request's own work on the CPU",
-		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase. It is a finding if it explains slow " +
+		Doc: "Supported by the time a request's own strand was on a CPU for it, in any phase, but for what samples show to be the garbage collector's work there. It is a finding if it explains slow " +
 			"against ordinary requests; else a lead with its place: to compute is what a request is for, and that it computes much proves no fault. " +
 			"What requests wait for an interpreter, a loop or the processors that compute for them is told after it where half of the computing would save more by itself than by the waits that go with it; else the processors' queue (load) comes first. " +
 			"Where stacks are recorded, samples taken in these requests name the service's own code: what that calls in libraries counts to it, " +
@@ -25,11 +25,12 @@ func cpuBound() diagnosis.Hypothesis {
 }
 
 func testCPUBound(c *diagnosis.Case) diagnosis.Result {
-	spans := ownSpans(c)
+	collected, _ := collecting(c)
+	spans := diagnosis.Without(ownSpans(c), c.Merged(collected))
 	res := diagnosis.Result{Hidden: c.Gaps()}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	sampled := newSamples(c)
-	own := ownCost(c)
+	own := costOf(c, spans)
 	by := bySymptom(c, spans)
 	for i := range c.Symptoms {
 		cd := cpuAt(c, &c.Symptoms[i], by[i], own)

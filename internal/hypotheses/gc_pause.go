@@ -127,7 +127,7 @@ func pausesOf(c *diagnosis.Case) (out []Duration) {
 func collectors(of recording.FrameType) []string {
 	switch of {
 	case recording.FrameGo:
-		return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.gcMarkDone", "runtime.gcMarkTermination", "runtime.(*sweepLocked).sweep"}
+		return []string{"runtime.gcAssist", "runtime.gcStart", "runtime.gcMarkDone", "runtime.gcMarkTermination", "runtime.(*sweepLocked).sweep", "runtime.gcmarknewobject"}
 	case recording.FrameNative:
 		return []string{
 			"v8::internal::Heap::CollectGarbage", "v8::internal::Heap::PerformGarbageCollection", "v8::internal::Heap::Scavenge", "v8::internal::MarkCompactCollector",

@@ -105,9 +105,12 @@ func (s *scanned) queued(c *diagnosis.Case, ids []diagnosis.RequestID) (d Durati
 }
 
 // ownCost sums each request's own CPU time.
-func ownCost(c *diagnosis.Case) []Duration {
+func ownCost(c *diagnosis.Case) []Duration { return costOf(c, ownSpans(c)) }
+
+// costOf returns how long spans of each request are together.
+func costOf(c *diagnosis.Case, spans []diagnosis.Span) []Duration {
 	cost := make([]Duration, len(c.Requests))
-	for _, sp := range ownSpans(c) {
+	for _, sp := range spans {
 		cost[sp.Request] += sp.To.Sub(sp.From)
 	}
 	return cost

@@ -63,6 +63,8 @@ func lockStories() []story {
 			func() *recording.Recording { return collectedBeside("runtime.gcBgMarkWorker") }},
 		{"gc-pause/workers-refuted", "The same, but it is the service's own job that has the processor.",
 			func() *recording.Recording { return collectedBeside("main.job") }},
+		{"gc-pause/assisting-supported", "Every third request of Ruby makes the collector work for 20 ms, besides 0.6 ms of its own.", oftenCollecting()},
+		{"cpu-bound/collector-lead", "What happens is as in gc-pause/assisting-supported.txt: the collector's work is not the requests' own.", oftenCollecting()},
 		{"gc-pause/refuted", "No request was stopped.", quiet},
 		{"gc-pause/undecided", "A request computes 9 ms, and stacks were not recorded: what part of that is the collector's is not known.",
 			func() *recording.Recording {
@@ -78,6 +80,17 @@ func lockStories() []story {
 		{"interpreter-lock/undecided", "Neither stacks nor time limits tell that the futex is the interpreter's.", func() *recording.Recording {
 			return done(without(bursts(newScenario(recording.RuntimePython), 4, locked("", nil)), allHooks), 50)
 		}},
+	}
+}
+
+// oftenCollecting has every third request do the work of the collector, besides its own.
+func oftenCollecting() func() *recording.Recording {
+	return func() *recording.Recording {
+		return done(without(serve(newScenario(recording.RuntimeRuby), func(t *thread, i int) {
+			if t.computeIn(600*us, "/srv/app.rb:page"); i%3 == 1 {
+				t.computeIn(20_000*us, "native gc_marks < native garbage_collect < /srv/app.rb:page")
+			}
+		}), stackHooks), 30)
 	}
 }
 
