@@ -67,7 +67,8 @@ func (j *job) moved(at recording.Time) bool { return len(j.results) > 0 && j.res
 
 // countCalls learns how many calls the tasks of each strand make at least: between two
 // results lies one task or more. Strands that wait for work at one word have tasks of one
-// queue. A few exceptions are let pass.
+// queue. A few exceptions are let pass; of requests that were under way as the recording began, or ended, calls
+// may not have been seen.
 func (h *decisions) countCalls() {
 	of := map[word][]int{}
 	for s := range h.strands {
@@ -75,7 +76,7 @@ func (h *decisions) countCalls() {
 		q := h.queueKey(timeline.StrandID(s))
 		for i := range jobs {
 			for k, r := range jobs[i].results {
-				if k > 0 || jobs[i].by != timeline.None {
+				if !h.t.Requests[r.request].Cut && (k > 0 || jobs[i].by != timeline.None) {
 					of[q] = append(of[q], r.calls-jobs[i].callsUpTo(k))
 				}
 			}

@@ -249,7 +249,9 @@ func (h *jobFinder) dropLocks() {
 	counts := causality.Tallies[place]{} // odd: no call preceded
 	h.eachJob(func(j *job) {
 		for i, r := range j.results {
-			counts.Add(r.place, r.calls == j.callsUpTo(i))
+			if r.answer || !h.t.Requests[r.request].Cut { // else calls may not have been seen
+				counts.Add(r.place, r.calls == j.callsUpTo(i))
+			}
 		}
 	})
 	// Places of few each, such as locks that are made for one wait, are judged together.

@@ -52,7 +52,7 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 		word int64
 		want int
 	}{{4711, 1}, {0, 0}} {
-		h := &decisions{activity: &activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2)}, strands: []strand{{idle: idleAt{word: c.word}, jobs: []job{results(0)}}, {idle: idleAt{word: c.word}, jobs: []job{results(1)}}}}}
+		h := &decisions{activity: &activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 2), Requests: []timeline.Request{{}}}, strands: []strand{{idle: idleAt{word: c.word}, jobs: []job{results(0)}}, {idle: idleAt{word: c.word}, jobs: []job{results(1)}}}}}
 		h.countCalls()
 		if h.strands[0].least != c.want || h.strands[1].least != 1 {
 			t.Errorf("waiting at word %d, tasks make %v calls at least, want %d and 1", c.word, []int{h.strands[0].least, h.strands[1].least}, c.want)
@@ -60,10 +60,33 @@ func TestTasksOfOneQueueAreCountedTogether(t *testing.T) {
 	}
 }
 
+// Request 0 was under way as the recording began: that three of its tasks made no call that was seen says
+// nothing of how many tasks make.
+func TestCallsOfRequestsThatWereCutAreNotCounted(t *testing.T) {
+	for _, c := range []struct {
+		cut  bool
+		want int
+	}{{true, 1}, {false, 0}} {
+		h := &decisions{activity: &activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 1), Requests: []timeline.Request{{Cut: c.cut}, {}}}, strands: make([]strand, 1)}}
+		j := job{by: 9}
+		for k := range 43 {
+			x := result{request: 0}
+			if k >= 3 {
+				x = result{request: 1, calls: k - 2}
+			}
+			j.results = append(j.results, x)
+		}
+		h.strands[0].jobs = []job{j}
+		if h.countCalls(); h.strands[0].least != c.want {
+			t.Errorf("request 0 was cut: %v; tasks make %d calls at least, want %d", c.cut, h.strands[0].least, c.want)
+		}
+	}
+}
+
 // A lock is made for each wait, and so each place is one of few results: together they show
 // that calls go before what is delivered there. Not of one where none went before.
 func TestPlacesOfFewResultsAreJudgedTogether(t *testing.T) {
-	h := &jobFinder{activity: &activity{strands: make([]strand, 1)}}
+	h := &jobFinder{activity: &activity{t: &timeline.Timeline{Requests: []timeline.Request{{}}}, strands: make([]strand, 1)}}
 	j := job{}
 	for k := range 20 {
 		j.results = append(j.results, result{calls: k + 1, place: place{timeline.None, int64(k)}})
