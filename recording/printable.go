@@ -2,6 +2,7 @@ package recording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,16 +47,36 @@ func shows(r rune) bool {
 // Printable makes all texts of a recording such as may be shown anywhere: names of programs, threads, functions,
 // files and hosts are whatever the service or its peers made them.
 func (r *Recording) Printable() {
-	v := newPrinter()
+	p := newPrinter()
 	for i := range r.Events {
-		r.Events[i].Fact.Visit(v)
+		p.print(r.Events[i].Fact)
 	}
 }
 
 // printer makes the texts of facts printable, each text once.
-type printer struct{ known map[string]string }
+type printer struct {
+	known map[string]string
+	none  []bool // by Kind: its facts have no text
+}
 
-func newPrinter() *printer { return &printer{known: map[string]string{}} }
+func newPrinter() *printer {
+	p := &printer{known: map[string]string{}}
+	for _, k := range Kinds() {
+		for len(p.none) <= int(k.Kind) {
+			p.none = append(p.none, false)
+		}
+		p.none[k.Kind] = !slices.ContainsFunc(shapeOf(k.Name, k.New()).columns, func(c column) bool { return c.typ == typeStr })
+	}
+	return p
+}
+
+// print makes the texts of a fact printable.
+func (p *printer) print(f Fact) {
+	if k := f.Kind(); k > KindNone && int(k) < len(p.none) && p.none[k] {
+		return
+	}
+	f.Visit(p)
+}
 
 // Int implements Visitor.
 func (*printer) Int(string, *int64) {}

@@ -157,7 +157,7 @@ func (s *streamer) blocks(blocks [][]Event) {
 	batch = s.screen.within(s.by, batch)
 	s.by.InPieces(len(batch), eventsAtOnce, func(worker, from, to int) {
 		for i := from; i < to; i++ {
-			batch[i].Fact.Visit(s.printers[worker])
+			s.printers[worker].print(batch[i].Fact)
 		}
 	})
 	sortEvents(batch)

@@ -53,7 +53,7 @@ func queueFirst(c *diagnosis.Case) bool {
 // behindComputingLoops is how long requests wait for event loops that compute for others meanwhile:
 // what they wait for each, in the share of its time that is requests' own CPU.
 func behindComputingLoops(c *diagnosis.Case) (all Duration) {
-	own, waits := map[timeline.StrandID]Duration{}, map[timeline.StrandID]Duration{}
+	own, waits := make([]Duration, len(c.Strands)), make([]Duration, len(c.Strands))
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for g := r.Segments(); g.Next(); {
@@ -62,6 +62,7 @@ func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 				loop = r.Strand // nobody has read it yet
 			}
 			switch {
+			case loop == timeline.None:
 			case ownCPU(&g.Segment):
 				own[loop] += g.To.Sub(g.From)
 			case waitsFor(&g.Segment, loop):
@@ -206,7 +207,7 @@ func mostlyTurns(c *diagnosis.Case, gone map[diagnosis.RequestID][]window) bool 
 	for id, list := range gone {
 		for g := c.Requests[id].Segments(); g.Next(); {
 			d := g.To.Sub(g.From)
-			for _, w := range outside(list, window{g.From, g.To}) {
+			for w := range outside(list, window{g.From, g.To}) {
 				d -= w.to.Sub(w.from)
 			}
 			if all += d; inTurn(&g.Segment) {

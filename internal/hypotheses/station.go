@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -63,14 +64,14 @@ func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timel
 func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) role, merge bool, gone []window) *tour {
 	t := &tour{at: r.Start, merge: merge}
 	for g := r.Segments(); g.Next(); {
-		for _, w := range outside(gone, window{t.at, g.From}) {
+		for w := range outside(gone, window{t.at, g.From}) {
 			t.add(roleNone, w.from, w.to)
 		}
 		as := of(r, &g.Segment)
 		if as == roleNone && g.Cause == timeline.CauseRunnable && t.open {
 			as = roleWorks // it has its turn, and a processor is what it lacks
 		}
-		for _, w := range outside(gone, window{g.From, g.To}) {
+		for w := range outside(gone, window{g.From, g.To}) {
 			if t.add(as, w.from, w.to); as == roleWorks {
 				t.by = append(t.by, g.Strand)
 			}
@@ -181,7 +182,7 @@ func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock ti
 			if iv.State != timeline.StateRunning || iv.To <= first || iv.From >= last {
 				continue
 			}
-			for _, w := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
+			for w := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
 				if open.to > 0 && w.from-open.to < asOne {
 					open.to = w.to
 					continue
@@ -213,17 +214,18 @@ func (s *station) passer(c *diagnosis.Case, id timeline.StrandID, w window, lock
 	s.waits, s.works = append(s.waits, nil), append(s.works, nil)
 }
 
-// outside returns what of a window is in none of some others, in order and disjoint.
-func outside(taken []window, w window) (out []window) {
-	i, _ := slices.BinarySearchFunc(taken, w.from, func(x window, t diagnosis.Time) int { return cmp.Compare(x.to, t+1) })
-	for ; i < len(taken) && taken[i].from < w.to; i++ {
-		if taken[i].from > w.from {
-			out = append(out, window{w.from, taken[i].from})
+// outside are the pieces of a window that are in none of some others, in order and disjoint.
+func outside(taken []window, w window) iter.Seq[window] {
+	return func(yield func(window) bool) {
+		i, _ := slices.BinarySearchFunc(taken, w.from, func(x window, t diagnosis.Time) int { return cmp.Compare(x.to, t+1) })
+		for ; i < len(taken) && taken[i].from < w.to; i++ {
+			if taken[i].from > w.from && !yield(window{w.from, taken[i].from}) {
+				return
+			}
+			w.from = max(w.from, taken[i].to)
 		}
-		w.from = max(w.from, taken[i].to)
+		if w.from < w.to {
+			yield(w)
+		}
 	}
-	if w.from < w.to {
-		out = append(out, w)
-	}
-	return out
 }

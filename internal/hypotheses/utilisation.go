@@ -108,19 +108,22 @@ func inFlight(c *diagnosis.Case) []int {
 }
 
 func countInFlight(c *diagnosis.Case) []int {
-	ids := c.Measured()
-	starts, ends := make([]diagnosis.Time, 0, len(ids)), make([]diagnosis.Time, 0, len(ids))
-	for _, id := range ids {
-		starts = append(starts, c.Requests[id].Start)
-		ends = append(ends, c.Requests[id].End)
+	ids := c.Measured() // in order of start
+	ends := make([]diagnosis.Time, len(ids))
+	for i, id := range ids {
+		ends[i] = c.Requests[id].End
 	}
-	slices.Sort(starts)
 	slices.Sort(ends)
 	out := make([]int, len(c.Requests))
+	begun, over := 0, 0
 	for _, id := range ids {
 		at := c.Requests[id].Start
-		begun, _ := slices.BinarySearch(starts, at)
-		over, _ := slices.BinarySearch(ends, at)
+		for c.Requests[ids[begun]].Start < at {
+			begun++
+		}
+		for over < len(ends) && ends[over] < at {
+			over++
+		}
 		out[id] = max(0, begun-over)
 	}
 	return out

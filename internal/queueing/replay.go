@@ -119,6 +119,7 @@ func (s *Server) play(c Change) []turns {
 			first = at
 		}
 	}
+	g.steps = make([]step, 0, len(s.Customers))
 	for i := range s.Customers {
 		at := s.Customers[i].Comes
 		if c.Load > 0 {

@@ -30,10 +30,12 @@ func (s *Server) Play(c Change) *Play {
 func (s *Server) Once() Server {
 	out := *s
 	out.Customers = make([]Customer, len(s.Customers))
+	visits := make([]Visit, len(s.Customers))
 	for i, x := range s.Customers {
 		if len(x.Visits) > 0 {
 			t := s.recorded(i)
-			x.Visits = []Visit{{After: x.Visits[0].After, Waited: t.waited, Service: t.served}}
+			visits[i] = Visit{After: x.Visits[0].After, Waited: t.waited, Service: t.served}
+			x.Visits = visits[i : i+1]
 		}
 		out.Customers[i] = x
 	}

@@ -290,9 +290,12 @@ type Call struct {
 	Why        string    // how it was associated, or why not: a stable code
 	Process    recording.ProcessID
 	Strand     StrandID // that wrote the request, or, if it is Carried, waited for its answer
+	Behind     CallID   // of another owner on the same connection, whose answer had to come first, for the longest; None
 	Conn       recording.ConnID
 	Ordinal    int    // of this exchange on its connection, from 0
 	New        bool   // the connection was opened for it
+	Cut        bool   // an end of the recording or of the connection cut it
+	Carried    bool   // threads of the client's own wrote the request and read the answer
 	Peer       string // name if known, else address and port
 	Address    string // address and port; behind a proxy, who that was asked for, if known
 	Proxy      string // its address and port; "" without one
@@ -307,18 +310,15 @@ type Call struct {
 	SendFrom, Sent         Time
 	Arrived, FirstRead     Time
 	Phases                 [PhaseReceive + 1]Duration // sum to End-Start
-	Cut                    bool                       // an end of the recording or of the connection cut it
 	Excluded               string                     // why it is kept out of quantiles: "upgrade", "stream", "long-poll", "unpaired", ...
 	Protocol               recording.Protocol
 	Outcome                recording.Outcome     // of a command
 	Code                   string                // of a command's error
 	Transaction            recording.Transaction // of the session, after a command
-	Carried                bool                  // threads of the client's own wrote the request and read the answer
 	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
 	Again                  Time                  // over UDP: when it was last asked again for want of an answer; NoTime: it was not
 	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
 	Kept                   Kept                  // what kept it back until Left
-	Behind                 CallID                // of another owner on the same connection, whose answer had to come first, for the longest; None
 	Turn                   Time                  // when the last such answer had come; NoTime: it stood behind none
 }
 
