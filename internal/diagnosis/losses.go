@@ -25,30 +25,30 @@ func concerns(hook string, needs []string) bool {
 // is nil where none were.
 type doubt struct {
 	j     *judge
-	lossy []bool    // per request: facts were lost while it ran that may change what it is
-	sched [][2]Time // scheduling facts were lost in these spans, in order, disjoint
-	cuts  map[timeline.StrandID][][2]Time
+	lossy []bool           // per request: facts were lost while it ran that may change what it is
+	sched []timeline.Stint // scheduling facts were lost in these spans, in order, disjoint
+	cuts  map[timeline.StrandID][]timeline.Stint
 }
 
 // doubts finds what losses make doubtful to a hypothesis with these needs. A lost
 // scheduling fact leaves a strand's state unknown from the fact before to the one
 // after; any other lost fact may change a whole request.
 func (j *judge) doubts(needs []string) *doubt {
-	var sched, other [][2]Time
+	var sched, other []timeline.Stint
 	for _, l := range j.Losses {
 		switch {
 		case !concerns(l.Hook, needs):
 		case l.Hook == recording.HookSched:
-			sched = append(sched, [2]Time{l.From, l.To})
+			sched = append(sched, timeline.Stint{From: l.From, To: l.To})
 		default:
-			other = append(other, [2]Time{l.From, l.To})
+			other = append(other, timeline.Stint{From: l.From, To: l.To})
 		}
 	}
 	if len(sched)+len(other) == 0 {
 		return nil
 	}
-	d := &doubt{j: j, lossy: make([]bool, len(j.Requests)), sched: merged(sched), cuts: map[timeline.StrandID][][2]Time{}}
-	other = merged(other)
+	d := &doubt{j: j, lossy: make([]bool, len(j.Requests)), sched: timeline.MergeStints(sched), cuts: map[timeline.StrandID][]timeline.Stint{}}
+	other = timeline.MergeStints(other)
 	for i := range j.Requests {
 		r := &j.Requests[i]
 		d.lossy[i] = touches(other, r.Start, r.End) || r.Strand == timeline.None && touches(d.sched, r.Start, r.End)
@@ -56,46 +56,32 @@ func (j *judge) doubts(needs []string) *doubt {
 	return d
 }
 
-// merged sorts spans of time and joins those that overlap.
-func merged(spans [][2]Time) [][2]Time {
-	slices.SortFunc(spans, func(a, b [2]Time) int { return cmp.Compare(a[0], b[0]) })
-	var out [][2]Time
-	for _, s := range spans {
-		if n := len(out); n > 0 && s[0] <= out[n-1][1] {
-			out[n-1][1] = max(out[n-1][1], s[1])
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
 // touches reports whether one of the ordered, disjoint spans meets another one.
-func touches(spans [][2]Time, from, to Time) bool {
+func touches(spans []timeline.Stint, from, to Time) bool {
 	k := firstAfter(spans, from)
-	return k < len(spans) && spans[k][0] <= to
+	return k < len(spans) && spans[k].From <= to
 }
 
 // firstAfter returns the index of the first span that ends at or after a time.
-func firstAfter(spans [][2]Time, at Time) int {
-	k, _ := slices.BinarySearchFunc(spans, at, func(s [2]Time, at Time) int { return cmp.Compare(s[1], at) })
+func firstAfter(spans []timeline.Stint, at Time) int {
+	k, _ := slices.BinarySearchFunc(spans, at, func(s timeline.Stint, at Time) int { return cmp.Compare(s.To, at) })
 	return k
 }
 
 // of returns the spans in which the state of a strand is not known.
-func (d *doubt) of(id timeline.StrandID) [][2]Time {
+func (d *doubt) of(id timeline.StrandID) []timeline.Stint {
 	if cuts, ok := d.cuts[id]; ok {
 		return cuts
 	}
 	cuts := slices.Clone(d.sched)
 	ivs := d.j.Strands[id].Intervals
 	for _, l := range d.sched {
-		i, _ := slices.BinarySearchFunc(ivs, l[0], func(iv timeline.Interval, at Time) int { return cmp.Compare(iv.To, at) })
-		for ; i < len(ivs) && ivs[i].From <= l[1]; i++ {
-			cuts = append(cuts, [2]Time{ivs[i].From, ivs[i].To})
+		i, _ := slices.BinarySearchFunc(ivs, l.From, func(iv timeline.Interval, at Time) int { return cmp.Compare(iv.To, at) })
+		for ; i < len(ivs) && ivs[i].From <= l.To; i++ {
+			cuts = append(cuts, timeline.Stint{From: ivs[i].From, To: ivs[i].To})
 		}
 	}
-	d.cuts[id] = merged(cuts)
+	d.cuts[id] = timeline.MergeStints(cuts)
 	return d.cuts[id]
 }
 
@@ -115,11 +101,11 @@ func (d *doubt) sure(spans []Span) []Span {
 			continue
 		}
 		cuts := d.of(strand)
-		for k := firstAfter(cuts, s.From); k < len(cuts) && cuts[k][0] < s.To; k++ {
-			if cuts[k][0] > s.From {
-				out = append(out, Span{s.Request, s.From, cuts[k][0]})
+		for k := firstAfter(cuts, s.From); k < len(cuts) && cuts[k].From < s.To; k++ {
+			if cuts[k].From > s.From {
+				out = append(out, Span{s.Request, s.From, cuts[k].From})
 			}
-			s.From = max(s.From, cuts[k][1])
+			s.From = max(s.From, cuts[k].To)
 		}
 		if s.From < s.To {
 			out = append(out, s)
@@ -161,8 +147,8 @@ func (d *doubt) spans() []Span {
 			continue
 		}
 		cuts := d.of(r.Strand)
-		for k := firstAfter(cuts, r.Start); k < len(cuts) && cuts[k][0] < r.End; k++ {
-			out = append(out, Span{RequestID(i), cuts[k][0], cuts[k][1]})
+		for k := firstAfter(cuts, r.Start); k < len(cuts) && cuts[k].From < r.End; k++ {
+			out = append(out, Span{RequestID(i), cuts[k].From, cuts[k].To})
 		}
 	}
 	return normal(d.j.Timeline, out)
