@@ -21,7 +21,7 @@ type station struct {
 	model queueing.Server
 	ids   []diagnosis.RequestID // by customer; None: work beside requests
 	waits [][]diagnosis.Span    // by customer: its waits
-	works [][]diagnosis.Span    // by customer: its own time that the server was busy with it
+	works []bool                // by customer: in a request's own time the server was busy with it
 	did   []glimpse             // samples of what the server computed
 	room  queueing.Ratio        // of one more server, what idle processors leave it; 0: there can be none
 	base  *replayed             // see unchanged
@@ -85,15 +85,13 @@ func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) r
 // join adds a request with its visits.
 func (s *station) join(c *diagnosis.Case, id diagnosis.RequestID, t *tour) {
 	r := &c.Requests[id]
-	spans := func(list []window) (out []diagnosis.Span) {
-		for _, w := range list {
-			out = append(out, diagnosis.Span{Request: id, From: w.from, To: w.to})
-		}
-		return out
+	var waits []diagnosis.Span
+	for _, w := range t.waits {
+		waits = append(waits, diagnosis.Span{Request: id, From: w.from, To: w.to})
 	}
 	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: r.Start, Took: r.Duration(), Visits: t.visits, Beside: !r.Measured()})
-	s.waits = append(s.waits, spans(t.waits))
-	s.works = append(s.works, spans(t.works))
+	s.waits = append(s.waits, waits)
+	s.works = append(s.works, len(t.works) > 0)
 	for i, w := range t.works {
 		s.look(c, t.by[i], w, id)
 	}
@@ -158,7 +156,7 @@ const asOne = diagnosis.Time(20_000)
 func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock timeline.LockID) {
 	of := map[timeline.StrandID][]window{}
 	for i, id := range s.ids {
-		if len(s.works[i]) == 0 {
+		if !s.works[i] {
 			continue
 		}
 		for g := c.Requests[id].Segments(); g.Next(); {
@@ -211,7 +209,7 @@ func (s *station) passer(c *diagnosis.Case, id timeline.StrandID, w window, lock
 	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: comes, Visits: []queueing.Visit{v}, Beside: true})
 	s.look(c, id, w, timeline.None)
 	s.ids = append(s.ids, timeline.None)
-	s.waits, s.works = append(s.waits, nil), append(s.works, nil)
+	s.waits, s.works = append(s.waits, nil), append(s.works, false)
 }
 
 // outside are the pieces of a window that are in none of some others, in order and disjoint.

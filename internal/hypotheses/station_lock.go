@@ -31,7 +31,7 @@ func lockStation(c *diagnosis.Case, k *contention) *station {
 		}
 		s.look(c, t.strand, window{t.got, t.let}, timeline.None)
 		s.ids = append(s.ids, timeline.None)
-		s.waits, s.works = append(s.waits, nil), append(s.works, nil)
+		s.waits, s.works = append(s.waits, nil), append(s.works, false)
 		s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: t.came, Beside: true,
 			Visits: []queueing.Visit{{Waited: t.got.Sub(t.came), Service: t.let.Sub(t.got)}}})
 	}
