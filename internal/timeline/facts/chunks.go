@@ -40,12 +40,16 @@ func (c *Conn) chunk(at recording.Time, x *recording.Chunk) {
 	if by.Undated {
 		by.spread = 0
 	}
-	shared := &by
+	var shared *ChunkBy
 	for i := len(list) - 1; i >= 0 && i >= len(list)-alike; i-- {
 		if *list[i].ChunkBy == by {
 			shared = list[i].ChunkBy
 			break
 		}
+	}
+	if shared == nil {
+		own := by
+		shared = &own
 	}
 	c.Chunks[x.Dir] = append(doubled(list), Chunk{at, x.Arrived, x.Offset, x.Bytes, x.Counter, shared})
 }

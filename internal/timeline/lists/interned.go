@@ -19,7 +19,8 @@ func (s *Interned[T]) Of(v T) *T {
 		if s.all == nil {
 			s.all = map[T]*T{}
 		}
-		if same = &v; len(s.all) < manyShared {
+		own := v // v itself stays on the stack where one is found
+		if same = &own; len(s.all) < manyShared {
 			s.all[v] = same
 		}
 	}
