@@ -9,8 +9,8 @@ type Joined[O, C ~int32] struct {
 	places *Places[O, C]
 	learns bool
 	tells  bool
-	alone  Points // how many calls are sent in the turn of an answer, where nobody stands
-	beside Points // and for each, where others do
+	alone  points // how many calls are sent in the turn of an answer, where nobody stands
+	beside points // and for each, where others do
 
 	who    []O  // who goes on in the turn that runs; none: only whose turn it is
 	each   int  // how many calls each of them sends
@@ -20,14 +20,14 @@ type Joined[O, C ~int32] struct {
 
 // NewJoined returns it of owners whose places are followed; nothing is known of them.
 func NewJoined[O, C ~int32](places *Places[O, C]) *Joined[O, C] {
-	return &Joined[O, C]{places: places, alone: Points{}, beside: Points{}}
+	return &Joined[O, C]{places: places, alone: points{}, beside: points{}}
 }
 
 // Begin begins a pass in which that is learned, or told.
 func (s *Joined[O, C]) Begin(learns, tells bool) {
 	s.learns, s.tells = learns, tells
 	if learns {
-		s.alone, s.beside = Points{}, Points{}
+		s.alone, s.beside = points{}, points{}
 	}
 	s.End()
 }
@@ -51,7 +51,7 @@ const mostStanding = 64
 // Answer begins the turn of an answer to an owner's call, Nobody if it is not known whose that was, in which so many calls
 // will be sent.
 func (s *Joined[O, C]) Answer(o O, sends int) {
-	at := s.places.At(o)
+	at := s.places.at(o)
 	switch {
 	case s.learns && at != nil:
 		s.learn(at, sends)
@@ -61,31 +61,31 @@ func (s *Joined[O, C]) Answer(o O, sends int) {
 }
 
 // learn counts the calls of a turn.
-func (s *Joined[O, C]) learn(at *Point, sends int) {
+func (s *Joined[O, C]) learn(at *point, sends int) {
 	if s.places.Standing.Len() > mostStanding {
 		return
 	}
 	if s.places.Standing.Len() == 0 {
-		s.alone.Learn(at, map[string]int{anyPeer: sends})
-	} else if all := 1 + len(s.standing(at.Kind)); all > 1 && sends%all == 0 {
-		s.beside.Learn(at, map[string]int{anyPeer: sends / all})
+		s.alone.learn(at, map[string]int{anyPeer: sends})
+	} else if all := 1 + len(s.standing(at.kind)); all > 1 && sends%all == 0 {
+		s.beside.learn(at, map[string]int{anyPeer: sends / all})
 	} else if all > 1 {
-		s.beside.Learn(at, map[string]int{anyPeer: MostAtPoint}) // as of nobody
+		s.beside.learn(at, map[string]int{anyPeer: mostAtPoint}) // as of nobody
 	}
 }
 
 // join tells who sends so many calls in the turn that begins; not ok if that is not known.
-func (s *Joined[O, C]) join(o O, at *Point, sends int) (ok bool) {
+func (s *Joined[O, C]) join(o O, at *point, sends int) (ok bool) {
 	if at == nil {
 		return false
 	}
-	known := at.Known(s.alone, s.beside)
+	known := at.known(s.alone, s.beside)
 	if known == nil {
 		return false
 	}
-	others := s.standing(at.Kind)
-	each, sure := known.Of(anyPeer)
-	if !sure || each == MostAtPoint || sends != each && sends != each*(1+len(others)) {
+	others := s.standing(at.kind)
+	each, sure := known.of(anyPeer)
+	if !sure || each == mostAtPoint || sends != each && sends != each*(1+len(others)) {
 		return false
 	}
 	if sends != each {
@@ -100,7 +100,7 @@ func (s *Joined[O, C]) join(o O, at *Point, sends int) (ok bool) {
 // standing lists who of a kind stands, the first first.
 func (s *Joined[O, C]) standing(kind string) (list []O) {
 	s.places.Standing.Each(func(w Waiter[O]) {
-		if at := s.places.At(w.Owner); at != nil && at.Kind == kind {
+		if at := s.places.at(w.Owner); at != nil && at.kind == kind {
 			list = append(list, w.Owner)
 		}
 	})

@@ -13,7 +13,7 @@ type Places[O, C ~int32] struct {
 	Since    map[C]recording.Time // of calls that were given to who stood in line: since when that did
 
 	pass    Pass
-	asked   Points
+	asked   points
 	peers   map[string]*peer[O]
 	busy    []*peer[O] // to which calls were sent, or which answered, since Sleeps
 	owners  map[O]*placed
@@ -44,7 +44,7 @@ type peer[O comparable] struct {
 
 // placed is an owner that is not over.
 type placed struct {
-	Point
+	point
 	under  int // calls under way
 	queued int // that wait for a place
 }
@@ -64,13 +64,13 @@ type placesTurn struct {
 
 // NewPlaces returns places of which nothing is known.
 func NewPlaces[O, C ~int32]() *Places[O, C] {
-	return &Places[O, C]{asked: Points{}, peers: map[string]*peer[O]{}}
+	return &Places[O, C]{asked: points{}, peers: map[string]*peer[O]{}}
 }
 
 // Begin begins a pass: it forgets all but how many calls ran at once, and what was learned.
 func (p *Places[O, C]) Begin(pass Pass) {
 	if p.pass = pass; p.learns() {
-		p.asked = Points{}
+		p.asked = points{}
 	}
 	for _, to := range p.peers {
 		to.now, to.peak, to.line = 0, 0, Line[O]{}
@@ -85,10 +85,10 @@ func (p *Places[O, C]) learns() bool { return p.pass == LearnRoom || p.pass == L
 // Open is how many owners are not over.
 func (p *Places[O, C]) Open() int { return len(p.owners) }
 
-// At is where an owner is; nil if it is not known, or over.
-func (p *Places[O, C]) At(o O) *Point {
+// at is where an owner is; nil if it is not known, or over.
+func (p *Places[O, C]) at(o O) *point {
 	if r := p.owners[o]; r != nil {
-		return &r.Point
+		return &r.point
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (p *Places[O, C]) At(o O) *Point {
 // Come notes that there is an owner of a kind, if it is new, and that it goes on.
 func (p *Places[O, C]) Come(o O, kind string) {
 	if p.owners[o] == nil {
-		p.owners[o] = &placed{Point: NewPoint(kind)}
+		p.owners[o] = &placed{point: newPoint(kind)}
 	}
 	p.Wake(o)
 }
@@ -167,7 +167,7 @@ func (p *Places[O, C]) End(o O, together bool) {
 	switch {
 	case r == nil, p.learns() && mixed:
 	case p.learns() && p.room():
-		p.asked.Learn(&r.Point, p.turn.sent)
+		p.asked.learn(&r.point, p.turn.sent)
 	case p.pass == GiveFirst:
 		p.queue(o, r)
 	}
@@ -191,7 +191,7 @@ func (p *Places[O, C]) room() bool {
 
 // queue puts an owner in line for what it asked for in the turn that ends, and was not sent.
 func (p *Places[O, C]) queue(o O, r *placed) {
-	known := r.Known(p.asked)
+	known := r.known(p.asked)
 	if known == nil {
 		for _, to := range p.peers {
 			to.line.Doubtful = to.line.Doubtful || to.peak >= to.most
@@ -199,7 +199,7 @@ func (p *Places[O, C]) queue(o O, r *placed) {
 		return
 	}
 	for name := range known.calls {
-		n, sure := known.Of(name)
+		n, sure := known.of(name)
 		to := p.peers[name]
 		if !sure {
 			to.line.Doubtful = to.line.Doubtful || to.peak >= to.most
@@ -269,6 +269,6 @@ func (p *Places[O, C]) Send(call C, to string, o O, own bool) {
 	p.Standing.Leave(o)
 	if r != nil {
 		r.under++
-		p.Most[r.Kind] = max(p.Most[r.Kind], r.under)
+		p.Most[r.kind] = max(p.Most[r.kind], r.under)
 	}
 }

@@ -2,10 +2,10 @@ package causality
 
 import "slices"
 
-// Point is how far an owner has come in what it does. What owners of one kind ask for at a point is
+// point is how far an owner has come in what it does. What owners of one kind ask for at a point is
 // nearly always the same.
-type Point struct {
-	Kind     string
+type point struct {
+	kind     string
 	answered int16  // calls of it that were
 	turn     int16  // its turn of that number since
 	depth    int16  // after how many calls, one because of the other, its turn comes that runs
@@ -34,11 +34,11 @@ const farthest = 200
 // are as many as owners.
 const mostPaths = 1 << 14
 
-// NewPoint is where an owner of a kind begins.
-func NewPoint(kind string) Point { return Point{Kind: kind, turn: -1, path: fnvBasis} }
+// newPoint is where an owner of a kind begins.
+func newPoint(kind string) point { return point{kind: kind, turn: -1, path: fnvBasis} }
 
 // begins notes that a turn of the owner does, with so many calls under way.
-func (c *Point) begins(under int) {
+func (c *point) begins(under int) {
 	c.under = int16(min(under, farthest))
 	for _, x := range []int16{c.answered, c.turn, c.depth, c.under} {
 		c.path = (c.path ^ uint64(x)) * fnvPrime
@@ -46,42 +46,42 @@ func (c *Point) begins(under int) {
 }
 
 // next is the depth of the turns that what it asks for now leads to.
-func (c *Point) next() int16 { return min(c.depth+1, farthest) }
+func (c *point) next() int16 { return min(c.depth+1, farthest) }
 
 // keys are the points where it is, the most exact first: all that it did; how much that was and after what
 // its turn comes; how much alone.
-func (c *Point) keys() [3]pointKey {
+func (c *point) keys() [3]pointKey {
 	return [3]pointKey{
-		{kind: c.Kind, path: c.path},
-		{c.Kind, c.answered, c.turn, 1 + c.depth, c.under, 0},
-		{kind: c.Kind, answered: c.answered, turn: c.turn},
+		{kind: c.kind, path: c.path},
+		{c.kind, c.answered, c.turn, 1 + c.depth, c.under, 0},
+		{kind: c.kind, answered: c.answered, turn: c.turn},
 	}
 }
 
-// Points are how many calls owners ask for at each point.
-type Points map[pointKey]*AtPoint
+// points are how many calls owners ask for at each point.
+type points map[pointKey]*atPoint
 
-// AtPoint is the same at one.
-type AtPoint struct {
+// atPoint is the same at one.
+type atPoint struct {
 	turns int                        // that were seen
 	calls map[string]*[mostCalls]int // by peer: in how many of them so many calls were sent, if any
 }
 
-// MostAtPoint is how many calls, or more, are not told apart.
-const MostAtPoint = mostCalls - 1
+// mostAtPoint is how many calls, or more, are not told apart.
+const mostAtPoint = mostCalls - 1
 
 // turnsSeen is how often a point must have been seen to tell how many calls are asked for there.
 const turnsSeen = 5
 
-// Learn counts the calls of a turn, by peer.
-func (p Points) Learn(c *Point, sent map[string]int) {
+// learn counts the calls of a turn, by peer.
+func (p points) learn(c *point, sent map[string]int) {
 	for _, j := range c.keys() {
 		at := p[j]
 		if at == nil {
 			if j.path != 0 && len(p) > mostPaths {
 				continue
 			}
-			at = &AtPoint{calls: map[string]*[mostCalls]int{}}
+			at = &atPoint{calls: map[string]*[mostCalls]int{}}
 			p[j] = at
 		}
 		at.turns++
@@ -89,14 +89,14 @@ func (p Points) Learn(c *Point, sent map[string]int) {
 			if at.calls[peer] == nil {
 				at.calls[peer] = &[mostCalls]int{}
 			}
-			at.calls[peer][min(n, MostAtPoint)]++
+			at.calls[peer][min(n, mostAtPoint)]++
 		}
 	}
 }
 
-// Known is what is of where an owner is: of what was seen often enough most exactly, and there
+// known is what is of where an owner is: of what was seen often enough most exactly, and there
 // what comes first; nil if nothing is.
-func (c *Point) Known(of ...Points) *AtPoint {
+func (c *point) known(of ...points) *atPoint {
 	for _, j := range c.keys() {
 		for _, p := range of {
 			if at := p[j]; at != nil && at.turns >= turnsSeen {
@@ -107,8 +107,8 @@ func (c *Point) Known(of ...Points) *AtPoint {
 	return nil
 }
 
-// Of is how many calls to a peer are asked for; not sure if that varies.
-func (a *AtPoint) Of(peer string) (n int, sure bool) {
+// of is how many calls to a peer are asked for; not sure if that varies.
+func (a *atPoint) of(peer string) (n int, sure bool) {
 	var counts [mostCalls]int
 	if of := a.calls[peer]; of != nil {
 		counts = *of

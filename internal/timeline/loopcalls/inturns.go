@@ -67,7 +67,7 @@ func associateInTurns(t *timeline.Timeline, in asyncInput) {
 		w.takeBack()
 	}
 	if r := w.reading(causality.Usually); r.confirmed {
-		r.associate(func(timeline.RequestID) bool { return true })
+		r.associate()
 	}
 }
 
@@ -86,7 +86,7 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 	if nearly := r.confirmed && 4*right >= 3*w.all; !nearly && (w.said.Odd > 0 || right < minConfirmed || 2*judgesTurns*right < w.all) {
 		return false
 	}
-	r.associate(func(timeline.RequestID) bool { return true })
+	r.associate()
 	return true
 }
 
@@ -130,12 +130,12 @@ func (w *inTurns) reading(forEach int) *reading {
 	return r
 }
 
-// associate gives calls to the requests they are known to be of, if those are sound.
-func (r *reading) associate(sound func(timeline.RequestID) bool) {
+// associate gives calls to the requests they are known to be of; where messages led these on, only if a response confirmed that.
+func (r *reading) associate() {
 	for i, id := range r.calls {
 		c, of := &r.t.Calls[id], r.of[i]
 		open := c.Why == timeline.WhyNoAsync || r.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
-		if open && of != timeline.None && sound(of) && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
+		if open && of != timeline.None && (r.led[of].by == nil || r.sound[of]) && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
 			r.t.Assign(c, of, timeline.WhyAsyncHint)
 		}
 	}

@@ -17,7 +17,7 @@ func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	if !r.confirmed {
 		return false
 	}
-	r.associate(func(of timeline.RequestID) bool { return r.led[of].by == nil || r.sound[of] })
+	r.associate()
 	for id, since := range r.since {
 		in.wanted[id] = since
 	}
