@@ -13,7 +13,7 @@ func linearScan() diagnosis.Hypothesis {
 		ID:    "linear-scan",
 		Title: "CPU time grows with the data: something is looked for item by item",
 		Doc: "Supported in two ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
-			"99 % confidence, and steadily; the function named is the one beneath which it grows. Where too few stacks name one, one leg of the requests is looked at, as their calls to peers divide them: it grows so in all of them, or in the later half (compilers warm up before), and in proportion by a quarter more than what the same requests compute besides may; processors that become slower slow both. Else growth to less than three times its beginning is a lead. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
+			"99 % confidence, and steadily; the function named is the one beneath which it grows. One leg of the requests, as their calls to peers divide them, comes first: where it grows so in all of them, or in the later half (compilers warm up before), and in proportion by a quarter more than what the same requests compute besides may (processors that become slower slow both), it is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
 			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +
 			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where the calls are too few. " +
 			"What others wait for a processor meanwhile goes, too, in the proportion in which the processors worked on it.",
@@ -150,12 +150,9 @@ func (s *scanned) grows() bool {
 	return len(s.whole) >= scanCalls && s.trend.Low >= need && s.trend.Agree >= scanAgree
 }
 
-// grown is what of an endpoint's requests grows, if anything does: where it is not known in which
-// function all of them do, a leg of them, if that is known.
+// grown is what of an endpoint's requests grows, if anything does: a leg of them, if that is known,
+// else all of each.
 func (s *scanned) grown(c *diagnosis.Case) *scanned {
-	if s.grows() && s.grower(c) != "" {
-		return s
-	}
 	if p := s.apart(c); p != nil {
 		return p
 	}
