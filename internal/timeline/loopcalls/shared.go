@@ -49,7 +49,8 @@ type sharing struct {
 	flying map[loops.Owner]int                // calls under way
 	did    map[loops.Owner]progress           // what was done for it so far
 
-	timerWaiters
+	set  map[*loops.Move][]int64 // timersSet
+	naps map[int64]*nap          // by timer
 	suspended
 
 	of     map[timeline.RequestID][]timeline.CallID // what was guessed
@@ -82,6 +83,7 @@ type actor struct {
 	at      recording.Time
 	aside   bool         // it sent calls on connections of its own, and may still send some on a shared one
 	went    turnActivity // what it was seen to do
+	nap     *nap         // in its turn; nil: no timer was set
 	revived bool         // and may have asked for more
 	told    bool         // of those it was known whose they are
 }
@@ -98,6 +100,7 @@ type sharedTurn struct {
 	sent    bool  // a call was, on a shared connection
 	judged  bool  // whether one could be, and was, is counted
 	under   int   // calls that were under way there as it began
+	nap     *nap  // nil: no timer was set in it
 	tick    int64 // last id given out before the loop's tick, as far as is known
 }
 
@@ -194,7 +197,7 @@ func (w *sharing) play(moves []loops.Move, set map[*loops.Move][]int64) {
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
-	w.timerWaiters = newTimerWaiters(set)
+	w.set, w.naps = set, map[int64]*nap{}
 	for i := range moves {
 		w.step(&moves[i])
 	}
@@ -310,7 +313,7 @@ func (w *sharing) goesOn(who loops.Owner, h progress, m *loops.Move) {
 	if w.holds && who != loops.Nobody {
 		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
 	}
-	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.Counter, at: m.At})
+	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.Counter, at: m.At, nap: w.turn.nap})
 }
 
 // answers ends the calls whose answers were read with a move.

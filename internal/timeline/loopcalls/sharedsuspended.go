@@ -42,7 +42,9 @@ func (w *sharing) goesAway(place int) {
 	if !a.told {
 		w.saw([]int{place}, 0, true)
 	}
-	w.sleeps(a)
+	if a.idle() && a.nap != nil {
+		a.nap.asleep = append(a.nap.asleep, *a)
+	}
 	if a.who == loops.Nobody || !a.idle() {
 		return
 	}
@@ -58,22 +60,14 @@ func (w *sharing) goesAway(place int) {
 // strange notes that somebody is away of whom it is not known which request that is.
 func (w *sharing) strange(who loops.Owner) {
 	w.strangers = append(w.strangers, stranger{who, w.allEnd})
-	if len(w.strangers) > mostAway {
-		delete(w.away, w.strangers[0].who)
-		w.strangers = w.strangers[1:]
-	}
 }
 
 // forget forgets the strangers that are over.
 func (w *sharing) forget() {
-	w.strangers = slices.DeleteFunc(w.strangers, func(s stranger) bool {
-		_, away := w.away[s.who]
-		if over := s.ends < w.now; over && away {
-			delete(w.away, s.who)
-			return true
-		}
-		return !away
-	})
+	for len(w.strangers) > 0 && (w.strangers[0].ends < w.now || len(w.strangers) > mostAway) {
+		delete(w.away, w.strangers[0].who)
+		w.strangers = w.strangers[1:]
+	}
 }
 
 // anyAway reports whether anybody may be.

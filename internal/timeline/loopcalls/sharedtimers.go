@@ -10,19 +10,10 @@ import (
 // set in it, and fired, as there are of them who were not seen to do anything, each sleeps, and
 // the first set the first.
 
-// timerWaiters are who sleeps in the loop that is followed.
-type timerWaiters struct {
-	set    map[*loops.Move][]int64 // by the move that begins a turn: the timers that were set in it and fired
-	timers map[int64]timerPlace
-	asleep map[int][]actor // by turn: who did nothing in it, in order
-	timed  map[int]int     // by turn: how many timers were set in it
-}
-
-// timerPlace is in which turn a timer was set, and as which.
-type timerPlace struct{ turn, place int }
-
-func newTimerWaiters(set map[*loops.Move][]int64) timerWaiters {
-	return timerWaiters{set, map[int64]timerPlace{}, map[int][]actor{}, map[int]int{}}
+// nap are the timers that were set in a turn and fired, in order, and who did nothing in it.
+type nap struct {
+	timers []int64
+	asleep []actor
 }
 
 // timersSet lists, by the move that begins a turn, the timers that were set in it and fired, in order.
@@ -50,28 +41,23 @@ func timersSet(moves []loops.Move) map[*loops.Move][]int64 {
 
 // setsTimers notes which timers are set in the turn that a move begins.
 func (w *sharing) setsTimers(m *loops.Move) {
-	list := w.set[m]
-	for k, id := range list {
-		w.timers[id] = timerPlace{w.turn.n, k}
-	}
-	if len(list) > 0 {
-		w.timed[w.turn.n] = len(list)
+	w.turn.nap = nil
+	if list := w.set[m]; len(list) > 0 {
+		w.turn.nap = &nap{timers: list}
+		for _, id := range list {
+			w.naps[id] = w.turn.nap
+		}
 	}
 }
 
 // lieDown lets those sleep who did nothing in the turn that ends, if as many timers were set in it.
 func (w *sharing) lieDown() {
-	many := w.timed[w.turn.n]
-	if many == 0 || len(w.asleep[w.turn.n]) > 0 {
+	n := w.turn.nap
+	if n == nil || len(n.asleep) > 0 {
 		return
 	}
-	var list []int
-	for i := range w.ready {
-		if a := &w.ready[i]; a.turn == w.turn.n && a.idle() {
-			list = append(list, i)
-		}
-	}
-	if len(list) != many {
+	list := w.inTurn((*actor).idle)
+	if len(list) != len(n.timers) {
 		return
 	}
 	for _, i := range list {
@@ -80,22 +66,24 @@ func (w *sharing) lieDown() {
 	w.remove(list)
 }
 
-// sleeps notes that somebody did nothing in a turn in which timers were set.
-func (w *sharing) sleeps(a *actor) {
-	if w.timed[a.turn] > 0 && a.idle() {
-		w.asleep[a.turn] = append(w.asleep[a.turn], *a)
+// inTurn lists the places of some of those who may go on in the turn that runs.
+func (w *sharing) inTurn(which func(*actor) bool) (list []int) {
+	for i := range w.ready {
+		if a := &w.ready[i]; a.turn == w.turn.n && which(a) {
+			list = append(list, i)
+		}
 	}
+	return list
 }
 
 // wakes lets go on who waited for a timer, if that is known.
 func (w *sharing) wakes(m *loops.Move) {
-	b, ok := w.timers[m.Exec]
-	list := w.asleep[b.turn]
-	if !ok || len(list) != w.timed[b.turn] {
+	n := w.naps[m.Exec]
+	if n == nil || len(n.asleep) != len(n.timers) {
 		w.resumes(m)
 		return
 	}
-	a := list[b.place]
+	a := n.asleep[slices.Index(n.timers, m.Exec)]
 	a.who = w.who(a.who)
 	if a.who == loops.Nobody {
 		w.goesOn(loops.Nobody, progress{}, m)
