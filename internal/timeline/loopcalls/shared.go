@@ -36,7 +36,6 @@ type sharing struct {
 	holds   bool                        // the client holds calls back until those before are answered
 	all     bool                        // whoever goes on is told: nobody who is away does so unseen
 	ready   []actor                     // who may go on, and was not seen to do anything yet
-	past    []actor                     // who were ready since the loop slept, and were seen to do something
 	resumed []actor                     // whose calls were answered
 	turn    sharedTurn
 	acts    []*loops.Move // of the turn that runs: calls sent, and responses
@@ -81,15 +80,15 @@ type actor struct {
 	until   int64 // last id given out before the next turn; 0: that is still to come
 	counter int64 // last id given out before its turn
 	at      recording.Time
-	aside   bool         // it sent calls on connections of its own, and may still send some on a shared one
 	went    turnActivity // what it was seen to do
 	nap     *nap         // in its turn; nil: no timer was set
-	revived bool         // and may have asked for more
-	told    bool         // of those it was known whose they are
+	spent   bool         // sends nothing more but what it asked for in its turn already
+	gone    bool
+	told    bool // of those it was known whose they are
 }
 
 // idle reports who did nothing in its turn, and is not over.
-func (a *actor) idle() bool { return !a.aside && !a.habit.over && !a.habit.some }
+func (a *actor) idle() bool { return a.went == nothingSent && !a.habit.over && !a.habit.some }
 
 // sharedTurn is what began the callbacks that run, if it was a read.
 type sharedTurn struct {
@@ -173,7 +172,7 @@ func (w *sharing) learn(moves []loops.Move) {
 
 // reset forgets all but how many calls are sent at each point.
 func (w *sharing) reset() {
-	w.ready, w.past, w.resumed, w.acts, w.turn = nil, nil, nil, nil, sharedTurn{}
+	w.ready, w.resumed, w.acts, w.turn = nil, nil, nil, sharedTurn{}
 	w.owner, w.told, w.many, w.either = map[timeline.CallID]loops.Owner{}, map[timeline.CallID]bool{}, map[timeline.CallID]bool{}, map[timeline.CallID][]loops.Owner{}
 	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[loops.Owner]int{}, map[loops.Owner]progress{}, suspended{away: map[loops.Owner]progress{}}
 	w.of, w.proven, w.unsure, w.lost = map[timeline.RequestID][]timeline.CallID{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}
@@ -298,7 +297,6 @@ func (w *sharing) begin(m *loops.Move) {
 	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
 		w.ready[i].until = m.Counter
 	}
-	w.ended(m.Counter)
 	w.turn.n++
 	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.Counter, false, false, false
 	w.turn.under = w.beside

@@ -112,30 +112,36 @@ func (w *sharing) late(m *loops.Move) bool {
 	if w.turn.tick > 0 && m.Exec > w.turn.tick && m.Exec != m.Trigger+1 { // but for a connection's parser
 		return true
 	}
-	return slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn < w.turn.n && a.counter < m.Exec }) ||
-		w.all && slices.ContainsFunc(w.past, func(a actor) bool { return a.turn < w.turn.n && a.asked(m.Exec) })
+	return slices.ContainsFunc(w.ready, func(a actor) bool {
+		return a.turn < w.turn.n && a.counter < m.Exec && (!a.spent || a.asked(m.Exec))
+	})
 }
 
-// who may have sent a batch, by place among those who are ready.
+// senders lists the places of those who may have sent a batch, in order: of a turn those first who were not seen to
+// send anything yet.
 func (w *sharing) senders(b *batch) (list []int) {
 	if w.holds {
 		return w.waiting()
 	}
+	var more []int
 	for i := range w.ready {
 		a := &w.ready[i]
-		if b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n {
+		if len(more) > 0 && a.turn > w.ready[more[0]].turn {
+			list, more = append(list, more...), nil
+		}
+		switch may := b.late && (a.until == 0 || a.until >= b.exec) || !b.late && a.turn == w.turn.n; {
+		case may && !a.spent:
 			list = append(list, i)
+		case may && b.late && b.exec > 0 && w.askedMore(a, b.exec):
+			more = append(more, i)
 		}
 	}
-	return list
+	return append(list, more...)
 }
 
 // tellApart gives the calls of a batch to those who may have sent them.
 func (w *sharing) tellApart(b *batch) {
-	if w.all && b.late && b.exec > 0 {
-		w.revive(b.exec)
-		defer w.rest(b)
-	}
+	defer w.settle(b)
 	list := w.senders(b)
 	went := w.takeSure(b, list)
 	defer func() { w.wentAside(went) }()
@@ -153,7 +159,7 @@ func (w *sharing) tellApart(b *batch) {
 			w.lose(w.ready[i].who)
 		}
 		w.unknown(list, b.calls)
-		w.remove(list)
+		w.spend(list)
 	default:
 		b.asker = len(went) == 0 && w.asker(b, list)
 		w.shareOut(b, list, on, off)
@@ -189,7 +195,7 @@ func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 		next := w.did[who]
 		for _, i := range list {
 			if w.ready[i].who == who {
-				next = w.ready[i].habit
+				next = w.ready[i].again()
 			}
 		}
 		next.steps = min(next.steps+1, 100)
@@ -206,7 +212,7 @@ func (w *sharing) wentAside(went []loops.Owner) {
 	}
 	var places []int
 	for i := range w.ready {
-		if slices.Contains(went, w.ready[i].who) {
+		if !w.ready[i].spent && slices.Contains(went, w.ready[i].who) {
 			places = append(places, i)
 		}
 	}
@@ -217,7 +223,7 @@ func (w *sharing) wentAside(went []loops.Owner) {
 			a.went = sentAside
 		}
 	}
-	w.remove(w.doneWith(places))
+	w.spend(w.doneWith(places))
 }
 
 // doneWith is who of those that sent calls on connections of their own sends none on a shared one, as
@@ -225,8 +231,7 @@ func (w *sharing) wentAside(went []loops.Owner) {
 func (w *sharing) doneWith(went []int) []int {
 	done := slices.DeleteFunc(went, func(i int) bool {
 		n, known := w.habits.At(w.ready[i].habit)
-		w.ready[i].aside = known && n > 0
-		return w.ready[i].aside
+		return known && n > 0
 	})
 	if len(done) > 0 && !w.ready[done[0]].told {
 		w.saw(done, 0, true)
@@ -260,7 +265,7 @@ func (w *sharing) saw(list []int, calls int, others bool) {
 func (w *sharing) points(list []int) []progress {
 	points := make([]progress, len(list))
 	for k, i := range list {
-		points[k] = w.ready[i].habit
+		points[k] = w.ready[i].again()
 	}
 	return points
 }
@@ -288,20 +293,4 @@ func (w *sharing) lose(who loops.Owner) {
 	if r, ok := who.Request(); ok {
 		w.lost[r] = true
 	}
-}
-
-// remove takes those at some places, in order, out of those who are ready.
-func (w *sharing) remove(places []int) {
-	kept := w.ready[:0]
-	for i := range w.ready {
-		if len(places) > 0 && places[0] == i {
-			if a := &w.ready[i]; a.went != nothingSent && !a.revived {
-				w.past = append(w.past, w.ready[i])
-			}
-			places = places[1:]
-			continue
-		}
-		kept = append(kept, w.ready[i])
-	}
-	w.ready = kept
 }

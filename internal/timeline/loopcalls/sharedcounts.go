@@ -45,11 +45,11 @@ func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
 	went := w.take(list, s)
 	switch {
 	case len(on) == 0 && sure:
-		w.remove(w.doneWith(went))
+		w.spend(w.doneWith(went))
 	case sure:
-		w.remove(went)
+		w.spend(went)
 	case len(on) > 0:
-		w.remove(list)
+		w.spend(list)
 	}
 }
 
@@ -88,10 +88,11 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 	var open []int // of whose calls at that point nothing is known
 	left := calls
 	for k, i := range list {
-		n, known := w.habits.At(w.ready[i].habit)
+		at := w.ready[i].again()
+		n, known := w.habits.At(at)
 		if k == 0 && b.asker && n == 0 {
 			portions, open = append(portions, causality.AtLeast(1)), append(open, k)
-		} else if known || w.ready[i].habit.over {
+		} else if known || at.over {
 			portions, left = append(portions, causality.Exactly(n)), left-n
 		} else {
 			portions, open = append(portions, causality.AtLeast(0)), append(open, k)
@@ -125,7 +126,7 @@ func (w *sharing) even(senders, open []int, left int) bool {
 		return false
 	}
 	for _, k := range open {
-		if h := w.ready[senders[k]].habit; (left > len(open) || h.some) && h != w.ready[senders[open[0]]].habit || h.endpoint == "" {
+		if h := w.ready[senders[k]].again(); (left > len(open) || h.some) && h != w.ready[senders[open[0]]].again() || h.endpoint == "" {
 			return false
 		}
 	}
@@ -141,7 +142,7 @@ func (w *sharing) onOthers(senders []int, calls int, on map[int][]timeline.CallI
 		if i == others {
 			continue
 		}
-		h := w.ready[i].habit
+		h := w.ready[i].again()
 		n, ok := w.offs.At(h)
 		usual[k], known = causality.Exactly(n), known && (ok || h.over)
 		sent := len(on[i])
@@ -167,13 +168,15 @@ func (w *sharing) take(list []int, s shares) (went []int) {
 			continue
 		}
 		a := &w.ready[i]
-		went, a.went = append(went, i), sentAside
-		if len(s.on[i]) > 0 {
+		if went = append(went, i); !a.spent {
+			a.went = sentAside
+		}
+		if len(s.on[i]) > 0 && !a.spent {
 			a.went = sentShared
 		}
 		next := a.habit
 		next.again = nothingSent
-		if next.some || a.revived {
+		if next.some || a.spent {
 			next = w.did[w.who(a.who)]
 		} else {
 			next.steps, next.answers = min(next.steps+1, 100), 0

@@ -55,6 +55,9 @@ func (w *sharing) waiting() []int {
 	var before, all []int
 	for i := range w.ready {
 		a := &w.ready[i]
+		if a.spent {
+			continue
+		}
 		all = append(all, i)
 		if n, known := w.habits.At(a.habit); a.turn < w.turn.n && (n > 0 || !known) {
 			before = append(before, i)

@@ -17,7 +17,7 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 	}
 	var unknown []int
 	for i := range w.ready {
-		if _, ok := w.ready[i].who.Call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && !w.ready[i].aside {
+		if _, ok := w.ready[i].who.Call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && w.ready[i].went == nothingSent {
 			unknown = append(unknown, i)
 		}
 	}
@@ -68,7 +68,7 @@ func (w *sharing) match(answered []timeline.RequestID, unknown []int, k int) int
 // expected reports whether a request that was answered was one that may go on.
 func (w *sharing) expected(r timeline.RequestID) bool {
 	for i := len(w.ready) - 1; i >= 0; i-- {
-		if a := &w.ready[i]; a.who == loops.OfRequest(r) && !a.aside {
+		if a := &w.ready[i]; a.who == loops.OfRequest(r) && a.went == nothingSent {
 			a.habit.over = true
 			if delete(w.lost, r); len(w.of[r]) > 0 {
 				w.proven[r] = true

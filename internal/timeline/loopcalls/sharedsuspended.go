@@ -30,10 +30,13 @@ func (w *sharing) leave() {
 		return
 	}
 	for i := range w.ready {
-		w.goesAway(i)
+		if a := &w.ready[i]; a.spent {
+			w.nothingMore(a)
+		} else {
+			w.goesAway(i)
+		}
 	}
 	w.ready = w.ready[:0]
-	w.over()
 }
 
 // goesAway notes that one of those who are ready sent nothing.

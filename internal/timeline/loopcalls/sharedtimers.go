@@ -63,7 +63,7 @@ func (w *sharing) lieDown() {
 	for _, i := range list {
 		w.goesAway(i)
 	}
-	w.remove(list)
+	w.spend(list)
 }
 
 // inTurn lists the places of some of those who may go on in the turn that runs.
@@ -106,6 +106,6 @@ func (w *sharing) resumes(m *loops.Move) {
 	}
 	h := w.returns(who)
 	h.woke = true
-	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who && a.until == a.counter })
+	w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who && a.until == a.counter && !a.spent })
 	w.goesOn(who, h, m)
 }
