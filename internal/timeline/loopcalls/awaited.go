@@ -67,7 +67,6 @@ func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	}
 	w := &awaits{t: t, in: in, moves: in.loop.Moves, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
 	w.conns, _ = callsByConn(t, w.moves)
-	anyShared(t, w.conns)
 	w.ends = servedUntils(t)
 	w.follow()
 	w.eachTurn(w.findHandle)

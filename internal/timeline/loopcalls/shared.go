@@ -1,7 +1,7 @@
 package loopcalls
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -24,71 +24,63 @@ import (
 
 // sharing follows one loop some of whose connections are shared.
 type sharing struct {
-	t       *timeline.Timeline
-	f       *facts.Facts
-	lasts   lasting
-	conns   map[int32]*sharedConn // by index in facts.conns
-	byConn  map[recording.ConnID]*sharedConn
-	habits  *causality.Counts[progress] // of how many calls are sent on shared connections
-	offs    *causality.Counts[progress] // and on others
-	sure    map[timeline.CallID]bool    // as in asyncInput
-	some    bool                        // who waits for several answers may go on at each
-	holds   bool                        // the client holds calls back until those before are answered
-	all     bool                        // whoever goes on is told: nobody who is away does so unseen
-	ready   []actor                     // who may go on, and was not seen to do anything yet
-	resumed []actor                     // whose calls were answered
+	t      *timeline.Timeline
+	f      *facts.Facts
+	lasts  lasting
+	conns  map[int32]*sharedConn // by index in facts.conns
+	byConn map[recording.ConnID]*sharedConn
+	sure   map[timeline.CallID]bool    // as in asyncInput
+	all    bool                        // whoever goes on is told: nobody who is away does so unseen
+	some   bool                        // who waits for several answers may go on at each
+	holds  bool                        // the client holds calls back until those before are answered
+	counts *causality.Counts[progress] // of how many calls are sent on shared connections
+	asides *causality.Counts[progress] // and on others
+	sharedPass
+}
+
+// sharedPass is what one pass over what the loop did tells.
+type sharedPass struct {
+	now     recording.Time
+	allEnd  recording.Time // of the last to end of the requests that were read so far
 	turn    sharedTurn
-	acts    []*loops.Move // of the turn that runs: calls sent, and responses
+	acts    []*loops.Move            // of the turn that runs: calls sent, and responses
+	ready   []actor                  // who may go on
+	resumed []actor                  // whose calls were answered
+	set     map[*loops.Move][]int64  // timersSet
+	naps    map[int64]*nap           // by timer
+	away    map[loops.Owner]progress // who could go on and did nothing: they wait for what no fact shows
+	unnamed []unnamed                // those of whom it is not known which request they are
+	flying  map[loops.Owner]int      // calls under way
+	did     map[loops.Owner]progress // what was done for it so far
+	beside  int                      // calls under way on shared connections
 
 	owner  map[timeline.CallID]loops.Owner    // whose a call is: a request; or that of another call; its own, if not known
 	told   map[timeline.CallID]bool           // by ids
 	many   map[timeline.CallID]bool           // asked for when several could go on
 	either map[timeline.CallID][]loops.Owner  // who may have made it, where that could not be told apart
 	asked  map[timeline.CallID]recording.Time // since when whoever made it could
-	flying map[loops.Owner]int                // calls under way
-	did    map[loops.Owner]progress           // what was done for it so far
-
-	set  map[*loops.Move][]int64 // timersSet
-	naps map[int64]*nap          // by timer
-	suspended
 
 	of     map[timeline.RequestID][]timeline.CallID // what was guessed
 	proven map[timeline.RequestID]bool              // it was answered in the turn of its own last call
 	unsure map[timeline.RequestID]bool              // it was not, or another in its stead
 	lost   map[timeline.RequestID]bool              // when some of its calls were answered is not known
+	bound  int                                      // proven by nothing but who else it could be
 	wrong  int                                      // requests answered while calls of them seemed to be under way
 	odd    int                                      // in a turn that was taken for others'
 	blurs  int                                      // calls sent together with some that were not told apart
-	beside int                                      // calls under way on shared connections
 	could  int                                      // turns of somebody who could send a call on a shared connection while others' were under way there
 	sends  int                                      // in which that was done
-	bound  int                                      // proven by nothing but who else it could be
 }
 
-// sharedConn are the calls on one connection.
-type sharedConn struct {
-	calls          []timeline.CallID
-	sent, answered int  // how many were
-	shared         bool // some were sent before the one before was answered
+// newSharedPass begins one; set are the loop's timersSet.
+func newSharedPass(set map[*loops.Move][]int64) sharedPass {
+	return sharedPass{
+		set: set, naps: map[int64]*nap{}, away: map[loops.Owner]progress{}, flying: map[loops.Owner]int{}, did: map[loops.Owner]progress{},
+		owner: map[timeline.CallID]loops.Owner{}, told: map[timeline.CallID]bool{}, many: map[timeline.CallID]bool{},
+		either: map[timeline.CallID][]loops.Owner{}, asked: map[timeline.CallID]recording.Time{},
+		of: map[timeline.RequestID][]timeline.CallID{}, proven: map[timeline.RequestID]bool{}, unsure: map[timeline.RequestID]bool{}, lost: map[timeline.RequestID]bool{},
+	}
 }
-
-// actor is a request, or that of a call whichever that is, that may go on.
-type actor struct {
-	who     loops.Owner
-	habit   progress
-	turn    int   // in which it may
-	until   int64 // last id given out before the next turn; 0: that is still to come
-	counter int64 // last id given out before its turn
-	at      recording.Time
-	went    turnActivity // what it was seen to do
-	nap     *nap         // in its turn; nil: no timer was set
-	spent   bool         // sends nothing more but what it asked for in its turn already
-	gone    bool
-	told    bool // of those it was known whose they are
-}
-
-// idle reports who did nothing in its turn, and is not over.
-func (a *actor) idle() bool { return a.went == nothingSent && !a.habit.over && !a.habit.some }
 
 // sharedTurn is what began the callbacks that run, if it was a read.
 type sharedTurn struct {
@@ -107,23 +99,23 @@ type sharedTurn struct {
 // in the turn of several answers. It does nothing where no connection is shared.
 func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	conns, byConn := callsByConn(t, in.loop.Moves)
-	if !anyShared(t, conns) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(conns)), func(c *sharedConn) bool { return c.shared }) {
 		return
 	}
 	lasts := lastingIDs(t, in.loop.Moves, nil)
 	in.trustNames(t, conns)
 	var best *sharing
+	all, set := allTold(in.loop.Moves), timersSet(in.loop.Moves)
 	for _, how := range []struct{ some, holds bool }{{}, {some: true}, {holds: true}} {
 		if how.holds && !best.held() {
 			break
 		}
 		w := &sharing{
-			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, some: how.some, holds: how.holds,
-			all:    allTold(in.loop.Moves),
-			habits: causality.NewCounts(progress.usual), offs: causality.NewCounts(progress.usual),
+			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, all: all, some: how.some, holds: how.holds,
+			counts: causality.NewCounts(progress.usual), asides: causality.NewCounts(progress.usual),
 		}
 		w.learn(in.loop.Moves)
-		w.play(in.loop.Moves, timersSet(in.loop.Moves))
+		w.play(in.loop.Moves, set)
 		if best == nil || w.holds || w.found() > best.found() {
 			best = w
 		}
@@ -146,15 +138,13 @@ const wellTold = 200
 // found is how many calls are known to be whose they are, less those that are not and what
 // speaks against them.
 func (w *sharing) found() int {
-	n := 0
-	for _, c := range w.conns {
-		for _, id := range c.calls {
-			if w.confirmed(id) != timeline.None {
-				n++
-			}
+	n := -minRightPerWrong * w.wrong
+	for id := range w.owner {
+		if w.confirmed(id) != timeline.None {
+			n++
 		}
 	}
-	return n - minRightPerWrong*w.wrong
+	return n
 }
 
 // learn finds what requests do at which point.
@@ -163,20 +153,11 @@ func (w *sharing) learn(moves []loops.Move) {
 	set := timersSet(some)
 	for range passes {
 		w.play(some, set)
-		if on, off := w.habits.Solve(), w.offs.Solve(); !on && !off {
+		if on, off := w.counts.Solve(), w.asides.Solve(); !on && !off {
 			break
 		}
 	}
-	w.habits.Learning, w.offs.Learning = false, false
-}
-
-// reset forgets all but how many calls are sent at each point.
-func (w *sharing) reset() {
-	w.ready, w.resumed, w.acts, w.turn = nil, nil, nil, sharedTurn{}
-	w.owner, w.told, w.many, w.either = map[timeline.CallID]loops.Owner{}, map[timeline.CallID]bool{}, map[timeline.CallID]bool{}, map[timeline.CallID][]loops.Owner{}
-	w.asked, w.flying, w.did, w.suspended = map[timeline.CallID]recording.Time{}, map[loops.Owner]int{}, map[loops.Owner]progress{}, suspended{away: map[loops.Owner]progress{}}
-	w.of, w.proven, w.unsure, w.lost = map[timeline.RequestID][]timeline.CallID{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}, map[timeline.RequestID]bool{}
-	w.wrong, w.odd, w.blurs, w.bound, w.beside, w.could, w.sends = 0, 0, 0, 0, 0, 0, 0
+	w.counts.Learning, w.asides.Learning = false, false
 }
 
 // learns is from how many moves that is learned, in so many passes at most: each tells
@@ -186,51 +167,16 @@ const (
 	passes = 8
 )
 
-// mostReady bounds those who may go on and do nothing, where nothing shows that a loop's
-// turn is over.
-const mostReady = 1024
-
 // play follows what the loop did; set are its timersSet.
 func (w *sharing) play(moves []loops.Move, set map[*loops.Move][]int64) {
-	w.reset()
+	w.sharedPass = newSharedPass(set)
 	for _, c := range w.conns {
 		c.sent, c.answered = 0, 0
 	}
-	w.set, w.naps = set, map[int64]*nap{}
 	for i := range moves {
 		w.step(&moves[i])
 	}
 	w.end()
-}
-
-// callsByConn lists the calls of the connections that a loop uses, in order.
-func callsByConn(t *timeline.Timeline, moves []loops.Move) (conns map[int32]*sharedConn, seen map[recording.ConnID]*sharedConn) {
-	conns, seen = map[int32]*sharedConn{}, map[recording.ConnID]*sharedConn{}
-	for i := range moves {
-		if m := &moves[i]; m.Call != timeline.None && conns[m.Conn] == nil {
-			c := &sharedConn{}
-			conns[m.Conn], seen[t.Calls[m.Call].Conn] = c, c
-		}
-	}
-	for i := range t.Calls {
-		if c := seen[t.Calls[i].Conn]; c != nil {
-			c.calls = append(c.calls, timeline.CallID(i))
-		}
-	}
-	return conns, seen
-}
-
-// anyShared finds the shared connections: whose client sent a call while one was under way.
-func anyShared(t *timeline.Timeline, conns map[int32]*sharedConn) (found bool) {
-	for _, c := range conns {
-		slices.SortFunc(c.calls, func(a, b timeline.CallID) int { return cmp.Compare(t.Calls[a].Ordinal, t.Calls[b].Ordinal) })
-		for k := 1; k < len(c.calls) && !c.shared; k++ {
-			before, next := &t.Calls[c.calls[k-1]], &t.Calls[c.calls[k]]
-			c.shared = before.Excluded == "" && next.Excluded == "" && next.SendFrom < before.End
-		}
-		found = found || c.shared
-	}
-	return found
 }
 
 func (w *sharing) step(m *loops.Move) {
@@ -289,7 +235,7 @@ func (w *sharing) begin(m *loops.Move) {
 	w.end()
 	w.lieDown()
 	if w.holds {
-		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.habit.over })
+		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.point.over })
 	}
 	if w.turn.checked { // all who asked for an immediate got it
 		w.leave()
@@ -301,17 +247,6 @@ func (w *sharing) begin(m *loops.Move) {
 	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.Counter, false, false, false
 	w.turn.under = w.beside
 	w.setsTimers(m)
-}
-
-// goesOn notes that somebody may go on.
-func (w *sharing) goesOn(who loops.Owner, h progress, m *loops.Move) {
-	if len(w.ready) >= mostReady {
-		w.leave()
-	}
-	if w.holds && who != loops.Nobody {
-		w.ready = slices.DeleteFunc(w.ready, func(a actor) bool { return a.who == who })
-	}
-	w.ready = append(w.ready, actor{who: who, habit: h, turn: w.turn.n, counter: m.Counter, at: m.At, nap: w.turn.nap})
 }
 
 // answers ends the calls whose answers were read with a move.
@@ -343,7 +278,7 @@ func (w *sharing) answers(m *loops.Move) {
 			continue
 		}
 		if r, ok := who.Request(); !ok && left == 0 || ok && !w.answeredBefore(r, m.At) {
-			w.resumed = append(w.resumed, actor{who: who, habit: did.after(call, left)})
+			w.resumed = append(w.resumed, actor{who: who, point: did.after(call, left)})
 		}
 	}
 }

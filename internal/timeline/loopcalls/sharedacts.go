@@ -38,21 +38,18 @@ func (w *sharing) end() {
 			}
 			continue
 		}
-		calls, blurred := w.newly(m), w.blurred(m)
+		calls, blurred, late, exec := w.newly(m), w.blurred(m), w.late(m), int64(0)
+		if late {
+			exec = m.Exec
+		}
 		if len(calls) == 0 && !blurred {
 			continue
 		}
-		b := batch{late: w.late(m), blurred: blurred}
-		if b.late {
-			b.exec = m.Exec
+		if n := len(sent); n == 0 || sent[n-1].late != late || sent[n-1].exec != exec {
+			sent = append(sent, batch{late: late, exec: exec})
 		}
-		if n := len(sent); n > 0 && sent[n-1].late == b.late && sent[n-1].exec == b.exec {
-			sent[n-1].blurred = sent[n-1].blurred || blurred
-			sent[n-1].calls = append(sent[n-1].calls, calls...)
-		} else {
-			b.calls = append(b.calls, calls...)
-			sent = append(sent, b)
-		}
+		b := &sent[len(sent)-1]
+		b.calls, b.blurred = append(b.calls, calls...), b.blurred || blurred
 	}
 	w.acts = w.acts[:0]
 	w.respond(responses)
@@ -139,18 +136,30 @@ func (w *sharing) senders(b *batch) (list []int) {
 	return append(list, more...)
 }
 
+// askedMore reports whether somebody who sent something may have asked for more in the same turn, which a callback
+// sends that was asked for in that or later.
+func (w *sharing) askedMore(a *actor, exec int64) bool {
+	n, known := w.counts.At(a.isAt())
+	return !known || n > 0 || a.asked(exec)
+}
+
+// asker reports whether the callback that sent a batch was asked for in the turn of the first of those who may have
+// sent it, and of nobody else.
+func (w *sharing) asker(b *batch, list []int) bool {
+	first := &w.ready[list[0]]
+	return w.all && b.late && b.exec > 0 && first.asked(b.exec) && !slices.ContainsFunc(list, func(i int) bool {
+		return w.ready[i].who != first.who && w.ready[i].asked(b.exec)
+	})
+}
+
 // tellApart gives the calls of a batch to those who may have sent them.
 func (w *sharing) tellApart(b *batch) {
-	defer w.settle(b)
 	list := w.senders(b)
 	went := w.takeSure(b, list)
-	defer func() { w.wentAside(went) }()
-	if len(b.calls) == 0 && !b.blurred {
-		return
-	}
 	on, off := w.split(b, list)
 	w.turn.sent = w.turn.sent || len(on) > 0
 	switch {
+	case len(b.calls) == 0 && !b.blurred:
 	case len(list) == 0, b.late && len(on) == 0:
 		w.unseen(b.calls)
 	case b.blurred:
@@ -164,6 +173,8 @@ func (w *sharing) tellApart(b *batch) {
 		b.asker = len(went) == 0 && w.asker(b, list)
 		w.shareOut(b, list, on, off)
 	}
+	w.wentAside(went)
+	w.settle(b)
 }
 
 // split tells calls of a batch on shared connections from others.
@@ -176,8 +187,8 @@ func (w *sharing) split(b *batch, list []int) (on, off []timeline.CallID) {
 			off = append(off, id)
 		}
 	}
-	if !b.late && !b.blurred {
-		saw(w.offs, w.points(list), len(off), false)
+	if len(b.calls) > 0 && !b.late && !b.blurred {
+		saw(w.asides, w.points(list), len(off), false)
 	}
 	return on, off
 }
@@ -195,7 +206,7 @@ func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 		next := w.did[who]
 		for _, i := range list {
 			if w.ready[i].who == who {
-				next = w.ready[i].again()
+				next = w.ready[i].isAt()
 			}
 		}
 		next.steps = min(next.steps+1, 100)
@@ -207,18 +218,13 @@ func (w *sharing) takeSure(b *batch, list []int) (went []loops.Owner) {
 
 // wentAside notes who of those that are ready sent calls on connections of their own.
 func (w *sharing) wentAside(went []loops.Owner) {
-	if len(went) == 0 {
-		return
-	}
 	var places []int
 	for i := range w.ready {
-		if !w.ready[i].spent && slices.Contains(went, w.ready[i].who) {
-			places = append(places, i)
-		}
-	}
-	for _, i := range places {
 		a := &w.ready[i]
-		a.told, a.went = true, sentLater
+		if a.spent || !slices.Contains(went, a.who) {
+			continue
+		}
+		places, a.told, a.went = append(places, i), true, sentLater
 		if a.turn == w.turn.n {
 			a.went = sentAside
 		}
@@ -230,7 +236,7 @@ func (w *sharing) wentAside(went []loops.Owner) {
 // far as is known. The others do so in an immediate.
 func (w *sharing) doneWith(went []int) []int {
 	done := slices.DeleteFunc(went, func(i int) bool {
-		n, known := w.habits.At(w.ready[i].habit)
+		n, known := w.counts.At(w.ready[i].point)
 		return known && n > 0
 	})
 	if len(done) > 0 && !w.ready[done[0]].told {
@@ -241,12 +247,10 @@ func (w *sharing) doneWith(went []int) []int {
 
 // unknown notes calls of which it is not known who of some sent them.
 func (w *sharing) unknown(list []int, calls []timeline.CallID) {
-	var whose []loops.Owner
-	for _, i := range list {
-		if i == others {
-			whose = append(whose, loops.Nobody)
-		} else {
-			whose = append(whose, w.ready[i].who)
+	whose := make([]loops.Owner, len(list))
+	for k, i := range list {
+		if whose[k] = loops.Nobody; i != others {
+			whose[k] = w.ready[i].who
 		}
 	}
 	for _, id := range calls {
@@ -258,14 +262,14 @@ func (w *sharing) unknown(list []int, calls []timeline.CallID) {
 // saw notes how many calls some of those who are ready sent together on shared connections; others
 // says that some may be of those who are away.
 func (w *sharing) saw(list []int, calls int, others bool) {
-	saw(w.habits, w.points(list), calls, others && w.anyAway())
+	saw(w.counts, w.points(list), calls, others && w.stillAway() > 0)
 }
 
 // points are where some of those who are ready are in what they do.
 func (w *sharing) points(list []int) []progress {
 	points := make([]progress, len(list))
 	for k, i := range list {
-		points[k] = w.ready[i].again()
+		points[k] = w.ready[i].isAt()
 	}
 	return points
 }

@@ -1,10 +1,56 @@
 package loopcalls
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
+
+// turnActivity is what an owner was seen to send in a turn; it may have asked for more.
+type turnActivity int8
+
+const (
+	nothingSent turnActivity = iota
+	sentAside                // calls on connections of its own were sent
+	sentShared               // calls on shared connections were
+	sentLater                // calls were sent in a later turn
+)
+
+// progress is where a request is in what it does: requests of one kind that have come to the
+// same point mostly go on in the same way.
+type progress struct {
+	endpoint string
+	steps    int8         // how often it went on
+	last     string       // operation that was answered last
+	woke     bool         // a timer fired that it waited for since
+	answers  int8         // how many calls were answered since it went on with none under way
+	some     bool         // others are still
+	over     bool         // its response is written in the same turn
+	again    turnActivity // what it was seen to do in it
+}
+
+// after is the progress of a request of which a call was answered, and so many are still under way.
+func (h progress) after(c *timeline.Call, left int) progress {
+	h.last, h.woke, h.some, h.again = c.Operation, false, left > 0, nothingSent
+	return h
+}
+
+// usual is how many calls a request is taken to send where nothing is known of that.
+func (h progress) usual() int {
+	if h.over || h.some {
+		return 0
+	}
+	return 1
+}
+
+// saw notes how many calls requests at some points sent together; loose: or others did.
+func saw(counts *causality.Counts[progress], points []progress, calls int, loose bool) {
+	if !slices.ContainsFunc(points, func(h progress) bool { return h.endpoint == "" }) {
+		counts.Saw(points, calls, loose)
+	}
+}
 
 // others is the place of those who are away, among who may have sent a batch.
 const others = -1
@@ -88,8 +134,8 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 	var open []int // of whose calls at that point nothing is known
 	left := calls
 	for k, i := range list {
-		at := w.ready[i].again()
-		n, known := w.habits.At(at)
+		at := w.ready[i].isAt()
+		n, known := w.counts.At(at)
 		if k == 0 && b.asker && n == 0 {
 			portions, open = append(portions, causality.AtLeast(1)), append(open, k)
 		} else if known || at.over {
@@ -101,12 +147,12 @@ func (w *sharing) onShared(b *batch, list []int, calls int) (senders []int, port
 	switch {
 	case b.earlier:
 		for k := range portions { // their numbers do not hold
-			if len(open) == 0 && left <= 0 && w.anyAway() {
+			if len(open) == 0 && left <= 0 && w.stillAway() > 0 {
 				portions[k] = causality.AtLeast(0)
 			}
 		}
 		return append([]int{others}, list...), append([]causality.Portion{causality.AtLeast(1)}, portions...)
-	case left > 0 && len(open) == 0 && (b.late || !w.all) && w.anyAway():
+	case left > 0 && len(open) == 0 && (b.late || !w.all) && w.stillAway() > 0:
 		if b.late {
 			left = 0 // nor is it known when they did
 		}
@@ -126,7 +172,7 @@ func (w *sharing) even(senders, open []int, left int) bool {
 		return false
 	}
 	for _, k := range open {
-		if h := w.ready[senders[k]].again(); (left > len(open) || h.some) && h != w.ready[senders[open[0]]].again() || h.endpoint == "" {
+		if h := w.ready[senders[k]].isAt(); (left > len(open) || h.some) && h != w.ready[senders[open[0]]].isAt() || h.endpoint == "" {
 			return false
 		}
 	}
@@ -142,12 +188,12 @@ func (w *sharing) onOthers(senders []int, calls int, on map[int][]timeline.CallI
 		if i == others {
 			continue
 		}
-		h := w.ready[i].again()
-		n, ok := w.offs.At(h)
+		h := w.ready[i].isAt()
+		n, ok := w.asides.At(h)
 		usual[k], known = causality.Exactly(n), known && (ok || h.over)
 		sent := len(on[i])
 		if len(on) == 0 {
-			sent, _ = w.habits.At(h)
+			sent, _ = w.counts.At(h)
 		}
 		if sent == 0 && !h.over && !h.some {
 			idle[k] = causality.Exactly(1)
@@ -174,7 +220,7 @@ func (w *sharing) take(list []int, s shares) (went []int) {
 		if len(s.on[i]) > 0 && !a.spent {
 			a.went = sentShared
 		}
-		next := a.habit
+		next := a.point
 		next.again = nothingSent
 		if next.some || a.spent {
 			next = w.did[w.who(a.who)]

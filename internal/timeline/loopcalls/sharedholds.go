@@ -1,10 +1,6 @@
 package loopcalls
 
-import (
-	"slices"
-
-	"github.com/getdwell/dwell/internal/timeline/loops"
-)
+import "github.com/getdwell/dwell/internal/timeline/loops"
 
 // A client may hold calls back until those before are answered, and send what was asked for meanwhile
 // as a whole then (automatic pipelining). That is so where requests could send a call beside others
@@ -32,7 +28,7 @@ func (w *sharing) chance(under, sent bool) {
 	if sent {
 		w.sends++
 	}
-	if sent || slices.ContainsFunc(w.ready, func(a actor) bool { return a.turn == w.turn.n && a.idle() }) {
+	if sent || len(w.inTurn((*actor).idle)) > 0 {
 		w.could++
 	}
 }
@@ -44,7 +40,7 @@ func (w *sharing) release(m *loops.Move) {
 		return
 	}
 	for _, a := range w.resumed {
-		w.goesOn(a.who, a.habit, m)
+		w.goesOn(a.who, a.point, m)
 	}
 	w.resumed = w.resumed[:0]
 }
@@ -55,11 +51,8 @@ func (w *sharing) waiting() []int {
 	var before, all []int
 	for i := range w.ready {
 		a := &w.ready[i]
-		if a.spent {
-			continue
-		}
 		all = append(all, i)
-		if n, known := w.habits.At(a.habit); a.turn < w.turn.n && (n > 0 || !known) {
+		if n, known := w.counts.At(a.point); a.turn < w.turn.n && (n > 0 || !known) {
 			before = append(before, i)
 		}
 	}

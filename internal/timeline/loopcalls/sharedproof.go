@@ -15,12 +15,10 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 			strange = append(strange, r)
 		}
 	}
-	var unknown []int
-	for i := range w.ready {
-		if _, ok := w.ready[i].who.Call(); ok && w.turn.runs && w.ready[i].turn == w.turn.n && w.ready[i].went == nothingSent {
-			unknown = append(unknown, i)
-		}
-	}
+	unknown := w.inTurn(func(a *actor) bool {
+		_, ok := a.who.Call()
+		return ok && w.turn.runs && a.went == nothingSent
+	})
 	for k, r := range strange {
 		_, away := w.away[loops.OfRequest(r)]
 		free, place := w.flying[loops.OfRequest(r)] == 0, w.match(strange, unknown, k)
@@ -48,28 +46,22 @@ func (w *sharing) respond(responses []timeline.RequestID) {
 // a turn must be: no other of them can be that, nor it another; or all are of one kind, and
 // go on in order. None if there is none.
 func (w *sharing) match(answered []timeline.RequestID, unknown []int, k int) int {
-	found := timeline.None
-	for _, place := range unknown {
-		if !w.among(place, answered[k]) {
-			continue
-		}
-		others := slices.ContainsFunc(answered, func(r timeline.RequestID) bool { return r != answered[k] && w.among(place, r) })
-		if found != timeline.None || others {
-			if len(unknown) == len(answered) && w.alike(answered) && w.among(unknown[k], answered[k]) {
-				return unknown[k]
-			}
-			return timeline.None
-		}
-		found = place
+	may := slices.DeleteFunc(slices.Clone(unknown), func(place int) bool { return !w.among(place, answered[k]) })
+	another := func(r timeline.RequestID) bool { return r != answered[k] && w.among(may[0], r) }
+	switch {
+	case len(may) == 1 && !slices.ContainsFunc(answered, another):
+		return may[0]
+	case len(unknown) == len(answered) && w.alike(answered) && slices.Contains(may, unknown[k]):
+		return unknown[k]
 	}
-	return found
+	return timeline.None
 }
 
 // expected reports whether a request that was answered was one that may go on.
 func (w *sharing) expected(r timeline.RequestID) bool {
 	for i := len(w.ready) - 1; i >= 0; i-- {
 		if a := &w.ready[i]; a.who == loops.OfRequest(r) && a.went == nothingSent {
-			a.habit.over = true
+			a.point.over = true
 			if delete(w.lost, r); len(w.of[r]) > 0 {
 				w.proven[r] = true
 			}
@@ -98,10 +90,7 @@ func (w *sharing) among(place int, r timeline.RequestID) bool {
 	}
 	list, ok := w.either[id]
 	return !ok || slices.ContainsFunc(list, func(a loops.Owner) bool {
-		who := a
-		if id, ok := a.Call(); ok {
-			who = w.who(loops.OfCall(id))
-		}
+		who := w.who(a)
 		_, unknown := who.Call()
 		return unknown || who == loops.OfRequest(r) || who == loops.Nobody
 	})
@@ -111,7 +100,7 @@ func (w *sharing) among(place int, r timeline.RequestID) bool {
 func (w *sharing) bind(place int, r timeline.RequestID) {
 	a := &w.ready[place]
 	id, _ := a.who.Call()
-	w.owner[id], a.who, a.habit.over = loops.OfRequest(r), loops.OfRequest(r), true
+	w.owner[id], a.who, a.point.over = loops.OfRequest(r), loops.OfRequest(r), true
 	w.proven[r] = true
 	w.bound++
 	w.of[r] = append(w.of[r], id)
@@ -158,30 +147,13 @@ const (
 	seldomBlurred = 50
 )
 
-// takeBack forgets whose the calls on shared connections are by ids: those of the callback that
-// happened to write what several had asked for.
-func (w *sharing) takeBack() {
-	for _, c := range w.conns {
-		for _, id := range c.calls {
-			if call := &w.t.Calls[id]; c.shared && call.Why == timeline.WhyAsync {
-				w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
-			}
-		}
-	}
-}
-
-// give writes down whose calls are, if the responses confirm it, most of them by the turn
-// that they were written in, and for a third of the calls on shared connections at least.
-func (w *sharing) give(in asyncInput) {
+// believed reports whether the responses confirm what was guessed, most of them by the turn that they were written
+// in, and for a third of the calls on shared connections at least.
+func (w *sharing) believed() bool {
 	proven := len(w.proven) - w.bound
-	if w.held() && in.named != nil {
-		w.takeBack()
-	}
-	if w.held() && !w.holds || proven <= 0 || 2*proven < len(w.proven) || proven < minRightPerWrong*w.wrong || proven < minRightPerOdd*w.odd {
-		return
-	}
-	if doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {
-		return
+	if proven <= 0 || 2*proven < len(w.proven) || proven < minRightPerWrong*w.wrong || proven < minRightPerOdd*w.odd ||
+		doubtful*len(w.either) > len(w.owner) || seldomBlurred*w.blurs > len(w.owner) {
+		return false
 	}
 	found, all := 0, 0
 	for _, c := range w.conns {
@@ -194,18 +166,27 @@ func (w *sharing) give(in asyncInput) {
 			}
 		}
 	}
-	if 3*found < all {
-		return
-	}
+	return 3*found >= all
+}
+
+// give writes down whose calls are, if that is believed. What ids tell of a shared connection whose client holds
+// calls back is forgotten: they are those of the callback that happened to write what several had asked for.
+func (w *sharing) give(in asyncInput) {
+	held, believed := w.held(), w.believed()
 	for _, c := range w.conns {
 		for _, id := range c.calls {
-			if call := &w.t.Calls[id]; (c.shared || w.many[id] || call.Request == timeline.None) && !w.told[id] && call.Why != timeline.WhyAwaited {
-				if r := w.confirmed(id); r != timeline.None {
-					w.t.Assign(call, r, timeline.WhyShared)
-					in.wanted[id] = w.asked[id]
-				} else if in.named == nil || call.Why != timeline.WhyAsync {
-					w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
-				}
+			call := &w.t.Calls[id]
+			if held && in.named != nil && c.shared && call.Why == timeline.WhyAsync {
+				w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
+			}
+			if !believed || held && !w.holds || w.told[id] || !c.shared && !w.many[id] && call.Request != timeline.None {
+				continue
+			}
+			if r := w.confirmed(id); r != timeline.None {
+				w.t.Assign(call, r, timeline.WhyShared)
+				in.wanted[id] = w.asked[id]
+			} else if in.named == nil || call.Why != timeline.WhyAsync {
+				w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
 			}
 		}
 	}

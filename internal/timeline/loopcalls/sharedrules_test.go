@@ -14,8 +14,8 @@ import (
 func TestCallsOfThoseWhoAreAway(t *testing.T) {
 	for _, c := range []struct{ away, listed int }{{0, 0}, {2, 2}, {mostAway, mostAway}, {mostAway + 1, 1}} {
 		w := &sharing{
-			t:         &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
-			suspended: suspended{away: map[loops.Owner]progress{}}, owner: map[timeline.CallID]loops.Owner{}, flying: map[loops.Owner]int{}, either: map[timeline.CallID][]loops.Owner{},
+			t:          &timeline.Timeline{Calls: []timeline.Call{{Request: timeline.None}}},
+			sharedPass: newSharedPass(nil),
 		}
 		for r := range c.away {
 			w.away[loops.OfRequest(timeline.RequestID(r))] = progress{}
@@ -34,7 +34,7 @@ func TestWhoHoldsBack(t *testing.T) {
 		could, sends int
 		held         bool
 	}{{133, 0, true}, {600, 2, true}, {188, 4, false}, {453, 12, false}, {10, 0, false}} {
-		if w := (&sharing{could: c.could, sends: c.sends}); w.held() != c.held {
+		if w := (&sharing{sharedPass: sharedPass{could: c.could, sends: c.sends}}); w.held() != c.held {
 			t.Errorf("sends %d times of %d: held %v", c.sends, c.could, w.held())
 		}
 	}
@@ -44,23 +44,23 @@ func TestWhoHoldsBack(t *testing.T) {
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
 		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
-		habits: causality.NewCounts(progress.usual), byConn: map[recording.ConnID]*sharedConn{},
+		counts: causality.NewCounts(progress.usual), byConn: map[recording.ConnID]*sharedConn{},
 	}
-	w.reset()
+	w.sharedPass = newSharedPass(nil)
 	w.allEnd = 60
 	for _, who := range []loops.Owner{loops.OfRequest(0), loops.OfCall(3)} {
 		w.now = 40
 		w.ready = []actor{{who: who}}
 		w.goesAway(0)
-		if !w.anyAway() {
+		if w.stillAway() == 0 {
 			t.Errorf("%v is not away", who)
 		}
 		w.now = 70
-		if w.respond([]timeline.RequestID{0}); w.anyAway() {
+		if w.respond([]timeline.RequestID{0}); w.stillAway() > 0 {
 			t.Errorf("%v is away after all were answered", who)
 		}
-		w.ready[0].habit.over = false
-		if w.goesAway(0); who == loops.OfRequest(0) && w.anyAway() {
+		w.ready[0].point.over = false
+		if w.goesAway(0); who == loops.OfRequest(0) && w.stillAway() > 0 {
 			t.Errorf("%v goes away after it was answered", who)
 		}
 	}
