@@ -20,27 +20,19 @@ import (
 // of its own last call. Calls are given only to requests that are so confirmed, and to none
 // if fewer than nine of ten are.
 
+// poolGuess is whose a call seems to be.
+type poolGuess = causality.Guess[timeline.RequestID, timeline.CallID]
+
 // poolOrder follows one loop and gives the calls of its pool to who stands in line for it.
 type poolOrder struct {
-	t       *timeline.Timeline
-	line    causality.Line[timeline.RequestID]    // doubtful: somebody may have been given the place of another
-	flying  map[timeline.RequestID]int            // calls under way
-	asked   map[timeline.RequestID]recording.Time // when those last did who have some: the turn
-	atOnce  map[string]int                        // as in asyncInput
-	given   map[timeline.CallID]int               // calls under way, or answered last on their connection, that ids do not tell of: places in list
-	asleep  map[timeline.CallID]int               // those in whose answer's turn a timer was set that fires
-	of      map[timeline.RequestID][]int          // places in list
-	list    []guess
-	guessed int                         // about requests of the recording
-	proven  map[timeline.RequestID]bool // requests whose answers confirm the guesses
-	wrong   int                         // answers that contradict them
-	last    map[recording.ConnID]timeline.CallID
-	turn    poolTurn
-	hands   askedIn
-	wanted  []recording.Time // by call, as in asyncInput
-
-	mended map[timeline.RequestID]bool // whose guesses were, and may be wrong still
+	*causality.Pool[timeline.RequestID, timeline.CallID]
+	t      *timeline.Timeline
+	in     asyncInput
 	kind   lineKind
+	last   map[recording.ConnID]timeline.CallID
+	asleep map[timeline.CallID]int  // of the guesses: those in whose answer's turn a timer was set that fires
+	timed  map[timeline.CallID]bool // sent by a timer: who did waited for that, and for no connection
+	turn   poolTurn
 }
 
 // lineKind says which calls are those of who stands first in line, if somebody does. All
@@ -52,14 +44,6 @@ const (
 	lineByRoom                 // those on a connection that was used before, or asked for in the turn of an answer: the application lets so many run at once
 	lineKinds
 )
-
-// guess is whose a call seems to be, and since when that one waited for it.
-type guess struct {
-	call    timeline.CallID
-	request timeline.RequestID
-	since   recording.Time
-	timer   bool // a timer sent it: it waited for that, and for no connection
-}
 
 // poolTurn is what the loop does for a request since it read its bytes or an answer.
 type poolTurn struct {
@@ -75,18 +59,19 @@ type poolTurn struct {
 // associateInLine associates the calls of a loop that ids do not tell of, and notes since
 // when they were wanted. It reports whether there is a line.
 func associateInLine(t *timeline.Timeline, in asyncInput) bool {
-	var given map[timeline.CallID]guess
+	var given map[timeline.CallID]poolGuess
+	var timed map[timeline.CallID]bool
 	for kind := range lineKinds {
 		p := followLine(t, in, kind)
-		if !p.confirmed() {
+		if !p.Confirmed() {
 			continue
 		}
 		found := p.guesses(given)
-		if 3*len(found) < p.guessed {
+		if 3*len(found) < len(p.Guesses) {
 			continue // most are of requests that nothing confirms
 		}
-		given = found
-		if len(p.proven) >= 99*p.wrong {
+		given, timed = found, p.timed
+		if len(p.Proven) >= 99*p.Wrong {
 			break
 		}
 	}
@@ -94,8 +79,8 @@ func associateInLine(t *timeline.Timeline, in asyncInput) bool {
 	timers := !told && timersSend(t, in.loop.Moves) // then it is not known who waits for a timer, and who in line
 	for id, g := range given {
 		c := &t.Calls[id]
-		t.Assign(c, g.request, timeline.WhyInLine)
-		if in.wanted[id] = g.since; g.timer || timers {
+		t.Assign(c, g.Owner, timeline.WhyInLine)
+		if in.wanted[id] = g.Since; timed[id] || timers {
 			in.wanted[id] = recording.NoTime
 		}
 	}
@@ -108,32 +93,29 @@ const hopeless = 1000
 // followLine plays what a loop did, with a line of a kind.
 func followLine(t *timeline.Timeline, in asyncInput, kind lineKind) *poolOrder {
 	p := &poolOrder{
-		t: t, flying: map[timeline.RequestID]int{}, asked: map[timeline.RequestID]recording.Time{}, atOnce: in.atOnce, given: map[timeline.CallID]int{}, asleep: map[timeline.CallID]int{}, of: map[timeline.RequestID][]int{},
-		proven: map[timeline.RequestID]bool{}, mended: map[timeline.RequestID]bool{}, last: map[recording.ConnID]timeline.CallID{}, turn: poolTurn{of: timeline.None, call: timeline.None},
-		hands: in.hands, wanted: in.wanted, kind: kind,
+		Pool: causality.NewPool[timeline.RequestID, timeline.CallID](func(r timeline.RequestID) int { return in.atOnce[t.Requests[r].Endpoint] }),
+		t:    t, in: in, kind: kind, last: map[recording.ConnID]timeline.CallID{}, asleep: map[timeline.CallID]int{}, timed: map[timeline.CallID]bool{},
+		turn: poolTurn{of: timeline.None, call: timeline.None},
 	}
 	for i := range in.loop.Moves {
 		p.step(&in.loop.Moves[i])
-		if p.wrong > hopeless && !p.confirmed() {
+		if p.Wrong > hopeless && !p.Confirmed() {
 			break
 		}
 	}
 	return p
 }
 
-// confirmed reports whether what requests were answered confirms the guesses.
-func (p *poolOrder) confirmed() bool { return len(p.proven) > 0 && len(p.proven) >= 9*p.wrong }
-
 // guesses are those about requests whose answers confirm them, if they are also among those
 // of another kind of line that was confirmed.
-func (p *poolOrder) guesses(among map[timeline.CallID]guess) map[timeline.CallID]guess {
-	all := map[timeline.CallID]guess{}
-	for _, g := range p.list {
-		if g.request == timeline.None || !p.proven[g.request] || p.t.Calls[g.call].SendFrom < p.t.Requests[g.request].FirstRead {
+func (p *poolOrder) guesses(among map[timeline.CallID]poolGuess) map[timeline.CallID]poolGuess {
+	all := map[timeline.CallID]poolGuess{}
+	for _, g := range p.Guesses {
+		if g.Owner == timeline.None || !p.Proven[g.Owner] || p.t.Calls[g.Call].SendFrom < p.t.Requests[g.Owner].FirstRead {
 			continue
 		}
-		if other, ok := among[g.call]; among == nil || ok && other.request == g.request {
-			all[g.call] = g
+		if other, ok := among[g.Call]; among == nil || ok && other.Owner == g.Owner {
+			all[g.Call] = g
 		}
 	}
 	return all
@@ -148,17 +130,17 @@ func anyInLine(t *timeline.Timeline, in asyncInput) bool {
 }
 
 func (p *poolOrder) step(m *loops.Move) {
+	next := poolTurn{of: timeline.None, call: timeline.None, at: m.At}
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
-		p.begin(poolTurn{of: m.Request, call: timeline.None, at: m.At, fires: m.Fires})
+		next.of, next.fires = m.Request, m.Fires
+		p.begin(next)
 	case loops.MoveAnswer:
-		next := poolTurn{of: timeline.None, call: timeline.None, at: m.At, fires: m.Fires}
+		next.fires = m.Fires
 		if p.t.Calls[m.Call].End == m.At {
 			next.of, next.call = p.owner(m.Call), m.Call
-			if p.flying[next.of]--; p.flying[next.of] <= 0 {
-				delete(p.flying, next.of)
-			}
-			if k, ok := p.given[m.Call]; ok && m.Fires != 0 {
+			p.Answered(next.of)
+			if k, ok := p.Place(m.Call); ok && m.Fires != 0 {
 				p.asleep[m.Call] = k
 			}
 		}
@@ -172,26 +154,32 @@ func (p *poolOrder) step(m *loops.Move) {
 			p.send(m)
 		}
 	case loops.MoveRespond:
-		if p.t.Requests[m.Request].FirstWrite == m.At {
-			p.respond(m.Request)
+		// it is written in the turn in which the request's own last call was answered
+		switch r := m.Request; {
+		case p.t.Requests[r].FirstWrite != m.At:
+		case p.turn.call == timeline.None && !p.turn.woke:
+			p.Over(r, timeline.None, p.turn.at)
+		default:
+			p.Over(r, p.turn.of, p.turn.at)
 		}
 	case loops.MoveFired:
 		p.begin(p.woke(m))
 	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
-		p.begin(poolTurn{of: timeline.None, call: timeline.None, at: m.At, timer: m.Kind == loops.MoveBoundary && m.Trigger == 1})
+		next.timer = m.Kind == loops.MoveBoundary && m.Trigger == 1
+		p.begin(next)
 	}
 }
 
 // begin ends the turn that runs: if all that its request could do was to ask for a
 // connection, it stands in line now.
 func (p *poolOrder) begin(next poolTurn) {
-	if u := p.turn; u.of != timeline.None && !u.sent && p.flying[u.of] == 0 && !p.sleeps(&u) {
+	if u := p.turn; u.of != timeline.None && !u.sent && p.Idle(u.of) && !p.sleeps(&u) {
 		if done := p.t.Requests[u.of].FirstWrite; done == recording.NoTime || done > next.at {
-			p.line.Rejoin(u.of, u.at)
+			p.Line.Rejoin(u.of, u.at)
 		}
 	}
 	if next.of != timeline.None {
-		p.line.Leave(next.of)
+		p.Line.Leave(next.of)
 	}
 	p.turn = next
 }
@@ -201,61 +189,58 @@ func (p *poolOrder) owner(c timeline.CallID) timeline.RequestID {
 	if r := p.t.Calls[c].Request; r != timeline.None {
 		return r
 	}
-	if k, ok := p.given[c]; ok {
-		return p.list[k].request
+	k, ok := p.Place(c)
+	if !ok {
+		k, ok = p.asleep[c]
 	}
-	if k, ok := p.asleep[c]; ok {
-		return p.list[k].request
+	if !ok {
+		return timeline.None
 	}
-	return timeline.None
+	return p.Guesses[k].Owner
 }
 
 func (p *poolOrder) send(m *loops.Move) {
 	c := &p.t.Calls[m.Call]
-	g := guess{m.Call, c.Request, p.turn.at, p.turn.timer}
+	g := poolGuess{Call: m.Call, Owner: c.Request, Since: p.turn.at}
 	before, used := p.last[c.Conn]
 	used = used && before != m.Call
 	p.last[c.Conn] = m.Call
-	if g.request == timeline.None && c.Why == timeline.WhyNoAsync {
-		g.request, g.since = p.askedBy(m.Call)
+	if g.Owner == timeline.None && c.Why == timeline.WhyNoAsync {
+		g.Owner, g.Since = p.askedBy(m.Call)
 		if used && timeline.InTransaction(&p.t.Calls[before]) {
-			g.request = p.owner(before)
+			g.Owner = p.owner(before)
 		} else if p.inLine(m.Call, before, used) {
-			g.request, g.since = p.headOfLine(g.request, g.since)
+			g.Owner, g.Since = p.Grant(g.Owner, g.Since)
 		}
-		if g.request != timeline.None {
-			p.given[m.Call] = len(p.list)
-			p.of[g.request] = append(p.of[g.request], len(p.list))
-			p.list = append(p.list, g)
-			p.guessed++
+		if g.Owner != timeline.None {
+			p.Guess(g)
+			p.timed[m.Call] = p.turn.timer
 		}
 	}
 	if used {
-		delete(p.given, before)
+		p.Replaced(before)
 	}
-	if g.request == timeline.None {
+	if g.Owner == timeline.None {
 		return
 	}
-	if since, stands := p.line.Waits(g.request); stands && p.hands.over[m.Call] && c.Request != timeline.None {
-		p.wanted[m.Call] = since
+	if since, stands := p.Line.Waits(g.Owner); stands && p.in.hands.over[m.Call] && c.Request != timeline.None {
+		p.in.wanted[m.Call] = since
 	}
-	p.line.Leave(g.request)
-	if p.flying[g.request] > 0 { // its answer confirms the last of them alone
-		p.mended[g.request] = true
+	turn := recording.NoTime
+	if g.Owner == p.turn.of {
+		p.turn.sent, turn = true, p.turn.at
 	}
-	p.flying[g.request]++
-	if g.request == p.turn.of {
-		p.turn.sent, p.asked[g.request] = true, p.turn.at
-	}
+	p.Sent(g.Owner, turn)
 }
 
 // inLine reports a call that stood in line, if that is of the kind it is taken for; before
 // is the one before on its connection, if that was used.
 func (p *poolOrder) inLine(c, before timeline.CallID, used bool) bool {
+	hands := p.in.hands
 	switch {
-	case p.hands.room[c] && !p.hands.over[c] && p.kind == lineByIDs:
+	case hands.room[c] && !hands.over[c] && p.kind == lineByIDs:
 		return false
-	case used && (before == p.turn.call || p.hands.over[c]):
+	case used && (before == p.turn.call || hands.over[c]):
 		return true
 	}
 	return p.kind == lineByRoom && (used || p.afterAnswer(c))
@@ -263,7 +248,7 @@ func (p *poolOrder) inLine(c, before timeline.CallID, used bool) bool {
 
 // afterAnswer reports a call that was asked for in the turn of an answer.
 func (p *poolOrder) afterAnswer(c timeline.CallID) bool {
-	if made := p.hands.made[c]; made != loops.Nobody || p.hands.late[c] {
+	if made := p.in.hands.made[c]; made != loops.Nobody || p.in.hands.late[c] {
 		_, ok := made.Call()
 		return ok
 	}
@@ -272,19 +257,15 @@ func (p *poolOrder) afterAnswer(c timeline.CallID) bool {
 
 // askedBy is who seems to have asked for a call that did not wait, and when.
 func (p *poolOrder) askedBy(c timeline.CallID) (timeline.RequestID, recording.Time) {
-	if !p.hands.late[c] && p.hands.made[c] == loops.Nobody {
+	made := p.in.hands.made[c]
+	if !p.in.hands.late[c] && made == loops.Nobody {
 		return p.turn.of, p.turn.at
-	}
-	return p.maker(p.hands.made[c])
-}
-
-// maker is the request in whose turn something was asked for, and when that was.
-func (p *poolOrder) maker(made loops.Owner) (timeline.RequestID, recording.Time) {
-	if r, ok := made.Request(); ok {
-		return r, recording.NoTime
 	}
 	if x, ok := made.Call(); ok {
 		return p.owner(x), p.t.Calls[x].End
+	}
+	if r, ok := made.Request(); ok {
+		return r, recording.NoTime
 	}
 	return timeline.None, recording.NoTime
 }

@@ -243,9 +243,7 @@ func (w *sharing) begin(m *loops.Move) {
 	for i := len(w.ready) - 1; i >= 0 && w.ready[i].turn == w.turn.n; i-- {
 		w.ready[i].until = m.Counter
 	}
-	w.turn.n++
-	w.turn.runs, w.turn.counter, w.turn.checked, w.turn.sent, w.turn.judged = true, m.Counter, false, false, false
-	w.turn.under = w.beside
+	w.turn = sharedTurn{n: w.turn.n + 1, runs: true, counter: m.Counter, under: w.beside, tick: w.turn.tick}
 	w.setsTimers(m)
 }
 
@@ -290,14 +288,14 @@ func (w *sharing) who(r loops.Owner) loops.Owner {
 		if !ok {
 			return r
 		}
-		next, ok := w.owner[id]
-		if !ok {
+		switch next, known := w.owner[id]; {
+		case !known:
 			return loops.Nobody
-		}
-		if next == r {
+		case next == r:
 			return r
+		default:
+			r = next
 		}
-		r = next
 	}
 }
 

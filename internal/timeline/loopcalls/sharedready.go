@@ -223,7 +223,6 @@ func timersSet(moves []loops.Move) map[*loops.Move][]int64 {
 
 // setsTimers notes which timers are set in the turn that a move begins.
 func (w *sharing) setsTimers(m *loops.Move) {
-	w.turn.nap = nil
 	if list := w.set[m]; len(list) > 0 {
 		w.turn.nap = &nap{timers: list}
 		for _, id := range list {

@@ -1,0 +1,79 @@
+package causality
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// playPool plays a drawing of owners that ask for calls, a sign for each step, and returns whose each call was, in
+// order: "!" that it is proven.
+//
+//	A    A asks for a call, and waits
+//	+X   a call is sent in the turn of X, to whom the line gives it
+//	-A   a call of A is answered
+//	/AB  A is over, in the turn of B; "/A-": of nobody known
+func playPool(atOnce int, drawing string) string {
+	p := NewPool[rune, rune](func(rune) int { return atOnce })
+	owner := func(sign byte) rune {
+		if sign == '-' {
+			return Nobody
+		}
+		return rune(sign)
+	}
+	for i, step := range strings.Fields(drawing) {
+		at := recording.Time(i + 1)
+		switch step[0] {
+		case '+':
+			o, since := p.Grant(rune(step[1]), at)
+			p.Guess(Guess[rune, rune]{Call: rune(i), Owner: o, Since: since})
+			if o != Nobody {
+				p.Sent(o, at)
+			}
+		case '-':
+			p.Answered(rune(step[1]))
+		case '/':
+			p.Over(owner(step[1]), owner(step[2]), at)
+		default:
+			p.Line.Rejoin(rune(step[0]), at)
+		}
+	}
+	var calls []string
+	for _, g := range p.Guesses {
+		switch {
+		case g.Owner == Nobody:
+			calls = append(calls, "-")
+		case p.Proven[g.Owner]:
+			calls = append(calls, string(g.Owner)+"!")
+		default:
+			calls = append(calls, string(g.Owner))
+		}
+	}
+	return strings.Join(calls, " ")
+}
+
+// TestPool: calls are of who stands first, and the ends of owners confirm that or mend it.
+func TestPool(t *testing.T) {
+	for _, proof := range []struct {
+		because string
+		atOnce  int
+		drawing string
+		owners  string
+	}{
+		{"first come, first served, whoever's turn it is", 1, "A B +X +X", "A B"},
+		{"nobody waits: it is of whose turn it is", 1, "+X", "X"},
+		{"over in the turn of its own last call: proven", 1, "A B +X +X -A /AA", "A! B"},
+		{"over in another's: that one stands still, and what seemed to be of the first is its", 1, "A B +X +X -A /BA", "- A"},
+		{"what was mended proves nothing", 1, "A B +X +X -A /BA -A /AA", "- A"},
+		{"nor does what was under way meanwhile", 1, "A B C +X +X +X -A /BA -C /CC", "- A C"},
+		{"over in a turn of nobody known: taken back", 1, "A +X /A-", "-"},
+		{"one that makes two at once may want another: it is not known whose it is", 2, "+X +Y", "X -"},
+		{"but what is sent in its own turn is its", 2, "+X +X", "X X"},
+		{"its end confirms the last of them alone", 2, "+X +X -X -X /XX", "X X"},
+	} {
+		if got := playPool(proof.atOnce, proof.drawing); got != proof.owners {
+			t.Errorf("%s: %s: the calls are of %q, want %q", proof.because, proof.drawing, got, proof.owners)
+		}
+	}
+}
