@@ -126,7 +126,7 @@ func TestWhatNamesTellStands(t *testing.T) {
 	} {
 		tl := &timeline.Timeline{}
 		conn := &sharedConn{shared: true}
-		w := &sharing{t: tl, conns: map[int32]*sharedConn{2: conn}, owner: map[timeline.CallID]loops.Owner{}, proven: map[timeline.RequestID]bool{}}
+		w := &sharing{t: tl, conns: map[int32]*sharedConn{2: conn}, sharedPass: newSharedPass(nil)}
 		for i := range 10 {
 			r := timeline.RequestID(i)
 			tl.Requests = append(tl.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: recording.Time(10 * i), End: recording.Time(10*i + 9)})

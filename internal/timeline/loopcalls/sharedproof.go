@@ -179,7 +179,7 @@ func (w *sharing) give(in asyncInput) {
 			if held && in.named != nil && c.shared && call.Why == timeline.WhyAsync {
 				w.t.Assign(call, timeline.None, timeline.WhyNoAsync)
 			}
-			if !believed || held && !w.holds || w.told[id] || !c.shared && !w.many[id] && call.Request != timeline.None {
+			if !believed || held && !w.holds || w.told[id] || call.Why == timeline.WhyAwaited || !c.shared && !w.many[id] && call.Request != timeline.None {
 				continue
 			}
 			if r := w.confirmed(id); r != timeline.None {
