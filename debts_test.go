@@ -25,7 +25,7 @@ func methodDebts() map[string]int {
 		"internal/timeline.Timeline":            59,
 		"internal/timeline/loopcalls.asyncWalk": 32,
 		"internal/timeline/segments.segmenter":  67,
-		"internal/timeline/loopcalls.sharing":   69,
+		"internal/timeline/loopcalls.sharing":   61,
 		"internal/timeline/waits.Sleeps":        55,
 		"internal/timeline/facts.Facts":         35,
 	}
@@ -57,8 +57,6 @@ func fieldDebts() map[string]int {
 		"internal/timeline/facts.Facts":         26,
 		"internal/timeline/loopcalls.inTurns":   24,
 		"internal/timeline/loops.Move":          17,
-		"internal/timeline/loopcalls.poolOrder": 18,
-		"internal/timeline/loopcalls.sharing":   36,
 		"internal/truth/faults.plan":            17,
 		"recording.Off":                         23,
 		"recording.validator":                   16,

@@ -40,10 +40,18 @@ type sharing struct {
 
 // sharedPass is what one pass over what the loop did tells.
 type sharedPass struct {
-	now     recording.Time
-	allEnd  recording.Time // of the last to end of the requests that were read so far
-	turn    sharedTurn
-	acts    []*loops.Move            // of the turn that runs: calls sent, and responses
+	now    recording.Time
+	allEnd recording.Time // of the last to end of the requests that were read so far
+	turn   sharedTurn
+	acts   []*loops.Move // of the turn that runs: calls sent, and responses
+	beside int           // calls under way on shared connections
+	goingOn
+	sharedGuesses
+	sharedProof
+}
+
+// goingOn is who may go on, and how far each has come.
+type goingOn struct {
 	ready   []actor                  // who may go on
 	resumed []actor                  // whose calls were answered
 	set     map[*loops.Move][]int64  // timersSet
@@ -52,33 +60,40 @@ type sharedPass struct {
 	unnamed []unnamed                // those of whom it is not known which request they are
 	flying  map[loops.Owner]int      // calls under way
 	did     map[loops.Owner]progress // what was done for it so far
-	beside  int                      // calls under way on shared connections
+}
 
-	owner  map[timeline.CallID]loops.Owner    // whose a call is: a request; or that of another call; its own, if not known
-	told   map[timeline.CallID]bool           // by ids
-	many   map[timeline.CallID]bool           // asked for when several could go on
-	either map[timeline.CallID][]loops.Owner  // who may have made it, where that could not be told apart
-	asked  map[timeline.CallID]recording.Time // since when whoever made it could
+// sharedGuesses are whose calls seem to be.
+type sharedGuesses struct {
+	owner  map[timeline.CallID]loops.Owner          // a request; or that of another call; its own, if not known
+	told   map[timeline.CallID]bool                 // by ids
+	many   map[timeline.CallID]bool                 // asked for when several could go on
+	either map[timeline.CallID][]loops.Owner        // who may have made it, where that could not be told apart
+	asked  map[timeline.CallID]recording.Time       // since when whoever made it could
+	of     map[timeline.RequestID][]timeline.CallID // those of a request
+}
 
-	of     map[timeline.RequestID][]timeline.CallID // what was guessed
-	proven map[timeline.RequestID]bool              // it was answered in the turn of its own last call
-	unsure map[timeline.RequestID]bool              // it was not, or another in its stead
-	lost   map[timeline.RequestID]bool              // when some of its calls were answered is not known
-	bound  int                                      // proven by nothing but who else it could be
-	wrong  int                                      // requests answered while calls of them seemed to be under way
-	odd    int                                      // in a turn that was taken for others'
-	blurs  int                                      // calls sent together with some that were not told apart
-	could  int                                      // turns of somebody who could send a call on a shared connection while others' were under way there
-	sends  int                                      // in which that was done
+// sharedProof is what confirms the guesses, and what contradicts them.
+type sharedProof struct {
+	proven map[timeline.RequestID]bool // it was answered in the turn of its own last call
+	unsure map[timeline.RequestID]bool // it was not, or another in its stead
+	lost   map[timeline.RequestID]bool // when some of its calls were answered is not known
+	bound  int                         // proven by nothing but who else it could be
+	wrong  int                         // requests answered while calls of them seemed to be under way
+	odd    int                         // in a turn that was taken for others'
+	blurs  int                         // calls sent together with some that were not told apart
+	could  int                         // turns of somebody who could send a call on a shared connection while others' were under way there
+	sends  int                         // in which that was done
 }
 
 // newSharedPass begins one; set are the loop's timersSet.
 func newSharedPass(set map[*loops.Move][]int64) sharedPass {
 	return sharedPass{
-		set: set, naps: map[int64]*nap{}, away: map[loops.Owner]progress{}, flying: map[loops.Owner]int{}, did: map[loops.Owner]progress{},
-		owner: map[timeline.CallID]loops.Owner{}, told: map[timeline.CallID]bool{}, many: map[timeline.CallID]bool{},
-		either: map[timeline.CallID][]loops.Owner{}, asked: map[timeline.CallID]recording.Time{},
-		of: map[timeline.RequestID][]timeline.CallID{}, proven: map[timeline.RequestID]bool{}, unsure: map[timeline.RequestID]bool{}, lost: map[timeline.RequestID]bool{},
+		goingOn: goingOn{set: set, naps: map[int64]*nap{}, away: map[loops.Owner]progress{}, flying: map[loops.Owner]int{}, did: map[loops.Owner]progress{}},
+		sharedGuesses: sharedGuesses{
+			owner: map[timeline.CallID]loops.Owner{}, told: map[timeline.CallID]bool{}, many: map[timeline.CallID]bool{},
+			either: map[timeline.CallID][]loops.Owner{}, asked: map[timeline.CallID]recording.Time{}, of: map[timeline.RequestID][]timeline.CallID{},
+		},
+		sharedProof: sharedProof{proven: map[timeline.RequestID]bool{}, unsure: map[timeline.RequestID]bool{}, lost: map[timeline.RequestID]bool{}},
 	}
 }
 

@@ -34,7 +34,7 @@ func TestWhoHoldsBack(t *testing.T) {
 		could, sends int
 		held         bool
 	}{{133, 0, true}, {600, 2, true}, {188, 4, false}, {453, 12, false}, {10, 0, false}} {
-		if w := (&sharing{sharedPass: sharedPass{could: c.could, sends: c.sends}}); w.held() != c.held {
+		if w := (&sharing{sharedPass: sharedPass{sharedProof: sharedProof{could: c.could, sends: c.sends}}}); w.held() != c.held {
 			t.Errorf("sends %d times of %d: held %v", c.sends, c.could, w.held())
 		}
 	}
