@@ -4,14 +4,15 @@ SHELL := /bin/bash
 GO ?= go
 NEED := ./.ci/need
 CASES = $(notdir $(patsubst %/expect.txt,%,$(wildcard cases/*/expect.txt)))
-# How long torture runs each fuzzer, how many recorders it kills, and how long one records.
+# How long torture runs each fuzzer, how many recorders it kills, and how long one records; how a case is played (cases/run).
 FUZZTIME ?= 30m
 KILLS ?= 1000
 SOAK ?= 1h
+HOW ?= $(if $(CI),-short -tries 3)
 # Recording needs root; building does not.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: build dist demo test test-kernels lint generate check-generated case cases bench-analysis lab torture clean
+.PHONY: build dist demo test test-kernels lint generate check-generated case case-parts cases bench-analysis lab torture clean
 
 build: ## bin/dwell, which needs no library
 	CGO_ENABLED=0 $(GO) build -o bin/dwell ./cmd/dwell
@@ -44,11 +45,19 @@ generate: ## rebuild the programs in bpf/ and their Go bindings
 check-generated: generate ## what is committed is what the sources give
 	git diff --exit-code --stat -- internal/capture
 
-case: build ## make case NAME=keep-alive
+define player
 	@test -f "cases/$(NAME)/expect.txt" || { echo "usage: make case NAME=...; there are: $(CASES)"; exit 2; }
 	@$(NEED) node:nodejs npm:npm taskset:util-linux $(if $(wildcard cases/$(NAME)/pom.xml),javac:openjdk-17-jdk-headless mvn:maven) $(shell cat cases/$(NAME)/need 2>/dev/null)
 	$(GO) build -o bin/case ./cases/run
-	$(ROOT) bin/case $(if $(CI),-short -tries 3) $(NAME)
+endef
+
+case: build ## make case NAME=keep-alive; HOW="-quick -beside half" says how it is played
+	$(player)
+	$(ROOT) bin/case $(HOW) $(NAME)
+
+case-parts: ## fetch and compile what a case is made of, for it to be played later
+	$(player)
+	$(ROOT) bin/case -install $(NAME)
 
 cases: build
 	@for name in $(CASES); do $(MAKE) --no-print-directory case NAME=$$name || exit 1; done

@@ -2,7 +2,7 @@
 // variant of the service, records both with dwell, and holds the diagnoses against
 // the case's expect.txt. It runs as root from the root of the repository:
 //
-//	go run ./cases/run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] keep-alive
+//	go run ./cases/run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] [-install] keep-alive
 package main
 
 import (
@@ -29,12 +29,13 @@ func main() {
 	flag.IntVar(&opt.tries, "tries", 1, "how often a pair may be played until its expectations are met: what else happens on a machine can only make it miss them; while its host is busy, up to three times as often")
 	flag.StringVar(&opt.pair, "pair", "", "only the pair of this name")
 	flag.BoolVar(&opt.keep, "keep", false, "instead, cut new recordings for the tests that need no root")
+	flag.BoolVar(&opt.install, "install", false, "instead, fetch and compile what the case is made of")
 	flag.StringVar(&opt.beside, "beside", "", "play beside a competitor: half (of each processor) or bursts")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] CASE")
+		fmt.Fprintln(os.Stderr, "usage: run [-quick] [-short] [-tries N] [-pair NAME] [-beside half|bursts] [-keep] [-install] CASE")
 		os.Exit(2)
 	}
 	if err := rival.Compete(ctx, opt.beside); err != nil {
@@ -52,9 +53,9 @@ func main() {
 }
 
 type options struct {
-	quick, short, keep bool
-	tries              int
-	pair, beside       string
+	quick, short, keep, install bool
+	tries                       int
+	pair, beside                string
 }
 
 // run returns how many expectations were not met.
@@ -68,6 +69,9 @@ func run(ctx context.Context, name string, opt options, out io.Writer) (failed i
 	}
 	key, err := readKey(s)
 	if err != nil {
+		return 0, err
+	}
+	if err := s.install(ctx, out); err != nil || opt.install {
 		return 0, err
 	}
 	st, err := openStage(ctx, s, out)

@@ -5,20 +5,28 @@ import (
 	"fmt"
 )
 
-// kneeWorkers always have one request each while the knee is measured.
-const kneeWorkers = "16"
+// kneeWorkers always have one request each while the knee is measured, which needs no other warm-up than
+// the first seconds of that.
+const (
+	kneeWorkers = "16"
+	kneeWarm    = 3 // seconds
+	kneeSeconds = 5
+)
 
 // sustainedSeconds is how long the fixed variant must hold its SLA at a rate.
 const sustainedSeconds = 8
 
 // knee measures how many requests per second the variant can answer.
 func (sc *scene) knee(ctx context.Context, variant string) (float64, error) {
-	service, err := sc.service(ctx, variant)
+	service, err := sc.start(ctx, variant)
 	if err != nil {
 		return 0, err
 	}
 	defer service.Stop()
-	s, err := sc.send(ctx, 8, "-workers", kneeWorkers)
+	if _, err := sc.send(ctx, kneeWarm, "-workers", kneeWorkers); err != nil {
+		return 0, fmt.Errorf("warming up: %w", err)
+	}
+	s, err := sc.send(ctx, kneeSeconds, "-workers", kneeWorkers)
 	return s.Rate, err
 }
 

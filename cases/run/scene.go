@@ -46,9 +46,6 @@ type handlerTimes struct {
 }
 
 func openStage(ctx context.Context, s *spec, out io.Writer) (*stage, error) {
-	if err := s.install(ctx, out); err != nil {
-		return nil, err
-	}
 	binary, err := filepath.Abs(filepath.Join(s.Work, "load"))
 	if err != nil {
 		return nil, err
@@ -84,11 +81,20 @@ func (sc *scene) env(variant string) []string {
 	return append(append(append([]string{}, sc.Service.Env...), sc.pair.ServiceEnv...), sc.pair.Variants[variant]...)
 }
 
-// service starts a variant and warms it up.
-func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, error) {
+// start starts a variant.
+func (sc *scene) start(ctx context.Context, variant string) (*proc.Process, error) {
 	p, err := proc.Start(ctx, proc.Options{Args: sc.Service.Args, Env: sc.env(variant), Dir: sc.Dir, CPUs: sc.ServiceCPU, Ready: "ready"})
 	if err != nil {
 		return nil, fmt.Errorf("the service: %w", err)
+	}
+	return p, nil
+}
+
+// service starts a variant and warms it up.
+func (sc *scene) service(ctx context.Context, variant string) (*proc.Process, error) {
+	p, err := sc.start(ctx, variant)
+	if err != nil {
+		return nil, err
 	}
 	rate := sc.pair.WarmRate
 	if sc.pair.SLA.MS > 0 && variant == "fixed" {

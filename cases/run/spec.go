@@ -89,10 +89,10 @@ func readSpec(name string) (*spec, error) {
 	return s, os.MkdirAll(s.Work, 0o755)
 }
 
-// shorten makes a run quick enough for every change: an overload lasts as long as a queue
-// needs to be counted in tens of seconds. Other loads are as long as a p99 needs.
+// shorten makes a run quick enough for every change: an overload lasts as long as clients need to
+// wait for more than ten seconds. Other loads are as long as a p99 needs.
 func (s *spec) shorten() {
-	const overloadSeconds = 30
+	const overloadSeconds = 20
 	s.OverloadSeconds = min(s.OverloadSeconds, overloadSeconds)
 }
 

@@ -22,6 +22,7 @@ func lossy() []scenario {
 // TestLostDatagrams: what is slow then is the peer, as it seems to who asks; without the loss
 // nothing is.
 func TestLostDatagrams(t *testing.T) {
+	t.Parallel()
 	for _, sc := range lossy() {
 		t.Run(sc.runtime.name, func(t *testing.T) {
 			leaveOut(t)

@@ -27,6 +27,7 @@ func fewRequests() []scenario {
 // TestFewRequests: requests that are too few to prove anything are told one by one, with what they
 // spent their time on, and with leads, the right one first.
 func TestFewRequests(t *testing.T) {
+	t.Parallel()
 	for _, sc := range fewRequests() {
 		t.Run(sc.runtime.name, func(t *testing.T) {
 			leaveOut(t)

@@ -106,6 +106,7 @@ func unwatchedChannels(rec *recording.Recording) int {
 
 // TestRepairedGoLocksGiveNoFinding plays the same service with the problem gone.
 func TestRepairedGoLocksGiveNoFinding(t *testing.T) {
+	t.Parallel()
 	for _, sc := range goLockScenarios() {
 		if sc.problem == "cpu" || sc.problem == "file" { // to save time: they differ in where they wait only
 			continue

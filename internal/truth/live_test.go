@@ -31,10 +31,14 @@ const (
 var machine sync.RWMutex
 
 // trying is how a scenario is to be tried: alone, or beside others once those of its test are over
-// that are played alone.
+// that are played alone. A test of quiet ones is itself parallel: they are beside those of other tests.
 func (sc scenario) trying(t *testing.T) (try func(play func() []string)) {
 	if !sc.quiet() {
-		return func(play func() []string) { calm.Try(t, play) }
+		return func(play func() []string) {
+			machine.Lock()
+			defer machine.Unlock()
+			calm.Try(t, play)
+		}
 	}
 	t.Parallel()
 	return func(play func() []string) { tryBeside(t, play) }
@@ -87,6 +91,7 @@ func (sc scenario) whole(t *testing.T) []string {
 // TestAttachedUnderLoad records from the middle of a load: what lies well inside the
 // recording is whole, what its ends cut is counted apart.
 func TestAttachedUnderLoad(t *testing.T) {
+	t.Parallel()
 	for _, kind := range attached() {
 		t.Run(kind.name, func(t *testing.T) {
 			leaveOut(t)

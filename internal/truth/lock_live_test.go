@@ -238,6 +238,7 @@ func TestCollections(t *testing.T) {
 
 // TestRepairedLocksGiveNoFinding plays the same services with the problem gone.
 func TestRepairedLocksGiveNoFinding(t *testing.T) {
+	t.Parallel()
 	for _, sc := range append(lockScenarios(), storm()) {
 		t.Run(sc.runtime.name+"/"+sc.name, func(t *testing.T) {
 			leaveOut(t)

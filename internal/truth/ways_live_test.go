@@ -27,8 +27,10 @@ func otherWays() map[string]struct {
 
 // What is needed is recorded right by another way, too, where the kernel refuses the best.
 func TestByOtherWays(t *testing.T) {
+	t.Parallel()
 	for what, way := range otherWays() {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			played := 0
 			for _, sc := range scenarios() {
 				name := sc.runtime.name + "/" + sc.name

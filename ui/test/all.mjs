@@ -1,5 +1,5 @@
 // Runs all tests, files side by side: more of them than there are processors, as each waits for frames. They share one browser and
-// the pages of the recordings.
+// the pages of the recordings. "made" or "live" runs those of recordings that were made or those that record, alone.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,8 +10,8 @@ const here = new URL(".", import.meta.url).pathname;
 const pages = mkdtempSync(join(tmpdir(), "dwell-pages-"));
 const browser = await start();
 try {
-  const files = readdirSync(here).filter((name) => name.endsWith(".test.mjs"));
-  for (const some of [files.filter((name) => name !== "live.test.mjs"), ["live.test.mjs"]]) { // what records is alone: what it says depends on how busy the processors are
+  const live = ["live.test.mjs"], made = readdirSync(here).filter((name) => name.endsWith(".test.mjs") && !live.includes(name));
+  for (const some of { made: [made], live: [live] }[process.argv[2]] ?? [made, live]) { // what records is alone: what it says depends on how busy the processors are
     const tests = spawn(process.execPath, ["--test", "--test-concurrency=3", ...some.map((name) => join(here, name))], { stdio: "inherit", env: { ...process.env, DWELL_PAGES: pages, DWELL_BROWSER: browser.wsEndpoint() } });
     process.exitCode ||= await new Promise((over) => tests.once("exit", (code) => over(code ?? 1)));
   }
