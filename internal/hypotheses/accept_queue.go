@@ -15,7 +15,8 @@ func acceptQueue() diagnosis.Hypothesis {
 		Title: "Requests wait before the server reads them",
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
 			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
-			"Supported too by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
+			"Supported too by what requests on any connection wait for the worker that reads it, which serves another, while one that has served sleeps all the time: each connection belongs to one worker. " +
+			"And by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
 			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
 		Queue: true,
@@ -44,6 +45,10 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	spans := c.SpansAmong(first, func(_ *timeline.Request, s *timeline.Segment) bool {
 		return s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
 	})
+	own := behindTheirOwn(c)
+	spans = slices.DeleteFunc(spans, func(sp diagnosis.Span) bool {
+		return slices.ContainsFunc(own[sp.Request], func(o diagnosis.Span) bool { return o.From >= sp.From && o.To <= sp.To })
+	})
 	depth, limit := deepest(c)
 	ev := []diagnosis.Evidence{
 		diagnosis.NS("p99 of the wait before the first read of a new connection", diagnosis.Quantile(waits, 99)),
@@ -67,6 +72,9 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 			who = "the event loop wants to run " + diagnosis.Percent(busy) + " of the time"
 		}
 		res.Candidates = []diagnosis.Candidate{behindTheQueue(c, who, spans, ev)}
+	}
+	if cd := ownWorker(c, own, ev); cd != nil {
+		res.Candidates = append(res.Candidates, *cd)
 	}
 	return res
 }

@@ -1,0 +1,66 @@
+package hypotheses
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/recording"
+)
+
+// twoWorkers plays two threads, each of which reads connections of its own. Every third time the first
+// has a page to render for 30 ms, and a tile is asked for on its other connection meanwhile; the
+// second serves something for so long.
+func twoWorkers(second int) *recording.Recording {
+	l := goLines{
+		`000000001us manifest cpus=2 hooks="sched io sockets arrivals"`,
+		`000000001us process id=1 pid=100 comm=tiles`,
+		`000000001us thread id=1 tid=101 process=1`, `000000001us thread-state thread=1 on=0 syscall=futex`,
+		`000000001us thread id=2 tid=102 process=1`, `000000001us thread-state thread=2 on=0 syscall=futex`,
+		`000000001us conn id=1 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5001`,
+		`000000001us conn id=2 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5002`,
+		`000000001us conn id=3 side=in process=1 existing=1 local=127.0.0.1:80 peer=127.0.0.1:5003`,
+	}
+	since, served := []int{0, 1, 1}, [4]int{}
+	serves := func(thread, conn, arrived, at, takes int, route string) { // from at on
+		n := served[conn]
+		served[conn]++
+		if since[thread] < arrived { // it slept until then
+			l.at(at-5, "off thread=%d since=%dus woken=%dus syscall=futex waker-kind=thread", thread, since[thread], arrived+5)
+		}
+		l.at(at, "chunk conn=%d thread=%d dir=read offset=%d bytes=40 arrived=%dus last=%dus", conn, thread, 40*n, arrived, arrived)
+		l.at(at, "http-request conn=%d offset=%d head=40 method=GET route=%s", conn, 40*n, route)
+		l.at(at+takes-20, "off thread=%d since=%dus woken=%dus syscall=clock_nanosleep timed=1 waker-kind=interrupt", thread, at+50, at+takes-30)
+		l.at(at+takes, "chunk conn=%d thread=%d dir=write offset=%d bytes=60", conn, thread, 60*n)
+		l.at(at+takes, "http-response conn=%d offset=%d head=60 status=200", conn, 60*n)
+		since[thread] = at + takes + 30
+	}
+	for i := range requestsPlayed {
+		at := (i + 1) * 50_000
+		free := at + 5_000
+		if i%3 == 0 {
+			serves(1, 1, at, at+20, 30_000, "/render")
+			free = at + 30_100
+		}
+		serves(1, 2, at+5_000, free+20, 2_000, "/tile")
+		serves(2, 3, at+1_000, at+1_020, second, "/other")
+	}
+	return l.recording()
+}
+
+// Each connection belongs to one worker: what is asked of the one that renders waits, though the
+// other has nothing to do. Where that one is busy as well it would wait all the same.
+func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
+	for second, want := range map[int]bool{2_000: true, 40_000: false} {
+		tl, err := build.Recording(twoWorkers(second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{acceptQueue()}, diagnosis.Options{})
+		found := len(d.Findings) == 1 && strings.Contains(d.Findings[0].Title, "for the one worker that has their connection") && d.Findings[0].Impact.Endpoint == "GET /tile"
+		if found != want {
+			t.Errorf("with %d us of its own for the other worker: found %v, want %v: %+v", second, found, want, d)
+		}
+	}
+}
