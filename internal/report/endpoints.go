@@ -11,14 +11,28 @@ import (
 // table sums segments by phase and cause.
 type table [timeline.NumPhases][timeline.NumCauses]int64
 
+// failedFrom is the first status by which a server says that it failed.
+const failedFrom = 500
+
 func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	e := Endpoint{Name: s.Endpoint, Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), Causes: []CauseRow{},
 		ordinaryIDs: s.Ordinary, slowIDs: s.Slow, allIDs: s.Requests}
 	ord, ordAll := tabulate(tl, s.Ordinary)
 	slow, slowAll := tabulate(tl, s.Slow)
+	failed := map[int64]int{}
 	for _, id := range s.Requests {
-		e.total += tl.Requests[id].Duration()
+		r := &tl.Requests[id]
+		e.total += r.Duration()
+		if r.Status >= failedFrom {
+			failed[r.Status]++
+		}
 	}
+	for status, n := range failed {
+		e.Failed = append(e.Failed, Answered{status, n})
+	}
+	slices.SortFunc(e.Failed, func(a, b Answered) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Status, b.Status))
+	})
 	e.Typical, e.Slowest = s.Ordinary[len(s.Ordinary)/2], s.Requests[len(s.Requests)-1]
 	e.Ordinary, e.Slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
 	e.Unaccounted = Pair{share(ord.rest(ordAll), ordAll), share(slow.rest(slowAll), slowAll)}

@@ -138,9 +138,17 @@ type Endpoint struct {
 	Typical timeline.RequestID `json:"typical_request"`
 	Slowest timeline.RequestID `json:"slowest_request"`
 
+	Failed []Answered `json:"failed,omitempty"` // answers with a status from 500 on, the most frequent first
+
 	total Duration // summed over all its requests
 
 	ordinaryIDs, slowIDs, allIDs []timeline.RequestID // the two sets, and all that are measured
+}
+
+// Answered counts the requests that were answered with a status.
+type Answered struct {
+	Status int64 `json:"status"`
+	Count  int   `json:"count"`
 }
 
 // CauseRow is what one phase and cause take of the requests near p50 and near p99.

@@ -127,10 +127,43 @@ func symptom(p *page, r *Report) {
 		p.line(plain, "  %s  %s   mean %s   p50 %s   p99 %s   max %s", pad(clip(e.Name, wide), wide), pad(plural(e.Count, "request"), -14),
 			pad(human(e.Mean), -7), pad(human(e.P50), -7), pad(human(e.P99), -7), pad(human(e.Max), -7))
 	}
+	if text := failures(shown); text != "" {
+		p.wrap(red, "  ", text, 2)
+	}
 	if n := len(r.Endpoints) - len(shown); n > 0 {
 		p.line(dim, "  and %s (--endpoint 'GET /x' shows one alone)", plural(n, "more endpoint"))
 	}
 }
+
+// failures says how many requests of endpoints were answered with what tells that the server
+// failed: those may be fast, or slow, by that alone.
+func failures(list []*Endpoint) string {
+	var told []string
+	for _, e := range list {
+		all := 0
+		var by []string
+		for _, a := range e.Failed {
+			all += a.Count
+			by = append(by, fmt.Sprintf("%s with %d", thousands(int64(a.Count)), a.Status))
+		}
+		switch {
+		case all == 0:
+			continue
+		case len(by) == 1:
+			by[0] = fmt.Sprintf("with %d", e.Failed[0].Status)
+		case len(by) > toldFailures:
+			by = append(by[:toldFailures], "...")
+		}
+		told = append(told, fmt.Sprintf("%s of %s (%s)", plural(all, "request"), requestOf(e), strings.Join(by, ", ")))
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	return "failed: " + strings.Join(told, "; ")
+}
+
+// toldFailures is how many statuses of an endpoint are named.
+const toldFailures = 3
 
 // listed are the endpoints that are named: the most frequent ones, always with the one whose
 // time is shown and the slowest.

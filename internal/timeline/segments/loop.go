@@ -11,38 +11,41 @@ import (
 // between two turns is explained by what the later turn resumed for: first that was
 // not ready, and then the loop did not come to it.
 func (s *segmenter) loopHandler(r *timeline.Request, p *painter) {
-	cut, tail := s.eachTurn(r, func(u *loops.Turn, g gap, own stretch) {
+	last := s.eachTurn(r, func(u *loops.Turn, g gap, own stretch) {
 		if g.from < g.to {
 			s.gap(r, u, g, p)
 		}
 		s.ownTurn(r, own, p)
 	})
-	s.lastGap(r, cut, tail, p)
+	s.lastGap(r, last.from, last.tail, p)
 }
 
 // eachTurn visits the turns of a loop for a request, with the gap before each and the
-// stretch that is explained by it. It returns up to where all is explained, and up to
-// where the last turn may have gone on.
-func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, stretch)) (cut, tail recording.Time) {
-	cut = s.in.Requests[r.ID].From
-	tail = cut
-	nth := 0
+// stretch that is explained by it. It returns the gap after the last.
+func (s *segmenter) eachTurn(r *timeline.Request, visit func(*loops.Turn, gap, stretch)) gap {
+	cut := s.in.Requests[r.ID].From
+	next := gap{from: cut, tail: cut, to: r.End}
 	for _, i := range s.turns.Of[r.ID] {
 		u := &s.turns.All[i]
 		if u.From > r.End {
 			break
 		}
-		if u.To < cut || u.Last < cut {
+		if u.To < next.from || u.Last < next.from {
 			continue
 		}
-		from := max(u.From, cut)
-		visit(u, gap{cut, min(tail, from), from, nth}, stretch{u, from, u.Last})
-		if from > cut {
-			nth++
+		g := next
+		g.to = max(u.From, g.from)
+		g.tail = min(g.tail, g.to)
+		visit(u, g, stretch{u, g.to, u.Last})
+		switch {
+		case u.Call != timeline.None && !begunUnseen(s, u, g):
+			next.place = place{g.resumed + 1, 0}
+		case g.to > g.from:
+			next.nth++
 		}
-		cut, tail = max(cut, u.Last), max(tail, u.To)
+		next.from, next.tail = max(g.from, u.Last), max(next.tail, u.To)
 	}
-	return cut, tail
+	return next
 }
 
 // stretch is a span in or before a turn, nil if that is not known.
@@ -62,7 +65,7 @@ func (w *stretch) of(r *timeline.Request) timeline.StrandID {
 // gap is a span between two turns: until tail, the earlier may have gone on unseen.
 type gap struct {
 	from, tail, to recording.Time
-	nth            int // of its request
+	place
 }
 
 // gap tiles the time before a turn.
@@ -70,7 +73,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 	if id := s.givenUp(r, u, g.from); id != timeline.None {
 		after, end := *u, min(s.t.Calls[id].End, g.to)
 		after.Call, after.Ready = id, recording.NoTime
-		s.gap(r, &after, gap{g.from, min(g.tail, end), end, g.nth}, p)
+		s.gap(r, &after, gap{g.from, min(g.tail, end), end, g.place}, p)
 		if end < g.to {
 			s.readerWait(wait{r, r.Strand, end, g.to, timeline.PhaseHandler, timeline.None}, p)
 		}
@@ -114,7 +117,7 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 	if begun := min(max(b[0], g.from), g.to); begun > from { // before the call there was something else
 		tail := min(g.tail, begun)
 		s.ownTurn(r, stretch{nil, from, tail}, p)
-		if begun == g.to && s.heldUp(r, u, gap{from, tail, begun, g.nth}, p) {
+		if begun == g.to && s.heldUp(r, u, gap{from, tail, begun, g.place}, p) {
 			return
 		}
 		rest := timeline.Segment{From: tail, To: begun, Phase: timeline.PhaseHandler, Cause: timeline.CauseUnknown, Quality: timeline.Inferred, Call: timeline.None, Strand: r.Strand, Blocker: timeline.None}
@@ -302,11 +305,11 @@ func (s *segmenter) lastGap(r *timeline.Request, cut, tail recording.Time, p *pa
 	for _, id := range s.callsOf.Of(int(r.ID)) {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
 			u := loops.Turn{From: r.End, Request: r.ID, Strand: r.Strand, How: loops.ResumeCall, Call: id, Ready: c.Arrived}
-			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, 0}, p)
+			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, place{}}, p)
 			return
 		}
 	}
 	tail = min(tail, r.End)
 	s.ownTurn(r, stretch{nil, cut, tail}, p)
-	s.handedOver(r, gap{cut, tail, r.End, 0}, p)
+	s.handedOver(r, gap{cut, tail, r.End, place{}}, p)
 }

@@ -20,8 +20,15 @@ const (
 // waitKind is a wait for what no fact shows, by where in a request of an endpoint it is.
 type waitKind struct {
 	endpoint string
-	nth      int
+	place
 }
+
+// place is where in a request a gap is: after how many turns that went on with a call, and which
+// one since.
+type place struct{ resumed, nth int }
+
+// mostResumed is after how many of those turns gaps are looked for that are not there.
+const mostResumed = 16
 
 // heldLoops tells, of loops that are held at times, when, and how long their requests wait for
 // what no fact shows where they are not.
@@ -58,19 +65,24 @@ func (s *segmenter) findHeld() *heldLoops {
 		if r.Strand == timeline.None || len(h.held[r.Strand]) == 0 {
 			continue
 		}
-		turned := false
-		s.eachTurn(r, func(u *loops.Turn, g gap, _ stretch) {
-			k := waitKind{r.Endpoint, g.nth}
-			turned = turned || g.tail < g.to
-			if g.tail < g.to && len(took[k]) < mostSame && s.unseen(r, u, g) && len(h.in(r.Strand, g)) == 0 {
+		var gaps uint32 // after so many turns that went on with a call, by bits
+		last := s.eachTurn(r, func(u *loops.Turn, g gap, _ stretch) {
+			k := waitKind{r.Endpoint, g.place}
+			if g.tail >= g.to || !s.unseen(r, u, g) {
+				return
+			}
+			gaps |= 1 << min(g.resumed, 31)
+			if len(took[k]) < mostSame && len(h.in(r.Strand, g)) == 0 {
 				took[k] = append(took[k], g.to.Sub(g.tail))
 				if u.Timer {
 					timers[k]++
 				}
 			}
 		})
-		if k := (waitKind{r.Endpoint, 0}); !turned && len(took[k]) < mostSame { // done in one go: it need not wait at all
-			took[k] = append(took[k], 0)
+		for n := range min(last.resumed, mostResumed) + 1 { // where it went on at once it need not wait at all
+			if k := (waitKind{r.Endpoint, place{n, 0}}); gaps>>n&1 == 0 && len(took[k]) < mostSame {
+				took[k] = append(took[k], 0)
+			}
 		}
 	}
 	for k, list := range took {
@@ -134,7 +146,7 @@ func begunUnseen(s *segmenter, u *loops.Turn, g gap) bool {
 // loop was held: what it is longer than such waits are where the loop is free, it waited for the
 // loop. If it ended as time woke the loop, that was before its timer was set, else after it fired.
 func (s *segmenter) heldUp(r *timeline.Request, u *loops.Turn, g gap, p *painter) bool {
-	usual, ok := s.held.usual[waitKind{r.Endpoint, g.nth}]
+	usual, ok := s.held.usual[waitKind{r.Endpoint, g.place}]
 	if !ok || !begunUnseen(s, u, g) {
 		return false
 	}

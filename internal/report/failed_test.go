@@ -1,0 +1,38 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/report"
+)
+
+// Of requests that the service answered with its own failure, it is said how many, and with what.
+func TestRequestsThatFailedAreCounted(t *testing.T) {
+	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for statuses, want := range map[string]string{
+		"":            "",
+		"404":         "",
+		"502":         "failed: 1 request of GET /prices/{} (with 502)",
+		"503 500 503": "failed: 3 requests of GET /prices/{} (2 with 503, 1 with 500)",
+	} {
+		some := string(text)
+		for s := range strings.FieldsSeq(statuses) {
+			some = strings.Replace(some, "status=200", "status="+s, 1)
+		}
+		_, r := load(t, some, diagnosis.Options{})
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if want == "" && strings.Contains(out.String(), "failed:") || !strings.Contains(out.String(), want) {
+			t.Errorf("answers with %q: %q is expected\n%s", statuses, want, out.String())
+		}
+	}
+}
