@@ -73,7 +73,7 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 		}
 		res.Candidates = []diagnosis.Candidate{behindTheQueue(c, who, spans, ev)}
 	}
-	if cd := ownWorker(c, own, ev); cd != nil {
+	if cd := ownWorker(c, own); cd != nil {
 		res.Candidates = append(res.Candidates, *cd)
 	}
 	return res

@@ -11,8 +11,9 @@ import (
 )
 
 // behindTheirOwn are, by request, waits for the one worker that reads their connection, which
-// serves others, while another worker of its process slept and had nothing to do from their
-// beginning to their end: with one queue for all it would have taken them.
+// serves others and turns to them as soon as it is done, while another worker of its process slept
+// and had nothing to do from their beginning to their end, and none was woken: with one queue for
+// all it would have taken them.
 func behindTheirOwn(c *diagnosis.Case) map[diagnosis.RequestID][]diagnosis.Span {
 	served, out := servedByThread(c), map[diagnosis.RequestID][]diagnosis.Span{}
 	for _, id := range c.With(timeline.CausePool) {
@@ -21,18 +22,44 @@ func behindTheirOwn(c *diagnosis.Case) map[diagnosis.RequestID][]diagnosis.Span 
 			continue
 		}
 		for s := r.Segments(); s.Next(); {
-			if !forWorker(c, r, &s.Segment) || s.Blocker == timeline.None || s.Strand == timeline.None || c.Strands[s.Strand].Loop {
+			if !forWorker(c, r, &s.Segment) || s.Blocker == timeline.None || s.Strand != r.Strand || served[s.Strand] == nil {
 				continue
 			}
-			for other, windows := range served {
-				if other != s.Strand && c.Strands[other].Process == r.Process && idleAll(c, other, windows, s.From, s.To) {
-					out[r.ID] = append(out[r.ID], diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
-					break
-				}
+			if served.atOnce(c, r) && served.someIdle(c, s.Strand, diagnosis.Span{From: s.From, To: s.To}) {
+				out[r.ID] = append(out[r.ID], diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
 			}
 		}
 	}
 	return out
+}
+
+// atOnce reports whether a worker read a request as soon as it was done with the one before.
+func (w workers) atOnce(c *diagnosis.Case, r *timeline.Request) bool {
+	list := w[r.Strand]
+	n, _ := slices.BinarySearchFunc(list, r.FirstRead, func(w window, t diagnosis.Time) int { return cmp.Compare(w.from, t) })
+	return n > 0 && !timeline.Slept(c.Timeline, r.Strand, list[n-1].to, r.FirstRead)
+}
+
+// someIdle reports whether, beside one worker, another one of its process has nothing to do in a
+// span, and sleeps, and none that has was woken.
+func (w workers) someIdle(c *diagnosis.Case, beside timeline.StrandID, span diagnosis.Span) bool {
+	idle := false
+	for other, windows := range w {
+		if other == beside || c.Strands[other].Process != c.Strands[beside].Process || within(windows, span.From, span.To) > 0 {
+			continue
+		}
+		slept, awake := false, false
+		for _, iv := range timeline.Clipped(c.Strands[other].Intervals, span.From, span.To) {
+			asleep := iv.State == timeline.StateSleeping
+			if slept && !asleep {
+				return false
+			}
+			slept, awake = slept || asleep, awake || !asleep
+		}
+		next, _ := slices.BinarySearchFunc(windows, span.From, func(w window, t diagnosis.Time) int { return cmp.Compare(w.from, t) })
+		idle = idle || !awake && next > 0 && next < len(windows) // it served before, and does after
+	}
+	return idle
 }
 
 // servedByThread is when each thread that serves one request at a time served some, in order.
@@ -50,18 +77,8 @@ func servedByThread(c *diagnosis.Case) workers {
 	return w
 }
 
-// idleAll reports whether a worker slept all of a span, between two requests that it served.
-func idleAll(c *diagnosis.Case, worker timeline.StrandID, served []window, from, to diagnosis.Time) bool {
-	next, _ := slices.BinarySearchFunc(served, from, func(w window, t diagnosis.Time) int { return cmp.Compare(w.from, t) })
-	if next == 0 || next == len(served) || served[next-1].to > from || served[next].from < to {
-		return false
-	}
-	ivs := timeline.Clipped(c.Strands[worker].Intervals, from, to)
-	return len(ivs) == 1 && ivs[0].State == timeline.StateSleeping
-}
-
 // ownWorker says that requests wait for workers of their own; nil if none does.
-func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span, ev []diagnosis.Evidence) *diagnosis.Candidate {
+func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) *diagnosis.Candidate {
 	if len(own) == 0 {
 		return nil
 	}
@@ -76,10 +93,10 @@ func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span, 
 		Fix:   "one queue that whichever worker is free takes from, in place of one for each; or give a connection to the worker that has least to do when it comes",
 		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
 		Spans: spans,
-		Evidence: append([]diagnosis.Evidence{
-			diagnosis.Part("of all request time", share),
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of all request time is such a wait", share),
 			diagnosis.NS("mean wait of a request", mean),
 			diagnosis.Count("requests that waited so", len(own)),
-		}, ev...),
+		},
 	}
 }
