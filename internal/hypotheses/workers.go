@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -74,4 +75,95 @@ func within(ws []window, from, to diagnosis.Time) (d Duration) {
 		}
 	}
 	return d
+}
+
+// behindTheirOwn are, by request, waits for the one worker that reads their connection, which
+// serves others and turns to them as soon as it is done, while another worker of its process slept
+// and had nothing to do from their beginning to their end, and none was woken: with one queue for
+// all it would have taken them.
+func behindTheirOwn(c *diagnosis.Case) map[diagnosis.RequestID][]diagnosis.Span {
+	served, out := servedByThread(c), map[diagnosis.RequestID][]diagnosis.Span{}
+	for _, id := range c.With(timeline.CausePool) {
+		r := &c.Requests[id]
+		if !r.Measured() {
+			continue
+		}
+		for s := r.Segments(); s.Next(); {
+			if !forWorker(c, r, &s.Segment) || s.Blocker == timeline.None || s.Strand != r.Strand || served[s.Strand] == nil {
+				continue
+			}
+			if served.atOnce(c, r) && served.someIdle(c, s.Strand, diagnosis.Span{From: s.From, To: s.To}) {
+				out[r.ID] = append(out[r.ID], diagnosis.Span{Request: r.ID, From: s.From, To: s.To})
+			}
+		}
+	}
+	return out
+}
+
+// atOnce reports whether a worker read a request as soon as it was done with the one before.
+func (w workers) atOnce(c *diagnosis.Case, r *timeline.Request) bool {
+	list := w[r.Strand]
+	n, _ := slices.BinarySearchFunc(list, r.FirstRead, func(w window, t diagnosis.Time) int { return cmp.Compare(w.from, t) })
+	return n > 0 && !timeline.Slept(c.Timeline, r.Strand, list[n-1].to, r.FirstRead)
+}
+
+// someIdle reports whether, beside one worker, another one of its process has nothing to do in a
+// span, and sleeps, and none that has was woken.
+func (w workers) someIdle(c *diagnosis.Case, beside timeline.StrandID, span diagnosis.Span) bool {
+	idle := false
+	for other, windows := range w {
+		if other == beside || c.Strands[other].Process != c.Strands[beside].Process || within(windows, span.From, span.To) > 0 {
+			continue
+		}
+		slept, awake := false, false
+		for _, iv := range timeline.Clipped(c.Strands[other].Intervals, span.From, span.To) {
+			asleep := iv.State == timeline.StateSleeping
+			if slept && !asleep {
+				return false
+			}
+			slept, awake = slept || asleep, awake || !asleep
+		}
+		next, _ := slices.BinarySearchFunc(windows, span.From, func(w window, t diagnosis.Time) int { return cmp.Compare(w.from, t) })
+		idle = idle || !awake && next > 0 && next < len(windows) // it served before, and does after
+	}
+	return idle
+}
+
+// servedByThread is when each thread that serves one request at a time served some, in order.
+func servedByThread(c *diagnosis.Case) workers {
+	w := workers{}
+	for i := range c.Requests {
+		r := &c.Requests[i]
+		if r.Strand != timeline.None && r.FirstRead != recording.NoTime && !c.Strands[r.Strand].Loop && c.Strands[r.Strand].Goroutine == recording.NoGoroutine {
+			w[r.Strand] = append(w[r.Strand], window{r.FirstRead, r.End})
+		}
+	}
+	for _, list := range w {
+		slices.SortFunc(list, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+	}
+	return w
+}
+
+// ownWorker says that requests wait for workers of their own; nil if none does.
+func ownWorker(c *diagnosis.Case, own map[diagnosis.RequestID][]diagnosis.Span) *diagnosis.Candidate {
+	if len(own) == 0 {
+		return nil
+	}
+	var spans []diagnosis.Span
+	for _, id := range slices.Sorted(maps.Keys(own)) {
+		spans = append(spans, own[id]...)
+	}
+	mean, share := perMean(c, diagnosis.Total(spans))
+	return &diagnosis.Candidate{
+		Place: "the worker of a connection",
+		Title: "Requests wait before the server reads them: for the one worker that has their connection, which serves another, while others have nothing to do",
+		Fix:   "one queue that whichever worker is free takes from, in place of one for each; or give a connection to the worker that has least to do when it comes",
+		Next:  "dwell show REC --slowest 3 names the request that each wait was behind",
+		Spans: spans,
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Part("of all request time is such a wait", share),
+			diagnosis.NS("mean wait of a request", mean),
+			diagnosis.Count("requests that waited so", len(own)),
+		},
+	}
 }

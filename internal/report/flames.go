@@ -59,7 +59,7 @@ func AllFlames(tl *timeline.Timeline, r *Report, endpoint string) []*Flames {
 }
 
 func flamesOf(x *stackIndex, e *Endpoint) *Flames {
-	f := flamesBy(x.tl, x.weigh(e.allIDs))
+	f := flamesBy(x.tl, x.weigh(e.ids.all))
 	f.Endpoint = e.Name
 	return f
 }

@@ -142,8 +142,11 @@ type Endpoint struct {
 
 	total Duration // summed over all its requests
 
-	ordinaryIDs, slowIDs, allIDs []timeline.RequestID // the two sets, and all that are measured
+	ids requestSets
 }
+
+// requestSets are the requests near p50, those near p99, and all that are measured.
+type requestSets struct{ ordinary, slow, all []timeline.RequestID }
 
 // Answered counts the requests that were answered with a status.
 type Answered struct {

@@ -67,7 +67,7 @@ func Trees(tl *timeline.Timeline, r *Report, o TreeOptions) []*Tree {
 }
 
 func treeOf(x *stackIndex, e *Endpoint, all bool) *Tree {
-	sets := [...]*weights{x.weigh(e.ordinaryIDs), x.weigh(e.slowIDs)}
+	sets := [...]*weights{x.weigh(e.ids.ordinary), x.weigh(e.ids.slow)}
 	g := newGrower(x.tl, all)
 	for i, w := range sets {
 		g.grow(i, w)

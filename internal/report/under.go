@@ -145,7 +145,7 @@ func (f *function) has(id timeline.StackID) bool { return id != timeline.None &&
 // endpoint adds up the time of an endpoint's requests beneath each of some functions.
 func (u *underer) endpoint(e *Endpoint, list []*function) []UnderEndpoint {
 	out := make([]UnderEndpoint, len(list))
-	ordinary, slow, all := u.sets(e.ordinaryIDs, list), u.sets(e.slowIDs, list), u.sets(e.allIDs, list)
+	ordinary, slow, all := u.sets(e.ids.ordinary, list), u.sets(e.ids.slow, list), u.sets(e.ids.all, list)
 	for i, f := range list {
 		out[i] = UnderEndpoint{e.Name, all[i].set, ordinary[i].set, slow[i].set}
 		f.rank(all[i].ranked)

@@ -170,7 +170,7 @@ func worthTelling(r *Report, tl *timeline.Timeline) []timeline.RequestID {
 		e := &r.Endpoints[i]
 		add(e.Typical)
 		add(e.Slowest)
-		all = append(all, e.allIDs...)
+		all = append(all, e.ids.all...)
 	}
 	for _, list := range evidenceOf(r) {
 		for _, id := range list {
