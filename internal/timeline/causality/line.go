@@ -6,7 +6,8 @@
 // it is known afterwards when some work was put into a queue and taken from it; Shares, where it
 // is known, too, how much each owner put in. Places are lines for calls of which only so many run at once,
 // and Joined is who waits for the call of another. Counts tell how many calls owners make at a point of what they do,
-// where several are only seen to go on together. Tally says when a rule is believed.
+// where several are only seen to go on together. Deal tells who can have made each of some calls
+// that came in order. Pool guesses who gets what a line gives out, and mends that as owners end. Tally says when a rule is believed.
 //
 // Callers turn the facts of a runtime into who waits, and for what. So a wrong owner is mended there if somebody waited
 // who was not said to, or the other way round; and here if the order was kept wrongly.
