@@ -12,11 +12,12 @@ import (
 type seed struct {
 	before, middle, after []recording.Event
 	from, to              recording.Time
-	requests              int                                   // of the middle
-	asleep                map[recording.ThreadID]recording.Time // since when each thread sleeps at the end of the middle
-	sent                  map[way]int64                         // bytes of the middle
-	counter               int64                                 // ids that Node had given out when the middle began
-	counted               int64                                 // and gives out in it
+	requests              int                                      // that come in in the middle
+	asleep                map[recording.ThreadID]recording.Time    // since when each thread sleeps at the end of the middle
+	sent                  map[way]int64                            // bytes of the middle
+	asked                 map[recording.ConnID]recording.Direction // which way requests go
+	counter               int64                                    // ids that Node had given out when the middle began
+	counted               int64                                    // and gives out in it
 }
 
 // way is one direction of a connection.
@@ -34,16 +35,24 @@ func newSeed(rec *recording.Recording) (*seed, error) {
 	e := rec.Events
 	s := &seed{
 		before: e[:first+1], middle: e[first+1 : last+1], after: e[last+1:], from: e[first].Time, to: e[last].Time,
-		asleep: map[recording.ThreadID]recording.Time{}, sent: map[way]int64{},
+		asleep: map[recording.ThreadID]recording.Time{}, sent: map[way]int64{}, asked: map[recording.ConnID]recording.Direction{},
 	}
 	for i := range s.before {
 		s.counter = max(s.counter, counterOf(s.before[i].Fact))
+		if c, ok := s.before[i].Fact.(*recording.Conn); ok {
+			s.asked[c.ID] = recording.Read
+			if c.Side == recording.Outbound {
+				s.asked[c.ID] = recording.Write
+			}
+		}
 	}
 	for i := range s.middle {
 		s.counted = max(s.counted, counterOf(s.middle[i].Fact)-s.counter)
 		switch x := s.middle[i].Fact.(type) {
 		case *recording.HTTPRequest:
-			s.requests++
+			if s.asked[x.Conn] == recording.Read {
+				s.requests++
+			}
 		case *recording.Chunk:
 			s.sent[way{x.Conn, x.Dir}] += x.Bytes
 		case *recording.Conn, *recording.Closed, *recording.Thread, *recording.TLS, *recording.Command:
@@ -60,7 +69,7 @@ func newSeed(rec *recording.Recording) (*seed, error) {
 }
 
 // quiet returns the first and the last event after which nothing is under way. The first
-// is behind what says that something was not seen yet.
+// is behind what says that something was not seen yet, and behind the last connection.
 func quiet(events []recording.Event) (first, last int) {
 	begun := make([]recording.Time, len(events)+1) // of the events from each on, when the earliest had begun
 	begun[len(events)] = 1 << 62
@@ -75,7 +84,7 @@ func quiet(events []recording.Event) (first, last int) {
 	for i := range events {
 		change := 0
 		switch x := events[i].Fact.(type) {
-		case *recording.Unseen:
+		case *recording.Unseen, *recording.Conn:
 			first, last = 0, 0
 		case *recording.HTTPRequest:
 			change, open[x.Conn] = 1, open[x.Conn]+1
@@ -165,11 +174,11 @@ func (s *seed) shift(e recording.Event, turn int) (recording.Event, bool) {
 		e.Fact = &c
 	case *recording.HTTPRequest:
 		r := *x
-		r.Offset += n * s.sent[way{x.Conn, recording.Read}]
+		r.Offset += n * s.sent[way{x.Conn, s.asked[x.Conn]}]
 		e.Fact = &r
 	case *recording.HTTPResponse:
 		r := *x
-		r.Offset += n * s.sent[way{x.Conn, recording.Write}]
+		r.Offset += n * s.sent[way{x.Conn, 1 - s.asked[x.Conn]}]
 		e.Fact = &r
 	case *recording.Off:
 		o := *x
