@@ -71,8 +71,8 @@ torture: ## kills, damaged recordings and fuzzers; docs/reliability.md has what 
 	@for fuzzer in $$(grep -rhoE --include='*_test.go' '^func Fuzz\w+' -H . | sed 's/_test.go:func /:/'); do \
 		$(GO) test ./$$(dirname $${fuzzer%:*}) -run '^$$' -fuzz "^$${fuzzer#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x || exit 1; done
 
-bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROFILE=300000 for a number of them
-	$(GO) run ./internal/truth/analysis $(if $(REQUESTS),-requests $(REQUESTS)) $(if $(PROFILE),-profile $(PROFILE))
+bench-analysis: build ## time and memory of dwell why; REQUESTS=10000000 or PROFILE=300000 for a number of them, SEED=REC of another service
+	$(GO) run ./internal/truth/analysis $(if $(SEED),-seed $(SEED)) $(if $(REQUESTS),-requests $(REQUESTS)) $(if $(PROFILE),-profile $(PROFILE))
 
 clean:
 	rm -rf bin dist
