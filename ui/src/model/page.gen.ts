@@ -5,6 +5,11 @@ export type Ns = number & { readonly unit?: "ns" };
 /** Whole numbers in base64: how many bytes each has, the lowest of each, the next of each, ... */
 export type Column = string;
 
+export interface Answered {
+  status: number;
+  count: number;
+}
+
 export interface Blocker {
   tid: number;
   name: string;
@@ -224,6 +229,7 @@ export interface Endpoint {
   slow_mean_ns: Ns;
   typical_request: number;
   slowest_request: number;
+  failed?: Answered[];
 }
 
 export interface Entered {
