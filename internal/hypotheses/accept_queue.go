@@ -15,7 +15,7 @@ func acceptQueue() diagnosis.Hypothesis {
 		Title: "Requests wait before the server reads them",
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
 			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
-			"Supported too by what requests on any connection wait for the worker that reads it, which serves another, while one that has served sleeps all the time: each connection belongs to one worker. " +
+			"Supported too by what requests, on whichever connection, wait for the worker that reads theirs and serves another request meanwhile, while another worker of the process, which serves before and after, sleeps all that time: each connection belongs to one worker. " +
 			"And by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
 			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",

@@ -15,7 +15,7 @@ func coldStart() diagnosis.Hypothesis {
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
 		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
-			"of the age that it lasts to, what programs beside the service cost left out: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
+			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,

@@ -26,7 +26,7 @@ func cpuBound() diagnosis.Hypothesis {
 
 func testCPUBound(c *diagnosis.Case) diagnosis.Result {
 	collected, _ := collecting(c)
-	spans := diagnosis.Without(ownSpans(c), c.Merged(collected))
+	spans := diagnosis.Without(ownSpans(c), collected)
 	res := diagnosis.Result{Hidden: c.Gaps()}
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
 	sampled := newSamples(c)

@@ -190,16 +190,25 @@ func behindCollectors(c *diagnosis.Case) (out []diagnosis.Span) {
 	return out
 }
 
-// collecting returns the pieces of requests' own CPU in which samples show the
-// collector, and how many samples of own CPU there are.
-func collecting(c *diagnosis.Case) (out []diagnosis.Span, samples int) {
-	in := ofCollectors(c)
-	newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
-		if samples++; in[stack] {
-			out = append(out, span)
-		}
-	})
-	return out, samples
+// collecting returns the pieces of requests' own CPU, merged, in which samples show the
+// collector, and how many samples of own CPU there are; its callers share them.
+func collecting(c *diagnosis.Case) (spans []diagnosis.Span, samples int) {
+	type collected struct {
+		spans   []diagnosis.Span
+		samples int
+	}
+	of := c.Shared("collecting", func() any {
+		var of collected
+		in := ofCollectors(c)
+		newSamples(c).each(c.Measured(), func(span diagnosis.Span, stack timeline.StackID) {
+			if of.samples++; in[stack] {
+				of.spans = append(of.spans, span)
+			}
+		})
+		of.spans = slices.Clip(c.Merged(of.spans))
+		return of
+	}).(collected)
+	return of.spans, of.samples
 }
 
 // assisted reports whether requests are served in a runtime whose collector runs on

@@ -16,8 +16,8 @@ func headOfLine() diagnosis.Hypothesis {
 		Doc: "Supported by calls that were sent on a connection on which the peer owed the answer to an earlier call of somebody else: another request, or work that belongs to none. " +
 			"Peers answer what comes on one connection in order, so until that answer is there the call stands in a queue, however fast the peer is. Calls of the request itself do not count, " +
 			"nor do waits below a tenth of a millisecond, as where answers come together. Supported too, on other connections, by a peer that does one thing at a time: of at least 8 calls that were sent " +
-			"while one of another operation was under way there, which takes 4 times as long as those usually do, 9 in 10 were answered right after that. Taken out of each request: that wait; what such calls wait for each other stays, " +
-			"as it does where another instance is asked for them.",
+			"while one of another operation was under way there, which takes 4 times as long as those usually do, 9 in 10 were answered right after that. Taken out of each request: that wait. What calls of that other operation wait for each other stays, " +
+			"as it would at another instance that is asked for them.",
 		Needs:    []string{recording.HookIO, recording.HookArrivals},
 		Explains: []string{"slow-peer", "pool-exhausted"},
 		Test:     testHeadOfLine,

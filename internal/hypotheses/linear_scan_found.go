@@ -161,10 +161,7 @@ type works struct {
 // their own runtime's queue do not.
 func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
 	by := map[recording.ProcessID]*works{}
-	front := diagnosis.Whole // of what threads wait behind
-	if h := hostLoad(c); h.known && h.busy > 0 {
-		front = min(front, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
-	}
+	front := inFront(c)
 	for _, id := range c.With(timeline.CauseRunnable) {
 		r := &c.Requests[id]
 		for g := r.Segments(); g.Next(); {

@@ -57,18 +57,25 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 func tookFrom(c *diagnosis.Case) []diagnosis.Span {
 	return c.Shared("neighbours took", func() any {
 		waits := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
-		h, own := hostLoad(c), ours(c)
+		h := hostLoad(c)
 		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h, waits) {
 			return []diagnosis.Span(nil)
 		}
-		front := min(diagnosis.Whole, diagnosis.ShareOf(int64(own), int64(h.busy)))
-		out := behindReady(c)
+		front, out := inFront(c), behindReady(c)
 		for _, s := range c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return ofThread(c, g) }) {
 			s.From += diagnosis.Time(front.Of(s.To.Sub(s.From)))
 			out = append(out, s)
 		}
 		return c.Merged(out)
 	}).([]diagnosis.Span)
+}
+
+// inFront is which share of what threads wait for a processor behind is the service's own.
+func inFront(c *diagnosis.Case) diagnosis.Share {
+	if h := hostLoad(c); h.known && h.busy > 0 {
+		return min(diagnosis.Whole, diagnosis.ShareOf(int64(ours(c)), int64(h.busy)))
+	}
+	return diagnosis.Whole
 }
 
 // ofThread reports whether it is a thread that waits, not a goroutine in the queue of its runtime.

@@ -16,7 +16,7 @@ func poolExhausted() diagnosis.Hypothesis {
 		Title: "Requests wait for a connection or thread of a full pool",
 		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
 			"or for a thread of an executor that has not begun its task. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
-			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only what none of them ran or was ready to.",
+			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only the time in which none of them runs or is ready to.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Family:   familyPools,

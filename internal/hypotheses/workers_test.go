@@ -11,8 +11,8 @@ import (
 
 // twoWorkers plays two threads, each of which reads connections of its own. Every third time the first
 // has a page to render for 30 ms, and a tile is asked for on its other connection meanwhile; the
-// second serves something for so long.
-func twoWorkers(second int) *recording.Recording {
+// second serves something for so long, and so long after the first began computes something of its own.
+func twoWorkers(second, computes int) *recording.Recording {
 	l := goLines{
 		`000000001us manifest cpus=2 hooks="sched io sockets arrivals"`,
 		`000000001us process id=1 pid=100 comm=tiles`,
@@ -45,22 +45,30 @@ func twoWorkers(second int) *recording.Recording {
 		}
 		serves(1, 2, at+5_000, free+20, 2_000, "/tile")
 		serves(2, 3, at+1_000, at+1_020, second, "/other")
+		if computes > 0 {
+			l.at(at+computes, "off thread=2 since=%dus woken=%dus syscall=futex waker-kind=thread", since[2], at+computes-5)
+			since[2] = at + computes + 200
+		}
 	}
 	return l.recording()
 }
 
 // Each connection belongs to one worker: what is asked of the one that renders waits, though the
-// other has nothing to do. Where that one is busy as well it would wait all the same.
+// other has nothing to do. Where that one is busy as well, or computes as the tile is asked for, after
+// 5 ms, it might wait all the same.
 func TestRequestsWaitForTheWorkerOfTheirConnection(t *testing.T) {
-	for second, want := range map[int]bool{2_000: true, 40_000: false} {
-		tl, err := build.Recording(twoWorkers(second))
+	for _, x := range []struct {
+		second, computes int
+		want             bool
+	}{{2_000, 0, true}, {40_000, 0, false}, {2_000, 4_900, false}, {2_000, 4_000, true}} {
+		tl, err := build.Recording(twoWorkers(x.second, x.computes))
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{acceptQueue()}, diagnosis.Options{})
 		found := len(d.Findings) == 1 && strings.Contains(d.Findings[0].Title, "for the one worker that has their connection") && d.Findings[0].Impact.Endpoint == "GET /tile"
-		if found != want {
-			t.Errorf("with %d us of its own for the other worker: found %v, want %v: %+v", second, found, want, d)
+		if found != x.want {
+			t.Errorf("%+v: found %v: %+v", x, found, d)
 		}
 	}
 }
