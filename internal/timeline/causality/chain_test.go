@@ -69,6 +69,7 @@ func TestChain(t *testing.T) {
 		{because: "or is over", drawing: "rA . wA rB s1", trust: Strictly, owners: "B"},
 		{because: "what was read has led to one call; the other may be of a timer", drawing: "rA . rB s1 s2", trust: Once, owners: "B-"},
 		{because: "B may have waited for the connection", drawing: "rA s1 . rB . a1 s21", owners: "A-"},
+		{because: "who had has sent it before the strand slept", drawing: "rA s1 . rB . a1 . rC s21", owners: "AC"},
 		{because: "nobody has", drawing: "rA s1 . a1 s21", owners: "AA"},
 		{because: "who opened a connection sends the first call there", drawing: "rA o5 . rB . h5 s15", owners: "A"},
 		{because: "A waits for its call, so it is B who sends", drawing: "rA s1 . rB . s2", rest: true, owners: "AB"},

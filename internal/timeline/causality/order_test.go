@@ -46,6 +46,21 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestOrderOfWhatIsKnownLoosely: what bounds some work most need not be what was done with last, or begun first.
+func TestOrderOfWhatIsKnownLoosely(t *testing.T) {
+	o := NewOrder([]Passage{
+		{Put: Span{1, 2}, Taken: Span{8, 20}},
+		{Put: Span{0, 6}, Taken: Span{7, 8}},
+		{Put: Span{9, 10}, Taken: Span{11, 12}},
+	})
+	if got := o.Put(Span{21, 22}); got != (Span{9, 22}) {
+		t.Errorf("what is taken last was put in in %v, want after 9, as the third was", got)
+	}
+	if got := o.Put(Span{3, 4}); got != (Span{recording.NoTime, 2}) {
+		t.Errorf("what is taken first was put in in %v, want before 2, as the first was", got)
+	}
+}
+
 // shared is a proof about shares: owners are letters, and so are those whose tasks may be.
 type shared struct {
 	because string

@@ -14,8 +14,7 @@ import (
 //	+X   a call is sent in the turn of X, to whom the line gives it
 //	-A   a call of A is answered
 //	/AB  A is over, in the turn of B; "/A-": of nobody known
-func playPool(atOnce int, drawing string) string {
-	p := NewPool[rune, rune](func(rune) int { return atOnce })
+func playPool(p *Pool[rune, rune], drawing string) string {
 	owner := func(sign byte) rune {
 		if sign == '-' {
 			return Nobody
@@ -72,8 +71,23 @@ func TestPool(t *testing.T) {
 		{"but what is sent in its own turn is its", 2, "+X +X", "X X"},
 		{"its end confirms the last of them alone", 2, "+X +X -X -X /XX", "X X"},
 	} {
-		if got := playPool(proof.atOnce, proof.drawing); got != proof.owners {
+		p := NewPool[rune, rune](func(rune) int { return proof.atOnce })
+		if got := playPool(p, proof.drawing); got != proof.owners {
 			t.Errorf("%s: %s: the calls are of %q, want %q", proof.because, proof.drawing, got, proof.owners)
+		}
+	}
+}
+
+// TestConfirmed: of a pool of which one end contradicts what was guessed, nine others must confirm it.
+func TestConfirmed(t *testing.T) {
+	p := NewPool[rune, rune](func(rune) int { return 1 })
+	if playPool(p, "A B +X +X -A /BA -A /AA"); p.Confirmed() {
+		t.Error("nothing confirms it")
+	}
+	for i, o := range "CDEFGHIJK" {
+		playPool(p, strings.ReplaceAll("O +X -O /OO", "O", string(o)))
+		if got, want := p.Confirmed(), i == 8; got != want {
+			t.Errorf("%d confirm it: %v, want %v", i+1, got, want)
 		}
 	}
 }

@@ -12,6 +12,9 @@ func (n *Tally) Add(odd bool) {
 	}
 }
 
+// Exceptions is of how many, at least, one may say otherwise than a rule.
+const Exceptions = 64
+
 // Rule reports that there are enough, and hardly one is an exception.
 func (n Tally) Rule(enough int) bool { return n.All >= enough && n.Odd*Exceptions <= n.All }
 
@@ -65,5 +68,3 @@ func Reaching[T any](list []T, end func(*T) recording.Time) []recording.Time {
 	}
 	return reach
 }
-
-const Exceptions = 64 // of so many tasks, one may make fewer calls

@@ -1,6 +1,11 @@
 package causality
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 // Places of which little is known are judged with all other such; one of which much is known, by itself.
 func TestWhatLittleIsKnownOfIsJudgedTogether(t *testing.T) {
@@ -35,5 +40,13 @@ func TestWhatIsBelieved(t *testing.T) {
 		if got := c.tally.Holds(8, Usually); got != c.usually {
 			t.Errorf("%+v usually holds: %v, want %v", c.tally, got, c.usually)
 		}
+	}
+}
+
+// What began earlier may reach further than all that began since.
+func TestReaching(t *testing.T) {
+	list := []Span{{0, 9}, {2, 4}, {3, 12}}
+	if got, want := Reaching(list, func(s *Span) recording.Time { return s.To }), []recording.Time{9, 9, 12}; !slices.Equal(got, want) {
+		t.Errorf("up to each they reach until %v, want %v", got, want)
 	}
 }

@@ -84,13 +84,11 @@ func (h *queues) awaits(pool []task, endings map[timeline.CallID]result) *awaite
 
 // once reports that hardly any request is woken twice.
 func (a *awaited) once() bool {
-	more := 0
+	var all causality.Tally // odd: more than once
 	for _, list := range a.ends {
-		if len(list) > 1 {
-			more++
-		}
+		all.Add(len(list) > 1)
 	}
-	return more*causality.Exceptions <= len(a.ends)
+	return all.Rule(0)
 }
 
 // look is whether a task could contradict a way to wait for results, and does.

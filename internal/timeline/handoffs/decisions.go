@@ -105,13 +105,11 @@ func (h *decisions) queueKey(s timeline.StrandID) word {
 
 // multiples reports that hardly any count is no multiple of another.
 func multiples(counts []int, of int) bool {
-	odd := 0
+	var all causality.Tally // odd: no multiple
 	for _, n := range counts {
-		if of <= 0 || n%of != 0 {
-			odd++
-		}
+		all.Add(of <= 0 || n%of != 0)
 	}
-	return odd*causality.Exceptions <= len(counts)
+	return all.Rule(0)
 }
 
 // enoughTasks is from how many on they tell how many calls all make.

@@ -55,36 +55,26 @@ func (h *queues) byOrder() {
 // pools lists the tasks of workers that take from one queue: that wait for work at one word, or
 // wake each other where only requests' own strands hand over work.
 func (h *queues) pools() [][]task {
-	parent := make([]timeline.StrandID, len(h.strands))
-	for s := range parent {
-		parent[s] = timeline.StrandID(s)
-	}
-	root := func(s timeline.StrandID) timeline.StrandID {
-		for parent[s] != s {
-			parent[s] = parent[parent[s]]
-			s = parent[s]
-		}
-		return s
-	}
-	first := map[word]timeline.StrandID{}
+	workers, first := causality.NewSets[timeline.StrandID, timeline.RequestID](len(h.strands)), map[word]timeline.StrandID{}
 	for i := range h.strands {
 		s := timeline.StrandID(i)
 		if other, ok := first[h.queueKey(s)]; ok {
-			parent[root(s)] = root(other)
+			workers.Join(s, other)
 		}
 		first[h.queueKey(s)] = s
 	}
 	h.eachJob(func(j *job) {
 		if j.by != timeline.None && len(j.calls) > 0 && len(h.strands[j.by].calls) > 0 && h.owner(j.by, j.from) == timeline.None {
-			parent[root(j.strand)] = root(j.by)
+			workers.Join(j.strand, j.by)
 		}
 	})
-	place, list := map[timeline.StrandID]int{}, [][]task(nil)
+	place, list := map[int]int{}, [][]task(nil) // by set of workers
 	h.eachJob(func(j *job) {
-		k, ok := place[root(j.strand)]
+		pool := workers.Root(workers.Add(j.strand))
+		k, ok := place[pool]
 		if !ok && len(j.calls) > 0 {
 			k, list = len(list), append(list, nil)
-			place[root(j.strand)] = k
+			place[pool] = k
 		}
 		for i := 0; i < len(j.calls); {
 			n := h.together(j, i)

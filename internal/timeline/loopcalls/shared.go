@@ -1,7 +1,6 @@
 package loopcalls
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -113,11 +112,11 @@ type sharedTurn struct {
 // associateShared associates the calls of a loop on shared connections, and what was sent
 // in the turn of several answers. It does nothing where no connection is shared.
 func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
-	conns, byConn := callsByConn(t, in.loop.Moves)
-	if !slices.ContainsFunc(slices.Collect(maps.Values(conns)), func(c *sharedConn) bool { return c.shared }) {
+	if len(in.shared) == 0 {
 		return
 	}
-	lasts := lastingIDs(t, in.loop.Moves, nil)
+	conns, byConn := callsByConn(t, in.loop.Moves)
+	lasts := lastingIDs(t, in.loop.Moves, nil) // anew: what only goes on after a read is marked since (MoveAlong), and begins no turn
 	in.trustNames(t, conns)
 	var best *sharing
 	all, set := allTold(in.loop.Moves), timersSet(in.loop.Moves)
