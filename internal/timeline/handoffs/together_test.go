@@ -2,6 +2,7 @@ package handoffs
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -137,5 +138,55 @@ func TestSharesOfRequests(t *testing.T) {
 	h.bursts = make([]causality.Span, 300)
 	if got := h.newQueue(pool, order).shares(); got["/a"] != 2 {
 		t.Errorf("shares %v, want two", got)
+	}
+}
+
+// Workers 0 and 1 wait for work at one word; 2 waits at another, and 3 and 4 at none. Worker 5 serves a request.
+func TestWorkersOfOneQueue(t *testing.T) {
+	for _, c := range []struct {
+		because string
+		of, by  timeline.StrandID // who was woken, and by whom
+		one     bool              // their tasks are of one pool
+	}{
+		{"they wait at one word", 1, timeline.None, true},
+		{"at different words", 2, timeline.None, false},
+		{"another worker woke it", 3, 0, true},
+		{"a request's own strand did", 4, 5, false},
+	} {
+		h := queuesOf(&activity{t: &timeline.Timeline{Strands: make([]timeline.Strand, 6)}, strands: make([]strand, 6), o: make(timeline.Stints, 6), serving: make(timeline.Stints, 6)})
+		h.o[5] = []timeline.Stint{{From: 0, To: 100, Request: 0}}
+		h.strands[0].idle.word, h.strands[1].idle.word, h.strands[2].idle.word = 4711, 4711, 4712
+		for i, by := range map[timeline.StrandID]timeline.StrandID{0: timeline.None, c.of: c.by, 5: timeline.None} {
+			id := timeline.CallID(len(h.t.Calls))
+			h.t.Calls = append(h.t.Calls, timeline.Call{ID: id, Request: timeline.None, SendFrom: 20, End: 30})
+			h.strands[i].calls = []timeline.CallID{id}
+			h.strands[i].jobs = []job{{strand: i, from: 10, to: 40, by: by, calls: h.strands[i].calls}}
+		}
+		want := 3 // pools
+		if c.one {
+			want = 2
+		}
+		if got := h.pools(); len(got) != want {
+			t.Errorf("%s: tasks of three workers are of %d pools, want %d", c.because, len(got), want)
+		}
+	}
+}
+
+// One count in 64 may be no multiple of what each task makes.
+func TestCountsThatComeOutEven(t *testing.T) {
+	for _, c := range []struct {
+		counts []int
+		of     int
+		want   bool
+	}{
+		{[]int{2, 4, 2}, 2, true},
+		{[]int{2, 3, 4}, 2, false},
+		{append(slices.Repeat([]int{2}, 63), 3), 2, true},
+		{append(slices.Repeat([]int{2}, 62), 3), 2, false},
+		{[]int{0, 1}, 0, false},
+	} {
+		if got := multiples(c.counts, c.of); got != c.want {
+			t.Errorf("%v are multiples of %d: %v, want %v", c.counts, c.of, got, c.want)
+		}
 	}
 }
