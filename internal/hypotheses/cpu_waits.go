@@ -65,7 +65,7 @@ func behindComputingLoops(c *diagnosis.Case) (all Duration) {
 			case loop == timeline.None:
 			case ownCPU(&g.Segment):
 				own[loop] += g.To.Sub(g.From)
-			case waitsFor(&g.Segment, loop):
+			case waitsFor(&g.Segment, loop) && g.Cause != timeline.CauseRunnable: // the loop has no processor then
 				waits[loop] += g.To.Sub(g.From)
 			}
 		}

@@ -23,6 +23,8 @@ type station struct {
 	waits [][]diagnosis.Span    // by customer: its waits
 	works []bool                // by customer: in a request's own time the server was busy with it
 	did   []glimpse             // samples of what the server computed
+	busy  Duration              // with requests, by their segments; 0 where these do not tell
+	ran   Duration              // the part of it in which a strand of theirs computed
 	room  queueing.Ratio        // of one more server, what idle processors leave it; 0: there can be none
 	base  *replayed             // see unchanged
 	turns bool                  // only turns that somebody waited for are known: nothing can be said of more load
@@ -74,6 +76,9 @@ func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) r
 		for w := range outside(gone, window{g.From, g.To}) {
 			if t.add(as, w.from, w.to); as == roleWorks {
 				t.by = append(t.by, g.Strand)
+				if t.busy += w.to.Sub(w.from); ownCPU(&g.Segment) {
+					t.ran += w.to.Sub(w.from)
+				}
 			}
 		}
 		t.at = g.To
@@ -95,6 +100,7 @@ func (s *station) join(c *diagnosis.Case, id diagnosis.RequestID, t *tour) {
 	for i, w := range t.works {
 		s.look(c, t.by[i], w, id)
 	}
+	s.busy, s.ran = s.busy+t.busy, s.ran+t.ran
 	s.ids = append(s.ids, id)
 }
 
@@ -117,6 +123,7 @@ type tour struct {
 	visits       []queueing.Visit
 	waits, works []window
 	by           []timeline.StrandID // of each piece of work
+	busy, ran    Duration            // with work, by the request's segments; the part of it in which a strand computed
 }
 
 func (t *tour) add(as role, from, to diagnosis.Time) {

@@ -36,8 +36,12 @@ func (s *station) measures(c *diagnosis.Case) queueing.Measures {
 }
 
 // pieces are the functions that the server computed in, the one with most of its time
-// first; their requests are what they computed for.
+// first; their requests are what they computed for. None where it is held for other things than to
+// compute, as a connection while its peer works: samples of the rest say nothing of those.
 func (s *station) pieces(c *diagnosis.Case) spots {
+	if 2*s.ran < s.busy {
+		return spots{}
+	}
 	list := make([]sampling, len(s.did))
 	for i := range s.did {
 		list[i] = s.did[i].sampling

@@ -134,7 +134,7 @@ func upTo(low, high Duration) string {
 }
 
 // minor lists what was seen and is worth little here: what goes with which finding, and what
-// else there is.
+// else there is. What a reader is told to look at first is said whole.
 func minor(p *page, r *Report) {
 	if len(r.Minor) == 0 {
 		return
@@ -149,8 +149,12 @@ func minor(p *page, r *Report) {
 	}
 	var list []string
 	goes := map[string][]string{}
+	first := besides(r)
 	for _, f := range r.Minor {
 		switch {
+		case first != nil && f.ID == first.ID && f.ExplainedBy == "":
+			p.wrap(yellow, "minor ", f.ID+": "+f.Title+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)
 		case f.ExplainedBy != "":
 			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
 		case !p.names:
@@ -172,5 +176,7 @@ func minor(p *page, r *Report) {
 		}
 		text = append(text, strings.Join(goes[id], ", ")+verb+id)
 	}
-	p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(text, "; "), whole)
+	if text != nil {
+		p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(text, "; "), whole)
+	}
 }

@@ -1,0 +1,38 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/report"
+)
+
+// What a reader is told to look at first is not called worth little: it is said whole, with its fix.
+func TestWhatDominatesIsSaidWhole(t *testing.T) {
+	text, err := os.ReadFile(stories + "cpu-bound/lead.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r := load(t, string(text), diagnosis.Options{})
+	r.Leads, r.Minor = nil, []report.Finding{
+		{ID: "disk", Title: "Requests wait for a disk", Why: "taken out, p99 falls by 1 ms (0 ms to 3 ms)", Fix: "write less"},
+		{ID: "page-fault", Title: "Requests wait for memory", Why: "taken out, the mean falls by 1 us", Fix: "touch less"},
+	}
+	r.Dominant = []report.Dominant{{ID: "disk", Endpoint: "GET /prices/{}", SlowShare: 600_000}}
+	var out bytes.Buffer
+	if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"look at this first: disk",
+		"minor disk: Requests wait for a disk.\n      Taken out, p99 falls by 1 ms (0 ms to 3 ms). If it is that: write less.\n",
+		"Seen, and worth little: page-fault",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is expected\n%s", want, out.String())
+		}
+	}
+}
