@@ -6,13 +6,11 @@ import "github.com/getdwell/dwell/recording"
 func (f *Facts) commandFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Command:
-		if c := f.conn(x.Conn); c != nil {
-			c.Commands = append(c.Commands, x)
-		}
+		c := f.conn(x.Conn)
+		c.Commands = append(c.Commands, x)
 	case *recording.Reply:
-		if c := f.conn(x.Conn); c != nil {
-			c.Replies = append(c.Replies, x)
-		}
+		c := f.conn(x.Conn)
+		c.Replies = append(c.Replies, x)
 	case *recording.Datagram:
 		f.see(x.Thread, at)
 		f.Datagrams = append(f.Datagrams, datagramAt{at, x})

@@ -154,11 +154,11 @@ func (f *Facts) trim() {
 	}
 }
 
-// thread returns the thread's facts, None and nil for NoThread. A thread that was
+// thread returns the thread's facts; those of NoThread are dropped. A thread that was
 // never declared (facts were lost) is made up, without process or name.
 func (f *Facts) thread(id recording.ThreadID) *Thread {
 	if id == recording.NoThread {
-		return nil
+		return new(Thread)
 	}
 	i := f.ThreadIndex.Get(id)
 	if i == timeline.None {
@@ -176,18 +176,15 @@ func (f *Facts) Strand(id recording.ThreadID) timeline.StrandID {
 
 // see notes that a thread was running at a time.
 func (f *Facts) see(id recording.ThreadID, at recording.Time) {
-	if th := f.thread(id); th != nil {
-		th.Seen = at
-		th.Acts++
-	}
+	th := f.thread(id)
+	th.Seen = at
+	th.Acts++
 }
 
 // moved notes that a thread read or wrote.
 func (f *Facts) moved(x *recording.Chunk, at recording.Time) {
 	f.see(x.Thread, at)
-	if th := f.thread(x.Thread); th != nil {
-		th.Moves.add(firstOf(x.First, at), at, x.Dir)
-	}
+	f.thread(x.Thread).Moves.add(firstOf(x.First, at), at, x.Dir)
 }
 
 // Endpoint joins method and route, with the same memory for all that are equal.
@@ -213,13 +210,11 @@ func (f *Facts) Runtime(id recording.ProcessID) recording.Runtime {
 func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Off:
-		if th := f.thread(x.Thread); th != nil {
-			th.Steps = append(doubled(th.Steps), Step{At: at, Off: f.offs.Of(x)})
-		}
+		th := f.thread(x.Thread)
+		th.Steps = append(doubled(th.Steps), Step{At: at, Off: f.offs.Of(x)})
 	case *recording.ThreadState:
-		if th := f.thread(x.Thread); th != nil {
-			th.Steps = append(th.Steps, Step{At: at, Snapshot: x})
-		}
+		th := f.thread(x.Thread)
+		th.Steps = append(th.Steps, Step{At: at, Snapshot: x})
 	case *recording.Sample:
 		f.see(x.Thread, at)
 		f.Samples = append(f.Samples, sampleAt{at, x})
@@ -229,9 +224,7 @@ func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
 	case *recording.Thread:
 		f.declareThread(at, x)
 	case *recording.ThreadExit:
-		if th := f.thread(x.Thread); th != nil {
-			th.Died = at
-		}
+		f.thread(x.Thread).Died = at
 	default:
 		return f.processFact(at, fact) || f.stackFact(at, fact) || f.goFact(at, fact)
 	}
@@ -240,9 +233,6 @@ func (f *Facts) taskFact(at recording.Time, fact recording.Fact) bool {
 
 func (f *Facts) declareThread(at recording.Time, x *recording.Thread) {
 	th := f.thread(x.ID)
-	if th == nil {
-		return
-	}
 	th.TID, th.Process, th.Creator, th.Name = x.TID, x.Process, x.Creator, x.Name
 	if x.Creator != recording.NoThread {
 		th.Born = at
@@ -266,9 +256,7 @@ func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
 			p := &f.Processes[i]
 			f.clock.booted[x.Process] = false
 			p.Comm, p.Exe, p.Runtime, p.Build, p.Version, p.Born = x.Comm, x.Exe, x.Runtime, x.Build, x.Version, at
-			if th := f.thread(f.leaders[x.Process]); th != nil {
-				th.Name = x.Comm
-			}
+			f.thread(f.leaders[x.Process]).Name = x.Comm
 		}
 	case *recording.Context:
 		if f.Contexts == nil {
@@ -277,9 +265,8 @@ func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
 		f.Contexts[ContextKey{x.Process, x.ID}] = x.Parent
 	case *recording.Taken:
 		f.see(x.Thread, at)
-		if th := f.thread(x.Thread); th != nil {
-			th.Taken = append(th.Taken, Taken{at, x})
-		}
+		th := f.thread(x.Thread)
+		th.Taken = append(th.Taken, Taken{at, x})
 	case *recording.ProcessExit:
 		if i, ok := f.ProcIndex[x.Process]; ok {
 			f.Processes[i].End = at
@@ -290,33 +277,31 @@ func (f *Facts) processFact(at recording.Time, fact recording.Fact) bool {
 	return true
 }
 
-// conn returns the facts of a declared connection, or nil.
+// conn returns the facts of a connection. Those of one that was never declared are
+// dropped: its side is unknown.
 func (f *Facts) conn(id recording.ConnID) *Conn {
 	if i := f.ConnIndex.Get(id); i != timeline.None {
 		return &f.Conns[i]
 	}
-	return nil
+	return new(Conn)
 }
 
-// connFact takes facts about connections. Facts of a connection that was never
-// declared are dropped: its side is unknown.
+// connFact takes facts about connections.
 func (f *Facts) connFact(at recording.Time, fact recording.Fact) bool {
 	switch x := fact.(type) {
 	case *recording.Chunk:
 		f.moved(x, at)
-		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
-			c.chunk(at, x)
+		if x.Dir == recording.Read || x.Dir == recording.Write {
+			f.conn(x.Conn).chunk(at, x)
 		}
 	case *recording.HTTPRequest:
-		if c := f.conn(x.Conn); c != nil {
-			c.Asks = append(doubled(c.Asks), f.Heads.request(at, x))
-		}
+		c := f.conn(x.Conn)
+		c.Asks = append(doubled(c.Asks), f.Heads.request(at, x))
 	case *recording.HTTPResponse:
-		if c := f.conn(x.Conn); c != nil {
-			c.Answers = append(doubled(c.Answers), f.Heads.response(at, x))
-		}
+		c := f.conn(x.Conn)
+		c.Answers = append(doubled(c.Answers), f.Heads.response(at, x))
 	case *recording.TLS:
-		if c := f.conn(x.Conn); c != nil && (x.Dir == recording.Read || x.Dir == recording.Write) {
+		if c := f.conn(x.Conn); x.Dir == recording.Read || x.Dir == recording.Write {
 			c.TLS = append(c.TLS, TLS{at, x})
 		}
 	case *recording.DNS:
@@ -337,29 +322,21 @@ func (f *Facts) connLife(at recording.Time, fact recording.Fact) bool {
 			f.Conns = append(f.Conns, Conn{At: at, Decl: x})
 		}
 	case *recording.Established:
-		if c := f.conn(x.Conn); c != nil {
-			c.Established = at
-		}
+		f.conn(x.Conn).Established = at
 	case *recording.Closed:
-		if c := f.conn(x.Conn); c != nil && c.Closed == nil {
+		if c := f.conn(x.Conn); c.Closed == nil {
 			c.Closed, c.ClosedAt = x, at
 		}
 	case *recording.ConnProtocol:
-		if c := f.conn(x.Conn); c != nil {
-			c.Protocol = x.Protocol
-		}
+		f.conn(x.Conn).Protocol = x.Protocol
 	case *recording.Late:
-		if c := f.conn(x.Conn); c != nil {
-			c.Late = append(c.Late, x)
-		}
+		c := f.conn(x.Conn)
+		c.Late = append(c.Late, x)
 	case *recording.Tunnel:
-		if c := f.conn(x.Conn); c != nil {
-			c.through(at, x)
-		}
+		f.conn(x.Conn).through(at, x)
 	case *recording.Retransmit:
-		if c := f.conn(x.Conn); c != nil {
-			c.Again = append(c.Again, at)
-		}
+		c := f.conn(x.Conn)
+		c.Again = append(c.Again, at)
 	default:
 		return f.commandFact(at, fact)
 	}

@@ -51,9 +51,8 @@ func (f *Facts) goFact(at recording.Time, fact recording.Fact) bool {
 		f.Goroutines.Runs = append(doubled(f.Goroutines.Runs), goRunAt{at, x})
 	case *recording.GoCall:
 		f.see(x.Thread, at)
-		if c := f.conn(x.Conn); c != nil {
-			c.GoCalls = append(c.GoCalls, GoCallAt{at, x})
-		}
+		c := f.conn(x.Conn)
+		c.GoCalls = append(c.GoCalls, GoCallAt{at, x})
 	default:
 		return false
 	}
@@ -62,10 +61,7 @@ func (f *Facts) goFact(at recording.Time, fact recording.Fact) bool {
 
 // GoKeyOf names a goroutine that was seen on a thread.
 func (f *Facts) GoKeyOf(th recording.ThreadID, g recording.GoroutineID) timeline.GoroutineKey {
-	if x := f.thread(th); x != nil {
-		return timeline.GoroutineKey{Process: x.Process, Goroutine: g}
-	}
-	return timeline.GoroutineKey{Process: recording.NoProcess, Goroutine: g}
+	return timeline.GoroutineKey{Process: f.thread(th).Process, Goroutine: g}
 }
 
 // parkFacts are the facts about goroutines that wait for each other, in order of time.

@@ -93,10 +93,5 @@ type Taken struct {
 
 // TookWork reports that threads took anything from queues.
 func (f *Facts) TookWork() bool {
-	for i := range f.Threads {
-		if len(f.Threads[i].Taken) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Threads, func(th Thread) bool { return len(th.Taken) > 0 })
 }

@@ -21,8 +21,7 @@ func (f *Facts) stackFact(at recording.Time, fact recording.Fact) bool {
 	s := &f.Stacks
 	switch x := fact.(type) {
 	case *recording.StackAt:
-		i := s.StackIndex.Get(x.Stack)
-		if th := f.thread(x.Thread); th != nil && i != timeline.None {
+		if th, i := f.thread(x.Thread), s.StackIndex.Get(x.Stack); i != timeline.None {
 			th.Stacks = append(th.Stacks, timeline.StackAt{Time: at, Stack: timeline.StackID(i), Origin: x.Origin, Goroutine: x.Goroutine})
 		}
 	case *recording.Frame:
