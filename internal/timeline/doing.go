@@ -96,13 +96,15 @@ func nextSample(stacks []StackAt, from int) int {
 // asleep tells what a sleeping strand waited for: its Wait, else the phases of the call
 // it had open.
 func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) []Activity {
-	end := a.To
 	if iv.Off != nil {
 		a.Syscall = iv.Off.Syscall
 	}
 	if w := t.WaitAt(s, a.From); w != None {
 		a.Wait, a.Cause, a.Stack = w, t.Waits[w].Cause, t.Waits[w].Stack
-		return t.forAnswers(s, a, list)
+		if a.Cause != CauseCondition && a.Cause != CauseUnknown {
+			return append(list, a)
+		}
+		return t.forAnswers(s, a, true, list)
 	}
 	if iv.Off != nil {
 		a.Stack = t.blockedStack(s, iv)
@@ -114,34 +116,20 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	if iv.Off == nil || !NetworkWait(iv.Off.Syscall) {
 		return append(list, a)
 	}
-	for a.From < end {
-		c, until := t.openCall(s, a.From)
-		a.To, a.Call, a.Cause, a.Phase = min(end, until), c, CauseUnknown, PhaseHandler
-		a.Lingers = c == None && t.Lingers(iv.Off)
-		if c != None {
-			a.Cause = CauseRemote
-			a.Phase, until = t.Calls[c].phaseAt(a.From)
-			a.To = min(a.To, until)
-		}
-		list = append(list, a)
-		a.From = a.To
-	}
-	return list
+	a.Lingers = t.Lingers(iv.Off)
+	return t.forAnswers(s, a, false, list)
 }
 
-// forAnswers cuts a wait at the calls that others carry for the strand: while one is open,
-// a wait for what another does is for its answer.
-func (t *Timeline) forAnswers(s StrandID, a Activity, list []Activity) []Activity {
-	if a.Cause != CauseCondition && a.Cause != CauseUnknown {
-		return append(list, a)
-	}
+// forAnswers cuts a sleep at the calls of the strand: while one is open, it is for its
+// answer. A wait for what another does is only for those that others carry.
+func (t *Timeline) forAnswers(s StrandID, a Activity, carried bool, list []Activity) []Activity {
 	end := a.To
 	for a.From < end {
 		piece := a
 		c, until := t.openCall(s, a.From)
 		piece.To = min(end, until)
-		if c != None && t.Calls[c].Carried {
-			piece.Call, piece.Cause, piece.Wait = c, CauseRemote, None
+		if c != None && (t.Calls[c].Carried || !carried) {
+			piece.Call, piece.Cause, piece.Wait, piece.Lingers = c, CauseRemote, None, false
 			piece.Phase, until = t.Calls[c].phaseAt(a.From)
 			piece.To = min(piece.To, until)
 		}
@@ -206,23 +194,9 @@ func (c *Call) phaseAt(at Time) (Phase, Time) {
 
 // IndexCalls lists the calls of each strand, in order of start.
 func (t *Timeline) IndexCalls() {
-	counts := make([]int32, len(t.Strands))
-	for i := range t.Calls {
-		if s := t.Calls[i].Strand; s != None {
-			counts[s]++
-		}
-	}
-	t.callsOn = lists.Sized[CallID](counts)
-	for i := range t.Calls {
-		if s := t.Calls[i].Strand; s != None {
-			t.callsOn[s] = append(t.callsOn[s], CallID(i))
-		}
-	}
-	byStart := func(a, b CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) }
-	for _, list := range t.callsOn {
-		if !slices.IsSortedFunc(list, byStart) { // before they are put in order
-			slices.SortStableFunc(list, byStart)
-		}
+	t.callsOn = lists.Grouped[CallID](len(t.Strands), len(t.Calls), func(i int) int { return int(t.Calls[i].Strand) })
+	for s, list := range t.callsOn {
+		t.callsOn[s] = lists.ByTime(list, func(c *CallID) Time { return t.Calls[*c].Start })
 	}
 }
 

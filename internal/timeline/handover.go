@@ -28,7 +28,7 @@ func Slept(t *Timeline, strand StrandID, from, to recording.Time) bool {
 
 // OnFutex reports a sleep in which a thread waited for another thread.
 func OnFutex(off *Off) bool {
-	return off != nil && off.State == recording.OffSleep && futexWait(off.Syscall)
+	return off != nil && off.State == recording.OffSleep && FutexWait(off.Syscall)
 }
 
 // SleepCause tells why a strand slept in an interval.
@@ -44,13 +44,4 @@ func SleepCause(t *Timeline, s StrandID, iv Interval) (Cause, Quality) {
 		return CauseSleep, Inferred
 	}
 	return CauseUnknown, Inferred
-}
-
-// futexWait reports syscalls in which a thread waits for another thread.
-func futexWait(syscall string) bool {
-	switch syscall {
-	case "futex", "futex_wait", "futex_waitv":
-		return true
-	}
-	return false
 }

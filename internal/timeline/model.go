@@ -7,6 +7,8 @@
 package timeline
 
 import (
+	"strings"
+
 	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
@@ -79,7 +81,14 @@ type Timeline struct {
 type Window struct{ From, To Time }
 
 // Recorded reports whether a hook (recording.Hook...) was active.
-func (t *Timeline) Recorded(hook string) bool { return hookActive(t.Manifest.Hooks, hook) }
+func (t *Timeline) Recorded(hook string) bool {
+	for h := range strings.FieldsSeq(t.Manifest.Hooks) {
+		if h == hook {
+			return true
+		}
+	}
+	return false
+}
 
 // Process is a watched process.
 type Process struct {

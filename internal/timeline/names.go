@@ -1,7 +1,5 @@
 package timeline
 
-import "strings"
-
 var (
 	phaseNames   = [...]string{"queue", "dns", "connect", "tls", "send", "remote", "pick-up", "receive", "unread-request", "handler"}
 	causeNames   = [...]string{"unknown", "on-cpu", "runnable", "lock", "interpreter-lock", "pool", "condition", "remote", "client", "event-loop", "gc", "disk", "page-fault", "ipc", "sleep"}
@@ -20,12 +18,3 @@ func (q Quality) String() string { return qualityNames[q] }
 
 // String returns the state's name.
 func (s State) String() string { return stateNames[s] }
-
-func hookActive(hooks, hook string) bool {
-	for h := range strings.FieldsSeq(hooks) {
-		if h == hook {
-			return true
-		}
-	}
-	return false
-}

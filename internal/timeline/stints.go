@@ -40,6 +40,21 @@ func (o Stints) At(s StrandID, at recording.Time) RequestID {
 	return list[i-1].Request
 }
 
+// Hands lists by strand which requests it worked for that another one had read, in order of
+// time.
+func (t *Timeline) Hands() Stints {
+	on := make(Stints, len(t.Strands))
+	for i := range t.Requests {
+		for _, p := range t.Requests[i].Parts {
+			on[p.Strand] = append(on[p.Strand], Stint{From: p.From, To: p.To, Request: RequestID(i)})
+		}
+	}
+	for s, list := range on {
+		on[s] = lists.ByTime(list, func(x *Stint) recording.Time { return x.From })
+	}
+	return on
+}
+
 // From returns the stints of a strand that end after a time.
 func (o Stints) From(s StrandID, at recording.Time) []Stint {
 	list := o[s]

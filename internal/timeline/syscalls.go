@@ -1,6 +1,10 @@
 package timeline
 
-import "github.com/getdwell/dwell/recording"
+import (
+	"strings"
+
+	"github.com/getdwell/dwell/recording"
+)
 
 const (
 	// WakeLatency bounds the time between data being ready and its reader being made
@@ -14,11 +18,15 @@ const (
 func NetworkWait(syscall string) bool {
 	switch syscall {
 	case "read", "readv", "recvfrom", "recvmsg", "recvmmsg", "write", "writev", "sendto", "sendmsg", "sendmmsg",
-		"poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2",
 		"connect", "accept", "accept4", "io_uring_enter":
 		return true
 	}
-	return false
+	return PollWait(syscall)
+}
+
+// FutexWait reports syscalls in which a thread waits for another thread.
+func FutexWait(syscall string) bool {
+	return syscall == "futex" || syscall == "futex_wait" || syscall == "futex_waitv"
 }
 
 // PollWait reports syscalls that wait for any of several files, or for a time limit.
@@ -32,19 +40,11 @@ func PollWait(syscall string) bool {
 
 // OnNoFile reports a poll of no file at all: a sleep.
 func OnNoFile(off *Off) bool {
-	switch off.Syscall {
-	case "poll", "select", "pselect6":
-		return off.Arg == 0 && off.Timed == 1
-	}
-	return false
+	return off.Arg == 0 && off.Timed == 1 && off.Syscall != "ppoll" && SleepsBy(off.Syscall)
 }
 
 // SleepsBy reports a system call by which programs sleep if nothing comes that it waits
 // for. Loops wait in epoll, for whatever comes: an interrupt is something that came, there.
 func SleepsBy(syscall string) bool {
-	switch syscall {
-	case "poll", "ppoll", "select", "pselect6":
-		return true
-	}
-	return false
+	return PollWait(syscall) && !strings.HasPrefix(syscall, "epoll_")
 }

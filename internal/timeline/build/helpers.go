@@ -7,7 +7,6 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
@@ -248,18 +247,4 @@ func sortParts(t *timeline.Timeline, parts [][]timeline.Handover) {
 		slices.SortStableFunc(parts[i], func(a, b timeline.Handover) int { return cmp.Compare(a.From, b.From) })
 		slices.SortStableFunc(t.Requests[i].Parts, func(a, b timeline.Part) int { return cmp.Compare(a.From, b.From) })
 	}
-}
-
-// hands lists the parts by strand, in order of time.
-func hands(t *timeline.Timeline) timeline.Stints {
-	on := make(timeline.Stints, len(t.Strands))
-	for i := range t.Requests {
-		for _, p := range t.Requests[i].Parts {
-			on[p.Strand] = append(on[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(i)})
-		}
-	}
-	for s := range on {
-		on[s] = lists.ByTime(on[s], func(x *timeline.Stint) recording.Time { return x.From })
-	}
-	return on
 }

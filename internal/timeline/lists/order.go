@@ -120,38 +120,22 @@ func Sized[T any](lengths []int32) [][]T {
 	return out
 }
 
-// Packed are lists laid out one behind the other, of which most may be empty.
-type Packed[T any] struct {
-	ends []int32 // of each list
-	all  []T
-}
-
-// Pack lays out empty lists of known lengths.
-func Pack[T any](lengths []int32) Packed[T] {
-	sum := int32(0)
-	for _, n := range lengths {
-		sum += n
+// Grouped lists the numbers below n by whose they are, of so many, each list in order; a
+// number that is of a negative one is nobody's.
+func Grouped[ID ~int32](many, n int, whose func(int) int) [][]ID {
+	lengths := make([]int32, many)
+	for i := range n {
+		if k := whose(i); k >= 0 {
+			lengths[k]++
+		}
 	}
-	p := Packed[T]{ends: lengths, all: make([]T, sum)}
-	from := int32(0)
-	for i, n := range lengths {
-		p.ends[i], from = from, from+n
+	of := Sized[ID](lengths)
+	for i := range n {
+		if k := whose(i); k >= 0 {
+			of[k] = append(of[k], ID(i))
+		}
 	}
-	return p
-}
-
-// Add adds to the i-th list, within its length.
-func (p *Packed[T]) Add(i int, v T) {
-	p.all[p.ends[i]] = v
-	p.ends[i]++
-}
-
-// Of is the i-th list, once all have their lengths.
-func (p *Packed[T]) Of(i int) []T {
-	if i == 0 {
-		return p.all[:p.ends[0]]
-	}
-	return p.all[p.ends[i-1]:p.ends[i]]
+	return of
 }
 
 // Index leads from ids to places in a list. Recorders give ids out one after the other,

@@ -115,19 +115,9 @@ type Loop struct {
 
 // ByConn lists the requests, or calls, of each connection.
 func ByConn(f *facts.Facts, requests []exchange.Request, calls []exchange.Call) [][]int32 {
-	counts := make([]int32, len(f.Conns))
-	for i := range requests {
-		counts[requests[i].Conn]++
-	}
-	for i := range calls {
-		counts[calls[i].Conn]++
-	}
-	onConn := lists.Sized[int32](counts)
-	for i := range requests {
-		onConn[requests[i].Conn] = append(onConn[requests[i].Conn], int32(i))
-	}
-	for i := range calls {
-		onConn[calls[i].Conn] = append(onConn[calls[i].Conn], int32(i))
+	onConn := lists.Grouped[int32](len(f.Conns), len(calls), func(i int) int { return calls[i].Conn })
+	for conn, list := range lists.Grouped[int32](len(f.Conns), len(requests), func(i int) int { return int(requests[i].Conn) }) {
+		onConn[conn] = append(onConn[conn], list...)
 	}
 	return onConn
 }
@@ -287,21 +277,22 @@ func (g *gatherer) pauses() {
 		}
 		named, own := names[loop.Strand], g.t.OwnPoll(loop.Strand)
 		for _, s := range g.f.Threads[loop.Strand].Steps {
-			if loop.Wander && s.Off != nil && s.Off.State == recording.OffSleep && s.Off.Syscall == "futex" { // it has no task
-				loop.Moves = append(loop.Moves, Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter})
+			if s.Off == nil || s.Off.State != recording.OffSleep {
+				continue
 			}
-			if s.Off != nil && s.Off.State == recording.OffSleep && timeline.PollWait(s.Off.Syscall) && timeline.SamePoll(own, s.Off.Syscall) {
+			m := Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter}
+			if timeline.PollWait(s.Off.Syscall) && timeline.SamePoll(own, s.Off.Syscall) {
 				for len(named) > 0 && named[0] < s.Off.Since {
 					named = named[1:]
 				}
 				packet := len(named) > 0 && named[0] <= s.At
-				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && !packet
-				m := Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter}
-				if timer {
+				if s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && !packet {
 					m.Exec = 1
 				}
-				loop.Moves = append(loop.Moves, m)
+			} else if !loop.Wander || s.Off.Syscall != "futex" { // it has no task
+				continue
 			}
+			loop.Moves = append(loop.Moves, m)
 		}
 	}
 	vain := InVain(g.f.Boundaries)

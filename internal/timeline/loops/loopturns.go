@@ -42,15 +42,7 @@ func Cut(t *timeline.Timeline, moves []Loop, o timeline.Stints) *Turns {
 		}
 		o[loop.Strand] = list
 	}
-	counts := make([]int32, len(t.Requests))
-	for i := range l.All {
-		counts[l.All[i].Request]++
-	}
-	l.Of = lists.Sized[int32](counts)
-	for i := range l.All {
-		r := l.All[i].Request
-		l.Of[r] = append(l.Of[r], int32(i))
-	}
+	l.Of = lists.Grouped[int32](len(t.Requests), len(l.All), func(i int) int { return int(l.All[i].Request) })
 	for _, of := range l.Of {
 		l.inOrder(of)
 	}
@@ -69,7 +61,7 @@ func (l *Turns) addAnswers(t *timeline.Timeline) {
 	calls := CallsByRequest(t)
 	for r := range t.Requests {
 		of := l.Of[r]
-		for _, id := range calls.Of(r) {
+		for _, id := range calls[r] {
 			c := &t.Calls[id]
 			if c.Strand == timeline.None || c.FirstRead == recording.NoTime || !t.Strands[c.Strand].Loop || t.Requests[r].Strand != c.Strand {
 				continue

@@ -1,9 +1,6 @@
 package loops
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
@@ -21,24 +18,17 @@ type Settled struct {
 
 // CallsByRequest lists the calls of each request that it may have waited for: those
 // that ended before it did.
-func CallsByRequest(t *timeline.Timeline) lists.Packed[timeline.CallID] {
-	counts := make([]int32, len(t.Requests))
-	within := func(c *timeline.Call) bool { return c.Request != timeline.None && c.End <= t.Requests[c.Request].End }
-	for i := range t.Calls {
-		if c := &t.Calls[i]; within(c) {
-			counts[c.Request]++
+func CallsByRequest(t *timeline.Timeline) [][]timeline.CallID {
+	of := lists.Grouped[timeline.CallID](len(t.Requests), len(t.Calls), func(i int) int {
+		if c := &t.Calls[i]; c.Request != timeline.None && c.End <= t.Requests[c.Request].End {
+			return int(c.Request)
 		}
+		return timeline.None
+	})
+	for r, list := range of {
+		of[r] = lists.ByTime(list, func(id *timeline.CallID) recording.Time { return t.Calls[*id].Start })
 	}
-	p := lists.Pack[timeline.CallID](counts)
-	for i := range t.Calls {
-		if c := &t.Calls[i]; within(c) {
-			p.Add(int(c.Request), timeline.CallID(i))
-		}
-	}
-	for r := range t.Requests {
-		slices.SortStableFunc(p.Of(r), func(a, b timeline.CallID) int { return cmp.Compare(t.Calls[a].Start, t.Calls[b].Start) })
-	}
-	return p
+	return of
 }
 
 // Wandering finds the processes whose loops answer what others have read: threads that

@@ -18,9 +18,7 @@ func (s *segmenter) blank(r *timeline.Request, g timeline.Segment, p *painter) {
 		return
 	}
 	for _, x := range list {
-		before := g
-		before.To = x.From
-		p.add(before)
+		p.add(until(g, x.From))
 		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseDNS, Cause: timeline.CauseRemote, Quality: timeline.Inferred, Call: timeline.None, Strand: g.Strand, Blocker: timeline.None})
 	}
 	late := wait{r, r.Strand, list[len(list)-1].To, g.To, g.Phase, timeline.None}

@@ -124,15 +124,13 @@ func (s *segmenter) helped(iv timeline.Interval, piece timeline.Segment, p *pain
 // goBehind is helped for a goroutine, which another one let go on.
 func (s *segmenter) goBehind(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
 	for _, g := range slices.Backward(s.behind(follow{strand: r.Strand, from: w.from, to: w.to}, by, true)) {
-		before := w
-		before.to = g.From
-		s.goAbsent(r, before, p)
-		if w.from = g.To; g.Cause == timeline.CauseRemote && len(overlapping(w.calls, g.From, g.To)) > 0 {
-			before.from, before.to = g.From, g.To
-			s.goAbsent(r, before, p) // by the phases of the request's own calls
-			continue
+		s.goAbsent(r, w.until(g.From), p)
+		if w.from = g.From; g.Cause == timeline.CauseRemote && len(overlapping(w.calls, g.From, g.To)) > 0 {
+			s.goAbsent(r, w.until(g.To), p) // by the phases of the request's own calls
+		} else {
+			p.add(g)
 		}
-		p.add(g)
+		w.from = g.To
 	}
 	s.goAbsent(r, w, p)
 }

@@ -35,10 +35,7 @@ func (s *segmenter) stintsOf(r *timeline.Request, from recording.Time) []timelin
 func (s *segmenter) goWait(w wait, p *painter) {
 	busy := s.goRuns.Busy[w.r.Process]
 	pieces := timeline.Clipped(busy.List, w.from, w.to)
-	g := timeline.Segment{
-		From: w.from, To: w.to, Phase: w.phase, Cause: timeline.CauseRunnable, Quality: timeline.Inferred,
-		Call: w.call, Strand: w.r.Strand, Blocker: timeline.None,
-	}
+	g := timeline.Segment{From: w.from, Phase: w.phase, Cause: timeline.CauseRunnable, Quality: timeline.Inferred, Call: w.call, Strand: w.r.Strand, Blocker: timeline.None}
 	if len(pieces) > manyPieces {
 		g.To = w.from + recording.Time(busy.Waited(w.to)-busy.Waited(w.from))
 		p.add(g)
@@ -57,26 +54,15 @@ func (s *segmenter) goWait(w wait, p *painter) {
 
 // goStates tiles a span in which a goroutine was on a thread, by the thread's states.
 func (s *segmenter) goStates(r *timeline.Request, u timeline.ThreadStint, w span, p *painter) {
-	quality := timeline.Inferred
+	g := timeline.Segment{Phase: w.phase, Quality: timeline.Inferred, Call: w.call, Strand: r.Strand, Blocker: timeline.None}
 	if u.Exact {
-		quality = timeline.Exact
+		g.Quality = timeline.Exact
 	}
 	for _, iv := range timeline.Clipped(s.t.Strands[u.Thread].Intervals, w.from, w.to) {
-		g := timeline.Segment{
-			From: max(iv.From, w.from), To: min(iv.To, w.to), Phase: w.phase, Quality: quality,
-			Call: w.call, Strand: r.Strand, Blocker: timeline.None,
+		if cause, _, known := s.stateCause(u.Thread, iv); known {
+			g.From, g.To, g.Cause = max(iv.From, w.from), min(iv.To, w.to), cause
+			p.add(g)
 		}
-		switch iv.State {
-		case timeline.StateRunning:
-			g.Cause = timeline.CauseOnCPU
-		case timeline.StateRunnable:
-			g.Cause = timeline.CauseRunnable
-		case timeline.StateSleeping, timeline.StateDisk:
-			g.Cause, _ = timeline.SleepCause(s.t, u.Thread, iv)
-		default:
-			continue
-		}
-		p.add(g)
 	}
 }
 
@@ -121,6 +107,12 @@ type parked struct {
 	quality  timeline.Quality
 }
 
+// until is its part up to a time.
+func (w parked) until(to recording.Time) parked {
+	w.to = to
+	return w
+}
+
 // goAbsent tiles a span in which a goroutine was on no thread by its calls.
 func (s *segmenter) goAbsent(r *timeline.Request, w parked, p *painter) {
 	if w.from >= w.to {
@@ -138,9 +130,7 @@ func (s *segmenter) goAbsent(r *timeline.Request, w parked, p *painter) {
 		if answered = timeline.None; c.to < w.to {
 			answered = int(c.call)
 		}
-		before := rest
-		before.To = min(c.from, w.to)
-		s.blank(r, before, p)
+		s.blank(r, until(rest, min(c.from, w.to)), p)
 		from, to := max(c.from, rest.From), min(c.to, w.to)
 		switch c.phase {
 		case timeline.PhaseQueue:

@@ -53,11 +53,10 @@ func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked
 		if x.Request == r.ID {
 			continue
 		}
-		before := w
-		before.to = max(w.from, x.From)
-		s.goAbsent(r, before, p)
+		taken := max(w.from, x.From)
+		s.goAbsent(r, w.until(taken), p)
 		w.from = min(x.To, w.to)
-		p.add(timeline.Segment{From: before.to, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
+		p.add(timeline.Segment{From: taken, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
 	}
 	s.goAbsent(r, w, p)
 }
@@ -72,12 +71,9 @@ func (s *segmenter) goTask(r *timeline.Request, by timeline.StrandID, w parked, 
 	begun := max(w.from, min(list[0].From, w.to))
 	if before := s.in.Hands.From(by, w.from); w.from < begun {
 		if first := before[0]; first.Request == r.ID && first.To < list[0].To {
-			early := w
-			early.to = begun
-			s.goAbsent(r, early, p) // it did another task of the request first
-		} else if early := w; w.selects {
-			early.to = begun
-			s.busyWith(r, by, early, p)
+			s.goAbsent(r, w.until(begun), p) // it did another task of the request first
+		} else if w.selects {
+			s.busyWith(r, by, w.until(begun), p)
 		} else {
 			s.queued(r, by, follow{from: w.from, to: begun}, p)
 		}

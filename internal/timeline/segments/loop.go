@@ -136,7 +136,7 @@ func (s *segmenter) lookedUp(r *timeline.Request, u *loops.Turn) timeline.CallID
 	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
 		return timeline.None
 	}
-	for _, id := range s.callsOf.Of(int(r.ID)) {
+	for _, id := range s.callsOf[r.ID] {
 		if c := &s.t.Calls[id]; c.New && c.DNSTo != recording.NoTime && c.DNSFrom < u.From && u.From <= c.ConnectFrom {
 			return id
 		}
@@ -151,7 +151,7 @@ func (s *segmenter) givenUp(r *timeline.Request, u *loops.Turn, since recording.
 	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
 		return timeline.None
 	}
-	for _, id := range s.callsOf.Of(int(r.ID)) {
+	for _, id := range s.callsOf[r.ID] {
 		c := &s.t.Calls[id]
 		if !c.Cut || c.Arrived != recording.NoTime || c.End <= since || c.End > u.To {
 			continue
@@ -225,7 +225,7 @@ func (s *segmenter) pending(r *timeline.Request, w stretch, p *painter) {
 // that began and ended within one turn, in which the loop slept, was made by a client that waits
 // itself, in place of the loop: that is a thread like any other then.
 func (s *segmenter) ownTurn(r *timeline.Request, w stretch, p *painter) {
-	for _, id := range s.callsOf.Of(int(r.ID)) {
+	for _, id := range s.callsOf[r.ID] {
 		c, b := &s.t.Calls[id], &s.in.Calls[id].Bounds
 		if w.turn == nil || c.Strand != r.Strand || b[0] < max(w.from, w.turn.From) || b[timeline.PhaseReceive+1] > w.to || !timeline.Slept(s.t, r.Strand, b[0], b[timeline.PhaseReceive+1]) {
 			continue
@@ -254,7 +254,8 @@ func (s *segmenter) turnState(r *timeline.Request, w stretch, p *painter) {
 				s.phase(&g, w.turn.Call)
 			}
 			at = g.To
-			if s.loopState(iv, &g) {
+			var known bool
+			if g.Cause, g.Quality, known = s.stateCause(strand, iv); known {
 				p.add(g)
 			}
 		}
@@ -280,21 +281,6 @@ func (s *segmenter) phase(g *timeline.Segment, id timeline.CallID) {
 	}
 }
 
-// loopState gives a piece of a loop's own turn its cause; false if it is unknown.
-func (s *segmenter) loopState(iv timeline.Interval, g *timeline.Segment) bool {
-	switch iv.State {
-	case timeline.StateRunning:
-		g.Cause = timeline.CauseOnCPU
-	case timeline.StateRunnable:
-		g.Cause = timeline.CauseRunnable
-	case timeline.StateSleeping, timeline.StateDisk:
-		g.Cause, g.Quality = timeline.SleepCause(s.t, g.Strand, iv)
-	default:
-		return false
-	}
-	return true
-}
-
 // lastGap tiles the end of a request that was cut: by the call that is pending, if
 // there is one, and by what other strands did for it: one of those may have answered it. A request
 // that the loop answered ends in a turn of its own.
@@ -302,7 +288,7 @@ func (s *segmenter) lastGap(r *timeline.Request, cut, tail recording.Time, p *pa
 	if cut >= r.End {
 		return
 	}
-	for _, id := range s.callsOf.Of(int(r.ID)) {
+	for _, id := range s.callsOf[r.ID] {
 		if c := &s.t.Calls[id]; c.End >= r.End && c.Start < r.End {
 			u := loops.Turn{From: r.End, Request: r.ID, Strand: r.Strand, How: loops.ResumeCall, Call: id, Ready: c.Arrived}
 			s.gap(r, &u, gap{cut, min(tail, r.End), r.End, place{}}, p)

@@ -7,9 +7,7 @@ import "github.com/getdwell/dwell/internal/timeline"
 func (s *segmenter) goParked(r *timeline.Request, w parked, p *painter) {
 	for _, id := range s.t.WaitsIn(r.Strand, w.from, w.to) {
 		x := &s.t.Waits[id]
-		before := w
-		before.to = min(x.From, w.to)
-		s.goAbsent(r, before, p)
+		s.goAbsent(r, w.until(min(x.From, w.to)), p)
 		from, ready, back := max(x.From, w.from), min(x.To, w.to), min(x.Back, w.to)
 		if x.Cause == timeline.CauseSleep { // while a call is made for it beside, it waits for that in fact
 			s.goAbsent(r, parked{from: from, to: ready, calls: w.calls, cause: x.Cause, quality: x.Quality}, p)

@@ -9,7 +9,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/exchange"
 	"github.com/getdwell/dwell/internal/timeline/facts"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/internal/timeline/running"
 	"github.com/getdwell/dwell/recording"
@@ -33,8 +32,8 @@ type segmenter struct {
 	f        *facts.Facts
 	in       Input
 	turns    *loops.Turns
-	callsOf  lists.Packed[timeline.CallID] // by request, in order of start
-	lanes    []*lane                       // by strand
+	callsOf  [][]timeline.CallID // by request, in order of start
+	lanes    []*lane             // by strand
 	goRuns   running.GoRuns
 	children children
 	lookups  map[timeline.StrandID][]timeline.Stint // when threads waited for answers to look-ups
@@ -90,6 +89,20 @@ func (s *segmenter) request(r *timeline.Request, p *painter) {
 	}
 }
 
+// stateCause is the cause of a span of a strand by its state; not ok if that is unknown.
+func (s *segmenter) stateCause(strand timeline.StrandID, iv timeline.Interval) (timeline.Cause, timeline.Quality, bool) {
+	switch iv.State {
+	case timeline.StateRunning:
+		return timeline.CauseOnCPU, timeline.Exact, true
+	case timeline.StateRunnable:
+		return timeline.CauseRunnable, timeline.Exact, true
+	case timeline.StateSleeping, timeline.StateDisk:
+		cause, quality := timeline.SleepCause(s.t, strand, iv)
+		return cause, quality, true
+	}
+	return timeline.CauseUnknown, timeline.Inferred, false
+}
+
 // painter collects segments front to back: what overlaps the one before is cut, what
 // continues it is merged.
 type painter struct {
@@ -115,6 +128,12 @@ func (p *painter) add(g timeline.Segment) {
 	p.list = append(p.list, g)
 }
 
+// until is a segment's part up to a time.
+func until(g timeline.Segment, to recording.Time) timeline.Segment {
+	g.To = to
+	return g
+}
+
 // span is a stretch of a call in one phase.
 type span struct {
 	from, to recording.Time
@@ -132,7 +151,7 @@ func (s *segmenter) spans(r timeline.RequestID) []span {
 func (s *segmenter) spansOf(r timeline.RequestID, in func(*timeline.Call) bool) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead
-	for _, id := range s.callsOf.Of(int(r)) {
+	for _, id := range s.callsOf[r] {
 		if !in(&s.t.Calls[id]) {
 			continue
 		}

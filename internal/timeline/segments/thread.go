@@ -31,43 +31,32 @@ func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
 
 // state gives a piece its cause by the strand's state; false if it is unknown.
 func (s *segmenter) state(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) bool {
-	switch iv.State {
-	case timeline.StateRunning:
-		piece.Cause = timeline.CauseOnCPU
-	case timeline.StateRunnable:
-		piece.Cause = timeline.CauseRunnable
-	case timeline.StateSleeping, timeline.StateDisk:
+	cause, quality, known := s.stateCause(piece.Strand, iv)
+	piece.Cause, piece.Quality = cause, quality
+	if iv.State == timeline.StateSleeping || iv.State == timeline.StateDisk {
 		s.asleep(r, iv, piece)
-		return true
-	default:
-		return false
-	}
-	if piece.Phase == timeline.PhaseRemote { // it had something else to do while it waited
+	} else if piece.Phase == timeline.PhaseRemote { // it had something else to do while it waited
 		piece.Phase, piece.Call = timeline.PhaseHandler, timeline.None
 	}
-	return true
+	return known
 }
 
-// asleep gives a sleeping piece its cause. Before an answer is there it waits for the
+// asleep gives a sleeping piece its cause, if that is another than its Wait tells. Before an answer is there it waits for the
 // peer, whatever it sleeps in; in other phases the syscall tells.
 func (s *segmenter) asleep(r *timeline.Request, iv timeline.Interval, piece *timeline.Segment) {
 	network := iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall)
 	switch {
-	case piece.Phase == timeline.PhaseRemote:
-		piece.Cause = timeline.CauseRemote
 	case piece.Phase == timeline.PhasePickUp && network:
 		piece.Cause, piece.Quality = timeline.CauseRunnable, timeline.Inferred
 		if piece.To.Sub(piece.From) > timeline.WakeLatency {
 			piece.Cause = timeline.CauseUnknown
 		}
-	case piece.Call != timeline.None && network:
-		piece.Cause = timeline.CauseRemote
-	case piece.Call == timeline.None && network && s.looksUp(piece.Strand, iv):
-		piece.Phase, piece.Cause = timeline.PhaseDNS, timeline.CauseRemote
-	case piece.Call == timeline.None && network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
-		piece.Cause = timeline.CauseClient
-	default:
-		piece.Cause, piece.Quality = timeline.SleepCause(s.t, piece.Strand, iv)
+	case piece.Phase == timeline.PhaseRemote, piece.Call != timeline.None && network:
+		piece.Cause, piece.Quality = timeline.CauseRemote, timeline.Exact
+	case network && s.looksUp(piece.Strand, iv):
+		piece.Phase, piece.Cause, piece.Quality = timeline.PhaseDNS, timeline.CauseRemote, timeline.Exact
+	case network && piece.Strand == r.Strand && s.onClient(r, iv, piece):
+		piece.Cause, piece.Quality = timeline.CauseClient, timeline.Exact
 	}
 }
 

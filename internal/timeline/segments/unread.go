@@ -74,10 +74,7 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 		if cause == causeNone || iv.From >= iv.To {
 			return
 		}
-		if owner == w.r.ID {
-			owner = timeline.None
-		}
-		if cause == timeline.CauseRunnable {
+		if owner == w.r.ID || cause == timeline.CauseRunnable {
 			owner = timeline.None
 		}
 		p.add(timeline.Segment{
@@ -134,27 +131,20 @@ const (
 // reading tells what kept a strand from reading: its state, and whom it worked for.
 func (s *segmenter) reading(id timeline.StrandID, iv timeline.Interval, owner timeline.RequestID) (timeline.Cause, timeline.Quality) {
 	loop := s.t.Strands[id].Loop
-	switch iv.State {
-	case timeline.StateRunning:
-		if loop {
-			return timeline.CauseEventLoop, timeline.Exact
-		}
-		return timeline.CauseOnCPU, timeline.Exact
-	case timeline.StateRunnable:
-		return timeline.CauseRunnable, timeline.Exact
-	case timeline.StateSleeping, timeline.StateDisk:
-		waited, quality := timeline.SleepCause(s.t, id, iv)
-		switch {
-		case waited == timeline.CauseGC, waited == timeline.CauseInterpreterLock:
-			return waited, quality
-		case owner != timeline.None && loop:
-			return timeline.CauseEventLoop, timeline.Exact
-		case owner != timeline.None, s.t.Lingers(iv.Off): // on another connection: a poll of this one would have ended
-			return timeline.CausePool, timeline.Exact
-		case iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall):
-			return causeIdle, timeline.Inferred
-		}
-		return waited, quality
+	cause, quality, known := s.stateCause(id, iv)
+	asleep := iv.State == timeline.StateSleeping || iv.State == timeline.StateDisk
+	switch {
+	case !known:
+		return causeNone, timeline.Inferred
+	case iv.State == timeline.StateRunning && loop:
+		return timeline.CauseEventLoop, timeline.Exact
+	case !asleep, cause == timeline.CauseGC, cause == timeline.CauseInterpreterLock:
+	case owner != timeline.None && loop:
+		return timeline.CauseEventLoop, timeline.Exact
+	case owner != timeline.None, s.t.Lingers(iv.Off): // on another connection: a poll of this one would have ended
+		return timeline.CausePool, timeline.Exact
+	case iv.Off != nil && timeline.NetworkWait(iv.Off.Syscall):
+		return causeIdle, timeline.Inferred
 	}
-	return causeNone, timeline.Inferred
+	return cause, quality
 }

@@ -34,10 +34,12 @@ func (t *tally) add(x *sleepAt) {
 	t.time += x.to.Sub(x.from)
 }
 
-// ballot is what the stacks of one strand's sleeps say of their places. They vote for a K.
-type ballot[K comparable] struct {
-	all map[depth]*tally
-	by  map[vote[K]]*tally
+// ballot is what the stacks of some sleeps say of their places. They vote for a K; the first
+// of them gives what the others lack, a V.
+type ballot[K comparable, V any] struct {
+	all   map[depth]*tally
+	by    map[vote[K]]*tally
+	first map[vote[K]]V
 }
 
 type vote[K comparable] struct {
@@ -45,23 +47,26 @@ type vote[K comparable] struct {
 	of K
 }
 
-func newBallot[K comparable]() ballot[K] {
-	return ballot[K]{map[depth]*tally{}, map[vote[K]]*tally{}}
+func newBallot[K comparable, V any]() ballot[K, V] {
+	return ballot[K, V]{map[depth]*tally{}, map[vote[K]]*tally{}, map[vote[K]]V{}}
 }
 
 // cast counts a sleep whose stack was taken.
-func (b ballot[K]) cast(at depth, of K, x *sleepAt) {
+func (b ballot[K, V]) cast(x *sleepAt, at depth, of K, gives V) {
 	lists.Entry(b.all, at).add(x)
-	lists.Entry(b.by, vote[K]{at, of}).add(x)
+	mine := lists.Entry(b.by, vote[K]{at, of})
+	if mine.add(x); mine.n == 1 {
+		b.first[vote[K]{at, of}] = gives
+	}
 }
 
-// agreed are the places where the stacks agree, and on what.
-func (b ballot[K]) agreed() map[depth]K {
-	most := map[depth]K{}
+// agreed are the places where so many stacks agree, and what they give.
+func (b ballot[K, V]) agreed(least int) map[depth]V {
+	most := map[depth]V{}
 	for v, mine := range b.by {
 		all := b.all[v.depth]
-		if mine.n*100 >= all.n*agreePercent && mine.time*100 >= all.time*agreePercent {
-			most[v.depth] = v.of
+		if all.n >= least && mine.n*100 >= all.n*agreePercent && mine.time*100 >= all.time*agreePercent {
+			most[v.depth] = b.first[v]
 		}
 	}
 	return most
@@ -70,56 +75,24 @@ func (b ballot[K]) agreed() map[depth]K {
 // borrow gives sleeps without a stack that of others of the same thread, in the same
 // system call and at the same depth of its stack, if those are of one path through the
 // code.
-func (s *Sleeps) borrow() {
-	votes, one, missing := newBallot[int32](), map[vote[int32]]timeline.StackID{}, false
-	for i := range s.list {
-		x := &s.list[i]
-		at, known := x.place()
-		switch {
-		case x.stack == timeline.None:
-			missing = true
-		case known:
-			path := s.book.paths[x.stack]
-			votes.cast(at, path, x)
-			if _, ok := one[vote[int32]{at, path}]; !ok {
-				one[vote[int32]{at, path}] = x.stack
-			}
-		}
-	}
-	if !missing || len(one) == 0 {
-		return
-	}
-	agreed := votes.agreed()
-	for i := range s.list {
-		x := &s.list[i]
-		at, known := x.place()
-		if path, ok := agreed[at]; ok && known && x.stack == timeline.None {
-			x.stack, x.borrowed = one[vote[int32]{at, path}], true
-		}
-	}
-}
+func (s *Sleeps) borrow() { s.lend([]*pooled{{sleeps: s.list}}, 0, 1) }
 
 // agree finds the sleeps for the interpreter's lock of a strand of Ruby among those without
 // a stack: all at that depth are for it. Which of its methods Ruby is in, the depth of the
 // machine's stack does not tell, so there may be none to borrow.
 func (s *Sleeps) agree() {
-	votes, verdicts := newBallot[string](), map[vote[string]]verdict{}
+	votes := newBallot[string, verdict]()
 	for i := range s.list {
 		x := &s.list[i]
-		if at, known := x.place(); known && x.stack != timeline.None && !x.borrowed && futexSyscall(at.syscall) {
-			votes.cast(at, x.verdict.code, x)
-			verdicts[vote[string]{at, x.verdict.code}] = x.verdict
+		if at, known := x.place(); known && x.stack != timeline.None && !x.borrowed && timeline.FutexWait(at.syscall) {
+			votes.cast(x, at, x.verdict.code, x.verdict)
 		}
 	}
-	agreed := votes.agreed()
+	agreed := votes.agreed(1)
 	for i := range s.list {
 		x := &s.list[i]
 		at, known := x.place()
-		if x.stack != timeline.None || !known || !futexSyscall(at.syscall) {
-			continue
-		}
-		code, ok := agreed[at]
-		if v := verdicts[vote[string]{at, code}]; ok && v.cause == timeline.CauseInterpreterLock {
+		if v := agreed[at]; known && x.stack == timeline.None && v.cause == timeline.CauseInterpreterLock {
 			x.verdict, x.quality = v, timeline.Inferred
 		}
 	}

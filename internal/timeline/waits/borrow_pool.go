@@ -69,7 +69,7 @@ func (s *Sleeps) borrowInPools(threads []pooled) {
 			if len(pool) == 0 {
 				break
 			}
-			s.lend(pool)
+			s.lend(pool, longWait, poolStacks)
 			list = rest
 		}
 	}
@@ -113,38 +113,37 @@ func (p *pooled) align(first *pooled) bool {
 	return false
 }
 
-// lend gives the long sleeps of a pool's threads the stacks of other long ones at their depths,
-// where those agree: short ones there may be another thing, such as an interpreter's thread
-// whose turn is over.
-func (s *Sleeps) lend(pool []*pooled) {
-	votes, one := newBallot[int32](), map[vote[int32]]timeline.StackID{}
-	for _, p := range pool {
-		for i := range p.sleeps {
-			x := &p.sleeps[i]
-			at, known := x.place()
-			if !known || x.stack == timeline.None || x.borrowed || x.to.Sub(x.from) < longWait {
-				continue
-			}
-			at.sp -= p.shift
-			path := s.book.paths[x.stack]
-			votes.cast(at, path, x)
-			if _, ok := one[vote[int32]{at, path}]; !ok {
-				one[vote[int32]{at, path}] = x.stack
+// lend gives the sleeps of a pool's threads that have no stack those of others at their depths,
+// where at least so many agree. None is lent, or borrowed, by sleeps that are shorter than
+// some time: of long ones, short ones at their depth may be another thing, such as an
+// interpreter's thread whose turn is over.
+func (s *Sleeps) lend(pool []*pooled, shortest recording.Duration, least int) {
+	votes, lacks := newBallot[int32, timeline.StackID](), false
+	each := func(visit func(x *sleepAt, at depth)) {
+		for _, p := range pool {
+			for i := range p.sleeps {
+				x := &p.sleeps[i]
+				if at, known := x.place(); known && x.to.Sub(x.from) >= shortest {
+					at.sp -= p.shift
+					visit(x, at)
+				}
 			}
 		}
 	}
-	agreed := votes.agreed()
-	for _, p := range pool {
-		for i := range p.sleeps {
-			x := &p.sleeps[i]
-			at, known := x.place()
-			if !known || x.stack != timeline.None || x.to.Sub(x.from) < longWait {
-				continue
-			}
-			at.sp -= p.shift
-			if path, ok := agreed[at]; ok && votes.all[at].n >= poolStacks {
-				x.stack, x.borrowed = one[vote[int32]{at, path}], true
-			}
+	each(func(x *sleepAt, at depth) {
+		if x.stack == timeline.None {
+			lacks = true
+		} else if !x.borrowed {
+			votes.cast(x, at, s.book.paths[x.stack], x.stack)
 		}
+	})
+	if !lacks {
+		return
 	}
+	agreed := votes.agreed(least)
+	each(func(x *sleepAt, at depth) {
+		if stack, ok := agreed[at]; ok && x.stack == timeline.None {
+			x.stack, x.borrowed = stack, true
+		}
+	})
 }

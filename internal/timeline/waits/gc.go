@@ -58,7 +58,7 @@ func (g *gcThreads) released(x *sleepAt) bool {
 func (g *gcThreads) learn(all []sleepAt) {
 	for i := range all {
 		if x := &all[i]; x.verdict.code == "jvm-heap-lock" && x.off.Owner != recording.NoThread {
-			g.heap[lockKey{process: g.t.Strands[x.strand].Process, address: x.off.Arg}] = true
+			g.heap[wordOf(g.t, x)] = true
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -28,10 +29,6 @@ type GILWords struct {
 // time limit and never long.
 func FindGILWords(f *facts.Facts) GILWords {
 	g := GILWords{map[recording.ProcessID][]int64{}, map[recording.ProcessID]bool{}}
-	type word struct {
-		process recording.ProcessID
-		addr    int64
-	}
 	type use struct {
 		thread recording.ThreadID
 		shared bool
@@ -39,27 +36,24 @@ func FindGILWords(f *facts.Facts) GILWords {
 		n      int
 		long   int
 	}
-	uses := map[word]*use{}
-	var order []word
+	uses := map[lockKey]*use{}
 	for i := range f.Threads {
 		th := &f.Threads[i]
 		if f.Runtime(th.Process) != recording.RuntimePython {
 			continue
 		}
-		var k word
+		var k lockKey
 		var u *use // of k: a thread mostly waits where it did before
 		for _, s := range th.Steps {
 			if s.Off == nil || s.Off.Syscall != "futex" || s.Off.State != recording.OffSleep {
 				continue
 			}
-			if u == nil || k.addr != s.Off.Arg {
-				k = word{th.Process, s.Off.Arg}
-				u = uses[k]
+			if u == nil || k.address != s.Off.Arg {
+				k = lockKey{process: th.Process, address: s.Off.Arg}
+				u = lists.Entry(uses, k)
 			}
-			if u == nil {
-				u = &use{thread: th.ID}
-				uses[k] = u
-				order = append(order, k)
+			if u.n == 0 {
+				u.thread = th.ID
 			}
 			u.shared = u.shared || u.thread != th.ID
 			woken := s.Off.Woken
@@ -73,9 +67,9 @@ func FindGILWords(f *facts.Facts) GILWords {
 			}
 		}
 	}
-	for _, k := range order {
-		if u := uses[k]; u.shared && !u.other && longTimers*u.long <= u.n {
-			g.words[k.process] = append(g.words[k.process], k.addr)
+	for k, u := range uses {
+		if u.shared && !u.other && longTimers*u.long <= u.n {
+			g.words[k.process] = append(g.words[k.process], k.address)
 		}
 	}
 	return g
@@ -85,12 +79,10 @@ func FindGILWords(f *facts.Facts) GILWords {
 // stack may have been taken at another sleep.
 func (g *GILWords) learn(all []sleepAt, t *timeline.Timeline) {
 	shown := map[lockKey]int{} // how many more stacks show that lock than show anything else
-	of := func(x *sleepAt) lockKey {
-		return lockKey{process: t.Strands[x.strand].Process, address: x.off.Arg}
-	}
+	of := func(x *sleepAt) lockKey { return wordOf(t, x) }
 	for i := range all {
 		switch x := &all[i]; {
-		case x.borrowed || x.verdict.code == "" || !futexSyscall(x.off.Syscall):
+		case x.borrowed || x.verdict.code == "" || !timeline.FutexWait(x.off.Syscall):
 		case x.verdict.code == "py-gil":
 			shown[of(x)]++
 		default:

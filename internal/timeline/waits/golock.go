@@ -44,23 +44,23 @@ func (s *Sleeps) AddParks() {
 		s.all = append(s.all, x)
 	}
 	s.order()
-	listWaits(t)
 }
 
-// order puts the Waits in order of their start.
+// order puts the Waits in order of their start, and lists those of each strand.
 func (s *Sleeps) order() {
 	t := s.t
 	place := make([]timeline.WaitID, len(t.Waits))
-	sorted := make([]timeline.Wait, len(t.Waits))
 	for k, i := range lists.Sorted(len(t.Waits), func(i int) recording.Time { return t.Waits[i].From }) {
-		sorted[k] = t.Waits[i]
 		place[i] = timeline.WaitID(k)
 	}
-	t.Waits = sorted
+	lists.SortByTime(t.Waits, func(w *timeline.Wait) recording.Time { return w.From })
 	for i := range s.all {
 		if w := &s.all[i].wait; *w != timeline.None {
 			*w = place[*w]
 		}
+	}
+	for i, list := range lists.Grouped[timeline.WaitID](len(t.Strands), len(t.Waits), func(i int) int { return int(t.Waits[i].Strand) }) {
+		t.Strands[i].Waits = list
 	}
 }
 
@@ -92,20 +92,21 @@ func (s *Sleeps) parkSleep(strand timeline.StrandID, p facts.Park, u *facts.Unpa
 	return x
 }
 
+// parkVerdicts are of the reasons for waits of goroutines that tell all.
+var parkVerdicts = map[recording.ParkReason]verdict{
+	recording.ParkMutex:     {timeline.RuleGoMutex, timeline.CauseLock, timeline.None},
+	recording.ParkRead:      {timeline.RuleGoRWMutex, timeline.CauseLock, timeline.None},
+	recording.ParkWrite:     {timeline.RuleGoRWMutex, timeline.CauseLock, timeline.None},
+	recording.ParkWaitGroup: {timeline.RuleGoWaitGroup, timeline.CauseCondition, timeline.None},
+	recording.ParkCollector: {timeline.RuleGoAssist, timeline.CauseGC, timeline.None},
+	recording.ParkSleep:     {timeline.RuleGoSleep, timeline.CauseSleep, timeline.None},
+}
+
 // parkVerdict says what a goroutine waited for. Of conditions and channels, which can be
 // anything, the stack may tell more.
 func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict {
-	switch p.Reason {
-	case recording.ParkMutex:
-		return verdict{timeline.RuleGoMutex, timeline.CauseLock, timeline.None}
-	case recording.ParkRead, recording.ParkWrite:
-		return verdict{timeline.RuleGoRWMutex, timeline.CauseLock, timeline.None}
-	case recording.ParkWaitGroup:
-		return verdict{timeline.RuleGoWaitGroup, timeline.CauseCondition, timeline.None}
-	case recording.ParkCollector:
-		return verdict{timeline.RuleGoAssist, timeline.CauseGC, timeline.None}
-	case recording.ParkSleep:
-		return verdict{timeline.RuleGoSleep, timeline.CauseSleep, timeline.None}
+	if v, told := parkVerdicts[p.Reason]; told {
+		return v
 	}
 	if v := s.book.of(stack, recording.RuntimeGo); v.code != "" {
 		return v
@@ -114,22 +115,6 @@ func (s *Sleeps) parkVerdict(p *recording.Park, stack timeline.StackID) verdict 
 		return verdict{timeline.RuleGoCond, timeline.CauseCondition, timeline.None}
 	}
 	return verdict{timeline.RuleGoChannel, timeline.CauseCondition, timeline.None}
-}
-
-// listWaits lists the Waits of each strand, in order of time.
-func listWaits(t *timeline.Timeline) {
-	counts := make([]int32, len(t.Strands))
-	for i := range t.Waits {
-		counts[t.Waits[i].Strand]++
-	}
-	of := lists.Sized[timeline.WaitID](counts)
-	for i := range t.Waits {
-		strand := t.Waits[i].Strand
-		of[strand] = append(of[strand], timeline.WaitID(i))
-	}
-	for i, list := range of {
-		t.Strands[i].Waits = list
-	}
 }
 
 // assignParks gives the waits of goroutines that serve no request to the one that an

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
 	"github.com/getdwell/dwell/recording"
 )
@@ -32,21 +31,12 @@ func (s *Sleeps) Finish() {
 // handed over to it.
 func (s *Sleeps) assignThreads(o timeline.Stints) {
 	t := s.t
-	parts := make(timeline.Stints, len(t.Strands))
-	for i := range t.Requests {
-		for _, p := range t.Requests[i].Parts {
-			parts[p.Strand] = append(parts[p.Strand], timeline.Stint{From: p.From, To: p.To, Request: timeline.RequestID(i)})
-		}
-	}
-	s.owners, s.parts = o, parts
-	for i := range parts {
-		parts[i] = lists.ByTime(parts[i], func(x *timeline.Stint) recording.Time { return x.From })
-	}
+	s.owners, s.parts = o, t.Hands()
 	for i := range t.Waits {
 		w := &t.Waits[i]
 		w.Request = o.At(w.Strand, w.From)
 		if w.Request == timeline.None {
-			w.Request = parts.At(w.Strand, w.From)
+			w.Request = s.parts.At(w.Strand, w.From)
 		}
 		if w.Rule == timeline.RuleIdle {
 			w.Request = timeline.None
@@ -121,7 +111,7 @@ func (s *Sleeps) lockKey(w *timeline.Wait) (lockKey, timeline.FrameID) {
 				return key, site
 			}
 		}
-		if futexSyscall(w.Off.Syscall) && s.wordIsLock(w) {
+		if timeline.FutexWait(w.Off.Syscall) && s.wordIsLock(w) {
 			if w.Off.Arg == 0 { // asleep since before the recording
 				return lockKey{}, timeline.None
 			}

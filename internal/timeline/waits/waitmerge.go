@@ -2,7 +2,6 @@ package waits
 
 import (
 	"github.com/getdwell/dwell/internal/timeline"
-	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -22,47 +21,19 @@ const (
 // are one Wait.
 func (s *Sleeps) Merge() {
 	t := s.t
-	begins := s.begins()
-	order := lists.Sorted(len(begins), func(i int) recording.Time { return s.all[begins[i]].from })
-	t.Waits = make([]timeline.Wait, len(begins))
-	place := make([]timeline.WaitID, len(begins))
-	for k, i := range order {
-		place[i] = timeline.WaitID(k)
-	}
-	for k, i := range order {
-		t.Waits[k] = waitOf(&s.all[begins[i]])
-	}
 	for i := range s.all {
-		x := &s.all[i]
-		if x.wait == timeline.None {
-			continue
-		}
-		first := int(begins[x.wait]) == i
-		if x.wait = place[x.wait]; !first {
-			extend(&t.Waits[x.wait], x)
-		}
-	}
-	listWaits(t)
-}
-
-// begins numbers the Waits that sleeps are part of, in order of the sleeps, and returns with
-// which sleep each begins.
-func (s *Sleeps) begins() []int32 {
-	list := make([]int32, 0, len(s.all))
-	for i := range s.all {
-		x := &s.all[i]
-		x.wait = timeline.None
-		if (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown {
-			continue
-		}
-		if i > 0 && s.continues(&s.all[i-1], x) {
+		switch x := &s.all[i]; {
+		case (x.file || x.poll) && x.verdict.cause == timeline.CauseUnknown:
+			x.wait = timeline.None
+		case i > 0 && s.continues(&s.all[i-1], x):
 			x.wait = s.all[i-1].wait
-			continue
+			extend(&t.Waits[x.wait], x)
+		default:
+			x.wait = timeline.WaitID(len(t.Waits))
+			t.Waits = append(t.Waits, waitOf(x))
 		}
-		x.wait = timeline.WaitID(len(list))
-		list = append(list, int32(i))
 	}
-	return list
+	s.order()
 }
 
 // waitOf is the Wait that begins with a sleep.
@@ -86,7 +57,7 @@ func extend(w *timeline.Wait, x *sleepAt) {
 // its time limit was over, or it had been woken for a lock that another one took.
 func (s *Sleeps) continues(before, x *sleepAt) bool {
 	a, b := before.off, x.off
-	if before.wait == timeline.None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !(futexSyscall(a.Syscall) || before.poll) || !(futexSyscall(b.Syscall) || x.poll) {
+	if before.wait == timeline.None || before.strand != x.strand || before.verdict.cause != x.verdict.cause || !(timeline.FutexWait(a.Syscall) || before.poll) || !(timeline.FutexWait(b.Syscall) || x.poll) {
 		return false
 	}
 	switch gap := x.from - before.back; {

@@ -136,6 +136,12 @@ func (s *Sleeps) sleeps(id timeline.StrandID) {
 	}
 }
 
+// fileSyscall reports system calls that read or write a socket as well as any other
+// kind of file.
+func fileSyscall(name string) bool {
+	return name == "read" || name == "readv" || name == "write" || name == "writev"
+}
+
 // own gives sleeps the stacks that were taken as they began: both lists are in order.
 func (s *Sleeps) own() {
 	if len(s.list) == 0 {
@@ -176,7 +182,7 @@ func (s *Sleeps) judge(r recording.Runtime) {
 // settleOne decides what a sleep was for, from its stack, its waker, its system call.
 func (s *Sleeps) settleOne(x *sleepAt, gc gcThreads) {
 	off, v := x.off, &x.verdict
-	futex := futexSyscall(off.Syscall)
+	futex := timeline.FutexWait(off.Syscall)
 	switch {
 	case s.f.Storage.ForMemory(x.strand, x.from, x.to):
 		x.set(timeline.RuleMemoryLock, timeline.CausePageFault, timeline.Exact)
@@ -197,7 +203,7 @@ func (s *Sleeps) settleOne(x *sleepAt, gc gcThreads) {
 		s.settleFile(x)
 	case timeline.OnNoFile(off):
 		x.set(timeline.RuleSyscall, timeline.CauseSleep, timeline.Exact)
-	case futex && off.Owner != recording.NoThread && gc.heap[s.word(x)]:
+	case futex && off.Owner != recording.NoThread && gc.heap[wordOf(s.t, x)]:
 		x.set("jvm-heap-lock", timeline.CauseGC, timeline.Inferred)
 	case futex && off.Owner != recording.NoThread:
 		x.set(timeline.RuleOwner, timeline.CauseLock, timeline.Exact)
@@ -214,9 +220,9 @@ func (s *Sleeps) settleOne(x *sleepAt, gc gcThreads) {
 	}
 }
 
-// word is the futex word of a sleep.
-func (s *Sleeps) word(x *sleepAt) lockKey {
-	return lockKey{process: s.t.Strands[x.strand].Process, address: x.off.Arg}
+// wordOf is the futex word of a sleep.
+func wordOf(t *timeline.Timeline, x *sleepAt) lockKey {
+	return lockKey{process: t.Strands[x.strand].Process, address: x.off.Arg}
 }
 
 func (x *sleepAt) set(code string, cause timeline.Cause, q timeline.Quality) {
