@@ -24,6 +24,9 @@ func NetworkWait(syscall string) bool {
 	return PollWait(syscall)
 }
 
+// SyncCalls are the system calls that wait until data is on a device.
+var SyncCalls = []string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}
+
 // FutexWait reports syscalls in which a thread waits for another thread.
 func FutexWait(syscall string) bool {
 	return syscall == "futex" || syscall == "futex_wait" || syscall == "futex_waitv"

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"slices"
 	"sort"
 
@@ -14,12 +13,15 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
+// askedInTurns are the rules by which it is known in which turn a call was asked for.
+var askedInTurns = []string{timeline.WhyAsync, timeline.WhyAsyncHint, timeline.WhyInLine, timeline.WhyShared, timeline.WhyAwaited}
+
 // queueCalls lets the calls of loops begin when they were wanted: at the end of the
 // turn that asked for them. Until a socket or a resolver was free they were queued.
 func queueCalls(t *timeline.Timeline, calls []exchange.Call, l *loops.Turns, wanted []recording.Time) {
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Request == timeline.None || c.Why != timeline.WhyAsync && c.Why != timeline.WhyAsyncHint && c.Why != timeline.WhyInLine && c.Why != timeline.WhyShared && c.Why != timeline.WhyAwaited || wanted[i] == recording.NoTime {
+		if c.Request == timeline.None || !slices.Contains(askedInTurns, c.Why) || wanted[i] == recording.NoTime {
 			continue
 		}
 		u := l.Asking(c.Request, wanted[i])
@@ -47,7 +49,7 @@ func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Cal
 	if len(byAddress) == 0 {
 		return
 	}
-	for _, i := range byConnect(t) {
+	for _, i := range lists.Sorted(len(t.Calls), func(i int) recording.Time { return t.Calls[i].ConnectFrom }) {
 		c := &t.Calls[i]
 		if !c.New || c.Request == timeline.None || c.DNSFrom != recording.NoTime || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
@@ -86,14 +88,4 @@ func (r *resolved) oldest(k int) int {
 		k, r.free[k] = r.free[k], end
 	}
 	return end
-}
-
-// byConnect lists the calls in order of their connect.
-func byConnect(t *timeline.Timeline) []timeline.CallID {
-	list := make([]timeline.CallID, len(t.Calls))
-	for i := range list {
-		list[i] = timeline.CallID(i)
-	}
-	slices.SortStableFunc(list, func(a, b timeline.CallID) int { return cmp.Compare(t.Calls[a].ConnectFrom, t.Calls[b].ConnectFrom) })
-	return list
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -46,17 +47,11 @@ func sendsFrom(t *timeline.Timeline, s timeline.StrandID, at recording.Time) rec
 		return at
 	}
 	from := at
-	for i--; i >= 0 && ivs[i].Off != nil && sends(ivs[i].Off.Syscall); i-- {
+	for i--; i >= 0 && ivs[i].Off != nil && slices.Contains(sends, ivs[i].Off.Syscall); i-- {
 		from = ivs[i].From
 	}
 	return from
 }
 
-// sends reports the system calls that send a datagram.
-func sends(syscall string) bool {
-	switch syscall {
-	case "sendto", "sendmsg", "sendmmsg", "write", "writev":
-		return true
-	}
-	return false
-}
+// sends are the system calls that send a datagram.
+var sends = []string{"sendto", "sendmsg", "sendmmsg", "write", "writev"}

@@ -94,9 +94,6 @@ func holdsLoop(t *timeline.Timeline, c *timeline.Call, own string) bool {
 // is not known.
 func freedAt(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call) []recording.Time {
 	freed := make([]recording.Time, len(t.Calls))
-	for i := range freed {
-		freed[i] = recording.NoTime
-	}
 	for _, list := range loops.ByConn(f, nil, calls) {
 		for k := 1; k < len(list); k++ {
 			if before := &t.Calls[list[k-1]]; before.End <= t.Calls[list[k]].SendFrom {

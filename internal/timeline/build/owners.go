@@ -26,7 +26,7 @@ func buildOwners(t *timeline.Timeline, f *facts.Facts, work []exchange.Request) 
 		if isNodeLoop(f, &t.Strands[s], s) {
 			t.Strands[s].Loop = true
 		}
-		slices.SortStableFunc(list, func(a, b timeline.Stint) int { return int(min(1, max(-1, a.From-b.From))) })
+		slices.SortStableFunc(list, func(a, b timeline.Stint) int { return cmp.Compare(a.From, b.From) })
 		queueUnread(work, list)
 		if !t.Strands[s].Loop {
 			leaveRequests(t, f, work, list)

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
@@ -32,15 +34,6 @@ func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	t.AddSleeps(of)
 }
 
-// syncCall reports system calls that wait until data is on a device.
-func syncCall(name string) bool {
-	switch name {
-	case "fsync", "fdatasync", "msync", "sync_file_range", "sync", "syncfs":
-		return true
-	}
-	return false
-}
-
 // appendSyncs finds the syncs of a thread. One sync may sleep several times: those sleeps
 // are of one call between which nothing was read or written. A call that never sleeps is
 // not seen.
@@ -51,7 +44,7 @@ func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) 
 		if off == nil {
 			continue
 		}
-		if !syncCall(off.Syscall) {
+		if !slices.Contains(timeline.SyncCalls, off.Syscall) {
 			if off.State != recording.OffPreempted || off.In+off.Out > 0 {
 				last = nil
 			}

@@ -140,15 +140,9 @@ func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.C
 		call.ConnectFrom, call.Connected = conn.Opened, conn.Established
 		call.TLSFrom, call.TLSTo = conn.TLSFrom, conn.TLSTo
 	}
+	finishCall(&call, c, x, f.Window(c.At).To)
 	if x.command != nil {
 		nameCommand(f, &call, &x)
-	}
-	if x.command != nil && c.Protocol != recording.ProtocolTLS {
-		finishCommand(&call, c, &x, f.Window(c.At).To)
-	} else {
-		finishCall(&call, c, x, f.Window(c.At).To)
-	}
-	if x.command != nil {
 		excludeWaiting(&call, x.command.Operation)
 	}
 	return call
@@ -174,7 +168,7 @@ func finishCall(call *timeline.Call, c *facts.Conn, x exchange, end recording.Ti
 	case !x.replied.None() && x.replied.complete:
 	case x.unpaired:
 		call.End, call.Excluded = call.Sent, Unpaired
-	case x.ask == nil && len(c.Chunks[recording.Read]) == 0:
+	case x.ask == nil && (x.command == nil || c.Protocol == recording.ProtocolTLS) && len(c.Chunks[recording.Read]) == 0:
 		call.End, call.Excluded = call.Sent, "one-way" // a protocol without answers
 	case c.Closed != nil:
 		call.End, call.Cut = c.ClosedAt, true

@@ -27,13 +27,12 @@ func commandExchanges(c *facts.Conn) []exchange {
 	out := make([]exchange, len(c.Commands))
 	asks := reader{chunks: c.Chunks[recording.Write]}
 	for i, x := range c.Commands {
-		e := extent{from: x.Offset, to: endless}
+		next := int64(endless)
 		if i+1 < len(c.Commands) {
-			e.to = max(c.Commands[i+1].Offset, x.Offset)
+			next = c.Commands[i+1].Offset
 		}
-		if end := x.Offset + max(x.Length, 0); x.Length > 0 && end <= e.to {
-			e.to, e.sure = end, true
-		} else if e.to == endless {
+		e := extentTo(x.Offset, next, x.Length)
+		if e.to == endless {
 			e.until = answeredFrom(c, x.Offset)
 		}
 		out[i] = exchange{ordinal: i, command: x, asked: asks.message(e)}
@@ -67,13 +66,11 @@ func pairReplies(c *facts.Conn, out []exchange) {
 	answers := reader{chunks: c.Chunks[recording.Read]}
 	i := 0
 	for j, x := range c.Replies {
-		e := extent{from: x.Offset, to: endless}
+		next := int64(endless)
 		if j+1 < len(c.Replies) {
-			e.to = max(c.Replies[j+1].Offset, x.Offset)
+			next = c.Replies[j+1].Offset
 		}
-		if end := x.Offset + max(x.Length, 0); x.Length > 0 && end <= e.to {
-			e.to, e.sure = end, true
-		}
+		e := extentTo(x.Offset, next, x.Length)
 		i += int(min(max(x.Skipped, 0), int64(len(out)-i)))
 		if i < len(out) && !e.sure {
 			e.until = nextAsked(out[i+1:], readOf(c, x.Offset))
@@ -148,23 +145,6 @@ func nameCommand(f *facts.Facts, call *timeline.Call, x *exchange) {
 	}
 	if x.reply != nil {
 		call.Outcome, call.Code, call.Transaction = x.reply.Outcome, x.reply.Code, x.reply.Transaction
-	}
-}
-
-// finishCommand finds the end of a call: the last byte of its reply, or what cut it. A
-// call whose reply could not be told apart ends when it was sent.
-func finishCommand(call *timeline.Call, c *facts.Conn, x *exchange, end recording.Time) {
-	if !x.replied.None() {
-		call.Arrived, call.FirstRead, call.End = x.replied.arrived, x.replied.Begin, x.replied.end
-	}
-	switch {
-	case !x.replied.None() && x.replied.complete:
-	case x.unpaired:
-		call.End, call.Excluded = call.Sent, Unpaired
-	case c.Closed != nil:
-		call.End, call.Cut = c.ClosedAt, true
-	default:
-		call.End, call.Cut = end, true
 	}
 }
 

@@ -115,12 +115,15 @@ func httpExchanges(c *facts.Conn, askDir recording.Direction) []exchange {
 	asks := reader{chunks: c.Chunks[askDir]}
 	answers := reader{chunks: c.Chunks[1-askDir]}
 	j := 0
-	for i := 0; i < len(c.Asks); i++ {
+	unasked := func() {
+		if final(&c.Answers[j]) {
+			out = append(out, exchange{answer: &c.Answers[j], replied: answers.message(answerExtent(c, j, ""))})
+		}
+		j++
+	}
+	for i := range c.Asks {
 		for j < len(c.Answers) && (!final(&c.Answers[j]) || c.Answers[j].At < c.Asks[i].At) {
-			if final(&c.Answers[j]) {
-				out = append(out, exchange{answer: &c.Answers[j], replied: answers.message(answerExtent(c, j, ""))})
-			}
-			j++
+			unasked()
 		}
 		x := exchange{ask: &c.Asks[i]}
 		until := recording.NoTime
@@ -141,10 +144,8 @@ func httpExchanges(c *facts.Conn, askDir recording.Direction) []exchange {
 		out = append(out, x)
 	}
 	if len(c.Asks) == 0 && c.Decl.Existing == 1 { // under way when recording began, and the last on its connection
-		for ; j < len(c.Answers) && len(out) == 0; j++ {
-			if final(&c.Answers[j]) {
-				out = append(out, exchange{answer: &c.Answers[j], replied: answers.message(answerExtent(c, j, ""))})
-			}
+		for j < len(c.Answers) && len(out) == 0 {
+			unasked()
 		}
 	}
 	for i := range out {
@@ -177,38 +178,45 @@ func hiddenUntil(c *facts.Conn, dir recording.Direction, i, j int) recording.Tim
 // askExtent of the i-th request: to its length if told, else to the next head, else
 // up to the moment the response begins.
 func askExtent(c *facts.Conn, i int, until recording.Time) extent {
-	h := c.Asks[i]
-	e := extent{from: h.Offset, to: endless}
+	h, next := &c.Asks[i], int64(endless)
 	if i+1 < len(c.Asks) {
-		e.to = max(c.Asks[i+1].Offset, h.Offset)
+		next = c.Asks[i+1].Offset
 	}
-	switch {
-	case h.Head > 0 && h.Length >= 0:
-		if end := h.Offset + h.Head + h.Length; end <= e.to {
-			e.to, e.sure = end, true
-		}
-	case e.to == endless:
+	e := extentTo(h.Offset, next, sized(h.Head, h.Length))
+	if !e.sure && e.to == endless && (h.Head <= 0 || h.Length < 0) {
 		e.until = until
 	}
 	return e
 }
 
+// extentTo is where a message lies that begins at a position, and the next one at another:
+// up to its size, if that was told and is not more than there is room for; else up to the next.
+func extentTo(from, next, size int64) extent {
+	e := extent{from: from, to: max(next, from)}
+	if end := from + size; size > 0 && end <= e.to {
+		e.to, e.sure = end, true
+	}
+	return e
+}
+
+// sized is the size of a message by its head; 0 if that does not tell it.
+func sized(head, length int64) int64 {
+	if head > 0 && length >= 0 {
+		return head + length
+	}
+	return 0
+}
+
 // answerExtent of the j-th response, interim ones counted: to its length if told,
 // else to the next head.
 func answerExtent(c *facts.Conn, j int, method string) extent {
-	h := c.Answers[j]
-	e := extent{from: h.Offset, to: endless}
+	h, next := &c.Answers[j], int64(endless)
 	if j+1 < len(c.Answers) {
-		e.to = max(c.Answers[j+1].Offset, h.Offset)
+		next = c.Answers[j+1].Offset
 	}
 	length := h.Length
 	if method == "HEAD" || h.Status == 204 || h.Status == 304 || h.Status == 101 {
 		length = 0 // what Content-Length says there is not sent
 	}
-	if h.Head > 0 && length >= 0 {
-		if end := h.Offset + h.Head + length; end <= e.to {
-			e.to, e.sure = end, true
-		}
-	}
-	return e
+	return extentTo(h.Offset, next, sized(h.Head, length))
 }

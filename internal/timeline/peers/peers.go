@@ -5,6 +5,7 @@ package peers
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -97,13 +98,13 @@ func (x *Classes) of(p peerSeen) (Class, string) {
 }
 
 func (r *peerRule) matches(p *peerSeen) bool {
-	if len(r.protocols) > 0 && !contains(r.protocols, p.protocol) {
+	if len(r.protocols) > 0 && !slices.Contains(r.protocols, p.protocol) {
 		return false
 	}
 	if len(r.hosts)+len(r.nets) > 0 && !anyLike(r.hosts, p.host) && !anyHolds(r.nets, p.addr) {
 		return false
 	}
-	if len(r.ports) > 0 && !contains(r.ports, p.port) {
+	if len(r.ports) > 0 && !slices.Contains(r.ports, p.port) {
 		return false
 	}
 	if p.operation == "" {
@@ -112,22 +113,8 @@ func (r *peerRule) matches(p *peerSeen) bool {
 	return len(r.routes)+len(r.operations) == 0 || anyLike(r.routes, p.operation) || anyLike(r.operations, p.operation)
 }
 
-func contains[T comparable](list []T, x T) bool {
-	for _, e := range list {
-		if e == x {
-			return true
-		}
-	}
-	return false
-}
-
 func anyLike(patterns []string, s string) bool {
-	for _, p := range patterns {
-		if like(p, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p string) bool { return like(p, s) })
 }
 
 // like matches a pattern in which * stands for any characters, none included.
@@ -155,24 +142,13 @@ func like(pattern, s string) bool {
 
 func anyHolds(nets []string, addr string) bool {
 	a, err := netip.ParseAddr(addr)
-	if err != nil {
-		return false
-	}
-	for _, n := range nets {
-		if p, err := netip.ParsePrefix(n); err == nil && p.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(nets, func(n string) bool { return netip.MustParsePrefix(n).Contains(a) })
 }
 
 // splitPeer splits a name and a port that may be left out.
 func splitPeer(peer string) (name, port string) {
-	name, port = SplitPort(peer)
-	for i := range len(port) {
-		if port[i] < '0' || port[i] > '9' {
-			return peer, ""
-		}
+	if name, port = SplitPort(peer); strings.Trim(port, "0123456789") != "" {
+		return peer, ""
 	}
 	return name, port
 }

@@ -10,13 +10,8 @@ import (
 // Application reports a frame of the service's own code: not of its runtime, of the
 // standard library or of a package that it brought along, as far as names and paths tell.
 func Application(f recording.Frame) bool {
-	if !Managed(f) || !OwnCode(f) {
+	if !Managed(f) || !OwnCode(f) || containsAny(f.File, packagePaths) {
 		return false
-	}
-	for _, part := range packagePaths {
-		if strings.Contains(f.File, part) {
-			return false
-		}
 	}
 	switch f.Type {
 	case recording.FrameGo:
@@ -46,12 +41,7 @@ func Brought(f recording.Frame) bool {
 // madeUp reports a method of a class that nobody wrote: of a lambda or method reference,
 // which calls what was written, or of a proxy.
 func madeUp(name string) bool {
-	for _, part := range [...]string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return containsAny(name, []string{"$$Lambda", "$$EnhancerBy", "$$FastClassBy", "$$SpringCGLIB", ".$Proxy"})
 }
 
 // packagePaths are parts of the paths at which package managers put what a program uses.
@@ -149,12 +139,7 @@ var walkNames = []struct {
 
 // isIterator reports the name of a type that stands for a position in a collection.
 func isIterator(name string) bool {
-	for _, part := range []string{"Iter", "Itr", "iter", "Cursor", "cursor"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return containsAny(name, []string{"Iter", "Itr", "iter", "Cursor", "cursor"})
 }
 
 // lastTwo splits the last two parts off a name: "(*Cursor)" and "Next" of

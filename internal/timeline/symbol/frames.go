@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/recording"
@@ -44,10 +45,7 @@ func OwnCode(f recording.Frame) bool {
 // beyondLocks reports a frame that is not part of what implements locks, queues and
 // waiting.
 func beyondLocks(f recording.Frame) bool {
-	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) {
-		return false
-	}
-	if f.Type == recording.FrameJVM && Stub(Plain(f)) {
+	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) || f.Type == recording.FrameJVM && Stub(Plain(f)) {
 		return false
 	}
 	return !hasPrefix(Plain(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
@@ -95,15 +93,7 @@ var standardFiles = map[recording.FrameType][]string{
 // ofFiles reports a path that holds one of some parts. Packages installed beside the
 // standard library are not part of it.
 func ofFiles(path string, parts []string) bool {
-	if path == "" || strings.Contains(path, "site-packages/") || strings.Contains(path, "dist-packages/") || strings.Contains(path, "/gems/") {
-		return false
-	}
-	for _, p := range parts {
-		if strings.Contains(path, p) {
-			return true
-		}
-	}
-	return false
+	return containsAny(path, parts) && !containsAny(path, []string{"site-packages/", "dist-packages/", "/gems/"})
 }
 
 // NativeLock reports machine code of the C library, or that implements locks.
@@ -115,12 +105,11 @@ func NativeLock(f recording.Frame) bool {
 func Stub(name string) bool { return strings.Contains(name, " ") || !strings.Contains(name, ".") }
 
 func hasPrefix(name string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func containsAny(name string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 }
 
 // isSystemLibrary reports libraries that only carry out what a program asked for.

@@ -14,12 +14,7 @@ func jvmLibrary(name string) bool {
 
 // shows reports the name of a class in a package of examples.
 func shows(name string) bool {
-	for _, part := range [...]string{".sample.", ".samples.", ".example.", ".examples.", ".demo."} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	return containsAny(name, []string{".sample.", ".samples.", ".example.", ".examples.", ".demo."})
 }
 
 // jvmLibraries are how the names of classes begin that services bring along, for frames of

@@ -146,7 +146,7 @@ type syscallRule struct {
 // syscallRules are for waits that no stack tells of.
 var syscallRules = []syscallRule{
 	{[]string{"nanosleep", "clock_nanosleep"}, timeline.CauseSleep},
-	{[]string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}, timeline.CauseDisk},
+	{timeline.SyncCalls, timeline.CauseDisk},
 	{[]string{"flock", "fcntl"}, timeline.CauseLock},
 	{[]string{"getrandom", "msgrcv", "msgsnd", "semop", "semtimedop", "mq_timedreceive", "mq_timedsend"}, timeline.CauseIPC},
 }
