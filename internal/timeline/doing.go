@@ -101,9 +101,6 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 	}
 	if w := t.WaitAt(s, a.From); w != None {
 		a.Wait, a.Cause, a.Stack = w, t.Waits[w].Cause, t.Waits[w].Stack
-		if a.Cause != CauseCondition && a.Cause != CauseUnknown {
-			return append(list, a)
-		}
 		return t.forAnswers(s, a, true, list)
 	}
 	if iv.Off != nil {
@@ -123,6 +120,9 @@ func (t *Timeline) asleep(s StrandID, iv Interval, a Activity, list []Activity) 
 // forAnswers cuts a sleep at the calls of the strand: while one is open, it is for its
 // answer. A wait for what another does is only for those that others carry.
 func (t *Timeline) forAnswers(s StrandID, a Activity, carried bool, list []Activity) []Activity {
+	if a.Cause != CauseCondition && a.Cause != CauseUnknown {
+		return append(list, a)
+	}
 	end := a.To
 	for a.From < end {
 		piece := a

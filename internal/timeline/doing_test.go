@@ -33,7 +33,7 @@ func TestWaitsForCarriedAnswers(t *testing.T) {
 			Calls: []Call{{Strand: 0, Carried: c.carried, Start: 30, SendFrom: 30, FirstRead: 70, End: 70, Request: 0}},
 		}
 		var got []Cause
-		for _, a := range tl.forAnswers(0, Activity{From: 10, To: 100, Cause: c.cause, Call: None}, nil) {
+		for _, a := range tl.forAnswers(0, Activity{From: 10, To: 100, Cause: c.cause, Call: None}, true, nil) {
 			if len(got) == 0 || got[len(got)-1] != a.Cause {
 				got = append(got, a.Cause)
 			}

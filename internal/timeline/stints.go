@@ -42,7 +42,7 @@ func (o Stints) At(s StrandID, at recording.Time) RequestID {
 
 // Hands lists by strand which requests it worked for that another one had read, in order of
 // time.
-func (t *Timeline) Hands() Stints {
+func Hands(t *Timeline) Stints {
 	on := make(Stints, len(t.Strands))
 	for i := range t.Requests {
 		for _, p := range t.Requests[i].Parts {

@@ -106,7 +106,7 @@ func rebuild(by recording.Workers, t *timeline.Timeline, f *facts.Facts) {
 	buildStorage(t, f)
 	by.Both(sleeps.Finish, func() {
 		t.IndexCalls()
-		segments.Account(t, f, by, segments.Input{Requests: requests, Calls: calls, Owners: o, Turns: turns, Runs: runs, Parts: addHelpers(t, f, turns, parts), Hands: t.Hands(), Asked: nameAskers{t, f, o, runs, facts.IndexGoroutines(t)}.list(resolutions)})
+		segments.Account(t, f, by, segments.Input{Requests: requests, Calls: calls, Owners: o, Turns: turns, Runs: runs, Parts: addHelpers(t, f, turns, parts), Hands: timeline.Hands(t), Asked: nameAskers{t, f, o, runs, facts.IndexGoroutines(t)}.list(resolutions)})
 	})
 	segments.KeptInSockets(t, f, requests, calls)
 	t.OrderCalls()

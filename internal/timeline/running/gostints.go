@@ -92,36 +92,36 @@ func started(s, last sight, fresh recording.Time, flush func(recording.Time)) ti
 // goSights collects by thread which goroutines were seen there, in order of time.
 func goSights(f *facts.Facts) [][]sight {
 	sights := make([][]sight, len(f.Threads))
-	see := func(th recording.ThreadID, at recording.Time, g recording.GoroutineID) {
-		if s := f.Strand(th); s != timeline.None && g != recording.NoGoroutine {
-			sights[s] = append(sights[s], sight{At: at, Goroutine: g})
-		}
-	}
-	for i := range f.Conns {
-		goMoves(f, &f.Conns[i], func(th recording.ThreadID, x sight) {
-			if s := f.Strand(th); s != timeline.None && x.Goroutine != recording.NoGoroutine {
-				sights[s] = append(sights[s], x)
-			}
-		})
-	}
-	for _, s := range f.Samples {
-		see(s.Thread, s.At, s.Goroutine)
-	}
-	other := func(th recording.ThreadID, x sight) {
-		if s := f.Strand(th); s != timeline.None {
+	see := func(th recording.ThreadID, x sight) {
+		none := x.Goroutine == recording.NoGoroutine && !x.Left && !x.begins && x.until == recording.NoTime
+		if s := f.Strand(th); s != timeline.None && !none {
 			sights[s] = append(sights[s], x)
 		}
 	}
-	parkSights(f, see, func(th recording.ThreadID, at recording.Time) { other(th, sight{At: at, Left: true}) })
-	for _, r := range f.Goroutines.Runs {
-		yields := r.Yields != 0
-		x := sight{At: r.At, Left: yields, yields: yields, begins: !yields}
-		if !yields {
-			x.Goroutine = r.Goroutine
-		}
-		other(r.Thread, x)
+	for i := range f.Conns {
+		goMoves(&f.Conns[i], see)
 	}
-	goSleeps(f, see, other)
+	for _, s := range f.Samples {
+		see(s.Thread, sight{At: s.At, Goroutine: s.Goroutine})
+	}
+	for _, p := range f.Parks.Parks {
+		see(p.Left, sight{At: p.Since, Goroutine: p.Goroutine})
+		see(p.Left, sight{At: p.Since, Left: true})
+		if p.Open == 0 {
+			see(p.Thread, sight{At: p.At, Goroutine: p.Goroutine})
+		}
+	}
+	for _, u := range f.Parks.Unparks {
+		see(u.Thread, sight{At: u.At, Goroutine: u.Goroutine})
+	}
+	for _, r := range f.Goroutines.Runs {
+		if r.Yields != 0 {
+			see(r.Thread, sight{At: r.At, Left: true, yields: true})
+		} else {
+			see(r.Thread, sight{At: r.At, Goroutine: r.Goroutine, begins: true})
+		}
+	}
+	goSleeps(f, see)
 	for k := 1; k < len(f.Windows); k++ { // what runs between windows is not known
 		for i := range sights {
 			sights[i] = append(sights[i], sight{At: f.Windows[k-1].To, until: f.Windows[k].From})
@@ -135,7 +135,7 @@ func goSights(f *facts.Facts) [][]sight {
 
 // goSleeps shows what threads of Go programs ran when they left their processors, and where
 // they went idle.
-func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recording.GoroutineID), other func(recording.ThreadID, sight)) {
+func goSleeps(f *facts.Facts, see func(recording.ThreadID, sight)) {
 	came := goArrivals(f)
 	for i := range f.Threads {
 		if f.Runtime(f.Threads[i].Process) != recording.RuntimeGo {
@@ -145,8 +145,8 @@ func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recor
 			switch {
 			case s.Off == nil:
 			case s.Off.Goroutine != recording.NoGoroutine:
-				see(f.Threads[i].ID, s.Off.Since, s.Off.Goroutine)
-				see(f.Threads[i].ID, s.At, s.Off.Goroutine)
+				see(f.Threads[i].ID, sight{At: s.Off.Since, Goroutine: s.Off.Goroutine})
+				see(f.Threads[i].ID, sight{At: s.At, Goroutine: s.Off.Goroutine})
 			case s.Off.State == recording.OffSleep:
 				until := s.Off.Woken
 				if until == recording.NoTime {
@@ -154,7 +154,7 @@ func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recor
 				}
 				// A thread that looks for work sleeps for some microseconds between attempts.
 				timer := s.Off.Timed == 1 && s.Off.WakerKind == recording.WakerInterrupt && s.Off.Syscall != "nanosleep" && !came.near(until)
-				other(f.Threads[i].ID, sight{At: s.Off.Since, until: until, timer: timer})
+				see(f.Threads[i].ID, sight{At: s.Off.Since, until: until, timer: timer})
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func goSleeps(f *facts.Facts, see func(recording.ThreadID, recording.Time, recor
 
 // goMoves shows the goroutines that read and wrote on a connection. Those of a pooled
 // connection, and who handed it a request, wait for each other right after that.
-func goMoves(f *facts.Facts, c *facts.Conn, see func(recording.ThreadID, sight)) {
+func goMoves(c *facts.Conn, see func(recording.ThreadID, sight)) {
 	pooled := len(c.GoCalls) > 0
 	for _, chunks := range c.Chunks {
 		for _, x := range chunks {

@@ -31,7 +31,7 @@ func (s *Sleeps) Finish() {
 // handed over to it.
 func (s *Sleeps) assignThreads(o timeline.Stints) {
 	t := s.t
-	s.owners, s.parts = o, t.Hands()
+	s.owners, s.parts = o, timeline.Hands(t)
 	for i := range t.Waits {
 		w := &t.Waits[i]
 		w.Request = o.At(w.Strand, w.From)
