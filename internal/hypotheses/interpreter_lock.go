@@ -16,7 +16,7 @@ func interpreterLock() diagnosis.Hypothesis {
 		Doc: "Supported by the time in which a strand that a request depends on waits for the lock of its interpreter (CPython's GIL, Ruby's GVL), which another thread holds that computes. " +
 			"The interpreter is a server with a queue, however busy it is: the arrivals that were recorded are replayed with half of its largest piece of work, and with one more process as far as idle processors go. " +
 			"Taken out of each request: what it waits less with the one that saves more; of waits behind threads that serve no request at least the part that idle processors could take over if the threads were processes. " +
-			"The work itself stays. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
+			"The work itself stays. Where programs beside the service have the processors, the replay is that of an interpreter that need not wait for one: what is more is the neighbours'. Where the replay does not reproduce the waits that were recorded, only the latter counts. " +
 			"A lead at most, told after cpu-bound, where those waits follow from what requests compute: with half of that they would compute less by more than they would wait less.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -110,7 +110,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		doing = " while computing in " + at
 	}
 	gone, fix, decide := k.behindOthers(c), interpreterFix(rt), ""
-	st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock })
+	st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock }).alone(c, k)
 	if st.follows() {
 		decide = "see whether load will grow (dwell why REC --load x1.5): so far, with half of what requests compute, that itself would save more than the waits that go with it"
 	}

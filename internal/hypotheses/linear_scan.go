@@ -16,9 +16,9 @@ func linearScan() diagnosis.Hypothesis {
 			"99 % confidence, and steadily; the function named is the one beneath which it grows. Legs of requests come first, what each computes before, during and after its calls to peers: where one grows so, in all requests or in the later half (compilers warm up before), and in proportion by a quarter more than the rest of the same requests may have grown (processors that become slower slow both), that leg is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
 			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +
 			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where the calls are too few. " +
-			"What others wait for a processor meanwhile goes, too, in the proportion in which the processors worked on it.",
+			"What others wait for a processor or for their interpreter meanwhile goes, too, in the proportion in which that worked on it.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"cpu-bound", "cold-start", "run-queue", "accept-queue", "load"},
+		Explains: []string{"cpu-bound", "cold-start", "run-queue", "interpreter-lock", "accept-queue", "load"},
 		Test:     testLinearScan,
 	}
 }

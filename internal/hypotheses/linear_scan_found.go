@@ -155,17 +155,17 @@ type works struct {
 	under []int // how many of those before are the stacks
 }
 
-// queuedBehind returns what requests wait less for a processor without what is computed
-// in some stacks, by anybody: the share of it in what their process computed
-// meanwhile. Threads wait for what other programs compute, too; goroutines that wait in
-// their own runtime's queue do not.
+// queuedBehind returns what requests wait less for a processor, or for their interpreter,
+// without what is computed in some stacks, by anybody: the share of it in what their process
+// computed meanwhile. Threads wait for processors for what other programs compute, too;
+// goroutines that wait in their own runtime's queue do not.
 func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diagnosis.Span) {
 	by := map[recording.ProcessID]*works{}
 	front := inFront(c)
-	for _, id := range c.With(timeline.CauseRunnable) {
+	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		for g := r.Segments(); g.Next(); {
-			if g.Cause != timeline.CauseRunnable {
+			if g.Cause != timeline.CauseRunnable && g.Cause != timeline.CauseInterpreterLock {
 				continue
 			}
 			w := by[r.Process]
@@ -174,7 +174,7 @@ func queuedBehind(c *diagnosis.Case, in func(timeline.StackID) bool) (out []diag
 				by[r.Process] = w
 			}
 			part := w.share(g.From, g.To)
-			if ofThread(c, &g.Segment) {
+			if g.Cause == timeline.CauseRunnable && ofThread(c, &g.Segment) {
 				part = diagnosis.Share(front.Of(Duration(part)))
 			}
 			out = append(out, leading(id, &g.Segment, part)...)

@@ -100,16 +100,7 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	if runtimeOf(c, p) == recording.RuntimeRuby {
 		s.model.Slice = rubySlice
 	}
-	s.customers(c, func(r *timeline.Request, g *timeline.Segment) role {
-		switch {
-		case r.Process != p:
-		case g.Cause == timeline.CauseInterpreterLock:
-			return roleWaits
-		case ownCPU(g):
-			return roleWorks
-		}
-		return roleNone
-	})
+	s.customers(c, atInterpreter(p))
 	var threads []timeline.StrandID
 	for i := range c.Strands {
 		if c.Strands[i].Process == p {
@@ -118,6 +109,72 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	}
 	s.beside(c, threads, k.lock)
 	return s
+}
+
+// atInterpreter is what segments of requests are to the interpreter of a process.
+func atInterpreter(p recording.ProcessID) func(*timeline.Request, *timeline.Segment) role {
+	return func(r *timeline.Request, g *timeline.Segment) role {
+		switch {
+		case r.Process != p:
+		case g.Cause == timeline.CauseInterpreterLock:
+			return roleWaits
+		case ownCPU(g):
+			return roleWorks
+		}
+		return roleNone
+	}
+}
+
+// alone is an interpreter that never has to wait for a processor, where programs beside the service have
+// those: what requests wait for each other's work, and no more. Whoever has his turn and no processor keeps
+// others waiting as well, and a replay that takes this for work finds a queue that is the neighbours'. The
+// interpreter as it is where none have the processors, or requests would wait longer so than they did.
+func (s *station) alone(c *diagnosis.Case, k *contention) *station {
+	if s == nil || len(tookFrom(c)) == 0 {
+		return s
+	}
+	s.unchanged()
+	out := *s
+	out.model.Customers, out.waits = slices.Clone(s.model.Customers), make([][]diagnosis.Span, len(s.waits))
+	work := atInterpreter(k.process(c))
+	for i, id := range s.ids {
+		if id != timeline.None {
+			out.model.Customers[i].Visits = tourOf(&c.Requests[id], work, true, readyIn(&c.Requests[id])).visits
+		}
+	}
+	p := out.model.Play(queueing.Change{})
+	var waited Duration
+	for i := range out.model.Customers {
+		x := &out.model.Customers[i]
+		for v := range x.Visits {
+			x.Visits[v].Waited = 0
+		}
+		if len(x.Visits) > 0 {
+			x.Visits[0].Waited = p.Waited[i]
+		}
+		if !x.Beside {
+			waited += p.Waited[i]
+		}
+	}
+	part := diagnosis.ShareOf(int64(waited), int64(s.waited()))
+	if part == 0 || part > diagnosis.Whole {
+		return s
+	}
+	for i := range s.waits {
+		out.waits[i] = leadingShare(s.waits[i], part)
+	}
+	out.base = &replayed{p, out.model.Fit(p)}
+	return &out
+}
+
+// readyIn returns when a request waits for a processor, in order.
+func readyIn(r *timeline.Request) (out []window) {
+	for g := r.Segments(); g.Next(); {
+		if g.Cause == timeline.CauseRunnable {
+			out = append(out, window{g.From, g.To})
+		}
+	}
+	return out
 }
 
 // loopStation is an event loop: one thing at a time, each callback to its end.
