@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Suspects beneath a service: address spaces that grow, threads that wait for the lock of
- * theirs, the files that page faults are for, and what block devices do. An object of its
+ * theirs, the files that page faults are for, syncs of files, and what block devices do. An object of its
  * own, because a kernel may lack what it hooks: maps are shared with the recorder's. */
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>
@@ -16,10 +16,11 @@
 enum storage_event_type {
 	EVENT_MAPPING = 96,
 	EVENT_MEMORY_WAIT,
+	EVENT_SYNC,
 };
 
 /* The programs, as their cost is metered. */
-enum storage_program { STORAGE_FAULT, STORAGE_MAPPING, STORAGE_CONTENTION, STORAGE_BLOCK, STORAGE_PROGRAMS };
+enum storage_program { STORAGE_FAULT, STORAGE_MAPPING, STORAGE_CONTENTION, STORAGE_BLOCK, STORAGE_SYNC, STORAGE_PROGRAMS };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -336,6 +337,101 @@ int BPF_PROG(lock_end, void *lock)
 	return COSTED(STORAGE_CONTENTION, ends_to_wait(lock));
 }
 
+/* A sync of a file, from its beginning to its end, whatever the thread did meanwhile. */
+struct sync_event {
+	struct head h;
+	u64 goid;
+	u64 since;
+	u64 ino; /* 0: of no regular file */
+	u32 dev;
+	s32 nr;
+};
+
+struct syncing {
+	u64 since;
+	u64 file; /* its address; 0: the thread syncs none */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct syncing);
+} syncs SEC(".maps");
+
+/* Syncs that are shorter are not worth an event. */
+enum { LEAST_SYNC = 20000 };
+
+/* What a file system that lies on another one syncs beneath is part of that sync. */
+static __always_inline void begins_to_sync(struct file *file)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct syncing *s;
+
+	if (!watch_of(t->tgid))
+		return;
+	s = bpf_task_storage_get(&syncs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s || (s->file && s->file != (u64)file))
+		return;
+	s->file = (u64)file;
+	s->since = bpf_ktime_get_ns();
+}
+
+SEC("fentry/vfs_fsync_range")
+int BPF_PROG(sync_begin, struct file *file)
+{
+	return COSTED(STORAGE_SYNC, begins_to_sync(file));
+}
+
+static __always_inline void tell_sync(struct file *file, struct watch *w, u64 since, u64 now)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct pt_regs *r = user_regs(t);
+	struct inode *i = BPF_CORE_READ(file, f_inode);
+	struct file_key key = {};
+	struct sync_event *e;
+
+	if ((BPF_CORE_READ(i, i_mode) & S_IFMT) == S_IFREG) {
+		key.ino = BPF_CORE_READ(i, i_ino);
+		key.dev = BPF_CORE_READ(i, i_sb, s_dev);
+		tell_file(file, i, &key);
+	}
+	e = reserve(sizeof(*e), HOOK_SCHED);
+	if (!e)
+		return;
+	fill_head_at(&e->h, EVENT_SYNC, t, now);
+	e->goid = current_goid(w, t);
+	e->since = since;
+	e->ino = key.ino;
+	e->dev = key.dev;
+	e->nr = r ? SYSCALL_NR(r) : -1;
+	submit(e);
+}
+
+static __always_inline void ends_to_sync(struct file *file)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct watch *w = watch_of(t->tgid);
+	struct syncing *s;
+	u64 now;
+
+	if (!w)
+		return;
+	s = bpf_task_storage_get(&syncs, t, 0, 0);
+	if (!s || s->file != (u64)file)
+		return;
+	s->file = 0;
+	now = bpf_ktime_get_ns();
+	if (now - s->since >= LEAST_SYNC)
+		tell_sync(file, w, s->since, now);
+}
+
+SEC("fexit/vfs_fsync_range")
+int BPF_PROG(sync_end, struct file *file)
+{
+	return COSTED(STORAGE_SYNC, ends_to_sync(file));
+}
+
 #include "blocks.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -346,5 +442,6 @@ EXPORT(enum storage_event_type, storage_event_type);
 EXPORT(enum storage_program, storage_program);
 EXPORT(struct mapping_event, mapping_event);
 EXPORT(struct memory_wait_event, memory_wait_event);
+EXPORT(struct sync_event, sync_event);
 EXPORT(struct block_stat, block_stat);
 EXPORT(struct block_key, block_key);

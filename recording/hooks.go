@@ -24,6 +24,7 @@ const (
 	HookHost        = "host"        // Host
 	HookStorage     = "storage"     // File; Minor to Out of Off; Memory
 	HookMemory      = "memory"      // Mapping, MemoryWait
+	HookSyncs       = "syncs"       // Sync
 	HookBlocks      = "blocks"      // BlockIO
 	HookGoCalls     = "go-calls"    // GoCall, while its budget lasts
 	HookGoRuns      = "go-runs"     // GoRun, while its budget lasts

@@ -60,6 +60,7 @@ const (
 	KindNeighbour
 	KindRetransmit
 	KindTunnel
+	KindSync
 )
 
 // KindSpec is one row of the table of kinds.
@@ -125,5 +126,6 @@ func Kinds() []KindSpec {
 		{KindNeighbour, "neighbour", func() Fact { return new(Neighbour) }},
 		{KindRetransmit, "retransmit", func() Fact { return new(Retransmit) }},
 		{KindTunnel, "tunnel", func() Fact { return new(Tunnel) }},
+		{KindSync, "sync", func() Fact { return new(Sync) }},
 	}
 }

@@ -22,6 +22,16 @@ type MemoryWait struct {
 	Owner     ThreadID // that changed it when the wait began; NoThread not known, or others looked
 }
 
+// Sync says that a thread had a file written to its device, from Since to the event's Time, at
+// least 20 us, whatever it did meanwhile: slept, ran in the kernel, or waited for a processor.
+type Sync struct {
+	Thread    ThreadID
+	Goroutine GoroutineID
+	Since     Time
+	Syscall   string // "fsync" or the like, or what writes to a file opened with O_SYNC
+	File      FileID // NoFile: no regular one
+}
+
 // BlockIO is what a block device completed since From, for any process of the host.
 type BlockIO struct {
 	Device    string // its name, such as "vda"
@@ -68,6 +78,18 @@ func (f *MemoryWait) Visit(v Visitor) {
 	v.Str("syscall", &f.Syscall)
 	v.Int("write", &f.Write)
 	v.Int("owner", (*int64)(&f.Owner))
+}
+
+// Kind implements Fact.
+func (*Sync) Kind() Kind { return KindSync }
+
+// Visit implements Fact.
+func (f *Sync) Visit(v Visitor) {
+	v.Int("thread", (*int64)(&f.Thread))
+	v.Int("goroutine", (*int64)(&f.Goroutine))
+	v.Int("since", (*int64)(&f.Since))
+	v.Str("syscall", &f.Syscall)
+	v.Int("file", (*int64)(&f.File))
 }
 
 // Kind implements Fact.

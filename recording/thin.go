@@ -228,6 +228,8 @@ func clip(f Fact, from Time) bool {
 		}
 	case *MemoryWait:
 		x.Since = max(x.Since, from)
+	case *Sync:
+		x.Since = max(x.Since, from)
 	case *Park:
 		x.Since = max(x.Since, from)
 	case *Pause:

@@ -145,7 +145,7 @@ func (v *validator) fact(fact Fact) {
 		}
 	case *Off:
 		v.off(f)
-	case *File, *Mapping, *MemoryWait, *Memory, *BlockIO:
+	case *File, *Mapping, *MemoryWait, *Sync, *Memory, *BlockIO:
 		v.storageFact(fact)
 	case *Sample:
 		v.thread(f.Thread)

@@ -13,11 +13,16 @@ func (v *validator) file(f *File) {
 	v.files[f.ID] = f.Name
 }
 
+// declared checks a reference to a file.
+func (v *validator) declared(id FileID) {
+	if _, known := v.files[id]; id != NoFile && !known {
+		v.report("file %d is not declared before", id)
+	}
+}
+
 // storage checks what a thread had of storage before it slept.
 func (v *validator) storage(f *Off) {
-	if _, known := v.files[f.File]; f.File != NoFile && !known {
-		v.report("file %d is not declared before", f.File)
-	}
+	v.declared(f.File)
 	v.notNegative("minor", f.Minor)
 	v.notNegative("major", f.Major)
 	v.notNegative("fetched", f.Fetched)
@@ -32,14 +37,16 @@ func (v *validator) storageFact(fact Fact) {
 		v.file(f)
 	case *Mapping:
 		v.thread(f.Thread)
-		if _, known := v.files[f.File]; f.File != NoFile && !known {
-			v.report("file %d is not declared before", f.File)
-		}
+		v.declared(f.File)
 		v.notNegative("bytes", f.Bytes)
 		v.notNegative("before", f.Before)
 	case *MemoryWait:
 		v.thread(f.Thread)
 		v.thread(f.Owner)
+		v.span("since", f.Since)
+	case *Sync:
+		v.thread(f.Thread)
+		v.declared(f.File)
 		v.span("since", f.Since)
 	case *Memory:
 		v.process(f.Process)

@@ -32,6 +32,7 @@ func costMaps() map[string][]string {
 		"storage_costs": {
 			storageStorageProgramSTORAGE_FAULT: "storage-fault", storageStorageProgramSTORAGE_MAPPING: "storage-mapping",
 			storageStorageProgramSTORAGE_CONTENTION: "storage-contention", storageStorageProgramSTORAGE_BLOCK: "storage-block",
+			storageStorageProgramSTORAGE_SYNC: "storage-sync",
 		},
 		"stack_costs": {"stack-moment-on-cpu", "stack-moment-blocked", "stack-walk"}, // enum occasion of unwind.bpf.c
 		"park_costs": { // these and the next without the trap

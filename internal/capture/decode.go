@@ -135,6 +135,8 @@ func (d *decoder) sample(b []byte) {
 		d.mapping(h, view[storageMappingEvent](b))
 	case probesEventType(storageStorageEventTypeEVENT_MEMORY_WAIT):
 		d.memoryWait(h, view[storageMemoryWaitEvent](b))
+	case probesEventType(storageStorageEventTypeEVENT_SYNC):
+		d.sync(h, view[storageSyncEvent](b))
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_LATE:

@@ -13,7 +13,7 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// storageProbes are the programs of storage.bpf.c: address spaces and block devices.
+// storageProbes are the programs of storage.bpf.c: address spaces, syncs and block devices.
 type storageProbes struct {
 	groups map[string]*loaded
 	costs  *ebpf.Map
@@ -55,6 +55,7 @@ func storageSlots() [storageStorageProgramSTORAGE_PROGRAMS]string {
 	return [...]string{
 		storageStorageProgramSTORAGE_FAULT: "page-faults", storageStorageProgramSTORAGE_MAPPING: "mappings",
 		storageStorageProgramSTORAGE_CONTENTION: "address-space-locks", storageStorageProgramSTORAGE_BLOCK: "block-devices",
+		storageStorageProgramSTORAGE_SYNC: "syncs",
 	}
 }
 
@@ -224,6 +225,17 @@ func (d *decoder) memoryWait(h *probesHead, e *storageMemoryWaitEvent) {
 	}
 	if e.OwnerTid != 0 && d.processes[e.OwnerTgid] != nil {
 		f.Owner = d.use(d.threadOf(e.OwnerTid, e.OwnerStart, e.OwnerTgid))
+	}
+	d.emit(d.at, f)
+}
+
+// sync decodes a sync of a file.
+func (d *decoder) sync(h *probesHead, e *storageSyncEvent) {
+	f := &recording.Sync{
+		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Since: recording.Time(e.Since), Syscall: processor.SyscallName(e.Nr),
+	}
+	if e.Ino != 0 {
+		f.File = d.fileOf(fileKey{e.Ino, e.Dev})
 	}
 	d.emit(d.at, f)
 }

@@ -167,6 +167,7 @@ type storageStorageEventType uint32
 const (
 	storageStorageEventTypeEVENT_MAPPING     storageStorageEventType = 96
 	storageStorageEventTypeEVENT_MEMORY_WAIT storageStorageEventType = 97
+	storageStorageEventTypeEVENT_SYNC        storageStorageEventType = 98
 )
 
 type storageStorageProgram uint32
@@ -176,8 +177,33 @@ const (
 	storageStorageProgramSTORAGE_MAPPING    storageStorageProgram = 1
 	storageStorageProgramSTORAGE_CONTENTION storageStorageProgram = 2
 	storageStorageProgramSTORAGE_BLOCK      storageStorageProgram = 3
-	storageStorageProgramSTORAGE_PROGRAMS   storageStorageProgram = 4
+	storageStorageProgramSTORAGE_SYNC       storageStorageProgram = 4
+	storageStorageProgramSTORAGE_PROGRAMS   storageStorageProgram = 5
 )
+
+type storageSyncEvent struct {
+	_ structs.HostLayout
+	H struct {
+		_     structs.HostLayout
+		Ts    uint64
+		Start uint64
+		Tid   uint32
+		Tgid  uint32
+		Type  uint32
+		Cpu   uint32
+	}
+	Goid  uint64
+	Since uint64
+	Ino   uint64
+	Dev   uint32
+	Nr    int32
+}
+
+type storageSyncing struct {
+	_     structs.HostLayout
+	Since uint64
+	File  uint64
+}
 
 type storageWatch struct {
 	_            structs.HostLayout
@@ -226,6 +252,7 @@ const (
 	storageMapReported               = "reported"
 	storageMapSpans                  = "spans"
 	storageMapStorageCosts           = "storage_costs"
+	storageMapSyncs                  = "syncs"
 	storageMapToldFiles              = "told_files"
 	storageMapWatched                = "watched"
 	storageMapWatchedHints           = "watched_hints"
@@ -233,6 +260,8 @@ const (
 	storageProgFilemapFault          = "filemap_fault"
 	storageProgLockBegin             = "lock_begin"
 	storageProgLockEnd               = "lock_end"
+	storageProgSyncBegin             = "sync_begin"
+	storageProgSyncEnd               = "sync_end"
 	storageProgUnmappedArea          = "unmapped_area"
 	storageVarExportBlockKey         = "export_block_key"
 	storageVarExportBlockStat        = "export_block_stat"
@@ -240,6 +269,7 @@ const (
 	storageVarExportMemoryWaitEvent  = "export_memory_wait_event"
 	storageVarExportStorageEventType = "export_storage_event_type"
 	storageVarExportStorageProgram   = "export_storage_program"
+	storageVarExportSyncEvent        = "export_sync_event"
 	storageVarGaps                   = "gaps"
 )
 
@@ -289,6 +319,8 @@ type storageProgramSpecs struct {
 	FilemapFault  *ebpf.ProgramSpec `ebpf:"filemap_fault"`
 	LockBegin     *ebpf.ProgramSpec `ebpf:"lock_begin"`
 	LockEnd       *ebpf.ProgramSpec `ebpf:"lock_end"`
+	SyncBegin     *ebpf.ProgramSpec `ebpf:"sync_begin"`
+	SyncEnd       *ebpf.ProgramSpec `ebpf:"sync_end"`
 	UnmappedArea  *ebpf.ProgramSpec `ebpf:"unmapped_area"`
 }
 
@@ -305,6 +337,7 @@ type storageMapSpecs struct {
 	Reported     *ebpf.MapSpec `ebpf:"reported"`
 	Spans        *ebpf.MapSpec `ebpf:"spans"`
 	StorageCosts *ebpf.MapSpec `ebpf:"storage_costs"`
+	Syncs        *ebpf.MapSpec `ebpf:"syncs"`
 	ToldFiles    *ebpf.MapSpec `ebpf:"told_files"`
 	Watched      *ebpf.MapSpec `ebpf:"watched"`
 	WatchedHints *ebpf.MapSpec `ebpf:"watched_hints"`
@@ -320,6 +353,7 @@ type storageVariableSpecs struct {
 	ExportMemoryWaitEvent  *ebpf.VariableSpec `ebpf:"export_memory_wait_event"`
 	ExportStorageEventType *ebpf.VariableSpec `ebpf:"export_storage_event_type"`
 	ExportStorageProgram   *ebpf.VariableSpec `ebpf:"export_storage_program"`
+	ExportSyncEvent        *ebpf.VariableSpec `ebpf:"export_sync_event"`
 	Gaps                   *ebpf.VariableSpec `ebpf:"gaps"`
 }
 
@@ -352,6 +386,7 @@ type storageMaps struct {
 	Reported     *ebpf.Map `ebpf:"reported"`
 	Spans        *ebpf.Map `ebpf:"spans"`
 	StorageCosts *ebpf.Map `ebpf:"storage_costs"`
+	Syncs        *ebpf.Map `ebpf:"syncs"`
 	ToldFiles    *ebpf.Map `ebpf:"told_files"`
 	Watched      *ebpf.Map `ebpf:"watched"`
 	WatchedHints *ebpf.Map `ebpf:"watched_hints"`
@@ -368,6 +403,7 @@ func (m *storageMaps) Close() error {
 		m.Reported,
 		m.Spans,
 		m.StorageCosts,
+		m.Syncs,
 		m.ToldFiles,
 		m.Watched,
 		m.WatchedHints,
@@ -384,6 +420,7 @@ type storageVariables struct {
 	ExportMemoryWaitEvent  *ebpf.Variable `ebpf:"export_memory_wait_event"`
 	ExportStorageEventType *ebpf.Variable `ebpf:"export_storage_event_type"`
 	ExportStorageProgram   *ebpf.Variable `ebpf:"export_storage_program"`
+	ExportSyncEvent        *ebpf.Variable `ebpf:"export_sync_event"`
 	Gaps                   *ebpf.Variable `ebpf:"gaps"`
 }
 
@@ -395,6 +432,8 @@ type storagePrograms struct {
 	FilemapFault  *ebpf.Program `ebpf:"filemap_fault"`
 	LockBegin     *ebpf.Program `ebpf:"lock_begin"`
 	LockEnd       *ebpf.Program `ebpf:"lock_end"`
+	SyncBegin     *ebpf.Program `ebpf:"sync_begin"`
+	SyncEnd       *ebpf.Program `ebpf:"sync_end"`
 	UnmappedArea  *ebpf.Program `ebpf:"unmapped_area"`
 }
 
@@ -404,6 +443,8 @@ func (p *storagePrograms) Close() error {
 		p.FilemapFault,
 		p.LockBegin,
 		p.LockEnd,
+		p.SyncBegin,
+		p.SyncEnd,
 		p.UnmappedArea,
 	)
 }

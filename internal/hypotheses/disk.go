@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -10,7 +13,7 @@ func disk() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "disk",
 		Title: "Requests wait for a disk",
-		Doc: "Supported by the time in which a strand that a request depends on slept without interruption for a block device, or in fsync and the like. " +
+		Doc: "Supported by the time in which a strand that a request depends on slept without interruption for a block device, or was in fsync and the like: asleep, on a CPU in the kernel, or waiting for one meanwhile. " +
 			"It says where the time goes; the place in code is known where stacks are recorded, and the file where the wait was in a system call on it. " +
 			"What the service read from storage and how long its syncs took is measured whether or not a request waited.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
@@ -21,8 +24,8 @@ func disk() diagnosis.Hypothesis {
 }
 
 func testDisk(c *diagnosis.Case) diagnosis.Result {
-	s, all := spentOn(c, timeline.CauseDisk), storageOf(c)
-	ev := append(s.evidence(c, "waiting for a disk"), all.diskEvidence()...)
+	s, all := spentOnDisks(c), storageOf(c)
+	ev := slices.Concat(s.evidence(c, "waiting for a disk"), syncingOf(c).evidence(c), all.diskEvidence())
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "waiting for a disk")}
 	res.Undecided = waitsAway(c, timeline.CauseDisk, "waited for the disk")
 	if s.total == 0 {
@@ -44,4 +47,35 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 		Evidence: ev,
 	}}
 	return res
+}
+
+// spentOnDisks is what requests spent within syncs, and asleep for disks besides.
+func spentOnDisks(c *diagnosis.Case) spent {
+	list := slices.Clone(syncingOf(c).stays)
+	for _, w := range stays(c, timeline.CauseDisk, whole) {
+		if syncAt(c, w.strand, w.From) == nil {
+			list = append(list, w)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b stay) int {
+		return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From))
+	})
+	return spentBy(c, timeline.CauseDisk, list, func(w *stay) (call, file string, known bool) {
+		if y := syncAt(c, w.strand, w.From); y != nil {
+			return y.Syscall, c.NameOf(y.File), true
+		}
+		return callOf(c, w)
+	})
+}
+
+// evidence says how many syncs requests depended on, and how much of those was sleep.
+func (y *syncing) evidence(c *diagnosis.Case) []diagnosis.Evidence {
+	if y.syncs == 0 {
+		return nil
+	}
+	return []diagnosis.Evidence{
+		diagnosis.Count("syncs that requests wait for", y.syncs),
+		diagnosis.NS("mean of them in a request", y.total/Duration(max(1, len(c.Overall.Requests)))),
+		diagnosis.Part("of that is sleep; the rest is the kernel's work within, and waiting for a processor", diagnosis.ShareOf(int64(y.asleep), int64(y.total))),
+	}
 }

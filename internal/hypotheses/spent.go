@@ -30,6 +30,19 @@ func spentOn(c *diagnosis.Case, cause timeline.Cause) spent {
 
 // spentIn is what they spent in some stays of one cause.
 func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
+	return spentBy(c, cause, list, func(w *stay) (call, file string, known bool) { return callOf(c, w) })
+}
+
+// callOf names the system call of a stay and the file that it was for, as far as its Wait tells.
+func callOf(c *diagnosis.Case, w *stay) (call, file string, known bool) {
+	if w.wait == timeline.None || c.Waits[w.wait].Off == nil {
+		return "", "", false
+	}
+	return c.Waits[w.wait].Off.Syscall, c.FileName(c.Waits[w.wait].Off), true
+}
+
+// spentBy is spentIn where the system call and the file of a stay are told by a function.
+func spentBy(c *diagnosis.Case, cause timeline.Cause, list []stay, of func(*stay) (call, file string, known bool)) spent {
 	s := spent{stays: list}
 	sites, lines, calls, files := tally{}, tally{}, tally{}, tally{}
 	seen := diagnosis.Span{Request: timeline.None}
@@ -51,9 +64,9 @@ func spentIn(c *diagnosis.Case, cause timeline.Cause, list []stay) spent {
 		if f, ok := c.SiteOf(stack); ok {
 			lines[symbol.Place(f)] += d
 		}
-		if w.wait != timeline.None && c.Waits[w.wait].Off != nil {
-			calls[c.Waits[w.wait].Off.Syscall] += d
-			files[c.FileName(c.Waits[w.wait].Off)] += d
+		if call, file, known := of(w); known {
+			calls[call] += d
+			files[file] += d
 		}
 	}
 	s.at, s.atShare = sites.most()

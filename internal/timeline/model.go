@@ -73,6 +73,7 @@ type Timeline struct {
 	frameKinds     []symbol.Kind         // of Frames
 	memoryByStrand MemoryWaitsByStrand   // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
+	syncsOf        map[StrandID][]SyncID // see SyncsOf
 	lingering      map[offKey]bool       // sleeps for more on connections that their strands had answered
 	overruled      ledger                // see assign
 }

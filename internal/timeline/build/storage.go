@@ -2,6 +2,7 @@ package build
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
@@ -13,11 +14,9 @@ import (
 func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	t.Files = f.Storage.Files
 	buildMemory(t, f)
-	for i := range f.Threads {
-		t.Syncs = appendSyncs(t.Syncs, timeline.StrandID(i), f.Threads[i].Steps)
-	}
-	t.Syncs = lists.ByTime(t.Syncs, func(s *timeline.Sync) recording.Time { return s.From })
 	goroutines := facts.IndexGoroutines(t)
+	t.Syncs = syncs(f)
+	t.IndexSyncs(goroutines.Of)
 	if len(goroutines) == 0 {
 		return
 	}
@@ -34,7 +33,26 @@ func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	t.AddSleeps(of)
 }
 
-// appendSyncs finds the syncs of a thread. One sync may sleep several times: those sleeps
+// syncs are those that were recorded, and those that are known by their sleeps alone.
+func syncs(f *facts.Facts) []timeline.Sync {
+	of := make([][]timeline.Sync, len(f.Threads))
+	for _, y := range f.Storage.Syncs {
+		of[y.Strand] = append(of[y.Strand], y)
+	}
+	var all []timeline.Sync
+	for i, whole := range of {
+		all = append(all, whole...)
+		for _, y := range appendSyncs(nil, timeline.StrandID(i), f.Threads[i].Steps) {
+			k := sort.Search(len(whole), func(k int) bool { return whole[k].To > y.From })
+			if k == len(whole) || whole[k].From >= y.To {
+				all = append(all, y)
+			}
+		}
+	}
+	return lists.ByTime(all, func(s *timeline.Sync) recording.Time { return s.From })
+}
+
+// appendSyncs finds the syncs of a thread by their sleeps. One sync may sleep several times: those sleeps
 // are of one call between which nothing was read or written. A call that never sleeps is
 // not seen.
 func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) []timeline.Sync {
@@ -54,7 +72,7 @@ func appendSyncs(list []timeline.Sync, s timeline.StrandID, steps []facts.Step) 
 			y := &list[len(list)-1]
 			y.To, y.File = steps[i].At, max(y.File, off.File) // one that was preempted names none
 		} else {
-			list = append(list, timeline.Sync{Strand: s, Goroutine: off.Goroutine, File: off.File, From: off.Since, To: steps[i].At})
+			list = append(list, timeline.Sync{Strand: s, Goroutine: off.Goroutine, Syscall: off.Syscall, File: off.File, From: off.Since, To: steps[i].At})
 		}
 		last = off
 	}

@@ -13,6 +13,7 @@ type storageFacts struct {
 	Files    map[recording.FileID]*timeline.File
 	Mappings []timeline.Mapping
 	Waits    timeline.MemoryWaitsByStrand // in their order once ByStrand was called
+	Syncs    []timeline.Sync
 	Blocks   []timeline.BlockIO
 	Memory   []timeline.MemorySample
 }
@@ -50,6 +51,11 @@ func (f *Facts) memoryFact(at recording.Time, fact recording.Fact) bool {
 		}
 		if w.Strand != timeline.None {
 			s.Waits = append(s.Waits, w)
+		}
+	case *recording.Sync:
+		f.see(x.Thread, at)
+		if strand := f.Strand(x.Thread); strand != timeline.None {
+			s.Syncs = append(s.Syncs, timeline.Sync{Strand: strand, Goroutine: x.Goroutine, Syscall: x.Syscall, File: x.File, From: x.Since, To: at})
 		}
 	case *recording.BlockIO:
 		s.Blocks = append(s.Blocks, timeline.BlockIO{To: at, BlockIO: *x})
