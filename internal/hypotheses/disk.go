@@ -25,7 +25,7 @@ func disk() diagnosis.Hypothesis {
 
 func testDisk(c *diagnosis.Case) diagnosis.Result {
 	s, all := spentOnDisks(c), storageOf(c)
-	ev := slices.Concat(s.evidence(c, "waiting for a disk"), syncingOf(c).evidence(c), all.diskEvidence())
+	ev := slices.Concat(s.evidence(c, "waiting for a disk"), syncingOf(c).evidence(), all.diskEvidence())
 	res := diagnosis.Result{Evidence: ev, Hidden: blank(c), Lead: s.lead(c, "waiting for a disk")}
 	res.Undecided = waitsAway(c, timeline.CauseDisk, "waited for the disk")
 	if s.total == 0 {
@@ -69,13 +69,12 @@ func spentOnDisks(c *diagnosis.Case) spent {
 }
 
 // evidence says how many syncs requests depended on, and how much of those was sleep.
-func (y *syncing) evidence(c *diagnosis.Case) []diagnosis.Evidence {
+func (y *syncing) evidence() []diagnosis.Evidence {
 	if y.syncs == 0 {
 		return nil
 	}
 	return []diagnosis.Evidence{
 		diagnosis.Count("syncs that requests wait for", y.syncs),
-		diagnosis.NS("mean of them in a request", y.total/Duration(max(1, len(c.Overall.Requests)))),
-		diagnosis.Part("of that is sleep; the rest is the kernel's work within, and waiting for a processor", diagnosis.ShareOf(int64(y.asleep), int64(y.total))),
+		diagnosis.Part("of those is sleep; the rest is the kernel's work within them, and waiting for a processor", diagnosis.ShareOf(int64(y.asleep), int64(y.total))),
 	}
 }

@@ -2,7 +2,7 @@ package hypotheses
 
 import "github.com/getdwell/dwell/recording"
 
-const storageHooks = allHooks + " blocks memory storage"
+const storageHooks = allHooks + " blocks memory storage syncs"
 
 // fault lets the thread sleep, without interruption, in a page fault of a file.
 func (t *thread) fault(until recording.Time, file recording.FileID) {
@@ -19,6 +19,16 @@ func (t *thread) fsync(took recording.Time, file recording.FileID) {
 			off.Out = 8192
 		}
 	}
+}
+
+// syncWhole lets the thread sync a file in a while of which it sleeps but for a quarter; the sync is recorded.
+func (t *thread) syncWhole(took recording.Time, file recording.FileID) {
+	since := t.at
+	t.compute(took / 2)
+	off := t.blocked(t.at+took/4, 10*us, "fsync", "")
+	off.State, off.Arg, off.File = recording.OffDisk, 7, file
+	t.compute(since + took - t.at)
+	t.add(t.at, &recording.Sync{Thread: t.id, Since: since, Syscall: "fsync", File: file})
 }
 
 // onStorage adds what a device did each second, and the files.
@@ -47,6 +57,11 @@ func storageStories() []story {
 				} else {
 					t.fsync(400*us, 1)
 				}
+			})},
+		{"disk/whole-lead", "Each request makes a call of 4 ms, and syncs orders.db, which takes 600 us: half of that and more the kernel computes.",
+			python(func(t *thread, _ int) {
+				keptCall(t, 4000*us)
+				t.syncWhole(600*us, 1)
 			})},
 		{"disk/background-refuted", "Another thread of the service syncs orders.db all the time: no request waits for it.",
 			func() *recording.Recording {

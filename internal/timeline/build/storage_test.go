@@ -32,6 +32,25 @@ func storageTimeline(t *testing.T, facts string) *timeline.Timeline {
 	return tl
 }
 
+// A sync that was recorded is as long as it was; of another, which was not, the sleep is known.
+func TestSyncsAreRecordedWhole(t *testing.T) {
+	tl := storageTimeline(t, `
+2000 file id=1 name=orders.db size=4096
+20000 off thread=1 since=15000 woken=19000 state=disk syscall=fsync arg=3 file=1
+34000 sync thread=1 since=10000 syscall=fsync file=1
+50000 off thread=1 since=40000 woken=49000 state=disk syscall=syncfs arg=3
+90000 end reason=time
+`)
+	var got []string
+	for _, id := range tl.SyncsOf(0) {
+		s := &tl.Syncs[id]
+		got = append(got, fmt.Sprintf("%d-%d %s", s.From, s.To, s.Syscall))
+	}
+	if want := "10000-34000 fsync, 40000-50000 syncfs"; strings.Join(got, ", ") != want {
+		t.Errorf("syncs %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
 // Two syncs: the first sleeps twice and is preempted between, before the second the
 // thread writes again.
 func TestSyncsAreCalls(t *testing.T) {
