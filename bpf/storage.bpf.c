@@ -349,7 +349,7 @@ struct sync_event {
 
 struct syncing {
 	u64 since;
-	u64 file; /* its address; 0: the thread syncs none */
+	u64 inode; /* its address; 0: the thread syncs none */
 };
 
 struct {
@@ -367,34 +367,29 @@ static __always_inline void begins_to_sync(struct file *file)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct syncing *s;
+	u64 inode;
 
 	if (!watch_of(t->tgid))
 		return;
 	s = bpf_task_storage_get(&syncs, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!s || (s->file && s->file != (u64)file))
+	inode = (u64)BPF_CORE_READ(file, f_inode);
+	if (!s || (s->inode && s->inode != inode))
 		return;
-	s->file = (u64)file;
+	s->inode = inode;
 	s->since = bpf_ktime_get_ns();
 }
 
-SEC("fentry/vfs_fsync_range")
-int BPF_PROG(sync_begin, struct file *file)
-{
-	return COSTED(STORAGE_SYNC, begins_to_sync(file));
-}
-
-static __always_inline void tell_sync(struct file *file, struct watch *w, u64 since, u64 now)
+static __always_inline void tell_sync(struct inode *i, struct watch *w, u64 since, u64 now)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct pt_regs *r = user_regs(t);
-	struct inode *i = BPF_CORE_READ(file, f_inode);
 	struct file_key key = {};
 	struct sync_event *e;
 
 	if ((BPF_CORE_READ(i, i_mode) & S_IFMT) == S_IFREG) {
 		key.ino = BPF_CORE_READ(i, i_ino);
 		key.dev = BPF_CORE_READ(i, i_sb, s_dev);
-		tell_file(file, i, &key);
+		tell_inode(i, &key);
 	}
 	e = reserve(sizeof(*e), HOOK_SCHED);
 	if (!e)
@@ -408,7 +403,7 @@ static __always_inline void tell_sync(struct file *file, struct watch *w, u64 si
 	submit(e);
 }
 
-static __always_inline void ends_to_sync(struct file *file)
+static __always_inline void ends_to_sync(struct inode *inode)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct watch *w = watch_of(t->tgid);
@@ -418,18 +413,37 @@ static __always_inline void ends_to_sync(struct file *file)
 	if (!w)
 		return;
 	s = bpf_task_storage_get(&syncs, t, 0, 0);
-	if (!s || s->file != (u64)file)
+	if (!s || s->inode != (u64)inode)
 		return;
-	s->file = 0;
+	s->inode = 0;
 	now = bpf_ktime_get_ns();
 	if (now - s->since >= LEAST_SYNC)
-		tell_sync(file, w, s->since, now);
+		tell_sync(inode, w, s->since, now);
+}
+
+SEC("fentry/vfs_fsync_range")
+int BPF_PROG(sync_begin, struct file *file)
+{
+	return COSTED(STORAGE_SYNC, begins_to_sync(file));
 }
 
 SEC("fexit/vfs_fsync_range")
 int BPF_PROG(sync_end, struct file *file)
 {
-	return COSTED(STORAGE_SYNC, ends_to_sync(file));
+	return COSTED(STORAGE_SYNC, ends_to_sync(BPF_CORE_READ(file, f_inode)));
+}
+
+/* Where the kernel refuses what is attached to functions: of one file system. */
+SEC("tp_btf/ext4_sync_file_enter")
+int BPF_PROG(ext4_sync_begin, struct file *file)
+{
+	return COSTED(STORAGE_SYNC, begins_to_sync(file));
+}
+
+SEC("tp_btf/ext4_sync_file_exit")
+int BPF_PROG(ext4_sync_end, struct inode *inode)
+{
+	return COSTED(STORAGE_SYNC, ends_to_sync(inode));
 }
 
 #include "blocks.h"

@@ -112,7 +112,7 @@ func storageGroups() []group {
 			name: "address-space-locks", hooks: []string{recording.HookMemory}, ways: [][]string{{"lock_begin", "lock_end"}},
 			lacks: "waits for the lock of an address space",
 		}, {
-			name: "syncs", hooks: []string{recording.HookSyncs}, ways: [][]string{{"sync_begin", "sync_end"}},
+			name: "syncs", hooks: []string{recording.HookSyncs}, ways: [][]string{{"sync_begin", "sync_end"}, {"ext4_sync_begin", "ext4_sync_end"}},
 			lacks: "how long syncs of files take in all: of each only the sleeps are seen",
 		}, {
 			name: "block-devices", hooks: []string{recording.HookBlocks}, ways: [][]string{{"block_complete"}},

@@ -202,7 +202,7 @@ type storageSyncEvent struct {
 type storageSyncing struct {
 	_     structs.HostLayout
 	Since uint64
-	File  uint64
+	Inode uint64
 }
 
 type storageWatch struct {
@@ -257,6 +257,8 @@ const (
 	storageMapWatched                = "watched"
 	storageMapWatchedHints           = "watched_hints"
 	storageProgBlockComplete         = "block_complete"
+	storageProgExt4SyncBegin         = "ext4_sync_begin"
+	storageProgExt4SyncEnd           = "ext4_sync_end"
 	storageProgFilemapFault          = "filemap_fault"
 	storageProgLockBegin             = "lock_begin"
 	storageProgLockEnd               = "lock_end"
@@ -316,6 +318,8 @@ type storageSpecs struct {
 // It can be passed ebpf.CollectionSpec.Assign.
 type storageProgramSpecs struct {
 	BlockComplete *ebpf.ProgramSpec `ebpf:"block_complete"`
+	Ext4SyncBegin *ebpf.ProgramSpec `ebpf:"ext4_sync_begin"`
+	Ext4SyncEnd   *ebpf.ProgramSpec `ebpf:"ext4_sync_end"`
 	FilemapFault  *ebpf.ProgramSpec `ebpf:"filemap_fault"`
 	LockBegin     *ebpf.ProgramSpec `ebpf:"lock_begin"`
 	LockEnd       *ebpf.ProgramSpec `ebpf:"lock_end"`
@@ -429,6 +433,8 @@ type storageVariables struct {
 // It can be passed to loadStorageObjects or ebpf.CollectionSpec.LoadAndAssign.
 type storagePrograms struct {
 	BlockComplete *ebpf.Program `ebpf:"block_complete"`
+	Ext4SyncBegin *ebpf.Program `ebpf:"ext4_sync_begin"`
+	Ext4SyncEnd   *ebpf.Program `ebpf:"ext4_sync_end"`
 	FilemapFault  *ebpf.Program `ebpf:"filemap_fault"`
 	LockBegin     *ebpf.Program `ebpf:"lock_begin"`
 	LockEnd       *ebpf.Program `ebpf:"lock_end"`
@@ -440,6 +446,8 @@ type storagePrograms struct {
 func (p *storagePrograms) Close() error {
 	return _StorageClose(
 		p.BlockComplete,
+		p.Ext4SyncBegin,
+		p.Ext4SyncEnd,
 		p.FilemapFault,
 		p.LockBegin,
 		p.LockEnd,
