@@ -8,7 +8,14 @@ import (
 // needed is how much of the host's processors the requests that arrive take at the rate at which
 // they do: that, and not what the service got of them, is its load.
 func needed(c *diagnosis.Case) diagnosis.Share {
-	return diagnosis.ShareOf(int64(diagnosis.Total(ownSpans(c))), int64(arriving(c))*max(1, c.Manifest.CPUs))
+	var work Duration
+	for _, s := range ownSpans(c) {
+		if !c.Requests[s.Request].Queued {
+			work += s.To.Sub(s.From)
+		}
+	}
+	in, _ := arriving(c)
+	return diagnosis.ShareOf(int64(work), int64(in)*max(1, c.Manifest.CPUs))
 }
 
 // paced reports whether clients send as fast as they are answered: of the connections that carry

@@ -185,17 +185,25 @@ func gotProcessor(c *diagnosis.Case, loop timeline.StrandID) diagnosis.Share {
 
 // arrivals is the rate from the first to the last arrival.
 func arrivals(c *diagnosis.Case) diagnosis.Evidence {
-	return diagnosis.Rate("requests arrive", max(0, len(c.Overall.Requests)-1), arriving(c))
+	in, n := arriving(c)
+	return diagnosis.Rate("requests arrive", max(0, n-1), in)
 }
 
-// arriving is how long it is from the first to the last arrival, as far as it was recorded.
-func arriving(c *diagnosis.Case) Duration {
-	first, _ := c.Busy()
-	last := first
+// arriving is how long it is from the first to the last arrival, as far as it was recorded, and how many came:
+// when those did that were unread since before the recording is not known.
+func arriving(c *diagnosis.Case) (in Duration, requests int) {
+	var first, last diagnosis.Time
 	for _, id := range c.Overall.Requests {
-		last = max(last, c.Requests[id].Start)
+		r := &c.Requests[id]
+		if r.Queued {
+			continue
+		}
+		if requests++; requests == 1 {
+			first, last = r.Start, r.Start
+		}
+		first, last = min(first, r.Start), max(last, r.Start)
 	}
-	return c.InWindows(first, last)
+	return c.InWindows(first, last), requests
 }
 
 // ours returns the share of the host's processors that the watched threads used while

@@ -76,3 +76,25 @@ func TestPinnedCarriersAreNoLoad(t *testing.T) {
 		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
 	}
 }
+
+// Requests that need 97 % of the processors at the rate at which they come. Where they were unread since before the
+// recording it is not known when they came: they are no crowd that came as it began.
+func TestWhatWaitedBeforeTheRecordingCameAtNoRate(t *testing.T) {
+	for unread, want := range map[int]bool{0: true, 40: true, 1000: false} {
+		tl, err := build.Recording(done(competing(crowding(6, 7000*us, 6000*us), "backup", 39), 99))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range min(unread, len(tl.Requests)) {
+			tl.Requests[i].Queued, tl.Requests[i].Start = true, tl.Start
+		}
+		look := diagnosis.Hypothesis{ID: "look", Test: func(c *diagnosis.Case) diagnosis.Result {
+			in, n := arriving(c)
+			if got := needed(c); got >= c.Saturated != want || n > 0 && in/recording.Duration(n) > 4000_000 {
+				t.Errorf("%d unread before: need %s of the processors, %d come in %d ms", unread, diagnosis.Percent(got), n, in/1_000_000)
+			}
+			return diagnosis.Result{}
+		}}
+		diagnosis.Diagnose(tl, []diagnosis.Hypothesis{look}, diagnosis.Options{})
+	}
+}
