@@ -19,7 +19,8 @@ type peerCalls struct {
 	calls   []timeline.CallID
 }
 
-// byPeer groups the calls by process and peer, the busiest pair first.
+// byPeer groups the calls by process and peer, the busiest pair first. What never was
+// connected asked nothing of its peer, and is left out.
 func byPeer(c *diagnosis.Case) []peerCalls {
 	type key struct {
 		process recording.ProcessID
@@ -28,6 +29,9 @@ func byPeer(c *diagnosis.Case) []peerCalls {
 	index := map[key]int{}
 	var out []peerCalls
 	for i := range c.Calls {
+		if c.Calls[i].Failed() {
+			continue
+		}
 		k := key{c.Calls[i].Process, c.Calls[i].Peer}
 		n, ok := index[k]
 		if !ok {

@@ -15,7 +15,7 @@ func sleepRetry() diagnosis.Hypothesis {
 		ID:    "sleep-retry",
 		Title: "Requests sleep: back-off, polling, fixed pauses",
 		Doc: "Supported by the time in which a strand that a request depends on slept until a timer woke it, on nothing else. " +
-			"It is a back-off where the request's last call before it failed (status 429 or from 500, or cut). The place in code is known where stacks are recorded.",
+			"It is a back-off where the request's last call before it failed (status 429 or from 500, cut, or never connected). The place in code is known where stacks are recorded.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
 		Test:     testSleepRetry,
@@ -43,7 +43,7 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	if retries >= diagnosis.Whole/2 {
 		peer, _ := failing.most()
 		why = ", after calls to " + peer + " that failed"
-		fix = "find why the calls to " + peer + " fail (their status is in dwell show); retry the first time without a pause, with jitter after that, within the request's deadline"
+		fix = "find why the calls to " + peer + " fail (dwell show has their status, or why they were not connected); retry the first time without a pause, with jitter after that, within the request's deadline"
 	}
 	if peer, waiting := s.unanswered(c); waiting > 0 {
 		share := diagnosis.ShareOf(int64(waiting), int64(s.total))
@@ -106,9 +106,9 @@ func (s *spent) unanswered(c *diagnosis.Case) (peer string, took Duration) {
 	return peer, took
 }
 
-// refused reports a call that its peer would not or could not serve.
+// refused reports a call that its peer would not or could not serve, or was not reached for.
 func refused(call *timeline.Call) bool {
-	return call.Status == tooMany || call.Status >= serverError
+	return call.Failed() || call.Status == tooMany || call.Status >= serverError
 }
 
 const (

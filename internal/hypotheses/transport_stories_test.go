@@ -1,6 +1,7 @@
 package hypotheses
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/getdwell/dwell/recording"
@@ -55,6 +56,14 @@ func transportStories() []story {
 			func() *recording.Recording { return done(rushing(), 30) }},
 		{"slow-peer/few-lead", "7 requests in 10 s, 1.9 s each: the database needs 1.5 s of that, and they compute for the rest.",
 			func() *recording.Recording { return done(fewRequests(), 30) }},
+		{"connection-churn/refused-refuted", "Every request tries one address of the database, which refuses it, and then asks at another, on a connection that is kept.",
+			python(func(t *thread, _ int) { t.turnedAway(60 * us); keptCall(t, 600*us) })},
+		{"sleep-retry/refused-supported", "Every request tries one address of the database, which refuses it, pauses for 10 ms, and then asks at another.",
+			python(func(t *thread, _ int) {
+				t.turnedAway(60 * us)
+				t.sleep(t.at+10_000*us, 10*us, "clock_nanosleep")
+				keptCall(t, 600*us)
+			})},
 		{"slow-dns/alone-supported", "Every request looks a name up, 12 ms, and connects to nothing.",
 			python(func(t *thread, _ int) { t.lookup(12_000 * us) })},
 		{"child-process/helper-supported", "Every request starts a program and waits for a helper thread, which waits 100 ms for what that writes.",
@@ -74,6 +83,15 @@ func (t *thread) keptLate(late, remote recording.Time, window int64) {
 	written := t.at + 20*us
 	t.call(t.kept, late+remote, "/items/{}")
 	t.add(written+late+remote, &recording.Late{Conn: t.kept.id, Offset: t.kept.bytes[recording.Write], Left: written + late, Window: window})
+}
+
+// turnedAway tries to connect to where nobody listens.
+func (t *thread) turnedAway(rtt recording.Time) {
+	t.conns++
+	t.port++
+	t.add(t.at, &recording.Conn{ID: t.conns, Side: recording.Outbound, Process: 1, Thread: t.id, Local: fmt.Sprintf("10.0.0.1:%d", t.port), Peer: "10.0.0.3:443"})
+	t.sleep(t.at+rtt, 5*us, "connect")
+	t.add(t.at-5*us, &recording.Closed{Conn: t.conns, By: recording.ClosedRefused})
 }
 
 // dropped makes a call on a connection of its own, whose first segment may be lost: it is sent

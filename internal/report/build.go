@@ -10,20 +10,21 @@ import (
 // Build makes the view model of a diagnosis.
 func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	r := &Report{
-		Version:   Version,
-		Recording: recorded(tl),
-		Requests:  requests(d, tl),
-		Endpoints: []Endpoint{},
-		Processes: processesOf(d, tl),
-		Calls:     calls(d, tl),
-		Findings:  findings(d, tl.Start, d.Findings),
-		Leads:     findings(d, tl.Start, d.Leads),
-		Minor:     findings(d, tl.Start, d.Minor),
-		Dominant:  []Dominant{},
-		SLOs:      slos(d, tl.Start),
-		Refuted:   []Refuted{},
-		Undecided: []Undecided{},
-		Seen:      seen(tl),
+		Version:     Version,
+		Recording:   recorded(tl),
+		Requests:    requests(d, tl),
+		Endpoints:   []Endpoint{},
+		Processes:   processesOf(d, tl),
+		Calls:       calls(d, tl),
+		Unconnected: unconnected(d, tl),
+		Findings:    findings(d, tl.Start, d.Findings),
+		Leads:       findings(d, tl.Start, d.Leads),
+		Minor:       findings(d, tl.Start, d.Minor),
+		Dominant:    []Dominant{},
+		SLOs:        slos(d, tl.Start),
+		Refuted:     []Refuted{},
+		Undecided:   []Undecided{},
+		Seen:        seen(tl),
 	}
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))

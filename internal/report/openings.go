@@ -35,6 +35,9 @@ func openings(tl *timeline.Timeline) map[timeline.CallID]func(*NewConnections) {
 	pools := map[key]*pool{}
 	for i := range tl.Calls {
 		c := &tl.Calls[i]
+		if c.Failed() {
+			continue
+		}
 		k := key{c.Process, c.Peer}
 		if pools[k] == nil {
 			pools[k] = &pool{seen: map[recording.ConnID]bool{}}

@@ -125,6 +125,9 @@ func callLines(p *page, tl *timeline.Timeline, s scale, id timeline.CallID) {
 	if c.New {
 		how = "new connection"
 	}
+	if c.Failed() {
+		how = "never connected (" + string(howFailed(tl, c)) + ")"
+	}
 	if d := tunnelOf(c); d > 0 {
 		how += fmt.Sprintf(" through the proxy at %s, which took %s of connect", c.Proxy, human(d))
 	}

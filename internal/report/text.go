@@ -130,6 +130,9 @@ func symptom(p *page, r *Report) {
 	if text := failures(shown); text != "" {
 		p.wrap(red, "  ", text, 2)
 	}
+	if text := notConnected(r.Unconnected); text != "" {
+		p.wrap(yellow, "  ", text, 2)
+	}
 	if n := len(r.Endpoints) - len(shown); n > 0 {
 		p.line(dim, "  and %s (--endpoint 'GET /x' shows one alone)", plural(n, "more endpoint"))
 	}

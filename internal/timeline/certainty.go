@@ -29,3 +29,9 @@ func (c *Call) Certainty() Certainty {
 	}
 	return Told
 }
+
+// NeverConnected is why a call is Excluded whose connection did not come up: nothing was asked.
+const NeverConnected = "failed"
+
+// Failed reports a call whose connection did not come up.
+func (c *Call) Failed() bool { return c.Excluded == NeverConnected }

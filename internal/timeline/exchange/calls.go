@@ -61,8 +61,8 @@ func Outbound(t *timeline.Timeline, f *facts.Facts) []Call {
 			work = append(work, Call{Conn: i, Exchange: exchanged{x.asked, x.replied}})
 			t.Conns[i].Exchanges++
 		}
-		if len(t.Calls) == before && failed(c) {
-			t.Calls = append(t.Calls, failedCall(f, i))
+		if len(t.Calls) == before && failed(c, &t.Conns[i]) {
+			t.Calls = append(t.Calls, failedCall(t, f, i))
 			work = append(work, Call{Conn: i})
 		}
 		for k := before; k < len(t.Calls); k++ {
@@ -104,18 +104,24 @@ func callExchanges(c *facts.Conn, udp *udpWalk) []exchange {
 	return nil
 }
 
-// failed reports a connection attempt that never carried a byte.
-func failed(c *facts.Conn) bool {
-	return c.Decl.Existing != 1 && c.Established == recording.NoTime && c.Closed != nil &&
-		(c.Refused() || len(c.Chunks[recording.Write])+len(c.Chunks[recording.Read]) == 0)
+// failed reports a connection attempt that never carried a byte, or that the peer ended before
+// it answered the first message of a TLS handshake.
+func failed(c *facts.Conn, conn *timeline.Conn) bool {
+	switch {
+	case c.Decl.Existing == 1 || c.Closed == nil:
+		return false
+	case c.Established != recording.NoTime:
+		return conn.TLSFrom != recording.NoTime && conn.TLSTo == conn.TLSFrom && (conn.By == recording.ClosedReset || conn.By == recording.ClosedByPeer)
+	}
+	return c.Refused() || len(c.Chunks[recording.Write])+len(c.Chunks[recording.Read]) == 0
 }
 
-func failedCall(f *facts.Facts, i int) timeline.Call {
-	c := &f.Conns[i]
+func failedCall(t *timeline.Timeline, f *facts.Facts, i int) timeline.Call {
+	c, conn := &f.Conns[i], &t.Conns[i]
 	return timeline.Call{
 		Request: timeline.None, Process: c.Decl.Process, Strand: f.Strand(c.Decl.Thread),
 		Conn: c.Decl.ID, New: true, Address: c.Decl.Peer,
-		Start: c.At, End: c.ClosedAt, ConnectFrom: c.At, Excluded: "failed",
+		Start: c.At, End: c.ClosedAt, ConnectFrom: c.At, Connected: conn.Established, TLSFrom: conn.TLSFrom, Excluded: timeline.NeverConnected,
 	}
 }
 

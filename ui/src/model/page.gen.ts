@@ -409,6 +409,7 @@ export interface Report {
   endpoints: Endpoint[];
   processes: Process[];
   calls: CallGroup[];
+  not_connected?: Unconnected[];
   findings: Finding[];
   leads: Finding[];
   minor: Finding[];
@@ -591,6 +592,18 @@ export interface TreeTotal {
   total_ns: Ns;
   unaccounted_ns: Ns;
   samples: number;
+}
+
+export interface Unconnected {
+  peer: string;
+  address: string;
+  count: number;
+  of: number;
+  refused: number;
+  reset: number;
+  given_up: number;
+  time_share: number;
+  then?: string;
 }
 
 export interface Undecided {

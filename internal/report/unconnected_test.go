@@ -1,0 +1,51 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/report"
+)
+
+// Of connections that did not come up it is said to whom, how many, why, what time they take, and
+// whether the request reached another address then.
+func TestConnectionsThatAreRefusedAreSaid(t *testing.T) {
+	for name, want := range map[string]string{
+		"connection-churn/refused-refuted": "not connected: 24 of 24 connections to 10.0.0.3:443 (refused; 4.8 % of all request time), and then 10.0.0.2:443 is reached",
+		"sleep-retry/refused-supported":    "not connected: 24 of 24 connections to 10.0.0.3:443 (refused; 0.5 % of all request time), and then 10.0.0.2:443 is reached",
+		"sleep-retry/supported":            "",
+	} {
+		_, r := load(t, story(t, name), diagnosis.Options{})
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ")
+		if want == "" && strings.Contains(text, "not connected:") || !strings.Contains(text, want) {
+			t.Errorf("%s: %q is expected\n%s", name, want, out.String())
+		}
+	}
+}
+
+// Of two addresses that are tried at once a client gives one up: that is told where it takes time.
+func TestWhatClientsGiveUpIsSaidWhereItTakesTime(t *testing.T) {
+	for name, want := range map[string]string{
+		"connection-churn/refused-refuted": "not connected: 24 of 24 connections to 10.0.0.3:443 (given up; 4.8 % of all request time)",
+		"sleep-retry/refused-supported":    "", // 0.5 %
+	} {
+		_, r := load(t, strings.ReplaceAll(story(t, name), "by=refused", "by=us"), diagnosis.Options{})
+		if len(r.Unconnected) != 1 || r.Unconnected[0].GivenUp != 24 {
+			t.Errorf("%s: %+v, want 24 that were given up", name, r.Unconnected)
+		}
+		var out bytes.Buffer
+		if err := report.Text(&out, r, report.TextOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ")
+		if want == "" && strings.Contains(text, "not connected:") || !strings.Contains(text, want) {
+			t.Errorf("%s: %q is expected\n%s", name, want, out.String())
+		}
+	}
+}
