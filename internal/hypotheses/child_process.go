@@ -43,7 +43,7 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
-		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, s.total) + s.from() + others,
+		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, spansOf(s.stays)) + s.from() + others,
 		Fix:      childFix(ran.rt),
 		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
 		Spans:    append(s.spans(c), behind...),

@@ -103,7 +103,7 @@ func (k *contention) holder(c *diagnosis.Case) string {
 
 // evidence is what was measured of a lock.
 func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
-	mean, share := perMean(c, k.total)
+	_, share := perMean(c, k.total)
 	var have Duration
 	length := 0
 	for _, t := range k.deeds.tenures(k.lock) {
@@ -111,7 +111,7 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 		length++
 	}
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("mean wait of a request for it", mean),
+		whose(c, spansOf(k.stays)).inRequest("mean wait for it of a request", k.total),
 		diagnosis.Part("of all request time waits for it", share),
 		diagnosis.Part("of that time the holder is known", diagnosis.ShareOf(int64(k.known()), int64(k.total))),
 		diagnosis.Part("of that time the holder is on a CPU or ready to be", diagnosis.ShareOf(int64(k.by[deedCPU]), int64(k.total))),

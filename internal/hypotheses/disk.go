@@ -36,7 +36,7 @@ func testDisk(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place: s.place(c),
-		Title: "Requests wait for a disk: " + meanWords(c, s.total) + s.forFile() + s.from(),
+		Title: "Requests wait for a disk: " + meanWords(c, spansOf(s.stays)) + s.forFile() + s.from(),
 		Fix: fixFor(s.in, []advice{
 			{[]string{"fsync", "fdatasync", "sync_file_range", "sync", "syncfs", "msync"}, "sync fewer times: group several requests' writes into one, or sync outside of the request; a device with a power-safe cache"},
 			{[]string{"write", "pwrite64", "writev", "pwritev", "pwritev2"}, "write from another thread through a bounded queue, or raise vm.dirty_background_bytes so that writers are not throttled"},

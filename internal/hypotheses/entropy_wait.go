@@ -127,10 +127,10 @@ func (e *entropy) unseen(c *diagnosis.Case) []diagnosis.Span {
 }
 
 func (e *entropy) evidence(c *diagnosis.Case, total Duration) []diagnosis.Evidence {
-	mean, share := perMean(c, total)
+	_, share := perMean(c, total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time waits for random numbers", share),
-		diagnosis.NS("mean of it in a request", mean),
+		whose(c, slices.Concat(e.asleep, spansOf(e.queued))).inRequest("mean of it in a request", total),
 		diagnosis.Part("of it is a wait for a lock around their source", diagnosis.ShareOf(int64(total-diagnosis.Total(e.asleep)), int64(total))),
 		diagnosis.Count("sleeps of requests for the source itself", len(e.asleep)),
 	}
@@ -159,11 +159,11 @@ func (e *entropy) candidate(c *diagnosis.Case, total Duration) diagnosis.Candida
 	}
 	behind := ""
 	if all := diagnosis.Total(c.Merged(e.spans)); all > 2*total {
-		behind = ", and " + meanWords(c, all-total) + " behind what waits for them"
+		behind = ", and " + whose(c, e.spans).words(all-total) + " behind what waits for them"
 	}
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, total) + " for random numbers" + behind + from + queue,
+		Title:    "Requests wait " + meanWords(c, e.asleep, spansOf(e.queued)) + " for random numbers" + behind + from + queue,
 		Fix:      entropyFix(rt),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Spans:    e.spans,

@@ -62,7 +62,7 @@ func testGCPause(c *diagnosis.Case) diagnosis.Result {
 	rt := servingRuntime(c)
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "the garbage collector",
-		Title: "The garbage collector stops requests: " + meanWords(c, total) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total),
+		Title: "The garbage collector stops requests: " + meanWords(c, spansOf(s.stays), own) + pausedWords(pauses, s.total+diagnosis.Total(stops), diagnosis.Total(queued), total),
 		Fix:   gcFix(rt),
 		Next:  "the runtime's own log says what it collects: -Xlog:gc*, GODEBUG=gctrace=1, node --trace-gc",
 		Spans: append(s.spans(c), own...), Evidence: ev,

@@ -37,7 +37,7 @@ func testHeldWhileWaiting(c *diagnosis.Case) diagnosis.Result {
 	res.Lead = "waiting behind sessions idle in transaction takes " + diagnosis.Percent(share) + " of all request time"
 	res.Candidates = []diagnosis.Candidate{{
 		Place: "transactions with " + h.peer(),
-		Title: "Requests wait " + meanWords(c, total) + " behind sessions of " + h.peer() + " that are idle in transaction: for " + diagnosis.Percent(h.idleShare()) +
+		Title: "Requests wait " + meanWords(c, c.Merged(behind)) + " behind sessions of " + h.peer() + " that are idle in transaction: for " + diagnosis.Percent(h.idleShare()) +
 			" of the time of a transaction its request asks the database nothing" + h.meanwhile(),
 		Fix: "do between BEGIN and COMMIT only what must be done there: read caches, call others, count and compute before or after; take a connection when the first statement is ready; " +
 			"idle_in_transaction_session_timeout shows what is left",

@@ -124,7 +124,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place:    name,
 		Decide:   decide,
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + name + k.heldBy(c) + doing,
+		Title:    "Requests wait " + meanWords(c, spansOf(k.stays)) + " for " + name + k.heldBy(c) + doing,
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows the waits of single requests",
 		Spans:    append(spansOf(gone), k.queues(c, gone)...),

@@ -138,7 +138,7 @@ func queued(c *diagnosis.Case, ev []diagnosis.Evidence) (out []diagnosis.Candida
 		m := s.mend(c)
 		out = append(out, diagnosis.Candidate{
 			Place:    s.called(),
-			Title:    "Requests wait " + meanWords(c, s.waited()) + " for their turn of the " + s.called() + "; " + s.busyWith(c),
+			Title:    "Requests wait " + meanWords(c, s.waits...) + " for their turn of the " + s.called() + "; " + s.busyWith(c),
 			Lead:     "waiting for the " + s.called() + " takes " + diagnosis.Percent(diagnosis.ShareOf(int64(s.waited()), int64(c.Time()))) + " of all request time",
 			Fix:      "make each request cheaper, or add workers, instances or processes",
 			Next:     "dwell why REC --load x0.5",
@@ -161,7 +161,7 @@ func forEachOthersWork(c *diagnosis.Case, s *server, ev []diagnosis.Evidence) []
 	}
 	return []diagnosis.Candidate{{
 		Place:    "the host's processors",
-		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for a processor while all of them compute for other requests, though " + s.is + " " + diagnosis.Percent(s.busy) + " of the time on the whole",
+		Title:    "Requests wait " + meanWords(c, spans) + " for a processor while all of them compute for other requests, though " + s.is + " " + diagnosis.Percent(s.busy) + " of the time on the whole",
 		Lead:     "waiting for a processor while all of them compute for other requests takes " + diagnosis.Percent(share) + " of all request time",
 		Fix:      "make each request cheaper, or add workers, instances or processes",
 		Next:     "dwell why REC --load x0.5",

@@ -64,7 +64,7 @@ func convoyAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	_, share := perMean(c, k.total)
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + k.taken(c) + held,
+		Title:    "Requests wait " + meanWords(c, spansOf(k.stays)) + " for " + k.named(c) + k.taken(c) + held,
 		Fix:      k.fix(c),
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "waiting for " + k.named(c) + " takes " + diagnosis.Percent(share) + " of all request time",

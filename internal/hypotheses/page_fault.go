@@ -52,7 +52,7 @@ func testPageFault(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    cmp.Or(s.place(c), "page faults"),
-		Title:    title + meanWords(c, s.total) + s.forFile() + s.from() + queues,
+		Title:    title + meanWords(c, spansOf(s.stays)) + s.forFile() + s.from() + queues,
 		Fix:      fix,
 		Next:     "vmstat 1 (si, so) and the process's majflt (ps -o majflt) during the same load tell swap from files",
 		Spans:    append(s.spans(c), queued...),
@@ -82,7 +82,7 @@ func behindFaults(c *diagnosis.Case, locks bool) (out []diagnosis.Span, words st
 				if cause == timeline.CauseLock {
 					lock = k.named(c)
 				}
-				most, words = waited, "; whoever does has "+lock+" meanwhile, for which requests wait "+meanWords(c, waited)
+				most, words = waited, "; whoever does has "+lock+" meanwhile, for which requests wait "+meanWords(c, spansOf(gone))
 			}
 		}
 	}

@@ -201,10 +201,10 @@ func (s *shortage) members(c *diagnosis.Case) {
 
 func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	total := diagnosis.Total(spansOf(s.stays))
-	mean, part := perMean(c, total)
+	_, part := perMean(c, total)
 	full, fix := "", s.fix()
 	ev := []diagnosis.Evidence{
-		diagnosis.NS("mean wait of a request for it", mean),
+		whose(c, spansOf(s.stays)).inRequest("mean wait for it of a request", total),
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}
@@ -246,7 +246,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	}
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, total) + " for " + s.what + full,
+		Title:    "Requests wait " + meanWords(c, spansOf(s.stays)) + " for " + s.what + full,
 		Fix:      fix,
 		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",

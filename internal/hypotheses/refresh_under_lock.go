@@ -89,7 +89,7 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 	}
 	return diagnosis.Candidate{
 		Place:    k.place(c),
-		Title:    "Requests wait " + meanWords(c, k.total) + " for " + k.named(c) + k.taken(c) + k.heldBy(c) + " while " + waiting + peer + from,
+		Title:    "Requests wait " + meanWords(c, spansOf(k.stays)) + " for " + k.named(c) + k.taken(c) + k.heldBy(c) + " while " + waiting + peer + from,
 		Fix:      fix,
 		Next:     "dwell threads REC shows who waits for whom at any time",
 		Lead:     "requests wait for " + k.named(c) + " while its holder is " + waiting + peer,

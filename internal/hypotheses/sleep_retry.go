@@ -58,7 +58,7 @@ func testSleepRetry(c *diagnosis.Case) diagnosis.Result {
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    s.place(c),
-		Title:    "Requests sleep until a timer: " + meanWords(c, s.total) + why + s.from(),
+		Title:    "Requests sleep until a timer: " + meanWords(c, spansOf(s.stays)) + why + s.from(),
 		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows what comes before and after a sleep",
 		Spans:    s.spans(c),

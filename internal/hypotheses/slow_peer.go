@@ -132,7 +132,7 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 	_, share := perMean(c, diagnosis.Total(spans))
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, diagnosis.Total(spans)) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + rush.words() + left.words(len(p.calls)) + calledIn(c, p.calls),
+		Title:    "Requests wait " + meanWords(c, spans) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + rush.words() + left.words(len(p.calls)) + calledIn(c, p.calls),
 		Fix:      cmp.Or(rush.fix(), told.fix(p.peer, operation)),
 		Next:     rush.next(),
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",

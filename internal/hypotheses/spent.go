@@ -113,10 +113,10 @@ func (s *spent) forFile() string {
 
 // evidence is what was measured of it; what names it.
 func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
-	mean, share := perMean(c, s.total)
+	_, share := perMean(c, s.total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time is "+what, share),
-		diagnosis.NS("mean of it in a request", mean),
+		whose(c, spansOf(s.stays)).inRequest("mean of it in a request", s.total),
 		diagnosis.Count("waits", s.times),
 		diagnosis.NS("longest of them", s.longest),
 	}

@@ -123,12 +123,6 @@ func perMean(c *diagnosis.Case, total Duration) (mean Duration, share diagnosis.
 	return total / Duration(max(1, len(c.Overall.Requests))), diagnosis.ShareOf(int64(total), int64(c.Time()))
 }
 
-// meanWords says a total as a mean over the measured requests and its share of them.
-func meanWords(c *diagnosis.Case, total Duration) string {
-	mean, share := perMean(c, total)
-	return diagnosis.Human(mean) + " on average (" + diagnosis.Percent(share) + " of all request time)"
-}
-
 // none says that no request spent time in some way, and how many chances there were.
 func none(c *diagnosis.Case) string {
 	return "no time of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " went into it"

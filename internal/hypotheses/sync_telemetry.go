@@ -98,10 +98,10 @@ func (e *exported) add(t *telemetry, s stay, kind sendKind) {
 
 func (e *exported) evidence(t *telemetry, total Duration) []diagnosis.Evidence {
 	n := int64(max(1, len(t.c.Overall.Requests)))
-	mean, share := perMean(t.c, total)
+	_, share := perMean(t.c, total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time gets metrics, logs or traces out", share),
-		diagnosis.NS("mean of it in a request", mean),
+		whose(t.c, spansOf(e.stays)).inRequest("mean of it in a request", total),
 	}
 	if t.total > 0 || total == 0 {
 		ev = append(ev, diagnosis.Evidence{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},
@@ -162,7 +162,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	}
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, total) + from + e.parts(t),
+		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t),
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
