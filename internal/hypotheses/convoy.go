@@ -111,7 +111,7 @@ func (k *contention) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 		length++
 	}
 	ev := []diagnosis.Evidence{
-		whose(c, spansOf(k.stays)).inRequest("mean wait for it of a request", k.total),
+		whose(c, spansOf(k.stays)).inRequest("mean wait of a request", " for it", k.total),
 		diagnosis.Part("of all request time waits for it", share),
 		diagnosis.Part("of that time the holder is known", diagnosis.ShareOf(int64(k.known()), int64(k.total))),
 		diagnosis.Part("of that time the holder is on a CPU or ready to be", diagnosis.ShareOf(int64(k.by[deedCPU]), int64(k.total))),

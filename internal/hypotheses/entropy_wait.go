@@ -130,7 +130,7 @@ func (e *entropy) evidence(c *diagnosis.Case, total Duration) []diagnosis.Eviden
 	_, share := perMean(c, total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time waits for random numbers", share),
-		whose(c, slices.Concat(e.asleep, spansOf(e.queued))).inRequest("mean of it in a request", total),
+		whose(c, slices.Concat(e.asleep, spansOf(e.queued))).inRequest("mean of it in a request", "", total),
 		diagnosis.Part("of it is a wait for a lock around their source", diagnosis.ShareOf(int64(total-diagnosis.Total(e.asleep)), int64(total))),
 		diagnosis.Count("sleeps of requests for the source itself", len(e.asleep)),
 	}

@@ -204,7 +204,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	_, part := perMean(c, total)
 	full, fix := "", s.fix()
 	ev := []diagnosis.Evidence{
-		whose(c, spansOf(s.stays)).inRequest("mean wait for it of a request", total),
+		whose(c, spansOf(s.stays)).inRequest("mean wait of a request", " for it", total),
 		diagnosis.Part("of all request time waits for it", part),
 		diagnosis.Count("waits", len(s.stays)),
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/recording"
 )
 
 // A request that races its call against a timer sleeps until that, and does not poll.
@@ -51,4 +53,37 @@ func TestSleepWhileACallHasNoAnswer(t *testing.T) {
 	if len(d.Findings) != 1 || !strings.HasSuffix(d.Findings[0].Title, "while their calls to 10.0.0.2:80 have no answer") {
 		t.Errorf("found %+v", d.Findings)
 	}
+}
+
+// One request in ten is of an endpoint that sleeps: the mean that is said is over its requests, not over all.
+func TestMeansAreOfTheEndpointConcerned(t *testing.T) {
+	s := newScenario(recording.RuntimePython)
+	w := s.worker(1, 1000*us)
+	for i := range 300 {
+		route, slow := "/prices/{}", i%10 == 0
+		if slow {
+			route = "/jobs/{}"
+		}
+		w.request(recording.Time(i+1)*20_000*us, 10*us, route)
+		w.compute(480 * us)
+		if slow {
+			w.sleep(w.at+9500*us, 10*us, "clock_nanosleep")
+		}
+		w.respond()
+	}
+	tl, err := build.Recording(done(s, 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{sleepRetry()}, diagnosis.Options{})
+	const want = "Requests sleep until a timer: 9.50 ms on average in GET /jobs/{} (95 % of its time)"
+	if len(d.Findings) != 1 || d.Findings[0].Title != want {
+		t.Fatalf("found %+v, want %q", d.Findings, want)
+	}
+	for _, e := range d.Findings[0].Evidence {
+		if e.What == "mean of it in a request of GET /jobs/{}" && e.Value == 9_500_000 {
+			return
+		}
+	}
+	t.Errorf("no evidence of the mean: %+v", d.Findings[0].Evidence)
 }

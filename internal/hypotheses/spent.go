@@ -116,7 +116,7 @@ func (s *spent) evidence(c *diagnosis.Case, what string) []diagnosis.Evidence {
 	_, share := perMean(c, s.total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time is "+what, share),
-		whose(c, spansOf(s.stays)).inRequest("mean of it in a request", s.total),
+		whose(c, spansOf(s.stays)).inRequest("mean of it in a request", "", s.total),
 		diagnosis.Count("waits", s.times),
 		diagnosis.NS("longest of them", s.longest),
 	}

@@ -101,7 +101,7 @@ func (e *exported) evidence(t *telemetry, total Duration) []diagnosis.Evidence {
 	_, share := perMean(t.c, total)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time gets metrics, logs or traces out", share),
-		whose(t.c, spansOf(e.stays)).inRequest("mean of it in a request", total),
+		whose(t.c, spansOf(e.stays)).inRequest("mean of it in a request", "", total),
 	}
 	if t.total > 0 || total == 0 {
 		ev = append(ev, diagnosis.Evidence{What: "datagrams sent in a request", Value: int64(e.sends) * 1000 / n, Unit: diagnosis.UnitRatio},

@@ -10,21 +10,20 @@ import (
 // Build makes the view model of a diagnosis.
 func Build(d *diagnosis.Diagnosis, tl *timeline.Timeline) *Report {
 	r := &Report{
-		Version:     Version,
-		Recording:   recorded(tl),
-		Requests:    requests(d, tl),
-		Endpoints:   []Endpoint{},
-		Processes:   processesOf(d, tl),
-		Calls:       calls(d, tl),
-		Unconnected: unconnected(d, tl),
-		Findings:    findings(d, tl.Start, d.Findings),
-		Leads:       findings(d, tl.Start, d.Leads),
-		Minor:       findings(d, tl.Start, d.Minor),
-		Dominant:    []Dominant{},
-		SLOs:        slos(d, tl.Start),
-		Refuted:     []Refuted{},
-		Undecided:   []Undecided{},
-		Seen:        seen(tl),
+		Version:   Version,
+		Recording: recorded(tl),
+		Requests:  requests(d, tl),
+		Endpoints: []Endpoint{},
+		Processes: processesOf(d, tl),
+		Calls:     calls(d, tl),
+		Findings:  findings(d, tl.Start, d.Findings),
+		Leads:     findings(d, tl.Start, d.Leads),
+		Minor:     findings(d, tl.Start, d.Minor),
+		Dominant:  []Dominant{},
+		SLOs:      slos(d, tl.Start),
+		Refuted:   []Refuted{},
+		Undecided: []Undecided{},
+		Seen:      seen(tl),
 	}
 	for i := range d.Symptoms {
 		r.Endpoints = append(r.Endpoints, endpoint(tl, &d.Symptoms[i]))
@@ -81,7 +80,7 @@ func stolen(tl *timeline.Timeline) Decimal {
 
 func requests(d *diagnosis.Diagnosis, tl *timeline.Timeline) Requests {
 	s := &d.Overall
-	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl)}
+	r := Requests{Count: len(s.Requests), Mean: s.Mean, P50: s.P50, P90: s.P90, P99: s.P99, Max: s.Max(), singles: singles(d, tl), Unconnected: unconnected(d, tl)}
 	var all, open, unknown int64
 	for i := range tl.Requests {
 		q := &tl.Requests[i]

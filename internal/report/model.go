@@ -24,17 +24,15 @@ type Report struct {
 	Endpoints []Endpoint  `json:"endpoints"`
 	Processes []Process   `json:"processes"` // that served them, in the order in which they first did
 	Calls     []CallGroup `json:"calls"`
-	// Unconnected are addresses to which connections did not come up, nil where all did.
-	Unconnected []Unconnected `json:"not_connected,omitempty"`
-	Findings    []Finding     `json:"findings"`
-	Leads       []Finding     `json:"leads"`
-	Minor       []Finding     `json:"minor"`
-	Refuted     []Refuted     `json:"refuted"`
-	Undecided   []Undecided   `json:"undecided"`
-	SLOs        []SLO         `json:"slos,omitempty"`
-	Flames      []*Flames     `json:"flames,omitempty"` // only where asked for
-	Dominant    []Dominant    `json:"dominant"`
-	Seen        Seen          `json:"-"`
+	Findings  []Finding   `json:"findings"`
+	Leads     []Finding   `json:"leads"`
+	Minor     []Finding   `json:"minor"`
+	Refuted   []Refuted   `json:"refuted"`
+	Undecided []Undecided `json:"undecided"`
+	SLOs      []SLO       `json:"slos,omitempty"`
+	Flames    []*Flames   `json:"flames,omitempty"` // only where asked for
+	Dominant  []Dominant  `json:"dominant"`
+	Seen      Seen        `json:"-"`
 }
 
 // Dominant is a mechanism that takes half of the time of an endpoint's requests, or makes
@@ -118,6 +116,9 @@ type Requests struct {
 	Max              Duration `json:"max_ns"`
 	UnaccountedShare Decimal  `json:"unaccounted_share"` // of the requests' summed time
 	UnknownShare     Decimal  `json:"unknown_share"`     // in segments whose cause is not known
+
+	// Unconnected are addresses to which connections did not come up, nil where all did.
+	Unconnected []Unconnected `json:"not_connected,omitempty"`
 
 	singles []single // each, where they are too few to decide anything
 }

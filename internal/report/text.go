@@ -130,7 +130,7 @@ func symptom(p *page, r *Report) {
 	if text := failures(shown); text != "" {
 		p.wrap(red, "  ", text, 2)
 	}
-	if text := notConnected(r.Unconnected); text != "" {
+	if text := notConnected(r.Requests.Unconnected); text != "" {
 		p.wrap(yellow, "  ", text, 2)
 	}
 	if n := len(r.Endpoints) - len(shown); n > 0 {

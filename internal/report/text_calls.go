@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // callTable lists the calls that take most of the requests' time.
 func callTable(p *page, r *Report) {
@@ -44,4 +47,51 @@ func each(calls, requests int) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", float64(calls)/float64(requests))
+}
+
+// toldUnconnected is how many addresses are named.
+const toldUnconnected = 2
+
+// notConnected says to whom connections did not come up. What a client gave up itself is told
+// where it takes time: of two addresses that are tried at once one is.
+func notConnected(list []Unconnected) string {
+	var told []string
+	for i := range list {
+		if u := &list[i]; u.Count > u.GivenUp || u.TimeShare >= unit/100 {
+			told = append(told, u.text())
+		}
+	}
+	if len(told) == 0 {
+		return ""
+	}
+	if n := len(told) - toldUnconnected; n > 0 {
+		told = append(told[:toldUnconnected], fmt.Sprintf("and some to %d other addresses", n))
+	}
+	return "not connected: " + strings.Join(told, "; ")
+}
+
+func (u *Unconnected) text() string {
+	peer := u.Peer
+	if peer != u.Address {
+		peer += " (" + u.Address + ")"
+	}
+	var by []string
+	for _, x := range []struct {
+		how failure
+		n   int
+	}{{failedRefused, u.Refused}, {failedReset, u.Reset}, {failedGivenUp, u.GivenUp}, {failedUnknown, u.Count - u.Refused - u.Reset - u.GivenUp}} {
+		switch x.n {
+		case 0:
+		case u.Count:
+			by = append(by, string(x.how))
+		default:
+			by = append(by, thousands(int64(x.n))+" "+string(x.how))
+		}
+	}
+	text := fmt.Sprintf("%s of %s to %s (%s; %s of all request time)", thousands(int64(u.Count)), plural(u.Of, "connection"), peer,
+		strings.Join(by, ", "), percent(u.TimeShare))
+	if u.Then != "" {
+		text += ", and then " + u.Then + " is reached"
+	}
+	return text
 }

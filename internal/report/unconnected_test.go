@@ -36,8 +36,8 @@ func TestWhatClientsGiveUpIsSaidWhereItTakesTime(t *testing.T) {
 		"sleep-retry/refused-supported":    "", // 0.5 %
 	} {
 		_, r := load(t, strings.ReplaceAll(story(t, name), "by=refused", "by=us"), diagnosis.Options{})
-		if len(r.Unconnected) != 1 || r.Unconnected[0].GivenUp != 24 {
-			t.Errorf("%s: %+v, want 24 that were given up", name, r.Unconnected)
+		if len(r.Requests.Unconnected) != 1 || r.Requests.Unconnected[0].GivenUp != 24 {
+			t.Errorf("%s: %+v, want 24 that were given up", name, r.Requests.Unconnected)
 		}
 		var out bytes.Buffer
 		if err := report.Text(&out, r, report.TextOptions{}); err != nil {

@@ -409,7 +409,6 @@ export interface Report {
   endpoints: Endpoint[];
   processes: Process[];
   calls: CallGroup[];
-  not_connected?: Unconnected[];
   findings: Finding[];
   leads: Finding[];
   minor: Finding[];
@@ -452,6 +451,7 @@ export interface Requests {
   max_ns: Ns;
   unaccounted_share: number;
   unknown_share: number;
+  not_connected?: Unconnected[];
 }
 
 export interface SLO {
