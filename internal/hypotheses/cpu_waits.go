@@ -1,7 +1,9 @@
 package hypotheses
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/queueing"
@@ -111,11 +113,52 @@ func settled(h diagnosis.Hypothesis) diagnosis.Hypothesis {
 		res := test(c)
 		for i := range res.Candidates {
 			cd := &res.Candidates[i]
-			cd.Spans = atProcessors(c, cd.Spans)
+			left := atProcessors(c, cd.Spans)
+			if k := len(c.Requests); k > mostReplayed && diagnosis.Total(left) < diagnosis.Total(cd.Spans) {
+				cd.Evidence = append(cd.Evidence, diagnosis.Count("requests, of "+strconv.Itoa(stretchCount)+" stretches, were replayed at the processors for all", mostReplayed))
+			}
+			cd.Spans = left
 		}
 		return res
 	}
 	return h
+}
+
+// So many requests are replayed at the processors at most: of more, so many stretches. Else the
+// replay would take most of the analysis of a long recording.
+const (
+	mostReplayed = 1 << 16
+	stretchCount = 16
+)
+
+// stretch are requests that came one after another, to without the last.
+type stretch struct{ from, to diagnosis.RequestID }
+
+// stretches are the requests that are replayed: all, or somewhere in each part of them as many, at
+// multiples of the golden ratio, which are in step with nothing.
+func stretches(requests int) (out []stretch) {
+	if requests <= mostReplayed {
+		return []stretch{{0, diagnosis.RequestID(requests)}}
+	}
+	const long, golden = mostReplayed / stretchCount, 633 // of 1024
+	part := requests / stretchCount
+	for k := range stretchCount {
+		at := k*part + (part-long)*((k+1)*golden%1024)/1024
+		out = append(out, stretch{diagnosis.RequestID(at), diagnosis.RequestID(at + long)})
+	}
+	return out
+}
+
+// time is when they came, as far as requests are measured.
+func (x stretch) time(c *diagnosis.Case) window {
+	from, to := c.Busy()
+	if x.from > 0 {
+		from = max(from, c.Requests[x.from].Start)
+	}
+	if int(x.to) < len(c.Requests) {
+		to = min(to, c.Requests[x.to].Start)
+	}
+	return window{from, to}
 }
 
 // crowd are the host's processors as a server that reproduces what requests waited for them.
@@ -136,9 +179,9 @@ func crowdOf(c *diagnosis.Case) *crowd {
 		if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < matters {
 			return (*crowd)(nil)
 		}
-		s := processorStation(c)
-		for _, slice := range []Duration{s.model.Slice, 0} {
-			k := &crowd{Server: s.model, ids: s.ids}
+		k := &crowd{Server: hostProcessors(c)}
+		k.come(c)
+		for _, slice := range []Duration{k.Slice, 0} {
 			k.Slice = slice
 			if p := k.Play(queueing.Change{}); k.Fit(p).Good() {
 				k.waited, k.replayed = k.recorded(), k.sum(p.Waited)
@@ -147,6 +190,29 @@ func crowdOf(c *diagnosis.Case) *crowd {
 		}
 		return (*crowd)(nil)
 	}).(*crowd)
+}
+
+// come lets those come that are replayed, and what threads ran beside them meanwhile.
+func (k *crowd) come(c *diagnosis.Case) {
+	taken, list := map[timeline.StrandID][]window{}, stretches(len(c.Requests))
+	for _, x := range list {
+		for id := x.from; id < x.to; id++ {
+			r := &c.Requests[id]
+			t := tourOf(r, atProcessor, true, nil)
+			if len(t.visits) == 0 && !r.Measured() {
+				continue
+			}
+			if len(t.works) > 0 {
+				takenBy(r, taken)
+			}
+			k.Customers, k.ids = append(k.Customers, customer(r, t)), append(k.ids, id)
+		}
+	}
+	for _, x := range list {
+		for _, w := range ranBeside(c, threads(c), taken, x.time(c)) {
+			k.Customers, k.ids = append(k.Customers, passing(w)), append(k.ids, timeline.None)
+		}
+	}
 }
 
 // sum is that of all requests.
@@ -170,13 +236,18 @@ func (k *crowd) recorded() Duration {
 	return k.sum(each)
 }
 
-// byRequest sorts spans.
-func byRequest(spans []diagnosis.Span) map[diagnosis.RequestID][]window {
-	out := map[diagnosis.RequestID][]window{}
-	for _, x := range spans {
-		out[x.Request] = append(out[x.Request], window{x.From, x.To})
+// byRequest sorts spans of the requests that are replayed.
+func byRequest(c *diagnosis.Case, spans []diagnosis.Span) (by map[diagnosis.RequestID][]window, all Duration) {
+	by = map[diagnosis.RequestID][]window{}
+	for _, x := range stretches(len(c.Requests)) {
+		i, _ := slices.BinarySearchFunc(spans, x.from, func(s diagnosis.Span, id diagnosis.RequestID) int { return cmp.Compare(s.Request, id) })
+		for ; i < len(spans) && spans[i].Request < x.to; i++ {
+			s := spans[i]
+			by[s.Request] = append(by[s.Request], window{s.From, s.To})
+			all += s.To.Sub(s.From)
+		}
 	}
-	return out
+	return by, all
 }
 
 // without are the processors as if requests had never met what is gone of them.
@@ -184,7 +255,7 @@ func (k *crowd) without(c *diagnosis.Case, gone map[diagnosis.RequestID][]window
 	after := *k
 	after.Customers = slices.Clone(k.Customers)
 	for i, id := range k.ids {
-		if id != timeline.None {
+		if id != timeline.None && gone[id] != nil {
 			after.Customers[i].Visits = tourOf(&c.Requests[id], atProcessor, true, gone[id]).visits
 		}
 	}
@@ -229,12 +300,12 @@ func atProcessors(c *diagnosis.Case, gone []diagnosis.Span) []diagnosis.Span {
 		return gone
 	}
 	gone = c.Merged(gone)
-	by := byRequest(gone)
+	by, all := byRequest(c, gone)
 	if mostlyTurns(c, by) {
 		return gone
 	}
 	after := k.without(c, by)
 	would := diagnosis.ShareOf(int64(k.waited), int64(k.replayed)).Of(after.sum(after.Play(queueing.Change{}).Waited))
 	more := max(0, would-after.recorded())
-	return leadingShare(gone, max(0, diagnosis.Whole-diagnosis.ShareOf(int64(more), int64(diagnosis.Total(gone)))))
+	return leadingShare(gone, max(0, diagnosis.Whole-diagnosis.ShareOf(int64(more), int64(all))))
 }

@@ -94,7 +94,7 @@ func (s *station) join(c *diagnosis.Case, id diagnosis.RequestID, t *tour) {
 	for _, w := range t.waits {
 		waits = append(waits, diagnosis.Span{Request: id, From: w.from, To: w.to})
 	}
-	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: r.Start, Took: r.Duration(), Visits: t.visits, Beside: !r.Measured()})
+	s.model.Customers = append(s.model.Customers, customer(r, t))
 	s.waits = append(s.waits, waits)
 	s.works = append(s.works, len(t.works) > 0)
 	for i, w := range t.works {
@@ -161,59 +161,81 @@ const asOne = diagnosis.Time(20_000)
 // of the server, too. Each piece comes when it ran, or when the strand began to wait for
 // its turn at a lock before.
 func (s *station) beside(c *diagnosis.Case, strands []timeline.StrandID, lock timeline.LockID) {
-	of := map[timeline.StrandID][]window{}
+	taken := map[timeline.StrandID][]window{}
 	for i, id := range s.ids {
-		if !s.works[i] {
-			continue
-		}
-		for g := c.Requests[id].Segments(); g.Next(); {
-			if ownCPU(&g.Segment) && g.Strand != timeline.None {
-				of[g.Strand] = append(of[g.Strand], window{g.From, g.To})
-			}
+		if s.works[i] {
+			takenBy(&c.Requests[id], taken)
 		}
 	}
 	first, last := c.Busy()
-	for _, id := range strands {
-		taken := of[id]
-		slices.SortFunc(taken, func(a, b window) int { return cmp.Compare(a.from, b.from) })
-		var open window
-		flush := func() {
-			if open.to > open.from {
-				s.passer(c, id, open, lock)
-			}
-			open = window{}
+	for id, w := range ranBeside(c, strands, taken, window{first, last}) {
+		s.passer(c, id, w, lock)
+	}
+}
+
+// takenBy adds when strands computed for a request.
+func takenBy(r *timeline.Request, taken map[timeline.StrandID][]window) {
+	for g := r.Segments(); g.Next(); {
+		if ownCPU(&g.Segment) && g.Strand != timeline.None {
+			taken[g.Strand] = append(taken[g.Strand], window{g.From, g.To})
 		}
-		for _, iv := range c.Strands[id].Intervals {
-			if iv.State != timeline.StateRunning || iv.To <= first || iv.From >= last {
-				continue
-			}
-			for w := range outside(taken, window{max(iv.From, first), min(iv.To, last)}) {
-				if open.to > 0 && w.from-open.to < asOne {
-					open.to = w.to
+	}
+}
+
+// ranBeside are the pieces of work that strands did within a time, without what is taken.
+func ranBeside(c *diagnosis.Case, strands []timeline.StrandID, taken map[timeline.StrandID][]window, in window) iter.Seq2[timeline.StrandID, window] {
+	return func(yield func(timeline.StrandID, window) bool) {
+		for _, id := range strands {
+			of := taken[id]
+			slices.SortFunc(of, func(a, b window) int { return cmp.Compare(a.from, b.from) })
+			var open window
+			all := c.Strands[id].Intervals
+			i, _ := slices.BinarySearchFunc(all, in.from, func(iv timeline.Interval, t diagnosis.Time) int { return cmp.Compare(iv.To, t+1) })
+			for ; i < len(all) && all[i].From < in.to; i++ {
+				if all[i].State != timeline.StateRunning {
 					continue
 				}
-				flush()
-				open = w
+				for w := range outside(of, window{max(all[i].From, in.from), min(all[i].To, in.to)}) {
+					if open.to > 0 && w.from-open.to < asOne {
+						open.to = w.to
+						continue
+					}
+					if open.to > open.from && !yield(id, open) {
+						return
+					}
+					open = w
+				}
+			}
+			if open.to > open.from && !yield(id, open) {
+				return
 			}
 		}
-		flush()
 	}
+}
+
+// customer is a request.
+func customer(r *timeline.Request, t *tour) queueing.Customer {
+	return queueing.Customer{Comes: r.Start, Took: r.Duration(), Visits: t.visits, Beside: !r.Measured()}
+}
+
+// passing is a piece of work beside requests.
+func passing(w window) queueing.Customer {
+	return queueing.Customer{Comes: w.from, Visits: []queueing.Visit{{Service: w.to.Sub(w.from)}}, Beside: true}
 }
 
 // passer adds a piece of work beside requests.
 func (s *station) passer(c *diagnosis.Case, id timeline.StrandID, w window, lock timeline.LockID) {
-	v := queueing.Visit{Service: w.to.Sub(w.from)}
-	comes := w.from
+	x := passing(w)
 	if lock != timeline.None {
 		sleeps := c.Sleeps(id)
 		i, _ := slices.BinarySearchFunc(sleeps, w.from, func(x timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[x].Back, t+1) })
 		if i > 0 {
-			if x := &c.Waits[sleeps[i-1]]; x.Lock == lock && w.from-x.Back < granted {
-				comes, v.Waited = x.From, w.from.Sub(x.From)
+			if before := &c.Waits[sleeps[i-1]]; before.Lock == lock && w.from-before.Back < granted {
+				x.Comes, x.Visits[0].Waited = before.From, w.from.Sub(before.From)
 			}
 		}
 	}
-	s.model.Customers = append(s.model.Customers, queueing.Customer{Comes: comes, Visits: []queueing.Visit{v}, Beside: true})
+	s.model.Customers = append(s.model.Customers, x)
 	s.look(c, id, w, timeline.None)
 	s.ids = append(s.ids, timeline.None)
 	s.waits, s.works = append(s.waits, nil), append(s.works, false)

@@ -16,3 +16,23 @@ func TestPiecesAreOfServersThatCompute(t *testing.T) {
 		}
 	}
 }
+
+// Of few requests all are replayed at the processors, of many as many in each sixteenth.
+func TestStretchesOfManyRequests(t *testing.T) {
+	if got := stretches(mostReplayed); len(got) != 1 || got[0] != (stretch{0, mostReplayed}) {
+		t.Errorf("of %d requests %v are replayed, want all", mostReplayed, got)
+	}
+	for _, n := range []int{mostReplayed + 1, 1_000_003} {
+		got, all := stretches(n), 0
+		for k, x := range got {
+			part := n / stretchCount
+			if int(x.from) < k*part || int(x.to) > (k+1)*part {
+				t.Errorf("of %d requests: %v is not in part %d of %d", n, x, k, stretchCount)
+			}
+			all += int(x.to - x.from)
+		}
+		if len(got) != stretchCount || all != mostReplayed {
+			t.Errorf("of %d requests: %d in %d stretches", n, all, len(got))
+		}
+	}
+}

@@ -239,16 +239,25 @@ func clientStation(c *diagnosis.Case, of *shortage) *station {
 // processorStation are the host's processors. What others run on them is known as a sum
 // only: where that is more than a quarter, the model does not fit.
 func processorStation(c *diagnosis.Case) *station {
-	s := &station{kind: kindProcessors, more: "processor", room: queueing.One, model: queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}}
-	var threads []timeline.StrandID
+	s := &station{kind: kindProcessors, more: "processor", room: queueing.One, model: hostProcessors(c)}
+	s.customers(c, atProcessor)
+	s.beside(c, threads(c), timeline.None)
+	return s
+}
+
+// hostProcessors are the host's as a server to which nobody has come yet.
+func hostProcessors(c *diagnosis.Case) queueing.Server {
+	return queueing.Server{Servers: int(max(1, c.Manifest.CPUs)), Slice: processorSlice}
+}
+
+// threads are the strands that processors run.
+func threads(c *diagnosis.Case) (out []timeline.StrandID) {
 	for i := range c.Strands {
 		if c.Strands[i].Goroutine == recording.NoGoroutine {
-			threads = append(threads, timeline.StrandID(i))
+			out = append(out, timeline.StrandID(i))
 		}
 	}
-	s.customers(c, atProcessor)
-	s.beside(c, threads, timeline.None)
-	return s
+	return out
 }
 
 // atProcessor is what a segment is to the processors.
