@@ -105,7 +105,8 @@ func TestWhatIsBeyondTheUsualComesBeforeWhatIsAlike(t *testing.T) {
 		}
 		return p
 	})
-	d := Diagnose(tl, []Hypothesis{where("peer", timeline.CauseRemote), where("cpu", timeline.CauseOnCPU)}, Options{})
+	peer := but(where("peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Peer = true })
+	d := Diagnose(tl, []Hypothesis{peer, working()}, Options{})
 	expect(t, d, map[string]string{"peer": "lead", "cpu": "lead"})
 	if first, next := &d.Leads[0], &d.Leads[1]; first.ID != "cpu" || first.Impact.Mean >= next.Impact.Mean {
 		t.Errorf("first %s, which saves %d; the next one %d", first.ID, first.Impact.Mean, next.Impact.Mean)
@@ -176,19 +177,30 @@ func TestWhatIsLargeAsARuleComesBeforeWhatIsSmall(t *testing.T) {
 	}
 }
 
+// working says that requests compute.
+func working() Hypothesis {
+	return but(where("cpu", timeline.CauseOnCPU), func(_ *Case, cd *Candidate) { cd.Work = true })
+}
+
 // A peer takes 12 of 20 ms, in each request alike, as its own log says; what the service does
-// itself for 6 ms comes before it, what it does for 2 ms does not.
+// itself for 6 ms comes before it, what it does for 2 ms does not; but 2 ms that it waits for a disk do,
+// which no request is for.
 func TestWhatAPeerTakesAsARuleComesAfterWhatThisServiceDoes(t *testing.T) {
 	peer := but(where("peer", timeline.CauseRemote), func(_ *Case, cd *Candidate) { cd.Peer = true })
-	for own, want := range map[int]string{6000: "cpu", 2000: "peer"} {
+	for _, x := range []struct {
+		own  Hypothesis
+		does timeline.Cause
+		us   int
+		want string
+	}{{working(), timeline.CauseOnCPU, 6000, "cpu"}, {working(), timeline.CauseOnCPU, 2000, "peer"}, {where("disk", timeline.CauseDisk), timeline.CauseDisk, 2000, "disk"}} {
 		tl := newTimeline()
 		every(tl, "GET /", 100, func(int) []piece {
-			return []piece{{timeline.PhaseRemote, timeline.CauseRemote, 12_000}, {timeline.PhaseHandler, timeline.CauseOnCPU, own}}
+			return []piece{{timeline.PhaseRemote, timeline.CauseRemote, 12_000}, {timeline.PhaseHandler, x.does, x.us}}
 		})
-		d := Diagnose(tl, []Hypothesis{peer, where("cpu", timeline.CauseOnCPU)}, Options{})
-		expect(t, d, map[string]string{"peer": "lead", "cpu": "lead"})
-		if d.Leads[0].ID != want {
-			t.Errorf("%d us of its own: first %s, want %s", own, d.Leads[0].ID, want)
+		d := Diagnose(tl, []Hypothesis{peer, x.own}, Options{})
+		expect(t, d, map[string]string{"peer": "lead", x.own.ID: "lead"})
+		if d.Leads[0].ID != x.want {
+			t.Errorf("%d us of its own: first %s, want %s", x.us, d.Leads[0].ID, x.want)
 		}
 	}
 }

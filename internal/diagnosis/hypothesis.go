@@ -44,6 +44,7 @@ type Candidate struct {
 	Proven   bool     // a rule of its own stands in for the stricter bounds of Where
 	Others   bool     // it is what programs beside the service cost: said apart, after what the service does
 	Peer     bool     // it is the time of another service: where it is alike in all requests, it comes after what this one does
+	Work     bool     // it is what requests compute: where it is alike in all of them, it may be what they are for
 	AtLeast  bool     // more would go away than Spans, which cannot be told apart from the rest
 	WhatIf   []WhatIf // what a replay says of the server that requests wait for
 }
@@ -158,6 +159,7 @@ type Finding struct {
 type leadRank struct {
 	beside    bool  // it is what others cost, or may cost
 	peer, own bool  // see Candidate; it is the service's own
+	needless  bool  // it is a wait in the service itself that says where the time goes, and no request is for
 	all       Share // of the mean
 	slow      Share // of what is surely its own, where slow requests take much longer than ordinary ones: of that
 	apart     Share // of the service's own there: of that and of what is beside it

@@ -179,7 +179,7 @@ func (j *judge) goes(spans []Span) bool {
 
 // plainly is how much of what slow requests take longer something of the service's own is that
 // comes before what programs beside it cost, though that may be more; and how much of the mean, or
-// of that, it is if it comes before a peer that always takes as long.
+// of that, it is if it comes before a peer that always takes as long, which a wait that no request is for always does.
 const plainly = Whole / 4
 
 // foremost is the rank of a lead by what has to be looked at first.
@@ -189,7 +189,7 @@ func (j *judge) foremost(f *Finding) int {
 	}
 	steady := f.rank.peer && f.rank.slow < Whole/2
 	if f.rank.beside && owns(func(r leadRank) bool { return r.apart >= plainly }) ||
-		steady && owns(func(r leadRank) bool { return max(r.all, r.slow) >= plainly }) {
+		steady && owns(func(r leadRank) bool { return r.needless || max(r.all, r.slow) >= plainly }) {
 		return len(j.out.Dominant) + 1
 	}
 	at := slices.IndexFunc(j.out.Dominant, func(d Dominant) bool { return !d.Steady && d.ID == f.ID && d.Place == f.Place })

@@ -122,18 +122,20 @@ func (t *trial) yield(j *judge) {
 }
 
 // rankLead fills in what a lead is ranked by: what it takes of the mean and of a slow request. Of what
-// says where the time goes, what it takes as a rule counts half, as requests may be for that: it can
+// a request may be for, what it computes and what a peer answers, what it takes as a rule counts half: it can
 // be made cheaper at most. Whom others hit is slow by chance: what they cost is their share of the mean.
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	s := j.symptom(f.Impact.Endpoint)
 	off := j.lose(spans)
 	f.weight = mean(off, s.Requests) + mean(off, s.Slow)
 	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
+	where := cd.trial.Where && !cd.trial.Queue
 	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
+	f.rank.needless = where && f.rank.own && !cd.Work && cd.Decide == ""
 	switch {
 	case cd.Others:
 		f.weight = 2 * mean(off, s.Requests)
-	case cd.trial.Where && !cd.trial.Queue:
+	case where && (cd.Peer || cd.Work):
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.Requests), mean(off, s.Slow))
 	}
 	f.rank.slow = j.ofSlow(s, off)

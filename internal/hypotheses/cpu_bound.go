@@ -137,6 +137,7 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		Fix:   "make the request's own code cheaper, or do part of it before or after the request",
 		Next:  "dwell show REC --tree shows the functions that the time goes to",
 		Spans: spans,
+		Work:  true,
 		Lead:  "own CPU is " + diagnosis.Percent(share) + " of an ordinary request",
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of p50 is own CPU", share).On(s.Ordinary),
