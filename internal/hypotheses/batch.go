@@ -162,7 +162,38 @@ func amid(c *diagnosis.Case, r *timeline.Request, of shape) (out []diagnosis.Spa
 	return out
 }
 
-// counts reports a call of a shape that did not fail.
+// counts reports a call of a shape that did not fail and was not made again after a pause.
 func counts(c *diagnosis.Case, id timeline.CallID, of shape) bool {
-	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id])
+	return shapeOf(&c.Calls[id]) == of && !refused(&c.Calls[id]) && !triedAgain(c, id)
+}
+
+// triedAgain reports a call that its request made once more after it had slept until a timer: it
+// asks for what was not there yet, and not for the next of a list.
+func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
+	return c.Shared("tried again", func() any {
+		again := map[timeline.CallID]bool{}
+		for _, id := range c.With(timeline.CauseSleep) {
+			r := &c.Requests[id]
+			last := map[shape]timeline.CallID{}
+			for _, k := range r.Calls { // in the order of their beginnings
+				sh := shapeOf(&c.Calls[k])
+				if before, ok := last[sh]; ok && slept(r, c.Calls[before].End, c.Calls[k].Start) {
+					again[before] = true
+				}
+				last[sh] = k
+			}
+		}
+		return again
+	}).(map[timeline.CallID]bool)[id]
+}
+
+// slept reports that a request slept until a timer for most of the time between two.
+func slept(r *timeline.Request, from, to diagnosis.Time) bool {
+	var asleep Duration
+	for s := r.Segments(); s.Next(); {
+		if s.Cause == timeline.CauseSleep && s.From < to && s.To > from {
+			asleep += min(s.To, to).Sub(max(s.From, from))
+		}
+	}
+	return 2*asleep > to.Sub(from)
 }

@@ -14,7 +14,7 @@ func nPlusOne() diagnosis.Hypothesis {
 	return diagnosis.Hypothesis{
 		ID:    "n-plus-one",
 		Title: "One request makes many calls of the same shape",
-		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
+		Doc: "Supported by at least 3 calls of one operation to one peer in the mean request, or in the mean slow request, of an endpoint; calls that failed (status 429 or from 500 on) do not count, nor do those that are made again after the request has slept until a timer, as what follows them may be another try. Where the operation is hidden (TLS), or its path has no fixed part (/{}/{}), " +
 			"the number of calls has to differ between requests too, as it does where it follows the data: at least 3 in the mean slow request and half as many again as in an ordinary one; or one path through the code, by the stacks with which their answers are waited for, has to make at least 5 of them in the mean request. Else 10 and more in the mean request are a lead, and fewer leave it undecided where that could matter. " +
 			"Taken out of each request: what it waited for those calls, but for as long as the longest of them took; one batch call is assumed to take as long as that; the range of the saving reaches to what is saved where it takes as long as the shortest of them, and where what is computed between them goes as well. " +
 			"Where other threads make the calls for it: all its time from handing over the first to the end of the last, queues for those threads included, but for as long as the longest single one took there.",
@@ -76,14 +76,18 @@ type repeat struct {
 type tallied struct{ all, ordinary, slow int }
 
 // repeated counts the calls of each shape in measured requests, in order of shape. A call
-// that failed is counted apart: the next may be another try, which no batch would save.
-func repeated(c *diagnosis.Case) (out []*repeats, failed int) {
+// that failed is counted apart, and so is one that is made again after a pause: the next may be another try, which no batch would save.
+func repeated(c *diagnosis.Case) (out []*repeats, failed, again int) {
 	shapes := shapesOf(c)
 	index := make([]*repeats, len(shapes.list))
 	for _, id := range c.Measured() {
 		for _, k := range c.Requests[id].Calls {
 			if refused(&c.Calls[k]) {
 				failed++
+				continue
+			}
+			if triedAgain(c, k) {
+				again++
 				continue
 			}
 			sh := shapes.of[k]
@@ -110,7 +114,7 @@ func repeated(c *diagnosis.Case) (out []*repeats, failed int) {
 			at[x.request].add(rep.parts, x.calls)
 		}
 	}
-	return out, failed
+	return out, failed, again
 }
 
 // in returns how many calls of the shape a request makes.
@@ -204,7 +208,7 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	var of *repeats
 	var sealed []diagnosis.Span
 	var hides string
-	shapes, failed := repeated(c)
+	shapes, failed, again := repeated(c)
 	for _, rep := range shapes {
 		alike, many, few := rep.known(c)
 		if n := rep.most(c); n > most {
@@ -240,10 +244,13 @@ func testNPlusOne(c *diagnosis.Case) diagnosis.Result {
 	if failed > 0 {
 		res.Lead += ", not counted " + diagnosis.Thousands(int64(failed)) + " that failed"
 	}
+	if again > 0 {
+		res.Lead += ", not counted " + diagnosis.Thousands(int64(again)) + " that were made again after a pause"
+	}
 	switch {
 	case len(c.Calls) == 0:
 		res.Lead = noCalls(c)
-	case len(shapes) == 0 && failed == 0:
+	case len(shapes) == 0 && failed+again == 0:
 		res.Lead = "no call is known to belong to a request"
 	case len(res.Candidates) == 0 && len(sealed) > 0:
 		res.Lead = "a request makes " + oneDecimal(most) + " calls to " + of.peer + "; " + of.unnamed()

@@ -40,6 +40,15 @@ func waitStories() []story {
 					t.answered(200, 2000*us)
 				}
 			})},
+		{"n-plus-one/polled-refuted", "A request asks four times whether its report is ready, 2 ms each, with a pause of 20 ms between: no list is read.",
+			python(func(t *thread, _ int) {
+				for i := range 4 {
+					if i > 0 {
+						t.sleep(t.at+20_000*us, 50*us, "clock_nanosleep")
+					}
+					t.answered(200, 2000*us)
+				}
+			})},
 		{"n-plus-one/refuted", "A request reads one item.", python(func(t *thread, _ int) { keptCall(t, 2000*us) })},
 		{"n-plus-one/sealed-undecided", "Every request makes four calls inside TLS: they may be four different ones, and their number never changes.", inTLS(4, "")},
 		{"n-plus-one/sealed-many-lead", "Every request makes twelve calls inside TLS.", inTLS(12, "")},
