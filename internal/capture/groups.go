@@ -19,6 +19,7 @@ type group struct {
 	ways   [][]string // programs by name: the best way first
 	lacks  string     // what is not known without it
 	less   string     // what is not known with it either, or what it costs
+	worse  string     // the same of another way than the best
 }
 
 // recorderGroups are those of dwell.bpf.c. They share the watched set and what is kept of
@@ -114,6 +115,7 @@ func storageGroups() []group {
 		}, {
 			name: "syncs", hooks: []string{recording.HookSyncs}, ways: [][]string{{"sync_begin", "sync_end"}, {"ext4_sync_begin", "ext4_sync_end"}},
 			lacks: "how long syncs of files take in all: of each only the sleeps are seen",
+			worse: "how long syncs take in all of files that are not on ext4: of each only the sleeps are seen",
 		}, {
 			name: "block-devices", hooks: []string{recording.HookBlocks}, ways: [][]string{{"block_complete"}},
 			lacks: "what block devices do",

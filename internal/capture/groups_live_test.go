@@ -57,6 +57,7 @@ func TestOtherWays(t *testing.T) {
 		{"received received_inet_recvmsg", "reads", "received_at_exit", "every process of the machine"},
 		{"received received_inet_recvmsg", "writes", "sent_at_exit", "every process of the machine"},
 		{"sent sent_inet_sendmsg", "arrivals", "segment_came", "not of TCP"},
+		{"sync_begin", "syncs", "ext4_sync_begin", "not on ext4"},
 	} {
 		t.Run(c.program, func(t *testing.T) {
 			s, err := Open(Options{Refuse: strings.Fields(c.refuse)})

@@ -3,6 +3,7 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -66,6 +67,9 @@ func (o *object) load(g group, types *btf.Cache) *loaded {
 	for _, l.way = range g.ways {
 		refused := l.try(types)
 		if refused == nil {
+			if len(l.refusals) > 0 {
+				l.less = cmp.Or(g.worse, g.less)
+			}
 			return l
 		}
 		l.refusals = append(l.refusals, refused)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -72,7 +73,8 @@ func filesOf(t *testing.T, l *live) (*recording.Recording, map[recording.FileID]
 // name, its page faults and what came from storage, the mapping, and the device.
 func TestStorage(t *testing.T) {
 	const size = 30 * 131072
-	p := start(t, 0, python(t), "-c", storageScript, diskDir(t))
+	dir := diskDir(t)
+	p := start(t, 0, python(t), "-c", storageScript, dir)
 	l := record(t, p.Process.Pid, Options{})
 	fmt.Fprintln(p.stdin)
 	p.stdin.Close()
@@ -100,6 +102,7 @@ func TestStorage(t *testing.T) {
 	if out < size*9/10 || out > size*11/10 {
 		t.Errorf("%d bytes written, want about %d", out, size)
 	}
+	expectWholeSyncs(t, rec, files, dir)
 	// The mapping is read at 60 places, 15 times; each may bring others with it.
 	if faulted < 5 || fetched < size/20 {
 		t.Errorf("%d sleeps in page faults of orders.db, %d bytes from storage: want the file to be read", faulted, fetched)
@@ -119,6 +122,28 @@ func TestStorage(t *testing.T) {
 	}
 	if list := all[*recording.Memory](rec); len(list) == 0 || list[0].Resident < 1<<20 {
 		t.Errorf("memory of the process: %d samples", len(list))
+	}
+}
+
+// expectWholeSyncs expects the 30 syncs of orders.db from their beginnings to their ends, where this
+// kernel tells of them.
+func expectWholeSyncs(t *testing.T, rec *recording.Recording, files map[recording.FileID]string, dir string) {
+	t.Helper()
+	var fs unix.Statfs_t
+	ext4 := unix.Statfs(dir, &fs) == nil && fs.Type == unix.EXT4_SUPER_MAGIC
+	notAll := slices.ContainsFunc(all[*recording.Missing](rec), func(m *recording.Missing) bool { return m.What == "syncs" })
+	if !slices.Contains(strings.Fields(all[*recording.Manifest](rec)[0].Hooks), recording.HookSyncs) || notAll && !ext4 {
+		t.Log("this kernel does not tell of syncs here")
+		return
+	}
+	whole := 0
+	for _, y := range all[*recording.Sync](rec) {
+		if files[y.File] == "orders.db" && y.Syscall == "fsync" {
+			whole++
+		}
+	}
+	if whole < 20 || whole > 30 { // one that takes no time is not told of
+		t.Errorf("%d syncs of orders.db, of 30 calls", whole)
 	}
 }
 
