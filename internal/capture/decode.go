@@ -136,7 +136,7 @@ func (d *decoder) sample(b []byte) {
 	case probesEventType(storageStorageEventTypeEVENT_MEMORY_WAIT):
 		d.memoryWait(h, view[storageMemoryWaitEvent](b))
 	case probesEventType(storageStorageEventTypeEVENT_SYNC):
-		d.sync(h, view[storageSyncEvent](b))
+		decodeSync(d, h, view[storageSyncEvent](b))
 	case probesEventTypeEVENT_FILE:
 		d.file(view[probesFileEvent](b))
 	case probesEventTypeEVENT_LATE:

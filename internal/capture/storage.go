@@ -229,8 +229,8 @@ func (d *decoder) memoryWait(h *probesHead, e *storageMemoryWaitEvent) {
 	d.emit(d.at, f)
 }
 
-// sync decodes a sync of a file.
-func (d *decoder) sync(h *probesHead, e *storageSyncEvent) {
+// decodeSync decodes a sync of a file.
+func decodeSync(d *decoder, h *probesHead, e *storageSyncEvent) {
 	f := &recording.Sync{
 		Thread: d.actor(h), Goroutine: recording.GoroutineID(e.Goid), Since: recording.Time(e.Since), Syscall: processor.SyscallName(e.Nr),
 	}

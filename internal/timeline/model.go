@@ -63,6 +63,7 @@ type Timeline struct {
 	Pauses     []Pause                    // of whole processes of Go, in order
 	Files      map[recording.FileID]*File // that threads waited for
 	Syncs      []Sync                     // of all threads, in order of start
+	SyncsOf    map[StrandID][]SyncID      // the syncs of a strand, of a goroutine those of threads that it was on, in order of time: no two of them overlap
 	Mappings   []Mapping                  // in order of time
 	Blocks     []BlockIO                  // of all devices of the host, in order of end
 	Memory     []MemorySample             // of all processes, in order of time
@@ -73,7 +74,6 @@ type Timeline struct {
 	frameKinds     []symbol.Kind         // of Frames
 	memoryByStrand MemoryWaitsByStrand   // the same
 	sleepsOf       map[StrandID][]WaitID // of goroutines, see Sleeps
-	syncsOf        map[StrandID][]SyncID // see SyncsOf
 	lingering      map[offKey]bool       // sleeps for more on connections that their strands had answered
 	overruled      ledger                // see assign
 }

@@ -12,6 +12,14 @@ type File struct {
 	First, Size int64  // bytes, when it was first and last told of
 }
 
+// Named returns the file's name; "" of one that is not known, which may be nil.
+func (f *File) Named() string {
+	if f == nil {
+		return ""
+	}
+	return f.Name
+}
+
 // Sync is one system call that waited until data was on a device, or the part of it that did,
 // whatever its thread did meanwhile. Of one that was not recorded whole it is from the first sleep
 // within to the last.
@@ -25,25 +33,6 @@ type Sync struct {
 
 // SyncID is an index of Syncs.
 type SyncID int32
-
-// SyncsOf lists the syncs of a strand, of a goroutine those of threads that it was on, in order of
-// time: no two of them overlap.
-func (t *Timeline) SyncsOf(s StrandID) []SyncID { return t.syncsOf[s] }
-
-// IndexSyncs lists them by strand. The argument finds the strand of a goroutine, or None.
-func (t *Timeline) IndexSyncs(goroutine func(GoroutineKey) StrandID) {
-	t.syncsOf = map[StrandID][]SyncID{}
-	for i := range t.Syncs {
-		y := &t.Syncs[i]
-		t.syncsOf[y.Strand] = append(t.syncsOf[y.Strand], SyncID(i))
-		if y.Goroutine == recording.NoGoroutine {
-			continue
-		}
-		if s := goroutine(GoroutineKey{Process: t.Strands[y.Strand].Process, Goroutine: y.Goroutine}); s != None {
-			t.syncsOf[s] = append(t.syncsOf[s], SyncID(i))
-		}
-	}
-}
 
 // Usage is what threads had of storage. Reads and writes are of files, sockets and pipes
 // alike.
@@ -103,13 +92,5 @@ func (t *Timeline) FileName(off *Off) string {
 	if off == nil {
 		return ""
 	}
-	return t.NameOf(off.File)
-}
-
-// NameOf names a file; "" if that is not known.
-func (t *Timeline) NameOf(id recording.FileID) string {
-	if t.Files[id] == nil {
-		return ""
-	}
-	return t.Files[id].Name
+	return t.Files[off.File].Named()
 }

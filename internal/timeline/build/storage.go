@@ -16,7 +16,7 @@ func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 	buildMemory(t, f)
 	goroutines := facts.IndexGoroutines(t)
 	t.Syncs = syncs(f)
-	t.IndexSyncs(goroutines.Of)
+	t.SyncsOf = syncsByStrand(t, goroutines.Of)
 	if len(goroutines) == 0 {
 		return
 	}
@@ -31,6 +31,22 @@ func buildStorage(t *timeline.Timeline, f *facts.Facts) {
 		}
 	}
 	t.AddSleeps(of)
+}
+
+// syncsByStrand lists them by thread and by goroutine. The argument finds the strand of a goroutine, or None.
+func syncsByStrand(t *timeline.Timeline, goroutine func(timeline.GoroutineKey) timeline.StrandID) map[timeline.StrandID][]timeline.SyncID {
+	of := map[timeline.StrandID][]timeline.SyncID{}
+	for i := range t.Syncs {
+		y := &t.Syncs[i]
+		of[y.Strand] = append(of[y.Strand], timeline.SyncID(i))
+		if y.Goroutine == recording.NoGoroutine {
+			continue
+		}
+		if s := goroutine(timeline.GoroutineKey{Process: t.Strands[y.Strand].Process, Goroutine: y.Goroutine}); s != timeline.None {
+			of[s] = append(of[s], timeline.SyncID(i))
+		}
+	}
+	return of
 }
 
 // syncs are those that were recorded, and those that are known by their sleeps alone.

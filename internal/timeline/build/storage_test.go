@@ -42,7 +42,7 @@ func TestSyncsAreRecordedWhole(t *testing.T) {
 90000 end reason=time
 `)
 	var got []string
-	for _, id := range tl.SyncsOf(0) {
+	for _, id := range tl.SyncsOf[0] {
 		s := &tl.Syncs[id]
 		got = append(got, fmt.Sprintf("%d-%d %s", s.From, s.To, s.Syscall))
 	}
