@@ -209,7 +209,8 @@ type interpreter struct {
 	path  string // of a wait for it
 	free  recording.Time
 	line  []*computation
-	last  *thread // that had it
+	last  *thread        // that had it
+	robs  recording.Time // how long others have the processor amid each turn
 }
 
 // computation is what a request asks of an interpreter.
@@ -261,7 +262,13 @@ func (p *interpreter) run(until recording.Time) {
 		p.line = p.line[1:]
 		c.wait(p)
 		slice := min(c.left, p.slice)
-		c.computeIn(slice, c.in)
+		rest := slice
+		if p.robs > 0 {
+			rest -= slice / 2
+			c.computeIn(slice/2, c.in)
+			c.preempted(p.robs)
+		}
+		c.computeIn(rest, c.in)
 		p.free, p.last = c.at, c.thread
 		if c.left -= slice; c.left > 0 {
 			p.line = append(p.line, c)

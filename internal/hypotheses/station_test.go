@@ -1,6 +1,12 @@
 package hypotheses
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/recording"
+)
 
 // A server that is held for other things than to compute, as a connection while its peer works, is
 // not said to be busy with the functions that were sampled meanwhile.
@@ -33,6 +39,26 @@ func TestStretchesOfManyRequests(t *testing.T) {
 		}
 		if len(got) != stretchCount || all != mostReplayed {
 			t.Errorf("of %d requests: %d in %d stretches", n, all, len(got))
+		}
+	}
+}
+
+// Threads of Python lose the processor to another program amid each turn at the interpreter, and keep the
+// others waiting. Where requests compute little, that queue is the other program's; where they compute for half
+// of the time, and one in eight for long, they would wait for each other without it, too.
+func TestAnInterpretersQueueIsNotItsNeighbours(t *testing.T) {
+	at := func(mean, robs recording.Time, work float64) *recording.Recording {
+		p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, robs: robs}
+		return done(competing(p.serve(mean, work, [2]string{handling, recalc}).scenario, "backup", 60), 97)
+	}
+	for _, x := range []struct {
+		name  string
+		rec   *recording.Recording
+		found bool
+	}{{"2 ms every 10 ms", at(10_000*us, 5000*us, 0.05), false}, {"7 ms every 14 ms", at(14_000*us, 2000*us, 1), true}} {
+		d := diagnosis.Diagnose(caseOf(t, x.rec).Timeline, []diagnosis.Hypothesis{interpreterLock(), runQueue()}, diagnosis.Options{})
+		if found := slices.ContainsFunc(d.Findings, func(f diagnosis.Finding) bool { return f.ID == "interpreter-lock" }); found != x.found {
+			t.Errorf("%s: the interpreter's lock is found: %v, want %v", x.name, found, x.found)
 		}
 	}
 }
