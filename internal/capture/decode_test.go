@@ -197,23 +197,6 @@ func TestAsyncID(t *testing.T) {
 	}
 }
 
-func TestLiveQuantiles(t *testing.T) {
-	var l liveStats
-	for i := range int64(100) {
-		l.add((i + 1) * 1_000_000)
-	}
-	// A bucket spans an eighth of its power of two.
-	if p := l.quantile(50).Milliseconds(); p < 44 || p > 50 {
-		t.Errorf("p50 %d ms, want just below 50", p)
-	}
-	if p := l.quantile(99).Milliseconds(); p < 88 || p > 99 {
-		t.Errorf("p99 %d ms, want just below 99", p)
-	}
-	if (&liveStats{}).quantile(50) != 0 {
-		t.Error("a quantile of nothing is not 0")
-	}
-}
-
 // A request takes until the end of its answer, as far as that was written, and has left the
 // socket: not what is written for the next one, and no alert with which TLS ends.
 //
@@ -233,14 +216,14 @@ func TestLiveLatencyIsThatOfTheWholeAnswer(t *testing.T) {
 	for _, step := range []struct {
 		what      string
 		does      func()
-		low, high int64 // a bucket spans an eighth of its power of two
+		low, high int64 // the estimate is off by 3 % at most
 	}{
-		{"the answer begins", func() { passes(1200, 1, 0, answer+"0123456789") }, 180, 200},
-		{"its end is written", func() { passes(1300, 1, len(answer)+10, "01234567890123456789") }, 270, 300},
+		{"the answer begins", func() { passes(1200, 1, 0, answer+"0123456789") }, 194, 206},
+		{"its end is written", func() { passes(1300, 1, len(answer)+10, "01234567890123456789") }, 291, 309},
 		{"its end leaves", func() {
 			feed(d, probesLateEvent{H: head(probesEventTypeEVENT_LATE, 41_500*us, 100, 1), Id: 9, Offset: uint64(len(answer) + 30), Left: 41_300 * us})
-		}, 36_000, 40_300},
-		{"something else is written", func() { passes(50_000, 1, len(answer)+30, "?") }, 36_000, 40_300},
+		}, 39_100, 41_500},
+		{"something else is written", func() { passes(50_000, 1, len(answer)+30, "?") }, 39_100, 41_500},
 	} {
 		if step.does(); took() < step.low || took() > step.high {
 			t.Errorf("%s: the request takes %d us, want %d to %d", step.what, took(), step.low, step.high)

@@ -8,11 +8,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// liveStats estimates latencies for the status line: a histogram with eight buckets
-// for each power of two.
+// liveStats estimates latencies for the status line: a histogram whose buckets are each a 32nd
+// of a power of two wide, so that an estimate is off by 3 % at most.
 type liveStats struct {
 	requests int64
-	counts   [64 * 8]int64
+	counts   [64 * perPower]int64
 	total    int64
 }
 
@@ -62,31 +62,38 @@ func (l *liveStats) goesOn(a *answer, offset int64, at recording.Time) {
 	a.took = took
 }
 
+const (
+	perPowerBits = 5
+	perPower     = 1 << perPowerBits // buckets
+)
+
 func bucket(ns uint64) int {
-	if ns < 8 {
+	if ns < perPower {
 		return int(ns)
 	}
 	exponent := bits.Len64(ns) - 1
-	return exponent*8 + int(ns>>(exponent-3)&7)
+	return exponent*perPower + int(ns>>(exponent-perPowerBits)&(perPower-1))
 }
 
-// quantile is the lower bound of the bucket that holds the q-th per cent; 0 if
-// nothing was added.
+// quantile estimates the q-th per cent: those in one bucket are taken to lie evenly in it.
+// It is 0 if nothing was added.
 func (l *liveStats) quantile(percent int64) time.Duration {
 	left := (l.total*percent + 99) / 100
 	for i, n := range l.counts {
-		left -= n
-		if left <= 0 && n > 0 {
-			return bucketStart(i)
+		if left <= n && n > 0 {
+			from, wide := bucketAt(i)
+			return from + time.Duration(float64(wide)*(float64(left)-0.5)/float64(n))
 		}
+		left -= n
 	}
 	return 0
 }
 
-func bucketStart(i int) time.Duration {
-	if i < 8 {
-		return time.Duration(i)
+// bucketAt is where a bucket begins, and how wide it is.
+func bucketAt(i int) (from, wide time.Duration) {
+	if i < perPower {
+		return time.Duration(i), 1
 	}
-	exponent := i / 8
-	return time.Duration((8 + i%8) << (exponent - 3))
+	shift := i/perPower - perPowerBits
+	return time.Duration((perPower + i%perPower) << shift), 1 << shift
 }

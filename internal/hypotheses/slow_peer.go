@@ -14,7 +14,7 @@ func slowPeer() diagnosis.Hypothesis {
 		ID:    "slow-peer",
 		Title: "The peer itself answers slowly",
 		Doc: "Supported by the time between the last byte of a call's request and the arrival of the answer's first byte, and of the rest where that is waited for, " +
-			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
+			"by peer, operation and address, with how many calls a request makes, whether one after another, and whether requests that come while another one makes a call make it, too, which few others do, as where a cache lacks something that all need. Of a peer that is in the recording, too, it is said how long its own requests take, and how much of that before it reads them. A peer that always takes as long is a lead: it may be what such a request is for. Time before the request is out and after the answer is in our socket " +
 			"is not the peer's; nor is it, of a peer on this host, while the processors are busy 90 % of a second, some thread waits for one during half of it, a hypervisor gives 2 % of them to others, or the control group is throttled, nor while it takes longer than usual by no more than twice what requests here wait for a processor: that leaves it undecided. Calls that belong to no known request leave it undecided if unaccounted time could hide it.",
 		Needs:    []string{recording.HookSockets, recording.HookIO, recording.HookArrivals},
 		Where:    true,
@@ -130,11 +130,12 @@ func slowPeerAt(c *diagnosis.Case, p peerCalls, spans []diagnosis.Span) diagnosi
 		ev = slices.Insert(ev, 2, diagnosis.Count("calls without an answer when the recording ended", unanswered))
 	}
 	_, share := perMean(c, diagnosis.Total(spans))
+	itself := recordedAt(c, p.calls)
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests wait " + meanWords(c, spans) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + rush.words() + left.words(len(p.calls)) + calledIn(c, p.calls),
-		Fix:      cmp.Or(rush.fix(), told.fix(p.peer, operation)),
-		Next:     rush.next(),
+		Title:    "Requests wait " + meanWords(c, spans) + " for " + p.peer + throughProxy(c, p.calls) + " to answer" + told.steadily(left.times > 0) + told.rest() + told.turns() + rush.words() + left.words(len(p.calls)) + calledIn(c, p.calls) + itself.words(),
+		Fix:      cmp.Or(rush.fix(), itself.fix(p.peer), told.fix(p.peer, operation)),
+		Next:     cmp.Or(rush.next(), itself.next()),
 		Lead:     p.peer + " takes " + diagnosis.Percent(share) + " of all request time",
 		Spans:    spans,
 		Peer:     true,

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // crowdedShare is for how much of the time between two samples of the host some thread must
@@ -103,4 +106,93 @@ func (t crowded) here(c *diagnosis.Case, calls []timeline.CallID) bool {
 		at, err := netip.ParseAddrPort(cmp.Or(c.Calls[id].Proxy, c.Calls[id].Address))
 		return err != nil || !at.Addr().IsLoopback() && !t.own[at.Addr()]
 	})
+}
+
+// recorded is a peer whose own requests are in the recording, too.
+type recorded struct {
+	name     string // of who served most of them
+	pid      int64
+	requests int
+	time     Duration // of them
+	unread   Duration // of that: before they were read
+}
+
+// recordedAt finds the measured requests of other processes that came on the other ends of some
+// calls' connections, or through the same Unix socket; nil if there are none.
+func recordedAt(c *diagnosis.Case, calls []timeline.CallID) *recorded {
+	asked, from := map[[2]string]bool{}, map[recording.ProcessID]bool{}
+	for _, id := range calls {
+		cn := &c.Conns[connIndex(c, c.Calls[id].Conn)]
+		asked[otherEnd(cn.Peer, cn.Local)], from[cn.Process] = true, true
+	}
+	var r recorded
+	served := map[recording.ProcessID]int{}
+	for _, id := range c.Measured() {
+		q := &c.Requests[id]
+		cn := &c.Conns[connIndex(c, q.Conn)]
+		if from[q.Process] || !asked[otherEnd(cn.Local, cn.Peer)] {
+			continue
+		}
+		served[q.Process]++
+		r.requests++
+		r.time += q.Duration()
+		for s := q.Segments(); q.HasPhase(timeline.PhaseUnread) && s.Next(); {
+			if s.Phase == timeline.PhaseUnread {
+				r.unread += s.To.Sub(s.From)
+			}
+		}
+	}
+	if r.requests == 0 {
+		return nil
+	}
+	most := 0
+	for i := range c.Processes {
+		if p := &c.Processes[i]; served[p.ID] > most {
+			most, r.name, r.pid = served[p.ID], p.Comm, p.PID
+		}
+	}
+	if n := len(served); n > 1 {
+		r.name += ", " + diagnosis.Thousands(int64(n)) + " processes"
+	}
+	return &r
+}
+
+// otherEnd is what a connection is called at both of its ends: the address that answers and the one
+// that asked. Through a Unix socket, who asked has none.
+func otherEnd(answers, asked string) [2]string {
+	if strings.HasPrefix(answers, "/") || strings.HasPrefix(answers, "@") {
+		asked = ""
+	}
+	return [2]string{answers, asked}
+}
+
+// mostlyUnread is the share of a peer's own time, unread, from which on it is said.
+const mostlyUnread = diagnosis.Whole / 10
+
+// words say what is known of its requests.
+func (r *recorded) words() string {
+	if r == nil {
+		return ""
+	}
+	text := "; who answers there is recorded, too (" + r.name + "): its " + diagnosis.Plural(r.requests, "request") + " take " + diagnosis.Human(r.time/Duration(r.requests)) + " on average"
+	if share := diagnosis.ShareOf(int64(r.unread), int64(r.time)); share >= mostlyUnread {
+		text += ", of which " + diagnosis.Percent(share) + " passes before it reads them"
+	}
+	return text
+}
+
+// next says where to look at them.
+func (r *recorded) next() string {
+	if r == nil {
+		return ""
+	}
+	return "dwell show REC --slowest 3 --where process=" + strconv.FormatInt(r.pid, 10) + " shows what these requests wait for there"
+}
+
+// fix says what to do about those that wait before they are read; "" if that is not most of it.
+func (r *recorded) fix(peer string) string {
+	if r == nil || 2*r.unread < r.time {
+		return ""
+	}
+	return "requests queue at " + peer + " until somebody reads them: find what its workers are busy with, or give it more of them"
 }

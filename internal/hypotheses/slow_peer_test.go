@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/timeline/build"
+	"github.com/getdwell/dwell/recording"
 )
 
 // A peer that runs on the same host as the service takes longer while its threads have to wait
@@ -193,5 +195,58 @@ func TestCallsThatNeverEndAreWaitedFor(t *testing.T) {
 	}
 	if got["calls without an answer when the recording ended"] != 3 || got["p99 of the wait for its answer"] < 2_300_000_000 {
 		t.Errorf("%v", got)
+	}
+}
+
+// A web server asks a process that serves one request after the other, 2 ms each, for eight things at
+// once. Both are recorded: what the web server waits for is mostly the queue there.
+//
+//	ms          50       52       54     ...     66
+//	web         asks 8   answer   answer         answer
+//	php-fpm     reads 1  reads 2  reads 3        answers 8
+func TestAPeerThatIsRecordedSaysWhereItsTimeIs(t *testing.T) {
+	s := newScenario(recording.RuntimeNative)
+	const front, php = 8, 9
+	s.add(us, &recording.Process{ID: 2, PID: 200, Comm: "php-fpm"})
+	s.add(us, &recording.Thread{ID: php, TID: 209, Process: 2})
+	s.add(us, &recording.ThreadState{Thread: php, State: recording.OffSleep, Syscall: "accept"})
+	var web []*thread
+	var there []*outgoing
+	for id := range front {
+		w := s.worker(recording.ThreadID(id+1), 1000*us)
+		w.kept = w.inherit(0)
+		web = append(web, w)
+		s.conns++
+		o := &outgoing{id: s.conns}
+		s.add(us, &recording.Conn{ID: o.id, Side: recording.Inbound, Process: 2, Local: "10.0.0.2:443", Peer: fmt.Sprintf("10.0.0.1:%d", s.port), Existing: 1})
+		there = append(there, o)
+	}
+	p := &thread{scenario: s, id: php, at: us}
+	for i := range 10 {
+		asked := recording.Time(i+1) * 100_000 * us
+		for id, w := range web {
+			w.request(asked, 10*us, "/a")
+			sent := w.at + 20*us
+			p.in, p.bytes = there[id].id, there[id].bytes
+			p.sleep(sent, 5*us, "accept")
+			p.compute(5 * us)
+			at := p.chunk(p.in, &p.bytes, recording.Read, 80, sent)
+			s.add(p.at, &recording.HTTPRequest{Conn: p.in, Offset: at, Head: 80, Method: "GET", Route: "/php", Host: "db.test"})
+			p.compute(2000 * us)
+			p.respond()
+			there[id].bytes = p.bytes
+			w.call(w.kept, p.at-sent, "/php")
+			w.respond()
+		}
+	}
+	tl, err := build.Recording(done(s, 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := diagnosis.Diagnose(tl, []diagnosis.Hypothesis{slowPeer()}, diagnosis.Options{})
+	const want = "; who answers there is recorded, too (php-fpm): its 80 requests take 9.12 ms on average, of which 78 % passes before it reads them"
+	said := append(d.Findings, d.Leads...)
+	if len(said) != 1 || !strings.HasSuffix(said[0].Title, want) || !strings.HasPrefix(said[0].Fix, "requests queue at db.test until somebody reads them") {
+		t.Fatalf("said %+v, want %q", said, want)
 	}
 }
