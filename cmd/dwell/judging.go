@@ -20,7 +20,7 @@ type judging struct {
 func (j *judging) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&j.worth, "worth", "5%", "what is worth having: the least share of the mean, of p50 or of p99 that a finding saves")
 	j.addSLO(c)
-	c.Flags().BoolVar(&j.all, "all", false, "say of each mechanism that is ruled out which number does it")
+	c.Flags().BoolVar(&j.all, "all", false, "tell everything: all leads, what rules each mechanism out, what was not seen and why")
 }
 
 // addSLO adds the flag of what was promised.

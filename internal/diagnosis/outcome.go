@@ -68,7 +68,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		case len(cd.Seen) > 0:
 			var worth bool
 			if best, worth = j.mostSeen(cd); worth {
-				why, spans = "what is surely its own is little: "+j.savings(&sc.best), cd.seen
+				why, spans = "how much of it is its own is not known; without what surely is, "+j.savings(&sc.best), cd.seen
 			}
 		}
 		if why == "" {

@@ -85,7 +85,7 @@ func nameCode(c *diagnosis.Case, s *diagnosis.Symptom, sampled *samples, cd *dia
 	}
 	most := at.first()
 	if most == nil {
-		cd.Next = "profile this thread (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
+		cd.Next = "profile the service (perf, pprof, --cpu-prof, py-spy) during the same load: too few stacks were sampled to name code"
 		return
 	}
 	cd.Place = most.place(c)

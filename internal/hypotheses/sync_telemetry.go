@@ -158,7 +158,8 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		what = "logs"
 	}
 	if e.sends > 0 {
-		what = diagnosis.Plural(max(1, e.sends/max(1, len(t.c.Overall.Requests))), "datagram") + " with metrics or logs each"
+		n := max(1, len(t.c.Overall.Requests))
+		what = diagnosis.Plural(max(1, (e.sends+n/2)/n), "datagram") + " with metrics or logs each"
 	}
 	return diagnosis.Candidate{
 		Place:    place,

@@ -230,7 +230,7 @@ func threadLines(p *page, g []*DumpThread, frames int) {
 		head = fmt.Sprintf("%d threads: %s; each", len(g), strings.Join(names, ", "))
 	}
 	text := head + " " + t.doing()
-	if len(g) > 1 {
+	if len(g) > 1 && strings.Contains(text, " for "+human(t.For)) {
 		text += " at most"
 	}
 	if t.Request != nil && len(g) == 1 {
@@ -239,7 +239,7 @@ func threadLines(p *page, g []*DumpThread, frames int) {
 	if t.Open > 1 && len(g) == 1 {
 		text += ", with " + plural(t.Open, "request") + " open"
 	}
-	p.wrap(plain, "  ", text+"; "+t.evidence(), 4)
+	p.wrap(plain, "  ", text+"; "+t.evidence(), whole)
 	stackLines(p, t, frames)
 }
 

@@ -33,7 +33,11 @@ func leads(p *page, r *Report) {
 		told[f.ID] = true
 	}
 	if more != nil {
-		p.hang(plain, p.paint(yellow, "leads")+" to look at, in this order (--all tells more): ", strings.Join(more, ", "), whole)
+		head, text := p.paint(yellow, "leads")+" to look at, in this order (--all tells more): ", strings.Join(more, ", ")
+		if len(told) > len(more) {
+			head = p.paint(yellow, "more leads") + ", in this order (--all tells them): "
+		}
+		p.hang(plain, head, text, whole)
 	}
 }
 
