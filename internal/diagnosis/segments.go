@@ -48,15 +48,18 @@ func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.S
 }
 
 // TimeOf returns how much of the measured requests' time has a cause.
-func (c *Case) TimeOf(cause timeline.Cause) (sum Duration) {
-	for _, id := range c.With(cause) {
-		for s := c.Requests[id].Segments(); s.Next(); {
-			if s.Cause == cause {
-				sum += s.To.Sub(s.From)
+func (c *Case) TimeOf(cause timeline.Cause) Duration {
+	return c.Shared("time of "+cause.String(), func() any {
+		var sum Duration
+		for _, id := range c.With(cause) {
+			for s := c.Requests[id].Segments(); s.Next(); {
+				if s.Cause == cause {
+					sum += s.To.Sub(s.From)
+				}
 			}
 		}
-	}
-	return sum
+		return sum
+	}).(Duration)
 }
 
 // With returns the measured requests that have a segment of a cause, in order of id.

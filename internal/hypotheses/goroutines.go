@@ -61,7 +61,12 @@ func away(r *timeline.Request, s diagnosis.Span) (from, to diagnosis.Time) {
 // while it was not seen whether all goroutines were stopped.
 func unseenPauses(c *diagnosis.Case) (out []diagnosis.Span) {
 	recorded := c.Recorded(recording.HookParks)
-	some := func(r *timeline.Request) bool { return recorded || runtimeOf(c, r.Process) == recording.RuntimeGo }
+	some := func(r *timeline.Request) bool {
+		if recorded {
+			return len(c.UnseenIn(timeline.UnseenPauses, r.Process, r.Start, r.End)) > 0
+		}
+		return runtimeOf(c, r.Process) == recording.RuntimeGo
+	}
 	for _, span := range c.SpansAmong(some, mayBeStopped) {
 		if !recorded {
 			out = append(out, span)

@@ -56,17 +56,16 @@ func besideUs(c *diagnosis.Case) (n neighbours) {
 // queue of their runtime is for each other.
 func tookFrom(c *diagnosis.Case) []diagnosis.Span {
 	return c.Shared("neighbours took", func() any {
-		waits := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
 		h := hostLoad(c)
-		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h, waits) {
+		if others := besideUs(c); !h.known || h.busy < c.Saturated && others.share < competes || !othersHave(c, h) {
 			return []diagnosis.Span(nil)
 		}
 		front, out := inFront(c), behindReady(c)
-		for _, s := range c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return ofThread(c, g) }) {
-			s.From += diagnosis.Time(front.Of(s.To.Sub(s.From)))
-			out = append(out, s)
+		ready := c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, g *timeline.Segment) bool { return ofThread(c, g) })
+		for i := range ready {
+			ready[i].From += diagnosis.Time(front.Of(ready[i].To.Sub(ready[i].From)))
 		}
-		return c.Merged(out)
+		return c.Merged(append(ready, out...))
 	}).([]diagnosis.Span)
 }
 

@@ -70,7 +70,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 		ev = append(ev, diagnosis.Part("of all request time waits for locks and workers that others have who are ready to run without a CPU", diagnosis.ShareOf(int64(d), int64(c.Time()))))
 	}
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
-	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h, spans), ""
+	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h), ""
 	if !proven && beside {
 		decide = "record while what else runs on the host (top, systemd-cgtop) does not"
 	}
@@ -89,13 +89,13 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 }
 
 // othersHave reports whether it is programs beside the service that have the processors which requests wait for.
-func othersHave(c *diagnosis.Case, h host, waits []diagnosis.Span) bool {
-	return h.throttled < throttledShare && (2*ours(c) < h.busy || h.busy < c.Saturated && !forEachOther(c, waits))
+func othersHave(c *diagnosis.Case, h host) bool {
+	return h.throttled < throttledShare && (2*ours(c) < h.busy || h.busy < c.Saturated && !forEachOther(c))
 }
 
 // forEachOther reports whether half of what requests wait for processors is for each other's work.
-func forEachOther(c *diagnosis.Case, spans []diagnosis.Span) bool {
-	return 2*diagnosis.Total(behindComputing(c)) >= diagnosis.Total(spans)
+func forEachOther(c *diagnosis.Case) bool {
+	return 2*diagnosis.Total(behindComputing(c)) >= c.TimeOf(timeline.CauseRunnable)
 }
 
 // soonServed rules out a lack of processors.

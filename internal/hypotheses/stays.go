@@ -129,7 +129,11 @@ func none(c *diagnosis.Case) string {
 }
 
 // blank returns the time of measured requests of which nothing at all is known.
-func blank(c *diagnosis.Case) (out []diagnosis.Span) {
+func blank(c *diagnosis.Case) []diagnosis.Span {
+	return slices.Clone(c.Shared("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
+}
+
+func findBlank(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		at := r.Start
