@@ -77,7 +77,7 @@ func kinds() []kind {
 		{fault: "interpreter-lock", runtimes: []string{python, ruby}, draw: turns(1, 0.4, 0.55), another: true},
 		{fault: "event-loop-blocked", runtimes: []string{node}, draw: turns(1, 0.15, 0.35), outside: true}, // it is others that wait
 		{fault: "gc-pause", runtimes: []string{golang, jvm}, draw: garbage, another: true},
-		{fault: "page-fault", runtimes: []string{python}, draw: func(p *plan, _ *rand.Rand) { p.Many = 12 }, outside: true}, // it has the interpreter meanwhile, so that nobody reads what comes
+		{fault: "page-fault", runtimes: []string{python}, draw: func(p *plan, _ *rand.Rand) { p.Many = 12 }},
 		{fault: "delayed-ack", runtimes: []string{python, jvm}, outside: true},
 		{fault: "cold-start", lead: true, runtimes: []string{python}, draw: early},
 		{fault: "accept-queue", names: []string{"accept-queue", "load"}, lead: true, runtimes: []string{python}, draw: oneWorker},
