@@ -7,6 +7,7 @@ type Hypothesis struct {
 	Doc      string   // what supports it and what refutes it
 	Needs    []string // hooks (recording.Hook...) without which it is undecided
 	Where    bool     // says where the time goes, not why: a lead, or held to stricter bounds
+	Work     bool     // it is what requests compute: where that is alike in all of them, it may be what they are for
 	Queue    bool     // a wait for a server's turn: it is a consequence of a cause that explains half of it
 	Explains []string // ids of mechanisms whose waits may be consequences of this one
 	Family   string   // of hypotheses that work out the same things first; "" none
@@ -44,7 +45,6 @@ type Candidate struct {
 	Proven   bool     // a rule of its own stands in for the stricter bounds of Where
 	Others   bool     // it is what programs beside the service cost: said apart, after what the service does
 	Peer     bool     // it is the time of another service: where it is alike in all requests, it comes after what this one does
-	Work     bool     // it is what requests compute: where it is alike in all of them, it may be what they are for
 	AtLeast  bool     // more would go away than Spans, which cannot be told apart from the rest
 	WhatIf   []WhatIf // what a replay says of the server that requests wait for
 }

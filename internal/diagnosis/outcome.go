@@ -131,11 +131,11 @@ func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
 	where := cd.trial.Where && !cd.trial.Queue
 	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
-	f.rank.needless = where && f.rank.own && !cd.Work && cd.Decide == ""
+	f.rank.needless = where && f.rank.own && !cd.trial.Work && cd.Decide == ""
 	switch {
 	case cd.Others:
 		f.weight = 2 * mean(off, s.Requests)
-	case where && (cd.Peer || cd.Work):
+	case where && (cd.Peer || cd.trial.Work):
 		f.weight -= min(mean(off, s.Ordinary), mean(off, s.Requests), mean(off, s.Slow))
 	}
 	f.rank.slow = j.ofSlow(s, off)

@@ -19,6 +19,7 @@ func cpuBound() diagnosis.Hypothesis {
 			"and the function beneath which half of that lies is named, too: one that, by its name, makes, parses, compiles or loads something, if that takes about as long in each request, else the innermost of a library.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Where:    true,
+		Work:     true,
 		Explains: []string{"run-queue"},
 		Test:     testCPUBound,
 	}
@@ -137,7 +138,6 @@ func cpuAt(c *diagnosis.Case, s *diagnosis.Symptom, spans []diagnosis.Span, per 
 		Fix:   "make the request's own code cheaper, or do part of it before or after the request",
 		Next:  "dwell show REC --tree shows the functions that the time goes to",
 		Spans: spans,
-		Work:  true,
 		Lead:  "own CPU is " + diagnosis.Percent(share) + " of an ordinary request",
 		Evidence: []diagnosis.Evidence{
 			diagnosis.Part("of p50 is own CPU", share).On(s.Ordinary),
