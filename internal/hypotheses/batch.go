@@ -174,10 +174,10 @@ func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
 		again := map[timeline.CallID]bool{}
 		for _, id := range c.With(timeline.CauseSleep) {
 			r := &c.Requests[id]
-			last := map[shape]timeline.CallID{}
+			asleep, last := timesOf(r, timeline.CauseSleep), map[shape]timeline.CallID{}
 			for _, k := range r.Calls { // in the order of their beginnings
 				sh := shapeOf(&c.Calls[k])
-				if before, ok := last[sh]; ok && slept(r, c.Calls[before].End, c.Calls[k].Start) {
+				if before, ok := last[sh]; ok && mostly(asleep, window{c.Calls[before].End, c.Calls[k].Start}) {
 					again[before] = true
 				}
 				last[sh] = k
@@ -187,13 +187,11 @@ func triedAgain(c *diagnosis.Case, id timeline.CallID) bool {
 	}).(map[timeline.CallID]bool)[id]
 }
 
-// slept reports that a request slept until a timer for most of the time between two.
-func slept(r *timeline.Request, from, to diagnosis.Time) bool {
-	var asleep Duration
-	for s := r.Segments(); s.Next(); {
-		if s.Cause == timeline.CauseSleep && s.From < to && s.To > from {
-			asleep += min(s.To, to).Sub(max(s.From, from))
-		}
+// mostly reports that more than half of a time is within windows, which are in order.
+func mostly(of []window, w window) bool {
+	var rest Duration
+	for x := range outside(of, w) {
+		rest += x.to.Sub(x.from)
 	}
-	return 2*asleep > to.Sub(from)
+	return 2*rest < w.to.Sub(w.from)
 }

@@ -139,7 +139,7 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 	work := atInterpreter(k.process(c))
 	for i, id := range s.ids {
 		if id != timeline.None {
-			out.model.Customers[i].Visits = tourOf(&c.Requests[id], work, true, readyIn(&c.Requests[id])).visits
+			out.model.Customers[i].Visits = tourOf(&c.Requests[id], work, true, timesOf(&c.Requests[id], timeline.CauseRunnable)).visits
 		}
 	}
 	p := out.model.Play(queueing.Change{})
@@ -167,10 +167,10 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 	return &out
 }
 
-// readyIn returns when a request waits for a processor, in order.
-func readyIn(r *timeline.Request) (out []window) {
+// timesOf returns when a request's time has a cause, in order.
+func timesOf(r *timeline.Request, cause timeline.Cause) (out []window) {
 	for g := r.Segments(); g.Next(); {
-		if g.Cause == timeline.CauseRunnable {
+		if g.Cause == cause {
 			out = append(out, window{g.From, g.To})
 		}
 	}

@@ -240,13 +240,13 @@ func reachedAfter(tl *timeline.Timeline, c *timeline.Call) string {
 	if c.Request == timeline.None {
 		return ""
 	}
-	var next *timeline.Call
-	for _, id := range tl.Requests[c.Request].Calls {
-		if k := &tl.Calls[id]; k.Start >= c.End && (next == nil || k.Start < next.Start) {
-			next = k
-		}
+	calls := tl.Requests[c.Request].Calls // in order of start
+	i, _ := slices.BinarySearchFunc(calls, c.End, func(id timeline.CallID, t timeline.Time) int { return cmp.Compare(tl.Calls[id].Start, t) })
+	if i == len(calls) {
+		return ""
 	}
-	if next == nil || next.Failed() || next.Address == c.Address {
+	next := &tl.Calls[calls[i]]
+	if next.Failed() || next.Address == c.Address {
 		return ""
 	}
 	was, err := netip.ParseAddrPort(c.Address)
