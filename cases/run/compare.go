@@ -13,6 +13,8 @@ import (
 
 // playPair plays everything there is about one switch.
 func (st *stage) playPair(ctx context.Context, p *pair, opt options, results expect.Results) error {
+	at := *p // its rate is found anew each time
+	p = &at
 	sc, err := st.scene(ctx, p)
 	if err != nil {
 		return err
@@ -22,21 +24,17 @@ func (st *stage) playPair(ctx context.Context, p *pair, opt options, results exp
 	if opt.keep {
 		return sc.keep(ctx)
 	}
-	if p.SLA.MS > 0 {
-		if p.Rate, err = sc.sustained(ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.Name, err)
-		}
+	if err := sc.setRate(ctx); err != nil {
+		return fmt.Errorf("%s: %w", p.Name, err)
 	}
 	if err := sc.compare(ctx, take{scenario: p.Name, rate: p.Rate, seconds: p.Seconds}, results); err != nil {
 		return err
 	}
 	if st.OverloadSeconds > 0 && !opt.quick {
-		knee, err := sc.knee(ctx, "bad")
+		rate, err := sc.overload(ctx)
 		if err != nil {
-			return fmt.Errorf("looking for the knee: %w", err)
+			return err
 		}
-		rate := knee * st.OverloadPercent / 100
-		fmt.Fprintf(st.out, "\nthe bad variant answers %.0f requests/s at most; overload is %.0f\n", knee, rate)
 		if err := sc.compare(ctx, take{scenario: "overload", rate: rate, seconds: st.OverloadSeconds}, results); err != nil {
 			return err
 		}

@@ -43,15 +43,21 @@ type pair struct {
 	ServiceEnv  []string            `json:"service_env"`  // of both variants
 	Variants    map[string][]string `json:"variants"`     // bad, fixed -> environment
 	Rate        float64             `json:"rate"`         // requests per second, moderate
+	KneePercent float64             `json:"knee_percent"` // Rate is at most so much of what the bad variant answers at most; 0: it is Rate
 	Seconds     float64             `json:"seconds"`      // of the moderate load
-	WarmRate    float64             `json:"warm_rate"`    // 0: Rate
-	WarmSeconds float64             `json:"warm_seconds"` // 0: warmSeconds
-	SLA         sla                 `json:"sla"`
-	FromStart   bool                `json:"from_start"` // the recorder starts the service, which is not warmed up
-	KeepEnv     []string            `json:"keep_env"`   // of both variants in the committed recordings, after the rest
-	Look        [][]string          `json:"look"`       // commands of dwell whose first lines on each recording are printed
-	Short       bool                `json:"short"`      // part of a short run
-	Keep        float64             `json:"keep"`       // seconds of the committed recordings; 0: keptSeconds, < 0: none
+	warmUp
+	SLA       sla        `json:"sla"`
+	FromStart bool       `json:"from_start"` // the recorder starts the service, which is not warmed up
+	KeepEnv   []string   `json:"keep_env"`   // of both variants in the committed recordings, after the rest
+	Look      [][]string `json:"look"`       // commands of dwell whose first lines on each recording are printed
+	Short     bool       `json:"short"`      // part of a short run
+	Keep      float64    `json:"keep"`       // seconds of the committed recordings; 0: keptSeconds, < 0: none
+}
+
+// warmUp is the load before the recording.
+type warmUp struct {
+	WarmRate    float64 `json:"warm_rate"`    // 0: the pair's
+	WarmSeconds float64 `json:"warm_seconds"` // 0: warmSeconds
 }
 
 // sla makes the rate of a pair the highest of Rates at which the fixed variant answers

@@ -21,19 +21,14 @@ func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
 		return nil
 	}
 	full := allAtOnce(ownSpans(c), int(max(1, c.Manifest.CPUs)))
-	during := func(from, to diagnosis.Time) []window {
-		i, _ := slices.BinarySearchFunc(full, from, func(f window, at diagnosis.Time) int { return int(min(1, max(-1, f.to-at-1))) })
-		k := i
-		for k < len(full) && full[k].from < to {
-			k++
-		}
-		return full[i:k]
+	spans := make([]diagnosis.Span, len(full))
+	for i, w := range full {
+		spans[i] = diagnosis.Span{From: w.from, To: w.to}
 	}
+	computing := sumOf(spans)
 	var out []diagnosis.Span
-	for _, w := range c.SpansOf(timeline.CauseRunnable, func(_ *timeline.Request, s *timeline.Segment) bool { return len(during(s.From, s.To)) > 0 }) {
-		for _, f := range during(w.From, w.To) {
-			out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, f.from), To: min(w.To, f.to)})
-		}
+	for _, w := range c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true }) {
+		out = append(out, computing.in(w)...)
 	}
 	return out
 }

@@ -118,7 +118,7 @@ func (y *syncing) within(c *diagnosis.Case, id diagnosis.RequestID, s *timeline.
 		piece := *s
 		piece.From, piece.To = max(s.From, sync.From), min(s.To, sync.To)
 		from := len(y.stays)
-		y.stays = staysIn(c, y.stays, &piece, id)
+		staysIn(c, &piece, id, func(s stay) { y.stays = append(y.stays, s) })
 		for k := range y.stays[from:] {
 			w := &y.stays[from+k]
 			if w.wait == timeline.None {

@@ -69,21 +69,35 @@ func sumOf(spans []diagnosis.Span) busySum {
 
 // in returns the pieces of set-up within a wait.
 func (b *busySum) in(w diagnosis.Span) (out []diagnosis.Span) {
-	i, _ := slices.BinarySearchFunc(b.spans, w.From, func(s diagnosis.Span, t diagnosis.Time) int {
-		if s.To <= t {
-			return -1
-		}
-		return 1
-	})
-	n, _ := slices.BinarySearchFunc(b.spans, w.To, func(s diagnosis.Span, t diagnosis.Time) int { return cmp.Compare(s.From, t) })
+	i, n := b.touched(w)
 	if n-i > manyPieces {
-		d := b.before[n] - b.before[i] - max(0, w.From.Sub(b.spans[i].From)) - max(0, b.spans[n-1].To.Sub(w.To))
-		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(d)}}
+		return []diagnosis.Span{{Request: w.Request, From: w.From, To: w.From + diagnosis.Time(b.of(w))}}
 	}
 	for ; i < n; i++ {
 		out = append(out, diagnosis.Span{Request: w.Request, From: max(w.From, b.spans[i].From), To: min(w.To, b.spans[i].To)})
 	}
 	return out
+}
+
+// touched are the pieces that a wait touches, by index: from i to before n.
+func (b *busySum) touched(w diagnosis.Span) (i, n int) {
+	i, _ = slices.BinarySearchFunc(b.spans, w.From, func(s diagnosis.Span, t diagnosis.Time) int {
+		if s.To <= t {
+			return -1
+		}
+		return 1
+	})
+	n, _ = slices.BinarySearchFunc(b.spans, w.To, func(s diagnosis.Span, t diagnosis.Time) int { return cmp.Compare(s.From, t) })
+	return i, n
+}
+
+// of returns for how much of a wait there are such pieces.
+func (b *busySum) of(w diagnosis.Span) Duration {
+	i, n := b.touched(w)
+	if i >= n {
+		return 0
+	}
+	return b.before[n] - b.before[i] - max(0, w.From.Sub(b.spans[i].From)) - max(0, b.spans[n-1].To.Sub(w.To))
 }
 
 // shrink takes out of a wait the share that the replay says is gone, or, if that is

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -110,8 +112,12 @@ func soonServed(c *diagnosis.Case, res diagnosis.Result, h host) diagnosis.Resul
 
 // behindReady returns what requests waited for locks and interpreters whose holders, and
 // for workers and threads of executors that, were ready to run and got no CPU: that is no
-// time of theirs.
-func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
+// time of theirs. Of each wait as much, from its beginning. Its callers share them.
+func behindReady(c *diagnosis.Case) []diagnosis.Span {
+	return c.Shared("behind ready", func() any { return findBehindReady(c) }).([]diagnosis.Span)
+}
+
+func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
 		for _, k := range contentions(c, cause) {
 			var ready []diagnosis.Span
@@ -121,7 +127,13 @@ func behindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 				}
 			}
 			sum := sumOf(ready)
-			out = append(out, spansOf(k.during(&sum))...)
+			out = slices.Grow(out, len(k.stays))
+			for i := range k.stays {
+				s := k.stays[i].Span
+				if s.To = s.From + diagnosis.Time(sum.of(s)); s.From < s.To {
+					out = append(out, s)
+				}
+			}
 		}
 	}
 	for _, id := range c.With(timeline.CausePool) {

@@ -19,24 +19,30 @@ type stay struct {
 // stays returns the pieces of the measured requests' segments that keep accepts, each
 // with the Wait that it lies in; in order of request and time. All are of one cause.
 func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool) (out []stay) {
-	with := c.With(cause)
-	out = make([]stay, 0, 2*len(with))
-	for _, id := range with {
-		r := &c.Requests[id]
-		for s := r.Segments(); s.Next(); {
-			if s.Cause == cause && keep(&s.Segment) {
-				out = staysIn(c, out, &s.Segment, id)
-			}
-		}
-	}
+	n := 0
+	eachStay(c, cause, keep, func(stay) { n++ })
+	out = make([]stay, 0, n) // by size: they may be millions
+	eachStay(c, cause, keep, func(s stay) { out = append(out, s) })
 	return out
 }
 
+// eachStay visits them.
+func eachStay(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool, visit func(stay)) {
+	for _, id := range c.With(cause) {
+		for s := c.Requests[id].Segments(); s.Next(); {
+			if s.Cause == cause && keep(&s.Segment) {
+				staysIn(c, &s.Segment, id, visit)
+			}
+		}
+	}
+}
+
 // staysIn cuts a segment where the Waits of its strand begin and end.
-func staysIn(c *diagnosis.Case, out []stay, s *timeline.Segment, id diagnosis.RequestID) []stay {
+func staysIn(c *diagnosis.Case, s *timeline.Segment, id diagnosis.RequestID, visit func(stay)) {
 	at := stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None}
 	if s.Strand == timeline.None {
-		return append(out, at)
+		visit(at)
+		return
 	}
 	waits := c.Sleeps(s.Strand)
 	i, _ := slices.BinarySearchFunc(waits, s.From+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
@@ -47,17 +53,16 @@ func staysIn(c *diagnosis.Case, out []stay, s *timeline.Segment, id diagnosis.Re
 		}
 		from, to := max(w.From, at.From), min(w.Back, s.To)
 		if from > at.From {
-			out = append(out, stay{diagnosis.Span{Request: id, From: at.From, To: from}, s.Strand, timeline.None})
+			visit(stay{diagnosis.Span{Request: id, From: at.From, To: from}, s.Strand, timeline.None})
 		}
 		if from < to {
-			out = append(out, stay{diagnosis.Span{Request: id, From: from, To: to}, s.Strand, waits[i]})
+			visit(stay{diagnosis.Span{Request: id, From: from, To: to}, s.Strand, waits[i]})
 			at.From = to
 		}
 	}
 	if at.From < s.To {
-		out = append(out, at)
+		visit(at)
 	}
-	return out
 }
 
 // whole accepts all segments of a cause.

@@ -58,10 +58,14 @@ type telemetry struct {
 	total   int                             // datagrams
 	typical Duration                        // that a send computes, at most
 	locks   map[timeline.LockID]*lockSends
+	holders map[timeline.LockID]*heldSums
 	sites   map[string]*lockSends // by place in code
 	logging []bool                // of each stack: it gets a log out
 	logged  map[timeline.CallID]bool
 }
+
+// heldSums is when a lock was had, and by whom that sent something with it.
+type heldSums struct{ held, sends busySum }
 
 // lockSends is how much of the time in waits at a lock or place goes with sends.
 type lockSends struct {
@@ -76,7 +80,7 @@ func telemetryOf(c *diagnosis.Case) *telemetry {
 
 func newTelemetry(c *diagnosis.Case) *telemetry {
 	t := &telemetry{c: c, calls: map[timeline.CallID]bool{}, sends: map[timeline.StrandID][]int{},
-		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, sites: map[string]*lockSends{},
+		on: map[timeline.StrandID][]sending{}, locks: map[timeline.LockID]*lockSends{}, holders: map[timeline.LockID]*heldSums{}, sites: map[string]*lockSends{},
 		logging: logStacks(c), logged: map[timeline.CallID]bool{}}
 	t.logCalls()
 	for i := range c.Calls {
@@ -173,15 +177,9 @@ func (t *telemetry) tally(s timeline.StrandID) {
 			continue
 		}
 		after, before := t.beside(w)
-		d, sent := w.Back.Sub(w.From), false
-		var held, sends Duration
-		for _, h := range w.Holds {
-			held += h.To.Sub(h.From)
-			if t.sentIn(h) {
-				sends += h.To.Sub(h.From)
-			}
-		}
-		sent = after || before || 2*sends > held
+		d := w.Back.Sub(w.From)
+		held, sends := t.whileHeld(w)
+		sent := after || before || 2*sends > held
 		at := []*lockSends{}
 		if w.Cause == timeline.CauseLock && w.Lock != timeline.None {
 			at = append(at, entry(t.locks, w.Lock))
@@ -204,6 +202,29 @@ func entry[K comparable](m map[K]*lockSends, k K) *lockSends {
 		m[k] = &lockSends{}
 	}
 	return m[k]
+}
+
+// whileHeld returns for how much of a wait its lock's holder is known, and in how much of that this one
+// had sent something with it.
+func (t *telemetry) whileHeld(w *timeline.Wait) (held, sends Duration) {
+	of := t.holders[w.Lock]
+	if of == nil && w.Lock != timeline.None {
+		var held, sends []diagnosis.Span
+		for _, h := range newDeeds(t.c).tenures(w.Lock) {
+			span := diagnosis.Span{From: h.From, To: h.To}
+			held = append(held, span)
+			if t.sentIn(h) {
+				sends = append(sends, span)
+			}
+		}
+		of = &heldSums{sumOf(held), sumOf(sends)}
+		t.holders[w.Lock] = of
+	}
+	if of == nil {
+		return 0, 0
+	}
+	in := diagnosis.Span{From: w.From, To: w.To}
+	return of.held.of(in), of.sends.of(in)
 }
 
 // sentIn reports whether a holder sent something while it had a lock.
