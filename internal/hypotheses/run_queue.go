@@ -13,7 +13,7 @@ func runQueue() diagnosis.Hypothesis {
 		ID:    "run-queue",
 		Title: "Threads are ready to run and get no CPU",
 		Doc: "Supported by the time requests' threads were runnable but not running, while the host's processors are busy 90 % of the time or the " +
-			"control group is throttled, or while programs that are not watched use a tenth of the processors, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
+			"control group is throttled, or while programs that are not watched use a tenth of the processors and requests wait less for each other's work than for those, which are named, or while a process of Go runs as many goroutines as it may (GOMAXPROCS), which are fewer than the host has processors. It is a finding if it explains slow against ordinary requests, or if half of all request time goes into it; else, where others use more of the processors than the service, or requests wait for processors that have time to spare on the whole and seldom for each other's work, a lead: the time is lost to them; and a finding is said after those of what the service does itself. On a host with idle time it is a lead from 5 % of all request time on, which may have another cause than a lack of CPUs; shorter waits there are none.",
 		Queue:    true,
 		Needs:    []string{recording.HookSched, recording.HookHost},
 		Where:    true,
@@ -43,7 +43,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps()}
 	others, own := besideUs(c), ours(c)
-	lack := h.busy >= c.Saturated || h.throttled >= throttledShare || others.share >= competes
+	lack := h.busy >= c.Saturated || h.throttled >= throttledShare || others.share >= competes && othersHave(c, h)
 	if !h.known {
 		res.Undecided = "no samples of the host while requests ran"
 		return res
