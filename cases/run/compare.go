@@ -31,10 +31,12 @@ func (st *stage) playPair(ctx context.Context, p *pair, opt options, results exp
 		return err
 	}
 	if st.OverloadSeconds > 0 && !opt.quick {
-		rate, err := sc.overload(ctx)
+		knee, err := sc.knee(ctx, false)
 		if err != nil {
 			return err
 		}
+		rate := knee * st.OverloadPercent / 100
+		fmt.Fprintf(st.out, "\nthe bad variant answers %.0f requests/s at most; overload is %.0f\n", knee, rate)
 		if err := sc.compare(ctx, take{scenario: "overload", rate: rate, seconds: st.OverloadSeconds}, results); err != nil {
 			return err
 		}

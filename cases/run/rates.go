@@ -28,47 +28,36 @@ func (sc *scene) setRate(ctx context.Context) (err error) {
 	return err
 }
 
-// knee measures how many requests per second a service answers.
-func (sc *scene) knee(ctx context.Context) (float64, error) {
-	if _, err := sc.send(ctx, kneeWarm, "-workers", kneeWorkers); err != nil {
-		return 0, fmt.Errorf("warming up: %w", err)
-	}
-	s, err := sc.send(ctx, kneeSeconds, "-workers", kneeWorkers)
-	return s.Rate, err
-}
-
-// overload is how many requests per second are too many for the bad variant.
-func (sc *scene) overload(ctx context.Context) (float64, error) {
+// knee measures how many requests per second the bad variant can answer, while it is recorded or not.
+func (sc *scene) knee(ctx context.Context, recorded bool) (float64, error) {
 	service, err := sc.start(ctx, "bad")
 	if err != nil {
 		return 0, err
 	}
 	defer service.Stop()
-	knee, err := sc.knee(ctx)
+	if recorded {
+		recorder, err := sc.record(ctx, service.PID(), take{scenario: "rates"})
+		if err != nil {
+			return 0, err
+		}
+		defer recorder.Stop()
+	}
+	if _, err := sc.send(ctx, kneeWarm, "-workers", kneeWorkers); err != nil {
+		return 0, fmt.Errorf("looking for the knee: warming up: %w", err)
+	}
+	s, err := sc.send(ctx, kneeSeconds, "-workers", kneeWorkers)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the knee: %w", err)
 	}
-	rate := knee * sc.OverloadPercent / 100
-	fmt.Fprintf(sc.out, "\nthe bad variant answers %.0f requests/s at most; overload is %.0f\n", knee, rate)
-	return rate, nil
+	return s.Rate, nil
 }
 
 // moderate is the pair's rate, but no more than its share of what the bad variant answers while it is
-// recorded: an incident of a service with processors to spare is none of one without, as on a slow machine.
+// recorded: an incident of slow requests is another where there are too many, as on a slow machine.
 func (sc *scene) moderate(ctx context.Context) (float64, error) {
-	service, err := sc.start(ctx, "bad")
+	knee, err := sc.knee(ctx, true)
 	if err != nil {
 		return 0, err
-	}
-	defer service.Stop()
-	recorder, err := sc.record(ctx, service.PID(), take{scenario: "rates"})
-	if err != nil {
-		return 0, err
-	}
-	defer recorder.Stop()
-	knee, err := sc.knee(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("looking for the knee: %w", err)
 	}
 	rate := min(sc.pair.Rate, knee*sc.pair.KneePercent/100)
 	fmt.Fprintf(sc.out, "the bad variant answers %.0f requests/s at most while it is recorded; both are played at %.0f\n", knee, rate)

@@ -41,7 +41,7 @@ func queueStories() []story {
 		{"run-queue/bursts-minor", "What happens is as in cpu-bound/bursts-lead.txt.",
 			func() *recording.Recording { return done(crowding(6, -80_000*us, 0), 68) }},
 		{"run-queue/bursts-beside-minor", "The same, beside a program that uses an eighth of the processors: requests wait for each other all the same.",
-			func() *recording.Recording { return done(competing(crowding(6, -80_000*us, 0), "backup", 12), 80) }},
+			func() *recording.Recording { return done(competing(crowding(6, -80_000*us, 0), "backup", 12), 86) }},
 		{"child-process/loop-supported", "One request in six starts a program, until whose start their loop sleeps for 12 ms; the others, one every 4 ms, wait for the loop.",
 			func() *recording.Recording {
 				l := newLoop(true)

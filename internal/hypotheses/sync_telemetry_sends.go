@@ -64,7 +64,7 @@ type telemetry struct {
 	logged  map[timeline.CallID]bool
 }
 
-// heldSums is when a lock was had, and by whom that sent something with it.
+// heldSums is when a lock was had, as far as that is known, and when by somebody who sent something with it.
 type heldSums struct{ held, sends busySum }
 
 // lockSends is how much of the time in waits at a lock or place goes with sends.
@@ -205,12 +205,27 @@ func entry[K comparable](m map[K]*lockSends, k K) *lockSends {
 }
 
 // whileHeld returns for how much of a wait its lock's holder is known, and in how much of that this one
-// had sent something with it.
+// had sent something with it. Holders of many are not gone through for each wait that they share.
 func (t *telemetry) whileHeld(w *timeline.Wait) (held, sends Duration) {
-	of := t.holders[w.Lock]
-	if of == nil && w.Lock != timeline.None {
+	if len(w.Holds) > manyPieces && w.Lock != timeline.None {
+		of, in := t.heldBy(w.Lock), diagnosis.Span{From: w.From, To: w.To}
+		return of.held.of(in), of.sends.of(in)
+	}
+	for _, h := range w.Holds {
+		held += h.To.Sub(h.From)
+		if t.sentIn(h) {
+			sends += h.To.Sub(h.From)
+		}
+	}
+	return held, sends
+}
+
+// heldBy sums up the tenures of a lock.
+func (t *telemetry) heldBy(lock timeline.LockID) *heldSums {
+	of := t.holders[lock]
+	if of == nil {
 		var held, sends []diagnosis.Span
-		for _, h := range newDeeds(t.c).tenures(w.Lock) {
+		for _, h := range newDeeds(t.c).tenures(lock) {
 			span := diagnosis.Span{From: h.From, To: h.To}
 			held = append(held, span)
 			if t.sentIn(h) {
@@ -218,13 +233,9 @@ func (t *telemetry) whileHeld(w *timeline.Wait) (held, sends Duration) {
 			}
 		}
 		of = &heldSums{sumOf(held), sumOf(sends)}
-		t.holders[w.Lock] = of
+		t.holders[lock] = of
 	}
-	if of == nil {
-		return 0, 0
-	}
-	in := diagnosis.Span{From: w.From, To: w.To}
-	return of.held.of(in), of.sends.of(in)
+	return of
 }
 
 // sentIn reports whether a holder sent something while it had a lock.
