@@ -269,12 +269,21 @@ func (t *telemetry) collect(s timeline.StrandID) {
 		}
 	}
 	slices.SortFunc(list, func(a, b sending) int { return cmp.Compare(a.from, b.from) })
-	for i := 1; i < len(list); i++ {
-		list[i].from = min(max(list[i].from, list[i-1].to), list[i].to)
-	}
-	if len(list) > 0 {
+	if list = disjoint(list); len(list) > 0 {
 		t.on[s] = list
 	}
+}
+
+// disjoint takes from each of what overlaps, in order of beginning, what the ones before it have: what is sent
+// between the parts of a timed wait lies in that.
+func disjoint(list []sending) (out []sending) {
+	var end diagnosis.Time
+	for _, x := range list {
+		if x.from = max(x.from, end); x.from < x.to {
+			out, end = append(out, x), x.to
+		}
+	}
+	return out
 }
 
 // kind tells what a wait has to do with sends, if it has.
