@@ -7,6 +7,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/internal/timeline/loops"
 	"github.com/getdwell/dwell/recording"
 )
@@ -30,8 +31,8 @@ type helpers struct {
 	free  map[timeline.StrandID]recording.Time // since when each has not worked for what is known to be done
 	async map[timeline.StrandID]bool           // which have several things under way
 	ports helperPorts
-	parts [][]timeline.Handover                   // by request; nil: none has any
-	calls map[timeline.StrandID][]timeline.CallID // of no request, by strand
+	parts [][]timeline.Handover // by request; nil: none has any
+	calls [][]timeline.CallID   // of no request, by strand
 }
 
 // addHelpers adds to the parts of the requests of Node's loops what other threads did for them.
@@ -40,13 +41,19 @@ func addHelpers(t *timeline.Timeline, f *facts.Facts, turns *loops.Turns, parts 
 	if len(back) == 0 {
 		return parts
 	}
-	begun, calls := map[timeline.StrandID][]*loops.Turn{}, callsOn(t)
+	begun := map[timeline.StrandID][]*loops.Turn{}
 	for i := range turns.All {
 		if u := &turns.All[i]; u.How == loops.ResumeUnseen || u.How == loops.ResumeFired {
 			loop := t.Requests[u.Request].Strand
 			begun[loop] = append(begun[loop], u)
 		}
 	}
+	calls := lists.Grouped[timeline.CallID](len(t.Strands), len(t.Calls), func(i int) int {
+		if c := &t.Calls[i]; c.Request == timeline.None {
+			return int(c.Strand)
+		}
+		return timeline.None
+	})
 	for s := range t.Strands {
 		loop := timeline.StrandID(s)
 		if len(back[loop]) == 0 {

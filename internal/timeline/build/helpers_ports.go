@@ -108,27 +108,21 @@ func (m *portMail) answer(back []callback, port int64) []callback {
 // findPorts finds by which port which worker sends its messages: it is who mostly woke the loop where the first
 // that called back then was one of these.
 func (h *helpers) findPorts(back []callback) {
-	woke := map[int64]map[timeline.StrandID]int{}
+	type woken struct {
+		by   timeline.StrandID
+		port int64
+	}
+	woke, all := map[woken]int{}, map[int64]int{}
 	h.eachWake(back, func(iv *timeline.Interval, back []callback, _ recording.Time) {
-		by, port := h.wokenBy(iv.Off), back[0].Port
-		if by == timeline.None || port == 0 || back[0].Over {
-			return
+		if by, port := h.wokenBy(iv.Off), back[0].Port; by != timeline.None && port != 0 && !back[0].Over {
+			woke[woken{by, port}]++
+			all[port]++
 		}
-		if woke[port] == nil {
-			woke[port] = map[timeline.StrandID]int{}
-		}
-		woke[port][by]++
 	})
 	h.ports = helperPorts{}
-	for port, by := range woke {
-		all := 0
-		for _, n := range by {
-			all += n
-		}
-		for s, n := range by {
-			if n >= fewWakes && 2*n > all {
-				h.ports[port] = s
-			}
+	for w, n := range woke {
+		if n >= fewWakes && 2*n > all[w.port] {
+			h.ports[w.port] = w.by
 		}
 	}
 }
@@ -163,17 +157,6 @@ func (h *helpers) didTask(worker timeline.StrandID, task timeline.Stint, u *loop
 			h.t.Assign(c, u.Request, timeline.WhyHandOffEnd)
 		}
 	}
-}
-
-// callsOn lists the calls of no request by the strand that made them.
-func callsOn(t *timeline.Timeline) map[timeline.StrandID][]timeline.CallID {
-	on := map[timeline.StrandID][]timeline.CallID{}
-	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Request == timeline.None && c.Strand != timeline.None {
-			on[c.Strand] = append(on[c.Strand], c.ID)
-		}
-	}
-	return on
 }
 
 // callback is when something called back that a helper had done, or the last of a kind had.

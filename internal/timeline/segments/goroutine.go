@@ -10,19 +10,15 @@ import (
 // unreadGo tiles the time in which nobody read a request of a Go program: its
 // goroutine waited for a processor while all were busy; else for a thread to wake.
 func (s *segmenter) unreadGo(r *timeline.Request, p *painter) {
-	from := r.FirstRead
+	on, from := timeline.ThreadStint{}, r.FirstRead
 	for _, u := range s.stintsOf(r, r.Start) {
-		if u.From > r.FirstRead {
-			break
-		}
 		if u.From <= r.FirstRead && r.FirstRead <= u.To {
-			from = max(u.From, r.Start)
-			s.goWait(wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}, p)
-			s.goStates(r, u, span{from, r.FirstRead, timeline.None, timeline.PhaseUnread}, p)
-			return
+			on, from = u, max(u.From, r.Start)
+			break
 		}
 	}
 	s.goWait(wait{r, r.Strand, r.Start, from, timeline.PhaseUnread, timeline.None}, p)
+	s.goStates(r, on, span{from, r.FirstRead, timeline.None, timeline.PhaseUnread}, p)
 }
 
 // stintsOf returns the stints of a request's goroutine that end after a time.
