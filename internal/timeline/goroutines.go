@@ -114,3 +114,9 @@ type ThreadStint struct {
 func StintsAfter(list []ThreadStint, at Time) []ThreadStint {
 	return list[sort.Search(len(list), func(k int) bool { return list[k].To > at }):]
 }
+
+// Pause is a span in which all goroutines of a process were stopped.
+type Pause struct {
+	Process  recording.ProcessID
+	From, To Time
+}

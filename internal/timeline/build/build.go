@@ -4,7 +4,7 @@
 // belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
 // account for each request's time. Each step is a package of its own, and this one knows
 // their order; what is left here besides are the rules for threads that serve one request at a time
-// (associate.go), and look-ups and tasks that other threads do for a loop.
+// (owners.go), and look-ups and tasks that other threads do for a loop.
 package build
 
 import (

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 
@@ -43,7 +44,7 @@ func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Cal
 	for i := range all {
 		for _, a := range exchange.Addresses(all[i].Addrs) {
 			r := lists.Entry(byAddress, a)
-			r.list, r.free = append(r.list, i), append(r.free, len(r.free))
+			r.list, r.taken = append(r.list, i), append(r.taken, false)
 		}
 	}
 	if len(byAddress) == 0 {
@@ -59,33 +60,58 @@ func resolveElsewhere(t *timeline.Timeline, f *facts.Facts, calls []exchange.Cal
 			continue
 		}
 		since := t.Requests[c.Request].FirstRead
-		k := r.oldest(sort.Search(len(r.list), func(k int) bool { return all[r.list[k]].From >= since }))
+		k := sort.Search(len(r.list), func(k int) bool { return all[r.list[k]].From >= since })
+		for k < len(r.list) && r.taken[k] {
+			k++
+		}
 		if k == len(r.list) {
 			continue
 		}
 		if d := &all[r.list[k]]; d.Open == 0 && d.To <= c.ConnectFrom && f.SameProcess(d.Thread, c.Process) {
-			r.free[k] = k + 1
+			r.taken[k] = true
 			exchange.ResolvedBy(c, d)
 			exchange.Settle(c, &calls[i].Bounds)
 		}
 	}
 }
 
-// resolved are the resolutions that gave one address, in order of their start. Free
-// leads from each to the next that nobody took.
+// resolved are the resolutions that gave one address, in order of their start.
 type resolved struct {
-	list []int
-	free []int
+	list  []int
+	taken []bool // by a call
 }
 
-// oldest returns the first untaken resolution from the k-th on; len(list) if none.
-func (r *resolved) oldest(k int) int {
-	end := k
-	for end < len(r.free) && r.free[end] != end {
-		end = r.free[end]
+// resolveGo gives new calls of Go the resolution that ended right before they connected:
+// goroutines of their own made it, on any thread. Who wants a name that is being looked up
+// waits for that one.
+func resolveGo(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, all []exchange.Resolution) {
+	byAddress := map[string][]int{}
+	for i := range all {
+		if all[i].Open == 0 && f.RuntimeOf(all[i].Thread) == recording.RuntimeGo {
+			for _, a := range exchange.Addresses(all[i].Addrs) {
+				byAddress[a] = append(byAddress[a], i)
+			}
+		}
 	}
-	for k < len(r.free) && r.free[k] != k && r.free[k] != end {
-		k, r.free[k] = r.free[k], end
+	for _, list := range byAddress {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(all[a].To, all[b].To) })
 	}
-	return end
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if !c.New || c.Request == timeline.None || c.DNSFrom != recording.NoTime {
+			continue
+		}
+		list := byAddress[peers.Host(f.Conns[calls[i].Conn].Decl.Peer)]
+		n := sort.Search(len(list), func(k int) bool { return all[list[k]].To > c.ConnectFrom })
+		if n == 0 {
+			continue
+		}
+		d, since := all[list[n-1]], t.Requests[c.Request].FirstRead
+		if c.ConnectFrom.Sub(d.To) > exchange.GoDials || d.To <= since || !f.SameProcess(d.Thread, c.Process) {
+			continue
+		}
+		d.From = max(d.From, since)
+		exchange.ResolvedBy(c, &d)
+		exchange.Settle(c, &calls[i].Bounds)
+	}
 }

@@ -2,3 +2,41 @@
 // time: by time (ByTime, Sorted), by an id (Index), one list per thing (Sized, Grouped), equal
 // values once (Interned). It knows nothing of what the things are.
 package lists
+
+// Interned keeps values, those that are equal once: the first many of them.
+type Interned[T comparable] struct {
+	all  map[T]*T
+	last *T
+}
+
+// manyShared bounds how many values are looked for.
+const manyShared = 1 << 14
+
+// Of returns the value that is kept for all that equal v.
+func (s *Interned[T]) Of(v T) *T {
+	if s.last != nil && *s.last == v {
+		return s.last
+	}
+	same := s.all[v]
+	if same == nil {
+		if s.all == nil {
+			s.all = map[T]*T{}
+		}
+		own := v // v itself stays on the stack where one is found
+		if same = &own; len(s.all) < manyShared {
+			s.all[v] = same
+		}
+	}
+	s.last = same
+	return same
+}
+
+// Entry is what a map has under a key, made if it has nothing.
+func Entry[K comparable, V any](m map[K]*V, k K) *V {
+	v := m[k]
+	if v == nil {
+		v = new(V)
+		m[k] = v
+	}
+	return v
+}

@@ -37,10 +37,8 @@ func (s *Sleeps) holders() {
 	for id, list := range of {
 		switch l := &t.Locks[id]; {
 		case len(list) == 0 || int(one[id]) != id:
-		case l.Kind == timeline.CausePool:
+		case l.Kind == timeline.CausePool, l.Address == 0 && l.Kind == timeline.CauseLock && s.several(list):
 			s.poolHolds(list)
-		case l.Address == 0 && l.Kind == timeline.CauseLock && s.several(list):
-			s.chainHolds(list)
 		default:
 			s.lockHolds(list, l.Kind)
 		}

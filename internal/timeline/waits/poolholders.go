@@ -15,10 +15,10 @@ type visits struct {
 	gave []recording.Time // when it ended the sleep of another
 }
 
-// poolHolds gives the Waits for one pool their Holds: who gave back what they got had
-// it since it came back from its own wait, and before that had it who had given it to
-// that one. Of the others who have parts of the pool meanwhile nothing is said. Its
-// sleeps are in order of end.
+// poolHolds gives the Waits for one pool, or at one place for locks that cannot be told apart,
+// their Holds: who gave back what they got had it since it came back from its own wait, and
+// before that had it who had given it to that one. Of the others who have parts of the pool
+// meanwhile nothing is said. Its sleeps are in order of end.
 func (s *Sleeps) poolHolds(list []int32) {
 	of := map[timeline.StrandID]*visits{}
 	visit := func(id timeline.StrandID) *visits { return lists.Entry(of, id) }

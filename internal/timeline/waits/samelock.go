@@ -182,37 +182,3 @@ func (s *Sleeps) several(list []int32) bool {
 	}
 	return next >= fewReleases && severalLocks*goes < next
 }
-
-// chainHolds gives the Waits for locks that cannot be told apart their Holds: who let
-// the lock go had it since it last came back from waiting there, and before that who
-// had woken it, and so on.
-func (s *Sleeps) chainHolds(list []int32) {
-	for n, i := range list {
-		x := &s.all[i]
-		w := &s.t.Waits[x.wait]
-		if x.to != w.To {
-			continue
-		}
-		end, by := x.to, s.releaser(x.off, x.strand)
-		var holds []timeline.Hold
-		for k := n - 1; by != timeline.None && end > w.From && n-k <= manyHolds; k-- {
-			if k >= 0 && s.all[list[k]].to > w.From {
-				if s.all[list[k]].strand != by {
-					continue
-				}
-				y := &s.all[list[k]]
-				holds = append(holds, timeline.Hold{Strand: by, From: y.to, To: end, Since: y.to})
-				end, by = y.to, s.releaser(y.off, y.strand)
-				continue
-			}
-			holds = append(holds, timeline.Hold{Strand: by, From: w.From, To: end, Since: recording.NoTime})
-			break
-		}
-		w.Holds = nil
-		for k := len(holds) - 1; k >= 0; k-- {
-			if h := holds[k]; h.From < h.To && h.Strand != w.Strand {
-				w.Holds = append(w.Holds, h)
-			}
-		}
-	}
-}
