@@ -113,7 +113,7 @@ func (t *tiler) to(at recording.Time, state timeline.State, off *timeline.Off) {
 
 // held extends the tiling to a time with the state that held until then.
 func (t *tiler) held(at recording.Time) {
-	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+	if asleep(t.state) {
 		t.to(at, t.state, t.asleep)
 		return
 	}
@@ -137,8 +137,15 @@ func (t *tiler) ran(at recording.Time, used int64) {
 	t.held(at)
 }
 
+// offStates are the states of threads off the CPU; others are not known.
+var offStates = map[recording.OffState]timeline.State{
+	recording.OffSleep: timeline.StateSleeping, recording.OffDisk: timeline.StateDisk, recording.OffPreempted: timeline.StateRunnable,
+}
+
+func asleep(s timeline.State) bool { return s == timeline.StateSleeping || s == timeline.StateDisk }
+
 func (t *tiler) off(at recording.Time, off *timeline.Off) {
-	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+	if asleep(t.state) {
 		t.to(min(off.Since, at), timeline.StateUnknown, nil) // when that sleep ended was not recorded
 	} else {
 		t.ran(min(off.Since, at), off.Ran)
@@ -147,24 +154,18 @@ func (t *tiler) off(at recording.Time, off *timeline.Off) {
 	if woken == recording.NoTime || woken > at {
 		woken = at
 	}
-	switch off.State {
-	case recording.OffSleep:
-		t.to(woken, timeline.StateSleeping, off)
-		t.to(at, timeline.StateRunnable, off)
-	case recording.OffDisk:
-		t.to(woken, timeline.StateDisk, off)
-		t.to(at, timeline.StateRunnable, off)
-	case recording.OffPreempted:
-		t.to(at, timeline.StateRunnable, off)
-	default:
-		t.to(at, timeline.StateUnknown, off)
+	state := offStates[off.State]
+	if asleep(state) {
+		t.to(woken, state, off)
+		state = timeline.StateRunnable
 	}
+	t.to(at, state, off)
 	t.state, t.asleep = timeline.StateRunning, nil
 }
 
 func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 	if s.On == 1 {
-		if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+		if asleep(t.state) {
 			t.state = timeline.StateUnknown
 		}
 		t.held(at)
@@ -177,15 +178,8 @@ func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 	}
 	t.held(min(since, at))
 	t.asleep = facts.NewOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
-	switch s.State {
-	case recording.OffDisk:
-		t.state = timeline.StateDisk
-	case recording.OffSleep:
-		t.state = timeline.StateSleeping
-	case recording.OffPreempted:
-		t.state, t.asleep = timeline.StateRunnable, nil
-	default:
-		t.state, t.asleep = timeline.StateUnknown, nil
+	if t.state = offStates[s.State]; !asleep(t.state) {
+		t.asleep = nil
 	}
 	t.held(at)
 }
@@ -199,7 +193,7 @@ func (t *tiler) finish(th *facts.Thread, end recording.Time) {
 		t.held(min(th.Died, end))
 		return
 	}
-	if t.state == timeline.StateSleeping || t.state == timeline.StateDisk {
+	if asleep(t.state) {
 		t.held(end)
 		return
 	}

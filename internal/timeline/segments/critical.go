@@ -97,36 +97,39 @@ func (s *segmenter) descend(r *timeline.Request, worker *timeline.Handover, w fo
 			s.queued(r, worker.Strand, early, p)
 		}
 	}
-	s.follow(r, follow{worker.Strand, begun, w.to, s.spansOn(r.ID, worker.Strand), w.hands + 1}, p)
+	s.follow(r, follow{worker.Strand, begun, w.to, s.spans(r.ID, worker.Strand), w.hands + 1}, p)
 }
 
 // queued tiles a span in which no strand had begun with the work: by the requests that
 // the one which took it worked for.
 func (s *segmenter) queued(r *timeline.Request, strand timeline.StrandID, w follow, p *painter) {
 	g := timeline.Segment{From: w.from, To: w.to, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: strand, Blocker: timeline.None}
-	list := s.in.Hands[strand]
-	i := sort.Search(len(list), func(k int) bool { return list[k].To > g.From })
-	n := sort.Search(len(list), func(k int) bool { return list[k].From >= g.To })
-	if n-i <= manyPieces {
-		for to := g.To; i < n; i++ {
-			rest := g
-			if g.To = list[i].From; g.To > g.From {
-				p.add(g)
-			}
-			rest.From, rest.To = max(rest.From, list[i].From), min(to, list[i].To)
-			if list[i].Request != r.ID {
-				rest.Blocker = list[i].Request
-			}
-			p.add(rest)
-			g.From, g.To = rest.To, to
-		}
+	for _, x := range s.others(r, strand, w.from, w.to) {
+		p.add(until(g, x.From))
+		busy := g
+		busy.From, busy.To, busy.Blocker = x.From, x.To, x.Request
+		p.add(busy)
+		g.From = x.To
 	}
 	p.add(g)
 }
 
-// spansOn lays the calls that a request made on a strand end to end.
-func (s *segmenter) spansOn(r timeline.RequestID, strand timeline.StrandID) []span {
-	return s.spansOf(r, func(c *timeline.Call) bool { return c.Strand == strand })
+// others are the spans in which a strand did tasks of other requests than one; none if those
+// are very many.
+func (s *segmenter) others(r *timeline.Request, strand timeline.StrandID, from, to recording.Time) (list []timeline.Stint) {
+	for _, x := range s.in.Hands.From(strand, from) {
+		if x.From >= to {
+			break
+		}
+		if x.Request == r.ID {
+			continue
+		}
+		if len(list) == manyPieces {
+			return nil
+		}
+		list = append(list, timeline.Stint{From: max(x.From, from), To: min(x.To, to), Request: x.Request})
+	}
+	return list
 }
 
 // pickedUp tiles a piece of a request's wait for an answer that lay in its socket, by

@@ -62,15 +62,9 @@ func (s *segmenter) goStates(r *timeline.Request, u timeline.ThreadStint, w span
 	}
 }
 
-// goHandler tiles the time from reading a request to its last byte in a Go program:
-// where its goroutine was on a thread, by that thread's states; where it was parked,
-// by its calls, else unknown.
-func (s *segmenter) goHandler(r *timeline.Request, p *painter) {
-	s.goOn(r, parked{from: s.in.Requests[r.ID].From, to: r.End, calls: s.spans(r.ID)}, p)
-}
-
-// goOn tiles a span by what a request's goroutine did: that of the request, or one that
-// does a task of it.
+// goOn tiles a span by what a request's goroutine did, that of the request, or one that does a
+// task of it: where it was on a thread, by that thread's states; where it was parked, by its
+// calls, else unknown.
 func (s *segmenter) goOn(r *timeline.Request, w parked, p *painter) {
 	at, gap := w.from, w
 	for _, u := range s.stintsOf(r, at) {

@@ -46,17 +46,10 @@ func (s *segmenter) gotConnection(end timeline.SelectEnd, w parked) timeline.Cal
 // busyWith tiles a span before a goroutine took a task by the tasks of other requests that
 // it did. Since when it was waited for is not seen: what it did else says nothing.
 func (s *segmenter) busyWith(r *timeline.Request, by timeline.StrandID, w parked, p *painter) {
-	for _, x := range s.in.Hands.From(by, w.from) {
-		if x.From >= w.to {
-			break
-		}
-		if x.Request == r.ID {
-			continue
-		}
-		taken := max(w.from, x.From)
-		s.goAbsent(r, w.until(taken), p)
-		w.from = min(x.To, w.to)
-		p.add(timeline.Segment{From: taken, To: w.from, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
+	for _, x := range s.others(r, by, w.from, w.to) {
+		s.goAbsent(r, w.until(x.From), p)
+		w.from = x.To
+		p.add(timeline.Segment{From: x.From, To: x.To, Phase: timeline.PhaseHandler, Cause: timeline.CausePool, Quality: timeline.Inferred, Call: timeline.None, Strand: by, Blocker: x.Request})
 	}
 	s.goAbsent(r, w, p)
 }

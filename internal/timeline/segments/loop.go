@@ -178,7 +178,7 @@ func (s *segmenter) handedOver(r *timeline.Request, g gap, p *painter) recording
 			continue
 		}
 		s.queued(r, part.Strand, follow{strand: r.Strand, from: at, to: from}, p)
-		s.follow(r, follow{part.Strand, from, to, s.spansOn(r.ID, part.Strand), 1}, p)
+		s.follow(r, follow{part.Strand, from, to, s.spans(r.ID, part.Strand), 1}, p)
 		at = to
 	}
 	if at > g.tail {

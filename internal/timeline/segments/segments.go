@@ -81,7 +81,7 @@ func (s *segmenter) request(r *timeline.Request, p *painter) {
 	st := &s.t.Strands[r.Strand]
 	switch {
 	case st.Goroutine != recording.NoGoroutine:
-		s.goHandler(r, p)
+		s.goOn(r, parked{from: work.From, to: r.End, calls: s.spans(r.ID, timeline.None)}, p)
 	case st.Loop:
 		s.loopHandler(r, p)
 	default:
@@ -141,18 +141,13 @@ type span struct {
 	phase    timeline.Phase
 }
 
-// spans lays a request's calls end to end: where two overlap, the one that began
-// first is waited for first.
-func (s *segmenter) spans(r timeline.RequestID) []span {
-	return s.spansOf(r, func(*timeline.Call) bool { return true })
-}
-
-// spansOf lays those of a request's calls end to end that are counted in.
-func (s *segmenter) spansOf(r timeline.RequestID, in func(*timeline.Call) bool) []span {
+// spans lays a request's calls end to end, of a strand or, for None, all of them: where two
+// overlap, the one that began first is waited for first.
+func (s *segmenter) spans(r timeline.RequestID, on timeline.StrandID) []span {
 	var list []span
 	covered := s.t.Requests[r].FirstRead
 	for _, id := range s.callsOf[r] {
-		if !in(&s.t.Calls[id]) {
+		if on != timeline.None && s.t.Calls[id].Strand != on {
 			continue
 		}
 		b := &s.in.Calls[id].Bounds

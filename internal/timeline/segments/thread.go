@@ -9,12 +9,11 @@ import (
 // that served nothing else meanwhile, and for those that worked for it: up to the last
 // one, if that answered.
 func (s *segmenter) threadHandler(r *timeline.Request, p *painter) {
-	w := follow{strand: r.Strand, from: s.in.Requests[r.ID].From, to: r.End}
+	on := timeline.StrandID(timeline.None)
 	if len(r.Parts) > 0 {
-		w.spans = s.spansOn(r.ID, r.Strand)
-	} else {
-		w.spans = s.spans(r.ID)
+		on = r.Strand
 	}
+	w := follow{strand: r.Strand, from: s.in.Requests[r.ID].From, to: r.End, spans: s.spans(r.ID, on)}
 	left := s.in.Requests[r.ID].Left
 	if left == recording.NoTime {
 		s.follow(r, w, p)
