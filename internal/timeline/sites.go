@@ -13,10 +13,10 @@ func (t *Timeline) SiteOf(id StackID) (recording.Frame, bool) {
 	if f == None {
 		f = t.SiteFrame(id)
 	}
-	return t.frame(f)
+	return frameIn(t, f)
 }
 
-func (t *Timeline) frame(f FrameID) (recording.Frame, bool) {
+func frameIn(t *Timeline, f FrameID) (recording.Frame, bool) {
 	if f == None {
 		return recording.Frame{}, false
 	}
@@ -49,7 +49,7 @@ func (t *Timeline) NativeSite(id StackID) FrameID {
 // outside of what implements locks, of the runtime's own library too. False if the
 // stack has none.
 func (t *Timeline) LockSite(id StackID) (recording.Frame, bool) {
-	return t.frame(t.FrameOf(id, symbol.IsBeyondLocks))
+	return frameIn(t, t.FrameOf(id, symbol.IsBeyondLocks))
 }
 
 // is reports whether a frame is of a kind. They are known beforehand in a timeline that

@@ -137,9 +137,17 @@ func (t *tiler) ran(at recording.Time, used int64) {
 	t.held(at)
 }
 
-// offStates are the states of threads off the CPU; others are not known.
-var offStates = map[recording.OffState]timeline.State{
-	recording.OffSleep: timeline.StateSleeping, recording.OffDisk: timeline.StateDisk, recording.OffPreempted: timeline.StateRunnable,
+// stateOff is the state of a thread off the CPU.
+func stateOff(s recording.OffState) timeline.State {
+	switch s {
+	case recording.OffSleep:
+		return timeline.StateSleeping
+	case recording.OffDisk:
+		return timeline.StateDisk
+	case recording.OffPreempted:
+		return timeline.StateRunnable
+	}
+	return timeline.StateUnknown
 }
 
 func asleep(s timeline.State) bool { return s == timeline.StateSleeping || s == timeline.StateDisk }
@@ -154,7 +162,7 @@ func (t *tiler) off(at recording.Time, off *timeline.Off) {
 	if woken == recording.NoTime || woken > at {
 		woken = at
 	}
-	state := offStates[off.State]
+	state := stateOff(off.State)
 	if asleep(state) {
 		t.to(woken, state, off)
 		state = timeline.StateRunnable
@@ -178,7 +186,7 @@ func (t *tiler) snapshot(at recording.Time, s *recording.ThreadState) {
 	}
 	t.held(min(since, at))
 	t.asleep = facts.NewOff(&recording.Off{Thread: s.Thread, Since: since, State: s.State, Syscall: s.Syscall})
-	if t.state = offStates[s.State]; !asleep(t.state) {
+	if t.state = stateOff(s.State); !asleep(t.state) {
 		t.asleep = nil
 	}
 	t.held(at)
