@@ -79,11 +79,6 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		}
 		return
 	}
-	if id := s.lookedUp(r, u); id != timeline.None {
-		after := *u
-		after.Call = id
-		u = &after
-	}
 	if u.Call == timeline.None {
 		s.ownTurn(r, stretch{nil, g.from, g.tail}, p)
 		tail := s.handedOver(r, g, p)
@@ -128,20 +123,6 @@ func (s *segmenter) gap(r *timeline.Request, u *loops.Turn, g gap, p *painter) {
 		from = begun
 	}
 	s.pending(r, stretch{u, from, g.to}, p)
-}
-
-// lookedUp is the call whose name had been asked for before a turn, and that had not begun to
-// connect: what the request waited for where it is not seen what the turn resumed for.
-func (s *segmenter) lookedUp(r *timeline.Request, u *loops.Turn) timeline.CallID {
-	if u.Call != timeline.None || u.How == loops.ResumeRead || u.How == loops.ResumeBody {
-		return timeline.None
-	}
-	for _, id := range s.callsOf[r.ID] {
-		if c := &s.t.Calls[id]; c.New && c.DNSTo != recording.NoTime && c.DNSFrom < u.From && u.From <= c.ConnectFrom {
-			return id
-		}
-	}
-	return timeline.None
 }
 
 // givenUp is the call that a request gave up before or in a turn that nothing from outside

@@ -126,7 +126,7 @@ func (h *heldLoops) in(loop timeline.StrandID, g gap) (out []heldSpan) {
 
 // unseen reports a gap of which no fact shows what the request waited for in it.
 func (s *segmenter) unseen(r *timeline.Request, u *loops.Turn, g gap) bool {
-	if !begunUnseen(s, u, g) || s.givenUp(r, u, g.from) != timeline.None || s.lookedUp(r, u) != timeline.None {
+	if !begunUnseen(s, u, g) || s.givenUp(r, u, g.from) != timeline.None {
 		return false
 	}
 	return len(s.in.Parts) == 0 || !slices.ContainsFunc(s.in.Parts[r.ID], func(p timeline.Handover) bool {
