@@ -160,19 +160,17 @@ func (v *validator) ordinals() {
 		ordinal int
 	}
 	seen := map[place]bool{}
-	for i := range v.t.Requests {
-		p := place{v.t.Requests[i].Conn, int(v.t.Requests[i].Ordinal)}
+	once := func(what string, i int, p place) {
 		if seen[p] {
-			v.failf("request %d: connection %d has two with ordinal %d", i, p.conn, p.ordinal)
+			v.failf("%s %d: connection %d has two with ordinal %d", what, i, p.conn, p.ordinal)
 		}
 		seen[p] = true
 	}
+	for i := range v.t.Requests {
+		once("request", i, place{v.t.Requests[i].Conn, int(v.t.Requests[i].Ordinal)})
+	}
 	clear(seen)
 	for i := range v.t.Calls {
-		p := place{v.t.Calls[i].Conn, v.t.Calls[i].Ordinal}
-		if seen[p] {
-			v.failf("call %d: connection %d has two with ordinal %d", i, p.conn, p.ordinal)
-		}
-		seen[p] = true
+		once("call", i, place{v.t.Calls[i].Conn, v.t.Calls[i].Ordinal})
 	}
 }

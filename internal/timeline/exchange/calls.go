@@ -136,7 +136,9 @@ func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.C
 		SendFrom: max(x.asked.Begin, f.Start), Sent: x.asked.end, Again: x.again, Protocol: c.Protocol,
 	}
 	if x.ask != nil {
-		call.Operation = operationOf(f, x.ask)
+		if call.Operation = x.ask.Operation; call.Operation == "" { // the header tells more than the route
+			call.Operation = f.Endpoint(x.ask.Method, x.ask.Route)
+		}
 	}
 	if x.answer != nil {
 		call.Status = x.answer.Status
@@ -152,15 +154,6 @@ func newCall(t *timeline.Timeline, f *facts.Facts, i int, x exchange) timeline.C
 		excludeWaiting(&call, x.command.Operation)
 	}
 	return call
-}
-
-// operationOf names what a request asks for: the operation header if there is one,
-// for it tells more than the route.
-func operationOf(f *facts.Facts, r *facts.Request) string {
-	if r.Operation != "" {
-		return r.Operation
-	}
-	return f.Endpoint(r.Method, r.Route)
 }
 
 // finishCall finds the end of a call: the last byte of its answer, or what cut it. A call

@@ -106,10 +106,9 @@ func nextAsked(later []exchange, after recording.Time) recording.Time {
 
 // lastRead is when bytes were last read, NoTime if never.
 func lastRead(c *facts.Conn) recording.Time {
-	reads := c.Chunks[recording.Read]
-	for i := len(reads) - 1; i >= 0; i-- {
-		if reads[i].Bytes > 0 {
-			return reads[i].At
+	for _, r := range slices.Backward(c.Chunks[recording.Read]) {
+		if r.Bytes > 0 {
+			return r.At
 		}
 	}
 	return recording.NoTime

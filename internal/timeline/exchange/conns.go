@@ -99,7 +99,7 @@ func ownName(c *facts.Conn) string {
 // its path: clients name any host there.
 func peerName(c *timeline.Conn) string {
 	at := cmp.Or(c.Target, c.Peer)
-	if c.Name == "" || isUnix(c.Peer) {
+	if unix := strings.IndexAny(c.Peer, "/@") == 0; unix || c.Name == "" {
 		return at
 	}
 	_, port := peers.SplitPort(at)
@@ -107,9 +107,4 @@ func peerName(c *timeline.Conn) string {
 		return c.Name
 	}
 	return c.Name + ":" + port
-}
-
-// isUnix reports whether an address is the name of a Unix socket.
-func isUnix(address string) bool {
-	return strings.HasPrefix(address, "/") || strings.HasPrefix(address, "@")
 }

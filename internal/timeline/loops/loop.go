@@ -211,7 +211,10 @@ func (g *gatherer) outbound(i int, list []int32, calls []exchange.Call) {
 		m := chunkMove(chunk, i)
 		switch {
 		case k < len(list) && holds(n, &calls[list[k]].Exchange.Asked.Chunks):
-			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, g.sendable(i, list, k)
+			m.Call, m.Kind, m.Ready = timeline.CallID(list[k]), MoveSend, c.Established
+			if k > 0 { // when the connection was free for it
+				m.Ready = g.t.Calls[list[k-1]].End
+			}
 		case k == 0 && opener != timeline.None:
 			m.Call, m.Kind, m.Ready = opener, MoveHandshake, c.Established
 		default:
@@ -257,14 +260,6 @@ func (g *gatherer) idle(c *facts.Conn, first *exchange.Call) bool {
 		}
 	}
 	return false
-}
-
-// sendable is when the connection was free for its k-th call: up, or answered.
-func (g *gatherer) sendable(i int, list []int32, k int) recording.Time {
-	if k > 0 {
-		return g.t.Calls[list[k-1]].End
-	}
-	return g.f.Conns[i].Established
 }
 
 // pauses adds what ends a loop's turn besides sockets: sleeping, and boundaries.

@@ -45,7 +45,7 @@ func OwnCode(f recording.Frame) bool {
 // beyondLocks reports a frame that is not part of what implements locks, queues and
 // waiting.
 func beyondLocks(f recording.Frame) bool {
-	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && isSystemLibrary(f.Module) || f.Type == recording.FrameJVM && Stub(Plain(f)) {
+	if f.Type == recording.FrameKernel || f.Type == recording.FrameNative && (f.Module == "libjvm.so" || isCLibrary(f.Module)) || f.Type == recording.FrameJVM && Stub(Plain(f)) {
 		return false
 	}
 	return !hasPrefix(Plain(f), lockLibrary[f.Type]) && !ofFiles(f.File, lockFiles[f.Type])
@@ -112,11 +112,7 @@ func containsAny(name string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
 }
 
-// isSystemLibrary reports libraries that only carry out what a program asked for.
-func isSystemLibrary(module string) bool {
-	return module == "libjvm.so" || isCLibrary(module)
-}
-
+// isCLibrary reports libraries that only carry out what a program asked for.
 func isCLibrary(module string) bool {
 	return hasPrefix(module, []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "[vdso]", "vdso"})
 }
