@@ -95,42 +95,35 @@ func sentAt(c *Call) Time {
 
 // RuleText says in a sentence what a rule (a code of Call.Why) rests on; "" for a code that
 // is none.
-func RuleText(code string) string {
-	for _, t := range CallTexts() {
-		if t[0] == code {
-			return t[1]
-		}
-	}
-	return ""
-}
+func RuleText(code string) string { return CallTexts()[code] }
 
-// CallTexts are the codes of Call.Why, each with that sentence.
-func CallTexts() [][2]string {
-	return [][2]string{
-		{WhyThread, "the thread that sent it served this request and no other"},
-		{WhyGoroutine, "the request's own goroutine sent it"},
-		{WhyGoCall, "the request's goroutine handed it to a pooled connection"},
-		{WhyGoChild, "a goroutine that the request's goroutine started sent it"},
-		{WhyGoDial, "the request's goroutine dialled the new connection it was sent on"},
-		{WhyAsync, "Node's async ids lead to the request"},
-		{WhyAsyncHint, "it was sent, or answered, in a turn of the loop that was the request's"},
-		{WhyInLine, "the request stood first in line for a connection of a full pool"},
-		{WhyShared, "the order in which requests could send on a connection that several share"},
-		{WhyLoopSingle, "the request was the only one open on the loop"},
-		{WhyLoopChain, "the request is that whose bytes the loop had read last, and the loop's responses confirm that rule"},
-		{WhyNoOwner, "no request was being served where it was sent"},
-		{WhyReused, "a pooled connection of Go was reused, and what handed the call to it was not seen"},
-		{WhyAmbiguous, "several requests were open on the loop"},
-		{WhyAwaited, "the request awaits the promise that the answer resolved"},
-		{WhyContext, "it was sent in the request's context of Python, or a copy of it"},
-		{WhyNoContext, "it was sent in a context of Python that is no open request's"},
-		{WhyNoAsync, "Node's async ids lead to no request, and nothing else tells"},
-		{WhyHandOff, "the thread that sent it was woken for work by the request's thread"},
-		{WhyHandOffEnd, "the thread that sent it then delivered a result to the request's thread"},
-		{WhyHandOffAnswer, "its answer was delivered to the request's thread"},
-		{WhyHandOffOnly, "one request was open while the thread worked for others"},
-		{WhyHandOffOrder, "by the order of the workers' queue, no other request can have put it in"},
-		{WhyHandOffTaken, "the thread worked on what the request had put into a queue"},
-		{WhyHandOffAmbiguous, "the thread works for several requests, and nothing tells for which"},
+// CallTexts are those sentences, by the codes of Call.Why.
+func CallTexts() map[string]string {
+	return map[string]string{
+		WhyThread:           "the thread that sent it served this request and no other",
+		WhyGoroutine:        "the request's own goroutine sent it",
+		WhyGoCall:           "the request's goroutine handed it to a pooled connection",
+		WhyGoChild:          "a goroutine that the request's goroutine started sent it",
+		WhyGoDial:           "the request's goroutine dialled the new connection it was sent on",
+		WhyAsync:            "Node's async ids lead to the request",
+		WhyAsyncHint:        "it was sent, or answered, in a turn of the loop that was the request's",
+		WhyInLine:           "the request stood first in line for a connection of a full pool",
+		WhyShared:           "the order in which requests could send on a connection that several share",
+		WhyLoopSingle:       "the request was the only one open on the loop",
+		WhyLoopChain:        "the request is that whose bytes the loop had read last, and the loop's responses confirm that rule",
+		WhyNoOwner:          "no request was being served where it was sent",
+		WhyReused:           "a pooled connection of Go was reused, and what handed the call to it was not seen",
+		WhyAmbiguous:        "several requests were open on the loop",
+		WhyAwaited:          "the request awaits the promise that the answer resolved",
+		WhyContext:          "it was sent in the request's context of Python, or a copy of it",
+		WhyNoContext:        "it was sent in a context of Python that is no open request's",
+		WhyNoAsync:          "Node's async ids lead to no request, and nothing else tells",
+		WhyHandOff:          "the thread that sent it was woken for work by the request's thread",
+		WhyHandOffEnd:       "the thread that sent it then delivered a result to the request's thread",
+		WhyHandOffAnswer:    "its answer was delivered to the request's thread",
+		WhyHandOffOnly:      "one request was open while the thread worked for others",
+		WhyHandOffOrder:     "by the order of the workers' queue, no other request can have put it in",
+		WhyHandOffTaken:     "the thread worked on what the request had put into a queue",
+		WhyHandOffAmbiguous: "the thread works for several requests, and nothing tells for which",
 	}
 }

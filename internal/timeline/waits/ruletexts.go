@@ -1,6 +1,7 @@
 package waits
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,12 +11,8 @@ import (
 // RuleTexts says in a sentence what each rule rests on: of those that give a call to its
 // request (codes of Call.Why), and of those that tell what a wait is for (Wait.Rule).
 func RuleTexts() map[string]string {
-	out := map[string]string{}
-	for _, list := range [][][2]string{timeline.CallTexts(), waitTexts()} {
-		for _, t := range list {
-			out[t[0]] = t[1]
-		}
-	}
+	out := timeline.CallTexts()
+	maps.Copy(out, waitTexts())
 	places := map[string][]string{} // that rules of the table ask for
 	for _, r := range waitRules() {
 		if at := waitPlace(r); at != "*" && !slices.Contains(places[r.code], at) {
@@ -38,32 +35,32 @@ func waitPlace(r waitRule) string {
 
 // waitTexts are of the rules that go by something else than the table of stacks, or by
 // more of it than one place.
-func waitTexts() [][2]string {
-	return [][2]string{
-		{timeline.RuleIdle, "it is a worker that waits for work, and sleeps where such workers do: nobody's request waits with it"},
-		{timeline.RuleFutex, "it sleeps until another thread wakes it, and nothing tells for what"},
-		{timeline.RuleFutexWord, "it sleeps on the word of CPython's interpreter lock"},
-		{timeline.RuleOwner, "the mutex it sleeps on says which thread has it"},
-		{timeline.RuleGiveBack, "whoever ends such waits waits there, too, one for one: what is waited for is given back"},
-		{timeline.RuleShared, "whoever ends such waits gets, for another request, what they wait for"},
-		{timeline.RuleVMThread, "the JVM's own thread stopped it, and let it go again"},
-		{timeline.RuleGC, "the JVM's own thread stopped it and let it go again, and the collector ran meanwhile"},
-		{timeline.RuleNoConn, "it read or wrote, and no bytes moved on any connection"},
-		{timeline.RuleRubyGVL, "it sleeps until another thread of Ruby lets it run"},
-		{timeline.RuleRubyYield, "it has let another thread of Ruby run, and sleeps until that does the same"},
-		{timeline.RulePageFault, "it sleeps outside of any system call: the kernel brings in a page of memory"},
-		{timeline.RuleDisk, "its sleep cannot be interrupted, as that for a disk cannot"},
-		{timeline.RuleSyscall, "the system call it sleeps in tells"},
-		{timeline.RuleMemoryLock, "it sleeps for the lock of its process's own address space, as the kernel tells"},
-		{timeline.RuleChild, "it reads from, writes to or waits for a process that it started"},
-		{timeline.RuleGoMutex, "Go's runtime was seen to park the goroutine for a sync.Mutex"},
-		{timeline.RuleGoRWMutex, "Go's runtime was seen to park the goroutine for a sync.RWMutex"},
-		{timeline.RuleGoWaitGroup, "Go's runtime was seen to park the goroutine for a sync.WaitGroup"},
-		{timeline.RuleGoCond, "Go's runtime was seen to park the goroutine for a sync.Cond"},
-		{timeline.RuleGoChannel, "Go's runtime was seen to park the goroutine for a channel"},
-		{timeline.RuleGoPool, "Go's runtime was seen to park the goroutine where a library's pool has nothing free"},
-		{timeline.RuleGoTimer, "Go's runtime was seen to park the goroutine for a channel on which a timer sends"},
-		{timeline.RuleGoAssist, "Go's runtime was seen to park the goroutine until the collector lets it allocate again"},
-		{timeline.RuleGoSleep, "Go's runtime was seen to park the goroutine in a sleep"},
+func waitTexts() map[string]string {
+	return map[string]string{
+		timeline.RuleIdle:        "it is a worker that waits for work, and sleeps where such workers do: nobody's request waits with it",
+		timeline.RuleFutex:       "it sleeps until another thread wakes it, and nothing tells for what",
+		timeline.RuleFutexWord:   "it sleeps on the word of CPython's interpreter lock",
+		timeline.RuleOwner:       "the mutex it sleeps on says which thread has it",
+		timeline.RuleGiveBack:    "whoever ends such waits waits there, too, one for one: what is waited for is given back",
+		timeline.RuleShared:      "whoever ends such waits gets, for another request, what they wait for",
+		timeline.RuleVMThread:    "the JVM's own thread stopped it, and let it go again",
+		timeline.RuleGC:          "the JVM's own thread stopped it and let it go again, and the collector ran meanwhile",
+		timeline.RuleNoConn:      "it read or wrote, and no bytes moved on any connection",
+		timeline.RuleRubyGVL:     "it sleeps until another thread of Ruby lets it run",
+		timeline.RuleRubyYield:   "it has let another thread of Ruby run, and sleeps until that does the same",
+		timeline.RulePageFault:   "it sleeps outside of any system call: the kernel brings in a page of memory",
+		timeline.RuleDisk:        "its sleep cannot be interrupted, as that for a disk cannot",
+		timeline.RuleSyscall:     "the system call it sleeps in tells",
+		timeline.RuleMemoryLock:  "it sleeps for the lock of its process's own address space, as the kernel tells",
+		timeline.RuleChild:       "it reads from, writes to or waits for a process that it started",
+		timeline.RuleGoMutex:     "Go's runtime was seen to park the goroutine for a sync.Mutex",
+		timeline.RuleGoRWMutex:   "Go's runtime was seen to park the goroutine for a sync.RWMutex",
+		timeline.RuleGoWaitGroup: "Go's runtime was seen to park the goroutine for a sync.WaitGroup",
+		timeline.RuleGoCond:      "Go's runtime was seen to park the goroutine for a sync.Cond",
+		timeline.RuleGoChannel:   "Go's runtime was seen to park the goroutine for a channel",
+		timeline.RuleGoPool:      "Go's runtime was seen to park the goroutine where a library's pool has nothing free",
+		timeline.RuleGoTimer:     "Go's runtime was seen to park the goroutine for a channel on which a timer sends",
+		timeline.RuleGoAssist:    "Go's runtime was seen to park the goroutine until the collector lets it allocate again",
+		timeline.RuleGoSleep:     "Go's runtime was seen to park the goroutine in a sleep",
 	}
 }
