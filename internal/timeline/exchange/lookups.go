@@ -17,18 +17,17 @@ type Resolution struct {
 	Thread   recording.ThreadID
 	From, To recording.Time // to NoTime: not answered
 	Addrs    string         // answers, space-separated
-	names    []string
-	asked    []string       // name and type of each look-up
+	asked    []question
 	Open     int            // look-ups without an answer
-	waiting  []question     // those
 	silent   recording.Time // when one was asked again for want of an answer; NoTime: none was
 	used     bool           // a call took it
 }
 
-// question is a look-up that has no answer yet.
+// question is one look-up of a resolving.
 type question struct {
-	what string // name and type
-	at   recording.Time
+	name, kind string
+	at         recording.Time
+	open       bool // it has no answer yet
 }
 
 // buildLookups pairs the two halves of DNS exchanges, and groups them into resolutions
@@ -95,13 +94,15 @@ const soonestRetry = 1_000_000_000 // ns
 // asks reports whether it waits for an answer to the same question, and not for long enough
 // to ask again: whoever asks on that thread does so for another, as on the loop of Node.
 func (r *Resolution) asks(name, kind string, at recording.Time) bool {
-	return slices.ContainsFunc(r.waiting, func(a question) bool { return a.what == name+" "+kind && at.Sub(a.at) < soonestRetry })
+	return slices.ContainsFunc(r.asked, func(q question) bool {
+		return q.open && q.name == name && q.kind == kind && at.Sub(q.at) < soonestRetry
+	})
 }
 
 // takes reports whether a look-up may belong to the same resolving: the same name, or, as
 // long as none gave an address, one in another search domain; not asked before.
 func (r *Resolution) takes(name, kind string, at recording.Time) bool {
-	last := r.names[len(r.names)-1]
+	last := r.asked[len(r.asked)-1].name
 	switch {
 	case r.asks(name, kind, at):
 		return false
@@ -109,7 +110,7 @@ func (r *Resolution) takes(name, kind string, at recording.Time) bool {
 	case r.Addrs != "" || !sameHost(name, last) || r.Open == 0 && at > r.To+searchGap:
 		return false
 	}
-	return r.Open > 0 || !slices.Contains(r.asked, name+" "+kind)
+	return r.Open > 0 || !slices.ContainsFunc(r.asked, func(q question) bool { return q.name == name && q.kind == kind })
 }
 
 // sameHost reports whether two names may be one in different search domains: they begin with
@@ -121,16 +122,14 @@ func sameHost(a, b string) bool {
 }
 
 func (r *Resolution) ask(name, kind string, at recording.Time) {
-	r.names = append(r.names, name)
-	r.asked = append(r.asked, name+" "+kind)
-	r.waiting = append(r.waiting, question{name + " " + kind, at})
+	r.asked = append(r.asked, question{name, kind, at, true})
 	r.Open++
 }
 
 func (r *Resolution) answer(d facts.DNS) {
 	r.Open--
-	if i := slices.IndexFunc(r.waiting, func(a question) bool { return a.what == d.Name+" "+d.Type }); i >= 0 {
-		r.waiting = slices.Delete(r.waiting, i, i+1)
+	if i := slices.IndexFunc(r.asked, func(q question) bool { return q.open && q.name == d.Name && q.kind == d.Type }); i >= 0 {
+		r.asked[i].open = false
 	}
 	r.To = max(r.To, d.At)
 	if d.Addrs != "" {

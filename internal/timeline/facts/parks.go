@@ -114,6 +114,13 @@ type wordKey struct {
 	woken   recording.GoroutineID
 }
 
+func keyOf(p recording.ProcessID, word int64, woken recording.GoroutineID) wordKey {
+	if word != 0 {
+		woken = recording.NoGoroutine
+	}
+	return wordKey{p, word, woken}
+}
+
 // Unparks finds who let something go.
 type Unparks map[wordKey][]Unpark
 
@@ -121,10 +128,7 @@ type Unparks map[wordKey][]Unpark
 func (f *Facts) Unparked() Unparks {
 	of := Unparks{}
 	for _, u := range f.Parks.Unparks {
-		k := wordKey{f.GoKeyOf(u.Thread, 0).Process, u.Word, 0}
-		if u.Word == 0 {
-			k.woken = u.Woken
-		}
+		k := keyOf(f.GoKeyOf(u.Thread, u.Woken).Process, u.Word, u.Woken)
 		of[k] = append(of[k], u)
 	}
 	return of
@@ -132,11 +136,7 @@ func (f *Facts) Unparked() Unparks {
 
 // Ending returns what ended a wait: the last of what let it go within it.
 func (x Unparks) Ending(process recording.ProcessID, p Park) *Unpark {
-	k := wordKey{process, p.Word, 0}
-	if p.Word == 0 {
-		k.woken = p.Goroutine
-	}
-	list := x[k]
+	list := x[keyOf(process, p.Word, p.Goroutine)]
 	i := sort.Search(len(list), func(n int) bool { return list[n].At > p.At })
 	if i == 0 || list[i-1].At < p.Since || p.Open == 1 {
 		return nil

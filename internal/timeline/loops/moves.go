@@ -35,21 +35,17 @@ func CallsByRequest(t *timeline.Timeline) [][]timeline.CallID {
 // carry virtual ones, of which each goes on wherever there is room. A few exceptions are
 // let pass.
 func Wandering(t *timeline.Timeline, requests []exchange.Request) map[recording.ProcessID]bool {
-	all, odd := map[recording.ProcessID]int{}, map[recording.ProcessID]int{}
+	answered := causality.Tallies[recording.ProcessID]{}
 	for i := range requests {
 		s := &requests[i]
 		if s.Reader == timeline.None || s.Writer == timeline.None || !t.Strands[s.Reader].Loop {
 			continue
 		}
-		p := t.Requests[i].Process
-		all[p]++
-		if s.Writer != s.Reader && t.Strands[s.Writer].Loop {
-			odd[p]++
-		}
+		answered.Add(t.Requests[i].Process, s.Writer != s.Reader && t.Strands[s.Writer].Loop)
 	}
 	wander := map[recording.ProcessID]bool{}
-	for p, n := range odd {
-		wander[p] = n*causality.Exceptions > all[p]
+	for p, n := range answered {
+		wander[p] = n.Odd*causality.Exceptions > n.All
 	}
 	return wander
 }

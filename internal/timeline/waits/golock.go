@@ -20,12 +20,13 @@ func (s *Sleeps) AddParks() {
 	for _, k := range lists.Sorted(len(f.Parks.Parks), func(i int) recording.Time { return f.Parks.Parks[i].Since }) {
 		p := f.Parks.Parks[k]
 		key := f.GoKeyOf(p.Left, p.Goroutine)
-		x := s.parkSleep(index.Of(key), p, ends.Ending(key.Process, p))
+		ended := ends.Ending(key.Process, p)
+		x := s.parkSleep(index.Of(key), p, ended)
 		if x.strand == timeline.None || x.from >= x.to {
 			continue
 		}
-		if u := ends.Ending(key.Process, p); u != nil {
-			s.ParkedBy[x.off] = index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: u.Goroutine})
+		if ended != nil {
+			s.ParkedBy[x.off] = index.Of(timeline.GoroutineKey{Process: key.Process, Goroutine: ended.Goroutine})
 		}
 		last, ok := open[x.strand]
 		if ok && s.all[last].back > x.from {
