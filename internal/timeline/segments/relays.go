@@ -11,23 +11,17 @@ const manyRelays = 256
 
 // relayed tiles a wait by what the strands did that the request had to pass: one that
 // polls, and hands over to a worker that waits for work. Until that was woken, it was
-// the turn of whoever woke it.
-func (s *segmenter) relayed(w wait, p *painter) {
-	var list []wait // against the order of time
-	for len(list) < manyRelays && w.from < w.to {
-		iv := s.wokenForWork(w)
-		if iv == nil {
-			break
+// the turn of whoever woke it; it is followed through so many strands at most.
+func (s *segmenter) relayed(w wait, most int, p *painter) {
+	if most > 0 && w.from < w.to {
+		if iv := s.wokenForWork(w); iv != nil {
+			before := w
+			before.strand, before.to = s.f.Strand(iv.Off.Waker), iv.To
+			s.relayed(before, most-1, p)
+			w.from = iv.To
 		}
-		own := w
-		own.from = iv.To
-		list = append(list, own)
-		w.strand, w.to = s.f.Strand(iv.Off.Waker), iv.To
 	}
 	s.readerWait(w, p)
-	for i := len(list) - 1; i >= 0; i-- {
-		s.readerWait(list[i], p)
-	}
 }
 
 // wokenForWork returns the last sleep of a wait's strand that another strand ended by

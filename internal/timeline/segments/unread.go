@@ -31,7 +31,7 @@ func (s *segmenter) unread(r *timeline.Request, p *painter) {
 		}
 		from = born
 	}
-	s.relayed(wait{r, reader, from, r.FirstRead, timeline.PhaseUnread, timeline.None}, p)
+	s.relayed(wait{r, reader, from, r.FirstRead, timeline.PhaseUnread, timeline.None}, manyRelays, p)
 }
 
 // wait is a span in which a request waited for a strand to turn to it: to read it, or
