@@ -175,20 +175,3 @@ func (h *carriers) answerBehind(s timeline.StrandID, at recording.Time) (timelin
 	}
 	return timeline.None, 0
 }
-
-// workedFor returns the request that a strand did something for at a time, as far as
-// wake-ups tell: whoever had woken it served that, or read an answer for it. If others
-// were open it may have been for another.
-func (h *carriers) workedFor(s timeline.StrandID, at recording.Time) timeline.RequestID {
-	for hops := 0; hops <= 2*manyHops && s != timeline.None; hops++ {
-		if r := h.o.At(s, at); r != timeline.None {
-			return r
-		}
-		x := h.triggerOf(s, at)
-		if x.read != timeline.None {
-			return h.t.Calls[x.read].Request
-		}
-		s, at = x.by, x.at
-	}
-	return timeline.None
-}

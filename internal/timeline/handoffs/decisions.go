@@ -17,7 +17,6 @@ type decisions struct {
 	*activity
 	bursts []causality.Span // by request: when its strand may have handed work over
 	busy   map[recording.ProcessID]*busyTimes
-	direct map[recording.ProcessID]bool // who wakes a worker hands it its task
 }
 
 // decideAll associates the calls of all jobs.
@@ -26,7 +25,6 @@ func (h *decisions) decideAll() {
 	h.countCalls()
 	h.claimAll()
 	h.findBusy()
-	h.direct = h.directOnes()
 	h.eachJob(h.decide)
 }
 
@@ -185,7 +183,7 @@ func (h *decisions) byStart(j *job, all []decision) {
 	task := max(h.strands[j.strand].least, 1)
 	until := h.foreign(j)
 	first := len(j.calls)
-	agreed, own := false, j.made && h.ownThread(j) || h.direct[h.t.Strands[j.strand].Process] && h.wokenByOwner(j)
+	agreed, own := false, j.made && h.ownThread(j)
 	if len(j.results) > 0 {
 		first = j.results[0].calls
 		agreed = j.results[0].request == j.claim && first <= task
@@ -212,38 +210,6 @@ func (h *decisions) ownThread(made *job) bool {
 		}
 	}
 	return true
-}
-
-// directOnes finds the processes where a worker that waited for work has the task of the
-// request whose own strand woke it, whoever else puts some in at that time: so it is with
-// threads that are started again for one task each, and with queues whose workers wait only
-// while nothing is in them. It is held against the results of workers that could have had
-// another's.
-func (h *decisions) directOnes() map[recording.ProcessID]bool {
-	counts := causality.Tallies[recording.ProcessID]{}
-	h.eachJob(func(j *job) {
-		if len(j.calls) == 0 || len(j.results) == 0 || !h.wokenByOwner(j) {
-			return
-		}
-		x, p := j.results[0], h.t.Strands[j.strand].Process
-		if x.calls < 1 || x.calls > max(h.strands[j.strand].least, 1) {
-			return
-		}
-		if odd := x.request != j.claim; odd || j.late || h.sent(j.calls[0]) >= h.foreign(j) {
-			counts.Add(p, odd)
-		}
-	})
-	direct := map[recording.ProcessID]bool{}
-	for p, c := range counts {
-		direct[p] = c.Rule(manyKnown / 2)
-	}
-	return direct
-}
-
-// wokenByOwner reports a job that was started by the strand of the request it is claimed
-// for, not by another worker.
-func (h *decisions) wokenByOwner(j *job) bool {
-	return j.claim != timeline.None && !j.told && j.by != timeline.None && h.owner(j.by, j.from) == j.claim
 }
 
 // taskOf reports whether a call may be of the task that a job was started for. When a carried

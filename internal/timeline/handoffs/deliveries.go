@@ -48,22 +48,6 @@ func (h *carriers) byAnswers() {
 		}
 	}
 	h.byAsks()
-	h.byLoneRequest()
-}
-
-// byLoneRequest associates carried calls that nothing else tells of with the only request
-// that was open, if whoever had them sent worked for that.
-func (h *carriers) byLoneRequest() {
-	for i := range h.ways {
-		c := &h.t.Calls[i]
-		if !h.ways[i].carried || c.Request != timeline.None || h.ways[i].delivered || !h.mayBeHanded(c) {
-			continue
-		}
-		at := h.sent(timeline.CallID(i))
-		if r := h.open[c.Process].At(at); r != timeline.None && c.End <= h.t.Requests[r].End && h.workedFor(c.Strand, at-1) == r {
-			h.t.Assign(c, r, timeline.WhyHandOffOnly)
-		}
-	}
 }
 
 // believed lists the deliveries to believe, of each call the first.

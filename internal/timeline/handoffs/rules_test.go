@@ -35,38 +35,6 @@ func TestDeliveriesToTheOnlyOpenRequest(t *testing.T) {
 	}
 }
 
-// Nothing tells of a carried call, whose answer was delivered to nobody. It is of the only
-// request that was open, if the strand that sent it worked for that.
-func TestCarriedCallsOfTheOnlyOpenRequest(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*activity)
-		want   timeline.RequestID
-	}{
-		{"as it is", func(*activity) {}, 0},
-		{"another is open", func(h *activity) { h.t.Requests[1].FirstRead = 30 }, timeline.None},
-		{"the strand worked for nobody", func(h *activity) { h.o = make(timeline.Stints, 2) }, timeline.None},
-		{"it ended after the request", func(h *activity) { h.t.Calls[0].End = 130 }, timeline.None},
-		{"it is known to be nobody's", func(h *activity) { h.ways[0].delivered = true }, timeline.None},
-		{"it is not carried", func(h *activity) { h.ways[0].carried = false }, timeline.None},
-	} {
-		h := &activity{
-			t: &timeline.Timeline{
-				Strands:  make([]timeline.Strand, 2),
-				Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 0, Process: 1, FirstRead: 10, End: 100}, {RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, ID: 1, Process: 1, FirstRead: 200, End: 300}},
-				Calls:    []timeline.Call{{Process: 1, Strand: 1, Request: timeline.None, Why: timeline.WhyNoOwner, SendFrom: 40, End: 60}},
-			},
-			f: &facts.Facts{Threads: make([]facts.Thread, 2)}, o: timeline.Stints{nil, {{From: 10, To: 50, Request: 0}}},
-			ways: []callWay{{carried: true}}, strands: make([]strand, 2),
-		}
-		c.change(h)
-		h.open = timeline.OpenIn(h.t)
-		if (&carriers{h}).byLoneRequest(); h.t.Calls[0].Request != c.want {
-			t.Errorf("%s: of request %d, want %d", c.name, h.t.Calls[0].Request, c.want)
-		}
-	}
-}
-
 // A job was started by strand 0, which served request 5, or by worker 1, which worked for it. A
 // carried call of it may be of a task that was put in before, unless the request's own strand
 // started the job.

@@ -111,7 +111,6 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	if len(moves) > 0 {
 		w.ids.before = moves[0].At
 	}
-	w.ids.expect(moves)
 	for i := range moves {
 		w.step(&moves[i])
 		w.idle.note(&w, &moves[i])
@@ -148,7 +147,6 @@ func (w *asyncWalk) step(m *loops.Move) {
 	if m.Counter > 0 {
 		w.slept = false
 	}
-	w.noteMade(m)
 	w.fired(m)
 	switch {
 	case m.Kind == loops.MoveBlock:

@@ -31,18 +31,6 @@ type giver struct {
 	either [2]loops.Owner
 }
 
-// expect makes room for what the moves of a loop tell.
-func (a *asyncIDs) expect(moves []loops.Move) {
-	n, last := 0, a.next
-	for i := range moves {
-		if moves[i].Counter > last {
-			n, last = n+1, moves[i].Counter
-		}
-	}
-	a.last, a.owner, a.either = make([]int64, 0, n), make([]loops.Owner, 0, n), make([][2]loops.Owner, 0, n)
-	a.since, a.times, a.counts = make([]recording.Time, 0, n), make([]recording.Time, 0, n), make([]int64, 0, n)
-}
-
 // give notes that the ids up to counter were given out by a giver.
 func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 	if counter <= a.next {

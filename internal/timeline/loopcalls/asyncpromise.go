@@ -26,22 +26,6 @@ func (w *asyncWalk) stranger() loops.Owner {
 	return w.chains.newPlaceholder()
 }
 
-// noteMade notes whose the execution id of a move is, and all that were given out with it, as its trigger tells:
-// what was executed when it was asked for.
-func (w *asyncWalk) noteMade(m *loops.Move) {
-	if w.named == nil || m.Exec == 0 || m.Trigger == 0 || w.lasting.has(m.Exec) || w.lasting.has(m.Trigger) || w.causes.has(m.Trigger) {
-		return
-	}
-	if _, handle := w.handles[m.Trigger]; handle || w.fresh(m.Trigger) {
-		return
-	}
-	made := w.ids.find(m.Exec)
-	if w.fresh(m.Exec) {
-		made = w.turn.of
-	}
-	w.chains.meet(made, w.ids.find(m.Trigger))
-}
-
 // triggered takes for evidence whom the trigger of a call names.
 func (w *asyncWalk) triggered(m *loops.Move, who loops.Owner) bool {
 	w.hands.by[m.Call] = who

@@ -18,7 +18,6 @@ func promises() *asyncWalk {
 	}
 	one, other := w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.turn = asyncTurn{of: other, counter: 40, conn: loops.NoConn}
-	w.ids.expect([]loops.Move{{Counter: 10}, {Counter: 20}, {Counter: 30}, {Counter: 40}, {Counter: 50}})
 	none := [2]loops.Owner{loops.Nobody, loops.Nobody}
 	w.ids.give(10, giver{first, none}, 1)
 	w.ids.give(20, giver{second, none}, 2)
@@ -52,37 +51,6 @@ func TestWhatGoesOnAfterAPromise(t *testing.T) {
 		if got := w.byPromise(&c.m); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
-	}
-}
-
-// A message leads somebody on. That it is request 2 is told by what is sent, or by what it asked for then, and of all
-// that it sent before, too.
-func TestWhoAMessageLeadsOn(t *testing.T) {
-	for name, c := range map[string]struct {
-		m    loops.Move
-		id   int64
-		want timeline.RequestID
-	}{
-		"it goes on after a promise":         {loops.Move{Exec: 45, Trigger: 15}, 48, 2},
-		"asked for in that turn":             {loops.Move{Exec: 25, Trigger: 15}, 28, 2},
-		"its trigger is of that turn":        {loops.Move{Exec: 15, Trigger: 25}, 28, 2},
-		"its trigger is a handle's":          {loops.Move{Exec: 25, Trigger: 4}, 28, timeline.None},
-		"its trigger is of nobody known":     {loops.Move{Exec: 25, Trigger: 35}, 28, timeline.None},
-		"asked for where several may go on":  {loops.Move{Exec: 35, Trigger: 15}, 38, timeline.None},
-		"what the other had asked for leads": {loops.Move{Exec: 45, Trigger: 25}, 48, timeline.None},
-	} {
-		w := promises()
-		w.chains.link(3, w.ids.find(c.id))
-		w.noteMade(&c.m)
-		if got := w.chains.known(w.ids.find(c.id)); got != c.want || w.chains.known(loops.OfCall(3)) != c.want {
-			t.Errorf("%s: it is %d, who sent that %d; want %d", name, got, w.chains.known(loops.OfCall(3)), c.want)
-		}
-	}
-	w := promises()
-	w.noteMade(&loops.Move{Exec: 45, Trigger: 25})
-	w.noteMade(&loops.Move{Exec: 28, Trigger: 15})
-	if w.chains.known(w.turn.of) != 2 {
-		t.Error("the one is the other, whoever that is")
 	}
 }
 
@@ -167,7 +135,6 @@ func TestIDsThatSendsGiveOut(t *testing.T) {
 	}
 	w := promises()
 	w.few = 2
-	w.ids.expect([]loops.Move{{Counter: 70}})
 	by := w.giveBefore(&loops.Move{Kind: loops.MoveSend, Counter: 70}, giver{loops.Nobody, [2]loops.Owner{loops.OfRequest(1), loops.OfRequest(2)}})
 	w.ids.give(70, by, 9)
 	if a, b := w.ids.maybe(69); w.ids.find(68) != loops.OfRequest(1) || a != loops.OfRequest(1) || b != loops.OfRequest(2) {
