@@ -9,30 +9,6 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Strand 0 wakes strand 1 at 20, which sends a call at 30 and has its answer at 50.
-func TestWhoAskedWaitsForTheResult(t *testing.T) {
-	h := &jobFinder{activity: &activity{t: &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 30, End: 50}}}}}
-	j := &job{strand: 1, from: 20, to: 90, by: 0, calls: []timeline.CallID{0}}
-	for name, c := range map[string]struct {
-		of          timeline.StrandID
-		since, till recording.Time
-		want        bool
-	}{
-		"who asked, from then on":                   {0, 25, 60, true},
-		"another":                                   {2, 25, 60, false},
-		"it had slept before it asked":              {0, 15, 60, false},
-		"it slept only when the answer was there":   {0, 55, 60, false},
-		"it was woken while the call was under way": {0, 25, 40, false},
-	} {
-		if got := h.waitedFor(j, wake{at: c.till, by: 1, of: c.of, off: facts.NewOff(&recording.Off{Since: c.since})}); got != c.want {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
-	}
-	if h.waitedFor(&job{strand: 1, from: 20, by: 0}, wake{at: 60, of: 0, off: facts.NewOff(&recording.Off{Since: 25})}) {
-		t.Error("a result of what made no call")
-	}
-}
-
 // pythonWaits is a strand of CPython with waits of one kind each: where, in which stack, how long.
 func pythonWaits(waits []timeline.Wait, offs []recording.Off) *idlePlaces {
 	f := &facts.Facts{Threads: make([]facts.Thread, 1)}

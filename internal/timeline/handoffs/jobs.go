@@ -200,7 +200,7 @@ func (h *jobFinder) addResult(j *job, w wake) {
 	switch p := h.purposeOf(w.of, w.off); {
 	case p == forOther || p == forWork:
 		return
-	case p == unknown && !h.waitedFor(j, w):
+	case p == unknown:
 		if e := h.ended[h.placeOf(w)]; e.All == 0 || e.Odd > 0 {
 			return
 		}
@@ -210,16 +210,6 @@ func (h *jobFinder) addResult(j *job, w wake) {
 		return // in the middle of a call
 	}
 	j.results = append(j.results, result{w.at, r, w.off.Since, n, h.placeOf(w), false, false})
-}
-
-// waitedFor reports that a wake ended the wait of whoever had woken the job's strand for work,
-// who had gone to sleep before the first call was answered and slept until all were.
-func (h *jobFinder) waitedFor(j *job, w wake) bool {
-	if j.by != w.of || len(j.calls) == 0 || w.off.Since < j.from {
-		return false
-	}
-	first, last := &h.t.Calls[j.calls[0]], &h.t.Calls[j.calls[len(j.calls)-1]]
-	return w.off.Since < first.End && last.End <= w.at
 }
 
 // callsUpTo is how many calls a job had made at its result before the i-th.

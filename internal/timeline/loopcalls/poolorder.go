@@ -41,7 +41,7 @@ type lineKind int8
 
 const (
 	lineByIDs  lineKind = iota // those that ids tell to have been sent for a free connection
-	lineByRoom                 // those on a connection that was used before, or asked for in the turn of an answer: the application lets so many run at once
+	lineByRoom                 // all: the application lets so many run at once
 	lineKinds
 )
 
@@ -237,22 +237,7 @@ func (p *poolOrder) send(m *loops.Move) {
 // is the one before on its connection, if that was used.
 func (p *poolOrder) inLine(c, before timeline.CallID, used bool) bool {
 	hands := p.in.hands
-	switch {
-	case hands.room[c] && !hands.over[c] && p.kind == lineByIDs:
-		return false
-	case used && (before == p.turn.call || hands.over[c]):
-		return true
-	}
-	return p.kind == lineByRoom && (used || p.afterAnswer(c))
-}
-
-// afterAnswer reports a call that was asked for in the turn of an answer.
-func (p *poolOrder) afterAnswer(c timeline.CallID) bool {
-	if made := p.in.hands.made[c]; made != loops.Nobody || p.in.hands.late[c] {
-		_, ok := made.Call()
-		return ok
-	}
-	return p.turn.call != timeline.None
+	return p.kind == lineByRoom || used && (hands.over[c] || !hands.room[c] && before == p.turn.call)
 }
 
 // askedBy is who seems to have asked for a call that did not wait, and when.
