@@ -42,19 +42,16 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
-	if !calls && !answers && !taken && !awaitsTasks(h) {
+	if !calls && !answers && !taken {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	if calls || answers || taken {
-		h.byCallsAndAnswers()
-		h.eachJob(parts.addParts)
-		parts.addTakings()
-	}
-	(&taskFinder{&parts}).find()
+	h.byCallsAndAnswers()
+	h.eachJob(parts.addParts)
+	parts.addTakings()
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			exchange.Warmed(c, &in.Calls[i].Bounds)
