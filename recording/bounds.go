@@ -25,7 +25,7 @@ type limit struct {
 	any      bool // addresses, and ids that a program gives out
 }
 
-func (l limit) allows(v int64, at Time) bool {
+func (l *limit) allows(v int64, at Time) bool {
 	if v == 0 || l.any {
 		return true
 	}
@@ -93,15 +93,16 @@ func newBounds() bounds {
 type boundVisitor struct {
 	at     Time
 	limits []limit
+	next   int // of them
 	wrong  bool
 }
 
 // Int implements Visitor.
 func (b *boundVisitor) Int(_ string, v *int64) {
-	if !b.limits[0].allows(*v, b.at) {
+	if *v != 0 && !b.limits[b.next].allows(*v, b.at) {
 		b.wrong = true
 	}
-	b.limits = b.limits[1:]
+	b.next++
 }
 
 // Enum implements Visitor. What has no name is of a newer version.

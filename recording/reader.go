@@ -99,7 +99,7 @@ type frame struct {
 func (r *blockReader) read(in io.Reader) error {
 	r.frames = r.frames[:0]
 	for len(r.frames) < framesAtOnce {
-		var f frame
+		f := r.room()
 		n, err := io.ReadFull(in, f.head[:])
 		if errors.Is(err, io.EOF) {
 			r.done = true
@@ -125,13 +125,21 @@ func (r *blockReader) read(in io.Reader) error {
 	return nil
 }
 
+// room is a frame in whose memory one before was.
+func (r *blockReader) room() (f frame) {
+	if n := len(r.frames); n < cap(r.frames) {
+		f.stored = r.frames[:n+1][n].stored
+	}
+	return f
+}
+
 // read takes what follows the head of a frame, and returns how many bytes it took.
 func (f *frame) read(in io.Reader) (int, error) {
 	stored, plain := f.sizes()
 	if stored > maxBlock || plain > maxBlock || plain/maxExpand > stored {
 		return 0, errMalformed
 	}
-	f.stored = make([]byte, stored)
+	f.stored = slices.Grow(f.stored[:0], int(stored))[:stored]
 	return io.ReadFull(in, f.stored)
 }
 

@@ -113,19 +113,21 @@ type cursor struct {
 	bad bool
 }
 
-func (c *cursor) uvarint() uint64 {
-	if len(c.b) > 0 && c.b[0] < 0x80 { // most values: one byte
-		v := c.b[0]
-		c.b = c.b[1:]
-		return uint64(v)
+// uvarint is binary.Uvarint, which is called for most of the bytes of a file.
+func (c *cursor) uvarint() (v uint64) {
+	const last = binary.MaxVarintLen64 - 1
+	for i, x := range c.b {
+		if x < 0x80 && (i < last || i == last && x <= 1) {
+			c.b = c.b[i+1:]
+			return v | uint64(x)<<(7*i)
+		}
+		if i >= last {
+			break
+		}
+		v |= uint64(x&0x7f) << (7 * i)
 	}
-	v, n := binary.Uvarint(c.b)
-	if n <= 0 {
-		c.b, c.bad = nil, true
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
+	c.b, c.bad = nil, true
+	return 0
 }
 
 func (c *cursor) varint() int64 {

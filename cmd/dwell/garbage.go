@@ -11,7 +11,7 @@ import (
 // much is in use, or much time where little is. A part of what is in use, once that is more, lets the time
 // of collections grow with what is analysed, and not with its square.
 const (
-	mostGarbage    = 160 << 20
+	mostGarbage    = 240 << 20
 	garbageOfInUse = 8 // a part of that many
 )
 

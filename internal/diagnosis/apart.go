@@ -1,6 +1,8 @@
 package diagnosis
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline/lists"
 )
 
@@ -59,8 +61,11 @@ func ordered(ids []RequestID, by func(RequestID) Duration) []RequestID {
 }
 
 // Without returns what of spans as Merged returns them does not lie in others that are so.
-func Without(a, b []Span) (out []Span) {
-	k := 0
+func Without(a, b []Span) []Span {
+	if len(b) == 0 {
+		return slices.Clip(a)
+	}
+	out, k := make([]Span, 0, len(a)), 0
 	for _, s := range a {
 		for k < len(b) && (b[k].Request < s.Request || b[k].Request == s.Request && b[k].To <= s.From) {
 			k++

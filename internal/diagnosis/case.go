@@ -15,7 +15,8 @@ type Case struct {
 	spans    [2]Time     // from the first start to the last end of a measured request
 	measured []RequestID // the requests of Overall, in order of id
 	shared   map[string]any
-	few      bool // requests are too few to decide anything: what is worth having is a lead at most
+	ready    []Span // see Ready
+	few      bool   // requests are too few to decide anything: what is worth having is a lead at most
 }
 
 // NewCase returns what hypotheses would test of a timeline.

@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,8 +154,10 @@ func (j *judge) test(by recording.Workers) {
 		families[at] = append(families[at], t)
 	}
 	slices.SortStableFunc(families, func(a, b []*trial) int { return -strings.Compare(a[0].Family, b[0].Family) }) // what takes long begins first
+	j.Ready()                                                                                                      // for all of them
 	cases := recording.Of(by, func() *Case {
 		c := *j.Case
+		c.shared = maps.Clone(c.shared)
 		return &c
 	})
 	by.Do(len(families), func(worker, i int) {
@@ -241,7 +244,7 @@ func (j *judge) largest() (best *candidate, bs scored) {
 		if cd.taken || !cd.alone.passes() || j.follows(cd) {
 			continue
 		}
-		sc := j.score(cd, j.ledger.left(cd.spans))
+		sc := cd.remaining(j)
 		if sc.passes() && (best == nil || best.Others && !cd.Others || best.Others == cd.Others && sc.weight() > bs.weight()) {
 			best, bs = cd, sc
 		}
@@ -305,7 +308,7 @@ func (j *judge) cause(of *candidate, sc scored) (cause *candidate, cs scored, mo
 			cd.trial.Where && !of.trial.Where && slices.Contains(of.trial.Explains, cd.trial.ID) {
 			continue
 		}
-		cs = j.score(cd, j.ledger.left(cd.spans))
+		cs = cd.remaining(j)
 		if !cs.passes() {
 			continue
 		}

@@ -112,7 +112,7 @@ func (j *judge) dominant() (out []Dominant) {
 			s := &j.Symptoms[i]
 			d := Dominant{
 				ID: cd.trial.ID, Place: cd.Place, Endpoint: s.Endpoint, Others: cd.Others, With: with,
-				Mean: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)), Slow: j.ofSlow(s, off),
+				Mean: ShareOf(int64(mean(off, s.byID)), int64(s.Mean)), Slow: j.ofSlow(s, off),
 			}
 			where := cd.trial.Where && !cd.trial.Queue
 			if d.Slow >= Whole/2 && mean(off, s.Slow) < j.least(s.P50, j.Worth) || where && !j.Broken(s) && j.meanOf(s.Slow) < slower*j.meanOf(s.Ordinary) {

@@ -51,7 +51,7 @@ func (j *judge) leads(t *trial) (any bool) {
 		if _, gone := j.explainer(cd); !cd.Others && (j.follows(cd) || 2*gone >= Whole) || j.behindLead(cd) != "" {
 			continue
 		}
-		sc := j.score(cd, j.ledger.left(cd.spans))
+		sc := cd.remaining(j)
 		best, why, spans := sc.best, "", cd.spans
 		words, when := j.once(&sc)
 		switch {
@@ -127,16 +127,16 @@ func (t *trial) yield(j *judge) {
 func (j *judge) rankLead(f *Finding, cd *candidate, spans []Span) {
 	s := j.symptom(f.Impact.Endpoint)
 	off := j.lose(spans)
-	f.weight = mean(off, s.Requests) + mean(off, s.Slow)
+	f.weight = mean(off, s.byID) + mean(off, s.Slow)
 	sure := Total(spans) == Total(cd.spans) // else what is surely its own is little
 	where := cd.trial.Where && !cd.trial.Queue
-	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.Requests)), int64(s.Mean))}
+	f.rank = leadRank{beside: cd.Others || cd.Peer && !sure, peer: cd.Peer, own: !cd.Others && !cd.Peer, all: ShareOf(int64(mean(off, s.byID)), int64(s.Mean))}
 	f.rank.needless = where && f.rank.own && !cd.trial.Work && cd.Decide == ""
 	switch {
 	case cd.Others:
-		f.weight = 2 * mean(off, s.Requests)
+		f.weight = 2 * mean(off, s.byID)
 	case where && (cd.Peer || cd.trial.Work):
-		f.weight -= min(mean(off, s.Ordinary), mean(off, s.Requests), mean(off, s.Slow))
+		f.weight -= min(mean(off, s.Ordinary), mean(off, s.byID), mean(off, s.Slow))
 	}
 	f.rank.slow = j.ofSlow(s, off)
 	j.regain(spans)
@@ -180,7 +180,7 @@ func (j *judge) mostSeen(cd *candidate) (Impact, bool) {
 // minor describes what was seen and is worth little here: with what it is worth, or of
 // which finding it is a consequence.
 func (j *judge) minor(t *trial, best *candidate) Finding {
-	sc := j.score(best, j.ledger.left(best.spans))
+	sc := best.remaining(j)
 	im := sc.best
 	if im.Requests == 0 {
 		most, _ := j.mostSeen(best)
@@ -233,7 +233,7 @@ func (j *judge) takes(cd *candidate) (all, slow Share) {
 	defer j.regain(cd.seen)
 	for i := range j.Symptoms {
 		s := &j.Symptoms[i]
-		all = max(all, ShareOf(int64(mean(off, s.Requests)), int64(s.Mean)))
+		all = max(all, ShareOf(int64(mean(off, s.byID)), int64(s.Mean)))
 		slow = max(slow, ShareOf(int64(mean(off, s.Slow)), int64(j.meanOf(s.Slow))))
 	}
 	return all, slow

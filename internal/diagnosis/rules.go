@@ -1,10 +1,6 @@
 package diagnosis
 
-import (
-	"slices"
-
-	"github.com/getdwell/dwell/internal/timeline"
-)
+import "slices"
 
 // scored is a candidate's remaining time held against the bounds at each endpoint.
 type scored struct {
@@ -52,6 +48,14 @@ func (j *judge) score(cd *candidate, left []Span) scored {
 		}
 	}
 	return sc
+}
+
+// remaining is what is left of a candidate, held against the bounds: all of it, as long as nothing is taken.
+func (cd *candidate) remaining(j *judge) scored {
+	if j.ledger.taken == nil {
+		return cd.alone
+	}
+	return j.score(cd, j.ledger.left(cd.spans))
 }
 
 // least is what a saving of a statistic has to reach to be worth having.
@@ -155,9 +159,7 @@ func (j *judge) intervals(spans []Span, im *Impact) {
 // waitBesides returns, by run of a symptom, what its requests wait for a processor besides spans.
 func (j *judge) waitBesides(symptom int, spans []Span) []Duration {
 	ready := j.Shared("ready to run", func() any {
-		all := func(*timeline.Request, *timeline.Segment) bool { return true }
-		list := j.SpansOf(timeline.CauseRunnable, all)
-		return mergeOnto(j.Timeline, list[:0], list)
+		return j.Merged(j.Ready())
 	}).([]Span)
 	by := make([]Duration, len(j.Symptoms[symptom].runs))
 	book := func(s Span, sign Duration) {

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -9,12 +10,12 @@ import (
 // Spans returns the segments of the measured requests that keep accepts. The list is as long as it must
 // be, for there may be millions.
 func (c *Case) Spans(keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	return c.spansIn(c.measured, keep)
+	return c.spansIn(c.measured, allCauses, keep)
 }
 
 // SpansOf is Spans for segments of one cause: of requests that have none it asks nothing.
 func (c *Case) SpansOf(cause timeline.Cause, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	return c.spansIn(c.With(cause), func(r *timeline.Request, s *timeline.Segment) bool { return s.Cause == cause && keep(r, s) })
+	return c.spansIn(c.With(cause), 1<<cause, keep)
 }
 
 // SpansAmong is Spans of some requests.
@@ -25,26 +26,51 @@ func (c *Case) SpansAmong(some func(*timeline.Request) bool, keep func(*timeline
 			ids = append(ids, id)
 		}
 	}
-	return c.spansIn(ids, keep)
+	return c.spansIn(ids, allCauses, keep)
 }
 
-func (c *Case) spansIn(ids []RequestID, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
-	var pieces [][]Span
-	var list []Span
+// causes are some, by bit.
+type causes uint
+
+const allCauses causes = 1<<timeline.NumCauses - 1
+
+func (c *Case) spansIn(ids []RequestID, of causes, keep func(*timeline.Request, *timeline.Segment) bool) []Span {
 	var s timeline.Segments // handed to keep, and so not on the stack: one for all
+	var list pieces
 	for _, id := range ids {
 		r := &c.Requests[id]
 		for s = r.Segments(); s.Next(); {
-			if keep(r, &s.Segment) {
-				if len(list) == cap(list) {
-					pieces = append(pieces, list)
-					list = make([]Span, 0, min(2*cap(list)+8, 1<<14))
-				}
-				list = append(list, Span{id, s.From, s.To})
+			if of>>s.Cause&1 != 0 && keep(r, &s.Segment) {
+				list.add(Span{id, s.From, s.To})
 			}
 		}
 	}
-	return slices.Concat(append(pieces, list)...)
+	return list.joined()
+}
+
+// pieces are a list that grows without being copied: there may be millions.
+type pieces struct {
+	full [][]Span
+	last []Span
+}
+
+func (p *pieces) add(s Span) {
+	if len(p.last) == cap(p.last) {
+		p.full = append(p.full, p.last)
+		p.last = make([]Span, 0, min(2*cap(p.last)+8, 1<<14))
+	}
+	p.last = append(p.last, s)
+}
+
+// joined is the list, as long as it must be.
+func (p *pieces) joined() []Span { return slices.Concat(append(p.full, p.last)...) }
+
+// Ready are the spans in which the measured requests waited for a processor; its callers share them.
+func (c *Case) Ready() []Span {
+	if c.ready == nil {
+		c.ready = c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
+	}
+	return slices.Clip(c.ready)
 }
 
 // TimeOf returns how much of the measured requests' time has a cause.
@@ -68,13 +94,19 @@ func (c *Case) With(cause timeline.Cause) []RequestID {
 }
 
 func (c *Case) byCause() [][]RequestID {
-	by := make([][]RequestID, timeline.NumCauses)
+	by, n := make([][]RequestID, timeline.NumCauses), [timeline.NumCauses]int{}
 	for _, id := range c.measured {
-		r := &c.Requests[id]
-		for cause := range timeline.NumCauses {
-			if r.Has(cause) {
-				by[cause] = append(by[cause], id)
-			}
+		for set := c.Requests[id].Causes(); set != 0; set &= set - 1 {
+			n[bits.TrailingZeros(set)]++
+		}
+	}
+	for cause := range by {
+		by[cause] = make([]RequestID, 0, n[cause])
+	}
+	for _, id := range c.measured {
+		for set := c.Requests[id].Causes(); set != 0; set &= set - 1 {
+			cause := bits.TrailingZeros(set)
+			by[cause] = append(by[cause], id)
 		}
 	}
 	return by
@@ -87,22 +119,22 @@ func (c *Case) Gaps() []Span {
 }
 
 func (c *Case) findGaps() []Span {
-	var out []Span
+	var out pieces
 	for _, id := range c.measured {
 		r := &c.Requests[id]
 		at := r.Start
 		for s := r.Segments(); s.Next(); {
 			if s.From > at {
-				out = append(out, Span{id, at, s.From})
+				out.add(Span{id, at, s.From})
 			}
 			if s.Cause == timeline.CauseUnknown {
-				out = append(out, Span{id, s.From, s.To})
+				out.add(Span{id, s.From, s.To})
 			}
 			at = s.To
 		}
 		if r.End > at {
-			out = append(out, Span{id, at, r.End})
+			out.add(Span{id, at, r.End})
 		}
 	}
-	return out
+	return out.joined()
 }

@@ -74,18 +74,21 @@ func (s *Symptom) Max() Duration { return s.max }
 // symptoms groups the measured requests, all of which it returns in order of id, by endpoint, the most
 // frequent first.
 func symptoms(tl *timeline.Timeline, o Options) (all []RequestID, overall Symptom, each []Symptom) {
-	by := map[string][]RequestID{}
+	by, of, name := map[string]*[]RequestID{}, (*[]RequestID)(nil), ""
 	for i := range tl.Requests {
 		r := &tl.Requests[i]
 		if !r.Measured() || (o.Endpoint != "" && r.Endpoint != o.Endpoint) {
 			continue
 		}
 		all = append(all, RequestID(i))
-		by[r.Endpoint] = append(by[r.Endpoint], RequestID(i))
+		if of == nil || r.Endpoint != name {
+			of, name = lists.Entry(by, r.Endpoint), r.Endpoint
+		}
+		*of = append(*of, RequestID(i))
 	}
 	quiet := quietTimes(tl)
 	for name, ids := range by {
-		each = append(each, newSymptom(tl, name, ids, quiet))
+		each = append(each, newSymptom(tl, name, *ids, quiet))
 	}
 	if len(each) == 1 {
 		overall = each[0]

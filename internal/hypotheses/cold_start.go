@@ -178,7 +178,7 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 // ten of them and the last: where calls differ by chance, so do about five of ten. What they wait
 // for a processor does not count: at times others have them.
 func (y *youth) longer(c *diagnosis.Case) (end int) {
-	var took []Duration
+	took := make([]Duration, 0, len(y.order))
 	for _, id := range y.order {
 		d := c.Requests[id].Duration()
 		for g := c.Requests[id].Segments(); c.Requests[id].Has(timeline.CauseRunnable) && g.Next(); {
@@ -189,7 +189,8 @@ func (y *youth) longer(c *diagnosis.Case) (end int) {
 		took = append(took, d)
 	}
 	half := len(took) / 2
-	later := slices.Sorted(slices.Values(took[half:]))
+	later := slices.Clone(took[half:])
+	slices.Sort(later)
 	above := 0
 	for i, d := range took[:half] {
 		if d <= diagnosis.Quantile(later, 50)+c.Resolution {

@@ -11,9 +11,9 @@ import (
 )
 
 // behindComputing returns what of requests' waits for a processor went by while every processor of
-// the host computed for requests: those waits are for each other's work, and go with it.
+// the host computed for requests: those waits are for each other's work, and go with it. Its callers share it.
 func behindComputing(c *diagnosis.Case) []diagnosis.Span {
-	return slices.Clone(c.Shared("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
+	return slices.Clip(c.Shared("behind computing", func() any { return findBehindComputing(c) }).([]diagnosis.Span))
 }
 
 func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
@@ -27,7 +27,7 @@ func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
 	}
 	computing := sumOf(spans)
 	var out []diagnosis.Span
-	for _, w := range c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true }) {
+	for _, w := range c.Ready() {
 		out = append(out, computing.in(w)...)
 	}
 	return out

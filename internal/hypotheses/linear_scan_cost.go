@@ -44,7 +44,7 @@ func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (points []diagnosi
 	bins := min(scanBins, n/scanRun)
 	for b := range bins {
 		from, to := b*n/bins, (b+1)*n/bins
-		var list []Duration
+		list := make([]Duration, 0, to-from)
 		for _, id := range s.whole[from:to] {
 			list = append(list, of(id))
 		}

@@ -30,7 +30,7 @@ const throttledShare = diagnosis.Whole / 100
 const stolenShare = diagnosis.Whole / 50
 
 func testRunQueue(c *diagnosis.Case) diagnosis.Result {
-	spans := c.SpansOf(timeline.CauseRunnable, func(*timeline.Request, *timeline.Segment) bool { return true })
+	spans := c.Ready()
 	h := hostLoad(c)
 	ev := []diagnosis.Evidence{
 		diagnosis.Part("of all request time is spent ready to run without a CPU", diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))),

@@ -133,9 +133,9 @@ func none(c *diagnosis.Case) string {
 	return "no time of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " went into it"
 }
 
-// blank returns the time of measured requests of which nothing at all is known.
+// blank returns the time of measured requests of which nothing at all is known; its callers share it.
 func blank(c *diagnosis.Case) []diagnosis.Span {
-	return slices.Clone(c.Shared("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
+	return slices.Clip(c.Shared("blank", func() any { return findBlank(c) }).([]diagnosis.Span))
 }
 
 func findBlank(c *diagnosis.Case) (out []diagnosis.Span) {

@@ -40,6 +40,7 @@ func OpenIn(t *Timeline) map[recording.ProcessID]*Open {
 func newOpenOnes(t *Timeline, list []RequestID) *Open {
 	sums := func(at func(*Request) recording.Time) (times []recording.Time, sums []RequestID) {
 		sum := RequestID(0)
+		times, sums = make([]recording.Time, 0, len(list)), make([]RequestID, 0, len(list))
 		for _, r := range lists.ByTime(slices.Clone(list), func(r *RequestID) recording.Time { return at(&t.Requests[*r]) }) {
 			sum += r
 			times, sums = append(times, at(&t.Requests[r])), append(sums, sum)

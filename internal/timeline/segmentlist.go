@@ -1,6 +1,9 @@
 package timeline
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // SegmentPacker gives requests their segments, in one piece of memory.
 type SegmentPacker struct {
@@ -84,6 +87,14 @@ func (r *Request) Has(cause Cause) bool {
 	return r.segments != "" && r.segments[cause/8]>>(cause%8)&1 != 0
 }
 
+// Causes are those that segments of the request have, by bit.
+func (r *Request) Causes() (set uint) {
+	if r.segments != "" {
+		set = uint(r.segments[0]) | uint(r.segments[1])<<8
+	}
+	return set
+}
+
 // HasPhase reports whether a segment of the request has a phase.
 func (r *Request) HasPhase(phase Phase) bool {
 	return r.segments != "" && r.segments[2+phase/8]>>(phase%8)&1 != 0
@@ -98,14 +109,32 @@ const (
 	_ = uint(16 - NumPhases)
 )
 
-// Of each segment two bytes say what it is, and what follows of it: what is as it was in the
+// Of each segment two bytes say what it is, and what follows its length: what is as it was in the
 // one before is left out.
 const (
 	packedGap    = 1 << 6 // of the first byte, beside cause and quality: it does not begin where the one before ended
 	packedStrand = 1 << 7 // it has another strand
 	packedCall   = 1 << 4 // of the second byte, beside the phase
 	packedBlock  = 1 << 5
+	packedLength = 6 // from this bit on: the length has two bytes more than that, or eight
 )
+
+// packedLong is of a length that four bytes do not hold.
+const packedLong = 3
+
+// packedSlack is how many bytes follow the segments, as four are read where a length has two.
+const packedSlack = 2
+
+// packLength appends the length of the segment whose two bytes are before it.
+func packLength(to []byte, length uint64) []byte {
+	width := max(0, (bits.Len64(length)+7)/8-2)
+	if width >= packedLong {
+		to[len(to)-1] |= packedLong << packedLength
+		return binary.LittleEndian.AppendUint64(to, length)
+	}
+	to[len(to)-1] |= byte(width) << packedLength
+	return binary.LittleEndian.AppendUint32(to, uint32(length))[:len(to)+width+2]
+}
 
 // packSegments appends segments to what is packed.
 func (r *Request) packSegments(to []byte, list []Segment) []byte {
@@ -120,7 +149,7 @@ func (r *Request) packSegments(to []byte, list []Segment) []byte {
 		to[kinds+int(g.Cause/8)] |= 1 << (g.Cause % 8)
 		to[kinds+2+int(g.Phase/8)] |= 1 << (g.Phase % 8)
 		head := len(to)
-		to = append(to, byte(g.Cause)|byte(g.Quality)<<4, byte(g.Phase))
+		to = packLength(append(to, byte(g.Cause)|byte(g.Quality)<<4, byte(g.Phase)), uint64(g.To-g.From))
 		if g.Strand != last.Strand {
 			to[head] |= packedStrand
 			to = binary.AppendVarint(to, int64(g.Strand))
@@ -129,7 +158,6 @@ func (r *Request) packSegments(to []byte, list []Segment) []byte {
 			to[head] |= packedGap
 			to = binary.AppendVarint(to, int64(g.From-last.To))
 		}
-		to = binary.AppendUvarint(to, uint64(g.To-g.From))
 		if g.Call != None {
 			to[head+1] |= packedCall
 			to = binary.AppendVarint(to, int64(g.Call-call))
@@ -142,17 +170,28 @@ func (r *Request) packSegments(to []byte, list []Segment) []byte {
 		}
 		last = *g
 	}
+	if len(list) > 0 {
+		to = append(to, make([]byte, packedSlack)...)
+	}
 	return to
 }
 
 // Next reads the next segment; false if there is none.
 func (s *Segments) Next() bool {
 	packed, at, n := s.packed, s.at+2, uint64(0)
-	if at > len(packed) {
+	if at >= len(packed) { // the slack is as long as the two bytes
 		return false
 	}
 	first, second := packed[at-2], packed[at-1]
 	s.Cause, s.Quality, s.Phase = Cause(first&15), Quality(first>>4&3), Phase(second&15)
+	b := packed[at : at+4]
+	length, width := Time(uint32(b[0])|uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24), second>>packedLength
+	if at += 2 + int(width); width < packedLong {
+		length &= 1<<(16+8*width) - 1
+	} else {
+		b, at = packed[at-1:at+3], at+3
+		length |= Time(uint32(b[0])|uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24) << 32
+	}
 	if first&packedStrand != 0 {
 		n, at = unsigned(packed, at)
 		s.Strand = StrandID(signed(n))
@@ -162,8 +201,7 @@ func (s *Segments) Next() bool {
 		n, at = unsigned(packed, at)
 		s.From += Time(signed(n))
 	}
-	n, at = unsigned(packed, at)
-	s.To = s.From + Time(n)
+	s.To = s.From + length
 	s.Call, s.Blocker = None, None
 	if second&packedCall != 0 {
 		n, at = unsigned(packed, at)

@@ -10,28 +10,28 @@ const (
 	UnseenPauses     = "go-pauses"     // for the collector, and stops of all goroutines
 )
 
-// unseenKey is a set of probes on a process; NoProcess: on all.
-type unseenKey struct {
-	what    string
-	process recording.ProcessID
-}
-
-// unseenTimes are the spans in which sets of probes were away, in order and disjoint.
-type unseenTimes map[unseenKey][]Interval
+// unseenTimes are the spans in which sets of probes were away, in order and disjoint: by set, and by the process
+// that they are on; NoProcess: on all.
+type unseenTimes map[string]map[recording.ProcessID][]Interval
 
 // AddUnseen notes until when a set of probes was away.
 func (t *Timeline) AddUnseen(at Time, x *recording.Unseen) {
 	if t.unseen == nil {
 		t.unseen = unseenTimes{}
 	}
-	k := unseenKey{x.What, x.Process}
-	t.unseen[k] = append(t.unseen[k], Interval{From: x.From, To: at})
+	if t.unseen[x.What] == nil {
+		t.unseen[x.What] = map[recording.ProcessID][]Interval{}
+	}
+	of := t.unseen[x.What]
+	of[x.Process] = append(of[x.Process], Interval{From: x.From, To: at})
 }
 
 // OrderUnseen puts those times in order, once there are no more.
 func (t *Timeline) OrderUnseen() {
-	for k, list := range t.unseen {
-		t.unseen[k] = merged(list)
+	for _, of := range t.unseen {
+		for p, list := range of {
+			of[p] = merged(list)
+		}
 	}
 }
 
@@ -40,9 +40,13 @@ func (t *Timeline) OrderUnseen() {
 // is not in the Timeline. The ends may stick out; spans may overlap. None are returned of
 // what was never there, see Recorded.
 func (t *Timeline) UnseenIn(what string, p recording.ProcessID, from, to Time) (out []Interval) {
-	out = append(out, Clipped(t.unseen[unseenKey{what, recording.NoProcess}], from, to)...)
+	of := t.unseen[what]
+	if of == nil {
+		return nil
+	}
+	out = append(out, Clipped(of[recording.NoProcess], from, to)...)
 	if p != recording.NoProcess {
-		out = append(out, Clipped(t.unseen[unseenKey{what, p}], from, to)...)
+		out = append(out, Clipped(of[p], from, to)...)
 	}
 	return out
 }

@@ -13,9 +13,17 @@ import (
 // buildOwners lists which requests each strand served, from reading one to answering
 // it, and marks the strands that read a request while another was open as Loops.
 func buildOwners(t *timeline.Timeline, f *facts.Facts, work []exchange.Request) timeline.Stints {
-	o := make(timeline.Stints, len(t.Strands))
+	o, n := make(timeline.Stints, len(t.Strands)), make([]int, len(t.Strands))
+	for i := range t.Requests {
+		if r := &t.Requests[i]; r.Strand != timeline.None {
+			n[r.Strand]++
+		}
+	}
 	for i := range t.Requests {
 		r := &t.Requests[i]
+		if r.Strand != timeline.None && o[r.Strand] == nil {
+			o[r.Strand] = make([]timeline.Stint, 0, n[r.Strand])
+		}
 		if r.Strand != timeline.None && work[i].From < r.End {
 			o[r.Strand] = append(o[r.Strand], timeline.Stint{From: work[i].From, To: r.End, Request: r.ID})
 		}

@@ -1,8 +1,6 @@
 package exchange
 
 import (
-	"slices"
-
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/lists"
@@ -74,12 +72,11 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 			t.Conns[i].Exchanges++
 			all, made = append(all, r), append(made, s)
 		}
+		c.Asks, c.Answers = nil, nil
 	}
 	countUnanswered(t, all, made)
 	order := lists.Order(len(all), func(i int) recording.Time { return all[i].Start })
-	lists.Arrange(made, slices.Clone(order))
-	lists.Arrange(all, order)
-	t.Requests = all
+	made, t.Requests = lists.InOrder(made, order), lists.InOrder(all, order)
 	for i := range t.Requests {
 		t.Requests[i].ID = timeline.RequestID(i)
 	}
@@ -91,16 +88,21 @@ func buildRequests(t *timeline.Timeline, f *facts.Facts) []Request {
 // left out, those that never end would make a server look fast. Where none was answered they
 // may be what waits for something to happen, as a long poll.
 func countUnanswered(t *timeline.Timeline, all []timeline.Request, made []Request) {
-	longest := map[string]recording.Duration{}
+	longest, of, name := map[string]*recording.Duration{}, (*recording.Duration)(nil), ""
 	for i := range all {
 		if r := &all[i]; r.Measured() {
-			longest[r.Endpoint] = max(longest[r.Endpoint], r.Duration())
+			if of == nil || r.Endpoint != name {
+				of, name = lists.Entry(longest, r.Endpoint), r.Endpoint
+			}
+			*of = max(*of, r.Duration())
 		}
 	}
 	for i := range all {
 		r := &all[i]
-		usual, answered := longest[r.Endpoint]
-		if answered && r.Cut && r.Excluded == "" && made[i].open && r.Duration() >= max(queuedLong, usual) && !t.Lost(r.Start, r.End) {
+		if !r.Cut || r.Excluded != "" || !made[i].open {
+			continue
+		}
+		if usual := longest[r.Endpoint]; usual != nil && r.Duration() >= max(queuedLong, *usual) && !t.Lost(r.Start, r.End) {
 			r.Cut, r.Unanswered = false, true
 		}
 	}

@@ -119,7 +119,7 @@ func (f *Facts) Take(e recording.Event) {
 	if c, ok := e.Fact.(*recording.Clock); ok && !f.clock.told {
 		f.clock.suspended, f.clock.told = recording.Time(c.Suspended), true
 	}
-	if !f.taskFact(e.Time, e.Fact) && !f.connFact(e.Time, e.Fact) {
+	if !f.connFact(e.Time, e.Fact) && !f.taskFact(e.Time, e.Fact) { // most are of connections
 		f.hostFact(e.Time, e.Fact)
 	}
 }

@@ -25,7 +25,7 @@ func (s *segmenter) lane(id timeline.StrandID) *lane {
 		return l
 	}
 	ivs := s.t.Strands[id].Intervals
-	l := &lane{}
+	l := &lane{from: make([]recording.Time, 0, len(ivs)), what: make([]timeline.Cause, 0, len(ivs)), sums: make([][numWaits]recording.Duration, 0, len(ivs)/laneStep)}
 	var sum [numWaits]recording.Duration
 	eachPiece(ivs, s.in.Owners[id], func(iv timeline.Interval, owner timeline.RequestID) {
 		cause, _ := s.reading(id, iv, owner)

@@ -1,9 +1,8 @@
 package segments
 
 import (
-	"sort"
-
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/internal/timeline/lists"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -54,7 +53,7 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 	}
 	ivs := timeline.Clipped(s.t.Strands[w.strand].Intervals, w.from, w.to)
 	stints := s.in.Owners.From(w.strand, w.from)
-	n := sort.Search(len(stints), func(k int) bool { return stints[k].From >= w.to })
+	n := lists.Near(len(stints), 0, func(k int) bool { return stints[k].From >= w.to })
 	if len(ivs)+n > manyPieces {
 		s.lane(w.strand).summary(w, sure, p)
 		return
@@ -68,8 +67,8 @@ func (s *segmenter) waitFor(w wait, sure timeline.Quality, p *painter) {
 				cause = timeline.CauseRunnable
 			}
 		}
-		if cause == timeline.CauseEventLoop && owner == timeline.None && s.wokenFor(w, iv) {
-			cause = timeline.CauseOnCPU
+		if cause == timeline.CauseEventLoop && owner == timeline.None && ivs[0].State == timeline.StateSleeping && iv.From > w.from {
+			cause = timeline.CauseOnCPU // it was idle when the wait began: what it does is the way to this very read
 		}
 		if cause == causeNone || iv.From >= iv.To {
 			return
@@ -90,14 +89,6 @@ func (s *segmenter) quality(w wait) timeline.Quality {
 		return timeline.Inferred
 	}
 	return timeline.Exact
-}
-
-// wokenFor reports that a loop was idle when the wait began and ran only since: what
-// it does is the way to this very read.
-func (s *segmenter) wokenFor(w wait, iv timeline.Interval) bool {
-	list := s.t.Strands[w.strand].Intervals
-	i := sort.Search(len(list), func(k int) bool { return list[k].To > w.from })
-	return i < len(list) && list[i].State == timeline.StateSleeping && iv.From > w.from
 }
 
 // eachPiece visits the pieces of intervals cut by stints, with the request that the
