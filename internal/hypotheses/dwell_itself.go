@@ -47,7 +47,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	for i := range c.Strands {
 		ran += c.Running(timeline.StrandID(i), c.Start, c.End)
 	}
-	paid := paidInside(c.Overhead)
+	paid := paidInside(c.Overhead.Overhead)
 	inside, ofOne := min(diagnosis.Whole, diagnosis.ShareOf(paid, int64(ran))), diagnosis.ShareOf(paid, wall)
 	lost := int64(0)
 	for _, l := range c.Losses {
@@ -62,7 +62,7 @@ func testDwellItself(c *diagnosis.Case) diagnosis.Result {
 	res := diagnosis.Result{Evidence: ev, Lead: "dwell's programs take " + diagnosis.Percent(inside) + " of the service's CPU time"}
 	h := hostLoad(c)
 	switch {
-	case c.Overhead == recording.Overhead{}:
+	case c.Overhead.Overhead == recording.Overhead{}:
 		res.Undecided = "the recording holds no measure of the recorder's own cost"
 		return res
 	case used >= recorderShare && h.known && h.busy >= c.Saturated:

@@ -1,10 +1,12 @@
 package report
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
-	"strings"
 )
 
 // Build makes the view model of a diagnosis.
@@ -46,6 +48,7 @@ func recorded(tl *timeline.Timeline) Recording {
 		Seconds:          Decimal(span / 1000),
 		Events:           tl.Events,
 		OverheadCPUShare: share(tl.Overhead.UserCPU+tl.Overhead.BPF, span),
+		OverheadLater:    overheadLater(tl),
 		Stolen:           stolen(tl),
 		Truncated:        tl.Truncated,
 	}
@@ -65,6 +68,18 @@ func recorded(tl *timeline.Timeline) Recording {
 		r.WaitStacks = &WaitStacks{share(int64(w.Own), all), share(int64(w.Borrowed), all)}
 	}
 	return r
+}
+
+// overheadLater is what recording took of a core in its second half: in the first one, what records is
+// loaded beside it.
+func overheadLater(tl *timeline.Timeline) Decimal {
+	list := tl.Overhead.Samples
+	half := slices.IndexFunc(list, func(s timeline.OverheadSample) bool { return s.Time >= tl.Start+(tl.End-tl.Start)/2 })
+	if half < 0 {
+		return 0
+	}
+	from, to := list[half], list[len(list)-1]
+	return share(int64(max(0, to.Used-from.Used)), int64(to.Time.Sub(from.Time)))
 }
 
 // stolen is how much of the processors' time a hypervisor gave to others, from the first sample of

@@ -55,8 +55,9 @@ type Recording struct {
 	Seconds          Decimal `json:"seconds"`
 	Events           int     `json:"events"`
 	Lost             int64   `json:"lost"`
-	OverheadCPUShare Decimal `json:"overhead_cpu_share"`     // of one core, programs in the kernel included
-	Stolen           Decimal `json:"stolen_share,omitempty"` // of the processors' time, given to others by a hypervisor
+	OverheadCPUShare Decimal `json:"overhead_cpu_share"`                          // of one core, programs in the kernel included
+	OverheadLater    Decimal `json:"overhead_cpu_share_in_second_half,omitempty"` // of the recording; 0 not known
+	Stolen           Decimal `json:"stolen_share,omitempty"`                      // of the processors' time, given to others by a hypervisor
 	Truncated        bool    `json:"truncated,omitempty"`
 	Of               string  `json:"of,omitempty"` // the container, pod or unit that was asked for
 

@@ -95,7 +95,11 @@ const noted Decimal = 10_000
 // cost says what recording took and lost, and what the report does not rest on.
 func cost(r *Report, all bool) string {
 	rec := &r.Recording
-	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core; ", plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare))
+	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core", plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare))
+	if later := rec.OverheadLater; later > 0 && 2*later <= rec.OverheadCPUShare {
+		text += " (to load what records, too; in the second half " + percent(later) + ")"
+	}
+	text += "; "
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
 		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal), which is in what was on a CPU and in late wake-ups here; "
 	}

@@ -50,8 +50,8 @@ type Timeline struct {
 	Missing    []recording.Missing
 	Listeners  []Listener
 	Hosts      []HostSample
-	Neighbours []NeighbourSample  // programs beside the watched ones, in order of time
-	Overhead   recording.Overhead // the last one recorded
+	Neighbours []NeighbourSample // programs beside the watched ones, in order of time
+	Overhead   Overhead
 	Frames     []recording.Frame
 	Stacks     []Stack
 	Waits      []Wait

@@ -85,3 +85,15 @@ func Clipped(list []Interval, from, to Time) []Interval {
 	}
 	return list[i:j]
 }
+
+// Overhead is what recording has cost by the last time that was told, and by each.
+type Overhead struct {
+	recording.Overhead
+	Samples []OverheadSample // in order of time
+}
+
+// OverheadSample is what recording had cost by a time.
+type OverheadSample struct {
+	Time Time
+	Used Duration // of processors, programs in the kernel included
+}

@@ -15,7 +15,8 @@ func (f *Facts) hostFact(at recording.Time, fact recording.Fact) {
 	case *recording.End:
 		t.Truncated = false
 	case *recording.Overhead:
-		t.Overhead = *x
+		t.Overhead.Overhead = *x
+		t.Overhead.Samples = append(t.Overhead.Samples, timeline.OverheadSample{Time: at, Used: recording.Duration(x.UserCPU + x.BPF)})
 	case *recording.Neighbour:
 		t.Neighbours = append(t.Neighbours, timeline.NeighbourSample{Time: at, Neighbour: *x})
 	case *recording.Host:

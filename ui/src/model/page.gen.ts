@@ -374,6 +374,7 @@ export interface Recording {
   events: number;
   lost: number;
   overhead_cpu_share: number;
+  overhead_cpu_share_in_second_half?: number;
   stolen_share?: number;
   truncated?: boolean;
   of?: string;
