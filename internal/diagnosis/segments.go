@@ -73,21 +73,6 @@ func (c *Case) Ready() []Span {
 	return slices.Clip(c.ready)
 }
 
-// TimeOf returns how much of the measured requests' time has a cause.
-func (c *Case) TimeOf(cause timeline.Cause) Duration {
-	return c.Shared("time of "+cause.String(), func() any {
-		var sum Duration
-		for _, id := range c.With(cause) {
-			for s := c.Requests[id].Segments(); s.Next(); {
-				if s.Cause == cause {
-					sum += s.To.Sub(s.From)
-				}
-			}
-		}
-		return sum
-	}).(Duration)
-}
-
 // With returns the measured requests that have a segment of a cause, in order of id.
 func (c *Case) With(cause timeline.Cause) []RequestID {
 	return c.Shared("by cause", func() any { return c.byCause() }).([][]RequestID)[cause]

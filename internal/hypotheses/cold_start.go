@@ -178,15 +178,9 @@ func (y *youth) fall(c *diagnosis.Case, age []Duration) {
 // ten of them and the last: where calls differ by chance, so do about five of ten. What they wait
 // for a processor does not count: at times others have them.
 func (y *youth) longer(c *diagnosis.Case) (end int) {
-	took := make([]Duration, 0, len(y.order))
+	took, ready := make([]Duration, 0, len(y.order)), costOf(c, c.Ready())
 	for _, id := range y.order {
-		d := c.Requests[id].Duration()
-		for g := c.Requests[id].Segments(); c.Requests[id].Has(timeline.CauseRunnable) && g.Next(); {
-			if g.Cause == timeline.CauseRunnable {
-				d -= g.To.Sub(g.From)
-			}
-		}
-		took = append(took, d)
+		took = append(took, c.Requests[id].Duration()-ready[id])
 	}
 	half := len(took) / 2
 	later := slices.Clone(took[half:])

@@ -17,7 +17,7 @@ func behindComputing(c *diagnosis.Case) []diagnosis.Span {
 }
 
 func findBehindComputing(c *diagnosis.Case) []diagnosis.Span {
-	if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < c.Worth {
+	if diagnosis.ShareOf(int64(diagnosis.Total(c.Ready())), int64(c.Time())) < c.Worth {
 		return nil
 	}
 	full := allAtOnce(ownSpans(c), int(max(1, c.Manifest.CPUs)))
@@ -171,7 +171,7 @@ const matters = diagnosis.Whole / 50
 // does not know. Its callers share it.
 func crowdOf(c *diagnosis.Case) *crowd {
 	return c.Shared("crowd", func() any {
-		if diagnosis.ShareOf(int64(c.TimeOf(timeline.CauseRunnable)), int64(c.Time())) < matters {
+		if diagnosis.ShareOf(int64(diagnosis.Total(c.Ready())), int64(c.Time())) < matters {
 			return (*crowd)(nil)
 		}
 		k := &crowd{Server: hostProcessors(c)}

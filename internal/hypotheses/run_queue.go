@@ -97,7 +97,7 @@ func othersHave(c *diagnosis.Case, h host) bool {
 
 // forEachOther reports whether half of what requests wait for processors is for each other's work.
 func forEachOther(c *diagnosis.Case) bool {
-	return 2*diagnosis.Total(behindComputing(c)) >= c.TimeOf(timeline.CauseRunnable)
+	return 2*diagnosis.Total(behindComputing(c)) >= diagnosis.Total(c.Ready())
 }
 
 // soonServed rules out a lack of processors.

@@ -53,16 +53,10 @@ func crowdedTimes(c *diagnosis.Case) crowded {
 
 // lateness is how long requests' threads wait for processors at most, in 99 of 100 requests.
 func lateness(c *diagnosis.Case) Duration {
-	ids := c.Measured()
+	ids, ready := c.Measured(), costOf(c, c.Ready())
 	waits := make([]Duration, 0, len(ids))
 	for _, id := range ids {
-		r, sum := &c.Requests[id], Duration(0)
-		for s := r.Segments(); r.Has(timeline.CauseRunnable) && s.Next(); {
-			if s.Cause == timeline.CauseRunnable {
-				sum += s.To.Sub(s.From)
-			}
-		}
-		waits = append(waits, sum)
+		waits = append(waits, ready[id])
 	}
 	slices.Sort(waits)
 	return diagnosis.Quantile(waits, 99)

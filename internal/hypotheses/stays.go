@@ -139,6 +139,9 @@ func blank(c *diagnosis.Case) []diagnosis.Span {
 }
 
 func findBlank(c *diagnosis.Case) (out []diagnosis.Span) {
+	if len(c.With(timeline.CauseUnknown)) == 0 {
+		return c.Gaps()
+	}
 	for _, id := range c.Measured() {
 		r := &c.Requests[id]
 		at := r.Start
