@@ -6,6 +6,7 @@ import (
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
+	"github.com/getdwell/dwell/recording"
 )
 
 // Families of hypotheses by what it is that they work out first: who waited for whom at locks,
@@ -48,13 +49,8 @@ func contentions(c *diagnosis.Case, cause timeline.Cause) []*contention {
 }
 
 func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*contention) {
-	lockOf := func(s *stay) timeline.LockID {
-		if s.wait == timeline.None {
-			return timeline.None
-		}
-		return c.Waits[s.wait].Lock
-	}
 	all, counts := stays(c, cause, whole), map[timeline.LockID]int{}
+	lockOf := locksOf(c, cause, all)
 	for i := range all {
 		counts[lockOf(&all[i])]++
 	}
@@ -74,6 +70,39 @@ func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*con
 	}
 	slices.SortFunc(out, func(a, b *contention) int { return cmp.Or(cmp.Compare(b.total, a.total), cmp.Compare(a.lock, b.lock)) })
 	return out
+}
+
+// locksOf returns which lock each wait of some is for, as far as that is known: of what threads of a process
+// wait for an interpreter, the one that this has.
+func locksOf(c *diagnosis.Case, cause timeline.Cause, all []stay) func(*stay) timeline.LockID {
+	known := func(s *stay) timeline.LockID {
+		if s.wait == timeline.None {
+			return timeline.None
+		}
+		return c.Waits[s.wait].Lock
+	}
+	if cause != timeline.CauseInterpreterLock {
+		return known
+	}
+	of := map[recording.ProcessID]timeline.LockID{}
+	for i := range all {
+		if lock := known(&all[i]); lock != timeline.None {
+			p := c.Strands[all[i].strand].Process
+			if other, ok := of[p]; ok && other != lock {
+				lock = timeline.None
+			}
+			of[p] = lock
+		}
+	}
+	return func(s *stay) timeline.LockID {
+		lock := known(s)
+		if lock == timeline.None && s.strand != timeline.None {
+			if only, ok := of[c.Strands[s.strand].Process]; ok {
+				lock = only
+			}
+		}
+		return lock
+	}
 }
 
 // fill lays what the holders did over the requests' waits.

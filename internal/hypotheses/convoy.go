@@ -170,6 +170,9 @@ func (k *contention) behind(c *diagnosis.Case) string {
 	return cmp.Or(name, "something")
 }
 
+// aTimer is what a holder that sleeps waits for.
+const aTimer = "a timer"
+
 func waitedIn(c *diagnosis.Case, d *deed) string {
 	if d.call != timeline.None {
 		call := &c.Calls[d.call]
@@ -182,7 +185,7 @@ func waitedIn(c *diagnosis.Case, d *deed) string {
 	case timeline.CauseDisk:
 		return "a disk"
 	case timeline.CauseSleep:
-		return "a timer"
+		return aTimer
 	}
 	if d.syscall != "" && writing(c, d) {
 		return "whoever reads what is written (" + d.syscall + ")"

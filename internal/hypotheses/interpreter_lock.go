@@ -110,7 +110,7 @@ func interpreterAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		doing = " while computing in " + at
 	}
 	gone, fix, decide := k.behindOthers(c), interpreterFix(rt), ""
-	st := stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock }).alone(c, k)
+	st := interpreterOf(c, k)
 	if st.follows() {
 		decide = "see whether load will grow (dwell why REC --load x1.5): so far, with half of what requests compute, that itself would save more than the waits that go with it"
 	}

@@ -72,6 +72,9 @@ func refreshAt(c *diagnosis.Case, k *contention) diagnosis.Candidate {
 		from = ", called from " + at
 	}
 	fix := "do not hold the lock over the wait for " + peer + ": fetch first, then take the lock to store the result"
+	if peer == aTimer {
+		fix = "do not hold the lock over the wait for a timer: give it back before, and take it again for the next piece of work"
+	}
 	if k.writes(c) {
 		fix = "do not hold the lock over the write: hand what is written to a buffer of its own that one thread empties, as asynchronous logs do, and drop what does not fit; and see why whoever reads it is slow"
 	}

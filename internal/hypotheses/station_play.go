@@ -49,15 +49,20 @@ func (s *station) pieces(c *diagnosis.Case) spots {
 	return spotsIn(c, list)
 }
 
-// part returns how much of each visit's work was in a function: of customers that were
-// sampled by their samples, of others as of all that were.
+// part returns how much of each visit's work was in a function.
 func (s *station) part(c *diagnosis.Case, function string) func(customer, visit int) Duration {
+	return s.sampled(func(stack timeline.StackID) bool { return ownSite(c, stack).name == function })
+}
+
+// sampled returns how much of each visit's work some stacks stand for: of customers that were
+// sampled by their samples, of others as of all that were.
+func (s *station) sampled(is func(timeline.StackID) bool) func(customer, visit int) Duration {
 	all, under := make([]int32, len(s.ids)), make([]int32, len(s.ids))
 	of, in := 0, 0
 	for _, g := range s.did {
 		all[g.customer]++
 		of++
-		if ownSite(c, g.stack).name == function {
+		if is(g.stack) {
 			under[g.customer]++
 			in++
 		}

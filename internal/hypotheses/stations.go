@@ -100,7 +100,7 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	if runtimeOf(c, p) == recording.RuntimeRuby {
 		s.model.Slice = rubySlice
 	}
-	s.customers(c, atInterpreter(p))
+	s.customers(c, atInterpreter(c, p))
 	var threads []timeline.StrandID
 	for i := range c.Strands {
 		if c.Strands[i].Process == p {
@@ -111,18 +111,39 @@ func interpreterStation(c *diagnosis.Case, k *contention) *station {
 	return s
 }
 
-// atInterpreter is what segments of requests are to the interpreter of a process.
-func atInterpreter(p recording.ProcessID) func(*timeline.Request, *timeline.Segment) role {
+// atInterpreter is what segments of requests are to the interpreter of a process. Who wakes
+// to ask for it again, as CPython's threads do every 5 ms, waits for it meanwhile, too.
+func atInterpreter(c *diagnosis.Case, p recording.ProcessID) func(*timeline.Request, *timeline.Segment) role {
 	return func(r *timeline.Request, g *timeline.Segment) role {
 		switch {
 		case r.Process != p:
 		case g.Cause == timeline.CauseInterpreterLock:
 			return roleWaits
-		case ownCPU(g):
-			return roleWorks
+		case g.Cause == timeline.CauseRunnable || ownCPU(g):
+			if asksAgain(c, g) {
+				return roleWaits
+			}
+			if ownCPU(g) {
+				return roleWorks
+			}
 		}
 		return roleNone
 	}
+}
+
+// asksAgain reports that a strand computes, or has no processor, in the middle of one of its
+// waits for an interpreter's lock.
+func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
+	if g.Strand == timeline.None {
+		return false
+	}
+	sleeps := c.Sleeps(g.Strand)
+	i, _ := slices.BinarySearchFunc(sleeps, g.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].To, t) })
+	if i == len(sleeps) {
+		return false
+	}
+	w := &c.Waits[sleeps[i]]
+	return w.Cause == timeline.CauseInterpreterLock && w.From <= g.From && g.To <= w.To
 }
 
 // alone is an interpreter that never has to wait for a processor, where programs beside the service have
@@ -136,7 +157,7 @@ func (s *station) alone(c *diagnosis.Case, k *contention) *station {
 	s.unchanged()
 	out := *s
 	out.model.Customers, out.waits = slices.Clone(s.model.Customers), make([][]diagnosis.Span, len(s.waits))
-	work := atInterpreter(k.process(c))
+	work := atInterpreter(c, k.process(c))
 	for i, id := range s.ids {
 		if id != timeline.None {
 			out.model.Customers[i].Visits = tourOf(&c.Requests[id], work, true, timesOf(&c.Requests[id], timeline.CauseRunnable)).visits

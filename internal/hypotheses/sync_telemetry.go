@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -17,7 +18,7 @@ func syncTelemetry() diagnosis.Hypothesis {
 		Doc: "Supported by what the threads of requests do to get metrics, logs and traces out: sending datagrams to StatsD or syslog, waiting for the lock around that (one taken right before " +
 			"a send, or whose holder sends), waiting for the interpreter's lock right after it (each send gives it up) or at the same place in the code, calling collectors, writing log files, and whatever they wait for beneath the functions of a logging library that hand a record to its outputs (Python's logging, loguru, Logback, Log4j 2, Ruby's Logger). " +
 			"How long a send computes is not recorded: since the thread's last event at most, of which the lower quartile is taken. Sends by threads that serve no request are counted, and cost no request anything. " +
-			"Taken out of each request: all of that; what the machine's other work is spared is not predicted.",
+			"Taken out of each request: all of that, and what it waits less for an interpreter that no longer computes beneath the functions that send, by replay; what the machine's other work is spared is not predicted.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "refresh-under-lock", "interpreter-lock", "pool-exhausted", "n-plus-one", "slow-peer", "disk", "run-queue", "cpu-bound", "accept-queue", "load"},
 		Test:     testSyncTelemetry,
@@ -161,15 +162,35 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 		n := max(1, len(t.c.Overall.Requests))
 		what = diagnosis.Plural(max(1, (e.sends+n/2)/n), "datagram") + " with metrics or logs each"
 	}
+	gone := e.gone(t)
 	return diagnosis.Candidate{
 		Place:    place,
 		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t),
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
-		Spans:    append(spansOf(e.stays), behindWorkers(t.c, e.stays)...),
+		Spans:    append(spansOf(gone), behindStrands(t.c, gone, e.stays)...),
 		AtLeast:  true, // what is computed to make what is sent is not told from other work
 		Evidence: ev,
 	}
+}
+
+// gone is what requests do not spend without it: with what they spend on it themselves, what they wait
+// less for an interpreter that does not compute beneath the functions that send.
+func (e *exported) gone(t *telemetry) []stay {
+	sends := map[string]bool{}
+	for name, d := range e.sites {
+		sends[name] = name != "" && d >= e.sited/20
+	}
+	out, own := slices.Clone(e.stays), map[diagnosis.RequestID][]window{}
+	for _, s := range e.stays {
+		own[s.Request] = append(own[s.Request], window{s.From, s.To})
+	}
+	for _, s := range behindInterpreters(t.c, sends) {
+		for w := range outside(own[s.Request], window{s.From, s.To}) {
+			out = append(out, stay{diagnosis.Span{Request: s.Request, From: w.from, To: w.to}, s.strand, s.wait})
+		}
+	}
+	return out
 }
 
 // parts says what it is made of, if it is more than the sends themselves.
