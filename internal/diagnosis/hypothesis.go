@@ -131,6 +131,7 @@ type Impact struct {
 	Share                       Share    // of all the time of the endpoint's requests
 	Requests                    int      // that lose time
 	Total                       Duration // summed over the requests
+	Unsure                      bool     // of a minor finding: it would be worth having, but is not told from what is not
 }
 
 // Finding is a mechanism that was seen at a place: a finding proper, a lead, or a minor one.

@@ -193,9 +193,10 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 	if lead := j.behindLead(best); lead != "" {
 		f.Why = clauses(cmp.Or(best.Lead, t.res.Lead), "half of it and more goes with the lead "+lead)
 	}
+	f.Impact.Unsure = j.behindLead(best) == "" && j.unsure(&f.Impact)
 	id, gone := j.explainer(best)
 	if id != "" && (2*gone >= Whole || best.alone.passes()) {
-		f.ExplainedBy = id
+		f.ExplainedBy, f.Impact.Unsure = id, false
 		f.Evidence = append([]Evidence{Part("of its time goes with "+id, gone)}, f.Evidence...)
 		with := Percent(gone) + " of its time goes with " + id
 		if f.Why = "a consequence: " + with; 2*gone < Whole {

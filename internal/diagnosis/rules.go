@@ -80,6 +80,12 @@ func (j *judge) might(symptom int, _ *removal, im *Impact) bool {
 	return im.Mean >= j.least(s.Mean, j.Worth) || im.P50 >= j.least(s.P50, j.Worth) || im.P99 >= j.least(s.P99, j.Worth)
 }
 
+// unsure reports whether a saving that is not found to be worth having may be.
+func (j *judge) unsure(im *Impact) bool {
+	at := slices.IndexFunc(j.Symptoms, func(s Symptom) bool { return s.Endpoint == im.Endpoint })
+	return at >= 0 && j.might(at, nil, im)
+}
+
 // reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the
 // lower end of its interval what is worth having.
 func (j *judge) reaches(symptom int, m *removal, im *Impact, share Share) bool {

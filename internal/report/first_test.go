@@ -20,6 +20,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 	r.Leads, r.Minor = nil, []report.Finding{
 		{ID: "disk", Title: "Requests wait for a disk", Why: "taken out, p99 falls by 1 ms (0 ms to 3 ms)", Fix: "write less"},
 		{ID: "page-fault", Title: "Requests wait for memory", Why: "taken out, the mean falls by 1 us", Fix: "touch less"},
+		{ID: "gc-pause", Title: "The collector stops requests", Why: "taken out, the mean falls by 2 ms", Fix: "allocate less", Impact: report.Impact{MeanSaving: 2_000_000, MeanHigh: 5_000_000, Unsure: true}},
 	}
 	r.Dominant = []report.Dominant{{ID: "disk", Endpoint: "GET /prices/{}", SlowShare: 600_000}}
 	var out bytes.Buffer
@@ -30,6 +31,7 @@ func TestWhatDominatesIsSaidWhole(t *testing.T) {
 		"look at this first: disk",
 		"minor disk: Requests wait for a disk.\n      Taken out, p99 falls by 1 ms (0 ms to 3 ms). If it is that: write less.\n",
 		"Seen, and worth little: page-fault",
+		"Seen, and not told whether it is worth having (record for longer): gc-pause",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is expected\n%s", want, out.String())

@@ -236,6 +236,7 @@ type Impact struct {
 	P99High    Duration `json:"p99_high_ns"`
 	Share      Decimal  `json:"share"` // of the endpoint's summed time
 	AtLeast    bool     `json:"lower_bound,omitempty"`
+	Unsure     bool     `json:"unsure,omitempty"` // of a minor one: it would be worth having, but that is not told from chance
 }
 
 // Evidence is a measured quantity and the bound it was held against, if any.

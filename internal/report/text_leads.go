@@ -137,21 +137,30 @@ func upTo(low, high Duration) string {
 	return human(max(0, low)) + " to " + human(high)
 }
 
-// minor lists what was seen and is worth little here: what goes with which finding, and what
+// minor lists what was seen and is worth little here, or may be: what goes with which finding, and what
 // else there is. What a reader is told to look at first is said whole.
 func minor(p *page, r *Report) {
 	if len(r.Minor) == 0 {
 		return
 	}
 	if p.all {
-		var list []reason
+		var little, unsure []reason
 		for _, f := range r.Minor {
-			list = append(list, reason{f.ID, f.Why})
+			if f.Impact.Unsure {
+				unsure = append(unsure, reason{f.ID, f.Why})
+			} else {
+				little = append(little, reason{f.ID, f.Why})
+			}
 		}
-		reasons(p, plain, "Seen, and worth little here", list)
+		if unsure != nil {
+			reasons(p, plain, "Seen, and not told whether it is worth having (record for longer)", unsure)
+		}
+		if little != nil {
+			reasons(p, plain, "Seen, and worth little here", little)
+		}
 		return
 	}
-	var list []string
+	var little, unsure []string
 	goes := map[string][]string{}
 	first := besides(r)
 	for _, f := range r.Minor {
@@ -161,17 +170,18 @@ func minor(p *page, r *Report) {
 			p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)
 		case f.ExplainedBy != "":
 			goes[f.ExplainedBy] = append(goes[f.ExplainedBy], f.ID)
-		case !p.names:
-			list = append(list, f.ID)
-		case f.Impact.MeanSaving < f.Impact.P99Saving:
-			list = append(list, f.ID+" ("+upTo(f.Impact.P99Low, f.Impact.P99High)+" of p99)")
+		case f.Impact.Unsure:
+			unsure = append(unsure, p.saves(&f))
 		default:
-			list = append(list, f.ID+" ("+upTo(f.Impact.MeanLow, f.Impact.MeanHigh)+" of the mean)")
+			little = append(little, p.saves(&f))
 		}
 	}
+	if unsure != nil {
+		p.hang(plain, p.paint(bold, "Seen, and not told whether it is worth having (record for longer): "), strings.Join(unsure, ", "), whole)
+	}
 	var text []string
-	if list != nil {
-		text = append(text, strings.Join(list, ", "))
+	if little != nil {
+		text = append(text, strings.Join(little, ", "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
 		verb := " go with "
@@ -182,5 +192,17 @@ func minor(p *page, r *Report) {
 	}
 	if text != nil {
 		p.hang(plain, p.paint(bold, "Seen, and worth little: "), strings.Join(text, "; "), whole)
+	}
+}
+
+// saves names a minor finding, and says between what bounds its saving lies.
+func (p *page) saves(f *Finding) string {
+	switch im := &f.Impact; {
+	case !p.names:
+		return f.ID
+	case im.MeanSaving < im.P99Saving:
+		return f.ID + " (" + upTo(im.P99Low, im.P99High) + " of p99)"
+	default:
+		return f.ID + " (" + upTo(im.MeanLow, im.MeanHigh) + " of the mean)"
 	}
 }

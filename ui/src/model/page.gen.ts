@@ -329,6 +329,7 @@ export interface Impact {
   p99_high_ns: Ns;
   share: number;
   lower_bound?: boolean;
+  unsure?: boolean;
 }
 
 export interface NewConnections {
