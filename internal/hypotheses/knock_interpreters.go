@@ -17,7 +17,7 @@ func behindInterpreters(c *diagnosis.Case, functions map[string]bool) (out []sta
 		if s == nil || len(s.did) < fewSamples || !s.fits() {
 			continue
 		}
-		less := plan{Change: queueing.Change{Less: queueing.One, Of: s.sampled(beneath(c, functions))}}
+		less := plan{Change: queueing.Change{Less: queueing.One, Of: s.sampled(onStack(c, functions))}}
 		for _, span := range s.spared(less) {
 			out = append(out, stay{span, timeline.None, timeline.None})
 		}
@@ -30,8 +30,8 @@ func interpreterOf(c *diagnosis.Case, k *contention) *station {
 	return stationAt(c, kindInterpreter, func(s *station) bool { return s.lock == k.lock }).alone(c, k)
 }
 
-// beneath reports of stacks whether one of some functions is on them.
-func beneath(c *diagnosis.Case, functions map[string]bool) func(timeline.StackID) bool {
+// onStack reports of stacks whether one of some functions is on them.
+func onStack(c *diagnosis.Case, functions map[string]bool) func(timeline.StackID) bool {
 	known := map[timeline.StackID]bool{}
 	return func(id timeline.StackID) bool {
 		is, ok := known[id]

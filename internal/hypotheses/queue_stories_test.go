@@ -213,6 +213,7 @@ type interpreter struct {
 	line  []*computation
 	last  *thread        // that had it
 	robs  recording.Time // how long others have the processor amid each turn
+	late  recording.Time // how long who asks for it again waits for a processor to do so
 }
 
 // computation is what a request asks of an interpreter.
@@ -289,7 +290,11 @@ func (c *computation) wait(p *interpreter) {
 		if c.runtime == recording.RuntimePython {
 			until = min(until, c.at+5000*us)
 		}
-		off := c.blocked(until, 2*us, "futex", p.path)
+		late := 2 * us
+		if until < p.free {
+			late += p.late
+		}
+		off := c.blocked(until, late, "futex", p.path)
 		off.Arg = 0x7000
 		if c.runtime == recording.RuntimePython {
 			off.Timed = 1

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
+	"github.com/getdwell/dwell/internal/queueing"
 	"github.com/getdwell/dwell/recording"
 )
 
@@ -20,6 +21,20 @@ func TestPiecesAreOfServersThatCompute(t *testing.T) {
 		if s.busy, s.ran = x.busy, x.ran; len(s.pieces(c).list) != x.pieces {
 			t.Errorf("busy for %d, computing for %d: %d functions, want %d", x.busy, x.ran, len(s.pieces(c).list), x.pieces)
 		}
+	}
+}
+
+// CPython's threads wake every 5 ms to ask for the interpreter again. Where processors are busy, they wait for
+// one to do so, and have no turn of the interpreter meanwhile: it is no busier than where they need not.
+func TestWhoAsksAgainWaits(t *testing.T) {
+	busy := func(late recording.Time) queueing.Ratio {
+		p := &interpreter{scenario: newScenario(recording.RuntimePython), slice: 5000 * us, path: gil, late: late}
+		c := caseOf(t, done(p.serve(9300*us, 1, [2]string{handling, recalc}).scenario, 97))
+		m := stationAt(c, kindInterpreter, func(*station) bool { return true }).measures(c)
+		return m.Utilisation
+	}
+	if at, late := busy(0), busy(3000*us); at == 0 || late > at {
+		t.Errorf("busy for %d thousandths of the time, for %d if they ask late", at, late)
 	}
 }
 

@@ -132,18 +132,22 @@ func atInterpreter(c *diagnosis.Case, p recording.ProcessID) func(*timeline.Requ
 }
 
 // asksAgain reports that a strand computes, or has no processor, in the middle of one of its
-// waits for an interpreter's lock.
+// waits for an interpreter's lock. Whom a timer wakes has no turn until it runs and looks.
 func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
 	if g.Strand == timeline.None {
 		return false
 	}
 	sleeps := c.Sleeps(g.Strand)
-	i, _ := slices.BinarySearchFunc(sleeps, g.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].To, t) })
+	i, _ := slices.BinarySearchFunc(sleeps, g.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
 	if i == len(sleeps) {
 		return false
 	}
 	w := &c.Waits[sleeps[i]]
-	return w.Cause == timeline.CauseInterpreterLock && w.From <= g.From && g.To <= w.To
+	end := w.Back
+	if w.Off != nil && w.Off.WakerKind != recording.WakerInterrupt {
+		end = w.To
+	}
+	return w.Cause == timeline.CauseInterpreterLock && w.From <= g.From && g.To <= end
 }
 
 // alone is an interpreter that never has to wait for a processor, where programs beside the service have
