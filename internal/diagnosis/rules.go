@@ -81,7 +81,7 @@ func (j *judge) might(symptom int, _ *removal, im *Impact) bool {
 }
 
 // unsure reports whether a saving that is not found to be worth having may be.
-func (j *judge) unsure(im *Impact) bool {
+func unsure(j *judge, im *Impact) bool {
 	at := slices.IndexFunc(j.Symptoms, func(s Symptom) bool { return s.Endpoint == im.Endpoint })
 	return at >= 0 && j.might(at, nil, im)
 }

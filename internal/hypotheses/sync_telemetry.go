@@ -165,7 +165,7 @@ func (e *exported) candidate(t *telemetry, total Duration, ev []diagnosis.Eviden
 	gone := e.gone(t)
 	return diagnosis.Candidate{
 		Place:    place,
-		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t),
+		Title:    "Requests send " + what + " themselves, to " + peer + ": " + meanWords(t.c, spansOf(e.stays)) + from + e.parts(t) + queuedFor(t.c, gone[len(e.stays):]),
 		Fix:      e.fix(t, total),
 		Next:     "dwell show REC --under NAME shows the time under the client's send, by cause",
 		Spans:    append(spansOf(gone), behindStrands(t.c, gone, e.stays)...),
@@ -191,6 +191,15 @@ func (e *exported) gone(t *telemetry) []stay {
 		}
 	}
 	return out
+}
+
+// queuedFor says how much of what goes is that requests wait less for an interpreter, if that is much.
+func queuedFor(c *diagnosis.Case, less []stay) string {
+	mean, share := perMean(c, diagnosis.Total(spansOf(less)))
+	if share < c.Open {
+		return ""
+	}
+	return "; without it a request would wait " + diagnosis.Human(mean) + " less for the interpreter"
 }
 
 // parts says what it is made of, if it is more than the sends themselves.

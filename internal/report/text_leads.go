@@ -176,12 +176,12 @@ func minor(p *page, r *Report) {
 			little = append(little, p.saves(&f))
 		}
 	}
-	if unsure != nil {
-		p.hang(plain, p.paint(bold, "Seen, and not told whether it is worth having (record for longer): "), strings.Join(unsure, ", "), whole)
-	}
 	var text []string
 	if little != nil {
 		text = append(text, strings.Join(little, ", "))
+	}
+	if unsure != nil {
+		text = append(text, "perhaps worth more (record for longer): "+strings.Join(unsure, ", "))
 	}
 	for _, id := range slices.Sorted(maps.Keys(goes)) {
 		verb := " go with "
