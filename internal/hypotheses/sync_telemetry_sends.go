@@ -247,8 +247,9 @@ func (t *telemetry) sentIn(h timeline.Hold) bool {
 	return len(t.sent(h.Strand, from, h.To+1)) > 0
 }
 
-// mostly reports that most of the waits at a lock or place go with sends.
-func (x *lockSends) mostly() bool { return x != nil && 10*x.with >= 8*x.all && x.all > 0 }
+// mostly reports that two thirds of the waits at a lock or place go with sends: a thread that has lost the
+// processor, or the interpreter, between a wait and a send hides that they go together.
+func (x *lockSends) mostly() bool { return x != nil && 3*x.with >= 2*x.all && x.all > 0 }
 
 // collect lists what a strand does to get telemetry out.
 func (t *telemetry) collect(s timeline.StrandID) {
