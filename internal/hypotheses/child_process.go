@@ -14,8 +14,8 @@ func childProcess() diagnosis.Hypothesis {
 		ID:    "child-process",
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
-			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
-			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on; or in place of the loop, at an instance of epoll of its own. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
+			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What processes do that the service keeps for that, and that pass results on through its threads, is a lead: it may be what requests are for. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "run-queue", "accept-queue", "load"},
 		Test:     testChildProcess,
@@ -23,17 +23,27 @@ func childProcess() diagnosis.Hypothesis {
 }
 
 func testChildProcess(c *diagnosis.Case) diagnosis.Result {
-	s := spentIn(c, timeline.CauseIPC, childStays(c))
+	started, kept := childStays(c)
+	s := spentIn(c, timeline.CauseIPC, started)
 	ran := startedBy(c, s.stays)
 	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
+	for _, w := range gangs(c) {
+		if w.away {
+			kept = append(kept, w.work...)
+		}
+	}
+	if len(kept) > 0 {
+		res.Candidates = append(res.Candidates, keptPrograms(c, kept))
+	}
 	behind := behindStarts(c)
 	if s.total == 0 && len(behind) == 0 {
 		return res
 	}
-	others := ""
+	others, fix := "", childFix(ran.rt)
 	if mean, share := perMean(c, diagnosis.Total(behind)); share >= c.Worth {
-		others = "; others wait " + diagnosis.Human(mean) + " more on average for the loop, which sleeps until they run"
+		others = "; others wait " + diagnosis.Human(mean) + " more on average for the loop, which waits for them itself"
+		fix = cmp.Or(unblockFix(loopRuntime(c, behind)), fix)
 		ev = append(ev, diagnosis.Part("of all request time waits for an event loop that waits for a program", share))
 	}
 	name, _ := ran.names.most()
@@ -41,22 +51,47 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	if name != "" {
 		what = "programs (" + name + " most of all)"
 	}
-	res.Candidates = []diagnosis.Candidate{{
+	res.Candidates = append(res.Candidates, diagnosis.Candidate{
 		Place:    s.place(c),
 		Title:    "Requests start " + what + " and wait for them: " + meanWords(c, spansOf(s.stays)) + s.from() + others,
-		Fix:      childFix(ran.rt),
+		Fix:      fix,
 		Next:     "dwell show REC --slowest 3 shows each wait; strace -f -c of the program tells what its start takes",
 		Spans:    append(s.spans(c), behind...),
 		Evidence: ev,
 		AtLeast:  true, // what the strand computes to start them is not told from its other work
-	}}
+	})
 	return res
+}
+
+// keptPrograms says what programs that stay do for requests: it may be what those are for.
+func keptPrograms(c *diagnosis.Case, waits []stay) diagnosis.Candidate {
+	did, names, who := tally{}, tally{}, map[timeline.StrandID]bool{}
+	for i := range waits {
+		s := &waits[i]
+		who[s.strand] = true
+		names[c.Strands[s.strand].Name] += s.To.Sub(s.From)
+		for _, a := range c.Doing(s.strand, s.From, s.To) {
+			did[doingWords(c, &a)] += a.To.Sub(a.From)
+		}
+	}
+	name, _ := names.most()
+	title := "Requests wait " + meanWords(c, spansOf(waits)) + " for what processes do that the service keeps for that (" + name + ", " + diagnosis.Thousands(int64(len(who))) + " seen)"
+	if what, share := did.most(); share >= diagnosis.Whole/2 {
+		title += "; they mostly " + what
+	}
+	return diagnosis.Candidate{
+		Place: "processes " + name, Title: title, Spans: spansOf(waits),
+		Fix:      "less work in each piece; or do it in the process, with a library",
+		Next:     "dwell show REC --slowest 3 shows each wait",
+		Decide:   "profile those processes (py-spy, perf, strace -f): what they do may be what these requests are for",
+		Evidence: []diagnosis.Evidence{diagnosis.Count("waits that ended as such a process told of a result", len(waits)), diagnosis.Count("processes", len(who))},
+	}
 }
 
 // childStays are the waits for programs. A loop sleeps for its sockets meanwhile, and who waits
 // for a helper for that: there the time of a request is for a program if no sleep of the
-// strand's own is.
-func childStays(c *diagnosis.Case) []stay {
+// strand's own is. Kept are those for programs that had been started before the recording.
+func childStays(c *diagnosis.Case) (started, kept []stay) {
 	beside := func(s *timeline.Segment) bool {
 		if s.Quality != timeline.Inferred || s.Phase != timeline.PhaseHandler || s.Strand == timeline.None {
 			return false
@@ -64,17 +99,57 @@ func childStays(c *diagnosis.Case) []stay {
 		w := c.SleepAt(s.Strand, s.From)
 		return w == timeline.None || c.Waits[w].Cause != timeline.CauseIPC
 	}
-	out := slices.DeleteFunc(stays(c, timeline.CauseIPC, func(s *timeline.Segment) bool { return !beside(s) }), func(x stay) bool {
-		return x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild
-	})
+	before := startedBefore(c)
+	for _, x := range stays(c, timeline.CauseIPC, func(s *timeline.Segment) bool { return !beside(s) }) {
+		switch {
+		case x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild:
+		case c.Waits[x.wait].Off.WakerKind == recording.WakerThread && before[c.Waits[x.wait].Off.Waker] != timeline.None:
+			x.strand = before[c.Waits[x.wait].Off.Waker]
+			kept = append(kept, x)
+		default:
+			started = append(started, x)
+		}
+	}
 	for _, id := range c.With(timeline.CauseIPC) {
 		for s := c.Requests[id].Segments(); s.Next(); {
-			if s.Cause == timeline.CauseIPC && beside(&s.Segment) {
-				out = append(out, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
+			if s.Cause == timeline.CauseIPC && beside(&s.Segment) && !helperAwaits(c, &s.Segment, before) {
+				started = append(started, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b stay) int { return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From)) })
+	slices.SortStableFunc(started, func(a, b stay) int { return cmp.Or(cmp.Compare(a.Request, b.Request), cmp.Compare(a.From, b.From)) })
+	return started, kept
+}
+
+// helperAwaits reports that who a strand waits for meanwhile waits itself for one of some programs; what those do
+// is told by their results (gangs).
+func helperAwaits(c *diagnosis.Case, s *timeline.Segment, programs map[recording.ThreadID]timeline.StrandID) bool {
+	w := c.SleepAt(s.Strand, s.From)
+	if w == timeline.None || c.Waits[w].Off == nil || c.Waits[w].Off.WakerKind != recording.WakerThread {
+		return false
+	}
+	for i := range c.Strands {
+		if c.Strands[i].Thread != c.Waits[w].Off.Waker {
+			continue
+		}
+		by := c.SleepAt(timeline.StrandID(i), s.From)
+		return by != timeline.None && c.Waits[by].Off != nil && c.Waits[by].Off.WakerKind == recording.WakerThread && programs[c.Waits[by].Off.Waker] != timeline.None
+	}
+	return false
+}
+
+// startedBefore are the threads of processes that had been started before the recording; others are None.
+func startedBefore(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
+	of, out := map[recording.ProcessID]bool{}, map[recording.ThreadID]timeline.StrandID{}
+	for i := range c.Processes {
+		of[c.Processes[i].ID] = c.Processes[i].By == timeline.None
+	}
+	for i := range c.Strands {
+		out[c.Strands[i].Thread] = timeline.None
+		if of[c.Strands[i].Process] {
+			out[c.Strands[i].Thread] = timeline.StrandID(i)
+		}
+	}
 	return out
 }
 
@@ -164,6 +239,25 @@ func (p *startedPrograms) evidence(c *diagnosis.Case) []diagnosis.Evidence {
 		{What: "programs started for a request", Value: int64(p.count) * 1000 / int64(n), Unit: diagnosis.UnitRatio},
 		diagnosis.NS("mean CPU time of them for a request", p.cpu/Duration(n)),
 	}
+}
+
+// loopRuntime is that of the process that serves the first of some spans.
+func loopRuntime(c *diagnosis.Case, behind []diagnosis.Span) recording.Runtime {
+	if len(behind) == 0 {
+		return recording.RuntimeNative
+	}
+	return runtimeOf(c, c.Requests[behind[0].Request].Process)
+}
+
+// unblockFix is how a program is started without that the event loop waits for it; "" where that is not known.
+func unblockFix(rt recording.Runtime) string {
+	switch rt {
+	case recording.RuntimeNode:
+		return "start programs so that the loop goes on (child_process.execFile or spawn in place of execFileSync, execSync and spawnSync), or do their work in the process (worker_threads for what computes)"
+	case recording.RuntimePython:
+		return "start programs so that the loop goes on (asyncio.create_subprocess_exec in place of subprocess.run), or do their work in the process"
+	}
+	return ""
 }
 
 func childFix(rt recording.Runtime) string {

@@ -15,7 +15,7 @@ func coldStart() diagnosis.Hypothesis {
 		ID:    "cold-start",
 		Title: "Requests are slow while the process is young",
 		Doc: "Supported by an endpoint whose first calls, by the age of the process, take twice as long as the later ones or more, or nine of ten of which take longer than half of the later ones, waits for a processor left out, for a time that is at least a third " +
-			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. " +
+			"of the age that it lasts to: what was over soon after the recording began, long after the process did, is no start; nor is it a queue that drains, of calls that take no longer once they were read. What programs beside the service cost does not count. What is over that of later calls is taken out. Also supported by requests that wait in the listening socket while none of the processes that serve is there: the last has ended, and the next one is still starting; that wait is taken out. Where the slow calls mostly wait for what is not known it is a lead. " +
 			"Refuted where calls take as long at first as later, or the process was old; undecided where the recording began late after the start and is too short to show a fall.",
 		Needs:    []string{recording.HookIO},
 		Where:    true,
@@ -243,9 +243,17 @@ func (y *youth) candidate(c *diagnosis.Case) diagnosis.Candidate {
 	return diagnosis.Candidate{
 		Place: processName(c, r.Process), Title: title, Fix: cmp.Or(coldWords[most].fix, coldWords[timeline.CauseOnCPU].fix),
 		Next:  "record with dwell run from the start on, and look at dwell show REC --tree of the slow requests",
-		Spans: spans, Lead: y.lead(),
+		Spans: spans, Lead: y.lead(), Decide: coldDoubt(most),
 		Evidence: append(y.evidence(), diagnosis.NS("age until which calls are slow", y.until), diagnosis.Count("calls until then", y.slow)),
 	}
+}
+
+// coldDoubt is what would decide whether calls are slow for want of age that mostly wait for what is not known.
+func coldDoubt(most timeline.Cause) string {
+	if most == timeline.CauseUnknown {
+		return "record another start: what the slow calls mostly wait for is not known, and a queue that drains looks alike"
+	}
+	return ""
 }
 
 // over returns what slow calls take longer than later ones, from their beginnings, but for what others cost.

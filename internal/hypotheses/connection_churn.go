@@ -190,7 +190,7 @@ func (ch *churn) count(call *timeline.Call, by int) {
 	if opensSession(call) && call.SendFrom != recording.NoTime {
 		ch.sessions, ch.opening = ch.sessions+by, ch.opening+Duration(by)*call.End.Sub(call.SendFrom)
 	}
-	ch.setup += Duration(by) * (max(0, call.Phases[timeline.PhaseDNS]-call.Unanswered) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS])
+	ch.setup += Duration(by) * (max(0, call.Phases[timeline.PhaseDNS]-call.InVain) + call.Phases[timeline.PhaseConnect] + call.Phases[timeline.PhaseTLS])
 }
 
 // innocent takes a call out of the churned ones.

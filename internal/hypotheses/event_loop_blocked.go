@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -127,7 +126,7 @@ func holds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Dura
 }
 
 func findHolds(c *diagnosis.Case, loop timeline.StrandID) (long []hold, longest Duration) {
-	ts, own := turns(c, loop), c.OwnPoll(loop)
+	ts, own := turns(c, loop), c.Strands[loop].Poll
 	next := 0
 	h := hold{by: timeline.None}
 	flush := func(at diagnosis.Time) {
@@ -180,14 +179,14 @@ func polls(syscall string) bool {
 
 // inCallback reports whether a loop's sleep is no wait for its sockets: the callback goes on
 // after it. Where the loop was never seen to wait for sockets only short ones are taken for that.
-func inCallback(iv timeline.Interval, own string) bool {
+func inCallback(iv timeline.Interval, own timeline.Poll) bool {
 	switch {
-	case iv.Off == nil || iv.Off.Syscall == own:
+	case iv.Off == nil:
 		return false
-	case own == "":
+	case own.Syscall == "":
 		return !polls(iv.Off.Syscall) && iv.To.Sub(iv.From) <= milli
 	}
-	return !strings.HasPrefix(own, "epoll_") || !strings.HasPrefix(iv.Off.Syscall, "epoll_")
+	return !own.Has(iv.Off)
 }
 
 func blockedAt(c *diagnosis.Case, loop timeline.StrandID, long []hold, longest Duration) diagnosis.Candidate {

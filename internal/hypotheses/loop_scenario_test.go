@@ -10,13 +10,14 @@ import (
 // eventLoop plays one Node process whose loop takes what is ready in order of time.
 type eventLoop struct {
 	*thread
-	todo []task
-	idle []*outgoing // connections kept open
-	keep bool
-	drop int            // of kept connections, every so manieth is closed all the same; 0 none
-	used int            // connections that came back
-	ids  int64          // async ids given out
-	late recording.Time // after it was woken it gets a processor
+	todo  []task
+	idle  []*outgoing // connections kept open
+	keep  bool
+	drop  int            // of kept connections, every so manieth is closed all the same; 0 none
+	used  int            // connections that came back
+	ids   int64          // async ids given out
+	late  recording.Time // after it was woken it gets a processor
+	epoll int64          // the instance at which it waits; 0 is not told
 }
 
 // task is something that becomes ready, and what the loop then does.
@@ -40,6 +41,8 @@ type cost struct {
 	dial                             recording.Time // before it connects, to build the socket
 	asleep                           recording.Time // before all else, in a call that blocks the loop
 	starts                           recording.Time // then, until a program that it starts runs
+	runs                             recording.Time // then, what a program takes that it starts
+	nested                           bool           // for which it waits in place of the loop
 	code                             string         // that runs before, sampled; "" is not
 }
 
@@ -69,7 +72,10 @@ func (l *eventLoop) play() *scenario {
 	for len(l.todo) > 0 {
 		next := l.todo[0]
 		l.todo = l.todo[1:]
-		l.sleep(next.ready, 3*us+l.late, "epoll_wait")
+		if next.ready > l.at {
+			l.sleep(next.ready, 3*us+l.late, "epoll_wait")
+			l.events[len(l.events)-1].Fact.(*recording.Off).Arg = l.epoll
+		}
 		next.run()
 	}
 	return l.scenario
@@ -110,6 +116,15 @@ func (l *eventLoop) read(v *visit, arrived recording.Time, route string) {
 	} else {
 		l.compute(v.cost.before)
 	}
+	if v.cost.runs > 0 {
+		l.run(v.cost.runs, v.cost.nested, func() { l.goOn(v) })
+		return
+	}
+	l.goOn(v)
+}
+
+// goOn makes the call of a request, or answers it.
+func (l *eventLoop) goOn(v *visit) {
 	switch {
 	case v.cost.remote == 0:
 		l.answer(v)

@@ -15,7 +15,7 @@ func poolExhausted() diagnosis.Hypothesis {
 		ID:    "pool-exhausted",
 		Title: "Requests wait for a connection or thread of a full pool",
 		Doc: "Supported by the time in which a request waits for a connection while as many of its peer's are in use as ever are at once, for a pool whose frames tell (where stacks are recorded), " +
-			"or for a thread of an executor that has not begun its task. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
+			"or for a thread of an executor that has not begun its task; and for threads that wait for work at one place, or processes that the service started, while all of them work for others, as their results show, whose ends wake who waits for them. Requests that no worker of the server has read are accept-queue's and load's. Taken out of each request: those waits; " +
 			"of those for a thread that computes for others, only the part that idle processors could take over. That the peer serves as many at once as would then call is assumed. Where an interpreter's lock lets one thread run at a time, of waits for its threads only the time in which none of them runs or is ready to.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"accept-queue", "load"},
@@ -35,10 +35,13 @@ type shortage struct {
 	peer  string      // of connections, else ""
 	rt    recording.Runtime
 
-	session bool     // its connections are sessions of a database
-	turns   bool     // tasks wait, it is not known for which limit
-	given   Duration // of the waits, with some of its connections idle, for one that was given back: another client's are among them
-	gate    string   // of a semaphore of the service's own: the code that takes it, with its line
+	session bool                // its connections are sessions of a database
+	turns   bool                // tasks wait, it is not known for which limit
+	given   Duration            // of the waits, with some of its connections idle, for one that was given back: another client's are among them
+	mates   []timeline.StrandID // of threads or processes whose pieces of work are not told apart: all of them
+	noun    string              // what they are
+	doubt   string              // what would decide whether more of them help; "" they would
+	gate    string              // of a semaphore of the service's own: the code that takes it, with its line
 }
 
 func testPoolExhausted(c *diagnosis.Case) diagnosis.Result {
@@ -64,6 +67,7 @@ func shortages(c *diagnosis.Case) (out []*shortage) {
 			out = append(out, s)
 		}
 	}
+	out = append(out, gangShortages(c)...)
 	return slices.DeleteFunc(out, func(s *shortage) bool { return len(s.stays) == 0 })
 }
 
@@ -227,7 +231,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		full += ", most of all in " + from
 	}
 	if what, share := s.meanwhile(c); what != "" {
-		workers := workerNoun(s.rt)
+		workers := cmp.Or(s.noun, workerNoun(s.rt))
 		full += "; meanwhile its " + workers + " mostly " + what
 		if strings.HasPrefix(what, waitForLock) {
 			fix = "mend what its " + workers + " wait for first: more of them would wait for it too"
@@ -236,6 +240,9 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 			fix = lingerFix
 		}
 		ev = append([]diagnosis.Evidence{diagnosis.Part("of that time its "+workers+" "+what, share)}, ev...)
+	}
+	if who := s.takenFor(c); who != "" {
+		full += "; as far as is known they work for " + who + " most of all"
 	}
 	if s.k != nil && s.k.lock != timeline.None {
 		full += s.k.usedFor(c)
@@ -251,6 +258,7 @@ func (s *shortage) candidate(c *diagnosis.Case) diagnosis.Candidate {
 		Next:     "compare the calls in flight with the pool's size, and how long each holds its member, in dwell show",
 		Lead:     "waiting for " + s.what + " takes " + diagnosis.Percent(part) + " of all request time",
 		Spans:    append(spansOf(s.gone), s.behind(c)...),
+		Decide:   s.doubt,
 		Evidence: ev,
 		WhatIf:   s.station(c).whatIfs(c),
 	}
@@ -276,6 +284,8 @@ func (s *shortage) fix() string {
 			"or an asyncio.Semaphore or Lock of the service's own, which is to be held around the call alone"
 	case s.rt == recording.RuntimeNode && s.session:
 		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
+	case s.noun != "":
+		return gangFix(s.rt, s.noun)
 	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
 		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
 	}
@@ -367,27 +377,4 @@ func poolUse(c *diagnosis.Case, calls []timeline.CallID) (full func(diagnosis.Ti
 		most = max(most, open)
 	}
 	return full, most
-}
-
-func poolFix(rt recording.Runtime, peer string) string {
-	if peer == "" && rt == recording.RuntimeGo {
-		return "more goroutines that take tasks from the channel if what they do is waiting, less work in each task if it is computing; or do the task on the request's own goroutine"
-	}
-	if peer == "" {
-		return "more threads in the executor if what they do is waiting, less work in each task if it is computing; or run the task on the request's own thread"
-	}
-	end := "; or hold a connection for less: give it back before other work"
-	switch rt {
-	case recording.RuntimeNode:
-		return "raise to the calls in flight what limits them: the agent's maxSockets (http.Agent, https.Agent), connections (Agent or Pool of undici, which fetch uses), or the application's own limit (such as p-limit's)" + end
-	case recording.RuntimeJVM:
-		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, commons-pool and Jedis setMaxTotal, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
-	case recording.RuntimeRuby:
-		return "raise the pool's size (pool in database.yml, ConnectionPool.new(size: ...), Sequel's max_connections) to the calls in flight" + end
-	case recording.RuntimePython:
-		return "raise the pool's maximum (urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size) to the calls in flight" + end
-	case recording.RuntimeGo:
-		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or a semaphore of the application's" + end
-	}
-	return "raise the pool's size to the calls in flight" + end
 }

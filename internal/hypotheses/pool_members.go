@@ -82,3 +82,142 @@ func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.
 	before := &c.Calls[id]
 	return before.Request != s.Request && before.End > s.From && apart(Duration(before.End), Duration(s.To)) <= handedOn
 }
+
+// gang are threads, or processes that the service started, which do work for requests, where whose each
+// piece of it is need not be known: as it is not of processes, nor of threads that no frame tells of.
+type gang struct {
+	mates  []timeline.StrandID
+	away   bool   // they are processes
+	queued []stay // of requests, for one of them while all are busy
+	work   []stay // of requests, for what one of them does
+}
+
+// gangs returns those that requests wait for; its callers share them.
+func gangs(c *diagnosis.Case) []*gang {
+	return c.Shared("gangs", func() any { return findGangs(c) }).([]*gang)
+}
+
+func findGangs(c *diagnosis.Case) (out []*gang) {
+	waits := untold(c)
+	if _, share := perMean(c, diagnosis.Total(spansOf(waits))); share < c.Worth {
+		return nil
+	}
+	type piece struct {
+		*timeline.Piece
+		request diagnosis.RequestID
+	}
+	var pieces []piece
+	found := timeline.FindCrews(c.Timeline)
+	for i := range waits {
+		if p := found.Ended(waits[i].strand, waits[i].From, waits[i].To); p != nil {
+			pieces = append(pieces, piece{p, waits[i].Request})
+		}
+	}
+	found.Settle()
+	of := map[timeline.StrandID]*gang{}
+	for _, p := range pieces {
+		w := of[p.By]
+		if w == nil {
+			w = &gang{mates: found.Mates(p.By), away: c.Strands[p.By].Process != c.Requests[p.request].Process}
+			for _, m := range w.mates {
+				of[m] = w
+			}
+			if w.away || len(w.mates) > 1 { // else that it is a pool is not seen
+				out = append(out, w)
+			}
+		}
+		for _, q := range p.Queued {
+			w.queued = append(w.queued, stay{diagnosis.Span{Request: p.request, From: q.From, To: q.To}, p.By, timeline.None})
+		}
+		w.work = append(w.work, stay{diagnosis.Span{Request: p.request, From: p.Began, To: p.To}, p.By, timeline.None})
+	}
+	return out
+}
+
+// untold are the waits of requests for others of which no fact tells whose work they do: of their threads, and
+// of their tasks on a loop; in order of requests and time.
+func untold(c *diagnosis.Case) (out []stay) {
+	for _, id := range c.Measured() {
+		r := &c.Requests[id]
+		if r.Strand == timeline.None {
+			continue
+		}
+		if c.Strands[r.Strand].Loop {
+			for s := r.Segments(); s.Next(); {
+				if s.Cause == timeline.CauseUnknown && s.Phase == timeline.PhaseHandler && s.Strand == r.Strand {
+					out = append(out, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
+				}
+			}
+			continue
+		}
+		waits := c.Sleeps(r.Strand)
+		i, _ := slices.BinarySearchFunc(waits, r.FirstRead, func(w timeline.WaitID, at diagnosis.Time) int { return cmp.Compare(c.Waits[w].From, at) })
+		for ; i < len(waits) && c.Waits[waits[i]].To <= r.End; i++ {
+			if w := &c.Waits[waits[i]]; w.Cause == timeline.CauseCondition {
+				out = append(out, stay{diagnosis.Span{Request: id, From: w.From, To: w.To}, r.Strand, waits[i]})
+			}
+		}
+	}
+	return out
+}
+
+// name is what all of them are called, or how those names are alike.
+func (w *gang) name(c *diagnosis.Case) string {
+	name := c.Strands[w.mates[0]].Name
+	for _, m := range w.mates {
+		if c.Strands[m].Name != name {
+			return family(name)
+		}
+	}
+	return name
+}
+
+// noun is what they are.
+func (w *gang) noun() string {
+	if w.away {
+		return "processes"
+	}
+	return "threads"
+}
+
+// gangShortages returns what requests wait for gangs that are all busy.
+func gangShortages(c *diagnosis.Case) (out []*shortage) {
+	for _, w := range gangs(c) {
+		name := w.name(c)
+		s := &shortage{rt: runtimeOf(c, c.Strands[w.mates[0]].Process), mates: w.mates, noun: w.noun(), name: w.noun() + " " + name, stays: w.queued}
+		if s.what = "one of " + diagnosis.Thousands(int64(len(w.mates))) + " " + s.noun + " (" + name + ") that work for requests, all of which are busy"; len(w.mates) == 1 {
+			s.what = "the only one of the " + s.noun + " (" + name + ") that work for requests, which is busy"
+		}
+		s.replayGang(c)
+		if 2*diagnosis.Total(spansOf(s.gone)) < diagnosis.Total(spansOf(s.stays)) { // they compute, on processors that are busy
+			s.gone, s.doubt = s.stays, "give them less to do, or more processors: they mostly compute on processors that are busy, and more of them alone would not help"
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// replayGang finds what requests would wait less, were there more of them.
+func (s *shortage) replayGang(c *diagnosis.Case) {
+	s.k = &contention{deeds: makeDeeds(c), lock: timeline.None, name: s.name, stays: s.stays}
+	s.k.fill(c)
+	left := s.k.again(c)
+	left.workersDid(c)
+	s.gone = left.without(c)
+}
+
+// takenFor says for which requests they work most of all, as far as that is known; "" if for none so.
+func (s *shortage) takenFor(c *diagnosis.Case) string {
+	by := tally{}
+	for _, id := range c.Measured() {
+		for _, p := range c.Requests[id].Parts {
+			if slices.Contains(s.mates, p.Strand) {
+				by[c.Requests[id].Endpoint] += p.To.Sub(p.From)
+			}
+		}
+	}
+	if who, share := by.most(); share >= diagnosis.Whole/2 {
+		return who
+	}
+	return ""
+}

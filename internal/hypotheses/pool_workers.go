@@ -120,3 +120,35 @@ func workerNoun(rt recording.Runtime) string {
 	}
 	return "threads"
 }
+
+// gangFix is what helps where all threads or processes that work for requests are busy.
+func gangFix(rt recording.Runtime, noun string) string {
+	if rt == recording.RuntimeNode && noun != "processes" {
+		return "more threads (UV_THREADPOOL_SIZE, 4 unless told) if what they do is waiting, as for names and files; " +
+			"less work for them if it is computing, or give that to worker_threads or processes of its own"
+	}
+	return "more " + noun + " if what they do is waiting, or while processors are idle; less work in each piece if it is computing"
+}
+
+func poolFix(rt recording.Runtime, peer string) string {
+	if peer == "" && rt == recording.RuntimeGo {
+		return "more goroutines that take tasks from the channel if what they do is waiting, less work in each task if it is computing; or do the task on the request's own goroutine"
+	}
+	if peer == "" {
+		return "more threads in the executor if what they do is waiting, less work in each task if it is computing; or run the task on the request's own thread"
+	}
+	end := "; or hold a connection for less: give it back before other work"
+	switch rt {
+	case recording.RuntimeNode:
+		return "raise to the calls in flight what limits them: the agent's maxSockets (http.Agent, https.Agent), connections (Agent or Pool of undici, which fetch uses), or the application's own limit (such as p-limit's)" + end
+	case recording.RuntimeJVM:
+		return "raise the pool's maximum (HikariCP maximumPoolSize, Apache HttpClient setMaxConnPerRoute, commons-pool and Jedis setMaxTotal, AWS ClientConfiguration.setMaxConnections) to the calls in flight" + end
+	case recording.RuntimeRuby:
+		return "raise the pool's size (pool in database.yml, ConnectionPool.new(size: ...), Sequel's max_connections) to the calls in flight" + end
+	case recording.RuntimePython:
+		return "raise the pool's maximum (urllib3 maxsize, httpx.Limits max_connections, SQLAlchemy pool_size and max_overflow, psycopg_pool max_size) to the calls in flight" + end
+	case recording.RuntimeGo:
+		return "raise to the calls in flight what limits them: Transport.MaxConnsPerHost, sql.DB.SetMaxOpenConns, pgxpool.Config.MaxConns, or a semaphore of the application's" + end
+	}
+	return "raise the pool's size to the calls in flight" + end
+}

@@ -2,6 +2,7 @@ package hypotheses
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -16,7 +17,7 @@ func refreshUnderLock() diagnosis.Hypothesis {
 		ID:    "refresh-under-lock",
 		Title: "Requests wait for a lock whose holder waits itself",
 		Doc: "Supported by waits for a lock while its holder waits for a peer (connecting, TLS and answers), a disk or a timer: for at least half of the time of which it is known what the holder did, " +
-			"the whole queue at that lock is its consequence, else only that part of the waits. Taken out of each request: those waits; and, where under a quarter of an endpoint's requests do " +
+			"the whole queue at that lock is its consequence, else only that part of the waits; and by waits of tasks on an event loop of which four fifths end in the very stretch in which the call of another request is answered, of a shape that is made once at a time. Taken out of each request: those waits; and, where under a quarter of an endpoint's requests do " +
 			"the holder's part, as where one of many refreshes what all use, the holder's own wait too, and that for the same call while nobody waited behind it: it could be done ahead of time.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"lock-convoy", "pool-exhausted", "accept-queue", "load"},
@@ -35,6 +36,10 @@ func testRefreshUnderLock(c *diagnosis.Case) diagnosis.Result {
 		}
 		hidden += k.by[deedUnknown] + k.by[deedAsleep]
 		res.Hidden = append(res.Hidden, k.unheld()...)
+	}
+	tasks := behindTasks(c)
+	for _, shape := range slices.Sorted(maps.Keys(tasks)) {
+		res.Candidates = append(res.Candidates, behindTask(c, shape, tasks[shape]))
 	}
 	if _, share := perMean(c, hidden); share >= c.Open && 2*hidden > total {
 		res.Undecided = "for " + diagnosis.Percent(share) + " of all request time a lock is waited for of which it is not known what its holder did or waited for"

@@ -1,6 +1,8 @@
 package hypotheses
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -48,4 +50,149 @@ func (s *shortage) atMost() string {
 		return ": the only one is in use"
 	}
 	return ": all " + diagnosis.Thousands(int64(s.size)) + " are in use"
+}
+
+// behind is a wait of a task for what the task of another request was doing: it went on in the very
+// stretch of the loop in which that one's call was answered.
+type behind struct {
+	stay
+	call timeline.CallID
+}
+
+// Bounds of behindTasks.
+const (
+	fewBehind    = 20
+	mostlyBehind = diagnosis.Whole * 4 / 5
+)
+
+// behindTasks returns, by shape of the calls of others that they end with, the waits of tasks that nothing else
+// ends: those of an endpoint that mostly end so. Calls of that shape are made one after the other: who waits
+// for one does so as at a lock, or for a result that all share.
+func behindTasks(c *diagnosis.Case) map[int32][]behind {
+	shapes := shapesOf(c)
+	type ending struct {
+		endpoint string
+		shape    int32
+	}
+	ended, all, some := map[ending][]behind{}, map[string]Duration{}, map[int32]bool{}
+	for _, loop := range c.Loops() {
+		answers := answeredOn(c, loop)
+		for _, s := range stays(c, timeline.CauseUnknown, func(s *timeline.Segment) bool {
+			return s.Strand == loop && s.Phase == timeline.PhaseHandler && s.Call == timeline.None && s.To.Sub(s.From) >= milli
+		}) {
+			endpoint := c.Requests[s.Request].Endpoint
+			all[endpoint] += s.To.Sub(s.From)
+			if id := answers.before(c, &s); id != timeline.None {
+				k := ending{endpoint, shapes.of[id]}
+				ended[k] = append(ended[k], behind{s, id})
+				some[k.shape] = true
+			}
+		}
+	}
+	out := map[int32][]behind{}
+	for k, list := range ended {
+		var d Duration
+		for _, b := range list {
+			d += b.To.Sub(b.From)
+		}
+		if len(list) >= fewBehind && diagnosis.ShareOf(int64(d), int64(all[k.endpoint])) >= mostlyBehind && oneAfterAnother(c, k.shape) {
+			out[k.shape] = append(out[k.shape], list...)
+		}
+	}
+	return out
+}
+
+// answers are the calls of a loop's requests, by when their answers were read.
+type answers struct {
+	loop timeline.StrandID
+	ids  []timeline.CallID
+}
+
+func answeredOn(c *diagnosis.Case, loop timeline.StrandID) *answers {
+	a := &answers{loop: loop}
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Strand == loop && k.Certainty() == timeline.Told && !k.Cut {
+			a.ids = append(a.ids, k.ID)
+		}
+	}
+	slices.SortStableFunc(a.ids, func(x, y timeline.CallID) int { return cmp.Compare(c.Calls[x].End, c.Calls[y].End) })
+	return a
+}
+
+// before returns the call of another request that was answered since the loop last waited for its sockets
+// before a wait ended, and that was under way in it; None if none was.
+func (a *answers) before(c *diagnosis.Case, s *stay) timeline.CallID {
+	since, own := diagnosis.Time(recording.NoTime), c.Strands[a.loop].Poll
+	for _, iv := range timeline.Clipped(c.Strands[a.loop].Intervals, s.From, s.To) {
+		if iv.State == timeline.StateSleeping && iv.Off != nil && own.Has(iv.Off) && iv.To <= s.To {
+			since = iv.To
+		}
+	}
+	if since == recording.NoTime {
+		return timeline.None
+	}
+	i, _ := slices.BinarySearchFunc(a.ids, since, func(id timeline.CallID, at diagnosis.Time) int { return cmp.Compare(c.Calls[id].End, at) })
+	for ; i < len(a.ids) && c.Calls[a.ids[i]].End <= s.To; i++ {
+		if k := &c.Calls[a.ids[i]]; k.Request != s.Request && k.SendFrom < since {
+			return k.ID
+		}
+	}
+	return timeline.None
+}
+
+// oneAfterAnother reports that nearly all calls of a shape were made when none other was under way.
+func oneAfterAnother(c *diagnosis.Case, shape int32) bool {
+	shapes, besides := shapesOf(c), 0
+	var ids []timeline.CallID
+	for i := range c.Calls {
+		if shapes.of[i] == shape {
+			ids = append(ids, timeline.CallID(i))
+		}
+	}
+	slices.SortStableFunc(ids, func(a, b timeline.CallID) int { return cmp.Compare(c.Calls[a].SendFrom, c.Calls[b].SendFrom) })
+	var until diagnosis.Time
+	for _, id := range ids {
+		k := &c.Calls[id]
+		if k.SendFrom < until {
+			besides++
+		}
+		until = max(until, k.End)
+	}
+	return 20*besides <= len(ids)
+}
+
+// behindTask says what requests wait for that another's task does.
+func behindTask(c *diagnosis.Case, shape int32, list []behind) diagnosis.Candidate {
+	calls, waits := map[timeline.CallID]bool{}, []diagnosis.Span(nil)
+	for i := range list {
+		waits = append(waits, list[i].Span)
+		calls[list[i].call] = true
+	}
+	of := shapesOf(c).list[shape]
+	what := "the call " + strings.TrimSpace(of.operation+" to "+of.peer)
+	rare := rareShapes(c, []*deed{{call: list[0].call}})
+	own := c.Spans(func(r *timeline.Request, s *timeline.Segment) bool {
+		return s.Call != timeline.None && s.Cause != timeline.CauseOnCPU && shapesOf(c).of[s.Call] == shape && rare[callers{r.Endpoint, shape}]
+	})
+	fix := "do not hold an asyncio.Lock, or what else lets one task through at a time, over an await: hold it to store the result only, or let several through"
+	if len(own) > 0 {
+		fix = "refresh ahead of time, in the background, and let requests use the old value until the new one is there"
+	}
+	ids := make([]timeline.CallID, 0, len(calls))
+	for id := range calls {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return diagnosis.Candidate{
+		Place: "tasks behind " + strings.TrimSpace(of.operation+" to "+of.peer),
+		Title: "Requests wait " + meanWords(c, waits) + " for what another one does: they go on as " + what + " is answered that it makes" + calledIn(c, ids) +
+			", as behind a lock that is held over an await, or for a result that all share",
+		Fix:   fix,
+		Next:  "dwell show REC --slowest 3 shows what other requests do meanwhile",
+		Spans: append(waits, own...),
+		Evidence: []diagnosis.Evidence{
+			diagnosis.Count("waits that end as another request's call is answered", len(list)),
+			diagnosis.Count("of those calls", len(calls)),
+		},
+	}
 }

@@ -22,7 +22,7 @@ type setupSpan struct {
 // for a processor to do it, where no other call of theirs is under way (an event loop goes on
 // from connect to the hello without a pause); and a wait of unknown cause that ends with connecting to a host
 // name, which is its look-up. That a look-up had to be asked again is not theirs: it waited
-// for a server of names that does not answer.
+// for a server of names that does not answer, or asked for names that do not exist.
 func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 	churned, full := ch.churned, poolFull(c, ch.calls)
 	for i := range c.Requests {
@@ -35,7 +35,7 @@ func setupSpans(c *diagnosis.Case, ch churn) (out []setupSpan) {
 			}
 			if s.Call != timeline.None && s.Phase == timeline.PhaseDNS {
 				call := &c.Calls[s.Call]
-				if span.From = max(s.From, call.DNSFrom+diagnosis.Time(call.Unanswered)); span.From >= s.To {
+				if span.From = max(s.From, call.DNSFrom+diagnosis.Time(call.InVain)); span.From >= s.To {
 					continue
 				}
 			}

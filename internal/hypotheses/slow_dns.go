@@ -14,7 +14,7 @@ func slowDNS() diagnosis.Hypothesis {
 		ID:    "slow-dns",
 		Title: "Name resolution is slow",
 		Doc: "Supported by the look-up phase of requests' calls, and by waits for the answers to look-ups that belong to no call: something resolves names without connecting to them. Look-ups that end without an address (search domains) and those without any answer " +
-			"are counted, and those that are asked again for want of one: what they wait until then is no other suspect's. Names answered from a file or a cache in the process send no look-up and cost none.",
+			"are counted, and those that are asked again for want of one, or by the name that exists: what they wait until then is no other suspect's. Names answered from a file or a cache in the process send no look-up and cost none.",
 		Needs: []string{recording.HookDNS},
 		Test:  testSlowDNS,
 	}
@@ -26,8 +26,9 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	spans := c.SpansAmong(func(r *timeline.Request) bool { return r.HasPhase(timeline.PhaseDNS) }, func(_ *timeline.Request, s *timeline.Segment) bool { return s.Phase == timeline.PhaseDNS })
 	var took []Duration
 	var windows []window
-	misses, unanswered := 0, 0
+	unanswered := 0
 	var silent silence
+	var searched search
 	for i := range c.Lookups {
 		l := &c.Lookups[i]
 		silent.add(l)
@@ -37,9 +38,7 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		}
 		took = append(took, l.To.Sub(l.From))
 		windows = append(windows, window{l.From, l.To})
-		if l.Rcode == rcodeNameError {
-			misses++
-		}
+		searched.add(l)
 	}
 	slices.Sort(took)
 	share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
@@ -47,7 +46,7 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 		diagnosis.Part("of all request time is look-ups", share),
 		diagnosis.Count("look-ups", len(c.Lookups)),
 		diagnosis.NS("p99 of a look-up", diagnosis.Quantile(took, 99)),
-		diagnosis.Count("look-ups of names that do not exist", misses),
+		diagnosis.Count("look-ups of names that do not exist", searched.misses),
 		diagnosis.Count("look-ups without an answer", unanswered),
 	}
 	if silent.times > 0 {
@@ -57,10 +56,9 @@ func testSlowDNS(c *diagnosis.Case) diagnosis.Result {
 	if len(spans) > 0 {
 		own := aimlessLookups(c)
 		res.Candidates = []diagnosis.Candidate{{
-			Place: "the resolver",
-			Title: "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c) + own.words(c, diagnosis.Total(spans)),
-			Fix: silent.fix() + own.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache); " +
-				"write names with a final dot or lower ndots where search domains miss",
+			Place:    "the resolver",
+			Title:    "Name resolution is slow: " + diagnosis.Percent(share) + " of all request time is look-ups" + silent.words(c) + searched.words(c) + own.words(c, diagnosis.Total(spans)),
+			Fix:      silent.fix() + searched.fix() + own.fix() + "keep connections open so that fewer look-ups are needed; cache answers (nscd, systemd-resolved, NodeLocal DNSCache)",
 			Next:     "ask the resolver directly (dig) and compare",
 			Spans:    spans,
 			AtLeast:  true, // what is computed to ask, and to read answers, is not told from other work
@@ -104,6 +102,50 @@ func (s *silence) fix() string {
 		return "mend " + server + ", or take it out of /etc/resolv.conf (options timeout:1 rotate bounds the wait); "
 	}
 	return ""
+}
+
+// search is what was asked in vain for names that do not exist before one that does, as where search
+// domains are tried.
+type search struct{ misses, hits int }
+
+func (s *search) add(l *timeline.Lookup) {
+	switch {
+	case l.Rcode == rcodeNameError:
+		s.misses++
+	case l.Addrs != "":
+		s.hits++
+	}
+}
+
+// often reports that there are as many of such look-ups as of those that give an address.
+func (s *search) often() bool { return s.hits > 0 && s.misses >= s.hits }
+
+// words say how many look-ups are needless, and how long each name that exists is not asked for
+// meanwhile; "" if they are few.
+func (s *search) words(c *diagnosis.Case) string {
+	if !s.often() {
+		return ""
+	}
+	said := "; " + diagnosis.Thousands(int64(s.misses)) + " of " + diagnosis.Plural(len(c.Lookups), "look-up") + " are needless: of names that do not exist, as search domains are tried first, " +
+		diagnosis.Thousands(int64((s.misses+s.hits/2)/s.hits)) + " for each name that does"
+	var vain Duration
+	calls := 0
+	for i := range c.Calls {
+		if k := &c.Calls[i]; k.Request != timeline.None && k.DNSTo != recording.NoTime {
+			vain, calls = vain+k.InVain, calls+1
+		}
+	}
+	if vain > 0 {
+		said += ", which is asked for " + diagnosis.Human(vain/Duration(calls)) + " later so"
+	}
+	return said
+}
+
+func (s *search) fix() string {
+	if !s.often() {
+		return ""
+	}
+	return "ask for the whole name at once: write it with a final dot, or lower ndots (options ndots:1 in /etc/resolv.conf, dnsConfig of a pod); "
 }
 
 // dnsLead says how much time look-ups take, or how many chances there were for one.

@@ -97,12 +97,13 @@ type Process struct {
 	PID        int64
 	Comm, Exe  string
 	Runtime    recording.Runtime
-	Build      string   // build id of the executable; "" not known
-	Version    string   // of the service; "" not known
-	Procs      int64    // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
-	Start, End Time     // NoTime where outside the recording
-	Born       Time     // when its program began, before the recording or in it; NoTime unknown
-	By         StrandID // of another process, that started it; None where that is not known
+	Build      string              // build id of the executable; "" not known
+	Version    string              // of the service; "" not known
+	Procs      int64               // of Go: how many goroutines can run at once (GOMAXPROCS); 0 not known
+	Start, End Time                // NoTime where outside the recording
+	Born       Time                // when its program began, before the recording or in it; NoTime unknown
+	By         StrandID            // of another process, that started it; None where that is not known
+	Parent     recording.ProcessID // that started it, in the recording or before; NoProcess unknown
 }
 
 // Strand is a sequential thread of execution: an OS thread, or a goroutine. Intervals
@@ -114,6 +115,7 @@ type Strand struct {
 	Process   recording.ProcessID
 	Name      string
 	Loop      bool // multiplexes many requests: an event loop
+	Poll      Poll // of a thread that read or wrote on connections
 	Intervals []Interval
 	Stacks    []StackAt // in order of time
 	Waits     []WaitID  // in order of time, disjoint
@@ -325,7 +327,7 @@ type Call struct {
 	Outcome                recording.Outcome     // of a command
 	Code                   string                // of a command's error
 	Transaction            recording.Transaction // of the session, after a command
-	Unanswered             Duration              // of its look-up, until that was asked again for want of an answer
+	InVain                 Duration              // of its look-up, until that was asked again for want of an answer, or by the name that has one
 	Again                  Time                  // over UDP: when it was last asked again for want of an answer; NoTime: it was not
 	Left                   Time                  // when the last byte of its request left the socket, where that was after Sent; NoTime: at once, or not seen
 	Kept                   Kept                  // what kept it back until Left

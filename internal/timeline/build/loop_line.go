@@ -41,7 +41,7 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 		process recording.ProcessID
 		peer    string
 	}
-	groups, own := map[key]*lined{}, map[timeline.StrandID]string{}
+	groups := map[key]*lined{}
 	any := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -55,10 +55,7 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 		if c.Why != timeline.WhyContext && c.Why != timeline.WhyLoopChain || c.New || c.Request == timeline.None || c.Strand == timeline.None || !t.Strands[c.Strand].Loop {
 			continue
 		}
-		if _, known := own[c.Strand]; !known {
-			own[c.Strand] = t.OwnPoll(c.Strand)
-		}
-		if !g.wander && holdsLoop(t, c, own[c.Strand]) {
+		if !g.wander && holdsLoop(t, c) {
 			continue
 		}
 		if at := l.IdleSince(c); at != recording.NoTime && at >= t.Requests[c.Request].FirstRead {
@@ -74,15 +71,14 @@ func lineUp(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, l *loop
 	}
 }
 
-// holdsLoop reports a call whose client waits itself for the answer, in place of the loop, which
-// polls so: what comes before it waits for the loop, and so would a turn to call.
-func holdsLoop(t *timeline.Timeline, c *timeline.Call, own string) bool {
-	asleep := false
+// holdsLoop reports a call whose client waits itself for the answer, in place of the loop: what comes before it waits for the loop, and so would a turn to call.
+func holdsLoop(t *timeline.Timeline, c *timeline.Call) bool {
+	own, asleep := t.Strands[c.Strand].Poll, false
 	for _, iv := range timeline.Clipped(t.Strands[c.Strand].Intervals, c.Sent, c.End) {
 		if iv.State != timeline.StateSleeping || iv.Off == nil {
 			continue
 		}
-		if timeline.PollWait(iv.Off.Syscall) && timeline.SamePoll(own, iv.Off.Syscall) {
+		if timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
 			return false
 		}
 		asleep = true

@@ -220,7 +220,7 @@ func Settle(c *timeline.Call, b *Bounds) {
 func Warmed(c *timeline.Call, b *Bounds) {
 	c.New = false
 	c.Start = recording.NoTime
-	c.DNSFrom, c.DNSTo, c.Unanswered = recording.NoTime, recording.NoTime, 0
+	c.DNSFrom, c.DNSTo, c.InVain = recording.NoTime, recording.NoTime, 0
 	c.ConnectFrom, c.Connected = recording.NoTime, recording.NoTime
 	c.TLSFrom, c.TLSTo = recording.NoTime, recording.NoTime
 	Settle(c, b)

@@ -19,7 +19,7 @@ type Resolution struct {
 	Addrs    string         // answers, space-separated
 	asked    []question
 	Open     int            // look-ups without an answer
-	silent   recording.Time // when one was asked again for want of an answer; NoTime: none was
+	vain     recording.Time // when one was asked again for want of an answer, or by another name, at last; NoTime: none was
 	used     bool           // a call took it
 }
 
@@ -50,7 +50,7 @@ func buildLookups(t *timeline.Timeline, f *facts.Facts) []Resolution {
 		if d.Part == recording.DNSQuery {
 			if i, ok := pending[k]; ok {
 				if l, r := &t.Lookups[i], &all[group[i]]; l.Again == recording.NoTime {
-					l.Again, r.silent = d.At, max(r.silent, d.At)
+					l.Again, r.vain = d.At, max(r.vain, d.At)
 				}
 				continue
 			}
@@ -64,7 +64,7 @@ func buildLookups(t *timeline.Timeline, f *facts.Facts) []Resolution {
 			}
 			if n < 0 || n < len(list)-recent {
 				n, list = len(list), append(list, len(all))
-				all = append(all, Resolution{Thread: d.Thread, From: d.At, silent: recording.NoTime})
+				all = append(all, Resolution{Thread: d.Thread, From: d.At, vain: recording.NoTime})
 				current[thread] = list
 			}
 			g := list[n]
@@ -122,6 +122,9 @@ func sameHost(a, b string) bool {
 }
 
 func (r *Resolution) ask(name, kind string, at recording.Time) {
+	if n := len(r.asked); n > 0 && r.asked[n-1].name != name {
+		r.vain = at
+	}
 	r.asked = append(r.asked, question{name, kind, at, true})
 	r.Open++
 }
@@ -177,8 +180,8 @@ func ResolveOnThread(t *timeline.Timeline, f *facts.Facts, work []Call, all []Re
 // ResolvedBy gives a call the resolution that it waited for.
 func ResolvedBy(c *timeline.Call, r *Resolution) {
 	c.DNSFrom, c.DNSTo = r.From, r.To
-	if r.silent != recording.NoTime {
-		c.Unanswered = max(0, min(r.silent, r.To).Sub(r.From))
+	if r.vain != recording.NoTime {
+		c.InVain = max(0, min(r.vain, r.To).Sub(r.From))
 	}
 }
 

@@ -58,8 +58,11 @@ func (f *Facts) Descends(child, of recording.ProcessID) bool {
 // startedBy is the process that started another one; NoProcess where that is not known.
 func (f *Facts) startedBy(p recording.ProcessID) recording.ProcessID {
 	i, ok := f.ProcIndex[p]
-	if !ok || f.Processes[i].By == timeline.None {
+	switch {
+	case !ok:
 		return recording.NoProcess
+	case f.Processes[i].By == timeline.None:
+		return f.Processes[i].Parent
 	}
 	return f.Threads[f.Processes[i].By].Process
 }

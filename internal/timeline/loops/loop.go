@@ -270,13 +270,13 @@ func (g *gatherer) pauses() {
 		if int(loop.Strand) >= len(g.f.Threads) {
 			continue
 		}
-		named, own := names[loop.Strand], g.t.OwnPoll(loop.Strand)
+		named, own := names[loop.Strand], g.t.Strands[loop.Strand].Poll
 		for _, s := range g.f.Threads[loop.Strand].Steps {
 			if s.Off == nil || s.Off.State != recording.OffSleep {
 				continue
 			}
 			m := Move{At: s.Off.Since, Ready: s.Off.Woken, Kind: MoveBlock, Request: timeline.None, Call: timeline.None, Conn: NoConn, Counter: s.Off.Counter}
-			if timeline.PollWait(s.Off.Syscall) && timeline.SamePoll(own, s.Off.Syscall) {
+			if timeline.PollWait(s.Off.Syscall) && own.Has(s.Off) {
 				for len(named) > 0 && named[0] < s.Off.Since {
 					named = named[1:]
 				}

@@ -24,8 +24,20 @@ func Strands(f *facts.Facts, by recording.Workers) []timeline.Strand {
 			Name:      th.Name,
 			Intervals: tile(th, f.Windows, f.End),
 		}
+		strands[i].Poll = pollOf(th, strands[i].Intervals)
 	})
 	return strands
+}
+
+// pollOf is what a thread waits for its connections with.
+func pollOf(th *facts.Thread, intervals []timeline.Interval) timeline.Poll {
+	if th.Moves.None() {
+		return timeline.Poll{}
+	}
+	return timeline.OwnPoll(intervals, func(off *timeline.Off) bool {
+		m, moved := th.Moves.After(off.Woken)
+		return moved && m.Dir == recording.Read
+	})
 }
 
 // tiler lays a thread's states end to end. Between two off-CPU spans a thread runs;

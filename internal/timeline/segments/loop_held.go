@@ -96,13 +96,13 @@ func (s *segmenter) findHeld() *heldLoops {
 
 // heldSpans returns when a loop is held, in order.
 func heldSpans(t *timeline.Timeline, loop timeline.StrandID) (out []heldSpan) {
-	own, since, seen := t.OwnPoll(loop), recording.Time(-1), recording.Time(-1)
+	own, since, seen := t.Strands[loop].Poll, recording.Time(-1), recording.Time(-1)
 	for _, iv := range t.Strands[loop].Intervals {
 		if iv.State == timeline.StateUnknown || iv.From != seen { // as between windows: nothing is known
 			since = -1
 		}
 		seen = iv.To
-		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && timeline.SamePoll(own, iv.Off.Syscall) {
+		if iv.State == timeline.StateSleeping && iv.Off != nil && timeline.PollWait(iv.Off.Syscall) && own.Has(iv.Off) {
 			if since >= 0 && iv.From.Sub(since) >= heldFor {
 				out = append(out, heldSpan{since, iv.From})
 			}

@@ -130,7 +130,7 @@ func (s *segmenter) reading(id timeline.StrandID, iv timeline.Interval, owner ti
 	case iv.State == timeline.StateRunning && loop:
 		return timeline.CauseEventLoop, timeline.Exact
 	case !asleep, cause == timeline.CauseGC, cause == timeline.CauseInterpreterLock:
-	case owner != timeline.None && loop:
+	case loop && (owner != timeline.None || iv.Off != nil && s.t.Strands[id].Poll.Aside(iv.Off)):
 		return timeline.CauseEventLoop, timeline.Exact
 	case owner != timeline.None, s.t.Lingers(iv.Off): // on another connection: a poll of this one would have ended
 		return timeline.CausePool, timeline.Exact

@@ -1,0 +1,117 @@
+package hypotheses
+
+import (
+	"github.com/getdwell/dwell/recording"
+)
+
+// crewStories are of work that is handed to threads and programs.
+func crewStories() []story {
+	return []story{
+		{"child-process/nested-supported", "One request in ten runs a program for 30 ms, and waits for it in place of its loop, at an instance of epoll of its own; the others, one every 5 ms, wait for the loop.",
+			func() *recording.Recording { return done(renders(true), 40) }},
+		{"event-loop-blocked/nested-minor", "What happens is as in child-process/nested-supported.txt.",
+			func() *recording.Recording { return done(renders(true), 40) }},
+		{"event-loop-blocked/spawned-refuted", "The same programs are waited for where the loop waits for its sockets: nobody else waits for them.",
+			func() *recording.Recording { return done(renders(false), 40) }},
+		{"pool-exhausted/processes-supported", "Six requests come at once, each with work of 10 ms for one of two processes that had been started before. A thread hands over what they write: whose each piece is, nothing tells.",
+			func() *recording.Recording { return done(pieces(2), 40) }},
+		{"pool-exhausted/processes-refuted", "The same with six processes: each piece of work is begun with at once.",
+			func() *recording.Recording { return done(pieces(6), 40) }},
+		{"slow-dns/searched-supported", "Every request looks its database up, and opens a connection that it need not. Three search domains are tried before the name that exists, 2 ms each: connections kept would hide that, but it is the look-ups that are needless.",
+			func() *recording.Recording {
+				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
+					for _, domain := range []string{".shop.svc.cluster.local", ".svc.cluster.local", ".cluster.local"} {
+						t.searched("db.test"+domain, 2000*us)
+					}
+					t.lookup(2000 * us)
+					t.oneCall()
+				}), 30)
+			}},
+	}
+}
+
+// searched asks for a name that does not exist.
+func (t *thread) searched(name string, took recording.Time) {
+	t.compute(20 * us)
+	id := int64(t.conns) + 7
+	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSQuery, ID: id, Name: name, Type: "A", Server: "10.0.0.53:53"})
+	arrives := t.at + took
+	t.sleep(arrives, 5*us, "poll")
+	t.add(t.at, &recording.DNS{Thread: t.id, Part: recording.DNSAnswer, ID: id, Name: name, Type: "A", Rcode: rcodeNameError, Server: "10.0.0.53:53", Arrived: arrives})
+}
+
+// renders is a loop of which one request in ten runs a program; nested: in place of the loop.
+func renders(nested bool) *scenario {
+	l := newLoop(true)
+	l.epoll = 13
+	for i := range 200 {
+		c := cost{before: 400 * us}
+		if i%10 == 0 {
+			c.runs, c.nested = 30_000*us, nested
+		}
+		l.arrive(10_000*us+recording.Time(i)*5000*us, "/prices/{}", c)
+	}
+	return l.play()
+}
+
+// run starts a program that takes so long, and waits for it, at an instance of epoll of its own or
+// where the loop waits; then it goes on.
+func (l *eventLoop) run(takes recording.Time, nested bool, on func()) {
+	l.born++
+	p, child := recording.ProcessID(1+l.born), recording.ThreadID(1000+l.born)
+	l.add(l.at, &recording.Process{ID: p, PID: 2000 + l.born, Comm: "render", Exe: "render", Start: int64(l.at), Parent: 1})
+	l.add(l.at, &recording.Thread{ID: child, TID: 2000 + l.born, Process: p, Start: int64(l.at), Creator: l.id, Name: "render"})
+	l.compute(200 * us)
+	ends := l.at + takes
+	l.add(ends, &recording.ThreadExit{Thread: child})
+	l.add(ends, &recording.ProcessExit{Process: p})
+	if !nested {
+		l.later(ends, on)
+		return
+	}
+	l.sleep(ends, 3*us, "epoll_wait")
+	l.wokenBy(child)
+	l.events[len(l.events)-1].Fact.(*recording.Off).Arg = 21
+	on()
+}
+
+// pieces is a service of six threads that have work done by processes, through a thread that reads
+// what those write.
+func pieces(processes int) *scenario {
+	const manager, piece = 50, 10_000 * us
+	s := newScenario(recording.RuntimePython)
+	s.add(us, &recording.Thread{ID: manager, TID: 150, Process: 1, Name: "manager"})
+	s.add(us, &recording.ThreadState{Thread: manager, State: recording.OffSleep, Syscall: "poll"})
+	m := &thread{scenario: s, id: manager, at: us}
+	var on, crew []*thread
+	for i := range 6 {
+		on = append(on, s.worker(recording.ThreadID(1+i), 1000*us))
+	}
+	for i := range processes {
+		p, id := recording.ProcessID(2+i), recording.ThreadID(60+i)
+		s.add(us, &recording.Process{ID: p, PID: 200 + int64(i), Comm: "render", Exe: "python3", Runtime: recording.RuntimePython, Parent: 1})
+		s.add(us, &recording.Thread{ID: id, TID: 200 + int64(i), Process: p, Name: "render"})
+		s.add(us, &recording.ThreadState{Thread: id, State: recording.OffSleep, Syscall: "read"})
+		crew = append(crew, &thread{scenario: s, id: id, at: us})
+	}
+	for burst := range recording.Time(10) {
+		at := (burst + 1) * 100_000 * us
+		for i, t := range on {
+			t.request(at, 10*us, "/reports/{}")
+			t.compute(100 * us)
+			c := crew[i%processes]
+			if c.at < t.at {
+				c.sleep(t.at, 10*us, "read")
+				c.wokenBy(t.id)
+			}
+			c.compute(piece + recording.Time(i)*50*us)
+			m.sleep(c.at, 10*us, "poll")
+			m.wokenBy(c.id)
+			m.compute(20 * us)
+			t.sleep(m.at, 10*us, "futex")
+			t.wokenBy(manager)
+			t.respond()
+		}
+	}
+	return s
+}

@@ -1,0 +1,238 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/getdwell/dwell/recording"
+)
+
+// Crews are strands that do what they are handed, one piece after the other, and wake who waits for
+// the result: threads that wait for work at one futex, or processes that the service started. Which
+// piece of work is whose need not be known: each ends as its strand wakes somebody.
+type Crews struct {
+	t     *Timeline
+	of    map[recording.ThreadID]StrandID
+	homes map[recording.ProcessID]recording.ProcessID // of processes that serve, themselves; of what they started, theirs
+	owns  map[StrandID]bool                           // it serves requests itself
+	ends  map[StrandID][]Time                         // when each is known to have ended a piece of work
+	word  map[StrandID]int64                          // futex at which each sleeps most of all
+	rests map[StrandID][]Stint
+
+	pieces []*Piece
+}
+
+// Piece is a piece of work that somebody waits for.
+type Piece struct {
+	By       StrandID // who ended it
+	From, To Time     // it was waited for
+	Began    Time     // By began with it, as far as is known
+	Queued   []Stint  // before that, in which it lay in a queue: none of By's mates waited for work
+}
+
+// FindCrews finds those of all processes that serve requests.
+func FindCrews(t *Timeline) *Crews {
+	x := &Crews{t: t, of: map[recording.ThreadID]StrandID{}, homes: map[recording.ProcessID]recording.ProcessID{}, owns: map[StrandID]bool{},
+		ends: map[StrandID][]Time{}, word: map[StrandID]int64{}, rests: map[StrandID][]Stint{}}
+	for i := range t.Requests {
+		x.homes[t.Requests[i].Process] = t.Requests[i].Process
+		x.owns[t.Requests[i].Strand] = true
+	}
+	for i := range t.Processes { // whoever starts a process is declared before it
+		if p := &t.Processes[i]; x.homes[p.ID] == recording.NoProcess && x.homes[p.Parent] != recording.NoProcess {
+			x.homes[p.ID] = x.homes[p.Parent]
+		}
+	}
+	for i := range t.Strands {
+		if t.Strands[i].Goroutine == recording.NoGoroutine && x.homes[t.Strands[i].Process] != recording.NoProcess {
+			x.of[t.Strands[i].Thread] = StrandID(i)
+			x.word[StrandID(i)] = mostAt(t.Strands[i].Intervals)
+		}
+	}
+	return x
+}
+
+// mostAt is the futex at which a strand sleeps longest; 0 if it does at none.
+func mostAt(intervals []Interval) (word int64) {
+	at := map[int64]recording.Duration{}
+	for i := range intervals {
+		if iv := &intervals[i]; iv.State == StateSleeping && OnFutex(iv.Off) {
+			at[iv.Off.Arg] += iv.To.Sub(iv.From)
+			if d := at[iv.Off.Arg] - at[word]; word == 0 || d > 0 || d == 0 && iv.Off.Arg < word {
+				word = iv.Off.Arg
+			}
+		}
+	}
+	return word
+}
+
+// besides reports two words of one thing that is waited at: a condition has several.
+func besides(a, b int64) bool { return a != 0 && a-b < 64 && b-a < 64 }
+
+// waker is who ended a sleep, of the strands that crews may be of; None if none did.
+func (x *Crews) waker(iv *Interval) StrandID {
+	if iv.State != StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread || iv.Off.Woken == recording.NoTime {
+		return None
+	}
+	if s, ok := x.of[iv.Off.Waker]; ok && iv.Off.Thread != iv.Off.Waker {
+		return s
+	}
+	return None
+}
+
+func (x *Crews) sameProcess(a, b StrandID) bool {
+	return x.t.Strands[a].Process == x.t.Strands[b].Process
+}
+
+// Ended notes who ended a strand's wait in a span, and when: a process that somebody in the strand's
+// own was told by and passed that on, or a thread. Nil if that is not known.
+func (x *Crews) Ended(s StrandID, from, to Time) *Piece {
+	by, at := x.endedBy(s, from, to)
+	if by == None {
+		return nil
+	}
+	x.ends[by] = append(x.ends[by], at)
+	x.pieces = append(x.pieces, &Piece{By: by, From: from, To: at, Began: from})
+	return x.pieces[len(x.pieces)-1]
+}
+
+func (x *Crews) endedBy(s StrandID, from, to Time) (by StrandID, at Time) {
+	by, at = x.lastWaker(s, from, to, func(*Interval, StrandID) bool { return true })
+	if by == None {
+		return None, recording.NoTime
+	}
+	if x.sameProcess(by, s) {
+		child, told := x.lastWaker(by, from, at, func(iv *Interval, c StrandID) bool { return c != None && !OnFutex(iv.Off) && !x.sameProcess(c, by) })
+		switch {
+		case child != None:
+			by, at = child, told
+		case x.owns[by]:
+			return None, recording.NoTime
+		}
+	}
+	return by, at
+}
+
+// lastWaker is who ended the last sleep of a strand in (from, to], of those that count; None if
+// nobody known did.
+func (x *Crews) lastWaker(s StrandID, from, to Time, counts func(*Interval, StrandID) bool) (StrandID, Time) {
+	list := Clipped(x.t.Strands[s].Intervals, from, to+1)
+	for k := len(list) - 1; k >= 0; k-- {
+		iv := &list[k]
+		if iv.State != StateSleeping || iv.To <= from || iv.To > to {
+			continue
+		}
+		if by := x.waker(iv); counts(iv, by) {
+			return by, iv.To
+		}
+	}
+	return None, recording.NoTime
+}
+
+// Mates are who does the same work as a strand, itself included: threads of its process that wait
+// for work where it does, or processes that were started by the same one.
+func (x *Crews) Mates(s StrandID) (mates []StrandID) {
+	away := x.away(s)
+	for m := range x.ends {
+		if m == s || x.away(m) == away && (away && !x.sameProcess(m, s) && x.parent(m) == x.parent(s) || !away && x.sameProcess(m, s) && besides(x.word[m], x.word[s])) {
+			mates = append(mates, m)
+		}
+	}
+	slices.Sort(mates)
+	return mates
+}
+
+// away reports a strand of a process that another one which serves had started.
+func (x *Crews) away(s StrandID) bool {
+	p := x.t.Strands[s].Process
+	return x.homes[p] != p
+}
+
+func (x *Crews) parent(s StrandID) recording.ProcessID {
+	for i := range x.t.Processes {
+		if p := &x.t.Processes[i]; p.ID == x.t.Strands[s].Process {
+			return p.Parent
+		}
+	}
+	return recording.NoProcess
+}
+
+// restsOf is when a strand waits for work: at the futex at which it sleeps most of all, or until
+// another process of the service tells it something.
+func (x *Crews) restsOf(s StrandID) []Stint {
+	list, known := x.rests[s]
+	if known {
+		return list
+	}
+	away := x.away(s)
+	for i := range x.t.Strands[s].Intervals {
+		iv := &x.t.Strands[s].Intervals[i]
+		if iv.State != StateSleeping || iv.Off == nil {
+			continue
+		}
+		by := x.waker(iv)
+		if away && by != None && !x.sameProcess(by, s) || !away && OnFutex(iv.Off) && besides(iv.Off.Arg, x.word[s]) {
+			list = append(list, Stint{From: iv.From, To: iv.To})
+		}
+	}
+	x.rests[s] = list
+	return list
+}
+
+// Settle tells of all pieces when they were begun. Who comes first is served first: of those that are not
+// done, as many are under way as there are mates.
+func (x *Crews) Settle() {
+	for _, list := range x.ends {
+		slices.Sort(list)
+	}
+	slices.SortStableFunc(x.pieces, func(a, b *Piece) int { return cmp.Compare(a.From, b.From) })
+	mates, open := map[StrandID][]StrandID{}, map[StrandID][]Time{} // by the first of the mates: when those end that are not done
+	for _, p := range x.pieces {
+		if mates[p.By] == nil {
+			mates[p.By] = x.Mates(p.By)
+		}
+		all := mates[p.By]
+		list := open[all[0]]
+		n := sort.Search(len(list), func(k int) bool { return list[k] > p.From })
+		list = list[n:]
+		if ahead := len(list) - len(all); ahead >= 0 {
+			p.Began = min(list[ahead], p.To)
+		}
+		i, _ := slices.BinarySearch(list, p.To)
+		open[all[0]] = slices.Insert(list, i, p.To)
+		x.settle(p, all)
+	}
+}
+
+// settle looks when who ended a piece had waited for work, or ended another, and whether others waited for work.
+func (x *Crews) settle(p *Piece, mates []StrandID) {
+	rests, ends := x.restsOf(p.By), x.ends[p.By]
+	if i := sort.Search(len(rests), func(k int) bool { return rests[k].To > p.To }); i > 0 {
+		p.Began = max(p.Began, rests[i-1].To)
+	}
+	if i := sort.Search(len(ends), func(k int) bool { return ends[k] >= p.To }); i > 0 {
+		p.Began = max(p.Began, ends[i-1])
+	}
+	p.Queued = []Stint{{From: p.From, To: p.Began}}
+	for _, m := range mates {
+		p.Queued = outside(p.Queued, x.restsOf(m))
+	}
+}
+
+// outside cuts what lies in others, which are in order, out of spans.
+func outside(list, others []Stint) (out []Stint) {
+	for _, s := range list {
+		i := sort.Search(len(others), func(k int) bool { return others[k].To > s.From })
+		for ; i < len(others) && others[i].From < s.To; i++ {
+			if others[i].From > s.From {
+				out = append(out, Stint{From: s.From, To: others[i].From})
+			}
+			s.From = max(s.From, others[i].To)
+		}
+		if s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
