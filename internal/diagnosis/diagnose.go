@@ -154,7 +154,10 @@ func (j *judge) test(by recording.Workers) {
 		families[at] = append(families[at], t)
 	}
 	slices.SortStableFunc(families, func(a, b []*trial) int { return -strings.Compare(a[0].Family, b[0].Family) }) // what takes long begins first
-	j.Ready()                                                                                                      // for all of them
+
+	// What all of them ask for is found before each has a case of its own.
+	j.Ready()
+	j.gaps()
 	cases := recording.Of(by, func() *Case {
 		c := *j.Case
 		c.shared = maps.Clone(c.shared)

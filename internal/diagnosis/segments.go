@@ -100,7 +100,11 @@ func (c *Case) byCause() [][]RequestID {
 // Gaps returns the time of the measured requests that no segment accounts for, and
 // the segments of unknown cause.
 func (c *Case) Gaps() []Span {
-	return slices.Clone(c.Shared("gaps", func() any { return c.findGaps() }).([]Span))
+	return slices.Clone(c.gaps())
+}
+
+func (c *Case) gaps() []Span {
+	return c.Shared("gaps", func() any { return c.findGaps() }).([]Span)
 }
 
 func (c *Case) findGaps() []Span {

@@ -11,9 +11,10 @@ import (
 
 func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *samples) *scanned {
 	s := &scanned{of: of, order: of.ByID(), cost: cost}
+	hidden := hiddenCost(c)
 	for _, id := range s.order {
 		s.all += cost[id]
-		if hidden(&c.Requests[id]) <= max(scanTiny, cost[id]/scanRise) {
+		if hidden[id] <= max(scanTiny, cost[id]/scanRise) {
 			s.whole = append(s.whole, id)
 		}
 	}
@@ -26,15 +27,9 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 	return s
 }
 
-// hidden is how much of a request's time may have been spent computing without being seen.
-func hidden(r *timeline.Request) Duration {
-	d := r.Duration()
-	for s := r.Segments(); s.Next(); {
-		if s.Cause != timeline.CauseUnknown {
-			d -= s.To.Sub(s.From)
-		}
-	}
-	return d
+// hiddenCost is how much of each request's time may have been spent computing without being seen; its callers share it.
+func hiddenCost(c *diagnosis.Case) []Duration {
+	return c.Shared("hidden cost", func() any { return costOf(c, c.Gaps()) }).([]Duration)
 }
 
 // runs returns the medians of a quantity over runs of consecutive calls, by the number of
