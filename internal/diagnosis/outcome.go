@@ -193,7 +193,7 @@ func (j *judge) minor(t *trial, best *candidate) Finding {
 	if lead := j.behindLead(best); lead != "" {
 		f.Why = clauses(cmp.Or(best.Lead, t.res.Lead), "half of it and more goes with the lead "+lead)
 	}
-	f.Impact.Unsure = j.behindLead(best) == "" && unsure(j, &f.Impact)
+	f.Impact.Unsure = j.behindLead(best) == "" && j.might(0, nil, &f.Impact)
 	id, gone := j.explainer(best)
 	if id != "" && (2*gone >= Whole || best.alone.passes()) {
 		f.ExplainedBy, f.Impact.Unsure = id, false

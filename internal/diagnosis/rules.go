@@ -75,15 +75,9 @@ func (j *judge) could(symptom int, m *removal, im *Impact) bool {
 
 // might reports whether a saving may be worth having, however surely: what was lost may all
 // have been at one moment.
-func (j *judge) might(symptom int, _ *removal, im *Impact) bool {
-	s := &j.Symptoms[symptom]
+func (j *judge) might(_ int, _ *removal, im *Impact) bool {
+	s := j.symptom(im.Endpoint)
 	return im.Mean >= j.least(s.Mean, j.Worth) || im.P50 >= j.least(s.P50, j.Worth) || im.P99 >= j.least(s.P99, j.Worth)
-}
-
-// unsure reports whether a saving that is not found to be worth having may be.
-func unsure(j *judge, im *Impact) bool {
-	at := slices.IndexFunc(j.Symptoms, func(s Symptom) bool { return s.Endpoint == im.Endpoint })
-	return at >= 0 && j.might(at, nil, im)
 }
 
 // reaches reports whether a saving reaches a share of the mean, of p50 or of p99, and the

@@ -28,7 +28,7 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	ran := startedBy(c, s.stays)
 	ev := append(s.evidence(c, "waiting for programs that it started"), ran.evidence(c)...)
 	res := diagnosis.Result{Evidence: ev, Hidden: c.Gaps(), Lead: s.lead(c, "waiting for programs that requests start")}
-	for _, w := range gangs(c) {
+	for _, w := range taskPools(c) {
 		if w.away {
 			kept = append(kept, w.work...)
 		}
@@ -101,18 +101,19 @@ func childStays(c *diagnosis.Case) (started, kept []stay) {
 	}
 	before := startedBefore(c)
 	for _, x := range stays(c, timeline.CauseIPC, func(s *timeline.Segment) bool { return !beside(s) }) {
-		switch {
-		case x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild:
-		case c.Waits[x.wait].Off.WakerKind == recording.WakerThread && before[c.Waits[x.wait].Off.Waker] != timeline.None:
-			x.strand = before[c.Waits[x.wait].Off.Waker]
+		if x.wait == timeline.None || c.Waits[x.wait].Rule != timeline.RuleChild {
+			continue
+		}
+		if by := before.ended(c, x.wait); by != timeline.None {
+			x.strand = by
 			kept = append(kept, x)
-		default:
+		} else {
 			started = append(started, x)
 		}
 	}
 	for _, id := range c.With(timeline.CauseIPC) {
 		for s := c.Requests[id].Segments(); s.Next(); {
-			if s.Cause == timeline.CauseIPC && beside(&s.Segment) && !helperAwaits(c, &s.Segment, before) {
+			if s.Cause == timeline.CauseIPC && beside(&s.Segment) && !before.awaited(c, &s.Segment) {
 				started = append(started, stay{diagnosis.Span{Request: id, From: s.From, To: s.To}, s.Strand, timeline.None})
 			}
 		}
@@ -121,36 +122,60 @@ func childStays(c *diagnosis.Case) (started, kept []stay) {
 	return started, kept
 }
 
-// helperAwaits reports that who a strand waits for meanwhile waits itself for one of some programs; what those do
-// is told by their results (gangs).
-func helperAwaits(c *diagnosis.Case, s *timeline.Segment, programs map[recording.ThreadID]timeline.StrandID) bool {
-	w := c.SleepAt(s.Strand, s.From)
-	if w == timeline.None || c.Waits[w].Off == nil || c.Waits[w].Off.WakerKind != recording.WakerThread {
-		return false
-	}
-	for i := range c.Strands {
-		if c.Strands[i].Thread != c.Waits[w].Off.Waker {
-			continue
-		}
-		by := c.SleepAt(timeline.StrandID(i), s.From)
-		return by != timeline.None && c.Waits[by].Off != nil && c.Waits[by].Off.WakerKind == recording.WakerThread && programs[c.Waits[by].Off.Waker] != timeline.None
-	}
-	return false
-}
+// olderPrograms are the strands of processes that had been started before the recording, by thread.
+type olderPrograms map[recording.ThreadID]timeline.StrandID
 
-// startedBefore are the threads of processes that had been started before the recording; others are None.
-func startedBefore(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
-	of, out := map[recording.ProcessID]bool{}, map[recording.ThreadID]timeline.StrandID{}
+func startedBefore(c *diagnosis.Case) olderPrograms {
+	of, out := map[recording.ProcessID]bool{}, olderPrograms{}
 	for i := range c.Processes {
 		of[c.Processes[i].ID] = c.Processes[i].By == timeline.None
 	}
 	for i := range c.Strands {
-		out[c.Strands[i].Thread] = timeline.None
-		if of[c.Strands[i].Process] {
-			out[c.Strands[i].Thread] = timeline.StrandID(i)
+		if st := &c.Strands[i]; of[st.Process] {
+			out[st.Thread] = timeline.StrandID(i)
 		}
 	}
 	return out
+}
+
+// ended is which of them ended a wait of another process; None if none did.
+func (p olderPrograms) ended(c *diagnosis.Case, id timeline.WaitID) timeline.StrandID {
+	if by, known := p[waker(c, id)]; known && c.Strands[by].Process != c.Strands[c.Waits[id].Strand].Process {
+		return by
+	}
+	return timeline.None
+}
+
+// awaited reports that who a strand waits for meanwhile waits itself for one of them; what those do is told by
+// their results (taskPools).
+func (p olderPrograms) awaited(c *diagnosis.Case, s *timeline.Segment) bool {
+	helper, known := threadStrands(c)[waker(c, c.SleepAt(s.Strand, s.From))]
+	if !known {
+		return false
+	}
+	id := c.SleepAt(helper, s.From)
+	return id != timeline.None && p.ended(c, id) != timeline.None
+}
+
+// waker is the thread that ended a wait, which may be None; NoThread if none did.
+func waker(c *diagnosis.Case, id timeline.WaitID) recording.ThreadID {
+	if id == timeline.None || c.Waits[id].Off == nil || c.Waits[id].Off.WakerKind != recording.WakerThread {
+		return recording.NoThread
+	}
+	return c.Waits[id].Off.Waker
+}
+
+// threadStrands are the strands of threads, the first of each; its callers share them.
+func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
+	return c.Shared("strands of threads", func() any {
+		of := map[recording.ThreadID]timeline.StrandID{}
+		for i := range c.Strands {
+			if _, known := of[c.Strands[i].Thread]; !known {
+				of[c.Strands[i].Thread] = timeline.StrandID(i)
+			}
+		}
+		return of
+	}).(map[recording.ThreadID]timeline.StrandID)
 }
 
 // behindStarts returns what requests wait for event loops that wait for a program meanwhile.

@@ -7,6 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
 )
 
 func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *samples) *scanned {
@@ -94,11 +95,15 @@ func (s *scanned) varies(c *diagnosis.Case, walk *spot) bool {
 	return 10*inWalk >= 8*(hi-lo)
 }
 
-// beneath tells for every stack whether a function of the service's own code is on it.
+// beneath tells for every stack whether one of some functions is on it.
 type beneath struct {
 	c    *diagnosis.Case
-	name string
+	is   func(recording.Frame) bool
 	seen map[timeline.StackID]bool
+}
+
+func newBeneath(c *diagnosis.Case, is func(recording.Frame) bool) *beneath {
+	return &beneath{c, is, map[timeline.StackID]bool{}}
 }
 
 func (b *beneath) has(id timeline.StackID) bool {
@@ -108,8 +113,7 @@ func (b *beneath) has(id timeline.StackID) bool {
 	in, ok := b.seen[id]
 	if !ok {
 		for _, f := range b.c.StackFrames(id) {
-			if symbol.Application(f) && symbol.Name(f) == b.name {
-				in = true
+			if in = b.is(f); in {
 				break
 			}
 		}

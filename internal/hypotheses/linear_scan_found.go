@@ -66,11 +66,11 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 		Fix: scanFix, Next: "dwell show REC --tree shows what it walks through", Evidence: s.evidence(),
 		Lead: s.lead(), AtLeast: true,
 	}
-	in := beneath{c, name, map[timeline.StackID]bool{}}
+	in := newBeneath(c, func(f recording.Frame) bool { return symbol.Application(f) && symbol.Name(f) == name })
 	share := s.since
 	if name != "" {
-		cd.Place = s.line(c, &in)
-		share = s.quarters(&in, order)
+		cd.Place = s.line(c, in)
+		share = s.quarters(in, order)
 	}
 	for i := range c.Requests {
 		r := &c.Requests[i]
@@ -109,7 +109,7 @@ func (s *scanned) line(c *diagnosis.Case, in *beneath) string {
 	at := spot{lines: map[recording.Frame]int{}}
 	for _, p := range s.list {
 		for _, f := range c.StackFrames(p.stack) {
-			if symbol.Application(f) && symbol.Name(f) == in.name {
+			if in.is(f) {
 				at.lines[f]++
 				break
 			}

@@ -67,7 +67,7 @@ func shortages(c *diagnosis.Case) (out []*shortage) {
 			out = append(out, s)
 		}
 	}
-	out = append(out, gangShortages(c)...)
+	out = append(out, taskPoolShortages(c)...)
 	return slices.DeleteFunc(out, func(s *shortage) bool { return len(s.stays) == 0 })
 }
 
@@ -285,7 +285,7 @@ func (s *shortage) fix() string {
 	case s.rt == recording.RuntimeNode && s.session:
 		return "raise the pool's maximum (pg.Pool: max, 10 unless told) to the requests in flight, if the database can take as many; or hold a connection for less: give it back before other work"
 	case s.noun != "":
-		return gangFix(s.rt, s.noun)
+		return taskPoolFix(s.rt, s.noun)
 	case s.peer == "" && s.k != nil && s.k.lock != timeline.None:
 		return "raise the pool's size to the requests in flight; or hold a member for less: give it back before other work"
 	}

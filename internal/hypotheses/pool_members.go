@@ -83,21 +83,21 @@ func givenBack(c *diagnosis.Case, on map[turnOf]timeline.CallID, call *timeline.
 	return before.Request != s.Request && before.End > s.From && apart(Duration(before.End), Duration(s.To)) <= handedOn
 }
 
-// gang are threads, or processes that the service started, which do work for requests, where whose each
+// taskPool are threads, or processes that the service started, which do work for requests, where whose each
 // piece of it is need not be known: as it is not of processes, nor of threads that no frame tells of.
-type gang struct {
+type taskPool struct {
 	mates  []timeline.StrandID
 	away   bool   // they are processes
 	queued []stay // of requests, for one of them while all are busy
 	work   []stay // of requests, for what one of them does
 }
 
-// gangs returns those that requests wait for; its callers share them.
-func gangs(c *diagnosis.Case) []*gang {
-	return c.Shared("gangs", func() any { return findGangs(c) }).([]*gang)
+// taskPools returns those that requests wait for; its callers share them.
+func taskPools(c *diagnosis.Case) []*taskPool {
+	return c.Shared("taskPools", func() any { return findTaskPools(c) }).([]*taskPool)
 }
 
-func findGangs(c *diagnosis.Case) (out []*gang) {
+func findTaskPools(c *diagnosis.Case) (out []*taskPool) {
 	waits := untold(c)
 	if _, share := perMean(c, diagnosis.Total(spansOf(waits))); share < c.Worth {
 		return nil
@@ -107,18 +107,18 @@ func findGangs(c *diagnosis.Case) (out []*gang) {
 		request diagnosis.RequestID
 	}
 	var pieces []piece
-	found := timeline.FindCrews(c.Timeline)
+	found := timeline.FindTaskPools(c.Timeline)
 	for i := range waits {
 		if p := found.Ended(waits[i].strand, waits[i].From, waits[i].To); p != nil {
 			pieces = append(pieces, piece{p, waits[i].Request})
 		}
 	}
 	found.Settle()
-	of := map[timeline.StrandID]*gang{}
+	of := map[timeline.StrandID]*taskPool{}
 	for _, p := range pieces {
 		w := of[p.By]
 		if w == nil {
-			w = &gang{mates: found.Mates(p.By), away: c.Strands[p.By].Process != c.Requests[p.request].Process}
+			w = &taskPool{mates: found.Mates(p.By), away: c.Strands[p.By].Process != c.Requests[p.request].Process}
 			for _, m := range w.mates {
 				of[m] = w
 			}
@@ -162,7 +162,7 @@ func untold(c *diagnosis.Case) (out []stay) {
 }
 
 // name is what all of them are called, or how those names are alike.
-func (w *gang) name(c *diagnosis.Case) string {
+func (w *taskPool) name(c *diagnosis.Case) string {
 	name := c.Strands[w.mates[0]].Name
 	for _, m := range w.mates {
 		if c.Strands[m].Name != name {
@@ -173,22 +173,22 @@ func (w *gang) name(c *diagnosis.Case) string {
 }
 
 // noun is what they are.
-func (w *gang) noun() string {
+func (w *taskPool) noun() string {
 	if w.away {
 		return "processes"
 	}
 	return "threads"
 }
 
-// gangShortages returns what requests wait for gangs that are all busy.
-func gangShortages(c *diagnosis.Case) (out []*shortage) {
-	for _, w := range gangs(c) {
+// taskPoolShortages returns what requests wait for taskPools that are all busy.
+func taskPoolShortages(c *diagnosis.Case) (out []*shortage) {
+	for _, w := range taskPools(c) {
 		name := w.name(c)
 		s := &shortage{rt: runtimeOf(c, c.Strands[w.mates[0]].Process), mates: w.mates, noun: w.noun(), name: w.noun() + " " + name, stays: w.queued}
 		if s.what = "one of " + diagnosis.Thousands(int64(len(w.mates))) + " " + s.noun + " (" + name + ") that work for requests, all of which are busy"; len(w.mates) == 1 {
 			s.what = "the only one of the " + s.noun + " (" + name + ") that work for requests, which is busy"
 		}
-		s.replayGang(c)
+		s.replayTaskPool(c)
 		if 2*diagnosis.Total(spansOf(s.gone)) < diagnosis.Total(spansOf(s.stays)) { // they compute, on processors that are busy
 			s.gone, s.doubt = s.stays, "give them less to do, or more processors: they mostly compute on processors that are busy, and more of them alone would not help"
 		}
@@ -197,8 +197,8 @@ func gangShortages(c *diagnosis.Case) (out []*shortage) {
 	return out
 }
 
-// replayGang finds what requests would wait less, were there more of them.
-func (s *shortage) replayGang(c *diagnosis.Case) {
+// replayTaskPool finds what requests would wait less, were there more of them.
+func (s *shortage) replayTaskPool(c *diagnosis.Case) {
 	s.k = &contention{deeds: makeDeeds(c), lock: timeline.None, name: s.name, stays: s.stays}
 	s.k.fill(c)
 	left := s.k.again(c)

@@ -121,8 +121,8 @@ func workerNoun(rt recording.Runtime) string {
 	return "threads"
 }
 
-// gangFix is what helps where all threads or processes that work for requests are busy.
-func gangFix(rt recording.Runtime, noun string) string {
+// taskPoolFix is what helps where all threads or processes that work for requests are busy.
+func taskPoolFix(rt recording.Runtime, noun string) string {
 	if rt == recording.RuntimeNode && noun != "processes" {
 		return "more threads (UV_THREADPOOL_SIZE, 4 unless told) if what they do is waiting, as for names and files; " +
 			"less work for them if it is computing, or give that to worker_threads or processes of its own"

@@ -152,13 +152,18 @@ func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 
 // waitsBeside are waits for a CPU on a host that has idle time on the whole.
 func waitsBeside(h host, spans []diagnosis.Span, ev []diagnosis.Evidence) diagnosis.Candidate {
+	stolen, first := "", ""
+	if h.stolen >= stolenShare {
+		stolen = "; a hypervisor gave " + diagnosis.Percent(h.stolen) + " of the processors' time to others"
+		first = "vmstat 1 shows that (st): it is not the service's, and goes where the host's neighbours have less or a machine has its processors for itself; "
+	}
 	return diagnosis.Candidate{
 		Place: "the host's processors",
 		Title: "Threads are ready to run and get no CPU, though the host's processors are only " + diagnosis.Percent(h.busy) + " busy on the whole: " +
-			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time",
+			diagnosis.Percent(diagnosis.Share(ev[0].Value)) + " of all request time" + stolen,
 		Fix:      "spread what comes at once, or give the service more CPU for its bursts",
 		Spans:    spans,
-		Decide:   "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors",
+		Decide:   first + "dwell threads REC --when 'runnable>2' shows whether much is ready at once, taskset -p PID whether the service is bound to a few processors",
 		Evidence: ev,
 	}
 }

@@ -137,17 +137,16 @@ func asksAgain(c *diagnosis.Case, g *timeline.Segment) bool {
 	if g.Strand == timeline.None {
 		return false
 	}
-	sleeps := c.Sleeps(g.Strand)
-	i, _ := slices.BinarySearchFunc(sleeps, g.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
-	if i == len(sleeps) {
+	id := c.SleepAt(g.Strand, g.From-1)
+	if id == timeline.None {
 		return false
 	}
-	w := &c.Waits[sleeps[i]]
+	w := &c.Waits[id]
 	end := w.Back
 	if w.Off != nil && w.Off.WakerKind != recording.WakerInterrupt {
 		end = w.To
 	}
-	return w.Cause == timeline.CauseInterpreterLock && w.From <= g.From && g.To <= end
+	return w.Cause == timeline.CauseInterpreterLock && g.To <= end
 }
 
 // alone is an interpreter that never has to wait for a processor, where programs beside the service have

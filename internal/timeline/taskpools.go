@@ -8,10 +8,10 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Crews are strands that do what they are handed, one piece after the other, and wake who waits for
+// TaskPools are strands that do what they are handed, one piece after the other, and wake who waits for
 // the result: threads that wait for work at one futex, or processes that the service started. Which
 // piece of work is whose need not be known: each ends as its strand wakes somebody.
-type Crews struct {
+type TaskPools struct {
 	t     *Timeline
 	of    map[recording.ThreadID]StrandID
 	homes map[recording.ProcessID]recording.ProcessID // of processes that serve, themselves; of what they started, theirs
@@ -31,9 +31,9 @@ type Piece struct {
 	Queued   []Stint  // before that, in which it lay in a queue: none of By's mates waited for work
 }
 
-// FindCrews finds those of all processes that serve requests.
-func FindCrews(t *Timeline) *Crews {
-	x := &Crews{t: t, of: map[recording.ThreadID]StrandID{}, homes: map[recording.ProcessID]recording.ProcessID{}, owns: map[StrandID]bool{},
+// FindTaskPools finds those of all processes that serve requests.
+func FindTaskPools(t *Timeline) *TaskPools {
+	x := &TaskPools{t: t, of: map[recording.ThreadID]StrandID{}, homes: map[recording.ProcessID]recording.ProcessID{}, owns: map[StrandID]bool{},
 		ends: map[StrandID][]Time{}, word: map[StrandID]int64{}, rests: map[StrandID][]Stint{}}
 	for i := range t.Requests {
 		x.homes[t.Requests[i].Process] = t.Requests[i].Process
@@ -70,8 +70,8 @@ func mostAt(intervals []Interval) (word int64) {
 // besides reports two words of one thing that is waited at: a condition has several.
 func besides(a, b int64) bool { return a != 0 && a-b < 64 && b-a < 64 }
 
-// waker is who ended a sleep, of the strands that crews may be of; None if none did.
-func (x *Crews) waker(iv *Interval) StrandID {
+// waker is who ended a sleep, of the strands that pools may be of; None if none did.
+func (x *TaskPools) waker(iv *Interval) StrandID {
 	if iv.State != StateSleeping || iv.Off == nil || iv.Off.WakerKind != recording.WakerThread || iv.Off.Woken == recording.NoTime {
 		return None
 	}
@@ -81,13 +81,13 @@ func (x *Crews) waker(iv *Interval) StrandID {
 	return None
 }
 
-func (x *Crews) sameProcess(a, b StrandID) bool {
+func (x *TaskPools) sameProcess(a, b StrandID) bool {
 	return x.t.Strands[a].Process == x.t.Strands[b].Process
 }
 
 // Ended notes who ended a strand's wait in a span, and when: a process that somebody in the strand's
 // own was told by and passed that on, or a thread. Nil if that is not known.
-func (x *Crews) Ended(s StrandID, from, to Time) *Piece {
+func (x *TaskPools) Ended(s StrandID, from, to Time) *Piece {
 	by, at := x.endedBy(s, from, to)
 	if by == None {
 		return nil
@@ -97,7 +97,7 @@ func (x *Crews) Ended(s StrandID, from, to Time) *Piece {
 	return x.pieces[len(x.pieces)-1]
 }
 
-func (x *Crews) endedBy(s StrandID, from, to Time) (by StrandID, at Time) {
+func (x *TaskPools) endedBy(s StrandID, from, to Time) (by StrandID, at Time) {
 	by, at = x.lastWaker(s, from, to, func(*Interval, StrandID) bool { return true })
 	if by == None {
 		return None, recording.NoTime
@@ -116,7 +116,7 @@ func (x *Crews) endedBy(s StrandID, from, to Time) (by StrandID, at Time) {
 
 // lastWaker is who ended the last sleep of a strand in (from, to], of those that count; None if
 // nobody known did.
-func (x *Crews) lastWaker(s StrandID, from, to Time, counts func(*Interval, StrandID) bool) (StrandID, Time) {
+func (x *TaskPools) lastWaker(s StrandID, from, to Time, counts func(*Interval, StrandID) bool) (StrandID, Time) {
 	list := Clipped(x.t.Strands[s].Intervals, from, to+1)
 	for k := len(list) - 1; k >= 0; k-- {
 		iv := &list[k]
@@ -132,7 +132,7 @@ func (x *Crews) lastWaker(s StrandID, from, to Time, counts func(*Interval, Stra
 
 // Mates are who does the same work as a strand, itself included: threads of its process that wait
 // for work where it does, or processes that were started by the same one.
-func (x *Crews) Mates(s StrandID) (mates []StrandID) {
+func (x *TaskPools) Mates(s StrandID) (mates []StrandID) {
 	away := x.away(s)
 	for m := range x.ends {
 		if m == s || x.away(m) == away && (away && !x.sameProcess(m, s) && x.parent(m) == x.parent(s) || !away && x.sameProcess(m, s) && besides(x.word[m], x.word[s])) {
@@ -144,12 +144,12 @@ func (x *Crews) Mates(s StrandID) (mates []StrandID) {
 }
 
 // away reports a strand of a process that another one which serves had started.
-func (x *Crews) away(s StrandID) bool {
+func (x *TaskPools) away(s StrandID) bool {
 	p := x.t.Strands[s].Process
 	return x.homes[p] != p
 }
 
-func (x *Crews) parent(s StrandID) recording.ProcessID {
+func (x *TaskPools) parent(s StrandID) recording.ProcessID {
 	for i := range x.t.Processes {
 		if p := &x.t.Processes[i]; p.ID == x.t.Strands[s].Process {
 			return p.Parent
@@ -160,7 +160,7 @@ func (x *Crews) parent(s StrandID) recording.ProcessID {
 
 // restsOf is when a strand waits for work: at the futex at which it sleeps most of all, or until
 // another process of the service tells it something.
-func (x *Crews) restsOf(s StrandID) []Stint {
+func (x *TaskPools) restsOf(s StrandID) []Stint {
 	list, known := x.rests[s]
 	if known {
 		return list
@@ -182,7 +182,7 @@ func (x *Crews) restsOf(s StrandID) []Stint {
 
 // Settle tells of all pieces when they were begun. Who comes first is served first: of those that are not
 // done, as many are under way as there are mates.
-func (x *Crews) Settle() {
+func (x *TaskPools) Settle() {
 	for _, list := range x.ends {
 		slices.Sort(list)
 	}
@@ -206,7 +206,7 @@ func (x *Crews) Settle() {
 }
 
 // settle looks when who ended a piece had waited for work, or ended another, and whether others waited for work.
-func (x *Crews) settle(p *Piece, mates []StrandID) {
+func (x *TaskPools) settle(p *Piece, mates []StrandID) {
 	rests, ends := x.restsOf(p.By), x.ends[p.By]
 	if i := sort.Search(len(rests), func(k int) bool { return rests[k].To > p.To }); i > 0 {
 		p.Began = max(p.Began, rests[i-1].To)
