@@ -63,7 +63,13 @@ type shares struct{ on, off map[int][]timeline.CallID }
 func (w *sharing) shareOut(b *batch, list []int, on, off []timeline.CallID) {
 	b.earlier = b.late && b.exec > 0 && b.exec <= w.ready[list[0]].counter
 	s, sure, senders := shares{map[int][]timeline.CallID{}, map[int][]timeline.CallID{}}, true, list
-	if len(on) > 0 {
+	switch {
+	case len(on) == 0:
+	case b.asker && len(on) == 1:
+		w.saw(list[:1], 1, false)
+		w.saw(list[1:], 0, false)
+		s.on[list[0]] = on
+	default:
 		if !b.earlier {
 			w.saw(list, len(on), b.late || !w.all)
 		}

@@ -117,6 +117,18 @@ func (w *sharing) contradict(r timeline.RequestID) {
 		}
 	}
 	delete(w.flying, loops.OfRequest(r))
+	for _, id := range w.of[r] {
+		if w.underWay(id) {
+			delete(w.owner, id)
+			w.gets(id, loops.Nobody)
+		}
+	}
+}
+
+// underWay reports a call that is not answered yet.
+func (w *sharing) underWay(id timeline.CallID) bool {
+	c := w.byConn[w.t.Calls[id].Conn]
+	return w.t.Calls[id].Ordinal >= w.t.Calls[c.calls[0]].Ordinal+c.answered
 }
 
 // minRightPerWrong is how many requests must be answered in the turn of their own last call, for each
