@@ -36,6 +36,7 @@ type asyncWalk struct {
 	handles        map[int64]int32 // of inbound connections: which those are
 	idle           idle
 	again          map[int64]bool           // timers that fired: more than once
+	ports          map[int64]bool           // of them, the ids under which messages come
 	posted         map[int32]loops.Owner    // who sent messages, by their numbers
 	causes         lasting                  // what called back
 	itself         map[timeline.CallID]bool // answered calls of which it did
@@ -100,6 +101,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[timeline.CallID]bool{},
 		named: in.named, posted: map[int32]loops.Owner{},
 	}
+	w.ports = portIDs(moves, w.again)
 	w.few = idsOfSends(moves)
 	if len(in.named) > 0 {
 		w.atOnceAnswered = in.together
@@ -115,6 +117,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 		w.last = moves[i].At
 	}
 	noteSleeps(moves, w.again)
+	w.resolvePlaceholders(moves)
 	w.chains.settle(t, timeline.OpenAmong(t, func(r *timeline.Request) bool { return r.Strand == in.loop.Strand }))
 	w.chains.reset()
 	for i := range moves {
@@ -218,6 +221,7 @@ func (w *asyncWalk) sent(m *loops.Move) {
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
 func (w *asyncWalk) giver(m *loops.Move) giver {
+	sure := func(r loops.Owner) giver { return giver{r, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
 	before := w.owner
 	if w.slept {
 		before = w.carry

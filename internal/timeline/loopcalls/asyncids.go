@@ -12,20 +12,17 @@ import (
 // fewSends is from how many calls on they tell how many ids one takes.
 const fewSends = 8
 
-// asyncIDs remembers who was being worked for when Node gave out each async id.
+// asyncIDs remembers who was being worked for when Node gave out each async
+// id: ranges in order of id.
 type asyncIDs struct {
-	ranges []idRange        // in order of id
+	last   []int64 // last id of each range
+	owner  []loops.Owner
+	either [][2]loops.Owner // whose they may be where owner is nobody
+	since  []recording.Time // the move before they were given out
 	times  []recording.Time // at which counts were seen
 	counts []int64
 	next   int64          // ids up to here are known
 	before recording.Time // the move at which next was seen
-}
-
-// idRange are ids that were given out one after the other.
-type idRange struct {
-	last int64
-	giver
-	since recording.Time // the move before they were given out
 }
 
 // giver says whose ids are: owner's; or, if that is nobody, one of either.
@@ -34,43 +31,46 @@ type giver struct {
 	either [2]loops.Owner
 }
 
-// sure is a giver without doubt.
-func sure(owner loops.Owner) giver { return giver{owner, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
-
 // give notes that the ids up to counter were given out by a giver.
 func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 	if counter <= a.next {
 		return
 	}
-	if n := len(a.ranges); n > 0 && a.ranges[n-1].giver == by && a.ranges[n-1].since == a.before {
-		a.ranges[n-1].last = counter
+	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.since[n-1] == a.before {
+		a.last[n-1] = counter
 	} else {
-		a.ranges = append(a.ranges, idRange{counter, by, a.before})
+		a.last, a.owner = append(a.last, counter), append(a.owner, by.owner)
+		a.either, a.since = append(a.either, by.either), append(a.since, a.before)
 	}
 	a.next, a.before = counter, at
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
 }
 
-// of is the range of an id; one that is nobody's if it is not known.
-func (a *asyncIDs) of(id int64) idRange {
-	if id <= 0 || id > a.next {
-		return idRange{giver: sure(loops.Nobody), since: recording.NoTime}
-	}
-	return a.ranges[sort.Search(len(a.ranges), func(k int) bool { return a.ranges[k].last >= id })]
-}
-
 // maybe returns the two that an id may have been given out for, nobody if there is no
 // such doubt.
 func (a *asyncIDs) maybe(id int64) (loops.Owner, loops.Owner) {
-	e := a.of(id).either
+	if id <= 0 || id > a.next {
+		return loops.Nobody, loops.Nobody
+	}
+	e := a.either[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
 	return e[0], e[1]
 }
 
 // find returns who was worked for when an id was given out, or nobody.
-func (a *asyncIDs) find(id int64) loops.Owner { return a.of(id).owner }
+func (a *asyncIDs) find(id int64) loops.Owner {
+	if id <= 0 || id > a.next {
+		return loops.Nobody
+	}
+	return a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
 
 // asked returns the last move before an id was given out, NoTime if it is not known.
-func (a *asyncIDs) asked(id int64) recording.Time { return a.of(id).since }
+func (a *asyncIDs) asked(id int64) recording.Time {
+	if id <= 0 || id > a.next {
+		return recording.NoTime
+	}
+	return a.since[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+}
 
 // countAt returns the last id known to have been given out before a time.
 func (a *asyncIDs) countAt(at recording.Time) int64 {
@@ -146,7 +146,7 @@ func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
 		few = idsToWrite
 	}
 	if before := by.either[0]; before != loops.Nobody && m.Kind == loops.MoveSend && few >= 0 {
-		w.ids.give(m.Counter-few, sure(before), m.At)
+		w.ids.give(m.Counter-few, giver{before, [2]loops.Owner{loops.Nobody, loops.Nobody}}, m.At)
 	}
 	return by
 }

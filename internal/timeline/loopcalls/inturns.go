@@ -24,14 +24,19 @@ type inTurns struct {
 	sent   int             // calls
 	unseen int             // of them in no turn that is known: by timers
 	free   freeTurn
-	place  int                   // of the move
-	by     []loops.Owner         // as in askedIn
-	told   *toldTurns            // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
-	fired  bool                  // the turn that runs is a timer's: then no other can run in it unseen
-	wakes  loops.Owner           // who goes on in it then
-	stood  bool                  // who was answered just now may have waited for another's call
-	posted map[int32]loops.Owner // who sent messages, by their numbers
+	place  int           // of the move
+	by     []loops.Owner // as in askedIn
+	told   *toldTurns    // where whoever goes on is seen to, all that is sent in a turn is of whose that is, but for these; else nil
+	fired  bool          // the turn that runs is a timer's: then no other can run in it unseen
+	wakes  loops.Owner   // who goes on in it then
+	stood  bool          // who was answered just now may have waited for another's call
 	spans  map[timeline.CallID]idSpan
+	led    map[timeline.RequestID]lead // who was led on by a message; whether a response confirmed it since is in sound
+	sound  map[timeline.RequestID]bool
+	blind  bool                  // ids are not believed
+	heard  hearing               // who was answered in which turn
+	posted map[int32]loops.Owner // who sent messages, by their numbers
+	paired bool                  // a promise was resolved, and nothing sent since: perhaps in the same callback
 }
 
 // freeTurn is a span in which callbacks run that no socket caused.
@@ -87,7 +92,8 @@ func associateBesideTimers(t *timeline.Timeline, in asyncInput) bool {
 
 func newInTurns(t *timeline.Timeline, sets *chains) *inTurns {
 	return &inTurns{
-		t: t, sets: sets, free: freeTurn{call: timeline.None}, posted: map[int32]loops.Owner{}, spans: map[timeline.CallID]idSpan{},
+		t: t, sets: sets, free: freeTurn{call: timeline.None}, heard: hearing{after: timeline.None}, posted: map[int32]loops.Owner{},
+		spans: map[timeline.CallID]idSpan{}, led: map[timeline.RequestID]lead{}, sound: map[timeline.RequestID]bool{},
 	}
 }
 
@@ -107,35 +113,41 @@ type reading struct {
 	*inTurns
 	calls     []timeline.CallID
 	of        []timeline.RequestID // by place in calls; None: not told
+	known     int                  // of how many it is told
 	confirmed bool                 // by responses: so many for each that was written in another's turn
+	since     map[timeline.CallID]recording.Time
 }
 
 // reading is what a pass told; it is confirmed by so many responses for each that says otherwise.
 func (w *inTurns) reading(forEach int) *reading {
 	r := &reading{inTurns: w, calls: slices.Clone(w.sets.Work), of: make([]timeline.RequestID, len(w.sets.Work))}
 	for i, id := range r.calls {
-		r.of[i] = w.sets.known(loops.OfCall(id))
+		if r.of[i] = w.sets.known(loops.OfCall(id)); r.of[i] != timeline.None {
+			r.known++
+		}
 	}
 	r.confirmed = w.said.Holds(1, forEach) && w.all <= judgesTurns*(w.said.All-w.said.Odd)
 	return r
 }
 
-// associate gives calls to the requests they are known to be of.
+// associate gives calls to the requests they are known to be of; where messages led these on, only if a response confirmed that.
 func (r *reading) associate() {
 	for i, id := range r.calls {
 		c, of := &r.t.Calls[id], r.of[i]
-		open := c.Why == timeline.WhyNoAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
-		if open && of != timeline.None && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
+		open := c.Why == timeline.WhyNoAsync || r.blind && c.Why == timeline.WhyAsync || c.Why == timeline.WhyAsyncHint && r.told != nil
+		if open && of != timeline.None && (r.led[of].by == nil || r.sound[of]) && c.SendFrom >= r.t.Requests[of].FirstRead && c.SendFrom <= r.t.Requests[of].End {
 			r.t.Assign(c, of, timeline.WhyAsyncHint)
 		}
 	}
 }
 
 func (w *inTurns) step(m *loops.Move) {
+	w.paired = m.Kind == loops.MoveFired && !m.Done && w.fired && w.first
 	if !m.Callback() {
 		w.fired = false
 	}
 	w.follow(m)
+	w.hear(m)
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
 		w.turn, w.first = asyncTurn{of: m.Whose(), counter: m.Counter}, true
@@ -197,13 +209,15 @@ func (w *inTurns) send(m *loops.Move) {
 		w.unseen++
 		w.together(m)
 	}
-	if c.Request != timeline.None && (c.Why == timeline.WhyAwaited || c.Why == timeline.WhyAsync) {
+	if c.Request != timeline.None && (c.Why == timeline.WhyAwaited || c.Why == timeline.WhyAsync && !w.blind) {
 		w.sets.link(m.Call, loops.OfRequest(c.Request))
 	}
 	here := w.here(m)
 	if w.told != nil {
 		w.spans[m.Call] = idSpan{w.turn.counter, m.Counter}
-		w.sets.link(m.Call, w.alone(w.by[m.Call]))
+		if !w.blind {
+			w.sets.link(m.Call, w.alone(w.by[m.Call]))
+		}
 		w.sendTold(m, here)
 	} else if here {
 		w.sets.link(m.Call, w.turn.of)
@@ -242,9 +256,13 @@ func (w *inTurns) elsewhere(m *loops.Move) bool {
 
 // sendTold links a call where all turns are known.
 func (w *inTurns) sendTold(m *loops.Move, here bool) {
-	whose := w.sets.known(loops.OfCall(m.Call))
+	peer, whose := w.t.Calls[m.Call].Peer, w.sets.known(loops.OfCall(m.Call))
 	if whose == timeline.None {
-		switch r, decided := w.told.joined.Next(); {
+		r, decided := w.told.places.First(m.Call, peer)
+		if !decided {
+			r, decided = w.told.joined.Next()
+		}
+		switch {
 		case decided && r != timeline.None:
 			w.sets.link(m.Call, loops.OfRequest(r))
 		case !decided && here:
@@ -252,7 +270,7 @@ func (w *inTurns) sendTold(m *loops.Move, here bool) {
 		}
 		whose = w.sets.known(loops.OfCall(m.Call))
 	}
-	w.told.joined.Send(m.Call, whose)
+	w.told.places.Send(m.Call, peer, whose, whose == w.sets.known(w.turn.of))
 }
 
 // follow tells who may wait, before a move counts.
@@ -265,31 +283,34 @@ func (w *inTurns) follow(m *loops.Move) {
 	}
 	next, from := loops.Nobody, w.sets.known(w.turn.of)
 	if !m.Callback() {
+		w.told.places.End(from, w.paired)
 		w.told.joined.End()
 	}
 	switch m.Kind {
 	case loops.MoveRead, loops.MoveBody:
-		w.told.joined.Come(m.Request, w.t.Requests[m.Request].Endpoint)
+		w.told.places.Come(m.Request, w.t.Requests[m.Request].Endpoint)
 		next = m.Whose()
 	case loops.MoveAnswer:
 		if w.t.Calls[m.Call].End == m.At {
-			w.told.joined.Answer(m.Call)
+			w.told.places.Answer(m.Call, w.t.Calls[m.Call].Peer)
 		}
 		next = loops.OfCall(m.Call)
 	case loops.MoveFired:
 		next = w.wakes
-		w.told.joined.Wake(w.sets.known(next))
+		w.told.places.Wake(w.sets.known(next))
 	case loops.MoveRespond:
 		w.stood = w.told.joined.Stands(m.Request)
-		w.told.joined.Over(m.Request)
+		w.told.places.Over(m.Request)
 		return
-	case loops.MoveBlock, loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+	case loops.MoveBlock:
+		w.told.places.Sleeps()
+	case loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
 	default:
 		return
 	}
-	w.told.joined.Turn(from, w.sets.known(next), m.At, m.Fires)
+	w.told.places.Turn(from, w.sets.known(next), m.At, m.Fires)
 	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
-		w.told.joined.Sends(w.sets.known(next), int(w.told.ahead[w.place]))
+		w.told.joined.Answer(w.sets.known(next), int(w.told.ahead[w.place]))
 	}
 }
 
@@ -309,9 +330,16 @@ func (w *inTurns) responded(m *loops.Move) {
 	if !ok || !w.here(m) {
 		return
 	}
-	if i, known := w.sets.Find(answered); known && w.sets.Claimed(i) != timeline.None { // else what came before is not known
-		w.said.Add(w.sets.known(w.turn.of) != m.Request)
+	switch i, known := w.sets.Find(answered); {
+	case !known || w.sets.Claimed(i) == timeline.None: // what came before is not known
+	case w.sets.known(w.turn.of) == m.Request:
+		w.said.Add(false)
+	default:
+		w.said.Add(true)
+		w.sets.link(answered, loops.OfRequest(m.Request))
+		return
 	}
+	w.sound[m.Request] = true
 	w.sets.link(answered, loops.OfRequest(m.Request))
 }
 

@@ -7,8 +7,8 @@
 //	                      resolved, and went on as a request was answered
 //	async.go              for whom ids were given out; hints, where      they are facts; of hints, one from before a call
 //	                      that may be two                                and one from after it agree
-//	told.go               whose turn each is, where promises tell; who   responses, each in the turn of an answer to a call
-//	                      waits for the same call                        of its own request: 100 for each other one
+//	told.go               whose turn each is, where promises tell;       responses, each in the turn of an answer to a call
+//	                      places in line, and who waits for the same     of its own request: 100 for each other one
 //	poolorder.go          who stands in line for a connection            the same, 9 for each
 //	inturns.go            what is sent in the turn of an answer          the same, 19 for each
 //	shared.go             the order in which requests could send         the same, 50 for each
