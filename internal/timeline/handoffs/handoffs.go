@@ -42,16 +42,19 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
-	if !calls && !answers && !taken {
+	if !calls && !answers && !taken && !awaitsTasks(h) {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	h.byCallsAndAnswers()
-	h.eachJob(parts.addParts)
-	parts.addTakings()
+	if calls || answers || taken {
+		h.byCallsAndAnswers()
+		h.eachJob(parts.addParts)
+		parts.addTakings()
+	}
+	(&taskFinder{&parts}).find()
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			exchange.Warmed(c, &in.Calls[i].Bounds)
