@@ -1,6 +1,8 @@
 package loopcalls
 
 import (
+	"slices"
+
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/facts"
 	"github.com/getdwell/dwell/internal/timeline/loops"
@@ -18,6 +20,7 @@ import (
 // the one whose answer freed the socket. A trigger id of 0 is a promise's: then the
 // turn is only a hint, for timers and the like may run in it unseen.
 type asyncWalk struct {
+	asyncInput
 	t      *timeline.Timeline
 	f      *facts.Facts
 	ids    asyncIDs
@@ -25,25 +28,19 @@ type asyncWalk struct {
 	slept  bool        // since the last move that told where the ids stood
 	carry  loops.Owner // the owner before that sleep
 	turn   asyncTurn
-	conns  []asyncConn    // by index in facts.conns
 	last   recording.Time // of the move before
 	oldest int64          // last id given out before the recording
-	chains *chains
-	wanted []recording.Time // by call: the move before the ids of its write were given out
-	hands  askedIn
-	lasting
-	together       askedAtOnce
-	handles        map[int64]int32 // of inbound connections: which those are
-	idle           idle
-	again          map[int64]bool           // timers that fired: more than once
-	ports          map[int64]bool           // of them, the ids under which messages come
-	posted         map[int32]loops.Owner    // who sent messages, by their numbers
-	causes         lasting                  // what called back
-	itself         map[timeline.CallID]bool // answered calls of which it did
-	named          map[int32]bool           // as in asyncInput
-	few            int64                    // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
-	selves         map[string]bool          // peers whose client calls back under an id of each call
-	atOnceAnswered map[timeline.CallID]bool // on shared connections, where promises have ids: with others
+
+	firstAsked askedAtOnce
+	handles    map[int64]int32 // of inbound connections: which those are
+	idle       idle
+	again      map[int64]bool           // timers that fired: more than once
+	ports      map[int64]bool           // of them, the ids under which messages come
+	posted     map[int32]loops.Owner    // who sent messages, by their numbers
+	causes     lasting                  // what called back
+	itself     map[timeline.CallID]bool // answered calls of which it did
+	few        int64                    // ids, at most, are given out by a callback that was asked for in another turn until it has sent a call; -1: not known
+	selves     map[string]bool          // peers whose client calls back under an id of each call
 }
 
 // asyncTurn is what began the callbacks that run, if it was a read.
@@ -77,10 +74,11 @@ const (
 // asyncInput is one Node loop, and what is shared by the walks of all.
 type asyncInput struct {
 	loop   loops.Loop
-	wanted []recording.Time
+	wanted []recording.Time // by call: the move before the ids of its write were given out
 	chains *chains
-	conns  []asyncConn
+	conns  []asyncConn // by index in facts.conns
 	hands  askedIn
+	sends  map[int32]*sentOn // the connections that it sends calls on, by index in facts.conns
 	lasting
 	shared   map[int32]bool           // connections on which several requests send at once, by index in facts.conns
 	together map[timeline.CallID]bool // calls there that were answered with others at once: what follows may be of any of them
@@ -94,19 +92,15 @@ type asyncInput struct {
 // when each was wanted.
 func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	moves := in.loop.Moves
-	w := asyncWalk{
-		t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
-		conns: in.conns, wanted: in.wanted, chains: in.chains, hands: in.hands,
-		lasting: in.lasting, handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}},
-		again: firedAgain(moves), causes: causes(moves, in.named != nil), selves: selfCalled(t, moves), itself: map[timeline.CallID]bool{},
-		named: in.named, posted: map[int32]loops.Owner{},
+	if in.named != nil && len(in.named) == 0 {
+		in.lasting = lastingIDs(t, moves, in.named)
 	}
-	w.ports = portIDs(moves, w.again)
-	w.few = idsOfSends(moves)
-	if len(in.named) > 0 {
-		w.atOnceAnswered = in.together
-	} else if in.named != nil {
-		w.lasting = lastingIDs(t, moves, in.named)
+	again := firedAgain(moves)
+	w := asyncWalk{
+		asyncInput: in, t: t, f: f, owner: loops.Nobody, carry: loops.Nobody, turn: asyncTurn{of: loops.Nobody, conn: loops.NoConn},
+		handles: map[int64]int32{}, idle: idle{since: map[string]map[int32]recording.Time{}}, posted: map[int32]loops.Owner{},
+		again: again, ports: portIDs(moves, again), causes: causes(moves, in.named != nil), itself: map[timeline.CallID]bool{},
+		few: idsOfSends(moves), selves: selfCalled(t, moves, again),
 	}
 	if len(moves) > 0 {
 		w.ids.before = moves[0].At
@@ -129,12 +123,7 @@ func associateAsync(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 
 // hasAsyncIDs reports whether a loop's moves carry async ids at all.
 func hasAsyncIDs(moves []loops.Move) bool {
-	for i := range moves {
-		if moves[i].Counter > 0 && moves[i].Kind != loops.MoveBoundary {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(moves, func(m loops.Move) bool { return m.Counter > 0 && m.Kind != loops.MoveBoundary })
 }
 
 func (w *asyncWalk) step(m *loops.Move) {
@@ -221,16 +210,15 @@ func (w *asyncWalk) sent(m *loops.Move) {
 // write or connect may be made by a callback that began unseen: if that works for
 // somebody else, the ids between are of both, and so nobody's.
 func (w *asyncWalk) giver(m *loops.Move) giver {
-	sure := func(r loops.Owner) giver { return giver{r, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
 	before := w.owner
 	if w.slept {
 		before = w.carry
 	}
 	if !m.Callback() {
 		if w.slept && (m.Kind == loops.MoveBoundary || m.Kind == loops.MoveFired) {
-			return sure(loops.Nobody)
+			return sole(loops.Nobody)
 		}
-		return sure(before)
+		return sole(before)
 	}
 	running := w.runs(m.Exec)
 	if m.Kind == loops.MoveRespond {
@@ -238,11 +226,11 @@ func (w *asyncWalk) giver(m *loops.Move) giver {
 	}
 	switch {
 	case w.chains.same(running, before):
-		return sure(before)
+		return sole(before)
 	case !w.slept && (m.Exec > w.ids.next || running == loops.Nobody || !w.foreign(m)):
-		return sure(before)
+		return sole(before)
 	case before == loops.Nobody:
-		return sure(running)
+		return sole(running)
 	}
 	return giver{loops.Nobody, [2]loops.Owner{before, running}}
 }
@@ -282,7 +270,7 @@ func (w *asyncWalk) evidence(m *loops.Move) bool {
 		return w.triggered(m, w.ids.find(m.Trigger))
 	case inTurn && m.Trigger == 0:
 		w.hint(m, w.turn.of)
-		w.atOnce(m)
+		w.askedBeside(m)
 		return true
 	case m.Exec == 0:
 		return false

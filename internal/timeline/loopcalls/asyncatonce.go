@@ -14,15 +14,15 @@ type askedAtOnce struct {
 	call    timeline.CallID
 }
 
-// atOnce notes a call that was asked for in a turn by a promise. Node empties its queue
+// askedBeside notes a call that was asked for in a turn by a promise. Node empties its queue
 // of ticks after each callback: if the id of the tick that writes the call was given out
 // before another call was written by such a tick, one callback asked for both. (What node:http
 // writes takes an id of its own. Immediates, in which other clients write, do not run at once.)
-func (w *asyncWalk) atOnce(m *loops.Move) {
+func (w *asyncWalk) askedBeside(m *loops.Move) {
 	if m.Exec == 0 {
 		return
 	}
-	first := &w.together
+	first := &w.firstAsked
 	if first.turn == w.turn.counter && m.Exec > first.exec && m.Exec <= first.counter && m.Counter > first.counter {
 		w.chains.beside(m.Call, first.call)
 		return

@@ -177,7 +177,7 @@ func (w *asyncWalk) ownHandle(m *loops.Move) bool {
 
 // aloneAnswered reports an answer that came whole, and with no other: only who waited for that goes on.
 func (w *asyncWalk) aloneAnswered(m *loops.Move) bool {
-	return m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At && !w.atOnceAnswered[m.Call]
+	return m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At && !w.together[m.Call]
 }
 
 // reader is the request being served whose bytes were read in a callback that has the trigger id of a

@@ -12,17 +12,20 @@ import (
 // fewSends is from how many calls on they tell how many ids one takes.
 const fewSends = 8
 
-// asyncIDs remembers who was being worked for when Node gave out each async
-// id: ranges in order of id.
+// asyncIDs remembers who was being worked for when Node gave out each async id.
 type asyncIDs struct {
-	last   []int64 // last id of each range
-	owner  []loops.Owner
-	either [][2]loops.Owner // whose they may be where owner is nobody
-	since  []recording.Time // the move before they were given out
+	ranges []idRange        // in order of id
 	times  []recording.Time // at which counts were seen
 	counts []int64
 	next   int64          // ids up to here are known
 	before recording.Time // the move at which next was seen
+}
+
+// idRange are ids that were given out one behind the other.
+type idRange struct {
+	giver
+	last  int64
+	since recording.Time // the move before they were given out
 }
 
 // giver says whose ids are: owner's; or, if that is nobody, one of either.
@@ -31,46 +34,43 @@ type giver struct {
 	either [2]loops.Owner
 }
 
+// sole is the giver of ids of which it is known whose they are, or that they are nobody's.
+func sole(owner loops.Owner) giver { return giver{owner, [2]loops.Owner{loops.Nobody, loops.Nobody}} }
+
 // give notes that the ids up to counter were given out by a giver.
 func (a *asyncIDs) give(counter int64, by giver, at recording.Time) {
 	if counter <= a.next {
 		return
 	}
-	if n := len(a.last); n > 0 && a.owner[n-1] == by.owner && a.either[n-1] == by.either && a.since[n-1] == a.before {
-		a.last[n-1] = counter
+	if n := len(a.ranges); n > 0 && a.ranges[n-1].giver == by && a.ranges[n-1].since == a.before {
+		a.ranges[n-1].last = counter
 	} else {
-		a.last, a.owner = append(a.last, counter), append(a.owner, by.owner)
-		a.either, a.since = append(a.either, by.either), append(a.since, a.before)
+		a.ranges = append(a.ranges, idRange{by, counter, a.before})
 	}
 	a.next, a.before = counter, at
 	a.times, a.counts = append(a.times, at), append(a.counts, counter)
 }
 
+// in is the range that an id is in; nobody's if it is not known.
+func (a *asyncIDs) in(id int64) idRange {
+	if id <= 0 || id > a.next {
+		return idRange{giver: sole(loops.Nobody), since: recording.NoTime}
+	}
+	return a.ranges[sort.Search(len(a.ranges), func(k int) bool { return a.ranges[k].last >= id })]
+}
+
 // maybe returns the two that an id may have been given out for, nobody if there is no
 // such doubt.
 func (a *asyncIDs) maybe(id int64) (loops.Owner, loops.Owner) {
-	if id <= 0 || id > a.next {
-		return loops.Nobody, loops.Nobody
-	}
-	e := a.either[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
+	e := a.in(id).either
 	return e[0], e[1]
 }
 
 // find returns who was worked for when an id was given out, or nobody.
-func (a *asyncIDs) find(id int64) loops.Owner {
-	if id <= 0 || id > a.next {
-		return loops.Nobody
-	}
-	return a.owner[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
-}
+func (a *asyncIDs) find(id int64) loops.Owner { return a.in(id).owner }
 
 // asked returns the last move before an id was given out, NoTime if it is not known.
-func (a *asyncIDs) asked(id int64) recording.Time {
-	if id <= 0 || id > a.next {
-		return recording.NoTime
-	}
-	return a.since[sort.Search(len(a.last), func(k int) bool { return a.last[k] >= id })]
-}
+func (a *asyncIDs) asked(id int64) recording.Time { return a.in(id).since }
 
 // countAt returns the last id known to have been given out before a time.
 func (a *asyncIDs) countAt(at recording.Time) int64 {
@@ -146,18 +146,18 @@ func (w *asyncWalk) giveBefore(m *loops.Move, by giver) giver {
 		few = idsToWrite
 	}
 	if before := by.either[0]; before != loops.Nobody && m.Kind == loops.MoveSend && few >= 0 {
-		w.ids.give(m.Counter-few, giver{before, [2]loops.Owner{loops.Nobody, loops.Nobody}}, m.At)
+		w.ids.give(m.Counter-few, sole(before), m.At)
 	}
 	return by
 }
 
 // trustNames notes of calls that ids tell whose they are, where what is sent names a promise of its request:
 // unless several were written together, what the first asked for.
-func (in *asyncInput) trustNames(t *timeline.Timeline, conns map[int32]*sharedConn) {
+func (in *asyncInput) trustNames(t *timeline.Timeline) {
 	if in.named == nil {
 		return
 	}
-	for _, c := range conns {
+	for _, c := range in.sends {
 		for k, id := range c.calls {
 			call := &t.Calls[id]
 			together := k > 0 && t.Calls[c.calls[k-1]].SendFrom == call.SendFrom ||

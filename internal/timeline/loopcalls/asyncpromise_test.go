@@ -13,8 +13,8 @@ import (
 func promises() *asyncWalk {
 	first, second := loops.OfRequest(1), loops.OfRequest(2)
 	w := &asyncWalk{
-		chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, causes: lasting{}, handles: map[int64]int32{4: 0},
-		hands: newAsked(9), conns: make([]asyncConn, 3), few: -1,
+		asyncInput: asyncInput{chains: newChains(9), named: map[int32]bool{}, lasting: lasting{}, hands: newAsked(9), conns: make([]asyncConn, 3)},
+		causes:     lasting{}, handles: map[int64]int32{4: 0}, few: -1,
 	}
 	one, other := w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.turn = asyncTurn{of: other, counter: 40, conn: loops.NoConn}
@@ -58,7 +58,7 @@ func TestWhatGoesOnAfterAPromise(t *testing.T) {
 // do anything else is nobody.
 func TestWhomStrangersTurnOutToBe(t *testing.T) {
 	tl := &timeline.Timeline{Calls: []timeline.Call{{SendFrom: 10}, {SendFrom: 30}}}
-	w := &asyncWalk{t: tl, chains: newChains(2), hands: newAsked(2)}
+	w := &asyncWalk{t: tl, asyncInput: asyncInput{chains: newChains(2), hands: newAsked(2)}}
 	a, b, c := w.chains.newPlaceholder(), w.chains.newPlaceholder(), w.chains.newPlaceholder()
 	w.chains.meet(a, loops.OfRequest(1))
 	w.chains.link(0, b)
@@ -109,7 +109,9 @@ func TestIDsThatCallBackAgain(t *testing.T) {
 		t.Error("7 had asked for something in two turns")
 	}
 	w := promises()
-	w.ids.last, w.ids.owner, w.ids.either, w.ids.next = []int64{34, 35}, []loops.Owner{loops.Nobody, loops.OfRequest(1)}, make([][2]loops.Owner, 2), 35
+	w.ids = asyncIDs{}
+	w.ids.give(34, sole(loops.Nobody), 1)
+	w.ids.give(35, sole(loops.OfRequest(1)), 2)
 	if w.runs(35) != loops.OfRequest(1) {
 		t.Errorf("35 runs for %d", w.runs(35))
 	}

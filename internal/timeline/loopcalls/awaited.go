@@ -45,7 +45,7 @@ type awaits struct {
 	t       *timeline.Timeline
 	in      asyncInput
 	moves   []loops.Move
-	conns   map[int32]*sharedConn
+	conns   map[int32]*sentOn
 	handles map[int32]map[int64]int // by connection and id: how often the first promise that an answer there resolved was so under it; 0: under any
 	list    []loops.Settled         // with those who wait named by where they were first
 	turns   idTurns
@@ -65,8 +65,7 @@ func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	if len(in.loop.Settled) == 0 {
 		return nil
 	}
-	w := &awaits{t: t, in: in, moves: in.loop.Moves, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
-	w.conns, _ = callsByConn(t, w.moves)
+	w := &awaits{t: t, in: in, moves: in.loop.Moves, conns: in.sends, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
 	w.ends = servedUntils(t)
 	w.follow()
 	w.eachTurn(w.findHandle)

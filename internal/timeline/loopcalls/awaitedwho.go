@@ -181,16 +181,16 @@ const manyLives = 2
 
 // lives counts, by address, of how many requests waiters are known to be.
 func (w *awaits) lives() map[int64]int {
-	seen, lives := map[int64]map[timeline.RequestID]bool{}, map[int64]int{}
+	type life struct {
+		id int64
+		of timeline.RequestID
+	}
+	seen, lives := map[life]bool{}, map[int64]int{}
 	for _, x := range w.waiters {
-		if x.of == timeline.None || seen[x.id][x.of] {
-			continue
+		if l := (life{x.id, x.of}); x.of != timeline.None && !seen[l] {
+			seen[l] = true
+			lives[x.id]++
 		}
-		if seen[x.id] == nil {
-			seen[x.id] = map[timeline.RequestID]bool{}
-		}
-		seen[x.id][x.of] = true
-		lives[x.id]++
 	}
 	return lives
 }

@@ -39,9 +39,8 @@ func (w *asyncWalk) parses(m *loops.Move) bool {
 }
 
 // selfCalled lists peers whose client gives each call an id of its own when it is asked for, and
-// calls back under that when it is answered, as undici does: nearly all answers show it.
-func selfCalled(t *timeline.Timeline, moves []loops.Move) map[string]bool {
-	again := firedAgain(moves)
+// calls back under that when it is answered, as undici does: nearly all answers show it. Timers that fired again say nothing.
+func selfCalled(t *timeline.Timeline, moves []loops.Move, again map[int64]bool) map[string]bool {
 	answers := map[string]*causality.Tally{} // odd: none called back under an older id right then
 	last := (*loops.Move)(nil)               // an answer after which nothing was told yet
 	for i := range moves {

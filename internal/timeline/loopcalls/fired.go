@@ -161,13 +161,7 @@ const silentTimers = 100
 
 // woke is the turn that begins as a timer fires.
 func (p *poolOrder) woke(m *loops.Move) poolTurn {
-	u := poolTurn{of: timeline.None, call: timeline.None, at: m.At, woke: true, fires: m.Fires}
-	if r, ok := m.By.Request(); ok {
-		u.of = r
-	} else if c, ok := m.By.Call(); ok {
-		u.of = p.owner(c)
-	}
-	return u
+	return poolTurn{of: p.request(m.By), call: timeline.None, at: m.At, woke: true, fires: m.Fires}
 }
 
 // sleeps reports whether the request of a turn waits for a timer since.

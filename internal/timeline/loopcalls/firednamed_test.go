@@ -86,7 +86,7 @@ func TestWhoseTheTurnOfASharedAnswerIs(t *testing.T) {
 	} {
 		w := afterAnswers()
 		w.t.Calls[4].End = 10
-		w.atOnceAnswered = c.together
+		w.together = c.together
 		c.m.Counter, c.m.Request = 60, timeline.None
 		if w.step(&c.m); w.turn.of != c.want {
 			t.Errorf("%s: it is of %d, want %d", name, w.turn.of, c.want)
@@ -125,8 +125,8 @@ func TestWhatNamesTellStands(t *testing.T) {
 		"it is no more than a hint": {timeline.WhyAsyncHint, map[int32]bool{2: true}, timeline.None},
 	} {
 		tl := &timeline.Timeline{}
-		conn := &sharedConn{shared: true}
-		w := &sharing{t: tl, conns: map[int32]*sharedConn{2: conn}, sharedPass: newSharedPass(nil)}
+		conn := &sentOn{shared: true}
+		w := &sharing{t: tl, conns: map[int32]*sentOn{2: conn}, sharedPass: newSharedPass(nil)}
 		for i := range 10 {
 			r := timeline.RequestID(i)
 			tl.Requests = append(tl.Requests, timeline.Request{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstRead: recording.Time(10 * i), End: recording.Time(10*i + 9)})

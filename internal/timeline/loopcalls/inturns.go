@@ -330,16 +330,12 @@ func (w *inTurns) responded(m *loops.Move) {
 	if !ok || !w.here(m) {
 		return
 	}
-	switch i, known := w.sets.Find(answered); {
-	case !known || w.sets.Claimed(i) == timeline.None: // what came before is not known
-	case w.sets.known(w.turn.of) == m.Request:
-		w.said.Add(false)
-	default:
-		w.said.Add(true)
-		w.sets.link(answered, loops.OfRequest(m.Request))
-		return
+	odd := false
+	if i, known := w.sets.Find(answered); known && w.sets.Claimed(i) != timeline.None { // else what came before is not known
+		odd = w.sets.known(w.turn.of) != m.Request
+		w.said.Add(odd)
 	}
-	w.sound[m.Request] = true
+	w.sound[m.Request] = w.sound[m.Request] || !odd
 	w.sets.link(answered, loops.OfRequest(m.Request))
 }
 

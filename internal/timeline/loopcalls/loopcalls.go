@@ -35,10 +35,10 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 	alone := map[recording.ProcessID][]loops.Loop{} // loops without ids
 	for _, loop := range moves {
 		if hasAsyncIDs(loop.Moves) {
-			shared := sharedConns(t, loop.Moves)
+			sends := sentConns(t, loop.Moves)
 			in := asyncInput{
 				loop: loop, wanted: wanted, chains: chains, conns: conns, hands: hands, sure: map[timeline.CallID]bool{}, atOnce: map[string]int{},
-				lasting: lastingIDs(t, loop.Moves, nil), shared: shared.index(), together: shared.answeredAtOnce(t),
+				sends: sends, lasting: lastingIDs(t, loop.Moves, nil), shared: sharedOf(sends), together: answeredAtOnce(t, sends),
 			}
 			if namedPromises(loop.Moves, in.lasting) {
 				in.named = in.shared

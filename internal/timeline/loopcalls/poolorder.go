@@ -199,6 +199,15 @@ func (p *poolOrder) owner(c timeline.CallID) timeline.RequestID {
 	return p.Guesses[k].Owner
 }
 
+// request is the one that an owner names, or that a call seems to be of which it names.
+func (p *poolOrder) request(of loops.Owner) timeline.RequestID {
+	if c, ok := of.Call(); ok {
+		return p.owner(c)
+	}
+	r, _ := of.Request()
+	return r
+}
+
 func (p *poolOrder) send(m *loops.Move) {
 	c := &p.t.Calls[m.Call]
 	g := poolGuess{Call: m.Call, Owner: c.Request, Since: p.turn.at}
@@ -246,11 +255,9 @@ func (p *poolOrder) askedBy(c timeline.CallID) (timeline.RequestID, recording.Ti
 	if !p.in.hands.late[c] && made == loops.Nobody {
 		return p.turn.of, p.turn.at
 	}
+	since := recording.Time(recording.NoTime)
 	if x, ok := made.Call(); ok {
-		return p.owner(x), p.t.Calls[x].End
+		since = p.t.Calls[x].End
 	}
-	if r, ok := made.Request(); ok {
-		return r, recording.NoTime
-	}
-	return timeline.None, recording.NoTime
+	return p.request(made), since
 }

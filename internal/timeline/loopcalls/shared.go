@@ -26,8 +26,8 @@ type sharing struct {
 	t      *timeline.Timeline
 	f      *facts.Facts
 	lasts  lasting
-	conns  map[int32]*sharedConn // by index in facts.conns
-	byConn map[recording.ConnID]*sharedConn
+	conns  map[int32]*sentOn // as in asyncInput.sends
+	byConn map[recording.ConnID]*sentOn
 	sure   map[timeline.CallID]bool    // as in asyncInput
 	all    bool                        // whoever goes on is told: nobody who is away does so unseen
 	some   bool                        // who waits for several answers may go on at each
@@ -115,9 +115,12 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 	if len(in.shared) == 0 {
 		return
 	}
-	conns, byConn := callsByConn(t, in.loop.Moves)
 	lasts := lastingIDs(t, in.loop.Moves, nil) // anew: what only goes on after a read is marked since (MoveAlong), and begins no turn
-	in.trustNames(t, conns)
+	in.trustNames(t)
+	byConn := map[recording.ConnID]*sentOn{}
+	for _, c := range in.sends {
+		byConn[t.Calls[c.calls[0]].Conn] = c
+	}
 	var best *sharing
 	all, set := allTold(in.loop.Moves), timersSet(in.loop.Moves)
 	for _, how := range []struct{ some, holds bool }{{}, {some: true}, {holds: true}} {
@@ -125,7 +128,7 @@ func associateShared(t *timeline.Timeline, f *facts.Facts, in asyncInput) {
 			break
 		}
 		w := &sharing{
-			t: t, f: f, sure: in.sure, lasts: lasts, conns: conns, byConn: byConn, all: all, some: how.some, holds: how.holds,
+			t: t, f: f, sure: in.sure, lasts: lasts, conns: in.sends, byConn: byConn, all: all, some: how.some, holds: how.holds,
 			counts: causality.NewCounts(progress.usual), asides: causality.NewCounts(progress.usual),
 		}
 		w.learn(in.loop.Moves)

@@ -44,7 +44,7 @@ func TestWhoHoldsBack(t *testing.T) {
 func TestAwayUntilAnswered(t *testing.T) {
 	w := &sharing{
 		t:      &timeline.Timeline{Requests: []timeline.Request{{RequestBy: &timeline.RequestBy{}, RequestMore: &timeline.RequestMore{}, FirstWrite: 50, End: 60}}},
-		counts: causality.NewCounts(progress.usual), byConn: map[recording.ConnID]*sharedConn{},
+		counts: causality.NewCounts(progress.usual), byConn: map[recording.ConnID]*sentOn{},
 	}
 	w.sharedPass = newSharedPass(nil)
 	w.allEnd = 60

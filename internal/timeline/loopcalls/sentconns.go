@@ -2,7 +2,6 @@ package loopcalls
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/timeline"
@@ -10,19 +9,19 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// sharedConn are the calls on one connection, in order.
-type sharedConn struct {
+// sentOn are the calls that a loop sends on one connection, in order.
+type sentOn struct {
 	calls          []timeline.CallID
 	sent, answered int  // how many were
 	shared         bool // some were sent before the one before was answered
 }
 
-// callsByConn lists the connections on which a loop sends calls, by index in facts.conns and by id.
-func callsByConn(t *timeline.Timeline, moves []loops.Move) (conns map[int32]*sharedConn, byID map[recording.ConnID]*sharedConn) {
-	conns, byID = map[int32]*sharedConn{}, map[recording.ConnID]*sharedConn{}
+// sentConns lists the connections on which a loop sends calls, by index in facts.conns.
+func sentConns(t *timeline.Timeline, moves []loops.Move) map[int32]*sentOn {
+	conns, byID := map[int32]*sentOn{}, map[recording.ConnID]*sentOn{}
 	for i := range moves {
 		if m := &moves[i]; m.Call != timeline.None && conns[m.Conn] == nil {
-			c := &sharedConn{}
+			c := &sentOn{}
 			conns[m.Conn], byID[t.Calls[m.Call].Conn] = c, c
 		}
 	}
@@ -38,34 +37,27 @@ func callsByConn(t *timeline.Timeline, moves []loops.Move) (conns map[int32]*sha
 			c.shared = before.Excluded == "" && next.Excluded == "" && next.SendFrom < before.End
 		}
 	}
-	return conns, byID
-}
-
-// connsShared are the connections of a loop that several requests send on at once, by index in facts.conns.
-type connsShared map[int32]*sharedConn
-
-// sharedConns finds those of a loop: whose client sent a call while one was under way.
-func sharedConns(t *timeline.Timeline, moves []loops.Move) connsShared {
-	conns, _ := callsByConn(t, moves)
-	maps.DeleteFunc(conns, func(_ int32, c *sharedConn) bool { return !c.shared })
 	return conns
 }
 
-// index is which they are.
-func (s connsShared) index() map[int32]bool {
+// sharedOf are those of some connections that several requests send on at once: whose client sent a call while one was
+// under way.
+func sharedOf(conns map[int32]*sentOn) map[int32]bool {
 	shared := map[int32]bool{}
-	for i := range s {
-		shared[i] = true
+	for i, c := range conns {
+		if c.shared {
+			shared[i] = true
+		}
 	}
 	return shared
 }
 
-// answeredAtOnce are the calls that were answered together with others on their connection: in that turn
+// answeredAtOnce are the calls that were answered together with others on a shared connection: in that turn
 // the requests of all of them go on.
-func (s connsShared) answeredAtOnce(t *timeline.Timeline) map[timeline.CallID]bool {
+func answeredAtOnce(t *timeline.Timeline, conns map[int32]*sentOn) map[timeline.CallID]bool {
 	atOnce := map[timeline.CallID]bool{}
-	for _, c := range s {
-		for k := 1; k < len(c.calls); k++ {
+	for _, c := range conns {
+		for k := 1; k < len(c.calls) && c.shared; k++ {
 			if a, b := c.calls[k-1], c.calls[k]; t.Calls[a].End == t.Calls[b].End {
 				atOnce[a], atOnce[b] = true, true
 			}
