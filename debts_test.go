@@ -52,7 +52,7 @@ func fieldDebts() map[string]int {
 		"internal/timeline.Conn":                18,
 		"internal/timeline.Request":             22,
 		"internal/timeline.Timeline":            40,
-		"internal/timeline/loopcalls.asyncWalk": 26,
+		"internal/timeline/loopcalls.asyncWalk": 20,
 		"internal/timeline/facts.Conn":          17,
 		"internal/timeline/facts.Facts":         26,
 		"internal/timeline/loopcalls.inTurns":   24,

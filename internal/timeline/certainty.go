@@ -24,7 +24,7 @@ func (c *Call) Certainty() Certainty {
 	switch c.Why {
 	case WhyInLine, WhyShared, WhyHandOffOrder, WhyHandOffOnly, WhyLoopSingle:
 		return Ordered
-	case WhyAsyncHint, WhyLoopChain:
+	case WhyAsyncHint, WhyTurnTold, WhyTurn, WhyAwaitedSet, WhyLoopChain:
 		return Usual
 	}
 	return Told

@@ -9,6 +9,9 @@ const (
 	WhyGoDial     = "go-dial"        // a new connection, dialled from the request's goroutine
 	WhyAsync      = "async-id"       // Node's async ids lead to the request
 	WhyAsyncHint  = "async-turn"     // made and answered in turns of that request, as far as ids tell
+	WhyTurnTold   = "told-turn"      // sent in a turn that was the request's, where Node tells whose each turn is
+	WhyTurn       = "loop-turn"      // sent in the turn of an answer to a call of that request
+	WhyAwaitedSet = "awaited-set"    // one waiter awaits it and other calls, most of which are that request's
 	WhyInLine     = "pool-order"     // the request stood first in line for a connection of the pool that was full
 	WhyShared     = "shared-order"   // of what several requests sent on one connection, in the order in which they could
 	WhyLoopSingle = "loop-single"    // the only request open on that loop

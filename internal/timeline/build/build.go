@@ -3,8 +3,10 @@
 // about; strands, connections, requests and calls are made of them; rules say which request each call
 // belongs to, through Timeline.Assign alone; waits get their causes and holders; and segments
 // account for each request's time. Each step is a package of its own, and this one knows
-// their order; what is left here besides are the rules for threads that serve one request at a time
-// (owners.go), and look-ups and tasks that other threads do for a loop.
+// their order; what is left here besides are look-ups and tasks that other threads do for a loop, and the
+// rules for strands that serve one request at a time (owners.go): what such a thread or goroutine sends is
+// of that request (WhyThread, WhyGoroutine), or of none (WhyNoOwner). What those leave is decided, in this
+// order, in handoffs (threads that work for others), gocalls (goroutines) and loopcalls (event loops).
 package build
 
 import (

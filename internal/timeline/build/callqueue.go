@@ -15,7 +15,10 @@ import (
 )
 
 // askedInTurns are the rules by which it is known in which turn a call was asked for.
-var askedInTurns = []string{timeline.WhyAsync, timeline.WhyAsyncHint, timeline.WhyInLine, timeline.WhyShared, timeline.WhyAwaited}
+var askedInTurns = []string{
+	timeline.WhyAsync, timeline.WhyAsyncHint, timeline.WhyTurnTold, timeline.WhyTurn,
+	timeline.WhyInLine, timeline.WhyShared, timeline.WhyAwaited, timeline.WhyAwaitedSet,
+}
 
 // queueCalls lets the calls of loops begin when they were wanted: at the end of the
 // turn that asked for them. Until a socket or a resolver was free they were queued.

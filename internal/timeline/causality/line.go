@@ -1,13 +1,23 @@
 // Package causality decides whose work is, from who waited for what and in which order it was
-// given out. It is pure: it knows owners, times and grants, and no runtime, protocol or kernel.
+// given out. It is pure: it knows owners, times and grants, and no runtime, protocol or kernel. Each type has a file of
+// its name, and tells one thing to the rules that use it:
 //
-// Sets are what is of one owner, whichever that is. Chain tells whose calls are by what was read right before.
-// A FIFO resource has three forms: Line, where who waits is followed as it happens; Order, where
-// it is known afterwards when some work was put into a queue and taken from it; Shares, where it
-// is known, too, how much each owner put in. Places are lines for calls of which only so many run at once,
-// and Joined is who waits for the call of another. Counts tell how many calls owners make at a point of what they do,
-// where several are only seen to go on together. Deal tells who can have made each of some calls
-// that came in order. Pool guesses who gets what a line gives out, and mends that as owners end. Tally says when a rule is believed.
+//	type           tells                                                        used by
+//	Sets           which work is of one owner, whichever that is                all rules of loopcalls that know ids or turns
+//	Tally          whether a rule is believed                                   all
+//	Chain          whose a call is, by what was read right before               loopcalls/loopchain.go
+//	Line           who is first in a FIFO line, followed as it happens          Pool, Places; messages of worker threads (loops)
+//	Pool           who gets a connection of a full pool; a guess, which is      loopcalls/poolorder.go
+//	               mended as owners end
+//	Places         who waits, where a peer takes only so many calls at once     loopcalls/told.go
+//	Joined         who waits for another's call                                 loopcalls/told.go
+//	Counts         how many calls owners make at a point of what they do,       loopcalls/shared*.go
+//	               where only sums are seen
+//	Deal           who can have made each of some calls that came in order      loopcalls/sharedcounts.go
+//	  (portions.go)
+//	Order          between which times work was put into a FIFO queue,          handoffs/queue.go
+//	               by when it was taken
+//	Shares         whose tasks are, where it is known how many each owner has   handoffs/shares.go, callers.go
 //
 // Callers turn the facts of a runtime into who waits, and for what. So a wrong owner is mended there if somebody waited
 // who was not said to, or the other way round; and here if the order was kept wrongly.

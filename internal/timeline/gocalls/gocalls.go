@@ -1,9 +1,20 @@
-// Package gocalls knows the goroutines of Go programs, as far as what they did is not to be seen on threads:
-// Associate decides to which requests their calls belong. Four things tell: which goroutine wrote a call, or handed
-// it to a pooled connection; which one made that goroutine (byWriters); from whom it had taken a task, and to
-// whom it gave the result (tasks); and who dialled a new connection (byDials). AddStrands lists the goroutines
-// before, Queue finds afterwards when calls waited for a full pool, and Lives keeps what questions to the
-// Timeline need. A call of Go that is given to a wrong request is mended here.
+// Package gocalls decides to which requests the calls of Go programs belong, as far as goroutines tell more than the
+// threads they run on (Associate). The Why of a call names the rule that decided: a call of a wrong request is mended in
+// that rule's function.
+//
+//	Why               function            evidence
+//	WhyGoCall         handedBy            the request's goroutine handed the call to a pooled connection
+//	WhyHandOff        tasks (gotasks.go)  a goroutine wrote it that had taken a task of the request from a channel, and
+//	                                      gave back the result
+//	WhyGoChild        child               one wrote it that the request's goroutine made, or whose maker did; what was
+//	                                      made before the request was read works for something else
+//	WhyGoDial         byDials             nothing of these was seen, but the request's goroutine had just dialled the
+//	                                      connection, and no other can have taken it
+//	WhyReused                             the connection was used before, and who handed the call to it was not seen
+//
+// A call that the request's own goroutine wrote is given to it before, in package build.
+// AddStrands lists the goroutines before that, Queue finds afterwards when calls waited for a full pool (goqueues.go), and
+// Lives keeps what questions to the Timeline need (golives.go).
 package gocalls
 
 import (

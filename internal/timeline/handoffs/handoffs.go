@@ -1,24 +1,33 @@
-// Package handoffs decides to which requests the calls of threads belong that work for others. There are
-// six ways in which work gets from a request's thread to another; each is a type, and each says by the
-// Why of a call that it decided it, so that a wrong owner is mended there:
+// Package handoffs decides to which requests the calls of threads belong that work for others (Associate). The Why of a
+// call names the rule that decided, and dwell show REC --whose CALL prints it: a call of a wrong request is mended in that
+// rule's files. There are six ways in which work gets from a request's thread to another; each is a type:
 //
-//	contexts     in which context of Python a call was written            WhyContext, WhyNoContext
-//	carriers     a client's own threads carry all calls, and wake who
-//	             asked as the answer comes (deliveries), or are loops
-//	             that are asked in turns (callers)                        WhyHandOffAnswer
-//	responders   one thread reads a request, another does all that is
-//	             left of it, and answers it                               WhyHandOffEnd
-//	queueTakers  who put in what a thread took from a queue was seen      WhyHandOffTaken
-//	decisions    a thread is woken for work, and wakes who waits for
-//	             the result: by both ends of its jobs                     WhyHandOff, WhyHandOffEnd, WhyHandOffOnly
-//	queues       what neither end tells of: by the FIFO order of the
-//	             queue that workers share, and how much each puts in      WhyHandOffOrder
+//	Why                   type         files                  how the work is handed over
+//	WhyContext,           contexts     contexts               it is done in the request's context of Python, or in a
+//	WhyNoContext                                              copy; in one that is no request's
+//	WhyHandOffAnswer      carriers     carriers, deliveries,  a client's own threads send all calls, and wake who asked
+//	                                   callers                as the answer comes (deliveries); or one that polls for
+//	                                                          all its answers is asked in turns (callers)
+//	WhyHandOffEnd         responders   responders             one thread reads a request, another does what is left of
+//	                                                          it, and answers it
+//	WhyHandOffTaken       queueTakers  queuetakers            a thread takes from a queue what another was seen to put in
+//	WhyHandOff            decisions    decisions, bursts,     a thread is woken for work, by a request's thread, or in
+//	                                   jobcontexts            its context of Python (jobcontexts); bursts tells when
+//	                                                          others, too, can have put work in
+//	WhyHandOffEnd         decisions    decisions              it then wakes a request's thread, which waits for the result
+//	WhyHandOffOnly        decisions    decisions              neither tells, but one request was open
+//	WhyHandOffOrder       queues       queue, shares,         the FIFO order of the queue that workers share, how many
+//	                                   awaited                tasks each request puts in, and which results it waits for
+//	WhyHandOffAmbiguous                                       a thread works for several, and none of them tells
 //
-// All go by an activity: what each strand did, and for whom, as far as found yet. What a sleep was for is told
-// in sleeps.go, and jobs.go cuts the lives of workers by that: where several rules are wrong at once, look
-// there first. What is true of most programs, and not of all, is believed of a process only where what is
-// known otherwise hardly ever contradicts it (causality.Tally). In the end partList tells what each thread did
-// for which request (Handover), calls or none.
+// All go by an activity: what each strand did, and for whom, as far as found yet. What a sleep was for (work, a result,
+// a lock, the next request) is told in sleeps.go and lingers.go, and jobs.go cuts the lives of workers by that: where calls
+// go to the request whose task a worker did before or after, or several rules are wrong at once, look there first.
+// What is true of most programs, and not of all, is believed of a process only where what is known otherwise hardly
+// ever contradicts it (causality.Tally).
+//
+// In the end parts.go lists what each thread did for which request (Handover); tasks of Python that make no call are found
+// for that by tasks.go and silence.go.
 package handoffs
 
 import (

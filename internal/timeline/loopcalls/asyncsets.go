@@ -17,7 +17,7 @@ func agreeInSets(t *timeline.Timeline, sets [][]timeline.CallID) {
 			if within := c.SendFrom >= t.Requests[whose].FirstRead && c.SendFrom <= t.Requests[whose].End; !agree || !within {
 				t.Assign(c, timeline.None, timeline.WhyNoAsync)
 			} else if c.Request != whose {
-				t.Assign(c, whose, timeline.WhyAsyncHint)
+				t.Assign(c, whose, timeline.WhyAwaitedSet)
 			}
 		}
 	}

@@ -1,22 +1,41 @@
-// Package loopcalls decides to which requests the calls of event loops belong. Associate is all that it
-// does. A loop whose moves carry Node's async ids is gone over in this order, the surest first; what one pass
-// has told is known to those after it:
+// Package loopcalls decides to which requests the calls of event loops belong (Associate). The Why of a call names the
+// rule that decided, and dwell show REC --whose CALL prints it: a call of a wrong request is mended in that rule's files.
 //
-//	pass                  evidence                                       what confirms it
-//	awaited.go            who awaits the promise that an answer          one address is of hardly more requests than one
-//	                      resolved, and went on as a request was answered
-//	async.go              for whom ids were given out; hints, where      they are facts; of hints, one from before a call
-//	                      that may be two                                and one from after it agree
-//	told.go               whose turn each is, where promises tell;       responses, each in the turn of an answer to a call
-//	                      places in line, and who waits for the same     of its own request: 100 for each other one
-//	poolorder.go          who stands in line for a connection            the same, 9 for each
-//	inturns.go            what is sent in the turn of an answer          the same, 19 for each
-//	shared.go             the order in which requests could send         the same, 50 for each
-//	asyncsets.go          what of the calls of one waiter is known       two thirds of those agree
+// A loop whose moves carry Node's async ids is gone over by these rules, the surest first; what one has told is known to
+// those after it, so that where several are wrong at once the first of them is to blame, or what they share:
 //
-// One without ids is gone over by single.go (one request was open), and loopchain.go (what the loop had read last; 200
-// responses for each that says otherwise). A call of a loop that is given to a wrong request is mended here, by the rule that
-// its Why names; if the loop's moves are wrong, in loops; if the order of a queue is, or who waits, in causality.
+//	Why              files                evidence                                   believed if
+//	WhyAwaited       awaited, awaitedwho  which function awaits the promise that     its address serves hardly any other
+//	                                      an answer resolved, and goes on last as    request
+//	                                      a request is answered
+//	WhyAsync         async*, chains       for whom ids were given out (asyncids),    always: they are facts
+//	                                      and so in whose turn a call was asked for
+//	WhyAsyncHint     async*, chains       the same, where that leaves two requests   one hint from before the call and
+//	                                                                                 one from after it agree
+//	WhyTurnTold      told, toldport       whose each turn is, where promises tell    responses, each in the turn of an
+//	                                      it; who waits for a place at a peer, or    answer to a call of its own request:
+//	                                      for another's call                         100 for each other one
+//	WhyInLine        poolorder            who stands in line for a connection        the same, 9 for each
+//	WhyTurn          inturns, askedfor    what is sent in the turn of an answer      the same, 19 for each
+//	WhyShared        shared*              the order in which requests could send     the same, 50 for each
+//	                                      on a connection that several use at once
+//	WhyAwaitedSet    asyncsets            whose most of the calls are that one       two thirds of them agree
+//	                                      function awaits
+//	WhyNoAsync                            none of them tells
+//
+// Who goes on in a turn that no read began, after a timer, a file or a message of a worker thread, is told in fired.go,
+// calledback.go and mailturns.go. A write for whoever waited for a connection, made in the callback of another's answer, is
+// told from a request's own in asynchanded.go.
+//
+// A loop without ids is gone over by two rules:
+//
+//	WhyLoopSingle    single               one request was open on the loop           always
+//	WhyLoopChain     loopchain            what the loop had read last                responses: 200 for each other one
+//	WhyAmbiguous                          several were open, and neither tells
+//	WhyNoOwner       single               no request was open
+//
+// What the rules share is in causality: sets of calls of one request, who stands in line, how many calls a request makes
+// at a point. What a loop did, and in which order, is told by package loops.
 package loopcalls
 
 import (

@@ -17,7 +17,7 @@ func associateTold(t *timeline.Timeline, in asyncInput) bool {
 	if !r.confirmed {
 		return false
 	}
-	r.associate()
+	r.associate(timeline.WhyTurnTold)
 	for id, since := range r.since {
 		in.wanted[id] = since
 	}
@@ -179,3 +179,96 @@ func (w *inTurns) hear(m *loops.Move) {
 		}
 	}
 }
+
+// follow tells who may wait, before a move counts.
+func (w *inTurns) follow(m *loops.Move) {
+	if m.Kind == loops.MoveFired {
+		w.wakes = w.goesOn(m)
+	}
+	if w.told == nil || w.isShared(m) {
+		return
+	}
+	next, from := loops.Nobody, w.sets.known(w.turn.of)
+	if !m.Callback() {
+		w.told.places.End(from, w.paired)
+		w.told.joined.End()
+	}
+	switch m.Kind {
+	case loops.MoveRead, loops.MoveBody:
+		w.told.places.Come(m.Request, w.t.Requests[m.Request].Endpoint)
+		next = m.Whose()
+	case loops.MoveAnswer:
+		if w.t.Calls[m.Call].End == m.At {
+			w.told.places.Answer(m.Call, w.t.Calls[m.Call].Peer)
+		}
+		next = loops.OfCall(m.Call)
+	case loops.MoveFired:
+		next = w.wakes
+		w.told.places.Wake(w.sets.known(next))
+	case loops.MoveRespond:
+		w.stood = w.told.joined.Stands(m.Request)
+		w.told.places.Over(m.Request)
+		return
+	case loops.MoveBlock:
+		w.told.places.Sleeps()
+	case loops.MoveBoundary, loops.MoveUntold, loops.MoveForeign:
+	default:
+		return
+	}
+	w.told.places.Turn(from, w.sets.known(next), m.At, m.Fires)
+	if m.Kind == loops.MoveAnswer && w.t.Calls[m.Call].End == m.At {
+		w.told.joined.Answer(w.sets.known(next), int(w.told.ahead[w.place]))
+	}
+}
+
+// sendTold links a call where all turns are known.
+func (w *inTurns) sendTold(m *loops.Move, here bool) {
+	peer, whose := w.t.Calls[m.Call].Peer, w.sets.known(loops.OfCall(m.Call))
+	if whose == timeline.None {
+		r, decided := w.told.places.First(m.Call, peer)
+		if !decided {
+			r, decided = w.told.joined.Next()
+		}
+		switch {
+		case decided && r != timeline.None:
+			w.sets.link(m.Call, loops.OfRequest(r))
+		case !decided && here:
+			w.sets.link(m.Call, w.turn.of)
+		}
+		whose = w.sets.known(loops.OfCall(m.Call))
+	}
+	w.told.places.Send(m.Call, peer, whose, whose == w.sets.known(w.turn.of))
+}
+
+// idSpan are the ids from the beginning of the turn in which a call was sent up to that.
+type idSpan struct{ after, to int64 }
+
+// same reports whether who goes on where a promise is resolved, of whom nothing else is known, is who has just
+// been answered: its id was given out as that call was asked for, or since the answer.
+func (w *inTurns) same(m *loops.Move) bool {
+	answered, ok := w.turn.of.Call()
+	if w.told == nil || !ok || w.wakes != loops.Nobody {
+		return false
+	}
+	s, sent := w.spans[answered]
+	return sent && (m.Exec > s.after && m.Exec <= s.to || m.Exec > w.turn.counter)
+}
+
+// alone is somebody, unless that is who asked for a call that was answered with others at once.
+func (w *inTurns) alone(by loops.Owner) loops.Owner {
+	if id, ok := by.Call(); ok && w.told.atOnce[id] {
+		return loops.Nobody
+	}
+	return by
+}
+
+// elsewhere reports a response that tells nothing of whose turn it was written in.
+func (w *inTurns) elsewhere(m *loops.Move) bool {
+	if w.told == nil {
+		return false
+	}
+	return w.turn.of == loops.Nobody || w.stood && w.sets.known(w.turn.of) != m.Request
+}
+
+// isShared reports a move on a connection that is left to associateShared.
+func (w *inTurns) isShared(m *loops.Move) bool { return w.told != nil && w.told.shared[m.Conn] }
