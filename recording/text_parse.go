@@ -269,6 +269,13 @@ func (t *textVisitor) Str(name string, v *string) {
 // parseNumber reads an integer with optional underscores, or a length of time with a
 // unit, which is exact or an error.
 func parseNumber(s string) (int64, error) {
+	if n, ok := numberOf(s); ok {
+		return n, nil
+	}
+	return 0, fmt.Errorf("%.40q is not a number, nor one with the unit ns, us, ms or s", s)
+}
+
+func numberOf(s string) (n int64, ok bool) {
 	digits, unit := s, int64(1)
 	for _, u := range []struct {
 		name string
@@ -279,31 +286,30 @@ func parseNumber(s string) (int64, error) {
 			break
 		}
 	}
-	wrong := fmt.Errorf("%.40q is not a number, nor one with the unit ns, us, ms or s", s)
 	whole, part, hasPart := strings.Cut(digits, ".")
 	if whole == "" || whole[0] == '_' || strings.HasSuffix(whole, "_") || hasPart && (unit == 1 || part == "") {
-		return 0, wrong
+		return 0, false
 	}
 	negative := whole[0] == '-'
 	n, err := strconv.ParseInt(strings.ReplaceAll(whole, "_", ""), 10, 64)
 	if err != nil || whole[0] == '+' || n > math.MaxInt64/unit || n < math.MinInt64/unit {
-		return 0, wrong
+		return 0, false
 	}
 	n *= unit
 	for i := range len(part) {
 		unit /= 10
 		digit := int64(part[i] - '0')
 		if part[i] < '0' || part[i] > '9' || unit == 0 {
-			return 0, wrong
+			return 0, false
 		}
 		if negative {
 			digit = -digit
 		}
 		sum := n + digit*unit
 		if digit > 0 && sum < n || digit < 0 && sum > n {
-			return 0, wrong
+			return 0, false
 		}
 		n = sum
 	}
-	return n, nil
+	return n, true
 }
