@@ -49,7 +49,7 @@ func (a *archive) pack(ctx context.Context, name, arch string) error {
 	}
 	for file, from := range programs() {
 		built := filepath.Join(dir, filepath.Base(file))
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", built, from)
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", built, from) // as dist is: built once
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s for %s: %w\n%s", from, arch, err, text)
