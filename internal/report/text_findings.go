@@ -17,7 +17,11 @@ func showFindings(p *page, r *Report) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		if i >= p.findings {
-			p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), 2)
+			if p.places {
+				p.wrap(plain, fmt.Sprintf("%d ", i+1), f.ID+" at "+f.Place+": "+saving(f, r.Findings[:i]), 2)
+			} else {
+				p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+"; "+saving(f, r.Findings[:i])+".", whole)
+			}
 			continue
 		}
 		p.wrap(red, fmt.Sprintf("%d ", i+1), f.ID+": "+f.Title+".", whole)
