@@ -3,6 +3,7 @@ package hypotheses
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
@@ -16,6 +17,7 @@ func acceptQueue() diagnosis.Hypothesis {
 		Doc: "Supported by the time from the arrival of the first request on a new connection to its first read, where every worker is busy: " +
 			"the cause is a busy worker, one that waits for more on a connection that it has answered, or an event loop that wants to run 90 % of the time. " +
 			"Supported too by what requests, on whichever connection, wait for the worker that reads theirs and serves another request meanwhile, while another worker of the process, which serves before and after, sleeps all that time: each connection belongs to one worker. " +
+			"And by what requests on connections that were kept wait for a worker that serves a request of another connection. " +
 			"And by what requests wait, unread, for the carriers of virtual threads, where half of that time such threads are pinned to them. " +
 			"The depth of the accept queue is evidence; " +
 			"dwell sees no accept as such.",
@@ -42,7 +44,10 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	slices.Sort(waits)
 	saturated := loop != timeline.None && busy >= c.Saturated
-	spans := c.SpansAmong(first, func(_ *timeline.Request, s *timeline.Segment) bool {
+	spans := c.SpansAmong(everyRequest, func(r *timeline.Request, s *timeline.Segment) bool {
+		if !first(r) {
+			return forWorker(c, r, s) && s.Blocker != timeline.None
+		}
 		return s.Phase == timeline.PhaseUnread && (s.Cause == timeline.CausePool || saturated)
 	})
 	own := behindTheirOwn(c)
@@ -78,6 +83,8 @@ func testAcceptQueue(c *diagnosis.Case) diagnosis.Result {
 	}
 	return res
 }
+
+func everyRequest(*timeline.Request) bool { return true }
 
 // newConnections are those that came, and those on which requests lay unread for long since
 // before the recording.
@@ -128,6 +135,10 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 		ev = append(ev, diagnosis.Part("of the wait for workers passes while they serve nobody", diagnosis.ShareOf(int64(lingered), int64(waited))))
 	default:
 		who = "all its workers are busy"
+		if what, _ := mostlyDid(c, readers(c, spans)); strings.HasPrefix(what, waitFor) {
+			who = "its workers serve others, and mostly " + what
+			fix = "more workers or processes; or, where a worker serves many connections, nothing that waits in it: the call's asynchronous form, or threads for what waits (spawn_blocking)"
+		}
 	}
 	return diagnosis.Candidate{
 		Place:    listenerName(c),
@@ -138,6 +149,14 @@ func behindTheQueue(c *diagnosis.Case, who string, spans []diagnosis.Span, ev []
 		Evidence: ev,
 		WhatIf:   stationAt(c, kindWorkers, func(*station) bool { return true }).whatIfs(c),
 	}
+}
+
+// readers are the workers that read requests in the end, each with the spans in which it had not.
+func readers(c *diagnosis.Case, spans []diagnosis.Span) (out []stay) {
+	for _, sp := range spans {
+		out = append(out, stay{Span: sp, strand: c.Requests[sp.Request].Strand})
+	}
+	return out
 }
 
 // lingerFix is for workers that wait for more on connections that they have answered.
@@ -167,7 +186,7 @@ func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy s
 		return "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
 	case len(spans) > 0:
 		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
-		return diagnosis.Percent(share) + " of all request time waits for a busy worker to read a new connection"
+		return diagnosis.Percent(share) + " of all request time waits for a busy worker to read it"
 	case loopBusy != "":
 		return loopBusy
 	}

@@ -13,15 +13,52 @@ func peerStories() []story {
 			return done(crowdsBehind(recording.RuntimeJVM, func(t *thread) { t.callIn(5000*us, path) }), 20)
 		}
 	}
+	keeping := func(apart recording.Time) func() *recording.Recording {
+		return func() *recording.Recording { return done(keptCrowds(apart), 20) }
+	}
 	const called = "com.example.Shop.fetch < com.example.Shop.handle < java.lang.VirtualThread.run"
 	return []story{
 		{"accept-queue/pinned-supported", "One thread carries virtual ones. Each waits 5 ms for its database within a synchronized method, and so keeps its carrier from the others.",
 			carrier("java.lang.VirtualThread.parkOnCarrierThread < " + called)},
 		{"accept-queue/carried-supported", "One worker waits 5 ms for its database for each request: no virtual thread is pinned to it, and nothing is said of that.", carrier(called)},
+		{"accept-queue/kept-supported", "One worker has twelve connections, which clients keep, and waits 5 ms for its database for each request; every tenth time a request comes on each at once.", keeping(0)},
+		{"accept-queue/kept-refuted", "The same, but requests come one after the other.", keeping(10_000 * us)},
 		{"head-of-line/there-supported", "Work of no request asks Redis for KEYS, 20 ms each, on a connection of its own; Redis answers who asks meanwhile once that is done.", play(true, 150*us)},
 		{"head-of-line/there-early-supported", "The same, but those are answered half a millisecond before: Redis lets others go on, and sends the long answer when it next gets a processor.", play(true, -500*us)},
 		{"head-of-line/there-refuted", "The same, at a peer that answers others meanwhile.", play(false, 0)},
 	}
+}
+
+// keptCrowds lets one worker serve twelve connections, which clients keep; most requests come
+// alone, and every tenth time one on each, so long after the one before.
+func keptCrowds(apart recording.Time) *scenario {
+	s := newScenario(recording.RuntimeNative)
+	t := s.worker(1, 1000*us)
+	type kept struct {
+		id    recording.ConnID
+		bytes [2]int64
+	}
+	conns := []kept{{t.in, t.bytes}}
+	for range 11 {
+		t.accept(1000 * us)
+		conns = append(conns, kept{t.in, t.bytes})
+	}
+	at := 20_000 * us
+	for range 5 {
+		for i := range 22 {
+			c := &conns[i%12]
+			t.in, t.bytes = c.id, c.bytes
+			t.request(at, 10*us, "/prices/{}")
+			keptCall(t, 5000*us)
+			t.respond()
+			c.bytes = t.bytes
+			if at += apart; i < 10 {
+				at += 20_000 * us
+			}
+		}
+		at += 100_000 * us
+	}
+	return s
 }
 
 // besideKeys lets two in three requests ask for a key 2 ms after a long command was sent. alone:

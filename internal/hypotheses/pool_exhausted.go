@@ -311,8 +311,14 @@ func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Sh
 	if s.k == nil || s.k.lock != timeline.None {
 		return "", 0
 	}
+	return mostlyDid(c, s.stays)
+}
+
+// mostlyDid says what those who were waited for did for most of that time, the longest waits
+// counted, and for how much of it; "" if nothing stands out.
+func mostlyDid(c *diagnosis.Case, waits []stay) (what string, share diagnosis.Share) {
 	did := tally{}
-	longest := slices.Clone(s.stays)
+	longest := slices.Clone(waits)
 	slices.SortStableFunc(longest, func(a, b stay) int { return cmp.Compare(b.To.Sub(b.From), a.To.Sub(a.From)) })
 	for i := range longest[:min(len(longest), lookedAt)] {
 		w := &longest[i]
@@ -331,6 +337,7 @@ func (s *shortage) meanwhile(c *diagnosis.Case) (what string, share diagnosis.Sh
 
 // What the threads of an executor do most of the time, as doingWords says it.
 const (
+	waitFor     = "wait for " // a peer
 	waitForLock = "wait for the lock in "
 	waitForMore = "wait for more on connections that they have answered"
 )
@@ -342,7 +349,7 @@ func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 		return "compute"
 	case a.Call != timeline.None:
 		call := &c.Calls[a.Call]
-		return strings.TrimSpace("wait for " + call.Peer + " " + call.Operation)
+		return strings.TrimSpace(waitFor + call.Peer + " " + call.Operation)
 	case a.Wait != timeline.None && c.Waits[a.Wait].Lock != timeline.None:
 		return waitForLock + lockName(c, c.Waits[a.Wait].Lock)
 	}
