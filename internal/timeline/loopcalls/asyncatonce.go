@@ -33,9 +33,6 @@ func (w *asyncWalk) askedBeside(m *loops.Move) {
 // beside says that a call was asked for at once with another.
 func (c *chains) beside(id, first timeline.CallID) {
 	i, head := c.add(id), c.add(first)
-	if c.groups == nil {
-		c.groups = map[int][]int{}
-	}
 	if c.groups[head] == nil {
 		c.groups[head] = append(c.groups[head], head)
 	}

@@ -46,14 +46,20 @@ type awaits struct {
 	in      asyncInput
 	moves   []loops.Move
 	conns   map[int32]*sentOn
-	handles map[int32]map[int64]int // by connection and id: how often the first promise that an answer there resolved was so under it; 0: under any
-	list    []loops.Settled         // with those who wait named by where they were first
+	handles map[handle]int  // how often the first promise that an answer resolved was so under it; id 0: under any of the connection
+	list    []loops.Settled // with those who wait named by where they were first
 	turns   idTurns
 	ends    []servedUntil
 	waiters []*waiter
 	now     map[int64]*waiter // by address
 	spans   []awaitedSpan
 	taken   map[timeline.RequestID]bool
+}
+
+// handle is an id under which answers on a connection may call back.
+type handle struct {
+	conn int32
+	id   int64
 }
 
 // servedUntil is when the last was answered of those requests that were read until then.
@@ -65,7 +71,7 @@ func associateAwaited(t *timeline.Timeline, in asyncInput) [][]timeline.CallID {
 	if len(in.loop.Settled) == 0 {
 		return nil
 	}
-	w := &awaits{t: t, in: in, moves: in.loop.Moves, conns: in.sends, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[int32]map[int64]int{}, taken: map[timeline.RequestID]bool{}}
+	w := &awaits{t: t, in: in, moves: in.loop.Moves, conns: in.sends, turns: newIDTurns(in.loop.Moves), now: map[int64]*waiter{}, handles: map[handle]int{}, taken: map[timeline.RequestID]bool{}}
 	w.ends = servedUntils(t)
 	w.follow()
 	w.eachTurn(w.findHandle)
@@ -145,20 +151,15 @@ func (w *awaits) findHandle(moves []loops.Move, list []loops.Settled) {
 	if m.Kind != loops.MoveAnswer || len(list) == 0 {
 		return
 	}
-	h, ok := w.handles[m.Conn]
-	if !ok {
-		h = map[int64]int{}
-		w.handles[m.Conn] = h
-	}
-	h[list[0].Exec]++
-	h[0]++
+	w.handles[handle{m.Conn, list[0].Exec}]++
+	w.handles[handle{m.Conn, 0}]++
 }
 
 // byHandle reports whether a promise was resolved under the id under which answers on a connection call back
 // again and again.
 func (w *awaits) byHandle(a *loops.Settled, conn int32) bool {
-	h := w.handles[conn]
-	return a.Exec != 0 && h[a.Exec] > 1 && 2*h[a.Exec] > h[0]
+	n := w.handles[handle{conn, a.Exec}]
+	return a.Exec != 0 && n > 1 && 2*n > w.handles[handle{conn, 0}]
 }
 
 // turn notes who goes on in a turn, and who is answered in it.

@@ -44,14 +44,12 @@ func (w *awaits) noteSpans(moves []loops.Move, list []loops.Settled, who []*wait
 }
 
 func (s *awaitedSpan) add(at recording.Time, x *waiter) {
-	if x == nil || slices.Contains(s.who, x) {
-		s.to = max(s.to, at)
+	if s.to = at; x == nil || slices.Contains(s.who, x) {
 		return
 	}
 	if s.who = append(s.who, x); len(s.who) == 1 {
 		s.from = at
 	}
-	s.to = at
 }
 
 func (w *awaits) noteSpan(s awaitedSpan) {

@@ -20,7 +20,7 @@ type chains struct {
 
 // newChains returns chains for so many calls, in no set yet.
 func newChains(calls int) *chains {
-	return &chains{Sets: causality.NewSets[timeline.CallID, timeline.RequestID](calls)}
+	return &chains{Sets: causality.NewSets[timeline.CallID, timeline.RequestID](calls), groups: map[int][]int{}}
 }
 
 // reset forgets all sets, and hints.

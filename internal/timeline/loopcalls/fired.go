@@ -4,7 +4,6 @@ import (
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/causality"
 	"github.com/getdwell/dwell/internal/timeline/loops"
-	"github.com/getdwell/dwell/recording"
 )
 
 // `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
@@ -158,41 +157,3 @@ func toldMoves(moves []loops.Move) []loops.Move {
 // silentTimers is how often timers run, with none that is seen to resolve a promise, until it is
 // taken that this is not told any longer.
 const silentTimers = 100
-
-// woke is the turn that begins as a timer fires.
-func (p *poolOrder) woke(m *loops.Move) poolTurn {
-	return poolTurn{of: p.request(m.By), call: timeline.None, at: m.At, woke: true, fires: m.Fires}
-}
-
-// sleeps reports whether the request of a turn waits for a timer since.
-func (p *poolOrder) sleeps(u *poolTurn) bool {
-	if u.fires == 0 {
-		return false
-	}
-	done := p.t.Requests[u.of].FirstWrite
-	return done == recording.NoTime || u.fires < done
-}
-
-// associateLeft associates the calls of a loop that ids alone do not give to a request. What is
-// found where timers are seen to fire confirms nothing of what is guessed where they are not.
-func associateLeft(t *timeline.Timeline, in asyncInput) {
-	if in.named == nil && !anyInLine(t, in) {
-		return
-	}
-	all, told := in.loop.Moves, toldMoves(in.loop.Moves)
-	if in.loop.Moves = told; len(told) > 0 {
-		turns := associateTold(t, in)
-		if !associateInLine(t, in) && !turns {
-			associateInTurns(t, in)
-		}
-		in.told = told[len(told)-1].At
-	}
-	if len(told) == len(all) {
-		return
-	}
-	rest := in
-	in.loop.Moves, rest.loop.Moves = all, all[len(told):]
-	if !associateBesideTimers(t, in) && !associateInLine(t, rest) {
-		associateInTurns(t, in)
-	}
-}

@@ -90,3 +90,27 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 	}
 	return wanted
 }
+
+// associateLeft associates the calls of a loop that ids alone do not give to a request. What is
+// found where timers are seen to fire confirms nothing of what is guessed where they are not.
+func associateLeft(t *timeline.Timeline, in asyncInput) {
+	if in.named == nil && !anyInLine(t, in) {
+		return
+	}
+	all, told := in.loop.Moves, toldMoves(in.loop.Moves)
+	if in.loop.Moves = told; len(told) > 0 {
+		turns := associateTold(t, in)
+		if !associateInLine(t, in) && !turns {
+			associateInTurns(t, in)
+		}
+		in.told = told[len(told)-1].At
+	}
+	if len(told) == len(all) {
+		return
+	}
+	rest := in
+	in.loop.Moves, rest.loop.Moves = all, all[len(told):]
+	if !associateBesideTimers(t, in) && !associateInLine(t, rest) {
+		associateInTurns(t, in)
+	}
+}

@@ -145,12 +145,8 @@ func (p *poolOrder) step(m *loops.Move) {
 			}
 		}
 		p.begin(next)
-	case loops.MoveConnect:
-		if m.Call != timeline.None {
-			p.send(m)
-		}
-	case loops.MoveSend:
-		if c := &p.t.Calls[m.Call]; c.SendFrom == m.At && (!c.New || p.last[c.Conn] != m.Call) {
+	case loops.MoveConnect, loops.MoveSend:
+		if sendsFirst(p.t, m) {
 			p.send(m)
 		}
 	case loops.MoveRespond:
@@ -182,6 +178,20 @@ func (p *poolOrder) begin(next poolTurn) {
 		p.Line.Leave(next.of)
 	}
 	p.turn = next
+}
+
+// woke is the turn that begins as a timer fires.
+func (p *poolOrder) woke(m *loops.Move) poolTurn {
+	return poolTurn{of: p.request(m.By), call: timeline.None, at: m.At, woke: true, fires: m.Fires}
+}
+
+// sleeps reports whether the request of a turn waits for a timer since.
+func (p *poolOrder) sleeps(u *poolTurn) bool {
+	if u.fires == 0 {
+		return false
+	}
+	done := p.t.Requests[u.of].FirstWrite
+	return done == recording.NoTime || u.fires < done
 }
 
 // owner is whose a call is, or seems to be.
