@@ -59,6 +59,9 @@ func (r *Request) More() *RequestMore {
 // Duration of the request.
 func (r *Request) Duration() Duration { return r.End.Sub(r.Start) }
 
+// OpenAt reports that it was under way at a time: somebody had read it, and it was not over.
+func (r *Request) OpenAt(at Time) bool { return r.FirstRead <= at && at < r.End }
+
 // Unaccounted is how much of it no Segment accounts for.
 func (r *Request) Unaccounted() Duration {
 	rest := r.Duration()

@@ -103,8 +103,6 @@ func associate(t *timeline.Timeline, f *facts.Facts, work []exchange.Call, o tim
 			rule = timeline.WhyGoroutine
 		}
 		t.Assign(c, r, rule)
-		if c.Start < t.Requests[r].FirstRead {
-			exchange.Warmed(c, &work[i].Bounds)
-		}
+		exchange.WarmedBefore(t, c, &work[i].Bounds)
 	}
 }

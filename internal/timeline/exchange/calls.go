@@ -215,6 +215,13 @@ func Settle(c *timeline.Call, b *Bounds) {
 	}
 }
 
+// WarmedBefore makes a call, if it began before its request was read, one on a connection that was opened by then.
+func WarmedBefore(t *timeline.Timeline, c *timeline.Call, b *Bounds) {
+	if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
+		Warmed(c, b)
+	}
+}
+
 // Warmed makes a call on a connection that was opened before its request came one on
 // a reused connection: opening it cost this request nothing.
 func Warmed(c *timeline.Call, b *Bounds) {

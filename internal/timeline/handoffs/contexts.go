@@ -75,9 +75,7 @@ func PythonContexts(t *timeline.Timeline, f *facts.Facts, in Input) *contexts {
 		switch {
 		case r != timeline.None:
 			t.Assign(c, r, timeline.WhyContext)
-			if c.Start < t.Requests[r].FirstRead {
-				exchange.Warmed(c, &m.Bounds)
-			}
+			exchange.WarmedBefore(t, c, &m.Bounds)
 		case known && id > 0 && x.loops[c.Strand] && x.tells(c.Process):
 			t.Assign(c, timeline.None, timeline.WhyNoContext)
 		}
@@ -168,19 +166,13 @@ func (x *contexts) at(k facts.ContextKey, child recording.ContextID, at recordin
 	}
 	if list := use.wrote; len(list) > 0 && !use.shared {
 		i := sort.Search(len(list), func(i int) bool { return x.t.Requests[list[i].request].End > at })
-		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.open(list[i].request, at) {
+		if i < len(list) && (child == recording.NoContext || int64(child) > list[i].after) && x.t.Requests[list[i].request].OpenAt(at) {
 			return list[i].request
 		}
 	}
 	i := sort.Search(len(use.read), func(i int) bool { return use.read[i].after >= int64(child) })
-	if child > 0 && !use.many && i > 0 && x.open(use.read[i-1].request, at) {
+	if child > 0 && !use.many && i > 0 && x.t.Requests[use.read[i-1].request].OpenAt(at) {
 		return use.read[i-1].request
 	}
 	return timeline.None
-}
-
-// open reports a request that was under way at a time.
-func (x *contexts) open(id timeline.RequestID, at recording.Time) bool {
-	r := &x.t.Requests[id]
-	return r.FirstRead <= at && at < r.End
 }

@@ -227,7 +227,7 @@ func (h *decisions) settle(j *job, id timeline.CallID, x decision) {
 	}
 	switch {
 	case c.Why == timeline.WhyContext:
-	case x.request != timeline.None && !x.odd && at >= h.t.Requests[x.request].FirstRead && at < h.t.Requests[x.request].End:
+	case x.request != timeline.None && !x.odd && h.t.Requests[x.request].OpenAt(at):
 		h.t.Assign(c, x.request, x.why)
 	case j.by != timeline.None || len(j.results) > 0:
 		h.t.Assign(c, c.Request, timeline.WhyHandOffAmbiguous)

@@ -65,9 +65,7 @@ func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Hand
 	}
 	(&taskFinder{&parts}).find()
 	for i := range t.Calls {
-		if c := &t.Calls[i]; c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
-			exchange.Warmed(c, &in.Calls[i].Bounds)
-		}
+		exchange.WarmedBefore(t, &t.Calls[i], &in.Calls[i].Bounds)
 	}
 	return parts.settle()
 }

@@ -144,7 +144,7 @@ func (h *queueTakers) byTakings() {
 				continue
 			}
 			whose := timeline.RequestID(timeline.None)
-			if r := &h.t.Requests[x.request]; h.sent(id) >= r.FirstRead && h.sent(id) < r.End {
+			if h.t.Requests[x.request].OpenAt(h.sent(id)) {
 				whose = x.request
 			}
 			h.t.Assign(c, whose, timeline.WhyHandOffTaken)

@@ -6,12 +6,11 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// A client with a pool, or a line of its own before one connection, sends what waits there
-// from a callback of the answer that made room: in the turn in which that was read, or in an
-// immediate that was asked for there. Ids of such a write lead to whose answer it was, and
-// tell nothing of who waited. The same goes for the id of a connection's own handle, which
-// is that of every callback in which something was read from it, and whose trigger is
-// whoever opened it, long ago.
+// A client with a pool, or with a queue of its own before one connection, writes a queued call in a callback of the
+// answer that made room: in the turn in which that was read, or in an immediate that was set there. The ids of such a
+// write lead to the request whose answer it was, and say nothing of the request that had waited. Nor does the id of
+// a connection's own handle, which every callback has in which something was read from the connection, and whose
+// trigger is the request that opened it, long ago.
 
 // askedIn is what the walks of all loops tell about calls that ids alone do not give to
 // a request; by call.

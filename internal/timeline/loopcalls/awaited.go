@@ -10,15 +10,17 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// V8 knows what waits for a promise: an async function that awaits it, whose own promise another awaits, and so on
-// up to what nothing waits for, which in most programs is what a request began with. Where it is told for each promise
-// that is resolved what waits for it at last, it is known who goes on, though not which request that is. As an
-// answer resolves a promise, all those calls are one request's whose answers the same waiter waited for. Who goes on last
-// in a turn in which a request is answered is that request. On a connection that several requests share, one callback
-// resolves as many promises as answers were read, in their order.
+// V8 knows what awaits a promise: an async function, whose own promise another async function awaits, and so on up to one
+// that nothing awaits, which in most programs is a request's handler. That one is called the waiter here. Facts name the
+// waiter of each promise that is resolved: it continues then, though which request it serves is not said. Two things tell:
 //
-// A waiter is known by its address, which is another's later: so waiters end where no request was served all the time
-// until they went on again. Where V8 moves one that is told.
+//   - an answer resolves a promise, so all calls are one request's whose answers the same waiter awaited;
+//   - a waiter that continues for the last time in a turn in which a request is answered serves that request.
+//
+// On a connection that several requests share, one callback resolves as many promises as answers were read, in their order.
+//
+// A waiter is known by its address, which V8 gives to another later: so it is taken for another one if at any time since it
+// last continued no request was being served. Where the garbage collector moves a waiter, a fact says to where.
 
 // nothing waits for a promise that is resolved again.
 const nothing = 1

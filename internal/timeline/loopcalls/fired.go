@@ -6,13 +6,13 @@ import (
 	"github.com/getdwell/dwell/internal/timeline/loops"
 )
 
-// `await sleep(5)` goes on as a promise's callback, whose ids lead to nobody. But the timer's own
-// callback resolves that promise, and has the id that was given out where it was set: in the turn
-// of whoever sleeps. So where Node is seen to resolve promises in the callbacks of timers and
-// immediates, what a loop does next is of a known turn, as after the read of an answer; so it is of
-// what the thread pool has done. That is not so of timers which fire again and again, nor of those
-// of no request, nor of a request that was answered long ago. In the turn of a read promises are
-// resolved by the handle of its connection, or by what was asked for in it: it goes on.
+// What follows `await sleep(5)` runs as a promise's callback, whose ids lead to no request. But the timer's own
+// callback resolves that promise, and has the id that was given out where the timer was set: in a turn of the
+// request that sleeps. So where Node is seen to resolve promises in the callbacks of timers and immediates, what
+// the loop does next is in a turn of a known request, as after the read of an answer. The same holds for what the
+// thread pool has done. It does not hold for timers that fire again and again, for those that no request set, and for
+// those of a request that was answered before. Promises that are resolved in the turn of a read, by the handle of its
+// connection or by what was asked for in it, begin no turn: that of the read goes on (MoveAlong).
 
 // firedAgain lists the ids of timers that fired more than once: nobody sleeps for those.
 func firedAgain(moves []loops.Move) map[int64]bool {

@@ -81,9 +81,7 @@ func Associate(t *timeline.Timeline, f *facts.Facts, calls []exchange.Call, move
 		if c.Why == "" {
 			t.Assign(c, c.Request, timeline.WhyNoOwner)
 		}
-		if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
-			exchange.Warmed(c, &calls[i].Bounds)
-		}
+		exchange.WarmedBefore(t, c, &calls[i].Bounds)
 		if c.Request != timeline.None && c.Start < t.Requests[c.Request].FirstRead {
 			t.Assign(c, timeline.None, timeline.WhyNoOwner)
 		}

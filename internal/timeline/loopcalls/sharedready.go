@@ -9,11 +9,12 @@ import (
 	"github.com/getdwell/dwell/recording"
 )
 
-// Who may go on, in order: since it was read or answered, until the loop sleeps. Who was not seen to send anything by
-// then is away: it waits for what no fact shows, or for a timer. Several requests may go on in one turn, as their
-// answers were read at once: if as many timers were set in it, and fired, as there are of them who did nothing, each
-// sleeps, and the first set the first. Who was seen to send something may have asked for more in the same turn, that a
-// client writes later: a callback that was asked for has an id of that turn.
+// A request is ready, and may send calls, from when it was read, or its calls were answered, until the loop sleeps. One
+// that was not seen to send anything by then is away: it waits for a timer, or for what no fact shows.
+//
+// Several requests may be ready in one turn, as their answers were read at once. If as many timers were set in that turn,
+// and fired, as there are requests that sent nothing, each of those sleeps, and the first set the first timer. One that
+// sent something may have asked for more in the same turn that the client writes later, in a callback with an id of that turn.
 
 // actor is a request, or that of a call whichever that is, that may go on.
 type actor struct {

@@ -34,9 +34,10 @@ type toldPasses struct {
 	blind bool // ids are not believed
 }
 
-// toldTurns is what is known where all turns are: what is sent in the turn of an answer is of whose call that
-// was, unless it had waited for just that, as for the connection that came free, or for leave to run beside so
-// many others; or who goes on had waited for the same answer, or for a message.
+// toldTurns is what is known where it is told whose each turn is: what is sent in the turn of an answer is of the request
+// whose call was answered. There are three exceptions: another request's call had waited for just that, for the connection
+// or for a place among the calls that may run at once (places); several requests had waited for the same answer (joined); or
+// the one that goes on had waited for the message of a worker thread (ports).
 type toldTurns struct {
 	t      *timeline.Timeline
 	places *causality.Places[timeline.RequestID, timeline.CallID]
