@@ -23,17 +23,10 @@ func (c *chains) isPlaceholder(a loops.Owner) bool {
 	return ok && c.Made(id)
 }
 
-// meet says that two owners are the same one, if either is a placeholder.
-func (c *chains) meet(a, b loops.Owner) {
-	switch {
-	case a == loops.Nobody || b == loops.Nobody:
-	case c.isPlaceholder(a):
-		id, _ := a.Call()
-		c.link(id, b)
-	case c.isPlaceholder(b):
-		id, _ := b.Call()
-		c.link(id, a)
-	}
+// meet says whom a placeholder turned out to stand for.
+func (c *chains) meet(placeholder, owner loops.Owner) {
+	id, _ := placeholder.Call()
+	c.link(id, owner)
 }
 
 // resolvePlaceholders replaces each placeholder by the owner that it turned out to be: a request, or the
