@@ -7,6 +7,7 @@ import (
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/internal/timeline/symbol"
+	"github.com/getdwell/dwell/recording"
 )
 
 // aimless are the waits for look-ups that belong to no call: something asks for names, or for
@@ -30,10 +31,7 @@ func aimlessLookups(c *diagnosis.Case) *aimless {
 			continue
 		}
 		a.at.add(c, frames[i], d)
-		var path []string
-		for k := i - 1; k >= max(0, i-pathFrames); k-- {
-			path = append(path, symbol.Name(frames[k]))
-		}
+		path := towards(frames[:i], symbol.Managed(frames[i]))
 		name := symbol.Name(frames[i])
 		if a.paths[name] == nil {
 			a.paths[name] = tally{}
@@ -46,6 +44,22 @@ func aimlessLookups(c *diagnosis.Case) *aimless {
 // pathFrames is how many functions beneath the service's own are named: what asks for a name
 // is among the first of them.
 const pathFrames = 5
+
+// towards names the functions that lead from the service's own code to what asks for a name, the
+// outermost first. managed: that code has a runtime, whose own machine code says nothing to
+// readers, and of which what it asks the C library for is the last.
+func towards(frames []recording.Frame, managed bool) (path []string) {
+	for k := len(frames) - 1; k >= 0 && len(path) < pathFrames; k-- {
+		f, machine := frames[k], managed && !symbol.Managed(frames[k])
+		if machine && !symbol.NativeLock(f) {
+			continue
+		}
+		if path = append(path, symbol.Name(f)); machine {
+			break
+		}
+	}
+	return path
+}
 
 // words say that look-ups lead to no connection, and in which code they are made; "" if all
 // belong to calls.
