@@ -61,6 +61,7 @@ var lockLibrary = map[recording.FrameType][]string{
 	recording.FrameNative: {
 		"__lll_", "___pthread_", "__pthread_", "pthread_", "__futex", "futex", "__GI_", "sem_", "__new_sem_", "do_futex_wait", "syscall", "__syscall",
 		"std::mutex", "std::condition_variable", "uv_mutex_", "uv_cond_", "uv_sem_", "take_gil", "drop_gil", "Mutex::", "Monitor::", "MutexLocker", "PlatformMutex", "PlatformMonitor", "ParkEvent", "Parker",
+		"std::sys::sync::", "<std::sys::sync::", "parking_lot::", "<parking_lot::",
 	},
 	recording.FrameGo: {
 		"runtime.", "internal/runtime", "internal/sync.", "sync.",
@@ -77,9 +78,10 @@ var lockFiles = map[recording.FrameType][]string{
 // standardLibrary holds, by type of frame, how the names of functions begin that come
 // with the runtime.
 var standardLibrary = map[recording.FrameType][]string{
-	recording.FrameJVM: {"java.", "javax.", "jdk.", "sun.", "com.sun."},
-	recording.FrameV8:  {"V8::"}, // frames by which V8 goes over to machine code: no function of anybody
-	recording.FrameGo:  {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
+	recording.FrameJVM:    {"java.", "javax.", "jdk.", "sun.", "com.sun."},
+	recording.FrameV8:     {"V8::"},                                                        // frames by which V8 goes over to machine code: no function of anybody
+	recording.FrameNative: {"std::", "<std::", "core::", "<core::", "alloc::", "<alloc::"}, // of C++ and Rust
+	recording.FrameGo:     {"runtime.", "sync.", "internal/", "net.", "net/", "io.", "bufio.", "os.", "crypto/", "encoding/", "time.", "context.", "reflect.", "syscall.", "poll."},
 }
 
 // standardFiles holds where the files of such functions lie: within a directory, or

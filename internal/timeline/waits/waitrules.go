@@ -132,6 +132,8 @@ func nativeRules() []waitRule {
 
 		{"mutex", anyRuntime, timeline.CauseLock, []string{"__lll_lock_wait*|pthread_mutex_lock|__pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|__pthread_mutex_lock_full|pthread_spin_lock"}},
 		{"rwlock", anyRuntime, timeline.CauseLock, []string{"pthread_rwlock_*|__pthread_rwlock_*"}},
+		{"rust-mutex", anyRuntime, timeline.CauseLock, []string{"*Mutex>::lock_contended|*Mutex::lock_contended|*RawMutex>::lock_slow|*RawMutex::lock_slow"}},
+		{"rust-rwlock", anyRuntime, timeline.CauseLock, []string{"*RwLock>::read_contended|*RwLock::read_contended|*RwLock>::write_contended|*RwLock::write_contended|*RawRwLock>::lock_*|*RawRwLock::lock_*"}},
 		{"join", anyRuntime, timeline.CauseCondition, []string{"pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|__pthread_clockjoin_ex"}},
 		{"condition", anyRuntime, timeline.CauseCondition, []string{"pthread_cond_*|__pthread_cond_*|sem_wait|sem_timedwait|sem_clockwait|__new_sem_wait*"}},
 	}
