@@ -17,6 +17,10 @@ func crewStories() []story {
 			func() *recording.Recording { return done(pieces(2), 40) }},
 		{"pool-exhausted/processes-refuted", "The same with six processes: each piece of work is begun with at once.",
 			func() *recording.Recording { return done(pieces(6), 40) }},
+		{"pool-exhausted/thread-supported", "Six requests come at once, each with work of 10 ms for the only thread that does such work. Whose each piece is, nothing tells.",
+			func() *recording.Recording { return done(rendered(1), 40) }},
+		{"pool-exhausted/thread-undecided", "The same with six threads, each of which begins at once: that it is their work that requests wait for is not known.",
+			func() *recording.Recording { return done(rendered(6), 40) }},
 		{"slow-dns/searched-supported", "Every request looks its database up, and opens a connection that it need not. Three search domains are tried before the name that exists, 2 ms each: connections kept would hide that, but it is the look-ups that are needless.",
 			func() *recording.Recording {
 				return done(serve(newScenario(recording.RuntimePython), func(t *thread, _ int) {
@@ -110,6 +114,39 @@ func pieces(processes int) *scenario {
 			m.compute(20 * us)
 			t.sleep(m.at, 10*us, "futex")
 			t.wokenBy(manager)
+			t.respond()
+		}
+	}
+	return s
+}
+
+// rendered is a service of six threads that have work done by others of their process.
+func rendered(others int) *scenario {
+	s := newScenario(recording.RuntimePython)
+	var on, crew []*thread
+	for i := range 6 {
+		on = append(on, s.worker(recording.ThreadID(1+i), 1000*us))
+	}
+	for i := range others {
+		id := recording.ThreadID(60 + i)
+		s.add(us, &recording.Thread{ID: id, TID: 200 + int64(i), Process: 1, Name: "renderer"})
+		s.add(us, &recording.ThreadState{Thread: id, State: recording.OffSleep, Syscall: "futex"})
+		crew = append(crew, &thread{scenario: s, id: id, at: us})
+	}
+	for burst := range recording.Time(10) {
+		at := (burst + 1) * 100_000 * us
+		for i, t := range on {
+			t.request(at, 10*us, "/reports/{}")
+			t.compute(100 * us)
+			c := crew[i%others]
+			if c.at < t.at {
+				c.sleep(t.at, 10*us, "futex")
+				c.wokenBy(t.id)
+				s.events[len(s.events)-1].Fact.(*recording.Off).Arg = 21
+			}
+			c.compute(10_000*us + recording.Time(i)*50*us)
+			t.sleep(c.at, 10*us, "futex")
+			t.wokenBy(c.id)
 			t.respond()
 		}
 	}

@@ -337,6 +337,7 @@ func mostlyDid(c *diagnosis.Case, waits []stay) (what string, share diagnosis.Sh
 
 // What the threads of an executor do most of the time, as doingWords says it.
 const (
+	doCompute   = "compute"
 	waitFor     = "wait for " // a peer
 	waitForLock = "wait for the lock in "
 	waitForMore = "wait for more on connections that they have answered"
@@ -346,7 +347,7 @@ const (
 func doingWords(c *diagnosis.Case, a *timeline.Activity) string {
 	switch {
 	case a.Cause == timeline.CauseOnCPU || a.Cause == timeline.CauseRunnable:
-		return "compute"
+		return doCompute
 	case a.Call != timeline.None:
 		call := &c.Calls[a.Call]
 		return strings.TrimSpace(waitFor + call.Peer + " " + call.Operation)

@@ -122,16 +122,22 @@ func findTaskPools(c *diagnosis.Case) (out []*taskPool) {
 			for _, m := range w.mates {
 				of[m] = w
 			}
-			if w.away || len(w.mates) > 1 { // else that it is a pool is not seen
-				out = append(out, w)
-			}
+			out = append(out, w)
 		}
 		for _, q := range p.Queued {
 			w.queued = append(w.queued, stay{diagnosis.Span{Request: p.request, From: q.From, To: q.To}, p.By, timeline.None})
 		}
 		w.work = append(w.work, stay{diagnosis.Span{Request: p.request, From: p.Began, To: p.To}, p.By, timeline.None})
 	}
-	return out
+	return slices.DeleteFunc(out, func(w *taskPool) bool { return !w.away && len(w.mates) == 1 && !w.alone(c) })
+}
+
+// alone reports whether one thread is seen to be a pool by itself: requests wait long for it to
+// begin, and it computes meanwhile. One that sleeps may have several things under way at once.
+func (w *taskPool) alone(c *diagnosis.Case) bool {
+	_, queue := perMean(c, diagnosis.Total(spansOf(w.queued)))
+	what, _ := mostlyDid(c, w.queued)
+	return queue >= c.Worth && what == doCompute
 }
 
 // untold are the waits of requests for others of which no fact tells whose work they do: of their threads, and
