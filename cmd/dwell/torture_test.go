@@ -54,7 +54,8 @@ func TestDamagedRecordings(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("DWELL_TORTURE")); err == nil {
 		count = n
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a third less to compute; mostMemory is far off, garbage included
+	usual := debug.SetGCPercent(400) // a third less to compute; mostMemory is far off, garbage included
+	t.Cleanup(func() { debug.SetGCPercent(usual) })
 	bases := soundRecordings(t)
 	r := rand.New(rand.NewPCG(1, uint64(count)))
 	seeds := make([]uint64, count)
