@@ -55,15 +55,15 @@ func collectWaits(c *diagnosis.Case, d *deeds, cause timeline.Cause) (out []*con
 		counts[lockOf(&all[i])]++
 	}
 	index := map[timeline.LockID]*contention{}
-	for _, s := range all {
-		lock := lockOf(&s)
+	for i := range all {
+		lock := lockOf(&all[i])
 		k := index[lock]
 		if k == nil {
 			k = &contention{deeds: d, lock: lock, name: lockName(c, lock), stays: make([]stay, 0, counts[lock])}
 			index[lock] = k
 			out = append(out, k)
 		}
-		k.stays = append(k.stays, s)
+		k.stays = append(k.stays, all[i])
 	}
 	for _, k := range out {
 		k.fill(c)

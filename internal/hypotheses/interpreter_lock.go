@@ -1,9 +1,6 @@
 package hypotheses
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -57,20 +54,15 @@ func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	for i := range k.did {
 		strands[k.did[i].strand] = k.did[i].strand != timeline.None
 	}
-	by, others := servedBy(c, strands), make([]bool, len(k.did)) // same index as did
+	by, others := servedBy(c, strands), []diagnosis.Span{}
 	for i := range k.did {
-		others[i] = k.did[i].strand != timeline.None && len(by[k.did[i].strand]) == 0
-	}
-	spared := idleProcessor(c)
-	for _, s := range k.stays {
-		var behind Duration
-		n, _ := slices.BinarySearchFunc(k.did, s.From+1, func(x deed, t diagnosis.Time) int { return cmp.Compare(x.to, t) })
-		for ; n < len(k.did) && k.did[n].from < s.To; n++ {
-			if d := &k.did[n]; others[n] {
-				behind += min(s.To, d.to).Sub(max(s.From, d.from))
-			}
+		if d := &k.did[i]; d.strand != timeline.None && len(by[d.strand]) == 0 {
+			others = append(others, diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
 		}
-		if s.To = s.From + diagnosis.Time(spared.Of(behind)); s.From < s.To {
+	}
+	sum, spared := sumOf(others), idleProcessor(c)
+	for _, s := range k.stays {
+		if s.To = s.From + diagnosis.Time(spared.Of(sum.of(s.Span))); s.From < s.To {
 			out = append(out, s)
 		}
 	}

@@ -64,8 +64,8 @@ func (s *station) customers(c *diagnosis.Case, of func(*timeline.Request, *timel
 
 // tourOf is a request's, as if it had never met what is gone of it, in order; merge as in tour.
 func tourOf(r *timeline.Request, of func(*timeline.Request, *timeline.Segment) role, merge bool, gone []window) *tour {
-	t := &tour{at: r.Start, merge: merge}
-	for g := r.Segments(); g.Next(); {
+	t, g := &tour{at: r.Start, merge: merge}, r.Segments() // g is handed to of, and so not on the stack: one for all
+	for g.Next() {
 		for w := range outside(gone, window{t.at, g.From}) {
 			t.add(roleNone, w.from, w.to)
 		}

@@ -28,14 +28,19 @@ func stays(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment)
 
 // eachStay visits them.
 func eachStay(c *diagnosis.Case, cause timeline.Cause, keep func(*timeline.Segment) bool, visit func(stay)) {
+	var s timeline.Segments // handed to keep, and so not on the stack: one for all
 	for _, id := range c.With(cause) {
-		for s := c.Requests[id].Segments(); s.Next(); {
+		for s = c.Requests[id].Segments(); s.Next(); {
 			if s.Cause == cause && keep(&s.Segment) {
 				staysIn(c, &s.Segment, id, visit)
 			}
 		}
 	}
 }
+
+// manyWaits is how many Waits a segment is cut by at most. One of more is a sum: what its strand waited in all, laid end to
+// end, while many requests lay unread in front of it. To cut it by each Wait, for each of them, would be quadratic.
+const manyWaits = 64
 
 // staysIn cuts a segment where the Waits of its strand begin and end.
 func staysIn(c *diagnosis.Case, s *timeline.Segment, id diagnosis.RequestID, visit func(stay)) {
@@ -44,25 +49,56 @@ func staysIn(c *diagnosis.Case, s *timeline.Segment, id diagnosis.RequestID, vis
 		visit(at)
 		return
 	}
-	waits := c.Sleeps(s.Strand)
-	i, _ := slices.BinarySearchFunc(waits, s.From+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
-	for ; i < len(waits) && c.Waits[waits[i]].From < s.To; i++ {
-		w := &c.Waits[waits[i]]
-		if w.Cause != s.Cause {
-			continue
+	waits := waitsIn(c, s)
+	if len(waits) > manyWaits {
+		d := s.To - s.From
+		for k := range diagnosis.Time(manyWaits) { // of one length, each with the Wait that was under way in its middle, or was next
+			i := min(firstBack(c, waits, s.From+d*(2*k+1)/(2*manyWaits)), len(waits)-1)
+			visit(stay{diagnosis.Span{Request: id, From: s.From + d*k/manyWaits, To: s.From + d*(k+1)/manyWaits}, s.Strand, waits[i]})
 		}
+		return
+	}
+	for _, wait := range waits {
+		w := &c.Waits[wait]
 		from, to := max(w.From, at.From), min(w.Back, s.To)
 		if from > at.From {
 			visit(stay{diagnosis.Span{Request: id, From: at.From, To: from}, s.Strand, timeline.None})
 		}
 		if from < to {
-			visit(stay{diagnosis.Span{Request: id, From: from, To: to}, s.Strand, waits[i]})
+			visit(stay{diagnosis.Span{Request: id, From: from, To: to}, s.Strand, wait})
 			at.From = to
 		}
 	}
 	if at.From < s.To {
 		visit(at)
 	}
+}
+
+// waitsIn returns the Waits of a segment's strand for its cause that touch it, in order of time.
+func waitsIn(c *diagnosis.Case, s *timeline.Segment) []timeline.WaitID {
+	type which struct {
+		strand timeline.StrandID
+		cause  timeline.Cause
+	}
+	lists := c.Shared("waits by strand and cause", func() any { return map[which][]timeline.WaitID{} }).(map[which][]timeline.WaitID)
+	list, ok := lists[which{s.Strand, s.Cause}]
+	if !ok {
+		for _, w := range c.Sleeps(s.Strand) {
+			if c.Waits[w].Cause == s.Cause {
+				list = append(list, w)
+			}
+		}
+		lists[which{s.Strand, s.Cause}] = list
+	}
+	list = list[firstBack(c, list, s.From):]
+	n, _ := slices.BinarySearchFunc(list, s.To, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].From, t) })
+	return list[:n]
+}
+
+// firstBack is the first of some Waits in order of time, by index, that ended after a time.
+func firstBack(c *diagnosis.Case, waits []timeline.WaitID, at diagnosis.Time) int {
+	i, _ := slices.BinarySearchFunc(waits, at+1, func(w timeline.WaitID, t diagnosis.Time) int { return cmp.Compare(c.Waits[w].Back, t) })
+	return i
 }
 
 // whole accepts all segments of a cause.

@@ -313,7 +313,8 @@ func spent(name string) func(*timeline.Timeline, *timeline.Request) int64 {
 		return nil
 	}
 	return func(_ *timeline.Timeline, r *timeline.Request) (sum int64) {
-		for s := r.Segments(); s.Next(); {
+		s := r.Segments() // handed to is, and so not on the stack: one for all
+		for s.Next() {
 			if is(&s.Segment) {
 				sum += int64(s.To.Sub(s.From))
 			}
