@@ -1,10 +1,11 @@
 // Command analysis measures what dwell why takes for recordings of many requests. It makes
-// them of a real recording, by playing its middle again and again, and prints a table; with
-// -profile, also what most of the memory and of the processor time is for.
+// them of a real recording, by playing its middle again and again, and prints a table, with one
+// of an overload beside them; with -profile, also what most of the memory and of the processor time is for.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -60,25 +61,40 @@ func run(ctx context.Context, opt options) error {
 		}
 		return profile(os.Stdout, dir, path)
 	}
-	fmt.Println("| requests | MB of file | s | s of CPU | MB at most | bytes a request |")
-	fmt.Println("|---|---|---|---|---|---|")
+	fmt.Println("| requests | MB of file | s | s of CPU | MB at most | bytes a request | us of CPU a request |")
+	fmt.Println("|---|---|---|---|---|---|---|")
 	for text := range strings.SplitSeq(opt.requests, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			return fmt.Errorf("-requests: %w", err)
 		}
 		path, err := s.file(dir, n)
+		if err == nil {
+			err = opt.measure(ctx, path, "", s.times(n)*s.requests)
+		}
 		if err != nil {
 			return err
 		}
-		row, err := measure(ctx, opt.dwell, path)
-		if err != nil {
-			return err
-		}
-		fmt.Println(row.text(s.times(n) * s.requests))
-		if opt.keep == "" {
-			os.Remove(path)
-		}
+	}
+	path, err := overloadFile(dir, overloaded)
+	if err != nil {
+		return err
+	}
+	return opt.measure(ctx, path, " of an overload", overloaded)
+}
+
+// overloaded is how many requests an overload has: about half a million facts.
+const overloaded = 20_000
+
+// measure prints the row of a recording.
+func (o *options) measure(ctx context.Context, path, what string, requests int) error {
+	row, err := measure(ctx, o.dwell, path)
+	if err != nil {
+		return err
+	}
+	fmt.Println(row.text(what, requests))
+	if o.keep == "" {
+		os.Remove(path)
 	}
 	return nil
 }
@@ -102,19 +118,33 @@ func loadSeed(path string) (*seed, error) {
 
 // file makes a recording of at least so many requests, and returns its path.
 func (s *seed) file(dir string, requests int) (string, error) {
-	path := filepath.Join(dir, strconv.Itoa(requests)+".dwell")
+	return written(dir, strconv.Itoa(requests), func(w *recording.Writer) error { return s.write(w, s.times(requests)) })
+}
+
+// overloadFile makes a recording of an overload, and returns its path.
+func overloadFile(dir string, requests int) (string, error) {
+	rec, err := overload(requests)
+	if err != nil {
+		return "", err
+	}
+	return written(dir, "overload", func(w *recording.Writer) error {
+		err := writeAll(w, rec.Events, func(e recording.Event) (recording.Event, bool) { return e, true })
+		return errors.Join(err, w.Close())
+	})
+}
+
+// written makes a recording of a name, and returns its path.
+func written(dir, name string, write func(*recording.Writer) error) (string, error) {
+	path := filepath.Join(dir, name+".dwell")
 	f, err := os.Create(path)
 	if err != nil {
 		return "", err
 	}
 	w, err := recording.NewWriter(f)
 	if err == nil {
-		err = s.write(w, s.times(requests))
+		err = write(w)
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return path, err
+	return path, errors.Join(err, f.Close())
 }
 
 // row is what one analysis took.
@@ -124,8 +154,8 @@ type row struct {
 	most      int64 // bytes that were resident at once
 }
 
-func (r row) text(requests int) string {
-	return fmt.Sprintf("| %d | %.1f | %.2f | %.2f | %.0f | %d |", requests, float64(r.stored)/1e6, r.wall, r.cpu, float64(r.most)/1e6, r.most/int64(requests))
+func (r row) text(what string, requests int) string {
+	return fmt.Sprintf("| %d%s | %.1f | %.2f | %.2f | %.0f | %d | %.0f |", requests, what, float64(r.stored)/1e6, r.wall, r.cpu, float64(r.most)/1e6, r.most/int64(requests), r.cpu/float64(requests)*1e6)
 }
 
 // measure runs dwell why on a recording.
