@@ -47,6 +47,18 @@ func TestTrendOfAStepAgreesLittle(t *testing.T) {
 	}
 }
 
+// What falls back twice, and rises in between, rises.
+func TestTrendWithinStretches(t *testing.T) {
+	all := points(func(i int) Duration { return 1000 + 100*Duration(i%7) })
+	got := TrendOf(all[:7], all[7:14], all[14:])
+	if want := (Trend{Start: 1000, Change: 600, Low: 600, High: 600, Agree: Whole}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := TrendOf(all); got.Low > 0 {
+		t.Errorf("%+v as one stretch", got)
+	}
+}
+
 func TestTrendOfTooFewPoints(t *testing.T) {
 	for _, p := range [][]Point{nil, {{1, 5}}, {{1, 5}, {1, 9}}} {
 		if got := TrendOf(p); got != (Trend{}) {

@@ -95,10 +95,21 @@ func pausedWords(pauses []Duration, stopped, queued, total Duration) string {
 
 // pausesOf returns the lengths of the stops of whole processes, in order of length.
 func pausesOf(c *diagnosis.Case) (out []Duration) {
-	type stop struct {
-		process recording.ProcessID
-		window
+	for _, s := range stopsOf(c) {
+		out = append(out, s.to.Sub(s.from))
 	}
+	slices.Sort(out)
+	return out
+}
+
+// stop is a time in which a collector stops a whole process.
+type stop struct {
+	process recording.ProcessID
+	window
+}
+
+// stopsOf returns the stops of processes, of each process in order of time.
+func stopsOf(c *diagnosis.Case) (out []stop) {
 	var stops []stop
 	for i := range c.Waits {
 		if w := &c.Waits[i]; w.Cause == timeline.CauseGC {
@@ -109,16 +120,13 @@ func pausesOf(c *diagnosis.Case) (out []Duration) {
 		stops = append(stops, stop{p.Process, window{p.From, p.To}})
 	}
 	slices.SortFunc(stops, func(a, b stop) int { return cmp.Or(cmp.Compare(a.process, b.process), cmp.Compare(a.from, b.from)) })
-	for i := 0; i < len(stops); {
-		k, to := i+1, stops[i].to
-		for k < len(stops) && stops[k].process == stops[i].process && stops[k].from < to {
-			to = max(to, stops[k].to)
-			k++
+	for _, s := range stops {
+		if n := len(out); n > 0 && out[n-1].process == s.process && s.from < out[n-1].to {
+			out[n-1].to = max(out[n-1].to, s.to)
+		} else {
+			out = append(out, s)
 		}
-		out = append(out, to.Sub(stops[i].from))
-		i = k
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -13,7 +13,7 @@ func linearScan() diagnosis.Hypothesis {
 		ID:    "linear-scan",
 		Title: "CPU time grows with the data: something is looked for item by item",
 		Doc: "Supported in two ways. The CPU time of an endpoint's requests grows from call to call: a line through medians (Theil and Sen) rises by a quarter with " +
-			"99 % confidence, and steadily; the function named is the one beneath which it grows. Legs of requests come first, what each computes before, during and after its calls to peers: where one grows so, in all requests or in the later half (compilers warm up before), and in proportion by a quarter more than the rest of the same requests may have grown (processors that become slower slow both), that leg is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
+			"99 % confidence, and steadily; the function named is the one beneath which it grows. Legs of requests come first, what each computes before, during and after its calls to peers: where one grows so, in all requests, in the later half (compilers warm up before) or each time until garbage is collected (collectors move what is walked through next to each other, which shortens each step), and in proportion by a quarter more than the rest of the same requests may have grown (processors that become slower slow both), that leg is what grows. Else, where too few stacks name a function, growth to less than three times its beginning is a lead: the processors may have become slower. Or half of that CPU time goes on to the next item of a collection, as frames tell " +
 			"(iterators of maps, of cursors), for long walks, and requests differ by nothing else. A lead where such walks are as long in each request: they may be what it is for. " +
 			"Refuted by CPU time that stays the same from call to call and goes into no such walk; undecided where the calls are too few. " +
 			"What others wait for a processor or for their interpreter meanwhile goes, too, in the proportion in which that worked on it.",
@@ -39,10 +39,11 @@ const (
 // scanned is what one endpoint's requests say.
 type scanned struct {
 	of    *diagnosis.Symptom
-	order []diagnosis.RequestID // by start
-	whole []diagnosis.RequestID // those of them whose CPU time is known as a whole
-	cost  []Duration            // own CPU, by request
-	all   Duration              // of them
+	order []diagnosis.RequestID   // by start
+	whole []diagnosis.RequestID   // those of them whose CPU time is known as a whole
+	split [][]diagnosis.RequestID // them, where what they cost may jump between; nil: nowhere
+	cost  []Duration              // own CPU, by request
+	all   Duration                // of them
 	trend diagnosis.Trend
 	moved bool   // more requests are in flight from call to call, too
 	on    *onLeg // that cost, trend and samples are of; nil: all of each request

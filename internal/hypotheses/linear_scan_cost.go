@@ -19,11 +19,11 @@ func scanOf(c *diagnosis.Case, of *diagnosis.Symptom, cost []Duration, sampled *
 			s.whole = append(s.whole, id)
 		}
 	}
-	s.trend = diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
+	s.trend = diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return cost[id] })...)
 	s.list = sampled.list(s.order)
 	s.spots = spotsIn(c, s.list)
 	flying := inFlight(c)
-	inflight := diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return 1000 * Duration(flying[id]) }))
+	inflight := diagnosis.TrendOf(s.runs(func(id diagnosis.RequestID) Duration { return 1000 * Duration(flying[id]) })...)
 	s.moved = inflight.Agree >= diagnosis.Whole/2
 	return s
 }
@@ -33,21 +33,33 @@ func hiddenCost(c *diagnosis.Case) []Duration {
 	return c.Shared("hidden cost", func() any { return costOf(c, c.Gaps()) }).([]Duration)
 }
 
-// runs returns the medians of a quantity over runs of consecutive calls, by the number of
-// calls so far.
-func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (points []diagnosis.Point) {
-	n := len(s.whole)
-	bins := min(scanBins, n/scanRun)
-	for b := range bins {
-		from, to := b*n/bins, (b+1)*n/bins
-		list := make([]Duration, 0, to-from)
-		for _, id := range s.whole[from:to] {
-			list = append(list, of(id))
-		}
-		slices.Sort(list)
-		points = append(points, diagnosis.Point{X: int64(from+to) / 2, Y: diagnosis.Quantile(list, 50)})
+// stretches are the calls that are looked at, where what they cost may jump between.
+func (s *scanned) stretches() [][]diagnosis.RequestID {
+	if s.split != nil {
+		return s.split
 	}
-	return points
+	return [][]diagnosis.RequestID{s.whole}
+}
+
+// runs returns the medians of a quantity over runs of consecutive calls, by the number of
+// calls so far, for each stretch of them.
+func (s *scanned) runs(of func(diagnosis.RequestID) Duration) (out [][]diagnosis.Point) {
+	for _, ids := range s.stretches() {
+		n := len(ids)
+		bins := min(scanBins, n/scanRun)
+		var points []diagnosis.Point
+		for b := range bins {
+			from, to := b*n/bins, (b+1)*n/bins
+			list := make([]Duration, 0, to-from)
+			for _, id := range ids[from:to] {
+				list = append(list, of(id))
+			}
+			slices.Sort(list)
+			points = append(points, diagnosis.Point{X: int64(from+to) / 2, Y: diagnosis.Quantile(list, 50)})
+		}
+		out = append(out, points)
+	}
+	return out
 }
 
 // byCost sorts requests, the cheapest first.
@@ -122,24 +134,42 @@ func (b *beneath) has(id timeline.StackID) bool {
 	return in
 }
 
+// thirds tells in which third of its stretch each call is, from 1 to 3.
+func (s *scanned) thirds() map[diagnosis.RequestID]int {
+	of := map[diagnosis.RequestID]int{}
+	for _, ids := range s.stretches() {
+		third := len(ids) / 3
+		for i, id := range ids {
+			switch {
+			case i < third:
+				of[id] = 1
+			case i < len(ids)-third:
+				of[id] = 2
+			default:
+				of[id] = 3
+			}
+		}
+	}
+	return of
+}
+
 // grower finds the innermost function of the service's own code beneath which at least
 // four fifths of the growth lies: samples of the last third of calls less those of the
-// first; "" if that is not known.
+// first, of each stretch; "" if that is not known.
 func (s *scanned) grower(c *diagnosis.Case) string {
-	third := len(s.whole) / 3
-	first, last := s.whole[third-1], s.whole[len(s.whole)-third]
+	thirds := s.thirds()
 	type sum struct{ early, late, depth int }
 	sums := map[string]*sum{}
 	var all sum
 	for _, p := range s.list {
-		early, late := p.request <= first, p.request >= last
-		if !early && !late {
-			continue
-		}
-		if late {
-			all.late++
-		} else {
+		third := thirds[p.request]
+		switch third {
+		case 1:
 			all.early++
+		case 3:
+			all.late++
+		default:
+			continue
 		}
 		counted := map[string]bool{}
 		for depth, f := range c.StackFrames(p.stack) {
@@ -153,7 +183,7 @@ func (s *scanned) grower(c *diagnosis.Case) string {
 				at = &sum{}
 				sums[name] = at
 			}
-			if late {
+			if third == 3 {
 				at.late++
 				at.depth += depth
 			} else {

@@ -89,11 +89,16 @@ func (s *scanned) candidate(c *diagnosis.Case, name string, order []diagnosis.Re
 	return cd
 }
 
-// since is the share of its own CPU by which a request computes more than the first ones.
+// since is the share of its own CPU by which a request computes more than one would have at the
+// beginning of the recording, on the line through those that are looked at.
 func (s *scanned) since(id diagnosis.RequestID) diagnosis.Share {
-	i, _ := slices.BinarySearch(s.whole, id)
-	grown := s.trend.Change * Duration(i) / Duration(max(1, len(s.whole)))
-	return diagnosis.ShareOf(int64(grown), int64(max(0, s.trend.Start)+grown))
+	at := func(id diagnosis.RequestID) int64 {
+		i, _ := slices.BinarySearch(s.order, id)
+		return int64(i)
+	}
+	long := slices.MaxFunc(s.stretches(), func(a, b []diagnosis.RequestID) int { return cmp.Compare(len(a), len(b)) })
+	grown := int64(s.trend.Change) * at(id) / max(1, at(long[len(long)-1])-at(long[0]))
+	return diagnosis.ShareOf(grown, max(grown, int64(s.cost[id])))
 }
 
 // leading is the beginning of a segment, so much of it.

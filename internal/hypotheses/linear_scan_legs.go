@@ -1,6 +1,9 @@
 package hypotheses
 
 import (
+	"math"
+	"slices"
+
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 )
@@ -52,10 +55,59 @@ func legCost(c *diagnosis.Case) *[legs][]Duration {
 	}).(*[legs][]Duration)
 }
 
+// part is which of an endpoint's requests, in order, are looked at.
+type part int8
+
+// Parts of requests. What compilers and caches do for the first half of calls can hide there that a
+// leg grows; and a collector that moves what is walked through next to each other makes each step of
+// the walk shorter at once.
+const (
+	partAll       part = iota
+	partLater          // the later half
+	partCollected      // all, in stretches in which no collector stopped their process
+	partsOfCalls       // how many there are
+)
+
+// of returns a part of some requests, in order, and how it is divided; nil: not at all.
+func (p part) of(c *diagnosis.Case, ids []diagnosis.RequestID) (some []diagnosis.RequestID, split [][]diagnosis.RequestID) {
+	switch p {
+	case partLater:
+		return ids[len(ids)/2:], nil
+	case partCollected:
+		if split = uncollected(c, ids); len(split) == 0 {
+			return nil, nil
+		}
+		return slices.Concat(split...), split
+	}
+	return ids, nil
+}
+
+// uncollected are the stretches of some requests, in order, between whose starts no collector stopped
+// their process: those that are half as long as what shows a trend, or longer.
+func uncollected(c *diagnosis.Case, ids []diagnosis.RequestID) (out [][]diagnosis.RequestID) {
+	stops := stopsOf(c)
+	for from := 0; from < len(ids); {
+		first := &c.Requests[ids[from]]
+		end := diagnosis.Time(math.MaxInt64)
+		if i := slices.IndexFunc(stops, func(s stop) bool { return s.process == first.Process && s.from >= first.Start }); i >= 0 {
+			end = stops[i].from
+		}
+		to := from + 1
+		for to < len(ids) && c.Requests[ids[to]].Start < end {
+			to++
+		}
+		if 2*(to-from) >= scanCalls {
+			out = append(out, ids[from:to])
+		}
+		from = to
+	}
+	return out
+}
+
 // onLeg is the leg of some requests that something is said of; nil: all of each of them.
 type onLeg struct {
 	leg  leg
-	late bool            // of the later half of requests
+	part part            // of the requests
 	rest diagnosis.Trend // of what the same requests compute besides
 }
 
@@ -78,10 +130,14 @@ func (l *onLeg) when() string {
 
 // counted says of how many calls something is.
 func (l *onLeg) counted(calls int) string {
-	if l != nil && l.late {
-		return "the last " + diagnosis.Plural(calls, "call")
+	n := diagnosis.Plural(calls, "call")
+	switch {
+	case l != nil && l.part == partLater:
+		return "the last " + n
+	case l != nil && l.part == partCollected:
+		return n + ", each time until garbage is collected"
 	}
-	return diagnosis.Plural(calls, "call")
+	return n
 }
 
 // besides says how much the rest of the same requests may have grown.
@@ -106,31 +162,33 @@ func (l *onLeg) evidence() []diagnosis.Evidence {
 	}
 }
 
-// apart returns the leg of requests that grows most where the rest of the same requests does not;
-// nil, if none does. What compilers and caches do for the first half of calls can hide it there: the
-// second half is looked at by itself, too.
-func (s *scanned) apart(c *diagnosis.Case) (most *scanned) {
+// apart returns the leg of requests that grows most where the rest of the same requests does not, in
+// the first part of them in which one does; nil, if none does.
+func (s *scanned) apart(c *diagnosis.Case) *scanned {
 	all := callingAlike(c, s.whole)
-	for _, ids := range [][]diagnosis.RequestID{all, all[len(all)/2:]} {
+	for is := range partsOfCalls {
+		ids, split := is.of(c, all)
+		if len(ids) < scanCalls {
+			continue
+		}
+		var most *scanned
 		for l := range legs {
-			if most != nil && most.on.late != (len(ids) < len(all)) || len(ids) < scanCalls {
-				break
-			}
 			cost := legCost(c)[l]
-			p := &scanned{of: s.of, order: s.order, whole: ids, cost: cost, all: s.all, moved: s.moved}
-			p.trend = diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return cost[id] }))
-			rest := diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return s.cost[id] - cost[id] }))
-			p.on = &onLeg{leg: l, late: len(ids) < len(all), rest: rest}
+			p := &scanned{of: s.of, order: s.order, whole: ids, split: split, cost: cost, all: s.all, moved: s.moved}
+			p.trend = diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return cost[id] })...)
+			rest := diagnosis.TrendOf(p.runs(func(id diagnosis.RequestID) Duration { return s.cost[id] - cost[id] })...)
+			p.on = &onLeg{leg: l, part: is, rest: rest}
 			if p.growsApart() && (most == nil || p.trend.Change > most.trend.Change) {
 				most = p
 			}
 		}
+		if most != nil {
+			most.list = sampledOn(c, most.on, s.order)
+			most.spots = spotsIn(c, most.list)
+			return most
+		}
 	}
-	if most != nil {
-		most.list = sampledOn(c, most.on, s.order)
-		most.spots = spotsIn(c, most.list)
-	}
-	return most
+	return nil
 }
 
 // callingAlike are the requests with the usual number of calls, in order, if they are most: of others

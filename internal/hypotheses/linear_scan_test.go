@@ -54,6 +54,17 @@ func scanStories() []story {
 				keptCall(t, 600*us)
 				t.computeIn(recording.Time(300+i*8)*us, "/srv/orders.py:find < /srv/app.py:handle")
 			})},
+		{"linear-scan/collected-supported", "What is looked through is moved next to each other whenever garbage is collected, each 40 calls: looking for something takes 12 us more with every call, and 300 us again afterwards.",
+			func() *recording.Recording {
+				return done(without(called(newScenario(recording.RuntimeJVM), 120, func(t *thread, i int) {
+					if i%40 == 0 {
+						t.stopped(t.at + 3000*us)
+					}
+					t.computeIn(recording.Time(2000+i*7919%500)*us, "shop.Orders.price < shop.Api.handle")
+					keptCall(t, 600*us)
+					t.computeIn(recording.Time(300+i%40*12)*us, "shop.Orders.find < shop.Api.handle")
+				}), stackHooks), 30)
+			}},
 		{"linear-scan/slower-refuted", "Processors become slower: what is computed before a peer is asked takes a fifth longer at the end, what is computed after it a third.",
 			python(stackHooks, 80, func(t *thread, i int) {
 				t.computeIn(recording.Time((2000+i*7919%200)*(400+i)/400)*us, "/srv/app.py:price < /srv/app.py:handle")
