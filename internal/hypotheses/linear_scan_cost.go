@@ -134,10 +134,10 @@ func (b *beneath) has(id timeline.StackID) bool {
 	return in
 }
 
-// thirds tells in which third of its stretch each call is, from 1 to 3.
-func (s *scanned) thirds() map[diagnosis.RequestID]int {
+// thirdsOf tells in which third of its stretch each call is, from 1 to 3.
+func thirdsOf(stretches [][]diagnosis.RequestID) map[diagnosis.RequestID]int {
 	of := map[diagnosis.RequestID]int{}
-	for _, ids := range s.stretches() {
+	for _, ids := range stretches {
 		third := len(ids) / 3
 		for i, id := range ids {
 			switch {
@@ -157,7 +157,7 @@ func (s *scanned) thirds() map[diagnosis.RequestID]int {
 // four fifths of the growth lies: samples of the last third of calls less those of the
 // first, of each stretch; "" if that is not known.
 func (s *scanned) grower(c *diagnosis.Case) string {
-	thirds := s.thirds()
+	thirds := thirdsOf(s.stretches())
 	type sum struct{ early, late, depth int }
 	sums := map[string]*sum{}
 	var all sum
