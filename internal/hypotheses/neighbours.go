@@ -90,7 +90,7 @@ func (n *neighbours) used(busy, own diagnosis.Share) string {
 		text += ", others " + diagnosis.Percent(busy-own)
 		switch {
 		case n.names != "":
-			text += ", most of all " + n.names
+			text += ", most of all by " + n.names
 		case n.share == 0:
 			text += " (which ones was not recorded)"
 		}

@@ -74,7 +74,7 @@ func testRunQueue(c *diagnosis.Case) diagnosis.Result {
 	res.Lead = diagnosis.Percent(share) + " of all request time is spent ready to run without a CPU"
 	proven, beside, decide := share >= diagnosis.Whole/2, othersHave(c, h), ""
 	if !proven && beside {
-		decide = "record while what else runs on the host (top, systemd-cgtop) does not"
+		decide = "stop or move what else runs on the host (top, systemd-cgtop), or give the service processors of its own (taskset, cpusets), and record again"
 	}
 	res.Candidates = []diagnosis.Candidate{{
 		Place:    place,

@@ -16,10 +16,11 @@ func answer(p *page, r *Report) {
 	p.wrap(s, "", text, 3)
 }
 
-// sentences are the answer: where the time is, and whether something is wrong.
+// sentences are the answer: where the time is, and whether something is wrong. Slow requests are
+// those within 5 percentile points of p99.
 func sentences(r *Report) (where, text string, s style) {
 	e := focus(r)
-	where = fmt.Sprintf("An ordinary %s takes %s: %s. A slow one takes %s: %s.",
+	where = fmt.Sprintf("An ordinary %s takes %s: %s. The slowest 6 %% take %s: %s.",
 		requestOf(e), human(e.Ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
 		human(e.Slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
@@ -118,7 +119,7 @@ func wrong(r *Report) (string, style) {
 			text = strings.TrimSuffix(text, ".") + " and " + plural(n, "more finding") + "."
 		}
 		if d := besides(r); d != nil {
-			text += " Look, too, at what is no finding: " + dominates(d) + "."
+			text += " Not proven, but look at it, too: " + dominates(d) + "."
 		}
 		return text, red
 	}

@@ -12,7 +12,11 @@ func callTable(p *page, r *Report) {
 		return
 	}
 	wide := p.width - len("  a request   new conn.       p50       p99       max   of time")
-	p.line(bold, "%s a request   new conn.       p50       p99       max   of time", pad("Calls", wide))
+	of := "Calls"
+	if len(r.Endpoints) > 1 {
+		of = "Calls of all endpoints"
+	}
+	p.line(bold, "%s a request   new conn.       p50       p99       max   of time", pad(of, wide))
 	for _, c := range list[:min(len(list), p.calls)] {
 		name := c.Peer
 		if c.Operation != "" {

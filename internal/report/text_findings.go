@@ -31,7 +31,7 @@ func showFindings(p *page, r *Report) {
 	}
 }
 
-// saving says what quantiles would become, or, after earlier findings at the same
+// saving says what the mean and quantiles would become, or, after earlier findings at the same
 // endpoint, by how much they would fall further.
 func saving(f *Finding, earlier []Finding) string {
 	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
@@ -52,7 +52,7 @@ func saving(f *Finding, earlier []Finding) string {
 		}
 		return name + " " + human(was) + " -> " + about + human(was-saved) + less
 	}
-	return "without it " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) + share
+	return "without it " + one("mean", f.mean, f.Impact.MeanSaving) + ", " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) + share
 }
 
 func orAll(endpoint string) string {

@@ -28,14 +28,14 @@ func leads(p *page, r *Report) {
 			more = append(more, f.ID+" "+most(f)+ofOne(r, f))
 		default:
 			p.wrap(yellow, "lead  ", f.ID+ofOne(r, f)+": "+f.Title+".", whole)
-			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at most "+mostly(f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
+			p.wrap(plain, "      ", sentence(f.Why)+atTimes(r, f)+"; without it at best "+mostly(f)+elsewhere(p, r, i)+". To decide: "+f.Decide+".", whole)
 		}
 		told[f.ID] = true
 	}
 	if more != nil {
-		head, text := p.paint(yellow, "leads")+" to look at, in this order (--all tells more): ", strings.Join(more, ", ")
+		head, text := p.paint(yellow, "leads")+", in this order, and what each saves at best (--all tells more): ", strings.Join(more, ", ")
 		if len(told) > len(more) {
-			head = p.paint(yellow, "more leads") + ", in this order (--all tells them): "
+			head = p.paint(yellow, "more leads") + ", in this order, and what each saves at best (--all tells them): "
 		}
 		p.hang(plain, head, text, whole)
 	}
@@ -63,21 +63,19 @@ func elsewhere(p *page, r *Report, of int) string {
 	return text + ")"
 }
 
-// most says what a lead could save at most, as a share of what that is most of.
+// most says what a lead could save at most of the mean, of p50 or of p99: of that of which it is the
+// largest share.
 func most(f *Finding) string {
-	best, of := Decimal(0), ""
+	best, text := Decimal(0), percent(f.Impact.Share)
 	for _, x := range []struct {
 		saved, was Duration
 		of         string
-	}{{f.Impact.MeanSaving, f.mean, "the mean"}, {f.Impact.P50Saving, f.p50, "p50"}, {f.Impact.P99Saving, f.p99, "p99"}} {
+	}{{f.Impact.MeanSaving, f.mean, "mean"}, {f.Impact.P50Saving, f.p50, "p50"}, {f.Impact.P99Saving, f.p99, "p99"}} {
 		if share := Decimal(diagnosis.ShareOf(int64(x.saved), int64(x.was))); share > best {
-			best, of = share, x.of
+			best, text = share, x.of+" -"+human(x.saved)
 		}
 	}
-	if of == "" {
-		return percent(f.Impact.Share)
-	}
-	return percent(best) + " of " + of
+	return text
 }
 
 // ofOne names the endpoint that a lead is of, where there are others.
@@ -126,7 +124,7 @@ func becomes(name string, was, saved Duration) string {
 
 // mostly says the most that a lead could save.
 func mostly(f *Finding) string {
-	return becomes("p50", f.p50, f.Impact.P50Saving) + ", " + becomes("p99", f.p99, f.Impact.P99Saving)
+	return becomes("mean", f.mean, f.Impact.MeanSaving) + ", " + becomes("p50", f.p50, f.Impact.P50Saving) + ", " + becomes("p99", f.p99, f.Impact.P99Saving)
 }
 
 // upTo says between what bounds a saving lies.
@@ -165,6 +163,8 @@ func minor(p *page, r *Report) {
 	first := besides(r)
 	for _, f := range r.Minor {
 		switch {
+		case first != nil && f.ExplainedBy == "" && slices.Contains(first.With, f.ID):
+			goes[first.ID] = append(goes[first.ID], f.ID)
 		case first != nil && f.ID == first.ID && f.ExplainedBy == "":
 			p.wrap(yellow, "minor ", f.ID+": "+f.Title+".", whole)
 			p.wrap(plain, "      ", sentence(f.Why)+". If it is that: "+f.Fix+".", whole)

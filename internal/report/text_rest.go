@@ -95,20 +95,20 @@ const noted Decimal = 10_000
 // cost says what recording took and lost, and what the report does not rest on.
 func cost(r *Report, all bool) string {
 	rec := &r.Recording
-	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s of a core", plural(rec.Events, "event"), thousands(rec.Lost), percent(rec.OverheadCPUShare))
+	used := percent(rec.OverheadCPUShare) + " of a core"
 	if later := rec.OverheadLater; later > 0 && 2*later <= rec.OverheadCPUShare {
-		text += " (to load what records, too; in the second half " + percent(later) + ")"
+		used = percent(later) + " of a core in the second half, " + percent(rec.OverheadCPUShare) + " in all, with what it took to begin"
 	}
-	text += "; "
+	text := fmt.Sprintf("Recorded %s, %s lost; dwell used %s; ", plural(rec.Events, "event"), thousands(rec.Lost), used)
 	if rec.Stolen >= noted || all && rec.Stolen > 0 {
-		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal), which is in what was on a CPU and in late wake-ups here; "
+		text += "the hypervisor gave " + percent(rec.Stolen) + " of the processors' time to others (steal): some of what is computing here, and of late wake-ups, is that; "
 	}
 	if r.Seen.Calls == 0 {
 		text += "no outgoing calls; "
 	} else {
-		text += "the request is known of " + percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call")
+		text += percent(r.Requests.AssociatedShare) + " of " + plural(r.Seen.Calls, "call") + " matched to a request"
 		if r.Requests.InferredShare > 0 {
-			text += " (of " + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
+			text += " (" + percent(r.Requests.InferredShare) + " by order or habit, not by a fact)"
 		}
 		text += "; "
 	}
