@@ -25,7 +25,7 @@ func TestWhatLoadingCostsIsToldFromRecording(t *testing.T) {
 		all, later Decimal
 		want       string
 	}{
-		{390_000, 100_000, "dwell used 39.0 % of a core (to load what records, too; in the second half 10.0 %); "},
+		{390_000, 100_000, "dwell used 10.0 % of a core in the second half, 39.0 % in all, with what it took to begin; "},
 		{120_000, 100_000, "dwell used 12.0 % of a core; "},
 		{390_000, 0, "dwell used 39.0 % of a core; "},
 	} {

@@ -35,24 +35,36 @@ func showFindings(p *page, r *Report) {
 // endpoint, by how much they would fall further.
 func saving(f *Finding, earlier []Finding) string {
 	further := slices.ContainsFunc(earlier, func(e Finding) bool { return e.Endpoint == f.Endpoint })
-	about, more, less := "", "", ""
-	if f.Impact.AtLeast { // a bound of an estimate: what is saved besides cannot be told apart
-		about, more, less = "about ", " or more", " or less"
+	least := ""
+	if f.Impact.AtLeast { // what is saved besides cannot be told apart
+		least = ", or less"
+		if further {
+			least = ", or more"
+		}
 	}
 	share := "; " + percent(f.Impact.Share) + " of the time of " + orAll(f.Endpoint)
 	if len(earlier) == 0 {
 		share = "" // the answer has it
 	}
-	one := func(name string, was, saved Duration) string {
-		switch {
-		case human(was-saved) == human(was):
-			return name + " stays as it is (" + human(was) + ")"
-		case further:
-			return name + " falls by another " + about + human(saved) + more
+	var text []string
+	last := -1 // of them that changes
+	for i, x := range []struct {
+		name       string
+		was, saved Duration
+	}{{"mean", f.mean, f.Impact.MeanSaving}, {"p50", f.p50, f.Impact.P50Saving}, {"p99", f.p99, f.Impact.P99Saving}} {
+		words := becomes(x.name, x.was, x.saved)
+		if human(x.was-x.saved) != human(x.was) {
+			last = i
+			if further {
+				words = x.name + " falls by another " + human(x.saved)
+			}
 		}
-		return name + " " + human(was) + " -> " + about + human(was-saved) + less
+		text = append(text, words)
 	}
-	return "without it " + one("mean", f.mean, f.Impact.MeanSaving) + ", " + one("p50", f.p50, f.Impact.P50Saving) + ", " + one("p99", f.p99, f.Impact.P99Saving) + share
+	if last >= 0 {
+		text[last] += least
+	}
+	return "without it " + strings.Join(text, ", ") + share
 }
 
 func orAll(endpoint string) string {
