@@ -15,9 +15,9 @@ func childProcess() diagnosis.Hypothesis {
 		Title: "Requests start programs and wait for them",
 		Doc: "Supported by the time in which a strand that a request depends on waited for a program that its process started: until it ran (vfork), for what it writes " +
 			"(a read or poll that a thread of it ended), for its end (wait), itself or through a helper thread that it waits for; of Node, from when a request started one until it ended or the request went on; or in place of the loop, at an instance of epoll of its own. Programs that stay and are handed work are counted in that, too; how many were started is evidence. " +
-			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run; what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What processes do that the service keeps for that, and that pass results on through its threads, is a lead: it may be what requests are for. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
+			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run, or for an interpreter whose holder does (Ruby keeps its own until a program runs); what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What processes do that the service keeps for that, and that pass results on through its threads, is a lead: it may be what requests are for. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
-		Explains: []string{"event-loop-blocked", "run-queue", "accept-queue", "load"},
+		Explains: []string{"event-loop-blocked", "interpreter-lock", "run-queue", "accept-queue", "load"},
 		Test:     testChildProcess,
 	}
 }
@@ -36,15 +36,21 @@ func testChildProcess(c *diagnosis.Case) diagnosis.Result {
 	if len(kept) > 0 {
 		res.Candidates = append(res.Candidates, keptPrograms(c, kept))
 	}
-	behind := behindStarts(c)
+	loops := behindStarts(c)
+	interpreters := behindSpawns(c)
+	behind := slices.Concat(loops, interpreters)
 	if s.total == 0 && len(behind) == 0 {
 		return res
 	}
 	others, fix := "", childFix(ran.rt)
-	if mean, share := perMean(c, diagnosis.Total(behind)); share >= c.Worth {
+	if mean, share := perMean(c, diagnosis.Total(loops)); share >= c.Worth {
 		others = "; others wait " + diagnosis.Human(mean) + " more on average for the loop, which waits for them itself"
-		fix = cmp.Or(unblockFix(loopRuntime(c, behind)), fix)
+		fix = cmp.Or(unblockFix(loopRuntime(c, loops)), fix)
 		ev = append(ev, diagnosis.Part("of all request time waits for an event loop that waits for a program", share))
+	}
+	if mean, share := perMean(c, diagnosis.Total(interpreters)); share >= c.Worth {
+		others += "; whoever does has the interpreter's lock meanwhile, for which requests wait " + diagnosis.Human(mean) + " on average"
+		ev = slices.Insert(ev, 0, diagnosis.Part("of all request time waits for an interpreter whose holder waits for a program", share))
 	}
 	name, _ := ran.names.most()
 	what := "programs"
@@ -176,6 +182,16 @@ func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
 		}
 		return of
 	}).(map[recording.ThreadID]timeline.StrandID)
+}
+
+// behindSpawns returns what requests wait less for interpreters whose holders no longer wait for
+// programs while they have them.
+func behindSpawns(c *diagnosis.Case) (out []diagnosis.Span) {
+	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
+		gone := k.during(func(d *deed) bool { return d.child })
+		out = append(append(out, spansOf(gone)...), k.queues(c, gone)...)
+	}
+	return out
 }
 
 // behindStarts returns what requests wait for event loops that wait for a program meanwhile.

@@ -36,6 +36,24 @@ type contention struct {
 // known is the time with a holder of which it is known what it did.
 func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
 
+// during returns how long requests waited for the lock while its holders did what is named: of
+// each wait as much, from its beginning.
+func (k *contention) during(is func(*deed) bool) (out []stay) {
+	var did []diagnosis.Span
+	for i := range k.did {
+		if d := &k.did[i]; is(d) {
+			did = append(did, diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
+		}
+	}
+	sum := sumOf(did)
+	for _, s := range k.stays {
+		if s.To = s.From + diagnosis.Time(sum.of(s.Span)); s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // contentions returns the waits of requests for one cause by lock, the longest first;
 // its callers share them. What is known of locks that wait for each other in a circle depends
 // on which is looked at first: each cause has deeds of its own, so that it is always the same.

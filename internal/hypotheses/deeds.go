@@ -34,6 +34,7 @@ type deed struct {
 	stack    timeline.StackID  // or None
 	lock     timeline.LockID   // the last of the chain: the holder waited for that, whose holder did it
 	syscall  string            // asleep: in which it slept
+	child    bool              // it waited for a program that its process started
 }
 
 // deeds are those of the holders of all locks, by lock: what its holders did while others waited for it.
@@ -106,11 +107,12 @@ func (d *deeds) add(list []deed, id timeline.LockID, strand timeline.StrandID, a
 		if w.Lock != timeline.None && w.Lock != id {
 			return d.follow(list, at, w.Lock)
 		}
+		at.child = w.Rule == timeline.RuleChild
 	}
 	at.kind = d.kind(&a)
 	if n := len(list); n > 0 {
 		last := &list[n-1]
-		if last.to == at.from && last.kind == at.kind && last.strand == at.strand && last.call == at.call && last.stack == at.stack && last.lock == at.lock {
+		if last.to == at.from && last.kind == at.kind && last.strand == at.strand && last.call == at.call && last.stack == at.stack && last.lock == at.lock && last.child == at.child {
 			last.to = at.to
 			return list
 		}

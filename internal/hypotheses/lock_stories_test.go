@@ -74,6 +74,8 @@ func lockStories() []story {
 			python(behindReport)},
 		{"page-fault/interpreter-supported", "Four requests come at once; each sleeps 5 ms in a page fault with the interpreter in its hand: the others wait behind it.",
 			python(faulting())},
+		{"child-process/interpreter-supported", "Four requests come at once; each starts a program, and has the interpreter in its hand for the 5 ms until that runs: the others wait behind it.",
+			python(locked(gil, func(t *thread) { t.blocked(t.at+5000*us, 20*us, "vfork", "shop/app.py:convert") }))},
 		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/small-lead", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},

@@ -1,8 +1,6 @@
 package hypotheses
 
 import (
-	"slices"
-
 	"github.com/getdwell/dwell/internal/diagnosis"
 	"github.com/getdwell/dwell/internal/timeline"
 	"github.com/getdwell/dwell/recording"
@@ -120,20 +118,7 @@ func behindReady(c *diagnosis.Case) []diagnosis.Span {
 func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
 		for _, k := range contentions(c, cause) {
-			var ready []diagnosis.Span
-			for i := range k.did {
-				if d := &k.did[i]; d.cause == timeline.CauseRunnable {
-					ready = append(ready, diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
-				}
-			}
-			sum := sumOf(ready)
-			out = slices.Grow(out, len(k.stays))
-			for i := range k.stays {
-				s := k.stays[i].Span
-				if s.To = s.From + diagnosis.Time(sum.of(s)); s.From < s.To {
-					out = append(out, s)
-				}
-			}
+			out = append(out, spansOf(k.during(func(d *deed) bool { return d.cause == timeline.CauseRunnable }))...)
 		}
 	}
 	for _, id := range c.With(timeline.CausePool) {
