@@ -73,9 +73,9 @@ func lockStories() []story {
 		{"interpreter-lock/supported", "A thread that serves nobody computes; every request waits 5 ms until it lets go of the interpreter.",
 			python(behindReport)},
 		{"page-fault/interpreter-supported", "Four requests come at once; each sleeps 5 ms in a page fault with the interpreter in its hand: the others wait behind it.",
-			python(faulting())},
+			python(interpreting(func(t *thread) { t.fault(t.at+5000*us, 0) }))},
 		{"child-process/interpreter-supported", "Four requests come at once; each starts a program, and has the interpreter in its hand for the 5 ms until that runs: the others wait behind it.",
-			python(locked(gil, func(t *thread) { t.blocked(t.at+5000*us, 20*us, "vfork", "shop/app.py:convert") }))},
+			python(interpreting(func(t *thread) { t.blocked(t.at+5000*us, 20*us, "vfork", "shop/app.py:convert") }))},
 		{"interpreter-lock/queue-supported", "Four requests come at once; each computes 5 ms, one at a time: they queue as for one processor.",
 			python(locked(gil, func(t *thread) { t.computeIn(5000*us, "shop/app.py:handle") }))},
 		{"interpreter-lock/small-lead", "Each computes 100 us.", python(locked(gil, func(t *thread) { t.computeIn(100*us, "shop/app.py:handle") }))},
@@ -146,15 +146,15 @@ func behindReport(t *thread, burst int) {
 	t.add(t.at, &recording.Off{Thread: report, Since: t.at - us, Woken: t.at - us, State: recording.OffPreempted})
 }
 
-// faulting lets requests sleep in a page fault with the interpreter in their hand.
-func faulting() func(t *thread, burst int) {
+// interpreting lets requests do something with the interpreter in their hand.
+func interpreting(inside func(t *thread)) func(t *thread, burst int) {
 	m := &mutex{}
 	return func(t *thread, _ int) {
 		t.enter(m, gil)
 		if off, waited := t.events[len(t.events)-1].Fact.(*recording.Off); waited && off.Release > 0 {
 			off.Timed = 1
 		}
-		t.fault(t.at+5000*us, 0)
+		inside(t)
 		t.leave(m)
 	}
 }
