@@ -188,7 +188,7 @@ func threadStrands(c *diagnosis.Case) map[recording.ThreadID]timeline.StrandID {
 // programs while they have them.
 func behindSpawns(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, k := range contentions(c, timeline.CauseInterpreterLock) {
-		gone := k.whileDid(func(d *deed) bool { return d.child })
+		gone := waitsWhile(k, func(d *deed) bool { return d.child })
 		out = append(append(out, spansOf(gone)...), k.queues(c, gone)...)
 	}
 	return out

@@ -36,9 +36,9 @@ type contention struct {
 // known is the time with a holder of which it is known what it did.
 func (k *contention) known() Duration { return k.total - k.by[deedUnknown] }
 
-// whileDid returns how long requests waited for the lock while its holders did what is named: of
+// waitsWhile returns how long requests waited for a lock while its holders did what is named: of
 // each wait as much, from its beginning.
-func (k *contention) whileDid(is func(*deed) bool) (out []stay) {
+func waitsWhile(k *contention, is func(*deed) bool) (out []stay) {
 	var did []diagnosis.Span
 	for i := range k.did {
 		if d := &k.did[i]; is(d) {

@@ -118,7 +118,7 @@ func behindReady(c *diagnosis.Case) []diagnosis.Span {
 func findBehindReady(c *diagnosis.Case) (out []diagnosis.Span) {
 	for _, cause := range []timeline.Cause{timeline.CauseLock, timeline.CauseInterpreterLock} {
 		for _, k := range contentions(c, cause) {
-			out = append(out, spansOf(k.whileDid(func(d *deed) bool { return d.cause == timeline.CauseRunnable }))...)
+			out = append(out, spansOf(waitsWhile(k, func(d *deed) bool { return d.cause == timeline.CauseRunnable }))...)
 		}
 	}
 	for _, id := range c.With(timeline.CausePool) {
