@@ -186,7 +186,7 @@ func acceptLead(c *diagnosis.Case, fresh int, spans []diagnosis.Span, loopBusy s
 		return "none of " + diagnosis.Plural(len(c.Overall.Requests), "request") + " came on a new connection"
 	case len(spans) > 0:
 		share := diagnosis.ShareOf(int64(diagnosis.Total(spans)), int64(c.Time()))
-		return diagnosis.Percent(share) + " of all request time waits for a busy worker to read it"
+		return diagnosis.Percent(share) + " of all request time is waiting for a busy worker to read the request"
 	case loopBusy != "":
 		return loopBusy
 	}

@@ -18,6 +18,7 @@ func childProcess() diagnosis.Hypothesis {
 			"Taken out of each request: those waits, and what it waits for an event loop that itself waits for a program meanwhile, as for one to run, or for an interpreter whose holder does (Ruby keeps its own until a program runs); what the strand itself computes to start a program goes as well, and is not told apart, so that the saving is a lower bound. What processes do that the service keeps for that, and that pass results on through its threads, is a lead: it may be what requests are for. What the program computes stays, if it is done in the request all the same: its CPU time is evidence.",
 		Needs:    []string{recording.HookSched, recording.HookIO},
 		Explains: []string{"event-loop-blocked", "interpreter-lock", "run-queue", "accept-queue", "load"},
+		Family:   familyInterpreters,
 		Test:     testChildProcess,
 	}
 }

@@ -94,9 +94,7 @@ func pieces(processes int) *scenario {
 	for i := range processes {
 		p, id := recording.ProcessID(2+i), recording.ThreadID(60+i)
 		s.add(us, &recording.Process{ID: p, PID: 200 + int64(i), Comm: "render", Exe: "python3", Runtime: recording.RuntimePython, Parent: 1})
-		s.add(us, &recording.Thread{ID: id, TID: 200 + int64(i), Process: p, Name: "render"})
-		s.add(us, &recording.ThreadState{Thread: id, State: recording.OffSleep, Syscall: "read"})
-		crew = append(crew, &thread{scenario: s, id: id, at: us})
+		crew = append(crew, s.asleep(&recording.Thread{ID: id, TID: 200 + int64(i), Process: p, Name: "render"}, "read"))
 	}
 	for burst := range recording.Time(10) {
 		at := (burst + 1) * 100_000 * us
@@ -120,6 +118,13 @@ func pieces(processes int) *scenario {
 	return s
 }
 
+// asleep adds a thread that serves nobody, and waits in a system call.
+func (s *scenario) asleep(t *recording.Thread, syscall string) *thread {
+	s.add(us, t)
+	s.add(us, &recording.ThreadState{Thread: t.ID, State: recording.OffSleep, Syscall: syscall})
+	return &thread{scenario: s, id: t.ID, at: us}
+}
+
 // rendered is a service of six threads that have work done by others of their process.
 func rendered(others int) *scenario {
 	s := newScenario(recording.RuntimePython)
@@ -129,9 +134,7 @@ func rendered(others int) *scenario {
 	}
 	for i := range others {
 		id := recording.ThreadID(60 + i)
-		s.add(us, &recording.Thread{ID: id, TID: 200 + int64(i), Process: 1, Name: "renderer"})
-		s.add(us, &recording.ThreadState{Thread: id, State: recording.OffSleep, Syscall: "futex"})
-		crew = append(crew, &thread{scenario: s, id: id, at: us})
+		crew = append(crew, s.asleep(&recording.Thread{ID: id, TID: 200 + int64(i), Process: 1, Name: "renderer"}, "futex"))
 	}
 	for burst := range recording.Time(10) {
 		at := (burst + 1) * 100_000 * us

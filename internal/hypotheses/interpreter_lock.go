@@ -54,15 +54,9 @@ func (k *contention) behindOthers(c *diagnosis.Case) (out []stay) {
 	for i := range k.did {
 		strands[k.did[i].strand] = k.did[i].strand != timeline.None
 	}
-	by, others := servedBy(c, strands), []diagnosis.Span{}
-	for i := range k.did {
-		if d := &k.did[i]; d.strand != timeline.None && len(by[d.strand]) == 0 {
-			others = append(others, diagnosis.Span{Request: timeline.None, From: d.from, To: d.to})
-		}
-	}
-	sum, spared := sumOf(others), idleProcessor(c)
-	for _, s := range k.stays {
-		if s.To = s.From + diagnosis.Time(spared.Of(sum.of(s.Span))); s.From < s.To {
+	by, spared := servedBy(c, strands), idleProcessor(c)
+	for _, s := range waitsWhile(k, func(d *deed) bool { return d.strand != timeline.None && len(by[d.strand]) == 0 }) {
+		if s.To = s.From + diagnosis.Time(spared.Of(s.To.Sub(s.From))); s.From < s.To {
 			out = append(out, s)
 		}
 	}

@@ -1,7 +1,7 @@
 package hypotheses
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"github.com/getdwell/dwell/internal/diagnosis"
@@ -64,7 +64,7 @@ type part int8
 const (
 	partAll       part = iota
 	partLater          // the later half
-	partCollected      // all, in stretches in which no collector stopped their process
+	partCollected      // all, in stretches in which no collector stopped a process
 	partsOfCalls       // how many there are
 )
 
@@ -83,25 +83,33 @@ func (p part) of(c *diagnosis.Case, ids []diagnosis.RequestID) (some []diagnosis
 }
 
 // uncollected are the stretches of some requests, in order, between whose starts no collector stopped
-// their process: those that are half as long as what shows a trend, or longer.
+// a process: those that are half as long as what shows a trend, or longer.
 func uncollected(c *diagnosis.Case, ids []diagnosis.RequestID) (out [][]diagnosis.RequestID) {
-	stops := stopsOf(c)
-	for from := 0; from < len(ids); {
-		first := &c.Requests[ids[from]]
-		end := diagnosis.Time(math.MaxInt64)
-		if i := slices.IndexFunc(stops, func(s stop) bool { return s.process == first.Process && s.from >= first.Start }); i >= 0 {
-			end = stops[i].from
-		}
-		to := from + 1
-		for to < len(ids) && c.Requests[ids[to]].Start < end {
-			to++
-		}
+	from := 0
+	cut := func(to int) {
 		if 2*(to-from) >= scanCalls {
 			out = append(out, ids[from:to])
 		}
 		from = to
 	}
+	for _, at := range stopTimes(c) {
+		to, _ := slices.BinarySearchFunc(ids, at, func(id diagnosis.RequestID, t diagnosis.Time) int { return cmp.Compare(c.Requests[id].Start, t) })
+		cut(max(from, to))
+	}
+	cut(len(ids))
 	return out
+}
+
+// stopTimes are when collectors began to stop processes, in order; endpoints share them.
+func stopTimes(c *diagnosis.Case) []diagnosis.Time {
+	return c.Shared("times of the collector's stops", func() any {
+		var at []diagnosis.Time
+		for _, s := range stopsOf(c) {
+			at = append(at, s.from)
+		}
+		slices.Sort(at)
+		return at
+	}).([]diagnosis.Time)
 }
 
 // onLeg is the leg of some requests that something is said of; nil: all of each of them.

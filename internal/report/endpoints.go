@@ -35,6 +35,7 @@ func endpoint(tl *timeline.Timeline, s *diagnosis.Symptom) Endpoint {
 	})
 	e.Typical, e.Slowest = s.Ordinary[len(s.Ordinary)/2], s.Requests[len(s.Requests)-1]
 	e.Ordinary, e.Slow = Duration(ordAll/int64(max(1, len(s.Ordinary)))), Duration(slowAll/int64(max(1, len(s.Slow))))
+	e.slow = len(s.Slow)
 	e.Unaccounted = Pair{share(ord.rest(ordAll), ordAll), share(slow.rest(slowAll), slowAll)}
 	left := Pair{unit - e.Unaccounted.P50Share, unit - e.Unaccounted.P99Share}
 	for p := range timeline.NumPhases {

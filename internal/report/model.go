@@ -137,6 +137,7 @@ type Endpoint struct {
 	Unaccounted Pair       `json:"unaccounted"`      // what the causes leave of 1
 	Ordinary    Duration   `json:"ordinary_mean_ns"` // of the requests near p50
 	Slow        Duration   `json:"slow_mean_ns"`     // near p99
+	slow        int        // how many those are
 
 	// Requests to look at: one near p50, and the slowest.
 	Typical timeline.RequestID `json:"typical_request"`

@@ -217,7 +217,7 @@ func whereItGoes(p *page, r *Report) {
 		ord, slow = append(ord, l.ordinary), append(slow, l.slow)
 	}
 	p.raw("")
-	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 44), 45)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (slowest 6 %)"))
+	p.raw(p.paint(bold, pad(clip("Where the time goes: "+e.Name, 44), 45)) + p.paint(bold, pad("ordinary (near p50)", 29)+"slow (near p99)"))
 	to, ts := tenths(ord), tenths(slow)
 	for i, l := range list {
 		p.raw("  " + pad(l.label, labelWide) + l.cell(p, e.Ordinary, ord[i], to[i]) + "   " + l.cell(p, e.Slow, slow[i], ts[i]))

@@ -12,7 +12,7 @@ import (
 func answer(p *page, r *Report) {
 	where, text, s := sentences(r)
 	p.raw("")
-	p.wrap(plain, "", where, 3)
+	p.wrap(plain, "", where, 4)
 	p.wrap(s, "", text, 3)
 }
 
@@ -20,9 +20,9 @@ func answer(p *page, r *Report) {
 // those within 5 percentile points of p99.
 func sentences(r *Report) (where, text string, s style) {
 	e := focus(r)
-	where = fmt.Sprintf("An ordinary %s takes %s: %s. The slowest 6 %% take %s: %s.",
+	where = fmt.Sprintf("An ordinary %s takes %s: %s. The slowest %s: %s.",
 		requestOf(e), human(e.Ordinary), mostOf(e, func(c CauseRow) Decimal { return c.P50Share }),
-		human(e.Slow), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
+		slowest(e), mostOf(e, func(c CauseRow) Decimal { return c.P99Share }))
 	text, s = wrong(r)
 	if open := unknown(e); open != "" {
 		text += " " + open
@@ -31,6 +31,14 @@ func sentences(r *Report) (where, text string, s style) {
 		}
 	}
 	return where, text, s
+}
+
+// slowest says how many the slow requests are, and what they take, as "The slowest ..." goes on.
+func slowest(e *Endpoint) string {
+	if e.slow == 1 {
+		return "takes " + human(e.Slow)
+	}
+	return thousands(int64(e.slow)) + " take " + human(e.Slow) + " on average"
 }
 
 func requestOf(e *Endpoint) string {
