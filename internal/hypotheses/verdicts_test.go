@@ -18,7 +18,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write what was found into the golden files")
-	replay = flag.Bool("play", false, "write the recordings of the imagined services anew")
+	replay = flag.Bool("play", false, "write the recordings of the imagined services anew; with -update")
 )
 
 // TestVerdicts diagnoses every recording in testdata: the folder is the hypothesis,
@@ -26,6 +26,9 @@ var (
 // else is said about it. Files named live-* are cuts of recordings of live services.
 func TestVerdicts(t *testing.T) {
 	if *replay {
+		if !*update {
+			t.Fatal("-play writes recordings without what is expected of them: add -update")
+		}
 		playAll(t)
 	}
 	for _, h := range All() {
