@@ -26,8 +26,7 @@
 // What is true of most programs, and not of all, is believed of a process only where what is known otherwise hardly
 // ever contradicts it (causality.Tally).
 //
-// In the end parts.go lists what each thread did for which request (Handover); tasks of Python that make no call are found
-// for that by tasks.go and silence.go.
+// In the end parts.go lists what each thread did for which request (Handover).
 package handoffs
 
 import (
@@ -51,19 +50,16 @@ type Input struct {
 func Associate(t *timeline.Timeline, f *facts.Facts, in Input) [][]timeline.Handover {
 	h := newActivity(t, f, in)
 	calls, answers, taken := h.listCalls(in.Calls), h.listAnswers(in.Requests), f.TookWork()
-	if !calls && !answers && !taken && !awaitsTasks(h) {
+	if !calls && !answers && !taken {
 		(&jobFinder{activity: h}).findLingering()
 		return nil
 	}
 	h.open = timeline.OpenIn(t)
 	h.listWakes()
 	parts := partList{activity: h, parts: make([][]timeline.Handover, len(t.Requests))}
-	if calls || answers || taken {
-		h.byCallsAndAnswers()
-		h.eachJob(parts.addParts)
-		parts.addTakings()
-	}
-	(&taskFinder{&parts}).find()
+	h.byCallsAndAnswers()
+	h.eachJob(parts.addParts)
+	parts.addTakings()
 	for i := range t.Calls {
 		exchange.WarmedBefore(t, &t.Calls[i], &in.Calls[i].Bounds)
 	}
